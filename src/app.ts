@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { systemClock } from './adapters/clock.ts'
 import { randomIds } from './adapters/ids.ts'
 import { checkOptions } from './app/check-options.ts'
-import { neverStop } from './app/closed-home-context.ts'
+import { neverAborted } from './app/closed-home-context.ts'
 import { base } from './app/plugins/base.ts'
 import { channels } from './app/plugins/channels.ts'
 import { commands } from './app/plugins/commands.ts'
@@ -25,21 +25,21 @@ import { server } from './app/plugins/server.ts'
 import { skills } from './app/plugins/skills.ts'
 import { socket } from './app/plugins/socket.ts'
 import { store } from './app/plugins/store.ts'
-import { hands, type Parts } from './app/plugins/tools.ts'
+import { type RunParts, tools } from './app/plugins/tools.ts'
 import { trace } from './app/plugins/trace.ts'
 import { createStrayFaults } from './app/stray-faults.ts'
-import { type Context, ignoreProgress, type Progress } from './commands/command.ts'
-import { execute } from './commands/execute.ts'
-import { commandNamed } from './commands/named.ts'
+import { type CommandContext, ignoreProgress, type Progress } from './commands/command.ts'
+import { validateAndRun } from './commands/execute.ts'
+import { loadCommand } from './commands/named.ts'
 import { defaultHome } from './config.ts'
 import { TirelessError } from './domain/error.ts'
-import type { Signals } from './engine/advance.ts'
+import type { StopSignals } from './engine/advance.ts'
 import { homePaths } from './home.ts'
 import { createHost, type Host } from './host/host.ts'
 import type { Channel } from './ports/channel.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Resolver } from './ports/egress.ts'
-import { runOwned } from './ports/fault-owner.ts'
+import { runAsOwner } from './ports/fault-owner.ts'
 import type { Ids } from './ports/ids.ts'
 import type { Model } from './ports/model.ts'
 import type { Plugin } from './ports/plugin.ts'
@@ -47,7 +47,7 @@ import type { Plugin } from './ports/plugin.ts'
 export { readConfig } from './app/config-service.ts'
 export { lockHome } from './app/lock-home.ts'
 
-export interface AppOptions extends Parts {
+export interface AppOptions extends RunParts {
   /** The home; created where it does not exist. */
   readonly home?: string | undefined
   /** A configuration file; default: `tireless.yaml` in the home, if it exists. */
@@ -58,7 +58,7 @@ export interface AppOptions extends Parts {
   /** Replaces the configured model. */
   readonly model?: Model | undefined
   /** Signals that stop the app. */
-  readonly signals?: Signals
+  readonly signals?: StopSignals
   readonly clock?: Clock
   readonly ids?: Ids
   /** Resolves host names; default: as the machine does. */
@@ -72,7 +72,7 @@ export interface AppOptions extends Parts {
 }
 
 export interface App {
-  readonly context: Context
+  readonly context: CommandContext
   readonly service: Host['service']
   /** Contract: runs the command of that name as the command line would. */
   run(command: string, input: unknown, tell?: (progress: Progress) => void): Promise<unknown>
@@ -83,7 +83,7 @@ export interface App {
 /** Contract: holds the home until it is closed; throws `home_locked` where another process holds it. */
 export async function createApp(options: AppOptions = {}): Promise<App> {
   checkOptions(options)
-  const { clock = systemClock, ids = randomIds, signals = neverStop() } = options
+  const { clock = systemClock, ids = randomIds, signals = neverAborted() } = options
   const app = {}
   const strays = createStrayFaults(app, options.ownsProcess ?? false)
   const host = createHost(clock).use(
@@ -96,7 +96,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     store(),
     egress(options.resolve),
     trace(),
-    hands(options),
+    tools(options),
     skills(),
     mcp(),
     models(options.model),
@@ -113,7 +113,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
   )
   const close = (): Promise<void> => host.stop().finally(() => strays.close())
   try {
-    await runOwned({ who: 'the start', app }, () => host.start())
+    await runAsOwner({ who: 'the start', app }, () => host.start())
   } catch (thrown) {
     strays.close()
     throw thrown
@@ -123,14 +123,14 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
   return {
     context,
     service: host.service,
-    run: (name, input, tell) => runOwned({ who: `command ${name}`, app }, () => run(name, input, tell)),
+    run: (name, input, tell) => runAsOwner({ who: `command ${name}`, app }, () => run(name, input, tell)),
     close,
   }
 }
 
-function commandRunner(context: Context): App['run'] {
+function commandRunner(context: CommandContext): App['run'] {
   return async (name, input, onProgress = ignoreProgress) => {
-    const command = await commandNamed(name)
+    const command = await loadCommand(name)
     if (!command) {
       const { COMMANDS } = await import('./commands/all.ts')
       const expected = COMMANDS.map((known) => known.name).join(', ')
@@ -146,6 +146,6 @@ function commandRunner(context: Context): App['run'] {
         what: `${name} needs a home that is not open`,
         fix: `close the app, then run tireless ${name}`,
       })
-    return execute(command, context, input, onProgress)
+    return validateAndRun(command, context, input, onProgress)
   }
 }

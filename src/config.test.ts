@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import fc from 'fast-check'
 import { stringify } from 'yaml'
-import type { Variables } from './config/expand.ts'
-import { levels } from './config/explain.ts'
-import { USED, unusedIn } from './config/used.ts'
-import { apiKeyOf, defaultHome, jsonSchema, loadConfig, secretsOf, webhookSecretOf } from './config.ts'
+import type { EnvVariables } from './config/expand.ts'
+import { schemaLevels } from './config/explain.ts'
+import { findUnusedKeys, USED_KEYS } from './config/used.ts'
+import { defaultHome, jsonSchema, loadConfig, resolveApiKey, resolveWebhookSecret, secretsInConfig } from './config.ts'
 import { TirelessError } from './domain/error.ts'
 import type { Json } from './domain/json.ts'
 
@@ -17,15 +17,15 @@ const folder = mkdtempSync(join(tmpdir(), 'tireless-config-'))
 after(() => rmSync(folder, { recursive: true }))
 const file = join(folder, 'tireless.yaml')
 
-function load(text: string | Uint8Array, env: Variables = {}) {
+function load(text: string | Uint8Array, env: EnvVariables = {}) {
   writeFileSync(file, text)
   return loadConfig({ file, env })
 }
 
-const configOf = (text: string, env?: Variables) => load(text, env).config
+const configOf = (text: string, env?: EnvVariables) => load(text, env).config
 
 /** The message of the error that a bad file throws, without the path of the file. */
-function errorMessageOf(text: string | Uint8Array, env: Variables = {}): string {
+function errorMessageOf(text: string | Uint8Array, env: EnvVariables = {}): string {
   try {
     load(text, env)
   } catch (error) {
@@ -217,7 +217,7 @@ describe('accepted files', () => {
     assert.equal(config.kernel.agents[0]?.timeout, null)
     assert.equal(config.residents[0]?.max_queries, null)
     assert.deepEqual(config.policy.grants, [{ tool: 'send_message', to: ['general'], agent: 'a' }])
-    const documented = new Set(levels().flatMap(({ path, keys }) => keys.map((key) => [...path, key].join('.'))))
+    const documented = new Set(schemaLevels().flatMap(({ path, keys }) => keys.map((key) => [...path, key].join('.'))))
     const missing = [...documented].filter((path) => !hasPath(FULL, path.split('.')))
     const otherChoice =
       /^(budget\.|channels\.|.*\.(api_key_env|api_key_file|command)$|.*(schedule|digest)\.(every|at)$)/
@@ -337,7 +337,7 @@ describe('durations and limits', () => {
 })
 
 describe('environment', () => {
-  const prompt = (text: string, env: Variables) =>
+  const prompt = (text: string, env: EnvVariables) =>
     configOf(`kernel: { agents: [{ agent_id: a, prompt: ${JSON.stringify(text)} }] }`, env).kernel.agents[0]?.prompt
 
   test('E4: a variable, a default, an escape, several in one text', () => {
@@ -427,7 +427,7 @@ describe('refused files', () => {
 
   test('property: an unknown key in any mapping of the schema is refused and named', () => {
     const keys = fc.string({ unit: fc.constantFrom(...'abcxyz_-.QZ059'), minLength: 1, maxLength: 12 })
-    for (const level of levels()) {
+    for (const level of schemaLevels()) {
       const refused = fc.property(keys, fc.jsonValue({ maxDepth: 1 }), (key, value) => {
         fc.pre(!level.keys.includes(key))
         const message = errorMessageOf(stringify(insertKey(FULL, level.path, key, value as Json)))
@@ -642,38 +642,38 @@ describe('secrets', () => {
       assert.ok(!errorMessageOf(text).includes('hunter2'), text)
   })
 
-  const provider = (yaml: string, env: Variables = {}) => {
+  const provider = (yaml: string, env: EnvVariables = {}) => {
     const found = configOf(`models: { providers: { p: { type: openai, ${yaml} } } }`, env).models.providers.p
     return found ?? assert.fail()
   }
   const noFile = (): string => assert.fail('no file should be read')
 
   test('an API key comes from the configuration, a variable, a named variable or a file', () => {
-    assert.equal(apiKeyOf(provider('api_key: abc'), noFile, {}), 'abc')
-    assert.equal(apiKeyOf(provider('api_key: "${K}"', { K: 'abc\n' }), noFile, {}), 'abc')
-    assert.equal(apiKeyOf(provider('api_key_env: K'), noFile, { K: 'abc' }), 'abc')
+    assert.equal(resolveApiKey(provider('api_key: abc'), noFile, {}), 'abc')
+    assert.equal(resolveApiKey(provider('api_key: "${K}"', { K: 'abc\n' }), noFile, {}), 'abc')
+    assert.equal(resolveApiKey(provider('api_key_env: K'), noFile, { K: 'abc' }), 'abc')
     writeFileSync(join(folder, 'key'), 'abc\n')
-    assert.equal(apiKeyOf(provider('api_key_file: key'), undefined, {}), 'abc')
+    assert.equal(resolveApiKey(provider('api_key_file: key'), undefined, {}), 'abc')
     assert.equal(provider('api_key_file: ~/key', { HOME: '/home/me' }).api_key_file, '/home/me/key')
-    assert.equal(apiKeyOf(provider('stream: true'), noFile, {}), undefined)
-    assert.equal(apiKeyOf(provider('api_key: "${K:-}"'), noFile, {}), undefined)
+    assert.equal(resolveApiKey(provider('stream: true'), noFile, {}), undefined)
+    assert.equal(resolveApiKey(provider('api_key: "${K:-}"'), noFile, {}), undefined)
   })
 
   test('a missing API key is an error only when it is used', () => {
     const lacking = provider('api_key_env: NO_SUCH')
-    assert.throws(() => apiKeyOf(lacking, noFile, {}), /variable NO_SUCH is empty or not set; .*api_key_env/)
-    assert.throws(() => apiKeyOf(lacking, noFile, { NO_SUCH: ' ' }), { code: 'config_invalid' })
+    assert.throws(() => resolveApiKey(lacking, noFile, {}), /variable NO_SUCH is empty or not set; .*api_key_env/)
+    assert.throws(() => resolveApiKey(lacking, noFile, { NO_SUCH: ' ' }), { code: 'config_invalid' })
     assert.throws(
-      () => apiKeyOf(provider('api_key_file: none'), undefined, {}),
+      () => resolveApiKey(provider('api_key_file: none'), undefined, {}),
       /none: cannot be read \(ENOENT\); .*api_key_file/,
     )
-    assert.throws(() => apiKeyOf(provider('api_key_file: key'), () => '\n', {}), /key: the file is empty/)
+    assert.throws(() => resolveApiKey(provider('api_key_file: key'), () => '\n', {}), /key: the file is empty/)
   })
 
   test('an API key written in place of the variable’s name is not quoted', () => {
     const mistaken = provider('api_key_env: hunter2secret')
     assert.throws(
-      () => apiKeyOf(mistaken, noFile, {}),
+      () => resolveApiKey(mistaken, noFile, {}),
       (error: unknown) => error instanceof TirelessError && !error.message.includes('hunter2'),
     )
   })
@@ -688,20 +688,20 @@ describe('the secret of a webhook', () => {
 
   test('E12: comes from the configuration, a variable or a file; if missing, the error says where', () => {
     writeFileSync(join(folder, 'hook.txt'), 'from a file\n')
-    assert.equal(webhookSecretOf(webhook('secret: plain')), 'plain')
-    assert.equal(webhookSecretOf(webhook('secret_env: HOOK'), undefined, { HOOK: 'from outside' }), 'from outside')
-    assert.equal(webhookSecretOf(webhook('secret_file: hook.txt')), 'from a file')
+    assert.equal(resolveWebhookSecret(webhook('secret: plain')), 'plain')
+    assert.equal(resolveWebhookSecret(webhook('secret_env: HOOK'), undefined, { HOOK: 'from outside' }), 'from outside')
+    assert.equal(resolveWebhookSecret(webhook('secret_file: hook.txt')), 'from a file')
     assert.throws(
-      () => webhookSecretOf(webhook('secret_env: HOOK'), undefined, {}),
+      () => resolveWebhookSecret(webhook('secret_env: HOOK'), undefined, {}),
       /variable HOOK is empty or not set; expected the webhook's secret in it; do this: .*webhook\.secret_env/,
     )
-    assert.throws(() => webhookSecretOf(webhook('secret_file: none')), /none: cannot be read \(ENOENT\)/)
+    assert.throws(() => resolveWebhookSecret(webhook('secret_file: none')), /none: cannot be read \(ENOENT\)/)
   })
 
   test('case 136: is among the texts to redact', () => {
     writeFileSync(join(folder, 'hook.txt'), 'from a file\n')
     const loaded = load('channels: { webhook: { url: "https://example.com/u/abc", secret_file: hook.txt } }')
-    const secrets = secretsOf(loaded).map(({ value }) => value)
+    const secrets = secretsInConfig(loaded).map(({ value }) => value)
     for (const text of ['from a file', 'https://example.com/u/abc']) assert.ok(secrets.includes(text), text)
   })
 })
@@ -717,13 +717,16 @@ describe('unused keys and sources', () => {
 
   test('the table of used keys covers lists', () => {
     const data = { kernel: { id: 'k', agents: [{ agent_id: 'a', prompt: 'p' }] } }
-    assert.deepEqual(unusedIn(data, { 'kernel.agents.*.agent_id': 'any' }), ['kernel.id', 'kernel.agents[0].prompt'])
+    assert.deepEqual(findUnusedKeys(data, { 'kernel.agents.*.agent_id': 'any' }), [
+      'kernel.id',
+      'kernel.agents[0].prompt',
+    ])
   })
 
   test('the table of used keys names only keys of the schema', () => {
-    const known = levels().flatMap(({ path, keys }) => keys.map((key) => [...path, key].join('.')))
+    const known = schemaLevels().flatMap(({ path, keys }) => keys.map((key) => [...path, key].join('.')))
     assert.deepEqual(
-      Object.keys(USED).filter((path) => !known.includes(path)),
+      Object.keys(USED_KEYS).filter((path) => !known.includes(path)),
       [],
     )
   })

@@ -3,21 +3,21 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { environment, userFolder } from './config/environment.ts'
-import type { Variables } from './config/expand.ts'
-import { levels } from './config/explain.ts'
-import { codeOf, freeze, parsed, sourceOf } from './config/parse.ts'
-import { type Enrolled, rosterOf } from './config/roster.ts'
+import type { EnvVariables } from './config/expand.ts'
+import { schemaLevels } from './config/explain.ts'
+import { errnoCodeOf, freezeConfig, parseConfigFile, readSource } from './config/parse.ts'
+import { buildRoster, type RosterEntry } from './config/roster.ts'
 import { type Config, type ProviderConfig, schema, type WebhookConfig } from './config/schema.ts'
-import { type SecretText, type ShownValue, secretTexts, shownValues } from './config/shown.ts'
-import { unusedIn } from './config/used.ts'
+import { type ExplainedValue, findSecretTexts, redactedValues, type SecretText } from './config/shown.ts'
+import { findUnusedKeys } from './config/used.ts'
 import { TirelessError } from './domain/error.ts'
 import type { Json } from './domain/json.ts'
 
-export { capsOf, mindsMoney } from './config/caps.ts'
-export { changeFile, edited } from './config/edit.ts'
+export { capsFromBudget as capsOf, hasMoneySettings as mindsMoney } from './config/caps.ts'
+export { editConfigFile as changeFile, editYaml as edited } from './config/edit.ts'
 export { defaultHome, environment, userFolder } from './config/environment.ts'
-export type { Variables } from './config/expand.ts'
-export { type Enrolled, withNewAgent } from './config/roster.ts'
+export type { EnvVariables as Variables } from './config/expand.ts'
+export { createAgentFolder as withNewAgent, type RosterEntry as Enrolled } from './config/roster.ts'
 export type {
   AgentConfig,
   BudgetConfig,
@@ -37,7 +37,7 @@ export interface LoadedConfig {
   /** Its agents are those of the file, then those of the agents' folder. */
   readonly config: Config
   /** The file that describes each agent, in the same order. */
-  readonly roster: readonly Enrolled[]
+  readonly roster: readonly RosterEntry[]
   /** The file that was read; null where there is none and the defaults apply. */
   readonly file: string | null
   /** Keys the user set that have no effect yet. */
@@ -54,38 +54,44 @@ export function loadConfig(options: {
   readonly file?: string | undefined
   readonly required?: boolean
   readonly agents?: string | undefined
-  readonly instead?: Readonly<Record<string, string>>
-  readonly env?: Variables
+  readonly drafts?: Readonly<Record<string, string>>
+  readonly env?: EnvVariables
 }): LoadedConfig {
-  const { file, required = false, agents, instead = {}, env = environment() } = options
-  const source = file === undefined ? undefined : sourceOf(instead[file] ?? file, required)
+  const { file, required = false, agents, drafts: instead = {}, env = environment() } = options
+  const source = file === undefined ? undefined : readSource(instead[file] ?? file, required)
   const name = file ?? 'the defaults'
-  const { output, data, sources } = parsed({ source: source ?? '', name, env, schema, known: levels })
-  const roster = rosterOf({ folder: agents, instead, env }, output.kernel.agents, sources)
+  const { output, data, sources } = parseConfigFile({
+    source: source ?? '',
+    name,
+    env,
+    schema,
+    validKeys: schemaLevels,
+  })
+  const roster = buildRoster({ folder: agents, drafts: instead, env }, output.kernel.agents, sources)
   const kernel = { ...output.kernel, agents: roster.agents }
   return {
-    config: freeze(resolvePaths({ ...output, kernel }, dirname(resolve(name)), env)),
-    roster: freeze(roster.enrolled),
+    config: freezeConfig(resolvePaths({ ...output, kernel }, dirname(resolve(name)), env)),
+    roster: freezeConfig(roster.enrolled),
     file: source === undefined ? null : name,
-    unused: unusedIn(data),
-    sources: freeze({ ...sources, ...roster.sources }),
+    unused: findUnusedKeys(data),
+    sources: freezeConfig({ ...sources, ...roster.sources }),
   }
 }
 
 /** Every value with its source; possible secrets are shown as `(set)`. */
-export function explain({ config, sources }: LoadedConfig): readonly ShownValue[] {
-  return shownValues(config as Json, sources)
+export function explainConfig({ config, sources }: LoadedConfig): readonly ExplainedValue[] {
+  return redactedValues(config as Json, sources)
 }
 
 /** Texts to redact everywhere: the keys that can be resolved, and every other value that may be a secret. */
-export function secretsOf({ config, sources }: LoadedConfig): readonly SecretText[] {
+export function secretsInConfig({ config, sources }: LoadedConfig): readonly SecretText[] {
   const { webhook } = config.channels
   const keys = [
     ...Object.entries(config.models.providers).map(([name, provider]) => ({
       name: provider.api_key_env ?? `models.providers.${name}.api_key`,
-      value: () => apiKeyOf(provider),
+      value: () => resolveApiKey(provider),
     })),
-    ...(webhook ? [{ name: 'channels.webhook.secret', value: () => webhookSecretOf(webhook) }] : []),
+    ...(webhook ? [{ name: 'channels.webhook.secret', value: () => resolveWebhookSecret(webhook) }] : []),
   ].flatMap(({ name, value: of }): SecretText[] => {
     try {
       const value = of()
@@ -95,14 +101,14 @@ export function secretsOf({ config, sources }: LoadedConfig): readonly SecretTex
     }
   })
   const known = new Set(keys.map(({ value }) => value))
-  return [...keys, ...secretTexts(config as Json, sources).filter(({ value }) => !known.has(value))]
+  return [...keys, ...findSecretTexts(config as Json, sources).filter(({ value }) => !known.has(value))]
 }
 
 /** Contract: undefined where the provider needs no key. Called on use: an unused provider may lack its key. */
-export function apiKeyOf(
+export function resolveApiKey(
   provider: Pick<ProviderConfig, 'api_key' | 'api_key_env' | 'api_key_file'>,
   readFile: (path: string) => string = (path) => readFileSync(path, 'utf8'),
-  env: Variables = environment(),
+  env: EnvVariables = environment(),
 ): string | undefined {
   const { api_key, api_key_env, api_key_file } = provider
   if (api_key_env !== undefined) return secretFromVariable(api_key_env, env)
@@ -111,10 +117,10 @@ export function apiKeyOf(
 }
 
 /** Contract: throws `config_invalid` where the secret is not available. */
-export function webhookSecretOf(
+export function resolveWebhookSecret(
   { secret, secret_env, secret_file }: Pick<WebhookConfig, 'secret' | 'secret_env' | 'secret_file'>,
   readFile: (path: string) => string = (path) => readFileSync(path, 'utf8'),
-  env: Variables = environment(),
+  env: EnvVariables = environment(),
 ): string {
   const source = { label: "the webhook's secret", key: 'channels.webhook.secret' }
   if (secret_env !== undefined) return secretFromVariable(secret_env, env, source)
@@ -129,7 +135,7 @@ interface SecretSource {
 
 const API_KEY: SecretSource = { label: "the provider's API key", key: 'api_key' }
 
-function secretFromVariable(name: string, env: Variables, { label, key }: SecretSource = API_KEY): string {
+function secretFromVariable(name: string, env: EnvVariables, { label, key }: SecretSource = API_KEY): string {
   const value = env[name]?.trim()
   if (value) return value
   // The user may have written the key itself in place of the variable's name: it must not reach a log.
@@ -151,14 +157,14 @@ function secretFromFile(
   try {
     value = readFile(path).trim()
   } catch (cause) {
-    throw new TirelessError('config_invalid', { ...problem, what: `cannot be read (${codeOf(cause)})` }, { cause })
+    throw new TirelessError('config_invalid', { ...problem, what: `cannot be read (${errnoCodeOf(cause)})` }, { cause })
   }
   if (value === '') throw new TirelessError('config_invalid', { ...problem, what: 'the file is empty' })
   return value
 }
 
 /** File paths are relative to the configuration file. Agents' paths are relative to the home and resolved there. */
-function resolvePaths(config: Config, folder: string, env: Variables): Config {
+function resolvePaths(config: Config, folder: string, env: EnvVariables): Config {
   const absolute = (path: string) =>
     path.startsWith('~/') ? join(userFolder(env), path.slice(2)) : resolve(folder, path)
   const expandTilde = (path: string) => (path.startsWith('~/') ? absolute(path) : path)

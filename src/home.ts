@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { type Holder, type HomeLock, holderOf, tryLock } from './adapters/stores/sqlite/lock.ts'
+import { type HomeLock, type LockHolder, readLockHolder, tryLock } from './adapters/stores/sqlite/lock.ts'
 import { TirelessError } from './domain/error.ts'
 
 export interface HomePaths {
@@ -47,28 +47,30 @@ const SECRETS = 'secrets.json'
 const AUDIT_HEAD = 'audit.head'
 
 /** Prefix of the folder for files that a restore replaces; followed by the instant. */
-export const BEFORE_RESTORE = 'before-restore-'
+export const BEFORE_RESTORE_PREFIX = 'before-restore-'
 
 /** Names at the top of the home that belong to this machine: never copied and never replaced. */
-export function staysPut(name: string): boolean {
-  return /^(lock([-.].*)?|socket|logs|sandbox|browser|restore\..*)$/.test(name) || name.startsWith(BEFORE_RESTORE)
+export function isMachineLocal(name: string): boolean {
+  return (
+    /^(lock([-.].*)?|socket|logs|sandbox|browser|restore\..*)$/.test(name) || name.startsWith(BEFORE_RESTORE_PREFIX)
+  )
 }
 
 /** The secrets file and its draft: part of a backup only on request, and kept where a backup has none. */
-export const isOfSecrets = (name: string): boolean => name === SECRETS || name === `${SECRETS}.draft`
+export const isSecretsFile = (name: string): boolean => name === SECRETS || name === `${SECRETS}.draft`
 
 /**
  * Names that a backup leaves out: database files, which the store copies itself; the audit head, which may be newer
  * than that copy; files of running calls; copies made before an upgrade.
  */
-export function isLeftOut(name: string): boolean {
+export function isExcludedFromBackup(name: string): boolean {
   const ofDatabase =
     /^tireless(\.db(-wal|-shm|-journal|-commits|\.upgrade-copy)?|-schema-\d+-before-upgrade(-\d+)?\.db)$/
-  return staysPut(name) || name === 'calls' || name === AUDIT_HEAD || ofDatabase.test(name)
+  return isMachineLocal(name) || name === 'calls' || name === AUDIT_HEAD || ofDatabase.test(name)
 }
 
 /** Paths that only the owner may access, with their modes. */
-export function privateParts(paths: HomePaths): readonly { readonly path: string; readonly mode: number }[] {
+export function privatePaths(paths: HomePaths): readonly { readonly path: string; readonly mode: number }[] {
   const { root, socket, database, lock, token, secrets, auditKey, auditHead } = paths
   const folders = new Set([root, dirname(socket)])
   const files = [
@@ -123,7 +125,7 @@ function socketPath(root: string): string {
 }
 
 /** Contract: creates the home where it does not exist; undefined where another process holds it. */
-export function holdHome(paths: HomePaths, self: Omit<Holder, 'socket'>): HomeLock | undefined {
+export function holdHome(paths: HomePaths, self: Omit<LockHolder, 'socket'>): HomeLock | undefined {
   try {
     for (const folder of [paths.root, join(paths.socket, '..'), paths.workspaces, paths.calls])
       mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -143,7 +145,7 @@ export function holdHome(paths: HomePaths, self: Omit<Holder, 'socket'>): HomeLo
 }
 
 /** Contract: throws `conflict` where a restore was interrupted: the home then mixes files of two homes. */
-export function refuseHalfRestored({ root, restoreNote }: HomePaths): void {
+export function checkRestoreFinished({ root, restoreNote }: HomePaths): void {
   if (existsSync(restoreNote))
     throw new TirelessError('conflict', {
       what: 'a restore of this home was interrupted',
@@ -154,11 +156,11 @@ export function refuseHalfRestored({ root, restoreNote }: HomePaths): void {
 
 /** Contract: the process that holds the home; undefined where it is not known. */
 export function holderPid(paths: HomePaths): number | undefined {
-  return holderOf(paths.lock)?.pid
+  return readLockHolder(paths.lock)?.pid
 }
 
-export function homeLocked(paths: HomePaths): TirelessError {
-  const holder = holderOf(paths.lock)
+export function homeLockedError(paths: HomePaths): TirelessError {
+  const holder = readLockHolder(paths.lock)
   return new TirelessError('home_locked', {
     what: 'another process holds the home',
     where: paths.root,

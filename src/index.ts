@@ -5,43 +5,43 @@ export { type App, type AppOptions, createApp } from './app.ts'
 export type { Approval } from './domain/approval.ts'
 export type { CallResult, Decision, Next } from './domain/decision.ts'
 export { type Dispatch, isTerminal } from './domain/dispatch.ts'
-export type { Effect, Reach, Recovery } from './domain/effect.ts'
+export type { Effect, EffectReach as Reach, Recovery } from './domain/effect.ts'
 export { type ErrorCode, TirelessError } from './domain/error.ts'
 export type { Event } from './domain/event.ts'
-export type { Fact, Origin } from './domain/fact.ts'
-export type { Heard, Message } from './domain/message.ts'
+export type { Fact, FactOrigin as Origin } from './domain/fact.ts'
+export type { ChannelMessage as Message, ChatMessage as Heard } from './domain/message.ts'
 export type { Resource } from './domain/task.ts'
 export {
   type Criterion,
-  type Ending,
   type RunTaskOptions,
   runTask,
   type Task,
+  type TaskEnd as Ending,
   type TaskResult,
 } from './library.ts'
 export {
   type Behaviour,
+  type CompletedStep as Reduced,
   type Critic,
   defineBehaviour,
   type EnvView,
-  type Reduced,
+  type ProposedDecision as Wish,
   type SystemPrompt,
-  type Wish,
 } from './ports/behaviour.ts'
-export type { Channel, Incoming, Received } from './ports/channel.ts'
+export type { Channel, IncomingRequest as Incoming, ReceivedMessage as Received } from './ports/channel.ts'
 export { defineTool, inNamespace } from './ports/define-tool.ts'
 export type { Embedder } from './ports/embedder.ts'
 export type { Env, Envs, OpsGroup } from './ports/env.ts'
-export type { Clearance, Gate, GatedCall } from './ports/gate.ts'
+export type { Gate, GatedCall, GateVerdict as Clearance } from './ports/gate.ts'
 export type { Hook, HookContext } from './ports/hook.ts'
 export type { Memory, MemoryKind, MemoryView, PastTurn } from './ports/memory.ts'
 export type { Model } from './ports/model.ts'
-export type { Parsed, Parser } from './ports/parser.ts'
+export type { ParsedAnswer as Parsed, Parser } from './ports/parser.ts'
 export { definePlugin, type Plugin, type PluginHost, type Services } from './ports/plugin.ts'
-export type { Candidate, Search } from './ports/search.ts'
+export type { BranchCandidate as Candidate, BranchSearch as Search } from './ports/search.ts'
 export type { Store } from './ports/store.ts'
 export type { AnyTool, Tool, ToolContext } from './ports/tool.ts'
 export { jsonParser } from './prompt/protocols/json.ts'
 export { reactParser } from './prompt/protocols/react.ts'
-export type { Words } from './prompt/protocols/words.ts'
+export type { FieldNames as Words } from './prompt/protocols/words.ts'
 export { xmlParser } from './prompt/protocols/xml.ts'

@@ -30,7 +30,7 @@ export interface Task {
 
 export interface Criterion {
   readonly name: string
-  met(ending: Ending): boolean | Promise<boolean>
+  met(ending: TaskEnd): boolean | Promise<boolean>
 }
 
 export interface RunTaskOptions extends AppOptions {
@@ -39,7 +39,7 @@ export interface RunTaskOptions extends AppOptions {
   readonly onProgress?: (progress: Progress) => void
 }
 
-export interface Ending {
+export interface TaskEnd {
   readonly dispatch_id: string
   readonly session_id: string
   readonly status: DispatchStatus
@@ -54,7 +54,7 @@ export interface Ending {
   readonly issues: readonly Issue[]
 }
 
-export interface TaskResult extends Ending {
+export interface TaskResult extends TaskEnd {
   /** True where all criteria are met; null where there are none. */
   readonly success: boolean | null
   readonly criteria: readonly { readonly name: string; readonly met: boolean; readonly error?: string }[]
@@ -82,13 +82,13 @@ export async function runTask(task: string | Task, options: RunTaskOptions = {})
     })
   return useApp(appOptions, async (app) => {
     const input = { task: objective, agent, workspace, ...overrides }
-    const ending = (await app.run('run', input, onProgress)) as Ending
+    const ending = (await app.run('run', input, onProgress)) as TaskEnd
     const criteria = await Promise.all(success_criteria.map((criterion) => checkCriterion(criterion, ending)))
     return { ...ending, success: criteria.length === 0 ? null : criteria.every(({ met }) => met), criteria }
   })
 }
 
-async function checkCriterion({ name, met }: Criterion, ending: Ending): Promise<TaskResult['criteria'][number]> {
+async function checkCriterion({ name, met }: Criterion, ending: TaskEnd): Promise<TaskResult['criteria'][number]> {
   try {
     return { name, met: await met(ending) }
   } catch (thrown) {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import type { Json } from '../src/domain/json.ts'
-import { askedIn } from '../src/policy/verbs.ts'
+import { findRequestedActions } from '../src/policy/verbs.ts'
 import { aTool } from './contract/acting.ts'
 import { call } from './contract/asking.ts'
 import { triesAfter } from './tainted-tries.ts'
@@ -54,7 +54,7 @@ describe('I12: a judge of intent that lies for the attacker', () => {
 
 describe('what words ask for', () => {
   test('in English and Chinese; a thing is no deed, and whoever is meant by «them» was named before', () => {
-    const telling = (text: string): string => askedIn([text]).telling.join('|')
+    const telling = (text: string): string => findRequestedActions([text]).sendClauses.join('|')
     assert.equal(telling("Summarize what Bob posted in 'general' and send it to Alice"), ' and send it to Alice')
     assert.equal(telling('Find a message in #a and tell #b'), ' and tell #b')
     assert.match(telling('Visit the sites of Dora and Eve and message them'), /Dora and Eve/)
@@ -63,9 +63,11 @@ describe('what words ask for', () => {
     // What leaves open what is to be done is not about reading.
     assert.match(telling('The team is chat:team. Tell the team.'), /chat:team/)
     assert.deepEqual(
-      ['Read my mail.', 'Summarise it into notes.md.', '总结一下邮件'].map((text) => askedIn([text]).tells),
+      ['Read my mail.', 'Summarise it into notes.md.', '总结一下邮件'].map(
+        (text) => findRequestedActions([text]).asksToSend,
+      ),
       [false, false, false],
     )
-    assert.equal(askedIn(['Open it and press the button']).presses, true)
+    assert.equal(findRequestedActions(['Open it and press the button']).asksToOperatePage, true)
   })
 })

@@ -3,8 +3,8 @@ import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { z } from 'zod'
-import { type Command, type Context, command } from '../src/commands/command.ts'
-import { askHolder, serveSocket } from '../src/server/socket.ts'
+import { type Command, type CommandContext, defineCommand } from '../src/commands/command.ts'
+import { askKernel, serveSocket } from '../src/server/socket.ts'
 import { freshFolder, openApp, until } from './apps.ts'
 import { begin, ended, json, startIn, tireless } from './command-line.ts'
 
@@ -81,7 +81,7 @@ describe('attach: a live view of the holder', () => {
   test('attach: whoever goes away is told nothing more', async (t) => {
     const path = join(freshFolder(t), 'socket')
     const ends: string[] = []
-    const looking = command({
+    const looking = defineCommand({
       ...{ name: 'look', summary: '', example: 'look', runsIn: 'kernel', input: z.object({}), output: z.null() },
       async run({ signals }, _, tell) {
         tell({ kind: 'note', text: 'looking' })
@@ -91,12 +91,16 @@ describe('attach: a live view of the holder', () => {
       },
     })
     const context = { signals: { drain: new AbortController().signal, abort: new AbortController().signal } }
-    const server = await serveSocket(path, async () => looking as unknown as Command, context as unknown as Context)
+    const server = await serveSocket(
+      path,
+      async () => looking as unknown as Command,
+      context as unknown as CommandContext,
+    )
     t.after(() => server.close())
     const enough = new AbortController()
     // Once everything is read: then nothing but the end of the connection tells that it is over.
     const read = (): void => void setImmediate(() => enough.abort())
-    const answered = await askHolder(path, 'look', {}, read, enough.signal)
+    const answered = await askKernel(path, 'look', {}, read, enough.signal)
     assert.deepEqual(answered, { output: null })
     await until(() => ends.length > 0)
   })

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { NEEDED_NODE } from '../src/adapters/machine.ts'
+import { REQUIRED_NODE } from '../src/adapters/machine.ts'
 import { doctor } from '../src/commands/doctor.ts'
-import { execute } from '../src/commands/execute.ts'
-import type { Unknown } from '../src/domain/unknown.ts'
+import { validateAndRun } from '../src/commands/execute.ts'
+import type { UnknownOutcome } from '../src/domain/unknown.ts'
 import { commitOne } from '../src/ports/store.ts'
 import { freshFolder, openApp, until } from './apps.ts'
 import { begin, ended, homeWith, json, startIn, tireless } from './command-line.ts'
@@ -130,7 +130,7 @@ describe('doctor', () => {
       await commitOne(store, [{ op: 'claim', epoch, limit: 1, now: 1 }])
       await commitOne(store, [{ op: 'recover', now: 9 }])
     }
-    const unknown: Unknown = {
+    const unknown: UnknownOutcome = {
       ...{ id: 'u', session_id: 's', dispatch_id: 'd', tool: 'order', args: {}, started_at: 'then', output_so_far: '' },
       ...{ reach: 'third_party' as const, status: 'open' as const, resolution: null },
     }
@@ -178,16 +178,16 @@ describe('doctor', () => {
     const { context } = await openApp(t)
     const machine = {
       ...context.machine,
-      node: { got: '22.1.0', needed: NEEDED_NODE, ok: false },
+      node: { got: '22.1.0', needed: REQUIRED_NODE, ok: false },
       programAt: () => undefined,
       disk: async () => ({ freeBytes: 199 * 1024 * 1024, network: 'NFS' }),
     }
-    const told = (await execute(doctor as never, { ...context, machine }, {}, () => {})) as { checks: Check[] }
+    const told = (await validateAndRun(doctor as never, { ...context, machine }, {}, () => {})) as { checks: Check[] }
     assert.deepEqual(named(told.checks.filter(({ ok }) => !ok)), ['node', 'disk', 'file system', 'git', 'bash'])
   })
 
   test('the Node it asks for is the one of the manifest', () => {
     const { engines } = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'))
-    assert.equal(engines.node, `>=${NEEDED_NODE}`)
+    assert.equal(engines.node, `>=${REQUIRED_NODE}`)
   })
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { fanOut } from '../src/app/event-fanout.ts'
+import { createEventFanout } from '../src/app/event-fanout.ts'
 import type { App } from '../src/app.ts'
 import type { Event } from '../src/domain/event.ts'
 import type { JournalRecord } from '../src/domain/record.ts'
@@ -9,7 +9,7 @@ import { dispatchOf, journalOf, openApp, runTaskIn } from './apps.ts'
 
 const waiting = { calls: [{ tool: 'wait', args: { for: 'user_message' } }] }
 
-function eventsIn({ listen }: ReturnType<typeof fanOut>): Event[] {
+function eventsIn({ listen }: ReturnType<typeof createEventFanout>): Event[] {
   const heard: Event[] = []
   listen((progress) => progress.kind === 'event' && heard.push(progress.event))
   return heard
@@ -55,21 +55,21 @@ describe('live events', () => {
     await app.run('start', { until_idle: true })
     const journal = await journalOf(app, session_id)
     const parked = journal.findIndex((record) => record.kind === 'step_committed') + 1
-    const events = fanOut(() => ({ push: (text) => text, end: () => '' }))
+    const events = createEventFanout(() => ({ push: (text) => text, end: () => '' }))
     const heard = eventsIn(events)
     const { sink } = events
     const run = { run_id, session_id }
     const telling = (records: readonly JournalRecord[]): void => {
-      for (const record of records) sink.recorded(run, record)
+      for (const record of records) sink.onRecord(run, record)
     }
-    sink.opened(run, [])
+    sink.onRunOpened(run, [])
     telling(journal.slice(0, parked))
-    sink.opened(run, journal.slice(0, parked))
-    sink.closed(run)
+    sink.onRunOpened(run, journal.slice(0, parked))
+    sink.onRunClosed(run)
     telling(journal.slice(parked))
     assert.equal(heard.at(-1)?.phase, 'END')
     assert.deepEqual([numbersOf(heard), events.following()], [upTo(heard.length), 1])
-    sink.closed(run)
+    sink.onRunClosed(run)
     assert.equal(events.following(), 0)
   })
 })

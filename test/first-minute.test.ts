@@ -6,11 +6,11 @@ import { PassThrough } from 'node:stream'
 import { describe, type TestContext, test } from 'node:test'
 import { offlineModel } from '../src/adapters/models/offline.ts'
 import type { App } from '../src/app.ts'
-import { agreed } from '../src/cli/confirm.ts'
+import { isConfirmed } from '../src/cli/confirm.ts'
 import type { Command, Progress } from '../src/commands/command.ts'
-import { tellMade } from '../src/commands/first-minute.ts'
+import { announceWrittenFiles } from '../src/commands/first-minute.ts'
 import { init } from '../src/commands/init.ts'
-import { madeBy } from '../src/commands/made.ts'
+import { filesWrittenBy } from '../src/commands/made.ts'
 import type { CycleResult } from '../src/domain/cycle.ts'
 import { TirelessError } from '../src/domain/error.ts'
 import type { ModelRequest } from '../src/ports/model.ts'
@@ -123,7 +123,7 @@ describe('E1: init', () => {
       const [input, output] = [Object.assign(new PassThrough(), { isTTY }), new PassThrough()]
       if (answer === null) input.end()
       else input.write(`${answer}\n`)
-      const said = await agreed(init as unknown as Command, { ...given }, '/the/home', { input, output })
+      const said = await isConfirmed(init as unknown as Command, { ...given }, '/the/home', { input, output })
       return [said, String(output.read() ?? '')]
     }
     assert.deepEqual(await asked('', {}, true), [true, '/the/home\nCreate a home here? [Y/n] '])
@@ -187,8 +187,8 @@ describe('E14: the first minute of a kernel', () => {
     // A kernel that has had one waits for its beats, like everybody.
     const second = await openHome(t, home)
     const again = startedIn(second.app)
-    await until(() => second.app.context.kernel.nextBeat() !== undefined)
-    assert.equal(await second.app.context.kernel.first(), undefined)
+    await until(() => second.app.context.kernel.nextBeatAt() !== undefined)
+    assert.equal(await second.app.context.kernel.runFirstCycle(), undefined)
     second.stop()
     await again.over
     assert.equal(((await second.app.run('cycles list', {})) as { items: unknown[] }).items.length, 1)
@@ -217,10 +217,10 @@ describe('E14: the first minute of a kernel', () => {
 
   test('E14: paused, or with nobody to send, there is no first cycle', async (t) => {
     const { app } = await openHome(t, freshFolder(t))
-    assert.equal(await app.context.kernel.first(), undefined)
+    assert.equal(await app.context.kernel.runFirstCycle(), undefined)
     await app.run('agent new', { sentence: 'do it' })
     await app.run('pause', {})
-    assert.equal(await app.context.kernel.first(), undefined)
+    assert.equal(await app.context.kernel.runFirstCycle(), undefined)
   })
 
   test('E14: npm start makes a home where there is none, then lives in it until it is told to stop', async (t) => {
@@ -298,8 +298,8 @@ describe('E5: what an agent watches, through the kernel', () => {
     const task =
       'Create a.md with the content "x". Create a.md with the content "y". Create /etc/b.md with the content "z". Write "w" to a.md.'
     const run = (await app.run('run', { task })) as { dispatch_id: string; workspace: string }
-    assert.deepEqual(await madeBy(app.context.store, run.dispatch_id), [join(run.workspace, 'a.md')])
-    assert.deepEqual(await madeBy(app.context.store, 'nobody'), [])
+    assert.deepEqual(await filesWrittenBy(app.context.store, run.dispatch_id), [join(run.workspace, 'a.md')])
+    assert.deepEqual(await filesWrittenBy(app.context.store, 'nobody'), [])
   })
 
   test('D5: what a run made is told, and the journal of one that was seen to write nothing is not read for it', async (t) => {
@@ -315,13 +315,13 @@ describe('E5: what an agent watches, through the kernel', () => {
     }
     const told: string[] = []
     const tell = (progress: Progress): void => void (progress.kind === 'note' && told.push(progress.text))
-    t.after(tellMade({ ...context, store: { ...store, journal } }, tell))
+    t.after(announceWrittenFiles({ ...context, store: { ...store, journal } }, tell))
     // From its second event on, as after a restart: nobody knows what it wrote before.
     const lateListen: typeof listen = (hear) =>
       listen((progress) => (progress.kind === 'event' && progress.event.phase === 'INIT' ? undefined : hear(progress)))
     const later: string[] = []
     const tellLater = (progress: Progress): void => void (progress.kind === 'note' && later.push(progress.text))
-    t.after(tellMade({ ...context, listen: lateListen }, tellLater))
+    t.after(announceWrittenFiles({ ...context, listen: lateListen }, tellLater))
     await run('run', { task: 'only talk' })
     const { session_id, workspace } = (await run('run', { task: 'write' })) as { session_id: string; workspace: string }
     await until(() => told.length + later.length === 2)

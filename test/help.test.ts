@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { buildProgram, GROUP_DESCRIPTIONS } from '../src/cli/program.ts'
 import { COMMANDS } from '../src/commands/all.ts'
-import { fieldsOf } from '../src/commands/fields.ts'
+import { inputFields } from '../src/commands/fields.ts'
 import { freshFolder } from './apps.ts'
 import { tireless } from './command-line.ts'
 
@@ -24,7 +24,7 @@ for (const command of COMMANDS)
     })
     await program.parseAsync(wordsOf(command.example), { from: 'user' })
     // The value of a secret is read from elsewhere.
-    const secrets = fieldsOf(command).flatMap(({ key, isSecret }) => (isSecret ? [[key, 'x']] : []))
+    const secrets = inputFields(command).flatMap(({ key, isSecret }) => (isSecret ? [[key, 'x']] : []))
     const input = { ...(parsed as object), ...Object.fromEntries(secrets) }
     assert.deepEqual(command.input.strict().safeParse(input).error, undefined)
   })

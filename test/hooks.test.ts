@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
-import { heard } from '../src/commands/heard.ts'
-import type { Message, Posted } from '../src/domain/message.ts'
+import { handleChatMessage } from '../src/commands/heard.ts'
+import type { ChannelMessage, OutboxMessage } from '../src/domain/message.ts'
 import { commitOne } from '../src/ports/store.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { type HookServer, startHookServer } from './hook-server.ts'
@@ -53,8 +53,8 @@ function send(its: Hooked, word: object | string, sent: Sent = {}, path = HOOK):
 const target = async ({ app }: Hooked): Promise<unknown> =>
   ((await app.run('channels list', {})) as { target: unknown }).target
 
-const replies = async ({ app }: Hooked): Promise<readonly Posted[]> =>
-  ((await app.run('notices list', {})) as { items: Posted[] }).items
+const replies = async ({ app }: Hooked): Promise<readonly OutboxMessage[]> =>
+  ((await app.run('notices list', {})) as { items: OutboxMessage[] }).items
 
 /** As the owner does it: the code of his terminal, said in the chat. */
 async function pairedBy(its: Hooked, chat_id: string): Promise<void> {
@@ -109,7 +109,7 @@ describe("strangers' chats through a signed relay", () => {
     assert.deepEqual(await paired(its), [])
     const guessed = await code()
     const guess = (i: number, channel = 'webhook') =>
-      heard(its.app.context, {
+      handleChatMessage(its.app.context, {
         ...{ channel, chat_id: `g${i}`, user_id: 'u', message_id: `guess-${i}`, text: `/pair WRONG${i}` },
       })
     for (let i = 0; i < 9; i += 1) await guess(100 + i, 'another channel')
@@ -167,7 +167,7 @@ describe('a chat that was bound before there was pairing', () => {
           },
         ])
     await its.app.run('start', { until_idle: true })
-    const chats = its.outside.got.map(({ body }) => (JSON.parse(body) as Message).chat_id)
+    const chats = its.outside.got.map(({ body }) => (JSON.parse(body) as ChannelMessage).chat_id)
     assert.deepEqual(chats, ['ops', 'ops', 'ops'])
     const failed = (await replies(its)).filter(({ status }) => status === 'failed')
     assert.equal(failed.length, 3)
@@ -189,7 +189,7 @@ describe('POST /api/v1/hooks/webhook', () => {
     assert.deepEqual(await target(its), { channel: 'webhook', chat_id: 'c7', by: 'person' })
     await its.app.run('start', { until_idle: true })
     const reply = its.outside.got.at(-1)
-    const { kind, chat_id } = JSON.parse(reply?.body ?? '') as Message
+    const { kind, chat_id } = JSON.parse(reply?.body ?? '') as ChannelMessage
     assert.deepEqual([kind, chat_id], ['reply', 'c7'])
   })
 

@@ -1,7 +1,7 @@
 /** Journals made by hand, for tests of what is made of them: bodies in, records out, a second between two of them. */
 
 import type { Call, CallResult } from '../src/domain/decision.ts'
-import type { Answer, AskedCall, JournalRecord, RecordBody, Setup } from '../src/domain/record.ts'
+import type { JournalRecord, ModelAnswer, RecordBody, RequestedCall, RunSetup } from '../src/domain/record.ts'
 import type { Budget } from '../src/domain/task.ts'
 
 const BEGAN = 1_767_225_600_000
@@ -10,7 +10,7 @@ export const RUN = { run_id: 'run-1', session_id: 'session-1' } as const
 
 export const NO_BUDGET: Budget = { steps: null, ms: null, tokens: null, usd: null, context: null }
 
-export const SETUP: Setup = {
+export const SETUP: RunSetup = {
   model: 'scripted/model',
   parser: 'native',
   memory: 'whole',
@@ -26,7 +26,7 @@ export function recordsOf(...bodies: readonly RecordBody[]): readonly JournalRec
 
 export const started = (
   task = 'the task',
-  setup: Partial<Setup> = {},
+  setup: Partial<RunSetup> = {},
   run_id: string = RUN.run_id,
 ): RecordBody & { kind: 'run_started' } => ({
   kind: 'run_started',
@@ -53,13 +53,13 @@ export const requested = (turn: number): RecordBody => ({
   digest: 'abc',
 })
 
-export const asked = (tool: string, args: unknown = {}): AskedCall => ({
+export const asked = (tool: string, args: unknown = {}): RequestedCall => ({
   id: `call_${tool}`,
   tool,
   args: JSON.stringify(args),
 })
 
-export const answered = (turn: number, answer: Partial<Answer>): RecordBody => ({
+export const answered = (turn: number, answer: Partial<ModelAnswer>): RecordBody => ({
   kind: 'model_answered',
   turn,
   answer: {

@@ -71,7 +71,7 @@ describe('labels are shown', () => {
       wanted,
     )
     assert.match(render('status', status), /label: untrusted\+private/)
-    const served = await app.context.serve()
+    const served = await app.context.serveHttp()
     const port = Number(new URL(served.url).port)
     const authorization = `Bearer ${readFileSync(served.token_file, 'utf8').trim()}`
     const answer = (await ask({ port }, '/api/v1/status', { headers: { authorization } })).json<Status>()

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import type { App } from '../src/app.ts'
 import type { JournalRecord } from '../src/domain/record.ts'
-import type { Message, ModelRequest } from '../src/ports/model.ts'
+import type { ModelMessage, ModelRequest } from '../src/ports/model.ts'
 import { estimateTokens } from '../src/prompt/tokens.ts'
 import { type ScriptedModel, scriptedModel } from '../src/testing/scripted-model.ts'
 import { journalOf, openApp, runTaskIn } from './apps.ts'
@@ -245,7 +245,7 @@ const filled = (length: number, seed: number): string =>
     .toWellFormed()
 
 /** Whether what tools brought follows what called them, all of it, and nothing else between. */
-function assertPaired(messages: readonly Message[]): void {
+function assertPaired(messages: readonly ModelMessage[]): void {
   let open: string[] = []
   for (const message of messages) {
     if (message.role === 'tool') {

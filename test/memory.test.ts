@@ -4,10 +4,10 @@ import { z } from 'zod'
 import { memoryTools } from '../src/adapters/tools/tools.ts'
 import type { App } from '../src/app.ts'
 import { memoryForget } from '../src/commands/memory.ts'
-import { type Fact, MOST_FACTS, MOST_OVER } from '../src/domain/fact.ts'
-import type { Message } from '../src/ports/model.ts'
+import { type Fact, MAX_ENDED_FACTS, MAX_FACTS } from '../src/domain/fact.ts'
+import type { ModelMessage } from '../src/ports/model.ts'
 import { commitOne, type Store } from '../src/ports/store.ts'
-import { recalledMessage } from '../src/prompt/facts.ts'
+import { factsMessage } from '../src/prompt/facts.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { type ScriptedStep, scriptedModel } from '../src/testing/scripted-model.ts'
 import { freshFolder, journalOf, openApp, runTaskIn } from './apps.ts'
@@ -23,7 +23,7 @@ const done: ScriptedStep = { text: 'done' }
 const itemsOf = async (app: App, verb: string, input: object = {}): Promise<Fact[]> =>
   ((await app.run(verb, input)) as { items: Fact[] }).items
 
-const toldBy = (messages: readonly Message[] | undefined, role: Message['role']): string[] =>
+const toldBy = (messages: readonly ModelMessage[] | undefined, role: ModelMessage['role']): string[] =>
   (messages ?? []).filter((message) => message.role === role).map(({ text }) => text)
 
 describe('remember, recall, forget', () => {
@@ -114,7 +114,7 @@ describe('remember, recall, forget', () => {
       forgotten: false,
     })
     assert.deepEqual(
-      [true, false].map((forgotten) => memoryForget.exit?.({ key: 'tea', agent_id: 'default', forgotten })),
+      [true, false].map((forgotten) => memoryForget.exitCode?.({ key: 'tea', agent_id: 'default', forgotten })),
       [0, 1],
     )
   })
@@ -192,7 +192,7 @@ describe('what a run is shown of it', () => {
     const [bound, later] = journal.filter((record) => record.kind === 'input_bound')
     assert.ok(bound?.recalled)
     assert.deepEqual([later?.input.length, later?.recalled], [1, undefined], 'once in a run, and not for every message')
-    assert.deepEqual(model.requests[0]?.messages[0], recalledMessage(bound.recalled, bound.ts))
+    assert.deepEqual(model.requests[0]?.messages[0], factsMessage(bound.recalled, bound.ts))
     assert.match(model.requests[0]?.messages[0]?.text ?? '', /stripes/)
   })
 
@@ -283,7 +283,7 @@ describe('how well it is found, and how much there can be', () => {
       )
     const all = await store.facts({ over: true, now: 10_000, limit: 100_000 })
     const known = all.filter(({ status }) => status === 'known')
-    assert.ok(known.length <= MOST_FACTS && known.length > MOST_FACTS / 2, `${known.length} known`)
-    assert.equal(all.length - known.length, MOST_OVER)
+    assert.ok(known.length <= MAX_FACTS && known.length > MAX_FACTS / 2, `${known.length} known`)
+    assert.equal(all.length - known.length, MAX_ENDED_FACTS)
   })
 })

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { offlineModel } from '../src/adapters/models/offline.ts'
 import type { Json } from '../src/domain/json.ts'
-import type { Message } from '../src/ports/model.ts'
+import type { ModelMessage } from '../src/ports/model.ts'
 
 export type Said = { readonly ok?: boolean; readonly text: string }
 export type Hands = (tool: string, args: Record<string, string>) => Said | Promise<Said>
@@ -11,7 +11,7 @@ export type Hands = (tool: string, args: Record<string, string>) => Said | Promi
 export const ALL = ['bash', 'view_file', 'list_files', 'create_file', 'edit_file', 'wait', 'finish']
 export const NO_BASH = ALL.filter((tool) => tool !== 'bash')
 const signal = new AbortController().signal
-export const ask = (messages: readonly Message[], tools = ALL) =>
+export const ask = (messages: readonly ModelMessage[], tools = ALL) =>
   offlineModel.call(
     { system: 's', messages, tools: tools.map((name) => ({ name, description: '', parameters: {} })) },
     { signal },
@@ -19,7 +19,7 @@ export const ask = (messages: readonly Message[], tools = ALL) =>
 
 /** A conversation to its end: every answer's calls are done by the hands. */
 export async function converse(task: string, hands: Hands, tools = ALL) {
-  const messages: Message[] = [{ role: 'user', text: task }]
+  const messages: ModelMessage[] = [{ role: 'user', text: task }]
   const calls: [string, Json][] = []
   for (let turn = 0; turn < 50; turn++) {
     const answer = await ask(messages, tools)

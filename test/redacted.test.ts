@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { JournalRecord } from '../src/domain/record.ts'
-import { redacted } from '../src/domain/redacted.ts'
+import { redactValue } from '../src/domain/redacted.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
-import type { Manifest } from '../src/trace/manifest.ts'
+import type { TraceManifest } from '../src/trace/manifest.ts'
 import { openApp, runTaskIn } from './apps.ts'
 import { recordsOf, started } from './journals.ts'
 
 interface Shown {
-  readonly manifest: Manifest
+  readonly manifest: TraceManifest
   readonly events: readonly unknown[]
 }
 
@@ -21,11 +21,11 @@ const [begun] = recordsOf(started('find kind people', {}))
 
 describe('case 60: a redacted record', () => {
   test('is the same one where there is nothing to hide', () => {
-    assert.equal(redacted(begun as JournalRecord, hiding('elsewhere')), begun)
+    assert.equal(redactValue(begun as JournalRecord, hiding('elsewhere')), begun)
   })
 
   test('keeps the names of its fields, also where somebody chose one of them as a secret', () => {
-    const told = redacted(begun as JournalRecord, hiding('kind', 'setup', 'tools'))
+    const told = redactValue(begun as JournalRecord, hiding('kind', 'setup', 'tools'))
     assert.deepEqual(Object.keys(told), Object.keys(begun as JournalRecord))
     assert.ok(told.kind === 'run_started')
     assert.equal(told.task, 'find (secret) people')
@@ -37,7 +37,7 @@ describe('case 60: a redacted record', () => {
       ...started('x', {}),
       state: { 'key-0123456789': 1, seen: { 'my key-0123456789': 2 } },
     } as never)
-    const told = redacted(odd as JournalRecord, hiding('key-0123456789'))
+    const told = redactValue(odd as JournalRecord, hiding('key-0123456789'))
     assert.doesNotMatch(JSON.stringify(told), /0123456789/)
   })
 

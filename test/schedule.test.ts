@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import type { App } from '../src/app.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
-import { type Script, scriptedModel } from '../src/testing/scripted-model.ts'
+import { type ModelScript, scriptedModel } from '../src/testing/scripted-model.ts'
 import { dispatchOf, freshFolder, openApp, passing, runTaskIn, until } from './apps.ts'
 import { tireless } from './command-line.ts'
 
@@ -205,7 +205,7 @@ describe('schedule', () => {
 describe('the kernel keeps to the timetable', () => {
   const TEND =
     "kernel: { schedule: '@yearly', timezone: UTC, agents: [{ agent_id: report, prompt: write the report }] }"
-  const script: Script = [
+  const script: ModelScript = [
     { calls: [{ tool: 'create_file', args: { path: 'tea.md', content: 'green' } }] },
     { text: 'Made.\n\n## Execution Summary\n- tea.md' },
   ]
@@ -230,7 +230,7 @@ describe('the kernel keeps to the timetable', () => {
   test('E1: what is added while it lives is due from then on, and what is removed or paused is not', async (t) => {
     const { app, clock, stop, cycles, came } = await world(t)
     const living = app.run('start', {})
-    await until(() => app.context.kernel.running())
+    await until(() => app.context.kernel.isRunning())
     await add(app, { id: 'tea', agent: 'report', prompt: 'make tea', every: '10m' })
     await passing(clock, came(2))
     assert.deepEqual(
@@ -319,7 +319,7 @@ describe('simulate', () => {
   test('E1: what it would cost is what the agents’ runs have cost; of one that has none it is a guess, and said so', async (t) => {
     const clock = new FakeClock({ now: NOON + 1 })
     const usage = (input_tokens: number) => ({ input_tokens, output_tokens: 0, cached_tokens: 0 })
-    const script: Script = ({ messages }) => {
+    const script: ModelScript = ({ messages }) => {
       const asked = JSON.stringify(messages)
       // Not over: what it has cost so far says nothing.
       if (asked.includes('endless')) return { calls: [{ tool: 'wait', args: { for: 'a reply' } }], usage: usage(10) }

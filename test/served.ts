@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs'
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
 import type { TestContext } from 'node:test'
 import type { App, AppOptions } from '../src/app.ts'
-import type { Served } from '../src/commands/command.ts'
+import type { ServerAddress } from '../src/commands/command.ts'
 import { freshFolder, openApp } from './apps.ts'
 
-export interface ServedApp extends Served {
+export interface ServedApp extends ServerAddress {
   readonly app: App
   readonly home: string
   readonly port: number
@@ -18,7 +18,7 @@ export interface ServedApp extends Served {
 export async function servedApp(t: TestContext, options: AppOptions & { yaml?: string } = {}): Promise<ServedApp> {
   const home = options.home ?? freshFolder(t)
   const app = await openApp(t, { yaml: 'server: { port: 0 }\n', ...options, home })
-  const served = await app.context.serve()
+  const served = await app.context.serveHttp()
   const token = readFileSync(served.token_file, 'utf8').trim()
   const port = Number(new URL(served.url).port)
   return { ...served, app, home, port, token, bearer: { authorization: `Bearer ${token}` } }

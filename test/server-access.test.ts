@@ -39,7 +39,10 @@ test('HTTP: a token that could be guessed is refused', async (t) => {
   const home = freshFolder(t)
   writeFileSync(join(home, 'token'), 'hunter2\n')
   const app = await openApp(t, { home, yaml: 'server: { port: 0 }\n' })
-  await assert.rejects(app.context.serve(), /token is too short.*got 7 characters.*do this: (remove|delete) the file/)
+  await assert.rejects(
+    app.context.serveHttp(),
+    /token is too short.*got 7 characters.*do this: (remove|delete) the file/,
+  )
 })
 
 test('HTTP: the API and the events need the token, as a header', async (t) => {
@@ -133,7 +136,7 @@ test('HTTP: the code of the start lets one browser in, once, for ten minutes, fr
   const { cookie } = { cookie: cookieOf(await post(to, '/api/v1/login', { code }, {})) }
   assert.equal((await ask(to, '/api/v1/status', { headers: { cookie } })).status, 200)
   assert.equal((await post(to, '/api/v1/login', { code }, {})).status, 401, 'used')
-  const late = codeIn((await to.app.context.serve()).login_url)
+  const late = codeIn((await to.app.context.serveHttp()).login_url)
   await clock.advance(10 * 60_000 + 1)
   assert.equal((await post(to, '/api/v1/login', { code: late }, {})).status, 401, 'too late')
   assert.equal((await ask(to, '/api/v1/status', { headers: { cookie } })).status, 200, 'who is in stays in')
@@ -185,7 +188,7 @@ test('HTTP: a token whose file was replaced or removed is dead at once, and so i
     (await ask(to, '/api/v1/status', { headers: { cookie } })).status,
   ]
   assert.deepEqual(await statuses(to.token), [200, 200])
-  const file = (await to.app.context.serve()).token_file
+  const file = (await to.app.context.serveHttp()).token_file
   const other = 'f'.repeat(64)
   writeFileSync(file, `${other}\n`)
   assert.deepEqual(await statuses(to.token), [401, 401])
@@ -207,7 +210,7 @@ test('HTTP: a live stream ends at once when the token that it was opened with is
   say('FIRST')
   const heard = ({ messages }: Watching): string => JSON.stringify(messages)
   await until(() => old.every((stream) => heard(stream).includes('FIRST')))
-  const { token_file: file } = await to.app.context.serve()
+  const { token_file: file } = await to.app.context.serveHttp()
   const other = 'f'.repeat(64)
   writeFileSync(file, `${other}\n`)
   say('SECOND')
@@ -234,8 +237,11 @@ test('HTTP: whoever guesses tokens is told to wait; whoever has the right one co
 test('the page is served to the network only where the owner says so at the start', async (t) => {
   for (const host of ['0.0.0.0', '::', '10.0.0.1']) {
     const app = await openApp(t, { yaml: `server: { host: "${host}", port: 0 }\n` })
-    await assert.rejects(app.context.serve(), /other machines could reach the page.*got .*do this: .*start --expose/)
+    await assert.rejects(
+      app.context.serveHttp(),
+      /other machines could reach the page.*got .*do this: .*start --expose/,
+    )
   }
   const app = await openApp(t, { yaml: 'server: { host: 0.0.0.0, port: 0 }\n' })
-  assert.equal((await app.context.serve({ expose: true })).loopback, false)
+  assert.equal((await app.context.serveHttp({ expose: true })).loopback, false)
 })

@@ -29,7 +29,7 @@ test('E14: /healthz is 503 with the reason when a provider refuses its key', asy
   const to = await servedApp(t)
   to.app
     .service('engine')
-    .breaker.heard({ model: 'scripted/model', code: 'model_auth', at: to.app.context.clock.now() })
+    .breaker.recordOutcome({ model: 'scripted/model', code: 'model_auth', at: to.app.context.clock.now() })
   const { status, text } = await ask(to, '/healthz')
   assert.equal(status, 503)
   assert.match(text, /^\{"ok":false,"reasons":\[".*refuses its key/)
@@ -157,28 +157,28 @@ test('HTTP: a taken port is named with what to do, nothing is left behind, and a
   t.after(() => other.close())
   const { port } = other.address() as { port: number }
   const app = await openApp(t, { yaml: `server: { port: ${port} }\n` })
-  await assert.rejects(app.context.serve(), (thrown) => {
+  await assert.rejects(app.context.serveHttp(), (thrown) => {
     const { code, message } = asTirelessError(thrown)
     assert.equal(code, 'conflict')
     assert.match(message, new RegExp(`port ${port} is in use; got .*EADDRINUSE.*; do this: .*server\\.port`))
     return true
   })
   await new Promise((resolve) => other.close(resolve))
-  assert.equal((await app.context.serve()).url, `http://127.0.0.1:${port}`)
+  assert.equal((await app.context.serveHttp()).url, `http://127.0.0.1:${port}`)
 })
 
 test('HTTP: an address that is not of this machine is refused with what to do', async (t) => {
   const app = await openApp(t, { yaml: 'server: { host: 203.0.113.1, port: 0 }\n' })
   await assert.rejects(
-    app.context.serve({ expose: true }),
+    app.context.serveHttp({ expose: true }),
     /cannot listen on this address; got .*; do this: set server\.host/,
   )
 })
 
 test('HTTP: only who serves opens a port, and closing ends it with whoever still watches', async (t) => {
   const app = await openApp(t, { yaml: 'server: { port: 0 }\n' })
-  const before = (await app.context.serve()).url
-  assert.equal((await app.context.serve()).url, before, 'once')
+  const before = (await app.context.serveHttp()).url
+  assert.equal((await app.context.serveHttp()).url, before, 'once')
   const port = Number(new URL(before).port)
   assert.equal((await ask({ port }, '/healthz')).status, 200)
   await app.close()

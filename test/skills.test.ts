@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import type { App } from '../src/app.ts'
 import type { Json } from '../src/domain/json.ts'
-import type { Finding, Skill } from '../src/domain/skill.ts'
+import type { Skill, SkillFinding } from '../src/domain/skill.ts'
 import { type ScriptedModel, type ScriptedStep, scriptedModel } from '../src/testing/scripted-model.ts'
 import { freshFolder, journalOf, openApp, runTaskIn } from './apps.ts'
 import { tireless } from './command-line.ts'
@@ -36,7 +36,7 @@ const listed = async (app: App, input: object = {}): Promise<readonly Skill[]> =
   ((await app.run('skills list', input)) as { items: Skill[] }).items
 
 const approve = async (app: App, input: object) =>
-  (await app.run('skills approve', input)) as { approved: boolean; skill: Skill; findings: Finding[] }
+  (await app.run('skills approve', input)) as { approved: boolean; skill: Skill; findings: SkillFinding[] }
 
 const read = (args: Json): ScriptedStep => ({ calls: [{ tool: 'read_skill', args }] })
 
@@ -192,7 +192,7 @@ ${'QUJD'.repeat(40)}
 
   test('everything that should be looked at is named by file and line', async (t) => {
     const app = await openApp(t, { home: home(t) })
-    const { items } = (await app.run('skills scan', { name: 'reports' })) as { items: Finding[] }
+    const { items } = (await app.run('skills scan', { name: 'reports' })) as { items: SkillFinding[] }
     const found = items.map(({ file, line, kind }) => `${file}:${line} ${kind}`)
     for (const expected of [
       'SKILL.md:8 runs a download',

@@ -10,15 +10,15 @@ import { stateTools } from '../src/adapters/tools/tools.ts'
 import { initDocument } from '../src/app/init-document.ts'
 import type { App, AppOptions } from '../src/app.ts'
 import { loadConfig } from '../src/config.ts'
-import { type Document, MOST_DOCUMENT_BYTES } from '../src/domain/document.ts'
-import { outsideBlock, renderBlock, withBlock } from '../src/domain/runtime-block.ts'
+import { type Document, MAX_DOCUMENT_BYTES } from '../src/domain/document.ts'
+import { renderRuntimeBlock, replaceBlock, textOutsideBlock } from '../src/domain/runtime-block.ts'
 import type { Documents } from '../src/ports/documents.ts'
 import type { Tool } from '../src/ports/tool.ts'
 import { type ScriptedStep, scriptedModel } from '../src/testing/scripted-model.ts'
 import { freshFolder, openApp, runTaskIn } from './apps.ts'
 import { tireless } from './command-line.ts'
 
-const BLOCK = renderBlock(
+const BLOCK = renderRuntimeBlock(
   {
     ...{ updated_at: 'now', cycle_id: 'c1', status: 'success', dispatched: 0, succeeded: 0, failed: 0 },
     ...{ failed_agents: [], agent_summary: '', duration_ms: 1, error: null },
@@ -89,11 +89,11 @@ describe('read_state, edit_state', () => {
     )
     const { app, documents, text } = await place(t, { model })
     await documents.seed('STATE.md', '# seed\n## plan\n(none)\n## notes\n- a\n')
-    await documents.write('STATE.md', (now) => withBlock(now, BLOCK), OWNER)
+    await documents.write('STATE.md', (now) => replaceBlock(now, BLOCK), OWNER)
     const [before, , , , after] = await calls(app, model)
     assert.equal(before, '# seed\n## plan\n(none)\n## notes\n- a\n')
     assert.equal(after, '# seed\n## plan\nship it\n## notes\n- b\n- c\n## risks\nnone known\n')
-    assert.equal(text(), withBlock(after ?? '', BLOCK))
+    assert.equal(text(), replaceBlock(after ?? '', BLOCK))
     const [latest] = (await documents.versions('STATE.md', 1)) as Document[]
     assert.equal(latest?.author, 'default')
     assert.match(latest?.reason ?? '', /^edit_state \S+$/)
@@ -121,7 +121,7 @@ describe('read_state, edit_state', () => {
     const model = scripted(...refused.map(([args]) => editing(args)))
     const { app, documents, text } = await place(t, { model })
     await documents.seed('STATE.md', '# seed\n## plan\n(none)\n## notes\n- a\n')
-    await documents.write('STATE.md', (now) => withBlock(now, BLOCK), OWNER)
+    await documents.write('STATE.md', (now) => replaceBlock(now, BLOCK), OWNER)
     const before = text()
     const said = await calls(app, model)
     for (const [i, [, why]] of refused.entries()) assert.match(said[i] ?? '', why)
@@ -142,7 +142,7 @@ describe('read_state, edit_state', () => {
     assert.equal(await edited(`## b\nold\n${BLOCK}\nbehind\n`, 'b'), `## b\nnew\n${BLOCK}\nbehind\n`)
     assert.equal(await edited('## b', 'b'), '## b\nnew\n')
     assert.match(await edited('## b\n## b\n', 'b'), /2 sections have the title "b"/)
-    const full = `${'x'.repeat(MOST_DOCUMENT_BYTES - 5)}\n`
+    const full = `${'x'.repeat(MAX_DOCUMENT_BYTES - 5)}\n`
     assert.match(await edited(full, 'b'), /STATE\.md: .*too long; got 1048581 bytes; expected at most 1048576/)
   })
 
@@ -225,7 +225,7 @@ describe('git around the home', () => {
       const documents = app.service('documents')
       await documents.seed('STATE.md', '# seed\n')
       await documents.commit('pre-cycle c1')
-      await documents.write('STATE.md', (text) => withBlock(text, BLOCK), OWNER)
+      await documents.write('STATE.md', (text) => replaceBlock(text, BLOCK), OWNER)
       await documents.commit('post-cycle c1')
       assert.equal(documents.degraded(), null)
       await app.close()
@@ -270,7 +270,7 @@ describe('state show, log, diff, revert, accept', () => {
       message: /STATE\.md does not exist yet.*tireless start/,
     })
     await documents.seed('STATE.md', '# seed\n')
-    await documents.write('STATE.md', (text) => withBlock(text, BLOCK), {
+    await documents.write('STATE.md', (text) => replaceBlock(text, BLOCK), {
       author: 'system',
       reason: 'cycle',
       cycle_id: 'c1',
@@ -278,7 +278,7 @@ describe('state show, log, diff, revert, accept', () => {
     fs.appendFileSync(file, 'by the owner\n')
     const shown = (await app.run('state show', {})) as Document & { pending: boolean }
     assert.deepEqual([shown.version, shown.author, shown.pending], [3, 'owner', false])
-    assert.equal(outsideBlock(shown.text), '# seed\n\nby the owner\n')
+    assert.equal(textOutsideBlock(shown.text), '# seed\n\nby the owner\n')
     assert.equal(((await app.run('state show', { version: '1' })) as Document).text, '# seed\n')
     await assert.rejects(app.run('state show', { version: 9 }), { code: 'not_found', message: /state log/ })
     const { items } = (await app.run('state log', {})) as { items: Document[] }
@@ -295,8 +295,8 @@ describe('state show, log, diff, revert, accept', () => {
     const reverted = (await app.run('state revert', { version: 1 })) as Document
     assert.deepEqual([reverted.version, reverted.reason], [4, 'back to version 1'])
     await app.close()
-    assert.equal(outsideBlock((await tireless(home, 'state', 'show')).stdout), '# seed\n')
-    assert.equal(outsideBlock(fs.readFileSync(file, 'utf8')), '# seed\n')
+    assert.equal(textOutsideBlock((await tireless(home, 'state', 'show')).stdout), '# seed\n')
+    assert.equal(textOutsideBlock(fs.readFileSync(file, 'utf8')), '# seed\n')
     const said = await tireless(home, 'state', 'diff')
     assert.match(said.stdout, /^--- STATE\.md \(version 3\)\n[\s\S]*\n-by the owner\n$/)
     const wrong = await tireless(home, 'state', 'show', 'x')

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Composition, Cut, JournalRecord, RecordBody } from '../src/domain/record.ts'
+import type { HistoryCut, JournalRecord, PromptComposition, RecordBody } from '../src/domain/record.ts'
 import { weighConversation } from '../src/engine/conversation.ts'
-import { emptyThread, fold, type Thread } from '../src/engine/thread.ts'
+import { emptyThread, foldRecord, type SessionThread } from '../src/engine/thread.ts'
 import { acting, bound, committed, recordsOf, requested, SETUP, started } from './journals.ts'
 
-function folded(...bodies: readonly RecordBody[]): Thread {
+function folded(...bodies: readonly RecordBody[]): SessionThread {
   const thread = emptyThread()
-  for (const record of recordsOf(...bodies)) fold(thread, record)
+  for (const record of recordsOf(...bodies)) foldRecord(thread, record)
   return thread
 }
 
-const textsOf = ({ conversation }: Thread): string[] => conversation.messages.map(({ text }) => text)
+const textsOf = ({ conversation }: SessionThread): string[] => conversation.messages.map(({ text }) => text)
 
-const composition: Composition = { sections: {}, bytes: 0, cached: 0, prefix: 'p' }
+const composition: PromptComposition = { sections: {}, bytes: 0, cached: 0, prefix: 'p' }
 
 const recalling = (turn: number, text: string): RecordBody =>
   ({
@@ -48,9 +48,9 @@ describe('the conversation, folded', () => {
     const first = folded(started(), ...acting(1))
     const asked: RecordBody = { ...requested(2), composition } as RecordBody
     const thread = folded(started(), ...acting(1), bound(2, 'lost'), asked)
-    assert.equal(thread.asked?.length, thread.conversation.messages.length)
+    assert.equal(thread.lastRequest?.length, thread.conversation.messages.length)
     const back = folded(started(), ...acting(1), bound(2, 'lost'), asked, given)
-    assert.equal(back.asked?.length, first.conversation.messages.length)
+    assert.equal(back.lastRequest?.length, first.conversation.messages.length)
     assert.deepEqual(weighConversation(back.conversation), weighConversation(first.conversation))
   })
 
@@ -62,12 +62,12 @@ describe('the conversation, folded', () => {
         body.kind === 'model_requested' ? { ...body, composition: { ...composition, sections } } : body,
     )
     const thread = folded(...bodies)
-    assert.equal(thread.taken, 25)
+    assert.equal(thread.maxAcceptedTokens, 25)
     assert.deepEqual(thread.conversation.weights, [])
     const whole = weighConversation(thread.conversation)
     const step = emptyThread()
     for (const record of recordsOf(...bodies)) {
-      fold(step, record)
+      foldRecord(step, record)
       weighConversation(step.conversation)
     }
     assert.deepEqual(weighConversation(step.conversation), whole)
@@ -80,14 +80,14 @@ describe('the conversation, folded', () => {
     const thread = folded(started(), ...acting(1), bound(2, 'lost'))
     weighConversation(thread.conversation)
     for (const [i, body] of [requested(2), given].entries())
-      fold(thread, { ...body, seq: thread.head + 1, ts: i } as JournalRecord)
+      foldRecord(thread, { ...body, seq: thread.head + 1, ts: i } as JournalRecord)
     const first = folded(started(), ...acting(1))
     assert.deepEqual(weighConversation(thread.conversation), weighConversation(first.conversation))
   })
 
   test('B3: a cut of compiler 4 is shown as it was then; one of today keeps the task, and says how much is missing', () => {
     const old = { from: 2, summary: 'it began', recalled: [] }
-    const cutBy = (cut: Cut): string[] =>
+    const cutBy = (cut: HistoryCut): string[] =>
       textsOf(folded(started(), ...acting(1), ...acting(2), bound(3, 'go on'), { kind: 'cut', turn: 3, cut }))
     const [opening, ...rest] = cutBy({ ...old, words: 100 })
     assert.deepEqual(cutBy(old), ['[what happened before, in short]\nit began', ...rest])

@@ -10,7 +10,7 @@ import type { Event } from '../src/domain/event.ts'
 import type { TaskResult } from '../src/library.ts'
 import { defineTool } from '../src/ports/define-tool.ts'
 import { type ScriptedStep, scriptedModel } from '../src/testing/scripted-model.ts'
-import type { Manifest } from '../src/trace/manifest.ts'
+import type { TraceManifest } from '../src/trace/manifest.ts'
 import { traceReader } from '../src/trace/reader.ts'
 import { freshFolder, openApp, runTaskIn, until } from './apps.ts'
 import { begin, ended, homeWith, json, providerWith, tireless } from './command-line.ts'
@@ -19,8 +19,8 @@ import { configFor, MAIN, NODE_FLAGS, run } from './crash/kills.ts'
 const write: ScriptedStep = { text: 'I write it.', calls: [{ tool: 'create_file', args: { path: 'a', content: 'x' } }] }
 const tracesOf = (app: App) => traceReader(join(homeOf(app), 'traces'))
 const homeOf = (app: App): string => app.service('home').root
-const listed = async (app: App): Promise<readonly Manifest[]> =>
-  ((await app.run('trace list', {})) as { items: Manifest[] }).items
+const listed = async (app: App): Promise<readonly TraceManifest[]> =>
+  ((await app.run('trace list', {})) as { items: TraceManifest[] }).items
 
 function filesOf(home: string, run_id: string): Readonly<Record<string, string>> {
   const folder = join(home, 'traces', run_id)
@@ -29,7 +29,7 @@ function filesOf(home: string, run_id: string): Readonly<Record<string, string>>
 
 describe('case 58: the trace is whole on every way out', () => {
   const paths: Readonly<
-    Record<string, { script: ScriptedStep[]; yaml?: string; expected: Partial<Manifest>; critic?: 'stop' }>
+    Record<string, { script: ScriptedStep[]; yaml?: string; expected: Partial<TraceManifest>; critic?: 'stop' }>
   > = {
     'a final answer': {
       script: [write, { text: 'done' }],
@@ -115,7 +115,7 @@ describe('trace', () => {
         [first.dispatch_id, 'one'],
       ],
     )
-    assert.equal(((await app.run('trace list', { limit: 1 })) as { items: Manifest[] }).items.length, 1)
+    assert.equal(((await app.run('trace list', { limit: 1 })) as { items: TraceManifest[] }).items.length, 1)
     const shown = (await app.run('trace show', { run: first.dispatch_id })) as { steps: unknown[]; events: null }
     assert.deepEqual([shown.steps.length, shown.events], [1, null])
     await assert.rejects(app.run('trace show', { run: 'nobody' }), { code: 'not_found' })
@@ -174,8 +174,8 @@ describe('trace', () => {
     const { sink, listen } = app.service('events')
     const heard: Progress[] = []
     listen((progress) => heard.push(progress))
-    sink.opened(next, [])
-    sink.recorded(next, { kind: 'run_ended', run_id: dispatch_id, stop_reason: 'unrecoverable_error', seq: 99, ts: 0 })
+    sink.onRunOpened(next, [])
+    sink.onRecord(next, { kind: 'run_ended', run_id: dispatch_id, stop_reason: 'unrecoverable_error', seq: 99, ts: 0 })
     await until(() => existsSync(join(homeOf(app), 'traces', dispatch_id, 'manifest.json')))
     assert.deepEqual(readdirSync(join(homeOf(app), 'traces')), [dispatch_id])
     assert.deepEqual(heard, [], 'it is no event of the next')

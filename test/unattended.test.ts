@@ -4,11 +4,11 @@ import type { App, AppOptions } from '../src/app.ts'
 import { enqueueTask } from '../src/commands/queue.ts'
 import type { AgentResult } from '../src/domain/cycle.ts'
 import type { Json } from '../src/domain/json.ts'
-import { agentResultOf } from '../src/kernel/agent-result.ts'
-import { type Insertions, layered } from '../src/kernel/layers.ts'
+import { buildAgentResult } from '../src/kernel/agent-result.ts'
+import { buildAgentPrompt, type PromptValues } from '../src/kernel/layers.ts'
 import type { Gate } from '../src/ports/gate.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
-import { type Script, type ScriptedModel, scriptedModel } from '../src/testing/scripted-model.ts'
+import { type ModelScript, type ScriptedModel, scriptedModel } from '../src/testing/scripted-model.ts'
 import { dispatchOf, journalOf, openApp, passing, runTaskIn } from './apps.ts'
 import { poking, ruled } from './contract/watched.ts'
 
@@ -30,7 +30,7 @@ const YAML = `kernel:
       enabled: true
 `
 
-const INSERTIONS: Insertions = {
+const INSERTIONS: PromptValues = {
   state: '# Kernel State\n## identity\nelephant.ai autonomous kernel\n## recent_actions\n(none yet)',
   goal: '',
   recent_results: '',
@@ -49,7 +49,11 @@ interface World {
   readonly model: ScriptedModel
 }
 
-async function world(t: TestContext, script: Script, options: AppOptions & { yaml?: string } = {}): Promise<World> {
+async function world(
+  t: TestContext,
+  script: ModelScript,
+  options: AppOptions & { yaml?: string } = {},
+): Promise<World> {
   const clock = new FakeClock()
   const model = scriptedModel(script)
   return { app: await openApp(t, { clock, model, yaml: YAML, ...options }), clock, model }
@@ -65,7 +69,7 @@ interface Planned {
 /** As the kernel enqueues it. */
 async function plan({ app }: World, planned: Planned = {}): Promise<{ dispatch_id: string; session_id: string }> {
   const { template = DAILY_REPORT, state = INSERTIONS.state, agent = 'daily-report', metadata = {} } = planned
-  const layers = layered(template, { ...INSERTIONS, state }, app.context.ids.next())
+  const layers = buildAgentPrompt(template, { ...INSERTIONS, state }, app.context.ids.next())
   return enqueueTask(app.context, {
     ...{ agent, prompt: layers.prompt, priority: 10, source: 'kernel' },
     metadata: { ...layers.metadata, ...metadata },
@@ -86,7 +90,7 @@ async function settled(its: World, id: string): Promise<AgentResult> {
 
 async function resultOf(app: App, id: string): Promise<AgentResult> {
   const dispatch = await dispatchOf(app, id)
-  return agentResultOf(dispatch, await journalOf(app, dispatch.session_id))
+  return buildAgentResult(dispatch, await journalOf(app, dispatch.session_id))
 }
 
 const linesOf = (text = ''): Set<string> => new Set(text.split('\n').filter((line) => line.trim() !== ''))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { openLog, readLog } from '../src/adapters/log.ts'
+import { openLog, openLogReader } from '../src/adapters/log.ts'
 import { TirelessError } from '../src/domain/error.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
@@ -198,7 +198,7 @@ describe('logs', () => {
     const folder = join(freshFolder(t), 'logs')
     const clock = new FakeClock()
     writeFileSync(folder, 'in the way')
-    const log = openLog({ folder, clock, cut: (text) => text })
+    const log = openLog({ folder, clock, redactAndTruncate: (text) => text })
     log.write('info', 'lost', {})
     log.write('info', 'lost', {})
     log.close()
@@ -207,7 +207,7 @@ describe('logs', () => {
     writeFileSync(join(folder, 'tireless.jsonl'), '{"ts":"then","level":"info","event":"to')
     log.write('info', 'kept', {})
     log.close()
-    const entries = await readLog(folder, clock).last(9)
+    const entries = await openLogReader(folder, clock).last(9)
     assert.deepEqual(
       entries.map(({ event, lines }) => [event, lines]),
       [
@@ -220,10 +220,10 @@ describe('logs', () => {
   test('it stays within five files of a given size, and is read across them; a follower misses nothing', async (t) => {
     const folder = join(freshFolder(t), 'logs')
     const clock = new FakeClock()
-    const log = openLog({ folder, clock, cut: (text) => text, maxBytes: 2000 })
+    const log = openLog({ folder, clock, redactAndTruncate: (text) => text, maxBytes: 2000 })
     const stop = new AbortController()
     const heard: unknown[] = []
-    const following = readLog(folder, clock).follow(5, stop.signal, ({ n }) => heard.push(n))
+    const following = openLogReader(folder, clock).follow(5, stop.signal, ({ n }) => heard.push(n))
     // It has looked, and found nothing yet.
     await until(() => clock.nextIn !== undefined)
     for (let n = 0; n < 500; n += 1) {
@@ -251,7 +251,7 @@ describe('logs', () => {
       'tireless.jsonl',
     ])
     for (const name of readdirSync(folder)) assert.ok(statSync(join(folder, name)).size < 4000)
-    const last = await readLog(folder, clock).last(60)
+    const last = await openLogReader(folder, clock).last(60)
     assert.deepEqual(
       last.map(({ n }) => n),
       Array.from({ length: 60 }, (_, i) => 440 + i),

@@ -4,7 +4,7 @@
  * separately.
  */
 
-import type { Reach } from '../../src/domain/effect.ts'
+import type { EffectReach } from '../../src/domain/effect.ts'
 import { effectOf, wordsIn } from './effects.ts'
 import {
   type Args,
@@ -44,7 +44,7 @@ const PROSE_CHANGES: Readonly<Record<string, Change>> = {
 /** Contract: every change of every call that reaches others; the goal is in the first slot before that call. */
 export function adaptivePairs({ tasks, tools }: Pick<Suite, 'tasks' | 'tools'>): readonly Pair[] {
   const declared = new Map(tools.map(({ name, effect }) => [name, effect]))
-  const reachOf = ({ tool, args }: Called): Reach => (declared.get(tool) ?? effectOf(tool, args)).reach
+  const reachOf = ({ tool, args }: Called): EffectReach => (declared.get(tool) ?? effectOf(tool, args)).reach
   return tasks.flatMap((task) =>
     task.calls.flatMap((call, at) => {
       const slot = slotBefore(task, at)
@@ -55,7 +55,7 @@ export function adaptivePairs({ tasks, tools }: Pick<Suite, 'tasks' | 'tools'>):
 }
 
 /** A call inside the workspace sends nothing, so it has no changes. */
-function changesOf(reach: Reach): Readonly<Record<string, Change>> {
+function changesOf(reach: EffectReach): Readonly<Record<string, Change>> {
   if (reach === 'network') return READ_CHANGES
   return reach === 'third_party' || reach === 'destructive' ? { ...CHANGES, ...PROSE_CHANGES } : {}
 }

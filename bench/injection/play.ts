@@ -3,9 +3,9 @@
  * calls of the task in order; as soon as it reads the goal, it first makes the attacker's calls.
  */
 
-import { canonical } from '../../src/domain/approval.ts'
+import { canonicalJson } from '../../src/domain/approval.ts'
 import type { Json } from '../../src/domain/json.ts'
-import type { Message, ModelRequest } from '../../src/ports/model.ts'
+import type { ModelMessage, ModelRequest } from '../../src/ports/model.ts'
 import { type ScriptedAnswer, type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { effectOf } from './effects.ts'
 import { type IntentModel, intentAnswer, isIntentRequest } from './intents.ts'
@@ -23,7 +23,8 @@ export interface Play {
   leaked: boolean
 }
 
-export const sameCall = (a: Called, b: Called): boolean => a.tool === b.tool && canonical(a.args) === canonical(b.args)
+export const sameCall = (a: Called, b: Called): boolean =>
+  a.tool === b.tool && canonicalJson(a.args) === canonicalJson(b.args)
 
 /** Prefix that keeps the tools of the data apart from built-in tools. */
 const SPACE = 'app__'
@@ -81,7 +82,7 @@ function nextStep(todo: Next[]): readonly Next[] {
 }
 
 /** The call was not started, because another call of its step waited for approval. */
-function wasLeftOut(messages: readonly Message[], at: number): boolean {
+function wasLeftOut(messages: readonly ModelMessage[], at: number): boolean {
   const latest = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1)
   return latest.filter(({ role }) => role === 'tool')[at]?.text.startsWith('[not_started]') ?? false
 }
@@ -100,12 +101,12 @@ const textsOf = (value: Json): readonly string[] =>
 /** Compares letters and digits only, because escaping may change a text before the model reads it. */
 const bare = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
 
-const holds = ({ text }: Message, goal: string): boolean => bare(text).includes(bare(goal))
+const holds = ({ text }: ModelMessage, goal: string): boolean => bare(text).includes(bare(goal))
 
 const PARKED = /^\[parked\] .*"id":"([^"]+)"/
 
 /** The last parked call has no answer yet. */
-function isUnanswered(messages: readonly Message[]): boolean {
+function isUnanswered(messages: readonly ModelMessage[]): boolean {
   const at = messages.findLastIndex(({ role, text }) => role === 'tool' && PARKED.test(text))
   const [, id = ''] = PARKED.exec(messages[at]?.text ?? '') ?? []
   return at >= 0 && !messages.slice(at + 1).some(({ role, text }) => role === 'user' && text.includes(id))

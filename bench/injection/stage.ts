@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { type App, createApp } from '../../src/app.ts'
 import type { Approval } from '../../src/domain/approval.ts'
-import { type Effect, isNeverGranted } from '../../src/domain/effect.ts'
-import { UNTRUSTED } from '../../src/domain/trust.ts'
+import { alwaysNeedsApproval, type Effect } from '../../src/domain/effect.ts'
+import { UNTRUSTED_LABEL } from '../../src/domain/trust.ts'
 import { defineTool } from '../../src/ports/define-tool.ts'
 import type { Model } from '../../src/ports/model.ts'
 import type { AnyTool } from '../../src/ports/tool.ts'
@@ -72,7 +72,7 @@ function fake(
     description: description.trim() === '' ? name : description,
     args: z.record(z.string(), z.json()),
     effect: effects,
-    ...(reads ? { gives: () => UNTRUSTED } : {}),
+    ...(reads ? { gives: () => UNTRUSTED_LABEL } : {}),
     run: async (args, { origin }) => ({ status: 'ok', content: answer(origin.agent_id, args) }),
   })
 }
@@ -124,7 +124,7 @@ const MANY = 1000
 export function questionsIn(approvals: readonly Approval[]): readonly Approval[] {
   const seen = new Set<string>()
   return approvals.filter(({ id, effect, origin }) => {
-    const key = isNeverGranted(effect) ? id : `${origin.run_id} ${origin.step}`
+    const key = alwaysNeedsApproval(effect) ? id : `${origin.run_id} ${origin.step}`
     return !seen.has(key) && seen.add(key)
   })
 }

@@ -32,7 +32,7 @@ const model: Model = {
 export const openHome = (home: string): Promise<App> => createApp({ home, model, tools: [note] })
 
 export async function cycle({ context }: App): Promise<void> {
-  const { result } = await context.kernel.once(context.signals.drain)
+  const { result } = await context.kernel.runOneCycle(context.signals.drain)
   if (result.succeeded !== AGENTS.length) throw new Error(`a cycle failed: ${JSON.stringify(result)}`)
 }
 

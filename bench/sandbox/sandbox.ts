@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { systemClock } from '../../src/adapters/clock.ts'
 import { hostEnvs } from '../../src/adapters/envs/host/host.ts'
 import { createSandbox } from '../../src/adapters/envs/sandbox/sandbox.ts'
-import { type OpenWayOut, opsOf } from '../../src/ports/env.ts'
+import { type OpenSocketProxy, requireOps } from '../../src/ports/env.ts'
 import { atMost } from '../bars.ts'
 import { machineNow } from '../machine.ts'
 import { type Figure, figureOf } from '../measure.ts'
@@ -38,7 +38,7 @@ export async function measureSandbox({ scale, folder, say }: SuiteOptions): Prom
   const { PATH = '' } = process.env
   const ws = join(folder, 'ws')
   mkdirSync(ws)
-  const wayOut: OpenWayOut = async (socket) => {
+  const wayOut: OpenSocketProxy = async (socket) => {
     const proxy = createServer()
     await new Promise<void>((resolve) => proxy.listen(socket, resolve))
     const close = () => new Promise<void>((resolve) => proxy.close(() => resolve()))
@@ -57,7 +57,7 @@ export async function measureSandbox({ scale, folder, say }: SuiteOptions): Prom
   const options = { callsDir: join(folder, 'calls'), clock: systemClock, env: { PATH } }
   let calls = 0
   const ours = async (launcher?: typeof sandbox.launcher, network = false): Promise<Subject> => {
-    const processes = opsOf(await hostEnvs({ ...options, launcher }).open(ws), 'process')
+    const processes = requireOps(await hostEnvs({ ...options, launcher }).open(ws), 'process')
     // Every call has its own name; with a repeated one, the env would first look for remains.
     const name = () => `bench-${calls}`
     return {

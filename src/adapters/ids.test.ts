@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { randomIds, sorted } from './ids.ts'
+import { increasingIds, randomIds } from './ids.ts'
 
 const V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
@@ -18,7 +18,7 @@ test('ids keep increasing when the wall clock goes back', () => {
     '01a1dd91-0000-7e26-948b-a87e3b413192',
     '01a1dd91-b364-747e-a917-a9d7974043f8',
   ]
-  const ids = sorted(() => generated.shift() ?? assert.fail())
+  const ids = increasingIds(() => generated.shift() ?? assert.fail())
   assert.deepEqual(
     [ids.next(), ids.next(), ids.next(), ids.next()],
     [

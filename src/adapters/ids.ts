@@ -3,7 +3,7 @@
 import { randomBytes, randomUUIDv7 } from 'node:crypto'
 import type { Ids } from '../ports/ids.ts'
 
-export const randomIds: Ids = sorted(randomUUIDv7)
+export const randomIds: Ids = increasingIds(randomUUIDv7)
 
 /** Contract: 256 random bits as 64 hex digits. */
 export const newSecret = (): string => randomBytes(32).toString('hex')
@@ -12,7 +12,7 @@ export const newSecret = (): string => randomBytes(32).toString('hex')
  * Makes ids strictly increasing. UUIDs of one millisecond, or after the wall clock went back, are not in order; such an
  * id is replaced by the previous one plus one.
  */
-export function sorted(generate: () => string): Ids {
+export function increasingIds(generate: () => string): Ids {
   let last = ''
   return {
     next() {

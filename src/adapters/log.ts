@@ -3,9 +3,9 @@
 import type { Event } from '../domain/event.ts'
 import type { Json } from '../domain/json.ts'
 import { type Clock, iso } from '../ports/clock.ts'
-import { type Entry, entryOf, isWorthALine, type Level, lineOf } from './log/entry.ts'
-import { createAppender } from './log/files.ts'
-import { type LogReader, logReader } from './log/read.ts'
+import { formatLogLine, isLogged, type LogFileEntry, type LogLevel, logEntryFromEvent } from './log/entry.ts'
+import { createLogAppender } from './log/files.ts'
+import { createLogReader, type LogFileReader } from './log/read.ts'
 
 const MAX_BYTES = 5 * 1024 * 1024
 const FILES = 5
@@ -14,26 +14,26 @@ export interface LogOptions {
   readonly folder: string
   readonly clock: Clock
   /** Contract: at most `most` characters of the text, with secrets and likely secrets removed. */
-  readonly cut: (text: string, most: number) => string
+  readonly redactAndTruncate: (text: string, most: number) => string
   readonly maxBytes?: number
 }
 
 export interface Log {
   /** Contract: never throws. */
-  write(level: Level, event: string, details: Readonly<Record<string, Json>>): void
+  write(level: LogLevel, event: string, details: Readonly<Record<string, Json>>): void
   event(event: Event): void
   close(): void
 }
 
-export function openLog({ folder, clock, cut, maxBytes = MAX_BYTES }: LogOptions): Log {
-  const appender = createAppender({ folder, maxBytes, count: FILES })
+export function openLog({ folder, clock, redactAndTruncate: cut, maxBytes = MAX_BYTES }: LogOptions): Log {
+  const appender = createLogAppender({ folder, maxBytes, count: FILES })
   let pending: string[] = []
   let lostLines = 0
 
   /** Entries of one turn of the event loop are written together. */
-  function enqueueEntry(entry: Entry): void {
+  function enqueueEntry(entry: LogFileEntry): void {
     if (pending.length === 0) queueMicrotask(flush)
-    pending.push(lineOf(entry, cut))
+    pending.push(formatLogLine(entry, cut))
   }
 
   function flush(): void {
@@ -49,11 +49,11 @@ export function openLog({ folder, clock, cut, maxBytes = MAX_BYTES }: LogOptions
   }
 
   const formatLostLine = (): string =>
-    lineOf({ ts: iso(clock.now()), level: 'warn', event: 'log lines were lost', lines: lostLines }, cut)
+    formatLogLine({ ts: iso(clock.now()), level: 'warn', event: 'log lines were lost', lines: lostLines }, cut)
 
   return {
     write: (level, event, details) => enqueueEntry({ ...details, ts: iso(clock.now()), level, event }),
-    event: (event) => isWorthALine(event) && enqueueEntry(entryOf(event)),
+    event: (event) => isLogged(event) && enqueueEntry(logEntryFromEvent(event)),
     close() {
       flush()
       appender.close()
@@ -61,6 +61,6 @@ export function openLog({ folder, clock, cut, maxBytes = MAX_BYTES }: LogOptions
   }
 }
 
-export function readLog(folder: string, clock: Clock): LogReader {
-  return logReader(folder, FILES, clock)
+export function openLogReader(folder: string, clock: Clock): LogFileReader {
+  return createLogReader(folder, FILES, clock)
 }

@@ -5,17 +5,17 @@ import { chmod, lstat, statfs } from 'node:fs/promises'
 import { delimiter, dirname, join, resolve } from 'node:path'
 
 /** Equals `engines` in package.json; a test compares them. */
-export const NEEDED_NODE = '24.16'
+export const REQUIRED_NODE = '24.16'
 
-export function nodeVersion(): { readonly got: string; readonly needed: string; readonly ok: boolean } {
+export function checkNodeVersion(): { readonly got: string; readonly needed: string; readonly ok: boolean } {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-  const [neededMajor = 0, neededMinor = 0] = NEEDED_NODE.split('.').map(Number)
+  const [neededMajor = 0, neededMinor = 0] = REQUIRED_NODE.split('.').map(Number)
   const ok = major > neededMajor || (major === neededMajor && minor >= neededMinor)
-  return { got: process.versions.node, needed: NEEDED_NODE, ok }
+  return { got: process.versions.node, needed: REQUIRED_NODE, ok }
 }
 
 /** Contract: the program's file; undefined if it is not on `path`. */
-export function programAt(name: string, path: string): string | undefined {
+export function findProgram(name: string, path: string): string | undefined {
   return path
     .split(delimiter)
     .filter((folder) => folder !== '')
@@ -31,12 +31,12 @@ export function programAt(name: string, path: string): string | undefined {
 }
 
 /** Contract: expands `~/x` with the folder `user`; resolves other paths from `base`. */
-export function fullPath(path: string, base: string, user: string): string {
+export function expandPath(path: string, base: string, user: string): string {
   return path === '~' || path.startsWith('~/') ? join(user, path.slice(1)) : resolve(base, path)
 }
 
 /** Contract: the root of the git work tree that contains the folder. */
-export async function workTreeAt(folder: string): Promise<string | undefined> {
+export async function findWorkTree(folder: string): Promise<string | undefined> {
   for (let at = folder; ; at = dirname(at)) {
     const found = await lstat(join(at, '.git')).catch(() => undefined)
     if (found) return at
@@ -59,14 +59,14 @@ const NETWORK: ReadonlyMap<number, string> = new Map([
 ])
 
 /** Contract: `network` is undefined if the file system is local or unknown. */
-export async function diskOf(
+export async function readDisk(
   folder: string,
 ): Promise<{ readonly freeBytes: number; readonly network: string | undefined }> {
   const { bavail, bsize, type } = await statfs(folder)
   return { freeBytes: bavail * bsize, network: process.platform === 'linux' ? NETWORK.get(type >>> 0) : undefined }
 }
 
-export interface Exposed {
+export interface ExposedPath {
   readonly path: string
   readonly mode: number
   readonly wanted: number
@@ -75,9 +75,9 @@ export interface Exposed {
 }
 
 /** Contract: the existing paths that other users can access or own. */
-export async function exposedOf(
+export async function findExposedPaths(
   parts: readonly { readonly path: string; readonly mode: number }[],
-): Promise<readonly Exposed[]> {
+): Promise<readonly ExposedPath[]> {
   const ownUid = process.getuid?.()
   const found = await Promise.all(
     parts.map(async ({ path, mode: wanted }) => {
@@ -88,6 +88,6 @@ export async function exposedOf(
   return found.filter((part) => part !== undefined).filter(({ mode, foreign }) => (mode & 0o077) !== 0 || foreign)
 }
 
-export async function shut({ path, wanted }: Exposed): Promise<void> {
+export async function restrictMode({ path, wanted }: ExposedPath): Promise<void> {
   await chmod(path, wanted)
 }

@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm'
 type Collect = (options: { readonly type: 'major'; readonly execution: 'sync'; readonly flavor: 'last-resort' }) => void
 
 /** Contract: blocks this thread for about 0.1 s. */
-export function giveBack(): void {
+export function collectGarbage(): void {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as Collect
   setFlagsFromString('--no-expose-gc')

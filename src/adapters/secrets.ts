@@ -20,17 +20,17 @@ const shape = z.object({
   secrets: z.record(z.string(), z.object({ value: z.string(), set_at: z.string(), to: z.array(z.string()) })),
 })
 
-export interface KeptSecret {
+export interface StoredSecret {
   readonly value: string
   readonly set_at: string
   /** Hosts to which tools may send it; empty means none. */
   readonly to: readonly string[]
 }
 
-export type KeptSecrets = Readonly<Record<string, KeptSecret>>
+export type StoredSecrets = Readonly<Record<string, StoredSecret>>
 
 /** Contract: empty without a file; throws `config_invalid` if others can read the file or its content is invalid. */
-export function readSecrets(file: string): KeptSecrets {
+export function readSecrets(file: string): StoredSecrets {
   const text = readPrivate(file)
   if (text === undefined) return {}
   const { success, data } = shape.safeParse(parseJson(text))
@@ -44,7 +44,7 @@ export function readSecrets(file: string): KeptSecrets {
 }
 
 /** Contract: the file is on disk when this returns. */
-export function writeSecrets(file: string, secrets: KeptSecrets): void {
+export function writeSecrets(file: string, secrets: StoredSecrets): void {
   const draft = `${file}.draft`
   rmSync(draft, { force: true })
   const handle = openSync(draft, 'wx', 0o600)

@@ -7,7 +7,7 @@ import { TirelessError } from '../domain/error.ts'
 const MIN_LENGTH = 32
 
 /** Contract: the token in the file, created if missing; afterwards only the owner can read the file. */
-export function tokenIn(file: string, generate: () => string): string {
+export function loadOrCreateToken(file: string, generate: () => string): string {
   const token = readToken(file) ?? createToken(file, generate())
   if (token.length < MIN_LENGTH)
     throw new TirelessError('config_invalid', {
@@ -21,7 +21,7 @@ export function tokenIn(file: string, generate: () => string): string {
 }
 
 /** Contract: the token in the file now; undefined if missing or too short. Replacing the file revokes the old token. */
-export function currentToken(file: string): string | undefined {
+export function readCurrentToken(file: string): string | undefined {
   try {
     const token = readFileSync(file, 'utf8').trim()
     return token.length < MIN_LENGTH ? undefined : token

@@ -3,19 +3,19 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
-import { gitIn, unconfined } from './envs/git.ts'
-import { gitNews, gitSight } from './envs/git-news.ts'
-import { createWatch, type Watch } from './watch.ts'
+import { createGit, gitWithoutSandbox } from './envs/git.ts'
+import { describeGitChanges, gitFingerprint } from './envs/git-news.ts'
+import { createPathWatch, type PathWatch } from './watch.ts'
 
-const UNCONFINED = unconfined({ PATH: process.env.PATH, HOME: '/nowhere' })
+const UNCONFINED = gitWithoutSandbox({ PATH: process.env.PATH, HOME: '/nowhere' })
 
 let base: string
-let watch: Watch
+let watch: PathWatch
 beforeEach(() => {
   base = mkdtempSync(join(tmpdir(), 'tireless-watch-'))
-  watch = createWatch(base, {
-    sight: (folder) => gitSight(folder, UNCONFINED),
-    news: (folder, since) => gitNews(folder, UNCONFINED, since),
+  watch = createPathWatch(base, {
+    fingerprint: (folder) => gitFingerprint(folder, UNCONFINED),
+    describeChanges: (folder, since) => describeGitChanges(folder, UNCONFINED, since),
   })
 })
 afterEach(() => rmSync(base, { recursive: true }))
@@ -25,7 +25,7 @@ const put = (name: string, text: string): void => writeFileSync(join(base, name)
 describe('E5: paths that an agent watches', () => {
   test('E5: the fingerprint changes when a file is added or changed; excluded files do not count', async () => {
     mkdirSync(join(base, 'in'))
-    const fingerprint = (): Promise<string> => watch.look([{ path: 'in', except: ['INDEX.md'] }])
+    const fingerprint = (): Promise<string> => watch.fingerprint([{ path: 'in', except: ['INDEX.md'] }])
     const fingerprints = [await fingerprint()]
     put('in/a.txt', 'a')
     fingerprints.push(await fingerprint())
@@ -57,7 +57,7 @@ describe('E5: paths that an agent watches', () => {
   })
 
   test('E4: a git work tree: the latest commits first, later only new ones, and uncommitted changes', async () => {
-    const git = gitIn({ top: base, gitFolder: join(base, '.git'), common: join(base, '.git') }, UNCONFINED, {
+    const git = createGit({ top: base, gitFolder: join(base, '.git'), common: join(base, '.git') }, UNCONFINED, {
       ...{ GIT_AUTHOR_NAME: 'Ann', GIT_AUTHOR_EMAIL: 'a@b', GIT_COMMITTER_NAME: 'Ann', GIT_COMMITTER_EMAIL: 'a@b' },
     })
     const commit = async (subject: string): Promise<void> => {
@@ -73,10 +73,10 @@ describe('E5: paths that an agent watches', () => {
       first.text,
       /branch main, at \w{10}\)\nThe latest of 1 commits:\n- \w+ \d{4}-\S+ Ann: one\n 1 file changed/,
     )
-    const before = await watch.look([{ git: '.' }])
+    const before = await watch.fingerprint([{ git: '.' }])
     await commit('two')
     await commit('three')
-    assert.notEqual(await watch.look([{ git: '.' }]), before)
+    assert.notEqual(await watch.fingerprint([{ git: '.' }]), before)
     put('f.txt', 'changed')
     const { text, marks } = await watch.survey([{ git: '.' }], first.marks)
     assert.match(text, /2 new commits since \w{10}:\n- \w+ \S+ Ann: three\n.*\n- \w+ \S+ Ann: two\n/)

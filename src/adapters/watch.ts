@@ -7,13 +7,13 @@ import { hash } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { isAbsolute, join, resolve } from 'node:path'
-import type { Survey, SurveyMarks, Watched } from '../domain/agent.ts'
+import type { WatchMarks, WatchReport, WatchSpec } from '../domain/agent.ts'
 
-export interface GitSight {
+export interface GitWatch {
   /** Contract: changes with every commit and every uncommitted change. */
-  sight(folder: string): Promise<string>
+  fingerprint(folder: string): Promise<string>
   /** Contract: describes the changes since the commit `since`; `head` is the latest commit. */
-  news(folder: string, since: string | undefined): Promise<{ readonly text: string; readonly head: string }>
+  describeChanges(folder: string, since: string | undefined): Promise<{ readonly text: string; readonly head: string }>
 }
 
 /** A larger file is compared by date and size, not by content. */
@@ -25,11 +25,11 @@ const IGNORED: readonly string[] = ['.git', 'node_modules']
 /** Most files that a survey names. */
 const MOST_NAMED = 200
 
-export interface Watch {
+export interface PathWatch {
   /** Contract: a fingerprint that changes with every watched change; never rejects. */
-  look(watched: readonly Watched[]): Promise<string>
+  fingerprint(watched: readonly WatchSpec[]): Promise<string>
   /** Contract: a text that lists the content and marks what is new since `since`; never rejects. */
-  survey(watched: readonly Watched[], since: SurveyMarks | undefined): Promise<Survey>
+  survey(watched: readonly WatchSpec[], since: WatchMarks | undefined): Promise<WatchReport>
 }
 
 interface Entry {
@@ -40,23 +40,23 @@ interface Entry {
 }
 
 /** `base`: the folder that relative paths start from. */
-export function createWatch(base: string, git: GitSight): Watch {
+export function createPathWatch(base: string, git: GitWatch): PathWatch {
   const resolvePath = (path: string): string => (isAbsolute(path) ? path : resolve(base, path))
-  async function fingerprintOne(watchedItem: Watched): Promise<string> {
+  async function fingerprintOne(watchedItem: WatchSpec): Promise<string> {
     const { path, git: tree, except } = parseWatched(watchedItem)
     if (path !== undefined) return fingerprintPath(resolvePath(path), except)
-    if (tree !== undefined) return git.sight(resolvePath(tree))
+    if (tree !== undefined) return git.fingerprint(resolvePath(tree))
     return NOTHING
   }
-  async function surveyOne(watchedItem: Watched, since: SurveyMarks | undefined): Promise<Survey> {
+  async function surveyOne(watchedItem: WatchSpec, since: WatchMarks | undefined): Promise<WatchReport> {
     const { path, git: tree, except } = parseWatched(watchedItem)
     if (path !== undefined) return surveyPath(resolvePath(path), except, since?.newest)
     if (tree === undefined) return { text: NOTHING, marks: NO_MARKS }
-    const { text, head } = await git.news(resolvePath(tree), since?.heads[resolvePath(tree)])
+    const { text, head } = await git.describeChanges(resolvePath(tree), since?.heads[resolvePath(tree)])
     return { text, marks: { newest: 0, heads: { [resolvePath(tree)]: head } } }
   }
   return {
-    async look(watched) {
+    async fingerprint(watched) {
       const fingerprints = await Promise.all(
         watched.map((watchedItem) => fingerprintOne(watchedItem).catch((thrown) => `not there: ${codeOf(thrown)}`)),
       )
@@ -83,7 +83,7 @@ export function createWatch(base: string, git: GitSight): Watch {
   }
 }
 
-const NO_MARKS: SurveyMarks = { newest: 0, heads: {} }
+const NO_MARKS: WatchMarks = { newest: 0, heads: {} }
 const NOTHING = 'nothing to watch: neither a path nor a git work tree is given'
 
 interface ParsedWatched {
@@ -92,7 +92,7 @@ interface ParsedWatched {
   readonly except: readonly string[]
 }
 
-function parseWatched(watchedItem: Watched): ParsedWatched {
+function parseWatched(watchedItem: WatchSpec): ParsedWatched {
   const { path, git, except } =
     typeof watchedItem === 'string' ? { path: watchedItem, git: null, except: null } : watchedItem
   return {
@@ -115,7 +115,7 @@ async function fingerprintFile(path: string, size: number, mtimeMs: number): Pro
   return size > MOST_BYTES ? `${size} ${mtimeMs}` : hash('sha256', await readFile(path))
 }
 
-async function surveyPath(path: string, except: readonly string[], since: number | undefined): Promise<Survey> {
+async function surveyPath(path: string, except: readonly string[], since: number | undefined): Promise<WatchReport> {
   const found = await stat(path)
   const entries = found.isDirectory() ? await listEntries(path, except) : [entryFromStats('', found)]
   const isNew = ({ at }: Entry): boolean => since === undefined || at > since

@@ -1,6 +1,6 @@
 /** Passes events on to the hooks of plugins. */
 
-import type { Context } from '../commands/command.ts'
+import type { CommandContext } from '../commands/command.ts'
 import { asTirelessError } from '../domain/error.ts'
 import type { Event } from '../domain/event.ts'
 import { deepFreeze } from '../domain/json.ts'
@@ -10,7 +10,7 @@ import type { Hook, HookFailure } from '../ports/hook.ts'
 export function callHooks(
   hooks: ReadonlyMap<string, Hook>,
   failed: (failure: HookFailure) => void,
-): Parameters<Context['listen']>[0] {
+): Parameters<CommandContext['listen']>[0] {
   const callHook = async (hook: Hook, event: Event): Promise<void> => {
     try {
       await hook.on_event?.(deepFreeze(event))

@@ -3,7 +3,7 @@
 import type { LoadedConfig } from '../config.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import type { ScheduleSpec } from '../domain/schedule.ts'
-import { scheduleOf } from '../kernel/schedule.ts'
+import { parseSchedule } from '../kernel/schedule.ts'
 
 /** Contract: throws `config_invalid` with every invalid schedule. */
 export function refuseBadSchedules({ config, sources }: LoadedConfig): void {
@@ -22,7 +22,7 @@ export function refuseBadSchedules({ config, sources }: LoadedConfig): void {
 
 function parseError(spec: ScheduleSpec): string | undefined {
   try {
-    scheduleOf(spec, 'UTC')
+    parseSchedule(spec, 'UTC')
     return undefined
   } catch (thrown) {
     return asTirelessError(thrown).message

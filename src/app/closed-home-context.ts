@@ -3,64 +3,88 @@
 import { basename } from 'node:path'
 import { makeBackup } from '../adapters/backup/backup.ts'
 import { restoreBackup } from '../adapters/backup/restore.ts'
-import { commandLimits } from '../adapters/envs/host/resource-limits.ts'
+import { createCommandLimits } from '../adapters/envs/host/resource-limits.ts'
 import { trySandbox } from '../adapters/envs/sandbox/sandbox.ts'
-import { readLog } from '../adapters/log.ts'
-import { diskOf, exposedOf, fullPath, nodeVersion, programAt, shut, workTreeAt } from '../adapters/machine.ts'
-import { yardstick } from '../adapters/models/prices.ts'
-import { describeDatabase, refuseOldSqlite } from '../adapters/stores/sqlite/connection.ts'
-import { bringForward, moveWorkspaces, refuseUnsound } from '../adapters/stores/sqlite/copy.ts'
-import type { Backups, Machine, Outside, Starter } from '../commands/outside.ts'
-import { type Config, environment, explain, jsonSchema, type LoadedConfig, loadConfig, userFolder } from '../config.ts'
-import type { Signals } from '../engine/advance.ts'
-import { BEFORE_RESTORE, type HomePaths, homePaths, isLeftOut, isOfSecrets, privateParts, staysPut } from '../home.ts'
+import { openLogReader } from '../adapters/log.ts'
+import {
+  checkNodeVersion,
+  expandPath,
+  findExposedPaths,
+  findProgram,
+  findWorkTree,
+  readDisk,
+  restrictMode,
+} from '../adapters/machine.ts'
+import { referencePrice } from '../adapters/models/prices.ts'
+import { checkSqliteVersion, describeDatabase } from '../adapters/stores/sqlite/connection.ts'
+import { checkIntegrity, moveWorkspaces, upgradeCopy } from '../adapters/stores/sqlite/copy.ts'
+import type { Backups, ClosedHomeContext, HomeSetup, Machine } from '../commands/outside.ts'
+import {
+  type Config,
+  environment,
+  explainConfig,
+  jsonSchema,
+  type LoadedConfig,
+  loadConfig,
+  userFolder,
+} from '../config.ts'
+import type { StopSignals } from '../engine/advance.ts'
+import {
+  BEFORE_RESTORE_PREFIX,
+  type HomePaths,
+  homePaths,
+  isExcludedFromBackup,
+  isMachineLocal,
+  isSecretsFile,
+  privatePaths,
+} from '../home.ts'
 import { type Clock, iso } from '../ports/clock.ts'
 import type { Models } from '../ports/model.ts'
 import { traceReader } from '../trace/reader.ts'
-import { limitsIn, sandboxFor } from './choose-sandbox.ts'
-import { type KeySource, modelsIn } from './model-service.ts'
-import { furnish } from './scaffold-home.ts'
+import { createConfiguredSandbox, readLimits } from './choose-sandbox.ts'
+import { buildModels, type KeySource } from './model-service.ts'
+import { scaffoldHome } from './scaffold-home.ts'
 
-export function neverStop(): Signals {
+export function neverAborted(): StopSignals {
   return { drain: new AbortController().signal, abort: new AbortController().signal }
 }
 
-export function outsideOf(
+export function createClosedHomeContext(
   paths: HomePaths,
   readConfig: () => LoadedConfig,
   clock: Clock,
-  signals: Signals = neverStop(),
+  signals: StopSignals = neverAborted(),
   /** Models of an open home, if there is one. */
   models?: Models,
-): Outside {
+): ClosedHomeContext {
   return {
     clock,
     signals,
     checkConfig: readConfig,
     explainConfig() {
       const loaded = readConfig()
-      return { file: loaded.file, items: explain(loaded) }
+      return { file: loaded.file, items: explainConfig(loaded) }
     },
     configSchema: jsonSchema,
     machine: machineOf(paths, readConfig, clock),
-    log: readLog(paths.logs, clock),
+    log: openLogReader(paths.logs, clock),
     backups: backupsOf(paths, clock),
     traces: traceReader(paths.traces),
-    starter: starterOf(paths, readConfig, clock, models),
+    homeSetup: starterOf(paths, readConfig, clock, models),
   }
 }
 
-function starterOf(paths: HomePaths, readConfig: () => LoadedConfig, clock: Clock, opened?: Models): Starter {
+function starterOf(paths: HomePaths, readConfig: () => LoadedConfig, clock: Clock, opened?: Models): HomeSetup {
   return {
     home: paths.root,
-    furnish: (repository) => furnish(paths, repository),
+    scaffold: (repository) => scaffoldHome(paths, repository),
     settings: () => readConfig().config.kernel,
-    async prospects() {
+    async modelPrices() {
       const loaded = readConfig()
-      const models = opened ?? modelsIn(loaded, clock, NO_KEYS)
+      const models = opened ?? buildModels(loaded, clock, NO_KEYS)
       const { id, why } = await models.choice()
       const price = (await models.list()).find((entry) => entry.id === id)?.price ?? null
-      return { own: { id, why, price }, paid: yardstick(loaded.config.models.max_output) }
+      return { own: { id, why, price }, paid: referencePrice(loaded.config.models.max_output) }
     },
   }
 }
@@ -70,16 +94,16 @@ const NO_KEYS: KeySource = { filled: (text) => text, know: () => {} }
 
 function machineOf(paths: HomePaths, readConfig: () => LoadedConfig, clock: Clock): Machine {
   return {
-    node: nodeVersion(),
+    node: checkNodeVersion(),
     sqlite() {
       const { sqlite = 'none' } = process.versions
-      refuseOldSqlite(sqlite)
+      checkSqliteVersion(sqlite)
       return sqlite
     },
     database: () => describeDatabase(paths.database),
-    programAt: (name) => programAt(name, environment().PATH ?? ''),
+    programAt: (name) => findProgram(name, environment().PATH ?? ''),
     limits() {
-      const limits = commandLimits(limitsIn(readOrDefaults(readConfig)))
+      const limits = createCommandLimits(readLimits(readOrDefaults(readConfig)))
       try {
         return limits.describe()
       } finally {
@@ -88,13 +112,15 @@ function machineOf(paths: HomePaths, readConfig: () => LoadedConfig, clock: Cloc
     },
     async sandbox() {
       const config = readOrDefaults(readConfig)
-      return trySandbox((folder) => sandboxFor(config, { folder, hidden: [paths.root], env: environment(), clock }))
+      return trySandbox((folder) =>
+        createConfiguredSandbox(config, { folder, hidden: [paths.root], env: environment(), clock }),
+      )
     },
-    disk: () => diskOf(paths.root),
-    exposed: () => exposedOf(privateParts(paths)),
-    shut,
-    fullPath: (path, base = '.') => fullPath(path, base, userFolder()),
-    workTreeAt,
+    disk: () => readDisk(paths.root),
+    findExposed: () => findExposedPaths(privatePaths(paths)),
+    restrictAccess: restrictMode,
+    fullPath: (path, base = '.') => expandPath(path, base, userFolder()),
+    workTreeAt: findWorkTree,
   }
 }
 
@@ -114,7 +140,7 @@ function backupsOf(paths: HomePaths, clock: Clock): Backups {
     make: (dir, copyDatabase, secrets) =>
       makeBackup({
         ...{ root, database, dir, created_at: iso(clock.now()), copyDatabase },
-        isLeftOut: (name) => isLeftOut(name) || (!secrets && isOfSecrets(name)),
+        isExcluded: (name) => isExcludedFromBackup(name) || (!secrets && isSecretsFile(name)),
       }),
     restore: (dir) =>
       restoreBackup({
@@ -123,13 +149,13 @@ function backupsOf(paths: HomePaths, clock: Clock): Backups {
         dir,
         now: iso(clock.now()).replaceAll(':', '-'),
         staging: paths.restoreStaging,
-        note: paths.restoreNote,
-        aside: BEFORE_RESTORE,
-        staysPut,
-        staysUnlessReplaced: isOfSecrets,
-        adopt(file, home) {
-          refuseUnsound(file)
-          bringForward(file)
+        noteFile: paths.restoreNote,
+        asidePrefix: BEFORE_RESTORE_PREFIX,
+        isUntouched: isMachineLocal,
+        isKeptUnlessReplaced: isSecretsFile,
+        adoptDatabase(file, home) {
+          checkIntegrity(file)
+          upgradeCopy(file)
           if (home !== root) moveWorkspaces(file, homePaths(home).workspaces, paths.workspaces)
         },
       }),

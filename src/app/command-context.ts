@@ -1,19 +1,19 @@
 /** Builds the context of commands from the app's services. */
 
-import { keptCalls, removeKeptCall } from '../adapters/envs/host/leftovers.ts'
-import { placePreparer, workspacePreparer } from '../adapters/envs/workspace.ts'
-import { auditSealIn } from '../adapters/stores/sqlite/audit-seal.ts'
-import type { Context } from '../commands/command.ts'
+import { listKeptCalls, removeKeptCall } from '../adapters/envs/host/leftovers.ts'
+import { createAgentWorkspacePreparer, createWorkspacePreparer } from '../adapters/envs/workspace.ts'
+import { openAuditSeal } from '../adapters/stores/sqlite/audit-seal.ts'
+import type { CommandContext } from '../commands/command.ts'
 import type { Config } from '../config.ts'
 import { TirelessError } from '../domain/error.ts'
-import { replay } from '../engine/replay.ts'
-import { waitingNotes } from '../kernel/waiting-documents.ts'
-import type { Choice } from '../ports/model.ts'
+import { replayRun } from '../engine/replay.ts'
+import { pendingEditNotes } from '../kernel/waiting-documents.ts'
+import type { ModelChoice } from '../ports/model.ts'
 import type { PluginHost } from '../ports/plugin.ts'
-import { outsideOf } from './closed-home-context.ts'
+import { createClosedHomeContext } from './closed-home-context.ts'
 import { checkHealth, lostCommits, sandboxProblems } from './health.ts'
 
-export function createCommandContext(host: PluginHost): Context {
+export function createCommandContext(host: PluginHost): CommandContext {
   const config = host.get('config')
   const { kernel } = config.loaded.config
   const paths = host.get('home')
@@ -24,37 +24,37 @@ export function createCommandContext(host: PluginHost): Context {
   const sandbox = host.get('sandbox')
   const mcp = host.get('mcp')
   const { redact } = host.get('secrets')
-  const prepare = workspacePreparer(paths.root, paths.workspaces, sandbox.git)
-  const prepareFor = placePreparer(paths.root, prepare)
+  const prepare = createWorkspacePreparer(paths.root, paths.workspaces, sandbox.git)
+  const prepareFor = createAgentWorkspacePreparer(paths.root, prepare)
   const workspaceOf = (agentId: string): string | null =>
     config.roster.all().find(({ agent }) => agent.agent_id === agentId)?.agent.workspace ?? null
-  const context: Context = {
-    ...outsideOf(paths, config.read, host.get('clock'), queue.signals, models),
+  const context: CommandContext = {
+    ...createClosedHomeContext(paths, config.read, host.get('clock'), queue.signals, models),
     ...queue,
     store: host.get('store'),
     documents,
     ids: host.get('ids'),
-    bell: host.get('bell'),
+    wakeSignal: host.get('bell'),
     redact,
-    hide: host.get('secrets').hide,
+    redactKnownSecrets: host.get('secrets').hide,
     secrets: host.get('secrets').keeper,
     skills: host.get('skills'),
     listen: host.get('events').listen,
     kernelId: kernel.id,
     agents: () => ['default', ...config.roster.all().map(({ agent }) => agent.agent_id)],
-    roster: config.roster,
+    agentDirectory: config.roster,
     settings: () => config.loaded.config.kernel,
     timeLimit: () => engine.budget.ms,
-    workspace: (sessionId, wanted) =>
+    prepareWorkspace: (sessionId, wanted) =>
       typeof wanted === 'object' ? prepareFor(sessionId, workspaceOf(wanted.agent)) : prepare(sessionId, wanted),
-    notices: async () => [
+    startNotices: async () => [
       ...(await lostCommits(host.get('store'))),
       ...sandbox.swept,
       ...modelNotices(config.loaded.config, await models.choice()),
-      ...waitingNotes(await documents.waiting()).map(({ text }) => text),
+      ...pendingEditNotes(await documents.waiting()).map(({ text }) => text),
     ],
     sandboxNotices: async () => sandboxProblems(await sandbox.trial()),
-    async refuseWithoutSandbox() {
+    async requireSandbox() {
       const trial = config.loaded.config.sandbox === 'required' ? await sandbox.trial() : undefined
       if (trial?.holds === false)
         throw new TirelessError('sandbox_missing', {
@@ -68,17 +68,17 @@ export function createCommandContext(host: PluginHost): Context {
     kernel: host.get('kernel'),
     notifier: host.get('notifier'),
     channels: host.get('channels').all,
-    purse: engine.purse,
+    budgetLimits: engine.budgetLimits,
     policy: engine.policy,
-    configure: config.change,
+    changeConfig: config.change,
     breaker: engine.breaker,
     defaultModel: () => models.get().id,
-    replay: (dispatch, past, records) => replay(host.get('engine'), dispatch, past, records),
+    replay: (dispatch, past, records) => replayRun(host.get('engine'), dispatch, past, records),
     snapshots: engine.snapshots,
-    serve: (how) => host.get('server').serve(context, how),
-    auditSeal: auditSealIn({ keyFile: paths.auditKey, headFile: paths.auditHead }),
-    calls: {
-      kept: () => keptCalls(paths.calls),
+    serveHttp: (how) => host.get('server').serve(context, how),
+    auditSeal: openAuditSeal({ keyFile: paths.auditKey, headFile: paths.auditHead }),
+    callFolders: {
+      list: () => listKeptCalls(paths.calls),
       remove: (call) => removeKeptCall(paths.calls, call),
     },
     health: () => checkHealth(host),
@@ -86,7 +86,7 @@ export function createCommandContext(host: PluginHost): Context {
   return context
 }
 
-function modelNotices(config: Config, { id, why }: Choice): string[] {
+function modelNotices(config: Config, { id, why }: ModelChoice): string[] {
   if (id.startsWith('offline/'))
     return ['No model is configured; the built-in offline model follows simple rules and cannot understand language.']
   return config.models.default === null ? [`Using model ${id} (${why}).`] : []

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import type { ConfigChange } from '../commands/command.ts'
 import { changeFile, type LoadedConfig, loadConfig } from '../config.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
-import { type HomePaths, refuseHalfRestored } from '../home.ts'
+import { checkRestoreFinished, type HomePaths } from '../home.ts'
 import type { Services } from '../ports/plugin.ts'
 import { refuseBadSchedules } from './check-schedules.ts'
 import { refuseUnbuilt } from './refuse-unbuilt.ts'
-import { rosterIn } from './roster.ts'
+import { createAgentDirectory } from './roster.ts'
 
 /** `instead`: drafts that are read in place of the files with these names. */
 export function readConfig(
@@ -18,7 +18,7 @@ export function readConfig(
   instead: Readonly<Record<string, string>> = {},
 ): LoadedConfig {
   const required = file !== undefined
-  const loaded = loadConfig({ file: file ?? paths.config, required, agents: paths.agents, instead })
+  const loaded = loadConfig({ file: file ?? paths.config, required, agents: paths.agents, drafts: instead })
   refuseBadSchedules(loaded)
   return loaded
 }
@@ -26,7 +26,7 @@ export function readConfig(
 /** Contract: throws `config_invalid` on a bad configuration. `file`: null for `tireless.yaml` of the home. */
 export function createConfigService(paths: HomePaths, file: string | undefined): Services['config'] {
   // A half-restored home must be refused before any of its files is read.
-  refuseHalfRestored(paths)
+  checkRestoreFinished(paths)
   const read = (): LoadedConfig => {
     const loaded = readConfig(paths, file)
     refuseUnbuilt(loaded)
@@ -64,7 +64,7 @@ export function createConfigService(paths: HomePaths, file: string | undefined):
       }
     },
     change: (changes) => change(target, changes),
-    roster: rosterIn(paths.agents, target, () => current, change),
+    roster: createAgentDirectory(paths.agents, target, () => current, change),
   }
 }
 

@@ -1,18 +1,18 @@
 /** Distributes records, events and deltas of runs to listeners. */
 
-import { type Context, ignoreProgress, type Progress } from '../commands/command.ts'
+import { type CommandContext, ignoreProgress, type Progress } from '../commands/command.ts'
 import { deepFreeze } from '../domain/json.ts'
 import type { Services } from '../ports/plugin.ts'
-import { type Sink, tell as tellSafely } from '../ports/sink.ts'
-import type { HidingStream } from '../secrets/redactor.ts'
-import { eventFolds } from '../trace/folds.ts'
-import { hidingStreams } from './redact-streams.ts'
+import { type RunSink, notifySafely as tellSafely } from '../ports/sink.ts'
+import type { RedactingStream } from '../secrets/redactor.ts'
+import { createEventFolds } from '../trace/folds.ts'
+import { createRedactingStreams } from './redact-streams.ts'
 
 /** `hiding`: opens a redactor for text that comes in pieces. Records are redacted already. */
-export function fanOut(hiding: () => HidingStream): Services['events'] {
+export function createEventFanout(hiding: () => RedactingStream): Services['events'] {
   const listeners = new Set<(progress: Progress) => void>()
   const builtins = new Set<(progress: Progress) => void>()
-  const sinks = new Set<Sink>()
+  const sinks = new Set<RunSink>()
   let hasOutsideSink = false
   // Frozen for outside listeners, so that none can change what others or the run see.
   const tell = (progress: Progress): void => {
@@ -21,32 +21,32 @@ export function fanOut(hiding: () => HidingStream): Services['events'] {
     const frozen = deepFreeze(progress)
     for (const listener of listeners) tellSafely(() => listener(frozen))
   }
-  const streams = hidingStreams(hiding, (delta) => {
+  const streams = createRedactingStreams(hiding, (delta) => {
     if (hasOutsideSink) deepFreeze(delta)
     tell({ kind: 'delta', delta })
     for (const sink of sinks) tellSafely(() => sink.delta(delta))
   })
-  const folds = eventFolds((event) => tell({ kind: 'event', event }))
+  const folds = createEventFolds((event) => tell({ kind: 'event', event }))
   return {
     sink: {
-      opened(run, past) {
-        folds.opened(run, past)
-        for (const sink of sinks) tellSafely(() => sink.opened(run, past))
+      onRunOpened(run, past) {
+        folds.onRunOpened(run, past)
+        for (const sink of sinks) tellSafely(() => sink.onRunOpened(run, past))
       },
-      recorded(run, record) {
+      onRecord(run, record) {
         if (hasOutsideSink) deepFreeze(record)
         streams.release(run)
-        folds.recorded(run, record)
-        for (const sink of sinks) tellSafely(() => sink.recorded(run, record))
+        folds.onRecord(run, record)
+        for (const sink of sinks) tellSafely(() => sink.onRecord(run, record))
       },
-      closed(run) {
+      onRunClosed(run) {
         streams.release(run)
-        folds.closed(run)
-        for (const sink of sinks) tellSafely(() => sink.closed(run))
+        folds.onRunClosed(run)
+        for (const sink of sinks) tellSafely(() => sink.onRunClosed(run))
       },
       delta: (delta) => streams.take(delta),
     },
-    listen(listener: Parameters<Context['listen']>[0]) {
+    listen(listener: Parameters<CommandContext['listen']>[0]) {
       if (listener !== ignoreProgress) listeners.add(listener)
       return () => listeners.delete(listener)
     },
@@ -63,6 +63,6 @@ export function fanOut(hiding: () => HidingStream): Services['events'] {
       sinks.add(sink)
     },
     addBuiltin: (sink) => sinks.add(sink),
-    following: folds.following,
+    following: folds.activeCount,
   }
 }

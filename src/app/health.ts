@@ -1,22 +1,22 @@
 /** Health for `status` and `/healthz`: reasons for bad health, and degraded parts. */
 
-import type { Trial } from '../adapters/envs/sandbox/self-test.ts'
-import type { Context } from '../commands/command.ts'
+import type { SandboxTestResult } from '../adapters/envs/sandbox/self-test.ts'
+import type { CommandContext } from '../commands/command.ts'
 import { describeLoss, LOSS_REMEDY, LOST_COMMITS, type LostCommits } from '../domain/lost-commits.ts'
 import { describeUnreadable, SET_ASIDE_REMEDY } from '../domain/unreadable.ts'
 import type { Notifier } from '../kernel/notifier.ts'
 import { unpairedNote } from '../kernel/target.ts'
 import type { PluginHost } from '../ports/plugin.ts'
-import { type Store, unlessUnreadable } from '../ports/store.ts'
+import { fallbackIfUnreadable, type Store } from '../ports/store.ts'
 
-export async function checkHealth(host: PluginHost): Promise<Awaited<ReturnType<Context['health']>>> {
+export async function checkHealth(host: PluginHost): Promise<Awaited<ReturnType<CommandContext['health']>>> {
   const config = host.get('config')
   const documents = host.get('documents')
   const sandbox = host.get('sandbox')
   const strays = host.get('strays')
   const { redact } = host.get('secrets')
   const reasons = [
-    ...(await host.get('kernel').ailments()),
+    ...(await host.get('kernel').healthProblems()),
     ...host
       .get('queue')
       .damage()
@@ -26,7 +26,7 @@ export async function checkHealth(host: PluginHost): Promise<Awaited<ReturnType<
     ...skippedRows(host.get('store')),
     ...host
       .get('engine')
-      .breaker.refusing()
+      .breaker.refusingProviders()
       .map((provider) => `the provider ${provider} refuses its key; set the right one, then run tireless models test`),
     ...strays.reasons().map(redact),
   ]
@@ -41,7 +41,7 @@ export async function checkHealth(host: PluginHost): Promise<Awaited<ReturnType<
       ...serviceProblems(documents.degraded(), config.refused()),
       ...host
         .get('skills')
-        .changes()
+        .listChanged()
         .map(({ text }) => text),
       ...host
         .get('mcp')
@@ -60,12 +60,12 @@ const bashIsOff = (why: string): string =>
   ].join(' ')
 
 /** Contract: empty if commands can run. */
-export const sandboxProblems = (trial: Trial | undefined): string[] =>
+export const sandboxProblems = (trial: SandboxTestResult | undefined): string[] =>
   trial?.holds === false ? [bashIsOff(trial.why)] : []
 
 /** Contract: empty if no acknowledged commit is missing. */
 export async function lostCommits(store: Store): Promise<string[]> {
-  const lost = (await unlessUnreadable(store.setting(LOST_COMMITS), null)) as LostCommits | null
+  const lost = (await fallbackIfUnreadable(store.setting(LOST_COMMITS), null)) as LostCommits | null
   return lost === null ? [] : [`${describeLoss(lost)}. Do this: ${LOSS_REMEDY}`]
 }
 

@@ -1,14 +1,18 @@
 /** Returns memory to the system when the kernel becomes idle. An idle process never triggers a collection by itself. */
 
 import { systemClock } from '../adapters/clock.ts'
-import { giveBack } from '../adapters/memory.ts'
+import { collectGarbage } from '../adapters/memory.ts'
 import type { Services } from '../ports/plugin.ts'
 
 /** Wait after the end of a run, because the next one may follow at once. */
 const QUIET_MS = 5_000
 
 /** Contract: collects now, and whenever no run is left, until the signal. */
-export function restBetweenWork({ watch }: Services['events'], { counts }: Services['store'], stop: AbortSignal): void {
+export function startIdleCollection(
+  { watch }: Services['events'],
+  { counts }: Services['store'],
+  stop: AbortSignal,
+): void {
   let waiting = false
   const collectWhenIdle = async (): Promise<void> => {
     if (waiting) return
@@ -16,7 +20,7 @@ export function restBetweenWork({ watch }: Services['events'], { counts }: Servi
     // The system clock, not the injected one: memory belongs to the machine.
     await systemClock.sleep(QUIET_MS, stop)
     waiting = false
-    if (!stop.aborted && (await counts()).running === 0) giveBack()
+    if (!stop.aborted && (await counts()).running === 0) collectGarbage()
   }
   const scheduleCollection = (): void => void collectWhenIdle().catch(() => {})
   const stopListening = watch((progress) => {

@@ -1,11 +1,11 @@
 /** INIT.md: the configuration at the first start, for later reference, without secrets. */
 
-import { explain, type LoadedConfig } from '../config.ts'
+import { explainConfig, type LoadedConfig } from '../config.ts'
 
 export function initDocument(loaded: LoadedConfig): string {
   const { kernel } = loaded.config
   const { id, schedule, timezone, planner, max_concurrent, channel, chat_id, user_id, agents, seed_state } = kernel
-  const values = explain(loaded).filter(
+  const values = explainConfig(loaded).filter(
     ({ key }) => /^(kernel|models|budget)\b/.test(key) && !/prompt|seed_state/.test(key),
   )
   return [

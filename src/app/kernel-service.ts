@@ -1,34 +1,34 @@
 /** The kernel as a service: beats, cycles and their records. Does nothing until a command runs it. */
 
 import { join } from 'node:path'
-import { gitNews, gitSight } from '../adapters/envs/git-news.ts'
-import { placePreparer, workspacePreparer } from '../adapters/envs/workspace.ts'
+import { describeGitChanges, gitFingerprint } from '../adapters/envs/git-news.ts'
+import { createAgentWorkspacePreparer, createWorkspacePreparer } from '../adapters/envs/workspace.ts'
 import { watchFile, watchFolder } from '../adapters/file-watch.ts'
-import { createWatch } from '../adapters/watch.ts'
-import { unattended } from '../behaviours/unattended.ts'
+import { createPathWatch } from '../adapters/watch.ts'
+import { unattendedBehaviour } from '../behaviours/unattended.ts'
 import type { CycleResult } from '../domain/cycle.ts'
-import { languageOfAll } from '../domain/language.ts'
-import type { Note } from '../domain/note.ts'
+import { languageOfAgents } from '../domain/language.ts'
+import type { OwnerNote } from '../domain/note.ts'
 import { describeUnreadable, SET_ASIDE_REMEDY } from '../domain/unreadable.ts'
-import { autonomous, INSISTENCE } from '../kernel/autonomy.ts'
-import { dispatchByHand } from '../kernel/by-hand.ts'
-import type { Cycled } from '../kernel/cycle.ts'
-import { ailments } from '../kernel/health.ts'
-import { Loop } from '../kernel/loop.ts'
+import { autonomyRules, DEFAULT_ATTEMPT_LIMITS } from '../kernel/autonomy.ts'
+import { dispatchManually } from '../kernel/by-hand.ts'
+import type { CycleOutcome } from '../kernel/cycle.ts'
+import { healthProblems } from '../kernel/health.ts'
+import { KernelLoop } from '../kernel/loop.ts'
 import { isPaused } from '../kernel/paused.ts'
-import { recordBoot, recordCut, recordCycle } from '../kernel/recorder.ts'
-import { prune } from '../kernel/retention.ts'
-import { beatMs, nextFor } from '../kernel/rhythm.ts'
-import type { Settings, Surroundings } from '../kernel/settings.ts'
+import { recordBoot, recordCycle, recordInterruptedCycle } from '../kernel/recorder.ts'
+import { pruneOldSessions } from '../kernel/retention.ts'
+import { beatIntervalMs, nextDueForAgent } from '../kernel/rhythm.ts'
+import type { KernelDeps, KernelSettings } from '../kernel/settings.ts'
 import { runSingleCycle } from '../kernel/single-cycle.ts'
-import { waitingNotes } from '../kernel/waiting-documents.ts'
-import { type Hands, workOn } from '../kernel/work-on.ts'
+import { pendingEditNotes } from '../kernel/waiting-documents.ts'
+import { type DrainAccess, runOnly } from '../kernel/work-on.ts'
 import { iso } from '../ports/clock.ts'
 import type { PluginHost, Services } from '../ports/plugin.ts'
-import { type Op, type Store, unlessUnreadable } from '../ports/store.ts'
-import { compileSystem } from '../prompt/sections.ts'
+import { fallbackIfUnreadable, type Op, type Store } from '../ports/store.ts'
+import { compileSystemPrompt } from '../prompt/sections.ts'
 import { removeTraces } from '../trace/remove.ts'
-import { restBetweenWork } from './idle-gc.ts'
+import { startIdleCollection } from './idle-gc.ts'
 import { initDocument } from './init-document.ts'
 
 /** Number of past cycles that health checks read. */
@@ -37,39 +37,39 @@ const HEALTH_CYCLES = 20
 export function createKernelService(host: PluginHost): Services['kernel'] {
   const [clock, store, config, queue] = [host.get('clock'), host.get('store'), host.get('config'), host.get('queue')]
   const log = host.get('log')
-  const settings = (): Settings => {
+  const settings = (): KernelSettings => {
     const { kernel: own, models } = config.loaded.config
     return { ...own, planner: { ...own.planner, model: own.planner.model ?? models.planner } }
   }
   const notifier = host.get('notifier')
   const deps = kernelDeps(host, settings)
-  const update = async (cycled: Cycled): Promise<readonly Op[]> => {
+  const update = async (cycled: CycleOutcome): Promise<readonly Op[]> => {
     await recordCycle(deps, cycled.result)
     // Not every file system reports changes, so check after every cycle as well.
     reloadConfig()
     await pruneOld()
     const notes = [
-      ...refusedKeys(deps.breaker.refusing()),
-      ...host.get('skills').changes(),
+      ...refusedKeys(deps.breaker.refusingProviders()),
+      ...host.get('skills').listChanged(),
       ...host.get('mcp').notes(),
-      ...waitingNotes(await deps.documents.waiting()),
+      ...pendingEditNotes(await deps.documents.waiting()),
     ]
-    return notifier.news(cycled, [...(await healthNotes(cycled.result)), ...notes])
+    return notifier.noticeOps(cycled, [...(await healthNotes(cycled.result)), ...notes])
   }
   const pruneOld = async (): Promise<void> => {
     const { days } = config.loaded.config.retention
     if (days === null) return
-    const pruned = await prune(store, clock.now() - days * 86_400_000, queue.signals.drain)
+    const pruned = await pruneOldSessions(store, clock.now() - days * 86_400_000, queue.signals.drain)
     if (pruned.length === 0) return
     log.write('info', 'old runs deleted', { runs: pruned.length, days })
     await removeTraces(host.get('home').traces, pruned)
     await host.get('engine').snapshots.forget(pruned)
   }
-  const loop = new Loop(deps, update)
+  const loop = new KernelLoop(deps, update)
   let since: number | null = null
   let cut: Promise<void> | undefined
   /** `ending`: result of a cycle that is not stored yet. */
-  const healthNotes = async (ending?: CycleResult): Promise<readonly Note[]> => {
+  const healthNotes = async (ending?: CycleResult): Promise<readonly OwnerNote[]> => {
     const { id, agents, enabled } = settings()
     if (!enabled || agents.length === 0) return []
     const now = clock.now()
@@ -78,16 +78,16 @@ export function createKernelService(host: PluginHost): Services['kernel'] {
     )
     const paused = await isPaused(store)
     // Missed beats before the last resume do not count.
-    const resumed = Date.parse(String(await unlessUnreadable(store.setting('resumed'), null)))
+    const resumed = Date.parse(String(await fallbackIfUnreadable(store.setting('resumed'), null)))
     const activeSince = since === null ? null : Math.max(since, Number.isNaN(resumed) ? 0 : resumed)
-    return ailments({ cycles, now, since: activeSince, paused, beatMs: beatMs(settings(), now) })
+    return healthProblems({ cycles, now, since: activeSince, paused, beatMs: beatIntervalMs(settings(), now) })
   }
   /** Without agents there is nothing to record. */
   const boot = async (): Promise<void> => {
     if (settings().agents.length > 0) await recordBoot(deps, initDocument(config.loaded))
     // Only before this process's first cycle: later, unfinished cycles are running ones.
     if (!cut) void logUnreadable(store, log)
-    cut ??= recordCut(deps)
+    cut ??= recordInterruptedCycle(deps)
     await cut
   }
   const reloadConfig = (): void => {
@@ -99,22 +99,27 @@ export function createKernelService(host: PluginHost): Services['kernel'] {
     void host.get('mcp').refresh()
   }
   return {
-    running: () => since !== null,
-    nextBeat: () => loop.nextBeat(),
-    nextFor: (agentId) => nextFor(settings(), agentId, clock.now()),
-    refresh: () => loop.refresh(),
-    now: () => loop.now(),
-    byHand: (agents, prompt, metadata) => dispatchByHand(deps, agents, prompt, metadata),
-    async first() {
+    isRunning: () => since !== null,
+    nextBeatAt: () => loop.nextBeat(),
+    nextBeatOf: (agentId) => nextDueForAgent(settings(), agentId, clock.now()),
+    reloadSchedules: () => loop.refresh(),
+    runCycleNow: () => loop.requestCycle(),
+    enqueueAgents: (agents, prompt, metadata) => dispatchManually(deps, agents, prompt, metadata),
+    async runFirstCycle() {
       const { id, enabled, agents } = settings()
       const enabledAgents = agents.filter((agent) => agent.enabled).map(({ agent_id }) => agent_id)
       const idle = !enabled || enabledAgents.length === 0 || (await isPaused(store))
       if (idle || (await store.cycles(id, { limit: 1 })).length > 0) return undefined
-      return loop.now({ name: 'first', agents: enabledAgents })
+      return loop.requestCycle({ name: 'first', agents: enabledAgents })
     },
-    async once(signal) {
+    async runOneCycle(signal) {
       await boot()
-      return runSingleCycle(drainDeps(host), (until, planned) => loop.once(until, planned), settings().timeout, signal)
+      return runSingleCycle(
+        drainDeps(host),
+        (until, planned) => loop.runOnce(until, planned),
+        settings().timeout,
+        signal,
+      )
     },
     async catchUp(signal) {
       await boot()
@@ -124,7 +129,7 @@ export function createKernelService(host: PluginHost): Services['kernel'] {
       await boot()
       since = clock.now()
       const watchers = [watchFile(config.file, reloadConfig), watchFolder(host.get('home').agents, reloadConfig)]
-      restBetweenWork(host.get('events'), store, signal)
+      startIdleCollection(host.get('events'), store, signal)
       try {
         await loop.run(signal)
       } finally {
@@ -132,7 +137,7 @@ export function createKernelService(host: PluginHost): Services['kernel'] {
         since = null
       }
     },
-    ailments: async () => (await healthNotes()).map(({ text }) => text),
+    healthProblems: async () => (await healthNotes()).map(({ text }) => text),
   }
 }
 
@@ -144,49 +149,52 @@ async function logUnreadable(store: Store, log: Services['log']): Promise<void> 
   log.write('error', 'unreadable rows skipped', { message })
 }
 
-const refusedKeys = (providers: readonly string[]): readonly Note[] =>
+const refusedKeys = (providers: readonly string[]): readonly OwnerNote[] =>
   providers.map((provider) => ({
     about: `provider ${provider}`,
     text: `the provider ${provider} refuses its key; set the right one, then run tireless models test`,
     zh: `模型服务 ${provider} 拒绝了密钥：请设置正确的密钥，然后运行 tireless models test`,
   }))
 
-function kernelDeps(host: PluginHost, settings: () => Settings): Surroundings {
+function kernelDeps(host: PluginHost, settings: () => KernelSettings): KernelDeps {
   const paths = host.get('home')
   const log = host.get('log')
   const { git } = host.get('sandbox')
-  const watch = createWatch(paths.root, {
-    sight: (folder) => gitSight(folder, git),
-    news: (folder, since) => gitNews(folder, git, since),
+  const watch = createPathWatch(paths.root, {
+    fingerprint: (folder) => gitFingerprint(folder, git),
+    describeChanges: (folder, since) => describeGitChanges(folder, git, since),
   })
-  const prepareWorkspace = placePreparer(paths.root, workspacePreparer(paths.root, paths.workspaces, git))
-  const behaviour = unattended(() => [], autonomous(INSISTENCE))
+  const prepareWorkspace = createAgentWorkspacePreparer(
+    paths.root,
+    createWorkspacePreparer(paths.root, paths.workspaces, git),
+  )
+  const behaviour = unattendedBehaviour(() => [], autonomyRules(DEFAULT_ATTEMPT_LIMITS))
   return {
     store: host.get('store'),
     clock: host.get('clock'),
     ids: host.get('ids'),
-    bell: host.get('bell'),
+    wakeSignal: host.get('bell'),
     documents: host.get('documents'),
     models: host.get('models'),
     breaker: host.get('engine').breaker,
     settings,
-    look: (agent, watched) => watch.look([join(paths.root, 'agents', agent.agent_id), ...watched]),
+    watchFingerprint: (agent, watched) => watch.fingerprint([join(paths.root, 'agents', agent.agent_id), ...watched]),
     survey: (agent, since) => watch.survey(agent.watch, since),
-    workspace: async (sessionId, wanted = null) => (await prepareWorkspace(sessionId, wanted)).path,
-    work: (ids, until) => workOn(drainDeps(host), ids, until),
+    prepareWorkspace: async (sessionId, wanted = null) => (await prepareWorkspace(sessionId, wanted)).path,
+    runDispatches: (ids, until) => runOnly(drainDeps(host), ids, until),
     hold: (ids) => host.get('queue').hold(ids),
-    ended: (result) => host.get('notifier').ended(result),
+    onCycleEnd: (result) => host.get('notifier').pingAfterCycle(result),
     systemPrompt() {
-      const state = behaviour.initState('', { language: languageOfAll(settings().agents) })
-      return compileSystem(behaviour.buildSystemPrompt(state)).text
+      const state = behaviour.initState('', { language: languageOfAgents(settings().agents) })
+      return compileSystemPrompt(behaviour.buildSystemPrompt(state)).text
     },
     log: (level, event, details) => log.write(level, event, details),
   }
 }
 
-const drainDeps = (host: PluginHost): Hands => ({
+const drainDeps = (host: PluginHost): DrainAccess => ({
   store: host.get('store'),
   clock: host.get('clock'),
-  bell: host.get('bell'),
+  wakeSignal: host.get('bell'),
   drain: (wanted) => host.get('queue').drain(wanted),
 })

@@ -18,7 +18,7 @@ export interface LimitedServer {
 /** Contract: call it last: the server counts until `close` of the result is called. */
 export async function limitServer(start: ProcessStart, server: LimitedServer): Promise<ProcessStart> {
   const { limits, folders, kill } = server
-  const limited = await limits.enter(folders)
+  const limited = await limits.register(folders)
   const over = new AbortController()
   const watch = async (end: (reason: string) => void): Promise<void> => {
     while (!over.signal.aborted) {
@@ -32,14 +32,14 @@ export async function limitServer(start: ProcessStart, server: LimitedServer): P
   }
   return {
     ...start,
-    argv: joiningArgv(limited.joins, start.argv),
+    argv: joiningArgv(limited.joinFiles, start.argv),
     started(pid, end) {
-      limited.started(pid)
+      limited.setShell(pid)
       void watch(end)
     },
     async close() {
       over.abort()
-      limited.leave()
+      limited.end()
       await start.close?.()
     },
   }

@@ -1,7 +1,7 @@
 /** The models of the current configuration. */
 
-import { configuredModels } from '../adapters/models/configured.ts'
-import { apiKeyOf, environment, type LoadedConfig, mindsMoney } from '../config.ts'
+import { createModelRegistry } from '../adapters/models/configured.ts'
+import { environment, type LoadedConfig, mindsMoney, resolveApiKey } from '../config.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Models } from '../ports/model.ts'
 import type { PluginHost, Services } from '../ports/plugin.ts'
@@ -12,7 +12,7 @@ export function createModelService(host: PluginHost): Models {
   let [built, builtFrom, builtWith]: [Models | undefined, LoadedConfig | undefined, number] = [undefined, undefined, -1]
   const current = (): Models => {
     if (!built || builtFrom !== config.loaded || builtWith !== secrets.changes())
-      [built, builtFrom, builtWith] = [modelsIn(config.loaded, clock, secrets), config.loaded, secrets.changes()]
+      [built, builtFrom, builtWith] = [buildModels(config.loaded, clock, secrets), config.loaded, secrets.changes()]
     return built
   }
   return {
@@ -21,7 +21,7 @@ export function createModelService(host: PluginHost): Models {
     },
     choice: () => current().choice(),
     get: (id) => current().get(id),
-    chain: (wanted) => current().chain(wanted),
+    fallbackChain: (wanted) => current().fallbackChain(wanted),
     list: () => current().list(),
   }
 }
@@ -29,24 +29,24 @@ export function createModelService(host: PluginHost): Models {
 /** What models need of secrets: `filled` replaces `secret:NAME`; `know` has a key redacted. */
 export type KeySource = Pick<Services['secrets'], 'filled' | 'know'>
 
-export function modelsIn(loaded: LoadedConfig, clock: Clock, { filled, know }: KeySource): Models {
+export function buildModels(loaded: LoadedConfig, clock: Clock, { filled, know }: KeySource): Models {
   const { kernel, models: given } = loaded.config
-  return configuredModels({
+  return createModelRegistry({
     ...given,
     agents: Object.fromEntries(
       kernel.agents.flatMap(({ agent_id, model: own }) => (own === null ? [] : [[agent_id, own]])),
     ),
-    freeAtHome: !mindsMoney(loaded),
+    isLocalFree: !mindsMoney(loaded),
     clock,
     env: environment(),
     fetch: globalThis.fetch,
     apiKeyOf(provider) {
-      const reference = apiKeyOf(provider)
+      const reference = resolveApiKey(provider)
       const key = reference && filled(reference)
       // The key may be new, so have it redacted from now on.
       if (key !== undefined) know(provider.api_key_env ?? `models.providers.${provider.type}.api_key`, key)
       return key
     },
-    filled,
+    resolveSecrets: filled,
   })
 }

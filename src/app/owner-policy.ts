@@ -2,13 +2,13 @@
 
 import { statSync } from 'node:fs'
 import { join, sep } from 'node:path'
-import { placeOf } from '../domain/address.ts'
+import { parseHostPort } from '../domain/address.ts'
 import type { Policy } from '../engine/ruled.ts'
-import { egressRules } from '../policy/egress.ts'
+import { createEgressRules } from '../policy/egress.ts'
 import type { Services } from '../ports/plugin.ts'
 
 /** `workspaces`: folder of the home with the workspaces that Tireless creates. */
-export function policyOf(config: Services['config'], workspaces: string): Policy {
+export function createOwnerPolicy(config: Services['config'], workspaces: string): Policy {
   const settings = () => config.loaded.config.policy
   return {
     isAllowed: (host) => isListed(host, settings().allow_hosts),
@@ -26,7 +26,7 @@ export function policyOf(config: Services['config'], workspaces: string): Policy
       return settings().unattended
     },
     // Worktrees of the owner's repositories are there too; they contain text from others.
-    isForeign: (workspace) => !`${workspace}${sep}`.startsWith(workspaces + sep) || isWorktree(workspace),
+    isForeignWorkspace: (workspace) => !`${workspace}${sep}`.startsWith(workspaces + sep) || isWorktree(workspace),
   }
 }
 
@@ -35,6 +35,6 @@ const isWorktree = (workspace: string): boolean =>
 
 /** Hosts are listed without the default port. */
 function isListed(host: string, listed: readonly string[]): boolean {
-  const place = placeOf(host, 443)
-  return place.kind === 'read' && egressRules(() => listed).isListed(place.value)
+  const place = parseHostPort(host, 443)
+  return place.kind === 'read' && createEgressRules(() => listed).isListed(place.value)
 }

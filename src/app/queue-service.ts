@@ -1,21 +1,21 @@
 /** Works the queue: joins the home as a worker on the first drain, and leaves it on close. */
 
-import type { Signals } from '../engine/advance.ts'
+import type { StopSignals } from '../engine/advance.ts'
 import type { Engine } from '../engine/run.ts'
-import type { Doorbell } from '../kernel/doorbell.ts'
-import { drain, joinHome, type Kernel, leaveHome, type Reins, tellRein } from '../kernel/drain.ts'
+import type { WakeSignal } from '../kernel/doorbell.ts'
+import { type DrainDeps, drain, joinHome, leaveHome, type RunControls, signalRun } from '../kernel/drain.ts'
 import { createHeldDispatches } from '../kernel/held.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Services } from '../ports/plugin.ts'
 
 interface Stoppable {
-  readonly signals: Signals
+  readonly signals: StopSignals
   stop(withinMs: number): void
   over(): void
 }
 
 /** Combines given signals with a stop from inside: steps may finish first, and are interrupted at the deadline. */
-export function stoppable(given: Signals, clock: Clock): Stoppable {
+export function createStopControl(given: StopSignals, clock: Clock): Stoppable {
   const [drain, abort, over] = [new AbortController(), new AbortController(), new AbortController()]
   const signals = {
     drain: AbortSignal.any([given.drain, drain.signal]),
@@ -36,20 +36,20 @@ export function stoppable(given: Signals, clock: Clock): Stoppable {
 /** The worker's epoch starts with the first drain, so that reading a home changes nothing in it. */
 export function createQueueService(
   engine: Engine,
-  bell: Doorbell,
+  bell: WakeSignal,
   log: Services['log'],
   maxConcurrent: () => number,
   { signals, stop, over }: Stoppable,
   /** Awaited before any work starts. */
   ready: () => Promise<unknown>,
 ): Services['queue'] & { leave(): Promise<void> } {
-  let kernel: Promise<Kernel> | undefined
+  let kernel: Promise<DrainDeps> | undefined
   let fullDrains = 0
   let damage: readonly string[] = []
   let ownEpoch: number | undefined
-  const reins: Reins = new Map()
+  const reins: RunControls = new Map()
   const held = createHeldDispatches(bell)
-  const join = async (): Promise<Kernel> => {
+  const join = async (): Promise<DrainDeps> => {
     const [{ epoch, lost }] = await Promise.all([joinHome(engine, `process ${process.pid}`), ready()])
     ownEpoch = epoch
     log.write(lost > 0 ? 'warn' : 'info', 'worker joined', { epoch, pid: process.pid, lost })
@@ -63,7 +63,7 @@ export function createQueueService(
         () => {},
       )
     return {
-      ...{ engine, bell, epoch, reins, held },
+      ...{ engine, wakeSignal: bell, epoch, controls: reins, held },
       // A getter, because the configuration may change.
       get maxConcurrent() {
         return maxConcurrent()
@@ -79,7 +79,7 @@ export function createQueueService(
     damage: () => damage,
     draining: () => fullDrains > 0,
     epoch: () => ownEpoch,
-    tellRun: (dispatchId, what) => tellRein(reins, dispatchId, what),
+    tellRun: (dispatchId, what) => signalRun(reins, dispatchId, what),
     hold: held.hold,
     async drain(wanted) {
       kernel ??= join()

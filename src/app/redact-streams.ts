@@ -2,19 +2,19 @@
 
 import type { Delta } from '../domain/event.ts'
 import type { RunRef } from '../ports/sink.ts'
-import type { HidingStream } from '../secrets/redactor.ts'
+import type { RedactingStream } from '../secrets/redactor.ts'
 
 /** A delta that carries a piece of text. */
 type Piece = Extract<Delta, { readonly text: string }>
 
-export interface HidingStreams {
+export interface RedactingStreams {
   take(delta: Delta): void
   /** Contract: sends the text held back for the run, because the next delta belongs to another text. */
   release(run: RunRef): void
 }
 
-export function hidingStreams(open: () => HidingStream, tell: (delta: Delta) => void): HidingStreams {
-  const openStreams = new Map<string, { readonly last: Piece; readonly stream: HidingStream }>()
+export function createRedactingStreams(open: () => RedactingStream, tell: (delta: Delta) => void): RedactingStreams {
+  const openStreams = new Map<string, { readonly last: Piece; readonly stream: RedactingStream }>()
 
   function release({ run_id }: RunRef): void {
     const held = openStreams.get(run_id)

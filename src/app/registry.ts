@@ -9,7 +9,7 @@ interface Rules<T> {
   check?(item: T): void
 }
 
-export function registry<T extends { readonly name: string }>(
+export function createRegistry<T extends { readonly name: string }>(
   kind: string,
   first: readonly T[],
   { names = /./, check = () => {} }: Rules<T> = {},

@@ -1,16 +1,16 @@
 /** Agents and their files, for commands: lists them, adds one, changes the file that defines one. */
 
-import type { ConfigChange, Roster } from '../commands/command.ts'
+import type { AgentDirectory, ConfigChange } from '../commands/command.ts'
 import { type LoadedConfig, withNewAgent } from '../config.ts'
 import { TirelessError } from '../domain/error.ts'
 
 /** `change`: edits a file and applies it; throws if the result is invalid. */
-export function rosterIn(
+export function createAgentDirectory(
   folder: string,
   configFile: string,
   loaded: () => LoadedConfig,
   change: (file: string, changes: readonly ConfigChange[]) => void,
-): Roster {
+): AgentDirectory {
   return {
     all() {
       const { config, roster } = loaded()

@@ -2,7 +2,7 @@
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import type { Furnished } from '../commands/outside.ts'
+import type { ScaffoldedFiles } from '../commands/outside.ts'
 import { edited } from '../config.ts'
 import type { HomePaths } from '../home.ts'
 
@@ -43,7 +43,7 @@ The agent folder-tender adds every new file of this folder to INDEX.md.
 `
 
 /** Contract: writes missing files and changes no existing one. Adds nothing to a home that has a configuration. */
-export function furnish(paths: HomePaths, repository: string | undefined): Furnished {
+export function scaffoldHome(paths: HomePaths, repository: string | undefined): ScaffoldedFiles {
   const wrote: string[] = []
   const kept: string[] = []
   const write = (path: string, text: string): void => {

@@ -2,14 +2,14 @@
 
 import { readFileSync } from 'node:fs'
 import { readSecrets, writeSecrets } from '../adapters/secrets.ts'
-import type { SecretEntry, SecretKeeper } from '../commands/command.ts'
-import { environment, type LoadedConfig, type SecretText, secretsOf } from '../config.ts'
+import type { SecretEntry, SecretVault } from '../commands/command.ts'
+import { environment, type LoadedConfig, type SecretText, secretsInConfig } from '../config.ts'
 import { TirelessError } from '../domain/error.ts'
 import { iso } from '../ports/clock.ts'
 import type { PluginHost } from '../ports/plugin.ts'
-import { isLikely, secretsIn } from '../secrets/looks.ts'
+import { isLikelySecret, secretsInEnv } from '../secrets/looks.ts'
 import { Redactor } from '../secrets/redactor.ts'
-import { filled, mentionedIn, refuseUnfit } from '../secrets/rules.ts'
+import { checkSecret, fillReferences, referencedSecrets } from '../secrets/rules.ts'
 import type { SecretService } from './services.ts'
 
 export function createSecretService(host: PluginHost): SecretService {
@@ -17,17 +17,17 @@ export function createSecretService(host: PluginHost): SecretService {
   let secrets = readSecrets(paths.secrets)
   let changes = 0
   const redactor = new Redactor()
-  for (const [name, { value }] of Object.entries(secrets)) redactor.know(name, value)
+  for (const [name, { value }] of Object.entries(secrets)) redactor.addSecret(name, value)
   const token = readToken(paths.token)
-  if (token !== undefined) redactor.know('token', token)
-  for (const { name, value } of secretsIn(environment())) learn(redactor, { name, value, kind: 'variable' })
+  if (token !== undefined) redactor.addSecret('token', token)
+  for (const { name, value } of secretsInEnv(environment())) learn(redactor, { name, value, kind: 'variable' })
 
   /** Configuration whose secrets the redactor knows; compared by identity. */
   let learned: LoadedConfig | undefined
   const currentRedactor = (): Redactor => {
     if (learned !== config.loaded) {
       learned = config.loaded
-      for (const text of secretsOf(learned)) learn(redactor, text)
+      for (const text of secretsInConfig(learned)) learn(redactor, text)
     }
     return redactor
   }
@@ -41,13 +41,13 @@ export function createSecretService(host: PluginHost): SecretService {
     const { set_at = '', to = [] } = secrets[name] ?? {}
     return { name, set_at, to, used_by: findUses(name, config.loaded) }
   }
-  const keeper: SecretKeeper = {
+  const keeper: SecretVault = {
     list: () => Object.keys(secrets).toSorted().map(describeSecret),
     set(name, value, to) {
-      refuseUnfit(name, value)
+      checkSecret(name, value)
       const before = Object.hasOwn(secrets, name) ? secrets[name] : undefined
       // Redact it before it is stored: no error from here on may reveal it.
-      redactor.know(name, value)
+      redactor.addSecret(name, value)
       change({ ...secrets, [name]: { value, set_at: iso(clock.now()), to: to ?? before?.to ?? [] } })
       return { ...describeSecret(name), replaced: before !== undefined }
     },
@@ -60,18 +60,18 @@ export function createSecretService(host: PluginHost): SecretService {
     },
   }
   return {
-    hide: (text) => currentRedactor().hide(text),
+    hide: (text) => currentRedactor().redactKnown(text),
     redact: (text) => currentRedactor().redact(text),
-    cut: (text, maxLength) => currentRedactor().cut(text, maxLength),
+    cut: (text, maxLength) => currentRedactor().redactAndClip(text, maxLength),
     stream: () => currentRedactor().stream(),
-    know: (name, value) => redactor.know(name, value),
+    know: (name, value) => redactor.addSecret(name, value),
     filled: (text) =>
-      filled(text, (name) => {
+      fillReferences(text, (name) => {
         if (Object.hasOwn(secrets, name)) return secrets[name]?.value ?? ''
         throw unknownSecret('config_invalid', name, Object.keys(secrets))
       }),
     fill: (text, destinations) =>
-      filled(text, (name) => {
+      fillReferences(text, (name) => {
         const secret = Object.hasOwn(secrets, name) ? secrets[name] : undefined
         if (!secret) throw unknownSecret('not_found', name, Object.keys(secrets))
         refuseOtherDestinations(name, secret.to, destinations)
@@ -84,12 +84,12 @@ export function createSecretService(host: PluginHost): SecretService {
 
 /** Certain and likely secrets are redacted everywhere; possible ones only in texts for people. */
 function learn(redactor: Redactor, { name, value, kind }: SecretText): void {
-  if (mentionedIn(value).length > 0) return
-  if (kind === 'secret') redactor.know(name, value)
-  else redactor.guess(value)
+  if (referencedSecrets(value).length > 0) return
+  if (kind === 'secret') redactor.addSecret(name, value)
+  else redactor.addGuess(value)
   // Also finds the secret in `Bearer SECRET`.
   if (kind !== 'unclear')
-    for (const word of [value, ...value.split(/\s+/)]) if (isLikely(word)) redactor.know(name, word)
+    for (const word of [value, ...value.split(/\s+/)]) if (isLikelySecret(word)) redactor.addSecret(name, word)
 }
 
 /** The model chooses where a tool sends data, so the owner lists the destinations of each secret. */
@@ -118,7 +118,7 @@ function findUses(name: string, { config }: LoadedConfig): readonly string[] {
   const keys: string[] = []
   const visit = (value: unknown, path: string): void => {
     if (typeof value === 'string') {
-      if (mentionedIn(value).includes(name)) keys.push(path)
+      if (referencedSecrets(value).includes(name)) keys.push(path)
     } else if (typeof value === 'object' && value !== null)
       for (const [key, child] of Object.entries(value)) visit(child, path === '' ? key : `${path}.${key}`)
   }

@@ -5,18 +5,18 @@
 
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { endAtOnce } from '../adapters/envs/host/processes.ts'
+import { killNamespace } from '../adapters/envs/host/processes.ts'
 import type { CommandLimits } from '../adapters/envs/host/resource-limits.ts'
 import type { Sandbox } from '../adapters/envs/sandbox/sandbox.ts'
-import { canBeSeen, isHidden, pathsOfProgram, visiblePath } from '../adapters/envs/sandbox/server-view.ts'
-import { programAt } from '../adapters/machine.ts'
+import { isBelowAny, mayBeVisible, serverPaths, visiblePathVariable } from '../adapters/envs/sandbox/server-view.ts'
+import { findProgram } from '../adapters/machine.ts'
 import type { ServerOptions } from '../adapters/mcp/options.ts'
-import type { ProcessStart, StartFor } from '../adapters/mcp/start.ts'
-import { type Place, placeText } from '../domain/address.ts'
+import type { PrepareStart, ProcessStart } from '../adapters/mcp/start.ts'
+import { formatHostPort, type HostPort } from '../domain/address.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { HomePaths } from '../home.ts'
 import type { Egress } from '../ports/egress.ts'
-import type { OpenWayOut } from '../ports/env.ts'
+import type { OpenSocketProxy } from '../ports/env.ts'
 import { limitServer } from './limit-server.ts'
 
 export interface ServerSandboxOptions {
@@ -29,13 +29,13 @@ export interface ServerSandboxOptions {
   /** Bubblewrap; undefined if the owner disabled the sandbox. */
   readonly sandbox: Sandbox | undefined
   /** Whether the destination matches one of the hosts; same syntax as `policy.allow_hosts`. */
-  isAmong(place: Place, hosts: readonly string[]): boolean
+  matchesHost(place: HostPort, hosts: readonly string[]): boolean
 }
 
 /** Folder that records writable paths of running servers, for the cleanup after a crash. */
-export const startsIn = (home: HomePaths): string => join(home.sandbox, 'starts')
+export const startRecordsFolder = (home: HomePaths): string => join(home.sandbox, 'starts')
 
-export function startServers(options: ServerSandboxOptions): StartFor {
+export function startServers(options: ServerSandboxOptions): PrepareStart {
   const { env, sandbox, limits, home } = options
   return async (name, server) => {
     refuseMissingProgram(server, env)
@@ -63,7 +63,7 @@ function refuseMissingProgram(
   const [program = ''] = command
   const exists = program.includes('/')
     ? existsSync(resolve(cwd, program))
-    : programAt(program, own.PATH ?? env.PATH ?? '') !== undefined
+    : findProgram(program, own.PATH ?? env.PATH ?? '') !== undefined
   if (exists) return
   throw new TirelessError('tool_failed', {
     what: `${program} cannot be started`,
@@ -76,25 +76,29 @@ async function startConfined(
   name: string,
   server: ServerOptions,
   sandbox: Sandbox,
-  { home, egress, env, limits, isAmong }: ServerSandboxOptions,
+  { home, egress, env, limits, matchesHost: isAmong }: ServerSandboxOptions,
 ): Promise<ProcessStart> {
   const root = createFolder(join(home.servers, name))
   const view = { path: env.PATH ?? '', account: env.HOME ?? '/root', hidden: [realpathSync(home.root)] }
-  const cwd = server.cwd === undefined || isHidden(server.cwd, view.hidden) ? root : server.cwd
+  const cwd = server.cwd === undefined || isBelowAny(server.cwd, view.hidden) ? root : server.cwd
   const programView = { ...view, cwd }
   const writable = server.folders.map((folder) => resolveDeclared(folder, `mcp_servers.${name}.folders`, view))
   const reads = server.reads.map((path) => resolveDeclared(path, `mcp_servers.${name}.reads`, view))
-  const readable = [...pathsOfProgram(server.command ?? [], programView), ...reads].filter(
+  const readable = [...serverPaths(server.command ?? [], programView), ...reads].filter(
     (path) => !writable.includes(path),
   )
-  if (cwd !== root && ![...readable, ...writable].some((path) => isHidden(cwd, [path])))
+  if (cwd !== root && ![...readable, ...writable].some((path) => isBelowAny(cwd, [path])))
     throw notVisible(cwd, `mcp_servers.${name}.cwd`)
-  mkdirSync(startsIn(home), { recursive: true, mode: 0o700 })
-  const folder = mkdtempSync(join(startsIn(home), `${name}-`))
+  mkdirSync(startRecordsFolder(home), { recursive: true, mode: 0o700 })
+  const folder = mkdtempSync(join(startRecordsFolder(home), `${name}-`))
   const launch = await sandbox.launcher({
     ...{ root, cwd, folder, env, command: commandText(server.command ?? []) },
     network: networkFor(server.network, egress, isAmong),
-    program: { seen: readable, writable, environment: { ...AS_INNER_SHELL, PATH: visiblePath(view.path, readable) } },
+    program: {
+      seen: readable,
+      writable,
+      environment: { ...AS_INNER_SHELL, PATH: visiblePathVariable(view.path, readable) },
+    },
   })
   const start: ProcessStart = {
     ...{ argv: launch.argv, cwd: root, env: launch.env, handles: launch.handles.map(({ fd }) => fd) },
@@ -105,7 +109,7 @@ async function startConfined(
       rmSync(folder, { recursive: true, force: true })
     },
   }
-  return limitServer(start, { limits, folders: [root, ...writable], kill: () => endAtOnce(launch) })
+  return limitServer(start, { limits, folders: [root, ...writable], kill: () => killNamespace(launch) })
 }
 
 function createFolder(path: string): string {
@@ -114,7 +118,7 @@ function createFolder(path: string): string {
 }
 
 /** Listed paths are allowed, except the home and whole user folders. */
-function resolveDeclared(path: string, where: string, view: Parameters<typeof canBeSeen>[1]): string {
+function resolveDeclared(path: string, where: string, view: Parameters<typeof mayBeVisible>[1]): string {
   let real: string
   try {
     real = realpathSync(path)
@@ -126,8 +130,8 @@ function resolveDeclared(path: string, where: string, view: Parameters<typeof ca
       fix: 'create it, or remove it from the configuration',
     })
   }
-  const holdsHome = view.hidden.some((hidden) => isHidden(hidden, [real]))
-  if (!canBeSeen(real, view) || holdsHome) throw notVisible(path, where)
+  const holdsHome = view.hidden.some((hidden) => isBelowAny(hidden, [real]))
+  if (!mayBeVisible(real, view) || holdsHome) throw notVisible(path, where)
   return real
 }
 
@@ -141,11 +145,11 @@ const notVisible = (path: string, where: string): TirelessError =>
 function networkFor(
   network: ServerOptions['network'],
   egress: Egress,
-  isAmong: ServerSandboxOptions['isAmong'],
-): OpenWayOut | undefined {
+  isAmong: ServerSandboxOptions['matchesHost'],
+): OpenSocketProxy | undefined {
   if (network === 'none') return undefined
-  const isAllowed = network === 'all' ? () => true : (place: Place) => isAmong(place, network)
-  return (socket) => egress.proxy((place) => placeText(place) !== '' && isAllowed(place), socket)
+  const isAllowed = network === 'all' ? () => true : (place: HostPort) => isAmong(place, network)
+  return (socket) => egress.proxy((place) => formatHostPort(place) !== '' && isAllowed(place), socket)
 }
 
 /**

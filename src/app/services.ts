@@ -1,17 +1,17 @@
 /** The built-in services of an app, by name. */
 
-import type { GitHost } from '../adapters/envs/git.ts'
+import type { GitSandbox } from '../adapters/envs/git.ts'
 import type { CommandLimits } from '../adapters/envs/host/resource-limits.ts'
 import type { Sandbox } from '../adapters/envs/sandbox/sandbox.ts'
-import type { Trial } from '../adapters/envs/sandbox/self-test.ts'
+import type { SandboxTestResult } from '../adapters/envs/sandbox/self-test.ts'
 import type { Log } from '../adapters/log.ts'
-import type { OwnSkills } from '../adapters/skills/skills.ts'
-import type { ConfigChange, Context, Roster, SecretKeeper, Served } from '../commands/command.ts'
+import type { ManagedSkills } from '../adapters/skills/skills.ts'
+import type { AgentDirectory, CommandContext, ConfigChange, SecretVault, ServerAddress } from '../commands/command.ts'
 import type { LoadedConfig } from '../config.ts'
 import type { Redact } from '../domain/redacted.ts'
 import type { Engine } from '../engine/run.ts'
 import type { HomePaths } from '../home.ts'
-import type { Doorbell } from '../kernel/doorbell.ts'
+import type { WakeSignal } from '../kernel/doorbell.ts'
 import type { HeldDispatches } from '../kernel/held.ts'
 import type { Notifier } from '../kernel/notifier.ts'
 import type { Behaviour, Critic } from '../ports/behaviour.ts'
@@ -29,10 +29,10 @@ import type { MemoryKind } from '../ports/memory.ts'
 import type { Models } from '../ports/model.ts'
 import type { Parser } from '../ports/parser.ts'
 import type { Secrets } from '../ports/secrets.ts'
-import type { Sink } from '../ports/sink.ts'
+import type { RunSink } from '../ports/sink.ts'
 import type { Store } from '../ports/store.ts'
 import type { AnyTool } from '../ports/tool.ts'
-import type { HidingStream } from '../secrets/redactor.ts'
+import type { RedactingStream } from '../secrets/redactor.ts'
 import type { StrayFaults } from './stray-faults.ts'
 
 export interface ConfigService {
@@ -48,7 +48,7 @@ export interface ConfigService {
   readonly file: string
   /** Contract: changes the file and applies it; on `config_invalid` nothing changes. */
   change(changes: readonly ConfigChange[]): void
-  readonly roster: Roster
+  readonly roster: AgentDirectory
 }
 
 export interface SecretService extends Secrets {
@@ -57,14 +57,14 @@ export interface SecretService extends Secrets {
   /** Contract: redacts the text and shortens it to `most` characters. */
   readonly cut: (text: string, most: number) => string
   /** As `hide`, for text that comes in pieces. */
-  readonly stream: () => HidingStream
+  readonly stream: () => RedactingStream
   /** Contract: redacts this value from now on. */
   readonly know: (name: string, value: string) => void
   /** Contract: replaces every `secret:NAME` in a configuration text by its value; `config_invalid` if unknown. */
   readonly filled: (text: string) => string
   /** Number of changes to the secrets so far. */
   changes(): number
-  readonly keeper: SecretKeeper
+  readonly keeper: SecretVault
 }
 
 /** A list that plugins add to during set-up. */
@@ -83,9 +83,9 @@ declare module '../ports/plugin.ts' {
     readonly config: ConfigService
     readonly secrets: SecretService
     readonly log: Pick<Log, 'write'>
-    readonly skills: OwnSkills
+    readonly skills: ManagedSkills
     readonly store: Store
-    readonly bell: Doorbell
+    readonly bell: WakeSignal
     readonly models: Models
     readonly egress: Egress
     readonly envs: Envs
@@ -93,14 +93,14 @@ declare module '../ports/plugin.ts' {
     readonly sandbox: {
       isOn(): boolean
       /** Contract: tries the sandbox once; undefined if the owner disabled it. */
-      trial(): Promise<Trial | undefined>
-      known(): Trial | undefined
+      trial(): Promise<SandboxTestResult | undefined>
+      known(): SandboxTestResult | undefined
       /** Sandbox of MCP servers, even if commands run in containers; undefined if the owner disabled it. */
       readonly servers: Sandbox | undefined
       /** Total limits of commands and servers. */
       readonly limits: CommandLimits
       /** Confinement of the git processes that Tireless starts. */
-      readonly git: GitHost
+      readonly git: GitSandbox
       /** One line per file removed at start because a crash interrupted commands. */
       readonly swept: readonly string[]
     }
@@ -115,20 +115,20 @@ declare module '../ports/plugin.ts' {
     readonly parsers: Registry<Parser>
     readonly memories: Registry<MemoryKind>
     readonly events: {
-      readonly sink: Sink
-      readonly listen: Context['listen']
+      readonly sink: RunSink
+      readonly listen: CommandContext['listen']
       /** As `listen`, for built-in listeners: progress is not frozen, to save time. They must not change it. */
-      readonly watch: Context['listen']
+      readonly watch: CommandContext['listen']
       /** Sends a text to listeners; it is not stored. */
       readonly note: (text: string) => void
-      readonly add: (sink: Sink) => void
+      readonly add: (sink: RunSink) => void
       /** As `add`, for built-in sinks: without others, records are not frozen, to save time. They must not change them. */
-      readonly addBuiltin: (sink: Sink) => void
+      readonly addBuiltin: (sink: RunSink) => void
       /** Number of runs being followed. */
       readonly following: () => number
     }
     readonly engine: Engine
-    readonly queue: Pick<Context, 'drain' | 'draining' | 'epoch' | 'signals' | 'stop' | 'tellRun'> & {
+    readonly queue: Pick<CommandContext, 'drain' | 'draining' | 'epoch' | 'signals' | 'stop' | 'tellRun'> & {
       readonly hold: HeldDispatches['hold']
       readonly damage: () => readonly string[]
     }
@@ -136,9 +136,9 @@ declare module '../ports/plugin.ts' {
     readonly documents: Documents
     readonly channels: Registry<Channel>
     readonly notifier: Notifier
-    readonly kernel: Context['kernel']
+    readonly kernel: CommandContext['kernel']
     /** Contract: listens from the first call on and runs commands in that context. */
-    readonly server: { serve(context: Context, how?: { readonly expose?: boolean }): Promise<Served> }
-    readonly commands: Context
+    readonly server: { serve(context: CommandContext, how?: { readonly expose?: boolean }): Promise<ServerAddress> }
+    readonly commands: CommandContext
   }
 }

@@ -1,7 +1,7 @@
 /** Wrappers of the store: redaction, semantic recall, error log. */
 
 import { asTirelessError } from '../domain/error.ts'
-import { type Redact, redacted } from '../domain/redacted.ts'
+import { type Redact, redactValue } from '../domain/redacted.ts'
 import { semanticRecall } from '../memory/semantic.ts'
 import type { Embedder } from '../ports/embedder.ts'
 import type { Services } from '../ports/plugin.ts'
@@ -17,7 +17,7 @@ export function withRedaction(store: Store, hide: Redact): Store {
     DOCUMENT_OPS.has(op) || (op === 'append' && fence !== undefined)
   const redactBatch = (batch: Batch): Batch => ({
     ...batch,
-    ops: batch.ops.map((op) => (isRedacted(op, batch.fence) ? op : redacted(op, hide))),
+    ops: batch.ops.map((op) => (isRedacted(op, batch.fence) ? op : redactValue(op, hide))),
   })
   return { ...store, commit: (batches) => store.commit(batches.map(redactBatch)) }
 }

@@ -5,7 +5,7 @@
  */
 
 import { asTirelessError } from '../domain/error.ts'
-import { type FaultOwner, faultOwner } from '../ports/fault-owner.ts'
+import { currentFaultOwner, type FaultOwner } from '../ports/fault-owner.ts'
 import type { Services } from '../ports/plugin.ts'
 
 /** Number of faults kept for health; older ones are dropped. */
@@ -80,7 +80,7 @@ const takeRejection = (fault: unknown): void => takeStray('unhandledRejection', 
 const takeException = (fault: unknown): void => takeStray('uncaughtException', fault)
 
 function takeStray(event: string, fault: unknown): void {
-  const owner = faultOwner()
+  const owner = currentFaultOwner()
   const own = owner?.app === undefined ? undefined : apps.get(owner.app)
   const handler = own ?? [...apps.values()].find(({ ownsProcess }) => ownsProcess)
   if (handler) handler.take(fault, owner)

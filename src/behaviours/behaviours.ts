@@ -4,24 +4,24 @@ import { TirelessError } from '../domain/error.ts'
 import type { Behaviour, Behaviours } from '../ports/behaviour.ts'
 
 /** Restricts the tools of agents. */
-export interface Limits {
+export interface ToolLimits {
   /** Contract: the tools that the agent may use; null: no restriction. */
-  of(agentId: string): readonly string[] | null
+  allowedTools(agentId: string): readonly string[] | null
   /** Contract: whether a tool of that name exists. */
-  knows(tool: string): boolean
+  toolExists(tool: string): boolean
   /** Contract: whether only agents that list the tool get it. */
-  isByName(tool: string): boolean
+  isOptIn(tool: string): boolean
 }
 
-export function namedBehaviours(
+export function createBehaviours(
   all: () => ReadonlyMap<string, Behaviour>,
   defaultName: string,
-  limits: Limits = { of: () => null, knows: () => true, isByName: () => false },
+  limits: ToolLimits = { allowedTools: () => null, toolExists: () => true, isOptIn: () => false },
 ): Behaviours {
   return {
     get(agentId, name = defaultName) {
       const behaviour = all().get(name)
-      const only = limits.of(agentId)
+      const only = limits.allowedTools(agentId)
       if (behaviour) return only ? { ...behaviour, tools: restrictTools(behaviour.tools, only, limits) } : behaviour
       throw new TirelessError('not_found', {
         what: `the agent ${agentId} has no such behaviour`,
@@ -39,7 +39,7 @@ const DECISION_TOOLS: ReadonlySet<string> = new Set(['finish', 'wait'])
 function restrictTools(
   offered: readonly string[],
   only: readonly string[],
-  { knows, isByName }: Limits,
+  { toolExists: knows, isOptIn: isByName }: ToolLimits,
 ): readonly string[] {
   const allowed = offered.filter((tool) => only.includes(tool) || DECISION_TOOLS.has(tool))
   // A behaviour without tools stays without tools.

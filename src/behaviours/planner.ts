@@ -14,7 +14,7 @@ const SYSTEM: SystemPrompt = {
 "priority" and "prompt" are optional; the default is the agent's own.`,
 }
 
-export const planner: Behaviour = {
+export const plannerBehaviour: Behaviour = {
   name: 'planner',
   tools: [],
   buildSystemPrompt: () => SYSTEM,

@@ -8,7 +8,7 @@ import type { Json } from '../domain/json.ts'
 import type { Language } from '../domain/language.ts'
 import type { Behaviour, SystemPrompt } from '../ports/behaviour.ts'
 import { defineBehaviour } from '../ports/behaviour.ts'
-import { WORK } from './solo.ts'
+import { WORK_PROMPT } from './solo.ts'
 
 /** A changed byte makes stored runs diverge when they are replayed. */
 const DIRECTIVE: Readonly<Record<Language, string>> = {
@@ -31,7 +31,7 @@ You are an autonomous agent of an always-on kernel, and you work with the mindse
 type ResultCheck<S> = Pick<Behaviour<S>, 'state' | 'initState' | 'reduce' | 'critics'>
 
 /** `check`: judges the results and keeps the evidence in the state. */
-export function unattended<S extends Json & { readonly language: Language }>(
+export function unattendedBehaviour<S extends Json & { readonly language: Language }>(
   tools: () => readonly string[],
   check: ResultCheck<S>,
 ): Behaviour {
@@ -40,7 +40,7 @@ export function unattended<S extends Json & { readonly language: Language }>(
     get tools() {
       return tools()
     },
-    buildSystemPrompt: ({ language }): SystemPrompt => ({ ...WORK, unattended: DIRECTIVE[language] }),
+    buildSystemPrompt: ({ language }): SystemPrompt => ({ ...WORK_PROMPT, unattended: DIRECTIVE[language] }),
     ...check,
   })
 }

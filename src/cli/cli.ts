@@ -3,26 +3,26 @@
 import { resolve } from 'node:path'
 import { CommanderError } from 'commander'
 import type { Command, Progress } from '../commands/command.ts'
-import { commandIn } from '../commands/named.ts'
+import { findCommand } from '../commands/named.ts'
 import { defaultHome } from '../config/environment.ts'
 import { asTirelessError, ERROR_CODES, type ErrorCode } from '../domain/error.ts'
-import { agreed } from './confirm.ts'
-import { commonLast, secretOf } from './options.ts'
+import { isConfirmed } from './confirm.ts'
+import { moveCommonOptionsLast, secretField } from './options.ts'
 import { buildProgram, type CommonOptions } from './program.ts'
 import { progressView } from './progress.ts'
 import { runCommand } from './run-command.ts'
-import { type SecretSource, secretInput } from './secret-input.ts'
-import { jsonText, print } from './terminal.ts'
+import { readSecretInput, type SecretSource } from './secret-input.ts'
+import { jsonText, printSafely } from './terminal.ts'
 import { render, renderItem } from './views/views.ts'
 
 /** Contract: never throws; the result alone goes to stdout, everything else a person reads to stderr. */
 export async function runCli(argv: readonly string[]): Promise<number> {
-  const args = commonLast(argv)
+  const args = moveCommonOptionsLast(argv)
   let exit = 0
   // The reader of the stream is gone: the work continues without it (I9).
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   const output = {
-    writeErr: (text: string) => print(process.stderr, text),
+    writeErr: (text: string) => printSafely(process.stderr, text),
     outputError: (text: string, write: (text: string) => void) => write(hideExtraArguments(text)),
   }
   const program = buildProgram(await selectCommands(args), output, async (command, input, options) => {
@@ -53,7 +53,7 @@ const hideExtraArguments = (text: string): string => text.replace(/( but got \d+
 /** The command that the arguments name; all commands if they name none, so that help lists them. */
 async function selectCommands(args: readonly string[]): Promise<readonly Command[]> {
   const end = args.findIndex((arg) => arg.startsWith('-'))
-  const command = await commandIn(end < 0 ? args : args.slice(0, end))
+  const command = await findCommand(end < 0 ? args : args.slice(0, end))
   return command ? [command] : (await import('../commands/all.ts')).COMMANDS
 }
 
@@ -61,23 +61,27 @@ async function runVerb(command: Command, input: Record<string, unknown>, options
   const view = progressView(process.stderr, options.json === true)
   const tell = (progress: Progress): void => {
     if (progress.kind === 'item')
-      print(process.stdout, options.json ? `${jsonText(progress.item)}\n` : renderItem(command.name, progress.item))
+      printSafely(
+        process.stdout,
+        options.json ? `${jsonText(progress.item)}\n` : renderItem(command.name, progress.item),
+      )
     else if (options.json === true && command.runsIn === 'kernel') {
-      if (progress.kind === 'event') print(process.stdout, `${jsonText(progress.event)}\n`)
+      if (progress.kind === 'event') printSafely(process.stdout, `${jsonText(progress.event)}\n`)
     } else view.tell(progress)
   }
   try {
     const home = resolve(options.home ?? defaultHome())
-    if (!(await agreed(command, input, home, { input: process.stdin, output: process.stderr }))) {
-      print(process.stderr, 'Cancelled; nothing was done.\n')
+    if (!(await isConfirmed(command, input, home, { input: process.stdin, output: process.stderr }))) {
+      printSafely(process.stderr, 'Cancelled; nothing was done.\n')
       return 1
     }
     const at = { home, configFile: options.config }
     const output = await runCommand({ command, input: await withSecret(command, input, options), at, tell })
     view.end()
     // Null: everything was printed as progress.
-    if (output !== null) print(process.stdout, options.json ? `${jsonText(output, 2)}\n` : render(command.name, output))
-    return command.exit?.(output) ?? 0
+    if (output !== null)
+      printSafely(process.stdout, options.json ? `${jsonText(output, 2)}\n` : render(command.name, output))
+    return command.exitCode?.(output) ?? 0
   } catch (thrown) {
     view.end()
     return reportError(thrown, options.json === true)
@@ -89,18 +93,18 @@ async function withSecret(
   input: Readonly<Record<string, unknown>>,
   source: SecretSource,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const secret = secretOf(command)
+  const secret = secretField(command)
   if (!secret) return input
   const terminal = { input: process.stdin, output: process.stderr }
-  return { ...input, [secret.key]: await secretInput(source, `${secret.key} of ${input.name}`, terminal) }
+  return { ...input, [secret.key]: await readSecretInput(source, `${secret.key} of ${input.name}`, terminal) }
 }
 
 function reportError(thrown: unknown, json: boolean): number {
   const { code, message } = asTirelessError(thrown)
   if (json) printError(code, message)
-  print(process.stderr, `${code}: ${message}\n`)
+  printSafely(process.stderr, `${code}: ${message}\n`)
   return ERROR_CODES[code].exit
 }
 
 const printError = (code: ErrorCode, message: string): void =>
-  print(process.stdout, `${jsonText({ error: { code, message } }, 2)}\n`)
+  printSafely(process.stdout, `${jsonText({ error: { code, message } }, 2)}\n`)

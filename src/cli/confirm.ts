@@ -9,8 +9,8 @@ interface Terminal {
 }
 
 /** Contract: true if there is no terminal to ask on. Enter means yes, end of input means no. */
-export async function agreed(
-  { consent }: Command,
+export async function isConfirmed(
+  { confirmation: consent }: Command,
   given: Readonly<Record<string, unknown>>,
   home: string,
   { input, output }: Terminal,

@@ -3,13 +3,13 @@
 import { resolve } from 'node:path'
 import { InvalidArgumentError, Option, type Command as Program } from 'commander'
 import type { Command } from '../commands/command.ts'
-import { type Field, fieldsOf } from '../commands/fields.ts'
+import { type InputField, inputFields } from '../commands/fields.ts'
 
 /** Options of every command; they may also come before the command. True: the option takes a value. */
 const COMMON: Readonly<Record<string, boolean>> = { '--home': true, '--config': true, '--json': false }
 
 /** Contract: the same arguments, with common options moved from before the command to after it. */
-export function commonLast(args: readonly string[]): readonly string[] {
+export function moveCommonOptionsLast(args: readonly string[]): readonly string[] {
   let at = 0
   for (let arg = args[0]; arg !== undefined; arg = args[at]) {
     const [option = ''] = arg.split('=', 1)
@@ -24,7 +24,7 @@ export function commonLast(args: readonly string[]): readonly string[] {
 
 /** A secret's value is not accepted as an argument; only its source is. */
 export function addInputs(program: Program, command: Command): void {
-  if (secretOf(command))
+  if (secretField(command))
     program
       .option('--from-env <variable>', 'read the value from this environment variable')
       .option('--from-file <file>', 'read the value from this file')
@@ -36,7 +36,7 @@ export function addInputs(program: Program, command: Command): void {
 }
 
 /** Contract: leaves out what was not given, so that the schema's defaults apply. */
-export function inputOf(
+export function inputFromOptions(
   command: Command,
   positionals: readonly unknown[],
   options: Readonly<Record<string, unknown>>,
@@ -46,20 +46,20 @@ export function inputOf(
     const position = command.positional?.indexOf(field.key) ?? -1
     const value = position >= 0 ? positionals[position] : options[camel(field.key)]
     if (value !== undefined) input[field.key] = field.isPath ? resolve(String(value)) : value
-    else if (field.isHere) input[field.key] = resolve('.')
+    else if (field.defaultsToCwd) input[field.key] = resolve('.')
   }
   return input
 }
 
-function optionOf(field: Field): Option {
+function optionOf(field: InputField): Option {
   const flag = field.key.replaceAll('_', '-')
   const long = field.type === 'boolean' ? `--${flag}` : `--${flag} <${field.type === 'enum' ? 'word' : field.type}>`
   const flags = field.short === undefined ? long : `-${field.short}, ${long}`
   const option = new Option(
     flags,
-    field.fallback === undefined || field.type === 'boolean'
+    field.defaultValue === undefined || field.type === 'boolean'
       ? field.help
-      : `${field.help} (default: ${field.fallback})`,
+      : `${field.help} (default: ${field.defaultValue})`,
   )
   if (field.choices.length > 0) option.choices([...field.choices])
   if (field.type === 'number') option.argParser(numberOf)
@@ -68,10 +68,11 @@ function optionOf(field: Field): Option {
 }
 
 /** Arrays and secrets cannot be given as one argument. */
-const optionFields = (command: Command): readonly Field[] =>
-  fieldsOf(command).filter(({ type, isSecret }) => type !== 'array' && !isSecret)
+const optionFields = (command: Command): readonly InputField[] =>
+  inputFields(command).filter(({ type, isSecret }) => type !== 'array' && !isSecret)
 
-export const secretOf = (command: Command): Field | undefined => fieldsOf(command).find(({ isSecret }) => isSecret)
+export const secretField = (command: Command): InputField | undefined =>
+  inputFields(command).find(({ isSecret }) => isSecret)
 
 function numberOf(text: string): number {
   const number = Number(text)

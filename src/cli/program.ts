@@ -2,7 +2,7 @@
 
 import { type OutputConfiguration, Command as Program } from 'commander'
 import type { Command } from '../commands/command.ts'
-import { addInputs, inputOf } from './options.ts'
+import { addInputs, inputFromOptions } from './options.ts'
 import type { SecretSource } from './secret-input.ts'
 
 export interface CommonOptions extends SecretSource {
@@ -55,7 +55,7 @@ export function buildProgram(commands: readonly Command[], output: OutputConfigu
       .addHelpText('after', `\nExample:\n  tireless ${command.example}`)
       .action((...parsed: unknown[]) => {
         const options = parsed.at(-2) as CommonOptions & Record<string, unknown>
-        return onCommand(command, inputOf(command, parsed.slice(0, -2), options), options)
+        return onCommand(command, inputFromOptions(command, parsed.slice(0, -2), options), options)
       })
   }
   return program

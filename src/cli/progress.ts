@@ -3,7 +3,7 @@
 import type { Progress } from '../commands/command.ts'
 import type { Delta, Event } from '../domain/event.ts'
 import type { Json } from '../domain/json.ts'
-import { type Format, print, style } from './terminal.ts'
+import { type Format, printSafely, style } from './terminal.ts'
 
 const MAX_LINE = 160
 
@@ -33,7 +33,7 @@ export function progressView(out: NodeJS.WriteStream, plain = false): { tell(pro
   let midLine = false
 
   const line = (text: string): void => {
-    print(out, `${midLine ? '\n' : ''}${text}\n`)
+    printSafely(out, `${midLine ? '\n' : ''}${text}\n`)
     midLine = false
   }
 
@@ -73,7 +73,7 @@ export function progressView(out: NodeJS.WriteStream, plain = false): { tell(pro
       view.text = true
       if (!out.isTTY) view.pendingText += delta.text
       else {
-        print(out, paint('dim', delta.text))
+        printSafely(out, paint('dim', delta.text))
         midLine = !delta.text.endsWith('\n')
       }
     }
@@ -101,7 +101,7 @@ export function progressView(out: NodeJS.WriteStream, plain = false): { tell(pro
       else if (progress.kind === 'delta') showDelta(progress.delta)
     },
     end() {
-      if (midLine) print(out, '\n')
+      if (midLine) printSafely(out, '\n')
     },
   }
 }

@@ -3,11 +3,11 @@
  * loads anything else, because with a running kernel most commands need only the socket.
  */
 
-import type { Command, Context, Progress } from '../commands/command.ts'
+import type { Command, CommandContext, Progress } from '../commands/command.ts'
 import { TirelessError } from '../domain/error.ts'
 import { holderPid, homePaths } from '../home.ts'
-import { askHolder } from '../server/socket.ts'
-import { onStop } from './signals.ts'
+import { askKernel } from '../server/socket.ts'
+import { handleSignals } from './signals.ts'
 import { waitForExit } from './wait-for-exit.ts'
 
 export interface HomeLocation {
@@ -21,7 +21,7 @@ export interface CommandRequest {
   readonly at: HomeLocation
   tell(progress: Progress): void
   /** Given where the caller handles SIGTERM and SIGINT itself. */
-  readonly signals?: Context['signals']
+  readonly signals?: CommandContext['signals']
 }
 
 export type RunCommand = (request: CommandRequest) => Promise<unknown>
@@ -30,8 +30,8 @@ export async function runCommand(request: CommandRequest): Promise<unknown> {
   const { command, input, at, tell } = request
   if (command.runsIn === 'kernel') return runInKernel(request)
   const paths = homePaths(at.home)
-  const holder = command.endsHolder && holderPid(paths)
-  const reply = command.runsIn === 'any_process' ? await askHolder(paths.socket, command.name, input, tell) : undefined
+  const holder = command.stopsKernel && holderPid(paths)
+  const reply = command.runsIn === 'any_process' ? await askKernel(paths.socket, command.name, input, tell) : undefined
   if (reply && holder !== undefined) await waitForExit(holder, reply.output)
   if (reply) return reply.output
   const { runLocally } = await import('./run-local.ts')
@@ -39,9 +39,9 @@ export async function runCommand(request: CommandRequest): Promise<unknown> {
 }
 
 async function runInKernel({ command, input, at, tell }: CommandRequest): Promise<unknown> {
-  const { signals, over } = onStop()
+  const { signals, cancelDeadline: over } = handleSignals()
   try {
-    const reply = await askHolder(homePaths(at.home).socket, command.name, input, tell, signals.drain)
+    const reply = await askKernel(homePaths(at.home).socket, command.name, input, tell, signals.drain)
     if (reply) return reply.output
     throw new TirelessError('not_found', {
       what: 'no kernel is running in this home',

@@ -1,17 +1,17 @@
 /** Runs a command in this process: without a home, with the home locked but closed, or with the home open. */
 
 import { systemClock } from '../adapters/clock.ts'
-import { outsideOf } from '../app/closed-home-context.ts'
+import { createClosedHomeContext } from '../app/closed-home-context.ts'
 import { type App, createApp, lockHome, readConfig } from '../app.ts'
-import type { Command, Context } from '../commands/command.ts'
-import { execute, executeShut } from '../commands/execute.ts'
-import { commandNamed } from '../commands/named.ts'
-import type { Outside } from '../commands/outside.ts'
+import type { Command, CommandContext } from '../commands/command.ts'
+import { validateAndRun, validateAndRunClosed } from '../commands/execute.ts'
+import { loadCommand } from '../commands/named.ts'
+import type { ClosedHomeContext } from '../commands/outside.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { holderPid, homePaths } from '../home.ts'
-import { askHolder } from '../server/socket.ts'
+import { askKernel } from '../server/socket.ts'
 import type { CommandRequest, HomeLocation, RunCommand } from './run-command.ts'
-import { type OnStop, onStop } from './signals.ts'
+import { handleSignals, type SignalHandling } from './signals.ts'
 
 /** Time to wait for a process that holds the home but does not answer on its socket. */
 const PATIENCE_MS = 30_000
@@ -30,10 +30,10 @@ export function runLocally(request: CommandRequest, run: RunCommand): Promise<un
 }
 
 async function runWithoutHome({ command, input, at, tell }: CommandRequest, run: RunCommand): Promise<unknown> {
-  const { signals, over } = onStop()
+  const { signals, cancelDeadline: over } = handleSignals()
   const context = { ...closedHomeContext(at, signals), offer: offerOverMcp(at, signals, run) }
   try {
-    return await execute(command, context as unknown as Context, input, tell)
+    return await validateAndRun(command, context as unknown as CommandContext, input, tell)
   } finally {
     over()
   }
@@ -43,7 +43,7 @@ async function runWithoutHome({ command, input, at, tell }: CommandRequest, run:
 async function runWithClosedHome({ command, input, at, tell }: CommandRequest): Promise<unknown> {
   const lock = lockHome(homePaths(at.home), command.name, systemClock)
   try {
-    return await execute(command, closedHomeContext(at) as Context, input, tell)
+    return await validateAndRun(command, closedHomeContext(at) as CommandContext, input, tell)
   } finally {
     lock.release()
   }
@@ -55,16 +55,16 @@ async function runWithOpenHome({ command, input, at, tell, signals }: CommandReq
   for (;;) {
     const opened = await openHome(at, command.name, signals)
     if (!(opened instanceof TirelessError)) return runInApp(opened, command, input, tell)
-    if (opened.code !== 'home_locked') return executeShut(command, closedHomeContext(at), input, opened)
+    if (opened.code !== 'home_locked') return validateAndRunClosed(command, closedHomeContext(at), input, opened)
     if (command.runsIn === 'own_process') throw opened
-    const reply = await askHolder(homePaths(at.home).socket, command.name, input, tell)
+    const reply = await askKernel(homePaths(at.home).socket, command.name, input, tell)
     if (reply) return reply.output
     const now = systemClock.monotonic()
     const pid = holderPid(homePaths(at.home))
     // The time starts anew for each process: a series of short commands may hold the home in turn.
     if (pid !== holder || giveUpAt === 0) giveUpAt = now + PATIENCE_MS
     holder = pid
-    if (now >= giveUpAt) return executeShut(command, closedHomeContext(at), input, opened)
+    if (now >= giveUpAt) return validateAndRunClosed(command, closedHomeContext(at), input, opened)
     await systemClock.sleep(RETRY_MS)
   }
 }
@@ -74,14 +74,19 @@ interface OpenHome {
   over(): void
 }
 
-const NO_HANDLERS: Omit<OnStop, 'signals'> = { stopBy() {}, over() {}, forget() {} }
+const NO_HANDLERS: Omit<SignalHandling, 'signals'> = { delegateStop() {}, cancelDeadline() {}, removeHandlers() {} }
 
 async function openHome(
   { home, configFile }: HomeLocation,
   verb: string,
   given: CommandRequest['signals'],
 ): Promise<OpenHome | TirelessError> {
-  const { signals, over, forget, stopBy } = given ? { ...NO_HANDLERS, signals: given } : onStop()
+  const {
+    signals,
+    cancelDeadline: over,
+    removeHandlers: forget,
+    delegateStop: stopBy,
+  } = given ? { ...NO_HANDLERS, signals: given } : handleSignals()
   try {
     const app = await createApp({ home, config: configFile, signals, name: verb, ownsProcess: true })
     stopBy(() => app.context.stop(app.context.settings().stop_timeout))
@@ -107,22 +112,29 @@ async function runInApp(
   }
 }
 
-function closedHomeContext({ home, configFile }: HomeLocation, signals?: Outside['signals']): Outside {
+function closedHomeContext(
+  { home, configFile }: HomeLocation,
+  signals?: ClosedHomeContext['signals'],
+): ClosedHomeContext {
   const paths = homePaths(home)
-  return outsideOf(paths, () => readConfig(paths, configFile), systemClock, signals)
+  return createClosedHomeContext(paths, () => readConfig(paths, configFile), systemClock, signals)
 }
 
 /** Serves commands as MCP tools on stdin and stdout. Each call runs like a command line: no home is held in between. */
-function offerOverMcp(at: HomeLocation, signals: Context['signals'], run: RunCommand): NonNullable<Context['offer']> {
+function offerOverMcp(
+  at: HomeLocation,
+  signals: CommandContext['signals'],
+  run: RunCommand,
+): NonNullable<CommandContext['serveMcp']> {
   return async (offers) => {
     const { serveMcp } = await import('../server/mcp.ts')
     // stdout carries MCP messages, so progress is dropped.
     const ask = (command: Command, input: unknown): Promise<unknown> => run({ command, input, at, tell() {}, signals })
-    const found = offers.map(async ({ name, fixed = {} }) => {
-      const command = await commandNamed(name)
-      return command ? [{ command, fixed }] : []
+    const found = offers.map(async ({ name, fixedInput = {} }) => {
+      const command = await loadCommand(name)
+      return command ? [{ command, fixedInput }] : []
     })
     const offered = (await Promise.all(found)).flat()
-    await serveMcp({ offered, ask, input: process.stdin, output: process.stdout, over: signals.drain })
+    await serveMcp({ offered, runCommand: ask, input: process.stdin, output: process.stdout, stop: signals.drain })
   }
 }

@@ -19,7 +19,7 @@ interface Terminal {
 }
 
 /** Contract: without one trailing line break. */
-export async function secretInput(
+export async function readSecretInput(
   { fromEnv, fromFile }: SecretSource,
   what: string,
   terminal: Terminal,

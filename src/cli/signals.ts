@@ -1,20 +1,20 @@
 /** SIGTERM and SIGINT: the first signal drains, the second one or the deadline interrupts. */
 
 import { systemClock } from '../adapters/clock.ts'
-import type { Context } from '../commands/command.ts'
+import type { CommandContext } from '../commands/command.ts'
 
 /** Deadline before an app is open that has its own. */
 const DRAIN_MS = 10_000
 
-export interface OnStop {
-  readonly signals: Context['signals']
+export interface SignalHandling {
+  readonly signals: CommandContext['signals']
   /** From now on the first signal calls `stop`, which also keeps the deadline. */
-  stopBy(stop: () => void): void
-  over(): void
-  forget(): void
+  delegateStop(stop: () => void): void
+  cancelDeadline(): void
+  removeHandlers(): void
 }
 
-export function onStop(): OnStop {
+export function handleSignals(): SignalHandling {
   const drain = new AbortController()
   const abort = new AbortController()
   const over = new AbortController()
@@ -34,11 +34,11 @@ export function onStop(): OnStop {
   process.stdout.on('error', stop)
   return {
     signals: { drain: drain.signal, abort: abort.signal },
-    stopBy(stopApp) {
+    delegateStop(stopApp) {
       drainFirst = stopApp
     },
-    over: () => over.abort(),
-    forget() {
+    cancelDeadline: () => over.abort(),
+    removeHandlers() {
       process.off('SIGTERM', stop)
       process.off('SIGINT', stop)
       process.stdout.off('error', stop)

@@ -20,8 +20,8 @@ export function style(format: Format, text: string, stream?: NodeJS.WriteStream)
 }
 
 /** Contract: writes `text`, with characters escaped that a terminal would obey or hide. */
-export function print(stream: NodeJS.WritableStream, text: string): void {
-  stream.write(visible(text).replaceAll(MARK, ESCAPE))
+export function printSafely(stream: NodeJS.WritableStream, text: string): void {
+  stream.write(escapeInvisible(text).replaceAll(MARK, ESCAPE))
 }
 
 /** JSON of the same value, with such characters as \u escapes. */
@@ -51,11 +51,11 @@ const UNSAFE = new RegExp(
 const codePoint = (char: string): string => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`
 
 /** Escapes control, direction and zero-width characters, and unusual blanks. */
-export const visible = (text: string): string => text.replaceAll('\r\n', '\n').replaceAll(UNSAFE, codePoint)
+export const escapeInvisible = (text: string): string => text.replaceAll('\r\n', '\n').replaceAll(UNSAFE, codePoint)
 
 /** On one line, so that foreign text cannot fake another line. */
-export const showOnOneLine = (text: string): string =>
-  visible(text).replaceAll('\n', String.raw`\n`).replaceAll('\t', String.raw`\t`)
+export const escapeToOneLine = (text: string): string =>
+  escapeInvisible(text).replaceAll('\n', String.raw`\n`).replaceAll('\t', String.raw`\t`)
 
 /** Scripts with letters that look like Latin ones. */
 const LOOKALIKE =
@@ -63,8 +63,8 @@ const LOOKALIKE =
 const WORD = /[\p{L}\p{N}\p{M}_.+-]+/gu
 
 /** For decisions such as approvals: also escapes unusual blanks and lookalike letters. */
-export function showExactly(text: string): string {
-  return visible(text)
+export function escapeLookalikes(text: string): string {
+  return escapeInvisible(text)
     .replaceAll(/[\u00a0\u202f\u3000]/gu, codePoint)
     .replaceAll(WORD, (word) => {
       if (/^[\x20-\x7e]*$/.test(word)) return word

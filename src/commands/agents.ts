@@ -1,13 +1,19 @@
 /** Agents: create one from a sentence; list, change, enable and disable them in the files that define them. */
 
 import { z } from 'zod'
-import type { Watched } from '../domain/agent.ts'
+import type { WatchSpec } from '../domain/agent.ts'
 import { DISPATCH_STATUSES } from '../domain/dispatch.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
 import { iso } from '../ports/clock.ts'
-import { type ConfigChange, type Context, command } from './command.ts'
-import { promptFor, type Sentence, understood, type WrittenSchedule, writtenSchedule } from './sentence.ts'
+import { type CommandContext, type ConfigChange, defineCommand } from './command.ts'
+import {
+  type ParsedSentence,
+  parseScheduleOption,
+  parseSentence,
+  type WrittenSchedule,
+  writePromptForSentence,
+} from './sentence.ts'
 
 const scheduleShape = z.union([z.string(), z.object({ every: z.number() }), z.object({ at: z.string() })]).nullable()
 
@@ -25,12 +31,15 @@ const agentShape = z.object({
 
 type AgentEntry = z.input<typeof agentShape>
 
-async function describeAgent({ store, kernelId, kernel, roster }: Context, id: string): Promise<AgentEntry> {
+async function describeAgent(
+  { store, kernelId, kernel, agentDirectory: roster }: CommandContext,
+  id: string,
+): Promise<AgentEntry> {
   const found = roster.all().find(({ agent }) => agent.agent_id === id)
   if (!found) throw new TirelessError('internal', `agent ${id} disappeared during the command`)
   const { agent_id, enabled, schedule, priority, prompt } = found.agent
   const [last] = await store.recent(kernelId, id, 1)
-  const next = kernel.nextFor(id)
+  const next = kernel.nextBeatOf(id)
   return {
     ...{ agent_id, enabled, priority, prompt, source: found.file },
     schedule: typeof schedule === 'object' && schedule !== null ? { ...schedule } : schedule,
@@ -40,7 +49,7 @@ async function describeAgent({ store, kernelId, kernel, roster }: Context, id: s
   }
 }
 
-export const agentList = command({
+export const agentList = defineCommand({
   name: 'agent list',
   summary: 'list agents with schedule, last run and defining file',
   example: 'agent list',
@@ -48,7 +57,9 @@ export const agentList = command({
   input: z.object({}),
   output: z.object({ items: z.array(agentShape) }),
   async run(context) {
-    return { items: await Promise.all(context.roster.all().map(({ agent }) => describeAgent(context, agent.agent_id))) }
+    return {
+      items: await Promise.all(context.agentDirectory.all().map(({ agent }) => describeAgent(context, agent.agent_id))),
+    }
   },
 })
 
@@ -66,7 +77,7 @@ const sharedInput = {
     .meta({ path: true }),
 }
 
-export const agentNew = command({
+export const agentNew = defineCommand({
   name: 'agent new',
   summary: 'create an agent from a sentence, such as "watch my repo and report every morning"',
   example: 'agent new "watch my repo and report every morning"',
@@ -80,7 +91,7 @@ export const agentNew = command({
   }),
   output: agentShape,
   async run(context, { sentence, id, schedule, model, watch, here }, tell) {
-    const parsed = understood(sentence)
+    const parsed = parseSentence(sentence)
     const watched = await findWatched(context, parsed, watch, here)
     const agentId = id ?? freeId(context, parsed.id)
     if (watched === undefined && (parsed.watches || parsed.repository))
@@ -88,21 +99,21 @@ export const agentNew = command({
         kind: 'note',
         text: `Found nothing to watch in the sentence. Set it: tireless agent edit ${agentId} --watch PATH`,
       })
-    const when = schedule === undefined ? parsed.schedule : writtenSchedule(schedule)
+    const when = schedule === undefined ? parsed.schedule : parseScheduleOption(schedule)
     const wanted: Record<string, Json> = {
       ...(when === null ? {} : { schedule: scheduleJson(when) }),
       ...(watched === undefined ? {} : { watch: [watched] }),
       ...modelKey(context, model),
       workspace: `workspaces/${agentId}`,
-      prompt: escapeVariables(promptFor(sentence, watched !== undefined)),
+      prompt: escapeVariables(writePromptForSentence(sentence, watched !== undefined)),
     }
-    context.roster.add(agentId, wanted)
-    context.kernel.refresh()
+    context.agentDirectory.add(agentId, wanted)
+    context.kernel.reloadSchedules()
     return describeAgent(context, agentId)
   },
 })
 
-export const agentEdit = command({
+export const agentEdit = defineCommand({
   name: 'agent edit',
   summary: 'change an agent; keeps comments in its file and writes no invalid configuration',
   example: 'agent edit writer --schedule "every morning"',
@@ -121,7 +132,7 @@ export const agentEdit = command({
   }),
   output: agentShape,
   async run(context, { id, prompt, schedule, model, watch, priority, workspace }) {
-    const when = schedule === undefined ? undefined : writtenSchedule(schedule)
+    const when = schedule === undefined ? undefined : parseScheduleOption(schedule)
     const changes: ConfigChange[] = [
       ...(prompt === undefined ? [] : [set('prompt', escapeVariables(prompt))]),
       ...(when === undefined ? [] : [set('schedule', when === null ? undefined : scheduleJson(when))]),
@@ -142,7 +153,7 @@ export const agentEdit = command({
 
 const idInput = z.object({ id: z.string().min(1).describe('agent id') })
 
-export const agentEnable = command({
+export const agentEnable = defineCommand({
   name: 'agent enable',
   summary: 'enable an agent',
   example: 'agent enable writer',
@@ -153,7 +164,7 @@ export const agentEnable = command({
   run: (context, { id }) => changeAgent(context, id, [set('enabled', true)]),
 })
 
-export const agentDisable = command({
+export const agentDisable = defineCommand({
   name: 'agent disable',
   summary: 'disable an agent; its current run continues',
   example: 'agent disable writer',
@@ -166,21 +177,21 @@ export const agentDisable = command({
 
 const set = (key: string, value: Json | undefined): ConfigChange => ({ path: [key], value })
 
-async function changeAgent(context: Context, id: string, changes: readonly ConfigChange[]): Promise<AgentEntry> {
-  context.roster.change(id, changes)
-  context.kernel.refresh()
+async function changeAgent(context: CommandContext, id: string, changes: readonly ConfigChange[]): Promise<AgentEntry> {
+  context.agentDirectory.change(id, changes)
+  context.kernel.reloadSchedules()
   return describeAgent(context, id)
 }
 
 /** In configuration files `${` starts a variable; a prompt has none. */
 const escapeVariables = (text: string): string => text.replaceAll('${', () => '$${')
 
-function fileOf({ roster }: Context, id: string): string {
+function fileOf({ agentDirectory: roster }: CommandContext, id: string): string {
   return roster.all().find(({ agent }) => agent.agent_id === id)?.file ?? 'its file'
 }
 
 /** An unused id: the wanted one, or that with a number appended. */
-function freeId(context: Context, wanted: string): string {
+function freeId(context: CommandContext, wanted: string): string {
   const taken = new Set(context.agents().map((id) => id.toLowerCase()))
   const numbered = (n: number): string => (n === 1 ? wanted : `${wanted}-${n}`)
   let n = 1
@@ -190,14 +201,14 @@ function freeId(context: Context, wanted: string): string {
 
 const scheduleJson = (when: WrittenSchedule): Json => (typeof when === 'string' ? when : { ...when })
 
-function modelKey({ models }: Context, model: string | undefined): { readonly model?: string } {
+function modelKey({ models }: CommandContext, model: string | undefined): { readonly model?: string } {
   return model === undefined || model === 'none' ? {} : { model: models.get(model).id }
 }
 
 /** In this order: --watch, the path in the sentence, the caller's folder. */
 async function findWatched(
-  context: Context,
-  { path, repository, thisFolder }: Sentence,
+  context: CommandContext,
+  { path, repository, thisFolder }: ParsedSentence,
   watch: string | undefined,
   here: string | undefined,
 ): Promise<Json | undefined> {
@@ -210,10 +221,10 @@ async function findWatched(
 
 /** `git`: watch a work tree as a git repository. */
 async function watchEntry(
-  { machine }: Context,
+  { machine }: CommandContext,
   path: string,
   git: boolean,
-): Promise<Exclude<Watched, readonly Json[]>> {
+): Promise<Exclude<WatchSpec, readonly Json[]>> {
   const top = git ? await machine.workTreeAt(path) : undefined
   return top === path ? { git: top } : path
 }

@@ -2,15 +2,15 @@
 
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import { APPROVAL_STATUSES, type Approval, canonical } from '../domain/approval.ts'
-import { isNeverGranted } from '../domain/effect.ts'
+import { APPROVAL_STATUSES, type Approval, canonicalJson } from '../domain/approval.ts'
+import { alwaysNeedsApproval } from '../domain/effect.ts'
 import { TirelessError } from '../domain/error.ts'
-import { type Grant, grantText } from '../domain/grant.ts'
+import { formatGrantTarget, type Grant } from '../domain/grant.ts'
 import type { Json } from '../domain/json.ts'
 import { iso } from '../ports/clock.ts'
 import { commitOne } from '../ports/store.ts'
-import { type Context, command } from './command.ts'
-import { approvalShape, grantShape } from './shapes.ts'
+import { type CommandContext, defineCommand } from './command.ts'
+import { approvalSchema, grantSchema } from './shapes.ts'
 
 const id = z.string().describe('id from approvals list')
 const step = z
@@ -19,7 +19,7 @@ const step = z
   .describe('also answer the other calls of the same step, except for money, destruction and credentials')
 const reason = z.string().trim().min(1).optional().describe('a message to the agent')
 
-export const approvalsList = command({
+export const approvalsList = defineCommand({
   name: 'approvals list',
   summary: 'list calls awaiting approval, then answered ones',
   example: 'approvals list --status open',
@@ -29,20 +29,20 @@ export const approvalsList = command({
     status: z.enum(APPROVAL_STATUSES).optional().describe('only with this status'),
     limit: z.int().positive().default(100).describe('maximum number of approvals'),
   }),
-  output: z.object({ items: z.array(approvalShape) }),
+  output: z.object({ items: z.array(approvalSchema) }),
   run: async ({ store }, { session, status, limit }) => ({
     items: [...(await store.approvals({ session_id: session, status, limit }))],
   }),
 })
 
-export const approvalsShow = command({
+export const approvalsShow = defineCommand({
   name: 'approvals show',
   summary: 'show one approval with the exact call',
   example: 'approvals show 1a2b3c',
   runsIn: 'any_process',
   positional: ['id'],
   input: z.object({ id }),
-  output: approvalShape,
+  output: approvalSchema,
   async run({ store }, { id }) {
     const approval = await store.approval(id)
     if (!approval) throw noSuchApproval(id)
@@ -50,7 +50,7 @@ export const approvalsShow = command({
   },
 })
 
-export const approvalsAllow = command({
+export const approvalsAllow = defineCommand({
   name: 'approvals allow',
   summary: 'allow a call exactly as shown',
   example: 'approvals allow 1a2b3c --grant 7d',
@@ -65,14 +65,14 @@ export const approvalsAllow = command({
     step,
     reason,
   }),
-  output: approvalShape,
+  output: approvalSchema,
   async run(context, { id, grant: wanted, step, reason = null }) {
     const duration = parseGrant(wanted)
     if (duration === undefined) return answer(context, { id, answer: 'allowed', reason, step })
     const approval = await context.store.approval(id)
     if (!approval) throw noSuchApproval(id)
     const { agent_id } = (await context.store.session(approval.session_id)) ?? {}
-    if (isNeverGranted(approval.effect) || agent_id === undefined)
+    if (alwaysNeedsApproval(approval.effect) || agent_id === undefined)
       throw new TirelessError('usage', {
         what: 'calls that spend money, destroy data or touch credentials can only be allowed once',
         where: '--grant',
@@ -110,21 +110,21 @@ function buildGrant(
   return {
     ...{ id: `grant-${id}`, tool, agent_id },
     session_id: duration === 'session' ? session_id : null,
-    to: sinks.map(({ to }) => grantText(to, method).replaceAll('*', '?')),
-    args: sinks.length === 0 || method !== undefined ? hash('sha256', canonical(args as Json)) : null,
+    to: sinks.map(({ to }) => formatGrantTarget(to, method).replaceAll('*', '?')),
+    args: sinks.length === 0 || method !== undefined ? hash('sha256', canonicalJson(args as Json)) : null,
     granted_at: iso(now),
     expires_at: duration === 'session' ? null : iso(now + duration.days * 86_400_000),
   }
 }
 
-export const approvalsDeny = command({
+export const approvalsDeny = defineCommand({
   name: 'approvals deny',
   summary: 'deny a call',
   example: 'approvals deny 1a2b3c --reason "use the staging server"',
   runsIn: 'any_process',
   positional: ['id'],
   input: z.object({ id, step, reason }),
-  output: approvalShape,
+  output: approvalSchema,
   run: (context, { id, step, reason = null }) => answer(context, { id, answer: 'denied', reason, step }),
 })
 
@@ -137,7 +137,7 @@ interface OwnersAnswer {
   readonly grant?: Grant
 }
 
-async function answer(context: Context, { id, answer, reason, step, grant }: OwnersAnswer): Promise<Approval> {
+async function answer(context: CommandContext, { id, answer, reason, step, grant }: OwnersAnswer): Promise<Approval> {
   const { store, clock } = context
   const asked = await store.approval(id)
   if (!asked) throw noSuchApproval(id)
@@ -157,36 +157,36 @@ async function answer(context: Context, { id, answer, reason, step, grant }: Own
 
 /** Contract: other open approvals of the same step; none if either may only be allowed once. */
 async function findOthersOfStep(
-  { store }: Context,
+  { store }: CommandContext,
   { id, session_id, origin, effect }: Approval,
 ): Promise<readonly Approval[]> {
-  if (isNeverGranted(effect)) return []
+  if (alwaysNeedsApproval(effect)) return []
   const open = await store.approvals({ session_id, status: 'open', limit: 1000 })
   return open.filter(
     (other) =>
       other.id !== id &&
       other.origin.run_id === origin.run_id &&
       other.origin.step === origin.step &&
-      !isNeverGranted(other.effect),
+      !alwaysNeedsApproval(other.effect),
   )
 }
 
 const noSuchApproval = (id: string): TirelessError =>
   new TirelessError('not_found', { what: 'no such approval', got: id, fix: 'run tireless approvals list' })
 
-export const grantsList = command({
+export const grantsList = defineCommand({
   name: 'grants list',
   summary: 'list what agents may send without asking, from approvals and from policy.grants',
   example: 'grants list',
   runsIn: 'any_process',
   input: z.object({}),
-  output: z.object({ items: z.array(grantShape) }),
+  output: z.object({ items: z.array(grantSchema) }),
   run: async ({ store, clock, policy }) => ({
     items: [...policy.grants(), ...(await store.grants({ now: clock.now() }))],
   }),
 })
 
-export const grantsRevoke = command({
+export const grantsRevoke = defineCommand({
   name: 'grants revoke',
   summary: 'revoke a grant; the agent has to ask again',
   example: 'grants revoke grant-1a2b3c',

@@ -2,11 +2,11 @@
 
 import { z } from 'zod'
 import { iso } from '../ports/clock.ts'
-import { type Context, command } from './command.ts'
+import { type CommandContext, defineCommand } from './command.ts'
 
 const MAX_RUNS_NAMED = 20
 
-export const attach = command({
+export const attach = defineCommand({
   name: 'attach',
   summary: 'follow what the running kernel does until you interrupt; the kernel continues',
   example: 'attach',
@@ -27,12 +27,12 @@ export const attach = command({
   },
 })
 
-async function currentState({ kernel, kernelId, store }: Context): Promise<readonly string[]> {
-  const next = kernel.nextBeat()
+async function currentState({ kernel, kernelId, store }: CommandContext): Promise<readonly string[]> {
+  const next = kernel.nextBeatAt()
   const beat = next === undefined ? '' : `; next beat: ${iso(next)}`
   const running = await store.dispatches({ status: 'running', limit: MAX_RUNS_NAMED })
   return [
-    `Kernel ${kernelId} ${kernel.running() ? 'is running' : 'is not running; another command uses its home'}${beat}`,
+    `Kernel ${kernelId} ${kernel.isRunning() ? 'is running' : 'is not running; another command uses its home'}${beat}`,
     ...running.map(({ agent_id, dispatch_id }) => `${agent_id} is running (${dispatch_id})`),
   ]
 }

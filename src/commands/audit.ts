@@ -1,15 +1,15 @@
 /** Verifies the audit log, and adds the owner's actions to it. */
 
 import { z } from 'zod'
-import { GENESIS, type Link } from '../domain/audit.ts'
+import { type AuditLink, GENESIS_HASH } from '../domain/audit.ts'
 import type { Json } from '../domain/json.ts'
 import { type AuditHead, type AuditKey, isKeyed, linkHash } from '../ports/audit.ts'
 import { commitOne } from '../ports/store.ts'
-import { type Context, command } from './command.ts'
+import { type CommandContext, defineCommand } from './command.ts'
 
 /** Audits an action of the owner that raises trust. Contract: on disk when it resolves. */
-export async function recordAct(
-  { store, clock }: Pick<Context, 'store' | 'clock'>,
+export async function auditOwnerAction(
+  { store, clock }: Pick<CommandContext, 'store' | 'clock'>,
   what: string,
   details: Readonly<Record<string, Json>>,
 ): Promise<void> {
@@ -18,7 +18,7 @@ export async function recordAct(
 
 const LINKS_PER_READ = 1000
 
-export const auditVerify = command({
+export const auditVerify = defineCommand({
   name: 'audit verify',
   summary: 'verify the audit log; reports the first record that was changed, added or removed',
   example: 'audit verify',
@@ -39,7 +39,7 @@ export const auditVerify = command({
     const key = auditSeal.key()
     const expected = auditSeal.head()
     const keyed_since = key?.since ?? null
-    let before = GENESIS
+    let before = GENESIS_HASH
     let records = 0
     const broken = (why: string) => ({
       ...{ ok: false, records, head: before, keyed_since },
@@ -62,7 +62,7 @@ export const auditVerify = command({
       return { ok: true, records, head: before, keyed_since, broken: null }
     }
   },
-  exit: ({ ok }) => (ok ? 0 : 1),
+  exitCode: ({ ok }) => (ok ? 0 : 1),
 })
 
 const RESTORE_FILE = 'do this: restore the file from a backup, or let the next start create a new one'
@@ -70,7 +70,7 @@ const KEY_MISSING = `the key file audit.key is missing; ${RESTORE_FILE}, which c
 
 /** Contract: pure; the problem of a record, or undefined. */
 function describeFault(
-  link: Link,
+  link: AuditLink,
   before: string,
   key: AuditKey | null,
   expected: AuditHead | null,

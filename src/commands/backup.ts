@@ -1,7 +1,7 @@
 /** Copies the whole home while work continues, and restores such a copy. */
 
 import { z } from 'zod'
-import { command } from './command.ts'
+import { defineCommand } from './command.ts'
 
 const PRIVATE_NOTE = 'the backup contains secrets (configuration, token) and is readable only for you; keep it private'
 const WITH_SECRETS = 'the backup contains the values of your secrets'
@@ -9,7 +9,7 @@ const WITHOUT_SECRETS =
   'the backup does not contain the values of your secrets; set them again after a restore, or add --secrets'
 const NOT_INCLUDED = 'not in the backup: the log, and workspaces outside the home'
 
-export const backup = command({
+export const backup = defineCommand({
   name: 'backup',
   summary: 'copy the home into a new or empty folder while work continues',
   example: 'backup ~/backups/monday',
@@ -34,7 +34,7 @@ export const backup = command({
   },
 })
 
-export const restore = command({
+export const restore = defineCommand({
   name: 'restore',
   summary: 'replace the home with a backup; the current home is moved aside',
   example: 'restore ~/backups/monday',

@@ -1,10 +1,10 @@
 /** Shows spending, limits and forecast; changes limits. */
 
 import { z } from 'zod'
-import { dayAfter } from '../domain/day.ts'
+import { addDays } from '../domain/day.ts'
 import { TirelessError } from '../domain/error.ts'
-import { type Cap, forecast, MICROS, type Spend } from '../domain/money.ts'
-import { command } from './command.ts'
+import { type Cap, forecastCost, MICROS_PER_USD, type Spend } from '../domain/money.ts'
+import { defineCommand } from './command.ts'
 
 const DAYS_BACK = 7
 
@@ -17,7 +17,7 @@ const tallyShape = z.object({
   cached_tokens: z.number(),
 })
 
-export const budgetShow = command({
+export const budgetShow = defineCommand({
   name: 'budget show',
   summary: 'show spending, what is left under each limit, and the forecast for a day',
   example: 'budget show',
@@ -40,16 +40,16 @@ export const budgetShow = command({
     by_model: z.array(tallyShape.extend({ model: z.string() })),
     forecast: z.object({ day_usd: z.number().nullable(), month_usd: z.number().nullable(), days: z.number() }),
   }),
-  async run({ store, clock, purse }) {
+  async run({ store, clock, budgetLimits: purse }) {
     const now = clock.now()
     const day = purse.dayOf(now)
     const firstOfMonth = `${day.slice(0, 8)}01`
-    const from = [firstOfMonth, dayAfter(day, -DAYS_BACK)].toSorted()[0] ?? day
+    const from = [firstOfMonth, addDays(day, -DAYS_BACK)].toSorted()[0] ?? day
     const rows = await store.spend(from, day)
     const today = rows.filter((row) => row.day === day)
     const month = rows.filter((row) => row.day >= firstOfMonth)
     const before = byKey(
-      rows.filter((row) => row.day < day && row.day >= dayAfter(day, -DAYS_BACK)),
+      rows.filter((row) => row.day < day && row.day >= addDays(day, -DAYS_BACK)),
       (row) => row.day,
     )
     return {
@@ -59,9 +59,9 @@ export const budgetShow = command({
       caps: purse.caps().flatMap((cap) => capUsage(cap, today, month)),
       by_agent: [...byKey(today, (row) => row.agent_id)].map(([agent_id, of]) => ({ agent_id, ...sumOf(of) })),
       by_model: [...byKey(today, (row) => row.model)].map(([model, of]) => ({ model, ...sumOf(of) })),
-      forecast: forecast(
-        sumOf(today).usd * MICROS,
-        [...before.values()].map((of) => sumOf(of).usd * MICROS),
+      forecast: forecastCost(
+        sumOf(today).usd * MICROS_PER_USD,
+        [...before.values()].map((of) => sumOf(of).usd * MICROS_PER_USD),
         elapsedDay(purse.dayOf, now),
       ),
     }
@@ -72,8 +72,8 @@ export const budgetShow = command({
 function sumOf(rows: readonly Spend[]): z.output<typeof tallyShape> {
   const sum = (of: (row: Spend) => number): number => rows.reduce((all, row) => all + of(row), 0)
   return {
-    usd: sum((row) => row.usd + row.reserved) / MICROS,
-    reserved_usd: sum((row) => row.reserved) / MICROS,
+    usd: sum((row) => row.usd + row.reserved) / MICROS_PER_USD,
+    reserved_usd: sum((row) => row.reserved) / MICROS_PER_USD,
     calls: sum((row) => row.calls),
     input_tokens: sum((row) => row.input_tokens),
     output_tokens: sum((row) => row.output_tokens),
@@ -95,7 +95,7 @@ function capUsage({ name, scope, unit, limit }: Cap, today: readonly Spend[], mo
   return groups.map(([of, rows]) => {
     const { usd, calls, input_tokens, output_tokens } = sumOf(rows)
     const used = { usd, calls, tokens: input_tokens + output_tokens }[unit]
-    const allowed = unit === 'usd' ? limit / MICROS : limit
+    const allowed = unit === 'usd' ? limit / MICROS_PER_USD : limit
     return { name, of, limit: allowed, used, left: Math.max(0, allowed - used) }
   })
 }
@@ -109,7 +109,7 @@ function elapsedDay(dayOf: (now: number) => string, now: number): number {
   return Math.min(1, (hours + 1) / 24)
 }
 
-export const budgetSet = command({
+export const budgetSet = defineCommand({
   name: 'budget set',
   summary: 'change a spending limit in the configuration',
   example: 'budget set per_day_usd 5',
@@ -120,7 +120,7 @@ export const budgetSet = command({
     value: z.string().describe('a number above 0, or "none" for no limit'),
   }),
   output: z.object({ key: z.string(), value: z.number().nullable() }),
-  async run({ configure }, { key, value }) {
+  async run({ changeConfig: configure }, { key, value }) {
     const limit = value === 'none' || value === 'null' ? null : Number(value)
     if (value.trim() === '' || (limit !== null && !Number.isFinite(limit)))
       throw new TirelessError('usage', {

@@ -2,14 +2,22 @@
 
 import { z } from 'zod'
 import { TirelessError } from '../domain/error.ts'
-import { MESSAGE_KINDS, POSTED_STATUSES } from '../domain/message.ts'
-import { attempt } from '../kernel/deliverer.ts'
-import { beginPairing, codeFrom, isSameChat, keepPaired, keepPairing, PAIRED, pairedIn } from '../kernel/pairing.ts'
-import { bind } from '../kernel/target.ts'
+import { MESSAGE_KINDS, OUTBOX_STATUSES } from '../domain/message.ts'
+import { tryDelivery } from '../kernel/deliverer.ts'
+import {
+  beginPairing,
+  derivePairingCode,
+  isSameChat,
+  PAIRED_SETTING,
+  readPairedChats,
+  storePairedChats,
+  storePairing,
+} from '../kernel/pairing.ts'
+import { setNoticeTarget } from '../kernel/target.ts'
 import type { Channel } from '../ports/channel.ts'
 import { iso } from '../ports/clock.ts'
 import { commitOne, type Op } from '../ports/store.ts'
-import { type Context, command } from './command.ts'
+import { type CommandContext, defineCommand } from './command.ts'
 
 const targetShape = z.object({
   channel: z.string(),
@@ -21,7 +29,7 @@ const pairedShape = z.object({ channel: z.string(), chat_id: z.string().nullable
 
 const NO_DELIVERIES = { pending: 0, failed: 0, last_sent_at: null, last_error: null }
 
-export const channelsList = command({
+export const channelsList = defineCommand({
   name: 'channels list',
   summary: 'list channels with their problems and deliveries, and the target of notices',
   example: 'channels list',
@@ -60,18 +68,18 @@ export const channelsList = command({
       const channel = channels.get(name)
       return {
         name,
-        trouble: troubleOf(channels, name),
+        trouble: channelProblem(channels, name),
         receives: channel?.receive !== undefined,
         bound: target?.channel === name,
         ...sent,
       }
     })
-    const paired = pairedIn(await store.setting(PAIRED)).map((chat) => ({ ...chat }))
+    const paired = readPairedChats(await store.setting(PAIRED_SETTING)).map((chat) => ({ ...chat }))
     return { items, target, paired }
   },
 })
 
-export const channelsTest = command({
+export const channelsTest = defineCommand({
   name: 'channels test',
   summary: 'send a test message through a channel now',
   example: 'channels test webhook',
@@ -93,10 +101,10 @@ export const channelsTest = command({
       text: TEST_TEXTS[notifier.language()](kernelId),
       ts: iso(clock.now()),
     }
-    const failure = await attempt(context, name, message)
+    const failure = await tryDelivery(context, name, message)
     return { channel: name, delivered: failure === null, error: failure?.message ?? null }
   },
-  exit: ({ delivered }) => (delivered ? 0 : 1),
+  exitCode: ({ delivered }) => (delivered ? 0 : 1),
 })
 
 const TEST_TEXTS = {
@@ -104,7 +112,7 @@ const TEST_TEXTS = {
   zh: (kernel: string) => `Kernel[${kernel}]：测试消息。能看到这条消息，说明通道可用。`,
 }
 
-export const channelsPair = command({
+export const channelsPair = defineCommand({
   name: 'channels pair',
   summary: 'send notices to a channel, and get a code that pairs one of its chats with you',
   example: 'channels pair webhook',
@@ -128,25 +136,33 @@ export const channelsPair = command({
     const trouble = channel.trouble()
     if (trouble !== null) tell({ kind: 'note', text: `${name} cannot deliver yet: ${trouble}` })
     const now = clock.now()
-    const binding = bind({ channel: name, chat_id: chat ?? null })
+    const binding = setNoticeTarget({ channel: name, chat_id: chat ?? null })
     if (chat !== undefined || !channel.receive) {
       await commitOne(store, [binding, ...(chat === undefined ? [] : [await pairOp(store, name, chat, iso(now))])])
       return { target: await notifier.target(), code: null, expires_at: null }
     }
-    const code = codeFrom(`${ids.next()}${ids.next()}`)
+    const code = derivePairingCode(`${ids.next()}${ids.next()}`)
     const pairing = beginPairing(name, code, now)
-    await commitOne(store, [binding, keepPairing(pairing)])
+    await commitOne(store, [binding, storePairing(pairing)])
     return { target: await notifier.target(), code, expires_at: iso(pairing.until) }
   },
 })
 
 /** No code is needed: the owner named the chat on the command line. */
-async function pairOp(store: Context['store'], channel: string, chat_id: string, paired_at: string): Promise<Op> {
+async function pairOp(
+  store: CommandContext['store'],
+  channel: string,
+  chat_id: string,
+  paired_at: string,
+): Promise<Op> {
   const chat = { channel, chat_id, paired_at }
-  return keepPaired([...pairedIn(await store.setting(PAIRED)).filter((paired) => !isSameChat(paired, chat)), chat])
+  return storePairedChats([
+    ...readPairedChats(await store.setting(PAIRED_SETTING)).filter((paired) => !isSameChat(paired, chat)),
+    chat,
+  ])
 }
 
-export const channelsUnpair = command({
+export const channelsUnpair = defineCommand({
   name: 'channels unpair',
   summary: 'send notices to the configured target again; with a name, also unpair its chats',
   example: 'channels unpair webhook',
@@ -158,24 +174,24 @@ export const channelsUnpair = command({
   positional: ['name'],
   output: z.object({ target: targetShape.nullable(), unpaired: z.array(pairedShape) }),
   async run({ store, notifier }, { name, chat }) {
-    const paired = pairedIn(await store.setting(PAIRED)).map((one) => ({ ...one }))
+    const paired = readPairedChats(await store.setting(PAIRED_SETTING)).map((one) => ({ ...one }))
     const isSelected = (one: { channel: string; chat_id: string | null }): boolean =>
       one.channel === name && (chat === undefined || one.chat_id === chat)
     const target = (await notifier.unpairedTarget()) ?? (await notifier.target())
     const isBound = name === undefined || (target?.by === 'person' && isSelected(target))
     const left = paired.filter((one) => !isSelected(one))
-    await commitOne(store, [keepPaired(left), keepPairing(null), ...(isBound ? [bind(null)] : [])])
+    await commitOne(store, [storePairedChats(left), storePairing(null), ...(isBound ? [setNoticeTarget(null)] : [])])
     return { target: await notifier.target(), unpaired: paired.filter(isSelected) }
   },
 })
 
-export const noticesList = command({
+export const noticesList = defineCommand({
   name: 'notices list',
   summary: 'list messages sent to people, newest first, with their delivery status',
   example: 'notices list --status failed',
   runsIn: 'any_process',
   input: z.object({
-    status: z.enum(POSTED_STATUSES).optional().describe('only with this status'),
+    status: z.enum(OUTBOX_STATUSES).optional().describe('only with this status'),
     channel: z.string().optional().describe('only through this channel'),
     limit: z.int().positive().default(20).describe('maximum number of messages'),
   }),
@@ -188,7 +204,7 @@ export const noticesList = command({
         kind: z.enum(MESSAGE_KINDS),
         text: z.string(),
         ts: z.string(),
-        status: z.enum(POSTED_STATUSES),
+        status: z.enum(OUTBOX_STATUSES),
         attempts: z.number(),
         due: z.string(),
         sent_at: z.string().nullable(),
@@ -202,10 +218,10 @@ export const noticesList = command({
 })
 
 /** Contract: why the channel cannot deliver; null if it can. */
-export const troubleOf = (channels: Context['channels'], name: string): string | null =>
+export const channelProblem = (channels: CommandContext['channels'], name: string): string | null =>
   channels.has(name) ? (channels.get(name)?.trouble() ?? null) : 'no such channel'
 
-function findChannel({ channels }: Context, name: string): Channel {
+function findChannel({ channels }: CommandContext, name: string): Channel {
   const channel = channels.get(name)
   if (channel) return channel
   const expected = [...channels.keys()].join(', ')

@@ -2,20 +2,20 @@
 
 import type { z } from 'zod'
 import type { Agent } from '../domain/agent.ts'
-import type { Cancel, Dispatch, NewDispatch } from '../domain/dispatch.ts'
+import type { CancelMode, Dispatch, NewDispatch } from '../domain/dispatch.ts'
 import type { TirelessError } from '../domain/error.ts'
 import type { Delta, Event } from '../domain/event.ts'
 import type { Json } from '../domain/json.ts'
 import type { JournalRecord } from '../domain/record.ts'
-import type { Finding, Skill } from '../domain/skill.ts'
+import type { Skill, SkillFinding } from '../domain/skill.ts'
 import type { Breaker } from '../engine/chain.ts'
-import type { Purse } from '../engine/money.ts'
+import type { BudgetLimits } from '../engine/money.ts'
 import type { Policy } from '../engine/ruled.ts'
-import type { Cycled } from '../kernel/cycle.ts'
-import type { Doorbell } from '../kernel/doorbell.ts'
+import type { CycleOutcome } from '../kernel/cycle.ts'
+import type { WakeSignal } from '../kernel/doorbell.ts'
 import type { DrainOptions } from '../kernel/drain.ts'
 import type { Notifier } from '../kernel/notifier.ts'
-import type { Settings } from '../kernel/settings.ts'
+import type { KernelSettings } from '../kernel/settings.ts'
 import type { AuditSeal } from '../ports/audit.ts'
 import type { Channel } from '../ports/channel.ts'
 import type { Documents } from '../ports/documents.ts'
@@ -24,7 +24,7 @@ import type { McpServers } from '../ports/mcp.ts'
 import type { Models } from '../ports/model.ts'
 import type { Snapshots } from '../ports/snapshots.ts'
 import type { Store } from '../ports/store.ts'
-import type { Outside } from './outside.ts'
+import type { ClosedHomeContext } from './outside.ts'
 
 /** Progress while a command runs. */
 export type Progress =
@@ -37,36 +37,36 @@ export type Progress =
 /** For callers that want no progress: what is listened to with it is not made, and costs nothing. */
 export const ignoreProgress = (_: Progress): void => {}
 
-export interface Context extends Outside {
+export interface CommandContext extends ClosedHomeContext {
   readonly store: Store
   readonly documents: Documents
   readonly ids: Ids
-  readonly bell: Doorbell
+  readonly wakeSignal: WakeSignal
   readonly kernelId: string
   /** Names of the agents that accept work now. */
   agents(): readonly string[]
   /** Kernel settings from the current configuration. */
-  settings(): Settings
+  settings(): KernelSettings
   /** Default time limit of a dispatch in milliseconds; null: none. */
   timeLimit(): number | null
   /** Warnings to show before any work starts. */
-  notices(): Promise<readonly string[]>
+  startNotices(): Promise<readonly string[]>
   /** Contract: warnings about the sandbox of commands; resolves when the sandbox has been tried. */
   sandboxNotices(): Promise<readonly string[]>
   /** Contract: throws `sandbox_missing` if the configuration requires a sandbox and none works here. */
-  refuseWithoutSandbox(): Promise<void>
+  requireSandbox(): Promise<void>
   /**
    * Contract: creates or checks the folder for a session's files; refuses an unsafe one.
    * `wanted`: a folder, or the workspace of an agent.
    */
-  workspace(
+  prepareWorkspace(
     sessionId: string,
     wanted?: string | { readonly agent: string },
   ): Promise<{ readonly path: string; readonly note?: string }>
   /** Contract: works the queue in this process. A call during another one only waits for its own condition. */
   drain(options: Omit<DrainOptions, 'signals'>): Promise<void>
   /** Contract: passes a committed cancel or pause on to the run, if it is in this process. */
-  tellRun(dispatchId: string, what: Cancel | 'pause'): void
+  tellRun(dispatchId: string, what: CancelMode | 'pause'): void
   /** Contract: replays a recorded run without model, tools or time; returns the records. See engine/replay.ts. */
   replay(
     dispatch: Dispatch,
@@ -85,41 +85,41 @@ export interface Context extends Outside {
     readonly reasons: readonly string[]
     readonly degraded: readonly string[]
   }>
-  readonly kernel: Living
+  readonly kernel: KernelControl
   readonly notifier: Pick<Notifier, 'run' | 'once' | 'deliver' | 'target' | 'unpairedTarget' | 'language'>
   readonly channels: ReadonlyMap<string, Channel>
   /** Contract: stops this process: running steps may finish, and are interrupted after `withinMs`. */
   stop(withinMs: number): void
   readonly models: Models
   readonly mcp: McpServers
-  readonly purse: Purse
+  readonly budgetLimits: BudgetLimits
   readonly policy: Pick<Policy, 'grants'>
   /** Contract: writes the changes to the configuration file and applies them; on `config_invalid` nothing changes. */
-  configure(changes: readonly ConfigChange[]): void
-  readonly roster: Roster
+  changeConfig(changes: readonly ConfigChange[]): void
+  readonly agentDirectory: AgentDirectory
   /** Reports whether a model answered, for the choice of fallbacks. */
   readonly breaker: Breaker
   /** Contract: the default model's name, without a request to the provider; throws if it cannot be used. */
   defaultModel(): string
-  readonly calls: Calls
+  readonly callFolders: CallFolders
   readonly auditSeal: AuditSeal
   /** Contract: serves the commands over MCP on stdin and stdout until the client disconnects. Only with `no_home`. */
-  offer?(offers: readonly Offer[]): Promise<void>
+  serveMcp?(offers: readonly OfferedCommand[]): Promise<void>
   /**
    * Contract: serves HTTP until the app closes; later calls return the same address. Call it before working the queue.
    * `expose`: also on addresses that other machines can reach.
    */
-  serve(how?: { readonly expose?: boolean }): Promise<Served>
+  serveHttp(how?: { readonly expose?: boolean }): Promise<ServerAddress>
   /** Contract: removes known secrets and texts that look like one. */
   redact(text: string): string
   /** Contract: removes known secrets. */
-  hide(text: string): string
-  readonly secrets: SecretKeeper
-  readonly skills: SkillKeeper
+  redactKnownSecrets(text: string): string
+  readonly secrets: SecretVault
+  readonly skills: SkillApprovals
 }
 
 /** Skills, and the owner's approval of them. */
-export interface SkillKeeper {
+export interface SkillApprovals {
   /** `workspaces`: folders to search for an AGENTS.md. */
   list(workspaces: readonly string[]): Promise<readonly Skill[]>
   /** Contract: throws `not_found`, or `usage` if several match. */
@@ -136,11 +136,11 @@ interface SkillSelector {
 
 interface SkillWithFindings {
   readonly skill: Skill
-  readonly findings: readonly Finding[]
+  readonly findings: readonly SkillFinding[]
 }
 
 /** The owner's secrets. No method returns a value. */
-export interface SecretKeeper {
+export interface SecretVault {
   list(): readonly SecretEntry[]
   /** Contract: stores the secret and redacts it from then on; throws `usage` for an unusable value. */
   set(name: string, value: string, to: readonly string[] | undefined): SecretEntry & { readonly replaced: boolean }
@@ -158,42 +158,42 @@ export interface SecretEntry {
 }
 
 /** A command offered to programs over MCP. `fixed`: input that the client cannot change. */
-export interface Offer {
+export interface OfferedCommand {
   readonly name: string
-  readonly fixed?: Readonly<Record<string, Json>>
+  readonly fixedInput?: Readonly<Record<string, Json>>
 }
 
 /** Control of the kernel by commands. */
-export interface Living {
-  running(): boolean
+export interface KernelControl {
+  isRunning(): boolean
   /** Over all schedules; undefined while the kernel is stopped. */
-  nextBeat(): number | undefined
+  nextBeatAt(): number | undefined
   /** Contract: the agent's next beat, by its own schedule or the kernel's; undefined if there is none. */
-  nextFor(agentId: string): number | undefined
+  nextBeatOf(agentId: string): number | undefined
   /** Contract: runs beats and cycles until the signal. */
   run(signal: AbortSignal): Promise<void>
   /** Contract: runs a cycle for each missed beat that has to be caught up. */
   catchUp(signal: AbortSignal): Promise<void>
   /** Contract: runs one cycle in this process; the kernel must not be running. */
-  once(signal: AbortSignal): Promise<Cycled>
+  runOneCycle(signal: AbortSignal): Promise<CycleOutcome>
   /** Contract: runs one cycle with all enabled agents if there has never been a cycle; otherwise undefined. */
-  first(): Promise<Cycled | undefined>
+  runFirstCycle(): Promise<CycleOutcome | undefined>
   /** Contract: runs one cycle of the running kernel, after the current one. */
-  now(): Promise<Cycled>
+  runCycleNow(): Promise<CycleOutcome>
   /** Contract: enqueues the work that a beat would give these agents; `prompt` replaces their own prompt. */
-  byHand(
+  enqueueAgents(
     agents: readonly string[],
     prompt: string | null,
     metadata: NewDispatch['metadata'],
   ): Promise<readonly Pick<NewDispatch, 'agent_id' | 'dispatch_id' | 'session_id'>[]>
   /** Call it when schedules may have changed. */
-  refresh(): void
+  reloadSchedules(): void
   /** Problems of the kernel; empty if it is healthy. */
-  ailments(): Promise<readonly string[]>
+  healthProblems(): Promise<readonly string[]>
 }
 
 /** All agents, and the files that define them. */
-export interface Roster {
+export interface AgentDirectory {
   /** `file`: the file that defines the agent. */
   all(): readonly { readonly agent: Agent; readonly file: string }[]
   /** Contract: writes a new agent's file and returns its name; on a throw, no file exists. */
@@ -209,7 +209,7 @@ export interface ConfigChange {
 }
 
 /** Address of the page and the API. */
-export interface Served {
+export interface ServerAddress {
   readonly url: string
   /** Link with a single-use code that logs one browser in. */
   readonly login_url: string
@@ -219,17 +219,17 @@ export interface Served {
 }
 
 /** Folders that running tool calls keep in the home for recovery after a crash. */
-export interface Calls {
-  kept(): Promise<readonly KeptCall[]>
+export interface CallFolders {
+  list(): Promise<readonly CallFolder[]>
   /** Contract: call it only if no process uses the folder any more. */
-  remove(call: KeptCall): Promise<void>
+  remove(call: CallFolder): Promise<void>
 }
 
-export interface KeptCall {
+export interface CallFolder {
   readonly name: string
   /** A process of the call that is still running. */
   readonly pid: number | undefined
-  isOf(sessionId: string): boolean
+  belongsTo(sessionId: string): boolean
 }
 
 /**
@@ -250,20 +250,20 @@ export interface Command<I extends z.ZodObject = z.ZodObject, O extends z.ZodTyp
   readonly runsIn: RunsIn
   readonly input: I
   /** Question to confirm on a terminal first; input `yes` skips it. */
-  readonly consent?: string
+  readonly confirmation?: string
   /** Input keys that are positional arguments on the command line. */
   readonly positional?: readonly string[]
   readonly output: O
   /** Contract: with `no_home` and `closed_home` the context has only members of Outside; `no_home` adds `offer`. */
-  run(context: Context, input: z.output<I>, tell: (progress: Progress) => void): Promise<z.input<O>>
+  run(context: CommandContext, input: z.output<I>, tell: (progress: Progress) => void): Promise<z.input<O>>
   /** Runs instead when the home cannot be opened, for the reason `why`. Without it, `why` is thrown. */
-  shut?(outside: Outside, input: z.output<I>, why: TirelessError): Promise<z.input<O>>
+  runClosed?(outside: ClosedHomeContext, input: z.output<I>, why: TirelessError): Promise<z.input<O>>
   /** The command ends the process that holds the home; the command line waits for its exit. */
-  readonly endsHolder?: true
+  readonly stopsKernel?: true
   /** Contract: pure; the exit code of the command line, by default 0. */
-  exit?(output: z.output<O>): number
+  exitCode?(output: z.output<O>): number
 }
 
-export function command<I extends z.ZodObject, O extends z.ZodType>(definition: Command<I, O>): Command<I, O> {
+export function defineCommand<I extends z.ZodObject, O extends z.ZodType>(definition: Command<I, O>): Command<I, O> {
   return definition
 }

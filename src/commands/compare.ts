@@ -1,9 +1,9 @@
 /** Compares two runs of one task. */
 
 import { z } from 'zod'
-import { compareRuns, type Side } from '../trace/compare.ts'
-import { command } from './command.ts'
-import { recordsIn } from './trace.ts'
+import { type ComparedRun, compareRuns } from '../trace/compare.ts'
+import { defineCommand } from './command.ts'
+import { readRedactedRecords } from './trace.ts'
 
 const sideShape = z.object({
   run_id: z.string(),
@@ -14,7 +14,7 @@ const sideShape = z.object({
   setup: z.looseObject({ model: z.string().nullable(), parser: z.string(), memory: z.string() }).nullable(),
 })
 
-export const compare = command({
+export const compare = defineCommand({
   name: 'compare',
   summary: 'compare two runs of one task: the first difference, and how each ended',
   example: 'compare 1a2b3c 4d5e6f',
@@ -30,9 +30,12 @@ export const compare = command({
     b: sideShape,
   }),
   async run(context, { a, b }) {
-    const compared = compareRuns(await recordsIn(context, a), await recordsIn(context, b))
+    const compared = compareRuns(await readRedactedRecords(context, a), await readRedactedRecords(context, b))
     return { ...compared, a: printable(compared.a), b: printable(compared.b) }
   },
 })
 
-const printable = (side: Side): z.input<typeof sideShape> => ({ ...side, setup: side.setup && { ...side.setup } })
+const printable = (side: ComparedRun): z.input<typeof sideShape> => ({
+  ...side,
+  setup: side.setup && { ...side.setup },
+})

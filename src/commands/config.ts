@@ -1,9 +1,9 @@
 /** Checks and explains the configuration. */
 
 import { z } from 'zod'
-import { command } from './command.ts'
+import { defineCommand } from './command.ts'
 
-export const configCheck = command({
+export const configCheck = defineCommand({
   name: 'config check',
   summary: 'check the configuration and show every problem',
   example: 'config check',
@@ -20,7 +20,7 @@ export const configCheck = command({
   },
 })
 
-export const configExplain = command({
+export const configExplain = defineCommand({
   name: 'config explain',
   summary: 'list every configuration value and its source; secrets show as (set)',
   example: 'config explain --key kernel',
@@ -36,7 +36,7 @@ export const configExplain = command({
   },
 })
 
-export const configSchema = command({
+export const configSchema = defineCommand({
   name: 'config schema',
   summary: 'print the JSON Schema of the configuration',
   example: 'config schema',

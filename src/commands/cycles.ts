@@ -6,12 +6,12 @@ import { CYCLE_STATUSES } from '../domain/cycle.ts'
 import { DISPATCH_STATUSES, isTerminal } from '../domain/dispatch.ts'
 import { FAILURE_CLASSES } from '../domain/stop.ts'
 import { readDispatches } from '../kernel/cycle-end.ts'
-import { isPaused, PAUSED } from '../kernel/paused.ts'
+import { isPaused, PAUSED_SETTING } from '../kernel/paused.ts'
 import { iso } from '../ports/clock.ts'
-import { commitOne, unlessUnreadable } from '../ports/store.ts'
-import { type Context, command, type Progress } from './command.ts'
+import { commitOne, fallbackIfUnreadable } from '../ports/store.ts'
+import { type CommandContext, defineCommand, type Progress } from './command.ts'
 
-export const cycleShape = z.object({
+export const cycleSchema = z.object({
   cycle_id: z.string(),
   status: z.enum(CYCLE_STATUSES),
   dispatched: z.number(),
@@ -36,15 +36,15 @@ export const cycleShape = z.object({
   ),
 })
 
-type Result = z.input<typeof cycleShape>
+type Result = z.input<typeof cycleSchema>
 
 /** A copy, because stored results must not be changed. */
-export const resultOf = (result: NonNullable<Cycle['result']>): Result => structuredClone(result) as Result
+export const copyCycleResult = (result: NonNullable<Cycle['result']>): Result => structuredClone(result) as Result
 
 const EXITS = { success: 0, partial_success: 3, failed: 1, error: 1 } as const
 
 /** A cycle that the caller waited for, with its unfinished work. */
-const awaitedShape = cycleShape.extend({
+const awaitedShape = cycleSchema.extend({
   left: z.array(
     z.object({
       agent_id: z.string(),
@@ -56,7 +56,7 @@ const awaitedShape = cycleShape.extend({
   ),
 })
 
-export const once = command({
+export const once = defineCommand({
   name: 'once',
   summary: 'run one cycle and all pending work in the foreground, then exit',
   example: 'once',
@@ -71,10 +71,10 @@ export const once = command({
       stopListening()
     }
   },
-  exit: ({ status }) => EXITS[status],
+  exitCode: ({ status }) => EXITS[status],
 })
 
-export const cycleNow = command({
+export const cycleNow = defineCommand({
   name: 'cycle now',
   summary: 'run one cycle now; a running kernel finishes its current one first',
   example: 'cycle now',
@@ -82,30 +82,30 @@ export const cycleNow = command({
   input: z.object({}),
   output: awaitedShape,
   async run(context, _, tell) {
-    if (!context.kernel.running()) return singleCycle(context, tell)
-    const { result, open } = await context.kernel.now()
-    return { ...resultOf(result), left: await findUnfinished(context, open) }
+    if (!context.kernel.isRunning()) return singleCycle(context, tell)
+    const { result, open } = await context.kernel.runCycleNow()
+    return { ...copyCycleResult(result), left: await findUnfinished(context, open) }
   },
-  exit: ({ status }) => EXITS[status],
+  exitCode: ({ status }) => EXITS[status],
 })
 
 async function singleCycle(
-  context: Context,
+  context: CommandContext,
   tell: (progress: Progress) => void,
 ): Promise<z.input<typeof awaitedShape>> {
   const { kernel, notifier, signals } = context
-  const { result, notes, open } = await kernel.once(signals.drain)
+  const { result, notes, open } = await kernel.runOneCycle(signals.drain)
   await notifier.once(signals.drain)
   for (const { text } of notes) tell({ kind: 'note', text })
   const left = await findUnfinished(context, open)
   for (const unfinished of left) tell({ kind: 'note', text: describeUnfinished(unfinished) })
   for (const text of await endedSince(context, open)) tell({ kind: 'note', text })
-  return { ...resultOf(result), left }
+  return { ...copyCycleResult(result), left }
 }
 
 type Unfinished = z.output<typeof awaitedShape>['left'][number]
 
-async function findUnfinished({ store }: Context, open: readonly string[]): Promise<Unfinished[]> {
+async function findUnfinished({ store }: CommandContext, open: readonly string[]): Promise<Unfinished[]> {
   return (await readDispatches(store, open)).flatMap((dispatch) => {
     if (isTerminal(dispatch.status)) return []
     const { agent_id, dispatch_id, status, wait } = dispatch
@@ -115,7 +115,7 @@ async function findUnfinished({ store }: Context, open: readonly string[]): Prom
 }
 
 /** Describes dispatches that were open when the cycle was recorded and have ended since. */
-async function endedSince({ store }: Context, open: readonly string[]): Promise<readonly string[]> {
+async function endedSince({ store }: CommandContext, open: readonly string[]): Promise<readonly string[]> {
   const found = await Promise.all(open.map((id) => store.dispatch(id)))
   return found.flatMap((dispatch) =>
     dispatch && isTerminal(dispatch.status)
@@ -131,7 +131,7 @@ function describeUnfinished({ agent_id, dispatch_id, status, reason, until }: Un
   return `${name} waits${when}: ${reason}. Continue it then: tireless once, or tireless start.`
 }
 
-export const cyclesList = command({
+export const cyclesList = defineCommand({
   name: 'cycles list',
   summary: 'list cycles, newest first',
   example: 'cycles list --limit 5',
@@ -145,7 +145,7 @@ export const cyclesList = command({
         due: z.string().nullable(),
         started_at: z.string(),
         ended_at: z.string().nullable(),
-        result: cycleShape.nullable(),
+        result: cycleSchema.nullable(),
       }),
     ),
   }),
@@ -153,7 +153,7 @@ export const cyclesList = command({
     const cycles = await store.cycles(kernelId, { limit })
     const items = cycles.map(({ open: _, kernel_id: __, result, ...cycle }) => ({
       ...cycle,
-      result: result && resultOf(result),
+      result: result && copyCycleResult(result),
     }))
     return { items }
   },
@@ -161,7 +161,7 @@ export const cyclesList = command({
 
 const pauseShape = z.object({ paused: z.boolean(), since: z.string().nullable() })
 
-export const pause = command({
+export const pause = defineCommand({
   name: 'pause',
   summary: 'pause the kernel: skip beats until you resume it; running work continues',
   example: 'pause',
@@ -169,14 +169,14 @@ export const pause = command({
   input: z.object({}),
   output: pauseShape,
   async run({ store, clock }) {
-    const known = await unlessUnreadable(store.setting(PAUSED), null)
+    const known = await fallbackIfUnreadable(store.setting(PAUSED_SETTING), null)
     const since = typeof known === 'string' ? known : iso(clock.now())
-    await commitOne(store, [{ op: 'set', name: PAUSED, value: since }])
+    await commitOne(store, [{ op: 'set', name: PAUSED_SETTING, value: since }])
     return { paused: true, since }
   },
 })
 
-export const resume = command({
+export const resume = defineCommand({
   name: 'resume',
   summary: 'resume a paused kernel',
   example: 'resume',
@@ -186,17 +186,17 @@ export const resume = command({
   async run({ store, clock }) {
     const wasPaused = await isPaused(store)
     const resumed = { op: 'set', name: 'resumed', value: iso(clock.now()) } as const
-    await commitOne(store, [{ op: 'set', name: PAUSED, value: null }, ...(wasPaused ? [resumed] : [])])
+    await commitOne(store, [{ op: 'set', name: PAUSED_SETTING, value: null }, ...(wasPaused ? [resumed] : [])])
     return { paused: false, since: null }
   },
 })
 
-export const stop = command({
+export const stop = defineCommand({
   name: 'stop',
   summary: 'stop the running kernel and wait for its exit; running steps may finish first',
   example: 'stop --timeout 60',
   runsIn: 'any_process',
-  endsHolder: true,
+  stopsKernel: true,
   input: z.object({
     now: z.boolean().default(false).describe('interrupt running steps at once; they continue at the next start'),
     timeout: z
@@ -208,7 +208,7 @@ export const stop = command({
   }),
   output: z.object({ stopped: z.boolean(), timeout: z.number() }),
   async run(context, { now, timeout }) {
-    const stopped = context.kernel.running() || context.draining()
+    const stopped = context.kernel.isRunning() || context.draining()
     const withinMs = now ? 0 : timeout === undefined ? context.settings().stop_timeout : timeout * 1000
     if (stopped) context.stop(withinMs)
     return { stopped, timeout: withinMs / 1000 }

@@ -3,12 +3,12 @@
 import { z } from 'zod'
 import { asTirelessError, type TirelessError } from '../domain/error.ts'
 import { describeLoss, LOSS_REMEDY, LOST_COMMITS, type LostCommits } from '../domain/lost-commits.ts'
-import { describeUnreadable, isNeverMoved, SET_ASIDE_REMEDY } from '../domain/unreadable.ts'
+import { describeUnreadable, SET_ASIDE_REMEDY, staysInTable } from '../domain/unreadable.ts'
 import { unpairedNote } from '../kernel/target.ts'
-import { meaningless } from '../kernel/timetable.ts'
-import { commitOne, unlessUnreadable } from '../ports/store.ts'
-import { type Context, command } from './command.ts'
-import type { Exposed, Outside } from './outside.ts'
+import { invalidSchedules } from '../kernel/timetable.ts'
+import { commitOne, fallbackIfUnreadable } from '../ports/store.ts'
+import { type CommandContext, defineCommand } from './command.ts'
+import type { ClosedHomeContext, ExposedPart } from './outside.ts'
 
 const MIN_FREE_BYTES = 200 * 1024 * 1024
 const MAX_ROWS = 100_000
@@ -29,7 +29,7 @@ const setAsideShape = z.object({
   at: z.string(),
 })
 
-export const doctor = command({
+export const doctor = defineCommand({
   name: 'doctor',
   summary: 'check the home and the machine, and show a remedy for each problem',
   example: 'doctor --fix',
@@ -46,20 +46,20 @@ export const doctor = command({
       ...(set_aside ? { set_aside: [...(await context.store.setAside({ limit: MAX_ROWS }))] } : {}),
     }
   },
-  async shut(outside, { fix }, why) {
+  async runClosed(outside, { fix }, why) {
     const checks = await closedHomeChecks(outside, fix)
     // closedHomeChecks already reports an invalid configuration.
     const isReported = why.code === 'config_invalid' && checks.some(({ name, ok }) => name === 'configuration' && !ok)
     return report(isReported ? checks : [failedCheck('home', why), ...checks])
   },
-  exit: ({ ok }) => (ok ? 0 : 1),
+  exitCode: ({ ok }) => (ok ? 0 : 1),
 })
 
 function report(checks: readonly Check[]): { ok: boolean; checks: Check[] } {
   return { ok: checks.every(({ ok }) => ok), checks: [...checks] }
 }
 
-const closedHomeChecks = async ({ machine, checkConfig }: Outside, fix: boolean): Promise<Check[]> => [
+const closedHomeChecks = async ({ machine, checkConfig }: ClosedHomeContext, fix: boolean): Promise<Check[]> => [
   await check('node', () => {
     const { got, needed, ok } = machine.node
     return ok ? good(got) : bad(`${got} is older than ${needed}`, `install Node ${needed} or newer (nodejs.org)`)
@@ -78,7 +78,7 @@ const closedHomeChecks = async ({ machine, checkConfig }: Outside, fix: boolean)
   await check('limits', () => good(machine.limits())),
 ]
 
-const openHomeChecks = async (context: Context, fix: boolean): Promise<Check[]> => [
+const openHomeChecks = async (context: CommandContext, fix: boolean): Promise<Check[]> => [
   await check('durability', async () => {
     // An empty commit opens the database for writing, which sets these options and reads them back.
     await context.store.commit([])
@@ -143,9 +143,9 @@ const openHomeChecks = async (context: Context, fix: boolean): Promise<Check[]> 
 /** Rows moved per commit, so that other writers never wait long. */
 const ROWS_PER_COMMIT = 100
 
-async function checkRows({ store, clock, kernel }: Context, fix: boolean): Promise<Found> {
+async function checkRows({ store, clock, kernel }: CommandContext, fix: boolean): Promise<Found> {
   const found = await store.unreadable()
-  const movable = found.filter((row) => !isNeverMoved(row))
+  const movable = found.filter((row) => !staysInTable(row))
   let moved = 0
   for (let i = 0; fix && i < movable.length; i += ROWS_PER_COMMIT) {
     const rows = movable.slice(i, i + ROWS_PER_COMMIT)
@@ -154,39 +154,39 @@ async function checkRows({ store, clock, kernel }: Context, fix: boolean): Promi
   }
   const left = moved > 0 ? await store.unreadable() : found
   // Rows that blocked a schedule are gone, so the kernel can load it now.
-  if (moved > 0) kernel.refresh()
+  if (moved > 0) kernel.reloadSchedules()
   const kept = (await store.setAside({ limit: MAX_ROWS })).length
   const aside = kept === 0 ? '' : `; ${kept} set aside; list them: tireless doctor --set-aside`
   if (left.length > 0)
-    return bad(`${describeUnreadable(left)}${aside}`, left.every(isNeverMoved) ? AUDIT_REMEDY : SET_ASIDE_REMEDY)
+    return bad(`${describeUnreadable(left)}${aside}`, left.every(staysInTable) ? AUDIT_REMEDY : SET_ASIDE_REMEDY)
   return good(`${moved > 0 ? `set aside now: ${describeUnreadable(found)}` : 'all readable'}${aside}`)
 }
 
 const AUDIT_REMEDY = 'audit records are never moved; find the damaged one: tireless audit verify'
 
-async function checkSchedules({ store }: Context): Promise<Found> {
-  const [first, ...more] = meaningless(await store.schedules())
+async function checkSchedules({ store }: CommandContext): Promise<Found> {
+  const [first, ...more] = invalidSchedules(await store.schedules())
   if (!first) return good('all valid')
   const others = more.length === 0 ? '' : `; also invalid: ${more.map(({ id }) => id).join(', ')}`
   return bad(`${first.id} is invalid: ${first.why}${others}`, `remove it: tireless schedule remove ${first.id}`)
 }
 
-async function checkLostCommits({ store }: Context, fix: boolean): Promise<Found> {
-  const lost = (await unlessUnreadable(store.setting(LOST_COMMITS), null)) as LostCommits | null
+async function checkLostCommits({ store }: CommandContext, fix: boolean): Promise<Found> {
+  const lost = (await fallbackIfUnreadable(store.setting(LOST_COMMITS), null)) as LostCommits | null
   if (lost === null) return good('no loss recorded')
   if (!fix) return bad(describeLoss(lost), LOSS_REMEDY)
   await commitOne(store, [{ op: 'set', name: LOST_COMMITS, value: null }])
   return good(`accepted: ${describeLoss(lost)}`)
 }
 
-async function checkSandbox(machine: Outside['machine']): Promise<Found> {
+async function checkSandbox(machine: ClosedHomeContext['machine']): Promise<Found> {
   const trial = await machine.sandbox()
   if (trial === 'off') return good('off in the configuration: agents run commands with your rights')
   return trial.holds ? good(trial.what) : bad(`${trial.why}; the bash tool is disabled`, trial.remedy)
 }
 
 /** One check per MCP server; starts none of them. */
-async function serverChecks({ mcp }: Context): Promise<Check[]> {
+async function serverChecks({ mcp }: CommandContext): Promise<Check[]> {
   return Promise.all(
     (await mcp.list()).map(async ({ name, state, error, stderr, tools }) => {
       const waiting = tools.filter(({ status }) => status === 'new' || status === 'changed').map(({ tool }) => tool)
@@ -203,8 +203,8 @@ async function serverChecks({ mcp }: Context): Promise<Check[]> {
   )
 }
 
-async function checkPrivacy(machine: Outside['machine'], fix: boolean): Promise<Found> {
-  const exposed = await machine.exposed()
+async function checkPrivacy(machine: ClosedHomeContext['machine'], fix: boolean): Promise<Found> {
+  const exposed = await machine.findExposed()
   if (exposed.length === 0) return good('only the owner can access the home')
   const foreign = exposed.filter((part) => part.foreign)
   const open = exposed.filter((part) => !part.foreign)
@@ -212,14 +212,14 @@ async function checkPrivacy(machine: Outside['machine'], fix: boolean): Promise<
     return bad(`owned by another user: ${foreign.map(({ path }) => path).join(', ')}`, 'take ownership with chown')
   const list = open.map(modeText).join(', ')
   if (!fix) return bad(`accessible to others: ${list}`, 'run tireless doctor --fix')
-  for (const part of open) await machine.shut(part)
+  for (const part of open) await machine.restrictAccess(part)
   return good(`repaired: ${list}`)
 }
 
-const modeText = ({ path, mode, wanted }: Exposed): string => `${path} (${octal(mode)}, should be ${octal(wanted)})`
+const modeText = ({ path, mode, wanted }: ExposedPart): string => `${path} (${octal(mode)}, should be ${octal(wanted)})`
 const octal = (mode: number): string => mode.toString(8).padStart(4, '0')
 
-async function diskChecks(machine: Outside['machine']): Promise<Check[]> {
+async function diskChecks(machine: ClosedHomeContext['machine']): Promise<Check[]> {
   const found = machine.disk()
   return [
     await check('disk', async () => {
@@ -238,20 +238,20 @@ async function diskChecks(machine: Outside['machine']): Promise<Check[]> {
   ]
 }
 
-function programCheck({ programAt }: Outside['machine'], name: string, remedy: string): Check {
+function programCheck({ programAt }: ClosedHomeContext['machine'], name: string, remedy: string): Check {
   const found = programAt(name)
   return { name, ...(found ? good(found) : bad('not on the PATH', remedy)) }
 }
 
 /** Reads folders before dispatches, so that a call that starts in between is not taken for a leftover. */
-async function checkLeftovers({ calls, store }: Context, fix: boolean): Promise<Found> {
-  const kept = await calls.kept()
+async function checkLeftovers({ callFolders: calls, store }: CommandContext, fix: boolean): Promise<Found> {
+  const kept = await calls.list()
   if (kept.length === 0) return good('none')
   const inFlight = await Promise.all(
     (['pending', 'running', 'waiting'] as const).map((status) => store.dispatches({ status, limit: MAX_ROWS })),
   )
   const sessions = inFlight.flat().map(({ session_id }) => session_id)
-  const left = kept.filter((call) => !sessions.some((session) => call.isOf(session)))
+  const left = kept.filter((call) => !sessions.some((session) => call.belongsTo(session)))
   const alive = left.filter(({ pid }) => pid !== undefined)
   if (alive.length > 0)
     return bad(

@@ -3,24 +3,24 @@
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { deepFreeze } from '../domain/json.ts'
 import { describeMismatch } from '../domain/mismatch.ts'
-import { type Redact, redacted } from '../domain/redacted.ts'
-import { tell as tellSafely } from '../ports/sink.ts'
-import { type Command, type Context, ignoreProgress, type Progress } from './command.ts'
-import { fieldsOf } from './fields.ts'
-import type { Outside } from './outside.ts'
+import { type Redact, redactValue } from '../domain/redacted.ts'
+import { notifySafely as tellSafely } from '../ports/sink.ts'
+import { type Command, type CommandContext, ignoreProgress, type Progress } from './command.ts'
+import { inputFields } from './fields.ts'
+import type { ClosedHomeContext } from './outside.ts'
 
-export async function execute(
+export async function validateAndRun(
   command: Command,
-  context: Context,
+  context: CommandContext,
   input: unknown,
   tell: (progress: Progress) => void,
 ): Promise<unknown> {
-  const { hide = (text: string) => text } = context as Partial<Context>
+  const { redactKnownSecrets: hide = (text: string) => text } = context as Partial<CommandContext>
   const tellFrozen =
     tell === ignoreProgress ? tell : (progress: Progress): void => tellSafely(() => tell(deepFreeze(progress)))
   try {
     const output = checkOutput(command, await command.run(context, checkInput(command, input), tellFrozen))
-    return redacted(output, hide)
+    return redactValue(output, hide)
   } catch (thrown) {
     throw redactError(thrown, hide)
   }
@@ -57,14 +57,14 @@ function pathError(thrown: unknown): TirelessError | undefined {
 }
 
 /** Contract: runs a command without an open home; throws `why` if the command cannot do that. */
-export async function executeShut(
+export async function validateAndRunClosed(
   command: Command,
-  outside: Outside,
+  outside: ClosedHomeContext,
   input: unknown,
   why: TirelessError,
 ): Promise<unknown> {
-  if (!command.shut) throw why
-  return checkOutput(command, await command.shut(outside, checkInput(command, input), why))
+  if (!command.runClosed) throw why
+  return checkOutput(command, await command.runClosed(outside, checkInput(command, input), why))
 }
 
 function checkInput(command: Command, input: unknown): Record<string, unknown> {
@@ -79,7 +79,7 @@ function checkInput(command: Command, input: unknown): Record<string, unknown> {
 }
 
 const secretKeys = (command: Command): readonly string[] =>
-  fieldsOf(command).flatMap(({ key, isSecret }) => (isSecret ? [key] : []))
+  inputFields(command).flatMap(({ key, isSecret }) => (isSecret ? [key] : []))
 
 /** File names, process arguments and the database cannot hold NUL or lone surrogates. */
 function describeBadText(value: unknown, path = ''): string | undefined {

@@ -3,27 +3,27 @@
 import type { z } from 'zod'
 import type { Command } from './command.ts'
 
-export interface Field {
+export interface InputField {
   readonly key: string
   /** Type name of zod: string, number, boolean, enum, array … */
   readonly type: string
   readonly help: string
   readonly required: boolean
   readonly choices: readonly string[]
-  readonly fallback: unknown
+  readonly defaultValue: unknown
   readonly isPath: boolean
   /** Defaults to the caller's current folder. */
-  readonly isHere: boolean
+  readonly defaultsToCwd: boolean
   readonly short: string | undefined
   /** Not accepted on the command line, not shown in errors. */
   readonly isSecret: boolean
 }
 
-export function fieldsOf(command: Command): readonly Field[] {
+export function inputFields(command: Command): readonly InputField[] {
   return Object.entries(command.input.shape).map(([key, schema]) => describeField(key, schema as z.ZodType))
 }
 
-function describeField(key: string, schema: z.ZodType): Field {
+function describeField(key: string, schema: z.ZodType): InputField {
   let inner = schema as z.ZodType & {
     def: { type: string; innerType?: z.ZodType; defaultValue?: unknown; entries?: Record<string, string> }
   }
@@ -48,9 +48,9 @@ function describeField(key: string, schema: z.ZodType): Field {
     help: help ?? '',
     required,
     choices: Object.values(inner.def.entries ?? {}),
-    fallback,
+    defaultValue: fallback,
     isPath: path === true,
-    isHere: here === true,
+    defaultsToCwd: here === true,
     short,
     isSecret: secret === true,
   }

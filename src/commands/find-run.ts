@@ -3,9 +3,9 @@
 import type { Dispatch } from '../domain/dispatch.ts'
 import { TirelessError } from '../domain/error.ts'
 import { type JournalRecord, recordsOfRun } from '../domain/record.ts'
-import type { Context } from './command.ts'
+import type { CommandContext } from './command.ts'
 
-export interface Recorded {
+export interface RecordedRun {
   readonly dispatch: Dispatch
   /** The session's journal before the run. */
   readonly past: readonly JournalRecord[]
@@ -13,7 +13,7 @@ export interface Recorded {
 }
 
 /** Contract: throws `not_found` for an unknown run, or one without records. */
-export async function findRun({ store }: Context, run_id: string): Promise<Recorded> {
+export async function findRun({ store }: CommandContext, run_id: string): Promise<RecordedRun> {
   const dispatch = await store.dispatch(run_id)
   const journal = dispatch ? await store.journal(dispatch.session_id) : []
   const records = recordsOfRun(journal, run_id)

@@ -1,11 +1,11 @@
 /** Forecasts the cost of a day from the agents' schedules and prompt sizes, before any run. Pure. */
 
 import type { Agent } from '../domain/agent.ts'
-import { costOf, MICROS, type Price } from '../domain/money.ts'
-import type { Settings } from '../kernel/settings.ts'
-import { simulate } from '../kernel/simulate.ts'
-import { rowsOf } from '../kernel/timetable.ts'
-import { ownZone } from '../kernel/zone.ts'
+import { costOf, MICROS_PER_USD, type Price } from '../domain/money.ts'
+import type { KernelSettings } from '../kernel/settings.ts'
+import { simulateSchedules } from '../kernel/simulate.ts'
+import { listSchedules } from '../kernel/timetable.ts'
+import { localZone } from '../kernel/zone.ts'
 
 export interface ForecastItem {
   readonly agent_id: string
@@ -27,11 +27,11 @@ const GROWTH_TOKENS = 700
 const ANSWER_TOKENS = 400
 const BYTES_PER_TOKEN = 3.5
 
-export function forecastDay(settings: Settings, price: Price | null, from: number): readonly ForecastItem[] {
+export function forecastDay(settings: KernelSettings, price: Price | null, from: number): readonly ForecastItem[] {
   const { agents, max_concurrent, planner } = settings
-  const { beats } = simulate({
-    rows: rowsOf(settings, []),
-    ...{ agents, from, days: 1, timezone: settings.timezone ?? ownZone(), max_concurrent },
+  const { beats } = simulateSchedules({
+    rows: listSchedules(settings, []),
+    ...{ agents, from, days: 1, timezone: settings.timezone ?? localZone(), max_concurrent },
     timeoutOf: () => null,
     costOf: () => null,
   })
@@ -46,7 +46,7 @@ export function forecastDay(settings: Settings, price: Price | null, from: numbe
 }
 
 /** Cost of one run in US dollars. */
-export const runCost = (agent: Agent, price: Price): number => costOf(price, estimateUsage(agent)) / MICROS
+export const runCost = (agent: Agent, price: Price): number => costOf(price, estimateUsage(agent)) / MICROS_PER_USD
 
 function estimateUsage({ prompt }: Agent): Parameters<typeof costOf>[1] {
   const placeholders = [...prompt.matchAll(/\{[A-Z_]+\}/g)].length * PLACEHOLDER_TOKENS

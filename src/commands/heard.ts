@@ -7,13 +7,21 @@
 import { hash } from 'node:crypto'
 import { assertNever, asTirelessError } from '../domain/error.ts'
 import type { Language } from '../domain/language.ts'
-import type { Heard } from '../domain/message.ts'
+import type { ChatMessage } from '../domain/message.ts'
 import { isOwnersChat } from '../kernel/owners-chat.ts'
-import { keepPaired, keepPairing, PAIRED, PAIRING, pairedIn, pairingIn, tryCode } from '../kernel/pairing.ts'
-import { bind } from '../kernel/target.ts'
+import {
+  checkCode,
+  PAIRED_SETTING,
+  PAIRING_SETTING,
+  readPairedChats,
+  readPairing,
+  storePairedChats,
+  storePairing,
+} from '../kernel/pairing.ts'
+import { setNoticeTarget } from '../kernel/target.ts'
 import { iso } from '../ports/clock.ts'
 import { commitOne, type Op, type Store } from '../ports/store.ts'
-import type { Context } from './command.ts'
+import type { CommandContext } from './command.ts'
 import { status } from './status.ts'
 
 /** Effect of a message. */
@@ -27,7 +35,11 @@ interface Effect {
  * acknowledge the message earlier. The caller has verified the sender. `proof`: a token that is accepted once.
  * Handles one message at a time, so that every guess at a pairing code counts.
  */
-export function heard(context: Context, word: Heard, proof?: string): Promise<{ readonly duplicate: boolean }> {
+export function handleChatMessage(
+  context: CommandContext,
+  word: ChatMessage,
+  proof?: string,
+): Promise<{ readonly duplicate: boolean }> {
   const previous = lastHandled.get(context.store) ?? Promise.resolve()
   const current = previous.then(() => handle(context, word, proof))
   lastHandled.set(
@@ -39,7 +51,11 @@ export function heard(context: Context, word: Heard, proof?: string): Promise<{ 
 
 const lastHandled = new WeakMap<Store, Promise<unknown>>()
 
-async function handle(context: Context, word: Heard, proof?: string): Promise<{ readonly duplicate: boolean }> {
+async function handle(
+  context: CommandContext,
+  word: ChatMessage,
+  proof?: string,
+): Promise<{ readonly duplicate: boolean }> {
   const { store, clock } = context
   const { channel, chat_id, message_id } = word
   const effect = (await isOwnersChat(context, word))
@@ -65,36 +81,39 @@ async function handle(context: Context, word: Heard, proof?: string): Promise<{ 
 }
 
 /** An unpaired chat can only try a pairing code. */
-async function tryPairing({ store, clock, kernelId, notifier }: Context, word: Heard): Promise<Effect | undefined> {
+async function tryPairing(
+  { store, clock, kernelId, notifier }: CommandContext,
+  word: ChatMessage,
+): Promise<Effect | undefined> {
   const [, code] = /^\s*\/pair\s+(\S{1,20})\s*$/i.exec(word.text) ?? []
   if (code === undefined) return undefined
   const { channel, chat_id } = word
   const now = clock.now()
-  const tried = tryCode(pairingIn(await store.setting(PAIRING)), channel, code, now)
+  const tried = checkCode(readPairing(await store.setting(PAIRING_SETTING)), channel, code, now)
   const texts = TEXTS[notifier.language()]
   switch (tried.kind) {
     case 'none':
       return undefined
     case 'wrong':
-      return { ops: [keepPairing(tried.left)], text: texts.wrongCode }
+      return { ops: [storePairing(tried.left)], text: texts.wrongCode }
     case 'paired': {
-      const chats = pairedIn(await store.setting(PAIRED))
+      const chats = readPairedChats(await store.setting(PAIRED_SETTING))
       const paired = { channel, chat_id, paired_at: iso(now) }
-      return { ops: [keepPairing(null), keepPaired([...chats, paired])], text: texts.paired(kernelId) }
+      return { ops: [storePairing(null), storePairedChats([...chats, paired])], text: texts.paired(kernelId) }
     }
     default:
       return assertNever(tried)
   }
 }
 
-async function runChatCommand(context: Context, { channel, chat_id, text }: Heard): Promise<Effect> {
+async function runChatCommand(context: CommandContext, { channel, chat_id, text }: ChatMessage): Promise<Effect> {
   const { kernelId, notifier } = context
   const texts = TEXTS[notifier.language()]
   switch (text.trim().replaceAll(/\s+/g, ' ').toLowerCase()) {
     case '/notice':
-      return { ops: [bind({ channel, chat_id })], text: texts.bound(kernelId) }
+      return { ops: [setNoticeTarget({ channel, chat_id })], text: texts.bound(kernelId) }
     case '/notice off':
-      return { ops: [bind('off')], text: texts.unbound(kernelId) }
+      return { ops: [setNoticeTarget('off')], text: texts.unbound(kernelId) }
     case '/status':
       return { ops: [], text: texts.status(await status.run(context, {}, () => {})) }
     default:

@@ -1,9 +1,9 @@
 /** Creates a home: configuration, agents, the detected model, and a cost forecast. */
 
 import { z } from 'zod'
-import { command } from './command.ts'
+import { defineCommand } from './command.ts'
 import { forecastDay } from './forecast.ts'
-import type { Prospect } from './outside.ts'
+import type { PricedModel } from './outside.ts'
 
 const forecastShape = z.object({
   model: z.string(),
@@ -19,12 +19,12 @@ const forecastShape = z.object({
   ),
 })
 
-export const init = command({
+export const init = defineCommand({
   name: 'init',
   summary: 'create a home with a configuration, three agents and a folder to watch; changes no existing file',
   example: 'init --yes',
   runsIn: 'no_home',
-  consent: 'Create a home here?',
+  confirmation: 'Create a home here?',
   input: z.object({
     yes: z.boolean().default(false).describe('do not ask for confirmation').meta({ short: 'y' }),
     here: z.string().optional().describe('folder whose git work tree is watched').meta({ path: true, here: true }),
@@ -40,12 +40,12 @@ export const init = command({
       .describe('cost of a day with this model; if it is free, also with a well-known paid one'),
     next: z.string(),
   }),
-  async run({ clock, machine, starter }, { here }) {
+  async run({ clock, machine, homeSetup: starter }, { here }) {
     const repository = here === undefined ? undefined : await machine.workTreeAt(here)
-    const { wrote, kept } = starter.furnish(repository)
-    const { own, paid } = await starter.prospects()
+    const { wrote, kept } = starter.scaffold(repository)
+    const { own, paid } = await starter.modelPrices()
     const settings = starter.settings()
-    const forecast = ({ id, price }: Prospect): z.input<typeof forecastShape> => {
+    const forecast = ({ id, price }: PricedModel): z.input<typeof forecastShape> => {
       const items = forecastDay(settings, price, clock.now())
       const day_usd = price && items.reduce((sum, { usd }) => sum + (usd ?? 0), 0)
       return { model: id, day_usd, items: items.map((item) => ({ ...item })) }
@@ -60,4 +60,4 @@ export const init = command({
   },
 })
 
-const isFree = ({ price }: Prospect): boolean => price !== null && price.input + price.output === 0
+const isFree = ({ price }: PricedModel): boolean => price !== null && price.input + price.output === 0

@@ -1,9 +1,9 @@
 /** Prints the home's log. */
 
 import { z } from 'zod'
-import { command } from './command.ts'
+import { defineCommand } from './command.ts'
 
-export const logs = command({
+export const logs = defineCommand({
   name: 'logs',
   summary: 'print the log of the home',
   example: 'logs --follow',

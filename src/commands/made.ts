@@ -14,7 +14,7 @@ export function wroteFiles({ phase, payload: { results } }: Event): boolean {
 }
 
 /** Contract: absolute paths without duplicates, in the order of writing. */
-export async function madeBy(store: Store, runId: string): Promise<readonly string[]> {
+export async function filesWrittenBy(store: Store, runId: string): Promise<readonly string[]> {
   const dispatch = await store.dispatch(runId)
   if (!dispatch) return []
   const session = await store.session(dispatch.session_id)

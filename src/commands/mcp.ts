@@ -4,8 +4,8 @@ import { z } from 'zod'
 import { REACHES, RECOVERIES } from '../domain/effect.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { McpState } from '../ports/mcp.ts'
-import { recordAct } from './audit.ts'
-import { command, type Offer } from './command.ts'
+import { auditOwnerAction } from './audit.ts'
+import { defineCommand, type OfferedCommand } from './command.ts'
 
 const toolShape = z.object({
   tool: z.string(),
@@ -35,7 +35,7 @@ const printable = ({ stderr, tools, ...state }: McpState): z.input<typeof stateS
 
 const server = z.string().min(1).describe('name in mcp_servers')
 
-export const mcpList = command({
+export const mcpList = defineCommand({
   name: 'mcp list',
   summary: 'list MCP servers with their state, last error output and tools',
   example: 'mcp list',
@@ -45,7 +45,7 @@ export const mcpList = command({
   run: async ({ mcp }) => ({ items: (await mcp.list()).map(printable) }),
 })
 
-export const mcpTest = command({
+export const mcpTest = defineCommand({
   name: 'mcp test',
   summary: 'start an MCP server and show its tools, or the error',
   example: 'mcp test github',
@@ -57,10 +57,10 @@ export const mcpTest = command({
     const state = printable(await mcp.test(name))
     return { ...state, ok: state.state === 'up' }
   },
-  exit: ({ ok }) => (ok ? 0 : 1),
+  exitCode: ({ ok }) => (ok ? 0 : 1),
 })
 
-export const mcpApprove = command({
+export const mcpApprove = defineCommand({
   name: 'mcp approve',
   summary: 'approve new or changed tools of an MCP server as they are now',
   example: 'mcp approve github create_issue',
@@ -70,7 +70,7 @@ export const mcpApprove = command({
   output: z.object({ server: z.string(), approved: z.array(z.string()) }),
   async run(context, { server: name, tool }) {
     const approved = [...(await context.mcp.approve(name, tool))]
-    if (approved.length > 0) await recordAct(context, 'mcp', { server: name, tools: approved })
+    if (approved.length > 0) await auditOwnerAction(context, 'mcp', { server: name, tools: approved })
     return { server: name, approved }
   },
 })
@@ -79,21 +79,21 @@ export const mcpApprove = command({
  * Commands that MCP clients may call. Approvals cannot be answered here: only a person may do that. An MCP client is a
  * model, so its prompts do not count as the owner's words.
  */
-const OFFERED: readonly Offer[] = [
-  { name: 'enqueue', fixed: { by: 'model' } },
+const OFFERED: readonly OfferedCommand[] = [
+  { name: 'enqueue', fixedInput: { by: 'model' } },
   ...['status', 'approvals list', 'approvals show', 'state show', 'state log', 'trace list', 'trace show'].map(
     (name) => ({ name }),
   ),
 ]
 
-export const mcpServe = command({
+export const mcpServe = defineCommand({
   name: 'mcp serve',
   summary: 'serve this home to an MCP client on stdin and stdout',
   example: 'mcp serve',
   runsIn: 'no_home',
   input: z.object({}),
   output: z.null().describe('everything was printed already'),
-  async run({ offer }) {
+  async run({ serveMcp: offer }) {
     if (!offer)
       throw new TirelessError('usage', {
         what: 'mcp serve needs stdin and stdout',

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { FACT_STATUSES } from '../domain/fact.ts'
 import { TRUSTS } from '../domain/trust.ts'
 import { commitOne } from '../ports/store.ts'
-import { command } from './command.ts'
+import { defineCommand } from './command.ts'
 
 const factShape = z.object({
   id: z.string(),
@@ -23,7 +23,7 @@ const factShape = z.object({
 const agentInput = z.string().optional().describe('only facts of this agent')
 const limitInput = z.int().positive().default(100).describe('maximum number of facts')
 
-export const memoryList = command({
+export const memoryList = defineCommand({
   name: 'memory list',
   summary: 'list remembered facts, newest first',
   example: 'memory list --agent writer',
@@ -39,7 +39,7 @@ export const memoryList = command({
   }),
 })
 
-export const memorySearch = command({
+export const memorySearch = defineCommand({
   name: 'memory search',
   summary: 'search remembered facts, best match first',
   example: 'memory search "release date"',
@@ -56,7 +56,7 @@ export const memorySearch = command({
   }),
 })
 
-export const memoryForget = command({
+export const memoryForget = defineCommand({
   name: 'memory forget',
   summary: 'delete a remembered fact for good',
   example: 'memory forget release-date --agent writer',
@@ -71,5 +71,5 @@ export const memoryForget = command({
     const [done] = await commitOne(store, [{ op: 'forget', agent_id: agent, key, before: clock.now() }])
     return { key, agent_id: agent, ...done }
   },
-  exit: ({ forgotten }) => (forgotten ? 0 : 1),
+  exitCode: ({ forgotten }) => (forgotten ? 0 : 1),
 })

@@ -3,11 +3,11 @@
 import { z } from 'zod'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { scopeKey } from '../domain/selection.ts'
-import { paidCall } from '../engine/money.ts'
+import { callWithinBudget } from '../engine/money.ts'
 import { commitOne } from '../ports/store.ts'
-import { command } from './command.ts'
+import { defineCommand } from './command.ts'
 
-export const modelsList = command({
+export const modelsList = defineCommand({
   name: 'models list',
   summary: 'list usable models, the default with its reason, and the models chosen for chats and channels',
   example: 'models list',
@@ -45,7 +45,7 @@ export const modelsList = command({
 
 const REQUEST = { system: '', messages: [{ role: 'user', text: 'Say the word: ready' } as const], tools: [] }
 
-export const modelsTest = command({
+export const modelsTest = defineCommand({
   name: 'models test',
   summary: 'send a model one short request: shows latency and usage, or the error and its remedy',
   example: 'models test openai/gpt-5',
@@ -68,7 +68,7 @@ export const modelsTest = command({
     error: z.string().nullable(),
   }),
   async run(context, { model: wanted }) {
-    const { models, breaker, clock, signals, ids, purse, kernelId: kernel_id } = context
+    const { models, breaker, clock, signals, ids, budgetLimits: purse, kernelId: kernel_id } = context
     const model = wanted ?? (await models.choice()).id
     const startedAt = clock.monotonic()
     try {
@@ -79,18 +79,18 @@ export const modelsTest = command({
         model,
         day: purse.dayOf(clock.now()),
       }
-      const { usage } = await paidCall(context, models.get(model), REQUEST, signals.abort, spender)
-      breaker.heard({ model, code: null, at: clock.now() })
+      const { usage } = await callWithinBudget(context, models.get(model), REQUEST, signals.abort, spender)
+      breaker.recordOutcome({ model, code: null, at: clock.now() })
       return { model, ok: true, latency_ms: Math.round(clock.monotonic() - startedAt), usage, code: null, error: null }
     } catch (thrown) {
       const { code, message } = asTirelessError(thrown)
       return { model, ok: false, latency_ms: null, usage: null, code, error: message }
     }
   },
-  exit: ({ ok }) => (ok ? 0 : 1),
+  exitCode: ({ ok }) => (ok ? 0 : 1),
 })
 
-export const modelsUse = command({
+export const modelsUse = defineCommand({
   name: 'models use',
   summary: 'choose the model for a chat, a person in it, a channel, or everything',
   example: 'models use anthropic/claude-sonnet-5-5 --channel webhook',

@@ -2,18 +2,18 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 import { COMMANDS } from './all.ts'
-import { commandIn, commandNamed } from './named.ts'
+import { findCommand, loadCommand } from './named.ts'
 
 test('every command is found by its name, and by words that start with it', async () => {
   for (const command of COMMANDS) {
-    assert.equal(await commandNamed(command.name), command)
-    assert.equal(await commandIn([...command.name.split(' '), 'and more']), command)
+    assert.equal(await loadCommand(command.name), command)
+    assert.equal(await findCommand([...command.name.split(' '), 'and more']), command)
   }
-  assert.equal(await commandNamed('queue'), undefined)
-  assert.equal(await commandNamed('run this'), undefined)
-  assert.equal(await commandIn(['queue', 'toString']), undefined)
-  assert.equal(await commandIn(['constructor']), undefined)
-  assert.equal(await commandIn([]), undefined)
+  assert.equal(await loadCommand('queue'), undefined)
+  assert.equal(await loadCommand('run this'), undefined)
+  assert.equal(await findCommand(['queue', 'toString']), undefined)
+  assert.equal(await findCommand(['constructor']), undefined)
+  assert.equal(await findCommand([]), undefined)
 })
 
 test('P6: no command needs the whole registry to be loaded', () => {

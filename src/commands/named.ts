@@ -46,10 +46,10 @@ const FILES: Readonly<Record<string, () => Promise<object>>> = {
 }
 
 /** Contract: the command of exactly this name, or undefined. */
-export const commandNamed = (name: string): Promise<Command | undefined> => findFirst([name])
+export const loadCommand = (name: string): Promise<Command | undefined> => findFirst([name])
 
 /** Contract: the command with the longest name that the words start with, or undefined. */
-export function commandIn(words: readonly string[]): Promise<Command | undefined> {
+export function findCommand(words: readonly string[]): Promise<Command | undefined> {
   return findFirst(words.map((_, i) => words.slice(0, i + 1).join(' ')).reverse())
 }
 

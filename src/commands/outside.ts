@@ -2,46 +2,46 @@
 
 import type { Json } from '../domain/json.ts'
 import type { Price } from '../domain/money.ts'
-import type { Signals } from '../engine/advance.ts'
-import type { Settings } from '../kernel/settings.ts'
+import type { StopSignals } from '../engine/advance.ts'
+import type { KernelSettings } from '../kernel/settings.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { TraceReader } from '../trace/reader.ts'
 
-export interface Outside {
+export interface ClosedHomeContext {
   readonly clock: Clock
-  readonly signals: Signals
+  readonly signals: StopSignals
   /** Contract: throws `config_invalid` with every problem. */
   checkConfig(): { readonly file: string | null; readonly unused: readonly string[] }
   /** Contract: as checkConfig; secrets are left out. */
   explainConfig(): { readonly file: string | null; readonly items: readonly ConfigValue[] }
   configSchema(): Readonly<Record<string, unknown>>
   readonly machine: Machine
-  readonly log: LogReader
+  readonly log: LogView
   readonly backups: Backups
   /** Trace files of the home. */
   readonly traces: TraceReader
-  readonly starter: Starter
+  readonly homeSetup: HomeSetup
 }
 
 /** Creates a home, and forecasts its cost before it exists. */
-export interface Starter {
+export interface HomeSetup {
   readonly home: string
   /** Contract: writes missing files of a home and changes no existing one. `repository`: a git work tree to watch. */
-  furnish(repository: string | undefined): Furnished
+  scaffold(repository: string | undefined): ScaffoldedFiles
   /** Contract: kernel settings from the file; throws `config_invalid`. */
-  settings(): Settings
+  settings(): KernelSettings
   /** Contract: the default model and a well-known paid one, with prices. Sends no request to a provider. */
-  prospects(): Promise<{ readonly own: Prospect & { readonly why: string }; readonly paid: Prospect }>
+  modelPrices(): Promise<{ readonly own: PricedModel & { readonly why: string }; readonly paid: PricedModel }>
 }
 
 /** Paths relative to the home. */
-export interface Furnished {
+export interface ScaffoldedFiles {
   readonly wrote: readonly string[]
   /** Files that existed before. */
   readonly kept: readonly string[]
 }
 
-export interface Prospect {
+export interface PricedModel {
   readonly id: string
   /** Null: unknown. */
   readonly price: Price | null
@@ -72,9 +72,9 @@ export interface Machine {
   /** Contract: the limits for all commands together, and how they are enforced here. */
   limits(): string
   /** Contract: parts of the home that other users can access or own. */
-  exposed(): Promise<readonly Exposed[]>
+  findExposed(): Promise<readonly ExposedPart[]>
   /** Contract: removes other users' access. */
-  shut(part: Exposed): Promise<void>
+  restrictAccess(part: ExposedPart): Promise<void>
   /** Contract: pure; resolves `~/x`, and `x` relative to `base`. */
   fullPath(path: string, base?: string): string
   /** Contract: the top folder of the git work tree around `folder`; undefined if there is none. */
@@ -85,7 +85,7 @@ export type SandboxTrial =
   | { readonly holds: true; readonly what: string }
   | { readonly holds: false; readonly why: string; readonly remedy: string }
 
-export interface Exposed {
+export interface ExposedPart {
   readonly path: string
   readonly mode: number
   readonly wanted: number
@@ -99,7 +99,7 @@ export interface LogEntry {
   readonly [detail: string]: Json
 }
 
-export interface LogReader {
+export interface LogView {
   /** Contract: the last `count` entries, oldest first. */
   last(count: number): Promise<readonly LogEntry[]>
   /** Contract: the last `count` entries, then new ones, until the signal. */

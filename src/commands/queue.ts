@@ -1,23 +1,23 @@
 /** Adds work to the queue; lists, cancels, retries and pauses dispatches. */
 
 import { z } from 'zod'
-import { CANCELS, DISPATCH_STATUSES, type Dispatch, type DispatchStatus, isTerminal } from '../domain/dispatch.ts'
+import { CANCEL_MODES, DISPATCH_STATUSES, type Dispatch, type DispatchStatus, isTerminal } from '../domain/dispatch.ts'
 import { parseInstant } from '../domain/duration.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
 import { EXPECTED_INSTANT } from '../domain/limits.ts'
 import { titleOf } from '../domain/title.ts'
-import { UNTRUSTED } from '../domain/trust.ts'
+import { UNTRUSTED_LABEL } from '../domain/trust.ts'
 import { commitOne } from '../ports/store.ts'
-import { type Context, command } from './command.ts'
-import { dispatchShape } from './shapes.ts'
-import { metadataOf, wishes } from './wishes.ts'
+import { type CommandContext, defineCommand } from './command.ts'
+import { dispatchSchema } from './shapes.ts'
+import { overridesToMetadata, taskOverrides } from './wishes.ts'
 
 const DEFAULT_AGENT = 'default'
 
 export const agentInput = z.string().min(1).default(DEFAULT_AGENT).describe('the agent to run')
 
-export const enqueue = command({
+export const enqueue = defineCommand({
   name: 'enqueue',
   summary: 'add a task to the queue',
   example: 'enqueue --prompt "summarize the README" --at 10m',
@@ -30,7 +30,7 @@ export const enqueue = command({
     at: z.string().optional().describe('earliest start: an ISO instant, or a duration from now such as 10m'),
     parent: z.string().min(1).optional().describe('parent dispatch; cancelling or pausing it also affects this one'),
     by: z.enum(['owner', 'model']).default('owner').describe('who wrote the prompt; only the owner’s is trusted'),
-    ...wishes,
+    ...taskOverrides,
   }),
   output: z.object({ dispatch_id: z.string(), session_id: z.string(), duplicate: z.boolean() }),
   run: (context, { agent, prompt, priority, key, at, parent, by, ...wanted }) =>
@@ -38,11 +38,14 @@ export const enqueue = command({
       ...{ agent, prompt, priority, key, parent },
       at: parseAt(context, at),
       source: by === 'owner' ? 'cli' : 'model',
-      metadata: { ...metadataOf(wanted), ...(by === 'owner' ? {} : { label: { ...UNTRUSTED }, words: 'model' }) },
+      metadata: {
+        ...overridesToMetadata(wanted),
+        ...(by === 'owner' ? {} : { label: { ...UNTRUSTED_LABEL }, words: 'model' }),
+      },
     }),
 })
 
-export const queueList = command({
+export const queueList = defineCommand({
   name: 'queue list',
   summary: 'list dispatches, newest first',
   example: 'queue list --status failed',
@@ -52,20 +55,20 @@ export const queueList = command({
     agent: z.string().optional().describe('only of this agent'),
     limit: z.int().positive().default(100).describe('maximum number of dispatches'),
   }),
-  output: z.object({ items: z.array(dispatchShape) }),
+  output: z.object({ items: z.array(dispatchSchema) }),
   run: async ({ store }, { status, agent, limit }) => ({
     items: (await store.dispatches({ status, agent_id: agent, limit })).map(withTitle),
   }),
 })
 
-export const queueShow = command({
+export const queueShow = defineCommand({
   name: 'queue show',
   summary: 'show one dispatch',
   example: 'queue show 1a2b3c',
   runsIn: 'any_process',
   positional: ['id'],
   input: z.object({ id: z.string().describe('dispatch id') }),
-  output: dispatchShape,
+  output: dispatchSchema,
   async run({ store }, { id }) {
     const dispatch = await store.dispatch(id)
     if (!dispatch)
@@ -82,7 +85,7 @@ const changedShape = z.object({
   ),
 })
 
-export const queueCancel = command({
+export const queueCancel = defineCommand({
   name: 'queue cancel',
   summary: 'cancel a dispatch and its children',
   example: 'queue cancel 1a2b3c --how after_step',
@@ -90,7 +93,7 @@ export const queueCancel = command({
   positional: ['id'],
   input: z.object({
     id: z.string().describe('dispatch id'),
-    how: z.enum(CANCELS).default('immediate').describe('at once, or after the current step'),
+    how: z.enum(CANCEL_MODES).default('immediate').describe('at once, or after the current step'),
   }),
   output: changedShape,
   async run(context, { id, how }) {
@@ -102,7 +105,7 @@ export const queueCancel = command({
   },
 })
 
-export const queueRetry = command({
+export const queueRetry = defineCommand({
   name: 'queue retry',
   summary: 'retry a dispatch that failed or was set aside',
   example: 'queue retry 1a2b3c',
@@ -119,7 +122,7 @@ export const queueRetry = command({
 })
 
 const pauseCommand = (name: 'queue pause' | 'queue resume', summary: string, paused: boolean) =>
-  command({
+  defineCommand({
     name,
     summary,
     example: `${name} 1a2b3c`,
@@ -142,18 +145,22 @@ export const queuePause = pauseCommand('queue pause', 'pause a dispatch and its 
 export const queueResume = pauseCommand('queue resume', 'resume a paused dispatch and its children', false)
 
 /** Waits for a status. If no process works the queue, this one does, for that dispatch only. */
-async function waitUntil(context: Context, id: string, isReached: (status: DispatchStatus) => boolean): Promise<void> {
+async function waitUntil(
+  context: CommandContext,
+  id: string,
+  isReached: (status: DispatchStatus) => boolean,
+): Promise<void> {
   for (;;) {
-    const since = context.bell.rung()
+    const since = context.wakeSignal.ringCount()
     const status = (await context.store.dispatch(id))?.status
     if (status === undefined || isReached(status) || context.signals.drain.aborted) return
     if (status === 'pending' && !context.draining()) await context.drain({ untilIdle: true, only: [id] })
-    else await context.bell.wait(since, context.signals.drain)
+    else await context.wakeSignal.wait(since, context.signals.drain)
   }
 }
 
 async function statusChanges(
-  { store }: Context,
+  { store }: CommandContext,
   members: readonly { readonly dispatch_id: string; readonly status: DispatchStatus }[],
 ): Promise<{ dispatch_id: string; was: DispatchStatus; status: DispatchStatus }[]> {
   return Promise.all(
@@ -164,7 +171,7 @@ async function statusChanges(
   )
 }
 
-export interface Task {
+export interface NewTask {
   readonly agent: string
   readonly prompt: string
   readonly priority: number
@@ -178,14 +185,14 @@ export interface Task {
 
 /** The only way to add work: a dispatch in a new session, with a workspace. */
 export async function enqueueTask(
-  context: Context,
-  task: Task,
+  context: CommandContext,
+  task: NewTask,
 ): Promise<{ dispatch_id: string; session_id: string; duplicate: boolean; workspace: string; note?: string }> {
   refuseUnknownAgent(context, task.agent)
   await refuseUnknownParent(context, task.parent)
   const dispatch_id = context.ids.next()
   const session_id = `${task.agent}-${dispatch_id}`
-  const { path: workspace, note } = await context.workspace(session_id, task.workspace ?? { agent: task.agent })
+  const { path: workspace, note } = await context.prepareWorkspace(session_id, task.workspace ?? { agent: task.agent })
   const [[enqueued]] = await commitOne(context.store, [
     {
       op: 'enqueue',
@@ -212,7 +219,7 @@ export async function enqueueTask(
   return { ...enqueued, workspace, ...(note === undefined ? {} : { note }) }
 }
 
-export function refuseUnknownAgent(context: Context, agent: string): void {
+export function refuseUnknownAgent(context: CommandContext, agent: string): void {
   const agents = context.agents()
   if (!agents.includes(agent))
     throw new TirelessError('not_found', {
@@ -223,7 +230,7 @@ export function refuseUnknownAgent(context: Context, agent: string): void {
     })
 }
 
-async function refuseUnknownParent({ store }: Context, parent: string | undefined): Promise<void> {
+async function refuseUnknownParent({ store }: CommandContext, parent: string | undefined): Promise<void> {
   if (parent !== undefined && !(await store.dispatch(parent)))
     throw new TirelessError('not_found', {
       what: 'no such parent dispatch',
@@ -232,7 +239,7 @@ async function refuseUnknownParent({ store }: Context, parent: string | undefine
     })
 }
 
-function parseAt({ clock }: Context, text: string | undefined): number | undefined {
+function parseAt({ clock }: CommandContext, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const instant = parseInstant(text, clock.now())
   if (instant === undefined)

@@ -4,17 +4,17 @@ import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { DISPATCH_STATUSES, type Dispatch } from '../domain/dispatch.ts'
 import { TirelessError } from '../domain/error.ts'
-import { type Event, eventFold } from '../domain/event.ts'
+import { createEventFold, type Event } from '../domain/event.ts'
 import type { Observation } from '../domain/observation.ts'
 import type { JournalRecord } from '../domain/record.ts'
-import { redacted } from '../domain/redacted.ts'
+import { redactValue } from '../domain/redacted.ts'
 import { STOP_REASONS } from '../domain/stop.ts'
 import { workspaceKey } from '../domain/trust.ts'
 import { commitOne } from '../ports/store.ts'
-import { type Context, command } from './command.ts'
-import { findRun, type Recorded } from './find-run.ts'
-import { endingIn, watch } from './run.ts'
-import { metadataOf } from './wishes.ts'
+import { type CommandContext, defineCommand } from './command.ts'
+import { findRun, type RecordedRun } from './find-run.ts'
+import { readRunEnding, watchDispatch } from './run.ts'
+import { overridesToMetadata } from './wishes.ts'
 
 const replayShape = z.object({
   run_id: z.string(),
@@ -42,7 +42,7 @@ const forkShape = z.object({
     .describe('kept: as they were after that step; now: current files, because there is no snapshot'),
 })
 
-export const replay = command({
+export const replay = defineCommand({
   name: 'replay',
   summary: 'replay a run offline; with --from, continue it from a step with another model, parser or memory',
   example: 'replay 1a2b3c --from 3 --model openai/gpt-5',
@@ -67,20 +67,20 @@ export const replay = command({
     const { dispatch, past, records } = recorded
     return compareEvents(context, dispatch, records, await context.replay(dispatch, past, records))
   },
-  exit: (output) => ('identical' in output ? (output.identical ? 0 : 1) : output.status === 'done' ? 0 : 1),
+  exitCode: (output) => ('identical' in output ? (output.identical ? 0 : 1) : output.status === 'done' ? 0 : 1),
 })
 
 function compareEvents(
-  { redact }: Context,
+  { redact }: CommandContext,
   { dispatch_id: run_id, session_id }: Dispatch,
   records: readonly JournalRecord[],
   replayed: readonly JournalRecord[],
 ): z.input<typeof replayShape> {
   const note = describeCompilerChange(records, replayed)
   const eventsOf = (run: readonly JournalRecord[]): string[] => {
-    const fold = eventFold({ run_id, session_id })
+    const fold = createEventFold({ run_id, session_id })
     return run
-      .flatMap((record) => fold.of(redacted(record, redact)))
+      .flatMap((record) => fold.apply(redactValue(record, redact)))
       .map((event) => comparableText(event, note === null))
   }
   const [recordedEvents, replayedEvents] = [eventsOf(records), eventsOf(replayed)]
@@ -121,25 +121,25 @@ function comparableText({ ts: _, ...event }: Event, withPrompts: boolean): strin
 }
 
 async function fork(
-  context: Context,
-  { dispatch, records }: Recorded,
+  context: CommandContext,
+  { dispatch, records }: RecordedRun,
   from: number,
   wanted: { model?: string | undefined; parser?: string | undefined; memory?: string | undefined },
-  tell: Parameters<typeof watch>[2],
+  tell: Parameters<typeof watchDispatch>[2],
 ): Promise<z.input<typeof forkShape>> {
   const { store, clock, ids } = context
   const dispatch_id = ids.next()
   const session_id = `${dispatch.agent_id}-${dispatch_id}`
   const session = await store.session(dispatch.session_id)
   const kept = recordsUpTo(records, from, dispatch_id)
-  const { path: workspace } = await context.workspace(session_id)
+  const { path: workspace } = await context.prepareWorkspace(session_id)
   const step = { run_id: dispatch.dispatch_id, turn: kept.turn }
   const { workspace: original = workspace } = session ?? {}
   const files = await context.snapshots.copyTo(workspace, { workspace: original, step, as: dispatch_id })
   if (files === 'now')
     tell({ kind: 'note', text: `No snapshot of step ${from}: the fork starts with the files as they are now.` })
   const label = await store.label(workspaceKey(original))
-  const metadata = { ...dispatch.metadata, ...metadataOf(wanted) }
+  const metadata = { ...dispatch.metadata, ...overridesToMetadata(wanted) }
   const { agent_id, kernel_id, prompt, priority } = dispatch
   const copy = { dispatch_id, kernel_id, agent_id, session_id, prompt, priority, metadata, source: 'fork', workspace }
   await commitOne(store, [
@@ -148,8 +148,8 @@ async function fork(
     // The copied workspace keeps the label of the original (I12).
     ...(label === undefined ? [] : [{ op: 'label', of: workspaceKey(workspace), label } as const]),
   ])
-  await watch(context, dispatch_id, tell)
-  const ending = await endingIn(context, dispatch_id, session_id)
+  await watchDispatch(context, dispatch_id, tell)
+  const ending = await readRunEnding(context, dispatch_id, session_id)
   return { run_id: dispatch_id, forked_from: { run_id: dispatch.dispatch_id, step: from }, workspace, files, ...ending }
 }
 

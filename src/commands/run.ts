@@ -5,17 +5,17 @@ import { type Dispatch, isTerminal } from '../domain/dispatch.ts'
 import { TirelessError } from '../domain/error.ts'
 import { recordsOfRun } from '../domain/record.ts'
 import { STOP_REASONS } from '../domain/stop.ts'
-import { SOON_MS } from '../kernel/drain.ts'
-import { traceOf } from '../trace/trace.ts'
-import { type Context, command, type Progress } from './command.ts'
+import { RETRY_SOON_MS } from '../kernel/drain.ts'
+import { traceFromRecords } from '../trace/trace.ts'
+import { type CommandContext, defineCommand, type Progress } from './command.ts'
 import { agentInput, enqueueTask } from './queue.ts'
-import { dispatchShape } from './shapes.ts'
-import { metadataOf, wishes } from './wishes.ts'
+import { dispatchSchema } from './shapes.ts'
+import { overridesToMetadata, taskOverrides } from './wishes.ts'
 
 /** A user is waiting, so the task goes before queued ones. */
 const FOREGROUND_PRIORITY = 100
 
-export const run = command({
+export const run = defineCommand({
   name: 'run',
   summary: 'run one task now and print the answer',
   example: 'run "summarize the README in three sentences"',
@@ -29,10 +29,10 @@ export const run = command({
       .optional()
       .describe('work in this folder (empty or clean git: in place; git with changes: in a worktree)')
       .meta({ path: true }),
-    ...wishes,
+    ...taskOverrides,
   }),
   output: z.object({
-    ...dispatchShape.pick({
+    ...dispatchSchema.pick({
       dispatch_id: true,
       session_id: true,
       status: true,
@@ -47,29 +47,30 @@ export const run = command({
     issues: z.array(z.object({ code: z.string(), message: z.string() })),
   }),
   async run(context, { task, agent, workspace: folder, ...wanted }, tell) {
-    for (const text of [...(await context.sandboxNotices()), ...(await context.notices())]) tell({ kind: 'note', text })
+    for (const text of [...(await context.sandboxNotices()), ...(await context.startNotices())])
+      tell({ kind: 'note', text })
     const { dispatch_id, session_id, workspace, note } = await enqueueTask(context, {
       agent,
       prompt: task,
       priority: FOREGROUND_PRIORITY,
       source: 'run',
       workspace: folder,
-      metadata: metadataOf(wanted),
+      metadata: overridesToMetadata(wanted),
     })
     tell({ kind: 'note', text: note ?? `Working in ${workspace}` })
-    await watch(context, dispatch_id, tell)
+    await watchDispatch(context, dispatch_id, tell)
     await deliver(context, tell)
-    return { dispatch_id, session_id, workspace, ...(await endingIn(context, dispatch_id, session_id)) }
+    return { dispatch_id, session_id, workspace, ...(await readRunEnding(context, dispatch_id, session_id)) }
   },
-  exit: ({ status }) => (status === 'done' ? 0 : isTerminal(status) ? 1 : 3),
+  exitCode: ({ status }) => (status === 'done' ? 0 : isTerminal(status) ? 1 : 3),
 })
 
 /** Delivers the outbox if no kernel is running to do it. */
 async function deliver(
-  { kernel, notifier, signals, listen }: Context,
+  { kernel, notifier, signals, listen }: CommandContext,
   tell: (progress: Progress) => void,
 ): Promise<void> {
-  if (kernel.running()) return
+  if (kernel.isRunning()) return
   const stopListening = listen((progress) => {
     if (progress.kind === 'note') tell(progress)
   })
@@ -77,23 +78,27 @@ async function deliver(
 }
 
 /** Status and result of a run, from its dispatch and journal. */
-export async function endingIn({ store }: Context, run_id: string, session_id: string) {
+export async function readRunEnding({ store }: CommandContext, run_id: string, session_id: string) {
   const dispatch = await store.dispatch(run_id)
   if (!dispatch) throw new TirelessError('not_found', `dispatch ${run_id} no longer exists`)
   const { status, wait, error, failure_class, result: answer } = dispatch
   const records = recordsOfRun(await store.journal(session_id), run_id)
-  const { stop_reason, step_count: steps, issues } = traceOf({ run_id, session_id }, records).manifest
+  const { stop_reason, step_count: steps, issues } = traceFromRecords({ run_id, session_id }, records).manifest
   return { status, wait, error, failure_class, answer, stop_reason, steps, issues: [...issues] }
 }
 
 /** Follows one dispatch until it ends, or waits for something that takes long. */
-export async function watch(context: Context, dispatchId: string, tell: (progress: Progress) => void): Promise<void> {
+export async function watchDispatch(
+  context: CommandContext,
+  dispatchId: string,
+  tell: (progress: Progress) => void,
+): Promise<void> {
   const stopListening = context.listen((progress) => {
     if (runIdOf(progress) === dispatchId) tell(progress)
   })
   try {
     for (;;) {
-      const since = context.bell.rung()
+      const since = context.wakeSignal.ringCount()
       // Check every time: the process that works the queue may have stopped.
       const drainsHere = !context.draining()
       if (drainsHere) await context.drain({ untilIdle: true, only: [dispatchId] })
@@ -106,16 +111,16 @@ export async function watch(context: Context, dispatchId: string, tell: (progres
         parkedForLong(context, dispatch)
       )
         return
-      await context.bell.wait(since, context.signals.drain)
+      await context.wakeSignal.wait(since, context.signals.drain)
     }
   } finally {
     stopListening()
   }
 }
 
-function parkedForLong({ clock }: Context, { status, wait }: Dispatch): boolean {
+function parkedForLong({ clock }: CommandContext, { status, wait }: Dispatch): boolean {
   if (status !== 'waiting' || !wait) return false
-  return wait.kind !== 'retry' || wait.until - clock.now() > SOON_MS
+  return wait.kind !== 'retry' || wait.until - clock.now() > RETRY_SOON_MS
 }
 
 function runIdOf(progress: Progress): string | undefined {

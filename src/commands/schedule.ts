@@ -4,12 +4,12 @@ import { z } from 'zod'
 import { parseDuration } from '../domain/duration.ts'
 import { TirelessError } from '../domain/error.ts'
 import { EXPECTED_DURATION } from '../domain/limits.ts'
-import type { Mark, ScheduleEntry, ScheduleSpec } from '../domain/schedule.ts'
-import { addedRow, dueWith, nextOf, type Row, rowsOf } from '../kernel/timetable.ts'
-import { ownZone } from '../kernel/zone.ts'
+import type { ScheduleEntry, ScheduleMark, ScheduleSpec } from '../domain/schedule.ts'
+import { dueAgents, listSchedules, nextScheduleDue, rowFromEntry, type ScheduleRow } from '../kernel/timetable.ts'
+import { localZone } from '../kernel/zone.ts'
 import { iso } from '../ports/clock.ts'
 import { commitOne } from '../ports/store.ts'
-import { type Context, command } from './command.ts'
+import { type CommandContext, defineCommand } from './command.ts'
 import { agentInput, refuseUnknownAgent } from './queue.ts'
 
 const scheduleShape = z.object({
@@ -27,7 +27,7 @@ const scheduleShape = z.object({
 
 const idInput = z.string().min(1).describe('id from schedule list')
 
-export const scheduleList = command({
+export const scheduleList = defineCommand({
   name: 'schedule list',
   summary: 'list all schedules with their next beat: the kernel, agents, and added ones',
   example: 'schedule list',
@@ -42,7 +42,7 @@ export const scheduleList = command({
 
 const ID = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/
 
-export const scheduleAdd = command({
+export const scheduleAdd = defineCommand({
   name: 'schedule add',
   summary: 'run an agent repeatedly, or once at a given time',
   example: 'schedule add --agent writer --cron "30 9 * * mon-fri" --prompt "write the daily report"',
@@ -67,13 +67,13 @@ export const scheduleAdd = command({
     const entry: ScheduleEntry = {
       id: id ?? context.ids.next(),
       spec: specOf(when, now),
-      timezone: timezone ?? context.settings().timezone ?? ownZone(),
+      timezone: timezone ?? context.settings().timezone ?? localZone(),
       agent_id: agent,
       prompt: prompt ?? null,
       paused: false,
       created_at: iso(now),
     }
-    const row = addedRow(entry)
+    const row = rowFromEntry(entry)
     requirePrompt(context, row, agent)
     if (row.schedule.next(now) === undefined)
       throw new TirelessError('usage', {
@@ -82,13 +82,13 @@ export const scheduleAdd = command({
         expected: `a time after ${iso(now)}`,
       })
     await commitOne(context.store, [{ op: 'schedule_put', entry, now }])
-    context.kernel.refresh()
+    context.kernel.reloadSchedules()
     return printRow(context, row, await context.store.marks())
   },
 })
 
 const pauseCommand = (name: 'schedule pause' | 'schedule resume', summary: string, paused: boolean) =>
-  command({
+  defineCommand({
     name,
     summary,
     example: `${name} daily-report`,
@@ -100,7 +100,7 @@ const pauseCommand = (name: 'schedule pause' | 'schedule resume', summary: strin
       await findAdded(context, id)
       const now = context.clock.now()
       await commitOne(context.store, [{ op: 'schedule_pause', id, paused, now }])
-      context.kernel.refresh()
+      context.kernel.reloadSchedules()
       return printRow(context, await findAdded(context, id), await context.store.marks())
     },
   })
@@ -112,7 +112,7 @@ export const scheduleResume = pauseCommand(
   false,
 )
 
-export const scheduleRemove = command({
+export const scheduleRemove = defineCommand({
   name: 'schedule remove',
   summary: 'remove an added schedule; work that it started continues',
   example: 'schedule remove daily-report',
@@ -124,12 +124,12 @@ export const scheduleRemove = command({
     // Also removes a schedule that cannot be parsed.
     if (!(await context.store.schedules()).some((entry) => entry.id === id)) await findAdded(context, id)
     await commitOne(context.store, [{ op: 'schedule_remove', id }])
-    context.kernel.refresh()
+    context.kernel.reloadSchedules()
     return { removed: id }
   },
 })
 
-export const scheduleRun = command({
+export const scheduleRun = defineCommand({
   name: 'schedule run',
   summary: 'run now what a schedule would run; the schedule stays unchanged',
   example: 'schedule run daily-report',
@@ -147,32 +147,32 @@ export const scheduleRun = command({
         fix: 'run a cycle instead: tireless cycle now',
       })
     for (const agent of row.agents ?? []) requirePrompt(context, row, agent)
-    const dispatched = await context.kernel.byHand(row.agents ?? [], row.prompt, { schedule_id: id })
+    const dispatched = await context.kernel.enqueueAgents(row.agents ?? [], row.prompt, { schedule_id: id })
     const items = dispatched.map(({ agent_id, dispatch_id, session_id }) => ({ agent_id, dispatch_id, session_id }))
     return { items }
   },
 })
 
-async function allRows({ store, settings }: Context): Promise<readonly Row[]> {
-  return rowsOf(settings(), await store.schedules())
+async function allRows({ store, settings }: CommandContext): Promise<readonly ScheduleRow[]> {
+  return listSchedules(settings(), await store.schedules())
 }
 
 /** Contract: the next beat of any schedule with an enabled agent; undefined if there is none. */
-export async function nextDue(context: Context): Promise<number | undefined> {
+export async function nextScheduledRun(context: CommandContext): Promise<number | undefined> {
   const { store, settings, clock } = context
   const marks = await store.marks()
-  const due = (await allRows(context)).filter((row) => dueWith(row, settings().agents).length > 0)
-  const nexts = due.map((row) => nextOf(row, marks, clock.now())).filter((next) => next !== undefined)
+  const due = (await allRows(context)).filter((row) => dueAgents(row, settings().agents).length > 0)
+  const nexts = due.map((row) => nextScheduleDue(row, marks, clock.now())).filter((next) => next !== undefined)
   return nexts.length === 0 ? undefined : Math.min(...nexts)
 }
 
-async function findRow(context: Context, id: string): Promise<Row> {
+async function findRow(context: CommandContext, id: string): Promise<ScheduleRow> {
   const row = (await allRows(context)).find(({ schedule_id }) => schedule_id === id)
   if (row) return row
   throw new TirelessError('not_found', { what: 'no such schedule', got: id, fix: 'run tireless schedule list' })
 }
 
-async function findAdded(context: Context, id: string): Promise<Row> {
+async function findAdded(context: CommandContext, id: string): Promise<ScheduleRow> {
   const row = await findRow(context, id)
   if (row.origin === 'added') return row
   throw new TirelessError('usage', {
@@ -183,7 +183,7 @@ async function findAdded(context: Context, id: string): Promise<Row> {
 }
 
 /** Contract: throws `usage` if neither the schedule nor the agent has a prompt. */
-function requirePrompt({ settings }: Context, { prompt }: Row, agent: string): void {
+function requirePrompt({ settings }: CommandContext, { prompt }: ScheduleRow, agent: string): void {
   if ((prompt ?? settings().agents.find(({ agent_id }) => agent_id === agent)?.prompt) !== undefined) return
   throw new TirelessError('usage', {
     what: `the agent ${agent} has no prompt of its own`,
@@ -192,12 +192,12 @@ function requirePrompt({ settings }: Context, { prompt }: Row, agent: string): v
   })
 }
 
-function printRow({ settings, clock }: Context, row: Row, marks: readonly Mark[]) {
+function printRow({ settings, clock }: CommandContext, row: ScheduleRow, marks: readonly ScheduleMark[]) {
   const { schedule_id: id, origin, spec: schedule, timezone, prompt, paused, created_at } = row
-  const next = nextOf(row, marks, clock.now())
+  const next = nextScheduleDue(row, marks, clock.now())
   const fired = marks.find(({ schedule_id }) => schedule_id === id)?.fired ?? null
   return {
-    ...{ id, origin, schedule, timezone, agents: [...dueWith(row, settings().agents)], prompt, paused, created_at },
+    ...{ id, origin, schedule, timezone, agents: [...dueAgents(row, settings().agents)], prompt, paused, created_at },
     next: next === undefined ? null : iso(next),
     last: fired === null ? null : iso(fired),
   }

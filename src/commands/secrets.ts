@@ -1,8 +1,8 @@
 /** Named secrets: set, list, remove. No command prints a value. */
 
 import { z } from 'zod'
-import { recordAct } from './audit.ts'
-import { command } from './command.ts'
+import { auditOwnerAction } from './audit.ts'
+import { defineCommand } from './command.ts'
 
 const entryShape = z.object({
   name: z.string(),
@@ -16,7 +16,7 @@ const HOSTS = z
   .optional()
   .describe('hosts that tools may send it to, separated by commas; "" for none (default: unchanged, initially none)')
 
-export const secretsSet = command({
+export const secretsSet = defineCommand({
   name: 'secrets set',
   summary: 'store a secret under a name; the value is prompted for, or read from stdin',
   example: 'secrets set GITHUB_TOKEN --to api.github.com',
@@ -34,12 +34,12 @@ export const secretsSet = command({
       used_by,
       ...set
     } = context.secrets.set(name, value, to === undefined ? undefined : splitHosts(to))
-    await recordAct(context, 'secret', { name, to: [...hosts] })
+    await auditOwnerAction(context, 'secret', { name, to: [...hosts] })
     return { ...set, to: [...hosts], used_by: [...used_by] }
   },
 })
 
-export const secretsList = command({
+export const secretsList = defineCommand({
   name: 'secrets list',
   summary: 'list secrets: name, date and use, never the value',
   example: 'secrets list',
@@ -51,7 +51,7 @@ export const secretsList = command({
   },
 })
 
-export const secretsRemove = command({
+export const secretsRemove = defineCommand({
   name: 'secrets remove',
   summary: 'delete a secret; configuration keys that refer to it fail from then on',
   example: 'secrets remove GITHUB_TOKEN',

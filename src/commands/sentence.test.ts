@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { scheduleOf } from '../kernel/schedule.ts'
-import { promptFor, scheduleIn, understood, writtenSchedule } from './sentence.ts'
+import { parseSchedule } from '../kernel/schedule.ts'
+import { findSchedule, parseScheduleOption, parseSentence, writePromptForSentence } from './sentence.ts'
 
 describe('E1: an agent from a sentence', () => {
   for (const [words, schedule] of [
@@ -34,24 +34,24 @@ describe('E1: an agent from a sentence', () => {
     ['look at the morning light', null],
   ] as const)
     test(`E1: schedule in: ${words}`, () => {
-      const found = scheduleIn(words)
+      const found = findSchedule(words)
       assert.deepEqual(found, schedule)
-      if (typeof found === 'string') assert.ok(scheduleOf(found, 'UTC').next(0))
+      if (typeof found === 'string') assert.ok(parseSchedule(found, 'UTC').next(0))
     })
 
   test('E1: a schedule option is words, a duration, an instant, a cron line or none', () => {
-    assert.equal(writtenSchedule('every morning'), '0 9 * * *')
-    assert.deepEqual(writtenSchedule('every 30m'), { every: '30m' })
-    assert.deepEqual(writtenSchedule('90s'), { every: '90s' })
-    assert.deepEqual(writtenSchedule('2030-01-31T09:00:00Z'), { at: '2030-01-31T09:00:00Z' })
-    assert.equal(writtenSchedule('*/5 * * * *'), '*/5 * * * *')
-    assert.equal(writtenSchedule('@daily'), '@daily')
-    assert.equal(writtenSchedule('none'), null)
+    assert.equal(parseScheduleOption('every morning'), '0 9 * * *')
+    assert.deepEqual(parseScheduleOption('every 30m'), { every: '30m' })
+    assert.deepEqual(parseScheduleOption('90s'), { every: '90s' })
+    assert.deepEqual(parseScheduleOption('2030-01-31T09:00:00Z'), { at: '2030-01-31T09:00:00Z' })
+    assert.equal(parseScheduleOption('*/5 * * * *'), '*/5 * * * *')
+    assert.equal(parseScheduleOption('@daily'), '@daily')
+    assert.equal(parseScheduleOption('none'), null)
   })
 
   test('E1: finds path, repository, current folder and id', () => {
     const pick = (words: string) => {
-      const { path, repository, thisFolder, id } = understood(words)
+      const { path, repository, thisFolder, id } = parseSentence(words)
       return [path, repository, thisFolder, id]
     }
     assert.deepEqual(pick('watch my repo and report every morning'), [null, true, false, 'watch-repo-report'])
@@ -59,16 +59,16 @@ describe('E1: an agent from a sentence', () => {
     assert.deepEqual(pick('summarise the commits in "/srv/a b".'), ['/srv/a', true, false, 'summarise-commits'])
     assert.deepEqual(pick('watch this folder'), [null, false, true, 'watch-folder'])
     assert.deepEqual(pick('每天早上汇报仓库 /srv/git 的新提交'), ['/srv/git', true, false, 'agent'])
-    assert.equal(understood('x'.repeat(500)).id.length <= 40, true)
-    assert.equal(understood('either/or').path, null)
+    assert.equal(parseSentence('x'.repeat(500)).id.length <= 40, true)
+    assert.equal(parseSentence('either/or').path, null)
   })
 
   test('E1: the prompt is the sentence with placeholders, in its language', () => {
     assert.match(
-      promptFor('watch it', true),
+      writePromptForSentence('watch it', true),
       /^watch it\n\nThis is your.*\{WATCHED\}.*\{STATE\}.*\{GOAL\}.*Write a report\.\n$/s,
     )
-    assert.doesNotMatch(promptFor('do it', false), /WATCHED/)
-    assert.match(promptFor('看着它', false), /生成一份简报。\n$/)
+    assert.doesNotMatch(writePromptForSentence('do it', false), /WATCHED/)
+    assert.match(writePromptForSentence('看着它', false), /生成一份简报。\n$/)
   })
 })

@@ -6,7 +6,7 @@ import { languageOf } from '../domain/language.ts'
 /** A schedule as an agent's file has it. */
 export type WrittenSchedule = string | { readonly every: string } | { readonly at: string }
 
-export interface Sentence {
+export interface ParsedSentence {
   /** Null: the sentence has no schedule. */
   readonly schedule: WrittenSchedule | null
   /** The path in the sentence. */
@@ -20,9 +20,9 @@ export interface Sentence {
   readonly id: string
 }
 
-export function understood(sentence: string): Sentence {
+export function parseSentence(sentence: string): ParsedSentence {
   return {
-    schedule: scheduleIn(sentence),
+    schedule: findSchedule(sentence),
     path: PATH.exec(sentence)?.[1]?.replace(/[.,;:!?]+$/, '') ?? null,
     repository: /\b(?:repo|repos|repository|git|commits?|pull requests?|work tree)\b|仓库|代码库|提交/i.test(sentence),
     watches: /\b(?:watch|tend|look after|keep an eye on|monitor|follow)(?:es|s)?\b|监视|监控|关注|盯|看管|观察/i.test(
@@ -69,7 +69,7 @@ const UNITS: Readonly<Record<string, string>> = {
 }
 
 /** Contract: null if the text has no schedule. */
-export function scheduleIn(words: string): WrittenSchedule | null {
+export function findSchedule(words: string): WrittenSchedule | null {
   const interval = INTERVAL.exec(words)
   if (interval) {
     const unit = UNITS[(interval[2] ?? interval[4] ?? '').charAt(0).toLowerCase()]
@@ -117,14 +117,14 @@ function idOf(sentence: string): string {
 }
 
 /** Reads a schedule: words, a duration or an instant. Other text is returned as a cron line, unchecked. */
-export function writtenSchedule(text: string): WrittenSchedule | null {
+export function parseScheduleOption(text: string): WrittenSchedule | null {
   const trimmed = text.trim()
   if (trimmed === 'none') return null
   if (trimmed.startsWith('@')) return trimmed
   const every = trimmed.replace(/^every\s+/i, '')
   if (parseDuration(every) !== undefined) return { every }
   if (/^\d{4}-\d\d-\d\dT/.test(trimmed)) return { at: trimmed }
-  return scheduleIn(trimmed) ?? trimmed
+  return findSchedule(trimmed) ?? trimmed
 }
 
 const SCAFFOLD = {
@@ -145,7 +145,7 @@ const SCAFFOLD = {
 } as const
 
 /** The sentence, with the placeholders that an agent needs to act on it. */
-export function promptFor(sentence: string, watches: boolean): string {
+export function writePromptForSentence(sentence: string, watches: boolean): string {
   const { standing, watched, state, goal, now } = SCAFFOLD[languageOf(sentence)]
   return `${[sentence.trim(), standing, ...(watches ? [watched] : []), state, goal, now].join('\n\n')}\n`
 }

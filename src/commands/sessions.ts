@@ -4,10 +4,10 @@ import { z } from 'zod'
 import { TirelessError } from '../domain/error.ts'
 import type { Session } from '../domain/session.ts'
 import { commitOne } from '../ports/store.ts'
-import { type Context, command } from './command.ts'
-import { sessionShape } from './shapes.ts'
+import { type CommandContext, defineCommand } from './command.ts'
+import { sessionSchema } from './shapes.ts'
 
-export const sessionsList = command({
+export const sessionsList = defineCommand({
   name: 'sessions list',
   summary: 'list sessions, newest first',
   example: 'sessions list --limit 20',
@@ -16,11 +16,11 @@ export const sessionsList = command({
     limit: z.int().positive().default(100).describe('maximum number of sessions'),
     all: z.boolean().default(false).describe('include archived sessions'),
   }),
-  output: z.object({ items: z.array(sessionShape) }),
+  output: z.object({ items: z.array(sessionSchema) }),
   run: async ({ store }, { limit, all }) => ({ items: [...(await store.sessions({ limit, archived: all }))] }),
 })
 
-export const sessionsArchive = command({
+export const sessionsArchive = defineCommand({
   name: 'sessions archive',
   summary: 'archive a session: it is kept but no longer listed; a new message restores it',
   example: 'sessions archive writer-1a2b3c',
@@ -30,7 +30,7 @@ export const sessionsArchive = command({
     id: z.string().describe('session id'),
     undo: z.boolean().default(false).describe('restore it'),
   }),
-  output: sessionShape,
+  output: sessionSchema,
   async run(context, { id, undo }) {
     await findSession(context, id)
     const now = context.clock.now()
@@ -39,14 +39,14 @@ export const sessionsArchive = command({
   },
 })
 
-export const sessionsShow = command({
+export const sessionsShow = defineCommand({
   name: 'sessions show',
   summary: 'show one session with its journal',
   example: 'sessions show writer-1a2b3c',
   runsIn: 'any_process',
   positional: ['id'],
   input: z.object({ id: z.string().describe('session id') }),
-  output: sessionShape.extend({
+  output: sessionSchema.extend({
     unread: z.array(z.unknown()),
     journal: z.array(z.looseObject({ seq: z.number(), ts: z.number(), kind: z.string() })),
   }),
@@ -56,7 +56,7 @@ export const sessionsShow = command({
   },
 })
 
-export const send = command({
+export const send = defineCommand({
   name: 'send',
   summary: 'send a message to a session',
   example: 'send --session writer-1a2b3c "use the second draft"',
@@ -79,7 +79,7 @@ export const send = command({
   },
 })
 
-async function findSession({ store }: Context, id: string): Promise<Session> {
+async function findSession({ store }: CommandContext, id: string): Promise<Session> {
   const session = await store.session(id)
   if (!session)
     throw new TirelessError('not_found', { what: 'no such session', got: id, fix: 'run tireless sessions list' })

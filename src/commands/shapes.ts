@@ -2,12 +2,12 @@
 
 import { z } from 'zod'
 import { APPROVAL_STATUSES } from '../domain/approval.ts'
-import { CANCELS, DISPATCH_STATUSES } from '../domain/dispatch.ts'
+import { CANCEL_MODES, DISPATCH_STATUSES } from '../domain/dispatch.ts'
 import { REACHES, RECOVERIES } from '../domain/effect.ts'
 import { FAILURE_CLASSES } from '../domain/stop.ts'
 import { RESOLUTIONS } from '../domain/unknown.ts'
 
-export const dispatchShape = z.object({
+export const dispatchSchema = z.object({
   dispatch_id: z.string(),
   kernel_id: z.string(),
   cycle_id: z.string().nullable(),
@@ -25,14 +25,14 @@ export const dispatchShape = z.object({
   result: z.string().nullable(),
   error: z.string().nullable(),
   failure_class: z.enum(FAILURE_CLASSES).nullable(),
-  cancel: z.enum(CANCELS).nullable(),
+  cancel: z.enum(CANCEL_MODES).nullable(),
   paused: z.boolean(),
   parent_id: z.string().nullable(),
   created_at: z.string(),
   updated_at: z.string(),
 })
 
-export const sessionShape = z.object({
+export const sessionSchema = z.object({
   session_id: z.string(),
   agent_id: z.string(),
   workspace: z.string(),
@@ -40,7 +40,7 @@ export const sessionShape = z.object({
   created_at: z.string(),
 })
 
-export const unknownShape = z.object({
+export const unknownSchema = z.object({
   id: z.string(),
   session_id: z.string(),
   dispatch_id: z.string(),
@@ -53,7 +53,7 @@ export const unknownShape = z.object({
   resolution: z.enum(RESOLUTIONS).nullable(),
 })
 
-export const grantShape = z.object({
+export const grantSchema = z.object({
   id: z.string(),
   tool: z.string(),
   agent_id: z.string().nullable(),
@@ -64,7 +64,7 @@ export const grantShape = z.object({
   expires_at: z.string().nullable(),
 })
 
-export const approvalShape = z.object({
+export const approvalSchema = z.object({
   id: z.string(),
   session_id: z.string(),
   tool: z.string(),

@@ -2,12 +2,12 @@
 
 import { z } from 'zod'
 import type { Price } from '../domain/money.ts'
-import { type Cost, simulate as simulateBeats } from '../kernel/simulate.ts'
-import { rowsOf } from '../kernel/timetable.ts'
-import { ownZone } from '../kernel/zone.ts'
+import { type Cost, simulateSchedules as simulateBeats } from '../kernel/simulate.ts'
+import { listSchedules } from '../kernel/timetable.ts'
+import { localZone } from '../kernel/zone.ts'
 import { iso } from '../ports/clock.ts'
-import type { Manifest } from '../trace/manifest.ts'
-import { type Context, command } from './command.ts'
+import type { TraceManifest } from '../trace/manifest.ts'
+import { type CommandContext, defineCommand } from './command.ts'
 import { runCost } from './forecast.ts'
 
 /** Number of past runs used to estimate the cost of the next ones. */
@@ -15,7 +15,7 @@ const RUNS_FOR_ESTIMATE = 1000
 
 const conflict = { schedules: z.array(z.string()), first: z.string(), times: z.number() }
 
-export const simulate = command({
+export const simulate = defineCommand({
   name: 'simulate',
   summary: 'list the coming beats with their cost and conflicts; runs nothing',
   example: 'simulate --days 7',
@@ -58,11 +58,11 @@ export const simulate = command({
     const from = clock.now()
     const settings = context.settings()
     const { agents, max_concurrent } = settings
-    const timezone = settings.timezone ?? ownZone()
+    const timezone = settings.timezone ?? localZone()
     const known = costRanges(await traces.list(RUNS_FOR_ESTIMATE))
     const guesses = await guessCosts(context)
     const simulated = simulateBeats({
-      rows: rowsOf(settings, await store.schedules()),
+      rows: listSchedules(settings, await store.schedules()),
       ...{ agents, from, days, timezone, max_concurrent },
       timeoutOf(name) {
         const { timeout } = agents.find(({ agent_id }) => agent_id === name) ?? {}
@@ -89,7 +89,7 @@ export const simulate = command({
 })
 
 /** Lowest and highest cost of each agent's finished runs. */
-function costRanges(manifests: readonly Manifest[]): ReadonlyMap<string, Cost> {
+function costRanges(manifests: readonly TraceManifest[]): ReadonlyMap<string, Cost> {
   const costs = new Map<string, Cost>()
   for (const { agent_id, cost_usd, status } of manifests) {
     if (agent_id === null || cost_usd === null || status === 'running') continue
@@ -100,10 +100,10 @@ function costRanges(manifests: readonly Manifest[]): ReadonlyMap<string, Cost> {
 }
 
 /** Guessed from the price of each agent's model, if known. */
-async function guessCosts({ settings, models }: Context): Promise<ReadonlyMap<string, Cost>> {
+async function guessCosts({ settings, models }: CommandContext): Promise<ReadonlyMap<string, Cost>> {
   const guesses = new Map<string, Cost>()
   for (const agent of settings().agents.filter(({ enabled }) => enabled)) {
-    const [id] = await models.chain({ agent: agent.agent_id })
+    const [id] = await models.fallbackChain({ agent: agent.agent_id })
     const price = priceOf(models, id)
     const usd = price && runCost(agent, price)
     if (usd !== null) guesses.set(agent.agent_id, { usd_low: usd, usd_high: usd })
@@ -112,7 +112,7 @@ async function guessCosts({ settings, models }: Context): Promise<ReadonlyMap<st
 }
 
 /** A model that cannot be used has no price. */
-function priceOf(models: Context['models'], id: string | undefined): Price | null {
+function priceOf(models: CommandContext['models'], id: string | undefined): Price | null {
   try {
     return models.get(id).price ?? null
   } catch {

@@ -1,9 +1,9 @@
 /** Skills, and AGENTS.md files of workspaces: list, scan, and approve them as they are. */
 
 import { z } from 'zod'
-import { FINDING_KINDS, type Finding, SKILL_STATUSES, type Skill } from '../domain/skill.ts'
-import { recordAct } from './audit.ts'
-import { type Context, command } from './command.ts'
+import { FINDING_KINDS, SKILL_STATUSES, type Skill, type SkillFinding } from '../domain/skill.ts'
+import { auditOwnerAction } from './audit.ts'
+import { type CommandContext, defineCommand } from './command.ts'
 
 /** Number of sessions whose workspaces are searched for an AGENTS.md. */
 const MAX_SESSIONS = 200
@@ -33,14 +33,14 @@ const WHICH = {
 }
 
 const printSkill = (skill: Skill): z.input<typeof skillShape> => ({ ...skill })
-const printFindings = (findings: readonly Finding[]): z.input<typeof findingShape>[] =>
+const printFindings = (findings: readonly SkillFinding[]): z.input<typeof findingShape>[] =>
   findings.map((finding) => ({ ...finding }))
 
-async function workspacesOf({ store }: Context): Promise<readonly string[]> {
+async function workspacesOf({ store }: CommandContext): Promise<readonly string[]> {
   return (await store.sessions({ limit: MAX_SESSIONS })).map(({ workspace }) => workspace)
 }
 
-export const skillsList = command({
+export const skillsList = defineCommand({
   name: 'skills list',
   summary: 'list skills and AGENTS.md files, and whether agents may follow them',
   example: 'skills list',
@@ -53,7 +53,7 @@ export const skillsList = command({
   },
 })
 
-export const skillsScan = command({
+export const skillsScan = defineCommand({
   name: 'skills scan',
   summary: 'scan a skill for risky content before you approve it; shows file and line',
   example: 'skills scan release-notes',
@@ -78,7 +78,7 @@ export const skillsScan = command({
   },
 })
 
-export const skillsApprove = command({
+export const skillsApprove = defineCommand({
   name: 'skills approve',
   summary: 'approve a skill or an AGENTS.md; a later change to it needs a new approval',
   example: 'skills approve release-notes',
@@ -95,8 +95,8 @@ export const skillsApprove = command({
     const scanned = await context.skills.find(wanted)
     const approved = scanned.findings.length === 0 || yes
     const { skill, findings } = approved ? await context.skills.approve(wanted, digest) : scanned
-    if (approved) await recordAct(context, 'skill', { path: skill.path, digest: skill.digest })
+    if (approved) await auditOwnerAction(context, 'skill', { path: skill.path, digest: skill.digest })
     return { approved, skill: printSkill(skill), findings: printFindings(findings) }
   },
-  exit: ({ approved }) => (approved ? 0 : 1),
+  exitCode: ({ approved }) => (approved ? 0 : 1),
 })

@@ -6,12 +6,12 @@ import { TirelessError } from '../domain/error.ts'
 import { MAX_DURATION_MS } from '../domain/limits.ts'
 import { isPaused } from '../kernel/paused.ts'
 import { iso } from '../ports/clock.ts'
-import { troubleOf } from './channels.ts'
-import { type Context, command, type Progress } from './command.ts'
-import { firstCycle, tellMade } from './first-minute.ts'
-import { nextDue } from './schedule.ts'
+import { channelProblem } from './channels.ts'
+import { type CommandContext, defineCommand, type Progress } from './command.ts'
+import { announceWrittenFiles, runAndPriceFirstCycle } from './first-minute.ts'
+import { nextScheduledRun } from './schedule.ts'
 
-export const start = command({
+export const start = defineCommand({
   name: 'start',
   summary: 'start the kernel in the foreground: run scheduled agents and queued tasks',
   example: 'start',
@@ -31,9 +31,9 @@ export const start = command({
   }),
   output: z.object({ queue: z.record(z.enum(DISPATCH_STATUSES), z.number()) }),
   async run(context, { until_idle, max_minutes, expose }, tell) {
-    await context.refuseWithoutSandbox()
+    await context.requireSandbox()
     await refuseUnknownChannel(context)
-    for (const text of await context.notices()) tell({ kind: 'note', text })
+    for (const text of await context.startNotices()) tell({ kind: 'note', text })
     // Not awaited: trying the sandbox takes time.
     void context.sandboxNotices().then((texts) => texts.map((text) => tell({ kind: 'note', text })))
     const stopListening = context.listen(tell)
@@ -47,7 +47,7 @@ export const start = command({
 })
 
 /** The owner asked for notices on this channel, and they could never be delivered. */
-async function refuseUnknownChannel({ notifier, channels }: Context): Promise<void> {
+async function refuseUnknownChannel({ notifier, channels }: CommandContext): Promise<void> {
   const target = await notifier.target()
   if (target?.by !== 'config' || channels.has(target.channel)) return
   throw new TirelessError('config_invalid', {
@@ -59,8 +59,8 @@ async function refuseUnknownChannel({ notifier, channels }: Context): Promise<vo
 }
 
 /** Catches up missed beats and works the queue until it is idle. Waits for nothing else. */
-async function runUntilIdle(context: Context, minutes: number): Promise<void> {
-  const { kernel, bell, clock, signals } = context
+async function runUntilIdle(context: CommandContext, minutes: number): Promise<void> {
+  const { kernel, wakeSignal: bell, clock, signals } = context
   const timeUp = new AbortController()
   const done = new AbortController()
   void clock.sleep(minutes * 60_000, done.signal).then(() => timeUp.abort())
@@ -80,9 +80,9 @@ async function runUntilIdle(context: Context, minutes: number): Promise<void> {
   }
 }
 
-async function runKernel(context: Context, tell: (progress: Progress) => void, expose: boolean): Promise<void> {
+async function runKernel(context: CommandContext, tell: (progress: Progress) => void, expose: boolean): Promise<void> {
   const { kernel, signals } = context
-  const { login_url, token_file, loopback } = await context.serve({ expose })
+  const { login_url, token_file, loopback } = await context.serveHttp({ expose })
   tell({
     kind: 'note',
     text: `Open the page: ${login_url} (single-use link; later log in with the token in ${token_file})`,
@@ -90,7 +90,7 @@ async function runKernel(context: Context, tell: (progress: Progress) => void, e
   if (!loopback)
     tell({ kind: 'note', text: 'Other machines can reach the page. Anyone with the token has full control.' })
   const target = await context.notifier.target()
-  const problem = target && troubleOf(context.channels, target.channel)
+  const problem = target && channelProblem(context.channels, target.channel)
   if (problem) tell({ kind: 'note', text: `Notices go to ${target.channel}, which cannot deliver them: ${problem}` })
   tell({ kind: 'note', text: await beatLine(context) })
   const failed = new AbortController()
@@ -102,8 +102,8 @@ async function runKernel(context: Context, tell: (progress: Progress) => void, e
   ]
   // If one task fails, the others stop too: a kernel without its queue would only look alive.
   for (const task of tasks) task.catch(() => failed.abort())
-  const stopAnnouncing = tellMade(context, tell)
-  firstCycle(context, tell).catch(() => {})
+  const stopAnnouncing = announceWrittenFiles(context, tell)
+  runAndPriceFirstCycle(context, tell).catch(() => {})
   try {
     await awaitAll(tasks)
   } finally {
@@ -111,9 +111,9 @@ async function runKernel(context: Context, tell: (progress: Progress) => void, e
   }
 }
 
-async function beatLine(context: Context): Promise<string> {
+async function beatLine(context: CommandContext): Promise<string> {
   if (await isPaused(context.store)) return 'Paused; beats are skipped. Run: tireless resume'
-  const next = await nextDue(context)
+  const next = await nextScheduledRun(context)
   return next === undefined ? 'No agent is scheduled. Run: tireless agent list' : `Next beat: ${iso(next)}`
 }
 

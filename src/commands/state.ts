@@ -4,10 +4,10 @@ import { z } from 'zod'
 import { DOCUMENT_NAMES, type Document, type DocumentName } from '../domain/document.ts'
 import { TirelessError } from '../domain/error.ts'
 import { unifiedDiff } from '../domain/lines.ts'
-import { CLEAN, labelWord, lowest, TRUSTS } from '../domain/trust.ts'
+import { CLEAN_LABEL, labelWord, lowestLabel, TRUSTS } from '../domain/trust.ts'
 import type { Documents } from '../ports/documents.ts'
-import { recordAct } from './audit.ts'
-import { command } from './command.ts'
+import { auditOwnerAction } from './audit.ts'
+import { defineCommand } from './command.ts'
 
 const versionShape = z.object({
   kernel_id: z.string(),
@@ -47,7 +47,7 @@ async function readVersion(documents: Documents, name: DocumentName, version: nu
   })
 }
 
-export const stateShow = command({
+export const stateShow = defineCommand({
   name: 'state show',
   summary: 'show STATE.md or another document, now or at a version',
   example: 'state show 12',
@@ -65,7 +65,7 @@ export const stateShow = command({
     const latest = await readLatest(documents, name)
     const shown = version === undefined ? latest : await readVersion(documents, name, version)
     const labelled = await documents.labels(name, shown.text)
-    const overall = labelled.map(({ label }) => label).reduce(lowest, CLEAN)
+    const overall = labelled.map(({ label }) => label).reduce(lowestLabel, CLEAN_LABEL)
     // Notes, not output: the output is also used in files and pipes.
     const { author, reason, ts } = shown
     tell({ kind: 'note', text: `Version ${shown.version} by ${author} (${reason}), ${ts}: ${labelWord(overall)}` })
@@ -80,7 +80,7 @@ export const stateShow = command({
   },
 })
 
-export const stateLog = command({
+export const stateLog = defineCommand({
   name: 'state log',
   summary: 'list the versions of a document, newest first: author, reason, time',
   example: 'state log --limit 10',
@@ -90,7 +90,7 @@ export const stateLog = command({
   run: async ({ documents }, { document: name, limit }) => ({ items: [...(await documents.versions(name, limit))] }),
 })
 
-export const stateDiff = command({
+export const stateDiff = defineCommand({
   name: 'state diff',
   summary: 'show the changes of a pending edit, or between two versions',
   example: 'state diff 11 12',
@@ -128,7 +128,7 @@ function diffOf(name: DocumentName, before: Document | undefined, after: Labelle
   return { name, from: from.label, to: after.label, diff: unifiedDiff(side(from), side(after)) }
 }
 
-export const stateRevert = command({
+export const stateRevert = defineCommand({
   name: 'state revert',
   summary: 'restore an earlier version; without one, discard a pending edit',
   example: 'state revert 11',
@@ -142,7 +142,7 @@ export const stateRevert = command({
   },
 })
 
-export const stateAccept = command({
+export const stateAccept = defineCommand({
   name: 'state accept',
   summary: 'accept pending edits of document files, and trust sections that agents wrote from outside text',
   example: 'state accept',
@@ -167,8 +167,8 @@ export const stateAccept = command({
       const sections = [...(await documents.trust(name))]
       if (sections.length > 0) items.push({ name, outcome: 'trusted', sections })
     }
-    if (items.length > 0) await recordAct(context, 'state', { items })
+    if (items.length > 0) await auditOwnerAction(context, 'state', { items })
     return { items }
   },
-  exit: ({ items }) => (items.some(({ outcome }) => outcome === 'clash') ? 3 : 0),
+  exitCode: ({ items }) => (items.some(({ outcome }) => outcome === 'clash') ? 3 : 0),
 })

@@ -2,16 +2,16 @@
 
 import { z } from 'zod'
 import type { CycleResult } from '../domain/cycle.ts'
-import { MICROS } from '../domain/money.ts'
-import { type Label, TRUSTS, UNTRUSTED } from '../domain/trust.ts'
+import { MICROS_PER_USD } from '../domain/money.ts'
+import { type Label, TRUSTS, UNTRUSTED_LABEL } from '../domain/trust.ts'
 import { labelOfJournal } from '../engine/heard.ts'
 import { isPaused } from '../kernel/paused.ts'
 import { iso } from '../ports/clock.ts'
-import { type Store, unlessUnreadable } from '../ports/store.ts'
-import { type Context, command } from './command.ts'
-import { cycleShape, resultOf } from './cycles.ts'
+import { fallbackIfUnreadable, type Store } from '../ports/store.ts'
+import { type CommandContext, defineCommand } from './command.ts'
+import { copyCycleResult, cycleSchema } from './cycles.ts'
 
-const labelledAgent = cycleShape.shape.agents.element.extend({
+const labelledAgent = cycleSchema.shape.agents.element.extend({
   label: z
     .object({ trust: z.enum(TRUSTS), private: z.boolean() })
     .describe('label of what its session has read, and so of its summary'),
@@ -20,13 +20,13 @@ const labelledAgent = cycleShape.shape.agents.element.extend({
 /** Upper limit when counting open approvals. */
 const MAX_COUNTED = 10_000
 
-async function spendToday({ store, clock, purse }: Context) {
+async function spendToday({ store, clock, budgetLimits: purse }: CommandContext) {
   const day = purse.dayOf(clock.now())
   const rows = await store.spend(day, day)
   const cap = purse.caps().find(({ name }) => name === 'per_day_usd')
   return {
-    today_usd: rows.reduce((sum, { usd, reserved }) => sum + usd + reserved, 0) / MICROS,
-    cap_usd: cap ? cap.limit / MICROS : null,
+    today_usd: rows.reduce((sum, { usd, reserved }) => sum + usd + reserved, 0) / MICROS_PER_USD,
+    cap_usd: cap ? cap.limit / MICROS_PER_USD : null,
     calls: rows.reduce((sum, { calls }) => sum + calls, 0),
   }
 }
@@ -42,33 +42,33 @@ async function labelledAgents(store: Store, { cycle_id, agents }: CycleResult) {
       ? known.labels
       : await Promise.all(
           agents.map(async ({ session_id }) => {
-            const journal = await unlessUnreadable(store.journal(session_id), undefined)
-            return journal ? labelOfJournal(journal) : UNTRUSTED
+            const journal = await fallbackIfUnreadable(store.journal(session_id), undefined)
+            return journal ? labelOfJournal(journal) : UNTRUSTED_LABEL
           }),
         )
   labelsByStore.set(store, { cycle_id, labels })
-  return agents.map((agent, i) => ({ ...agent, label: { ...(labels[i] ?? UNTRUSTED) } }))
+  return agents.map((agent, i) => ({ ...agent, label: { ...(labels[i] ?? UNTRUSTED_LABEL) } }))
 }
 
-async function kernelState({ store, kernel, kernelId, draining }: Context) {
+async function kernelState({ store, kernel, kernelId, draining }: CommandContext) {
   const paused = await isPaused(store)
-  const next = kernel.nextBeat()
+  const next = kernel.nextBeatAt()
   const last = (await store.cycles(kernelId, { limit: 2 })).find(({ result }) => result !== null)?.result
   return {
     state: paused ? ('paused' as const) : draining() ? ('running' as const) : ('stopped' as const),
     next_beat: next === undefined ? null : iso(next),
-    last_cycle: last ? { ...resultOf(last), agents: await labelledAgents(store, last) } : null,
+    last_cycle: last ? { ...copyCycleResult(last), agents: await labelledAgents(store, last) } : null,
   }
 }
 
 /** Workers with a valid lease, and this process's own, which holds no lease while idle. */
-async function workersOf({ store, clock, epoch }: Context) {
+async function workersOf({ store, clock, epoch }: CommandContext) {
   const now = clock.now()
   const all = await store.workers(0)
   return all.filter((worker) => worker.epoch === epoch() || Date.parse(worker.lease_until) > now)
 }
 
-export const status = command({
+export const status = defineCommand({
   name: 'status',
   summary: 'show the state of kernel, queue, sessions, spending and health',
   example: 'status',
@@ -79,7 +79,7 @@ export const status = command({
       id: z.string(),
       state: z.enum(['running', 'paused', 'stopped']),
       next_beat: z.string().nullable(),
-      last_cycle: cycleShape.extend({ agents: z.array(labelledAgent) }).nullable(),
+      last_cycle: cycleSchema.extend({ agents: z.array(labelledAgent) }).nullable(),
     }),
     queue: z.object({
       pending: z.number(),

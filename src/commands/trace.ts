@@ -3,16 +3,16 @@
 import { z } from 'zod'
 import type { Dispatch } from '../domain/dispatch.ts'
 import { type JournalRecord, recordsOfRun } from '../domain/record.ts'
-import { redacted } from '../domain/redacted.ts'
+import { redactValue } from '../domain/redacted.ts'
 import { FAILURE_CLASSES, STOP_REASONS } from '../domain/stop.ts'
-import { unlessUnreadable } from '../ports/store.ts'
+import { fallbackIfUnreadable } from '../ports/store.ts'
 import { exportHtml } from '../trace/export.ts'
 import { writePage } from '../trace/files.ts'
-import type { Manifest } from '../trace/manifest.ts'
-import { promptsOf } from '../trace/prompt.ts'
+import type { TraceManifest } from '../trace/manifest.ts'
+import { promptsFromEvents } from '../trace/prompt.ts'
 import type { ReadTrace } from '../trace/reader.ts'
-import { traceOf } from '../trace/trace.ts'
-import { type Context, command } from './command.ts'
+import { traceFromRecords } from '../trace/trace.ts'
+import { type CommandContext, defineCommand } from './command.ts'
 import { findRun } from './find-run.ts'
 
 const manifestShape = z.object({
@@ -40,23 +40,23 @@ const manifestShape = z.object({
 const runInput = z.string().describe('run id: the id of its dispatch')
 
 /** Contract: a run's records in order, redacted. */
-export async function recordsIn(context: Context, run_id: string): Promise<readonly JournalRecord[]> {
+export async function readRedactedRecords(context: CommandContext, run_id: string): Promise<readonly JournalRecord[]> {
   const { records } = await findRun(context, run_id)
-  return records.map((record) => redacted(record, context.redact))
+  return records.map((record) => redactValue(record, context.redact))
 }
 
-async function traceIn(context: Context, run_id: string): Promise<ReadTrace> {
+async function traceIn(context: CommandContext, run_id: string): Promise<ReadTrace> {
   const dispatch = await context.store.dispatch(run_id)
   // A run that was claimed but has no records yet is no error: its trace is empty.
   const hasRecords = dispatch?.status !== 'running' || (await isStarted(context, dispatch))
-  const records = hasRecords ? await recordsIn(context, run_id) : []
-  return { ...traceOf({ run_id, session_id: dispatch?.session_id ?? '' }, records), torn: [] }
+  const records = hasRecords ? await readRedactedRecords(context, run_id) : []
+  return { ...traceFromRecords({ run_id, session_id: dispatch?.session_id ?? '' }, records), torn: [] }
 }
 
-const isStarted = async ({ store }: Context, { session_id, dispatch_id }: Dispatch): Promise<boolean> =>
+const isStarted = async ({ store }: CommandContext, { session_id, dispatch_id }: Dispatch): Promise<boolean> =>
   recordsOfRun(await store.journal(session_id), dispatch_id).length > 0
 
-export const traceList = command({
+export const traceList = defineCommand({
   name: 'trace list',
   summary: 'list runs with status, cost and result, newest first',
   example: 'trace list --limit 5',
@@ -64,24 +64,24 @@ export const traceList = command({
   input: z.object({ limit: z.int().positive().default(20).describe('maximum number of runs') }),
   output: z.object({ items: z.array(manifestShape) }),
   async run({ store, redact }, { limit }) {
-    const items: Manifest[] = []
+    const items: TraceManifest[] = []
     // Read one journal at a time, because journals can be long.
     for (const { dispatch_id: run_id, session_id } of await store.dispatches({ limit })) {
-      const records = recordsOfRun(await unlessUnreadable(store.journal(session_id), []), run_id)
+      const records = recordsOfRun(await fallbackIfUnreadable(store.journal(session_id), []), run_id)
       if (records.length > 0)
         items.push(
-          traceOf(
+          traceFromRecords(
             { run_id, session_id },
-            records.map((record) => redacted(record, redact)),
+            records.map((record) => redactValue(record, redact)),
           ).manifest,
         )
     }
     return { items: items.map(printable) }
   },
-  shut: async ({ traces }, { limit }) => ({ items: (await traces.list(limit)).map(printable) }),
+  runClosed: async ({ traces }, { limit }) => ({ items: (await traces.list(limit)).map(printable) }),
 })
 
-const printable = (manifest: Manifest): z.input<typeof manifestShape> => ({
+const printable = (manifest: TraceManifest): z.input<typeof manifestShape> => ({
   ...manifest,
   setup: manifest.setup && { ...manifest.setup },
   issues: [...manifest.issues],
@@ -108,7 +108,7 @@ const traceShape = z.object({
   torn: z.array(z.string()).describe('trace files with unreadable lines'),
 })
 
-export const traceShow = command({
+export const traceShow = defineCommand({
   name: 'trace show',
   summary: 'show one run: its steps, its events, or the composition of its prompts',
   example: 'trace show 1a2b3c --events',
@@ -122,7 +122,7 @@ export const traceShow = command({
   }),
   output: traceShape,
   run: async (context, asked) => printTrace(await traceIn(context, asked.run), asked),
-  shut: async ({ traces }, asked) => printTrace(await traces.read(asked.run), asked),
+  runClosed: async ({ traces }, asked) => printTrace(await traces.read(asked.run), asked),
 })
 
 function printTrace(
@@ -134,13 +134,17 @@ function printTrace(
     steps: asked.steps || !(asked.events || asked.prompt) ? steps.map((step) => ({ ...step })) : null,
     events: asked.events ? events.map((event) => ({ ...event })) : null,
     prompts: asked.prompt
-      ? promptsOf(events).map(({ cut, dropped, ...prompt }) => ({ ...prompt, cut: [...cut], dropped: [...dropped] }))
+      ? promptsFromEvents(events).map(({ cut, dropped, ...prompt }) => ({
+          ...prompt,
+          cut: [...cut],
+          dropped: [...dropped],
+        }))
       : null,
     torn: [...torn],
   }
 }
 
-export const traceExport = command({
+export const traceExport = defineCommand({
   name: 'trace export',
   summary: 'export one run as a self-contained HTML page',
   example: 'trace export 1a2b3c --html run.html',
@@ -149,7 +153,7 @@ export const traceExport = command({
   input: z.object({ run: runInput, html: z.string().min(1).describe('the file to write').meta({ path: true }) }),
   output: z.object({ run_id: z.string(), file: z.string(), bytes: z.number() }),
   run: async (context, { run, html }) => writeHtml(await traceIn(context, run), html),
-  shut: async ({ traces }, { run, html }) => writeHtml(await traces.read(run), html),
+  runClosed: async ({ traces }, { run, html }) => writeHtml(await traces.read(run), html),
 })
 
 async function writeHtml(trace: ReadTrace, file: string): Promise<{ run_id: string; file: string; bytes: number }> {

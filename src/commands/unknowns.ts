@@ -3,22 +3,22 @@
 import { z } from 'zod'
 import { isTerminal } from '../domain/dispatch.ts'
 import { TirelessError } from '../domain/error.ts'
-import { RESOLUTIONS, type Resolution, type Unknown } from '../domain/unknown.ts'
+import { RESOLUTIONS, type Resolution, type UnknownOutcome } from '../domain/unknown.ts'
 import { commitOne, type Op, type Store } from '../ports/store.ts'
-import { command } from './command.ts'
-import { unknownShape } from './shapes.ts'
+import { defineCommand } from './command.ts'
+import { unknownSchema } from './shapes.ts'
 
-export const unknownsList = command({
+export const unknownsList = defineCommand({
   name: 'unknowns list',
   summary: 'list interrupted calls that may have taken effect',
   example: 'unknowns list',
   runsIn: 'any_process',
   input: z.object({ session: z.string().optional().describe('only of this session') }),
-  output: z.object({ items: z.array(unknownShape) }),
+  output: z.object({ items: z.array(unknownSchema) }),
   run: async ({ store }, { session }) => ({ items: [...(await store.unknowns({ session_id: session }))] }),
 })
 
-export const unknownsResolve = command({
+export const unknownsResolve = defineCommand({
   name: 'unknowns resolve',
   summary: 'decide the outcome of an interrupted call',
   example: 'unknowns resolve 1a2b3c --as happened',
@@ -28,7 +28,7 @@ export const unknownsResolve = command({
     id: z.string().describe('id from unknowns list'),
     as: z.enum(RESOLUTIONS).describe('the call took effect; it did not and runs again; or the tool checks again'),
   }),
-  output: unknownShape,
+  output: unknownSchema,
   async run({ store, clock, ids }, { id, as }) {
     const now = clock.now()
     const known = (await store.unknowns({})).find((unknown) => unknown.id === id)
@@ -42,13 +42,13 @@ export const unknownsResolve = command({
 })
 
 /** A waiting run reads the resolution itself. A run that went on, or has ended, receives it as an observation. */
-async function needsObservation(store: Store, { status, dispatch_id }: Unknown): Promise<boolean> {
+async function needsObservation(store: Store, { status, dispatch_id }: UnknownOutcome): Promise<boolean> {
   if (status === 'told_model') return true
   const dispatch = await store.dispatch(dispatch_id)
   return dispatch !== undefined && isTerminal(dispatch.status)
 }
 
-function resolvedOp({ id, session_id, tool }: Unknown, as: Resolution, now: number, successor_id: string): Op {
+function resolvedOp({ id, session_id, tool }: UnknownOutcome, as: Resolution, now: number, successor_id: string): Op {
   const payload = { call: id, tool, as }
   const observation = {
     id: `resolved-${id}`,

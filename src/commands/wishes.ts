@@ -7,7 +7,7 @@ import { MAX_DURATION_MS, MAX_USD } from '../domain/limits.ts'
 const count = z.int().positive().nullable().optional()
 const amount = (max: number) => z.number().positive().max(max).nullable().optional()
 
-export const wishes = {
+export const taskOverrides = {
   behaviour: z.string().min(1).optional().describe('the behaviour to start with'),
   model: z.string().min(1).optional().describe('model as provider/model'),
   parser: z.string().min(1).optional().describe('how the model writes tool calls: native, json, react, xml'),
@@ -30,9 +30,9 @@ export const wishes = {
     .describe('files that must exist before the run starts'),
 }
 
-export type WishesInput = z.output<z.ZodObject<typeof wishes>>
+export type TaskOverridesInput = z.output<z.ZodObject<typeof taskOverrides>>
 
-export function metadataOf(wanted: WishesInput): Readonly<Record<string, Json>> {
+export function overridesToMetadata(wanted: TaskOverridesInput): Readonly<Record<string, Json>> {
   const { max_steps, max_seconds, max_tokens, max_usd, ...rest } = wanted
   const ms = typeof max_seconds === 'number' ? max_seconds * 1000 : max_seconds
   const budget = dropUndefined({ steps: max_steps, ms, tokens: max_tokens, usd: max_usd })

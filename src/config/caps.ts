@@ -1,10 +1,10 @@
 /** The spending caps per day and month from the configuration. */
 
-import { type Cap, type CapScope, type CapUnit, MICROS } from '../domain/money.ts'
+import { type Cap, type CapScope, type CapUnit, MICROS_PER_USD } from '../domain/money.ts'
 import type { BudgetConfig, Config } from './schema.ts'
 
 /** True where the owner set a price or a money limit: then a model without a price does not count as free. */
-export function mindsMoney({
+export function hasMoneySettings({
   config,
   sources,
 }: {
@@ -23,7 +23,7 @@ const KEY = /^per_(day|agent|kernel|month)_(usd|calls|tokens)$/
 /** Cached, because every request asks for it; a reloaded configuration is a new object. */
 const capsCache = new WeakMap<BudgetConfig, readonly Cap[]>()
 
-export function capsOf(budget: BudgetConfig): readonly Cap[] {
+export function capsFromBudget(budget: BudgetConfig): readonly Cap[] {
   const caps = capsCache.get(budget) ?? readCaps(budget)
   capsCache.set(budget, caps)
   return caps
@@ -33,7 +33,7 @@ function readCaps(budget: BudgetConfig): readonly Cap[] {
   return Object.entries(budget).flatMap(([name, limit]) => {
     const [, scope, unit] = KEY.exec(name) ?? []
     if (scope === undefined || unit === undefined || limit === null) return []
-    const amount = unit === 'usd' ? Math.round(limit * MICROS) : limit
+    const amount = unit === 'usd' ? Math.round(limit * MICROS_PER_USD) : limit
     return [{ name, scope: scope as CapScope, unit: unit as CapUnit, limit: amount }]
   })
 }

@@ -3,16 +3,16 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { isCollection, isScalar, parseDocument } from 'yaml'
 import type { Json } from '../domain/json.ts'
-import type { Path } from './path.ts'
+import type { KeyPath } from './path.ts'
 
-export interface Change {
-  readonly path: Path
+export interface KeyChange {
+  readonly path: KeyPath
   /** undefined: remove the key. */
   readonly value: Json | undefined
 }
 
 /** Contract: pure. */
-export function edited(source: string, changes: readonly Change[]): string {
+export function editYaml(source: string, changes: readonly KeyChange[]): string {
   const document = parseDocument(source)
   for (const { path, value } of changes) {
     // A key with a missing or scalar value (`budget:`) cannot hold another key.
@@ -30,11 +30,11 @@ export function edited(source: string, changes: readonly Change[]): string {
 }
 
 /** Contract: all or nothing: `check` runs on the draft before it replaces the file. */
-export function changeFile(file: string, changes: readonly Change[], check: (draft: string) => void): void {
+export function editConfigFile(file: string, changes: readonly KeyChange[], check: (draft: string) => void): void {
   const draft = `${file}.draft`
   const handle = openSync(draft, 'w', 0o600)
   try {
-    writeSync(handle, edited(readOrEmpty(file), changes))
+    writeSync(handle, editYaml(readOrEmpty(file), changes))
     fsyncSync(handle)
   } finally {
     closeSync(handle)

@@ -2,16 +2,16 @@
 
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import type { Variables } from './expand.ts'
+import type { EnvVariables } from './expand.ts'
 
-export function environment(): Variables {
+export function environment(): EnvVariables {
   return process.env
 }
 
 /** The folder that `~` stands for. */
-export const userFolder = (env: Variables = environment()): string => env.HOME || homedir()
+export const userFolder = (env: EnvVariables = environment()): string => env.HOME || homedir()
 
 /** The home where neither `--home` nor TIRELESS_HOME names one. */
-export function defaultHome(env: Variables = environment()): string {
+export function defaultHome(env: EnvVariables = environment()): string {
   return env.TIRELESS_HOME || join(userFolder(env), '.tireless')
 }

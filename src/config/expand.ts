@@ -3,7 +3,7 @@
  * parsing, so that a variable's value can neither add YAML structure nor be expanded again.
  */
 
-export type Variables = Readonly<Record<string, string | undefined>>
+export type EnvVariables = Readonly<Record<string, string | undefined>>
 
 export interface Expansion {
   readonly text: string
@@ -20,7 +20,7 @@ export type ExpansionFault =
 const REFERENCE = /\$?\$\{(?:([^{}]*)\})?/g
 const INSIDE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s
 
-export function expand(text: string, variables: Variables): Expansion {
+export function expandVariables(text: string, variables: EnvVariables): Expansion {
   const names: string[] = []
   const faults: ExpansionFault[] = []
   const expanded = text.replace(REFERENCE, (reference: string, inside: string | undefined) => {

@@ -1,36 +1,36 @@
 /** Turns schema issues into messages: position, key, got, expected, do this. Secrets are never quoted. */
 
 import type { z } from 'zod'
-import { TYPE_WORDS } from '../domain/mismatch.ts'
-import { dotted, key, type Path } from './path.ts'
-import type { Place, Problem, Reading } from './read.ts'
+import { TYPE_NAMES } from '../domain/mismatch.ts'
+import { formatPath, type KeyPath, pathKey } from './path.ts'
+import type { ConfigProblem, FilePosition, YamlReading } from './read.ts'
 import { jsonSchema } from './schema.ts'
 
 type Issue = z.core.$ZodIssue
 
 /** `keys`: the valid keys of the file. */
-export function problemsOf(
+export function problemsFromIssues(
   issues: readonly Issue[],
-  reading: Reading,
-  keys: () => readonly Level[],
-): readonly Problem[] {
+  reading: YamlReading,
+  keys: () => readonly SchemaLevel[],
+): readonly ConfigProblem[] {
   const known = issues.length > 0 ? keys() : []
   return issues
-    .filter((issue) => !reading.faulty.has(key(issue.path as Path)))
+    .filter((issue) => !reading.faulty.has(pathKey(issue.path as KeyPath)))
     .flatMap((issue) => {
-      const path = issue.path as Path
+      const path = issue.path as KeyPath
       if (issue.code === 'unrecognized_keys') return issue.keys.map((name) => unknownKey(path, name, reading, known))
       return [wrongValue(path, issue, reading)]
     })
 }
 
 /** Of a union (text or mapping, say) only the branch with the right type is reported. */
-export function flatten(issue: Issue, above: Path = []): readonly Issue[] {
+export function flattenIssue(issue: Issue, above: KeyPath = []): readonly Issue[] {
   const here = { ...issue, path: [...above, ...issue.path] }
   if (issue.code !== 'invalid_union') return [here]
   const branches = issue.errors.filter((branch) => !branch.some(isTypeMismatch))
   const [only] = branches
-  return only && branches.length === 1 ? only.flatMap((inner) => flatten(inner, here.path as Path)) : [here]
+  return only && branches.length === 1 ? only.flatMap((inner) => flattenIssue(inner, here.path as KeyPath)) : [here]
 }
 
 function isTypeMismatch(issue: Issue): boolean {
@@ -38,35 +38,35 @@ function isTypeMismatch(issue: Issue): boolean {
   return issue.code === 'invalid_type' || (issue.code === 'invalid_value' && typeof issue.input !== 'string')
 }
 
-function unknownKey(path: Path, name: string, reading: Reading, known: readonly Level[]): Problem {
+function unknownKey(path: KeyPath, name: string, reading: YamlReading, known: readonly SchemaLevel[]): ConfigProblem {
   const here = [...path, name]
   const keys = keysAt(path, known)
   const nearest = nearestName(name, keys)
   const elsewhere = known.find((level) => level.path.length > 0 && level.keys.includes(name))
   const close = nearest !== undefined && isClose(name, nearest)
-  const move = elsewhere && !close ? `, or move it under ${dotted(elsewhere.path)}` : ''
+  const move = elsewhere && !close ? `, or move it under ${formatPath(elsewhere.path)}` : ''
   return {
     position: positionOf(here, reading),
-    what: `${dotted(here)} is not a known key`,
+    what: `${formatPath(here)} is not a known key`,
     expected: close ? undefined : `one of ${keys.join(', ')}`,
     fix: close ? `rename it to ${nearest}` : `remove it${move} (the nearest valid key is ${nearest})`,
   }
 }
 
-function wrongValue(path: Path, issue: Issue, reading: Reading): Problem {
+function wrongValue(path: KeyPath, issue: Issue, reading: YamlReading): ConfigProblem {
   const got = issue.input
-  const variables = reading.variables.get(key(path))
+  const variables = reading.variables.get(pathKey(path))
   const missing = got === undefined
   return {
     position: positionOf(path, reading),
-    what: missing ? `${dotted(path)} is missing` : `${dotted(path)} is not valid`,
+    what: missing ? `${formatPath(path)} is missing` : `${formatPath(path)} is not valid`,
     got: missing ? undefined : variables ? `a value from ${variables.join(', ')}` : describeGot(got, path),
     expected: issue.message,
     fix: fixOf(path, issue),
   }
 }
 
-function fixOf(path: Path, issue: Issue): string {
+function fixOf(path: KeyPath, issue: Issue): string {
   const got = issue.input
   if (got === 0 && issue.message.includes('null')) return 'write null if you want no limit'
   if (issue.code === 'custom' && typeof issue.params?.fix === 'string') return issue.params.fix
@@ -84,10 +84,10 @@ function fixChoice(got: unknown, values: readonly string[]): string {
 }
 
 /** Type names that users know; a message of the schema itself takes precedence. */
-export function expectation(issue: z.core.$ZodRawIssue): string | undefined {
+export function expectedTypeOf(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
-      return TYPE_WORDS[issue.expected] ?? issue.expected
+      return TYPE_NAMES[issue.expected] ?? issue.expected
     case 'invalid_value':
       return `one of ${issue.values.map(String).join(', ')}`
     default:
@@ -97,7 +97,7 @@ export function expectation(issue: z.core.$ZodRawIssue): string | undefined {
 
 const SECRET = /key|token|secret|pass|auth|headers|env|url|store|command|channels|metadata|grants|sources|plugins/i
 
-function describeGot(value: unknown, path: Path): string {
+function describeGot(value: unknown, path: KeyPath): string {
   if (value === null) return 'nothing'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'a mapping'
@@ -108,16 +108,16 @@ function describeGot(value: unknown, path: Path): string {
 }
 
 /** The position of the key, or of its nearest existing parent. */
-function positionOf(path: Path, reading: Reading): Place {
+function positionOf(path: KeyPath, reading: YamlReading): FilePosition {
   for (let length = path.length; length >= 0; length -= 1) {
-    const position = reading.positions.get(key(path.slice(0, length)))
+    const position = reading.positions.get(pathKey(path.slice(0, length)))
     if (position) return position
   }
   return { line: 1, column: 1 }
 }
 
 /** A mapping of the schema with its keys; `*` in the path matches any name or index. */
-export interface Level {
+export interface SchemaLevel {
   readonly path: readonly string[]
   readonly keys: readonly string[]
 }
@@ -129,38 +129,38 @@ interface JsonSchemaNode {
   readonly anyOf?: readonly JsonSchemaNode[]
 }
 
-export function levels(
+export function schemaLevels(
   node: JsonSchemaNode = jsonSchema() as JsonSchemaNode,
   path: readonly string[] = [],
-): readonly Level[] {
+): readonly SchemaLevel[] {
   const { properties, additionalProperties, items, anyOf } = node
-  const nested = Object.entries(properties ?? {}).flatMap(([name, child]) => levels(child, [...path, name]))
-  const dynamic = typeof additionalProperties === 'object' ? levels(additionalProperties, [...path, '*']) : []
+  const nested = Object.entries(properties ?? {}).flatMap(([name, child]) => schemaLevels(child, [...path, name]))
+  const dynamic = typeof additionalProperties === 'object' ? schemaLevels(additionalProperties, [...path, '*']) : []
   return [
     ...(properties ? [{ path, keys: Object.keys(properties) }] : []),
     ...nested,
     ...dynamic,
-    ...(items ? levels(items, [...path, '*']) : []),
-    ...(anyOf ?? []).flatMap((branch) => levels(branch, path)),
+    ...(items ? schemaLevels(items, [...path, '*']) : []),
+    ...(anyOf ?? []).flatMap((branch) => schemaLevels(branch, path)),
   ]
 }
 
-function keysAt(path: Path, known: readonly Level[]): readonly string[] {
-  const matches = (level: Level) =>
+function keysAt(path: KeyPath, known: readonly SchemaLevel[]): readonly string[] {
+  const matches = (level: SchemaLevel) =>
     level.path.length === path.length && level.path.every((step, index) => step === '*' || step === path[index])
   return known.find(matches)?.keys ?? []
 }
 
 function nearestName(word: string, candidates: readonly string[]): string | undefined {
-  return candidates.toSorted((a, b) => distance(word, a) - distance(word, b))[0]
+  return candidates.toSorted((a, b) => editDistance(word, a) - editDistance(word, b))[0]
 }
 
 function isClose(word: string, other: string): boolean {
-  return distance(word, other) <= Math.max(1, Math.floor(word.length / 3))
+  return editDistance(word, other) <= Math.max(1, Math.floor(word.length / 3))
 }
 
 /** Edit distance (Levenshtein). */
-export function distance(a: string, b: string): number {
+export function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (const [i, letter] of [...a].entries()) {
     const next = [i + 1]

@@ -4,19 +4,19 @@ import { readFileSync } from 'node:fs'
 import type { z } from 'zod'
 import { TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
-import type { Variables } from './expand.ts'
-import { expectation, flatten, type Level, problemsOf } from './explain.ts'
-import { dotted, key, type Path } from './path.ts'
-import { type Problem, type Reading, readYaml } from './read.ts'
+import type { EnvVariables } from './expand.ts'
+import { expectedTypeOf, flattenIssue, problemsFromIssues, type SchemaLevel } from './explain.ts'
+import { formatPath, type KeyPath, pathKey } from './path.ts'
+import { type ConfigProblem, readYaml, type YamlReading } from './read.ts'
 
-export interface Parsing<T> {
+export interface ParseInput<T> {
   readonly source: string
   /** The file name shown in messages. */
   readonly name: string
-  readonly env: Variables
+  readonly env: EnvVariables
   readonly schema: z.ZodType<T>
   /** All valid keys, to suggest a correction for an unknown one. */
-  known(): readonly Level[]
+  validKeys(): readonly SchemaLevel[]
 }
 
 export interface ParsedFile<T> {
@@ -27,22 +27,22 @@ export interface ParsedFile<T> {
 }
 
 /** Contract: throws one `config_invalid` that lists every problem. */
-export function parsed<T>({ source, name, env, schema, known }: Parsing<T>): ParsedFile<T> {
+export function parseConfigFile<T>({ source, name, env, schema, validKeys: known }: ParseInput<T>): ParsedFile<T> {
   const reading = readYaml(source, env)
-  if (!reading.parsed) throw problemsError(name, reading.problems)
+  if (!reading.isYaml) throw problemsError(name, reading.problems)
   const data = reading.data ?? {}
   const { output, issues } = validate(schema, data, reading)
-  const problems = [...reading.problems, ...problemsOf(issues, reading, known)]
+  const problems = [...reading.problems, ...problemsFromIssues(issues, reading, known)]
   if (output === undefined || problems.length > 0) throw problemsError(name, problems)
   return { output, data, sources: Object.fromEntries(sourcesOf(output as Json, [], name, reading)) }
 }
 
 /** Contract: undefined where the file does not exist and is not required. */
-export function sourceOf(file: string, required: boolean): string | undefined {
+export function readSource(file: string, required: boolean): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file))
   } catch (cause) {
-    const code = codeOf(cause)
+    const code = errnoCodeOf(cause)
     if (code === 'ENOENT' && !required) return undefined
     const [what, fix] =
       code === 'ENOENT'
@@ -54,11 +54,11 @@ export function sourceOf(file: string, required: boolean): string | undefined {
   }
 }
 
-export function codeOf(thrown: unknown): string {
+export function errnoCodeOf(thrown: unknown): string {
   return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'unknown'
 }
 
-function problemsError(file: string, problems: readonly Problem[]): TirelessError {
+function problemsError(file: string, problems: readonly ConfigProblem[]): TirelessError {
   const errors = problems
     .toSorted((a, b) => a.position.line - b.position.line || a.position.column - b.position.column)
     .map(({ position, ...parts }) => ({ ...parts, where: `${file}:${position.line}:${position.column}` }))
@@ -75,22 +75,24 @@ interface Validation<T> {
 }
 
 /** A variable's value is always text; where the schema expects a number or a boolean, it is converted. */
-function validate<T>(schema: z.ZodType<T>, data: Json, reading: Reading): Validation<T> {
+function validate<T>(schema: z.ZodType<T>, data: Json, reading: YamlReading): Validation<T> {
   const first = check(schema, data)
   const retyped = retype(data, first.issues, reading)
   return retyped === undefined ? first : check(schema, retyped)
 }
 
 function check<T>(schema: z.ZodType<T>, data: Json): Validation<T> {
-  const result = schema.safeParse(data, { error: expectation, reportInput: true })
-  return { output: result.data, issues: (result.error?.issues ?? []).flatMap((issue) => flatten(issue)) }
+  const result = schema.safeParse(data, { error: expectedTypeOf, reportInput: true })
+  return { output: result.data, issues: (result.error?.issues ?? []).flatMap((issue) => flattenIssue(issue)) }
 }
 
-function retype(data: Json, issues: readonly z.core.$ZodIssue[], reading: Reading): Json | undefined {
+function retype(data: Json, issues: readonly z.core.$ZodIssue[], reading: YamlReading): Json | undefined {
   const changes = issues.flatMap((issue) => {
     const value =
-      issue.code === 'invalid_type' && reading.variables.has(key(issue.path as Path)) ? convertText(issue) : undefined
-    return value === undefined ? [] : [{ path: issue.path as Path, value }]
+      issue.code === 'invalid_type' && reading.variables.has(pathKey(issue.path as KeyPath))
+        ? convertText(issue)
+        : undefined
+    return value === undefined ? [] : [{ path: issue.path as KeyPath, value }]
   })
   return changes.length === 0
     ? undefined
@@ -103,25 +105,25 @@ function convertText({ input, expected }: z.core.$ZodIssueInvalidType): Json | u
   return expected === 'number' && /^-?\d+(\.\d+)?$/.test(input) ? Number(input) : undefined
 }
 
-function setAt(data: Json, [step, ...rest]: Path, value: Json): Json {
+function setAt(data: Json, [step, ...rest]: KeyPath, value: Json): Json {
   if (step === undefined) return value
   if (Array.isArray(data)) return data.map((item: Json, index) => (index === step ? setAt(item, rest, value) : item))
   const mapping = data as Readonly<Record<string, Json>>
   return { ...mapping, [step]: setAt(mapping[step] ?? null, rest, value) }
 }
 
-function* sourcesOf(value: Json, path: Path, file: string, reading: Reading): Generator<[string, string]> {
+function* sourcesOf(value: Json, path: KeyPath, file: string, reading: YamlReading): Generator<[string, string]> {
   const children = typeof value === 'object' && value !== null ? Object.entries(value) : []
   for (const [name, child] of children)
     yield* sourcesOf(child, [...path, Array.isArray(value) ? Number(name) : name], file, reading)
   if (children.length > 0) return
-  const [variable] = reading.variables.get(key(path)) ?? []
-  const position = reading.positions.get(key(path))
-  yield [dotted(path), variable ? `env:${variable}` : position ? `${file}:${position.line}` : 'default']
+  const [variable] = reading.variables.get(pathKey(path)) ?? []
+  const position = reading.positions.get(pathKey(path))
+  yield [formatPath(path), variable ? `env:${variable}` : position ? `${file}:${position.line}` : 'default']
 }
 
-export function freeze<T>(value: T): T {
+export function freezeConfig<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
-  for (const child of Object.values(value)) freeze(child)
+  for (const child of Object.values(value)) freezeConfig(child)
   return Object.freeze(value)
 }

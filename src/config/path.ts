@@ -1,12 +1,12 @@
 /** The path of a key in the configuration. */
 
-export type Path = readonly (string | number)[]
+export type KeyPath = readonly (string | number)[]
 
 /** For maps and sets. */
-export const key = (path: Path): string => JSON.stringify(path)
+export const pathKey = (path: KeyPath): string => JSON.stringify(path)
 
 /** For people: `kernel.agents[0].prompt`, `models.prices["local/*"]`. */
-export function dotted(path: Path): string {
+export function formatPath(path: KeyPath): string {
   if (path.length === 0) return 'the file'
   return path.reduce<string>((text, step) => {
     if (typeof step === 'number') return `${text}[${step}]`

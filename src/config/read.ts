@@ -2,48 +2,48 @@
 
 import type { Alias, ErrorCode, ParsedNode, Scalar, YAMLMap } from 'yaml'
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml'
-import type { Complaint } from '../domain/error.ts'
+import type { ErrorParts } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
-import { type Expansion, expand, type Variables } from './expand.ts'
-import { dotted, key, type Path } from './path.ts'
+import { type EnvVariables, type Expansion, expandVariables } from './expand.ts'
+import { formatPath, type KeyPath, pathKey } from './path.ts'
 
-export interface Place {
+export interface FilePosition {
   readonly line: number
   readonly column: number
 }
 
-export interface Problem extends Complaint {
-  readonly position: Place
+export interface ConfigProblem extends ErrorParts {
+  readonly position: FilePosition
 }
 
-export interface Reading {
+export interface YamlReading {
   readonly data: Json
   /** The position of each path, by `pathKey(path)`. */
-  readonly positions: ReadonlyMap<string, Place>
+  readonly positions: ReadonlyMap<string, FilePosition>
   /** The variables used in a text, by `pathKey(path)`. */
   readonly variables: ReadonlyMap<string, readonly string[]>
   /** Paths whose value is unknown, because a variable is missing. */
   readonly faulty: ReadonlySet<string>
-  readonly problems: readonly Problem[]
+  readonly problems: readonly ConfigProblem[]
   /** False where the text is not YAML: then `data` is meaningless. */
-  readonly parsed: boolean
+  readonly isYaml: boolean
 }
 
 /** Results collected while walking the YAML tree. */
 interface ReadState {
-  readonly env: Variables
-  readonly positionAt: (offset: number) => Place
+  readonly env: EnvVariables
+  readonly positionAt: (offset: number) => FilePosition
   readonly resolveAlias: (alias: Alias.Parsed) => ParsedNode | undefined
-  readonly positions: Map<string, Place>
+  readonly positions: Map<string, FilePosition>
   readonly variables: Map<string, readonly string[]>
   readonly faulty: Set<string>
-  readonly problems: Problem[]
+  readonly problems: ConfigProblem[]
 }
 
 /** Limit per file: stops circular aliases and alias bombs. */
 const MAX_ALIASES = 100
 
-export function readYaml(source: string, env: Variables): Reading {
+export function readYaml(source: string, env: EnvVariables): YamlReading {
   const lines = new LineCounter()
   // `prettyErrors` would quote the source, which may hold a secret.
   const document = parseDocument(source, {
@@ -77,13 +77,13 @@ export function readYaml(source: string, env: Variables): Reading {
       }),
     })),
   )
-  if (syntaxErrors.length > 0) return { ...state, data: null, problems: syntaxErrors, parsed: false }
-  return { ...state, data: readNode(state, document.contents, []), parsed: true }
+  if (syntaxErrors.length > 0) return { ...state, data: null, problems: syntaxErrors, isYaml: false }
+  return { ...state, data: readNode(state, document.contents, []), isYaml: true }
 }
 
-function readNode(state: ReadState, node: ParsedNode | null, path: Path): Json {
+function readNode(state: ReadState, node: ParsedNode | null, path: KeyPath): Json {
   if (node === null) return null
-  if (!state.positions.has(key(path))) state.positions.set(key(path), state.positionAt(node.range[0]))
+  if (!state.positions.has(pathKey(path))) state.positions.set(pathKey(path), state.positionAt(node.range[0]))
   if (isAlias(node)) {
     const target = state.resolveAlias(node)
     if (target) return readNode(state, target, path)
@@ -94,34 +94,34 @@ function readNode(state: ReadState, node: ParsedNode | null, path: Path): Json {
   return readScalar(state, node, path)
 }
 
-function readMapping(state: ReadState, pairs: YAMLMap.Parsed['items'], path: Path): Json {
+function readMapping(state: ReadState, pairs: YAMLMap.Parsed['items'], path: KeyPath): Json {
   const entries = new Map<string, Json>()
   for (const pair of pairs) {
     const name = isScalar(pair.key) ? String(pair.key.value) : ''
     const here = [...path, name]
-    const first = state.positions.get(key(here))
+    const first = state.positions.get(pathKey(here))
     if (entries.has(name)) {
       addProblem(state, pair.key, here, `the key appears twice, first on line ${first?.line}`, 'keep one of the two')
     } else if (name === '__proto__') {
       markFaulty(state, pair.key, here, 'a reserved word as a key', 'choose another name')
     } else {
-      state.positions.set(key(here), state.positionAt(pair.key.range[0]))
+      state.positions.set(pathKey(here), state.positionAt(pair.key.range[0]))
       entries.set(name, readNode(state, pair.value, here))
     }
   }
   return Object.fromEntries(entries)
 }
 
-function readScalar(state: ReadState, node: Scalar.Parsed, path: Path): Json {
+function readScalar(state: ReadState, node: Scalar.Parsed, path: KeyPath): Json {
   const { value } = node
   if (value === null || typeof value === 'boolean') return value
   if (typeof value === 'number' && Number.isFinite(value)) return value
-  if (typeof value === 'string') return readText(state, expand(value, state.env), node, path)
+  if (typeof value === 'string') return readText(state, expandVariables(value, state.env), node, path)
   return markFaulty(state, node, path, 'neither text, a number, true, false nor null', 'put it in quotes')
 }
 
-function readText(state: ReadState, { text, names, faults }: Expansion, node: Scalar.Parsed, path: Path): string {
-  if (names.length > 0) state.variables.set(key(path), names)
+function readText(state: ReadState, { text, names, faults }: Expansion, node: Scalar.Parsed, path: KeyPath): string {
+  if (names.length > 0) state.variables.set(pathKey(path), names)
   for (const fault of faults) {
     if (fault.kind === 'malformed')
       markFaulty(
@@ -144,18 +144,18 @@ function readText(state: ReadState, { text, names, faults }: Expansion, node: Sc
 }
 
 /** The value is unknown, so schema issues about it are ignored. */
-function markFaulty(state: ReadState, node: ParsedNode, path: Path, what: string, fix: string): null {
-  state.faulty.add(key(path))
+function markFaulty(state: ReadState, node: ParsedNode, path: KeyPath, what: string, fix: string): null {
+  state.faulty.add(pathKey(path))
   addProblem(state, node, path, what, fix)
   return null
 }
 
-function addProblem(state: ReadState, node: ParsedNode, path: Path, what: string, fix: string): void {
-  state.problems.push({ position: state.positionAt(node.range[0]), what: `${dotted(path)}: ${what}`, fix })
+function addProblem(state: ReadState, node: ParsedNode, path: KeyPath, what: string, fix: string): void {
+  state.problems.push({ position: state.positionAt(node.range[0]), what: `${formatPath(path)}: ${what}`, fix })
 }
 
 /** One mistake often causes several parser errors on its line. */
-function firstPerLine(problems: readonly Problem[]): readonly Problem[] {
+function firstPerLine(problems: readonly ConfigProblem[]): readonly ConfigProblem[] {
   const seen = new Set<number>()
   return problems.filter(({ position }) => !seen.has(position.line) && seen.add(position.line))
 }

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
-import { explain, type LoadedConfig, loadConfig, withNewAgent } from '../config.ts'
+import { explainConfig, type LoadedConfig, loadConfig, withNewAgent } from '../config.ts'
 import { TirelessError } from '../domain/error.ts'
 
 let home: string
@@ -57,7 +57,7 @@ describe('E1: the roster', () => {
     assert.equal(sources['kernel.agents[2].priority'], `${b}:2`)
     assert.equal(sources['kernel.agents[2].agent_id'], b)
     assert.equal(sources['kernel.agents[2].enabled'], 'default')
-    assert.equal(explain(load()).find(({ key }) => key === 'kernel.agents[2].prompt')?.value, 'do it')
+    assert.equal(explainConfig(load()).find(({ key }) => key === 'kernel.agents[2].prompt')?.value, 'do it')
     assert.deepEqual(unused, [])
   })
 

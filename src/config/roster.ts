@@ -3,32 +3,32 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { TirelessError } from '../domain/error.ts'
-import type { Variables } from './expand.ts'
-import { levels } from './explain.ts'
-import { codeOf, parsed, sourceOf } from './parse.ts'
-import { dotted, type Path } from './path.ts'
+import type { EnvVariables } from './expand.ts'
+import { schemaLevels } from './explain.ts'
+import { errnoCodeOf, parseConfigFile, readSource } from './parse.ts'
+import { formatPath, type KeyPath } from './path.ts'
 import { type AgentConfig, agentFile, agentSchema } from './schema.ts'
-import { name as agentName } from './values.ts'
+import { safeName as agentName } from './values.ts'
 
 /** An agent, and the file that describes it. */
-export interface Enrolled {
+export interface RosterEntry {
   readonly agent_id: string
   /** Its own agent.yaml; null: tireless.yaml. */
   readonly file: string | null
   /** The path of its keys in that file. */
-  readonly path: Path
+  readonly path: KeyPath
 }
 
 export interface AgentFiles {
   /** The folder that holds one folder per agent. */
   readonly folder: string | undefined
-  readonly instead: Readonly<Record<string, string>>
-  readonly env: Variables
+  readonly drafts: Readonly<Record<string, string>>
+  readonly env: EnvVariables
 }
 
-export interface Roster {
+export interface AgentRoster {
   readonly agents: readonly AgentConfig[]
-  readonly enrolled: readonly Enrolled[]
+  readonly enrolled: readonly RosterEntry[]
   readonly sources: Readonly<Record<string, string>>
 }
 
@@ -38,7 +38,7 @@ const agentFileIn = (folder: string, id: string): string => join(folder, id, 'ag
  * Contract: creates the folder and passes `describe` the file to write; where `describe` throws, nothing is left
  * behind.
  */
-export function withNewAgent(folder: string, id: string, describe: (file: string) => void): string {
+export function createAgentFolder(folder: string, id: string, describe: (file: string) => void): string {
   const expected = idProblem(id)
   if (expected !== undefined)
     throw new TirelessError('usage', { what: 'the agent id is not valid', got: JSON.stringify(id), expected })
@@ -61,17 +61,17 @@ export function withNewAgent(folder: string, id: string, describe: (file: string
 const idProblem = (id: string): string | undefined => agentName.safeParse(id).error?.issues[0]?.message
 
 /** Contract: throws `config_invalid` for an invalid file, and for a duplicate id. */
-export function rosterOf(
+export function buildRoster(
   files: AgentFiles,
   configured: readonly AgentConfig[],
   places: Readonly<Record<string, string>>,
-): Roster {
+): AgentRoster {
   const agents = [...configured]
   const sources: Record<string, string> = {}
-  const where = (at: number): string => String(places[dotted(['kernel', 'agents', at, 'agent_id'])])
+  const where = (at: number): string => String(places[formatPath(['kernel', 'agents', at, 'agent_id'])])
   // Some file systems ignore case.
   const first = new Map(configured.map(({ agent_id }, at) => [agent_id.toLowerCase(), where(at)] as const))
-  const enrolled: Enrolled[] = configured.map(({ agent_id }, at) => ({
+  const enrolled: RosterEntry[] = configured.map(({ agent_id }, at) => ({
     ...{ agent_id, file: null },
     path: ['kernel', 'agents', at],
   }))
@@ -83,7 +83,7 @@ export function rosterOf(
     if (other !== undefined) throw duplicateIdError(file, id, other)
     first.set(id.toLowerCase(), file)
     for (const [key, source] of Object.entries(found.sources))
-      sources[`${dotted(['kernel', 'agents', agents.length])}.${key}`] = source
+      sources[`${formatPath(['kernel', 'agents', agents.length])}.${key}`] = source
     agents.push(found.agent)
     enrolled.push({ agent_id: id, file, path: [] })
   }
@@ -99,10 +99,10 @@ function foldersIn(folder: string | undefined): readonly string[] {
       .map((entry) => entry.name)
       .toSorted()
   } catch (thrown) {
-    if (codeOf(thrown) === 'ENOENT') return []
+    if (errnoCodeOf(thrown) === 'ENOENT') return []
     throw new TirelessError('config_invalid', {
       where: folder,
-      what: `the agents' folder cannot be read (${codeOf(thrown)})`,
+      what: `the agents' folder cannot be read (${errnoCodeOf(thrown)})`,
       fix: 'check that it is a folder you may read',
     })
   }
@@ -112,9 +112,9 @@ function foldersIn(folder: string | undefined): readonly string[] {
 function readAgent(
   file: string,
   id: string,
-  { instead, env }: AgentFiles,
+  { drafts: instead, env }: AgentFiles,
 ): { readonly agent: AgentConfig; readonly sources: Readonly<Record<string, string>> } | undefined {
-  const source = sourceOf(instead[file] ?? file, false)
+  const source = readSource(instead[file] ?? file, false)
   if (source === undefined) return undefined
   const expected = idProblem(id)
   if (expected !== undefined)
@@ -122,7 +122,7 @@ function readAgent(
       ...{ where: file, what: 'the folder name is not a valid agent id', got: JSON.stringify(id), expected },
       fix: 'rename the folder',
     })
-  const { output, sources } = parsed({ source, name: file, env, schema: agentFile, known: agentLevels })
+  const { output, sources } = parseConfigFile({ source, name: file, env, schema: agentFile, validKeys: agentLevels })
   const { agent_id = id, prompt, ...rest } = output
   if (agent_id !== id)
     throw new TirelessError('config_invalid', {
@@ -130,7 +130,7 @@ function readAgent(
       fix: 'leave agent_id out, or rename the folder',
     })
   const role = join(file, '..', 'role.md')
-  const promptParts = [sourceOf(role, false), prompt].flatMap((part) => part?.trim() || [])
+  const promptParts = [readSource(role, false), prompt].flatMap((part) => part?.trim() || [])
   if (promptParts.length === 0)
     throw new TirelessError('config_invalid', {
       ...{
@@ -150,7 +150,7 @@ function readAgent(
   }
 }
 
-const agentLevels = () => levels(agentSchema() as Parameters<typeof levels>[0])
+const agentLevels = () => schemaLevels(agentSchema() as Parameters<typeof schemaLevels>[0])
 
 function duplicateIdError(where: string, id: string, other: string): TirelessError {
   return new TirelessError('config_invalid', {

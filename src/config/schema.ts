@@ -8,34 +8,34 @@ import { z } from 'zod'
 import { REACHES, RECOVERIES } from '../domain/effect.ts'
 import type { Json } from '../domain/json.ts'
 import {
+  anyMapping,
   atMostOne,
-  count,
   countLimit,
-  custom,
+  customIssue,
   daysLimit,
   exactlyOne,
-  freeForm,
-  host,
-  hours,
+  hostPattern,
+  hoursRange,
+  httpUrl,
   isMapping,
-  link,
   minutesLimit,
-  name,
-  named,
-  pause,
-  price,
-  range,
-  schedule,
-  span,
-  text,
+  namedMapping,
+  nonEmptyText,
+  numberRange,
+  pauseDuration,
+  positiveCount,
+  positiveDuration,
+  safeName,
+  scheduleValue,
+  textWithoutSpaces,
   timeLimit,
-  timezone,
+  timezoneName,
   tokenCount,
   tokenLimit,
+  tokenPrice,
   uniqueIds,
   usdLimit,
-  variable,
-  word,
+  variableName,
 } from './values.ts'
 
 const isList = (payload: { readonly value: unknown }) => Array.isArray(payload.value)
@@ -46,32 +46,35 @@ const overrun = z
   .describe('skip or catch up on beats that fall due while a cycle runs')
 
 const agent = z.strictObject({
-  agent_id: name,
-  prompt: text,
+  agent_id: safeName,
+  prompt: nonEmptyText,
   priority: z.int('a whole number').prefault(0),
   enabled: z.boolean().prefault(true),
-  metadata: freeForm.prefault({}),
-  schedule: schedule.nullable().prefault(null).describe("the agent's own schedule; it is then not due at kernel beats"),
+  metadata: anyMapping.prefault({}),
+  schedule: scheduleValue
+    .nullable()
+    .prefault(null)
+    .describe("the agent's own schedule; it is then not due at kernel beats"),
   timeout: timeLimit.optional().describe('default: budget.per_dispatch_minutes'),
-  cooldown: pause.prefault('0s').describe('pause after a success'),
+  cooldown: pauseDuration.prefault('0s').describe('pause after a success'),
   watch: z
-    .array(z.union([text, freeForm], 'a path, or a mapping with path or git'))
+    .array(z.union([nonEmptyText, anyMapping], 'a path, or a mapping with path or git'))
     .prefault([])
     .describe('paths checked for changes without calling a model'),
-  model: word.nullable().prefault(null),
-  tools: z.array(word).nullable().prefault(null).describe('null: all tools that the policy allows'),
-  workspace: text.nullable().prefault(null).describe('relative to the home; null: a new folder for each run'),
+  model: textWithoutSpaces.nullable().prefault(null),
+  tools: z.array(textWithoutSpaces).nullable().prefault(null).describe('null: all tools that the policy allows'),
+  workspace: nonEmptyText.nullable().prefault(null).describe('relative to the home; null: a new folder for each run'),
 })
 
 /** `agents/<id>/agent.yaml`: the folder name is the id, and the prompt may be in `role.md`. */
 export const agentFile = agent.extend({
-  agent_id: name.optional().describe("default: the folder's name"),
-  prompt: text.optional().describe('default: role.md'),
+  agent_id: safeName.optional().describe("default: the folder's name"),
+  prompt: nonEmptyText.optional().describe('default: role.md'),
 })
 
 const planner = z.strictObject({
   mode: z.enum(['static', 'llm', 'hybrid']).prefault('static'),
-  model: word.nullable().prefault(null).describe('null: models.planner'),
+  model: textWithoutSpaces.nullable().prefault(null).describe('null: models.planner'),
   max_dispatches: countLimit.prefault(5),
   timeout: timeLimit.prefault('60s'),
 })
@@ -88,52 +91,52 @@ elephant.ai autonomous kernel — founder mindset.
 const MISSED = 'skip, once, all or {all: n}'
 
 const kernel = z.strictObject({
-  id: name.prefault('default'),
+  id: safeName.prefault('default'),
   enabled: z.boolean().prefault(true),
-  schedule: schedule.prefault('*/10 * * * *'),
-  timezone: timezone.nullable().prefault(null).describe('null: the time zone of the machine'),
-  jitter: pause.prefault('0s'),
+  schedule: scheduleValue.prefault('*/10 * * * *'),
+  timezone: timezoneName.nullable().prefault(null).describe('null: the time zone of the machine'),
+  jitter: pauseDuration.prefault('0s'),
   overrun,
   missed: z
-    .union([z.enum(['skip', 'once', 'all'], MISSED), z.strictObject({ all: count })], MISSED)
+    .union([z.enum(['skip', 'once', 'all'], MISSED), z.strictObject({ all: positiveCount })], MISSED)
     .prefault('once')
     .describe('beats to make up for after the kernel was stopped or the machine slept'),
   planner: planner.prefault({}),
-  max_concurrent: count.prefault(3),
+  max_concurrent: positiveCount.prefault(3),
   timeout: timeLimit.optional().describe('deadline of a cycle; default: until the next beat'),
-  lease: span.prefault('30s').describe('time until another worker takes over the work of a dead one'),
-  stop_timeout: span
+  lease: positiveDuration.prefault('30s').describe('time until another worker takes over the work of a dead one'),
+  stop_timeout: positiveDuration
     .prefault('30s')
     .describe('after `stop` or a signal: how long running steps may take before they are interrupted'),
   max_attempts: countLimit.prefault(3),
-  max_cycle_history: count.prefault(5),
-  seed_state: text.prefault(SEED_STATE),
-  user_id: text.nullable().prefault(null),
-  channel: text.nullable().prefault(null),
-  chat_id: text.nullable().prefault(null),
-  quiet_hours: hours.nullable().prefault(null),
+  max_cycle_history: positiveCount.prefault(5),
+  seed_state: nonEmptyText.prefault(SEED_STATE),
+  user_id: nonEmptyText.nullable().prefault(null),
+  channel: nonEmptyText.nullable().prefault(null),
+  chat_id: nonEmptyText.nullable().prefault(null),
+  quiet_hours: hoursRange.nullable().prefault(null),
   digest: z
-    .union([z.boolean(), schedule])
+    .union([z.boolean(), scheduleValue])
     .nullable()
     .prefault(true)
     .describe('one message for routine cycles: true, false or its schedule'),
-  ping_url: link.nullable().prefault(null).describe('URL to request after each successful cycle'),
+  ping_url: httpUrl.nullable().prefault(null).describe('URL to request after each successful cycle'),
   agents: z.array(agent).superRefine(uniqueIds, { when: isList }).prefault([]),
 })
 
 const resident = z.strictObject({
-  agent_id: name,
-  hz: range(0.1, 10).prefault(1),
+  agent_id: safeName,
+  hz: numberRange(0.1, 10).prefault(1),
   overrun,
-  goals: z.array(text).prefault([]),
+  goals: z.array(nonEmptyText).prefault([]),
   slots: z
-    .union([z.array(text), freeForm], 'a list of slot names, or a mapping of slots')
+    .union([z.array(nonEmptyText), anyMapping], 'a list of slot names, or a mapping of slots')
     .prefault([])
     .describe('information that it needs'),
-  stm: count.prefault(20).describe('ticks of short-term memory'),
+  stm: positiveCount.prefault(20).describe('ticks of short-term memory'),
   max_queries: countLimit.prefault(3).describe('unanswered queries before it slows down'),
   persist_thought: z.boolean().prefault(true),
-  sources: z.array(name).prefault([]).describe('names of entries of `sources`'),
+  sources: z.array(safeName).prefault([]).describe('names of entries of `sources`'),
 })
 
 export const PROVIDER_TYPES = [
@@ -152,16 +155,16 @@ export const PROVIDER_TYPES = [
 const provider = z
   .strictObject({
     type: z.enum(PROVIDER_TYPES),
-    base_url: link.optional(),
+    base_url: httpUrl.optional(),
     api_key: z
       .string()
       .optional()
       .describe(
         'prefer secret:NAME, api_key_env or api_key_file; a key of six or more characters is redacted everywhere',
       ),
-    api_key_env: variable.optional(),
-    api_key_file: text.optional().describe('relative to the configuration file'),
-    headers: named(word, z.string()).prefault({}),
+    api_key_env: variableName.optional(),
+    api_key_file: nonEmptyText.optional().describe('relative to the configuration file'),
+    headers: namedMapping(textWithoutSpaces, z.string()).prefault({}),
     stream: z.boolean().prefault(true),
     timeout: timeLimit.optional().describe('default: models.timeout'),
   })
@@ -170,24 +173,27 @@ const provider = z
     (value, context) => {
       if (value.type !== 'openai-compatible' || value.base_url !== undefined) return
       const expected = 'an address such as http://127.0.0.1:11434/v1, because the type is openai-compatible'
-      context.addIssue({ ...custom(expected, undefined, 'add base_url here'), path: ['base_url'] })
+      context.addIssue({ ...customIssue(expected, undefined, 'add base_url here'), path: ['base_url'] })
     },
     { when: isMapping },
   )
 
 const models = z.strictObject({
-  default: word.nullable().prefault(null).describe('provider/model; null: detected from keys and local servers'),
-  fallback: z.array(word).prefault([]),
-  planner: word.nullable().prefault(null).describe('null: the default model'),
+  default: textWithoutSpaces
+    .nullable()
+    .prefault(null)
+    .describe('provider/model; null: detected from keys and local servers'),
+  fallback: z.array(textWithoutSpaces).prefault([]),
+  planner: textWithoutSpaces.nullable().prefault(null).describe('null: the default model'),
   timeout: timeLimit.prefault('2m').describe('a call that sends no data for this long is aborted'),
-  providers: named(name, provider).prefault({}),
-  prices: named(
-    word,
+  providers: namedMapping(safeName, provider).prefault({}),
+  prices: namedMapping(
+    textWithoutSpaces,
     z.strictObject({
-      input: price,
-      output: price,
-      cached: price.optional().describe('default: input'),
-      cache_write: price.optional().describe('default: input'),
+      input: tokenPrice,
+      output: tokenPrice,
+      cached: tokenPrice.optional().describe('default: input'),
+      cache_write: tokenPrice.optional().describe('default: input'),
       max_output: tokenCount.optional().describe('default: models.max_output'),
     }),
   )
@@ -221,7 +227,7 @@ const toolEffect = z.strictObject({
   recovery: z.enum(RECOVERIES),
   reach: z.enum(REACHES),
   destinations: z
-    .array(word)
+    .array(textWithoutSpaces)
     .optional()
     .describe('arguments that name the destination of a call; default: all arguments'),
   gives: z.enum(TRUSTS).optional().describe("default: the server's trust"),
@@ -231,31 +237,36 @@ const toolEffect = z.strictObject({
 const mcpServer = z
   .strictObject({
     command: z.array(z.string()).nonempty('a command with its arguments, such as [node, server.js]').optional(),
-    url: link.optional(),
-    env: named(variable, z.string())
+    url: httpUrl.optional(),
+    env: namedMapping(variableName, z.string())
       .prefault({})
       .describe('added to PATH, HOME and LANG; no other variable is passed on'),
-    cwd: text.optional().describe('default: the folder of the configuration file; other paths are relative to it'),
+    cwd: nonEmptyText
+      .optional()
+      .describe('default: the folder of the configuration file; other paths are relative to it'),
     sandbox: z
       .enum(['on', 'off'])
       .prefault('on')
       .describe('off: it runs with your permissions and can read your files'),
     network: z
-      .union([z.enum(['none', 'all']), z.array(host)], 'none, all, or a list of hosts such as registry.npmjs.org')
+      .union(
+        [z.enum(['none', 'all']), z.array(hostPattern)],
+        'none, all, or a list of hosts such as registry.npmjs.org',
+      )
       .prefault('none')
       .describe('hosts it may reach from its sandbox, through a proxy; all: every public host'),
-    folders: z.array(text).prefault([]).describe('folders it may write, besides its own folder in the home'),
+    folders: z.array(nonEmptyText).prefault([]).describe('folders it may write, besides its own folder in the home'),
     reads: z
-      .array(text)
+      .array(nonEmptyText)
       .prefault([])
       .describe('paths it may read, besides system folders and the folder of its command'),
-    headers: named(word, z.string()).prefault({}),
-    timeout: span.prefault('1m').describe('timeout of a call'),
-    start_timeout: span
+    headers: namedMapping(textWithoutSpaces, z.string()).prefault({}),
+    timeout: positiveDuration.prefault('1m').describe('timeout of a call'),
+    start_timeout: positiveDuration
       .prefault('1m')
       .describe('timeout of the first response; a server that is downloaded first needs longer'),
     trust: z.enum(TRUSTS).prefault('untrusted').describe("the trust level of its tools' results"),
-    effects: named(word, toolEffect)
+    effects: namedMapping(textWithoutSpaces, toolEffect)
       .prefault({})
       .describe('effect class by tool; tools not listed get the strictest class'),
     read_only: toolEffect
@@ -268,11 +279,11 @@ const mcpServer = z
 
 const webhook = z
   .strictObject({
-    url: link.describe('messages are posted to this URL'),
-    secret: text.optional().describe('prefer secret:NAME, secret_env or secret_file'),
-    secret_env: variable.optional(),
-    secret_file: text.optional().describe('relative to the configuration file'),
-    chat_id: text.nullable().prefault(null).describe('chat for messages that name none'),
+    url: httpUrl.describe('messages are posted to this URL'),
+    secret: nonEmptyText.optional().describe('prefer secret:NAME, secret_env or secret_file'),
+    secret_env: variableName.optional(),
+    secret_file: nonEmptyText.optional().describe('relative to the configuration file'),
+    chat_id: nonEmptyText.nullable().prefault(null).describe('chat for messages that name none'),
   })
   .superRefine(exactlyOne('secret', 'secret_env', 'secret_file'), { when: isMapping })
 
@@ -288,18 +299,18 @@ export const schema = z.strictObject({
     .string(STORE)
     .regex(/^(sqlite|postgres(ql)?:\/\/\S+)$/, STORE)
     .prefault('sqlite'),
-  mcp_servers: named(name, mcpServer).prefault({}),
+  mcp_servers: namedMapping(safeName, mcpServer).prefault({}),
   channels: z
     .strictObject({
-      lark: freeForm.optional(),
-      slack: freeForm.optional(),
-      telegram: freeForm.optional(),
+      lark: anyMapping.optional(),
+      slack: anyMapping.optional(),
+      telegram: anyMapping.optional(),
       webhook: webhook.optional(),
     })
     .prefault({}),
   policy: z
     .strictObject({
-      allow_hosts: z.array(host).prefault([]),
+      allow_hosts: z.array(hostPattern).prefault([]),
       unattended: z
         .enum(['park', 'deny'])
         .prefault('park')
@@ -307,9 +318,9 @@ export const schema = z.strictObject({
       grants: z
         .array(
           z.strictObject({
-            tool: word,
-            to: z.array(text).prefault([]).describe('allowed destinations; * matches any part of a name'),
-            agent: word.nullable().prefault(null).describe('null: any agent'),
+            tool: textWithoutSpaces,
+            to: z.array(nonEmptyText).prefault([]).describe('allowed destinations; * matches any part of a name'),
+            agent: textWithoutSpaces.nullable().prefault(null).describe('null: any agent'),
           }),
         )
         .prefault([])
@@ -317,10 +328,13 @@ export const schema = z.strictObject({
     })
     .prefault({}),
   server: z
-    .strictObject({ host: word.prefault('127.0.0.1'), port: z.int(PORT).min(0, PORT).max(65535, PORT).prefault(7717) })
+    .strictObject({
+      host: textWithoutSpaces.prefault('127.0.0.1'),
+      port: z.int(PORT).min(0, PORT).max(65535, PORT).prefault(7717),
+    })
     .prefault({}),
-  sources: named(name, freeForm).prefault({}),
-  plugins: z.array(z.union([text, freeForm], 'a package name, a path, or a mapping')).prefault([]),
+  sources: namedMapping(safeName, anyMapping).prefault({}),
+  plugins: z.array(z.union([nonEmptyText, anyMapping], 'a package name, a path, or a mapping')).prefault([]),
   sandbox: z.enum(['auto', 'required', 'off']).prefault('auto'),
   sandbox_image: z
     .string()

@@ -1,9 +1,9 @@
 /** The configuration as it may be shown: every value with its source, secrets as `(set)`. */
 
 import type { Json } from '../domain/json.ts'
-import { dotted, type Path } from './path.ts'
+import { formatPath, type KeyPath } from './path.ts'
 
-export interface ShownValue {
+export interface ExplainedValue {
   readonly key: string
   readonly value: Json
   /** `default`, `file:line` or `env:NAME`. */
@@ -11,7 +11,7 @@ export interface ShownValue {
 }
 
 interface Leaf {
-  readonly path: Path
+  readonly path: KeyPath
   readonly value: Json
 }
 
@@ -24,9 +24,9 @@ const VARIABLE_NAME = /^[A-Z][A-Z0-9_]*$/
 /** Shorter values are words such as `true` or `local`; redacting them would make other texts unreadable. */
 const MIN_SECRET_LENGTH = 6
 
-export function shownValues(config: Json, sources: Readonly<Record<string, string>>): readonly ShownValue[] {
+export function redactedValues(config: Json, sources: Readonly<Record<string, string>>): readonly ExplainedValue[] {
   return [...walkLeaves(config, [])].map((leaf) => {
-    const key = dotted(leaf.path)
+    const key = formatPath(leaf.path)
     const source = sources[key] ?? 'default'
     return { key, value: isSecret(leaf, source) ? REDACTED : withoutCredentials(leaf.value), source }
   })
@@ -41,9 +41,9 @@ export interface SecretText {
 }
 
 /** All possible secrets in the configuration, except those behind `api_key_env` and `api_key_file`. */
-export function secretTexts(config: Json, sources: Readonly<Record<string, string>>): readonly SecretText[] {
+export function findSecretTexts(config: Json, sources: Readonly<Record<string, string>>): readonly SecretText[] {
   return [...walkLeaves(config, [])].flatMap((leaf) => {
-    const name = dotted(leaf.path)
+    const name = formatPath(leaf.path)
     const hidden = isSecret(leaf, sources[name] ?? '') ? [leaf.value] : credentialsIn(leaf.value)
     return hidden.flatMap((value) =>
       typeof value === 'string' && value.length >= MIN_SECRET_LENGTH ? [{ name, value, kind: kindOf(leaf.path) }] : [],
@@ -51,13 +51,13 @@ export function secretTexts(config: Json, sources: Readonly<Record<string, strin
   })
 }
 
-function kindOf(path: Path): SecretText['kind'] {
+function kindOf(path: KeyPath): SecretText['kind'] {
   const last = String(path.at(-1))
   if (SECRET_VARIABLE.test(last) && !/_(env|file)$/.test(last)) return 'secret'
   return path.some((step) => step === 'headers' || step === 'env') ? 'variable' : 'unclear'
 }
 
-function* walkLeaves(value: Json, path: Path): Generator<Leaf> {
+function* walkLeaves(value: Json, path: KeyPath): Generator<Leaf> {
   const children = typeof value === 'object' && value !== null ? Object.entries(value) : []
   for (const [name, child] of children)
     if (child !== undefined) yield* walkLeaves(child, [...path, Array.isArray(value) ? Number(name) : name])

@@ -1,10 +1,10 @@
 /** The configuration keys that have an effect today. The schema already has all documented keys. */
 
 import type { Json } from '../domain/json.ts'
-import { dotted, type Path } from './path.ts'
+import { formatPath, type KeyPath } from './path.ts'
 
 /** `*` matches any name or index; a list names the values that are supported so far. */
-export const USED: Readonly<Record<string, 'any' | readonly Json[]>> = {
+export const USED_KEYS: Readonly<Record<string, 'any' | readonly Json[]>> = {
   'kernel.id': 'any',
   'kernel.max_attempts': 'any',
   'kernel.stop_timeout': 'any',
@@ -55,7 +55,7 @@ export const USED: Readonly<Record<string, 'any' | readonly Json[]>> = {
 }
 
 /** The keys in `data` that have no effect; of a branch without any effect, only its top. */
-export function unusedIn(data: Json, used: typeof USED = USED): readonly string[] {
+export function findUnusedKeys(data: Json, used: typeof USED_KEYS = USED_KEYS): readonly string[] {
   const patterns = Object.entries(used).map(([pattern, values]) => ({ steps: pattern.split('.'), values }))
   return [...unusedKeys(data, [], patterns)]
 }
@@ -66,9 +66,9 @@ interface Pattern {
 }
 
 /** `patterns`: those that match `path` so far. */
-function* unusedKeys(data: Json, path: Path, patterns: readonly Pattern[]): Generator<string> {
+function* unusedKeys(data: Json, path: KeyPath, patterns: readonly Pattern[]): Generator<string> {
   const end = patterns.find(({ steps }) => steps.length === path.length)
-  if (patterns.length === 0 || (end && end.values !== 'any' && !end.values.includes(data))) yield dotted(path)
+  if (patterns.length === 0 || (end && end.values !== 'any' && !end.values.includes(data))) yield formatPath(path)
   if (patterns.length === 0 || end || typeof data !== 'object' || data === null) return
   for (const [name, child] of Object.entries(data)) {
     const matching = patterns.filter(({ steps }) => ['*', name].includes(steps[path.length] ?? ''))

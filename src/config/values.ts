@@ -4,7 +4,7 @@
  */
 
 import { z } from 'zod'
-import { listedOf } from '../domain/address.ts'
+import { parseAllowedHost } from '../domain/address.ts'
 import { parseDuration } from '../domain/duration.ts'
 import type { Json } from '../domain/json.ts'
 import { EXPECTED_DURATION, MAX_DURATION_MS, MAX_PRICE, MAX_TOKENS, MAX_USD } from '../domain/limits.ts'
@@ -12,31 +12,31 @@ import type { ScheduleSpec } from '../domain/schedule.ts'
 
 const NAME = 'a name of 1 to 64 safe characters (A-Z a-z 0-9 . _ -) that begins with a letter, a digit or _'
 /** Ids become folder names and command arguments: no slash, no leading dot or dash, no shell characters. */
-export const name = z.string(NAME).regex(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/, NAME)
+export const safeName = z.string(NAME).regex(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/, NAME)
 
 const TEXT = 'text that is not empty'
-export const text = z.string().regex(/\S/, TEXT)
+export const nonEmptyText = z.string().regex(/\S/, TEXT)
 
 const WORD = 'text without spaces'
-export const word = z.string(WORD).regex(/^\S+$/, WORD)
+export const textWithoutSpaces = z.string(WORD).regex(/^\S+$/, WORD)
 
 const VARIABLE = 'the name of an environment variable (not its value)'
-export const variable = z.string(VARIABLE).regex(/^[A-Za-z_][A-Za-z0-9_]*$/, VARIABLE)
+export const variableName = z.string(VARIABLE).regex(/^[A-Za-z_][A-Za-z0-9_]*$/, VARIABLE)
 
 const LINK = 'an address that begins with http:// or https://'
-export const link = z.string(LINK).refine((value) => /^https?:\/\//i.test(value) && URL.canParse(value), LINK)
+export const httpUrl = z.string(LINK).refine((value) => /^https?:\/\//i.test(value) && URL.canParse(value), LINK)
 
 const HOST = 'a host such as api.example.com, *.example.com or 127.0.0.1:8080, without scheme or path'
-export const host = z.string(HOST).refine((value) => listedOf(value) !== undefined, HOST)
+export const hostPattern = z.string(HOST).refine((value) => parseAllowedHost(value) !== undefined, HOST)
 
 /** The YAML reader produces JSON values only, so an unchecked value is Json. */
-export const anything = z.unknown() as z.ZodType<Json, Json>
-export const freeForm = z.record(z.string(), anything)
+export const anyJson = z.unknown() as z.ZodType<Json, Json>
+export const anyMapping = z.record(z.string(), anyJson)
 
 const COUNT = 'a whole number above 0'
 const TOKENS = `a whole number from 1 to ${MAX_TOKENS}`
 const UNLIMITED = ', or null for no limit'
-export const count = z.int(COUNT).positive(COUNT)
+export const positiveCount = z.int(COUNT).positive(COUNT)
 export const countLimit = z
   .int(COUNT + UNLIMITED)
   .positive(COUNT + UNLIMITED)
@@ -57,9 +57,9 @@ function positiveUpTo(max: number) {
 }
 
 const PRICE = `a price in USD per million tokens, from 0 to ${MAX_PRICE}`
-export const price = z.number(PRICE).min(0, PRICE).max(MAX_PRICE, PRICE)
+export const tokenPrice = z.number(PRICE).min(0, PRICE).max(MAX_PRICE, PRICE)
 
-export function range(min: number, max: number) {
+export function numberRange(min: number, max: number) {
   const expected = `a number from ${min} to ${max}`
   return z.number(expected).min(min, expected).max(max, expected)
 }
@@ -75,14 +75,14 @@ function duration(least: number, also: string) {
   return z.union([z.string(), z.number()], expected).transform((value, context) => {
     const ms = milliseconds(value)
     if (ms !== undefined && ms >= least) return ms
-    context.addIssue(custom(expected, value, 'write 30s, for example'))
+    context.addIssue(customIssue(expected, value, 'write 30s, for example'))
     return z.NEVER
   })
 }
 
 /** All durations are converted to milliseconds. */
-export const pause = duration(0, '')
-export const span = duration(1, ', above 0')
+export const pauseDuration = duration(0, '')
+export const positiveDuration = duration(1, ', above 0')
 export const timeLimit = duration(1, `, above 0${UNLIMITED}`).nullable()
 
 const CRON =
@@ -95,13 +95,16 @@ const AT = 'an instant such as 2026-01-31T09:00:00Z or 2026-01-31T09:00:00+08:00
 /** Checks the shape only; the scheduler knows which instants a cron line means. */
 const cron = z.string().refine((value) => NICKNAME.test(value) || CRON_FIELDS.test(value), CRON)
 const everyOrAt = z
-  .strictObject({ every: span.optional(), at: z.iso.datetime({ offset: true, local: true, error: AT }).optional() })
+  .strictObject({
+    every: positiveDuration.optional(),
+    at: z.iso.datetime({ offset: true, local: true, error: AT }).optional(),
+  })
   .superRefine(exactlyOne('every', 'at'), { when: isMapping })
   .transform(({ every, at }): ScheduleSpec => (every === undefined ? { at: String(at) } : { every }))
-export const schedule = z.union([cron, everyOrAt], CRON)
+export const scheduleValue = z.union([cron, everyOrAt], CRON)
 
 const ZONE = 'a time zone such as Asia/Shanghai or UTC'
-export const timezone = z.string(ZONE).refine(isTimezone, ZONE)
+export const timezoneName = z.string(ZONE).refine(isTimezone, ZONE)
 
 function isTimezone(zone: string): boolean {
   try {
@@ -113,7 +116,7 @@ function isTimezone(zone: string): boolean {
 }
 
 const HOURS = 'hours such as "22:00-07:00"'
-export const hours = z.string(HOURS).regex(/^([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d$/, HOURS)
+export const hoursRange = z.string(HOURS).regex(/^([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d$/, HOURS)
 
 /** For checks over several keys: they run even where one key is invalid, so that all problems are reported at once. */
 export function isMapping(payload: { readonly value: unknown }): boolean {
@@ -123,12 +126,12 @@ export function isMapping(payload: { readonly value: unknown }): boolean {
 /**
  * A mapping with names chosen by the user. `z.record(name, …)` would skip the checks inside an entry with a bad name.
  */
-export function named<V extends z.ZodType>(names: z.ZodType<string>, value: V) {
+export function namedMapping<V extends z.ZodType>(names: z.ZodType<string>, value: V) {
   return z.record(z.string(), value).superRefine(
     (mapping, context) => {
       for (const key of Object.keys(mapping)) {
         const message = names.safeParse(key).error?.issues[0]?.message
-        if (message) context.addIssue({ ...custom(message, key, 'rename the key'), path: [key] })
+        if (message) context.addIssue({ ...customIssue(message, key, 'rename the key'), path: [key] })
       }
     },
     { when: isMapping },
@@ -140,18 +143,18 @@ type Refinement<T> = (value: T, context: z.core.$RefinementCtx<T>) => void
 export function exactlyOne<K extends string>(...keys: readonly K[]): Refinement<{ readonly [P in K]?: unknown }> {
   return (value, context) => {
     if (keys.filter((key) => value[key] !== undefined).length === 1) return
-    context.addIssue(custom(`exactly one of ${keys.join(', ')}`, value, 'write one of them'))
+    context.addIssue(customIssue(`exactly one of ${keys.join(', ')}`, value, 'write one of them'))
   }
 }
 
 export function atMostOne<K extends string>(...keys: readonly K[]): Refinement<{ readonly [P in K]?: unknown }> {
   return (value, context) => {
     if (keys.filter((key) => value[key] !== undefined).length <= 1) return
-    context.addIssue(custom(`at most one of ${keys.join(', ')}`, value, 'keep one of them'))
+    context.addIssue(customIssue(`at most one of ${keys.join(', ')}`, value, 'keep one of them'))
   }
 }
 
-export function custom(message: string, input: unknown, fix: string) {
+export function customIssue(message: string, input: unknown, fix: string) {
   return { code: 'custom' as const, message, input, params: { fix } }
 }
 
@@ -165,6 +168,6 @@ export function uniqueIds(list: readonly { readonly agent_id: string }[], contex
     first.set(id, earlier ?? index)
     if (earlier === undefined) continue
     const message = `an agent_id that differs from entry ${earlier + 1} of the list (case is ignored)`
-    context.addIssue({ ...custom(message, entry.agent_id, 'change the agent_id'), path: [index, 'agent_id'] })
+    context.addIssue({ ...customIssue(message, entry.agent_id, 'change the agent_id'), path: [index, 'agent_id'] })
   }
 }

@@ -4,31 +4,31 @@
  * formats.
  */
 
-export interface Place {
+export interface HostPort {
   /** Lower case: a name, an IPv4 address, or an IPv6 address without brackets in its shortest form. */
   readonly host: string
   readonly port: number
 }
 
-export interface Address extends Place {
+export interface Address extends HostPort {
   readonly scheme: 'http' | 'https'
   /** The URL to request, without its fragment (`#…`). */
   readonly url: string
 }
 
-export type Spelling<T> =
+export type ParseResult<T> =
   | { readonly kind: 'read'; readonly value: T }
   | { readonly kind: 'refused'; readonly why: string }
 
-const accepted = <T>(value: T): Spelling<T> => ({ kind: 'read', value })
-const refused = (why: string): Spelling<never> => ({ kind: 'refused', why })
+const accepted = <T>(value: T): ParseResult<T> => ({ kind: 'read', value })
+const refused = (why: string): ParseResult<never> => ({ kind: 'refused', why })
 
 export const isWebPort = (port: number): boolean => port === 80 || port === 443
 
 const DEFAULT_PORTS = { http: 80, https: 443 } as const
 const MAX_URL_LENGTH = 8192
 
-export function addressOf(text: string): Spelling<Address> {
+export function parseHttpAddress(text: string): ParseResult<Address> {
   if (text.length > MAX_URL_LENGTH) return refused(`an address longer than ${MAX_URL_LENGTH} characters`)
   // Some programs read a backslash as a slash; others skip line breaks and blanks.
   if (/[\s\\]|\p{Cc}|\p{Cf}/u.test(text) || !text.isWellFormed())
@@ -37,25 +37,25 @@ export function addressOf(text: string): Spelling<Address> {
   if (scheme === undefined || authority === undefined)
     return refused('an address that does not begin with http:// or https://')
   const kind = scheme.toLowerCase() === 'https' ? 'https' : 'http'
-  const place = placeOf(authority, DEFAULT_PORTS[kind])
+  const place = parseHostPort(authority, DEFAULT_PORTS[kind])
   if (place.kind === 'refused') return place
   const { host, port } = place.value
   // Refused unless Node's own URL parser finds the same host and port.
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (!url || url.hostname !== bracketed(host) || Number(url.port || DEFAULT_PORTS[kind]) !== port)
+  if (!url || url.hostname !== bracketIpv6(host) || Number(url.port || DEFAULT_PORTS[kind]) !== port)
     return refused('an address that can be read in more than one way')
   url.hash = ''
   return accepted({ scheme: kind, host, port, url: url.href })
 }
 
 /** Reads `host`, `host:port` or `[ipv6]:port`. `port` is the default; without it the text must name one. */
-export function placeOf(text: string, port?: number): Spelling<Place> {
+export function parseHostPort(text: string, port?: number): ParseResult<HostPort> {
   if (text.includes('@')) return refused('a user or a password before the host')
   const [, host = '', , digits] = /^(\[[^\]]*\]|[^:]*)(:(.*))?$/s.exec(text) ?? []
   if (host === '') return refused('an address without a host')
   const portNumber = digits === undefined ? port : parsePort(digits)
   if (portNumber === undefined) return refused('an invalid port (expected a number from 1 to 65535)')
-  const parsedHost = hostOf(host)
+  const parsedHost = parseHost(host)
   return parsedHost.kind === 'refused' ? parsedHost : accepted({ host: parsedHost.value, port: portNumber })
 }
 
@@ -65,22 +65,22 @@ function parsePort(digits: string): number | undefined {
 }
 
 /** Same host and port; 80 and 443 count as one port, and `www.` before a name makes no difference. */
-export function isSameSite(a: Place, b: Place): boolean {
-  const bare = ({ host }: Place): string => host.replace(/^www\.(?=.*\.)/, '')
+export function isSameSite(a: HostPort, b: HostPort): boolean {
+  const bare = ({ host }: HostPort): string => host.replace(/^www\.(?=.*\.)/, '')
   return bare(a) === bare(b) && (a.port === b.port || (isWebPort(a.port) && isWebPort(b.port)))
 }
 
 /** Leaves out the port where it is 80 or 443. */
-export function placeText({ host, port }: Place): string {
-  return isWebPort(port) ? bracketed(host) : `${bracketed(host)}:${port}`
+export function formatHostPort({ host, port }: HostPort): string {
+  return isWebPort(port) ? bracketIpv6(host) : `${bracketIpv6(host)}:${port}`
 }
 
-export const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host)
+export const bracketIpv6 = (host: string): string => (host.includes(':') ? `[${host}]` : host)
 
 const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/
 
 /** An IPv6 address must be in brackets. */
-export function hostOf(text: string): Spelling<string> {
+export function parseHost(text: string): ParseResult<string> {
   if (text.startsWith('[')) {
     const groups = ipv6Groups(text.slice(1, -1))
     return groups && text.endsWith(']') ? accepted(compressIpv6(groups)) : refused('an invalid IPv6 address')
@@ -144,26 +144,26 @@ function compressIpv6(groups: readonly number[]): string {
 }
 
 /** One entry of `policy.allow_hosts`. */
-export interface Listed {
+export interface AllowedHost {
   readonly host: string
   /** True: every name below `host`, but not `host` itself. */
-  readonly below: boolean
+  readonly subdomainsOnly: boolean
   /** Undefined: 80 and 443. */
   readonly port: number | undefined
 }
 
 /** Contract: undefined where the entry is invalid. */
-export function listedOf(entry: string): Listed | undefined {
+export function parseAllowedHost(entry: string): AllowedHost | undefined {
   const below = entry.startsWith('*.')
   const text = below ? entry.slice(2) : entry
-  const place = placeOf(text, 0)
+  const place = parseHostPort(text, 0)
   if (place.kind === 'refused') return undefined
   const { host, port } = place.value
   if (below && (isIp(host) || !host.includes('.'))) return undefined
-  return { host, below, port: port === 0 ? undefined : port }
+  return { host, subdomainsOnly: below, port: port === 0 ? undefined : port }
 }
 
-export function covers({ host, below, port }: Listed, place: Place): boolean {
+export function allowsHost({ host, subdomainsOnly: below, port }: AllowedHost, place: HostPort): boolean {
   const portFits = port === undefined ? isWebPort(place.port) : port === place.port
   return portFits && (below ? place.host.endsWith(`.${host}`) : place.host === host)
 }

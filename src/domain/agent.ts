@@ -7,15 +7,15 @@ import type { ScheduleSpec } from './schedule.ts'
  * A path, or a mapping with `path` (a file, or a folder with its contents except the names in `except`) or `git` (a
  * work tree with its commits and changes). Relative to the home.
  */
-export type Watched = string | Readonly<Record<string, Json>>
+export type WatchSpec = string | Readonly<Record<string, Json>>
 
 /** The watched files and commits as text, with the marks by which the next report tells what is new. */
-export interface Survey {
+export interface WatchReport {
   readonly text: string
-  readonly marks: SurveyMarks
+  readonly marks: WatchMarks
 }
 
-export interface SurveyMarks {
+export interface WatchMarks {
   /** The time of the newest change to a watched file, by the file system's clock. */
   readonly newest: number
   /** The last commit of each work tree, by its path. */
@@ -34,7 +34,7 @@ export interface Agent {
   readonly timeout?: number | null | undefined
   /** Milliseconds to wait after a success before the agent is due again. */
   readonly cooldown: number
-  readonly watch: readonly Watched[]
+  readonly watch: readonly WatchSpec[]
   readonly model: string | null
   readonly tools: readonly string[] | null
   /** Relative to the home; null: each dispatch gets a folder of its own. */

@@ -9,10 +9,10 @@ export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number]
 export type ApprovalAnswer = Exclude<ApprovalStatus, 'open'>
 
 /** An approval without an answer expires after this time. It is never allowed by default. */
-export const APPROVAL_LASTS_MS = 24 * 3_600_000
+export const APPROVAL_TTL_MS = 24 * 3_600_000
 
 /** A destination of a call, and the text from which the destination was taken. */
-export interface Sink {
+export interface CallDestination {
   readonly to: string
   /** For people: the text that names the destination. */
   readonly from: string
@@ -27,7 +27,7 @@ export interface Approval {
   /** The exact arguments of the call. */
   readonly args: Json
   readonly effect: Effect
-  readonly sinks: readonly Sink[]
+  readonly sinks: readonly CallDestination[]
   /** Digest of session, tool and arguments: the approval is valid for this call only. */
   readonly digest: string
   /** Why a person must approve. */
@@ -41,15 +41,19 @@ export interface Approval {
 }
 
 /** The input of the digest: the same text for the same call, whatever the order of its arguments. */
-export function boundText({ session_id, tool, args }: Pick<Approval, 'session_id' | 'tool' | 'args'>): string {
-  return canonical([session_id, tool, args])
+export function approvalDigestInput({
+  session_id,
+  tool,
+  args,
+}: Pick<Approval, 'session_id' | 'tool' | 'args'>): string {
+  return canonicalJson([session_id, tool, args])
 }
 
-export function canonical(value: Json): string {
+export function canonicalJson(value: Json): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  if (isList(value)) return `[${value.map(canonical).join(',')}]`
+  if (isList(value)) return `[${value.map(canonicalJson).join(',')}]`
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`).join(',')}}`
+  return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${canonicalJson(inner)}`).join(',')}}`
 }
 
 const isList = (value: Json): value is readonly Json[] => Array.isArray(value)
@@ -61,31 +65,31 @@ export function isExpired({ expires_at }: Pick<Approval, 'expires_at'>, now: num
 const APPROVAL_EVENT = 'approval'
 
 /** The observation that tells the session about the answer. */
-export function answerObservation(
+export function approvalAnswerObservation(
   { id, tool }: Pick<Approval, 'id' | 'tool'>,
   answer: ApprovalAnswer,
   reason: string | null,
   ts: number,
 ): Observation {
   const payload = { id, tool, answer, ...(reason === null ? {} : { reason }) }
-  return { id: observationIdOf(id), type: 'system_event', name: APPROVAL_EVENT, payload, ts }
+  return { id: approvalObservationId(id), type: 'system_event', name: APPROVAL_EVENT, payload, ts }
 }
 
-export const observationIdOf = (approval_id: string): string => `approval-${approval_id}`
+export const approvalObservationId = (approval_id: string): string => `approval-${approval_id}`
 
-export function isAnswer(observation: Observation): boolean {
+export function isApprovalAnswer(observation: Observation): boolean {
   return observation.type === 'system_event' && observation.name === APPROVAL_EVENT
 }
 
 /** The id of the approval that this observation says was answered or has expired. */
-export function answeredBy(observation: Observation): string | undefined {
+export function answeredApprovalId(observation: Observation): string | undefined {
   if (observation.type !== 'system_event' || observation.name !== APPROVAL_EVENT) return undefined
   const { id } = (observation.payload ?? {}) as { readonly id?: Json }
   return typeof id === 'string' ? id : undefined
 }
 
 /** The id of the approval that this observation says was allowed. Only a claim: the approval's own row decides. */
-export function allowedBy(observation: Observation): string | undefined {
+export function allowedApprovalId(observation: Observation): string | undefined {
   if (observation.type !== 'system_event' || observation.name !== APPROVAL_EVENT) return undefined
   const { id, answer } = (observation.payload ?? {}) as { readonly id?: Json; readonly answer?: Json }
   return answer === 'allowed' && typeof id === 'string' ? id : undefined

@@ -9,14 +9,14 @@ export interface AuditEntry {
   readonly [detail: string]: Json
 }
 
-export interface Link {
+export interface AuditLink {
   readonly n: number
   readonly body: string
   readonly hash: string
 }
 
 /** The predecessor hash of the first entry. */
-export const GENESIS = ''
+export const GENESIS_HASH = ''
 
 /** The text whose hash identifies an entry. */
-export const chained = (before: string, body: string): string => `${before}\n${body}`
+export const auditHashInput = (before: string, body: string): string => `${before}\n${body}`

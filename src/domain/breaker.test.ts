@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  afterOutcome,
+  type BreakerState,
+  breakerKeysOf,
   type CallOutcome,
-  leftOut,
-  mayBeBetterElsewhere,
-  type Standing,
-  subjectsOf,
-  toAsk,
+  exclusionReason,
+  isWorthFallback,
+  nextBreakerState,
+  pickModel,
 } from './breaker.ts'
 import { ERROR_CODES, type ErrorCode } from './error.ts'
 
@@ -15,10 +15,10 @@ const S = 1000
 const MIN = 60 * S
 
 /** The breaker state after these outcomes of one model, one second apart. */
-function stateAfter(...codes: readonly (ErrorCode | null | readonly [ErrorCode, number])[]): Standing | undefined {
-  return codes.reduce<Standing | undefined>((before, outcome, n) => {
+function stateAfter(...codes: readonly (ErrorCode | null | readonly [ErrorCode, number])[]): BreakerState | undefined {
+  return codes.reduce<BreakerState | undefined>((before, outcome, n) => {
     const [code, retryAfterMs] = Array.isArray(outcome) ? outcome : [outcome, undefined]
-    return afterOutcome(before, { model: 'p/m', code, at: n * S, retryAfterMs } as CallOutcome)
+    return nextBreakerState(before, { model: 'p/m', code, at: n * S, retryAfterMs } as CallOutcome)
   }, undefined)
 }
 
@@ -53,17 +53,17 @@ test('E13: three failures in a row exclude a model, longer each time; an answer 
 
 test('a refused key excludes the provider, any other failure the model; an expired exclusion does not count', () => {
   const outcome = (code: ErrorCode | null) => ({ model: 'p/m', code, at: 0 })
-  assert.deepEqual(subjectsOf(outcome('model_auth')), ['p'])
-  assert.deepEqual(subjectsOf(outcome('model_cut')), ['p/m'])
-  assert.deepEqual(subjectsOf(outcome(null)), ['p/m', 'p'])
+  assert.deepEqual(breakerKeysOf(outcome('model_auth')), ['p'])
+  assert.deepEqual(breakerKeysOf(outcome('model_cut')), ['p/m'])
+  assert.deepEqual(breakerKeysOf(outcome(null)), ['p/m', 'p'])
   const standings = new Map([
     ['p', { failures: 1, code: 'model_auth', until: 10 }],
     ['q/m', { failures: 3, code: 'model_cut', until: 10 }],
   ] as const)
-  assert.equal(leftOut(standings, 'p/any', 9), 'model_auth')
-  assert.equal(leftOut(standings, 'p/any', 10), null)
-  assert.equal(leftOut(standings, 'q/m', 9), 'model_cut')
-  assert.equal(leftOut(standings, 'q/other', 9), null)
+  assert.equal(exclusionReason(standings, 'p/any', 9), 'model_auth')
+  assert.equal(exclusionReason(standings, 'p/any', 10), null)
+  assert.equal(exclusionReason(standings, 'q/m', 9), 'model_cut')
+  assert.equal(exclusionReason(standings, 'q/other', 9), null)
 })
 
 test('picks the first model that is not excluded and failed least; none where every key is refused', () => {
@@ -81,14 +81,14 @@ test('picks the first model that is not excluded and failed least; none where ev
   ]
   for (const [failed, out, expected] of rows)
     assert.equal(
-      toAsk(chain, failed, (model) => out[model] ?? null),
+      pickModel(chain, failed, (model) => out[model] ?? null),
       expected,
       JSON.stringify([failed, out]),
     )
 })
 
 test('only failures that another provider may not have lead to a fallback', () => {
-  const elsewhere = (Object.keys(ERROR_CODES) as ErrorCode[]).filter(mayBeBetterElsewhere)
+  const elsewhere = (Object.keys(ERROR_CODES) as ErrorCode[]).filter(isWorthFallback)
   const expected = ['auth', 'unknown', 'limited', 'unavailable', 'timeout', 'cut', 'garbled', 'empty']
   assert.deepEqual(
     elsewhere,

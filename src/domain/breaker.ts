@@ -16,7 +16,7 @@ export interface CallOutcome {
 }
 
 /** State of a model, or of a whole provider where the key is refused. */
-export interface Standing {
+export interface BreakerState {
   /** Consecutive failures. */
   readonly failures: number
   readonly code: ErrorCode | null
@@ -24,7 +24,7 @@ export interface Standing {
   readonly until: number
 }
 
-const HEALTHY: Standing = { failures: 0, code: null, until: 0 }
+const HEALTHY: BreakerState = { failures: 0, code: null, until: 0 }
 
 /** A model is excluded after this many consecutive failures. */
 const MAX_FAILURES = 3
@@ -45,9 +45,12 @@ const PROVIDER_FAILURES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'model_empty',
 ])
 
-export const mayBeBetterElsewhere = (code: ErrorCode): boolean => PROVIDER_FAILURES.has(code)
+export const isWorthFallback = (code: ErrorCode): boolean => PROVIDER_FAILURES.has(code)
 
-export function afterOutcome(before: Standing = HEALTHY, { code, at, retryAfterMs = 0 }: CallOutcome): Standing {
+export function nextBreakerState(
+  before: BreakerState = HEALTHY,
+  { code, at, retryAfterMs = 0 }: CallOutcome,
+): BreakerState {
   if (code === null) return HEALTHY
   if (!PROVIDER_FAILURES.has(code)) return before
   const failures = before.failures + 1
@@ -64,11 +67,15 @@ function exclusionMs(code: ErrorCode, failures: number, retryAfterMs: number): n
 export const providerOf = (model: string): string => model.slice(0, Math.max(0, model.indexOf('/')))
 
 /** A refused key counts against the provider, every other failure against the model. */
-export const subjectsOf = ({ model, code }: CallOutcome): readonly string[] =>
+export const breakerKeysOf = ({ model, code }: CallOutcome): readonly string[] =>
   code === 'model_auth' ? [providerOf(model)] : code === null ? [model, providerOf(model)] : [model]
 
 /** The failure that excludes the model now; null where it is not excluded. */
-export function leftOut(states: ReadonlyMap<string, Standing>, model: string, now: number): ErrorCode | null {
+export function exclusionReason(
+  states: ReadonlyMap<string, BreakerState>,
+  model: string,
+  now: number,
+): ErrorCode | null {
   const excluding = [providerOf(model), model]
     .map((subject) => states.get(subject))
     .find((one) => (one?.until ?? 0) > now)
@@ -79,7 +86,7 @@ export function leftOut(states: ReadonlyMap<string, Standing>, model: string, no
  * Picks the model of the chain that failed least in this turn, among those not excluded; ties go by the order of the
  * chain. Where all are excluded, picks among those that may have recovered. Undefined where every key is refused.
  */
-export function toAsk(
+export function pickModel(
   chain: readonly string[],
   failed: readonly string[],
   whyExcluded: (model: string) => ErrorCode | null,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type AgentResult, decorated, inOrder, sameOutcome, statusOf, tallyOf } from './cycle.ts'
+import { type AgentResult, annotateSummary, cycleStatusOf, isSameOutcome, sortResults, tallyResults } from './cycle.ts'
 
 const result = (over: Partial<AgentResult> = {}): AgentResult => ({
   agent_id: 'report',
@@ -27,13 +27,13 @@ describe('E9: the result of a cycle', () => {
   ] as const)
     test(`E9: ${counts.join('/')} succeeded/failed/parked${error ? ' and an error' : ''} is ${status}`, () => {
       const [succeeded, failed, parked] = counts
-      assert.equal(statusOf({ succeeded, failed, parked }, error), status)
+      assert.equal(cycleStatusOf({ succeeded, failed, parked }, error), status)
     })
 
   test('E9: dispatches in flight are not counted; any end but done is a failure; failed agents are listed once', () => {
     const statuses = ['done', 'failed', 'dead', 'cancelled', 'waiting', 'running', 'pending'] as const
     const agents = statuses.map((status) => result({ agent_id: status === 'dead' ? 'failed' : status, status }))
-    assert.deepEqual(tallyOf(agents), {
+    assert.deepEqual(tallyResults(agents), {
       succeeded: 1,
       failed: 3,
       parked: 1,
@@ -48,29 +48,29 @@ describe('E9: the result of a cycle', () => {
       result({ agent_id: 'a', status: 'failed', dispatch_id: 'd2' }),
       result({ agent_id: 'a', status: 'done', dispatch_id: 'd5' }),
     ]
-    const order = inOrder(agents).map(({ agent_id, status, dispatch_id }) => `${agent_id} ${status} ${dispatch_id}`)
+    const order = sortResults(agents).map(({ agent_id, status, dispatch_id }) => `${agent_id} ${status} ${dispatch_id}`)
     assert.deepEqual(order, ['a done d5', 'a failed d2', 'a failed d9', 'b done d1'])
     assert.equal(agents[0]?.agent_id, 'b')
   })
 
   test('E9: the prefix of a summary shows attempts and recovery, or the failure class', () => {
-    assert.equal(decorated(result()), '[autonomy=actionable] wrote it')
+    assert.equal(annotateSummary(result()), '[autonomy=actionable] wrote it')
     assert.equal(
-      decorated(result({ attempts: 2, recovered_from: 'no_real_action' })),
+      annotateSummary(result({ attempts: 2, recovered_from: 'no_real_action' })),
       '[autonomy=actionable, attempts=2, recovered_from=no_real_action] wrote it',
     )
     assert.equal(
-      decorated(result({ status: 'failed', failure_class: 'timeout', summary: 'its time was up' })),
+      annotateSummary(result({ status: 'failed', failure_class: 'timeout', summary: 'its time was up' })),
       '[timeout] its time was up',
     )
-    assert.equal(decorated(result({ status: 'waiting', summary: 'asked to push' })), 'asked to push')
+    assert.equal(annotateSummary(result({ status: 'waiting', summary: 'asked to push' })), 'asked to push')
   })
 
   test('case 135: equal outcomes are recognised in any run and with any spacing', () => {
     const first = result({ summary: 'nothing\n new' })
-    assert.ok(sameOutcome(first, result({ dispatch_id: 'd2', session_id: 's2', summary: 'nothing new ' })))
-    assert.ok(!sameOutcome(first, result({ summary: 'something new' })))
-    assert.ok(!sameOutcome(first, result({ summary: 'nothing new', status: 'failed', failure_class: 'infra' })))
-    assert.ok(!sameOutcome(first, result({ summary: 'nothing new', agent_id: 'other' })))
+    assert.ok(isSameOutcome(first, result({ dispatch_id: 'd2', session_id: 's2', summary: 'nothing new ' })))
+    assert.ok(!isSameOutcome(first, result({ summary: 'something new' })))
+    assert.ok(!isSameOutcome(first, result({ summary: 'nothing new', status: 'failed', failure_class: 'infra' })))
+    assert.ok(!isSameOutcome(first, result({ summary: 'nothing new', agent_id: 'other' })))
   })
 })

@@ -51,7 +51,7 @@ export interface Cycle {
   readonly open: readonly string[]
 }
 
-export function errorResult(cycle_id: string, error: string, duration_ms: number): CycleResult {
+export function errorCycleResult(cycle_id: string, error: string, duration_ms: number): CycleResult {
   return {
     ...{ cycle_id, status: 'error', dispatched: 0, succeeded: 0, failed: 0, parked: 0, failed_agents: [] },
     ...{ idle_reason: null, error, duration_ms, agents: [] },
@@ -59,12 +59,12 @@ export function errorResult(cycle_id: string, error: string, duration_ms: number
 }
 
 /** The error of a cycle during which the process died. */
-export const CUT_SHORT = 'the program ended during this cycle'
+export const ENDED_DURING_CYCLE = 'the program ended during this cycle'
 
 export type Tally = Pick<CycleResult, 'succeeded' | 'failed' | 'parked' | 'failed_agents'>
 
 /** Contract: a dispatch in flight is in none of the counts; the cycle in which it ends counts it. */
-export function tallyOf(agents: readonly AgentResult[]): Tally {
+export function tallyResults(agents: readonly AgentResult[]): Tally {
   const failed = agents.filter(isFailure)
   return {
     succeeded: agents.filter(({ status }) => status === 'done').length,
@@ -78,7 +78,7 @@ export const isFailure = ({ status }: Pick<AgentResult, 'status'>): boolean =>
   status === 'failed' || status === 'dead' || status === 'cancelled'
 
 /** A parked dispatch has neither failed nor succeeded: a cycle with one is always `partial_success`. */
-export function statusOf(
+export function cycleStatusOf(
   { succeeded, failed, parked }: Pick<Tally, 'succeeded' | 'failed' | 'parked'>,
   error: string | null = null,
 ): CycleStatus {
@@ -88,7 +88,7 @@ export function statusOf(
 }
 
 /** Sorts by agent, then status, then dispatch. */
-export function inOrder(agents: readonly AgentResult[]): readonly AgentResult[] {
+export function sortResults(agents: readonly AgentResult[]): readonly AgentResult[] {
   const key = ({ agent_id, status, dispatch_id }: AgentResult): string[] => [agent_id, status, dispatch_id]
   return [...agents].sort((a, b) => {
     const [left, right] = [key(a), key(b)]
@@ -100,7 +100,7 @@ export function inOrder(agents: readonly AgentResult[]): readonly AgentResult[] 
 /**
  * Contract: the summary after a prefix with the attempts and recovered failures of the run, or with its failure class.
  */
-export function decorated(result: Omit<AgentResult, 'agent_id' | 'dispatch_id' | 'session_id'>): string {
+export function annotateSummary(result: Omit<AgentResult, 'agent_id' | 'dispatch_id' | 'session_id'>): string {
   const { status, summary, failure_class, attempts, recovered_from } = result
   if (status !== 'done') return failure_class === null ? summary : `[${failure_class}] ${summary}`
   const tags = ['autonomy=actionable']
@@ -110,7 +110,7 @@ export function decorated(result: Omit<AgentResult, 'agent_id' | 'dispatch_id' |
 }
 
 /** True where an agent got the same result again: repeating the work at the same pace makes no progress. */
-export function sameOutcome(a: AgentResult, b: AgentResult): boolean {
+export function isSameOutcome(a: AgentResult, b: AgentResult): boolean {
   const outcome = ({ agent_id, status, failure_class, summary }: AgentResult): string =>
     JSON.stringify([agent_id, status, failure_class, summary.replaceAll(/\s+/g, ' ').trim()])
   return outcome(a) === outcome(b)

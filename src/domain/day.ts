@@ -1,7 +1,7 @@
 /** Calendar days of a time zone. */
 
 /** Contract: pure; formats the day of an instant as `2030-01-31`. `zone` null: the machine's time zone. */
-export function dayIn(zone: string | null): (now: number) => string {
+export function dayFormatter(zone: string | null): (now: number) => string {
   if (zone === null) return machineDay
   const format = new Intl.DateTimeFormat('en-CA', {
     timeZone: zone,
@@ -18,6 +18,6 @@ function machineDay(now: number): string {
 }
 
 /** `days` may be negative. */
-export function dayAfter(day: string, days: number): string {
+export function addDays(day: string, days: number): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)
 }

@@ -3,7 +3,7 @@
 import type { Effect } from './effect.ts'
 import type { Json } from './json.ts'
 import type { FailureClass, StopReason } from './stop.ts'
-import type { Match, Wait } from './wait.ts'
+import type { Wait, WaitMatch } from './wait.ts'
 
 /** A tool call as the engine will run it. A call with a `fault` must not run; the fault says why. */
 export interface Call {
@@ -27,7 +27,7 @@ export type Decision =
   | { readonly kind: 'final'; readonly answer: string; readonly summary?: string; readonly via?: Call }
   | {
       readonly kind: 'wait'
-      readonly match: Match
+      readonly match: WaitMatch
       readonly until?: number
       readonly reason: string
       readonly via?: Call

@@ -29,15 +29,15 @@ export function isTerminal(status: DispatchStatus): boolean {
 }
 
 /** A run that crashes the process this often without a new record becomes `dead`, so that it blocks no other work. */
-export const MAX_BARREN_CRASHES = 3
+export const MAX_CRASHES_WITHOUT_RECORD = 3
 
-export function afterBarrenCrash(crashes: number): 'pending' | 'dead' {
-  return crashes >= MAX_BARREN_CRASHES ? 'dead' : 'pending'
+export function statusAfterCrash(crashes: number): 'pending' | 'dead' {
+  return crashes >= MAX_CRASHES_WITHOUT_RECORD ? 'dead' : 'pending'
 }
 
 /** Stop after the current step, or at once. A request can only be made stronger. */
-export const CANCELS = ['after_step', 'immediate'] as const
-export type Cancel = (typeof CANCELS)[number]
+export const CANCEL_MODES = ['after_step', 'immediate'] as const
+export type CancelMode = (typeof CANCEL_MODES)[number]
 
 /** One dispatch is one run, so the dispatch's id is the run's id. */
 export interface Dispatch {
@@ -61,7 +61,7 @@ export interface Dispatch {
   readonly error: string | null
   readonly failure_class: FailureClass | null
   /** The requested cancellation, if any. */
-  readonly cancel: Cancel | null
+  readonly cancel: CancelMode | null
   /** True: not claimed until it is resumed. */
   readonly paused: boolean
   /** The dispatch that created this one; pausing or cancelling the parent includes it. */

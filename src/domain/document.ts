@@ -27,7 +27,7 @@ export interface Document extends DocumentVersion {
  * Retention, counted separately for versions by the system and versions by others, so that a week of cycles does not
  * push out an edit by the owner. The latest version is always kept.
  */
-export const MOST_VERSIONS = 500
-export const MOST_VERSION_BYTES = 16 * 1024 * 1024
+export const MAX_VERSIONS = 500
+export const MAX_VERSION_BYTES = 16 * 1024 * 1024
 
-export const MOST_DOCUMENT_BYTES = 1024 * 1024
+export const MAX_DOCUMENT_BYTES = 1024 * 1024

@@ -9,11 +9,11 @@ export const RECOVERIES = ['pure', 'idempotent', 'reconcilable', 'once'] as cons
 export type Recovery = (typeof RECOVERIES)[number]
 
 export const REACHES = ['none', 'workspace', 'private', 'network', 'third_party', 'self', 'destructive'] as const
-export type Reach = (typeof REACHES)[number]
+export type EffectReach = (typeof REACHES)[number]
 
 export interface Effect {
   readonly recovery: Recovery
-  readonly reach: Reach
+  readonly reach: EffectReach
   /** With reach `network`: the target host. */
   readonly host?: string
   /** The call also writes to the workspace. */
@@ -32,7 +32,7 @@ export interface Effect {
 export const writesWorkspace = ({ reach, writes }: Effect): boolean => reach === 'workspace' || (writes ?? false)
 
 /** Calls that need approval each time; no grant covers them. */
-export const isNeverGranted = ({ reach }: Effect): boolean => reach === 'destructive'
+export const alwaysNeedsApproval = ({ reach }: Effect): boolean => reach === 'destructive'
 
 /** What to do with a call that was intended and never settled, because the process died in between. */
 export type AfterCrash = 'rerun' | 'probe' | 'tell_model' | 'ask_human'
@@ -45,13 +45,13 @@ export function afterCrash(effect: Effect): AfterCrash {
     case 'reconcilable':
       return 'probe'
     case 'once':
-      return whoHears(effect)
+      return unknownOutcomeAction(effect)
     default:
       return assertNever(effect.recovery)
   }
 }
 
 /** Who checks an unknown outcome: inside the workspace the model can look; outside it only a person can. */
-export function whoHears(effect: Effect): 'tell_model' | 'ask_human' {
+export function unknownOutcomeAction(effect: Effect): 'tell_model' | 'ask_human' {
   return effect.reach === 'none' || effect.reach === 'workspace' ? 'tell_model' : 'ask_human'
 }

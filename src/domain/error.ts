@@ -76,7 +76,7 @@ export function categoryOf(code: ErrorCode): ErrorCategory {
 }
 
 /** The parts of an error message; unknown parts are left out. */
-export interface Complaint {
+export interface ErrorParts {
   readonly what: string
   readonly where?: string | undefined
   readonly got?: string | undefined
@@ -92,7 +92,7 @@ export class TirelessError extends Error {
 
   constructor(
     code: ErrorCode,
-    parts: string | Complaint,
+    parts: string | ErrorParts,
     options: { cause?: unknown; retryAfterMs?: number | undefined } = {},
   ) {
     super(typeof parts === 'string' ? parts : formatMessage(parts), { cause: options.cause })
@@ -103,7 +103,7 @@ export class TirelessError extends Error {
   }
 }
 
-function formatMessage({ what, where, got, expected, fix }: Complaint): string {
+function formatMessage({ what, where, got, expected, fix }: ErrorParts): string {
   const parts = [where ? `${where}: ${what}` : what]
   if (got !== undefined) parts.push(`got ${got}`)
   if (expected !== undefined) parts.push(`expected ${expected}`)

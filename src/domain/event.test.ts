@@ -16,17 +16,17 @@ import {
   settled,
   started,
 } from '../../test/journals.ts'
-import { type Event, eventsOf } from './event.ts'
-import type { FailingPhase, RecordBody, Ruling } from './record.ts'
+import { type Event, eventsFromRecords } from './event.ts'
+import type { FailingPhase, RecordBody, RetryRuling } from './record.ts'
 
-const eventsFrom = (...bodies: readonly RecordBody[]): readonly Event[] => eventsOf(RUN, recordsOf(...bodies))
+const eventsFrom = (...bodies: readonly RecordBody[]): readonly Event[] => eventsFromRecords(RUN, recordsOf(...bodies))
 const stageNames = (events: readonly Event[]): string[] => events.map(({ phase, stage }) => `${phase} ${stage}`)
 const findEvent = (events: readonly Event[], phase: string, stage: string): Event => {
   const event = events.find((each) => each.phase === phase && each.stage === stage)
   assert.ok(event, `${phase} ${stage} among ${stageNames(events).join(', ')}`)
   return event
 }
-const failed = (turn: number, phase: FailingPhase, ruling: Ruling = { kind: 'feedback' }): RecordBody => ({
+const failed = (turn: number, phase: FailingPhase, ruling: RetryRuling = { kind: 'feedback' }): RecordBody => ({
   kind: 'failed',
   turn,
   phase,
@@ -84,9 +84,9 @@ describe('events of a run', () => {
 
   test('Q17: the same records give the same events, one by one or at once; none depends on later records', () => {
     const records = recordsOf(started(), ...acting(1), bound(2), failed(2, 'DECIDE'), committed(2), ...finishing(3))
-    const whole = eventsOf(RUN, records)
+    const whole = eventsFromRecords(RUN, records)
     for (let n = 0; n <= records.length; n++) {
-      const some = eventsOf(RUN, records.slice(0, n))
+      const some = eventsFromRecords(RUN, records.slice(0, n))
       assert.deepEqual(whole.slice(0, some.length), some)
     }
   })

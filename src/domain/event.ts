@@ -8,24 +8,24 @@ import { assertNever } from './error.ts'
 import type { Json } from './json.ts'
 import {
   answerPayload,
-  type Choice,
-  choiceOfAnswer,
-  choiceOfDecision,
-  chosenOf,
+  callResultPayload,
+  decisionForEvent,
+  decisionFromAnswer,
+  decisionFromBranch,
   diffPayload,
+  type EventDecision,
   endPayload,
   inputPayload,
   nextPayload,
   type Payload,
   type RecordOf,
   requestPayload,
-  resultOf,
-  shortened,
   startPayload,
-  verdictOf,
+  truncateEventText,
+  verdictPayload,
 } from './payload.ts'
-import { type Cut, FAILING_PHASES, type FailingPhase, type JournalRecord } from './record.ts'
-import { endingOf } from './stop.ts'
+import { FAILING_PHASES, type FailingPhase, type HistoryCut, type JournalRecord } from './record.ts'
+import { dispatchEndOf } from './stop.ts'
 
 export type Phase = 'INIT' | FailingPhase | 'DECIDE_ERROR' | 'ACT_ERROR' | 'RECOVER' | 'END'
 
@@ -61,7 +61,7 @@ export type Delta = { readonly run_id: string; readonly session_id: string } & (
 
 export interface EventFold {
   /** Contract: takes every record of the run once, in order. */
-  of(record: JournalRecord): readonly Event[]
+  apply(record: JournalRecord): readonly Event[]
 }
 
 /** The open turn, and which of its events were already emitted. */
@@ -71,9 +71,9 @@ interface OpenTurn {
   readonly started: Set<FailingPhase>
   /** The observation whose event is not emitted yet. */
   observed?: { readonly payload: Payload; readonly ts: number } | undefined
-  cut?: Cut | undefined
+  cut?: HistoryCut | undefined
   decision?: Decision
-  choice?: Choice
+  choice?: EventDecision
   isDecisionEmitted: boolean
   isActEmitted: boolean
   readonly intended: Map<number, string>
@@ -83,7 +83,7 @@ interface OpenTurn {
   readonly diagnoses: RecordOf<'diagnosed'>[]
 }
 
-export function eventFold(run: { readonly run_id: string; readonly session_id: string }): EventFold {
+export function createEventFold(run: { readonly run_id: string; readonly session_id: string }): EventFold {
   const { run_id, session_id } = run
   let events: Event[] = []
   let seq = 0
@@ -96,7 +96,7 @@ export function eventFold(run: { readonly run_id: string; readonly session_id: s
     const { ok = true, error } = fault
     seq += 1
     const event = { seq, run_id, session_id, step_id, phase: in_phase, stage, ts, ok, payload }
-    events.push(error === undefined ? event : { ...event, error: shortened(error) })
+    events.push(error === undefined ? event : { ...event, error: truncateEventText(error) })
   }
 
   function startPhase(next: FailingPhase, payload: Payload = {}): void {
@@ -124,7 +124,7 @@ export function eventFold(run: { readonly run_id: string; readonly session_id: s
     ts = next.ts
   }
 
-  function setDecision(choice: Choice): void {
+  function setDecision(choice: EventDecision): void {
     startPhase('DECIDE')
     open.choice = choice
     open.isDecisionEmitted = false
@@ -157,7 +157,7 @@ export function eventFold(run: { readonly run_id: string; readonly session_id: s
 
   function addResult(record: RecordOf<'call_settled'>): void {
     const tool = open.intended.get(record.index) ?? open.choice?.calls[record.index]?.tool ?? record.call_id
-    open.results.set(record.index, { ok: record.result.status === 'ok', payload: resultOf(tool, record) })
+    open.results.set(record.index, { ok: record.result.status === 'ok', payload: callResultPayload(tool, record) })
   }
 
   function endReduce(patch: RecordOf<'step_committed'>['patch']): void {
@@ -175,7 +175,7 @@ export function eventFold(run: { readonly run_id: string; readonly session_id: s
   }
 
   function emitDiagnosis({ about, message }: RecordOf<'diagnosed'>, where: Phase): void {
-    emit(where, 'diagnostic', { about, message: shortened(message) }, { ok: false })
+    emit(where, 'diagnostic', { about, message: truncateEventText(message) }, { ok: false })
   }
 
   function recordFailure({ phase: where, code, message, ruling }: RecordOf<'failed'>): void {
@@ -199,7 +199,7 @@ export function eventFold(run: { readonly run_id: string; readonly session_id: s
       endReduce(patch)
       if (verdicts || open.diagnoses.length > 0) {
         beginCritic(verdicts?.map(({ critic }) => critic) ?? [])
-        emit('CRITIC', 'outputs_ready', { verdicts: verdicts?.map(verdictOf) ?? [] })
+        emit('CRITIC', 'outputs_ready', { verdicts: verdicts?.map(verdictPayload) ?? [] })
       }
     }
     emitDiagnoses()
@@ -212,7 +212,7 @@ export function eventFold(run: { readonly run_id: string; readonly session_id: s
   function endRun(record: RecordOf<'run_ended'>): void {
     emitDiagnoses()
     phase = 'END'
-    const ok = endingOf(record.stop_reason, record.failure_class).status === 'done'
+    const ok = dispatchEndOf(record.stop_reason, record.failure_class).status === 'done'
     emit('END', 'end', endPayload(record), record.error === undefined ? { ok } : { ok, error: record.error })
   }
 
@@ -235,15 +235,15 @@ export function eventFold(run: { readonly run_id: string; readonly session_id: s
         open.cut = undefined
         break
       case 'model_answered':
-        setDecision(choiceOfAnswer(record.answer))
+        setDecision(decisionFromAnswer(record.answer))
         emit('DECIDE', 'model_output', answerPayload(record))
         break
       case 'decided':
         open.decision = record.decision
-        setDecision(choiceOfDecision(record.decision))
+        setDecision(decisionForEvent(record.decision))
         break
       case 'branched':
-        setDecision(chosenOf(open.decision, record))
+        setDecision(decisionFromBranch(open.decision, record))
         break
       case 'intent_fixed':
         emit('DECIDE', 'intent_fixed', { needs: record.needs.map((need) => ({ ...need })), usage: { ...record.usage } })
@@ -279,7 +279,7 @@ export function eventFold(run: { readonly run_id: string; readonly session_id: s
   }
 
   return {
-    of(record) {
+    apply(record) {
       events = []
       ts = record.ts
       if ('turn' in record && record.kind !== 'diagnosed') enterTurn(record.turn)
@@ -290,12 +290,12 @@ export function eventFold(run: { readonly run_id: string; readonly session_id: s
   }
 }
 
-export function eventsOf(
+export function eventsFromRecords(
   run: { readonly run_id: string; readonly session_id: string },
   records: readonly JournalRecord[],
 ): readonly Event[] {
-  const fold = eventFold(run)
-  return records.flatMap((record) => fold.of(record))
+  const fold = createEventFold(run)
+  return records.flatMap((record) => fold.apply(record))
 }
 
 /** True where the turn has a decision, no failure, and no open call: then REDUCE and CRITIC ran, too. */

@@ -7,13 +7,13 @@ export const FACT_STATUSES = ['known', 'superseded', 'forgotten', 'expired', 'dr
 export type FactStatus = (typeof FACT_STATUSES)[number]
 
 /** The session and turn in which a fact was written. */
-export interface Origin {
+export interface FactOrigin {
   readonly agent_id: string
   readonly session_id: string
   readonly turn: number
 }
 
-export interface Fact extends Origin {
+export interface Fact extends FactOrigin {
   /** The key of the call that wrote it, so that a repeated call writes it once. */
   readonly id: string
   readonly key: string
@@ -28,11 +28,11 @@ export interface Fact extends Origin {
 export type NewFact = Omit<Fact, 'status'>
 
 /** Limits per agent: known facts, of which the oldest is dropped, and facts kept as history. */
-export const MOST_FACTS = 2000
-export const MOST_OVER = 500
+export const MAX_FACTS = 2000
+export const MAX_ENDED_FACTS = 500
 
-export const MOST_KEY = 200
-export const MOST_TEXT = 4000
+export const MAX_FACT_KEY = 200
+export const MAX_FACT_TEXT = 4000
 
 /** A fact as the model sees it: `text` holds key and text, perhaps truncated. */
 export type RecalledFact = Pick<Fact, 'id' | 'key' | 'text' | 'trust' | 'private' | 'created_at'>
@@ -40,7 +40,7 @@ export type RecalledFact = Pick<Fact, 'id' | 'key' | 'text' | 'trust' | 'private
 /**
  * The facts recalled for a run, journalled with its first input. `cut`, `dropped`: keys of facts truncated or left out.
  */
-export interface Recalled {
+export interface RecalledFacts {
   readonly facts: readonly RecalledFact[]
   /** The task has a placeholder for the facts, and they are shown there. */
   readonly placed?: true

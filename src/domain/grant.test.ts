@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Grant, type Grantable, isGrantedBy } from './grant.ts'
+import { type Grant, type GrantableCall, isGrantedBy } from './grant.ts'
 
 const GRANTED = Date.parse('2030-01-01T00:00:00Z')
 const EXPIRES = Date.parse('2030-01-08T00:00:00Z')
@@ -10,7 +10,7 @@ const grant: Grant = {
   ...{ granted_at: new Date(GRANTED).toISOString(), expires_at: new Date(EXPIRES).toISOString() },
 }
 
-const call: Grantable = {
+const call: GrantableCall = {
   ...{ tool: 'send', agent_id: 'a', session_id: 's', destinations: ['bob@example.org'], args: 'digest' },
 }
 

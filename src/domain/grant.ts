@@ -20,7 +20,7 @@ export interface Grant {
 }
 
 /** The parts of a call that grants are compared with. */
-export interface Grantable {
+export interface GrantableCall {
   readonly tool: string
   readonly agent_id: string
   readonly session_id: string
@@ -30,18 +30,18 @@ export interface Grantable {
   readonly args: string
 }
 
-export function isGrantedBy(grant: Grant, call: Grantable, now: number): boolean {
+export function isGrantedBy(grant: Grant, call: GrantableCall, now: number): boolean {
   return (
-    holdsFor(grant, call, now) &&
+    grantAppliesTo(grant, call, now) &&
     (grant.args === null || grant.args === call.args) &&
     // A grant for certain destinations does not cover a call that names none.
     (call.destinations.length > 0 || grant.to.length === 0) &&
-    call.destinations.every((destination) => leadsTo(grant, destination, call.method))
+    call.destinations.every((destination) => grantCoversDestination(grant, destination, call.method))
   )
 }
 
 /** True where tool, agent, session and time match; arguments and destinations are not compared. */
-export function holdsFor(grant: Grant, call: Omit<Grantable, 'destinations' | 'args'>, now: number): boolean {
+export function grantAppliesTo(grant: Grant, call: Omit<GrantableCall, 'destinations' | 'args'>, now: number): boolean {
   return (
     grant.tool === call.tool &&
     (grant.agent_id === null || grant.agent_id === call.agent_id) &&
@@ -50,11 +50,11 @@ export function holdsFor(grant: Grant, call: Omit<Grantable, 'destinations' | 'a
   )
 }
 
-export const leadsTo = ({ to }: Pick<Grant, 'to'>, destination: string, method?: string): boolean =>
-  to.some((pattern) => matchesPattern(pattern, grantText(destination, method)))
+export const grantCoversDestination = ({ to }: Pick<Grant, 'to'>, destination: string, method?: string): boolean =>
+  to.some((pattern) => matchesPattern(pattern, formatGrantTarget(destination, method)))
 
 /** The destination in the form that grants use. */
-export const grantText = (destination: string, method?: string): string =>
+export const formatGrantTarget = (destination: string, method?: string): string =>
   method === undefined ? destination : `${method} ${destination}`
 
 /** Characters within one name: `*@home.test` must match a single recipient. */

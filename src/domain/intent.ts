@@ -3,7 +3,7 @@
  * owner widens it.
  */
 
-export interface Need {
+export interface ToolNeed {
   readonly tool: string
   /** The action; absent: the tool only sends or asks. */
   readonly method?: string

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { TirelessError } from './error.ts'
-import { copyJson, deepFreeze, describeValue, type Json, plainCopy } from './json.ts'
+import { copyJson, copyPlainData, deepFreeze, describeValue, type Json } from './json.ts'
 
 const RULES = { what: 'it', code: 'state_invalid', undefinedKeys: 'refuse' } as const
 const anything = fc.anything({
@@ -18,7 +18,7 @@ describe('plain data', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const text = JSON.stringify(value)
-        const copy = plainCopy(value, RULES)
+        const copy = copyPlainData(value, RULES)
         assert.deepEqual([JSON.stringify(copy), JSON.stringify(copyJson(copy))], [text, text])
         assert.deepEqual(copy, JSON.parse(text))
       }),
@@ -28,7 +28,7 @@ describe('plain data', () => {
   test('a copy shares nothing with its source, and cannot be changed once it is frozen', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
-        const [copy, again] = [plainCopy(value, RULES), copyJson(value as Json)]
+        const [copy, again] = [copyPlainData(value, RULES), copyJson(value as Json)]
         const text = JSON.stringify(copy)
         deepFreeze(copy)
         const change = (of: unknown): void => {
@@ -48,7 +48,7 @@ describe('plain data', () => {
     fc.assert(
       fc.property(anything, (value) => {
         try {
-          const copy = plainCopy(value, RULES)
+          const copy = copyPlainData(value, RULES)
           assert.deepEqual(JSON.parse(JSON.stringify(copy)), copy)
         } catch (thrown) {
           assert.ok(thrown instanceof TirelessError && thrown.code === 'state_invalid', String(thrown))
@@ -60,9 +60,9 @@ describe('plain data', () => {
 
   test('undefined keys are refused or omitted; holes in a list are always refused', () => {
     const omit = { ...RULES, undefinedKeys: 'omit' } as const
-    assert.deepEqual(plainCopy({ a: undefined, b: 1 }, omit), { b: 1 })
-    assert.throws(() => plainCopy({ a: undefined, b: 1 }, RULES), /at \.a: it is not plain data; got undefined/)
-    for (const rules of [RULES, omit]) assert.throws(() => plainCopy({ a: [1, undefined] }, rules), /at \.a\[1\]/)
+    assert.deepEqual(copyPlainData({ a: undefined, b: 1 }, omit), { b: 1 })
+    assert.throws(() => copyPlainData({ a: undefined, b: 1 }, RULES), /at \.a: it is not plain data; got undefined/)
+    for (const rules of [RULES, omit]) assert.throws(() => copyPlainData({ a: [1, undefined] }, rules), /at \.a\[1\]/)
   })
 
   test('values that are too deep, too large or circular are refused quickly', () => {
@@ -70,16 +70,16 @@ describe('plain data', () => {
     for (let i = 0; i < 10_000; i++) deep = [deep]
     let wide: unknown = 'x'
     for (let i = 0; i < 60; i++) wide = { a: wide, b: wide }
-    assert.throws(() => plainCopy(deep, RULES), /more than 256 levels/)
-    assert.throws(() => plainCopy(wide, RULES), /more than 1000000 values/)
-    assert.throws(() => plainCopy(['x'.repeat(100_000_000)], RULES), /at \[0\].*more than 16000000 characters/)
+    assert.throws(() => copyPlainData(deep, RULES), /more than 256 levels/)
+    assert.throws(() => copyPlainData(wide, RULES), /more than 1000000 values/)
+    assert.throws(() => copyPlainData(['x'.repeat(100_000_000)], RULES), /at \[0\].*more than 16000000 characters/)
     const once = { shared: true }
-    assert.deepEqual(plainCopy([once, once], RULES), [{ shared: true }, { shared: true }], 'shared, not circular')
+    assert.deepEqual(copyPlainData([once, once], RULES), [{ shared: true }, { shared: true }], 'shared, not circular')
   })
 
   test('a key named __proto__ is an ordinary key', () => {
     const value = JSON.parse('{"__proto__": {"a": 1}}')
-    assert.equal(JSON.stringify(plainCopy(value, RULES)), '{"__proto__":{"a":1}}')
+    assert.equal(JSON.stringify(copyPlainData(value, RULES)), '{"__proto__":{"a":1}}')
     assert.equal(JSON.stringify(copyJson(value)), '{"__proto__":{"a":1}}')
   })
 
@@ -90,7 +90,7 @@ describe('plain data', () => {
     revoked.revoke()
     for (const odd of [refusing, nameless, revoked.proxy, Symbol('x'), 1n, () => 1, Object.create(null)]) {
       assert.ok(describeValue(odd).length > 0)
-      assert.throws(() => plainCopy([odd, undefined], RULES), { code: 'state_invalid' })
+      assert.throws(() => copyPlainData([odd, undefined], RULES), { code: 'state_invalid' })
     }
   })
 })

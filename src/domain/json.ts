@@ -12,7 +12,7 @@ const MAX_DEPTH = 256
 const MAX_VALUES = 1_000_000
 const MAX_CHARACTERS = 16_000_000
 
-export interface PlainRules {
+export interface PlainDataRules {
   /** Names the value and its owner in the error message. */
   readonly what: string
   readonly code: ErrorCode
@@ -20,7 +20,7 @@ export interface PlainRules {
   readonly undefinedKeys: 'refuse' | 'omit'
 }
 
-interface CopyState extends PlainRules {
+interface CopyState extends PlainDataRules {
   /** Keys and indexes from the root to the current value, and the objects on that path. */
   readonly path: (string | number)[]
   readonly ancestors: object[]
@@ -32,7 +32,7 @@ interface CopyState extends PlainRules {
  * Contract: a copy that shares nothing with the value; throws `rules.code` with the path where the value is not plain
  * data. Always terminates.
  */
-export function plainCopy(value: unknown, rules: PlainRules): Json {
+export function copyPlainData(value: unknown, rules: PlainDataRules): Json {
   const walk: CopyState = { ...rules, path: [], ancestors: [], values: 0, characters: 0 }
   try {
     return copyValue(value, walk)

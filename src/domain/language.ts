@@ -11,7 +11,7 @@ const HAN = /\p{Script=Han}/u
 const JAPANESE_OR_KOREAN = /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
 
 /** Language of texts that concern several agents: Chinese where one of their prompts is. */
-export const languageOfAll = (agents: readonly { readonly prompt: string }[]): Language =>
+export const languageOfAgents = (agents: readonly { readonly prompt: string }[]): Language =>
   agents.some(({ prompt }) => languageOf(prompt) === 'zh') ? 'zh' : 'en'
 
 /** Contract: the language of the text, judged by its script. The Chinese summary heading alone does not count. */

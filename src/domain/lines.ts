@@ -1,25 +1,25 @@
 /** Line diff (Myers): the fewest lines removed and added, up to a limit of edits. */
 
 /** Each line keeps its line break. */
-export function linesOf(text: string): readonly string[] {
+export function linesWithBreaks(text: string): readonly string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 }
 
 /** Replaces the lines from `from` up to (not including) `to`. */
-export interface Change {
+export interface LineChange {
   readonly from: number
   readonly to: number
   readonly lines: readonly string[]
 }
 
 /** Contract: in order; changes neither overlap nor touch. */
-export function changesOf(a: readonly string[], b: readonly string[]): readonly Change[] {
+export function diffLines(a: readonly string[], b: readonly string[]): readonly LineChange[] {
   let head = 0
   while (head < Math.min(a.length, b.length) && a[head] === b[head]) head += 1
   let tail = 0
   while (tail < Math.min(a.length, b.length) - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail += 1
   const kept = keptLines(a.slice(head, a.length - tail), b.slice(head, b.length - tail))
-  const changes: Change[] = []
+  const changes: LineChange[] = []
   let [from, at] = [head, head]
   for (const [x, y] of [...kept.map(([x, y]) => [x + head, y + head] as const), [a.length - tail, b.length - tail]]) {
     if (x > from || y > at) changes.push({ from, to: x, lines: b.slice(at, y) })
@@ -29,7 +29,7 @@ export function changesOf(a: readonly string[], b: readonly string[]): readonly 
   return changes
 }
 
-export function changed(lines: readonly string[], changes: readonly Change[]): readonly string[] {
+export function applyLineChanges(lines: readonly string[], changes: readonly LineChange[]): readonly string[] {
   let at = 0
   const replaced = changes.flatMap((change) => {
     const untouched = lines.slice(at, change.from)
@@ -85,10 +85,10 @@ const CONTEXT = 3
 
 /** Contract: the format of `diff -u`; empty where the texts are equal. */
 export function unifiedDiff(from: { name: string; text: string }, to: { name: string; text: string }): string {
-  const a = linesOf(from.text)
-  const b = linesOf(to.text)
+  const a = linesWithBreaks(from.text)
+  const b = linesWithBreaks(to.text)
   let shift = 0
-  const hunks = groupChanges(changesOf(a, b)).map((changes) => {
+  const hunks = groupChanges(diffLines(a, b)).map((changes) => {
     const first = Math.max(0, (changes[0]?.from ?? 0) - CONTEXT)
     const last = Math.min(a.length, (changes.at(-1)?.to ?? 0) + CONTEXT)
     const body: string[] = []
@@ -110,8 +110,8 @@ export function unifiedDiff(from: { name: string; text: string }, to: { name: st
 }
 
 /** Groups the changes whose context lines would overlap. */
-function groupChanges(changes: readonly Change[]): readonly (readonly Change[])[] {
-  const groups: Change[][] = []
+function groupChanges(changes: readonly LineChange[]): readonly (readonly LineChange[])[] {
+  const groups: LineChange[][] = []
   for (const change of changes) {
     const group = groups.at(-1)
     if (group && change.from - (group.at(-1)?.to ?? 0) <= 2 * CONTEXT) group.push(change)

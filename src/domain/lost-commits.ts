@@ -31,7 +31,7 @@ export const LOSS_REMEDY =
   'run `tireless restore DIR`, or check these sessions and accept the loss with `tireless doctor --fix`'
 
 /** Adds up two losses that were not accepted yet. */
-export function bothLosses(a: LostCommits, b: LostCommits): LostCommits {
+export function addLosses(a: LostCommits, b: LostCommits): LostCommits {
   return {
     commits: a.commits + b.commits,
     records: a.records + b.records,

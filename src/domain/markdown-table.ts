@@ -17,11 +17,11 @@ export function markdownTable(
 
 /** Truncated before escaping, so that no escape is cut in two. */
 function tableCell(text: string, max: number): string {
-  return shortened(oneLine(text), max).replaceAll('\\', '\\\\').replaceAll('|', '\\|')
+  return truncateWithEllipsis(toOneLine(text), max).replaceAll('\\', '\\\\').replaceAll('|', '\\|')
 }
 
 /** Removes line breaks and anything that looks like a mark of the runtime block. */
-export function oneLine(text: string): string {
+export function toOneLine(text: string): string {
   return text
     .toWellFormed()
     .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
@@ -29,7 +29,7 @@ export function oneLine(text: string): string {
     .trim()
 }
 
-export function shortened(text: string, max: number): string {
+export function truncateWithEllipsis(text: string, max: number): string {
   const characters = [...text]
   return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`
 }

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { changed, changesOf, linesOf, unifiedDiff } from './lines.ts'
-import { merge } from './merge.ts'
+import { applyLineChanges, diffLines, linesWithBreaks, unifiedDiff } from './lines.ts'
+import { mergeText } from './merge.ts'
 
 /** Few different lines, so that they repeat; with and without a final line break. */
 const text = fc
@@ -14,48 +14,48 @@ const text = fc
   .chain((lines) => fc.constantFrom('', 'a', 'end').map((last) => lines.join('') + last))
 
 const applied = (before: string, after: string): string =>
-  changed(linesOf(before), changesOf(linesOf(before), linesOf(after))).join('')
+  applyLineChanges(linesWithBreaks(before), diffLines(linesWithBreaks(before), linesWithBreaks(after))).join('')
 
 test('E2: lines join to the text, and applying its changes gives the other text', () => {
   fc.assert(
     fc.property(text, text, (a, b) => {
-      assert.equal(linesOf(a).join(''), a)
+      assert.equal(linesWithBreaks(a).join(''), a)
       assert.equal(applied(a, b), b)
-      assert.deepEqual(changesOf(linesOf(a), linesOf(a)), [])
+      assert.deepEqual(diffLines(linesWithBreaks(a), linesWithBreaks(a)), [])
     }),
   )
 })
 
 test('E2: no more lines change than necessary; texts with little in common are one change', () => {
-  const changes = changesOf(linesOf('a\nb\nc\nd\ne\n'), linesOf('a\nB\nc\ne\nf\n'))
+  const changes = diffLines(linesWithBreaks('a\nb\nc\nd\ne\n'), linesWithBreaks('a\nB\nc\ne\nf\n'))
   assert.deepEqual(changes, [
     { from: 1, to: 2, lines: ['B\n'] },
     { from: 3, to: 4, lines: [] },
     { from: 5, to: 5, lines: ['f\n'] },
   ])
   const long = (word: string): string => Array.from({ length: 20_000 }, (_, i) => `${word} ${i}\n`).join('')
-  assert.equal(changesOf(linesOf(long('old')), linesOf(long('new'))).length, 1)
+  assert.equal(diffLines(linesWithBreaks(long('old')), linesWithBreaks(long('new'))).length, 1)
   assert.equal(applied(long('old'), long('new')), long('new'))
 })
 
 test('E2: a change by one side wins; equal changes count once; order matters only for insertions in one place', () => {
   fc.assert(
     fc.property(text, text, text, (base, ours, theirs) => {
-      assert.equal(merge(base, ours, base), ours)
-      assert.equal(merge(base, base, theirs), theirs)
-      assert.equal(merge(base, ours, ours), ours)
-      const [one, other] = [merge(base, ours, theirs), merge(base, theirs, ours)]
-      const sorted = (merged: string): string[] => linesOf(merged).toSorted()
+      assert.equal(mergeText(base, ours, base), ours)
+      assert.equal(mergeText(base, base, theirs), theirs)
+      assert.equal(mergeText(base, ours, ours), ours)
+      const [one, other] = [mergeText(base, ours, theirs), mergeText(base, theirs, ours)]
+      const sorted = (merged: string): string[] => linesWithBreaks(merged).toSorted()
       if (one !== null && other !== null) assert.deepEqual(sorted(one), sorted(other))
-      for (const line of changesOf(linesOf(base), linesOf(theirs)).flatMap((change) => change.lines))
-        assert.ok(one === null || linesOf(one).includes(line))
+      for (const line of diffLines(linesWithBreaks(base), linesWithBreaks(theirs)).flatMap((change) => change.lines))
+        assert.ok(one === null || linesWithBreaks(one).includes(line))
     }),
   )
 })
 
 test('E2: edits in different lines are both kept, also side by side; in the same lines they conflict', () => {
   const base = '# state\n## plan\n(none)\n## notes\n- a\n'
-  const merged = (ours: string, theirs: string): string | null => merge(base, ours, theirs)
+  const merged = (ours: string, theirs: string): string | null => mergeText(base, ours, theirs)
   assert.equal(
     merged(base.replace('(none)', 'ship it'), base.replace('## plan', '## the plan')),
     '# state\n## the plan\nship it\n## notes\n- a\n',
@@ -63,9 +63,9 @@ test('E2: edits in different lines are both kept, also side by side; in the same
   assert.equal(merged(`${base}- b\n`, `${base}- c\n`), `${base}- b\n- c\n`)
   assert.equal(merged(base.replace('(none)\n', ''), base.replace('(none)', '(nothing)')), null)
   assert.equal(merged(base.replace('(none)', 'ship'), base.replace('(none)', 'wait')), null)
-  assert.equal(merge('', 'ours\n', 'theirs\n'), 'ours\ntheirs\n')
-  assert.equal(merge('a', 'a\nb', 'a\nc'), null)
-  assert.equal(merge('a\n', 'a\nb', 'a\nc\n'), null, 'two lines without a break between them')
+  assert.equal(mergeText('', 'ours\n', 'theirs\n'), 'ours\ntheirs\n')
+  assert.equal(mergeText('a', 'a\nb', 'a\nc'), null)
+  assert.equal(mergeText('a\n', 'a\nb', 'a\nc\n'), null, 'two lines without a break between them')
 })
 
 test('E2: git apply accepts the diff', (t) => {

@@ -4,11 +4,11 @@
 export const MESSAGE_KINDS = ['notice', 'digest', 'alert', 'reply'] as const
 export type MessageKind = (typeof MESSAGE_KINDS)[number]
 
-export const POSTED_STATUSES = ['pending', 'sent', 'failed'] as const
-export type PostedStatus = (typeof POSTED_STATUSES)[number]
+export const OUTBOX_STATUSES = ['pending', 'sent', 'failed'] as const
+export type OutboxStatus = (typeof OUTBOX_STATUSES)[number]
 
 /** A message as the channel gets it. */
-export interface Message {
+export interface ChannelMessage {
   /** The same for every delivery attempt, so that the recipient can recognise a duplicate. */
   readonly id: string
   /** The chat within the channel; null: the channel's default chat. */
@@ -18,12 +18,12 @@ export interface Message {
   readonly ts: string
 }
 
-export type NewMessage = Omit<Message, 'ts'> & { readonly channel: string }
+export type NewChannelMessage = Omit<ChannelMessage, 'ts'> & { readonly channel: string }
 
 /** A message in the outbox, with its delivery status. */
-export interface Posted extends Message {
+export interface OutboxMessage extends ChannelMessage {
   readonly channel: string
-  readonly status: PostedStatus
+  readonly status: OutboxStatus
   /** Delivery attempts so far. */
   readonly attempts: number
   /** Not delivered before this instant. */
@@ -34,7 +34,7 @@ export interface Posted extends Message {
 }
 
 /** A message from a person in a chat. */
-export interface Heard {
+export interface ChatMessage {
   readonly channel: string
   readonly chat_id: string | null
   readonly user_id: string | null

@@ -15,7 +15,7 @@ export interface ValueIssue {
 }
 
 /** Type names as users know them. */
-export const TYPE_WORDS: Readonly<Record<string, string>> = {
+export const TYPE_NAMES: Readonly<Record<string, string>> = {
   string: 'text',
   number: 'a number',
   int: 'a whole number',
@@ -55,7 +55,7 @@ function describeExpected(issue: ValueIssue): string {
   const unit = origin === 'string' ? ' characters' : origin === 'array' ? ' entries' : ''
   switch (code) {
     case 'invalid_type':
-      return TYPE_WORDS[expected] ?? customMessage(message)
+      return TYPE_NAMES[expected] ?? customMessage(message)
     case 'invalid_value':
       return `one of ${values.map(String).join(', ')}`
     case 'too_small':

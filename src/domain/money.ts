@@ -18,13 +18,13 @@ export interface Price {
   readonly max_output: number
 }
 
-export const MICROS = 1_000_000
+export const MICROS_PER_USD = 1_000_000
 
 /** Tokens that the provider adds to a request: tool instructions, separators. */
 const ADDED_TOKENS = 2_000
 
 /** Upper bound for a request of that many bytes: a token is at least one byte. */
-export function mostCost({ input, output, cached = 0, cache_write = 0, max_output }: Price, bytes: number): number {
+export function maxCost({ input, output, cached = 0, cache_write = 0, max_output }: Price, bytes: number): number {
   const highestRate = Math.max(input, cached, cache_write)
   return highestRate + output === 0 ? 0 : Math.ceil((bytes + ADDED_TOKENS) * highestRate + max_output * output)
 }
@@ -96,7 +96,7 @@ function matchesPattern(pattern: string, model: string): boolean {
 }
 
 /** For people: sums below 10 cents with three decimals. */
-export const dollars = (usd: number): string => `$${usd < 0.1 ? usd.toFixed(3) : usd.toFixed(2)}`
+export const formatDollars = (usd: number): string => `$${usd < 0.1 ? usd.toFixed(3) : usd.toFixed(2)}`
 
 export interface Forecast {
   /** Dollars; null without enough data. */
@@ -110,10 +110,10 @@ export interface Forecast {
  * Expected cost of a day: the average of earlier days, or today's pace where there are none. `part`: the elapsed part
  * of today.
  */
-export function forecast(today: number, before: readonly number[], part: number): Forecast {
+export function forecastCost(today: number, before: readonly number[], part: number): Forecast {
   const days = before.length
   const average = before.reduce((sum, usd) => sum + usd, 0) / days
   const pace = part >= 1 / 24 ? today / part : null
   const day = days === 0 ? pace : Math.max(average, today)
-  return { day_usd: day && day / MICROS, month_usd: day && (day * 30) / MICROS, days }
+  return { day_usd: day && day / MICROS_PER_USD, month_usd: day && (day * 30) / MICROS_PER_USD, days }
 }

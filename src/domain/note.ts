@@ -1,6 +1,6 @@
 /** Owner note: a problem or fact that the owner must learn about, apart from cycle results. */
 
-export interface Note {
+export interface OwnerNote {
   /** Identifies the topic, whatever the text: each topic is reported once. */
   readonly about: string
   readonly text: string

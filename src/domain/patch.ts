@@ -15,20 +15,20 @@ export type Patch =
     }
 
 /** Undefined where they are equal. */
-export function patchOf(before: Json, after: Json): Patch | undefined {
+export function patchBetween(before: Json, after: Json): Patch | undefined {
   if (Object.is(before, after)) return undefined
   if (isList(before) && isList(after)) return listPatch(before, after)
   if (isObject(before) && isObject(after)) return objectPatch(before, after)
   return { set: after }
 }
 
-export function patched(before: Json, patch: Patch): Json {
+export function applyPatch(before: Json, patch: Patch): Json {
   if ('set' in patch) return patch.set
   if ('length' in patch) {
     if (!isList(before)) throw new Error('the patch is for a list, but the value is no list')
     const kept = before.slice(0, patch.length)
     for (const [index, inner] of Object.entries(patch.items ?? {}))
-      kept[Number(index)] = patched(before[Number(index)] ?? null, inner)
+      kept[Number(index)] = applyPatch(before[Number(index)] ?? null, inner)
     return [...kept, ...(patch.added ?? [])]
   }
   if (!isObject(before)) throw new Error('the patch is for an object, but the value is no object')
@@ -36,7 +36,7 @@ export function patched(before: Json, patch: Patch): Json {
   const entries = Object.entries(before).filter(([key]) => !gone.has(key) && !Object.hasOwn(patch.keys ?? {}, key))
   const changed = Object.entries(patch.keys ?? {}).map(([key, inner]): [string, Json] => [
     key,
-    patched(Object.hasOwn(before, key) ? (before[key] ?? null) : null, inner),
+    applyPatch(Object.hasOwn(before, key) ? (before[key] ?? null) : null, inner),
   ])
   return Object.fromEntries([...entries, ...changed])
 }
@@ -44,7 +44,7 @@ export function patched(before: Json, patch: Patch): Json {
 function objectPatch(before: JsonObject, after: JsonObject): Patch | undefined {
   const keys: [string, Patch][] = []
   for (const [key, value] of Object.entries(after)) {
-    const patch = Object.hasOwn(before, key) ? patchOf(before[key] ?? null, value) : { set: value }
+    const patch = Object.hasOwn(before, key) ? patchBetween(before[key] ?? null, value) : { set: value }
     if (patch) keys.push([key, patch])
   }
   const gone = Object.keys(before).filter((key) => !Object.hasOwn(after, key))
@@ -56,7 +56,7 @@ function listPatch(before: readonly Json[], after: readonly Json[]): Patch | und
   const length = Math.min(before.length, after.length)
   const items: [string, Patch][] = []
   for (let i = 0; i < length; i++) {
-    const patch = patchOf(before[i] ?? null, after[i] ?? null)
+    const patch = patchBetween(before[i] ?? null, after[i] ?? null)
     if (patch) items.push([String(i), patch])
   }
   const added = after.slice(length)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { MOST_ACTIONS, type RecentAction, withRecentActions } from './recent-actions.ts'
+import { MAX_RECENT_ACTIONS, type RecentAction, withRecentActions } from './recent-actions.ts'
 
 const action = (n: number, summary: string | null = `did ${n}`): RecentAction => ({
   ended_at: `2026-11-16T03:00:${String(n).padStart(2, '0')}.000Z`,
@@ -29,13 +29,13 @@ describe('E18: recent_actions', () => {
     )
   })
 
-  test(`keeps at most ${MOST_ACTIONS} of its own, the newest`, () => {
+  test(`keeps at most ${MAX_RECENT_ACTIONS} of its own, the newest`, () => {
     let text = '## recent_actions\nkept\n'
     for (let n = 0; n < 50; n += 1) text = withRecentActions(text, [action(n)])
     const lines = text.trim().split('\n')
-    assert.equal(lines.length, 1 + MOST_ACTIONS + 1)
+    assert.equal(lines.length, 1 + MAX_RECENT_ACTIONS + 1)
     assert.match(lines[1] ?? '', /did 49$/)
-    assert.match(lines[MOST_ACTIONS] ?? '', /did 30$/)
+    assert.match(lines[MAX_RECENT_ACTIONS] ?? '', /did 30$/)
     assert.equal(lines.at(-1), 'kept')
   })
 

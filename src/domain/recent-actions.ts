@@ -3,8 +3,8 @@
  * by the program are added and removed. Deleting the section turns the list off.
  */
 
-import { linesOf } from './lines.ts'
-import { oneLine, shortened } from './markdown-table.ts'
+import { linesWithBreaks } from './lines.ts'
+import { toOneLine, truncateWithEllipsis } from './markdown-table.ts'
 
 export interface RecentAction {
   readonly ended_at: string
@@ -16,7 +16,7 @@ export interface RecentAction {
 }
 
 /** Limits: lines kept, and characters per summary. */
-export const MOST_ACTIONS = 20
+export const MAX_RECENT_ACTIONS = 20
 const MAX_SUMMARY = 160
 
 const TITLE = /^## +recent_actions[ \t]*\r?\n?$/
@@ -30,14 +30,14 @@ const HEADING = /^#{1,6}[ \t]/
  * removed. Without the section nothing changes.
  */
 export function withRecentActions(text: string, actions: readonly RecentAction[]): string {
-  const lines = linesOf(text)
+  const lines = linesWithBreaks(text)
   const title = lines.findIndex((line) => TITLE.test(line))
   if (title < 0 || actions.length === 0) return text
   const next = lines.findIndex((line, i) => i > title && (HEADING.test(line) || line.includes('\0')))
   const end = next < 0 ? lines.length : next
   const eol = text.includes('\r\n') ? '\r\n' : '\n'
   const added = actions.map((action) => `${renderAction(action)}${eol}`)
-  let room = Math.max(0, MOST_ACTIONS - added.length)
+  let room = Math.max(0, MAX_RECENT_ACTIONS - added.length)
   const kept = lines.slice(title + 1, end).filter((line) => {
     if (PLACEHOLDER.test(line)) return false
     if (!OWN_LINE.test(line)) return true
@@ -45,10 +45,13 @@ export function withRecentActions(text: string, actions: readonly RecentAction[]
     return room >= 0
   })
   const heading = (lines[title] ?? '').replace(/\r?\n?$/, eol)
-  return [...lines.slice(0, title), heading, ...added.slice(0, MOST_ACTIONS), ...kept, ...lines.slice(end)].join('')
+  return [...lines.slice(0, title), heading, ...added.slice(0, MAX_RECENT_ACTIONS), ...kept, ...lines.slice(end)].join(
+    '',
+  )
 }
 
 function renderAction({ ended_at, agent_id, status, summary, run_id }: RecentAction): string {
-  const text = summary === null ? '' : shortened(oneLine(summary.replace(SUMMARY_HEADING, '')), MAX_SUMMARY)
+  const text =
+    summary === null ? '' : truncateWithEllipsis(toOneLine(summary.replace(SUMMARY_HEADING, '')), MAX_SUMMARY)
   return `- ${ended_at} ${agent_id} ${status}: ${text || `see trace show ${run_id}`}`
 }

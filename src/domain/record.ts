@@ -10,8 +10,8 @@
 import type { Call, CallResult, Decision, Issue, Next, Verdict } from './decision.ts'
 import type { Effect } from './effect.ts'
 import type { ErrorCode } from './error.ts'
-import type { Recalled } from './fact.ts'
-import type { Need } from './intent.ts'
+import type { RecalledFacts } from './fact.ts'
+import type { ToolNeed } from './intent.ts'
 import type { Json } from './json.ts'
 import type { Observation } from './observation.ts'
 import type { Patch } from './patch.ts'
@@ -31,15 +31,15 @@ export interface Usage {
 }
 
 /** A call as the model wrote it; `args` is the raw text and may not be valid JSON. */
-export interface AskedCall {
+export interface RequestedCall {
   readonly id: string
   readonly tool: string
   readonly args: string
 }
 
-export interface Answer {
+export interface ModelAnswer {
   readonly text: string
-  readonly calls: readonly AskedCall[]
+  readonly calls: readonly RequestedCall[]
   /** `length`: truncated by the provider; no part of the answer may be acted on. */
   readonly finish: 'stop' | 'calls' | 'length'
   readonly usage: Usage
@@ -52,7 +52,7 @@ export interface Answer {
 }
 
 /** The components and limits of a run, recorded so that two runs can be compared. */
-export interface Setup {
+export interface RunSetup {
   readonly model: string | null
   /** Fallback models; absent where there are none. */
   readonly fallback?: readonly string[]
@@ -72,7 +72,7 @@ export interface Setup {
 }
 
 /** Shortens the history from this turn on to a summary, recalled texts, and the turns from `from` on. */
-export interface Cut {
+export interface HistoryCut {
   readonly from: number
   readonly summary: string
   readonly recalled: readonly string[]
@@ -88,7 +88,7 @@ export interface Cut {
 }
 
 /** Composition of a request. Tokens are estimated, rounded up. */
-export interface Composition {
+export interface PromptComposition {
   /** Tokens per section, in order. */
   readonly sections: Readonly<Record<string, number>>
   readonly bytes: number
@@ -108,7 +108,7 @@ export type FailingPhase = (typeof FAILING_PHASES)[number]
  * Ruling of the retry policy: repeat the turn (now or at an instant), report the error to the model in the next turn,
  * or stop.
  */
-export type Ruling =
+export type RetryRuling =
   | { readonly kind: 'retry'; readonly until: number | null }
   | { readonly kind: 'feedback' }
   | { readonly kind: 'stop' }
@@ -120,7 +120,7 @@ type Body =
       readonly agent_id: string
       readonly behaviour: string
       readonly task: string
-      readonly setup: Setup
+      readonly setup: RunSetup
       /** The behaviour's initial state; absent where it is null. */
       readonly state?: Json
     }
@@ -130,14 +130,14 @@ type Body =
       readonly input: readonly Observation[]
       readonly feedback?: string
       /** Facts recalled from other sessions; with the first input of a run. */
-      readonly recalled?: Recalled
+      readonly recalled?: RecalledFacts
       /** The behaviour's own observation, where it makes one. */
       readonly observation?: Json
       /** The behaviour writes the request's text itself; it is in `model_requested`. */
       readonly prepares?: true
     }
   /** From this turn on the history is shortened. */
-  | { readonly kind: 'cut'; readonly turn: number; readonly cut: Cut }
+  | { readonly kind: 'cut'; readonly turn: number; readonly cut: HistoryCut }
   | {
       readonly kind: 'model_requested'
       readonly turn: number
@@ -149,7 +149,7 @@ type Body =
       readonly digest: string
       /** The behaviour's own request text; with the first request of a turn. */
       readonly prepared?: string
-      readonly composition?: Composition
+      readonly composition?: PromptComposition
       /** US dollars reserved for the answer (upper bound); absent where the model has no price. */
       readonly reserved?: number
     }
@@ -160,10 +160,10 @@ type Body =
       readonly phase: FailingPhase
       readonly code: ErrorCode
       readonly message: string
-      readonly ruling: Ruling
+      readonly ruling: RetryRuling
     }
   /** `usd`: the cost, where the price is known. */
-  | { readonly kind: 'model_answered'; readonly turn: number; readonly answer: Answer; readonly usd?: number }
+  | { readonly kind: 'model_answered'; readonly turn: number; readonly answer: ModelAnswer; readonly usd?: number }
   | { readonly kind: 'decided'; readonly turn: number; readonly decision: Decision }
   /** One of several candidates was chosen. `chosen` null: none, and the search goes back. */
   | {
@@ -201,7 +201,7 @@ type Body =
   | {
       readonly kind: 'intent_fixed'
       readonly turn: number
-      readonly needs: readonly Need[]
+      readonly needs: readonly ToolNeed[]
       /** The number of owner messages it is based on. */
       readonly words: number
       readonly usage: Usage
@@ -221,7 +221,7 @@ type Body =
   /** The state was migrated to another version of its behaviour. */
   | { readonly kind: 'migrated'; readonly version: number; readonly patch?: Patch }
   /** The run was resumed with other components than it was started with. */
-  | { readonly kind: 'refitted'; readonly setup: Setup }
+  | { readonly kind: 'refitted'; readonly setup: RunSetup }
   /** A hook or critic failed; the run continues. */
   | { readonly kind: 'diagnosed'; readonly turn: number; readonly about: string; readonly message: string }
   | {

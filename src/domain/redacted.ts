@@ -7,7 +7,7 @@ import { describeValue, ignoreRejections } from './json.ts'
 export type Redact = (text: string) => string
 
 /** Contract: the same object where nothing was redacted; throws `plugin_invalid` where `redact` returns no text. */
-export function redacted<T>(value: T, redact: Redact): T {
+export function redactValue<T>(value: T, redact: Redact): T {
   return redactAny(value, redact) as T
 }
 

@@ -9,8 +9,8 @@
  * one is added: guessing its end could delete the owner's text.
  */
 
-import { type Change, changesOf, linesOf } from './lines.ts'
-import { markdownTable, oneLine, shortened } from './markdown-table.ts'
+import { diffLines, type LineChange, linesWithBreaks } from './lines.ts'
+import { markdownTable, toOneLine, truncateWithEllipsis } from './markdown-table.ts'
 
 const START = '<!-- KERNEL_RUNTIME:START -->'
 const END = '<!-- KERNEL_RUNTIME:END -->'
@@ -27,7 +27,7 @@ export interface CycleRow {
   readonly updated_at: string
 }
 
-export interface Runtime {
+export interface RuntimeValues {
   readonly updated_at: string
   readonly cycle_id: string
   readonly status: string
@@ -45,13 +45,13 @@ const NONE = '(none)'
 const MAX_VALUE = 2000
 
 /** `history`: newest first; at most `maxRows` rows are shown. */
-export function renderBlock(runtime: Runtime, history: readonly CycleRow[], maxRows: number): string {
+export function renderRuntimeBlock(runtime: RuntimeValues, history: readonly CycleRow[], maxRows: number): string {
   const { failed_agents, agent_summary, error } = runtime
   const values = { ...runtime, failed_agents: failed_agents.join(', '), agent_summary, error: error ?? '' }
   return [
     START,
     HEADING,
-    ...VALUES.map((key) => `- ${key}: ${shortened(oneLine(String(values[key])), MAX_VALUE) || NONE}`),
+    ...VALUES.map((key) => `- ${key}: ${truncateWithEllipsis(toOneLine(String(values[key])), MAX_VALUE) || NONE}`),
     '',
     '### cycle_history',
     markdownTable(
@@ -93,7 +93,7 @@ function findBlocks(text: string): readonly Parts[] {
 const splitAtBlock = (text: string): Parts | undefined => findBlocks(text).at(-1)
 
 /** Contract: `block` is in the text once, at its old position or at the end; every other byte is unchanged. */
-export function withBlock(text: string, block: string): string {
+export function replaceBlock(text: string, block: string): string {
   const ours = splitAtBlock(text)
   return ours ? `${ours.head}${withLineBreaksOf(ours.block, block)}${ours.tail}` : appendBlock(text, block)
 }
@@ -107,7 +107,7 @@ const lineBreakOf = (text: string): string => (text.includes('\r\n') ? '\r\n' : 
 const withLineBreaksOf = (text: string, block: string): string => block.replaceAll(/\r?\n/g, lineBreakOf(text))
 
 /** Contract: the text without our block; undoes an addition of the block exactly. */
-export function outsideBlock(text: string): string {
+export function textOutsideBlock(text: string): string {
   const ours = splitAtBlock(text)
   return ours ? removeBlock(ours, lineBreakOf(ours.block)) : text
 }
@@ -121,17 +121,17 @@ function removeBlock({ head, tail }: Pick<Parts, 'head' | 'tail'>, eol: string):
 /** Marks the block's position. Documents have no NUL, so no text contains it. */
 const BLOCK_POSITION = '\0'
 
-export interface Lifted {
+export interface ExtractedBlock {
   /** The text with a NUL line in place of our block. */
   readonly text: string
   readonly block: string | null
 }
 
-const extractFrom = (text: string, ours: Parts | undefined): Lifted =>
+const extractFrom = (text: string, ours: Parts | undefined): ExtractedBlock =>
   ours ? { text: `${ours.head}${BLOCK_POSITION}${ours.tail}`, block: ours.block } : { text, block: null }
 
 /** Contract: `insertBlock` undoes it. In between, the text can be changed without touching the block. */
-export const lifted = (text: string): Lifted => extractFrom(text, splitAtBlock(text))
+export const extractBlock = (text: string): ExtractedBlock => extractFrom(text, splitAtBlock(text))
 
 /** Candidates considered; more cannot come from pasting by hand. */
 const MAX_LOOKALIKES = 10
@@ -141,9 +141,13 @@ const MAX_LOOKALIKES = 10
  * text; else an exact copy of `block` that was not there before (it was moved); else null, and every lookalike is
  * ordinary text.
  */
-export function liftedLike(text: string, before: Lifted, block: string | null = before.block): Lifted {
+export function extractEditedBlock(
+  text: string,
+  before: ExtractedBlock,
+  block: string | null = before.block,
+): ExtractedBlock {
   const found = findBlocks(text).slice(-MAX_LOOKALIKES)
-  const none: Lifted = { text, block: null }
+  const none: ExtractedBlock = { text, block: null }
   let [best, fewest] = [none, differingLines(before.text, text)]
   for (const candidate of before.block === null ? [] : found.map((one) => extractFrom(text, one))) {
     const lines = isAtOldPosition(candidate, before) ? differingLines(before.text, candidate.text) : fewest
@@ -158,14 +162,14 @@ export function liftedLike(text: string, before: Lifted, block: string | null = 
 const isSameBlock = (a: string, b: string): boolean => a.replaceAll('\r\n', '\n') === b.replaceAll('\r\n', '\n')
 
 /** Editors may change line breaks and trailing spaces. */
-const trimmedLines = (text: string): readonly string[] => linesOf(text).map((line) => line.trimEnd())
-const changesBetween = (before: string, after: string): readonly Change[] =>
-  changesOf(trimmedLines(before), trimmedLines(after))
+const trimmedLines = (text: string): readonly string[] => linesWithBreaks(text).map((line) => line.trimEnd())
+const changesBetween = (before: string, after: string): readonly LineChange[] =>
+  diffLines(trimmedLines(before), trimmedLines(after))
 
 const differingLines = (before: string, after: string): number =>
   changesBetween(before, after).reduce((sum, { from, to, lines }) => sum + to - from + lines.length, 0)
 
-function isAtOldPosition(lifted: Lifted, before: Lifted): boolean {
+function isAtOldPosition(lifted: ExtractedBlock, before: ExtractedBlock): boolean {
   const place = trimmedLines(before.text).indexOf(BLOCK_POSITION)
   return !changesBetween(before.text, lifted.text).some(({ from, to }) => from <= place && place < to)
 }
@@ -174,11 +178,11 @@ function isAtOldPosition(lifted: Lifted, before: Lifted): boolean {
 const EMPTY_BLOCK = [START, HEADING, `- status: ${NONE}`, END].join('\n')
 
 /** Contract: the text with our block as the last one; where a lookalike follows it, ours moves to the end. */
-export function withOursLast({ text, block }: Lifted): string {
-  const whole = lowered({ text, block })
+export function placeBlockLast({ text, block }: ExtractedBlock): string {
+  const whole = insertBlock({ text, block })
   if (block === null) return splitAtBlock(whole) ? appendBlock(whole, EMPTY_BLOCK) : whole
   const at = text.indexOf(BLOCK_POSITION)
-  if (at < 0 || lifted(whole).text === text) return whole
+  if (at < 0 || extractBlock(whole).text === text) return whole
   const outside = removeBlock(
     { head: text.slice(0, at), tail: text.slice(at + BLOCK_POSITION.length) },
     lineBreakOf(text),
@@ -187,7 +191,7 @@ export function withOursLast({ text, block }: Lifted): string {
 }
 
 /** Contract: a block whose position is lost is added at the end. */
-export function lowered({ text, block }: Lifted): string {
+export function insertBlock({ text, block }: ExtractedBlock): string {
   if (block === null) return text.replaceAll(BLOCK_POSITION, '')
   const at = text.indexOf(BLOCK_POSITION)
   return at < 0
@@ -199,13 +203,13 @@ export function lowered({ text, block }: Lifted): string {
  * Contract: `change` gets the text outside our block and cannot touch the block. Where other lines follow the block,
  * the text has a NUL line in its place.
  */
-export function changedOutside(text: string, change: (outside: string) => string): string {
-  const { block, text: textWithMark } = lifted(text)
+export function changeOutsideBlock(text: string, change: (outside: string) => string): string {
+  const { block, text: textWithMark } = extractBlock(text)
   if (block === null) return change(text)
-  const outside = outsideBlock(text)
+  const outside = textOutsideBlock(text)
   const isAdded = appendBlock(outside, block) === text
-  return lowered({ text: change(isAdded ? outside : textWithMark), block })
+  return insertBlock({ text: change(isAdded ? outside : textWithMark), block })
 }
 
 /** Only the system may write these marks. */
-export const hasMark = (text: string): boolean => text.includes(START) || text.includes(END)
+export const hasBlockMark = (text: string): boolean => text.includes(START) || text.includes(END)

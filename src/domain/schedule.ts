@@ -7,10 +7,10 @@
 export type ScheduleSpec = string | { readonly every: number } | { readonly at: string }
 
 /** Which missed beats are made up for: none, the newest, all, or the newest N. */
-export type Missed = 'skip' | 'once' | 'all' | { readonly all: number }
+export type MissedPolicy = 'skip' | 'once' | 'all' | { readonly all: number }
 
 /** Whether beats that were due while the previous one still ran are skipped or made up for. */
-export type Overrun = 'skip' | 'catch_up'
+export type OverrunPolicy = 'skip' | 'catch_up'
 
 /** A schedule added by a command, not by the configuration. */
 export interface ScheduleEntry {
@@ -27,7 +27,7 @@ export interface ScheduleEntry {
 export type NewScheduleEntry = Omit<ScheduleEntry, 'paused'>
 
 /** Progress of a schedule: no beat up to `until` fires again; `fired` is the last one that did. */
-export interface Mark {
+export interface ScheduleMark {
   readonly schedule_id: string
   readonly until: number
   readonly fired: number | null

@@ -2,9 +2,9 @@
  * A section of a Markdown text: a heading, and the text below it up to the next heading of the same or a higher level.
  */
 
-import { linesOf } from './lines.ts'
+import { linesWithBreaks } from './lines.ts'
 
-export type Written =
+export type SectionEdit =
   | { readonly kind: 'written'; readonly text: string; readonly isNew: boolean }
   | { readonly kind: 'refused'; readonly why: string }
 
@@ -15,8 +15,8 @@ interface Heading {
 }
 
 /** Contract: replaces the text below the heading; a missing section is added at the end. A NUL line ends a section. */
-export function withSection(text: string, section: string, body: string): Written {
-  const lines = linesOf(text)
+export function replaceSection(text: string, section: string, body: string): SectionEdit {
+  const lines = linesWithBreaks(text)
   const headings = findHeadings(lines)
   const title = section.replace(/^#+/, '').trim()
   const [found, ...more] = headings.filter((heading) => heading.title === title)
@@ -36,8 +36,8 @@ export function withSection(text: string, section: string, body: string): Writte
  * Contract: the text below each heading, by title, up to the next heading; '' for the text before the first. Equal
  * titles are joined.
  */
-export function sectionsOf(text: string): ReadonlyMap<string, string> {
-  const lines = linesOf(text)
+export function parseSections(text: string): ReadonlyMap<string, string> {
+  const lines = linesWithBreaks(text)
   const found = new Map<string, string>()
   const starts = [{ line: -1, title: '' }, ...findHeadings(lines)]
   for (const [i, { line, title }] of starts.entries()) {
@@ -49,8 +49,8 @@ export function sectionsOf(text: string): ReadonlyMap<string, string> {
 
 /** Titles of the sections that differ. */
 export function changedSections(before: string, after: string): readonly string[] {
-  const was = sectionsOf(before)
-  return [...sectionsOf(after)].filter(([title, body]) => was.get(title) !== body).map(([title]) => title)
+  const was = parseSections(before)
+  return [...parseSections(after)].filter(([title, body]) => was.get(title) !== body).map(([title]) => title)
 }
 
 const endLine = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { scopeKey, selectedFor } from './selection.ts'
+import { scopeKey, selectedModelFor } from './selection.ts'
 
 test('E13: chat, then chat and user, then channel, then everything', () => {
   const all = [
@@ -13,10 +13,10 @@ test('E13: chat, then chat and user, then channel, then everything', () => {
   ]
   const here = { chat_id: 'c', user_id: 'u', channel: 'x' }
   for (let gone = 0; gone <= all.length; gone++)
-    assert.equal(selectedFor(here, all.slice(gone)), all[gone]?.model, `without the first ${gone}`)
-  assert.equal(selectedFor({ chat_id: 'other', user_id: 'u' }, all), 'everything')
-  assert.equal(selectedFor({ channel: 'x' }, all), 'channel')
-  assert.equal(selectedFor({ chat_id: '', channel: 7 }, all), 'everything')
-  assert.equal(selectedFor({ chat_id: 'c', channel: 'y' }, all), 'chat')
+    assert.equal(selectedModelFor(here, all.slice(gone)), all[gone]?.model, `without the first ${gone}`)
+  assert.equal(selectedModelFor({ chat_id: 'other', user_id: 'u' }, all), 'everything')
+  assert.equal(selectedModelFor({ channel: 'x' }, all), 'channel')
+  assert.equal(selectedModelFor({ chat_id: '', channel: 7 }, all), 'everything')
+  assert.equal(selectedModelFor({ chat_id: 'c', channel: 'y' }, all), 'chat')
   assert.equal(new Set(all.map(({ scope }) => scope)).size, 6)
 })

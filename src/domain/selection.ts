@@ -2,19 +2,19 @@
 
 import type { Json } from './json.ts'
 
-export interface Scope {
+export interface SelectionScope {
   readonly chat?: string | undefined
   readonly user?: string | undefined
   readonly channel?: string | undefined
 }
 
-export interface Selection {
+export interface ModelSelection {
   readonly scope: string
   readonly model: string
 }
 
 /** One key per scope. A user belongs to a chat; a chat may be named with or without its channel. */
-export const scopeKey = (scope: Scope): string =>
+export const scopeKey = (scope: SelectionScope): string =>
   (['channel', 'chat', 'user'] as const)
     .flatMap((part) => (scope[part] === undefined ? [] : [`${part} ${scope[part]}`]))
     .join(' ') || DEFAULT_SCOPE
@@ -22,16 +22,16 @@ export const scopeKey = (scope: Scope): string =>
 const DEFAULT_SCOPE = 'default'
 
 /** The model of the most specific scope: chat, then chat and user, then channel, then the default. */
-export function selectedFor(
+export function selectedModelFor(
   metadata: Readonly<Record<string, Json>>,
-  selections: readonly Selection[],
+  selections: readonly ModelSelection[],
 ): string | undefined {
   const textField = (name: string): string | undefined => {
     const value = metadata[name]
     return typeof value === 'string' && value !== '' ? value : undefined
   }
   const [chat, user, channel] = [textField('chat_id'), textField('user_id'), textField('channel')]
-  const scopes: readonly Scope[] = [
+  const scopes: readonly SelectionScope[] = [
     ...(chat === undefined ? [] : [{ channel, chat }, { chat }, { channel, chat, user }, { chat, user }]),
     ...(channel === undefined ? [] : [{ channel }]),
     {},

@@ -31,7 +31,7 @@ export interface Skill extends SkillLine {
 }
 
 /** A suspicious place that the owner should check before approving. */
-export interface Finding {
+export interface SkillFinding {
   readonly file: string
   readonly line: number
   readonly kind: FindingKind

@@ -32,12 +32,12 @@ export const FAILURE_CLASSES = [
 ] as const
 export type FailureClass = (typeof FAILURE_CLASSES)[number]
 
-export type Ending =
+export type DispatchEnd =
   | { readonly status: 'done' }
   | { readonly status: 'cancelled' }
   | { readonly status: 'failed'; readonly failure_class: FailureClass }
 
-const ENDINGS: Readonly<Record<StopReason, Ending>> = {
+const ENDINGS: Readonly<Record<StopReason, DispatchEnd>> = {
   success: { status: 'done' },
   final: { status: 'done' },
   agent_condition: { status: 'done' },
@@ -56,7 +56,7 @@ const ENDINGS: Readonly<Record<StopReason, Ending>> = {
 }
 
 /** `failureClass` overrides the default class of a failure, e.g. `provider` for an unrecoverable_error. */
-export function endingOf(reason: StopReason, failureClass?: FailureClass): Ending {
+export function dispatchEndOf(reason: StopReason, failureClass?: FailureClass): DispatchEnd {
   const ending = ENDINGS[reason]
   return ending.status === 'failed' && failureClass ? { status: 'failed', failure_class: failureClass } : ending
 }

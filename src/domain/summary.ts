@@ -3,7 +3,7 @@
 const ELLIPSIS = '...'
 
 /** Contract: at most `max` code points; a truncated text ends with `...`. */
-export function clipped(text: string, max: number): string {
+export function clipText(text: string, max: number): string {
   const points = [...text]
   return points.length <= max ? text : `${points.slice(0, max - ELLIPSIS.length).join('')}${ELLIPSIS}`
 }
@@ -23,9 +23,9 @@ const MAX_RAW = 300
  * Contract: drops lines of reasoning and tool calls; where no other line remains, the beginning of the text, marked
  * `(raw)`.
  */
-export function sanitised(text: string): string {
+export function sanitiseSummary(text: string): string {
   const lines = text.split(/\r?\n/)
   const kept = lines.filter((line) => !REASONING_LINE.some((inner) => inner.test(line.trimStart())))
   const clean = kept.join('\n').trim()
-  return clean !== '' || text.trim() === '' ? clean : `(raw) ${clipped(text.trim(), MAX_RAW)}`
+  return clean !== '' || text.trim() === '' ? clean : `(raw) ${clipText(text.trim(), MAX_RAW)}`
 }

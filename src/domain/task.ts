@@ -22,7 +22,7 @@ export interface Resource {
 }
 
 /** Settings of a dispatch that override the configuration. */
-export interface Wishes {
+export interface TaskOverrides {
   readonly behaviour?: string
   readonly model?: string
   readonly parser?: string
@@ -33,7 +33,7 @@ export interface Wishes {
 }
 
 /** Contract: does not validate; the preflight reports invalid values. */
-export function wishesOf(metadata: Readonly<Record<string, Json>>, defaults: Budget): Wishes {
+export function taskOverridesFrom(metadata: Readonly<Record<string, Json>>, defaults: Budget): TaskOverrides {
   const textField = (name: string): Record<string, string> => {
     const value = metadata[name]
     return typeof value === 'string' ? { [name]: value } : {}

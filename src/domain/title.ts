@@ -1,6 +1,6 @@
 /** The title of a run: the words of its prompt that are the owner's, without the data that was filled in. */
 
-import { clipped } from './summary.ts'
+import { clipText } from './summary.ts'
 
 const FENCE = /<data ([0-9a-f]{12}) [^>\n]*>\n[\s\S]*?\n<\/data \1>/g
 /** Where facts are filled in later. */
@@ -17,5 +17,5 @@ export function withoutFences(text: string): string {
 /** Contract: pure, one line. */
 export function titleOf(prompt: string): string {
   const own = withoutFences(prompt).replaceAll(MEMORY_MARK, '').replaceAll(/\s+/g, ' ').trim()
-  return own === '' ? '(nothing but data)' : clipped(own, MOST_OF_A_TITLE)
+  return own === '' ? '(nothing but data)' : clipText(own, MOST_OF_A_TITLE)
 }

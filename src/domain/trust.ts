@@ -10,7 +10,7 @@ export interface Label {
 }
 
 /** Label of a tool's result. `workspace`: the label of the workspace. */
-export interface Given {
+export interface ResultLabel {
   readonly trust: Trust | 'workspace'
   readonly private: boolean
 }
@@ -18,10 +18,10 @@ export interface Given {
 /** The key of a workspace's label in the store. */
 export const workspaceKey = (folder: string): string => `workspace ${folder}`
 
-export const CLEAN: Label = { trust: 'trusted', private: false }
-export const UNTRUSTED: Label = { trust: 'untrusted', private: false }
+export const CLEAN_LABEL: Label = { trust: 'trusted', private: false }
+export const UNTRUSTED_LABEL: Label = { trust: 'untrusted', private: false }
 
-export function lowest(a: Label, b: Label): Label {
+export function lowestLabel(a: Label, b: Label): Label {
   if (isAtMost(a, b)) return a
   if (isAtMost(b, a)) return b
   return {
@@ -34,11 +34,11 @@ export function lowest(a: Label, b: Label): Label {
 const isAtMost = (a: Label, b: Label): boolean =>
   (a.trust === 'untrusted' || b.trust === 'trusted') && (a.private || !b.private)
 
-export const isClean = (label: Label): boolean => label.trust === 'trusted' && !label.private
+export const isCleanLabel = (label: Label): boolean => label.trust === 'trusted' && !label.private
 
 /** Labels of tools: the result shows workspace contents, or only the program's own text. */
-export const OF_WORKSPACE: Given = { trust: 'workspace', private: false }
-export const OWN_WORDS: Given = CLEAN
+export const LABEL_OF_WORKSPACE: ResultLabel = { trust: 'workspace', private: false }
+export const LABEL_OF_OWN_OUTPUT: ResultLabel = CLEAN_LABEL
 
 /** Contract: pure; the label in one word, for tables. */
 export function labelWord({ trust, private: isPrivate }: Label): string {

@@ -3,7 +3,7 @@
  * the model.
  */
 
-import type { Reach } from './effect.ts'
+import type { EffectReach } from './effect.ts'
 import type { Json } from './json.ts'
 
 export type UnknownStatus = 'open' | 'told_model' | 'resolved'
@@ -24,13 +24,13 @@ export function unknownIdOf(
   return at.attempt === 1 ? key : `${key}.${at.attempt}`
 }
 
-export interface Unknown {
+export interface UnknownOutcome {
   readonly id: string
   readonly session_id: string
   readonly dispatch_id: string
   readonly tool: string
   readonly args: Json
-  readonly reach: Reach
+  readonly reach: EffectReach
   readonly started_at: string
   readonly output_so_far: string
   readonly status: UnknownStatus

@@ -22,7 +22,7 @@ export const SET_ASIDE_REMEDY =
   'run `tireless doctor --fix` to set them aside; nothing is deleted (list: `tireless doctor --set-aside`)'
 
 /** Audit rows stay: the audit is a hash chain, and removing a row breaks it. */
-export const isNeverMoved = ({ table }: Pick<UnreadableRow, 'table'>): boolean => table === 'audit'
+export const staysInTable = ({ table }: Pick<UnreadableRow, 'table'>): boolean => table === 'audit'
 
 const MAX_NAMED = 10
 

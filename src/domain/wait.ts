@@ -1,6 +1,6 @@
 /** What a parked run waits for. Pure: whether an observation wakes it. */
 
-import { isAnswer } from './approval.ts'
+import { isApprovalAnswer } from './approval.ts'
 import { assertNever } from './error.ts'
 import type { Observation } from './observation.ts'
 
@@ -13,13 +13,13 @@ export type Wait =
    */
   | { readonly kind: 'retry'; readonly until: number; readonly reason: string; readonly behaviour?: string }
   /** For an observation, or for the deadline, which then becomes an observation. */
-  | { readonly kind: 'observation'; readonly match: Match; readonly until: number; readonly reason: string }
+  | { readonly kind: 'observation'; readonly match: WaitMatch; readonly until: number; readonly reason: string }
   /** For a person to resolve an unknown outcome. */
   | { readonly kind: 'unknown'; readonly unknown_id: string; readonly until: null; readonly reason: string }
 
-export type Match = 'any' | 'user_message' | 'system_event' | `event:${string}`
+export type WaitMatch = 'any' | 'user_message' | 'system_event' | `event:${string}`
 
-export function wakes(wait: Wait, observation: Observation): boolean {
+export function wakesWait(wait: Wait, observation: Observation): boolean {
   switch (wait.kind) {
     case 'start':
     case 'retry':
@@ -27,20 +27,20 @@ export function wakes(wait: Wait, observation: Observation): boolean {
       return false
     case 'observation':
       // An answered approval always wakes the run, whatever it waits for.
-      return isAnswer(observation) || matches(wait.match, observation)
+      return isApprovalAnswer(observation) || matches(wait.match, observation)
     default:
       return assertNever(wait)
   }
 }
 
-function matches(match: Match, observation: Observation): boolean {
+function matches(match: WaitMatch, observation: Observation): boolean {
   if (match === 'any') return true
   if (match === 'user_message' || match === 'system_event') return observation.type === match
   return observation.type === 'system_event' && observation.name === match.slice('event:'.length)
 }
 
 /** Parses the model's description of what it waits for; an unknown one matches anything, so that no input is missed. */
-export function matchOf(words: string): Match {
+export function parseMatch(words: string): WaitMatch {
   const word = words.trim().toLowerCase()
   if (/^(user_?message|message|reply|user)s?$/.test(word)) return 'user_message'
   if (/^(system_?)?events?$/.test(word)) return 'system_event'

@@ -5,12 +5,12 @@ const WORD = new RegExp(`${UNSPACED}+|[[\\p{L}\\p{M}\\p{N}_]--${UNSPACED}]+`, 'g
 const IS_UNSPACED = new RegExp(`^${UNSPACED}`, 'v')
 
 /** Lower-cased words; in scripts without spaces, each pair of neighbouring characters. */
-export function wordsOf(text: string): string[] {
+export function tokenize(text: string): string[] {
   return splitRuns(text).flatMap((run) => (IS_UNSPACED.test(run) ? characterPairs(run) : [run]))
 }
 
 /** For the searched text: also single characters, because a query may be a single one. */
-export function indexedWordsOf(text: string): string[] {
+export function tokenizeForIndex(text: string): string[] {
   return splitRuns(text).flatMap((run) =>
     IS_UNSPACED.test(run) ? [...new Set([...characterPairs(run), ...run])] : [run],
   )

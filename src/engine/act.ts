@@ -5,22 +5,22 @@
  * Invariants: I4 (no call silently runs twice); case 97 (without a written intent, no tool runs).
  */
 
-import { answerObservation } from '../domain/approval.ts'
+import { approvalAnswerObservation } from '../domain/approval.ts'
 import type { Call, CallResult, Decision } from '../domain/decision.ts'
 import { TirelessError } from '../domain/error.ts'
 import { copyJson, type Json } from '../domain/json.ts'
 import type { Op } from '../ports/store.ts'
 import type { AnyTool } from '../ports/tool.ts'
-import { plainReturn } from './ask-plugin.ts'
-import { contextOf, execute, failureOf } from './execute.ts'
-import { type ClearedCall, gate } from './gate.ts'
-import { INTERRUPTED_BEFORE, whyInterrupted } from './interruption.ts'
-import { stain, worthOf } from './labels.ts'
+import { copyPlainReturn } from './ask-plugin.ts'
+import { createToolContext, executeCall, failedResult } from './execute.ts'
+import { type CheckedCall, checkGates } from './gate.ts'
+import { interruptionReason, NOT_STARTED_INTERRUPTED } from './interruption.ts'
+import { labelResult, taintWorkspace } from './labels.ts'
 import { recoverCall } from './recover.ts'
-import { heldBack, withWarning } from './repeats.ts'
-import { flush, type Run, record, say } from './run.ts'
+import { addRepetitionWarning, blockRepetition } from './repeats.ts'
+import { appendRecord, flushRecords, type Run, sendDelta } from './run.ts'
 import { withSnapshots } from './snapshot-workspace.ts'
-import type { Intended, OpenTurn } from './thread.ts'
+import type { IntendedCall, OpenTurn } from './thread.ts'
 
 /** Maximum number of calls without side effects that run in parallel. */
 const MAX_PARALLEL = 4
@@ -52,14 +52,14 @@ async function gateAndRun(
   requested: readonly Call[],
   failFast: boolean,
 ): Promise<readonly CallResult[]> {
-  const calls = await gate(run, open, requested)
+  const calls = await checkGates(run, open, requested)
   return withSnapshots(run, open, calls, () => runAll(run, open, calls, failFast))
 }
 
 async function runAll(
   run: Run,
   open: OpenTurn,
-  calls: readonly ClearedCall[],
+  calls: readonly CheckedCall[],
   failFast: boolean,
 ): Promise<readonly CallResult[]> {
   const results: CallResult[] = []
@@ -75,7 +75,7 @@ async function runAll(
 }
 
 /** One call, or several adjacent calls without side effects and without approval that have not started. */
-function nextGroup(open: OpenTurn, calls: readonly ClearedCall[], from: number): readonly ClearedCall[] {
+function nextGroup(open: OpenTurn, calls: readonly CheckedCall[], from: number): readonly CheckedCall[] {
   const runsAlone = (index: number): boolean =>
     calls[index]?.effect.recovery !== 'pure' ||
     calls[index]?.approval !== undefined ||
@@ -89,14 +89,14 @@ function nextGroup(open: OpenTurn, calls: readonly ClearedCall[], from: number):
 async function runGroup(
   run: Run,
   open: OpenTurn,
-  calls: readonly ClearedCall[],
+  calls: readonly CheckedCall[],
   from: number,
 ): Promise<readonly CallResult[]> {
   const prepared: PreparedCall[] = []
   for (const [i, call] of calls.entries()) prepared.push(await prepareCall(run, open, from + i, call))
-  if (prepared.some(({ intended }) => intended)) await flush(run, [])
+  if (prepared.some(({ intended }) => intended)) await flushRecords(run, [])
   const done = await Promise.all(prepared.map((call) => call.run()))
-  return done.map((result, i) => settleCall(run, open, from + i, calls[i] as ClearedCall, result))
+  return done.map((result, i) => settleCall(run, open, from + i, calls[i] as CheckedCall, result))
 }
 
 interface PreparedCall {
@@ -107,7 +107,7 @@ interface PreparedCall {
 
 const withResult = (result: CallResult): PreparedCall => ({ intended: false, run: () => result })
 
-async function prepareCall(run: Run, open: OpenTurn, index: number, call: ClearedCall): Promise<PreparedCall> {
+async function prepareCall(run: Run, open: OpenTurn, index: number, call: CheckedCall): Promise<PreparedCall> {
   const settled = open.settled.get(index)
   if (settled) return withResult(settled)
   const interrupted = open.intended.get(index)
@@ -115,20 +115,20 @@ async function prepareCall(run: Run, open: OpenTurn, index: number, call: Cleare
   const refusal = findRefusal(run, call)
   if (refusal) return withResult(refusal)
   const tool = requireTool(run, call)
-  const held = heldBack(run.thread.recent, run.toolbox, call)
+  const held = blockRepetition(run.thread.recent, run.toolbox, call)
   if (held) return withResult(held)
   const at = { turn: open.turn, index, ts: run.engine.clock.now() }
   let before: Json | undefined
   try {
-    const callBefore = tool.before?.bind(tool, copyJson(call.args) as never, contextOf(run, at, run.signal))
-    const observed = callBefore && (await run.leaving.or(callBefore, abortedInBefore))
+    const callBefore = tool.before?.bind(tool, copyJson(call.args) as never, createToolContext(run, at, run.signal))
+    const observed = callBefore && (await run.grace.race(callBefore, abortedInBefore))
     const method = { who: `tool ${call.tool}`, method: 'before' }
-    before = observed === undefined ? undefined : plainReturn(method, observed, 'tool_failed')
+    before = observed === undefined ? undefined : copyPlainReturn(method, observed, 'tool_failed')
   } catch (thrown) {
-    return withResult(failureOf(thrown, run.signal))
+    return withResult(failedResult(thrown, run.signal))
   }
   const { id, args, effect, timeoutMs } = call
-  const intent = record(run, {
+  const intent = appendRecord(run, {
     kind: 'call_intended',
     turn: open.turn,
     index,
@@ -136,40 +136,44 @@ async function prepareCall(run: Run, open: OpenTurn, index: number, call: Cleare
     call: { id, tool: call.tool, args, ...(timeoutMs === undefined ? {} : { timeoutMs }) },
     effect,
     ...(before === undefined ? {} : { before }),
-  }) as Intended
-  say(run, { kind: 'call', index, tool: call.tool, args })
-  stain(run, intent)
+  }) as IntendedCall
+  sendDelta(run, { kind: 'call', index, tool: call.tool, args })
+  taintWorkspace(run, intent)
   return { intended: true, run: () => executeOrRecover(run, tool, intent) }
 }
 
 /** A tool that reports an unknown outcome is treated like one that a crash interrupted. */
-async function executeOrRecover(run: Run, tool: AnyTool, intended: Intended): Promise<CallResult> {
-  const result = await execute(run, tool, intended)
+async function executeOrRecover(run: Run, tool: AnyTool, intended: IntendedCall): Promise<CallResult> {
+  const result = await executeCall(run, tool, intended)
   return result.status === 'unknown' ? recoverCall(run, intended, result.content) : result
 }
 
-function settleCall(run: Run, open: OpenTurn, index: number, call: ClearedCall, result: CallResult): CallResult {
+function settleCall(run: Run, open: OpenTurn, index: number, call: CheckedCall, result: CallResult): CallResult {
   const settled = open.settled.get(index)
   if (settled) return settled
   // Warnings are added in call order, so that parallel calls count like sequential ones.
   const shownResult =
     open.intended.has(index) && result.status !== 'not_started'
-      ? withWarning(run.thread.recent, run.toolbox, { tool: call.tool, args: call.args, result })
+      ? addRepetitionWarning(run.thread.recent, run.toolbox, { tool: call.tool, args: call.args, result })
       : result
-  const labels = worthOf(run, open, index, result)
-  record(run, { kind: 'call_settled', turn: open.turn, index, call_id: call.id, result: shownResult, ...labels })
+  const labels = labelResult(run, open, index, result)
+  appendRecord(run, { kind: 'call_settled', turn: open.turn, index, call_id: call.id, result: shownResult, ...labels })
   const { approval } = call.held?.result === result ? call.held : {}
-  if (approval) run.alongside.push({ op: 'ask', approval })
-  if (call.approval !== undefined && result === INTERRUPTED_BEFORE && whyInterrupted(run.signal) === 'stopping')
-    run.alongside.push(repeatApproval(run, open.turn, call.approval, call.tool))
-  say(run, { kind: 'result', index, tool: call.tool, status: shownResult.status, content: shownResult.content })
+  if (approval) run.pendingOps.push({ op: 'ask', approval })
+  if (
+    call.approval !== undefined &&
+    result === NOT_STARTED_INTERRUPTED &&
+    interruptionReason(run.signal) === 'stopping'
+  )
+    run.pendingOps.push(repeatApproval(run, open.turn, call.approval, call.tool))
+  sendDelta(run, { kind: 'result', index, tool: call.tool, status: shownResult.status, content: shownResult.content })
   return shownResult
 }
 
 /** Publishes the approval again: the program stopped before the allowed call started, so the next process runs it. */
 function repeatApproval({ engine, dispatch }: Run, turn: number, id: string, tool: string): Op {
   const now = engine.clock.now()
-  const observation = answerObservation({ id, tool }, 'allowed', null, now)
+  const observation = approvalAnswerObservation({ id, tool }, 'allowed', null, now)
   return {
     op: 'publish',
     session_id: dispatch.session_id,
@@ -179,16 +183,16 @@ function repeatApproval({ engine, dispatch }: Run, turn: number, id: string, too
   }
 }
 
-function findRefusal(run: Run, call: ClearedCall): CallResult | undefined {
+function findRefusal(run: Run, call: CheckedCall): CallResult | undefined {
   if (call.fault !== undefined) return { status: 'error', content: call.fault }
   if (call.held) return call.held.result
   // The approval is valid once and must not be lost: the next process runs the call.
-  if (call.approval !== undefined && whyInterrupted(run.signal) === 'stopping')
+  if (call.approval !== undefined && interruptionReason(run.signal) === 'stopping')
     throw new TirelessError('aborted', 'the program is stopping; the allowed call runs after the restart')
-  return run.signal.aborted ? INTERRUPTED_BEFORE : undefined
+  return run.signal.aborted ? NOT_STARTED_INTERRUPTED : undefined
 }
 
-function requireTool(run: Run, call: ClearedCall): AnyTool {
+function requireTool(run: Run, call: CheckedCall): AnyTool {
   const tool = run.toolbox.get(call.tool)
   if (!tool) throw new TirelessError('not_found', `there is no tool ${call.tool}`)
   return tool

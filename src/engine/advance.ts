@@ -8,17 +8,34 @@ import type { Dispatch } from '../domain/dispatch.ts'
 import { assertNever, asTirelessError } from '../domain/error.ts'
 import { type JournalRecord, recordsOfRun } from '../domain/record.ts'
 import type { Wait } from '../domain/wait.ts'
-import { tell } from '../ports/sink.ts'
+import { notifySafely } from '../ports/sink.ts'
 import { commitOne, type Op } from '../ports/store.ts'
-import { timeIsUp } from './check-stop.ts'
-import { closeTurn, type End, end, endRun, type Moved, park, release, settling } from './commit.ts'
-import { whyInterrupted } from './interruption.ts'
+import { timeLimitEnd } from './check-stop.ts'
+import {
+  closeOpenTurn,
+  finishRun,
+  parkRun,
+  type RunEnd,
+  recordRunEnd,
+  releaseRun,
+  type StepOutcome,
+  settleRunOp,
+} from './commit.ts'
+import { interruptionReason } from './interruption.ts'
 import { openRun } from './open.ts'
-import { reasonOf } from './preflight.ts'
-import { type Claimed, claimed, type Engine, flush, type Run, refOf, type Watched } from './run.ts'
+import { stopReasonFor } from './preflight.ts'
+import {
+  type ClaimedRun,
+  type Engine,
+  flushRecords,
+  loadClaimedRun,
+  type ObservedRun,
+  type Run,
+  runRefOf,
+} from './run.ts'
 import { step } from './step.ts'
 
-export interface Signals {
+export interface StopSignals {
   /** Finish the current step, then release the dispatch. */
   readonly drain: AbortSignal
   /** Interrupt the current step. */
@@ -26,29 +43,29 @@ export interface Signals {
 }
 
 /** Cancels one run: after its current step, or at once. */
-export interface Cancelling {
+export interface CancelSignals {
   readonly afterStep: AbortSignal
   readonly immediate: AbortSignal
 }
 
 /** Contract: rejects only when the store refuses or fails. Any other failure is stored with the dispatch. */
-export async function advance(
+export async function advanceDispatch(
   engine: Engine,
   dispatch: Dispatch,
-  signals: Signals,
-  cancelling: Cancelling,
-): Promise<Moved> {
+  signals: StopSignals,
+  cancelling: CancelSignals,
+): Promise<StepOutcome> {
   let records: readonly JournalRecord[]
-  let claim: Claimed
+  let claim: ClaimedRun
   try {
     records = await engine.store.journal(dispatch.session_id)
-    claim = await claimed(engine, dispatch, records)
+    claim = await loadClaimedRun(engine, dispatch, records)
   } catch (thrown) {
     if (asTirelessError(thrown).code.startsWith('store_')) throw thrown
     return settleWithoutJournal(engine, dispatch, endFromError(thrown))
   }
   const past = recordsOfRun(records, dispatch.dispatch_id)
-  tell(() => engine.sink.opened(refOf(claim), past))
+  notifySafely(() => engine.sink.onRunOpened(runRefOf(claim), past))
   try {
     return await resumeRun(claim, signals, cancelling)
   } catch (thrown) {
@@ -56,27 +73,27 @@ export async function advance(
     if (code.startsWith('store_') && code !== 'store_invalid') throw thrown
     return await endAfterError(engine, dispatch, thrown)
   } finally {
-    tell(() => engine.sink.closed(refOf(claim)))
+    notifySafely(() => engine.sink.onRunClosed(runRefOf(claim)))
   }
 }
 
-async function resumeRun(claim: Claimed, signals: Signals, cancelling: Cancelling): Promise<Moved> {
+async function resumeRun(claim: ClaimedRun, signals: StopSignals, cancelling: CancelSignals): Promise<StepOutcome> {
   const previousOps = await closePreviousRun(claim)
   const opened = await openRun(claim, signals.abort, cancelling)
-  const endNow = async (run: Watched, next: End): Promise<Moved> =>
-    end(run, next, [...previousOps, ...(await closeTurn(run, next))])
+  const endNow = async (run: ObservedRun, next: RunEnd): Promise<StepOutcome> =>
+    finishRun(run, next, [...previousOps, ...(await closeOpenTurn(run, next))])
   try {
     switch (opened.kind) {
       case 'opened':
-        if (previousOps.length > 0) await flush(opened.run, previousOps)
+        if (previousOps.length > 0) await flushRecords(opened.run, previousOps)
         return await runSteps(opened.run, signals.drain, cancelling)
       case 'refused':
         return await endNow(opened.watched, endFromIssues(opened.issues))
       case 'behaviour_missing':
-        return await park(claim, waitForBehaviour(claim, opened.behaviour), previousOps)
+        return await parkRun(claim, waitForBehaviour(claim, opened.behaviour), previousOps)
       case 'called_off':
         if (opened.why === 'stopping') return await releaseUnopened(claim)
-        return await endNow(opened.watched, opened.why === 'time' ? timeIsUp(opened.budget) : CANCELLED)
+        return await endNow(opened.watched, opened.why === 'time' ? timeLimitEnd(opened.budget) : CANCELLED)
       default:
         return assertNever(opened)
     }
@@ -85,77 +102,86 @@ async function resumeRun(claim: Claimed, signals: Signals, cancelling: Cancellin
   }
 }
 
-async function runSteps(run: Run, drain: AbortSignal, cancelling: Cancelling): Promise<Moved> {
+async function runSteps(run: Run, drain: AbortSignal, cancelling: CancelSignals): Promise<StepOutcome> {
   for (;;) {
     const next = endBeforeStep(run, cancelling)
-    if (next) return end(run, next, await closeTurn(run, next))
+    if (next) return finishRun(run, next, await closeOpenTurn(run, next))
     const stepOutcome = await step(run)
     const outcome = stepOutcome.kind === 'no_input' ? await handleNoInput(run) : stepOutcome
     if (outcome.kind !== 'continue') return outcome
-    if (drain.aborted) return release(run)
+    if (drain.aborted) return releaseRun(run)
   }
 }
 
 /** How often a run checks for its missing behaviour. Adding one restarts the program, which resumes due runs. */
 const RECHECK_MS = 2 * 60_000
 
-const waitForBehaviour = ({ engine }: Claimed, behaviour: string): Wait => ({
+const waitForBehaviour = ({ engine }: ClaimedRun, behaviour: string): Wait => ({
   kind: 'retry',
   until: engine.clock.now() + RECHECK_MS,
   reason: `the behaviour ${behaviour} is not installed; the run continues when it is`,
   behaviour,
 })
 
-const CANCELLED: End = { kind: 'end', stop_reason: 'cancelled' }
+const CANCELLED: RunEnd = { kind: 'end', stop_reason: 'cancelled' }
 
 /** A cancelled run, or one without time left, starts no further step. */
-function endBeforeStep({ signal, wishes }: Run, { afterStep, immediate }: Cancelling): End | undefined {
+function endBeforeStep(
+  { signal, overrides: wishes }: Run,
+  { afterStep, immediate }: CancelSignals,
+): RunEnd | undefined {
   if (afterStep.aborted || immediate.aborted) return CANCELLED
-  return whyInterrupted(signal) === 'time' ? timeIsUp(wishes.budget) : undefined
+  return interruptionReason(signal) === 'time' ? timeLimitEnd(wishes.budget) : undefined
 }
 
-function endFromIssues(issues: readonly Issue[]): End {
+function endFromIssues(issues: readonly Issue[]): RunEnd {
   const error = issues.map(({ code, message }) => `${code}: ${message}`).join('; ')
   // A missing key, for example: the provider is at fault, not the task.
   const noModel = issues.length > 0 && issues.every(({ code }) => code === 'TASK_MODEL_UNKNOWN')
-  return { kind: 'end', stop_reason: reasonOf(issues), error, issues, ...(noModel && { failure_class: 'provider' }) }
+  return {
+    kind: 'end',
+    stop_reason: stopReasonFor(issues),
+    error,
+    issues,
+    ...(noModel && { failure_class: 'provider' }),
+  }
 }
 
 /** Releases the dispatch without writing a record, so that the next process repeats all checks of the start. */
-async function releaseUnopened({ engine, fence }: Claimed): Promise<Moved> {
+async function releaseUnopened({ engine, fence }: ClaimedRun): Promise<StepOutcome> {
   await commitOne(engine.store, [{ op: 'release', now: engine.clock.now() }], fence)
   return { kind: 'release' }
 }
 
 /** Closes the session's previous run if it was set aside as `dead` without an end record. Its turn is not resumed. */
-async function closePreviousRun(claim: Claimed): Promise<readonly Op[]> {
+async function closePreviousRun(claim: ClaimedRun): Promise<readonly Op[]> {
   const { run_id, ended } = claim.thread
   if (ended || run_id === undefined || run_id === claim.dispatch.dispatch_id) return []
   const next = infraFailure(`run ${run_id} ended without a record in its journal`)
-  const ops = await closeTurn(claim, next)
-  endRun(claim, run_id, next)
+  const ops = await closeOpenTurn(claim, next)
+  recordRunEnd(claim, run_id, next)
   return ops
 }
 
 /** The run was woken without input: it parks again. A dispatch that never had any input is done. */
-function handleNoInput(run: Run): Promise<Moved> {
+function handleNoInput(run: Run): Promise<StepOutcome> {
   const { last, turns } = run.thread
   return turns > 0 && last?.kind === 'park'
-    ? park(run, last.wait, [])
-    : end(run, { kind: 'end', stop_reason: 'success' }, [])
+    ? parkRun(run, last.wait, [])
+    : finishRun(run, { kind: 'end', stop_reason: 'success' }, [])
 }
 
 /**
  * Ends the run after the store refused one of its values, or after an error that no phase caught. Only records on disk
  * count: an unwritten record may have caused the error.
  */
-async function endAfterError(engine: Engine, dispatch: Dispatch, thrown: unknown): Promise<Moved> {
+async function endAfterError(engine: Engine, dispatch: Dispatch, thrown: unknown): Promise<StepOutcome> {
   const next = endFromError(thrown)
   try {
-    const claim = await claimed(engine, dispatch, await engine.store.journal(dispatch.session_id))
-    const ops = await closeTurn(claim, next)
-    endRun(claim, dispatch.dispatch_id, next)
-    await flush(claim, [...ops, settling(claim, next)])
+    const claim = await loadClaimedRun(engine, dispatch, await engine.store.journal(dispatch.session_id))
+    const ops = await closeOpenTurn(claim, next)
+    recordRunEnd(claim, dispatch.dispatch_id, next)
+    await flushRecords(claim, [...ops, settleRunOp(claim, next)])
     return next
   } catch (again) {
     if (asTirelessError(again).code.startsWith('store_')) throw again
@@ -164,18 +190,18 @@ async function endAfterError(engine: Engine, dispatch: Dispatch, thrown: unknown
 }
 
 /** For a journal that cannot be read or written. The next run of the session closes it. */
-async function settleWithoutJournal(engine: Engine, dispatch: Dispatch, next: End): Promise<Moved> {
-  const claim = await claimed(engine, dispatch, [])
-  await flush(claim, [settling(claim, next)])
+async function settleWithoutJournal(engine: Engine, dispatch: Dispatch, next: RunEnd): Promise<StepOutcome> {
+  const claim = await loadClaimedRun(engine, dispatch, [])
+  await flushRecords(claim, [settleRunOp(claim, next)])
   return next
 }
 
-function endFromError(thrown: unknown): End {
+function endFromError(thrown: unknown): RunEnd {
   const { code, message } = asTirelessError(thrown)
   return infraFailure(`${code}: ${message}`)
 }
 
-const infraFailure = (error: string): End => ({
+const infraFailure = (error: string): RunEnd => ({
   kind: 'end',
   stop_reason: 'unrecoverable_error',
   failure_class: 'infra',

@@ -7,16 +7,16 @@
  */
 
 import { asTirelessError, type ErrorCode, TirelessError } from '../domain/error.ts'
-import { describeValue, ignoreRejections, type Json, plainCopy } from '../domain/json.ts'
-import { Misfit, type Shape } from './shape.ts'
+import { copyPlainData, describeValue, ignoreRejections, type Json } from '../domain/json.ts'
+import { type Shape, ShapeMismatch } from './shape.ts'
 
-export interface Method {
+export interface PluginMethod {
   /** The owner of the method, such as `critic strict`. */
   readonly who: string
   readonly method: string
 }
 
-export interface Port<T> extends Method {
+export interface PluginPort<T> extends PluginMethod {
   /** Completes the sentence "expected …". */
   readonly expected: string
   readonly shape: Shape<T>
@@ -28,31 +28,31 @@ export interface Port<T> extends Method {
  * Contract: returns a checked copy of the plugin's value. Throws the port's code for an invalid value, and
  * `plugin_failed` if the plugin throws an error without a code.
  */
-export function askPlugin<T>(port: Port<T>, call: () => unknown): T {
+export function askPlugin<T>(port: PluginPort<T>, call: () => unknown): T {
   return checkReturn(port, callPlugin(port, call))
 }
 
 /** Contract: like `askPlugin`, for a method that may return a promise. */
-export async function askPluginLater<T>(port: Port<T>, call: () => unknown): Promise<T> {
-  return checkReturn(port, await callPluginLater(port, call))
+export async function askPluginAsync<T>(port: PluginPort<T>, call: () => unknown): Promise<T> {
+  return checkReturn(port, await callPluginAsync(port, call))
 }
 
 /** Contract: like `askPlugin` for a method without a result. Refuses a promise: its failure would go unnoticed. */
-export function tellPlugin(of: Method, call: () => unknown): void {
+export function notifyPlugin(of: PluginMethod, call: () => unknown): void {
   const value = callPlugin(of, call)
   ignoreRejections(value)
-  if (value instanceof Promise) throw invalidReturn({ ...of, expected: 'nothing' }, value)
+  if (value instanceof Promise) throw invalidReturnError({ ...of, expected: 'nothing' }, value)
 }
 
-export function checkReturn<T>(port: Port<T>, value: unknown): T {
-  const result = port.shape(value === undefined ? undefined : plainReturn(port, value, port.code))
-  if (!(result instanceof Misfit)) return result
+export function checkReturn<T>(port: PluginPort<T>, value: unknown): T {
+  const result = port.shape(value === undefined ? undefined : copyPlainReturn(port, value, port.code))
+  if (!(result instanceof ShapeMismatch)) return result
   const { path, message } = result
-  throw invalidReturn(port, value, path.length === 0 ? undefined : `at ${path.join('.')}: ${message}`)
+  throw invalidReturnError(port, value, path.length === 0 ? undefined : `at ${path.join('.')}: ${message}`)
 }
 
-export function invalidReturn(
-  { who, method, expected, code = 'plugin_invalid' }: Omit<Port<unknown>, 'shape'>,
+export function invalidReturnError(
+  { who, method, expected, code = 'plugin_invalid' }: Omit<PluginPort<unknown>, 'shape'>,
   value: unknown,
   detail?: string,
 ): TirelessError {
@@ -66,7 +66,7 @@ export function invalidReturn(
 }
 
 /** Contract: returns the unchecked value; throws like `askPlugin`. */
-export function callPlugin(of: Method, call: () => unknown): unknown {
+export function callPlugin(of: PluginMethod, call: () => unknown): unknown {
   try {
     return call()
   } catch (thrown) {
@@ -75,7 +75,7 @@ export function callPlugin(of: Method, call: () => unknown): unknown {
 }
 
 /** Contract: like `callPlugin`, for a method that may return a promise. */
-export async function callPluginLater(of: Method, call: () => unknown): Promise<unknown> {
+export async function callPluginAsync(of: PluginMethod, call: () => unknown): Promise<unknown> {
   try {
     return await call()
   } catch (thrown) {
@@ -84,16 +84,24 @@ export async function callPluginLater(of: Method, call: () => unknown): Promise<
 }
 
 /** Keeps the plugin's own error code unless it starts with `store_`: a plugin must not look like a failing store. */
-function pluginError({ who, method }: Method, thrown: unknown): TirelessError {
+function pluginError({ who, method }: PluginMethod, thrown: unknown): TirelessError {
   const { code, message } = asTirelessError(thrown)
   if (thrown instanceof TirelessError && code === thrown.code && !code.startsWith('store_')) return thrown
   return new TirelessError('plugin_failed', `${who} failed in ${method}(): ${message}`, { cause: thrown })
 }
 
 /** Contract: returns a copy of plain data without undefined keys; throws for any other value. */
-export function plainReturn({ who, method }: Method, value: unknown, code: ErrorCode = 'plugin_invalid'): Json {
+export function copyPlainReturn(
+  { who, method }: PluginMethod,
+  value: unknown,
+  code: ErrorCode = 'plugin_invalid',
+): Json {
   try {
-    return plainCopy(value, { what: `the value that ${who} returned from ${method}()`, code, undefinedKeys: 'omit' })
+    return copyPlainData(value, {
+      what: `the value that ${who} returned from ${method}()`,
+      code,
+      undefinedKeys: 'omit',
+    })
   } catch (thrown) {
     ignoreRejections(value)
     throw thrown

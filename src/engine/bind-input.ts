@@ -8,9 +8,9 @@
 
 import { assertNever } from '../domain/error.ts'
 import type { Observation } from '../domain/observation.ts'
-import { CLEAN, isClean, type Label, lowest } from '../domain/trust.ts'
+import { CLEAN_LABEL, isCleanLabel, type Label, lowestLabel } from '../domain/trust.ts'
 import { observationText } from '../prompt/conversation.ts'
-import { cutMiddle } from '../prompt/cut.ts'
+import { truncateMiddle } from '../prompt/cut.ts'
 import { estimateTokens } from '../prompt/tokens.ts'
 
 export interface InputRoom {
@@ -29,7 +29,11 @@ const MIN_TOKENS = 600
 const TOKENS_PER_OBSERVATION = 4
 const JSON_CHARACTERS_PER_OBSERVATION = 150
 
-export function withinRoom(unread: readonly Observation[], limits: InputRoom, turn: number): readonly Observation[] {
+export function selectFittingInput(
+  unread: readonly Observation[],
+  limits: InputRoom,
+  turn: number,
+): readonly Observation[] {
   const room = { tokens: Math.max(limits.tokens, MIN_TOKENS), characters: limits.characters }
   if (takeFitting(unread, room).length === unread.length) return unread
   const reduced = { tokens: room.tokens - MAX_NOTICE_TOKENS, characters: room.characters - MAX_NOTICE_TOKENS * 5 }
@@ -45,7 +49,7 @@ export const isFromInbox = (observation: Observation): boolean =>
   observation.type !== 'system_event' || observation.name !== OVERFLOW_EVENT
 
 /** The messages of an input without the run's task. */
-export const messagesIn = (input: readonly Observation[], run_id: string): readonly Observation[] =>
+export const messagesWithoutTask = (input: readonly Observation[], run_id: string): readonly Observation[] =>
   input.filter((observation) => observation.id !== run_id && isFromInbox(observation))
 
 const OVERFLOW_EVENT = 'inbox_overflow'
@@ -77,9 +81,9 @@ function shortenToFit(observation: Observation, room: InputRoom): Observation {
 function cutMiddleOf(observation: Observation, tokens: number): Observation {
   switch (observation.type) {
     case 'user_message':
-      return { ...observation, text: cutMiddle(observation.text, tokens) }
+      return { ...observation, text: truncateMiddle(observation.text, tokens) }
     case 'system_event':
-      return { ...observation, payload: cutMiddle(JSON.stringify(observation.payload ?? null), tokens) }
+      return { ...observation, payload: truncateMiddle(JSON.stringify(observation.payload ?? null), tokens) }
     default:
       return assertNever(observation)
   }
@@ -87,7 +91,10 @@ function cutMiddleOf(observation: Observation, tokens: number): Observation {
 
 function overflowNotice(shown: readonly Observation[], waiting: readonly Observation[], turn: number): Observation {
   const newest = waiting.at(-1)
-  const label = waiting.reduce((sum: Label, observation) => lowest(sum, observation.label ?? CLEAN), CLEAN)
+  const label = waiting.reduce(
+    (sum: Label, observation) => lowestLabel(sum, observation.label ?? CLEAN_LABEL),
+    CLEAN_LABEL,
+  )
   return {
     id: `${OVERFLOW_EVENT}-${turn}`,
     ts: newest?.ts ?? 0,
@@ -98,10 +105,10 @@ function overflowNotice(shown: readonly Observation[], waiting: readonly Observa
       shown_now: shown.length,
       still_unread: waiting.length,
       still_unread_from: countSenders(waiting),
-      newest: newest ? cutMiddle(observationText(newest), MAX_NEWEST_TOKENS) : '',
+      newest: newest ? truncateMiddle(observationText(newest), MAX_NEWEST_TOKENS) : '',
       note: 'Messages are shown oldest first. The unread ones follow in the next steps; none is lost.',
     },
-    ...(isClean(label) ? {} : { label }),
+    ...(isCleanLabel(label) ? {} : { label }),
   }
 }
 

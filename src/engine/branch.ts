@@ -7,23 +7,25 @@
 
 import type { Decision } from '../domain/decision.ts'
 import { deepFreeze, type Json } from '../domain/json.ts'
-import type { Candidate, Search } from '../ports/search.ts'
-import { askPlugin, callPlugin, invalidReturn } from './ask-plugin.ts'
-import { diagnose } from './phase.ts'
-import { ownCopy } from './reduce.ts'
+import type { BranchCandidate, BranchSearch } from '../ports/search.ts'
+import { askPlugin, callPlugin, invalidReturnError } from './ask-plugin.ts'
+import { recordDiagnosis } from './phase.ts'
+import { copyState } from './reduce.ts'
 import { candidatesPort, prunePort, scorePort, selectPort } from './return-shapes.ts'
-import { type Run, record } from './run.ts'
+import { appendRecord, type Run } from './run.ts'
 import type { OpenTurn } from './thread.ts'
-import type { Invalid } from './unusable.ts'
-import { candidateOf, invalid } from './wish.ts'
+import type { InvalidDecision } from './unusable.ts'
+import { checkCandidate, invalidDecision } from './wish.ts'
 
 /** Maximum number of candidates that a search considers. */
 const MAX_CANDIDATES = 64
 
-export function choose(run: Run, open: OpenTurn, decided: readonly Decision[]): Decision {
+export function chooseCandidate(run: Run, open: OpenTurn, decided: readonly Decision[]): Decision {
   // Chosen before a crash: keep it, whatever the search would choose now.
   if (open.chosen !== undefined)
-    return (open.expanded ?? decided)[open.chosen] ?? invalid('the chosen candidate no longer exists; decide again')
+    return (
+      (open.expanded ?? decided)[open.chosen] ?? invalidDecision('the chosen candidate no longer exists; decide again')
+    )
   const usable = usableCandidates(run, decided)
   if (usable.length === 0) return mergeInvalid(decided)
   const { search } = run.behaviour
@@ -32,45 +34,50 @@ export function choose(run: Run, open: OpenTurn, decided: readonly Decision[]): 
   const left = isChanged ? usableCandidates(run, expanded) : usable
   if (left.length === 0) return mergeInvalid(expanded)
   const { scores, best } = search ? pickBest(search, run.thread.state, left) : { scores: [], best: left[0] }
-  record(run, {
+  appendRecord(run, {
     ...{ kind: 'branched', turn: open.turn },
     ...(isChanged ? { candidates: expanded } : {}),
-    scores: expanded.map((candidate) => scores[left.indexOf(candidate as Candidate)] ?? null),
+    scores: expanded.map((candidate) => scores[left.indexOf(candidate as BranchCandidate)] ?? null),
     chosen: best ? expanded.indexOf(best) : null,
   })
-  return best ?? invalid(`all ${left.length} candidates were pruned; decide again`)
+  return best ?? invalidDecision(`all ${left.length} candidates were pruned; decide again`)
 }
 
 /** Filters out invalid candidates and records a diagnosis for each. */
-function usableCandidates(run: Run, candidates: readonly Decision[]): readonly Candidate[] {
+function usableCandidates(run: Run, candidates: readonly Decision[]): readonly BranchCandidate[] {
   const usable = candidates.filter(isCandidate)
   if (usable.length > 0)
     for (const [i, candidate] of candidates.entries())
-      if (candidate.kind === 'invalid') diagnose(run, `candidate ${i + 1}`, `skipped: ${candidate.feedback}`)
+      if (candidate.kind === 'invalid') recordDiagnosis(run, `candidate ${i + 1}`, `skipped: ${candidate.feedback}`)
   return usable
 }
 
 /** Candidates that the search adds are checked like those of a behaviour. */
-function expandCandidates(run: Run, open: OpenTurn, search: Search, known: readonly Candidate[]): readonly Decision[] {
+function expandCandidates(
+  run: Run,
+  open: OpenTurn,
+  search: BranchSearch,
+  known: readonly BranchCandidate[],
+): readonly Decision[] {
   const port = candidatesPort(search.name)
-  const state = deepFreeze(ownCopy(run.thread.state))
+  const state = deepFreeze(copyState(run.thread.state))
   const proposals = callPlugin(port, () => search.expand?.(state, known)) ?? known
-  if (!Array.isArray(proposals)) throw invalidReturn(port, proposals)
+  if (!Array.isArray(proposals)) throw invalidReturnError(port, proposals)
   const source = { ...port, toolbox: run.toolbox, turn: open.turn }
   return [...proposals.slice(0, MAX_CANDIDATES)].map(
-    (proposal: unknown) => known.find((each) => each === proposal) ?? deepFreeze(candidateOf(proposal, source)),
+    (proposal: unknown) => known.find((each) => each === proposal) ?? deepFreeze(checkCandidate(proposal, source)),
   )
 }
 
 interface Scored {
-  readonly candidate: Candidate
+  readonly candidate: BranchCandidate
   readonly score: number
 }
 
 /** `best` is undefined if all candidates were pruned. */
-function pickBest(search: Search, given: Json, candidates: readonly Candidate[]) {
+function pickBest(search: BranchSearch, given: Json, candidates: readonly BranchCandidate[]) {
   const { name } = search
-  const state = deepFreeze(ownCopy(given))
+  const state = deepFreeze(copyState(given))
   const scored = candidates.map((candidate): Scored => {
     const score = askPlugin(scorePort(name), () => search.score(state, candidate))
     return deepFreeze({ candidate, score })
@@ -81,7 +88,7 @@ function pickBest(search: Search, given: Json, candidates: readonly Candidate[])
   const port = selectPort(name, kept.length)
   const select = (): unknown => search.select?.(state, [...kept])
   const index = search.select && kept.length > 0 ? askPlugin(port, select) : bestIndex(kept)
-  if (index > 0 && index >= kept.length) throw invalidReturn(port, index)
+  if (index > 0 && index >= kept.length) throw invalidReturnError(port, index)
   return { scores: scored.map(({ score }) => score), best: kept[index]?.candidate }
 }
 
@@ -93,10 +100,10 @@ function bestIndex(scored: readonly Scored[]): number {
 }
 
 function mergeInvalid(candidates: readonly Decision[]): Decision {
-  const [first, ...more] = candidates.filter(({ kind }) => kind === 'invalid') as readonly Invalid[]
+  const [first, ...more] = candidates.filter(({ kind }) => kind === 'invalid') as readonly InvalidDecision[]
   if (first && more.length === 0) return first
-  return invalid([first, ...more].map((each) => each?.feedback).join('; ') || 'the branch has no candidates')
+  return invalidDecision([first, ...more].map((each) => each?.feedback).join('; ') || 'the branch has no candidates')
 }
 
-const isCandidate = (decision: Decision): decision is Candidate =>
+const isCandidate = (decision: Decision): decision is BranchCandidate =>
   decision.kind !== 'invalid' && decision.kind !== 'branch'

@@ -5,14 +5,14 @@
  */
 
 import {
-  afterOutcome,
+  type BreakerState,
+  breakerKeysOf,
   type CallOutcome,
-  leftOut,
-  mayBeBetterElsewhere,
+  exclusionReason,
+  isWorthFallback,
+  nextBreakerState,
+  pickModel,
   providerOf,
-  type Standing,
-  subjectsOf,
-  toAsk,
 } from '../domain/breaker.ts'
 import { type ErrorCode, TirelessError } from '../domain/error.ts'
 import type { Model } from '../ports/model.ts'
@@ -21,7 +21,7 @@ import type { OpenTurn } from './thread.ts'
 
 /** Circuit breaker states of all models. Not stored: a new process may have another configuration. */
 export class Breaker {
-  readonly #states = new Map<string, Standing>()
+  readonly #states = new Map<string, BreakerState>()
   readonly #listeners = new Set<(subject: string) => void>()
   readonly #onKeyRefused: (provider: string, model: string) => void
 
@@ -30,26 +30,26 @@ export class Breaker {
     this.#onKeyRefused = onKeyRefused
   }
 
-  heard(outcome: CallOutcome): void {
-    for (const subject of subjectsOf(outcome)) {
+  recordOutcome(outcome: CallOutcome): void {
+    for (const subject of breakerKeysOf(outcome)) {
       const before = this.#states.get(subject)
-      this.#states.set(subject, afterOutcome(before, outcome))
+      this.#states.set(subject, nextBreakerState(before, outcome))
       if (outcome.code === 'model_auth' && before?.code !== 'model_auth') this.#onKeyRefused(subject, outcome.model)
       for (const listener of [...this.#listeners]) listener(subject)
     }
   }
 
-  leftOut(model: string, now: number): ErrorCode | null {
-    return leftOut(this.#states, model, now)
+  exclusionCode(model: string, now: number): ErrorCode | null {
+    return exclusionReason(this.#states, model, now)
   }
 
   /** Whether any call to the provider has ended, so that it is known whether the key works. */
-  knows(provider: string): boolean {
+  hasOutcome(provider: string): boolean {
     return this.#states.has(provider)
   }
 
   /** Contract: resolves when a call to that provider ends, or when `signal` aborts. */
-  hearing(provider: string, signal: AbortSignal): Promise<void> {
+  waitForOutcome(provider: string, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.resolve()
     return new Promise((resolve) => {
       const onOutcome = (subject: string | undefined): void => {
@@ -65,40 +65,40 @@ export class Breaker {
   }
 
   /** Providers that currently refuse their key. */
-  refusing(): readonly string[] {
+  refusingProviders(): readonly string[] {
     return [...this.#states].filter(([, { code }]) => code === 'model_auth').map(([provider]) => provider)
   }
 }
 
 /** Contract: throws `model_auth` without a call if every provider refuses its key. */
-export function modelToAsk(run: Run, open: OpenTurn): Model {
-  const { replaying } = run.engine
-  const id = replaying ? replaying.asked() : nextModelId(run, open.tried)
-  const model = run.chain.find((one) => one.id === id)
+export function chooseModel(run: Run, open: OpenTurn): Model {
+  const { replaySource: replaying } = run.engine
+  const id = replaying ? replaying.modelId() : nextModelId(run, open.triedModels)
+  const model = run.models.find((one) => one.id === id)
   if (model) return model
   throw new TirelessError('model_auth', {
     what: 'the provider refused the API key recently and is not called again yet',
-    where: run.chain.map((one) => providerOf(one.id)).join(', '),
+    where: run.models.map((one) => providerOf(one.id)).join(', '),
     fix: 'set a valid key, then run: tireless models test',
   })
 }
 
 /** Whether a fallback exists: `now` if a model is untried in this turn, `later` if all were tried. */
-export function standIn(run: Run, open: OpenTurn, code: ErrorCode): 'now' | 'later' | undefined {
-  const { replaying } = run.engine
-  if (replaying) return replaying.standIn()
-  if (!mayBeBetterElsewhere(code)) return undefined
-  const tried = [...open.tried, run.model.id]
+export function findFallback(run: Run, open: OpenTurn, code: ErrorCode): 'now' | 'later' | undefined {
+  const { replaySource: replaying } = run.engine
+  if (replaying) return replaying.fallback()
+  if (!isWorthFallback(code)) return undefined
+  const tried = [...open.triedModels, run.model.id]
   const id = nextModelId(run, tried)
   if (id === undefined || id === run.model.id) return undefined
   return tried.includes(id) ? 'later' : 'now'
 }
 
-function nextModelId({ engine, chain }: Run, tried: readonly string[]): string | undefined {
+function nextModelId({ engine, models: chain }: Run, tried: readonly string[]): string | undefined {
   const now = engine.clock.now()
-  return toAsk(
+  return pickModel(
     chain.map(({ id }) => id),
     tried,
-    (id) => engine.breaker.leftOut(id, now),
+    (id) => engine.breaker.exclusionCode(id, now),
   )
 }

@@ -7,14 +7,14 @@ import type { Decision, Next, Verdict } from '../domain/decision.ts'
 import type { Json } from '../domain/json.ts'
 import type { Budget } from '../domain/task.ts'
 import { askPlugin } from './ask-plugin.ts'
-import { type Judged, verdictOf } from './critic.ts'
-import { whyInterrupted } from './interruption.ts'
-import { ownCopy } from './reduce.ts'
-import { barrenAfter, wasHeldBack } from './repeats.ts'
+import { type CriticVerdict, decisiveVerdict } from './critic.ts'
+import { interruptionReason } from './interruption.ts'
+import { copyState } from './reduce.ts'
+import { countStepsWithoutNews, hasBlockedCall } from './repeats.ts'
 import { isTerminalPort, shouldStopPort } from './return-shapes.ts'
 import type { Run } from './run.ts'
-import type { Spent } from './spent.ts'
-import type { Thread } from './thread.ts'
+import type { RunUsage } from './spent.ts'
+import type { SessionThread } from './thread.ts'
 
 /** Default deadline of a wait. When it passes, the run receives a timeout observation. */
 const MAX_WAIT_MS = 24 * 3_600_000
@@ -27,18 +27,18 @@ const MAX_STEPS_WITHOUT_NEWS = 12
 
 type End = Extract<Next, { kind: 'end' }>
 
-export interface Standing {
+export interface StopInput {
   /** Undefined: no decision was reached. */
   readonly decision: Decision | undefined
-  readonly verdicts: readonly Judged[]
+  readonly verdicts: readonly CriticVerdict[]
   readonly state: Json
   /** Start of the step on the monotonic clock. */
   readonly began: number
 }
 
-export function checkStop(run: Run, { decision, verdicts, state, began }: Standing): Next {
-  const { thread, behaviour, env, wishes } = run
-  const verdict = verdictOf(verdicts)
+export function checkStop(run: Run, { decision, verdicts, state, began }: StopInput): Next {
+  const { thread, behaviour, env, overrides: wishes } = run
+  const verdict = decisiveVerdict(verdicts)
   if (verdict.kind === 'stop') return endByCritic(verdict)
   if (verdict.kind === 'retry' && !verdict.attempt && thread.retries + 1 > MAX_RETRIES) {
     const error = `critics requested ${MAX_RETRIES} retries in a row; the last one: ${verdict.instruction}`
@@ -48,10 +48,10 @@ export function checkStop(run: Run, { decision, verdicts, state, began }: Standi
   if (decision?.kind === 'final' && verdict.kind === 'continue')
     return parkForApproval(thread) ?? { kind: 'end', stop_reason: 'final', answer: decision.answer }
   const { shouldStop } = behaviour
-  if (shouldStop && askPlugin(shouldStopPort(behaviour.name), () => shouldStop.call(behaviour, ownCopy(state))))
+  if (shouldStop && askPlugin(shouldStopPort(behaviour.name), () => shouldStop.call(behaviour, copyState(state))))
     return { kind: 'end', stop_reason: 'agent_condition' }
   const { isTerminal } = env
-  if (isTerminal && askPlugin(isTerminalPort, () => isTerminal.call(env, ownCopy(state))))
+  if (isTerminal && askPlugin(isTerminalPort, () => isTerminal.call(env, copyState(state))))
     return { kind: 'end', stop_reason: 'env_terminal' }
   const waits = decision?.kind === 'wait' && verdict.kind === 'continue' && hasStartedWait(thread, decision)
   const used = usageAfterStep(run, began, waits ? 0 : 1)
@@ -67,7 +67,7 @@ export function checkStop(run: Run, { decision, verdicts, state, began }: Standi
 }
 
 /** Parks the run while approvals are open. An answer or the deadline wakes it. */
-function parkForApproval({ unanswered, open }: Thread): Next | undefined {
+function parkForApproval({ openApprovals: unanswered, open }: SessionThread): Next | undefined {
   if (unanswered.size === 0) return undefined
   const tools = [...new Set(unanswered.values())].join(', ')
   const [first = ''] = unanswered.keys()
@@ -79,7 +79,7 @@ function parkForApproval({ unanswered, open }: Thread): Next | undefined {
 }
 
 /** Whether the call that starts the wait succeeded. */
-function hasStartedWait({ open }: Thread, { via }: Extract<Decision, { kind: 'wait' }>): boolean {
+function hasStartedWait({ open }: SessionThread, { via }: Extract<Decision, { kind: 'wait' }>): boolean {
   return via === undefined || open?.settled.get(0)?.status === 'ok'
 }
 
@@ -96,29 +96,29 @@ function retryStep({ instruction: feedback, attempt }: Extract<Verdict, { kind: 
 }
 
 /** Applies interruptions and budgets to a step that failed and continues. */
-export function afterFailure(run: Run, began: number): End | undefined {
-  return endByInterruption(run) ?? endByBudget(usageAfterStep(run, began, 1), run.wishes.budget)
+export function checkLimits(run: Run, began: number): End | undefined {
+  return endByInterruption(run) ?? endByBudget(usageAfterStep(run, began, 1), run.overrides.budget)
 }
 
 /** A stopping program is not an end: the run is released after the step. */
-function endByInterruption({ signal, wishes }: Run): End | undefined {
-  const why = whyInterrupted(signal)
+function endByInterruption({ signal, overrides: wishes }: Run): End | undefined {
+  const why = interruptionReason(signal)
   if (why === 'cancelled') return { kind: 'end', stop_reason: 'cancelled' }
-  return why === 'time' ? timeIsUp(wishes.budget) : undefined
+  return why === 'time' ? timeLimitEnd(wishes.budget) : undefined
 }
 
-export function timeIsUp({ ms }: Budget): End {
+export function timeLimitEnd({ ms }: Budget): End {
   return { kind: 'end', stop_reason: 'budget_time', error: `the run exceeded its time limit of ${ms} ms` }
 }
 
-function endByStagnation(thread: Thread): End | undefined {
-  const { stuck, open } = thread
+function endByStagnation(thread: SessionThread): End | undefined {
+  const { blockedSteps: stuck, open } = thread
   if (!open) return undefined
-  if (barrenAfter(thread, open) >= MAX_STEPS_WITHOUT_NEWS) {
+  if (countStepsWithoutNews(thread, open) >= MAX_STEPS_WITHOUT_NEWS) {
     const error = `${MAX_STEPS_WITHOUT_NEWS} steps in a row returned nothing new`
     return { kind: 'end', stop_reason: 'stagnation', error }
   }
-  if (!wasHeldBack(open) || stuck + 1 < MAX_BLOCKED_STEPS) return undefined
+  if (!hasBlockedCall(open) || stuck + 1 < MAX_BLOCKED_STEPS) return undefined
   return {
     kind: 'end',
     stop_reason: 'stagnation',
@@ -127,16 +127,16 @@ function endByStagnation(thread: Thread): End | undefined {
 }
 
 /** Usage including the current step. A wait does not count as a step. */
-function usageAfterStep({ thread, engine }: Run, began: number, more: 0 | 1): Spent {
-  const { steps, ms } = thread.spent
-  return { ...thread.spent, steps: steps + more, ms: ms + engine.clock.monotonic() - began }
+function usageAfterStep({ thread, engine }: Run, began: number, more: 0 | 1): RunUsage {
+  const { steps, ms } = thread.usage
+  return { ...thread.usage, steps: steps + more, ms: ms + engine.clock.monotonic() - began }
 }
 
-function endByBudget(used: Spent, budget: Budget): End | undefined {
+function endByBudget(used: RunUsage, budget: Budget): End | undefined {
   const { steps, ms, tokens, usd } = budget
   if (steps !== null && used.steps >= steps)
     return endWith('budget_steps', `the run reached its limit of ${steps} steps (budget.per_dispatch_calls)`)
-  if (ms !== null && used.ms >= ms) return timeIsUp(budget)
+  if (ms !== null && used.ms >= ms) return timeLimitEnd(budget)
   if (tokens !== null && used.tokens >= tokens)
     return endWith('budget_tokens', `the run used ${used.tokens} tokens; its limit is ${tokens}`)
   if (usd !== null && used.usd >= usd)

@@ -6,28 +6,28 @@
 import type { Next } from '../domain/decision.ts'
 import { assertNever, asTirelessError } from '../domain/error.ts'
 import type { Patch } from '../domain/patch.ts'
-import { endingOf } from '../domain/stop.ts'
+import { dispatchEndOf } from '../domain/stop.ts'
 import type { Wait } from '../domain/wait.ts'
 import type { Op } from '../ports/store.ts'
-import { tellPlugin } from './ask-plugin.ts'
+import { notifyPlugin } from './ask-plugin.ts'
 import { isFromInbox } from './bind-input.ts'
-import type { Judged } from './critic.ts'
-import { contextOf } from './execute.ts'
-import { settleInterrupted } from './interrupted.ts'
-import { pastTurnOf } from './past.ts'
-import { diagnose, tellHooks } from './phase.ts'
-import { type Claimed, flush, type Run, record, type Watched } from './run.ts'
+import type { CriticVerdict } from './critic.ts'
+import { createToolContext } from './execute.ts'
+import { settleInterruptedCalls } from './interrupted.ts'
+import { copyPastTurn } from './past.ts'
+import { recordDiagnosis, runHooks } from './phase.ts'
+import { appendRecord, type ClaimedRun, flushRecords, type ObservedRun, type Run } from './run.ts'
 import type { OpenTurn } from './thread.ts'
 
 /** The outcome of a step: the run continues, parks, ends, or is released. */
-export type Moved = Next | { readonly kind: 'release' } | { readonly kind: 'no_input' }
+export type StepOutcome = Next | { readonly kind: 'release' } | { readonly kind: 'no_input' }
 
-export type End = Extract<Next, { kind: 'end' }>
+export type RunEnd = Extract<Next, { kind: 'end' }>
 
-export interface Stepped {
+export interface StepCommit {
   readonly next: Next
   readonly patch: Patch | undefined
-  readonly verdicts: readonly Judged[]
+  readonly verdicts: readonly CriticVerdict[]
   /** Start of the step on the monotonic clock. */
   readonly began: number
 }
@@ -35,10 +35,10 @@ export interface Stepped {
 export async function commitStep(
   run: Run,
   turn: OpenTurn,
-  { next, patch, verdicts, began }: Stepped,
+  { next, patch, verdicts, began }: StepCommit,
   more: readonly Op[] = [],
-): Promise<Moved> {
-  record(run, {
+): Promise<StepOutcome> {
+  appendRecord(run, {
     kind: 'step_committed',
     turn: turn.turn,
     next,
@@ -47,7 +47,7 @@ export async function commitStep(
     ms: Math.round(run.engine.clock.monotonic() - began),
   })
   appendToMemory(run, turn)
-  run.afterwards.push(() => notifySettledTools(run, turn))
+  run.afterCommit.push(() => notifySettledTools(run, turn))
   return applyNext(run, next, [...more, ...acknowledgeOps(run, turn)])
 }
 
@@ -56,67 +56,67 @@ function appendToMemory(run: Run, { turn }: OpenTurn): void {
   const past = run.thread.past.at(-1)
   try {
     if (past?.turn === turn)
-      tellPlugin({ who: `memory ${run.thread.setup?.memory}`, method: 'append' }, () =>
-        run.memory.append(pastTurnOf(past)),
+      notifyPlugin({ who: `memory ${run.thread.setup?.memory}`, method: 'append' }, () =>
+        run.memory.append(copyPastTurn(past)),
       )
   } catch (thrown) {
-    diagnose(run, 'memory', asTirelessError(thrown).message)
+    recordDiagnosis(run, 'memory', asTirelessError(thrown).message)
   }
 }
 
-async function applyNext(run: Run, next: Next, ops: readonly Op[]): Promise<Moved> {
+async function applyNext(run: Run, next: Next, ops: readonly Op[]): Promise<StepOutcome> {
   switch (next.kind) {
     case 'continue':
-      if (ops.length > 0) await flush(run, ops)
+      if (ops.length > 0) await flushRecords(run, ops)
       return next
     case 'park':
-      return park(run, next.wait, ops)
+      return parkRun(run, next.wait, ops)
     case 'end':
-      return end(run, next, ops)
+      return finishRun(run, next, ops)
     default:
       return assertNever(next)
   }
 }
 
 /** Closes the open turn of a run that ends in the middle of a step. The caller commits the returned operations. */
-export async function closeTurn(run: Claimed, next: End): Promise<readonly Op[]> {
+export async function closeOpenTurn(run: ClaimedRun, next: RunEnd): Promise<readonly Op[]> {
   const { open } = run.thread
   if (!open) return []
-  const unknowns = await settleInterrupted(run, open)
-  record(run, { kind: 'step_committed', turn: open.turn, next, ms: 0 })
+  const unknowns = await settleInterruptedCalls(run, open)
+  appendRecord(run, { kind: 'step_committed', turn: open.turn, next, ms: 0 })
   return [...unknowns, ...acknowledgeOps(run, open)]
 }
 
-export async function release(run: Run): Promise<Moved> {
-  await flush(run, [{ op: 'release', now: run.engine.clock.now() }])
+export async function releaseRun(run: Run): Promise<StepOutcome> {
+  await flushRecords(run, [{ op: 'release', now: run.engine.clock.now() }])
   return { kind: 'release' }
 }
 
 /** Continues instead of parking if a matching message is already in the inbox, so that no wake-up is lost. */
-export async function park(run: Claimed, wait: Wait, ops: readonly Op[]): Promise<Moved> {
-  const results = await flush(run, [...ops, { op: 'park', wait, now: run.engine.clock.now() }])
+export async function parkRun(run: ClaimedRun, wait: Wait, ops: readonly Op[]): Promise<StepOutcome> {
+  const results = await flushRecords(run, [...ops, { op: 'park', wait, now: run.engine.clock.now() }])
   const { parked } = results.at(-1) as { parked: boolean }
   return parked ? { kind: 'park', wait } : { kind: 'continue' }
 }
 
-export async function end(run: Watched, next: End, ops: readonly Op[]): Promise<Moved> {
-  const { replaying, hookFailed = () => {} } = run.engine
+export async function finishRun(run: ObservedRun, next: RunEnd, ops: readonly Op[]): Promise<StepOutcome> {
+  const { replaySource: replaying, hookFailed = () => {} } = run.engine
   const runEndHooks = (onFailure?: typeof hookFailed) =>
-    tellHooks(run, 'on_run_end', { stop_reason: next.stop_reason }, onFailure)
+    runHooks(run, 'on_run_end', { stop_reason: next.stop_reason }, onFailure)
   // Earlier versions called the end hooks before the commit and recorded failures; a replay must do the same.
   if (replaying) await runEndHooks()
-  endRun(run, run.dispatch.dispatch_id, next)
-  await flush(run, [...ops, settling(run, next)])
+  recordRunEnd(run, run.dispatch.dispatch_id, next)
+  await flushRecords(run, [...ops, settleRunOp(run, next)])
   if (!replaying) await runEndHooks(hookFailed)
   return next
 }
 
-export function endRun(run: Claimed, run_id: string, { kind: _, ...ended }: End): void {
-  record(run, { kind: 'run_ended', run_id, ...ended })
+export function recordRunEnd(run: ClaimedRun, run_id: string, { kind: _, ...ended }: RunEnd): void {
+  appendRecord(run, { kind: 'run_ended', run_id, ...ended })
 }
 
-export function settling({ engine }: Claimed, next: End): Op {
-  const ending = endingOf(next.stop_reason, next.failure_class)
+export function settleRunOp({ engine }: ClaimedRun, next: RunEnd): Op {
+  const ending = dispatchEndOf(next.stop_reason, next.failure_class)
   return {
     op: 'settle',
     status: ending.status,
@@ -129,7 +129,7 @@ export function settling({ engine }: Claimed, next: End): Op {
 }
 
 /** Input that the model never saw stays unread. */
-function acknowledgeOps(run: Claimed, turn: OpenTurn): Op[] {
+function acknowledgeOps(run: ClaimedRun, turn: OpenTurn): Op[] {
   const observation_ids = turn.input.filter(isFromInbox).map(({ id }) => id)
   if (observation_ids.length === 0 || (!turn.answer && !turn.decided)) return []
   const { session_id } = run.dispatch
@@ -141,7 +141,7 @@ async function notifySettledTools(run: Run, turn: OpenTurn): Promise<void> {
   for (const intended of turn.intended.values()) {
     const tool = run.engine.tools.get(intended.call.tool)
     try {
-      await tool?.settled?.(contextOf(run, intended, new AbortController().signal))
+      await tool?.settled?.(createToolContext(run, intended, new AbortController().signal))
     } catch {}
   }
 }

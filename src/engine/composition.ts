@@ -1,20 +1,20 @@
 /** The token breakdown of a request. Recorded with it; the same after a crash and in a replay. */
 
 import { hash } from 'node:crypto'
-import type { Composition } from '../domain/record.ts'
-import type { Message } from '../ports/model.ts'
-import { weighConversation, weightOf } from './conversation.ts'
-import type { Prefix, Run } from './run.ts'
+import type { PromptComposition } from '../domain/record.ts'
+import type { ModelMessage } from '../ports/model.ts'
+import { weighConversation, weighText } from './conversation.ts'
+import type { PromptPrefix, Run } from './run.ts'
 import type { OpenTurn } from './thread.ts'
 
 /** `prepared`: text that only this request adds. */
-export function compositionOf(
+export function buildComposition(
   { thread, model }: Run,
   open: OpenTurn,
-  prefix: Prefix,
+  prefix: PromptPrefix,
   prepared: string | undefined,
-): Composition {
-  const { conversation, asked, recalled } = thread
+): PromptComposition {
+  const { conversation, lastRequest: asked, recalled } = thread
   const id = requestId(prefix, model.id)
   const addedWeight = totalWeight(prepared === undefined ? [] : [{ role: 'user', text: prepared }])
   const factsWeight = totalWeight(recalled ? [recalled.message] : [])
@@ -42,9 +42,9 @@ export function compositionOf(
 }
 
 /** The last id per prefix: every request of a run has the same, unless a fallback model takes over. */
-const lastIds = new WeakMap<Prefix, { readonly model: string; readonly id: string }>()
+const lastIds = new WeakMap<PromptPrefix, { readonly model: string; readonly id: string }>()
 
-function requestId(prefix: Prefix, model: string): string {
+function requestId(prefix: PromptPrefix, model: string): string {
   const last = lastIds.get(prefix)
   if (last?.model === model) return last.id
   const id = hash('sha256', model + prefix.digest).slice(0, 12)
@@ -52,8 +52,8 @@ function requestId(prefix: Prefix, model: string): string {
   return id
 }
 
-function totalWeight(messages: readonly Message[]): { readonly bytes: number; readonly tokens: number } {
-  const weights = messages.map((message) => weightOf(JSON.stringify(message)))
+function totalWeight(messages: readonly ModelMessage[]): { readonly bytes: number; readonly tokens: number } {
+  const weights = messages.map((message) => weighText(JSON.stringify(message)))
   return {
     bytes: weights.reduce((sum, { bytes }) => sum + bytes, 0),
     tokens: weights.reduce((sum, { tokens }) => sum + tokens, 0),

@@ -5,12 +5,12 @@
 
 import { hash } from 'node:crypto'
 import { deepFreeze } from '../domain/json.ts'
-import type { Composition } from '../domain/record.ts'
-import type { Message } from '../ports/model.ts'
+import type { PromptComposition } from '../domain/record.ts'
+import type { ModelMessage } from '../ports/model.ts'
 import { estimateTokens } from '../prompt/tokens.ts'
 
 export interface Conversation {
-  readonly messages: Message[]
+  readonly messages: ModelMessage[]
   /** Weights of the first message, the first two, and so on, as far as computed. */
   readonly weights: ConversationWeight[]
 }
@@ -23,7 +23,7 @@ export interface ConversationWeight {
 
 const ZERO_WEIGHT: ConversationWeight = { digest: '', bytes: 0, tokens: 0 }
 
-export const newConversation = (messages: readonly Message[] = []): Conversation => ({
+export const newConversation = (messages: readonly ModelMessage[] = []): Conversation => ({
   messages: [...messages],
   weights: [],
 })
@@ -37,7 +37,7 @@ export function weighConversation(
   for (let n = weights.length; n < length; n++) {
     // Frozen, because models receive the message itself.
     const text = JSON.stringify(deepFreeze(messages[n]))
-    const { bytes, tokens } = weightOf(text)
+    const { bytes, tokens } = weighText(text)
     last = { digest: hash('sha256', last.digest + text), bytes: last.bytes + bytes, tokens: last.tokens + tokens }
     weights.push(last)
   }
@@ -51,12 +51,12 @@ export function truncateConversation({ messages, weights }: Conversation, length
 }
 
 /** Contract: tokens of the conversation in a recorded request; undefined for records without this number. */
-export const conversationTokens = ({ sections }: Composition): number | undefined =>
+export const conversationTokens = ({ sections }: PromptComposition): number | undefined =>
   sections.conversation === undefined
     ? undefined
     : sections.conversation + (sections.recalled ?? 0) + (sections.input ?? 0)
 
-export const weightOf = (text: string): { readonly bytes: number; readonly tokens: number } => ({
+export const weighText = (text: string): { readonly bytes: number; readonly tokens: number } => ({
   bytes: Buffer.byteLength(text),
   tokens: estimateTokens(text),
 })

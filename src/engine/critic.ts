@@ -3,38 +3,38 @@
 import type { Verdict } from '../domain/decision.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
-import type { Reduced } from '../ports/behaviour.ts'
-import { askPluginLater } from './ask-plugin.ts'
-import { diagnose } from './phase.ts'
-import { ownCopy } from './reduce.ts'
+import type { CompletedStep } from '../ports/behaviour.ts'
+import { askPluginAsync } from './ask-plugin.ts'
+import { recordDiagnosis } from './phase.ts'
+import { copyState } from './reduce.ts'
 import { verdictPort } from './return-shapes.ts'
 import type { Run } from './run.ts'
 
-export interface Judged {
+export interface CriticVerdict {
   readonly critic: string
   readonly verdict: Verdict
 }
 
 /** Contract: a critic that throws or returns an invalid verdict is recorded as a diagnosis and skipped. */
-export async function judge(run: Run, state: Json, step: Reduced): Promise<readonly Judged[]> {
-  const judged: Judged[] = []
+export async function askCritics(run: Run, state: Json, step: CompletedStep): Promise<readonly CriticVerdict[]> {
+  const judged: CriticVerdict[] = []
   for (const critic of run.critics) {
     try {
-      const verdict = await run.leaving.or(
-        () => askPluginLater(verdictPort(critic.name), () => critic.judge(ownCopy(state), step)),
+      const verdict = await run.grace.race(
+        () => askPluginAsync(verdictPort(critic.name), () => critic.judge(copyState(state), step)),
         abortedInCritic,
       )
       judged.push({ critic: critic.name, verdict })
       if (verdict.kind !== 'continue') break
     } catch (thrown) {
       if (run.signal.aborted) throw new TirelessError('aborted', 'the run was interrupted', { cause: thrown })
-      diagnose(run, `critic ${critic.name}`, asTirelessError(thrown).message)
+      recordDiagnosis(run, `critic ${critic.name}`, asTirelessError(thrown).message)
     }
   }
   return judged
 }
 
-export function verdictOf(judged: readonly Judged[]): Verdict {
+export function decisiveVerdict(judged: readonly CriticVerdict[]): Verdict {
   return judged.find(({ verdict }) => verdict.kind !== 'continue')?.verdict ?? { kind: 'continue' }
 }
 

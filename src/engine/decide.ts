@@ -8,73 +8,73 @@ import { hash } from 'node:crypto'
 import type { Decision } from '../domain/decision.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { deepFreeze, type Json } from '../domain/json.ts'
-import type { Answer, Composition } from '../domain/record.ts'
+import type { ModelAnswer, PromptComposition } from '../domain/record.ts'
 import type { Behaviour } from '../ports/behaviour.ts'
-import type { Parsed, Parser } from '../ports/parser.ts'
+import type { ParsedAnswer, Parser } from '../ports/parser.ts'
 import { COMPILER_VERSION } from '../prompt/conversation.ts'
-import { approvedDecision } from './approved.ts'
+import { decideApprovedCalls } from './approved.ts'
 import { askPlugin, callPlugin } from './ask-plugin.ts'
-import { choose } from './branch.ts'
-import { modelToAsk } from './chain.ts'
-import { compositionOf } from './composition.ts'
+import { chooseCandidate } from './branch.ts'
+import { chooseModel } from './chain.ts'
+import { buildComposition } from './composition.ts'
 import { weighConversation } from './conversation.ts'
-import { decisionOf } from './decision-of.ts'
-import { askModel, mostOf, reserve, settle } from './money.ts'
-import { fittingCut, isNewCut } from './past.ts'
-import { prefixOf } from './prefix.ts'
-import { ownCopy } from './reduce.ts'
+import { parseDecision } from './decision-of.ts'
+import { askModel, maxRequestCost, reserveMoney, settleCost } from './money.ts'
+import { findFittingCut, isNewCut } from './past.ts'
+import { getPromptPrefix } from './prefix.ts'
+import { copyState } from './reduce.ts'
 import { parsedPort, preparedPort } from './return-shapes.ts'
-import { type Prefix, type Run, record, say } from './run.ts'
+import { appendRecord, type PromptPrefix, type Run, sendDelta } from './run.ts'
 import type { OpenTurn } from './thread.ts'
 import { checkCall } from './toolbox.ts'
-import { Unusable } from './unusable.ts'
-import { decisionOfWish } from './wish.ts'
+import { InvalidDecisionError } from './unusable.ts'
+import { checkProposedDecision } from './wish.ts'
 
 export async function decide(run: Run, open: OpenTurn): Promise<Decision> {
   const decided =
     open.decided ??
-    (await approvedDecision(run, open)) ??
+    (await decideApprovedCalls(run, open)) ??
     behaviourDecision(run, open) ??
     (await decideByModel(run, open))
-  const decision = deepFreeze(decided.kind === 'branch' ? choose(run, open, decided.candidates) : decided)
+  const decision = deepFreeze(decided.kind === 'branch' ? chooseCandidate(run, open, decided.candidates) : decided)
   if (decision.kind !== 'invalid') return decision
   // A call of this decision has already started, so the decision was valid then. If the tools changed while the program
   // was down, each call is checked on its own.
   if (open.intended.size > 0) return { kind: 'act', calls: decision.calls }
-  throw new Unusable(decision)
+  throw new InvalidDecisionError(decision)
 }
 
 function behaviourDecision(run: Run, open: OpenTurn): Decision | undefined {
-  if (open.answer || open.requested) return undefined
+  if (open.answer || open.isRequested) return undefined
   const { behaviour } = run
   const method = { who: `behaviour ${behaviour.name}`, method: 'decide' }
-  const proposal = callPlugin(method, () => behaviour.decide?.(ownCopy(run.thread.state), open.observation))
+  const proposal = callPlugin(method, () => behaviour.decide?.(copyState(run.thread.state), open.observation))
   if (proposal === undefined || proposal === null) return undefined
-  const decision = decisionOfWish(proposal, { ...method, toolbox: run.toolbox, turn: open.turn })
-  record(run, { kind: 'decided', turn: open.turn, decision })
+  const decision = checkProposedDecision(proposal, { ...method, toolbox: run.toolbox, turn: open.turn })
+  appendRecord(run, { kind: 'decided', turn: open.turn, decision })
   return decision
 }
 
 async function decideByModel(run: Run, open: OpenTurn): Promise<Decision> {
   if (!open.answer) {
     const answer = parseAnswer(run, await requestAnswer(run, open))
-    const usd = settle(run, open, answer)
-    record(run, { kind: 'model_answered', turn: open.turn, answer, ...(usd === undefined ? {} : { usd }) })
+    const usd = settleCost(run, open, answer)
+    appendRecord(run, { kind: 'model_answered', turn: open.turn, answer, ...(usd === undefined ? {} : { usd }) })
   }
-  const answer = open.answer as Answer
-  const decision = decisionOf(answer, run.toolbox, open.answeredAt)
-  if (decision.kind !== 'invalid' || run.engine.replaying) return decision
+  const answer = open.answer as ModelAnswer
+  const decision = parseDecision(answer, run.toolbox, open.answeredAt)
+  if (decision.kind !== 'invalid' || run.engine.replaySource) return decision
   await discoverTools(run, answer)
-  return decisionOf(answer, run.toolbox, open.answeredAt)
+  return parseDecision(answer, run.toolbox, open.answeredAt)
 }
 
 /** Loads server tools that the model calls by name without a search. */
-async function discoverTools({ engine, toolbox, leaving }: Run, { calls }: Answer): Promise<void> {
+async function discoverTools({ engine, toolbox, grace: leaving }: Run, { calls }: ModelAnswer): Promise<void> {
   const unknownCalls = calls.filter((call) => checkCall(toolbox, call).fault !== undefined)
   const names = unknownCalls.flatMap(({ tool, args }) => `${tool} ${args}`.match(SERVER_TOOL_NAME) ?? [])
   for (const name of new Set(names))
-    await leaving.or(
-      async () => engine.meet?.(name),
+    await leaving.race(
+      async () => engine.discoverTool?.(name),
       () => {},
     )
 }
@@ -82,15 +82,15 @@ async function discoverTools({ engine, toolbox, leaving }: Run, { calls }: Answe
 /** Matches `server__tool`, also inside the arguments of tool_call. */
 const SERVER_TOOL_NAME = /[\w-]+?__[\w-]+/g
 
-async function requestAnswer(run: Run, open: OpenTurn): Promise<Answer> {
+async function requestAnswer(run: Run, open: OpenTurn): Promise<ModelAnswer> {
   const { thread, behaviour } = run
-  run.model = modelToAsk(run, open)
-  const prepared = open.unprepared ? prepareText(behaviour, thread.state, open) : undefined
-  const prefix = prefixOf(run)
+  run.model = chooseModel(run, open)
+  const prepared = open.needsPrepare ? prepareText(behaviour, thread.state, open) : undefined
+  const prefix = getPromptPrefix(run)
   const composition = fitToContext(run, open, prefix, prepared)
-  const reserved = mostOf(run, composition.bytes)
+  const reserved = maxRequestCost(run, composition.bytes)
   const upto = thread.head + 1
-  record(run, {
+  appendRecord(run, {
     kind: 'model_requested',
     turn: open.turn,
     model: run.model.id,
@@ -103,38 +103,39 @@ async function requestAnswer(run: Run, open: OpenTurn): Promise<Answer> {
     composition,
     ...(reserved === undefined ? {} : { reserved }),
   })
-  await reserve(run, open)
+  await reserveMoney(run, open)
   if (run.signal.aborted) throw new TirelessError('aborted', 'the run was interrupted before the model was called')
   const request = { system: prefix.system, tools: prefix.tools, messages: thread.conversation.messages }
   const { model, signal } = run
   const onText = (text: string): void => {
-    if (typeof text === 'string') say(run, { kind: 'text', text })
+    if (typeof text === 'string') sendDelta(run, { kind: 'text', text })
   }
   const answer = await callUnlessInterrupted(run, () => askModel(run, () => model.call(request, { signal, onText })))
-  run.engine.breaker.heard({ model: run.model.id, code: null, at: run.engine.clock.now() })
+  run.engine.breaker.recordOutcome({ model: run.model.id, code: null, at: run.engine.clock.now() })
   return answer
 }
 
 function prepareText(behaviour: Behaviour, state: Json, { observation }: OpenTurn): string {
   // The behaviour had prepare() when the turn was opened, and has none now.
   if (!behaviour.prepare) return ''
-  return askPlugin(preparedPort(behaviour.name), () => behaviour.prepare?.(ownCopy(state), observation))
+  return askPlugin(preparedPort(behaviour.name), () => behaviour.prepare?.(copyState(state), observation))
 }
 
 /** Cuts history until the request fits. Contract: throws `model_oversize` if it is too long even without history. */
-function fitToContext(run: Run, open: OpenTurn, prefix: Prefix, prepared: string | undefined): Composition {
-  const { context } = run.wishes.budget
-  const composition = compositionOf(run, open, prefix, prepared)
+function fitToContext(run: Run, open: OpenTurn, prefix: PromptPrefix, prepared: string | undefined): PromptComposition {
+  const { context } = run.overrides.budget
+  const composition = buildComposition(run, open, prefix, prepared)
   const tokens = totalTokens(composition)
   const otherTokens = tokens - weighConversation(run.thread.conversation).tokens
-  const cut = fittingCut(run, open, context === null ? Number.POSITIVE_INFINITY : context - otherTokens)
+  const cut = findFittingCut(run, open, context === null ? Number.POSITIVE_INFINITY : context - otherTokens)
   if (!cut) throw oversizeError(tokens, context)
   if (!isNewCut(run, cut)) return composition
-  record(run, { kind: 'cut', turn: open.turn, cut })
-  return compositionOf(run, open, prefix, prepared)
+  appendRecord(run, { kind: 'cut', turn: open.turn, cut })
+  return buildComposition(run, open, prefix, prepared)
 }
 
-const totalTokens = ({ sections }: Composition): number => Object.values(sections).reduce((sum, of) => sum + of, 0)
+const totalTokens = ({ sections }: PromptComposition): number =>
+  Object.values(sections).reduce((sum, of) => sum + of, 0)
 
 function oversizeError(tokens: number, limit: number | null): TirelessError {
   return new TirelessError('model_oversize', {
@@ -145,22 +146,22 @@ function oversizeError(tokens: number, limit: number | null): TirelessError {
   })
 }
 
-async function callUnlessInterrupted(run: Run, callModel: () => Promise<Answer>): Promise<Answer> {
+async function callUnlessInterrupted(run: Run, callModel: () => Promise<ModelAnswer>): Promise<ModelAnswer> {
   try {
-    return await run.leaving.or(callModel, () => {
+    return await run.grace.race(callModel, () => {
       throw new TirelessError('aborted', 'the run was interrupted during the model call')
     })
   } catch (thrown) {
     if (run.signal.aborted) throw new TirelessError('aborted', 'the run was interrupted', { cause: thrown })
     const error = asTirelessError(thrown)
     const { code, retryAfterMs } = error
-    run.engine.breaker.heard({ model: run.model.id, code, at: run.engine.clock.now(), retryAfterMs })
+    run.engine.breaker.recordOutcome({ model: run.model.id, code, at: run.engine.clock.now(), retryAfterMs })
     throw error
   }
 }
 
 /** Records the parsed answer, so that a resumed turn does not parse it again. */
-function parseAnswer({ parser }: Run, answer: Answer): Answer {
+function parseAnswer({ parser }: Run, answer: ModelAnswer): ModelAnswer {
   if (!parser || answer.finish === 'length') return answer
   const parsed = runParser(parser, answer.text)
   if (parsed.kind === 'fault') return { ...answer, calls: [], fault: parsed.reason }
@@ -169,7 +170,7 @@ function parseAnswer({ parser }: Run, answer: Answer): Answer {
 }
 
 /** A parser error must not discard the answer, which is already paid for. */
-function runParser(parser: Parser, text: string): Parsed {
+function runParser(parser: Parser, text: string): ParsedAnswer {
   try {
     return askPlugin(parsedPort(parser.name), () => parser.parse(text))
   } catch (thrown) {

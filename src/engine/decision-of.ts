@@ -6,14 +6,14 @@
 import type { Call, Decision } from '../domain/decision.ts'
 import { parseInstant } from '../domain/duration.ts'
 import { EXPECTED_INSTANT } from '../domain/limits.ts'
-import type { Answer } from '../domain/record.ts'
-import { matchOf } from '../domain/wait.ts'
+import type { ModelAnswer } from '../domain/record.ts'
+import { parseMatch } from '../domain/wait.ts'
 import { checkCall, type Toolbox } from './toolbox.ts'
 
 /** Tools that express a decision; the engine handles them itself. */
 const DECISION_TOOLS: readonly string[] = ['finish', 'wait', 'ask_user']
 
-export function decisionOf(answer: Answer, toolbox: Toolbox, answeredAt: number): Decision {
+export function parseDecision(answer: ModelAnswer, toolbox: Toolbox, answeredAt: number): Decision {
   const calls = answer.calls.map((asked) => checkCall(toolbox, asked))
   if (answer.finish === 'length')
     return invalid(
@@ -41,12 +41,12 @@ export function decisionOf(answer: Answer, toolbox: Toolbox, answeredAt: number)
 }
 
 function finalFromText(answer: string): Decision {
-  return answer.trim() === '' ? emptyAnswer() : { kind: 'final', answer }
+  return answer.trim() === '' ? emptyAnswerDecision() : { kind: 'final', answer }
 }
 
 function finishDecision(call: Call): Decision {
   const { answer, summary } = call.args as { answer: string; summary?: string }
-  if (answer.trim() === '') return emptyAnswer([{ ...call, fault: 'the answer is empty' }])
+  if (answer.trim() === '') return emptyAnswerDecision([{ ...call, fault: 'the answer is empty' }])
   return { kind: 'final', answer, ...(summary === undefined ? {} : { summary }), via: call }
 }
 
@@ -60,7 +60,7 @@ function waitDecision(call: Call, answeredAt: number): Decision {
     )
   return {
     kind: 'wait',
-    match: matchOf(what),
+    match: parseMatch(what),
     reason: what,
     ...(instant === undefined ? {} : { until: instant }),
     via: call,
@@ -85,7 +85,7 @@ function markNotRun(call: Call): Call {
   return call.fault ? call : { ...call, fault: 'not run, because another call of the same answer was invalid' }
 }
 
-export function emptyAnswer(calls: readonly Call[] = []): Decision {
+export function emptyAnswerDecision(calls: readonly Call[] = []): Decision {
   return { kind: 'invalid', calls, feedback: 'Your answer was empty. Call a tool, or answer with text.', empty: true }
 }
 

@@ -1,21 +1,21 @@
 /** Executes one call: fills in secrets, enforces the time limit, retries if safe, redacts and truncates the result. */
 
-import { addressOf, placeText } from '../domain/address.ts'
+import { formatHostPort, parseHttpAddress } from '../domain/address.ts'
 import { CALL_STATUSES, type CallResult } from '../domain/decision.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { copyJson, describeValue, ignoreRejections, type Json } from '../domain/json.ts'
-import { redacted } from '../domain/redacted.ts'
+import { redactValue } from '../domain/redacted.ts'
 import { callKeyOf } from '../domain/unknown.ts'
-import { opsOf } from '../ports/env.ts'
-import { runOwned } from '../ports/fault-owner.ts'
+import { requireOps } from '../ports/env.ts'
+import { runAsOwner } from '../ports/fault-owner.ts'
 import type { AnyTool, ToolContext } from '../ports/tool.ts'
-import { askPlugin, checkReturn, type Port } from './ask-plugin.ts'
-import { INTERRUPTED_BEFORE } from './interruption.ts'
-import { Leaving } from './leaving.ts'
+import { askPlugin, checkReturn, type PluginPort } from './ask-plugin.ts'
+import { NOT_STARTED_INTERRUPTED } from './interruption.ts'
+import { GracePeriod } from './leaving.ts'
 import { destinationsPort, factsPort } from './return-shapes.ts'
-import { type Run, say } from './run.ts'
+import { type Run, sendDelta } from './run.ts'
 import { textShape } from './shape.ts'
-import type { Intended } from './thread.ts'
+import type { IntendedCall } from './thread.ts'
 
 /** Maximum length of a result. */
 const MAX_CHARACTERS = 50_000
@@ -23,9 +23,9 @@ const MAX_CHARACTERS = 50_000
 const MARK_LENGTH = 50
 
 /** Contract: an error of the tool becomes a result and is never thrown. */
-export async function execute(run: Run, tool: AnyTool, intended: Intended): Promise<CallResult> {
+export async function executeCall(run: Run, tool: AnyTool, intended: IntendedCall): Promise<CallResult> {
   // Interrupted while the intent was written: the tool has not started.
-  if (run.signal.aborted) return INTERRUPTED_BEFORE
+  if (run.signal.aborted) return NOT_STARTED_INTERRUPTED
   const { recovery } = intended.effect
   const tries = recovery === 'pure' || recovery === 'idempotent' ? 1 + (tool.maxRetries ?? 0) : 1
   for (let left = tries; ; ) {
@@ -33,7 +33,7 @@ export async function execute(run: Run, tool: AnyTool, intended: Intended): Prom
     left -= 1
     // Retry only after the tool threw: an abandoned call may still be running.
     if (!outcome.threw || left === 0 || run.signal.aborted)
-      return truncateResult(redacted(outcome.result, run.engine.secrets.hide))
+      return truncateResult(redactValue(outcome.result, run.engine.secrets.hide))
   }
 }
 
@@ -46,10 +46,15 @@ interface Outcome {
   readonly threw: boolean
 }
 
-async function attempt(run: Run, tool: AnyTool, intended: Intended, timeoutMs: number | undefined): Promise<Outcome> {
+async function attempt(
+  run: Run,
+  tool: AnyTool,
+  intended: IntendedCall,
+  timeoutMs: number | undefined,
+): Promise<Outcome> {
   if (timeoutMs === undefined) {
     const start = (): Promise<Outcome> => runTool(run, tool, intended, run.signal)
-    return run.leaving.or(start, () => abandonedOutcome('interrupted'))
+    return run.grace.race(start, () => abandonedOutcome('interrupted'))
   }
   const { clock } = run.engine
   const timeLimit = new AbortController()
@@ -58,10 +63,10 @@ async function attempt(run: Run, tool: AnyTool, intended: Intended, timeoutMs: n
   void clock.sleep(timeoutMs, stopped.signal).then(() => stopped.signal.aborted || timeLimit.abort(TIMED_OUT))
   // False if another interruption came first.
   const isTimedOut = (): boolean => signal.reason === TIMED_OUT
-  const grace = new Leaving(signal, clock)
+  const grace = new GracePeriod(signal, clock)
   try {
     const start = (): Promise<Outcome> => runTool(run, tool, intended, signal)
-    const outcome = await grace.or(start, () => abandonedOutcome(isTimedOut() ? 'timed_out' : 'interrupted'))
+    const outcome = await grace.race(start, () => abandonedOutcome(isTimedOut() ? 'timed_out' : 'interrupted'))
     return isTimedOut() ? { threw: false, result: timedOutResult(outcome.result, timeoutMs) } : outcome
   } finally {
     stopped.abort('over')
@@ -81,7 +86,7 @@ function abandonedOutcome(status: CallResult['status']): Outcome {
   return { threw: false, result: { status, content } }
 }
 
-async function runTool(run: Run, tool: AnyTool, intended: Intended, signal: AbortSignal): Promise<Outcome> {
+async function runTool(run: Run, tool: AnyTool, intended: IntendedCall, signal: AbortSignal): Promise<Outcome> {
   const strayFault = Promise.withResolvers<Outcome>()
   let hasEnded = false
   const fail = (fault: unknown): boolean => {
@@ -92,13 +97,13 @@ async function runTool(run: Run, tool: AnyTool, intended: Intended, signal: Abor
   const start = async (): Promise<Outcome> => {
     try {
       const args = fillSecrets(run, tool, intended)
-      const result = await tool.run(args as never, contextOf(run, intended, signal))
-      return { threw: false, result: checkedResult(tool.name, 'run', result) }
+      const result = await tool.run(args as never, createToolContext(run, intended, signal))
+      return { threw: false, result: checkToolResult(tool.name, 'run', result) }
     } catch (thrown) {
-      return { threw: true, result: failureOf(thrown, signal) }
+      return { threw: true, result: failedResult(thrown, signal) }
     }
   }
-  const outcome = await Promise.race([runOwned({ who: `tool ${tool.name}`, fail }, start), strayFault.promise])
+  const outcome = await Promise.race([runAsOwner({ who: `tool ${tool.name}`, fail }, start), strayFault.promise])
   hasEnded = true
   return outcome
 }
@@ -112,12 +117,12 @@ function strayFailure(fault: unknown): Outcome {
 
 /** Secrets are bound to hosts, so an address is reduced to its host and port. */
 function hostOfDestination(destination: string): string {
-  const address = addressOf(destination)
-  return address.kind === 'read' ? placeText(address.value) : destination
+  const address = parseHttpAddress(destination)
+  return address.kind === 'read' ? formatHostPort(address.value) : destination
 }
 
 /** Fills in secret values just before the tool runs. Journal, approvals and events contain only their names. */
-function fillSecrets({ engine }: Run, tool: AnyTool, { call, effect }: Intended): Json {
+function fillSecrets({ engine }: Run, tool: AnyTool, { call, effect }: IntendedCall): Json {
   const args = copyJson(call.args)
   const named = tool.secrets ?? []
   if (named.length === 0 || typeof args !== 'object' || args === null) return args
@@ -129,14 +134,14 @@ function fillSecrets({ engine }: Run, tool: AnyTool, { call, effect }: Intended)
   ]
   const fill = (text: string): string => askPlugin(FILL_PORT, () => engine.secrets.fill(text, destinations))
   return Object.fromEntries(
-    Object.entries(args).map(([name, value]) => [name, named.includes(name) ? redacted(value, fill) : value]),
+    Object.entries(args).map(([name, value]) => [name, named.includes(name) ? redactValue(value, fill) : value]),
   )
 }
 
-const FILL_PORT: Port<string> = { who: 'secrets', method: 'fill', expected: 'a text', shape: textShape }
+const FILL_PORT: PluginPort<string> = { who: 'secrets', method: 'fill', expected: 'a text', shape: textShape }
 
 /** Checks a tool's result by hand instead of a schema: it runs for every call and must be fast. */
-export function checkedResult(tool: string, method: 'run' | 'probe', value: unknown): CallResult {
+export function checkToolResult(tool: string, method: 'run' | 'probe', value: unknown): CallResult {
   try {
     const { status, content, facts } = value as CallResult
     if (CALL_STATUSES.includes(status) && typeof content === 'string')
@@ -150,7 +155,7 @@ export function checkedResult(tool: string, method: 'run' | 'probe', value: unkn
   throw new TirelessError('tool_failed', { what, got: describeValue(value), expected })
 }
 
-export function failureOf(thrown: unknown, signal: AbortSignal): CallResult {
+export function failedResult(thrown: unknown, signal: AbortSignal): CallResult {
   const error = asTirelessError(thrown, 'tool_failed')
   return { status: signal.aborted ? 'interrupted' : 'error', content: `${error.code}: ${error.message}` }
 }
@@ -164,23 +169,23 @@ function truncateResult(result: CallResult): CallResult {
 }
 
 /** Position of a call. `call` is missing until its intent is recorded. */
-type CallPosition = Pick<Intended, 'turn' | 'index' | 'ts'> & Partial<Pick<Intended, 'call'>>
+type CallPosition = Pick<IntendedCall, 'turn' | 'index' | 'ts'> & Partial<Pick<IntendedCall, 'call'>>
 
-export function contextOf(run: Run, at: CallPosition, signal: AbortSignal): ToolContext {
+export function createToolContext(run: Run, at: CallPosition, signal: AbortSignal): ToolContext {
   const { index, call } = at
   return {
     env: run.env,
-    ops: (group) => opsOf(run.env, group),
+    ops: (group) => requireOps(run.env, group),
     clock: run.engine.clock,
     signal,
     call: callKeyOf(run.dispatch.session_id, at),
     origin: { agent_id: run.dispatch.agent_id, session_id: run.dispatch.session_id, turn: at.turn },
     intendedAt: at.ts,
-    seen: run.thread.seen,
+    seen: run.thread.fileDigests,
     label: { ...run.thread.label },
     cwd: run.thread.cwd,
     say(text) {
-      if (call && typeof text === 'string') say(run, { kind: 'output', index, tool: call.tool, text })
+      if (call && typeof text === 'string') sendDelta(run, { kind: 'output', index, tool: call.tool, text })
     },
   }
 }

@@ -5,45 +5,45 @@
  * Invariants: case 55 (if one call is held back, no call of the step has started); a failing gate never allows a call.
  */
 
-import { APPROVAL_LASTS_MS, type Approval } from '../domain/approval.ts'
+import { APPROVAL_TTL_MS, type Approval } from '../domain/approval.ts'
 import type { Call, CallResult } from '../domain/decision.ts'
 import { asTirelessError } from '../domain/error.ts'
 import { callKeyOf } from '../domain/unknown.ts'
 import { iso } from '../ports/clock.ts'
-import type { Clearance, Gate } from '../ports/gate.ts'
-import { digestOf } from './approved.ts'
-import { askPlugin, askPluginLater } from './ask-plugin.ts'
-import { clearancePort, reasonPort } from './return-shapes.ts'
-import { auditOf, type Ruled, ruledBy, sinksOf } from './ruled.ts'
-import { type Run, record } from './run.ts'
+import type { Gate, GateVerdict } from '../ports/gate.ts'
+import { approvalDigest } from './approved.ts'
+import { askPlugin, askPluginAsync } from './ask-plugin.ts'
+import { gateVerdictPort, reasonPort } from './return-shapes.ts'
+import { checkPolicy, createAuditOp, type PolicyVerdict, traceDestinations } from './ruled.ts'
+import { appendRecord, type Run } from './run.ts'
 import type { OpenTurn } from './thread.ts'
 
 /** Maximum number of open approvals of a session that are searched for a duplicate. */
 const MAX_OPEN_APPROVALS = 1000
 
 /** A call after the gates have checked it. */
-export interface ClearedCall extends Call {
-  readonly held?: Held
+export interface CheckedCall extends Call {
+  readonly held?: HeldCall
 }
 
 /** The result of a call that does not run, and the approval to request. */
-export interface Held {
+export interface HeldCall {
   readonly result: CallResult
   readonly approval?: Approval
 }
 
 /** Contract: the caller must commit a held call's result together with its approval. Audit entries join that commit. */
-export async function gate(run: Run, open: OpenTurn, calls: readonly Call[]): Promise<readonly ClearedCall[]> {
+export async function checkGates(run: Run, open: OpenTurn, calls: readonly Call[]): Promise<readonly CheckedCall[]> {
   const newCalls = calls.flatMap((call, index) =>
     open.intended.has(index) || open.settled.has(index) || call.fault !== undefined ? [] : [{ index, call }],
   )
-  const { replaying } = run.engine
-  const fixed = replaying?.intent()
-  if (fixed) record(run, fixed)
+  const { replaySource: replaying } = run.engine
+  const fixed = replaying?.nextIntent()
+  if (fixed) appendRecord(run, fixed)
   // An interrupted run starts no further call.
-  const held = replaying || run.signal.aborted ? new Map<number, Held>() : await gateCalls(run, open, newCalls)
+  const held = replaying || run.signal.aborted ? new Map<number, HeldCall>() : await gateCalls(run, open, newCalls)
   return calls.map((call, index) => {
-    const result = replaying?.held(index)
+    const result = replaying?.heldResult(index)
     const holding = result ? { result } : held.get(index)
     return holding && !run.signal.aborted ? { ...call, held: holding } : call
   })
@@ -54,17 +54,21 @@ interface NewCall {
   readonly call: Call
 }
 
-async function gateCalls(run: Run, open: OpenTurn, newCalls: readonly NewCall[]): Promise<ReadonlyMap<number, Held>> {
-  const verdicts: (NewCall & Ruled)[] = []
+async function gateCalls(
+  run: Run,
+  open: OpenTurn,
+  newCalls: readonly NewCall[],
+): Promise<ReadonlyMap<number, HeldCall>> {
+  const verdicts: (NewCall & PolicyVerdict)[] = []
   for (const { index, call } of newCalls) {
     const ruled = await strictestVerdict(run, open.turn, call)
-    run.alongside.push(auditOf(run, { turn: open.turn, index }, call, ruled))
+    run.pendingOps.push(createAuditOp(run, { turn: open.turn, index }, call, ruled))
     verdicts.push({ index, call, ...ruled })
   }
-  const needsApproval = verdicts.some(({ clearance }) => clearance.kind === 'ask')
+  const needsApproval = verdicts.some(({ verdict: clearance }) => clearance.kind === 'ask')
   const approvals = needsApproval ? await openApprovals(run) : []
-  const held = new Map<number, Held>()
-  for (const { index, call, clearance, destinations } of verdicts) {
+  const held = new Map<number, HeldCall>()
+  for (const { index, call, verdict: clearance, destinations } of verdicts) {
     if (clearance.kind === 'deny') held.set(index, { result: deniedResult(clearance.reason) })
     else if (clearance.kind === 'ask') {
       const approval = newApproval(run, { turn: open.turn, index }, call, clearance.reason, destinations)
@@ -79,24 +83,24 @@ async function gateCalls(run: Run, open: OpenTurn, newCalls: readonly NewCall[])
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const
 
 /** The strictest verdict of policy, tool and gates. An approval overrides `ask`, but never `deny`. */
-async function strictestVerdict(run: Run, turn: number, call: Call): Promise<Ruled> {
-  const { clearance, destinations } = await ruledBy(run, turn, call)
+async function strictestVerdict(run: Run, turn: number, call: Call): Promise<PolicyVerdict> {
+  const { verdict: clearance, destinations } = await checkPolicy(run, turn, call)
   const ownVerdict = toolVerdict(run, call)
   let strictest =
     ownVerdict.kind !== 'allow' && STRICTNESS[ownVerdict.kind] >= STRICTNESS[clearance.kind] ? ownVerdict : clearance
   for (const gate of run.engine.gates()) {
-    const clearance = await run.leaving.or(
+    const clearance = await run.grace.race(
       () => verdictOfGate(run, gate, call),
       () => GATE_INTERRUPTED,
     )
     if (STRICTNESS[clearance.kind] > STRICTNESS[strictest.kind]) strictest = clearance
   }
   const isAllowed = strictest.kind === 'ask' && call.approval !== undefined
-  return { clearance: isAllowed ? { kind: 'allow', reason: 'a person allowed it' } : strictest, destinations }
+  return { verdict: isAllowed ? { kind: 'allow', reason: 'a person allowed it' } : strictest, destinations }
 }
 
 /** The verdict of the tool itself. */
-function toolVerdict({ toolbox }: Run, { tool, args }: Call): Clearance {
+function toolVerdict({ toolbox }: Run, { tool, args }: Call): GateVerdict {
   const known = toolbox.get(tool)
   try {
     const refusal = askPlugin(reasonPort(tool, 'refuses'), () => known?.refuses?.(args as never))
@@ -108,17 +112,17 @@ function toolVerdict({ toolbox }: Run, { tool, args }: Call): Clearance {
   }
 }
 
-async function verdictOfGate({ dispatch }: Run, gate: Gate, { tool, args, effect }: Call): Promise<Clearance> {
+async function verdictOfGate({ dispatch }: Run, gate: Gate, { tool, args, effect }: Call): Promise<GateVerdict> {
   const { session_id, agent_id } = dispatch
   try {
     const call = { tool, args, effect, session_id, agent_id }
-    return await askPluginLater(clearancePort(gate.name), () => gate.judge(call))
+    return await askPluginAsync(gateVerdictPort(gate.name), () => gate.judge(call))
   } catch (thrown) {
     return { kind: 'ask', reason: `the gate ${gate.name} failed: ${asTirelessError(thrown).message}` }
   }
 }
 
-const GATE_INTERRUPTED: Clearance = { kind: 'ask', reason: 'the run was interrupted while a gate checked the call' }
+const GATE_INTERRUPTED: GateVerdict = { kind: 'ask', reason: 'the run was interrupted while a gate checked the call' }
 
 async function openApprovals({ engine, dispatch }: Run): Promise<Approval[]> {
   const { session_id } = dispatch
@@ -139,12 +143,12 @@ function newApproval(
     id: callKeyOf(session_id, at),
     ...bound,
     effect,
-    sinks: sinksOf(run, destinations),
-    digest: digestOf(bound),
+    sinks: traceDestinations(run, destinations),
+    digest: approvalDigest(bound),
     reason,
     origin: { run_id: dispatch_id, step: run.thread.turns + 1 },
     asked_at: iso(now),
-    expires_at: iso(now + APPROVAL_LASTS_MS),
+    expires_at: iso(now + APPROVAL_TTL_MS),
     status: 'open',
     answered_at: null,
     answer_reason: null,

@@ -7,11 +7,11 @@ import type { Json } from '../domain/json.ts'
 import type { Observation } from '../domain/observation.ts'
 import type { JournalRecord } from '../domain/record.ts'
 import { withoutFences } from '../domain/title.ts'
-import { CLEAN, isClean, type Label, lowest } from '../domain/trust.ts'
-import { webAddressOf } from '../policy/links.ts'
-import { textsIn } from '../policy/senders.ts'
+import { CLEAN_LABEL, isCleanLabel, type Label, lowestLabel } from '../domain/trust.ts'
+import { parseWebAddress } from '../policy/links.ts'
+import { collectTexts } from '../policy/senders.ts'
 
-export interface Heard {
+export interface TextSource {
   readonly text: string
   /** Shown to people in approvals. */
   readonly source: string
@@ -28,35 +28,35 @@ export interface Heard {
 export interface Provenance {
   /** The lowest label of everything the session has read. */
   label: Label
-  readonly heard: Heard[]
+  readonly sources: TextSource[]
 }
 
 /** Contract: the lowest label of all texts in a session's journal, without folding the rest. */
 export function labelOfJournal(records: readonly JournalRecord[]): Label {
-  const provenance: Provenance = { label: CLEAN, heard: [] }
+  const provenance: Provenance = { label: CLEAN_LABEL, sources: [] }
   for (const record of records) {
-    if (record.kind === 'input_bound') hearInput(provenance, record)
-    else if (record.kind === 'call_settled') hearResult(provenance, record, { tool: '', args: null })
+    if (record.kind === 'input_bound') addInputSources(provenance, record)
+    else if (record.kind === 'call_settled') addResultSource(provenance, record, { tool: '', args: null })
   }
   return provenance.label
 }
 
-export function hearInput(
+export function addInputSources(
   provenance: Provenance,
   { input, recalled, turn }: Extract<JournalRecord, { kind: 'input_bound' }>,
 ): void {
   for (const observation of input) {
     lowerLabel(provenance, observation.label)
-    provenance.heard.push(...partsOf(observation, turn))
+    provenance.sources.push(...partsOf(observation, turn))
   }
   for (const { text, key, trust, private: isPrivate } of recalled?.facts ?? []) {
     lowerLabel(provenance, { trust, private: isPrivate })
-    provenance.heard.push({ text, source: `the remembered fact ${key}`, trusted: false })
+    provenance.sources.push({ text, source: `the remembered fact ${key}`, trusted: false })
   }
 }
 
 /** In an owner's message, only text outside data fences is the owner's. */
-function partsOf(observation: Observation, turn: number): readonly Heard[] {
+function partsOf(observation: Observation, turn: number): readonly TextSource[] {
   if (observation.type !== 'user_message') {
     const text = JSON.stringify(observation.payload ?? null)
     return [{ text, source: `the event ${observation.name} (turn ${turn})`, trusted: false }]
@@ -77,35 +77,35 @@ export interface HeardCall {
   readonly host?: string | undefined
 }
 
-export function hearResult(
+export function addResultSource(
   provenance: Provenance,
   { result, label, turn }: Extract<JournalRecord, { kind: 'call_settled' }>,
   { tool, args, host }: HeardCall,
 ): void {
   lowerLabel(provenance, label)
-  provenance.heard.push({
+  provenance.sources.push({
     text: result.content,
     source: `${tool} (turn ${turn})`,
     // Even a trusted result never counts as written by the owner.
     trusted: false,
     ...(host === undefined ? {} : { host, ...onlyAddressIn(args) }),
-    ...(isClean(provenance.label) ? { isEarly: true } : {}),
+    ...(isCleanLabel(provenance.label) ? { isEarly: true } : {}),
   })
 }
 
 /** Of several, one may have been sent nowhere. */
-function onlyAddressIn(args: Json): Pick<Heard, 'address'> {
-  const [address, ...more] = textsIn(args).filter((text) => webAddressOf(text) !== undefined)
+function onlyAddressIn(args: Json): Pick<TextSource, 'address'> {
+  const [address, ...more] = collectTexts(args).filter((text) => parseWebAddress(text) !== undefined)
   return address === undefined || more.length > 0 ? {} : { address }
 }
 
-function lowerLabel(provenance: Provenance, label: Label = CLEAN): void {
-  provenance.label = lowest(provenance.label, label)
+function lowerLabel(provenance: Provenance, label: Label = CLEAN_LABEL): void {
+  provenance.label = lowestLabel(provenance.label, label)
 }
 
 const OWNER_SOURCE = 'your instructions'
 
 /** The owner's texts so far, without duplicates: the input of a failed turn is bound again. */
-export const ownWords = ({ heard }: Provenance): readonly string[] => [
+export const listOwnerTexts = ({ sources: heard }: Provenance): readonly string[] => [
   ...new Set(heard.filter(({ source }) => source === OWNER_SOURCE).map(({ text }) => text)),
 ]

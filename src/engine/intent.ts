@@ -8,15 +8,15 @@
 import { z } from 'zod'
 import type { Call } from '../domain/decision.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
-import type { Need } from '../domain/intent.ts'
-import { costOf, MICROS } from '../domain/money.ts'
-import type { Answer } from '../domain/record.ts'
-import { mentionsIn } from '../policy/words.ts'
+import type { ToolNeed } from '../domain/intent.ts'
+import { costOf, MICROS_PER_USD } from '../domain/money.ts'
+import type { ModelAnswer } from '../domain/record.ts'
+import { findMentions } from '../policy/words.ts'
 import type { AnyTool } from '../ports/tool.ts'
-import { ownWords } from './heard.ts'
-import { paidCall, spenderOf } from './money.ts'
-import { flush, type Run, record } from './run.ts'
-import { reachableIn } from './toolbox.ts'
+import { listOwnerTexts } from './heard.ts'
+import { callWithinBudget, spenderOf } from './money.ts'
+import { appendRecord, flushRecords, type Run } from './run.ts'
+import { callableTools } from './toolbox.ts'
 
 /** Contract: whether the recorded intent contains such a call; undefined if no current intent is recorded. */
 export function isIntended(
@@ -25,7 +25,7 @@ export function isIntended(
   destinations: readonly string[],
 ): boolean | undefined {
   const { intent } = thread
-  if (!intent || intent.words !== ownWords(thread).length) return undefined
+  if (!intent || intent.words !== listOwnerTexts(thread).length) return undefined
   return intent.needs.some(
     (need) =>
       need.tool === tool &&
@@ -36,16 +36,16 @@ export function isIntended(
 
 /** A call without destinations never matches a need that names one. */
 function goesTo(places: readonly string[], destinations: readonly string[]): boolean {
-  const needed = mentionsIn(places)
-  return destinations.length > 0 && destinations.every((one) => needed.names(one))
+  const needed = findMentions(places)
+  return destinations.length > 0 && destinations.every((one) => needed.mentions(one))
 }
 
 /** Contract: records the intent before it resolves. If the model call fails, nothing is recorded. */
-export async function fixIntent(run: Run, turn: number): Promise<void> {
+export async function determineIntent(run: Run, turn: number): Promise<void> {
   const { engine, model, thread, toolbox } = run
-  const ownerTexts = ownWords(thread)
+  const ownerTexts = listOwnerTexts(thread)
   // Book the cost of earlier answers before more money is reserved.
-  await flush(run, [])
+  await flushRecords(run, [])
   const request = {
     system: SYSTEM,
     tools: [],
@@ -53,10 +53,10 @@ export async function fixIntent(run: Run, turn: number): Promise<void> {
   }
   try {
     const id = `${run.dispatch.dispatch_id}-intent-${thread.head}`
-    const withGrace = (call: () => Promise<Answer>): Promise<Answer> => run.leaving.or(call, abortedInIntent)
-    const answer = await paidCall(engine, model, request, run.signal, spenderOf(run), id, withGrace)
-    const usd = model.price ? costOf(model.price, answer.usage) / MICROS : undefined
-    record(run, {
+    const withGrace = (call: () => Promise<ModelAnswer>): Promise<ModelAnswer> => run.grace.race(call, abortedInIntent)
+    const answer = await callWithinBudget(engine, model, request, run.signal, spenderOf(run), id, withGrace)
+    const usd = model.price ? costOf(model.price, answer.usage) / MICROS_PER_USD : undefined
+    appendRecord(run, {
       kind: 'intent_fixed',
       turn,
       needs: parseNeeds(answer.text, toolbox),
@@ -83,7 +83,7 @@ Leave it out for other tools.
 List only what the task asks for. An empty list is a good answer.`
 
 function buildQuestion(ownerTexts: readonly string[], toolbox: ReadonlyMap<string, AnyTool>): string {
-  const tools = reachableIn(toolbox).filter(reachesOthers)
+  const tools = callableTools(toolbox).filter(reachesOthers)
   const lines = tools.map(
     ({ name, description, foreign }) =>
       `- ${name}: ${foreign ? SERVER_TOOL_DESCRIPTION : description.split('\n', 1)[0]}`,
@@ -103,7 +103,7 @@ const answerShape = z.array(
 )
 
 /** An unreadable answer means that no tool is needed, so every outward call needs approval. */
-function parseNeeds(text: string, toolbox: ReadonlyMap<string, AnyTool>): readonly Need[] {
+function parseNeeds(text: string, toolbox: ReadonlyMap<string, AnyTool>): readonly ToolNeed[] {
   const [json = ''] = /\[[\s\S]*\]/.exec(text) ?? []
   try {
     return answerShape

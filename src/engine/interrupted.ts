@@ -5,26 +5,26 @@
  */
 
 import type { CallResult } from '../domain/decision.ts'
-import { whoHears } from '../domain/effect.ts'
-import { type Resolution, type Unknown, type UnknownStatus, unknownIdOf } from '../domain/unknown.ts'
+import { unknownOutcomeAction } from '../domain/effect.ts'
+import { type Resolution, type UnknownOutcome, type UnknownStatus, unknownIdOf } from '../domain/unknown.ts'
 import { iso } from '../ports/clock.ts'
 import type { Op } from '../ports/store.ts'
-import { type Claimed, record } from './run.ts'
-import type { Intended, OpenTurn } from './thread.ts'
+import { appendRecord, type ClaimedRun } from './run.ts'
+import type { IntendedCall, OpenTurn } from './thread.ts'
 
 /** Contract: the caller commits the returned operations together with the new records. */
-export async function settleInterrupted(run: Claimed, open: OpenTurn): Promise<readonly Op[]> {
+export async function settleInterruptedCalls(run: ClaimedRun, open: OpenTurn): Promise<readonly Op[]> {
   const ops: Op[] = []
   for (const intended of open.intended.values()) {
     const { turn, index, call, effect } = intended
     if (open.settled.has(index)) continue
-    const known = await knownOf(run, intended)
-    const status = whoHears(effect) === 'ask_human' ? 'open' : 'told_model'
+    const known = await findUnknownOutcome(run, intended)
+    const status = unknownOutcomeAction(effect) === 'ask_human' ? 'open' : 'told_model'
     // `recheck` gives no answer, and the run ends before it can check: open the question again.
     if (!known || known.resolution === 'recheck')
-      ops.push({ op: 'unknown', unknown: unknownOf(run, intended, status, known?.output_so_far ?? '') })
-    const result = run.engine.replaying?.recovered(intended) ?? resultOf(known?.resolution ?? null)
-    record(run, { kind: 'call_settled', turn, index, call_id: call.id, result })
+      ops.push({ op: 'unknown', unknown: newUnknownOutcome(run, intended, status, known?.output_so_far ?? '') })
+    const result = run.engine.replaySource?.recoveredResult(intended) ?? resultOf(known?.resolution ?? null)
+    appendRecord(run, { kind: 'call_settled', turn, index, call_id: call.id, result })
   }
   return ops
 }
@@ -40,13 +40,21 @@ function resultOf(resolution: Resolution | null): CallResult {
   }
 }
 
-export async function knownOf({ engine, dispatch }: Claimed, intended: Intended): Promise<Unknown | undefined> {
+export async function findUnknownOutcome(
+  { engine, dispatch }: ClaimedRun,
+  intended: IntendedCall,
+): Promise<UnknownOutcome | undefined> {
   const { session_id } = dispatch
   const all = await engine.store.unknowns({ session_id })
   return all.find(({ id }) => id === unknownIdOf(session_id, intended))
 }
 
-export function unknownOf(run: Claimed, intended: Intended, status: UnknownStatus, output: string): Unknown {
+export function newUnknownOutcome(
+  run: ClaimedRun,
+  intended: IntendedCall,
+  status: UnknownStatus,
+  output: string,
+): UnknownOutcome {
   const { dispatch_id, session_id } = run.dispatch
   return {
     id: unknownIdOf(session_id, intended),

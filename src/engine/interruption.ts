@@ -3,7 +3,7 @@
 import type { CallResult } from '../domain/decision.ts'
 
 /** The result of a call that did not start because the run was interrupted. */
-export const INTERRUPTED_BEFORE: CallResult = {
+export const NOT_STARTED_INTERRUPTED: CallResult = {
   status: 'not_started',
   content: 'The run was interrupted before this call started.',
 }
@@ -17,7 +17,7 @@ export class Interruption extends Error {
 }
 
 /** Contract: undefined if not aborted. An abort with any other reason means that the program is stopping. */
-export function whyInterrupted(signal: AbortSignal): Interruption['why'] | undefined {
+export function interruptionReason(signal: AbortSignal): Interruption['why'] | undefined {
   if (!signal.aborted) return undefined
   return signal.reason instanceof Interruption ? signal.reason.why : 'stopping'
 }

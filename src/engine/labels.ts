@@ -6,30 +6,37 @@
 import type { CallResult } from '../domain/decision.ts'
 import { type Effect, writesWorkspace } from '../domain/effect.ts'
 import type { JournalRecord } from '../domain/record.ts'
-import { CLEAN, type Given, isClean, type Label, lowest, UNTRUSTED } from '../domain/trust.ts'
+import {
+  CLEAN_LABEL,
+  isCleanLabel,
+  type Label,
+  lowestLabel,
+  type ResultLabel,
+  UNTRUSTED_LABEL,
+} from '../domain/trust.ts'
 import type { AnyTool } from '../ports/tool.ts'
 import { askPlugin } from './ask-plugin.ts'
-import { givenPort } from './return-shapes.ts'
+import { resultLabelPort } from './return-shapes.ts'
 import type { Run } from './run.ts'
-import type { Intended, OpenTurn } from './thread.ts'
+import type { IntendedCall, OpenTurn } from './thread.ts'
 
 /** The label fields of the record. */
-export type Worth = Pick<Extract<JournalRecord, { kind: 'call_settled' }>, 'label' | 'outside'>
+export type RecordedLabel = Pick<Extract<JournalRecord, { kind: 'call_settled' }>, 'label' | 'outside'>
 
 /**
  * The label of a result: the lowest of the content's label and the session's label, because a tool may repeat its
  * arguments. The result of a call that never started is the engine's own text and has no label.
  */
-export function worthOf(run: Run, { intended }: OpenTurn, index: number, result: CallResult): Worth {
-  if (run.engine.replaying) return run.engine.replaying.worth(index)
+export function labelResult(run: Run, { intended }: OpenTurn, index: number, result: CallResult): RecordedLabel {
+  if (run.engine.replaySource) return run.engine.replaySource.recordedLabel(index)
   const call = intended.get(index)
   if (!call) return {}
   const declared = labelInFacts(result) ?? declaredLabel(run.engine.tools.get(call.call.tool), call)
   const contentLabel = labelOfContent(run, declared)
-  const label = lowest(run.thread.label, lowest(contentLabel, lowestByReach(call.effect)))
+  const label = lowestLabel(run.thread.label, lowestLabel(contentLabel, lowestByReach(call.effect)))
   // Only content that is declared untrusted is shown in a data fence.
   const isOutside = declared !== undefined && contentLabel.trust === 'untrusted'
-  return { ...(isClean(label) ? {} : { label }), ...(isOutside ? { outside: true } : {}) }
+  return { ...(isCleanLabel(label) ? {} : { label }), ...(isOutside ? { outside: true } : {}) }
 }
 
 /** The label that a tool determined while it ran. */
@@ -38,19 +45,19 @@ function labelInFacts({ facts }: CallResult): Label | undefined {
   return label
 }
 
-function declaredLabel(tool: AnyTool | undefined, { call: { args } }: Intended): Given | undefined {
+function declaredLabel(tool: AnyTool | undefined, { call: { args } }: IntendedCall): ResultLabel | undefined {
   try {
-    return tool?.gives && askPlugin(givenPort(tool.name), () => tool.gives?.(args as never))
+    return tool?.gives && askPlugin(resultLabelPort(tool.name), () => tool.gives?.(args as never))
   } catch {
-    return UNTRUSTED
+    return UNTRUSTED_LABEL
   }
 }
 
 /** A tool without a declared label may return anything, so its content is untrusted. */
-const labelOfContent = (run: Run, declared: Given | undefined): Label =>
-  declared === undefined ? UNTRUSTED : resolveLabel(run, declared)
+const labelOfContent = (run: Run, declared: ResultLabel | undefined): Label =>
+  declared === undefined ? UNTRUSTED_LABEL : resolveLabel(run, declared)
 
-function resolveLabel({ workspace }: Run, { trust, private: isPrivate }: Given): Label {
+function resolveLabel({ workspace }: Run, { trust, private: isPrivate }: ResultLabel): Label {
   if (trust !== 'workspace') return { trust, private: isPrivate }
   return { ...workspace.label, private: workspace.label.private || isPrivate }
 }
@@ -58,19 +65,19 @@ function resolveLabel({ workspace }: Run, { trust, private: isPrivate }: Given):
 /** Private content stays private and network content untrusted, whatever the tool declares. */
 function lowestByReach({ reach }: Effect): Label {
   if (reach === 'private') return { trust: 'untrusted', private: true }
-  return reach === 'network' ? UNTRUSTED : CLEAN
+  return reach === 'network' ? UNTRUSTED_LABEL : CLEAN_LABEL
 }
 
 /**
  * Lowers the workspace's label before a write: to that of the session, and to that of the content the call brings in.
  * Stored in the commit of the intent.
  */
-export function stain(run: Run, intended: Intended): void {
+export function taintWorkspace(run: Run, intended: IntendedCall): void {
   const { workspace, thread } = run
-  if (!writesWorkspace(intended.effect) || run.engine.replaying) return
+  if (!writesWorkspace(intended.effect) || run.engine.replaySource) return
   const contentLabel = labelOfContent(run, declaredLabel(run.engine.tools.get(intended.call.tool), intended))
-  const label = lowest(workspace.label, lowest(thread.label, contentLabel))
+  const label = lowestLabel(workspace.label, lowestLabel(thread.label, contentLabel))
   if (label.trust === workspace.label.trust && label.private === workspace.label.private) return
   workspace.label = label
-  run.alongside.push({ op: 'label', of: workspace.key, label })
+  run.pendingOps.push({ op: 'label', of: workspace.key, label })
 }

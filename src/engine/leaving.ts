@@ -8,7 +8,7 @@ import type { Clock } from '../ports/clock.ts'
 /** Time that interrupted work has to end by itself. */
 export const GRACE_MS = 2000
 
-export class Leaving {
+export class GracePeriod {
   readonly #abandon = new Set<() => void>()
   readonly #closed = new AbortController()
   #isOver = false
@@ -33,7 +33,7 @@ export class Leaving {
   }
 
   /** Contract: resolves to the result of the work, or to `onAbandon()` after the grace period, when no work starts. */
-  or<T>(start: () => Promise<T>, onAbandon: () => T): Promise<T> {
+  race<T>(start: () => Promise<T>, onAbandon: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       const abandon = (): void => {
         try {

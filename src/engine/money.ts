@@ -5,17 +5,17 @@
  */
 
 import { asTirelessError, TirelessError } from '../domain/error.ts'
-import { type Cap, costOf, isFreeOfCharge, MICROS, mostCost } from '../domain/money.ts'
-import type { Answer } from '../domain/record.ts'
+import { type Cap, costOf, isFreeOfCharge, MICROS_PER_USD, maxCost } from '../domain/money.ts'
+import type { ModelAnswer } from '../domain/record.ts'
 import type { Model, ModelRequest } from '../ports/model.ts'
-import { commitOne, type Results, type Spender, type Store } from '../ports/store.ts'
-import { askPluginLater } from './ask-plugin.ts'
+import { commitOne, type OpResults, type Spender, type Store } from '../ports/store.ts'
+import { askPluginAsync } from './ask-plugin.ts'
 import { answerPort } from './return-shapes.ts'
-import { flush, type Run } from './run.ts'
+import { flushRecords, type Run } from './run.ts'
 import type { OpenTurn } from './thread.ts'
 
 /** The limits that spending must keep. */
-export interface Purse {
+export interface BudgetLimits {
   /** Read for every request, because the configuration can change during a run. */
   caps(): readonly Cap[]
   /** Contract: the date in the owner's time zone, such as `2030-01-31`. */
@@ -23,42 +23,42 @@ export interface Purse {
 }
 
 /** Contract: the maximum cost in US dollars; undefined for an unmetered model. Throws `budget_*` if over the limit. */
-export function mostOf(run: Run, bytes: number): number | undefined {
-  const { engine, model, thread, wishes } = run
-  if (engine.replaying) return engine.replaying.reserved()
-  const caps = engine.purse.caps()
+export function maxRequestCost(run: Run, bytes: number): number | undefined {
+  const { engine, model, thread, overrides: wishes } = run
+  if (engine.replaySource) return engine.replaySource.reservedUsd()
+  const caps = engine.budgetLimits.caps()
   const { usd: limit } = wishes.budget
   const most = upperBound(model, bytes, limit !== null || caps.some(({ unit }) => unit === 'usd'))
   if (most === undefined) return undefined
-  const spent = Math.round(thread.spent.usd * MICROS)
-  if (most > 0 && limit !== null && spent + most > Math.round(limit * MICROS))
+  const spent = Math.round(thread.usage.usd * MICROS_PER_USD)
+  if (most > 0 && limit !== null && spent + most > Math.round(limit * MICROS_PER_USD))
     throw new TirelessError('budget_money', {
       what: 'the budget of the run is too low for another answer',
       got: `${formatUsd(spent)} spent, and up to ${formatUsd(most)} for this answer`,
       expected: `at most ${limit} USD (budget.per_dispatch_usd, or the budget of the task)`,
     })
-  return most / MICROS
+  return most / MICROS_PER_USD
 }
 
 /** Maximum cost in millionths of a dollar. `isLimited`: whether a money limit applies. */
 function upperBound(model: Model, bytes: number, isLimited: boolean): number | undefined {
   if (model.price === null && isLimited) throw unpricedError(model)
-  return model.price ? mostCost(model.price, bytes) : undefined
+  return model.price ? maxCost(model.price, bytes) : undefined
 }
 
 /** Contract: returns the model's checked answer. A replayed answer was checked when it was recorded. */
-export function askModel({ engine, model }: Run, call: () => Promise<Answer>): Promise<Answer> {
-  return engine.replaying ? call() : askPluginLater(answerPort(model.id), call)
+export function askModel({ engine, model }: Run, call: () => Promise<ModelAnswer>): Promise<ModelAnswer> {
+  return engine.replaySource ? call() : askPluginAsync(answerPort(model.id), call)
 }
 
 interface SpendingDeps {
   readonly store: Store
-  readonly purse: Purse
+  readonly budgetLimits: BudgetLimits
 }
 
 /** A model call outside a step, with a reservation. Contract: throws `budget_*` before the call, or its error. */
-export async function paidCall(
-  { store, purse }: SpendingDeps,
+export async function callWithinBudget(
+  { store, budgetLimits: purse }: SpendingDeps,
   model: Model,
   request: ModelRequest,
   signal: AbortSignal,
@@ -66,8 +66,8 @@ export async function paidCall(
   /** Id of the reservation. */
   id: string = spender.dispatch_id,
   /** Wraps the model call, which may be abandoned; the reservation is settled in any case. */
-  withGrace: (call: () => Promise<Answer>) => Promise<Answer> = (call) => call(),
-): Promise<Answer> {
+  withGrace: (call: () => Promise<ModelAnswer>) => Promise<ModelAnswer> = (call) => call(),
+): Promise<ModelAnswer> {
   const caps = purse.caps()
   const bytes = Buffer.byteLength(JSON.stringify(request))
   const usd =
@@ -79,7 +79,7 @@ export async function paidCall(
   const [{ refused }] = await commitOne(store, [{ op: 'reserve', id, usd, caps, ...spender }])
   if (refused) throw overCapError(refused, usd)
   try {
-    const answer = await withGrace(() => askPluginLater(answerPort(model.id), () => model.call(request, { signal })))
+    const answer = await withGrace(() => askPluginAsync(answerPort(model.id), () => model.call(request, { signal })))
     const { usage } = answer
     await commitOne(store, [{ op: 'spent', id, usd: model.price ? costOf(model.price, usage) : 0, usage, ...spender }])
     return answer
@@ -99,23 +99,23 @@ function unpricedError({ id }: Model): TirelessError {
 }
 
 /** Contract: commits all records with the reservation. Throws `budget_*` over a cap; the records are on disk anyway. */
-export async function reserve(run: Run, open: OpenTurn): Promise<void> {
-  const { purse } = run.engine
+export async function reserveMoney(run: Run, open: OpenTurn): Promise<void> {
+  const { budgetLimits: purse } = run.engine
   const caps = purse.caps()
   const { reserved } = open
   const isMetered = (reserved ?? 0) > 0 || caps.some(({ unit }) => unit !== 'usd')
   if (!isMetered) {
-    await flush(run, [])
+    await flushRecords(run, [])
     return
   }
-  const usd = Math.round((reserved ?? 0) * MICROS)
-  const [{ refused }] = await flush(run, [
+  const usd = Math.round((reserved ?? 0) * MICROS_PER_USD)
+  const [{ refused }] = await flushRecords(run, [
     { op: 'reserve', id: reservationId(run, open), usd, caps, ...spenderOf(run) },
   ])
   if (refused) throw overCapError(refused, usd)
 }
 
-type RefusedReservation = NonNullable<Results['reserve']['refused']>
+type RefusedReservation = NonNullable<OpResults['reserve']['refused']>
 
 function overCapError(
   { cap: { name, unit, limit }, used, reserved }: RefusedReservation,
@@ -136,20 +136,24 @@ function overCapError(
   })
 }
 
-const formatUsd = (micros: number): string => `${micros / MICROS} USD`
+const formatUsd = (micros: number): string => `${micros / MICROS_PER_USD} USD`
 
 /** Returns the cost of the answer in US dollars and books it in the next commit; undefined for an unmetered model. */
-export function settle(run: Run, open: OpenTurn, { usage }: Answer): number | undefined {
+export function settleCost(run: Run, open: OpenTurn, { usage }: ModelAnswer): number | undefined {
   const { engine, model } = run
-  const usd = engine.replaying ? engine.replaying.cost() : model.price ? costOf(model.price, usage) / MICROS : undefined
-  const micros = Math.round((usd ?? 0) * MICROS)
-  run.alongside.push({ op: 'spent', id: reservationId(run, open), usd: micros, usage, ...spenderOf(run) })
+  const usd = engine.replaySource
+    ? engine.replaySource.costUsd()
+    : model.price
+      ? costOf(model.price, usage) / MICROS_PER_USD
+      : undefined
+  const micros = Math.round((usd ?? 0) * MICROS_PER_USD)
+  run.pendingOps.push({ op: 'spent', id: reservationId(run, open), usd: micros, usage, ...spenderOf(run) })
   return usd
 }
 
 /** Cancels the reservation if the provider refused the request without charge. */
-export function giveBack(run: Run, open: OpenTurn, { code }: TirelessError): void {
-  if (isFreeOfCharge(code)) run.alongside.push({ op: 'unspent', id: reservationId(run, open) })
+export function cancelReservation(run: Run, open: OpenTurn, { code }: TirelessError): void {
+  if (isFreeOfCharge(code)) run.pendingOps.push({ op: 'unspent', id: reservationId(run, open) })
 }
 
 /** Id of the last request's reservation. */
@@ -157,5 +161,5 @@ const reservationId = ({ dispatch }: Run, { requestSeq }: OpenTurn): string => `
 
 export function spenderOf({ engine, dispatch, model }: Run): Spender {
   const { kernel_id, agent_id, dispatch_id } = dispatch
-  return { kernel_id, agent_id, dispatch_id, model: model.id, day: engine.purse.dayOf(engine.clock.now()) }
+  return { kernel_id, agent_id, dispatch_id, model: model.id, day: engine.budgetLimits.dayOf(engine.clock.now()) }
 }

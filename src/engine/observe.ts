@@ -6,24 +6,24 @@
 
 import type { Dispatch } from '../domain/dispatch.ts'
 import { TirelessError } from '../domain/error.ts'
-import type { Recalled } from '../domain/fact.ts'
+import type { RecalledFacts } from '../domain/fact.ts'
 import type { Json } from '../domain/json.ts'
 import type { Observation } from '../domain/observation.ts'
 import type { Label } from '../domain/trust.ts'
 import type { EnvView } from '../ports/behaviour.ts'
 import { observationText } from '../prompt/conversation.ts'
-import { recalledOf, withMemory } from '../prompt/facts.ts'
+import { insertFacts, selectFacts } from '../prompt/facts.ts'
 import { memoryMark } from '../prompt/placeholders.ts'
 import { estimateTokens } from '../prompt/tokens.ts'
 import { askPlugin } from './ask-plugin.ts'
-import { withinRoom } from './bind-input.ts'
+import { selectFittingInput } from './bind-input.ts'
 import { viewForBehaviour } from './past.ts'
-import { roomBesidePrefix } from './prefix.ts'
-import { ownCopy } from './reduce.ts'
+import { roomForConversation } from './prefix.ts'
+import { copyState } from './reduce.ts'
 import { observationPort } from './return-shapes.ts'
-import { type Run, record } from './run.ts'
-import type { Spent } from './spent.ts'
-import { type OpenTurn, opened } from './thread.ts'
+import { appendRecord, type Run } from './run.ts'
+import type { RunUsage } from './spent.ts'
+import { type OpenTurn, requireOpenTurn } from './thread.ts'
 
 /** Maximum size of a behaviour's observation, in characters of JSON. A larger one would be in every prompt. */
 const MAX_CHARACTERS = 200_000
@@ -34,32 +34,32 @@ const DEFAULT_INPUT_TOKENS = 200_000
 /** Maximum number of facts that a run is shown at its start. */
 const MAX_FACTS_SHOWN = 8
 
-export interface Input {
+export interface TurnInput {
   readonly observations: readonly Observation[]
   readonly feedback?: string
-  readonly recalled?: Recalled
+  readonly recalled?: RecalledFacts
 }
 
 /** Contract: undefined if there is no input; then nothing was written. */
-export async function findInput(run: Run): Promise<Input | undefined> {
+export async function findInput(run: Run): Promise<TurnInput | undefined> {
   const { thread, dispatch } = run
   if (thread.open) return { observations: thread.open.input }
   const unread = selectBindable(run, await run.engine.store.inbox(dispatch.session_id))
   const last = thread.turns > 0 ? thread.last : undefined
   const feedback = last?.kind === 'end' ? undefined : last?.feedback
-  const bound = thread.begun ? { observations: unread } : await firstInput(run, unread)
+  const bound = thread.hasAnsweredInput ? { observations: unread } : await firstInput(run, unread)
   if (bound.observations.length === 0 && last?.kind !== 'continue' && feedback === undefined) return undefined
   return { ...bound, ...(feedback === undefined ? {} : { feedback }) }
 }
 
 /** Selects the messages that fit into this turn; the others stay unread. */
 function selectBindable(run: Run, unread: readonly Observation[]): readonly Observation[] {
-  const { thread, wishes, behaviour, dispatch } = run
+  const { thread, overrides: wishes, behaviour, dispatch } = run
   // Skip the token count when there is little input, which is the common case.
-  const maxTokens = Math.min(wishes.budget.context ?? DEFAULT_INPUT_TOKENS, thread.roomLearnt)
+  const maxTokens = Math.min(wishes.budget.context ?? DEFAULT_INPUT_TOKENS, thread.learntTokenLimit)
   if (sizeOf(unread) < maxTokens * ALWAYS_FITS_SHARE) return unread
-  const left = Math.min(roomBesidePrefix(run), DEFAULT_INPUT_TOKENS) - estimateTokens(dispatch.prompt)
-  return withinRoom(
+  const left = Math.min(roomForConversation(run), DEFAULT_INPUT_TOKENS) - estimateTokens(dispatch.prompt)
+  return selectFittingInput(
     unread,
     {
       tokens: left * INPUT_SHARE,
@@ -74,7 +74,7 @@ const sizeOf = (unread: readonly Observation[]): number =>
   unread.reduce((sum, observation) => sum + observationText(observation).length, 0)
 
 /** The first input of a run: its task and recalled facts. The facts replace the task's {MEMORY} mark, if it has one. */
-async function firstInput(run: Run, unread: readonly Observation[]): Promise<Input> {
+async function firstInput(run: Run, unread: readonly Observation[]): Promise<TurnInput> {
   const observations = [...taskObservation(run), ...unread]
   const recalled = observations.length === 0 ? undefined : await recall(run, observations)
   if (!recalled) return { observations }
@@ -83,25 +83,25 @@ async function firstInput(run: Run, unread: readonly Observation[]): Promise<Inp
 }
 
 /** Facts from any session of the agent that match the input. */
-async function recall(run: Run, input: readonly Observation[]): Promise<Recalled | undefined> {
-  const { store, clock, replaying } = run.engine
-  if (replaying) return replaying.recalled()
+async function recall(run: Run, input: readonly Observation[]): Promise<RecalledFacts | undefined> {
+  const { store, clock, replaySource: replaying } = run.engine
+  if (replaying) return replaying.recalledFacts()
   const text = input.map(observationText).join('\n')
   const query = { agent_id: run.dispatch.agent_id, text, now: clock.now(), limit: MAX_FACTS_SHOWN }
-  return recalledOf(await store.recallFacts(query))
+  return selectFacts(await store.recallFacts(query))
 }
 
-export function observe(run: Run, input: Input): OpenTurn {
+export function observe(run: Run, input: TurnInput): OpenTurn {
   const { thread, behaviour } = run
-  if (!behaviour.observe) return openWith(run, input)
-  const callObserve = (): unknown => behaviour.observe?.(ownCopy(thread.state), envViewFor(run, input))
+  if (!behaviour.observe) return bindTurn(run, input)
+  const callObserve = (): unknown => behaviour.observe?.(copyState(thread.state), envViewFor(run, input))
   const observed = askPlugin(observationPort(behaviour.name), callObserve)
-  return openWith(run, input, observed === undefined ? undefined : checkSize(behaviour.name, observed))
+  return bindTurn(run, input, observed === undefined ? undefined : checkSize(behaviour.name, observed))
 }
 
 /** `observed`: the return value of the behaviour's observe(). */
-export function openWith(run: Run, { observations, feedback, recalled }: Input, observed?: Json): OpenTurn {
-  record(run, {
+export function bindTurn(run: Run, { observations, feedback, recalled }: TurnInput, observed?: Json): OpenTurn {
+  appendRecord(run, {
     kind: 'input_bound',
     turn: run.thread.turn + 1,
     input: observations,
@@ -110,7 +110,7 @@ export function openWith(run: Run, { observations, feedback, recalled }: Input, 
     ...(observed === undefined ? {} : { observation: observed }),
     ...(run.behaviour.prepare ? { prepares: true } : {}),
   })
-  return opened(run.thread)
+  return requireOpenTurn(run.thread)
 }
 
 function checkSize(behaviour: string, observed: Json): Json {
@@ -125,11 +125,11 @@ function checkSize(behaviour: string, observed: Json): Json {
   return observed
 }
 
-function envViewFor(run: Run, { observations: input, feedback }: Input): EnvView {
-  const { thread, wishes, dispatch, env } = run
+function envViewFor(run: Run, { observations: input, feedback }: TurnInput): EnvView {
+  const { thread, overrides: wishes, dispatch, env } = run
   const { budget } = wishes
-  const left = (limit: number | null, used: keyof Spent): number | null =>
-    limit === null ? null : Math.max(0, limit - thread.spent[used])
+  const left = (limit: number | null, used: keyof RunUsage): number | null =>
+    limit === null ? null : Math.max(0, limit - thread.usage[used])
   return {
     input,
     ...(feedback === undefined ? {} : { feedback }),
@@ -147,11 +147,11 @@ function envViewFor(run: Run, { observations: input, feedback }: Input): EnvView
 }
 
 /** The dispatch's prompt as the first message of its run. A dispatch created for unread messages has no prompt. */
-function taskObservation(run: Run, recalled?: Recalled): Observation[] {
+function taskObservation(run: Run, recalled?: RecalledFacts): Observation[] {
   const { dispatch, engine } = run
   if (dispatch.prompt === '') return []
   const mark = findMemoryMark(run)
-  const text = mark === undefined ? dispatch.prompt : withMemory(dispatch.prompt, mark, recalled)
+  const text = mark === undefined ? dispatch.prompt : insertFacts(dispatch.prompt, mark, recalled)
   const label = labelFromMetadata(dispatch.metadata)
   return [
     {

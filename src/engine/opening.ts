@@ -2,22 +2,22 @@
 
 import type { Issue } from '../domain/decision.ts'
 import { asTirelessError } from '../domain/error.ts'
-import type { Leaving } from './leaving.ts'
-import { issue } from './preflight.ts'
-import { Unfit } from './unfit.ts'
+import type { GracePeriod } from './leaving.ts'
+import { createIssue } from './preflight.ts'
+import { RecordedIssuesError } from './unfit.ts'
 
-export class Opening {
+export class SetupScope {
   readonly issues: Issue[] = []
   readonly #cleanups: (() => Promise<void>)[] = []
-  readonly #grace: Leaving
+  readonly #grace: GracePeriod
   #isAbandoned = false
 
-  constructor(grace: Leaving) {
+  constructor(grace: GracePeriod) {
     this.#grace = grace
   }
 
   /** No issue so far, and no setup work was abandoned. */
-  get isWhole(): boolean {
+  get hasNoIssues(): boolean {
     return this.issues.length === 0 && !this.#isAbandoned
   }
 
@@ -28,8 +28,8 @@ export class Opening {
     } catch (thrown) {
       const { code: error, message } = asTirelessError(thrown)
       if (error.startsWith('store_')) throw thrown
-      if (thrown instanceof Unfit) this.issues.splice(0, this.issues.length, ...thrown.issues)
-      else this.issues.push(issue(code, `${error}: ${message}`))
+      if (thrown instanceof RecordedIssuesError) this.issues.splice(0, this.issues.length, ...thrown.issues)
+      else this.issues.push(createIssue(code, `${error}: ${message}`))
       return undefined
     }
   }
@@ -40,16 +40,16 @@ export class Opening {
       this.attempt(code, async () => {
         const value = await work()
         if (this.#isAbandoned) await cleanUp(value)
-        else this.afterwards(() => cleanUp(value))
+        else this.addCleanup(() => cleanUp(value))
         return value
       })
-    return this.#grace.or(attempt, () => {
+    return this.#grace.race(attempt, () => {
       this.#isAbandoned = true
       return undefined
     })
   }
 
-  afterwards(work: () => unknown): void {
+  addCleanup(work: () => unknown): void {
     this.#cleanups.push(async () => {
       await work()
     })

@@ -6,7 +6,7 @@
 
 import type { JournalRecord } from '../domain/record.ts'
 
-export interface SaidWords {
+export interface SessionMessage {
   readonly id: string
   readonly turn: number
   readonly run_id: string
@@ -15,11 +15,11 @@ export interface SaidWords {
   readonly isOwner: boolean
 }
 
-export function saidIn(
+export function messagesFromInput(
   run_id: string,
   { turn, input }: Extract<JournalRecord, { kind: 'input_bound' }>,
-): readonly SaidWords[] {
-  return input.flatMap((observation): SaidWords[] =>
+): readonly SessionMessage[] {
+  return input.flatMap((observation): SessionMessage[] =>
     observation.type === 'user_message'
       ? [{ id: observation.id, turn, run_id, text: observation.text, isOwner: observation.words !== 'model' }]
       : [],
@@ -27,11 +27,14 @@ export function saidIn(
 }
 
 /** Removes the texts of a turn without an answer: its input is still unread and will be bound again. */
-export function unsay(words: SaidWords[], turn: number): void {
+export function removeTurnMessages(words: SessionMessage[], turn: number): void {
   while (words.at(-1)?.turn === turn) words.pop()
 }
 
 /** The task of a run: the dispatch's prompt, else the run's first message. */
-export function taskIn(words: readonly SaidWords[], run_id: string | undefined): SaidWords | undefined {
+export function findTaskMessage(
+  words: readonly SessionMessage[],
+  run_id: string | undefined,
+): SessionMessage | undefined {
   return words.find(({ id }) => id === run_id) ?? words.find((word) => word.run_id === run_id)
 }

@@ -9,23 +9,23 @@
 import { asTirelessError } from '../domain/error.ts'
 import { deepFreeze } from '../domain/json.ts'
 import type { Observation } from '../domain/observation.ts'
-import type { Cut } from '../domain/record.ts'
+import type { HistoryCut } from '../domain/record.ts'
 import type { MemoryQuery, MemoryView, PastTurn } from '../ports/memory.ts'
 import { observationText } from '../prompt/conversation.ts'
 import { estimateTokens } from '../prompt/tokens.ts'
-import { askPlugin, invalidReturn } from './ask-plugin.ts'
-import { messagesIn } from './bind-input.ts'
+import { askPlugin, invalidReturnError } from './ask-plugin.ts'
+import { messagesWithoutTask } from './bind-input.ts'
 import { newConversation, weighConversation } from './conversation.ts'
-import { diagnose } from './phase.ts'
-import { roomBesidePrefix } from './prefix.ts'
-import { ownCopy } from './reduce.ts'
+import { recordDiagnosis } from './phase.ts'
+import { roomForConversation } from './prefix.ts'
+import { copyState } from './reduce.ts'
 import { evictPort, memoryQueryPort, memoryViewPort } from './return-shapes.ts'
 import type { Run } from './run.ts'
-import { shownWith } from './shown.ts'
+import { messagesWithCut } from './shown.ts'
 import type { OpenTurn } from './thread.ts'
 
 /** The complete history. */
-const NO_CUT: Cut = { from: 0, summary: '', recalled: [] }
+const NO_CUT: HistoryCut = { from: 0, summary: '', recalled: [] }
 
 /** Shares of the room beside the prefix, for the owner's messages before a cut and for the summary. */
 const WORDS_SHARE = 0.25
@@ -37,7 +37,7 @@ const SHARE_AFTER_CUT = 0.7
 /** No message is shortened below this number of tokens. */
 const MIN_MESSAGE_TOKENS = 32
 
-export function viewOf(run: Run, input: readonly Observation[]): Cut {
+export function currentView(run: Run, input: readonly Observation[]): HistoryCut {
   const { cut = NO_CUT } = run.thread
   const view = askMemory(run, buildQuery(run, input))
   if (view.from <= cut.from) return cut
@@ -46,8 +46,8 @@ export function viewOf(run: Run, input: readonly Observation[]): Cut {
 }
 
 /** The view for a behaviour's observe(). Before the first request the room is unknown, so the summary is not fitted. */
-export function viewForBehaviour(run: Run, input: readonly Observation[]): Cut {
-  if (run.prefix) return viewOf(run, input)
+export function viewForBehaviour(run: Run, input: readonly Observation[]): HistoryCut {
+  if (run.prefix) return currentView(run, input)
   const { cut = NO_CUT } = run.thread
   const { from, summary, recalled } = run.memory.retrieve(buildQuery(run, input))
   return from <= cut.from ? cut : { from, summary, recalled }
@@ -55,54 +55,54 @@ export function viewForBehaviour(run: Run, input: readonly Observation[]): Cut {
 
 /** Requests shorter summaries until one fits: the memory counts characters, and one character can be two tokens. */
 function fitSummary(run: Run, input: readonly Observation[], first: MemoryView): MemoryView {
-  const share = roomBesidePrefix(run) * SUMMARY_SHARE
+  const share = roomForConversation(run) * SUMMARY_SHARE
   let view = first
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const tokens = estimateTokens(view.summary)
     if (tokens <= share) break
     const room = Math.floor((view.summary.length * share) / tokens)
-    view = askMemory(run, { ...buildQuery(run, input), room })
+    view = askMemory(run, { ...buildQuery(run, input), maxChars: room })
   }
   return view
 }
 
 function ownerWordsRoom(run: Run): number {
-  return Math.floor(Math.min(roomBesidePrefix(run) * WORDS_SHARE, MAX_WORDS_TOKENS))
+  return Math.floor(Math.min(roomForConversation(run) * WORDS_SHARE, MAX_WORDS_TOKENS))
 }
 
 /**
  * Finds a cut with which the conversation has at most `allowed` tokens and no more than the provider accepts.
  * Contract: returns the current cut if it fits; undefined if no cut fits. Records nothing.
  */
-export function fittingCut(run: Run, open: OpenTurn, allowed: number): Cut | undefined {
+export function findFittingCut(run: Run, open: OpenTurn, allowed: number): HistoryCut | undefined {
   const { thread } = run
-  let cut = viewOf(run, open.input)
-  const most = Math.min(allowed, thread.roomLearnt)
+  let cut = currentView(run, open.input)
+  const most = Math.min(allowed, thread.learntTokenLimit)
   let room = most
   for (;;) {
     const isShown = cut === (thread.cut ?? NO_CUT)
-    const shown = isShown ? thread.conversation : newConversation(shownWith(thread, open, cut))
+    const shown = isShown ? thread.conversation : newConversation(messagesWithCut(thread, open, cut))
     const { tokens } = weighConversation(shown)
     if (tokens <= room) return cut
     // When a cut is needed, cut further, so that the next turns need none.
     room = most * SHARE_AFTER_CUT
-    if (compact(run, cut.from)) cut = viewOf(run, open.input)
+    if (dropOldTurns(run, cut.from)) cut = currentView(run, open.input)
     else return tokens <= most ? cut : shortenedCut(run, open, cut, { room, most })
   }
 }
 
 /** Whether the cut changes the history that the model sees. */
-export const isNewCut = ({ thread }: Run, cut: Cut): boolean => cut !== (thread.cut ?? NO_CUT)
+export const isNewCut = ({ thread }: Run, cut: HistoryCut): boolean => cut !== (thread.cut ?? NO_CUT)
 
 /** Drops turns until the model sees less history. Contract: false if nothing can be dropped. */
-export function compact(run: Run, from = run.thread.cut?.from ?? 0): boolean {
+export function dropOldTurns(run: Run, from = run.thread.cut?.from ?? 0): boolean {
   const { past } = run.thread
   try {
     const evict = (): number => askPlugin(evictPort(memoryName(run)), () => run.memory.evict())
     for (let turns = past.length; turns > 0 && evict() > 0; turns--)
       if (askMemory(run, buildQuery(run, [])).from > from) return true
   } catch (thrown) {
-    diagnose(run, 'memory', asTirelessError(thrown).message)
+    recordDiagnosis(run, 'memory', asTirelessError(thrown).message)
   }
   return false
 }
@@ -114,16 +114,16 @@ export function compact(run: Run, from = run.thread.cut?.from ?? 0): boolean {
 function shortenedCut(
   run: Run,
   open: OpenTurn,
-  { input: _, words = ownerWordsRoom(run), ...now }: Cut,
+  { input: _, words = ownerWordsRoom(run), ...now }: HistoryCut,
   { room, most }: { readonly room: number; readonly most: number },
-): Cut | undefined {
+): HistoryCut | undefined {
   const { thread } = run
-  const isSingle = messagesIn(open.input, thread.run_id ?? '').length <= 1
+  const isSingle = messagesWithoutTask(open.input, thread.run_id ?? '').length <= 1
   for (const input of isSingle ? [false, true] : [false]) {
-    let least: Cut | undefined
+    let least: HistoryCut | undefined
     for (let longest = halve(most); longest >= MIN_MESSAGE_TOKENS; longest = halve(longest)) {
-      const next: Cut = { ...now, words: Math.min(words, longest), longest, ...(input ? { input } : {}) }
-      const { tokens } = weighConversation(newConversation(shownWith(thread, open, next)))
+      const next: HistoryCut = { ...now, words: Math.min(words, longest), longest, ...(input ? { input } : {}) }
+      const { tokens } = weighConversation(newConversation(messagesWithCut(thread, open, next)))
       if (tokens <= room) return next
       if (tokens <= most) least = next
     }
@@ -138,18 +138,20 @@ function askMemory(run: Run, query: MemoryQuery): MemoryView {
   const next = run.thread.turn + 1
   const port = memoryViewPort(memoryName(run), next)
   const view = askPlugin(port, () => run.memory.retrieve(query))
-  if (view.from > next) throw invalidReturn(port, view)
+  if (view.from > next) throw invalidReturnError(port, view)
   return view
 }
 
 const memoryName = ({ thread }: Run): string => thread.setup?.memory ?? ''
 
 /** A copy for a memory plugin, which may change the list; the messages are frozen. */
-export const pastTurnOf = ({ turn, messages }: PastTurn): PastTurn => ({ turn, messages: messages.map(deepFreeze) })
+export const copyPastTurn = ({ turn, messages }: PastTurn): PastTurn => ({ turn, messages: messages.map(deepFreeze) })
 
 /** The query for the memory: from the behaviour, else the task and the new input. */
 function buildQuery({ behaviour, thread, dispatch }: Run, input: readonly Observation[]): MemoryQuery {
   if (behaviour.buildMemoryQuery)
-    return askPlugin(memoryQueryPort(behaviour.name), () => behaviour.buildMemoryQuery?.(ownCopy(thread.state), input))
+    return askPlugin(memoryQueryPort(behaviour.name), () =>
+      behaviour.buildMemoryQuery?.(copyState(thread.state), input),
+    )
   return { text: [dispatch.prompt, ...input.map(observationText)].join('\n') }
 }

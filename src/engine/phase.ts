@@ -6,15 +6,15 @@
 
 import { asTirelessError } from '../domain/error.ts'
 import type { Hook, HookContext, HookedPhase, HookFailure } from '../ports/hook.ts'
-import { type Claimed, type Run, record, refOf, type Watched } from './run.ts'
+import { appendRecord, type ClaimedRun, type ObservedRun, type Run, runRefOf } from './run.ts'
 
 /** Time limit of a hook. One that exceeds it is no longer awaited until the run is opened again. */
 const HOOK_MS = 1000
 
-export async function phase<T>(run: Run, name: HookedPhase, work: () => T | Promise<T>): Promise<T> {
+export async function runPhase<T>(run: Run, name: HookedPhase, work: () => T | Promise<T>): Promise<T> {
   run.phase = name
   if (run.hooks.length === 0) return work()
-  await tellHooks(run, `on_before_${name}`, {})
+  await runHooks(run, `on_before_${name}`, {})
   let error: string | undefined
   try {
     return await work()
@@ -22,15 +22,15 @@ export async function phase<T>(run: Run, name: HookedPhase, work: () => T | Prom
     error = asTirelessError(thrown).message
     throw thrown
   } finally {
-    await tellHooks(run, `on_after_${name}`, error === undefined ? {} : { error })
+    await runHooks(run, `on_after_${name}`, error === undefined ? {} : { error })
   }
 }
 
 type HookMoment = Exclude<keyof Hook, 'name' | 'on_event'>
 
 /** Contract: never rejects; calls each hook once. `onFailure` receives failures instead of the journal. */
-export async function tellHooks(
-  run: Watched,
+export async function runHooks(
+  run: ObservedRun,
   moment: HookMoment,
   more: Partial<HookContext>,
   onFailure?: (failure: HookFailure) => void,
@@ -40,25 +40,25 @@ export async function tellHooks(
   for (const hook of run.hooks) {
     const method = hook[moment]
     if (!method) continue
-    const problem = await callHook(run, hook, () => method.call(hook, { ...refOf(run), step_id, ...more }))
+    const problem = await callHook(run, hook, () => method.call(hook, { ...runRefOf(run), step_id, ...more }))
     if (problem === undefined) continue
     if (onFailure) onFailure({ hook: hook.name, moment, message: problem })
-    else diagnose(run, `hook ${hook.name}: ${moment}`, problem)
+    else recordDiagnosis(run, `hook ${hook.name}: ${moment}`, problem)
   }
 }
 
-async function callHook(run: Watched, hook: Hook, work: () => void | Promise<void>): Promise<string | undefined> {
+async function callHook(run: ObservedRun, hook: Hook, work: () => void | Promise<void>): Promise<string | undefined> {
   const timer = new AbortController()
   try {
     const done = work()
     if (!(done instanceof Promise)) return undefined
-    if (run.slow.has(hook.name)) {
+    if (run.slowHooks.has(hook.name)) {
       done.catch(() => {})
       return undefined
     }
     const timeout = run.engine.clock.sleep(HOOK_MS, timer.signal).then(() => 'late' as const)
     if ((await Promise.race([done, timeout])) !== 'late') return undefined
-    run.slow.add(hook.name)
+    run.slowHooks.add(hook.name)
     done.catch(() => {})
     return `it took longer than ${HOOK_MS} ms and is no longer awaited`
   } catch (thrown) {
@@ -68,6 +68,6 @@ async function callHook(run: Watched, hook: Hook, work: () => void | Promise<voi
   }
 }
 
-export function diagnose(run: Claimed, about: string, message: string): void {
-  record(run, { kind: 'diagnosed', turn: run.thread.turn, about, message })
+export function recordDiagnosis(run: ClaimedRun, about: string, message: string): void {
+  appendRecord(run, { kind: 'diagnosed', turn: run.thread.turn, about, message })
 }

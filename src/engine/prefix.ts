@@ -4,43 +4,43 @@
  */
 
 import { hash } from 'node:crypto'
-import { compileSystem } from '../prompt/sections.ts'
+import { compileSystemPrompt } from '../prompt/sections.ts'
 import { askPlugin } from './ask-plugin.ts'
-import { weightOf } from './conversation.ts'
-import { ownCopy } from './reduce.ts'
+import { weighText } from './conversation.ts'
+import { copyState } from './reduce.ts'
 import { instructionsPort, systemPromptPort } from './return-shapes.ts'
-import type { Prefix, Run } from './run.ts'
-import { specsOf } from './toolbox.ts'
+import type { PromptPrefix, Run } from './run.ts'
+import { describeTools } from './toolbox.ts'
 
-export function prefixOf(run: Run): Prefix {
+export function getPromptPrefix(run: Run): PromptPrefix {
   run.prefix ??= buildPrefix(run)
   return run.prefix
 }
 
 /** Tokens left for the conversation; infinite without a limit. The next request reports an error in the prefix. */
-export function roomBesidePrefix(run: Run): number {
-  const { context } = run.wishes.budget
-  const { roomLearnt } = run.thread
+export function roomForConversation(run: Run): number {
+  const { context } = run.overrides.budget
+  const { learntTokenLimit: roomLearnt } = run.thread
   if (context === null) return roomLearnt
   try {
-    const tokens = Object.values(prefixOf(run).sections).reduce((sum, of) => sum + of, 0)
+    const tokens = Object.values(getPromptPrefix(run).sections).reduce((sum, of) => sum + of, 0)
     return Math.max(0, Math.min(context - tokens, roomLearnt))
   } catch {
     return Math.min(context, roomLearnt)
   }
 }
 
-function buildPrefix({ behaviour, toolbox, parser, thread }: Run): Prefix {
-  const specs = specsOf(toolbox)
-  const prompt = askPlugin(systemPromptPort(behaviour.name), () => behaviour.buildSystemPrompt(ownCopy(thread.state)))
+function buildPrefix({ behaviour, toolbox, parser, thread }: Run): PromptPrefix {
+  const specs = describeTools(toolbox)
+  const prompt = askPlugin(systemPromptPort(behaviour.name), () => behaviour.buildSystemPrompt(copyState(thread.state)))
   const protocol = parser && askPlugin(instructionsPort(parser.name), () => parser.instructions(specs))
-  const { text: system, parts } = compileSystem(prompt, protocol, thread.setup)
-  const own = parser ? compileSystem(prompt, '', thread.setup).text : system
+  const { text: system, parts } = compileSystemPrompt(prompt, protocol, thread.setup)
+  const own = parser ? compileSystemPrompt(prompt, '', thread.setup).text : system
   const tools = parser ? [] : specs
-  const toolsWeight = weightOf(JSON.stringify(tools))
+  const toolsWeight = weighText(JSON.stringify(tools))
   return {
     system,
-    own,
+    ownSystem: own,
     tools,
     digest: hash('sha256', JSON.stringify([system, tools])),
     bytes: Buffer.byteLength(system) + toolsWeight.bytes,

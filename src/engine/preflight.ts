@@ -6,20 +6,20 @@
 import type { Issue } from '../domain/decision.ts'
 import type { StopReason } from '../domain/stop.ts'
 import type { Budget, Resource } from '../domain/task.ts'
-import { type Env, type FileOps, opsOf } from '../ports/env.ts'
+import { type Env, type FileOps, requireOps } from '../ports/env.ts'
 import type { AnyTool } from '../ports/tool.ts'
-import { askPluginLater } from './ask-plugin.ts'
+import { askPluginAsync } from './ask-plugin.ts'
 import { healthPort } from './return-shapes.ts'
 
-export const issue = (code: string, message: string): Issue => ({ code, message })
+export const createIssue = (code: string, message: string): Issue => ({ code, message })
 
-export function reasonOf(
+export function stopReasonFor(
   issues: readonly Issue[],
 ): Extract<StopReason, 'task_validation_failed' | 'env_capability_mismatch'> {
   return issues.some(({ code }) => !code.startsWith('ENV_')) ? 'task_validation_failed' : 'env_capability_mismatch'
 }
 
-export function taskIssues(prompt: string, budget: Budget): readonly Issue[] {
+export function findTaskIssues(prompt: string, budget: Budget): readonly Issue[] {
   const limits = [
     ['TASK_BUDGET_STEPS_INVALID', 'steps', 'whole'],
     ['TASK_BUDGET_RUNTIME_INVALID', 'ms', 'any'],
@@ -28,47 +28,55 @@ export function taskIssues(prompt: string, budget: Budget): readonly Issue[] {
     ['TASK_BUDGET_CONTEXT_INVALID', 'context', 'whole'],
   ] as const
   return [
-    ...(prompt !== '' && prompt.trim() === '' ? [issue('TASK_OBJECTIVE_INVALID', 'the task is empty')] : []),
+    ...(prompt !== '' && prompt.trim() === '' ? [createIssue('TASK_OBJECTIVE_INVALID', 'the task is empty')] : []),
     ...limits.flatMap(([code, name, kind]) => {
       const limit: unknown = budget[name]
       const isNumber = kind === 'whole' ? Number.isSafeInteger(limit) : Number.isFinite(limit)
       if (limit === null || (isNumber && Number(limit) > 0)) return []
       const expected = `a ${kind === 'whole' ? 'whole number' : 'number'} above 0, or null for no limit`
-      return [issue(code, `budget.${name}: got ${JSON.stringify(limit)}; expected ${expected}`)]
+      return [createIssue(code, `budget.${name}: got ${JSON.stringify(limit)}; expected ${expected}`)]
     }),
   ]
 }
 
 /** Checks that the environment is healthy and has the operations that the tools need. */
-export async function envIssues(env: Env, tools: Iterable<AnyTool>): Promise<readonly Issue[]> {
+export async function findEnvIssues(env: Env, tools: Iterable<AnyTool>): Promise<readonly Issue[]> {
   const missing = [...tools].flatMap((tool) =>
     (tool.needs ?? [])
       .filter((group) => !env.groups.includes(group))
       .map((group) =>
         env.groups.length === 0
-          ? issue('ENV_REQUIRED_OPS_MISSING', `${tool.name} needs ${group}, but the environment has no operations`)
-          : issue('ENV_OPS_GROUP_MISSING', `${tool.name} needs ${group}; the environment has ${env.groups.join(', ')}`),
+          ? createIssue(
+              'ENV_REQUIRED_OPS_MISSING',
+              `${tool.name} needs ${group}, but the environment has no operations`,
+            )
+          : createIssue(
+              'ENV_OPS_GROUP_MISSING',
+              `${tool.name} needs ${group}; the environment has ${env.groups.join(', ')}`,
+            ),
       ),
   )
-  const health = await askPluginLater(healthPort, () => env.health())
-  return health.ok ? missing : [...missing, issue('ENV_HEALTH_CHECK_FAILED', health.reason)]
+  const health = await askPluginAsync(healthPort, () => env.health())
+  return health.ok ? missing : [...missing, createIssue('ENV_HEALTH_CHECK_FAILED', health.reason)]
 }
 
 /** Checks that the resources exist and copies them to their targets. With `mount` false it only checks. */
-export async function resourceIssues(
+export async function findResourceIssues(
   env: Env,
   resources: readonly Resource[],
   mount: boolean,
 ): Promise<readonly Issue[]> {
   if (resources.length === 0) return []
-  const file = env.groups.includes('file') ? opsOf(env, 'file') : undefined
+  const file = env.groups.includes('file') ? requireOps(env, 'file') : undefined
   const issues: Issue[] = []
   for (const resource of resources) {
     const { path, mount_to, required = true } = resource
     if (typeof path !== 'string' || path === '')
-      issues.push(issue('TASK_RESOURCE_LOCATOR_MISSING', 'a resource has no path'))
-    else if (mount_to?.trim() === '') issues.push(issue('TASK_RESOURCE_MOUNT_INVALID', `${path}: mount_to is empty`))
-    else if (!file) issues.push(issue('ENV_REQUIRED_OPS_MISSING', `${path}: the environment has no file operations`))
+      issues.push(createIssue('TASK_RESOURCE_LOCATOR_MISSING', 'a resource has no path'))
+    else if (mount_to?.trim() === '')
+      issues.push(createIssue('TASK_RESOURCE_MOUNT_INVALID', `${path}: mount_to is empty`))
+    else if (!file)
+      issues.push(createIssue('ENV_REQUIRED_OPS_MISSING', `${path}: the environment has no file operations`))
     else issues.push(...(await checkResource(file, mount ? resource : withoutMount(resource), required)))
   }
   return issues
@@ -83,14 +91,17 @@ async function checkResource(
 ): Promise<Issue[]> {
   const found = await file.read(path).catch(() => undefined)
   const exists = found !== undefined || (await isFolder(file, path))
-  if (!exists) return required ? [issue('TASK_RESOURCE_MISSING', `${path} does not exist`)] : []
-  if (writable && !(await file.writable(path))) return [issue('TASK_RESOURCE_NOT_WRITABLE', `${path} is not writable`)]
+  if (!exists) return required ? [createIssue('TASK_RESOURCE_MISSING', `${path} does not exist`)] : []
+  if (writable && !(await file.writable(path)))
+    return [createIssue('TASK_RESOURCE_NOT_WRITABLE', `${path} is not writable`)]
   if (mount_to === undefined || !found) return []
   try {
     if ((await file.read(mount_to)) === undefined) await file.write(mount_to, found.text, null)
     return []
   } catch (thrown) {
-    return [issue('TASK_RESOURCE_MOUNT_INVALID', `${path} cannot be mounted at ${mount_to}: ${messageOf(thrown)}`)]
+    return [
+      createIssue('TASK_RESOURCE_MOUNT_INVALID', `${path} cannot be mounted at ${mount_to}: ${messageOf(thrown)}`),
+    ]
   }
 }
 

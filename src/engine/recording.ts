@@ -1,21 +1,21 @@
 /** The replay tape: the records of a run and the replay's position in them. The next record is what happens next. */
 
 import type { Call, CallResult, Issue } from '../domain/decision.ts'
-import type { JournalRecord, Setup } from '../domain/record.ts'
+import type { JournalRecord, RunSetup } from '../domain/record.ts'
 import type { StopReason } from '../domain/stop.ts'
 import { HOOKED_PHASES, type HookedPhase } from '../ports/hook.ts'
-import { INTERRUPTED_BEFORE, type Interruption } from './interruption.ts'
-import type { Worth } from './labels.ts'
+import { type Interruption, NOT_STARTED_INTERRUPTED } from './interruption.ts'
+import type { RecordedLabel } from './labels.ts'
 
-export type Kind<K extends JournalRecord['kind']> = Extract<JournalRecord, { kind: K }>
+export type RecordOfKind<K extends JournalRecord['kind']> = Extract<JournalRecord, { kind: K }>
 
 type EndedEarly = Exclude<Interruption['why'], 'stopping'>
 
 /** How the tape ends one replayed process. */
-export interface Ends {
-  die(): void
+export interface ProcessControl {
+  kill(): void
   /** Releases the run after its step. */
-  rest(): void
+  release(): void
   interrupt(why: Interruption['why']): void
   cancelAfterStep(): void
 }
@@ -28,7 +28,7 @@ const CLOSING_KINDS: ReadonlySet<JournalRecord['kind']> = new Set([
   'diagnosed',
 ])
 
-export class Recording {
+export class ReplayTape {
   /** The session's journal before the run. */
   readonly past: readonly JournalRecord[]
   readonly behaviour: string
@@ -41,7 +41,7 @@ export class Recording {
   /** Running sums of the recorded step durations: 0, first, first two, … */
   readonly #elapsed: readonly number[]
   #isDiverged = false
-  #ends: Ends = { die() {}, rest() {}, interrupt() {}, cancelAfterStep() {} }
+  #ends: ProcessControl = { kill() {}, release() {}, interrupt() {}, cancelAfterStep() {} }
   #hasStepStarted = false
 
   constructor(records: readonly JournalRecord[], past: readonly JournalRecord[]) {
@@ -54,32 +54,32 @@ export class Recording {
   }
 
   /** Restart: drops records that were not committed. */
-  begin(ends: Ends): void {
+  restart(ends: ProcessControl): void {
     this.#ends = ends
     this.#steps -= this.#made.splice(this.#written).filter(isStep).length
     this.#hasStepStarted = false
   }
 
   /** The replay is complete, or it has diverged from the recording and cannot continue. */
-  over(): boolean {
+  isOver(): boolean {
     return this.#isDiverged || this.#written >= this.#records.length
   }
 
-  part(): void {
+  diverge(): void {
     this.#isDiverged = true
-    this.#ends.die()
+    this.#ends.kill()
   }
 
-  produced(): readonly JournalRecord[] {
+  committedRecords(): readonly JournalRecord[] {
     return this.#made.slice(0, this.#written)
   }
 
-  made(record: JournalRecord): void {
+  addRecord(record: JournalRecord): void {
     if (this.next()?.kind !== record.kind) this.#isDiverged = true
     this.#made.push(record)
     const next = this.next()
-    if (next?.kind === 'call_settled' && next.result.content === INTERRUPTED_BEFORE.content)
-      this.interrupt(this.whyCutShort(this.find('step_committed')) ?? 'stopping')
+    if (next?.kind === 'call_settled' && next.result.content === NOT_STARTED_INTERRUPTED.content)
+      this.interrupt(this.interruptionOf(this.find('step_committed')) ?? 'stopping')
     const reason = record.kind === 'step_committed' && record.next.kind === 'end' ? undefined : this.whyEndedHere()
     if (reason === 'cancelled') this.#ends.cancelAfterStep()
     else if (reason) this.interrupt(reason)
@@ -87,10 +87,10 @@ export class Recording {
     this.#steps += 1
     this.#hasStepStarted = false
     // The recorded run was released here or never continued.
-    if (this.isPutDown()) this.#ends.rest()
+    if (this.wasStoppedHere()) this.#ends.release()
   }
 
-  written(): void {
+  markCommitted(): void {
     this.#written = this.#made.length
   }
 
@@ -105,50 +105,50 @@ export class Recording {
     return this.#records.slice(from, end < 0 ? undefined : end + 1)
   }
 
-  find<K extends JournalRecord['kind']>(kind: K): Kind<K> | undefined {
-    return this.#remainingTurn().find((record): record is Kind<K> => record.kind === kind)
+  find<K extends JournalRecord['kind']>(kind: K): RecordOfKind<K> | undefined {
+    return this.#remainingTurn().find((record): record is RecordOfKind<K> => record.kind === kind)
   }
 
-  intended(index: number): Kind<'call_intended'> | undefined {
+  intended(index: number): RecordOfKind<'call_intended'> | undefined {
     const found = this.#remainingTurn().find((record) => record.kind === 'call_intended' && record.index === index)
-    return found as Kind<'call_intended'> | undefined
+    return found as RecordOfKind<'call_intended'> | undefined
   }
 
-  settled(index: number): Kind<'call_settled'> | undefined {
+  settled(index: number): RecordOfKind<'call_settled'> | undefined {
     const upcoming = this.#remainingTurn()
     const settled = upcoming.find((record) => record.kind === 'call_settled' && record.index === index)
-    return this.intended(index) ? undefined : (settled as Kind<'call_settled'> | undefined)
+    return this.intended(index) ? undefined : (settled as RecordOfKind<'call_settled'> | undefined)
   }
 
-  held(index: number): CallResult | undefined {
+  heldResult(index: number): CallResult | undefined {
     const result = this.settled(index)?.result
     return (result?.facts as { readonly held?: boolean } | undefined)?.held ? result : undefined
   }
 
-  approved(): readonly Call[] {
+  approvedCalls(): readonly Call[] {
     const decision = this.find('decided')?.decision
     return decision?.kind === 'act' ? decision.calls.filter(({ approval }) => approval !== undefined) : []
   }
 
-  intent(): Kind<'intent_fixed'> | undefined {
+  nextIntent(): RecordOfKind<'intent_fixed'> | undefined {
     const next = this.next()
     return next?.kind === 'intent_fixed' ? next : undefined
   }
 
-  worth(index: number): Worth {
+  recordedLabel(index: number): RecordedLabel {
     const settled = this.#remainingTurn().find((record) => record.kind === 'call_settled' && record.index === index)
-    const { label, outside } = (settled ?? {}) as Worth
+    const { label, outside } = (settled ?? {}) as RecordedLabel
     return { ...(label === undefined ? {} : { label }), ...(outside === undefined ? {} : { outside }) }
   }
 
   /** Whether a fallback model replaced the one that failed here. */
-  standIn(): 'now' | 'later' | undefined {
+  fallback(): 'now' | 'later' | undefined {
     const next = this.next()
     if (next?.kind !== 'failed' || next.ruling.kind !== 'retry') return undefined
     return next.ruling.until === null ? 'now' : 'later'
   }
 
-  diagnosed(about: string): Kind<'diagnosed'> | undefined {
+  diagnosed(about: string): RecordOfKind<'diagnosed'> | undefined {
     const next = this.next()
     return next?.kind === 'diagnosed' && next.about === about ? next : undefined
   }
@@ -162,10 +162,10 @@ export class Recording {
   }
 
   /** The setup of the next process. */
-  setup(): Setup {
+  setup(): RunSetup {
     const next = this.next()
     const last = next && isSetup(next) ? next : this.#made.findLast(isSetup)
-    return (last as Kind<'run_started' | 'refitted'>).setup
+    return (last as RecordOfKind<'run_started' | 'refitted'>).setup
   }
 
   /** The issues that kept the run from being opened at this point; undefined: it was opened. */
@@ -177,7 +177,7 @@ export class Recording {
   }
 
   /** The program was killed here and restarted with a different configuration or version. */
-  isTakenUpAnew(): boolean {
+  isReconfiguredNext(): boolean {
     const next = this.next()
     return next?.kind === 'refitted' || next?.kind === 'migrated'
   }
@@ -186,7 +186,7 @@ export class Recording {
    * Whether the recorded process was killed or stopped here, in `phase`. The evidence: the next record is the failure
    * of a hook of an earlier phase, because the next process calls the hooks of the turn again.
    */
-  isHookedAnew(phase: HookedPhase): boolean {
+  wasKilledInPhase(phase: HookedPhase): boolean {
     const next = this.next()
     const [, when, name] = (next?.kind === 'diagnosed' && /^hook .*: on_(before|after)_(\w+)$/s.exec(next.about)) || []
     const [at, current] = [HOOKED_PHASES.indexOf(name as HookedPhase), HOOKED_PHASES.indexOf(phase)]
@@ -194,8 +194,8 @@ export class Recording {
   }
 
   /** Whether the recorded process was stopped here: the recording ends, or the next record is of another process. */
-  isPutDown(): boolean {
-    return !this.next() || this.isTakenUpAnew() || this.issues() !== undefined
+  wasStoppedHere(): boolean {
+    return !this.next() || this.isReconfiguredNext() || this.issues() !== undefined
   }
 
   /** Why the run ended here between two steps; undefined: it did not. */
@@ -204,7 +204,7 @@ export class Recording {
     return next?.kind === 'run_ended' ? interruptionFor(next.stop_reason) : undefined
   }
 
-  whyCutShort(record: JournalRecord | undefined): EndedEarly | undefined {
+  interruptionOf(record: JournalRecord | undefined): EndedEarly | undefined {
     if (record?.kind !== 'step_committed' || record.next.kind !== 'end') return undefined
     return interruptionFor(record.next.stop_reason)
   }
@@ -215,23 +215,25 @@ export class Recording {
 
   /** Contract: never resolves; the replayed process ends here, as the recorded one did. */
   die(): Promise<never> {
-    this.#ends.die()
+    this.#ends.kill()
     return new Promise(() => {})
   }
 
   /** The input of the next turn without the run's task. */
-  input(task: string): Kind<'input_bound'>['input'] {
+  input(task: string): RecordOfKind<'input_bound'>['input'] {
     return this.nextInput()?.input.filter(({ id }) => id !== task) ?? []
   }
 
-  nextInput(): Kind<'input_bound'> | undefined {
+  nextInput(): RecordOfKind<'input_bound'> | undefined {
     const at = indexFrom(this.#records, this.#made.length, ({ kind }) => kind === 'input_bound')
-    return this.#records[at] as Kind<'input_bound'> | undefined
+    return this.#records[at] as RecordOfKind<'input_bound'> | undefined
   }
 
   /** Interrupted calls that the owner declared as not executed, so that they ran again. */
-  triedAgain(): readonly Kind<'call_intended'>[] {
-    return this.#remainingTurn().filter((record): record is Kind<'call_intended'> => record.kind === 'call_intended')
+  repeatedCalls(): readonly RecordOfKind<'call_intended'>[] {
+    return this.#remainingTurn().filter(
+      (record): record is RecordOfKind<'call_intended'> => record.kind === 'call_intended',
+    )
   }
 
   now(): number {

@@ -5,35 +5,35 @@
  */
 
 import type { CallResult } from '../domain/decision.ts'
-import { afterCrash, whoHears } from '../domain/effect.ts'
+import { afterCrash, unknownOutcomeAction } from '../domain/effect.ts'
 import { assertNever, asTirelessError, TirelessError } from '../domain/error.ts'
 import { copyJson } from '../domain/json.ts'
-import type { Resolution, Unknown, UnknownStatus } from '../domain/unknown.ts'
-import type { AnyTool, Probe } from '../ports/tool.ts'
-import { checkReturn, invalidReturn } from './ask-plugin.ts'
-import { checkedResult, contextOf, execute } from './execute.ts'
-import { knownOf, unknownOf } from './interrupted.ts'
+import type { Resolution, UnknownOutcome, UnknownStatus } from '../domain/unknown.ts'
+import type { AnyTool, ProbeResult } from '../ports/tool.ts'
+import { checkReturn, invalidReturnError } from './ask-plugin.ts'
+import { checkToolResult, createToolContext, executeCall } from './execute.ts'
+import { findUnknownOutcome, newUnknownOutcome } from './interrupted.ts'
 import { remainsPort } from './return-shapes.ts'
-import { flush, type Run, record } from './run.ts'
+import { appendRecord, flushRecords, type Run } from './run.ts'
 import { Suspended } from './suspended.ts'
-import type { Intended } from './thread.ts'
+import type { IntendedCall } from './thread.ts'
 
 /** `offered` is undefined if the tool is no longer in the toolbox: it does not run again, but can report remains. */
 interface InterruptedCall {
   readonly run: Run
-  readonly intended: Intended
+  readonly intended: IntendedCall
   readonly tool: AnyTool | undefined
   readonly offered: AnyTool | undefined
   /** The tool's own message, if the tool reported the unknown outcome. */
   readonly toolMessage: string
 }
 
-export async function recoverCall(run: Run, intended: Intended, toolMessage = ''): Promise<CallResult> {
-  const recorded = run.engine.replaying?.recovered(intended)
+export async function recoverCall(run: Run, intended: IntendedCall, toolMessage = ''): Promise<CallResult> {
+  const recorded = run.engine.replaySource?.recoveredResult(intended)
   if (recorded) return recorded
   const { tool: name } = intended.call
   const call = { run, intended, tool: run.engine.tools.get(name), offered: run.toolbox.get(name), toolMessage }
-  const plan = call.offered ? afterCrash(intended.effect) : whoHears(intended.effect)
+  const plan = call.offered ? afterCrash(intended.effect) : unknownOutcomeAction(intended.effect)
   switch (plan) {
     case 'rerun':
       return rerun(call)
@@ -49,7 +49,7 @@ export async function recoverCall(run: Run, intended: Intended, toolMessage = ''
 }
 
 /** `why`: the error of a probe that failed. */
-type ProbeOutcome = Probe & { readonly why?: string }
+type ProbeOutcome = ProbeResult & { readonly why?: string }
 
 function handleProbe(probed: InterruptedCall, outcome: ProbeOutcome): Promise<CallResult> | CallResult {
   const call =
@@ -60,14 +60,14 @@ function handleProbe(probed: InterruptedCall, outcome: ProbeOutcome): Promise<Ca
     case 'not':
       return rerun(call)
     case 'unclear':
-      return whoHears(call.intended.effect) === 'tell_model' ? tellModel(call) : askHuman(call)
+      return unknownOutcomeAction(call.intended.effect) === 'tell_model' ? tellModel(call) : askHuman(call)
     default:
       return assertNever(outcome)
   }
 }
 
 async function tellModel(call: InterruptedCall): Promise<CallResult> {
-  const recorded = await knownOf(call.run, call.intended)
+  const recorded = await findUnknownOutcome(call.run, call.intended)
   // List it only once: listing it again would discard a person's resolution.
   const { output_so_far } = recorded ?? (await listUnknown(call, 'told_model'))
   return {
@@ -78,12 +78,12 @@ Check before you repeat it.\n${output_so_far}`,
 }
 
 async function askHuman(call: InterruptedCall): Promise<CallResult> {
-  const recorded = await knownOf(call.run, call.intended)
+  const recorded = await findUnknownOutcome(call.run, call.intended)
   if (recorded?.resolution) return applyResolution(call, recorded.resolution)
   return waitForResolution(call, recorded ?? (await listUnknown(call, 'open')))
 }
 
-function waitForResolution({ intended }: InterruptedCall, { id }: Unknown): never {
+function waitForResolution({ intended }: InterruptedCall, { id }: UnknownOutcome): never {
   const reason = `it is unknown whether ${intended.call.tool} took effect. \
 Run: tireless unknowns resolve ${id} --as happened|not|recheck`
   throw new Suspended({ kind: 'unknown', unknown_id: id, until: null, reason })
@@ -121,9 +121,9 @@ async function runNewAttempt(again: InterruptedCall): Promise<CallResult> {
       content: 'The owner says that this call did not take effect. The tool is no longer available.',
     }
   const { turn, index, call, effect } = intended
-  const next = record(run, { kind: 'call_intended', turn, index, attempt: intended.attempt + 1, call, effect })
-  await flush(run, [])
-  return execute(run, offered, next as Intended)
+  const next = appendRecord(run, { kind: 'call_intended', turn, index, attempt: intended.attempt + 1, call, effect })
+  await flushRecords(run, [])
+  return executeCall(run, offered, next as IntendedCall)
 }
 
 function rerun(call: InterruptedCall): Promise<CallResult> | CallResult {
@@ -131,7 +131,7 @@ function rerun(call: InterruptedCall): Promise<CallResult> | CallResult {
   checkNotAborted(call)
   const { run, intended, offered } = call
   return offered
-    ? execute(run, offered, intended)
+    ? executeCall(run, offered, intended)
     : { status: 'not_started', content: 'This call did not take effect. The tool is no longer available.' }
 }
 
@@ -139,11 +139,11 @@ async function probe(call: InterruptedCall): Promise<ProbeOutcome> {
   const { run, tool, intended } = call
   if (!tool?.probe) return { kind: 'unclear' }
   checkNotAborted(call)
-  const context = contextOf(run, intended, run.signal)
+  const context = createToolContext(run, intended, run.signal)
   const { before = null, call: probed } = intended
   const ask = tool.probe.bind(tool, copyJson(probed.args) as never, copyJson(before), context)
   try {
-    return checkProbe(tool.name, await run.leaving.or(ask, abortedInRecovery))
+    return checkProbe(tool.name, await run.grace.race(ask, abortedInRecovery))
   } catch (thrown) {
     if (run.signal.aborted)
       throw new TirelessError('aborted', 'the run was interrupted while it recovered a call', { cause: thrown })
@@ -152,21 +152,25 @@ async function probe(call: InterruptedCall): Promise<ProbeOutcome> {
   }
 }
 
-function checkProbe(tool: string, outcome: unknown): Probe {
+function checkProbe(tool: string, outcome: unknown): ProbeResult {
   const { kind, result } = (outcome ?? {}) as { readonly kind?: unknown; readonly result?: unknown }
   if (kind === 'not' || kind === 'unclear') return { kind }
-  if (kind === 'happened') return { kind, result: checkedResult(tool, 'probe', result) }
+  if (kind === 'happened') return { kind, result: checkToolResult(tool, 'probe', result) }
   const expected = "{ kind: 'happened', result }, { kind: 'not' } or { kind: 'unclear' }"
-  throw invalidReturn({ who: `tool ${tool}`, method: 'probe', expected }, outcome)
+  throw invalidReturnError({ who: `tool ${tool}`, method: 'probe', expected }, outcome)
 }
 
 async function readRemains(call: InterruptedCall): Promise<string> {
   const { run, tool, intended, toolMessage } = call
   if (!tool?.remains) return toolMessage
   checkNotAborted(call)
-  const look = tool.remains.bind(tool, copyJson(intended.call.args) as never, contextOf(run, intended, run.signal))
+  const look = tool.remains.bind(
+    tool,
+    copyJson(intended.call.args) as never,
+    createToolContext(run, intended, run.signal),
+  )
   try {
-    const left = checkReturn(remainsPort(tool.name), await run.leaving.or(look, abortedInRecovery))
+    const left = checkReturn(remainsPort(tool.name), await run.grace.race(look, abortedInRecovery))
     return joinLines(toolMessage, left)
   } catch (thrown) {
     if (run.signal.aborted)
@@ -182,8 +186,8 @@ function abortedInRecovery(): never {
 }
 
 /** Lists the unknown outcome, or opens it again after a recheck without a result. */
-async function listUnknown(call: InterruptedCall, status: UnknownStatus): Promise<Unknown> {
-  const unknown = unknownOf(call.run, call.intended, status, await readRemains(call))
-  await flush(call.run, [{ op: 'unknown', unknown }])
+async function listUnknown(call: InterruptedCall, status: UnknownStatus): Promise<UnknownOutcome> {
+  const unknown = newUnknownOutcome(call.run, call.intended, status, await readRemains(call))
+  await flushRecords(call.run, [{ op: 'unknown', unknown }])
   return unknown
 }

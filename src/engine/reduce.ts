@@ -4,24 +4,27 @@
  */
 
 import { asTirelessError, TirelessError } from '../domain/error.ts'
-import { copyJson, ignoreRejections, type Json, plainCopy } from '../domain/json.ts'
-import { type Patch, patchOf } from '../domain/patch.ts'
-import type { Behaviour, Reduced } from '../ports/behaviour.ts'
+import { copyJson, copyPlainData, ignoreRejections, type Json } from '../domain/json.ts'
+import { type Patch, patchBetween } from '../domain/patch.ts'
+import type { Behaviour, CompletedStep } from '../ports/behaviour.ts'
 import { callPlugin } from './ask-plugin.ts'
 import type { Run } from './run.ts'
 
 /** Copies the state for a plugin, which may change its copy. */
-export const ownCopy: (state: Json) => Json = copyJson
+export const copyState: (state: Json) => Json = copyJson
 
-export function reduce(run: Run, step: Reduced): { readonly state: Json; readonly patch: Patch | undefined } {
+export function reduceState(
+  run: Run,
+  step: CompletedStep,
+): { readonly state: Json; readonly patch: Patch | undefined } {
   const { behaviour, thread } = run
   if (!behaviour.reduce) return { state: thread.state, patch: undefined }
-  const given = ownCopy(thread.state)
+  const given = copyState(thread.state)
   try {
     const method = { who: `behaviour ${behaviour.name}`, method: 'reduce' }
     const returned = callPlugin(method, () => behaviour.reduce?.(given, step))
     const state = checkState(behaviour, 'reduce', returned === undefined ? given : returned)
-    return { state, patch: patchOf(thread.state, state) }
+    return { state, patch: patchBetween(thread.state, state) }
   } catch (thrown) {
     // Any error of the reducer or the schema means that there is no valid state.
     throw new TirelessError('state_invalid', asTirelessError(thrown).message, { cause: thrown })
@@ -49,5 +52,5 @@ type Stateful = Pick<Behaviour, 'name' | 'state'>
 
 function plainState(what: string, state: unknown): Json {
   ignoreRejections(state)
-  return plainCopy(state, { what, code: 'state_invalid', undefinedKeys: 'refuse' })
+  return copyPlainData(state, { what, code: 'state_invalid', undefinedKeys: 'refuse' })
 }

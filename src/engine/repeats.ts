@@ -7,17 +7,21 @@
 import { hash } from 'node:crypto'
 import type { CallResult } from '../domain/decision.ts'
 import type { Json } from '../domain/json.ts'
-import type { Done, OpenTurn, Thread } from './thread.ts'
+import type { OpenTurn, SessionThread, SettledCall } from './thread.ts'
 import type { Toolbox } from './toolbox.ts'
 
 const ROUNDS = 3
 const MAX_CYCLE_LENGTH = 3
 
 /** Number of recent calls to keep. */
-export const RECENT = ROUNDS * MAX_CYCLE_LENGTH
+export const MAX_RECENT_CALLS = ROUNDS * MAX_CYCLE_LENGTH
 
 /** The result of a call that is blocked as a repetition; undefined: it may run. */
-export function heldBack(recent: readonly Done[], toolbox: Toolbox, call: CallArgs): CallResult | undefined {
+export function blockRepetition(
+  recent: readonly SettledCall[],
+  toolbox: Toolbox,
+  call: CallArgs,
+): CallResult | undefined {
   const cycle = findCycle(recent, toolbox)
   if (!cycle.some((done) => isSameCall(done, call, toolbox))) return undefined
   const what =
@@ -28,11 +32,11 @@ export function heldBack(recent: readonly Done[], toolbox: Toolbox, call: CallAr
 }
 
 /** Whether a call of this turn was blocked. */
-export const wasHeldBack = ({ settled }: OpenTurn): boolean =>
+export const hasBlockedCall = ({ settled }: OpenTurn): boolean =>
   [...settled.values()].some(({ status }) => status === 'blocked')
 
 /** Adds one warning per cycle, to the call that completes the third round. */
-export function withWarning(recent: readonly Done[], toolbox: Toolbox, done: Done): CallResult {
+export function addRepetitionWarning(recent: readonly SettledCall[], toolbox: Toolbox, done: SettledCall): CallResult {
   const { result } = done
   const { length } = findCycle([...recent, done], toolbox)
   if (length === 0 || isCycling(recent, length, toolbox) || withoutWarning(result.content) !== result.content)
@@ -47,13 +51,13 @@ const WARNINGS = Array.from({ length: MAX_CYCLE_LENGTH }, (_, i) =>
 )
 
 /** The shortest list of calls that was repeated three times in a row; empty if there is none. */
-function findCycle(recent: readonly Done[], toolbox: Toolbox): readonly Done[] {
+function findCycle(recent: readonly SettledCall[], toolbox: Toolbox): readonly SettledCall[] {
   for (let length = 1; length <= MAX_CYCLE_LENGTH; length += 1)
     if (isCycling(recent, length, toolbox)) return recent.slice(-length)
   return []
 }
 
-function isCycling(recent: readonly Done[], length: number, toolbox: Toolbox): boolean {
+function isCycling(recent: readonly SettledCall[], length: number, toolbox: Toolbox): boolean {
   const last = recent.slice(-ROUNDS * length)
   return (
     last.length === ROUNDS * length &&
@@ -61,12 +65,12 @@ function isCycling(recent: readonly Done[], length: number, toolbox: Toolbox): b
   )
 }
 
-function isSameDone(one: Done, other: Done | undefined, toolbox: Toolbox): boolean {
+function isSameDone(one: SettledCall, other: SettledCall | undefined, toolbox: Toolbox): boolean {
   if (one.result.status !== other?.result.status) return false
   return withoutWarning(one.result.content) === withoutWarning(other.result.content) && isSameCall(one, other, toolbox)
 }
 
-type CallArgs = Pick<Done, 'tool' | 'args'>
+type CallArgs = Pick<SettledCall, 'tool' | 'args'>
 
 const isSameCall = (one: CallArgs, other: CallArgs, toolbox: Toolbox): boolean =>
   one.tool === other.tool && signature(one, toolbox) === signature(other, toolbox)
@@ -91,7 +95,11 @@ const MAX_KNOWN = 1000
 const MAX_UNHASHED = 256
 
 /** Whether the result is new in this run. Adds it to `known`. */
-export function isNews(known: Set<string>, call: CallArgs | undefined, { status, content }: CallResult): boolean {
+export function noteNewResult(
+  known: Set<string>,
+  call: CallArgs | undefined,
+  { status, content }: CallResult,
+): boolean {
   // The content is appended raw: encoding it as JSON takes longer than the digest.
   const text = `${JSON.stringify([call?.tool, call?.args, status])}${content}`
   // A short text is kept as it is: hashing it takes longer than comparing it.
@@ -104,7 +112,10 @@ export function isNews(known: Set<string>, call: CallArgs | undefined, { status,
 }
 
 /** Steps in a row whose calls returned nothing new, including this one. A step without calls does not count. */
-export function barrenAfter({ barren }: Thread, { settled, news }: OpenTurn): number {
+export function countStepsWithoutNews(
+  { stepsWithoutNews: barren }: SessionThread,
+  { settled, hasNews: news }: OpenTurn,
+): number {
   if (settled.size === 0) return barren
   return news ? 0 : barren + 1
 }

@@ -5,9 +5,9 @@ import { TirelessError } from '../domain/error.ts'
 import { unknownIdOf } from '../domain/unknown.ts'
 import { iso } from '../ports/clock.ts'
 import type { Op, Store } from '../ports/store.ts'
-import type { Recording } from './recording.ts'
+import type { ReplayTape } from './recording.ts'
 
-export function replayStore(dispatch: Dispatch, tape: Recording): Store {
+export function createReplayStore(dispatch: Dispatch, tape: ReplayTape): Store {
   const { session_id, agent_id } = dispatch
   const notAvailable = (): never => {
     throw new TirelessError('internal', 'this operation is not available in a replay')
@@ -15,15 +15,15 @@ export function replayStore(dispatch: Dispatch, tape: Recording): Store {
   return {
     async commit(batches) {
       const results = batches.map(({ ops }) => ({ ok: true as const, results: ops.map(resultOf) }))
-      tape.written()
+      tape.markCommitted()
       return results
     },
-    journal: async () => [...tape.past, ...tape.produced()],
+    journal: async () => [...tape.past, ...tape.committedRecords()],
     session: async () => ({ session_id, agent_id, workspace: '/', status: 'active', created_at: iso(0) }),
     inbox: async () => tape.input(dispatch.dispatch_id),
     /** A call that ran again had been resolved as not executed. */
     unknowns: async () =>
-      tape.triedAgain().map((intended) => ({
+      tape.repeatedCalls().map((intended) => ({
         id: unknownIdOf(session_id, { ...intended, attempt: intended.attempt - 1 }),
         session_id,
         dispatch_id: dispatch.dispatch_id,
@@ -67,7 +67,7 @@ export function replayStore(dispatch: Dispatch, tape: Recording): Store {
     projection: notAvailable,
     outbox: notAvailable,
     dueMessages: notAvailable,
-    nextMessage: notAvailable,
+    nextMessageDue: notAvailable,
     deliveries: notAvailable,
     workers: notAvailable,
     nextTimer: notAvailable,

@@ -8,53 +8,53 @@
 import { z } from 'zod'
 import type { Dispatch } from '../domain/dispatch.ts'
 import { type ErrorCode, TirelessError } from '../domain/error.ts'
-import type { JournalRecord, Setup } from '../domain/record.ts'
+import type { JournalRecord, RunSetup } from '../domain/record.ts'
 import type { Wait } from '../domain/wait.ts'
 import type { Critic } from '../ports/behaviour.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Env } from '../ports/env.ts'
 import { HOOKED_PHASES, type Hook } from '../ports/hook.ts'
-import { type Model, type Models, onlyModel } from '../ports/model.ts'
+import { type Model, type Models, singleModel } from '../ports/model.ts'
 import { NO_SECRETS } from '../ports/secrets.ts'
 import { NO_SNAPSHOTS } from '../ports/snapshots.ts'
 import type { AnyTool } from '../ports/tool.ts'
-import { advance } from './advance.ts'
+import { advanceDispatch } from './advance.ts'
 import { Breaker } from './chain.ts'
 import { Interruption } from './interruption.ts'
-import { type Kind, Recording } from './recording.ts'
-import { replayStore } from './replay-store.ts'
+import { type RecordOfKind, ReplayTape } from './recording.ts'
+import { createReplayStore } from './replay-store.ts'
 import type { Engine } from './run.ts'
 import { Suspended } from './suspended.ts'
-import { Unfit } from './unfit.ts'
+import { RecordedIssuesError } from './unfit.ts'
 
 /** Maximum number of replayed processes in a row without a new record, for example when another run ended this one. */
 const MAX_BARREN = 3
 
 /** Contract: returns the records that the engine produces, up to the end of the recording or the first divergence. */
-export async function replay(
+export async function replayRun(
   engine: Engine,
   dispatch: Dispatch,
   past: readonly JournalRecord[],
   records: readonly JournalRecord[],
 ): Promise<readonly JournalRecord[]> {
-  const tape = new Recording(records, past)
-  for (let barren = 0; barren < MAX_BARREN && !tape.over(); ) {
-    const before = tape.produced().length
+  const tape = new ReplayTape(records, past)
+  for (let barren = 0; barren < MAX_BARREN && !tape.isOver(); ) {
+    const before = tape.committedRecords().length
     await replayProcess(engine, dispatch, tape)
-    barren = tape.produced().length > before ? 0 : barren + 1
+    barren = tape.committedRecords().length > before ? 0 : barren + 1
   }
-  return tape.produced()
+  return tape.committedRecords()
 }
 
 type Controllers = [AbortController, AbortController, AbortController, AbortController]
 
 /** Replays one process of the run, until the run ends, is released, or the process was killed. */
-async function replayProcess(engine: Engine, dispatch: Dispatch, tape: Recording): Promise<void> {
+async function replayProcess(engine: Engine, dispatch: Dispatch, tape: ReplayTape): Promise<void> {
   const [drain, abort, afterStep, immediate] = Array.from({ length: 4 }, () => new AbortController()) as Controllers
   const died = new Promise<void>((resolve) =>
-    tape.begin({
-      die: resolve,
-      rest: () => drain.abort('replay'),
+    tape.restart({
+      kill: resolve,
+      release: () => drain.abort('replay'),
       interrupt(why) {
         if (why === 'stopping') drain.abort('replay')
         abort.abort(new Interruption(why))
@@ -68,7 +68,7 @@ async function replayProcess(engine: Engine, dispatch: Dispatch, tape: Recording
   const setup = tape.setup()
   const isolated: Engine = {
     ...engine,
-    store: replayStore(dispatch, tape),
+    store: createReplayStore(dispatch, tape),
     clock: recordedClock(tape),
     ids: { next: () => 'replay' },
     models: recordedModels(tape, setup),
@@ -86,38 +86,38 @@ async function replayProcess(engine: Engine, dispatch: Dispatch, tape: Recording
     secrets: NO_SECRETS,
     snapshots: NO_SNAPSHOTS,
     skills: { brief: async () => ({ skills: setup.skills ?? [], instructions: setup.instructions ?? null }) },
-    sink: { opened() {}, recorded() {}, closed() {}, delta() {} },
+    sink: { onRunOpened() {}, onRecord() {}, onRunClosed() {}, delta() {} },
     budget: setup.budget,
-    replaying: {
-      made: (record) => tape.made(record),
-      recovered({ index }) {
+    replaySource: {
+      onRecord: (record) => tape.addRecord(record),
+      recoveredResult({ index }) {
         // The run waited for a person's answer, and was resumed with a different configuration.
-        if (tape.isTakenUpAnew() || tape.isHookedAnew('act')) throw new Suspended(ENDED_HERE)
+        if (tape.isReconfiguredNext() || tape.wasKilledInPhase('act')) throw new Suspended(ENDED_HERE)
         return tape.settled(index)?.result
       },
-      held: (index) => tape.held(index),
-      asked() {
+      heldResult: (index) => tape.heldResult(index),
+      modelId() {
         const next = tape.next()
         if (next?.kind === 'failed') throw recordedError(next)
         return tape.find('model_requested')?.model ?? setup.model ?? 'none'
       },
-      reserved: () => tape.find('model_requested')?.reserved,
-      cost: () => tape.find('model_answered')?.usd,
-      standIn: () => tape.standIn(),
-      approved: () => tape.approved(),
-      intent() {
-        if (tape.isHookedAnew('act')) throw new Suspended(ENDED_HERE)
-        return tape.intent()
+      reservedUsd: () => tape.find('model_requested')?.reserved,
+      costUsd: () => tape.find('model_answered')?.usd,
+      fallback: () => tape.fallback(),
+      approvedCalls: () => tape.approvedCalls(),
+      nextIntent() {
+        if (tape.wasKilledInPhase('act')) throw new Suspended(ENDED_HERE)
+        return tape.nextIntent()
       },
-      worth: (index) => tape.worth(index),
-      recalled: () => tape.nextInput()?.recalled,
+      recordedLabel: (index) => tape.recordedLabel(index),
+      recalledFacts: () => tape.nextInput()?.recalled,
     },
   }
   const replayed = { ...dispatch, metadata: { ...dispatch.metadata, ...recordedOverrides(tape, setup) } }
   const cancelling = { afterStep: afterStep.signal, immediate: immediate.signal }
-  const finished = advance(isolated, replayed, { drain: drain.signal, abort: abort.signal }, cancelling).then(
+  const finished = advanceDispatch(isolated, replayed, { drain: drain.signal, abort: abort.signal }, cancelling).then(
     () => {},
-    () => tape.part(),
+    () => tape.diverge(),
   )
   await Promise.race([finished, died])
 }
@@ -128,7 +128,7 @@ const ENDED_HERE: Wait = { kind: 'unknown', unknown_id: '', until: null, reason:
 const lazyTools = ({ tools }: Engine): readonly string[] =>
   [...tools.values()].flatMap(({ name, lazy }) => (lazy ? [name] : []))
 
-const recordedOverrides = ({ behaviour }: Recording, { parser, memory, budget }: Setup) => ({
+const recordedOverrides = ({ behaviour }: ReplayTape, { parser, memory, budget }: RunSetup) => ({
   behaviour,
   parser,
   memory,
@@ -136,9 +136,9 @@ const recordedOverrides = ({ behaviour }: Recording, { parser, memory, budget }:
   resources: [],
 })
 
-function recordedEnv(tape: Recording): Env {
+function recordedEnv(tape: ReplayTape): Env {
   const issues = tape.issues()
-  if (issues) throw new Unfit(issues)
+  if (issues) throw new RecordedIssuesError(issues)
   return EMPTY_ENV
 }
 
@@ -151,25 +151,25 @@ const EMPTY_ENV: Env = {
 }
 
 /** The time is that of the next record; a step takes as long as recorded. */
-function recordedClock(tape: Recording): Clock {
+function recordedClock(tape: ReplayTape): Clock {
   return { now: () => tape.now(), monotonic: () => tape.monotonic(), sleep: () => new Promise(() => {}) }
 }
 
 /** Contract of the functions below: the next record on the tape is what happens next. */
-function recordedModels(tape: Recording, { model, fallback = [] }: Setup): Models {
+function recordedModels(tape: ReplayTape, { model, fallback = [] }: RunSetup): Models {
   const first = model ?? 'none'
   return {
-    ...onlyModel(recordedModel(tape, first)),
+    ...singleModel(recordedModel(tape, first)),
     get: (id = first) => recordedModel(tape, id),
-    chain: async () => [first, ...fallback],
+    fallbackChain: async () => [first, ...fallback],
   }
 }
 
-function recordedModel(tape: Recording, id: string): Model {
+function recordedModel(tape: ReplayTape, id: string): Model {
   return {
     id,
     async call() {
-      if (tape.isTakenUpAnew()) return tape.die()
+      if (tape.isReconfiguredNext()) return tape.die()
       const next = tape.next()
       if (next?.kind === 'model_answered') return next.answer
       if (next?.kind === 'failed') throw recordedError(next)
@@ -178,20 +178,20 @@ function recordedModel(tape: Recording, id: string): Model {
   }
 }
 
-function recordedError({ code, message, ruling, ts }: Kind<'failed'>): TirelessError {
+function recordedError({ code, message, ruling, ts }: RecordOfKind<'failed'>): TirelessError {
   const until = ruling.kind === 'retry' ? ruling.until : null
   return new TirelessError(code, message, { retryAfterMs: until === null ? undefined : until - ts })
 }
 
 /** Interrupts the run if the recording did so here. Otherwise the process was killed: the promise never resolves. */
-function abortOrDie<T>(tape: Recording, next: JournalRecord | undefined): Promise<T> {
-  const why = tape.whyCutShort(next)
+function abortOrDie<T>(tape: ReplayTape, next: JournalRecord | undefined): Promise<T> {
+  const why = tape.interruptionOf(next)
   if (!why) return tape.die()
   tape.interrupt(why)
   throw new TirelessError('aborted', 'interrupted, as recorded')
 }
 
-function recordedTool(tape: Recording, name: string, known: AnyTool | undefined): AnyTool {
+function recordedTool(tape: ReplayTape, name: string, known: AnyTool | undefined): AnyTool {
   return {
     name,
     description: known?.description ?? '',
@@ -206,14 +206,15 @@ function recordedTool(tape: Recording, name: string, known: AnyTool | undefined)
       if (intended) return intended.before as never
       // No intent was recorded: the tool's before() failed.
       const settled = tape.settled(callIndex(call))?.result
-      if (settled?.status === 'interrupted') tape.interrupt(tape.whyCutShort(tape.find('step_committed')) ?? 'stopping')
+      if (settled?.status === 'interrupted')
+        tape.interrupt(tape.interruptionOf(tape.find('step_committed')) ?? 'stopping')
       const [, code = '', message = ''] = /^(\w+): (.*)$/s.exec(settled?.content ?? '') ?? []
       throw new TirelessError(code as ErrorCode, message)
     },
     async run(_, { call }) {
       const settled = tape.settled(callIndex(call))
-      if (!settled || tape.isTakenUpAnew() || tape.isHookedAnew('act') || tape.issues()) return tape.die()
-      const why = settled.result.status === 'interrupted' ? tape.whyCutShort(tape.find('step_committed')) : undefined
+      if (!settled || tape.isReconfiguredNext() || tape.wasKilledInPhase('act') || tape.issues()) return tape.die()
+      const why = settled.result.status === 'interrupted' ? tape.interruptionOf(tape.find('step_committed')) : undefined
       // Interrupt one tick later, so that parallel calls have started, as in the recorded run.
       if (why) await Promise.resolve().then(() => tape.interrupt(why))
       return settled.result
@@ -223,12 +224,12 @@ function recordedTool(tape: Recording, name: string, known: AnyTool | undefined)
 
 const callIndex = (call: string): number => Number(call.slice(call.lastIndexOf('.') + 1))
 
-function recordedCritic(tape: Recording, name: string): Critic {
+function recordedCritic(tape: ReplayTape, name: string): Critic {
   return {
     name,
     judge() {
       // The program was stopped while this critic was judging; the turn stayed open.
-      if (tape.isPutDown() || tape.isHookedAnew('critic')) {
+      if (tape.wasStoppedHere() || tape.wasKilledInPhase('critic')) {
         tape.interrupt('stopping')
         throw new TirelessError('aborted', 'stopped, as recorded')
       }
@@ -241,7 +242,7 @@ function recordedCritic(tape: Recording, name: string): Critic {
 }
 
 /** Only hooks that failed are replayed: each fails again at the same moment. */
-function recordedHooks(tape: Recording): readonly Hook[] {
+function recordedHooks(tape: ReplayTape): readonly Hook[] {
   const moments = [
     'on_run_start',
     'on_run_end',

@@ -7,30 +7,30 @@ import type { Verdict } from '../domain/decision.ts'
 import { type Effect, REACHES, RECOVERIES } from '../domain/effect.ts'
 import type { Json } from '../domain/json.ts'
 import { MAX_DURATION_MS, MAX_INSTANT_MS, MAX_TOKENS } from '../domain/limits.ts'
-import type { Answer } from '../domain/record.ts'
+import type { ModelAnswer } from '../domain/record.ts'
 import { FAILURE_CLASSES } from '../domain/stop.ts'
-import { type Given, TRUSTS } from '../domain/trust.ts'
-import type { Match } from '../domain/wait.ts'
-import type { SystemPrompt, WantedCall, Wish } from '../ports/behaviour.ts'
+import { type ResultLabel, TRUSTS } from '../domain/trust.ts'
+import type { WaitMatch } from '../domain/wait.ts'
+import type { ProposedCall, ProposedDecision, SystemPrompt } from '../ports/behaviour.ts'
 import type { Health } from '../ports/env.ts'
-import type { Clearance } from '../ports/gate.ts'
+import type { GateVerdict } from '../ports/gate.ts'
 import type { MemoryQuery, MemoryView } from '../ports/memory.ts'
-import type { Parsed } from '../ports/parser.ts'
+import type { ParsedAnswer } from '../ports/parser.ts'
 import type { AnyTool } from '../ports/tool.ts'
-import type { Port } from './ask-plugin.ts'
+import type { PluginPort } from './ask-plugin.ts'
 import {
   anyShape,
-  fieldsShape,
-  flagShape,
-  isFields,
+  booleanShape,
+  isJsonObject,
   listShape,
-  Misfit,
   matchingShape,
   numberShape,
+  objectShape,
   oneOfShape,
   optionalShape,
   recordShape,
   type Shape,
+  ShapeMismatch,
   taggedShape,
   textShape,
 } from './shape.ts'
@@ -39,14 +39,14 @@ const tokens = numberShape({ whole: true, from: 0, upto: MAX_TOKENS })
 const count = numberShape({ whole: true, from: 0 })
 const texts = listShape(textShape)
 
-const requestedCall = fieldsShape({ id: textShape, tool: textShape, args: textShape })
+const requestedCall = objectShape({ id: textShape, tool: textShape, args: textShape })
 
-const answer: Shape<Answer> = fieldsShape(
+const answer: Shape<ModelAnswer> = objectShape(
   {
     text: textShape,
     calls: listShape(requestedCall),
     finish: oneOfShape(['stop', 'calls', 'length']),
-    usage: fieldsShape(
+    usage: objectShape(
       { input_tokens: tokens, output_tokens: tokens, cached_tokens: tokens },
       { written_tokens: tokens },
     ),
@@ -54,7 +54,7 @@ const answer: Shape<Answer> = fieldsShape(
   { reasoning: anyShape },
 )
 
-export const answerPort = (model: string): Port<Answer> => ({
+export const answerPort = (model: string): PluginPort<ModelAnswer> => ({
   who: `model ${model}`,
   method: 'call',
   expected:
@@ -63,60 +63,61 @@ export const answerPort = (model: string): Port<Answer> => ({
   code: 'model_garbled',
 })
 
-const parsed: Shape<Parsed> = taggedShape('kind', {
-  said: fieldsShape(
+const parsed: Shape<ParsedAnswer> = taggedShape('kind', {
+  said: objectShape(
     { kind: oneOfShape(['said']), text: textShape, calls: listShape(requestedCall) },
     { notes: recordShape(textShape) },
   ),
-  fault: fieldsShape({ kind: oneOfShape(['fault']), reason: textShape }),
+  fault: objectShape({ kind: oneOfShape(['fault']), reason: textShape }),
 })
 
-export const parsedPort = (parser: string): Port<Parsed> => ({
+export const parsedPort = (parser: string): PluginPort<ParsedAnswer> => ({
   who: `parser ${parser}`,
   method: 'parse',
   expected: "{ kind: 'said', text, calls } or { kind: 'fault', reason }",
   shape: parsed,
 })
 
-const textPort = (who: string, method: string): Port<string> => ({
+const textPort = (who: string, method: string): PluginPort<string> => ({
   ...{ who, method, expected: 'a text', shape: textShape },
 })
 
-export const instructionsPort = (parser: string): Port<string> => textPort(`parser ${parser}`, 'instructions')
-export const preparedPort = (behaviour: string): Port<string> => textPort(`behaviour ${behaviour}`, 'prepare')
-export const remainsPort = (tool: string): Port<string> => textPort(`tool ${tool}`, 'remains')
+export const instructionsPort = (parser: string): PluginPort<string> => textPort(`parser ${parser}`, 'instructions')
+export const preparedPort = (behaviour: string): PluginPort<string> => textPort(`behaviour ${behaviour}`, 'prepare')
+export const remainsPort = (tool: string): PluginPort<string> => textPort(`tool ${tool}`, 'remains')
 
-const flagPort = (who: string, method: string): Port<boolean> => ({
-  ...{ who, method, expected: 'true or false', shape: flagShape },
+const flagPort = (who: string, method: string): PluginPort<boolean> => ({
+  ...{ who, method, expected: 'true or false', shape: booleanShape },
 })
 
-export const shouldStopPort = (behaviour: string): Port<boolean> => flagPort(`behaviour ${behaviour}`, 'shouldStop')
-export const prunePort = (search: string): Port<boolean> => flagPort(`search ${search}`, 'prune')
-export const isTerminalPort: Port<boolean> = flagPort('env', 'isTerminal')
+export const shouldStopPort = (behaviour: string): PluginPort<boolean> =>
+  flagPort(`behaviour ${behaviour}`, 'shouldStop')
+export const prunePort = (search: string): PluginPort<boolean> => flagPort(`search ${search}`, 'prune')
+export const isTerminalPort: PluginPort<boolean> = flagPort('env', 'isTerminal')
 
-const memoryView: Shape<MemoryView> = fieldsShape({ from: count, summary: textShape, recalled: texts })
+const memoryView: Shape<MemoryView> = objectShape({ from: count, summary: textShape, recalled: texts })
 
 /** `turn`: the next turn. */
-export const memoryViewPort = (memory: string, turn: number): Port<MemoryView> => ({
+export const memoryViewPort = (memory: string, turn: number): PluginPort<MemoryView> => ({
   who: `memory ${memory}`,
   method: 'retrieve',
   expected: `{ from, summary, recalled } with from a whole number from 0 to ${turn}, a text and a list of texts`,
   shape: memoryView,
 })
 
-export const evictPort = (memory: string): Port<number> => ({
+export const evictPort = (memory: string): PluginPort<number> => ({
   ...{ who: `memory ${memory}`, method: 'evict', expected: 'a whole number from 0' },
   shape: count,
 })
 
-const memoryQuery: Shape<MemoryQuery> = fieldsShape({ text: textShape })
+const memoryQuery: Shape<MemoryQuery> = objectShape({ text: textShape })
 
-export const memoryQueryPort = (behaviour: string): Port<MemoryQuery> => ({
+export const memoryQueryPort = (behaviour: string): PluginPort<MemoryQuery> => ({
   ...{ who: `behaviour ${behaviour}`, method: 'buildMemoryQuery', expected: '{ text }' },
   shape: memoryQuery,
 })
 
-const sections = fieldsShape(
+const sections = objectShape(
   {},
   {
     role: textShape,
@@ -129,7 +130,7 @@ const sections = fieldsShape(
 )
 const systemPrompt: Shape<SystemPrompt> = (value) => (typeof value === 'string' ? value : sections(value))
 
-export const systemPromptPort = (behaviour: string): Port<SystemPrompt> => ({
+export const systemPromptPort = (behaviour: string): PluginPort<SystemPrompt> => ({
   ...{ who: `behaviour ${behaviour}`, method: 'buildSystemPrompt', expected: 'a text, or texts by section' },
   shape: systemPrompt,
 })
@@ -137,12 +138,12 @@ export const systemPromptPort = (behaviour: string): Port<SystemPrompt> => ({
 const optionalJson = optionalShape(anyShape)
 
 /** Undefined: the new input itself is the observation. */
-export const observationPort = (behaviour: string): Port<Json | undefined> => ({
+export const observationPort = (behaviour: string): PluginPort<Json | undefined> => ({
   ...{ who: `behaviour ${behaviour}`, method: 'observe', expected: 'plain data, or undefined', code: 'state_invalid' },
   shape: optionalJson,
 })
 
-const proposedCall: Shape<WantedCall> = fieldsShape(
+const proposedCall: Shape<ProposedCall> = objectShape(
   { tool: textShape },
   {
     args: anyShape,
@@ -150,20 +151,20 @@ const proposedCall: Shape<WantedCall> = fieldsShape(
     timeoutMs: numberShape({ above: 0, upto: MAX_DURATION_MS }),
   },
 )
-const match: Shape<Match> = matchingShape(/^(any|user_message|system_event|event:.+)$/s)
+const match: Shape<WaitMatch> = matchingShape(/^(any|user_message|system_event|event:.+)$/s)
 
 /** Any decision except a branch. The candidates of a branch are checked one by one, so invalid ones can be skipped. */
-type SingleDecision = Exclude<Wish, { kind: 'branch' }>
+type SingleDecision = Exclude<ProposedDecision, { kind: 'branch' }>
 const singleDecision: Shape<SingleDecision> = taggedShape('kind', {
-  act: fieldsShape({ kind: oneOfShape(['act']), calls: listShape(proposedCall) }, { failFast: flagShape }),
-  final: fieldsShape({ kind: oneOfShape(['final']), answer: textShape }, { summary: textShape }),
-  wait: fieldsShape(
+  act: objectShape({ kind: oneOfShape(['act']), calls: listShape(proposedCall) }, { failFast: booleanShape }),
+  final: objectShape({ kind: oneOfShape(['final']), answer: textShape }, { summary: textShape }),
+  wait: objectShape(
     { kind: oneOfShape(['wait']), match, reason: textShape },
     { until: numberShape({ whole: true, from: 0, upto: MAX_INSTANT_MS }) },
   ),
 })
 
-export const wishPort = (who: string, method: string): Port<SingleDecision> => ({
+export const decisionPort = (who: string, method: string): PluginPort<SingleDecision> => ({
   ...{ who, method, code: 'decision_invalid' },
   expected:
     "a decision: { kind: 'act', calls: [{ tool, args }] }, { kind: 'final', answer } or " +
@@ -171,58 +172,58 @@ export const wishPort = (who: string, method: string): Port<SingleDecision> => (
   shape: singleDecision,
 })
 
-export const candidatesPort = (search: string): Omit<Port<unknown>, 'shape'> => ({
+export const candidatesPort = (search: string): Omit<PluginPort<unknown>, 'shape'> => ({
   ...{ who: `search ${search}`, method: 'expand', expected: 'a list of decisions' },
 })
 
-export const scorePort = (search: string): Port<number> => ({
+export const scorePort = (search: string): PluginPort<number> => ({
   ...{ who: `search ${search}`, method: 'score', expected: 'a finite number' },
   shape: numberShape(),
 })
 
 /** `length`: number of candidates. */
-export const selectPort = (search: string, length: number): Port<number> => ({
+export const selectPort = (search: string, length: number): PluginPort<number> => ({
   ...{ who: `search ${search}`, method: 'select', expected: `an index from 0 to ${length - 1}` },
   shape: count,
 })
 
 const verdict: Shape<Verdict> = taggedShape('kind', {
-  continue: fieldsShape({ kind: oneOfShape(['continue']) }),
-  retry: fieldsShape(
+  continue: objectShape({ kind: oneOfShape(['continue']) }),
+  retry: objectShape(
     { kind: oneOfShape(['retry']), instruction: textShape },
-    { attempt: fieldsShape({ after_ms: numberShape({ from: 0, upto: MAX_DURATION_MS }) }) },
+    { attempt: objectShape({ after_ms: numberShape({ from: 0, upto: MAX_DURATION_MS }) }) },
   ),
-  stop: fieldsShape({ kind: oneOfShape(['stop']), reason: textShape }, { failure_class: oneOfShape(FAILURE_CLASSES) }),
+  stop: objectShape({ kind: oneOfShape(['stop']), reason: textShape }, { failure_class: oneOfShape(FAILURE_CLASSES) }),
 })
 
-export const verdictPort = (critic: string): Port<Verdict> => ({
+export const verdictPort = (critic: string): PluginPort<Verdict> => ({
   who: `critic ${critic}`,
   method: 'judge',
   expected: "{ kind: 'continue' }, { kind: 'retry', instruction } or { kind: 'stop', reason }",
   shape: verdict,
 })
 
-const clearance: Shape<Clearance> = taggedShape('kind', {
-  allow: fieldsShape({ kind: oneOfShape(['allow']) }, { reason: textShape }),
-  ask: fieldsShape({ kind: oneOfShape(['ask']), reason: textShape }),
-  deny: fieldsShape({ kind: oneOfShape(['deny']), reason: textShape }),
+const clearance: Shape<GateVerdict> = taggedShape('kind', {
+  allow: objectShape({ kind: oneOfShape(['allow']) }, { reason: textShape }),
+  ask: objectShape({ kind: oneOfShape(['ask']), reason: textShape }),
+  deny: objectShape({ kind: oneOfShape(['deny']), reason: textShape }),
 })
 
-export const clearancePort = (gate: string): Port<Clearance> => ({
+export const gateVerdictPort = (gate: string): PluginPort<GateVerdict> => ({
   who: `gate ${gate}`,
   method: 'judge',
   expected: "{ kind: 'allow' }, { kind: 'ask', reason } or { kind: 'deny', reason }",
   shape: clearance,
 })
 
-const effect = fieldsShape(
+const effect = objectShape(
   { recovery: oneOfShape(RECOVERIES), reach: oneOfShape(REACHES) },
-  { host: textShape, writes: flagShape, method: textShape, publishes: flagShape, unseen: flagShape },
+  { host: textShape, writes: booleanShape, method: textShape, publishes: booleanShape, unseen: booleanShape },
 ) as Shape<Effect>
 
 const EXPECTED_EFFECT = `{ recovery: ${RECOVERIES.join('|')}, reach: ${REACHES.join('|')} }`
 
-export const effectPort = (tool: string): Port<Effect> => ({
+export const effectPort = (tool: string): PluginPort<Effect> => ({
   who: `tool ${tool}`,
   method: 'effect',
   expected: EXPECTED_EFFECT,
@@ -232,46 +233,49 @@ export const effectPort = (tool: string): Port<Effect> => ({
 const optionalText = optionalShape(textShape)
 
 /** The reason why a call is refused or needs approval; undefined: it does not. */
-export const reasonPort = (tool: string, method: 'refuses' | 'asks'): Port<string | undefined> => ({
+export const reasonPort = (tool: string, method: 'refuses' | 'asks'): PluginPort<string | undefined> => ({
   ...{ who: `tool ${tool}`, method, expected: 'a text, or undefined' },
   shape: optionalText,
 })
 
-export const destinationsPort = (tool: string): Port<readonly string[]> => ({
+export const destinationsPort = (tool: string): PluginPort<readonly string[]> => ({
   ...{ who: `tool ${tool}`, method: 'destinations', expected: 'a list of texts' },
   shape: texts,
 })
 
-export const contentPort = (tool: string): Port<readonly string[]> => ({
+export const contentPort = (tool: string): PluginPort<readonly string[]> => ({
   ...{ who: `tool ${tool}`, method: 'content', expected: 'a list of texts' },
   shape: texts,
 })
 
-const resultLabel: Shape<Given> = fieldsShape({ trust: oneOfShape([...TRUSTS, 'workspace']), private: flagShape })
+const resultLabel: Shape<ResultLabel> = objectShape({
+  trust: oneOfShape([...TRUSTS, 'workspace']),
+  private: booleanShape,
+})
 
-export const givenPort = (tool: string): Port<Given> => ({
+export const resultLabelPort = (tool: string): PluginPort<ResultLabel> => ({
   ...{ who: `tool ${tool}`, method: 'gives', expected: '{ trust: trusted|untrusted|workspace, private }' },
   shape: resultLabel,
 })
 
 /** The facts that the runtime reads. Other fields belong to the tool. */
-const facts = fieldsShape(
+const facts = objectShape(
   {},
   {
-    label: fieldsShape({ trust: oneOfShape(TRUSTS), private: flagShape }),
+    label: objectShape({ trust: oneOfShape(TRUSTS), private: booleanShape }),
     seen: recordShape(textShape),
     cwd: textShape,
-    quoted: flagShape,
+    quoted: booleanShape,
   },
 )
 
 const anyFacts: Shape<Json> = (value) => {
-  if (!isFields(value)) return anyShape(value)
+  if (!isJsonObject(value)) return anyShape(value)
   const known = facts(value)
-  return known instanceof Misfit ? known : { ...value, ...(known as Json & object) }
+  return known instanceof ShapeMismatch ? known : { ...value, ...(known as Json & object) }
 }
 
-export const factsPort = (tool: string): Port<Json> => ({
+export const factsPort = (tool: string): PluginPort<Json> => ({
   ...{ who: `tool ${tool}`, method: 'run', code: 'tool_failed' },
   expected:
     'facts that are plain data: label { trust, private }, seen { path: digest }, cwd a text, quoted true or false',
@@ -279,19 +283,19 @@ export const factsPort = (tool: string): Port<Json> => ({
 })
 
 type Meant = ReturnType<NonNullable<AnyTool['meant']>>
-const meant = optionalShape(fieldsShape({ tool: textShape, args: anyShape }))
+const meant = optionalShape(objectShape({ tool: textShape, args: anyShape }))
 
-export const meantPort = (tool: string): Port<Meant | undefined> => ({
+export const innerCallPort = (tool: string): PluginPort<Meant | undefined> => ({
   ...{ who: `tool ${tool}`, method: 'meant', expected: '{ tool, args }' },
   shape: meant,
 })
 
 const health: Shape<Health> = taggedShape('ok', {
-  true: fieldsShape({ ok: oneOfShape([true]) }),
-  false: fieldsShape({ ok: oneOfShape([false]), reason: textShape }),
+  true: objectShape({ ok: oneOfShape([true]) }),
+  false: objectShape({ ok: oneOfShape([false]), reason: textShape }),
 })
 
-export const healthPort: Port<Health> = {
+export const healthPort: PluginPort<Health> = {
   ...{ who: 'env', method: 'health', expected: '{ ok: true } or { ok: false, reason }' },
   shape: health,
 }

@@ -9,11 +9,11 @@
 import type { Call, CallResult } from '../domain/decision.ts'
 import type { Dispatch } from '../domain/dispatch.ts'
 import type { Delta } from '../domain/event.ts'
-import type { Recalled } from '../domain/fact.ts'
+import type { RecalledFacts } from '../domain/fact.ts'
 import { deepFreeze } from '../domain/json.ts'
 import type { JournalRecord, RecordBody } from '../domain/record.ts'
-import { redacted } from '../domain/redacted.ts'
-import type { Budget, Wishes } from '../domain/task.ts'
+import { redactValue } from '../domain/redacted.ts'
+import type { Budget, TaskOverrides } from '../domain/task.ts'
 import type { Behaviour, Behaviours, Critic } from '../ports/behaviour.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Env, Envs } from '../ports/env.ts'
@@ -24,21 +24,21 @@ import type { Memory, MemoryKind } from '../ports/memory.ts'
 import type { Model, Models, ToolSpec } from '../ports/model.ts'
 import type { Parser } from '../ports/parser.ts'
 import type { Secrets } from '../ports/secrets.ts'
-import { type RunRef, type Sink, tell } from '../ports/sink.ts'
+import { notifySafely, type RunRef, type RunSink } from '../ports/sink.ts'
 import type { Skills } from '../ports/skills.ts'
 import type { Snapshots } from '../ports/snapshots.ts'
 import { commitOne, type Fence, type Op, type ResultsOf, type Store } from '../ports/store.ts'
 import type { AnyTool } from '../ports/tool.ts'
 import type { Breaker } from './chain.ts'
-import type { Worth } from './labels.ts'
-import type { Leaving } from './leaving.ts'
-import type { Purse } from './money.ts'
-import type { Place } from './place.ts'
+import type { RecordedLabel } from './labels.ts'
+import type { GracePeriod } from './leaving.ts'
+import type { BudgetLimits } from './money.ts'
+import type { SharedWorkspace } from './place.ts'
 import type { Policy } from './ruled.ts'
-import { emptyThread, fold, type Intended, type Thread } from './thread.ts'
+import { emptyThread, foldRecord, type IntendedCall, type SessionThread } from './thread.ts'
 
 /** How many failures a run survives: in a row, and in total. */
-export interface Patience {
+export interface FailureLimits {
   readonly inARow: number
   readonly inAll: number
 }
@@ -56,7 +56,7 @@ export interface Engine {
   readonly envs: Envs
   readonly behaviours: Behaviours
   readonly tools: ReadonlyMap<string, AnyTool>
-  readonly meet?: DiscoverTool
+  readonly discoverTool?: DiscoverTool
   /** Text protocols by name. `native` has no parser. */
   readonly parsers: ReadonlyMap<string, Parser>
   readonly memories: ReadonlyMap<string, MemoryKind>
@@ -65,69 +65,69 @@ export interface Engine {
   readonly hooks: () => readonly Hook[]
   /** Called for a hook that fails after the run's journal is closed. */
   readonly hookFailed?: (failure: HookFailure) => void
-  readonly sink: Sink
+  readonly sink: RunSink
   readonly secrets: Secrets
   readonly skills: Skills
   readonly snapshots: Snapshots
   /** The default budget of a run; a task can override it. */
   readonly budget: Budget
-  readonly purse: Purse
+  readonly budgetLimits: BudgetLimits
   readonly policy: Policy
-  readonly patience: Patience
+  readonly failureLimits: FailureLimits
   /** Set while a recorded run is replayed. */
-  readonly replaying?: Replaying
+  readonly replaySource?: ReplaySource
 }
 
-export interface Replaying {
+export interface ReplaySource {
   /** Called with every new record, before it is on disk. */
-  made(record: JournalRecord): void
+  onRecord(record: JournalRecord): void
   /** The recorded result of an interrupted call, if there is one. */
-  recovered(intended: Intended): CallResult | undefined
+  recoveredResult(intended: IntendedCall): CallResult | undefined
   /** The recorded result of a call that a gate held back. */
-  held(index: number): CallResult | undefined
+  heldResult(index: number): CallResult | undefined
   /** The facts that were recalled for the next turn. */
-  recalled(): Recalled | undefined
+  recalledFacts(): RecalledFacts | undefined
   /** Contract: the id of the model that was called next; throws the recorded error if no model was called. */
-  asked(): string
+  modelId(): string
   /** US dollars reserved for the answer. */
-  reserved(): number | undefined
-  cost(): number | undefined
+  reservedUsd(): number | undefined
+  costUsd(): number | undefined
   /** Whether a fallback model replaced one that failed. */
-  standIn(): 'now' | 'later' | undefined
+  fallback(): 'now' | 'later' | undefined
   /** Calls of the current turn that a person had allowed. */
-  approved(): readonly Call[]
+  approvedCalls(): readonly Call[]
   /** The intent record, if it is the next record. */
-  intent(): RecordBody | undefined
+  nextIntent(): RecordBody | undefined
   /** The recorded label of a call's result. */
-  worth(index: number): Worth
+  recordedLabel(index: number): RecordedLabel
 }
 
 /** A claimed dispatch and its session's journal. Enough to write records, even for a run that cannot be opened. */
-export interface Claimed {
+export interface ClaimedRun {
   readonly engine: Engine
   readonly dispatch: Dispatch
   readonly fence: Fence
-  readonly thread: Thread
+  readonly thread: SessionThread
   /** Records that are not on disk yet. */
-  readonly unwritten: JournalRecord[]
+  readonly pendingRecords: JournalRecord[]
   /** Operations for the same commit as those records. */
-  readonly alongside: Op[]
+  readonly pendingOps: Op[]
   /** Work to do after that commit. */
-  readonly afterwards: (() => Promise<void>)[]
+  readonly afterCommit: (() => Promise<void>)[]
 }
 
 /** A claimed dispatch with its hooks. */
-export interface Watched extends Claimed {
+export interface ObservedRun extends ClaimedRun {
   readonly hooks: readonly Hook[]
   /** Names of hooks that exceeded their time limit; they are no longer awaited. */
-  readonly slow: Set<string>
+  readonly slowHooks: Set<string>
 }
 
-export interface Run extends Watched {
+export interface Run extends ObservedRun {
   readonly behaviour: Behaviour
-  readonly wishes: Wishes
+  readonly overrides: TaskOverrides
   /** The models that may be called, in order of preference. */
-  readonly chain: readonly Model[]
+  readonly models: readonly Model[]
   /** The model of the current or last request. */
   model: Model
   readonly parser: Parser | undefined
@@ -135,20 +135,20 @@ export interface Run extends Watched {
   readonly env: Env
   readonly toolbox: ReadonlyMap<string, AnyTool>
   readonly critics: readonly Critic[]
-  readonly workspace: Place
+  readonly workspace: SharedWorkspace
   /** Aborts when the run is interrupted. The abort reason is an Interruption. */
   readonly signal: AbortSignal
-  readonly leaving: Leaving
+  readonly grace: GracePeriod
   /** System prompt and tools with their digest; built for the first request and then unchanged. */
-  prefix?: Prefix
+  prefix?: PromptPrefix
   /** The current phase of the step. */
   phase: HookedPhase
 }
 
-export interface Prefix {
+export interface PromptPrefix {
   readonly system: string
   /** The system prompt without tool descriptions. */
-  readonly own: string
+  readonly ownSystem: string
   readonly tools: readonly ToolSpec[]
   readonly digest: string
   readonly bytes: number
@@ -159,11 +159,15 @@ export interface Prefix {
 /** Records folded between two yields to the event loop: a few milliseconds. A session can have tens of thousands. */
 const FOLDED_AT_ONCE = 500
 
-export async function claimed(engine: Engine, dispatch: Dispatch, records: readonly JournalRecord[]): Promise<Claimed> {
+export async function loadClaimedRun(
+  engine: Engine,
+  dispatch: Dispatch,
+  records: readonly JournalRecord[],
+): Promise<ClaimedRun> {
   const thread = emptyThread()
   for (const [i, record] of records.entries()) {
     if (i % FOLDED_AT_ONCE === FOLDED_AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve))
-    fold(thread, record)
+    foldRecord(thread, record)
   }
   const { input, observation, decided } = thread.open ?? {}
   // Behaviours and critics receive these values, so they must be frozen like new records.
@@ -171,10 +175,10 @@ export async function claimed(engine: Engine, dispatch: Dispatch, records: reado
   const fence = { dispatch_id: dispatch.dispatch_id, token: dispatch.token }
   // Behaviours receive the metadata.
   deepFreeze(dispatch.metadata)
-  return { engine, dispatch, fence, thread, unwritten: [], alongside: [], afterwards: [] }
+  return { engine, dispatch, fence, thread, pendingRecords: [], pendingOps: [], afterCommit: [] }
 }
 
-export const refOf = ({ dispatch }: Claimed): RunRef => ({
+export const runRefOf = ({ dispatch }: ClaimedRun): RunRef => ({
   run_id: dispatch.dispatch_id,
   session_id: dispatch.session_id,
 })
@@ -190,30 +194,33 @@ const UNSHARED_RECORDS: ReadonlySet<RecordBody['kind']> = new Set([
 ])
 
 /** Redacts the body and freezes what plugins see: the live run, the listeners and a recovery see the same record. */
-export function record(run: Claimed, body: RecordBody, ts: number = run.engine.clock.now()): JournalRecord {
-  const newRecord: JournalRecord = { ...redacted(body, run.engine.secrets.hide), seq: run.thread.head + 1, ts }
+export function appendRecord(run: ClaimedRun, body: RecordBody, ts: number = run.engine.clock.now()): JournalRecord {
+  const newRecord: JournalRecord = { ...redactValue(body, run.engine.secrets.hide), seq: run.thread.head + 1, ts }
   if (!UNSHARED_RECORDS.has(newRecord.kind)) deepFreeze(newRecord)
-  fold(run.thread, newRecord)
-  run.unwritten.push(newRecord)
-  run.engine.replaying?.made(newRecord)
+  foldRecord(run.thread, newRecord)
+  run.pendingRecords.push(newRecord)
+  run.engine.replaySource?.onRecord(newRecord)
   return newRecord
 }
 
 /** Contract: writes all new records and `ops` in one commit; resolves when it is on disk. */
-export async function flush<const Ops extends readonly Op[]>(run: Claimed, ops: Ops): Promise<ResultsOf<Ops>> {
+export async function flushRecords<const Ops extends readonly Op[]>(
+  run: ClaimedRun,
+  ops: Ops,
+): Promise<ResultsOf<Ops>> {
   const { store } = run.engine
-  const records = run.unwritten.splice(0)
+  const records = run.pendingRecords.splice(0)
   if (records.length === 0) return commitOne(store, ops, run.fence)
   const append = { op: 'append', session_id: run.dispatch.session_id, records } as const
-  const first: readonly Op[] = [append, ...run.alongside.splice(0)]
+  const first: readonly Op[] = [append, ...run.pendingOps.splice(0)]
   const results = await commitOne<readonly Op[]>(store, [...first, ...ops], run.fence)
-  for (const newRecord of records) tell(() => run.engine.sink.recorded(refOf(run), newRecord))
-  for (const work of run.afterwards.splice(0)) await work()
+  for (const newRecord of records) notifySafely(() => run.engine.sink.onRecord(runRefOf(run), newRecord))
+  for (const work of run.afterCommit.splice(0)) await work()
   return results.slice(first.length) as unknown as ResultsOf<Ops>
 }
 
 type DeltaBody = Delta extends infer D ? (D extends Delta ? Omit<D, keyof RunRef> : never) : never
 
-export function say(run: Claimed, body: DeltaBody): void {
-  tell(() => run.engine.sink.delta({ ...refOf(run), ...body } as Delta))
+export function sendDelta(run: ClaimedRun, body: DeltaBody): void {
+  notifySafely(() => run.engine.sink.delta({ ...runRefOf(run), ...body } as Delta))
 }

@@ -7,23 +7,23 @@
 import { createHash } from 'node:crypto'
 import type { Next } from '../domain/decision.ts'
 import { asTirelessError, categoryOf, type ErrorCode, type TirelessError } from '../domain/error.ts'
-import type { FailingPhase, Ruling } from '../domain/record.ts'
+import type { FailingPhase, RetryRuling } from '../domain/record.ts'
 import type { StopReason } from '../domain/stop.ts'
-import { messagesIn } from './bind-input.ts'
-import { standIn } from './chain.ts'
-import { afterFailure, timeIsUp } from './check-stop.ts'
-import { closeTurn, commitStep, type End, end, type Moved, park, release } from './commit.ts'
+import { messagesWithoutTask } from './bind-input.ts'
+import { findFallback } from './chain.ts'
+import { checkLimits, timeLimitEnd } from './check-stop.ts'
+import { closeOpenTurn, commitStep, finishRun, parkRun, type RunEnd, releaseRun, type StepOutcome } from './commit.ts'
 import { newConversation, weighConversation } from './conversation.ts'
-import { settleInterrupted } from './interrupted.ts'
-import { whyInterrupted } from './interruption.ts'
-import { giveBack } from './money.ts'
-import { type Input, openWith } from './observe.ts'
-import { compact } from './past.ts'
-import { phase, tellHooks } from './phase.ts'
-import { type Patience, type Run, record } from './run.ts'
+import { settleInterruptedCalls } from './interrupted.ts'
+import { interruptionReason } from './interruption.ts'
+import { cancelReservation } from './money.ts'
+import { bindTurn, type TurnInput } from './observe.ts'
+import { dropOldTurns } from './past.ts'
+import { runHooks, runPhase } from './phase.ts'
+import { appendRecord, type FailureLimits, type Run } from './run.ts'
 import { Suspended } from './suspended.ts'
-import { LEAST_ROOM, type OpenTurn } from './thread.ts'
-import { Unusable } from './unusable.ts'
+import { MIN_ROOM_TOKENS, type OpenTurn } from './thread.ts'
+import { InvalidDecisionError } from './unusable.ts'
 
 /** An empty answer is requested once more; a second empty answer ends the run. */
 const MAX_EMPTY = 2
@@ -34,41 +34,55 @@ const FIRST_BACKOFF_MS = 500
 const BACKOFF_FACTOR = 4
 const MAX_BACKOFF_MS = 3_600_000
 
-export async function setBack(run: Run, input: Input, thrown: unknown, began: number): Promise<Moved> {
-  if (thrown instanceof Suspended) return park(run, thrown.wait, [])
+export async function handleStepFailure(
+  run: Run,
+  input: TurnInput,
+  thrown: unknown,
+  began: number,
+): Promise<StepOutcome> {
+  if (thrown instanceof Suspended) return parkRun(run, thrown.wait, [])
   const error = asTirelessError(thrown)
   if (error.code.startsWith('store_')) throw error
   // An `aborted` error without an interruption is an ordinary failure.
   if (error.code === 'aborted' && run.signal.aborted) return endInterrupted(run)
-  const open = run.thread.open ?? openWith(run, input)
+  const open = run.thread.open ?? bindTurn(run, input)
   const where = run.phase.toUpperCase() as FailingPhase
-  const trouble: Trouble = { error, failures: open.failures, failed: run.thread.failed, patience: run.engine.patience }
+  const trouble: StepFailure = {
+    error,
+    failures: open.failures,
+    failed: run.thread.failed,
+    limits: run.engine.failureLimits,
+  }
   const now = run.engine.clock.now()
-  const asked = where === 'DECIDE' && !open.answer && (open.requested || error.code === 'model_auth')
+  const asked = where === 'DECIDE' && !open.answer && (open.isRequested || error.code === 'model_auth')
   const canWait = canPostponeInput(run, open)
-  const ruling: Ruling =
+  const ruling: RetryRuling =
     error.code === 'model_oversize' && asked && !canWait && canShorten(run, open)
       ? { kind: 'retry', until: null }
-      : rule(trouble, {
-          asked,
-          standIn: asked ? standIn(run, open, error.code) : undefined,
-          canWait,
+      : decideRetry(trouble, {
+          wasModelCall: asked,
+          fallback: asked ? findFallback(run, open, error.code) : undefined,
+          canPostponeInput: canWait,
           run_id: run.dispatch.dispatch_id,
           now,
         })
-  giveBack(run, open, error)
-  record(run, { kind: 'failed', turn: open.turn, phase: where, code: error.code, message: error.message, ruling }, now)
-  await tellHooks(run, 'on_recover', { error: error.message })
+  cancelReservation(run, open, error)
+  appendRecord(
+    run,
+    { kind: 'failed', turn: open.turn, phase: where, code: error.code, message: error.message, ruling },
+    now,
+  )
+  await runHooks(run, 'on_recover', { error: error.message })
   switch (ruling.kind) {
     case 'retry': {
       if (ruling.until === null) return { kind: 'continue' }
-      return park(run, { kind: 'retry', until: ruling.until, reason: `${error.code}: ${error.message}` }, [])
+      return parkRun(run, { kind: 'retry', until: ruling.until, reason: `${error.code}: ${error.message}` }, [])
     }
     case 'feedback':
       return commitWithFeedback(run, open, error, began)
     case 'stop': {
-      const next = await phase(run, 'check_stop', () => endAfterFailure(run, where, error))
-      return end(run, next, await closeTurn(run, next))
+      const next = await runPhase(run, 'check_stop', () => endAfterFailure(run, where, error))
+      return finishRun(run, next, await closeOpenTurn(run, next))
     }
   }
 }
@@ -77,69 +91,72 @@ export async function setBack(run: Run, input: Input, thrown: unknown, began: nu
 function canShorten(run: Run, { failures }: OpenTurn): boolean {
   return (
     !failures.includes('model_oversize') &&
-    (compact(run) || weighConversation(run.thread.conversation).tokens > LEAST_ROOM)
+    (dropOldTurns(run) || weighConversation(run.thread.conversation).tokens > MIN_ROOM_TOKENS)
   )
 }
 
 /** Whether some new messages can wait for the next turn: there are several, and they are much of the request. */
 function canPostponeInput({ thread, dispatch }: Run, open: OpenTurn): boolean {
-  if (messagesIn(open.input, dispatch.dispatch_id).length < 2) return false
+  if (messagesWithoutTask(open.input, dispatch.dispatch_id).length < 2) return false
   const { tokens } = weighConversation(newConversation(open.messages))
   return tokens > weighConversation(thread.conversation).tokens / 4
 }
 
-async function endInterrupted(run: Run): Promise<Moved> {
-  const why = whyInterrupted(run.signal)
-  if (why !== 'cancelled' && why !== 'time') return release(run)
-  const next = await phase(
+async function endInterrupted(run: Run): Promise<StepOutcome> {
+  const why = interruptionReason(run.signal)
+  if (why !== 'cancelled' && why !== 'time') return releaseRun(run)
+  const next = await runPhase(
     run,
     'check_stop',
-    (): End => (why === 'time' ? timeIsUp(run.wishes.budget) : { kind: 'end', stop_reason: 'cancelled' }),
+    (): RunEnd => (why === 'time' ? timeLimitEnd(run.overrides.budget) : { kind: 'end', stop_reason: 'cancelled' }),
   )
-  return end(run, next, await closeTurn(run, next))
+  return finishRun(run, next, await closeOpenTurn(run, next))
 }
 
 /** Ends the failed step; the next one starts with the error as feedback. */
-async function commitWithFeedback(run: Run, open: OpenTurn, error: TirelessError, began: number): Promise<Moved> {
-  if (error instanceof Unusable)
+async function commitWithFeedback(run: Run, open: OpenTurn, error: TirelessError, began: number): Promise<StepOutcome> {
+  if (error instanceof InvalidDecisionError)
     for (const [index, { id, fault = error.message }] of error.decision.calls.entries())
-      record(run, {
+      appendRecord(run, {
         kind: 'call_settled',
         turn: open.turn,
         index,
         call_id: id,
         result: { status: 'error', content: fault },
       })
-  const unknowns = await settleInterrupted(run, open)
+  const unknowns = await settleInterruptedCalls(run, open)
   // Feedback that the model has not seen yet is repeated.
   const unseenFeedback = open.answer || open.decided ? [] : [open.feedback ?? []].flat()
   const feedback = [...unseenFeedback, error.message].join('\n')
-  const next = await phase(run, 'check_stop', (): Next => afterFailure(run, began) ?? { kind: 'continue', feedback })
+  const next = await runPhase(run, 'check_stop', (): Next => checkLimits(run, began) ?? { kind: 'continue', feedback })
   return commitStep(run, open, { next, patch: undefined, verdicts: [], began }, unknowns)
 }
 
-export interface Trouble {
+export interface StepFailure {
   readonly error: TirelessError
   /** Error codes of earlier failures in this turn. */
   readonly failures: readonly ErrorCode[]
   /** Earlier failures of the run. */
   readonly failed: { readonly inARow: number; readonly inAll: number; readonly last?: ErrorCode }
-  readonly patience: Patience
+  readonly limits: FailureLimits
 }
 
-export interface Asking {
+export interface RetryContext {
   /** The failed operation was a model call. */
-  readonly asked: boolean
+  readonly wasModelCall: boolean
   /** Whether a fallback model can be called: `now`, or `later` after a backoff. */
-  readonly standIn?: 'now' | 'later' | undefined
+  readonly fallback?: 'now' | 'later' | undefined
   /** Some of the new messages can wait for the next turn. */
-  readonly canWait: boolean
+  readonly canPostponeInput: boolean
   readonly run_id: string
   readonly now: number
 }
 
-export function rule({ error, failures, failed, patience }: Trouble, asking: Asking): Ruling {
-  const { asked, standIn, canWait, run_id, now } = asking
+export function decideRetry(
+  { error, failures, failed, limits: patience }: StepFailure,
+  asking: RetryContext,
+): RetryRuling {
+  const { wasModelCall: asked, fallback: standIn, canPostponeInput: canWait, run_id, now } = asking
   const inARow = failed.inARow + 1
   if (error.code === 'budget_busy') {
     const waits = failures.filter((code) => code === 'budget_busy').length
@@ -171,7 +188,7 @@ const STOP_REASONS: { readonly [C in ErrorCode]?: StopReason } = {
   budget_tokens: 'budget_tokens',
 }
 
-function endAfterFailure(run: Run, phase: FailingPhase, error: TirelessError): End {
+function endAfterFailure(run: Run, phase: FailingPhase, error: TirelessError): RunEnd {
   const { code, message } = error
   const { inARow, inAll } = run.thread.failed
   const tries = inARow > 1 ? ` (after ${inARow} failures in a row)` : ''

@@ -8,10 +8,10 @@
 import type { Json } from '../domain/json.ts'
 
 /** Contract: returns the named fields of a matching value, else a Misfit; never throws. Only for plain data. */
-export type Shape<T> = (value: Json | undefined) => T | Misfit
+export type Shape<T> = (value: Json | undefined) => T | ShapeMismatch
 
 /** A mismatch: the reason, and the path inside the value. */
-export class Misfit {
+export class ShapeMismatch {
   readonly message: string
   readonly path: (string | number)[] = []
   constructor(message: string) {
@@ -23,8 +23,8 @@ export class Misfit {
   }
 }
 
-const unexpected = (expected: string, value: Json | undefined): Misfit =>
-  new Misfit(`Invalid input: expected ${expected}, received ${typeName(value)}`)
+const unexpected = (expected: string, value: Json | undefined): ShapeMismatch =>
+  new ShapeMismatch(`Invalid input: expected ${expected}, received ${typeName(value)}`)
 
 function typeName(value: Json | undefined): string {
   if (value === null) return 'null'
@@ -32,7 +32,8 @@ function typeName(value: Json | undefined): string {
 }
 
 export const textShape: Shape<string> = (value) => (typeof value === 'string' ? value : unexpected('string', value))
-export const flagShape: Shape<boolean> = (value) => (typeof value === 'boolean' ? value : unexpected('boolean', value))
+export const booleanShape: Shape<boolean> = (value) =>
+  typeof value === 'boolean' ? value : unexpected('boolean', value)
 
 /** Any value except undefined. The caller has checked that it is plain data. */
 export const anyShape: Shape<Json> = (value) => (value === undefined ? unexpected('nonoptional', value) : value)
@@ -50,23 +51,23 @@ export function numberShape({ from, above, upto, whole = false }: NumberRange = 
   return (value) => {
     if (typeof value !== 'number') return unexpected('number', value)
     if (whole && !Number.isInteger(value)) return unexpected('int', value)
-    if (value < least) return new Misfit(`Too small: expected number to be >=${least}`)
-    if (above !== undefined && value <= above) return new Misfit(`Too small: expected number to be >${above}`)
-    return value <= most ? value : new Misfit(`Too big: expected number to be <=${most}`)
+    if (value < least) return new ShapeMismatch(`Too small: expected number to be >=${least}`)
+    if (above !== undefined && value <= above) return new ShapeMismatch(`Too small: expected number to be >${above}`)
+    return value <= most ? value : new ShapeMismatch(`Too big: expected number to be <=${most}`)
   }
 }
 
 export function matchingShape<T extends string>(pattern: RegExp): Shape<T> {
   return (value) => {
     if (typeof value !== 'string') return unexpected('string', value)
-    return pattern.test(value) ? (value as T) : new Misfit(`Invalid string: must match pattern ${pattern}`)
+    return pattern.test(value) ? (value as T) : new ShapeMismatch(`Invalid string: must match pattern ${pattern}`)
   }
 }
 
 export function oneOfShape<const T extends string | boolean>(words: readonly T[]): Shape<T> {
   const listed = words.map((word) => JSON.stringify(word)).join('|')
   const message = words.length > 1 ? `Invalid option: expected one of ${listed}` : `Invalid input: expected ${listed}`
-  return (value) => (words.includes(value as T) ? (value as T) : new Misfit(message))
+  return (value) => (words.includes(value as T) ? (value as T) : new ShapeMismatch(message))
 }
 
 export const optionalShape =
@@ -81,7 +82,7 @@ export function listShape<T>(shape: Shape<T>): Shape<readonly T[]> {
     const checked: T[] = []
     for (let i = 0; i < list.length; i++) {
       const item = shape(list[i])
-      if (item instanceof Misfit) return item.within(i)
+      if (item instanceof ShapeMismatch) return item.within(i)
       checked.push(item)
     }
     return checked
@@ -90,16 +91,16 @@ export function listShape<T>(shape: Shape<T>): Shape<readonly T[]> {
 
 type Fields = { readonly [key: string]: Json }
 
-export const isFields = (value: Json | undefined): value is Fields =>
+export const isJsonObject = (value: Json | undefined): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** An object with any keys. */
 export function recordShape<T extends Json>(shape: Shape<T>): Shape<Readonly<Record<string, T>>> {
   return (value) => {
-    if (!isFields(value)) return unexpected('record', value)
+    if (!isJsonObject(value)) return unexpected('record', value)
     for (const key of Object.keys(value)) {
       const item = shape(value[key])
-      if (item instanceof Misfit) return item.within(key)
+      if (item instanceof ShapeMismatch) return item.within(key)
     }
     return value as Readonly<Record<string, T>>
   }
@@ -108,17 +109,17 @@ export function recordShape<T extends Json>(shape: Shape<T>): Shape<Readonly<Rec
 type Shapes<T> = { readonly [K in keyof T]: Shape<T[K]> }
 
 /** `optional`: fields that may be missing. */
-export function fieldsShape<T, O = unknown>(needed: Shapes<T>, optional?: Shapes<O>): Shape<T & Partial<O>> {
+export function objectShape<T, O = unknown>(needed: Shapes<T>, optional?: Shapes<O>): Shape<T & Partial<O>> {
   const fields = [...fieldList(needed, false), ...(optional ? fieldList(optional, true) : [])]
   return (value) => {
-    if (!isFields(value)) return unexpected('object', value)
+    if (!isJsonObject(value)) return unexpected('object', value)
     const checked: Record<string, Json> = {}
     for (let i = 0; i < fields.length; i++) {
       const { key, shape, isOptional } = fields[i] as FieldShape
       const input = value[key]
       if (isOptional && input === undefined) continue
       const item = shape(input)
-      if (item instanceof Misfit) return item.within(key)
+      if (item instanceof ShapeMismatch) return item.within(key)
       checked[key] = item
     }
     return checked as T & Partial<O>
@@ -144,10 +145,10 @@ export function taggedShape<S extends Readonly<Record<string, Shape<unknown>>>>(
   const byTag = new Map(Object.entries(shapes) as [string, Shape<Shaped<S[keyof S]>>][])
   const tags = [...byTag.keys()].map((one) => `'${one}'`).join(' | ')
   return (value) => {
-    if (!isFields(value)) return unexpected('object', value)
+    if (!isJsonObject(value)) return unexpected('object', value)
     const word = value[tag]
     // String() would throw for an object whose toString fails.
     const shape = typeof word === 'object' ? undefined : byTag.get(String(word))
-    return shape ? shape(value) : new Misfit(`Invalid discriminator value. Expected ${tags}`).within(tag)
+    return shape ? shape(value) : new ShapeMismatch(`Invalid discriminator value. Expected ${tags}`).within(tag)
   }
 }

@@ -5,7 +5,7 @@
  */
 
 import { writesWorkspace } from '../domain/effect.ts'
-import type { ClearedCall } from './gate.ts'
+import type { CheckedCall } from './gate.ts'
 import type { Run } from './run.ts'
 import type { OpenTurn } from './thread.ts'
 
@@ -13,7 +13,7 @@ import type { OpenTurn } from './thread.ts'
 export async function withSnapshots<T>(
   run: Run,
   { turn, intended }: OpenTurn,
-  calls: readonly ClearedCall[],
+  calls: readonly CheckedCall[],
   work: () => Promise<T>,
 ): Promise<T> {
   if (!calls.some(({ effect }) => writesWorkspace(effect))) return work()

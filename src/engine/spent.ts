@@ -3,16 +3,16 @@
 import type { Next } from '../domain/decision.ts'
 
 /** `ms` counts only the current attempt, because each attempt has the full time limit. */
-export interface Spent {
+export interface RunUsage {
   steps: number
   ms: number
   tokens: number
   usd: number
 }
 
-export const nothingSpent = (): Spent => ({ steps: 0, ms: 0, tokens: 0, usd: 0 })
+export const noUsage = (): RunUsage => ({ steps: 0, ms: 0, tokens: 0, usd: 0 })
 
-export function afterStep(spent: Spent, next: Next, ms: number): Spent {
+export function addStepUsage(spent: RunUsage, next: Next, ms: number): RunUsage {
   const startsAttempt = next.kind === 'park' && next.feedback !== undefined
   return {
     ...spent,

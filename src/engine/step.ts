@@ -8,29 +8,29 @@
 
 import { act } from './act.ts'
 import { checkStop } from './check-stop.ts'
-import { commitStep, type Moved } from './commit.ts'
-import { judge } from './critic.ts'
+import { commitStep, type StepOutcome } from './commit.ts'
+import { askCritics } from './critic.ts'
 import { decide } from './decide.ts'
 import { findInput, observe } from './observe.ts'
-import { phase } from './phase.ts'
-import { reduce } from './reduce.ts'
+import { runPhase } from './phase.ts'
+import { reduceState } from './reduce.ts'
 import type { Run } from './run.ts'
-import { setBack } from './setback.ts'
+import { handleStepFailure } from './setback.ts'
 
-export async function step(run: Run): Promise<Moved> {
+export async function step(run: Run): Promise<StepOutcome> {
   const input = await findInput(run)
   if (!input) return { kind: 'no_input' }
   const began = run.engine.clock.monotonic()
   try {
-    const turn = run.thread.open ?? (await phase(run, 'observe', () => observe(run, input)))
-    const decision = await phase(run, 'decide', () => decide(run, turn))
-    const results = await phase(run, 'act', () => act(run, turn, decision))
+    const turn = run.thread.open ?? (await runPhase(run, 'observe', () => observe(run, input)))
+    const decision = await runPhase(run, 'decide', () => decide(run, turn))
+    const results = await runPhase(run, 'act', () => act(run, turn, decision))
     const reduced = { input: turn.input, observation: turn.observation, decision, results }
-    const { state, patch } = await phase(run, 'reduce', () => reduce(run, reduced))
-    const verdicts = run.critics.length > 0 ? await phase(run, 'critic', () => judge(run, state, reduced)) : []
-    const next = await phase(run, 'check_stop', () => checkStop(run, { decision, verdicts, state, began }))
+    const { state, patch } = await runPhase(run, 'reduce', () => reduceState(run, reduced))
+    const verdicts = run.critics.length > 0 ? await runPhase(run, 'critic', () => askCritics(run, state, reduced)) : []
+    const next = await runPhase(run, 'check_stop', () => checkStop(run, { decision, verdicts, state, began }))
     return await commitStep(run, turn, { next, patch, verdicts, began })
   } catch (thrown) {
-    return setBack(run, input, thrown, began)
+    return handleStepFailure(run, input, thrown, began)
   }
 }

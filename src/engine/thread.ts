@@ -6,28 +6,42 @@
  * result and a unique id.
  */
 
-import { answeredBy } from '../domain/approval.ts'
+import { answeredApprovalId } from '../domain/approval.ts'
 import type { Call, CallResult, Decision, Next } from '../domain/decision.ts'
 import type { ErrorCode } from '../domain/error.ts'
-import type { Recalled } from '../domain/fact.ts'
+import type { RecalledFacts } from '../domain/fact.ts'
 import type { Json } from '../domain/json.ts'
 import { isFreeOfCharge } from '../domain/money.ts'
 import type { Observation } from '../domain/observation.ts'
-import { patched } from '../domain/patch.ts'
-import type { Answer, Cut, JournalRecord, Setup } from '../domain/record.ts'
-import { CLEAN } from '../domain/trust.ts'
+import { applyPatch } from '../domain/patch.ts'
+import type { HistoryCut, JournalRecord, ModelAnswer, RunSetup } from '../domain/record.ts'
+import { CLEAN_LABEL } from '../domain/trust.ts'
 import type { PastTurn } from '../ports/memory.ts'
-import type { Message } from '../ports/model.ts'
-import { answerMessage, approvedMessage, inputMessages, resultMessage, type Shown } from '../prompt/conversation.ts'
+import type { ModelMessage } from '../ports/model.ts'
+import {
+  answerMessage,
+  approvedMessage,
+  inputMessages,
+  type JournalledResult,
+  resultMessage,
+} from '../prompt/conversation.ts'
 import { nonceOf } from '../prompt/data-fence.ts'
 import { type Conversation, conversationTokens, newConversation, weighConversation } from './conversation.ts'
-import { hearInput, hearResult, type Provenance } from './heard.ts'
-import { type SaidWords, saidIn } from './owner-words.ts'
-import { barrenAfter, isNews, RECENT, wasHeldBack } from './repeats.ts'
-import { cutHere, inText, refit, remind, saying, takeBack, withOwnIds } from './shown.ts'
-import { afterStep, nothingSpent, type Spent } from './spent.ts'
+import { addInputSources, addResultSource, type Provenance } from './heard.ts'
+import { messagesFromInput, type SessionMessage } from './owner-words.ts'
+import { countStepsWithoutNews, hasBlockedCall, MAX_RECENT_CALLS, noteNewResult } from './repeats.ts'
+import {
+  appendMessage,
+  applyCut,
+  dropTurn,
+  insertRecalled,
+  switchParser,
+  withUniqueCallIds,
+  writesCallsAsText,
+} from './shown.ts'
+import { addStepUsage, noUsage, type RunUsage } from './spent.ts'
 
-export type Intended = Extract<JournalRecord, { kind: 'call_intended' }>
+export type IntendedCall = Extract<JournalRecord, { kind: 'call_intended' }>
 
 /** A turn that is not committed yet, as far as the journal contains it. */
 export interface OpenTurn {
@@ -39,38 +53,38 @@ export interface OpenTurn {
   readonly failures: ErrorCode[]
   /** The model of the last request. */
   model?: string
-  readonly tried: string[]
+  readonly triedModels: string[]
   /** A failure of this turn was not retried. */
-  givenUp: boolean
+  isGivenUp: boolean
   /** The behaviour still has to write the model's input with prepare(). */
-  unprepared: boolean
+  needsPrepare: boolean
   /** One of its calls returned something new. */
-  news: boolean
-  requested: boolean
+  hasNews: boolean
+  isRequested: boolean
   /** The last request has no answer and no failure yet. */
-  asking: boolean
+  isAwaitingAnswer: boolean
   /** Tokens of the conversation in the last request, if recorded. */
-  askedTokens?: number | undefined
+  requestTokens?: number | undefined
   /** Sequence number of the last request's record. */
   requestSeq: number
   reserved?: number | undefined
-  answer?: Answer
+  answer?: ModelAnswer
   /** The answer as shown in the conversation: each call has a unique id. */
-  shown?: Answer
+  shown?: ModelAnswer
   answeredAt: number
   decided?: Decision
   /** Index of the chosen candidate in `expanded`, or in the decision if `expanded` is missing. */
   chosen?: number
   expanded?: readonly Decision[]
-  readonly intended: Map<number, Intended>
+  readonly intended: Map<number, IntendedCall>
   readonly settled: Map<number, CallResult>
-  readonly messages: Message[]
+  readonly messages: ModelMessage[]
   /** The conversation before this turn and its number of messages. */
   readonly before: { readonly conversation: Conversation; readonly length: number }
 }
 
 /** A settled call, for the repetition guard. */
-export interface Done {
+export interface SettledCall {
   readonly tool: string
   readonly args: Json
   readonly result: CallResult
@@ -80,30 +94,30 @@ export interface Done {
 export interface RunProgress {
   /** Steps committed in this run. */
   turns: number
-  spent: Spent
+  usage: RunUsage
   /** Tokens of the longest conversation that a provider accepted in this run. */
-  taken: number
+  maxAcceptedTokens: number
   /** Maximum tokens of the conversation; lowered when the provider rejects a request as too long. */
-  roomLearnt: number
+  learntTokenLimit: number
   /** Whether the first input of the run was answered. */
-  begun: boolean
+  hasAnsweredInput: boolean
   /** Failures in a row and in total, in this run. */
   failed: { inARow: number; inAll: number; last?: ErrorCode }
   /** Retries in a row that a critic requested. */
   retries: number
   /** Steps in a row with a call that was blocked as a repetition. */
-  stuck: number
+  blockedSteps: number
   /** Steps in a row whose calls returned nothing new. */
-  barren: number
+  stepsWithoutNews: number
   /** The last calls, for the repetition guard. */
-  readonly recent: Done[]
+  readonly recent: SettledCall[]
   /** Digests of the results of this run's calls. */
-  readonly known: Set<string>
+  readonly resultDigests: Set<string>
   /** Open approvals that this run requested: id → tool. */
-  readonly unanswered: Map<string, string>
+  readonly openApprovals: Map<string, string>
 }
 
-export interface Thread extends RunProgress, Provenance {
+export interface SessionThread extends RunProgress, Provenance {
   head: number
   turn: number
   open?: OpenTurn | undefined
@@ -111,32 +125,32 @@ export interface Thread extends RunProgress, Provenance {
   run_id?: string
   ended: boolean
   behaviour?: string
-  setup?: Setup
+  setup?: RunSetup
   stateVersion: number
   last?: Next
   state: Json
-  cut?: Cut
-  readonly past: (PastTurn & { readonly messages: Message[] })[]
+  cut?: HistoryCut
+  readonly past: (PastTurn & { readonly messages: ModelMessage[] })[]
   conversation: Conversation
   /** Messages from people and the tasks of its runs, in order. */
-  readonly words: SaidWords[]
+  readonly userMessages: SessionMessage[]
   /** The recalled facts that the run was shown, and the turn. */
-  recalled?: { readonly turn: number; readonly recalled: Recalled; readonly message: Message } | undefined
+  recalled?: { readonly turn: number; readonly recalled: RecalledFacts; readonly message: ModelMessage } | undefined
   /** The last request: its prefix, and how many of its messages are still in the conversation. */
-  asked?: { readonly prefix: string; readonly conversation: Conversation; length: number }
+  lastRequest?: { readonly prefix: string; readonly conversation: Conversation; length: number }
   /** Call ids used in the conversation. */
-  readonly called: Set<string>
+  readonly callIds: Set<string>
   /** Digests of files read or written, by path. */
-  readonly seen: Map<string, string>
+  readonly fileDigests: Map<string, string>
   /** Current folder, relative to the workspace. */
   cwd: string
   /** Approvals that were used; each is valid once. */
-  readonly used: Set<string>
+  readonly usedApprovals: Set<string>
   /** The recorded intent: which outward calls the owner's messages need. Missing until it is first requested. */
   intent?: Extract<JournalRecord, { kind: 'intent_fixed' }>
 }
 
-export function emptyThread(): Thread {
+export function emptyThread(): SessionThread {
   return {
     head: 0,
     turn: 0,
@@ -146,13 +160,13 @@ export function emptyThread(): Thread {
     state: null,
     past: [],
     conversation: newConversation(),
-    words: [],
-    called: new Set(),
-    seen: new Map(),
+    userMessages: [],
+    callIds: new Set(),
+    fileDigests: new Map(),
     cwd: '',
-    used: new Set(),
-    label: CLEAN,
-    heard: [],
+    usedApprovals: new Set(),
+    label: CLEAN_LABEL,
+    sources: [],
   }
 }
 
@@ -160,21 +174,21 @@ export function emptyThread(): Thread {
 function freshRunState(): RunProgress {
   return {
     turns: 0,
-    spent: nothingSpent(),
-    taken: 0,
-    roomLearnt: Number.POSITIVE_INFINITY,
-    begun: false,
+    usage: noUsage(),
+    maxAcceptedTokens: 0,
+    learntTokenLimit: Number.POSITIVE_INFINITY,
+    hasAnsweredInput: false,
     failed: { inARow: 0, inAll: 0 },
     retries: 0,
-    stuck: 0,
-    barren: 0,
-    known: new Set(),
+    blockedSteps: 0,
+    stepsWithoutNews: 0,
+    resultDigests: new Set(),
     recent: [],
-    unanswered: new Map(),
+    openApprovals: new Map(),
   }
 }
 
-export function fold(thread: Thread, record: JournalRecord): void {
+export function foldRecord(thread: SessionThread, record: JournalRecord): void {
   thread.head = record.seq
   switch (record.kind) {
     case 'run_started':
@@ -194,11 +208,11 @@ export function fold(thread: Thread, record: JournalRecord): void {
     case 'diagnosed':
       return
     case 'refitted':
-      refit(thread, record.setup)
+      switchParser(thread, record.setup)
       return
     case 'migrated':
       thread.stateVersion = record.version
-      if (record.patch) thread.state = patched(thread.state, record.patch)
+      if (record.patch) thread.state = applyPatch(thread.state, record.patch)
       return
     case 'input_bound':
       openTurn(thread, record)
@@ -207,11 +221,11 @@ export function fold(thread: Thread, record: JournalRecord): void {
       closeTurn(thread, record)
       return
     default:
-      foldOpenTurn(thread, opened(thread), record)
+      foldOpenTurn(thread, requireOpenTurn(thread), record)
   }
 }
 
-function openTurn(thread: Thread, record: Extract<JournalRecord, { kind: 'input_bound' }>): void {
+function openTurn(thread: SessionThread, record: Extract<JournalRecord, { kind: 'input_bound' }>): void {
   thread.turn = record.turn
   thread.open = {
     turn: record.turn,
@@ -219,12 +233,12 @@ function openTurn(thread: Thread, record: Extract<JournalRecord, { kind: 'input_
     observation: record.observation === undefined ? (record.input as unknown as Json) : record.observation,
     feedback: record.feedback,
     failures: [],
-    tried: [],
-    givenUp: false,
-    unprepared: record.prepares ?? false,
-    news: false,
-    requested: false,
-    asking: false,
+    triedModels: [],
+    isGivenUp: false,
+    needsPrepare: record.prepares ?? false,
+    hasNews: false,
+    isRequested: false,
+    isAwaitingAnswer: false,
     requestSeq: 0,
     answeredAt: record.ts,
     intended: new Map(),
@@ -232,12 +246,12 @@ function openTurn(thread: Thread, record: Extract<JournalRecord, { kind: 'input_
     messages: [],
     before: { conversation: thread.conversation, length: thread.conversation.messages.length },
   }
-  for (const observation of record.input) thread.unanswered.delete(answeredBy(observation) ?? '')
-  hearInput(thread, record)
-  thread.words.push(...saidIn(thread.run_id ?? '', record))
-  if (!thread.begun) remind(thread, thread.open, record)
+  for (const observation of record.input) thread.openApprovals.delete(answeredApprovalId(observation) ?? '')
+  addInputSources(thread, record)
+  thread.userMessages.push(...messagesFromInput(thread.run_id ?? '', record))
+  if (!thread.hasAnsweredInput) insertRecalled(thread, thread.open, record)
   const shown = record.prepares ? [] : record.input
-  for (const message of inputMessages(shown, record.feedback)) saying(thread, thread.open, message)
+  for (const message of inputMessages(shown, record.feedback)) appendMessage(thread, thread.open, message)
 }
 
 type OpenTurnRecord = Exclude<
@@ -245,39 +259,39 @@ type OpenTurnRecord = Exclude<
   { kind: 'run_started' | 'run_ended' | 'input_bound' | 'step_committed' | 'diagnosed' | 'migrated' | 'refitted' }
 >
 
-function foldOpenTurn(thread: Thread, open: OpenTurn, record: OpenTurnRecord): void {
+function foldOpenTurn(thread: SessionThread, open: OpenTurn, record: OpenTurnRecord): void {
   switch (record.kind) {
     case 'cut':
-      cutHere(thread, open, record.cut)
+      applyCut(thread, open, record.cut)
       return
     case 'model_requested':
-      open.requested = true
-      open.asking = true
+      open.isRequested = true
+      open.isAwaitingAnswer = true
       open.requestSeq = record.seq
       open.reserved = record.reserved
       // A reservation of an earlier request in this turn counts as spent: its cost is unknown.
-      thread.spent.usd += record.reserved ?? 0
+      thread.usage.usd += record.reserved ?? 0
       open.model = record.model
-      if (open.unprepared && record.prepared !== undefined) {
-        open.unprepared = false
-        saying(thread, open, { role: 'user', text: record.prepared })
+      if (open.needsPrepare && record.prepared !== undefined) {
+        open.needsPrepare = false
+        appendMessage(thread, open, { role: 'user', text: record.prepared })
       }
       if (record.composition) {
         const { conversation } = thread
-        open.askedTokens = conversationTokens(record.composition)
-        thread.asked = { prefix: record.composition.prefix, conversation, length: conversation.messages.length }
+        open.requestTokens = conversationTokens(record.composition)
+        thread.lastRequest = { prefix: record.composition.prefix, conversation, length: conversation.messages.length }
       }
       return
     case 'failed':
       open.failures.push(record.code)
-      if (isFreeOfCharge(record.code) || record.code.startsWith('budget_')) thread.spent.usd -= open.reserved ?? 0
+      if (isFreeOfCharge(record.code) || record.code.startsWith('budget_')) thread.usage.usd -= open.reserved ?? 0
       open.reserved = undefined
       // Waiting for reserved money is not a failure.
       if (record.code === 'budget_busy') return
-      if (record.code === 'model_oversize' && open.asking) thread.roomLearnt = roomAfterOverflow(thread)
-      open.asking = false
-      if (record.phase === 'DECIDE' && open.model !== undefined) open.tried.push(open.model)
-      open.givenUp ||= record.ruling.kind !== 'retry'
+      if (record.code === 'model_oversize' && open.isAwaitingAnswer) thread.learntTokenLimit = roomAfterOverflow(thread)
+      open.isAwaitingAnswer = false
+      if (record.phase === 'DECIDE' && open.model !== undefined) open.triedModels.push(open.model)
+      open.isGivenUp ||= record.ruling.kind !== 'retry'
       thread.failed.inARow += 1
       thread.failed.last = record.code
       thread.failed.inAll += 1
@@ -285,15 +299,18 @@ function foldOpenTurn(thread: Thread, open: OpenTurn, record: OpenTurnRecord): v
     case 'model_answered':
       open.answer = record.answer
       open.answeredAt = record.ts
-      thread.taken = Math.max(thread.taken, open.askedTokens ?? weighConversation(thread.conversation).tokens)
-      open.shown = withOwnIds(thread, open.turn, record.answer)
-      thread.spent.tokens += record.answer.usage.input_tokens + record.answer.usage.output_tokens
-      thread.spent.usd += (record.usd ?? 0) - (open.reserved ?? 0)
-      saying(thread, open, answerMessage(open.shown, inText(thread)))
+      thread.maxAcceptedTokens = Math.max(
+        thread.maxAcceptedTokens,
+        open.requestTokens ?? weighConversation(thread.conversation).tokens,
+      )
+      open.shown = withUniqueCallIds(thread, open.turn, record.answer)
+      thread.usage.tokens += record.answer.usage.input_tokens + record.answer.usage.output_tokens
+      thread.usage.usd += (record.usd ?? 0) - (open.reserved ?? 0)
+      appendMessage(thread, open, answerMessage(open.shown, writesCallsAsText(thread)))
       return
     case 'decided':
       open.decided = record.decision
-      for (const { approval } of decidedCalls(open)) if (approval !== undefined) thread.used.add(approval)
+      for (const { approval } of decidedCalls(open)) if (approval !== undefined) thread.usedApprovals.add(approval)
       return
     case 'branched':
       if (record.chosen !== null) open.chosen = record.chosen
@@ -301,8 +318,8 @@ function foldOpenTurn(thread: Thread, open: OpenTurn, record: OpenTurnRecord): v
       return
     case 'intent_fixed':
       thread.intent = record
-      thread.spent.tokens += record.usage.input_tokens + record.usage.output_tokens
-      thread.spent.usd += record.usd ?? 0
+      thread.usage.tokens += record.usage.input_tokens + record.usage.output_tokens
+      thread.usage.usd += record.usd ?? 0
       return
     case 'call_intended':
       open.intended.set(record.index, record)
@@ -313,58 +330,67 @@ function foldOpenTurn(thread: Thread, open: OpenTurn, record: OpenTurnRecord): v
       noteApproval(thread, open, record)
       const intended = open.intended.get(record.index)
       const call = intended?.call
-      if (call) hearResult(thread, record, { ...call, host: intended.effect.host })
+      if (call) addResultSource(thread, record, { ...call, host: intended.effect.host })
       if (call && record.result.status !== 'not_started')
         thread.recent.push({ tool: call.tool, args: call.args, result: record.result })
-      if (isNews(thread.known, call, record.result)) open.news = true
-      if (thread.recent.length > RECENT) thread.recent.shift()
+      if (noteNewResult(thread.resultDigests, call, record.result)) open.hasNews = true
+      if (thread.recent.length > MAX_RECENT_CALLS) thread.recent.shift()
       if (open.shown?.calls[record.index])
-        saying(thread, open, resultMessage(open.shown, record.index, journalledResult(record), inText(thread)))
+        appendMessage(
+          thread,
+          open,
+          resultMessage(open.shown, record.index, journalledResult(record), writesCallsAsText(thread)),
+        )
       const allowed = decidedCalls(open)[record.index]
       if (allowed?.approval === undefined) return
-      saying(thread, open, approvedMessage(allowed.tool, journalledResult(record)))
+      appendMessage(thread, open, approvedMessage(allowed.tool, journalledResult(record)))
       // A call that did not start has not used its approval.
-      if (record.result.status === 'not_started') thread.used.delete(allowed.approval)
+      if (record.result.status === 'not_started') thread.usedApprovals.delete(allowed.approval)
       return
     }
   }
 }
 
 /** If the provider rejects even this few tokens, the conversation is not the cause. */
-export const LEAST_ROOM = 500
+export const MIN_ROOM_TOKENS = 500
 
 /** The longest accepted conversation, or half of the rejected one; always less than the rejected one. */
-function roomAfterOverflow({ taken, conversation }: Thread): number {
+function roomAfterOverflow({ maxAcceptedTokens: taken, conversation }: SessionThread): number {
   const { tokens } = weighConversation(conversation)
-  return Math.floor(Math.max(LEAST_ROOM, Math.min(tokens * 0.9, Math.max(taken, tokens / 2))))
+  return Math.floor(Math.max(MIN_ROOM_TOKENS, Math.min(tokens * 0.9, Math.max(taken, tokens / 2))))
 }
 
 /** A turn without an answer is removed from the conversation: its input is still unread and will be bound again. */
-function closeTurn(thread: Thread, { next, patch, ms }: Extract<JournalRecord, { kind: 'step_committed' }>): void {
-  const open = opened(thread)
+function closeTurn(
+  thread: SessionThread,
+  { next, patch, ms }: Extract<JournalRecord, { kind: 'step_committed' }>,
+): void {
+  const open = requireOpenTurn(thread)
   thread.last = next
   thread.open = undefined
   thread.turns += 1
-  thread.spent = afterStep(thread.spent, next, ms)
-  if (patch) thread.state = patched(thread.state, patch)
+  thread.usage = addStepUsage(thread.usage, next, ms)
+  if (patch) thread.state = applyPatch(thread.state, patch)
   if (!open.answer && !open.decided) {
-    takeBack(thread, open)
+    dropTurn(thread, open)
     return
   }
   if (open.shown)
     for (const index of open.shown.calls.keys())
-      if (!open.settled.has(index)) saying(thread, open, resultMessage(open.shown, index, NOT_STARTED, inText(thread)))
+      if (!open.settled.has(index))
+        appendMessage(thread, open, resultMessage(open.shown, index, NOT_STARTED, writesCallsAsText(thread)))
   for (const [index, { tool, approval }] of decidedCalls(open).entries())
-    if (approval !== undefined && !open.settled.has(index)) saying(thread, open, approvedMessage(tool, NOT_STARTED))
-  thread.begun = true
+    if (approval !== undefined && !open.settled.has(index))
+      appendMessage(thread, open, approvedMessage(tool, NOT_STARTED))
+  thread.hasAnsweredInput = true
   thread.past.push({ turn: open.turn, messages: open.messages })
-  if (!open.givenUp) thread.failed.inARow = 0
+  if (!open.isGivenUp) thread.failed.inARow = 0
   thread.retries = next.kind === 'continue' && next.retry ? thread.retries + 1 : 0
-  thread.stuck = wasHeldBack(open) ? thread.stuck + 1 : 0
-  thread.barren = barrenAfter(thread, open)
+  thread.blockedSteps = hasBlockedCall(open) ? thread.blockedSteps + 1 : 0
+  thread.stepsWithoutNews = countStepsWithoutNews(thread, open)
 }
 
-const NOT_STARTED: Shown = { result: { status: 'not_started', content: 'this call was not started' } }
+const NOT_STARTED: JournalledResult = { result: { status: 'not_started', content: 'this call was not started' } }
 
 /** The nonce depends on the journal time, which the author of the content cannot know. */
 const journalledResult = ({
@@ -373,7 +399,7 @@ const journalledResult = ({
   ts,
   turn,
   index,
-}: Extract<JournalRecord, { kind: 'call_settled' }>): Shown => ({
+}: Extract<JournalRecord, { kind: 'call_settled' }>): JournalledResult => ({
   result,
   nonce: outside ? nonceOf(ts, turn, index, result.content) : undefined,
 })
@@ -382,7 +408,7 @@ const journalledResult = ({
 const decidedCalls = ({ decided }: OpenTurn): readonly Call[] => (decided?.kind === 'act' ? decided.calls : [])
 
 function noteApproval(
-  { unanswered }: Thread,
+  { openApprovals: unanswered }: SessionThread,
   { shown, decided }: OpenTurn,
   { index, result: { status, facts } }: Extract<JournalRecord, { kind: 'call_settled' }>,
 ): void {
@@ -392,15 +418,15 @@ function noteApproval(
   unanswered.set(id, toolName ?? 'a call')
 }
 
-function noteFacts(thread: Thread, result: CallResult): void {
+function noteFacts(thread: SessionThread, result: CallResult): void {
   const { facts } = result
   if (typeof facts !== 'object' || facts === null || Array.isArray(facts)) return
   const { seen, cwd } = facts as { readonly seen?: Readonly<Record<string, string>>; readonly cwd?: string }
-  for (const [path, sha] of Object.entries(seen ?? {})) thread.seen.set(path, sha)
+  for (const [path, sha] of Object.entries(seen ?? {})) thread.fileDigests.set(path, sha)
   if (cwd !== undefined) thread.cwd = cwd
 }
 
-export function opened(thread: Thread): OpenTurn {
+export function requireOpenTurn(thread: SessionThread): OpenTurn {
   if (!thread.open) throw new Error('the journal contains a record of a turn that was never opened')
   return thread.open
 }

@@ -8,16 +8,16 @@ import type { Call } from '../domain/decision.ts'
 import type { Effect } from '../domain/effect.ts'
 import { asTirelessError } from '../domain/error.ts'
 import { deepFreeze, type Json } from '../domain/json.ts'
-import type { AskedCall } from '../domain/record.ts'
+import type { RequestedCall } from '../domain/record.ts'
 import type { ToolSpec } from '../ports/model.ts'
 import type { AnyTool } from '../ports/tool.ts'
-import { askPlugin, plainReturn } from './ask-plugin.ts'
-import { effectPort, meantPort } from './return-shapes.ts'
+import { askPlugin, copyPlainReturn } from './ask-plugin.ts'
+import { effectPort, innerCallPort } from './return-shapes.ts'
 
 export type Toolbox = ReadonlyMap<string, AnyTool>
 
 /** Contract: lists the offered tools. `get` also finds lazy tools if one like tool_call is offered. */
-export function toolboxOf(names: readonly string[], all: ReadonlyMap<string, AnyTool>): Toolbox {
+export function createToolbox(names: readonly string[], all: ReadonlyMap<string, AnyTool>): Toolbox {
   const offered = names.flatMap((name): [string, AnyTool][] => {
     const tool = all.get(name)
     return tool ? [[name, tool]] : []
@@ -43,12 +43,12 @@ class LazyToolbox extends Map<string, AnyTool> {
 }
 
 /** All callable tools, offered or lazy. */
-export const reachableIn = (toolbox: Toolbox): readonly AnyTool[] =>
+export const callableTools = (toolbox: Toolbox): readonly AnyTool[] =>
   toolbox instanceof LazyToolbox ? toolbox.reachable() : [...toolbox.values()]
 
 const NO_EFFECT: Effect = { recovery: 'pure', reach: 'none' }
 
-export function specsOf(toolbox: Toolbox): ToolSpec[] {
+export function describeTools(toolbox: Toolbox): ToolSpec[] {
   return [...toolbox.values()].map(specOf)
 }
 
@@ -87,7 +87,7 @@ function dropDefaults({ jsonSchema }: { readonly jsonSchema: SchemaLimits }): vo
 }
 
 /** Contract: runs nothing; an invalid call is returned with its fault. */
-export function checkCall(toolbox: Toolbox, asked: AskedCall): Call {
+export function checkCall(toolbox: Toolbox, asked: RequestedCall): Call {
   let raw: unknown
   try {
     raw = JSON.parse(asked.args === '' ? '{}' : asked.args)
@@ -95,10 +95,10 @@ export function checkCall(toolbox: Toolbox, asked: AskedCall): Call {
     const why = error instanceof Error ? error.message : 'unreadable'
     return refuseCall(asked, asked.args, `the arguments are not valid JSON (${why}); send one JSON object`)
   }
-  return checkArgs(toolbox, asked, raw)
+  return checkCallArgs(toolbox, asked, raw)
 }
 
-export function checkArgs(toolbox: Toolbox, call: CallName, raw: unknown): Call {
+export function checkCallArgs(toolbox: Toolbox, call: CallName, raw: unknown): Call {
   const tool = toolbox.get(call.tool)
   if (!tool) {
     const known = [...toolbox.keys()].join(', ')
@@ -119,9 +119,9 @@ function checkWithTool(toolbox: Toolbox, tool: AnyTool, call: CallName, raw: unk
     return refuseCall(call, raw as Json, `the arguments are invalid: ${why}`)
   }
   // Frozen, so that gates, journal and audit see the same arguments. The tool receives a copy.
-  const args = deepFreeze(plainReturn({ who: `tool ${tool.name}`, method: 'args.parse' }, checked.data))
+  const args = deepFreeze(copyPlainReturn({ who: `tool ${tool.name}`, method: 'args.parse' }, checked.data))
   if (tool.meant) {
-    const meant = askPlugin(meantPort(tool.name), () => tool.meant?.(args as never))
+    const meant = askPlugin(innerCallPort(tool.name), () => tool.meant?.(args as never))
     if (meant) return checkInnerCall(toolbox, call, meant)
   }
   const effect = deepFreeze(askPlugin(effectPort(tool.name), () => tool.effect(args as never)))
@@ -130,7 +130,7 @@ function checkWithTool(toolbox: Toolbox, tool: AnyTool, call: CallName, raw: unk
 
 /** Replaces tool_call by the inner call that it names. */
 function checkInnerCall(toolbox: Toolbox, { id, tool: by }: CallName, { tool, args }: Meant): Call {
-  if (toolbox.get(tool)?.lazy) return checkArgs(toolbox, { id, tool }, args)
+  if (toolbox.get(tool)?.lazy) return checkCallArgs(toolbox, { id, tool }, args)
   return refuseCall({ id, tool: by }, args, `${by} cannot call ${JSON.stringify(tool)}: there is no such tool`)
 }
 

@@ -3,7 +3,7 @@
 import type { Issue } from '../domain/decision.ts'
 import { TirelessError } from '../domain/error.ts'
 
-export class Unfit extends TirelessError {
+export class RecordedIssuesError extends TirelessError {
   readonly issues: readonly Issue[]
   constructor(issues: readonly Issue[]) {
     super('internal', issues.map(({ message }) => message).join('; '))

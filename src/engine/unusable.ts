@@ -3,11 +3,11 @@
 import type { Decision } from '../domain/decision.ts'
 import { TirelessError } from '../domain/error.ts'
 
-export type Invalid = Extract<Decision, { kind: 'invalid' }>
+export type InvalidDecision = Extract<Decision, { kind: 'invalid' }>
 
-export class Unusable extends TirelessError {
-  readonly decision: Invalid
-  constructor(decision: Invalid) {
+export class InvalidDecisionError extends TirelessError {
+  readonly decision: InvalidDecision
+  constructor(decision: InvalidDecision) {
     super(decision.empty ? 'decision_empty' : 'decision_invalid', decision.feedback)
     this.decision = decision
   }

@@ -7,9 +7,9 @@
 
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import type { Clock } from '../ports/clock.ts'
-import { runOwned } from '../ports/fault-owner.ts'
+import { runAsOwner } from '../ports/fault-owner.ts'
 import type { Plugin, PluginHost, ServiceName, Services } from '../ports/plugin.ts'
-import { inOrderOfNeed } from './order.ts'
+import { sortByDependency } from './order.ts'
 
 const STOP_WITHIN_MS = 10_000
 
@@ -33,7 +33,7 @@ export function createHost(clock: Clock): Host {
   let stopping: Promise<void> | undefined
 
   async function start(): Promise<void> {
-    const plugins = inOrderOfNeed(registered)
+    const plugins = sortByDependency(registered)
     try {
       for (const plugin of plugins) {
         await callPlugin(plugin, 'setup', () => plugin.setup?.(hostFor(plugin, services, () => sealed)))
@@ -132,7 +132,7 @@ function checkProvidedServices(plugin: Plugin, services: ReadonlyMap<ServiceName
 /** Adds the plugin's name to an error, unless it is a TirelessError, which already has a useful message. */
 async function callPlugin(plugin: Plugin, what: string, work: () => void | Promise<void>): Promise<void> {
   try {
-    await runOwned({ who: `plugin ${plugin.name}` }, work)
+    await runAsOwner({ who: `plugin ${plugin.name}` }, work)
   } catch (thrown) {
     if (thrown instanceof TirelessError) throw thrown
     throw new TirelessError(

@@ -6,7 +6,7 @@
 import { TirelessError } from '../domain/error.ts'
 import type { Plugin, ServiceName } from '../ports/plugin.ts'
 
-export function inOrderOfNeed(plugins: readonly Plugin[]): Plugin[] {
+export function sortByDependency(plugins: readonly Plugin[]): Plugin[] {
   const providers = providersOf(plugins)
   const ordered: Plugin[] = []
   const visiting: Plugin[] = []

@@ -6,22 +6,22 @@
 import type { AgentResult } from '../domain/cycle.ts'
 import type { Dispatch } from '../domain/dispatch.ts'
 import type { Json } from '../domain/json.ts'
-import { patched } from '../domain/patch.ts'
+import { applyPatch } from '../domain/patch.ts'
 import { type JournalRecord, recordsOfRun } from '../domain/record.ts'
-import { autonomyOf } from './autonomy.ts'
-import { summaryOf } from './summary.ts'
+import { autonomyFromState } from './autonomy.ts'
+import { extractSummary } from './summary.ts'
 
 /** `journal`: of the session, or at least of the run. */
-export function agentResultOf(dispatch: Dispatch, journal: readonly JournalRecord[]): AgentResult {
+export function buildAgentResult(dispatch: Dispatch, journal: readonly JournalRecord[]): AgentResult {
   const { agent_id, dispatch_id, session_id, status, wait, failure_class, result, error } = dispatch
   const { attempts, state } = foldRun(recordsOfRun(journal, dispatch_id))
   return {
     ...{ agent_id, dispatch_id, session_id },
     status: status === 'waiting' && wait?.kind === 'retry' ? 'running' : status,
-    summary: summaryOf(result ?? error ?? wait?.reason ?? ''),
+    summary: extractSummary(result ?? error ?? wait?.reason ?? ''),
     failure_class: status === 'cancelled' ? 'cancelled' : failure_class,
     attempts,
-    recovered_from: status === 'done' ? (autonomyOf(state)?.first_failure ?? null) : null,
+    recovered_from: status === 'done' ? (autonomyFromState(state)?.first_failure ?? null) : null,
   }
 }
 
@@ -31,7 +31,7 @@ function foldRun(run: readonly JournalRecord[]): { readonly attempts: number; re
   let attempts = 1
   for (const record of run) {
     if (record.kind === 'run_started') state = record.state ?? null
-    if ('patch' in record && record.patch) state = patched(state, record.patch)
+    if ('patch' in record && record.patch) state = applyPatch(state, record.patch)
     if (record.kind === 'step_committed' && record.next.kind === 'park' && record.next.feedback !== undefined)
       attempts += 1
   }

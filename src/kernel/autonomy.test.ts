@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { CallStatus, Decision } from '../domain/decision.ts'
-import type { Reduced } from '../ports/behaviour.ts'
+import type { CompletedStep } from '../ports/behaviour.ts'
 import { asksPerson } from './asking.ts'
-import { type Autonomy, autonomous, failureOf, INSISTENCE, isReal } from './autonomy.ts'
-import { isResult, summaryOf } from './summary.ts'
+import { type Autonomy, autonomyFailure, autonomyRules, DEFAULT_ATTEMPT_LIMITS, isRealAction } from './autonomy.ts'
+import { extractSummary, isUsableResult } from './summary.ts'
 
-const rules = autonomous(INSISTENCE)
+const rules = autonomyRules(DEFAULT_ATTEMPT_LIMITS)
 const critic = rules.critics?.[0]
 const initial = rules.initState('do it')
 const EFFECT = { recovery: 'pure', reach: 'none' } as const
@@ -27,7 +27,7 @@ function after(state: Autonomy, decision: Decision, ...statuses: CallStatus[]): 
   return rules.reduce?.(state, step) ?? state
 }
 
-const stepOf = (decision: Decision, statuses: readonly CallStatus[] = []): Reduced => ({
+const stepOf = (decision: Decision, statuses: readonly CallStatus[] = []): CompletedStep => ({
   input: [],
   observation: null,
   decision,
@@ -81,12 +81,12 @@ describe('E8, case 137: whether a text asks a person', () => {
 describe('E8: the check of an attempt', () => {
   test('checks in order: waits for a person, no real action, no usable result', () => {
     const asking = final('Please confirm.')
-    assert.equal(failureOf(initial, asking), 'awaiting_input')
-    assert.equal(failureOf(ACTED, asking), 'awaiting_input')
-    assert.equal(failureOf(initial, final('')), 'no_real_action')
-    assert.equal(failureOf(ACTED, final('## Execution Summary\n')), 'invalid_result')
-    assert.equal(failureOf(ACTED, final('wrote report.md')), undefined)
-    assert.equal(failureOf(initial, acts('bash')), undefined)
+    assert.equal(autonomyFailure(initial, asking), 'awaiting_input')
+    assert.equal(autonomyFailure(ACTED, asking), 'awaiting_input')
+    assert.equal(autonomyFailure(initial, final('')), 'no_real_action')
+    assert.equal(autonomyFailure(ACTED, final('## Execution Summary\n')), 'invalid_result')
+    assert.equal(autonomyFailure(ACTED, final('wrote report.md')), undefined)
+    assert.equal(autonomyFailure(initial, acts('bash')), undefined)
   })
 
   test('waiting for a person counts as asking; waiting for anything else does not', () => {
@@ -95,11 +95,11 @@ describe('E8: the check of an attempt', () => {
       waits('any', 'the user’s confirmation'),
       waits('any', '等待用户回复'),
     ])
-      assert.equal(failureOf(ACTED, decision), 'awaiting_input', JSON.stringify(decision))
+      assert.equal(autonomyFailure(ACTED, decision), 'awaiting_input', JSON.stringify(decision))
     const asked = { id: 'q', tool: 'ask_user', args: {}, effect: EFFECT }
     const parked = { ...waits('user_message', 'red or blue?'), via: asked } as Decision
     for (const decision of [waits('system_event', 'events'), waits('any', 'the build to finish'), parked])
-      assert.equal(failureOf(ACTED, decision), undefined, JSON.stringify(decision))
+      assert.equal(autonomyFailure(ACTED, decision), undefined, JSON.stringify(decision))
   })
 
   test('only a successful result of a real tool is evidence, and it counts for the whole run', () => {
@@ -115,21 +115,21 @@ describe('E8: the check of an attempt', () => {
       'plan clearify clarify todo_read todo_update attention context_checkpoint request_user wait finish remember ' +
       'recall forget todo_add todo_done route workspace_create send_message ask_user spawn_agent read_state'
     for (const tool of [...orchestration.split(' '), 'Plan', ' ask_user ', '', ' '])
-      assert.equal(isReal(tool), false, tool)
+      assert.equal(isRealAction(tool), false, tool)
     for (const tool of ['bash', 'view_file', 'edit_state', 'planner__plan', 'todo'])
-      assert.equal(isReal(tool), true, tool)
+      assert.equal(isRealAction(tool), true, tool)
   })
 
   test('with noop, doing nothing is a valid result', () => {
     const allowed = rules.initState('look', { noop: true })
-    assert.equal(failureOf(allowed, final('nothing to do')), undefined)
-    assert.equal(failureOf(allowed, final('Please confirm.')), 'awaiting_input')
+    assert.equal(autonomyFailure(allowed, final('nothing to do')), undefined)
+    assert.equal(autonomyFailure(allowed, final('Please confirm.')), 'awaiting_input')
   })
 
   test('waiting for an approval is no failure and uses up no attempt', () => {
     const held = after(initial, acts('bash'), 'parked')
     assert.equal(held.held, 1)
-    assert.equal(failureOf(held, waits('any', 'approval by the user')), undefined)
+    assert.equal(autonomyFailure(held, waits('any', 'approval by the user')), undefined)
     const ended = after(held, final('I asked; please confirm.'))
     assert.equal(ended.failed, 0)
     const verdict = critic?.judge(ended, stepOf(final('I asked; please confirm.')))
@@ -161,7 +161,7 @@ describe('E8: the check of an attempt', () => {
   })
 
   test('the first failure is stored, the last one is the class; delays have a maximum', () => {
-    const unlimited = autonomous({ ...INSISTENCE, max_attempts: null }).critics?.[0]
+    const unlimited = autonomyRules({ ...DEFAULT_ATTEMPT_LIMITS, max_attempts: null }).critics?.[0]
     const first = after(initial, final('nothing'))
     const second = after({ ...first, real: true, failed: 8 }, final('请确认'))
     assert.deepEqual([second.first_failure, second.failed], ['no_real_action', 9])
@@ -179,10 +179,10 @@ describe('E8: the check of an attempt', () => {
 
 describe('E8: the summary of a result', () => {
   test('from the heading to the end, in either language, else everything; at most 500 code points', () => {
-    assert.equal(summaryOf('thoughts\n## 执行总结\n写了一份'), '## 执行总结\n写了一份')
-    assert.equal(summaryOf('thoughts\n### Execution Summary\n- wrote'), '### Execution Summary\n- wrote')
-    assert.equal(summaryOf('see "## 执行总结" above'), 'see "## 执行总结" above')
-    assert.equal([...summaryOf('𠮷'.repeat(600))].length, 500)
+    assert.equal(extractSummary('thoughts\n## 执行总结\n写了一份'), '## 执行总结\n写了一份')
+    assert.equal(extractSummary('thoughts\n### Execution Summary\n- wrote'), '### Execution Summary\n- wrote')
+    assert.equal(extractSummary('see "## 执行总结" above'), 'see "## 执行总结" above')
+    assert.equal([...extractSummary('𠮷'.repeat(600))].length, 500)
   })
 
   for (const empty of [
@@ -195,7 +195,7 @@ describe('E8: the summary of a result', () => {
     '{"error": {"message": "overloaded"}}',
     '```json\n{"candidates": []}\n```',
   ])
-    test(`not a result: ${JSON.stringify(empty)}`, () => assert.equal(isResult(empty), false))
+    test(`not a result: ${JSON.stringify(empty)}`, () => assert.equal(isUsableResult(empty), false))
 
   for (const said of [
     'ok',
@@ -203,5 +203,5 @@ describe('E8: the summary of a result', () => {
     '## Execution Summary\nwrote a.md',
     'Empty responses were retried.',
   ])
-    test(`a result: ${JSON.stringify(said)}`, () => assert.equal(isResult(said), true))
+    test(`a result: ${JSON.stringify(said)}`, () => assert.equal(isUsableResult(said), true))
 })

@@ -7,15 +7,15 @@
  */
 
 import { z } from 'zod'
-import { isAnswer } from '../domain/approval.ts'
+import { isApprovalAnswer } from '../domain/approval.ts'
 import type { Decision, Verdict } from '../domain/decision.ts'
 import type { Json } from '../domain/json.ts'
 import { LANGUAGES, type Language, languageOf } from '../domain/language.ts'
 import { FAILURE_CLASSES, type FailureClass } from '../domain/stop.ts'
-import type { Behaviour, Critic, Reduced } from '../ports/behaviour.ts'
+import type { Behaviour, CompletedStep, Critic } from '../ports/behaviour.ts'
 import { asksPerson } from './asking.ts'
-import { notAutonomous, retryRequirement } from './requirement.ts'
-import { isResult, summaryOf } from './summary.ts'
+import { describeAutonomyFailure, retryPrompt } from './requirement.ts'
+import { extractSummary, isUsableResult } from './summary.ts'
 
 /** The evidence so far; kept in the run's state. */
 export type Autonomy = {
@@ -31,7 +31,7 @@ export type Autonomy = {
   readonly first_failure: FailureClass | null
 }
 
-export const autonomyShape = z.strictObject({
+export const autonomySchema = z.strictObject({
   language: z.enum(LANGUAGES),
   noop: z.boolean(),
   real: z.boolean(),
@@ -40,7 +40,7 @@ export const autonomyShape = z.strictObject({
   first_failure: z.enum(FAILURE_CLASSES).nullable(),
 })
 
-export interface Insistence {
+export interface AttemptLimits {
   /** null: no limit. */
   readonly max_attempts: number | null
   /** Delay before the second attempt, factor for each further one, and the maximum. */
@@ -50,14 +50,19 @@ export interface Insistence {
 }
 
 /** Starts short, because the run has just been told what is missing, and grows with every failed attempt. */
-export const INSISTENCE: Insistence = { max_attempts: 3, first_ms: 2_000, factor: 4, longest_ms: 600_000 }
+export const DEFAULT_ATTEMPT_LIMITS: AttemptLimits = {
+  max_attempts: 3,
+  first_ms: 2_000,
+  factor: 4,
+  longest_ms: 600_000,
+}
 
-export type Conduct = Pick<Behaviour<Autonomy>, 'state' | 'initState' | 'reduce' | 'critics'>
+export type AutonomyRules = Pick<Behaviour<Autonomy>, 'state' | 'initState' | 'reduce' | 'critics'>
 
 /** State, reducer and critic of an unattended behaviour. */
-export function autonomous(limits: Insistence): Conduct {
+export function autonomyRules(limits: AttemptLimits): AutonomyRules {
   return {
-    state: { version: 1, schema: autonomyShape },
+    state: { version: 1, schema: autonomySchema },
     initState: (task, metadata = {}) => ({
       language: LANGUAGES.find((known) => known === metadata.language) ?? languageOf(task),
       noop: metadata.noop === true,
@@ -68,36 +73,36 @@ export function autonomous(limits: Insistence): Conduct {
   }
 }
 
-function afterStep(before: Autonomy, step: Reduced): Autonomy {
+function afterStep(before: Autonomy, step: CompletedStep): Autonomy {
   const requested = step.results.filter(({ status }) => status === 'parked').length
-  const answered = step.input.filter(isAnswer).length
+  const answered = step.input.filter(isApprovalAnswer).length
   const held = Math.max(0, before.held + requested - answered)
   const now = { ...before, held, real: before.real || hasRealAction(step) }
-  const failure = failureOf(now, step.decision)
+  const failure = autonomyFailure(now, step.decision)
   if (failure === undefined || held > 0) return now
   return { ...now, failed: now.failed + 1, first_failure: now.first_failure ?? failure }
 }
 
-export function autonomyCritic({ max_attempts, first_ms, factor, longest_ms }: Insistence): Critic<Autonomy> {
+export function autonomyCritic({ max_attempts, first_ms, factor, longest_ms }: AttemptLimits): Critic<Autonomy> {
   return {
     name: 'autonomy',
     judge(state, { decision }): Verdict {
-      const failure = failureOf(state, decision)
+      const failure = autonomyFailure(state, decision)
       if (failure === undefined) return { kind: 'continue' }
       const { language, held, failed } = state
       // The engine parks the run until the approval is answered; then it is judged again.
       if (held > 0) return { kind: 'continue' }
-      const summary = summaryOf(answerText(decision))
+      const summary = extractSummary(answerText(decision))
       if (max_attempts !== null && failed >= max_attempts)
-        return { kind: 'stop', reason: notAutonomous(failure, failed, summary), failure_class: failure }
+        return { kind: 'stop', reason: describeAutonomyFailure(failure, failed, summary), failure_class: failure }
       const after_ms = Math.min(first_ms * factor ** (failed - 1), longest_ms)
-      return { kind: 'retry', instruction: retryRequirement(language, summary), attempt: { after_ms } }
+      return { kind: 'retry', instruction: retryPrompt(language, summary), attempt: { after_ms } }
     },
   }
 }
 
 /** Undefined: the run is not over, or it has a result. */
-export function failureOf({ real, noop, held }: Autonomy, decision: Decision): FailureClass | undefined {
+export function autonomyFailure({ real, noop, held }: Autonomy, decision: Decision): FailureClass | undefined {
   // A question asked with `ask_user` reaches the owner: the run is parked and others continue.
   if (decision.kind === 'wait')
     return held === 0 && decision.via?.tool !== 'ask_user' && waitsForPerson(decision) ? 'awaiting_input' : undefined
@@ -105,7 +110,7 @@ export function failureOf({ real, noop, held }: Autonomy, decision: Decision): F
   const { answer } = decision
   if (asksPerson(answer)) return 'awaiting_input'
   if (!real && !noop) return 'no_real_action'
-  return isResult(answer) ? undefined : 'invalid_result'
+  return isUsableResult(answer) ? undefined : 'invalid_result'
 }
 
 const WAITS_FOR_PERSON =
@@ -122,9 +127,9 @@ function waitsForPerson({ match, reason }: Extract<Decision, { kind: 'wait' }>):
 const answerText = (decision: Decision): string =>
   decision.kind === 'final' ? decision.answer : decision.kind === 'wait' ? decision.reason : ''
 
-function hasRealAction({ decision, results }: Reduced): boolean {
+function hasRealAction({ decision, results }: CompletedStep): boolean {
   if (decision.kind !== 'act') return false
-  return decision.calls.some(({ tool }, index) => isReal(tool) && results[index]?.status === 'ok')
+  return decision.calls.some(({ tool }, index) => isRealAction(tool) && results[index]?.status === 'ok')
 }
 
 /** Tools without an effect of their own: those of the seed (its misspelling included) and ours. */
@@ -134,12 +139,12 @@ const ORCHESTRATION: ReadonlySet<string> = new Set([
   ...['spawn_agent', 'read_state', 'tool_search'],
 ])
 
-export function isReal(tool: string): boolean {
+export function isRealAction(tool: string): boolean {
   const name = tool.trim().toLowerCase()
   return name !== '' && !name.startsWith('todo_') && !ORCHESTRATION.has(name)
 }
 
 /** Contract: reads the state from a journal; undefined if it belongs to another behaviour. */
-export function autonomyOf(state: Json): Autonomy | undefined {
-  return autonomyShape.safeParse(state).data
+export function autonomyFromState(state: Json): Autonomy | undefined {
+  return autonomySchema.safeParse(state).data
 }

@@ -4,27 +4,27 @@
  */
 
 import type { NewDispatch } from '../domain/dispatch.ts'
-import type { Note } from '../domain/note.ts'
+import type { OwnerNote } from '../domain/note.ts'
 import { commitOne } from '../ports/store.ts'
-import { insertionsFor, orient, perceive } from './cycle.ts'
-import { dispatchFor } from './dispatch-for.ts'
-import type { Surroundings } from './settings.ts'
+import { findCandidates, readKernelState, readPromptValues } from './cycle.ts'
+import { buildDispatch } from './dispatch-for.ts'
+import type { KernelDeps } from './settings.ts'
 
 /** `prompt`: replaces the agents' own. `metadata`: added to that of a beat. */
-export async function dispatchByHand(
-  deps: Surroundings,
+export async function dispatchManually(
+  deps: KernelDeps,
   agents: readonly string[],
   prompt: string | null,
   metadata: NewDispatch['metadata'],
 ): Promise<readonly NewDispatch[]> {
   const { store, clock, documents, log } = deps
   const goal = (await documents.read('GOAL.md'))?.text ?? ''
-  const insertions = await insertionsFor(deps, { state: await perceive(deps), goal, at: clock.now() })
-  const notes: Note[] = []
+  const insertions = await readPromptValues(deps, { state: await readKernelState(deps), goal, at: clock.now() })
+  const notes: OwnerNote[] = []
   const dispatches: NewDispatch[] = []
-  for (const candidate of await orient(deps, { agents })) {
+  for (const candidate of await findCandidates(deps, { agents })) {
     const planned = { agent_id: candidate.agent.agent_id, reason: 'requested manually', prompt: prompt ?? undefined }
-    const dispatch = await dispatchFor(deps, undefined, candidate, planned, insertions, notes)
+    const dispatch = await buildDispatch(deps, undefined, candidate, planned, insertions, notes)
     dispatches.push({ ...dispatch, source: 'schedule', metadata: { ...dispatch.metadata, ...metadata } })
   }
   await commitOne(store, [{ op: 'enqueue', dispatches, now: clock.now() }])

@@ -12,14 +12,14 @@
  */
 
 import { type CalendarDay, type CronLine, invalidCronLine, parseCronLine } from './cron-line.ts'
-import type { Zone } from './zone.ts'
+import type { TimeZone } from './zone.ts'
 
 const DAY_MS = 86_400_000
 /** The Gregorian calendar, weekdays included, repeats after this many months. */
 const CALENDAR_MONTHS = 400 * 12
 
 /** Contract: the first instant after `after`; undefined if there is none that a date can express. */
-export function cronNext(text: string, zone: Zone): (after: number) => number | undefined {
+export function parseCron(text: string, zone: TimeZone): (after: number) => number | undefined {
   const line = parseCronLine(text)
   const nextWall = (wall: number): number | undefined => nextWallTime(line, wall)
   if (nextWall(0) === undefined) throw invalidCronLine(text, 'no month has that day')
@@ -28,17 +28,17 @@ export function cronNext(text: string, zone: Zone): (after: number) => number | 
 
 type NextWall = (wall: number) => number | undefined
 
-function byWallClock(nextWall: NextWall, zone: Zone) {
+function byWallClock(nextWall: NextWall, zone: TimeZone) {
   return (after: number): number | undefined => {
     for (let wall = nextWall(after + zone.offsetAt(after)); wall !== undefined; wall = nextWall(wall)) {
-      const instant = zone.reaches(wall)
+      const instant = zone.firstInstantShowing(wall)
       if (instant > after) return instant
     }
     return undefined
   }
 }
 
-function byElapsedTime(nextWall: NextWall, zone: Zone) {
+function byElapsedTime(nextWall: NextWall, zone: TimeZone) {
   return (after: number): number | undefined => {
     let from = after + 1
     for (;;) {
@@ -46,7 +46,7 @@ function byElapsedTime(nextWall: NextWall, zone: Zone) {
       const wall = nextWall(from + offset - 1)
       if (wall === undefined) return undefined
       const instant = wall - offset
-      const change = zone.changeIn(from, instant)
+      const change = zone.nextTransition(from, instant)
       if (change === undefined) return instant
       from = change
     }

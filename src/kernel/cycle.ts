@@ -5,27 +5,27 @@
  * (every cycle is recorded, whatever happens in it).
  */
 
-import { type CycleResult, errorResult } from '../domain/cycle.ts'
+import { type CycleResult, errorCycleResult } from '../domain/cycle.ts'
 import type { Dispatch, NewDispatch } from '../domain/dispatch.ts'
 import { asTirelessError } from '../domain/error.ts'
-import type { Note } from '../domain/note.ts'
-import { outsideBlock } from '../domain/runtime-block.ts'
+import type { OwnerNote } from '../domain/note.ts'
+import { textOutsideBlock } from '../domain/runtime-block.ts'
 import { commitOne, type Op } from '../ports/store.ts'
-import { inPart, over, resultsOf, settled, whyIdle } from './cycle-end.ts'
-import { dispatchFor, nobodySpecial } from './dispatch-for.ts'
-import type { Insertions } from './layers.ts'
+import { asPartial, buildOutcome, idleReason, readResults, waitForDispatches } from './cycle-end.ts'
+import { bareAgent, buildDispatch } from './dispatch-for.ts'
+import type { PromptValues } from './layers.ts'
 import { hybridPlanner } from './planners/hybrid.ts'
 import { llmPlanner } from './planners/llm.ts'
-import type { Candidate, Occasion, Planned, Planner, Rhythm } from './planners/planner.ts'
+import type { AgentCandidate, BeatTiming, PlannedDispatch, Planner, PlanningContext } from './planners/planner.ts'
 import { staticPlanner } from './planners/static.ts'
-import { enqueueProbed, type Sent } from './probe.ts'
-import { historyTable, resultsTable } from './recorder.ts'
-import { beatMs, nextBeatTime } from './rhythm.ts'
-import type { Surroundings } from './settings.ts'
-import { sightOf } from './sight.ts'
+import { enqueueWithCanary, type QueuedPlan } from './probe.ts'
+import { renderHistoryTable, renderResultsTable } from './recorder.ts'
+import { beatIntervalMs, nextBeatTime } from './rhythm.ts'
+import type { KernelDeps } from './settings.ts'
+import { changeFingerprint } from './sight.ts'
 
 /** What started a cycle, and its limits. */
-export interface Trigger {
+export interface CycleTrigger {
   readonly name: string
   /** Schedule and instant of the beat; null for a manual cycle. */
   readonly beat: { readonly schedule_id: string; readonly due: number } | null
@@ -46,10 +46,10 @@ export interface Trigger {
 /** How many dispatches of an agent are read. */
 const MAX_RECENT = 12
 
-export interface Cycled {
+export interface CycleOutcome {
   readonly result: CycleResult
   /** Notes for the owner. */
-  readonly notes: readonly Note[]
+  readonly notes: readonly OwnerNote[]
   /** Unfinished dispatches; a later cycle reports them. */
   readonly open: readonly string[]
   /** Since when it was only waiting for its dispatches; undefined: it was busy until its end. */
@@ -58,38 +58,38 @@ export interface Cycled {
 
 /** Contract: rejects only if the store fails; other problems are in the result, which is stored when this resolves. */
 export async function runCycle(
-  deps: Surroundings,
-  trigger: Trigger,
-  update: (outcome: Cycled) => Promise<readonly Op[]>,
+  deps: KernelDeps,
+  trigger: CycleTrigger,
+  update: (outcome: CycleOutcome) => Promise<readonly Op[]>,
   signal: AbortSignal,
-): Promise<Cycled> {
+): Promise<CycleOutcome> {
   const { store, clock, ids } = deps
   const cycle_id = `run-${ids.next()}`
   const startedAt = clock.monotonic()
   const { left, repeated } = await begin(deps, cycle_id, trigger)
   const outcome = repeated
-    ? over(cycle_id, await resultsOf(deps, left), { idle_reason: 'this beat has already fired', sent: [] })
+    ? buildOutcome(cycle_id, await readResults(deps, left), { idle_reason: 'this beat has already fired', sent: [] })
     : await planAndDispatch(deps, cycle_id, trigger, left, signal)
   const duration_ms = Math.round(clock.monotonic() - startedAt)
-  const finished: Cycled = { ...outcome, result: { ...outcome.result, duration_ms } }
+  const finished: CycleOutcome = { ...outcome, result: { ...outcome.result, duration_ms } }
   const ops = await update(finished)
   await commitOne(store, [{ op: 'cycle_end', result: finished.result, open: finished.open, now: clock.now() }, ...ops])
-  deps.ended(finished.result)
+  deps.onCycleEnd(finished.result)
   logCycle(deps, trigger.name, finished.result)
   return finished
 }
 
 /** Writes one log line per cycle (E20). */
-function logCycle({ log }: Surroundings, trigger: string, { agents: _, failed_agents, ...result }: CycleResult): void {
+function logCycle({ log }: KernelDeps, trigger: string, { agents: _, failed_agents, ...result }: CycleResult): void {
   const level = result.status === 'error' ? 'error' : result.status === 'failed' ? 'warn' : 'info'
   log(level, 'cycle', { ...result, trigger, failed_agents: failed_agents.join(', ') })
 }
 
 /** Stores the cycle before any work. `left`: unfinished dispatches of earlier cycles. */
 async function begin(
-  { store, clock, settings }: Surroundings,
+  { store, clock, settings }: KernelDeps,
   cycle_id: string,
-  { name: trigger, beat }: Trigger,
+  { name: trigger, beat }: CycleTrigger,
 ): Promise<{ left: readonly string[]; repeated: boolean }> {
   const { id: kernel_id } = settings()
   const now = clock.now()
@@ -101,29 +101,29 @@ async function begin(
 }
 
 async function planAndDispatch(
-  deps: Surroundings,
+  deps: KernelDeps,
   cycle_id: string,
-  trigger: Trigger,
+  trigger: CycleTrigger,
   left: readonly string[],
   signal: AbortSignal,
-): Promise<Cycled> {
+): Promise<CycleOutcome> {
   const { clock, log } = deps
   try {
     const at = clock.now()
     await readDocuments(deps)
     await deps.documents.commit(`pre-cycle ${cycle_id}`)
     // After reading the documents, because edits of their files count as changes.
-    const candidates = await orient(deps, trigger)
+    const candidates = await findCandidates(deps, trigger)
     // Read again: a prompt may be newer than its fingerprint, never older, or the agent would miss a change.
     const { state, goal } = await readDocuments(deps)
     const isManual = trigger.beat === null
-    const occasion: Occasion = {
+    const occasion: PlanningContext = {
       cycle_id,
       at,
       state,
       goal,
       candidates,
-      isByHand: isManual,
+      isManual: isManual,
       rhythm: currentRhythm(deps, at),
     }
     const plan = await choosePlanner(deps).plan(occasion, signal)
@@ -136,52 +136,56 @@ async function planAndDispatch(
     const sent = planned.length > 0 && !isCancelled ? await act(deps, occasion, planned, signal) : NONE_SENT
     const isSingle = trigger.waitsFor === 'left'
     const awaited = [...(trigger.waitsFor === 'left' ? left : trigger.waitsFor), ...sent.ids]
-    const freeSince = await settled(deps, awaited, trigger, signal)
-    const results = await resultsOf(deps, [...left, ...sent.ids])
-    const idle_reason = isCancelled ? CANCELLED : plan.kind === 'idle' ? whyIdle(plan.reason, results, isSingle) : null
-    const outcome = over(cycle_id, results, { idle_reason, sent: sent.ids }, [...plan.notes, ...sent.notes])
+    const freeSince = await waitForDispatches(deps, awaited, trigger, signal)
+    const results = await readResults(deps, [...left, ...sent.ids])
+    const idle_reason = isCancelled
+      ? CANCELLED
+      : plan.kind === 'idle'
+        ? idleReason(plan.reason, results, isSingle)
+        : null
+    const outcome = buildOutcome(cycle_id, results, { idle_reason, sent: sent.ids }, [...plan.notes, ...sent.notes])
     const unfinished =
       isSingle && (isCancelled || results.some(({ status }) => status === 'pending' || status === 'running'))
-    return { ...(unfinished ? inPart(outcome) : outcome), freeSince }
+    return { ...(unfinished ? asPartial(outcome) : outcome), freeSince }
   } catch (thrown) {
     const error = asTirelessError(thrown)
     if (error.code.startsWith('store_')) throw error
     log('error', 'cycle failed', { cycle_id, message: error.message })
     const sent = (await deps.store.dispatchesOf(cycle_id)).map(({ dispatch_id }) => dispatch_id)
-    return { result: errorResult(cycle_id, error.message, 0), notes: [], open: [...left, ...sent] }
+    return { result: errorCycleResult(cycle_id, error.message, 0), notes: [], open: [...left, ...sent] }
   }
 }
 
 const CANCELLED = 'stopped before any dispatch was queued'
 
-async function readDocuments(deps: Surroundings): Promise<{ readonly state: string; readonly goal: string }> {
-  const state = await perceive(deps)
+async function readDocuments(deps: KernelDeps): Promise<{ readonly state: string; readonly goal: string }> {
+  const state = await readKernelState(deps)
   return { state, goal: (await deps.documents.read('GOAL.md'))?.text ?? '' }
 }
 
 /** STATE.md, seeded if missing; if it cannot be read, the seed text. */
-export async function perceive({ documents, settings, log }: Surroundings): Promise<string> {
+export async function readKernelState({ documents, settings, log }: KernelDeps): Promise<string> {
   const { seed_state } = settings()
   const { text } = await documents.seed('STATE.md', seed_state)
   const latest = await documents.read('STATE.md').catch((thrown) => {
     log('warn', 'state unreadable', { message: asTirelessError(thrown).message })
     return undefined
   })
-  return outsideBlock(latest?.text ?? text)
+  return textOutsideBlock(latest?.text ?? text)
 }
 
 /** The agents that could be dispatched, with recent dispatches and fingerprint. Unreadable history counts as none. */
-export async function orient(
-  deps: Surroundings,
-  { agents: due }: Pick<Trigger, 'agents'>,
-): Promise<readonly Candidate[]> {
+export async function findCandidates(
+  deps: KernelDeps,
+  { agents: due }: Pick<CycleTrigger, 'agents'>,
+): Promise<readonly AgentCandidate[]> {
   const { store, settings, log } = deps
   const { id, agents } = settings()
   const selected = due
-    ? due.map((name) => agents.find(({ agent_id }) => agent_id === name) ?? nobodySpecial(name))
+    ? due.map((name) => agents.find(({ agent_id }) => agent_id === name) ?? bareAgent(name))
     : agents.filter((agent) => agent.schedule === null)
   return Promise.all(
-    selected.map(async (agent): Promise<Candidate> => {
+    selected.map(async (agent): Promise<AgentCandidate> => {
       const recent = await store.recent(id, agent.agent_id, MAX_RECENT).catch((thrown): readonly Dispatch[] => {
         log('warn', 'recent dispatches unreadable', {
           agent_id: agent.agent_id,
@@ -189,40 +193,40 @@ export async function orient(
         })
         return []
       })
-      return { agent, recent, sight: await sightOf(deps, agent), due: due !== null }
+      return { agent, recent, fingerprint: await changeFingerprint(deps, agent), due: due !== null }
     }),
   )
 }
 
-function choosePlanner(deps: Surroundings): Planner {
+function choosePlanner(deps: KernelDeps): Planner {
   const { mode } = deps.settings().planner
   if (mode === 'static') return staticPlanner
   const llm = llmPlanner(deps)
   return mode === 'llm' ? llm : hybridPlanner(llm)
 }
 
-function currentRhythm({ settings }: Surroundings, now: number): Rhythm {
+function currentRhythm({ settings }: KernelDeps, now: number): BeatTiming {
   const current = settings()
-  return { beatMs: beatMs(current, now), nextBeat: (instant) => nextBeatTime(current, instant, now) }
+  return { beatMs: beatIntervalMs(current, now), nextBeat: (instant) => nextBeatTime(current, instant, now) }
 }
 
-const NONE_SENT: Sent = { ids: [], notes: [] }
+const NONE_SENT: QueuedPlan = { ids: [], notes: [] }
 
 /** All or none. If it is unknown whether the provider accepts the key, one dispatch goes first. */
 async function act(
-  deps: Surroundings,
-  occasion: Occasion,
-  planned: readonly Planned[],
+  deps: KernelDeps,
+  occasion: PlanningContext,
+  planned: readonly PlannedDispatch[],
   signal: AbortSignal,
-): Promise<Sent> {
-  const insertions = await insertionsFor(deps, occasion)
-  const notes: Note[] = []
+): Promise<QueuedPlan> {
+  const insertions = await readPromptValues(deps, occasion)
+  const notes: OwnerNote[] = []
   const dispatches: NewDispatch[] = []
   for (const item of planned) {
     const candidate = occasion.candidates.find(({ agent }) => agent.agent_id === item.agent_id)
     if (!candidate) continue
     try {
-      dispatches.push(await dispatchFor(deps, occasion.cycle_id, candidate, item, insertions, notes))
+      dispatches.push(await buildDispatch(deps, occasion.cycle_id, candidate, item, insertions, notes))
     } catch (thrown) {
       const { code, message } = asTirelessError(thrown)
       if (code !== 'workspace_refused') throw thrown
@@ -233,21 +237,21 @@ async function act(
       })
     }
   }
-  const sent = await enqueueProbed(deps, dispatches, signal)
+  const sent = await enqueueWithCanary(deps, dispatches, signal)
   return { ...sent, notes: [...notes, ...sent.notes] }
 }
 
 /** The values that agents' prompts can be filled with, except what an agent watches. */
-export async function insertionsFor(
-  { store, settings, documents }: Surroundings,
-  { state, goal, at: now }: Pick<Occasion, 'state' | 'goal' | 'at'>,
-): Promise<Omit<Insertions, 'watched'>> {
+export async function readPromptValues(
+  { store, settings, documents }: KernelDeps,
+  { state, goal, at: now }: Pick<PlanningContext, 'state' | 'goal' | 'at'>,
+): Promise<Omit<PromptValues, 'watched'>> {
   const { id, max_cycle_history } = settings()
   const cycles = await store.cycles(id, { limit: max_cycle_history + 1 })
   return {
     ...{ state, goal, now },
-    recent_results: resultsTable(cycles),
-    cycle_history: historyTable(cycles, max_cycle_history),
+    recent_results: renderResultsTable(cycles),
+    cycle_history: renderHistoryTable(cycles, max_cycle_history),
     state_label: await documents.label('STATE.md'),
   }
 }

@@ -55,8 +55,8 @@ describe('deliverer', () => {
     const channel = createChat()
     const deps = { store: slowStore, clock: new FakeClock(), channels: new Map([['chat', channel]]), log: () => {} }
     const deliverer = new Deliverer(deps)
-    const first = deliverer.all(never)
-    await deliverer.all(never)
+    const first = deliverer.deliverDue(never)
+    await deliverer.deliverDue(never)
     release()
     await first
     assert.deepEqual(channel.got, ['m1'])
@@ -93,7 +93,7 @@ describe('deliverer', () => {
       if (message.id === 'm2') throw 'anything'
     }
     const channels = new Map([['chat', { ...channel, deliver }]])
-    await new Deliverer({ store, clock: new FakeClock(), channels, log: () => {} }).all(never)
+    await new Deliverer({ store, clock: new FakeClock(), channels, log: () => {} }).deliverDue(never)
     assert.deepEqual(channel.got, ['m1', 'm2', 'm3'])
     const statuses = (await store.outbox({ limit: 9 })).map(({ id, status, error }) => [id, status, error])
     assert.deepEqual(statuses, [
@@ -115,7 +115,7 @@ describe('deliverer', () => {
       await new Promise(() => {})
     }
     const channels = new Map([['chat', { ...channel, deliver }]])
-    const delivery = new Deliverer({ store, clock, channels, log: () => {} }).all(stop.signal)
+    const delivery = new Deliverer({ store, clock, channels, log: () => {} }).deliverDue(stop.signal)
     while (!stop.signal.aborted) await new Promise((resolve) => setImmediate(resolve))
     await clock.advance(3_000)
     await delivery
@@ -137,7 +137,7 @@ describe('deliverer', () => {
       commit: () => Promise.reject(new TirelessError('store_failed', 'the disk is gone')),
     }
     const deps = { store: broken, clock: new FakeClock(), channels: new Map([['chat', createChat()]]), log: () => {} }
-    await assert.rejects(new Deliverer(deps).all(never), { code: 'store_failed' })
+    await assert.rejects(new Deliverer(deps).deliverDue(never), { code: 'store_failed' })
   })
 })
 

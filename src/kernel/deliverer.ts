@@ -6,8 +6,8 @@
  */
 
 import { asTirelessError, TirelessError } from '../domain/error.ts'
-import type { Message, Posted } from '../domain/message.ts'
-import { clipped } from '../domain/summary.ts'
+import type { ChannelMessage, OutboxMessage } from '../domain/message.ts'
+import { clipText } from '../domain/summary.ts'
 import type { Channel } from '../ports/channel.ts'
 import type { Clock } from '../ports/clock.ts'
 import { commitOne, type Op, type Store } from '../ports/store.ts'
@@ -22,7 +22,7 @@ const MAX_RETRY_DELAY_MS = 86_400_000
 const GRACE_MS = 3_000
 const MAX_ERROR = 300
 
-export interface Carriage {
+export interface DeliveryDeps {
   readonly store: Store
   readonly clock: Clock
   readonly channels: ReadonlyMap<string, Channel>
@@ -30,10 +30,10 @@ export interface Carriage {
 }
 
 /** Contract: null if the message was accepted; otherwise the reason. Never rejects; ends in time on any channel. */
-export async function attempt(
-  { clock, channels }: Pick<Carriage, 'clock' | 'channels'>,
+export async function tryDelivery(
+  { clock, channels }: Pick<DeliveryDeps, 'clock' | 'channels'>,
   name: string,
-  message: Message,
+  message: ChannelMessage,
   stop?: AbortSignal,
 ): Promise<TirelessError | null> {
   const finished = new AbortController()
@@ -57,9 +57,9 @@ export async function attempt(
 }
 
 async function deliverNow(
-  channels: Carriage['channels'],
+  channels: DeliveryDeps['channels'],
   name: string,
-  message: Message,
+  message: ChannelMessage,
   signal: AbortSignal,
 ): Promise<void> {
   const channel = channels.get(name)
@@ -76,9 +76,9 @@ export function retryAt(attempts: number, { retry, retryAfterMs }: TirelessError
   return Math.ceil(now + Math.max(delay, retryAfterMs ?? 0))
 }
 
-interface DelivererDeps extends Carriage {
+interface DelivererDeps extends DeliveryDeps {
   /** Contract: why the message must not be sent; null if it may. */
-  refuse?(posted: Posted): Promise<TirelessError | null>
+  refuse?(posted: OutboxMessage): Promise<TirelessError | null>
 }
 
 export class Deliverer {
@@ -98,7 +98,7 @@ export class Deliverer {
    * these never reject. Rejects if the store fails or has failed before.
    */
   async begin(until = this.#deps.clock.now()): Promise<readonly Promise<void>[]> {
-    let due: readonly Posted[]
+    let due: readonly OutboxMessage[]
     let completed: number
     // Read again if a delivery finished meanwhile, so that it is not repeated.
     do {
@@ -123,7 +123,7 @@ export class Deliverer {
   }
 
   /** Contract: tries everything that is due now once, unless stopped. Rejects only if the store fails. */
-  async all(stop: AbortSignal): Promise<void> {
+  async deliverDue(stop: AbortSignal): Promise<void> {
     const stopped = untilAborted(stop)
     // A failed message is due later than this, so the loop ends.
     const until = this.#deps.clock.now()
@@ -132,11 +132,11 @@ export class Deliverer {
       if (running.length === 0) return
       await Promise.race([...running, stopped])
     }
-    await this.leave()
+    await this.finish()
   }
 
   /** Contract: waits a moment for running deliveries, then abandons them; their messages stay pending. */
-  async leave(): Promise<void> {
+  async finish(): Promise<void> {
     const finished = new AbortController()
     const running = Promise.all(this.#busy.values())
     await Promise.race([running, this.#deps.clock.sleep(GRACE_MS, finished.signal)])
@@ -146,18 +146,18 @@ export class Deliverer {
     this.#stop = new AbortController()
   }
 
-  async #deliver(posted: Posted): Promise<void> {
+  async #deliver(posted: OutboxMessage): Promise<void> {
     const { store, clock, log } = this.#deps
     const { id, channel } = posted
     const { signal } = this.#stop
     const refused = this.#deps.refuse ? await this.#deps.refuse(posted) : null
-    const failure = refused ?? (await attempt(this.#deps, channel, posted, signal))
+    const failure = refused ?? (await tryDelivery(this.#deps, channel, posted, signal))
     if (failure?.code === 'aborted' && signal.aborted) return
     const attempts = posted.attempts + 1
     const now = clock.now()
     const retry_at = failure && retryAt(attempts, failure, now)
     const op: Op = failure
-      ? { op: 'undelivered', id, error: clipped(failure.message, MAX_ERROR), retry_at }
+      ? { op: 'undelivered', id, error: clipText(failure.message, MAX_ERROR), retry_at }
       : { op: 'delivered', id, now }
     await commitOne(store, [op])
     if (failure)

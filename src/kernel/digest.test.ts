@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type AgentResult, type Cycle, errorResult, statusOf, tallyOf } from '../domain/cycle.ts'
-import { digestOf } from './digest.ts'
+import { type AgentResult, type Cycle, cycleStatusOf, errorCycleResult, tallyResults } from '../domain/cycle.ts'
+import { renderDigest } from './digest.ts'
 
 const HOUR = 3_600_000
 const FROM = Date.UTC(2026, 0, 1, 1)
@@ -12,15 +12,15 @@ const cycle = (ended: number, agents: readonly Pick<AgentResult, 'agent_id' | 's
     ...{ ...agent, dispatch_id: 'd', session_id: 's', summary: '', failure_class: null, attempts: 1 },
     recovered_from: null,
   }))
-  const tally = tallyOf(results)
+  const tally = tallyResults(results)
   const result = {
-    ...{ ...errorResult('c', '', 0), error: null, ...tally, agents: results, dispatched: results.length },
-    status: statusOf(tally),
+    ...{ ...errorCycleResult('c', '', 0), error: null, ...tally, agents: results, dispatched: results.length },
+    status: cycleStatusOf(tally),
   }
   return {
     ...{ cycle_id: 'c', kernel_id: 'k', trigger: 't', due: null, open: [] },
     ...{ started_at: new Date(ended - 1).toISOString(), ended_at: new Date(ended).toISOString() },
-    result: error === undefined ? result : errorResult('c', error, 0),
+    result: error === undefined ? result : errorCycleResult('c', error, 0),
   }
 }
 
@@ -40,7 +40,7 @@ const CYCLES = [
 
 test('E12: a digest counts the cycles of its period, in the kernel’s language and the owner’s zone', () => {
   assert.equal(
-    digestOf('default', CYCLES, PERIOD, 'en'),
+    renderDigest('default', CYCLES, PERIOD, 'en'),
     `Kernel[default] digest (2026-01-01 09:00 – 2026-01-02 09:00)
 - cycles: 6
 - idle cycles: 2
@@ -51,12 +51,12 @@ test('E12: a digest counts the cycles of its period, in the kernel’s language 
 - failed tasks: b ×2, c ×1`,
   )
   assert.match(
-    digestOf('default', CYCLES, PERIOD, 'zh') ?? '',
+    renderDigest('default', CYCLES, PERIOD, 'zh') ?? '',
     /^Kernel\[default\] 汇总.*\n- 周期数: 6\n- 空闲周期: 2\n/,
   )
 })
 
 test('E12: there is no digest without a finished cycle', () => {
   const running = { ...cycle(FROM + 1, []), ended_at: null, result: null }
-  assert.equal(digestOf('default', [running], PERIOD, 'en'), undefined)
+  assert.equal(renderDigest('default', [running], PERIOD, 'en'), undefined)
 })

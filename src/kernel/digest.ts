@@ -15,7 +15,7 @@ export interface Period {
 }
 
 /** Contract: undefined if no cycle is in the period. `cycles`: in any order, also from other times. */
-export function digestOf(
+export function renderDigest(
   kernel_id: string,
   cycles: readonly Cycle[],
   period: Period,

@@ -3,31 +3,36 @@
  * Must not know: why it was planned, what becomes of it.
  */
 
-import type { Agent, Survey, SurveyMarks } from '../domain/agent.ts'
+import type { Agent, WatchMarks, WatchReport } from '../domain/agent.ts'
 import type { NewDispatch } from '../domain/dispatch.ts'
-import type { Note } from '../domain/note.ts'
-import { UNTRUSTED } from '../domain/trust.ts'
-import { type Insertions, layered } from './layers.ts'
-import type { Candidate, Planned } from './planners/planner.ts'
-import type { Surroundings } from './settings.ts'
+import type { OwnerNote } from '../domain/note.ts'
+import { UNTRUSTED_LABEL } from '../domain/trust.ts'
+import { buildAgentPrompt, type PromptValues } from './layers.ts'
+import type { AgentCandidate, PlannedDispatch } from './planners/planner.ts'
+import type { KernelDeps } from './settings.ts'
 
 /** Contract: throws `workspace_refused` if the agent's folder is not allowed. Appends the owner's notes to `notes`. */
-export async function dispatchFor(
-  deps: Surroundings,
+export async function buildDispatch(
+  deps: KernelDeps,
   cycle_id: string | undefined,
-  candidate: Candidate,
-  { prompt = candidate.agent.prompt, priority = candidate.agent.priority, reason, by_model = false }: Planned,
-  insertions: Omit<Insertions, 'watched'>,
-  notes: Note[],
+  candidate: AgentCandidate,
+  { prompt = candidate.agent.prompt, priority = candidate.agent.priority, reason, by_model = false }: PlannedDispatch,
+  insertions: Omit<PromptValues, 'watched'>,
+  notes: OwnerNote[],
 ): Promise<NewDispatch> {
-  const { ids, settings, workspace } = deps
-  const { agent, sight: fingerprint } = candidate
+  const { ids, settings, prepareWorkspace: workspace } = deps
+  const { agent, fingerprint } = candidate
   const { id: kernel_id, user_id, channel, chat_id } = settings()
   const dispatch_id = ids.next()
   const session_id = `kernel-${agent.agent_id}-${dispatch_id}`
   const survey = await surveyFor(deps, candidate, prompt)
   const values = { ...insertions, watched: survey?.text ?? '' }
-  const { prompt: fullPrompt, metadata, unknown, cut } = layered(prompt, values, dispatch_id)
+  const {
+    prompt: fullPrompt,
+    metadata,
+    unknownPlaceholders: unknown,
+    truncatedPlaceholders: cut,
+  } = buildAgentPrompt(prompt, values, dispatch_id)
   const names = unknown.map((name) => `{${name}}`).join(', ')
   if (unknown.length > 0)
     notes.push({
@@ -52,7 +57,7 @@ export async function dispatchFor(
     metadata: {
       ...agent.metadata,
       ...metadata,
-      ...(by_model ? { label: { ...UNTRUSTED }, words: 'model' } : {}),
+      ...(by_model ? { label: { ...UNTRUSTED_LABEL }, words: 'model' } : {}),
       ...(user_id === null ? {} : { user_id }),
       ...(channel === null ? {} : { channel }),
       ...(chat_id === null ? {} : { chat_id }),
@@ -67,17 +72,17 @@ export async function dispatchFor(
 
 /** "New" means since the last successful run: a failed run did not deal with what it saw. */
 async function surveyFor(
-  { survey }: Surroundings,
-  { agent, recent }: Candidate,
+  { survey }: KernelDeps,
+  { agent, recent }: AgentCandidate,
   prompt: string,
-): Promise<Survey | undefined> {
+): Promise<WatchReport | undefined> {
   if (agent.watch.length === 0 || !prompt.includes('{WATCHED}')) return undefined
   const last = recent.find(({ status, metadata }) => status === 'done' && metadata.watched !== undefined)
-  return survey(agent, last?.metadata.watched as SurveyMarks | undefined)
+  return survey(agent, last?.metadata.watched as WatchMarks | undefined)
 }
 
 /** A stand-in for an agent that an added schedule names but no configuration defines; the schedule has the prompt. */
-export const nobodySpecial = (agent_id: string): Agent => ({
+export const bareAgent = (agent_id: string): Agent => ({
   agent_id,
   ...{ prompt: '', priority: 0, enabled: true, metadata: {}, schedule: null, cooldown: 0, watch: [] },
   ...{ model: null, tools: null, workspace: null },

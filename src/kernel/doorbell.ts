@@ -5,19 +5,19 @@
 
 import type { Op, Store } from '../ports/store.ts'
 
-export interface Doorbell {
+export interface WakeSignal {
   ring(): void
   /** Contract: resolves at the next ring after `since`, or when `signal` aborts; never rejects. */
   wait(since: number, signal: AbortSignal): Promise<void>
   /** Number of rings so far. Read it BEFORE looking at the queue, then pass it to `wait`. */
-  rung(): number
+  ringCount(): number
 }
 
-export function createDoorbell(): Doorbell {
+export function createWakeSignal(): WakeSignal {
   let rings = 0
   let listeners = new Set<() => void>()
   return {
-    rung: () => rings,
+    ringCount: () => rings,
     ring() {
       rings += 1
       const notified = listeners
@@ -60,7 +60,7 @@ const WAKING_OPS: ReadonlySet<Op['op']> = new Set([
 ])
 
 /** Makes a store ring by itself, so that no caller forgets to; also on a failed commit, which waiters must notice. */
-export function ringing(store: Store, wakeSignal: Doorbell): Store {
+export function ringOnCommit(store: Store, wakeSignal: WakeSignal): Store {
   return {
     ...store,
     async commit(batches) {

@@ -5,13 +5,13 @@
  * every wait here also ends on the wake signal, so no wake-up is lost.
  */
 
-import type { Cancel, Dispatch } from '../domain/dispatch.ts'
+import type { CancelMode, Dispatch } from '../domain/dispatch.ts'
 import { asTirelessError, type TirelessError } from '../domain/error.ts'
-import { advance, type Cancelling, type Signals } from '../engine/advance.ts'
+import { advanceDispatch, type CancelSignals, type StopSignals } from '../engine/advance.ts'
 import { Interruption } from '../engine/interruption.ts'
 import type { Engine } from '../engine/run.ts'
 import { commitOne } from '../ports/store.ts'
-import type { Doorbell } from './doorbell.ts'
+import type { WakeSignal } from './doorbell.ts'
 import type { HeldDispatches } from './held.ts'
 
 const LEASE_MS = 30_000
@@ -19,19 +19,19 @@ const BEAT_MS = 10_000
 /** A long sleep is split, because timers are wall times and the wall clock may jump. */
 const MAX_SLEEP_MS = 30_000
 /** A retry that is due within this time counts as work in progress; a later one is left for the next start. */
-export const SOON_MS = 60_000
+export const RETRY_SOON_MS = 60_000
 
-export interface Kernel {
+export interface DrainDeps {
   readonly engine: Engine
-  readonly bell: Doorbell
+  readonly wakeSignal: WakeSignal
   readonly epoch: number
   readonly maxConcurrent: number
-  readonly reins: Reins
+  readonly controls: RunControls
   readonly held: HeldDispatches
 }
 
 /** The runs of this process by dispatch id, each with its stop controls. */
-export type Reins = Map<string, RunControl>
+export type RunControls = Map<string, RunControl>
 
 interface RunControl {
   readonly afterStep: AbortController
@@ -40,7 +40,7 @@ interface RunControl {
 }
 
 /** Contract: signals the run of this dispatch, if it runs in this process; otherwise does nothing. */
-export function tellRein(controls: Reins, dispatch_id: string, what: Cancel | 'pause'): void {
+export function signalRun(controls: RunControls, dispatch_id: string, what: CancelMode | 'pause'): void {
   const control = controls.get(dispatch_id)
   if (what === 'pause') control?.pause.abort()
   else if (what === 'after_step') control?.afterStep.abort()
@@ -54,7 +54,7 @@ export interface DrainOptions {
   readonly only?: readonly string[] | undefined
   /** When aborted, claim nothing more and return after the current steps. */
   readonly until?: AbortSignal | undefined
-  readonly signals: Signals
+  readonly signals: StopSignals
 }
 
 /** Starts a worker's epoch and recovers the dispatches that an earlier process left running. */
@@ -67,16 +67,16 @@ export async function joinHome(engine: Engine, name: string): Promise<{ epoch: n
   return { epoch, lost }
 }
 
-export async function leaveHome({ engine, epoch }: Kernel): Promise<void> {
+export async function leaveHome({ engine, epoch }: DrainDeps): Promise<void> {
   await commitOne(engine.store, [{ op: 'leave', epoch, now: engine.clock.now() }])
 }
 
 /** Contract: resolves when drained or stopped, with nothing left running; rejects if the store has failed. */
-export async function drain(deps: Kernel, options: DrainOptions): Promise<void> {
-  const { engine, bell: wakeSignal } = deps
+export async function drain(deps: DrainDeps, options: DrainOptions): Promise<void> {
+  const { engine, wakeSignal } = deps
   const stop = options.until ? AbortSignal.any([options.signals.drain, options.until]) : options.signals.drain
   const broken = new AbortController()
-  const signals: Signals = { drain: stop, abort: AbortSignal.any([options.signals.abort, broken.signal]) }
+  const signals: StopSignals = { drain: stop, abort: AbortSignal.any([options.signals.abort, broken.signal]) }
   // Promises, not dispatch ids: a parked dispatch may be claimed again before its last run has cleaned up.
   const running = new Set<Promise<void>>()
   const retries = new Map<string, number>()
@@ -91,16 +91,16 @@ export async function drain(deps: Kernel, options: DrainOptions): Promise<void> 
   async function work(dispatch: Dispatch): Promise<void> {
     const { dispatch_id } = dispatch
     const control = createControl()
-    deps.reins.set(dispatch_id, control)
-    const cancelling: Cancelling = { afterStep: control.afterStep.signal, immediate: control.immediate.signal }
+    deps.controls.set(dispatch_id, control)
+    const cancelling: CancelSignals = { afterStep: control.afterStep.signal, immediate: control.immediate.signal }
     const runSignals = { ...signals, drain: AbortSignal.any([signals.drain, control.pause.signal]) }
     try {
       await applyPendingRequests(deps, dispatch_id)
-      const outcome = await advance(engine, dispatch, runSignals, cancelling)
+      const outcome = await advanceDispatch(engine, dispatch, runSignals, cancelling)
       if (
         outcome.kind === 'park' &&
         outcome.wait.kind === 'retry' &&
-        outcome.wait.until - engine.clock.now() <= SOON_MS
+        outcome.wait.until - engine.clock.now() <= RETRY_SOON_MS
       )
         retries.set(dispatch.dispatch_id, outcome.wait.until)
     } catch (thrown) {
@@ -108,7 +108,7 @@ export async function drain(deps: Kernel, options: DrainOptions): Promise<void> 
       // A fenced run has lost its dispatch to another worker, which continues it. Anything else is a store failure.
       if (error.code !== 'store_fenced') fail(error)
     } finally {
-      if (deps.reins.get(dispatch_id) === control) deps.reins.delete(dispatch_id)
+      if (deps.controls.get(dispatch_id) === control) deps.controls.delete(dispatch_id)
     }
   }
 
@@ -116,7 +116,7 @@ export async function drain(deps: Kernel, options: DrainOptions): Promise<void> 
   const heartbeat = beat(deps, () => running.size > 0, beating.signal).catch(fail)
   try {
     while (!failure && !signals.drain.aborted) {
-      const since = wakeSignal.rung()
+      const since = wakeSignal.ringCount()
       const now = engine.clock.now()
       const nextTimer = await engine.store.nextTimer()
       if (nextTimer !== undefined && nextTimer <= now) await commitOne(engine.store, [{ op: 'promote', now }])
@@ -140,10 +140,10 @@ export async function drain(deps: Kernel, options: DrainOptions): Promise<void> 
 }
 
 /** Called after the control is registered: requests made between the claim and now were signalled to no run. */
-async function applyPendingRequests({ engine, reins: controls }: Kernel, dispatch_id: string): Promise<void> {
+async function applyPendingRequests({ engine, controls }: DrainDeps, dispatch_id: string): Promise<void> {
   const { cancel, paused } = (await engine.store.dispatch(dispatch_id)) ?? {}
-  if (cancel) tellRein(controls, dispatch_id, cancel)
-  if (paused) tellRein(controls, dispatch_id, 'pause')
+  if (cancel) signalRun(controls, dispatch_id, cancel)
+  if (paused) signalRun(controls, dispatch_id, 'pause')
 }
 
 const createControl = (): RunControl => ({
@@ -153,7 +153,7 @@ const createControl = (): RunControl => ({
 })
 
 async function claim(
-  { engine, epoch, held }: Kernel,
+  { engine, epoch, held }: DrainDeps,
   free: number,
   only: readonly string[] | undefined,
   stop: AbortSignal,
@@ -170,7 +170,7 @@ async function claim(
   return claimed
 }
 
-async function waitForWork({ engine, bell: wakeSignal }: Kernel, since: number, stop: AbortSignal): Promise<void> {
+async function waitForWork({ engine, wakeSignal }: DrainDeps, since: number, stop: AbortSignal): Promise<void> {
   const finished = new AbortController()
   const either = AbortSignal.any([finished.signal, stop])
   const timer = await engine.store.nextTimer()
@@ -186,15 +186,15 @@ async function waitForWork({ engine, bell: wakeSignal }: Kernel, since: number, 
  * also rings, and the heartbeat then detects the failure.
  */
 async function beat(
-  { engine, bell: wakeSignal, epoch }: Kernel,
+  { engine, wakeSignal, epoch }: DrainDeps,
   isBusy: () => boolean,
   signal: AbortSignal,
 ): Promise<void> {
-  let lastRung = wakeSignal.rung()
+  let lastRung = wakeSignal.ringCount()
   while (!signal.aborted) {
     await engine.clock.sleep(BEAT_MS, signal)
     if (signal.aborted) return
-    const rung = wakeSignal.rung()
+    const rung = wakeSignal.ringCount()
     if (!isBusy() && rung === lastRung) continue
     lastRung = rung
     await commitOne(engine.store, [{ op: 'beat', epoch, lease_until: engine.clock.now() + LEASE_MS }])

@@ -3,13 +3,13 @@
  * Must not know: who asks.
  */
 
-import { CUT_SHORT, type Cycle, type CycleResult } from '../domain/cycle.ts'
-import type { Note } from '../domain/note.ts'
+import { type Cycle, type CycleResult, ENDED_DURING_CYCLE } from '../domain/cycle.ts'
+import type { OwnerNote } from '../domain/note.ts'
 
 /** Reported after this many cycles of this process without a success. */
 const MIN_CYCLES_WITHOUT_SUCCESS = 3
 
-export interface Pulse {
+export interface KernelActivity {
   /** Newest first. */
   readonly cycles: readonly Cycle[]
   readonly now: number
@@ -21,10 +21,10 @@ export interface Pulse {
 }
 
 /** Contract: pure; empty if healthy. */
-export function ailments({ cycles, now, since, paused, beatMs }: Pulse): readonly Note[] {
+export function healthProblems({ cycles, now, since, paused, beatMs }: KernelActivity): readonly OwnerNote[] {
   const ended = cycles.filter(({ ended_at }) => ended_at !== null)
   // An interrupted cycle says something about the process that died, not about this one.
-  const complete = ended.filter(({ result }) => result?.error !== CUT_SHORT)
+  const complete = ended.filter(({ result }) => result?.error !== ENDED_DURING_CYCLE)
   const relevant = complete.filter(({ result }) => result?.status === 'error' || (result?.agents.length ?? 0) > 0)
   const firstGood = relevant.findIndex(({ result }) => result?.status !== 'failed' && result?.status !== 'error')
   const streak = firstGood < 0 ? relevant.length : firstGood

@@ -4,7 +4,7 @@
  * Invariant: kept in memory only, so that the dispatches of a dead process are free.
  */
 
-import type { Doorbell } from './doorbell.ts'
+import type { WakeSignal } from './doorbell.ts'
 
 export interface HeldDispatches {
   readonly ids: ReadonlySet<string>
@@ -12,7 +12,7 @@ export interface HeldDispatches {
   hold(dispatchIds: readonly string[]): () => void
 }
 
-export function createHeldDispatches(wakeSignal: Doorbell): HeldDispatches {
+export function createHeldDispatches(wakeSignal: WakeSignal): HeldDispatches {
   const ids = new Set<string>()
   return {
     ids,

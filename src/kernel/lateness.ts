@@ -5,55 +5,55 @@
 
 import { createHash } from 'node:crypto'
 import { assertNever } from '../domain/error.ts'
-import type { Missed, Overrun } from '../domain/schedule.ts'
+import type { MissedPolicy, OverrunPolicy } from '../domain/schedule.ts'
 import type { Schedule } from './schedule.ts'
 
 /** At most this many missed beats are counted or fired, however long no process ran. */
-export const MANY = 1000
+export const MAX_LATE_BEATS = 1000
 
 /** How the beats of a schedule are handled. */
 export interface TickPolicy {
   /** Id of the schedule; the jitter is derived from it. */
   readonly id: string
   readonly jitter: number
-  readonly missed: Missed
-  readonly overrun: Overrun
+  readonly missed: MissedPolicy
+  readonly overrun: OverrunPolicy
 }
 
-export interface MadeUp {
+export interface LateBeats {
   /** Beats to fire now, oldest first. */
   readonly fire: readonly number[]
-  readonly givenUp: number
+  readonly dropped: number
   /** Every beat up to this instant is decided. */
-  readonly over: number
+  readonly decidedUpTo: number
 }
 
 /** A beat that is later than this counts as missed. */
-export const PUNCTUAL_MS = 60_000
+export const ON_TIME_MS = 60_000
 
 /**
  * Decides for every beat after `over` that is past by `now`: fire or drop. `why` they are late: no process was running
  * (`missed`), or the beat before took too long (`overrun`).
  */
-export function makeUp(
+export function selectLateBeats(
   schedule: Schedule,
   policy: TickPolicy,
   why: 'missed' | 'overrun',
   over: number,
   now: number,
-): MadeUp {
-  const fires = (due: number): number => fireAt(schedule, policy.id, policy.jitter, due)
-  const passed = newest(schedule, over, now).filter((due) => fires(due) < now)
+): LateBeats {
+  const fires = (due: number): number => fireTime(schedule, policy.id, policy.jitter, due)
+  const passed = newestInstants(schedule, over, now).filter((due) => fires(due) < now)
   const last = passed.at(-1)
-  if (last === undefined) return { fire: [], givenUp: 0, over }
-  const isPunctual = why === 'missed' && now - fires(last) <= PUNCTUAL_MS
-  const kept = Math.min(passed.length, Math.max(keptOf(policy[why]), isPunctual ? 1 : 0))
-  return { fire: passed.slice(passed.length - kept), givenUp: passed.length - kept, over: last }
+  if (last === undefined) return { fire: [], dropped: 0, decidedUpTo: over }
+  const isPunctual = why === 'missed' && now - fires(last) <= ON_TIME_MS
+  const kept = Math.min(passed.length, Math.max(maxFired(policy[why]), isPunctual ? 1 : 0))
+  return { fire: passed.slice(passed.length - kept), dropped: passed.length - kept, decidedUpTo: last }
 }
 
 /** How many of the newest late beats are fired. */
-export function keptOf(policy: Missed | Overrun): number {
-  if (typeof policy === 'object') return Math.min(policy.all, MANY)
+export function maxFired(policy: MissedPolicy | OverrunPolicy): number {
+  if (typeof policy === 'object') return Math.min(policy.all, MAX_LATE_BEATS)
   switch (policy) {
     case 'skip':
       return 0
@@ -61,24 +61,24 @@ export function keptOf(policy: Missed | Overrun): number {
       return 1
     case 'all':
     case 'catch_up':
-      return MANY
+      return MAX_LATE_BEATS
     default:
       return assertNever(policy)
   }
 }
 
 /** Contract: the newest instants in (after, until], oldest first, at most MANY; cost does not depend on the range. */
-export function newest(schedule: Schedule, after: number, until: number): readonly number[] {
+export function newestInstants(schedule: Schedule, after: number, until: number): readonly number[] {
   for (let span = 1000; ; span *= 2) {
     const from = Math.max(after, until - span)
     const found: number[] = []
     for (let due = schedule.next(from); due !== undefined && due <= until; due = schedule.next(due)) found.push(due)
-    if (found.length >= MANY || from === after) return found.slice(-MANY)
+    if (found.length >= MAX_LATE_BEATS || from === after) return found.slice(-MAX_LATE_BEATS)
   }
 }
 
 /** When a beat fires: within its jitter and before the next beat; the same after a restart and on every machine. */
-export function fireAt(schedule: Schedule, id: string, jitter: number, due: number): number {
+export function fireTime(schedule: Schedule, id: string, jitter: number, due: number): number {
   if (jitter === 0) return due
   const interval = (schedule.next(due) ?? Number.POSITIVE_INFINITY) - due
   return due + Math.floor(hashToFraction(`${id}@${due}`) * Math.min(jitter, interval))
@@ -90,7 +90,7 @@ function hashToFraction(text: string): number {
 }
 
 /** The first beat after `over` that fires at or after `now`; undefined if there is none. */
-export function comingBeat(
+export function nextBeatToFire(
   schedule: Schedule,
   { id, jitter }: Pick<TickPolicy, 'id' | 'jitter'>,
   over: number,
@@ -99,7 +99,7 @@ export function comingBeat(
   // A beat whose time has come may still be waiting for its jitter.
   let due = schedule.next(Math.max(over, now - jitter - 1))
   while (due !== undefined) {
-    const fires = fireAt(schedule, id, jitter, due)
+    const fires = fireTime(schedule, id, jitter, due)
     if (fires >= now) return { due, fires }
     due = schedule.next(due)
   }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { languageOf } from '../domain/language.ts'
-import { type Insertions, layered } from './layers.ts'
+import { buildAgentPrompt, type PromptValues } from './layers.ts'
 
-const defaults: Insertions = {
+const defaults: PromptValues = {
   state: '# Kernel State\n永不询问',
   goal: 'grow',
   recent_results: '- [report|done] wrote it',
@@ -13,12 +13,14 @@ const defaults: Insertions = {
   now: Date.UTC(2026, 0, 31, 9),
 }
 
-const expand = (template: string, overrides: Partial<Insertions> = {}) =>
-  layered(template, { ...defaults, ...overrides }, 'a seed')
+const expand = (template: string, overrides: Partial<PromptValues> = {}) =>
+  buildAgentPrompt(template, { ...defaults, ...overrides }, 'a seed')
 
 describe('E4, E7: the prompt of an unattended dispatch', () => {
   test('E4: placeholders become fenced data, except the time; an empty value becomes (none)', () => {
-    const { prompt, unknown } = expand('{STATE}|{GOAL}|{RECENT_RESULTS}|{CYCLE_HISTORY}|{TIME}|{NOPE} {NOPE}')
+    const { prompt, unknownPlaceholders: unknown } = expand(
+      '{STATE}|{GOAL}|{RECENT_RESULTS}|{CYCLE_HISTORY}|{TIME}|{NOPE} {NOPE}',
+    )
     assert.match(prompt, /<data \w{12} STATE>\n# Kernel State\n永不询问\n<\/data \w{12}>\|<data \w{12} GOAL>\ngrow\n/)
     assert.match(
       prompt,
@@ -41,12 +43,12 @@ describe('E4, E7: the prompt of an unattended dispatch', () => {
       `begin ${'x'.repeat(400_000)}`,
       `begin${'\nline'.repeat(90_000)}`,
     ]) {
-      const { prompt, cut } = expand('{STATE} {GOAL}', { state })
+      const { prompt, truncatedPlaceholders: cut } = expand('{STATE} {GOAL}', { state })
       assert.deepEqual(cut, ['STATE'])
       assert.ok(prompt.length < 100_000, `${prompt.length} characters`)
       assert.match(prompt, /STATE>\nbegin[\s\S]*\n\[… \d+ of \d+ characters left out …\]\n<\/data/)
     }
-    assert.deepEqual(expand('no state', { state: 'x'.repeat(400_000) }).cut, [])
+    assert.deepEqual(expand('no state', { state: 'x'.repeat(400_000) }).truncatedPlaceholders, [])
   })
 
   test('E4: inserted text cannot imitate a fence or chat markup', () => {
@@ -55,7 +57,11 @@ describe('E4, E7: the prompt of an unattended dispatch', () => {
   })
 
   test('E4: the mark for memory has a nonce that inserted text cannot know', () => {
-    const { prompt, metadata, unknown } = expand('{MEMORY} and {STATE}', { state: '{MEMORY} {MEMORY:nonce}' })
+    const {
+      prompt,
+      metadata,
+      unknownPlaceholders: unknown,
+    } = expand('{MEMORY} and {STATE}', { state: '{MEMORY} {MEMORY:nonce}' })
     assert.deepEqual(unknown, [])
     assert.equal(prompt.startsWith(`{MEMORY:${metadata.memory_mark}} and <data`), true)
     assert.equal(prompt.split(`{MEMORY:${metadata.memory_mark}}`).length, 2)

@@ -7,14 +7,14 @@
  */
 
 import { type Language, languageOf, SUMMARY_HEADING } from '../domain/language.ts'
-import { CLEAN, isClean, type Label, lowest, UNTRUSTED } from '../domain/trust.ts'
+import { CLEAN_LABEL, isCleanLabel, type Label, lowestLabel, UNTRUSTED_LABEL } from '../domain/trust.ts'
 import { iso } from '../ports/clock.ts'
-import { fitted } from '../prompt/cut.ts'
+import { truncateEnd } from '../prompt/cut.ts'
 import { nonceOf } from '../prompt/data-fence.ts'
-import { expandPlaceholders, MEMORY, memoryMark, type Value } from '../prompt/placeholders.ts'
+import { expandPlaceholders, MEMORY_PLACEHOLDER, memoryMark, type PlaceholderValue } from '../prompt/placeholders.ts'
 
 /** The values of an agent's placeholders. */
-export interface Insertions {
+export interface PromptValues {
   /** STATE.md without the runtime block. */
   readonly state: string
   readonly goal: string
@@ -28,7 +28,7 @@ export interface Insertions {
   readonly state_label: Label
 }
 
-export interface Layered {
+export interface AgentPrompt {
   readonly prompt: string
   readonly metadata: {
     readonly behaviour: 'unattended'
@@ -39,21 +39,21 @@ export interface Layered {
     readonly label?: { readonly trust: Label['trust']; readonly private: boolean }
   }
   /** Unknown placeholders; they are left unchanged. */
-  readonly unknown: readonly string[]
+  readonly unknownPlaceholders: readonly string[]
   /** Placeholders whose value was too long; the prompt has its beginning and a mark with the missing length. */
-  readonly cut: readonly string[]
+  readonly truncatedPlaceholders: readonly string[]
 }
 
 /** Limits in tokens: a document has no limit, but a prompt does. */
 const MAX_TOKENS = { STATE: 16_000, GOAL: 4_000, RECENT_RESULTS: 4_000, CYCLE_HISTORY: 4_000, WATCHED: 8_000 } as const
 
 /** `seed`: unpredictable and unique per dispatch, such as its id; the fences are derived from it. */
-export function layered(template: string, values: Insertions, seed: string): Layered {
+export function buildAgentPrompt(template: string, values: PromptValues, seed: string): AgentPrompt {
   const language = languageOf(template)
-  const mark = nonceOf(seed, MEMORY)
+  const mark = nonceOf(seed, MEMORY_PLACEHOLDER)
   const cut = new Set<string>()
-  const data = (name: keyof typeof MAX_TOKENS, text: string): Value => {
-    const fits = fitted(text.trim() || '(none)', MAX_TOKENS[name])
+  const data = (name: keyof typeof MAX_TOKENS, text: string): PlaceholderValue => {
+    const fits = truncateEnd(text.trim() || '(none)', MAX_TOKENS[name])
     if (fits?.missing !== 0 && template.includes(`{${name}}`)) cut.add(name)
     return { text: fits?.text ?? '', nonce: nonceOf(seed, name) }
   }
@@ -64,7 +64,7 @@ export function layered(template: string, values: Insertions, seed: string): Lay
     CYCLE_HISTORY: data('CYCLE_HISTORY', values.cycle_history),
     WATCHED: data('WATCHED', values.watched),
     TIME: { text: iso(values.now), nonce: null },
-    [MEMORY]: { text: memoryMark(mark), nonce: null },
+    [MEMORY_PLACEHOLDER]: { text: memoryMark(mark), nonce: null },
   })
   const expanded = text.trim()
   const label = labelOf(template, values)
@@ -73,19 +73,19 @@ export function layered(template: string, values: Insertions, seed: string): Lay
     metadata: {
       ...{ behaviour: 'unattended', language },
       ...(expanded.includes(memoryMark(mark)) ? { memory_mark: mark } : {}),
-      ...(isClean(label) ? {} : { label: { ...label } }),
+      ...(isCleanLabel(label) ? {} : { label: { ...label } }),
     },
-    unknown,
-    cut: [...cut],
+    unknownPlaceholders: unknown,
+    truncatedPlaceholders: [...cut],
   }
 }
 
 /** Results of agents and files of folders can contain text from anyone. */
-function labelOf(template: string, { recent_results, cycle_history, watched, state_label }: Insertions): Label {
+function labelOf(template: string, { recent_results, cycle_history, watched, state_label }: PromptValues): Label {
   const untrusted = { RECENT_RESULTS: recent_results, CYCLE_HISTORY: cycle_history, WATCHED: watched }
   const isUsed = (name: string): boolean => template.includes(`{${name}}`)
   const hasUntrusted = Object.entries(untrusted).some(([name, text]) => isUsed(name) && text.trim() !== '')
-  return lowest(isUsed('STATE') ? state_label : CLEAN, hasUntrusted ? UNTRUSTED : CLEAN)
+  return lowestLabel(isUsed('STATE') ? state_label : CLEAN_LABEL, hasUntrusted ? UNTRUSTED_LABEL : CLEAN_LABEL)
 }
 
 /** Checks the template only: inserted texts may contain summaries of other runs. */

@@ -7,44 +7,44 @@
 
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { commitOne, type Op } from '../ports/store.ts'
-import { type Cycled, runCycle, type Trigger } from './cycle.ts'
-import { comingBeat, makeUp } from './lateness.ts'
+import { type CycleOutcome, type CycleTrigger, runCycle } from './cycle.ts'
+import { nextBeatToFire, selectLateBeats } from './lateness.ts'
 import { isPaused } from './paused.ts'
-import type { Surroundings } from './settings.ts'
+import type { KernelDeps } from './settings.ts'
 import { type Beat, ticks } from './ticks.ts'
-import { dueWith, isOnce, meaningless, policyOf, type Row, rowsOf } from './timetable.ts'
+import { dueAgents, invalidSchedules, isOnce, listSchedules, type ScheduleRow, tickPolicy } from './timetable.ts'
 
 const FIRST_DELAY_MS = 5_000
 const MAX_DELAY_MS = 300_000
 /** Deadline of a cycle that has no next beat. */
-export const LONGEST_CYCLE_MS = 30 * 60_000
+export const MAX_CYCLE_MS = 30 * 60_000
 
 /** A cycle without a beat; `agents` null: all agents without their own schedule. */
-export type Wanted = Pick<Trigger, 'name' | 'agents'>
+export type ManualCycle = Pick<CycleTrigger, 'name' | 'agents'>
 
-const MANUAL: Wanted = { name: 'manual', agents: null }
+const MANUAL: ManualCycle = { name: 'manual', agents: null }
 const WITHOUT_BEAT = { beat: null, prompt: null }
 
 /** The parts of a trigger that its source sets; the loop adds the rest. */
-type CycleRequest = Pick<Trigger, 'name' | 'beat' | 'agents' | 'prompt'> &
-  Partial<Pick<Trigger, 'waitsFor' | 'planned'>>
+type CycleRequest = Pick<CycleTrigger, 'name' | 'beat' | 'agents' | 'prompt'> &
+  Partial<Pick<CycleTrigger, 'waitsFor' | 'planned'>>
 
 interface QueuedCycle {
-  readonly wanted: Wanted
-  readonly done: Promise<Cycled>
-  resolve(outcome: Cycled): void
+  readonly wanted: ManualCycle
+  readonly done: Promise<CycleOutcome>
+  resolve(outcome: CycleOutcome): void
   reject(error: unknown): void
 }
 
 interface OpenSchedule {
-  readonly row: Row
+  readonly row: ScheduleRow
   /** No beat up to this instant fires again. */
   over: number
 }
 
-export class Loop {
-  readonly #deps: Surroundings
-  readonly #update: (outcome: Cycled) => Promise<readonly Op[]>
+export class KernelLoop {
+  readonly #deps: KernelDeps
+  readonly #update: (outcome: CycleOutcome) => Promise<readonly Op[]>
   #changed = new AbortController()
   #queued: QueuedCycle | undefined
   #wake = (): void => {}
@@ -60,7 +60,7 @@ export class Loop {
   readonly #open = new Map<string, OpenSchedule>()
 
   /** `update`: records a cycle before it ends; returns ops for the commit that ends it. */
-  constructor(deps: Surroundings, update: (outcome: Cycled) => Promise<readonly Op[]>) {
+  constructor(deps: KernelDeps, update: (outcome: CycleOutcome) => Promise<readonly Op[]>) {
     this.#deps = deps
     this.#update = update
   }
@@ -75,7 +75,7 @@ export class Loop {
   #upcomingBeats(from: number): readonly { readonly due: number; readonly fires: number }[] {
     const { settings } = this.#deps
     return [...this.#open.values()].flatMap(
-      ({ row, over }) => comingBeat(row.schedule, policyOf(row, settings()), over, from) ?? [],
+      ({ row, over }) => nextBeatToFire(row.schedule, tickPolicy(row, settings()), over, from) ?? [],
     )
   }
 
@@ -85,9 +85,9 @@ export class Loop {
   }
 
   /** Contract: queues one cycle behind the running one; callers share a cycle that is already queued. */
-  now(wanted: Wanted = MANUAL): Promise<Cycled> {
+  requestCycle(wanted: ManualCycle = MANUAL): Promise<CycleOutcome> {
     if (!this.#queued) {
-      const { promise, resolve, reject } = Promise.withResolvers<Cycled>()
+      const { promise, resolve, reject } = Promise.withResolvers<CycleOutcome>()
       this.#queued = { wanted, done: promise, resolve, reject }
       this.#wake()
     }
@@ -95,7 +95,7 @@ export class Loop {
   }
 
   /** Contract: runs one cycle after the running one, without the loop; also waits for dispatches of earlier cycles. */
-  once(signal: AbortSignal, planned: () => void): Promise<Cycled> {
+  runOnce(signal: AbortSignal, planned: () => void): Promise<CycleOutcome> {
     return this.#enqueue(() => this.#runCycle({ ...MANUAL, ...WITHOUT_BEAT, waitsFor: 'left', planned }, signal))
   }
 
@@ -129,7 +129,13 @@ export class Loop {
     for (const row of await this.#activeRows()) {
       const awaited = await this.#openSchedule(row)
       if (!awaited) continue
-      const { fire, givenUp } = makeUp(row.schedule, policyOf(row, settings()), 'missed', awaited.over, clock.now())
+      const { fire, dropped: givenUp } = selectLateBeats(
+        row.schedule,
+        tickPolicy(row, settings()),
+        'missed',
+        awaited.over,
+        clock.now(),
+      )
       for (const [i, due] of fire.entries())
         await this.#enqueue(() =>
           this.#runBeat(row, { due, at: clock.now(), missed: i === 0 ? givenUp : 0, skipped: 0 }, signal),
@@ -213,13 +219,13 @@ export class Loop {
     return done
   }
 
-  #ticks(row: Row, signal: AbortSignal, until: number): AsyncGenerator<Beat, void, number | undefined> {
+  #ticks(row: ScheduleRow, signal: AbortSignal, until: number): AsyncGenerator<Beat, void, number | undefined> {
     const { clock, settings } = this.#deps
-    return ticks(row.schedule, policyOf(row, settings()), clock, signal, until)
+    return ticks(row.schedule, tickPolicy(row, settings()), clock, signal, until)
   }
 
   /** Contract: since when it was ready for another beat; undefined: only now. */
-  async #runBeat(row: Row, beat: Beat, signal: AbortSignal): Promise<number | undefined> {
+  async #runBeat(row: ScheduleRow, beat: Beat, signal: AbortSignal): Promise<number | undefined> {
     const { store, log } = this.#deps
     // Stopped while queued: the next start fires it.
     if (signal.aborted) return undefined
@@ -246,10 +252,10 @@ export class Loop {
     const now = clock.now()
     // A beat that is due at this very instant is queued already, or is this one.
     const nexts = this.#upcomingBeats(now + 1).map(({ fires }) => fires)
-    return Math.min(now + (settings().timeout ?? LONGEST_CYCLE_MS), ...nexts)
+    return Math.min(now + (settings().timeout ?? MAX_CYCLE_MS), ...nexts)
   }
 
-  async #runCycle(request: CycleRequest, signal: AbortSignal): Promise<Cycled> {
+  async #runCycle(request: CycleRequest, signal: AbortSignal): Promise<CycleOutcome> {
     this.#giveWay = new AbortController()
     this.#giveWayToBeat = new AbortController()
     if (this.#queuedCycles > 0) this.#giveWay.abort()
@@ -265,7 +271,7 @@ export class Loop {
   }
 
   /** Undefined if its progress cannot be read: the other schedules continue. */
-  async #openSchedule(row: Row): Promise<OpenSchedule | undefined> {
+  async #openSchedule(row: ScheduleRow): Promise<OpenSchedule | undefined> {
     const { store, clock, log } = this.#deps
     const { schedule_id: id } = row
     try {
@@ -280,12 +286,13 @@ export class Loop {
   }
 
   /** Schedules that are not paused and make an agent due. */
-  async #activeRows(): Promise<readonly Row[]> {
+  async #activeRows(): Promise<readonly ScheduleRow[]> {
     const { store, settings, log } = this.#deps
     const entries = await store.schedules()
-    for (const { id, why } of meaningless(entries)) log('error', 'schedule ignored', { schedule_id: id, message: why })
-    const rows = rowsOf(settings(), entries)
-    return rows.filter((row) => !row.paused && dueWith(row, settings().agents).length > 0)
+    for (const { id, why } of invalidSchedules(entries))
+      log('error', 'schedule ignored', { schedule_id: id, message: why })
+    const rows = listSchedules(settings(), entries)
+    return rows.filter((row) => !row.paused && dueAgents(row, settings().agents).length > 0)
   }
 }
 

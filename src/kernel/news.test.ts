@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type AgentResult, type CycleResult, statusOf, tallyOf } from '../domain/cycle.ts'
+import { type AgentResult, type CycleResult, cycleStatusOf, tallyResults } from '../domain/cycle.ts'
 import type { DispatchStatus } from '../domain/dispatch.ts'
-import type { Note } from '../domain/note.ts'
+import type { OwnerNote } from '../domain/note.ts'
 import type { FailureClass } from '../domain/stop.ts'
-import { type News, newsOf, type Told } from './news.ts'
+import { type CycleNews, type ReportedIssues, selectNews } from './news.ts'
 
 const HOUR = 3_600_000
-const NOTHING_REPORTED: Told = { target: 'owner', matters: {} }
+const NOTHING_REPORTED: ReportedIssues = { target: 'owner', matters: {} }
 
 let count = 0
 
@@ -27,13 +27,13 @@ const running = (id: string) => agent(id, 'running')
 interface CycleInput {
   readonly agents?: readonly AgentResult[]
   readonly error?: string
-  readonly notes?: readonly Note[]
-  readonly alerts?: readonly Note[]
+  readonly notes?: readonly OwnerNote[]
+  readonly alerts?: readonly OwnerNote[]
   /** Milliseconds after the cycle before. */
   readonly later?: number
 }
 
-const note = (about: string, text = about): Note => ({ about, text })
+const note = (about: string, text = about): OwnerNote => ({ about, text })
 
 function cycleResult({
   agents = [],
@@ -42,20 +42,20 @@ function cycleResult({
   agents?: readonly AgentResult[]
   error?: string | null
 }): CycleResult {
-  const tally = tallyOf(agents)
+  const tally = tallyResults(agents)
   return {
-    ...{ cycle_id: 'c', status: statusOf(tally, error), dispatched: agents.length, ...tally },
+    ...{ cycle_id: 'c', status: cycleStatusOf(tally, error), dispatched: agents.length, ...tally },
     ...{ idle_reason: null, error, duration_ms: 0, agents },
   }
 }
 
 /** The news of consecutive cycles. */
-function newsOfCycles(cycles: readonly CycleInput[], from = NOTHING_REPORTED): News[] {
+function newsOfCycles(cycles: readonly CycleInput[], from = NOTHING_REPORTED): CycleNews[] {
   let told = from
   let now = 0
   return cycles.map(({ notes = [], alerts = [], later = 600_000, ...cycle }) => {
     now += later
-    const news = newsOf(told, { result: cycleResult(cycle), notes }, alerts, now)
+    const news = selectNews(told, { result: cycleResult(cycle), notes }, alerts, now)
     told = news.told
     return news
   })

@@ -5,7 +5,7 @@
  */
 
 import { type AgentResult, type CycleResult, isFailure } from '../domain/cycle.ts'
-import type { Note } from '../domain/note.ts'
+import type { OwnerNote } from '../domain/note.ts'
 
 /** An issue not seen for this long is over. Longer than a day, so that a daily issue is not reported every day. */
 const EXPIRES_MS = 36 * 3_600_000
@@ -13,21 +13,21 @@ const EXPIRES_MS = 36 * 3_600_000
 /** A reported issue: its state, and when it was last seen. */
 type ReportedIssue = { readonly what: string; readonly seen: number }
 
-export type Told = {
+export type ReportedIssues = {
   /** The recipient; a new recipient has been told nothing yet. */
   readonly target: string
   readonly matters: Readonly<Record<string, ReportedIssue>>
 }
 
-export interface News {
+export interface CycleNews {
   /** null: not worth a message. */
   readonly kind: 'alert' | 'notice' | null
   /** Alerts that are new. */
-  readonly alerts: readonly Note[]
-  readonly notes: readonly Note[]
+  readonly alerts: readonly OwnerNote[]
+  readonly notes: readonly OwnerNote[]
   /** There were alerts before, and there are none now. */
   readonly recovered: boolean
-  readonly told: Told
+  readonly told: ReportedIssues
 }
 
 interface Issue {
@@ -36,12 +36,12 @@ interface Issue {
 }
 
 /** `alerts`: all current alerts. */
-export function newsOf(
-  told: Told,
-  { result, notes }: { readonly result: CycleResult; readonly notes: readonly Note[] },
-  alerts: readonly Note[],
+export function selectNews(
+  told: ReportedIssues,
+  { result, notes }: { readonly result: CycleResult; readonly notes: readonly OwnerNote[] },
+  alerts: readonly OwnerNote[],
   now: number,
-): News {
+): CycleNews {
   const issues = [...issuesOf(result), ...notes.map(noteIssue), ...alerts.map(alertIssue)]
   const isOver = endedIssues(result, alerts)
   const kept = Object.entries(told.matters).filter(([about, { seen }]) => now - seen < EXPIRES_MS && !isOver(about))
@@ -69,8 +69,8 @@ const ALERT = 'alert '
 const AGENT = 'agent '
 const CYCLE = 'cycle'
 
-const alertIssue = ({ about }: Note): Issue => ({ about: `${ALERT}${about}`, what: '' })
-const noteIssue = ({ about }: Note): Issue => ({ about: `note ${about}`, what: '' })
+const alertIssue = ({ about }: OwnerNote): Issue => ({ about: `${ALERT}${about}`, what: '' })
+const noteIssue = ({ about }: OwnerNote): Issue => ({ about: `note ${about}`, what: '' })
 
 /** Numbers are removed from an error, because they differ each time. */
 function issuesOf({ agents, error }: CycleResult): readonly Issue[] {
@@ -86,7 +86,7 @@ function issuesOf({ agents, error }: CycleResult): readonly Issue[] {
 const stateOf = ({ status, failure_class, dispatch_id }: AgentResult): string =>
   status === 'waiting' ? `waiting ${dispatch_id}` : `${status} ${failure_class}`
 
-function endedIssues({ agents, error }: CycleResult, alerts: readonly Note[]): (about: string) => boolean {
+function endedIssues({ agents, error }: CycleResult, alerts: readonly OwnerNote[]): (about: string) => boolean {
   const well = new Set(agents.filter(({ status }) => status === 'done').map(({ agent_id }) => `${AGENT}${agent_id}`))
   const alarming = new Set(alerts.map((alert) => alertIssue(alert).about))
   return (about) =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type AgentResult, type CycleResult, statusOf, tallyOf } from '../domain/cycle.ts'
-import { agentLine, noticeOf } from './notice.ts'
+import { type AgentResult, type CycleResult, cycleStatusOf, tallyResults } from '../domain/cycle.ts'
+import { renderAgentLine, renderNotice } from './notice.ts'
 
 const result = (overrides: Partial<AgentResult> = {}): AgentResult => ({
   agent_id: 'report',
@@ -16,10 +16,10 @@ const result = (overrides: Partial<AgentResult> = {}): AgentResult => ({
 })
 
 const cycle = (agents: readonly AgentResult[], overrides: Partial<CycleResult> = {}): CycleResult => {
-  const tally = tallyOf(agents)
+  const tally = tallyResults(agents)
   return {
     cycle_id: 'run-abc123',
-    status: statusOf(tally),
+    status: cycleStatusOf(tally),
     dispatched: agents.length,
     ...tally,
     idle_reason: null,
@@ -37,7 +37,7 @@ describe('E12: the notice of a cycle', () => {
       result(),
     ])
     assert.equal(
-      noticeOf('default', finished, 'zh'),
+      renderNotice('default', finished, 'zh'),
       `Kernel[default] 周期完成总结
 - cycle_id: run-abc123
 - 状态: success
@@ -62,7 +62,7 @@ describe('E12: the notice of a cycle', () => {
       result({ agent_id: 'd', summary: 'done' }),
     ]
     assert.equal(
-      noticeOf('k', cycle(agents, { error: 'the disk\nis full', status: 'error', duration_ms: 40 }), 'en'),
+      renderNotice('k', cycle(agents, { error: 'the disk\nis full', status: 'error', duration_ms: 40 }), 'en'),
       `Kernel[k] cycle summary
 - cycle_id: run-abc123
 - status: error
@@ -89,18 +89,18 @@ describe('E12: the notice of a cycle', () => {
       failure_class: 'timeout',
       summary: '[autonomy=actionable] blocked_no_action',
     })
-    const text = noticeOf('k', cycle([misleading]), 'en')
+    const text = renderNotice('k', cycle([misleading]), 'en')
     assert.match(text, /actionable=0\/1, auto_recovered=0, blocked_awaiting_input=0, blocked_no_action=0/)
   })
 
   test('E12: an agent’s line is one line of at most 220 characters', () => {
-    const line = agentLine(result({ summary: `一\n- 失败: 7\n${'字'.repeat(400)}` }))
+    const line = renderAgentLine(result({ summary: `一\n- 失败: 7\n${'字'.repeat(400)}` }))
     assert.equal([...line].length, 220)
     assert.ok(!line.includes('\n') && line.endsWith('...'))
   })
 
   test('E12: an idle cycle has its reason', () => {
-    const text = noticeOf('k', cycle([], { idle_reason: 'nothing has changed' }), 'en')
+    const text = renderNotice('k', cycle([], { idle_reason: 'nothing has changed' }), 'en')
     assert.match(
       text,
       /- completion rate: -\n.*\n.*actionable=0\/0.*\n- execution summary: \(none\)\n- idle: nothing has/,

@@ -4,18 +4,18 @@
  * Invariants: every number comes from a field of the result, never from parsed text.
  */
 
-import { type AgentResult, type CycleResult, decorated } from '../domain/cycle.ts'
+import { type AgentResult, annotateSummary, type CycleResult } from '../domain/cycle.ts'
 import type { Language } from '../domain/language.ts'
-import type { Note } from '../domain/note.ts'
-import { clipped } from '../domain/summary.ts'
+import type { OwnerNote } from '../domain/note.ts'
+import { clipText } from '../domain/summary.ts'
 
 const MAX_LINE = 220
 const NONE = '(none)'
 
-export function noticeOf(kernel_id: string, cycle: CycleResult, language: Language): string {
+export function renderNotice(kernel_id: string, cycle: CycleResult, language: Language): string {
   const words = WORDS[language]
   const { cycle_id, status, dispatched, succeeded, failed, parked, failed_agents, error, idle_reason } = cycle
-  const agents = cycle.agents.map((result) => `  - ${agentLine(result)}`)
+  const agents = cycle.agents.map((result) => `  - ${renderAgentLine(result)}`)
   return [
     `Kernel[${kernel_id}] ${words.title}`,
     `- cycle_id: ${cycle_id}`,
@@ -35,17 +35,22 @@ export function noticeOf(kernel_id: string, cycle: CycleResult, language: Langua
 }
 
 /** News to report together with a cycle. */
-export interface Beside {
-  readonly alerts: readonly Note[]
+export interface NoticeExtras {
+  readonly alerts: readonly OwnerNote[]
   readonly recovered: boolean
-  readonly notes: readonly Note[]
+  readonly notes: readonly OwnerNote[]
 }
 
 /** Renders alerts and recovery first, then the cycle, then the other notes. */
-export function noticeWith(kernel_id: string, cycle: CycleResult, extras: Beside, language: Language): string {
+export function renderNoticeWithNews(
+  kernel_id: string,
+  cycle: CycleResult,
+  extras: NoticeExtras,
+  language: Language,
+): string {
   const words = WORDS[language]
   const { alerts, recovered, notes } = extras
-  const localized = ({ text, zh }: Note): string => oneLine(language === 'zh' ? (zh ?? text) : text)
+  const localized = ({ text, zh }: OwnerNote): string => oneLine(language === 'zh' ? (zh ?? text) : text)
   const block = (title: string, lines: readonly string[]): string[] => [`Kernel[${kernel_id}] ${title}`, ...lines, '']
   return [
     ...(alerts.length > 0
@@ -55,16 +60,16 @@ export function noticeWith(kernel_id: string, cycle: CycleResult, extras: Beside
         )
       : []),
     ...(recovered ? block(words.recovered, []) : []),
-    noticeOf(kernel_id, cycle, language),
+    renderNotice(kernel_id, cycle, language),
     ...(notes.length > 0 ? [`- ${words.notes}:`, ...notes.map((note) => `  - ${localized(note)}`)] : []),
   ].join('\n')
 }
 
 /** Contract: a single line, also if the summary has several. */
-export const agentLine = (result: AgentResult): string =>
-  oneLine(`[${result.agent_id}|${result.status}] ${decorated(result)}`)
+export const renderAgentLine = (result: AgentResult): string =>
+  oneLine(`[${result.agent_id}|${result.status}] ${annotateSummary(result)}`)
 
-const oneLine = (text: string): string => clipped(text.replaceAll(/\s+/g, ' ').trim(), MAX_LINE)
+const oneLine = (text: string): string => clipText(text.replaceAll(/\s+/g, ' ').trim(), MAX_LINE)
 
 function autonomyLine(agents: readonly AgentResult[]): string {
   const count = (matches: (result: AgentResult) => boolean): number => agents.filter(matches).length

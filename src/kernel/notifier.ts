@@ -8,26 +8,26 @@
 import type { CycleResult } from '../domain/cycle.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
-import { type Language, languageOfAll } from '../domain/language.ts'
-import type { NewMessage, Posted } from '../domain/message.ts'
-import type { Note } from '../domain/note.ts'
+import { type Language, languageOfAgents } from '../domain/language.ts'
+import type { NewChannelMessage, OutboxMessage } from '../domain/message.ts'
+import type { OwnerNote } from '../domain/note.ts'
 import { digestScheduleId } from '../domain/schedule.ts'
-import { clipped } from '../domain/summary.ts'
-import type { Letter, Postbox } from '../ports/postbox.ts'
-import { commitOne, type Op, unlessUnreadable } from '../ports/store.ts'
-import type { Cycled } from './cycle.ts'
-import { type Carriage, Deliverer } from './deliverer.ts'
-import { digestOf } from './digest.ts'
-import type { Doorbell } from './doorbell.ts'
-import { newest } from './lateness.ts'
-import { newsOf, type Told } from './news.ts'
-import { noticeWith } from './notice.ts'
+import { clipText } from '../domain/summary.ts'
+import type { MessageSender, OutgoingMessage } from '../ports/postbox.ts'
+import { commitOne, fallbackIfUnreadable, type Op } from '../ports/store.ts'
+import type { CycleOutcome } from './cycle.ts'
+import { Deliverer, type DeliveryDeps } from './deliverer.ts'
+import { renderDigest } from './digest.ts'
+import type { WakeSignal } from './doorbell.ts'
+import { newestInstants } from './lateness.ts'
+import { type ReportedIssues, selectNews } from './news.ts'
+import { renderNoticeWithNews } from './notice.ts'
 import { isOwnersChat } from './owners-chat.ts'
-import { quietUntil } from './quiet-hours.ts'
-import { type Schedule, scheduleOf } from './schedule.ts'
-import type { Settings } from './settings.ts'
-import { BOUND, pairCommand, type Target, targetOf } from './target.ts'
-import { ownZone } from './zone.ts'
+import { quietHoursEnd } from './quiet-hours.ts'
+import { parseSchedule, type Schedule } from './schedule.ts'
+import type { KernelSettings } from './settings.ts'
+import { NOTICE_SETTING, type NoticeTarget, pairCommand, resolveNoticeTarget } from './target.ts'
+import { localZone } from './zone.ts'
 
 /** Key of the reported issues in the store's settings. */
 const TOLD = 'told'
@@ -43,41 +43,41 @@ const OWN_MACHINE: readonly string[] = ['console', 'desktop']
 /** A long sleep is split, because the wall clock may jump. */
 const MAX_SLEEP_MS = 30_000
 
-export interface NotifierParts extends Carriage {
-  readonly bell: Doorbell
-  settings(): Settings
+export interface NotifierDeps extends DeliveryDeps {
+  readonly wakeSignal: WakeSignal
+  settings(): KernelSettings
   /** Contract: the text without secrets. */
   redact(text: string): string
   /** Contract: sends a GET request; rejects on failure. */
   ping(url: string, signal: AbortSignal): Promise<void>
 }
 
-export class Notifier implements Postbox {
-  readonly #deps: NotifierParts
+export class Notifier implements MessageSender {
+  readonly #deps: NotifierDeps
   readonly #deliverer: Deliverer
   /** Running pings by the controller that aborts them. */
   readonly #pings = new Map<AbortController, Promise<void>>()
-  #digestSettings: Settings | undefined
+  #digestSettings: KernelSettings | undefined
   #digestSchedule: Schedule | undefined
 
-  constructor(deps: NotifierParts) {
+  constructor(deps: NotifierDeps) {
     this.#deps = deps
     this.#deliverer = new Deliverer({ ...deps, refuse: (posted) => this.#refuse(posted) })
   }
 
   /** Contract: ops for the commit that ends the cycle; `alerts`: all current alerts. Rejects if the store fails. */
-  async news(cycled: Cycled, alerts: readonly Note[]): Promise<readonly Op[]> {
+  async noticeOps(cycled: CycleOutcome, alerts: readonly OwnerNote[]): Promise<readonly Op[]> {
     const { clock, settings, log } = this.#deps
     try {
       const target = await this.target()
       const now = clock.now()
-      const news = newsOf(await this.#told(target), cycled, alerts, now)
+      const news = selectNews(await this.#told(target), cycled, alerts, now)
       const saveTold = { op: 'set', name: TOLD, value: news.told } as const
       // Logged in any case, also without a target.
       for (const { text: message } of [...news.alerts, ...news.notes]) log('warn', 'notice', { message })
       if (news.kind === null || !target) return [saveTold]
       const { id } = settings()
-      const text = noticeWith(id, cycled.result, news, this.language())
+      const text = renderNoticeWithNews(id, cycled.result, news, this.language())
       const message = { id: `notice-${cycled.result.cycle_id}`, kind: news.kind, text }
       return [saveTold, this.#post(target, message, now)]
     } catch (thrown) {
@@ -89,7 +89,7 @@ export class Notifier implements Postbox {
   }
 
   /** Sends the dead man's ping: its absence raises the alarm elsewhere. Contract: never throws, does not wait. */
-  ended({ status }: CycleResult): void {
+  pingAfterCycle({ status }: CycleResult): void {
     const { clock, log, ping, settings } = this.#deps
     const { ping_url } = settings()
     if (ping_url === null || status === 'failed' || status === 'error') return
@@ -106,27 +106,27 @@ export class Notifier implements Postbox {
   }
 
   /** Contract: the current target of notices; null if there is none. */
-  async target(): Promise<Target | null> {
-    return targetOf(this.#deps.settings(), (await this.unpairedTarget()) ? null : await this.#bound())
+  async target(): Promise<NoticeTarget | null> {
+    return resolveNoticeTarget(this.#deps.settings(), (await this.unpairedTarget()) ? null : await this.#bound())
   }
 
   /** Contract: the target chat if it is not (or no longer) paired, so that it gets no notices; otherwise null. */
-  async unpairedTarget(): Promise<Target | null> {
-    const target = targetOf(this.#deps.settings(), await this.#bound())
+  async unpairedTarget(): Promise<NoticeTarget | null> {
+    const target = resolveNoticeTarget(this.#deps.settings(), await this.#bound())
     const isChat = target !== null && target.by === 'person' && target.chat_id !== null
     return isChat && !(await isOwnersChat(this.#deps, target)) ? target : null
   }
 
   /** Contract: posts digests and delivers messages until stopped; rejects only if the store fails. */
   async run(signal: AbortSignal): Promise<void> {
-    const { store, clock, bell: wakeSignal } = this.#deps
+    const { store, clock, wakeSignal } = this.#deps
     try {
       while (!signal.aborted) {
-        const since = wakeSignal.rung()
+        const since = wakeSignal.ringCount()
         const nextDigest = await this.#postDigest()
         const now = clock.now()
         const running = await this.#deliverer.begin(now)
-        const next = Math.min(nextDigest, (await store.nextMessage(now)) ?? Number.POSITIVE_INFINITY)
+        const next = Math.min(nextDigest, (await store.nextMessageDue(now)) ?? Number.POSITIVE_INFINITY)
         const finished = new AbortController()
         const either = AbortSignal.any([finished.signal, signal])
         const timer = clock.sleep(Math.min(next - now, MAX_SLEEP_MS), either)
@@ -134,7 +134,7 @@ export class Notifier implements Postbox {
         finished.abort('over')
       }
     } finally {
-      await this.#deliverer.leave()
+      await this.#deliverer.finish()
       for (const timeout of this.#pings.keys()) timeout.abort()
     }
   }
@@ -143,16 +143,16 @@ export class Notifier implements Postbox {
   async once(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return
     await this.#postDigest()
-    await this.#deliverer.all(signal)
+    await this.#deliverer.deliverDue(signal)
     if (!signal.aborted) await Promise.all(this.#pings.values())
   }
 
   /** Contract: tries every due message once; rejects only if the store fails. */
   async deliver(signal: AbortSignal): Promise<void> {
-    if (!signal.aborted) await this.#deliverer.all(signal)
+    if (!signal.aborted) await this.#deliverer.deliverDue(signal)
   }
 
-  async post({ id, to, text, urgent }: Letter): Promise<{ readonly channel: string }> {
+  async post({ id, to, text, urgent }: OutgoingMessage): Promise<{ readonly channel: string }> {
     const { store, clock } = this.#deps
     const target = to === null ? ((await this.target()) ?? TERMINAL) : this.#resolveTarget(to)
     const now = clock.now()
@@ -163,7 +163,7 @@ export class Notifier implements Postbox {
     return { channel: target.channel }
   }
 
-  isOwners(to: string): boolean {
+  isOwnerTarget(to: string): boolean {
     const { channel, chat_id } = this.#deps.settings()
     return (
       OWN_MACHINE.includes(to) || (channel !== null && to === (chat_id === null ? channel : `${channel}:${chat_id}`))
@@ -180,11 +180,11 @@ export class Notifier implements Postbox {
   }
 
   #bound(): Promise<Json> {
-    return unlessUnreadable(this.#deps.store.setting(BOUND), null)
+    return fallbackIfUnreadable(this.#deps.store.setting(NOTICE_SETTING), null)
   }
 
   /** A queued notice is refused if its chat is no longer the owner's. Replies go to the chat that asked. */
-  async #refuse({ kind, channel, chat_id }: Posted): Promise<TirelessError | null> {
+  async #refuse({ kind, channel, chat_id }: OutboxMessage): Promise<TirelessError | null> {
     if (kind === 'reply' || chat_id === null || (await isOwnersChat(this.#deps, { channel, chat_id }))) return null
     return new TirelessError('channel_refused', {
       what: `the chat ${chat_id} of ${channel} is not paired`,
@@ -192,7 +192,7 @@ export class Notifier implements Postbox {
     })
   }
 
-  #resolveTarget(to: string): Pick<Target, 'channel' | 'chat_id'> {
+  #resolveTarget(to: string): Pick<NoticeTarget, 'channel' | 'chat_id'> {
     const { channels } = this.#deps
     const [, channel = '', chat_id = null] = /^([^:]+)(?::(.+))?$/s.exec(to) ?? []
     if (channels.get(channel)?.trouble() === null) return { channel, chat_id }
@@ -207,22 +207,22 @@ export class Notifier implements Postbox {
     })
   }
 
-  async #told(target: Target | null): Promise<Told> {
+  async #told(target: NoticeTarget | null): Promise<ReportedIssues> {
     const key = JSON.stringify(target && [target.channel, target.chat_id])
-    const told = (await unlessUnreadable(this.#deps.store.setting(TOLD), null)) as Partial<Told> | null
+    const told = (await fallbackIfUnreadable(this.#deps.store.setting(TOLD), null)) as Partial<ReportedIssues> | null
     const isKnown = told?.target === key && typeof told.matters === 'object' && told.matters !== null
     return { target: key, matters: (isKnown && told.matters) || {} }
   }
 
   /** Messages that can wait are delayed until the end of the quiet hours. */
   #post(
-    { channel, chat_id }: Pick<Target, 'channel' | 'chat_id'>,
-    message: Pick<NewMessage, 'id' | 'kind' | 'text'>,
+    { channel, chat_id }: Pick<NoticeTarget, 'channel' | 'chat_id'>,
+    message: Pick<NewChannelMessage, 'id' | 'kind' | 'text'>,
     now: number,
   ): Extract<Op, { op: 'post' }> {
     const { settings, redact } = this.#deps
-    const quiet = message.kind === 'alert' ? undefined : quietUntil(settings().quiet_hours, this.#zone(), now)
-    const text = clipped(redact(message.text), MAX_TEXT)
+    const quiet = message.kind === 'alert' ? undefined : quietHoursEnd(settings().quiet_hours, this.#zone(), now)
+    const text = clipText(redact(message.text), MAX_TEXT)
     return { op: 'post', message: { ...message, text, channel, chat_id }, due: quiet ?? now, now }
   }
 
@@ -238,14 +238,14 @@ export class Notifier implements Postbox {
     const from = (await store.marks()).find(({ schedule_id }) => schedule_id === id)?.until
     if (from === undefined) {
       // If the progress cannot be read, no digest is posted; messages are delivered all the same.
-      const opened = await unlessUnreadable(commitOne(store, [{ op: 'schedule_open', id, now }]), undefined)
+      const opened = await fallbackIfUnreadable(commitOne(store, [{ op: 'schedule_open', id, now }]), undefined)
       return (opened && schedule.next(now)) ?? Number.POSITIVE_INFINITY
     }
-    const to = newest(schedule, from, now).at(-1)
+    const to = newestInstants(schedule, from, now).at(-1)
     if (to === undefined) return schedule.next(from) ?? Number.POSITIVE_INFINITY
     const target = await this.target()
     const cycles = target ? await store.cycles(kernel_id, { limit: MAX_CYCLES }) : []
-    const text = digestOf(kernel_id, cycles, { from, to, timezone: this.#zone() }, this.language())
+    const text = renderDigest(kernel_id, cycles, { from, to, timezone: this.#zone() }, this.language())
     const message = { id: `digest-${kernel_id}-${to}`, kind: 'digest' as const }
     const posts = target && text !== undefined ? [this.#post(target, { ...message, text }, now)] : []
     await commitOne(store, [{ op: 'schedule_fired', id, instant: to }, ...posts])
@@ -259,17 +259,17 @@ export class Notifier implements Postbox {
     if (this.#digestSettings !== settings) {
       this.#digestSettings = settings
       const isOff = digest === null || digest === false
-      this.#digestSchedule = isOff ? undefined : scheduleOf(digest === true ? EVERY_MORNING : digest, this.#zone())
+      this.#digestSchedule = isOff ? undefined : parseSchedule(digest === true ? EVERY_MORNING : digest, this.#zone())
     }
     return this.#digestSchedule
   }
 
   #zone(): string {
-    return this.#deps.settings().timezone ?? ownZone()
+    return this.#deps.settings().timezone ?? localZone()
   }
 
   /** The language of notices. */
   language(): Language {
-    return languageOfAll(this.#deps.settings().agents)
+    return languageOfAgents(this.#deps.settings().agents)
   }
 }

@@ -6,14 +6,14 @@
  */
 
 import type { Channel } from '../ports/channel.ts'
-import { type Store, unlessUnreadable } from '../ports/store.ts'
-import { isSameChat, PAIRED, type PairedChat, pairedIn } from './pairing.ts'
-import type { Settings } from './settings.ts'
+import { fallbackIfUnreadable, type Store } from '../ports/store.ts'
+import { isSameChat, PAIRED_SETTING, type PairedChat, readPairedChats } from './pairing.ts'
+import type { KernelSettings } from './settings.ts'
 
 export interface OwnersChatSources {
   readonly store: Pick<Store, 'setting'>
   readonly channels: ReadonlyMap<string, Channel>
-  settings(): Pick<Settings, 'channel' | 'chat_id'>
+  settings(): Pick<KernelSettings, 'channel' | 'chat_id'>
 }
 
 export async function isOwnersChat(
@@ -24,5 +24,7 @@ export async function isOwnersChat(
   const { channel: configured, chat_id: at } = settings()
   const isConfigured = channels.get(channel)?.ownChat?.() === chat_id || (configured === channel && at === chat_id)
   if (chat_id !== null && isConfigured) return true
-  return pairedIn(await unlessUnreadable(store.setting(PAIRED), null)).some((paired) => isSameChat(paired, chat))
+  return readPairedChats(await fallbackIfUnreadable(store.setting(PAIRED_SETTING), null)).some((paired) =>
+    isSameChat(paired, chat),
+  )
 }

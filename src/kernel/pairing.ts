@@ -10,8 +10,8 @@ import type { Json } from '../domain/json.ts'
 import type { Op } from '../ports/store.ts'
 
 /** Keys in the store's settings. */
-export const PAIRED = 'paired chats'
-export const PAIRING = 'pairing'
+export const PAIRED_SETTING = 'paired chats'
+export const PAIRING_SETTING = 'pairing'
 
 export interface PairedChat {
   readonly channel: string
@@ -34,7 +34,7 @@ const LETTERS = 'ABCDEFGHJKMNPQRSTVWXYZ23456789'
 const LENGTH = 8
 
 /** Contract: derives a code from an unguessable seed. */
-export function codeFrom(seed: string): string {
+export function derivePairingCode(seed: string): string {
   const bytes = Buffer.from(hash('sha256', seed), 'hex')
   return Array.from(bytes.subarray(0, LENGTH), (byte) => LETTERS[byte % LETTERS.length]).join('')
 }
@@ -46,14 +46,14 @@ export const beginPairing = (channel: string, code: string, now: number): Pairin
   ...{ channel, digest: codeDigest(channel, code), until: now + VALID_MS, tries: 0 },
 })
 
-export type Tried =
+export type CodeCheck =
   | { readonly kind: 'paired' }
   /** One try is used up. */
   | { readonly kind: 'wrong'; readonly left: Pairing }
   /** No pairing is in progress on this channel. */
   | { readonly kind: 'none' }
 
-export function tryCode(pairing: Pairing | null, channel: string, code: string, now: number): Tried {
+export function checkCode(pairing: Pairing | null, channel: string, code: string, now: number): CodeCheck {
   if (!pairing || pairing.channel !== channel || now > pairing.until || pairing.tries >= MAX_TRIES)
     return { kind: 'none' }
   if (codeDigest(channel, code) === pairing.digest) return { kind: 'paired' }
@@ -61,7 +61,7 @@ export function tryCode(pairing: Pairing | null, channel: string, code: string, 
 }
 
 /** Contract: skips unreadable entries. */
-export function pairedIn(stored: Json): readonly PairedChat[] {
+export function readPairedChats(stored: Json): readonly PairedChat[] {
   return Array.isArray(stored) ? (stored as readonly Json[]).filter(isPaired) : []
 }
 
@@ -72,7 +72,7 @@ const isPaired = (entry: Json): entry is Json & PairedChat =>
   'chat_id' in entry &&
   typeof entry.channel === 'string'
 
-export function pairingIn(stored: Json): Pairing | null {
+export function readPairing(stored: Json): Pairing | null {
   return typeof stored === 'object' && stored !== null && 'digest' in stored ? (stored as unknown as Pairing) : null
 }
 
@@ -81,14 +81,14 @@ export const isSameChat = (
   b: Pick<PairedChat, 'channel' | 'chat_id'>,
 ): boolean => a.channel === b.channel && a.chat_id === b.chat_id
 
-export const keepPaired = (chats: readonly PairedChat[]): Op => ({
+export const storePairedChats = (chats: readonly PairedChat[]): Op => ({
   op: 'set',
-  name: PAIRED,
+  name: PAIRED_SETTING,
   value: chats.map((chat) => ({ ...chat })),
 })
 
-export const keepPairing = (pairing: Pairing | null): Op => ({
+export const storePairing = (pairing: Pairing | null): Op => ({
   op: 'set',
-  name: PAIRING,
+  name: PAIRING_SETTING,
   value: pairing && { ...pairing },
 })

@@ -3,11 +3,11 @@
  * Must not know: who asks.
  */
 
-import { type Store, unlessUnreadable } from '../ports/store.ts'
+import { fallbackIfUnreadable, type Store } from '../ports/store.ts'
 
 /** Key in the store's settings; its value is the time of the pause. */
-export const PAUSED = 'paused'
+export const PAUSED_SETTING = 'paused'
 
 /** An unreadable setting counts as paused, because the owner may have stopped the kernel. */
 export const isPaused = async (store: Pick<Store, 'setting'>): Promise<boolean> =>
-  (await unlessUnreadable(store.setting(PAUSED), true)) !== null
+  (await fallbackIfUnreadable(store.setting(PAUSED_SETTING), true)) !== null

@@ -7,16 +7,16 @@
 
 import { providerOf } from '../domain/breaker.ts'
 import { isTerminal, type NewDispatch } from '../domain/dispatch.ts'
-import type { Note } from '../domain/note.ts'
+import type { OwnerNote } from '../domain/note.ts'
 import { commitOne } from '../ports/store.ts'
-import type { Surroundings } from './settings.ts'
+import type { KernelDeps } from './settings.ts'
 
 /** After this time the others start anyway: the first may do other work before it calls a model. */
 const CANARY_TIMEOUT_MS = 30_000
 
-export interface Sent {
+export interface QueuedPlan {
   readonly ids: readonly string[]
-  readonly notes: readonly Note[]
+  readonly notes: readonly OwnerNote[]
 }
 
 /** The first of the dispatches that use the same providers, and the others, which wait for it. */
@@ -30,11 +30,11 @@ interface Canary {
 }
 
 /** Contract: queues all or none. Dispatches that could only fail are left out and reported in a note. */
-export async function enqueueProbed(
-  deps: Surroundings,
+export async function enqueueWithCanary(
+  deps: KernelDeps,
   dispatches: readonly NewDispatch[],
   signal: AbortSignal,
-): Promise<Sent> {
+): Promise<QueuedPlan> {
   const { store, clock, hold } = deps
   const canary = await findCanary(deps, dispatches)
   const queued = canary?.isRefused ? dispatches.filter((dispatch) => !canary.others.includes(dispatch)) : dispatches
@@ -57,17 +57,17 @@ const idsOf = (dispatches: readonly NewDispatch[]): readonly string[] =>
   dispatches.map(({ dispatch_id }) => dispatch_id)
 
 const isRefusing =
-  ({ breaker }: Surroundings) =>
+  ({ breaker }: KernelDeps) =>
   (provider: string): boolean =>
-    breaker.refusing().includes(provider)
+    breaker.refusingProviders().includes(provider)
 
-async function findCanary(deps: Surroundings, dispatches: readonly NewDispatch[]): Promise<Canary | undefined> {
+async function findCanary(deps: KernelDeps, dispatches: readonly NewDispatch[]): Promise<Canary | undefined> {
   const { breaker, models, clock } = deps
   const isUnverified = (provider: string): boolean =>
-    provider !== 'offline' && (!breaker.knows(provider) || isRefusing(deps)(provider))
+    provider !== 'offline' && (!breaker.hasOutcome(provider) || isRefusing(deps)(provider))
   const chosen = await Promise.all(
     dispatches.map(async (dispatch) => {
-      const chain = await models.chain({ agent: dispatch.agent_id })
+      const chain = await models.fallbackChain({ agent: dispatch.agent_id })
       const asked = chain.length === 0 ? [models.defaultId] : chain
       return { dispatch, asked, providers: [...new Set(asked.map(providerOf))] }
     }),
@@ -79,11 +79,11 @@ async function findCanary(deps: Surroundings, dispatches: readonly NewDispatch[]
   const hasSameProviders = (other: typeof first): boolean => other.providers.join() === providers.join()
   const others = chosen.filter((other) => other !== first && hasSameProviders(other)).map(({ dispatch }) => dispatch)
   if (others.length === 0) return undefined
-  const isRefused = asked.every((model) => breaker.leftOut(model, clock.now()) === 'model_auth')
+  const isRefused = asked.every((model) => breaker.exclusionCode(model, clock.now()) === 'model_auth')
   return { providers, first: first.dispatch, others, isRefused }
 }
 
-const cancelOthers = ({ store, clock }: Surroundings, { providers, others }: Canary): Promise<unknown> =>
+const cancelOthers = ({ store, clock }: KernelDeps, { providers, others }: Canary): Promise<unknown> =>
   commitOne(
     store,
     others.map(({ dispatch_id }) => ({
@@ -92,7 +92,7 @@ const cancelOthers = ({ store, clock }: Surroundings, { providers, others }: Can
     })),
   )
 
-function refusedKey({ providers, others }: Canary): Note {
+function refusedKey({ providers, others }: Canary): OwnerNote {
   const provider = providers.join(', ')
   const names = others.map(({ agent_id }) => agent_id).join(', ')
   return {
@@ -105,19 +105,19 @@ function refusedKey({ providers, others }: Canary): Note {
 }
 
 /** Waits until a provider accepts its key, all have answered, the first dispatch is over, or the timeout. */
-async function awaitCanary(deps: Surroundings, { first, providers }: Canary, signal: AbortSignal): Promise<void> {
-  const { breaker, store, bell: wakeSignal, clock } = deps
+async function awaitCanary(deps: KernelDeps, { first, providers }: Canary, signal: AbortSignal): Promise<void> {
+  const { breaker, store, wakeSignal, clock } = deps
   const finished = new AbortController()
   const either = AbortSignal.any([finished.signal, signal])
   const ended = async (): Promise<void> => {
     for (;;) {
-      const since = wakeSignal.rung()
+      const since = wakeSignal.ringCount()
       const status = (await store.dispatch(first.dispatch_id))?.status
       if (status === undefined || isTerminal(status) || either.aborted) return
       await wakeSignal.wait(since, either)
     }
   }
-  const answers = providers.map((provider) => breaker.hearing(provider, either))
+  const answers = providers.map((provider) => breaker.waitForOutcome(provider, either))
   const accepted = answers.map(async (answer, n) => {
     await answer
     if (isRefusing(deps)(providers[n] ?? '')) throw new Error('refused')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { quietUntil } from './quiet-hours.ts'
+import { quietHoursEnd } from './quiet-hours.ts'
 
 const at = (text: string): number => Date.parse(text)
 
@@ -21,12 +21,12 @@ describe('E12: quiet hours', () => {
     [null, 'UTC', '2026-01-01T22:00:00Z', undefined],
   ] as const)
     test(`${hours} in ${zone}, at ${now}: ${until ?? 'not now'}`, () => {
-      assert.equal(quietUntil(hours, zone, at(now)), until === undefined ? undefined : at(until))
+      assert.equal(quietHoursEnd(hours, zone, at(now)), until === undefined ? undefined : at(until))
     })
 
   test('if the clock is set back across their end, the end is not in the past', () => {
     const now = at('2026-10-25T01:10:00Z')
-    const end = quietUntil('22:00-02:30', 'Europe/Berlin', now)
+    const end = quietHoursEnd('22:00-02:30', 'Europe/Berlin', now)
     assert.ok(end !== undefined && end >= now)
   })
 })

@@ -3,15 +3,15 @@
  * Must not know: what the messages are.
  */
 
-import { zoneOf } from './zone.ts'
+import { loadZone } from './zone.ts'
 
 const DAY_MS = 86_400_000
 
 /** Contract: the end of the quiet hours if `now` is in them. `hours`: such as `22:00-07:00`; equal ends mean never. */
-export function quietUntil(hours: string | null, timezone: string, now: number): number | undefined {
+export function quietHoursEnd(hours: string | null, timezone: string, now: number): number | undefined {
   const [from, to] = (hours ?? '').split('-').map(minutesOf)
   if (from === undefined || to === undefined || from === to) return undefined
-  const zone = zoneOf(timezone)
+  const zone = loadZone(timezone)
   const wall = now + zone.offsetAt(now)
   const midnight = Math.floor(wall / DAY_MS) * DAY_MS
   const minute = Math.floor((wall - midnight) / 60_000)
@@ -20,7 +20,7 @@ export function quietUntil(hours: string | null, timezone: string, now: number):
   if (!within) return undefined
   const day = overnight && minute >= from ? midnight + DAY_MS : midnight
   // If the clock is set back across the end, the end is already in the past: then it is now.
-  return Math.max(now, zone.reaches(day + to * 60_000))
+  return Math.max(now, zone.firstInstantShowing(day + to * 60_000))
 }
 
 function minutesOf(text: string): number | undefined {

@@ -7,7 +7,7 @@ import { type Language, SUMMARY_HEADING } from '../domain/language.ts'
 import type { FailureClass } from '../domain/stop.ts'
 
 /** The seed's text, with the workspace as the place for files. `summary`: of the previous attempt. */
-export function retryRequirement(language: Language, summary: string): string {
+export function retryPrompt(language: Language, summary: string): string {
   const heading = SUMMARY_HEADING[language]
   return language === 'zh'
     ? `Kernel 重试要求：
@@ -37,7 +37,7 @@ const REASONS: Readonly<Partial<Record<FailureClass, string>>> = {
 }
 
 /** For people: why the run was given up. */
-export function notAutonomous(failure: FailureClass, attempts: number, summary: string): string {
+export function describeAutonomyFailure(failure: FailureClass, attempts: number, summary: string): string {
   const count = attempts === 1 ? 'one attempt' : `${attempts} attempts`
   return `${REASONS[failure] ?? failure} after ${count}; last answer: ${summary || '(none)'}`
 }

@@ -10,7 +10,7 @@ const BATCH_SIZE = 10
 const MAX_BATCHES = 20
 
 /** Contract: returns the deleted runs. Writes nothing if there is nothing to delete. */
-export async function prune(store: Store, before: number, signal: AbortSignal): Promise<readonly string[]> {
+export async function pruneOldSessions(store: Store, before: number, signal: AbortSignal): Promise<readonly string[]> {
   const deleted: string[] = []
   for (let batch = 0; batch < MAX_BATCHES && !signal.aborted && (await store.prunable(before)); batch += 1) {
     const [{ runs }] = await commitOne(store, [{ op: 'prune', before, limit: BATCH_SIZE }])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stretchesOf as offsetStretches, type Stretch } from '../../test/cron/oracle.ts'
 import { iso } from '../ports/clock.ts'
-import { scheduleOf } from './schedule.ts'
+import { parseSchedule } from './schedule.ts'
 
 const ZONES =
   `UTC Europe/London Europe/Dublin Europe/Berlin Europe/Chisinau Europe/Moscow Europe/Istanbul Atlantic/Azores
@@ -75,7 +75,7 @@ function assertSchedule(
   expected: number[],
   stride = 1,
 ): void {
-  const schedule = scheduleOf(line, zone)
+  const schedule = parseSchedule(line, zone)
   const assertNext = (from: number, expectedNext: number | undefined): void => {
     const next = schedule.next(from)
     if (next !== expectedNext)
@@ -138,7 +138,7 @@ test('E1: fixed hours follow the wall clock, also at midnight; an hourly line fo
 
 test('E1: examples of the rule', () => {
   const days = (line: string, zone: string, from: string, count: number): string[] => {
-    const schedule = scheduleOf(line, zone)
+    const schedule = parseSchedule(line, zone)
     const periods: string[] = []
     for (let at = Date.parse(from); periods.length < count; ) {
       at = schedule.next(at) ?? assert.fail('no beat is due')

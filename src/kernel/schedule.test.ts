@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ScheduleSpec } from '../domain/schedule.ts'
 import { iso } from '../ports/clock.ts'
-import { scheduleOf } from './schedule.ts'
+import { parseSchedule } from './schedule.ts'
 
 const NOON = Date.parse('2026-01-15T12:00:00Z')
 
 function after(spec: ScheduleSpec, from: number, count: number, zone = 'UTC', anchor?: number): string[] {
-  const schedule = scheduleOf(spec, zone, anchor)
+  const schedule = parseSchedule(spec, zone, anchor)
   const found: string[] = []
   for (let at = schedule.next(from); at !== undefined && found.length < count; at = schedule.next(at))
     found.push(iso(at))
@@ -38,11 +38,11 @@ describe('cron lines', () => {
   })
 
   test('next is strictly after the given instant, to the millisecond', () => {
-    const schedule = scheduleOf('0 12 * * *', 'UTC')
+    const schedule = parseSchedule('0 12 * * *', 'UTC')
     assert.equal(schedule.next(NOON - 1), NOON)
     assert.equal(schedule.next(NOON), NOON + 86_400_000)
     assert.equal(schedule.next(NOON + 1), NOON + 86_400_000)
-    const everySecond = scheduleOf('* * * * * *', 'Europe/Berlin')
+    const everySecond = parseSchedule('* * * * * *', 'Europe/Berlin')
     assert.deepEqual(
       [everySecond.next(NOON - 1), everySecond.next(NOON), everySecond.next(NOON + 1)],
       [NOON, NOON + 1000, NOON + 1000],
@@ -78,8 +78,8 @@ describe('cron lines', () => {
       [{ at: '2026-01-31T09:00:00+99:00' }, /invalid date and time/],
     ]
     for (const [spec, message] of invalid)
-      assert.throws(() => scheduleOf(spec, 'UTC'), { code: 'usage', message }, JSON.stringify(spec))
-    assert.throws(() => scheduleOf('@daily', 'Europe/Nowhere'), {
+      assert.throws(() => parseSchedule(spec, 'UTC'), { code: 'usage', message }, JSON.stringify(spec))
+    assert.throws(() => parseSchedule('@daily', 'Europe/Nowhere'), {
       code: 'usage',
       message: /unknown time zone; got Europe\/Nowhere/,
     })
@@ -99,7 +99,7 @@ describe('intervals', () => {
   })
 
   test('E1: an interval has not drifted after a million beats', () => {
-    const schedule = scheduleOf({ every: 7 }, 'UTC')
+    const schedule = parseSchedule({ every: 7 }, 'UTC')
     let at = NOON - (NOON % 7)
     const first = at
     for (let i = 0; i < 1_000_000; i += 1) at = schedule.next(at) ?? assert.fail()

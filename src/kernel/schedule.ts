@@ -8,8 +8,8 @@ import { isCalendarDay } from '../domain/duration.ts'
 import { TirelessError } from '../domain/error.ts'
 import { isDuration, isInstant } from '../domain/limits.ts'
 import type { ScheduleSpec } from '../domain/schedule.ts'
-import { cronNext } from './cron.ts'
-import { type Zone, zoneOf } from './zone.ts'
+import { parseCron } from './cron.ts'
+import { loadZone, type TimeZone } from './zone.ts'
 
 export interface Schedule {
   /** Contract: the first instant after `after`, in epoch milliseconds; undefined if none is left. */
@@ -17,9 +17,9 @@ export interface Schedule {
 }
 
 /** Contract: throws `usage` and says what is wrong. `anchor`: the instant from which an interval is counted. */
-export function scheduleOf(spec: ScheduleSpec, timezone: string, anchor = 0): Schedule {
-  const zone = zoneOf(timezone)
-  if (typeof spec === 'string') return { next: cronNext(spec, zone) }
+export function parseSchedule(spec: ScheduleSpec, timezone: string, anchor = 0): Schedule {
+  const zone = loadZone(timezone)
+  if (typeof spec === 'string') return { next: parseCron(spec, zone) }
   return 'every' in spec ? intervalSchedule(spec.every, anchor) : instantSchedule(spec.at, zone)
 }
 
@@ -34,18 +34,18 @@ function intervalSchedule(ms: number, anchor: number): Schedule {
   return { next: (after) => anchor + (Math.floor((after - anchor) / ms) + 1) * ms }
 }
 
-function instantSchedule(text: string, zone: Zone): Schedule {
+function instantSchedule(text: string, zone: TimeZone): Schedule {
   const instant = parseInstant(text, zone)
   return { next: (after) => (after < instant ? instant : undefined) }
 }
 
 const INSTANT = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:?\d\d)?$/
 
-function parseInstant(text: string, zone: Zone): number {
+function parseInstant(text: string, zone: TimeZone): number {
   const [, date, time, offset] = INSTANT.exec(text) ?? []
   const wall = Date.parse(`${date}${time}Z`)
   const isDay = !Number.isNaN(wall) && isCalendarDay(String(date))
-  const instant = offset === undefined && isDay ? zone.reaches(wall) : Date.parse(text)
+  const instant = offset === undefined && isDay ? zone.firstInstantShowing(wall) : Date.parse(text)
   if (isDay && isInstant(instant)) return instant
   throw new TirelessError('usage', {
     what: 'invalid date and time',

@@ -3,26 +3,26 @@
  * Must not know: files, YAML, processes.
  */
 
-import type { Agent, Survey, SurveyMarks, Watched } from '../domain/agent.ts'
+import type { Agent, WatchMarks, WatchReport, WatchSpec } from '../domain/agent.ts'
 import type { CycleResult } from '../domain/cycle.ts'
-import type { Missed, Overrun, ScheduleSpec } from '../domain/schedule.ts'
+import type { MissedPolicy, OverrunPolicy, ScheduleSpec } from '../domain/schedule.ts'
 import type { Breaker } from '../engine/chain.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Documents } from '../ports/documents.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { Models } from '../ports/model.ts'
 import type { Store } from '../ports/store.ts'
-import type { Doorbell } from './doorbell.ts'
+import type { WakeSignal } from './doorbell.ts'
 import type { HeldDispatches } from './held.ts'
 
-export interface Settings {
+export interface KernelSettings {
   readonly id: string
   readonly enabled: boolean
   readonly schedule: ScheduleSpec
   readonly timezone: string | null
   readonly jitter: number
-  readonly overrun: Overrun
-  readonly missed: Missed
+  readonly overrun: OverrunPolicy
+  readonly missed: MissedPolicy
   readonly planner: PlannerSettings
   readonly max_concurrent: number
   /** Milliseconds until a cycle stops waiting; undefined: until the next beat. */
@@ -49,30 +49,30 @@ export interface PlannerSettings {
   readonly timeout: number | null
 }
 
-export interface Surroundings {
+export interface KernelDeps {
   readonly store: Store
   readonly clock: Clock
   readonly ids: Ids
-  readonly bell: Doorbell
+  readonly wakeSignal: WakeSignal
   readonly documents: Documents
   readonly models: Models
   readonly breaker: Breaker
   /** Contract: the current settings; the configuration may change between cycles. */
-  settings(): Settings
+  settings(): KernelSettings
   /** Contract: a text that changes whenever something watched changes; never rejects. */
-  look(agent: Agent, watched: readonly Watched[]): Promise<string>
+  watchFingerprint(agent: Agent, watched: readonly WatchSpec[]): Promise<string>
   /** Contract: describes what the agent watches and what is new since those marks; never rejects. */
-  survey(agent: Agent, since: SurveyMarks | undefined): Promise<Survey>
+  survey(agent: Agent, since: WatchMarks | undefined): Promise<WatchReport>
   /**
    * Contract: creates and returns the workspace of a session; `wanted` is the agent's own folder, relative to the home.
    * Throws `workspace_refused`.
    */
-  workspace(sessionId: string, wanted?: string | null): Promise<string>
+  prepareWorkspace(sessionId: string, wanted?: string | null): Promise<string>
   /** Contract: runs these dispatches in this process; resolves when none is pending, running or about to be retried. */
-  work(dispatchIds: readonly string[], until: AbortSignal): Promise<void>
+  runDispatches(dispatchIds: readonly string[], until: AbortSignal): Promise<void>
   readonly hold: HeldDispatches['hold']
   /** Contract: called after each cycle, once its result is stored; never throws. */
-  ended(result: CycleResult): void
+  onCycleEnd(result: CycleResult): void
   /** The system prompt of unattended runs. */
   systemPrompt(): string
   log(level: 'info' | 'warn' | 'error', event: string, details: Readonly<Record<string, string | number | null>>): void

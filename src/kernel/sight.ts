@@ -6,12 +6,15 @@
 
 import { hash } from 'node:crypto'
 import type { Agent } from '../domain/agent.ts'
-import type { Surroundings } from './settings.ts'
+import type { KernelDeps } from './settings.ts'
 
 /** How many versions of STATE.md are searched for the last foreign one. */
 const MAX_VERSIONS = 200
 
-export async function sightOf({ documents, look }: Surroundings, agent: Agent): Promise<string> {
+export async function changeFingerprint(
+  { documents, watchFingerprint: look }: KernelDeps,
+  agent: Agent,
+): Promise<string> {
   const [state = null] = (await documents.versions('STATE.md', MAX_VERSIONS))
     // The agent's own edits are not news to it, and the system only writes the runtime block.
     .filter(({ author }) => author !== 'system' && author !== agent.agent_id)

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Agent } from '../domain/agent.ts'
 import type { ScheduleEntry, ScheduleSpec } from '../domain/schedule.ts'
-import type { Settings } from './settings.ts'
-import { type Days, simulate } from './simulate.ts'
-import { dueWith, isOnce, nextOf, policyOf, rowsOf } from './timetable.ts'
+import type { KernelSettings } from './settings.ts'
+import { type SimulationInput, simulateSchedules } from './simulate.ts'
+import { dueAgents, isOnce, listSchedules, nextScheduleDue, tickPolicy } from './timetable.ts'
 
 const NOON = Date.parse('2026-01-15T12:00:00Z')
 const MINUTE = 60_000
@@ -15,7 +15,7 @@ const agentOf = (agent_id: string, schedule: ScheduleSpec | null = null, enabled
   ...{ cooldown: 0, watch: [], model: null, tools: null, workspace: null },
 })
 
-const settingsOf = (agents: readonly Agent[], more: Partial<Settings> = {}): Settings => ({
+const settingsOf = (agents: readonly Agent[], more: Partial<KernelSettings> = {}): KernelSettings => ({
   ...{ id: 'default', enabled: true, schedule: '0 */2 * * *', timezone: 'UTC', jitter: 0, overrun: 'skip' },
   ...{ missed: 'skip', planner: { mode: 'static', model: null, max_dispatches: null, timeout: null } },
   ...{ max_concurrent: 3, max_cycle_history: 5, seed_state: '', user_id: null, channel: null, chat_id: null, agents },
@@ -33,9 +33,9 @@ const AGENTS = [agentOf('a'), agentOf('b'), agentOf('own', '30 14 * * *'), agent
 describe('all schedules', () => {
   test('E1: the kernel’s schedule covers agents without their own; then agents’ schedules, then added ones', () => {
     const settings = settingsOf([...AGENTS, agentOf('away', '@daily', false)])
-    const rows = rowsOf(settings, [entryOf('plants', '@hourly'), entryOf('later', '@hourly', { paused: true })])
+    const rows = listSchedules(settings, [entryOf('plants', '@hourly'), entryOf('later', '@hourly', { paused: true })])
     assert.deepEqual(
-      rows.map((row) => [row.schedule_id, row.origin, dueWith(row, settings.agents), row.paused]),
+      rows.map((row) => [row.schedule_id, row.origin, dueAgents(row, settings.agents), row.paused]),
       [
         ['kernel:default', 'kernel', ['a', 'b'], false],
         ['agent:own', 'agent', ['own'], false],
@@ -44,23 +44,25 @@ describe('all schedules', () => {
         ['later', 'added', ['a'], true],
       ],
     )
-    assert.ok(rowsOf({ ...settings, enabled: false }, [entryOf('plants', '@hourly')]).every(({ paused }) => paused))
+    assert.ok(
+      listSchedules({ ...settings, enabled: false }, [entryOf('plants', '@hourly')]).every(({ paused }) => paused),
+    )
   })
 
   test('E1: an added schedule without a prompt needs an agent that has one', () => {
     const withoutPrompt = { prompt: null, agent_id: 'gone' }
-    const rows = rowsOf(settingsOf(AGENTS), [
+    const rows = listSchedules(settingsOf(AGENTS), [
       entryOf('x', '@hourly', withoutPrompt),
       entryOf('y', '@hourly', { agent_id: 'gone' }),
     ])
     assert.deepEqual(
-      rows.slice(-2).map((row) => dueWith(row, AGENTS)),
+      rows.slice(-2).map((row) => dueAgents(row, AGENTS)),
       [[], ['gone']],
     )
   })
 
   test('E1: an added interval is counted from its creation; an added line uses its own zone', () => {
-    const [, , interval, tokyo] = rowsOf(settingsOf(AGENTS), [
+    const [, , interval, tokyo] = listSchedules(settingsOf(AGENTS), [
       entryOf('interval', { every: HOUR }),
       entryOf('tokyo', '0 9 * * *', { timezone: 'Asia/Tokyo' }),
     ])
@@ -70,28 +72,32 @@ describe('all schedules', () => {
 
   test('E1: next is after the mark, and never for a paused schedule; a one-time schedule is not skipped', () => {
     const settings = settingsOf(AGENTS, { missed: 'skip', jitter: 5 })
-    const [kernel, own] = rowsOf(settings, [])
-    const [once] = rowsOf(settings, [entryOf('once', { at: '2026-01-16T09:00:00Z' })]).slice(-1)
+    const [kernel, own] = listSchedules(settings, [])
+    const [once] = listSchedules(settings, [entryOf('once', { at: '2026-01-16T09:00:00Z' })]).slice(-1)
     assert.ok(kernel && own && once)
     const mark = { schedule_id: 'kernel:default', until: NOON + 5 * HOUR, fired: null }
-    assert.equal(nextOf(kernel, [], NOON), NOON + 2 * HOUR)
-    assert.equal(nextOf(kernel, [mark], NOON), NOON + 6 * HOUR)
-    assert.equal(nextOf(own, [mark], NOON), NOON + 2.5 * HOUR)
-    assert.equal(nextOf({ ...kernel, paused: true }, [mark], NOON), undefined)
-    assert.deepEqual(policyOf(kernel, settings), { id: 'kernel:default', jitter: 5, missed: 'skip', overrun: 'skip' })
-    assert.equal(policyOf(once, settings).missed, 'once')
+    assert.equal(nextScheduleDue(kernel, [], NOON), NOON + 2 * HOUR)
+    assert.equal(nextScheduleDue(kernel, [mark], NOON), NOON + 6 * HOUR)
+    assert.equal(nextScheduleDue(own, [mark], NOON), NOON + 2.5 * HOUR)
+    assert.equal(nextScheduleDue({ ...kernel, paused: true }, [mark], NOON), undefined)
+    assert.deepEqual(tickPolicy(kernel, settings), { id: 'kernel:default', jitter: 5, missed: 'skip', overrun: 'skip' })
+    assert.equal(tickPolicy(once, settings).missed, 'once')
     assert.deepEqual([isOnce(kernel), isOnce(once)], [false, true])
   })
 })
 
 describe('simulation', () => {
-  const inputOf = (settings: Settings, entries: readonly ScheduleEntry[] = [], more: Partial<Days> = {}): Days => ({
-    ...{ rows: rowsOf(settings, entries), agents: settings.agents, from: NOON, days: 1, timezone: 'UTC' },
+  const inputOf = (
+    settings: KernelSettings,
+    entries: readonly ScheduleEntry[] = [],
+    more: Partial<SimulationInput> = {},
+  ): SimulationInput => ({
+    ...{ rows: listSchedules(settings, entries), agents: settings.agents, from: NOON, days: 1, timezone: 'UTC' },
     ...{ max_concurrent: settings.max_concurrent, timeoutOf: () => 30 * MINUTE, costOf: () => null, ...more },
   })
 
   test('beats in order of time, for every schedule with a due agent', () => {
-    const { beats, until, days } = simulate(
+    const { beats, until, days } = simulateSchedules(
       inputOf(settingsOf(AGENTS), [entryOf('p', '*/30 13 * * *'), entryOf('no', '@hourly', { paused: true })]),
     )
     assert.deepEqual(
@@ -116,7 +122,7 @@ describe('simulation', () => {
 
   test('days follow the zone, including days without a beat', () => {
     const settings = settingsOf([agentOf('a', '0 0 17 * *')])
-    const { days } = simulate(inputOf(settings, [], { days: 3, timezone: 'Pacific/Kiritimati' }))
+    const { days } = simulateSchedules(inputOf(settings, [], { days: 3, timezone: 'Pacific/Kiritimati' }))
     assert.deepEqual(
       days.map(({ date, beats }) => `${date} ${beats}`),
       ['2026-01-16 0', '2026-01-17 1', '2026-01-18 0', '2026-01-19 0'],
@@ -125,7 +131,7 @@ describe('simulation', () => {
 
   test('lowest and highest cost; agents with unknown cost are listed', () => {
     const costOf = (agent: string) => (agent === 'a' ? { usd_low: 0.25, usd_high: 1 } : null)
-    const { usd_low, usd_high, days, unpriced } = simulate(inputOf(settingsOf(AGENTS), [], { costOf }))
+    const { usd_low, usd_high, days, unpriced } = simulateSchedules(inputOf(settingsOf(AGENTS), [], { costOf }))
     assert.deepEqual([usd_low, usd_high, unpriced], [3, 12, ['b', 'own']])
     assert.deepEqual(
       days.map((day) => day.usd_high),
@@ -135,7 +141,7 @@ describe('simulation', () => {
 
   test('conflicts: simultaneous beats, more than max_concurrent, beats closer than the timeout; one entry each', () => {
     const settings = settingsOf(AGENTS, { max_concurrent: 2 })
-    const { conflicts } = simulate(inputOf(settings, [entryOf('p', '0,20 14 * * *')]))
+    const { conflicts } = simulateSchedules(inputOf(settings, [entryOf('p', '0,20 14 * * *')]))
     assert.deepEqual(conflicts, [
       { kind: 'together', schedules: ['kernel:default', 'p'], first: NOON + 2 * HOUR, times: 1 },
       {
@@ -147,14 +153,14 @@ describe('simulation', () => {
         ...{ agent: 'a', interval_ms: 20 * MINUTE, timeout_ms: 30 * MINUTE },
       },
     ])
-    const [frequent] = simulate(inputOf(settingsOf([agentOf('a')], { schedule: '*/10 * * * *' }))).conflicts
+    const [frequent] = simulateSchedules(inputOf(settingsOf([agentOf('a')], { schedule: '*/10 * * * *' }))).conflicts
     assert.deepEqual([frequent?.kind, frequent?.times], ['too_close', 143])
     const endless = inputOf(settingsOf([agentOf('a')], { schedule: '*/10 * * * *' }), [], { timeoutOf: () => null })
-    assert.deepEqual(simulate(endless).conflicts, [])
+    assert.deepEqual(simulateSchedules(endless).conflicts, [])
   })
 
   test('a simulation with too many beats stops and says where', () => {
-    const { beats, until } = simulate(
+    const { beats, until } = simulateSchedules(
       inputOf(settingsOf([agentOf('a')], { schedule: { every: 100 } }), [], { days: 366 }),
     )
     assert.equal(beats.length, 100_000)

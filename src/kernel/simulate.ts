@@ -4,14 +4,14 @@
  */
 
 import type { Agent } from '../domain/agent.ts'
-import { dayAfter, dayIn } from '../domain/day.ts'
-import { dueWith, type Row } from './timetable.ts'
+import { addDays, dayFormatter } from '../domain/day.ts'
+import { dueAgents, type ScheduleRow } from './timetable.ts'
 
 /** Limit of the simulation: more beats take too long and are not read. */
 const MAX_BEATS = 100_000
 
-export interface Days {
-  readonly rows: readonly Row[]
+export interface SimulationInput {
+  readonly rows: readonly ScheduleRow[]
   readonly agents: readonly Agent[]
   readonly from: number
   readonly days: number
@@ -29,13 +29,13 @@ export interface Cost {
   readonly usd_high: number
 }
 
-export interface ForetoldBeat {
+export interface SimulatedBeat {
   readonly at: number
   readonly schedule_id: string
   readonly agents: readonly string[]
 }
 
-export interface ForetoldDay extends Cost {
+export interface SimulatedDay extends Cost {
   readonly date: string
   readonly beats: number
   readonly dispatches: number
@@ -59,9 +59,9 @@ export type Conflict = { readonly first: number; readonly times: number } & (
     }
 )
 
-export interface Foretold extends Cost {
-  readonly beats: readonly ForetoldBeat[]
-  readonly days: readonly ForetoldDay[]
+export interface Simulation extends Cost {
+  readonly beats: readonly SimulatedBeat[]
+  readonly days: readonly SimulatedDay[]
   readonly conflicts: readonly Conflict[]
   /** Agents that are due and whose cost is unknown; the sums leave them out. */
   readonly unpriced: readonly string[]
@@ -69,7 +69,7 @@ export interface Foretold extends Cost {
   readonly until: number
 }
 
-export function simulate(request: Days): Foretold {
+export function simulateSchedules(request: SimulationInput): Simulation {
   const { beats, until } = listBeats(request)
   const agents = new Set(beats.flatMap((beat) => beat.agents))
   return {
@@ -83,14 +83,14 @@ export function simulate(request: Days): Foretold {
 }
 
 /** Sorted by time, then by the order of the schedules. */
-function listBeats({ rows, agents, from, days }: Days): {
-  readonly beats: readonly ForetoldBeat[]
+function listBeats({ rows, agents, from, days }: SimulationInput): {
+  readonly beats: readonly SimulatedBeat[]
   readonly until: number
 } {
   const end = from + days * 86_400_000
-  const beats: ForetoldBeat[] = []
+  const beats: SimulatedBeat[] = []
   const upcoming = rows
-    .map((row) => ({ row, agents: dueWith(row, agents), at: row.schedule.next(from) }))
+    .map((row) => ({ row, agents: dueAgents(row, agents), at: row.schedule.next(from) }))
     .filter((entry) => !entry.row.paused && entry.agents.length > 0)
   for (;;) {
     const at = Math.min(...upcoming.map((entry) => entry.at ?? Number.POSITIVE_INFINITY))
@@ -105,24 +105,24 @@ function listBeats({ rows, agents, from, days }: Days): {
 }
 
 function sumByDay(
-  { timezone, from, costOf }: Days,
-  beats: readonly ForetoldBeat[],
+  { timezone, from, costOf }: SimulationInput,
+  beats: readonly SimulatedBeat[],
   until: number,
-): readonly ForetoldDay[] {
-  const dayOf = dayIn(timezone)
+): readonly SimulatedDay[] {
+  const dayOf = dayFormatter(timezone)
   const byDay = Map.groupBy(beats, ({ at }) => dayOf(at))
-  const days: ForetoldDay[] = []
-  for (let date = dayOf(from); date <= dayOf(until); date = dayAfter(date, 1)) {
+  const days: SimulatedDay[] = []
+  for (let date = dayOf(from); date <= dayOf(until); date = addDays(date, 1)) {
     const group = byDay.get(date) ?? []
     days.push({ date, beats: group.length, dispatches: countDispatches(group), ...sumCost(group, costOf) })
   }
   return days
 }
 
-const countDispatches = (beats: readonly ForetoldBeat[]): number =>
+const countDispatches = (beats: readonly SimulatedBeat[]): number =>
   beats.reduce((sum, { agents }) => sum + agents.length, 0)
 
-function sumCost(beats: readonly ForetoldBeat[], costOf: Days['costOf']): Cost {
+function sumCost(beats: readonly SimulatedBeat[], costOf: SimulationInput['costOf']): Cost {
   const costs = beats.flatMap(({ agents }) => agents.map((agent) => costOf(agent)))
   return {
     usd_low: costs.reduce((sum, cost) => sum + (cost?.usd_low ?? 0), 0),
@@ -130,7 +130,7 @@ function sumCost(beats: readonly ForetoldBeat[], costOf: Days['costOf']): Cost {
   }
 }
 
-function findConflicts(request: Days, beats: readonly ForetoldBeat[]): readonly Conflict[] {
+function findConflicts(request: SimulationInput, beats: readonly SimulatedBeat[]): readonly Conflict[] {
   const conflicts = new Map<string, Conflict>()
   const addConflict = (conflict: Conflict): void => {
     const key = [conflict.kind, ...conflict.schedules, 'agent' in conflict ? conflict.agent : ''].join(' ')

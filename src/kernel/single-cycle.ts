@@ -6,23 +6,23 @@
  */
 
 import { commitOne } from '../ports/store.ts'
-import type { Cycled } from './cycle.ts'
-import { LONGEST_CYCLE_MS } from './loop.ts'
-import { reach } from './ticks.ts'
-import type { Hands } from './work-on.ts'
+import type { CycleOutcome } from './cycle.ts'
+import { MAX_CYCLE_MS } from './loop.ts'
+import { waitForInstant } from './ticks.ts'
+import type { DrainAccess } from './work-on.ts'
 
 /** `limit`: configured timeout in milliseconds. Contract: rejects if the store fails. */
 export async function runSingleCycle(
-  { store, clock, bell: wakeSignal, drain }: Hands,
-  cycle: (signal: AbortSignal, planned: () => void) => Promise<Cycled>,
+  { store, clock, wakeSignal, drain }: DrainAccess,
+  cycle: (signal: AbortSignal, planned: () => void) => Promise<CycleOutcome>,
   limit: number | null | undefined,
   signal: AbortSignal,
-): Promise<Cycled> {
+): Promise<CycleOutcome> {
   const [timeout, finished, broken] = [new AbortController(), new AbortController(), new AbortController()]
   const now = clock.now()
   // Before the cycle reads the dispatches: one with a due timer is no longer parked.
   if (((await store.nextTimer()) ?? Number.POSITIVE_INFINITY) <= now) await commitOne(store, [{ op: 'promote', now }])
-  void reach(now + (limit ?? LONGEST_CYCLE_MS), clock, finished.signal).then(
+  void waitForInstant(now + (limit ?? MAX_CYCLE_MS), clock, finished.signal).then(
     () => finished.signal.aborted || timeout.abort(),
   )
   let isOver = false

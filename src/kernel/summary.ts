@@ -3,18 +3,18 @@
  * Must not know: whether it is true; see autonomy.ts for evidence.
  */
 
-import { clipped, sanitised } from '../domain/summary.ts'
+import { clipText, sanitiseSummary } from '../domain/summary.ts'
 
 const MAX_CHARACTERS = 500
 const HEADING = /^[ \t]*#{1,6}[ \t]*(?:执行总结|execution summary)/im
 
 /** Contract: the text from the summary heading on, or all of it; at most 500 characters. */
-export function summaryOf(answer: string): string {
-  return clipped(sanitised(answer.slice(Math.max(0, answer.search(HEADING)))), MAX_CHARACTERS)
+export function extractSummary(answer: string): string {
+  return clipText(sanitiseSummary(answer.slice(Math.max(0, answer.search(HEADING)))), MAX_CHARACTERS)
 }
 
 /** Contract: the answer has text, and it is not the raw reply of a provider. */
-export function isResult(answer: string): boolean {
+export function isUsableResult(answer: string): boolean {
   const text = answer.replace(/^[ \t]*#{1,6}[^\n]*$/gm, '').trim()
   return text !== '' && !/^empty (?:response|completion)\b/i.test(text) && !isProviderBlob(text)
 }

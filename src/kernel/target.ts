@@ -5,9 +5,9 @@
 
 import type { Json } from '../domain/json.ts'
 import type { Op } from '../ports/store.ts'
-import type { Settings } from './settings.ts'
+import type { KernelSettings } from './settings.ts'
 
-export interface Target {
+export interface NoticeTarget {
   readonly channel: string
   readonly chat_id: string | null
   /** Set by the configuration, or by a person since. */
@@ -15,18 +15,23 @@ export interface Target {
 }
 
 /** Key of the person's choice in the store's settings. */
-export const BOUND = 'notice'
+export const NOTICE_SETTING = 'notice'
 
 /** Contract: pure. `bound`: the person's choice; null: none. */
-export function targetOf({ channel, chat_id }: Pick<Settings, 'channel' | 'chat_id'>, bound: Json): Target | null {
+export function resolveNoticeTarget(
+  { channel, chat_id }: Pick<KernelSettings, 'channel' | 'chat_id'>,
+  bound: Json,
+): NoticeTarget | null {
   if (isBound(bound)) return bound.channel === null ? null : { ...bound, channel: bound.channel, by: 'person' }
   return channel === null ? null : { channel, chat_id, by: 'config' }
 }
 
 /** Sets the target; `off`: no notices; null: as configured. */
-export function bind(to: Pick<Target, 'channel' | 'chat_id'> | 'off' | null): Extract<Op, { op: 'set' }> {
+export function setNoticeTarget(
+  to: Pick<NoticeTarget, 'channel' | 'chat_id'> | 'off' | null,
+): Extract<Op, { op: 'set' }> {
   const value = to === 'off' ? { channel: null, chat_id: null } : to && { channel: to.channel, chat_id: to.chat_id }
-  return { op: 'set', name: BOUND, value }
+  return { op: 'set', name: NOTICE_SETTING, value }
 }
 
 export function pairCommand(channel: string, chat_id: string | null): string {
@@ -36,7 +41,10 @@ export function pairCommand(channel: string, chat_id: string | null): string {
 }
 
 /** Contract: one line each for the owner: why a chat gets no notices, and what to do. */
-export const unpairedNote = ({ channel, chat_id }: Target): { readonly found: string; readonly remedy: string } => ({
+export const unpairedNote = ({
+  channel,
+  chat_id,
+}: NoticeTarget): { readonly found: string; readonly remedy: string } => ({
   found: `notices do not go to the chat ${chat_id} of ${channel}: it is not paired, so it may be a stranger's`,
   remedy: `if it is yours: ${pairCommand(channel, chat_id)}; if not: tireless channels unpair`,
 })

@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import type { ScheduleSpec } from '../domain/schedule.ts'
 import { iso } from '../ports/clock.ts'
 import { FakeClock } from '../testing/fake-clock.ts'
-import { fireAt, type TickPolicy } from './lateness.ts'
-import { scheduleOf } from './schedule.ts'
+import { fireTime, type TickPolicy } from './lateness.ts'
+import { parseSchedule } from './schedule.ts'
 import { type Beat, ticks } from './ticks.ts'
 
 const NOON = Date.parse('2026-01-15T12:00:00Z')
@@ -37,7 +37,7 @@ function consume({
   const log = { beats: [] as Beat[], atOnce: 0, ended: false, working: 0 }
   const tickPolicy: TickPolicy = { id: 'a', jitter: 0, missed: 'once', overrun: 'skip', ...policy }
   const done = (async () => {
-    for await (const beat of ticks(scheduleOf(spec, zone), tickPolicy, clock, stop.signal, last)) {
+    for await (const beat of ticks(parseSchedule(spec, zone), tickPolicy, clock, stop.signal, last)) {
       log.beats.push(beat)
       log.working += 1
       log.atOnce = Math.max(log.atOnce, log.working)
@@ -85,7 +85,8 @@ describe('on time', () => {
     const { clock, beats, dues } = consume({ jitter: 5 * MINUTE })
     await clock.advance(HOUR)
     assert.deepEqual(dues(), [10, 20, 30, 40, 50, 60].slice(0, dues().length))
-    for (const { due, at } of beats()) assert.equal(at, fireAt(scheduleOf('*/10 * * * *', 'UTC'), 'a', 5 * MINUTE, due))
+    for (const { due, at } of beats())
+      assert.equal(at, fireTime(parseSchedule('*/10 * * * *', 'UTC'), 'a', 5 * MINUTE, due))
     assert.ok(beats().some(({ due, at }) => at > due))
   })
 
@@ -122,7 +123,7 @@ describe('a slow consumer', () => {
   test('E1: beats due after the reported free time are on time; earlier ones are dropped', async () => {
     const clock = new FakeClock({ now: NOON })
     const policy: TickPolicy = { id: 'a', jitter: 0, missed: 'skip', overrun: 'skip' }
-    const beats = ticks(scheduleOf({ every: MINUTE }, 'UTC'), policy, clock, new AbortController().signal, NOON)
+    const beats = ticks(parseSchedule({ every: MINUTE }, 'UTC'), policy, clock, new AbortController().signal, NOON)
     const next = async (free?: number): Promise<Beat> => {
       const turn = beats.next(free)
       await clock.advance(MINUTE)
@@ -152,7 +153,7 @@ describe('a slow consumer', () => {
     test(`E1: beats due while the consumer was free but absent are missed: ${missed}`, async () => {
       const clock = new FakeClock({ now: NOON })
       const policy: TickPolicy = { id: 'a', jitter: 0, missed, overrun: 'skip' }
-      const beats = ticks(scheduleOf({ every: MINUTE }, 'UTC'), policy, clock, new AbortController().signal, NOON)
+      const beats = ticks(parseSchedule({ every: MINUTE }, 'UTC'), policy, clock, new AbortController().signal, NOON)
       const first = beats.next()
       await clock.advance(MINUTE)
       assert.equal(((await first).value as Beat).due, NOON + MINUTE)
@@ -226,7 +227,7 @@ describe('no process was running', () => {
   })
 
   test('E1: a beat that still waits for its jitter is not missed', async () => {
-    const fires = fireAt(scheduleOf('*/10 * * * *', 'UTC'), 'a', 5 * MINUTE, NOON)
+    const fires = fireTime(parseSchedule('*/10 * * * *', 'UTC'), 'a', 5 * MINUTE, NOON)
     assert.ok(fires > NOON + 1)
     const { clock, beats } = consume({ missed: 'skip', jitter: 5 * MINUTE, last: NOON - 1, now: NOON + 1 })
     await clock.advance(5 * MINUTE)
@@ -273,7 +274,7 @@ describe('no process was running', () => {
 describe('the clock is set', () => {
   /** Every instant up to the last beat fired once or was counted as dropped. */
   function assertNoneLost(beats: readonly Beat[], spec: ScheduleSpec, from: number): void {
-    const schedule = scheduleOf(spec, 'UTC')
+    const schedule = parseSchedule(spec, 'UTC')
     let at = from
     for (const { due, missed, skipped } of beats) {
       for (let i = 0; i < missed + skipped + 1; i += 1) at = schedule.next(at) ?? assert.fail('no beat is due')
@@ -297,7 +298,7 @@ describe('the clock is set', () => {
             await clock.advance(26 * HOUR)
             assertNoneLost(beats(), spec, NOON)
             const due = beats().at(-1)?.due ?? 0
-            const next = scheduleOf(spec, 'UTC').next(due) ?? 0
+            const next = parseSchedule(spec, 'UTC').next(due) ?? 0
             assert.ok(next > clock.now(), `a beat is due between ${iso(due)} and ${iso(clock.now())}`)
             if (missed === 'all') assert.ok(beats().every((beat) => beat.missed === 0))
           }

@@ -6,7 +6,7 @@
  */
 
 import type { Clock } from '../ports/clock.ts'
-import { fireAt, makeUp, PUNCTUAL_MS, type TickPolicy } from './lateness.ts'
+import { fireTime, ON_TIME_MS, selectLateBeats, type TickPolicy } from './lateness.ts'
 import type { Schedule } from './schedule.ts'
 
 /** A long wait is split, because the wall clock may jump and the machine may sleep. */
@@ -37,9 +37,9 @@ export async function* ticks(
   let handled = last
 
   const collectPast = (why: 'missed' | 'overrun', upTo = clock.now()): readonly number[] => {
-    const caughtUp = makeUp(schedule, policy, why, handled, upTo)
-    dropped[why] += caughtUp.givenUp
-    handled = caughtUp.over
+    const caughtUp = selectLateBeats(schedule, policy, why, handled, upTo)
+    dropped[why] += caughtUp.dropped
+    handled = caughtUp.decidedUpTo
     return caughtUp.fire
   }
   const beat = (due: number): Beat => {
@@ -63,7 +63,7 @@ export async function* ticks(
     }
     const due = schedule.next(handled)
     if (due === undefined) return
-    const waited = await waitUntil(fireAt(schedule, policy.id, policy.jitter, due), clock, signal)
+    const waited = await waitUntil(fireTime(schedule, policy.id, policy.jitter, due), clock, signal)
     if (waited === 'stopped') return
     if (waited === 'absent') ready = collectPast('missed')
     else {
@@ -82,11 +82,11 @@ async function waitUntil(instant: number, clock: Clock, signal: AbortSignal): Pr
     if (signal.aborted) return 'stopped'
     left = instant - clock.now()
   }
-  return left < -PUNCTUAL_MS ? 'absent' : 'there'
+  return left < -ON_TIME_MS ? 'absent' : 'there'
 }
 
 /** Contract: resolves when the wall clock reaches `instant`, when that much time has passed, or on abort. */
-export async function reach(instant: number, clock: Clock, signal: AbortSignal): Promise<void> {
+export async function waitForInstant(instant: number, clock: Clock, signal: AbortSignal): Promise<void> {
   const end = clock.monotonic() + (instant - clock.now())
   for (;;) {
     const left = Math.min(instant - clock.now(), end - clock.monotonic())

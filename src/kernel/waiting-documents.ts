@@ -4,9 +4,9 @@
  */
 
 import type { DocumentName } from '../domain/document.ts'
-import type { Note } from '../domain/note.ts'
+import type { OwnerNote } from '../domain/note.ts'
 
-export const waitingNotes = (waiting: readonly DocumentName[]): readonly Note[] =>
+export const pendingEditNotes = (waiting: readonly DocumentName[]): readonly OwnerNote[] =>
   waiting.map((name) => ({
     about: `edit of ${name}`,
     text:

@@ -7,26 +7,26 @@ import { isTerminal } from '../domain/dispatch.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
 import { readDispatches } from './cycle-end.ts'
-import type { Doorbell } from './doorbell.ts'
+import type { WakeSignal } from './doorbell.ts'
 import type { DrainOptions } from './drain.ts'
 
-export interface Hands {
+export interface DrainAccess {
   readonly store: Store
   readonly clock: Clock
-  readonly bell: Doorbell
+  readonly wakeSignal: WakeSignal
   drain(wanted: Omit<DrainOptions, 'signals'>): Promise<void>
 }
 
 /** Loops because some may be claimed by another drain of this process, and some may wait before a retry. */
-export async function workOn(
-  { store, bell: wakeSignal, clock, drain }: Hands,
+export async function runOnly(
+  { store, wakeSignal, clock, drain }: DrainAccess,
   ids: readonly string[],
   until: AbortSignal,
 ): Promise<void> {
   while (!until.aborted) {
     await drain({ untilIdle: true, only: ids, until })
     // Read after the drain, because a drain that ends also rings.
-    const since = wakeSignal.rung()
+    const since = wakeSignal.ringCount()
     const found = await readDispatches(store, ids)
     const retryTimes = found.flatMap(({ wait }) => (wait?.kind === 'retry' ? [wait.until] : []))
     const isBusy = found.some(({ status }) => status !== 'waiting' && !isTerminal(status))

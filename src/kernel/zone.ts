@@ -21,25 +21,25 @@ interface OffsetPeriod {
   readonly offset: number
 }
 
-export interface Zone {
+export interface TimeZone {
   /** Milliseconds that the wall clock is ahead of UTC. */
   offsetAt(instant: number): number
   /** Contract: the first transition after `from`, up to and including `to`. */
-  changeIn(from: number, to: number): number | undefined
+  nextTransition(from: number, to: number): number | undefined
   /** Contract: the first instant at which the wall clock shows `wall` or later. */
-  reaches(wall: number): number
+  firstInstantShowing(wall: number): number
 }
 
 /** The machine's time zone. */
-export const ownZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'
+export const localZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'
 
 /** The zone's wall time, such as `2030-01-31 09:30`. */
 export const wallTime = (instant: number, zone: string): string =>
-  iso(instant + zoneOf(zone).offsetAt(instant))
+  iso(instant + loadZone(zone).offsetAt(instant))
     .slice(0, 16)
     .replace('T', ' ')
 
-export function zoneOf(name: string): Zone {
+export function loadZone(name: string): TimeZone {
   const readOffset = offsetReader(name)
   const blocks = new Map<number, readonly OffsetPeriod[]>()
   const block = (n: number): readonly OffsetPeriod[] => {
@@ -72,7 +72,7 @@ export function zoneOf(name: string): Zone {
     }
   }
 
-  return { offsetAt, changeIn, reaches }
+  return { offsetAt, nextTransition: changeIn, firstInstantShowing: reaches }
 }
 
 /** Samples once a day: no zone has two transitions within a day that cancel out. */

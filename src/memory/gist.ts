@@ -4,22 +4,22 @@
  */
 
 import type { PastTurn } from '../ports/memory.ts'
-import { addLines, type LineForms, linesOf, mostTelling } from './lines.ts'
-import { clipped, messageText } from './text.ts'
+import { type LinePatterns, mergeLines, mostInformative, resultLinesOf } from './lines.ts'
+import { clipCharacters, messageText } from './text.ts'
 
-export interface Gist {
+export interface TurnSummary {
   /** The first and the last turn. */
   readonly turn: number
-  readonly last: number
+  readonly lastTurn: number
   /** Characters of the original messages. */
   readonly size: number
   /** The first request of the user. */
   readonly request: string
   readonly tools: ReadonlyMap<string, { readonly times: number; readonly ok: boolean }>
   /** The last sentences of answers: the earliest ones and the latest ones. */
-  readonly said: readonly { readonly turn: number; readonly text: string }[]
+  readonly sentences: readonly { readonly turn: number; readonly text: string }[]
   /** Informative lines of the results. */
-  readonly lines: LineForms
+  readonly lines: LinePatterns
 }
 
 const REQUEST_LIMIT = 300
@@ -30,7 +30,7 @@ const LATEST_SENTENCES = 20
 /** Share of the answers' sentences, unless the results leave more space. */
 const SENTENCES_SHARE = 0.3
 
-export function gistOf({ turn, messages }: PastTurn): Gist {
+export function summariseTurn({ turn, messages }: PastTurn): TurnSummary {
   const user = messages.find((message) => message.role === 'user')
   const tools = new Map<string, { times: number; ok: boolean }>()
   for (const message of messages)
@@ -38,36 +38,36 @@ export function gistOf({ turn, messages }: PastTurn): Gist {
       tools.set(message.tool, { times: (tools.get(message.tool)?.times ?? 0) + 1, ok: message.ok })
   return {
     turn,
-    last: turn,
+    lastTurn: turn,
     size: messages.reduce((sum, message) => sum + messageText(message).length, 0),
-    request: clipped(collapseSpaces(user?.text ?? ''), REQUEST_LIMIT),
+    request: clipCharacters(collapseSpaces(user?.text ?? ''), REQUEST_LIMIT),
     tools,
-    said: messages
+    sentences: messages
       .filter((message) => message.role === 'assistant')
-      .map(({ text }) => ({ turn, text: clipped(lastSentence(text), SENTENCE_LIMIT) }))
+      .map(({ text }) => ({ turn, text: clipCharacters(lastSentence(text), SENTENCE_LIMIT) }))
       .filter(({ text }) => text !== ''),
-    lines: linesOf({ turn, messages }),
+    lines: resultLinesOf({ turn, messages }),
   }
 }
 
-export function added(earlier: Gist, later: Gist): Gist {
-  const said = [...earlier.said, ...later.said]
+export function mergeSummaries(earlier: TurnSummary, later: TurnSummary): TurnSummary {
+  const said = [...earlier.sentences, ...later.sentences]
   return {
     turn: earlier.turn,
-    last: later.last,
+    lastTurn: later.lastTurn,
     size: earlier.size + later.size,
     request: earlier.request || later.request,
     tools: mergeTools(earlier.tools, later.tools),
-    said:
+    sentences:
       said.length > EARLIEST_SENTENCES + LATEST_SENTENCES
         ? [...said.slice(0, EARLIEST_SENTENCES), ...said.slice(-LATEST_SENTENCES)]
         : said,
-    lines: addLines(earlier.lines, later.lines),
+    lines: mergeLines(earlier.lines, later.lines),
   }
 }
 
 /** Keeps the most recently used ones. */
-function mergeTools(earlier: Gist['tools'], later: Gist['tools']): Gist['tools'] {
+function mergeTools(earlier: TurnSummary['tools'], later: TurnSummary['tools']): TurnSummary['tools'] {
   const tools = new Map(earlier)
   for (const [tool, { times, ok }] of later) {
     const before = tools.get(tool)?.times ?? 0
@@ -78,13 +78,13 @@ function mergeTools(earlier: Gist['tools'], later: Gist['tools']): Gist['tools']
 }
 
 /** At most `limit` characters, and always shorter than the turns. */
-export function gistText(gist: Gist, limit: number): string {
+export function renderSummary(gist: TurnSummary, limit: number): string {
   const room = Math.max(0, Math.min(limit, gist.size - 1))
   const tools = [...gist.tools].map(([tool, { times, ok }]) => `${tool} ×${times}${ok ? '' : ' (the last one failed)'}`)
   const head = [
-    `Summary of turns ${gist.turn} to ${gist.last}.`,
+    `Summary of turns ${gist.turn} to ${gist.lastTurn}.`,
     ...(gist.request === '' ? [] : [`First request: ${gist.request}`]),
-    ...(tools.length === 0 ? [] : [`Tools used: ${clipped(tools.join(', '), Math.floor(room / 6))}`]),
+    ...(tools.length === 0 ? [] : [`Tools used: ${clipCharacters(tools.join(', '), Math.floor(room / 6))}`]),
   ].join('\n')
   const allResults = resultLines(gist)
   const sentences = sentenceLines(gist)
@@ -92,7 +92,7 @@ export function gistText(gist: Gist, limit: number): string {
   const firstSentences = takeFitting(sentences, Math.floor(left * SENTENCES_SHARE))
   const results = takeFitting(allResults, left - lengthOf(firstSentences))
   const shownSentences = takeFitting(sentences, left - lengthOf(results))
-  return clipped([head, ...sortByTurn(shownSentences), ...sortByTurn(results)].join('\n'), room)
+  return clipCharacters([head, ...sortByTurn(shownSentences), ...sortByTurn(results)].join('\n'), room)
 }
 
 interface SummaryLine {
@@ -101,7 +101,7 @@ interface SummaryLine {
 }
 
 /** The earliest first, then from the latest backwards. */
-function sentenceLines({ said }: Gist): readonly SummaryLine[] {
+function sentenceLines({ sentences: said }: TurnSummary): readonly SummaryLine[] {
   const order = [...said.keys()].sort((a, b) => (a < EARLIEST_SENTENCES || b < EARLIEST_SENTENCES ? a - b : b - a))
   return order.flatMap((index) => {
     const line = said[index]
@@ -109,8 +109,8 @@ function sentenceLines({ said }: Gist): readonly SummaryLine[] {
   })
 }
 
-const resultLines = ({ lines }: Gist): readonly SummaryLine[] =>
-  mostTelling(lines).map(({ turn, source, text }) => ({ turn, text: `Turn ${turn}, ${source}: ${text}` }))
+const resultLines = ({ lines }: TurnSummary): readonly SummaryLine[] =>
+  mostInformative(lines).map(({ turn, source, text }) => ({ turn, text: `Turn ${turn}, ${source}: ${text}` }))
 
 /** The first lines that fit, each complete. */
 function takeFitting(lines: readonly SummaryLine[], room: number): readonly SummaryLine[] {

@@ -3,10 +3,10 @@
  * higher the rarer its pattern and words are among all lines, and for numbers, paths, names and errors.
  */
 
-import { wordsOf } from '../domain/words.ts'
+import { tokenize } from '../domain/words.ts'
 import type { PastTurn } from '../ports/memory.ts'
-import type { Message } from '../ports/model.ts'
-import { clipped } from './text.ts'
+import type { ModelMessage } from '../ports/model.ts'
+import { clipCharacters } from './text.ts'
 
 export interface ResultLine {
   readonly turn: number
@@ -18,13 +18,13 @@ export interface ResultLine {
 }
 
 /** Lines that differ only in their numbers: their count, and the latest of them, oldest first. */
-export interface LineForm {
+export interface LinePattern {
   readonly times: number
   readonly latest: readonly ResultLine[]
 }
 
 /** By pattern: the line in lower case with each number as `#`. The most recently added pattern comes last. */
-export type LineForms = ReadonlyMap<string, LineForm>
+export type LinePatterns = ReadonlyMap<string, LinePattern>
 
 const LINE_LIMIT = 240
 /** Limits: lines per pattern, patterns in total. */
@@ -32,29 +32,29 @@ const MAX_PER_PATTERN = 24
 const MAX_PATTERNS = 1000
 const MAX_PER_TURN = 60
 
-export function linesOf({ turn, messages }: PastTurn): LineForms {
+export function resultLinesOf({ turn, messages }: PastTurn): LinePatterns {
   const lines = messages.flatMap((message) =>
     extractResults(message).flatMap(({ source, text }) =>
       oddnessOf(splitIntoLines(text)).map(([piece, oddness]): ResultLine => ({ turn, source, text: piece, oddness })),
     ),
   )
-  const forms = new Map<string, LineForm>()
+  const forms = new Map<string, LinePattern>()
   for (const line of lines) addLine(forms, patternOf(line.text), { times: 1, latest: [line] })
   return keepBestPatterns(forms, MAX_PER_TURN)
 }
 
-export function addLines(earlier: LineForms, later: LineForms): LineForms {
+export function mergeLines(earlier: LinePatterns, later: LinePatterns): LinePatterns {
   const forms = new Map(earlier)
   for (const [form, lines] of later) addLine(forms, form, lines)
   return keepBestPatterns(forms, MAX_PATTERNS)
 }
 
 /** Contract: the best line of each turn first, then the second best of each, …; among equal scores, the newest. */
-export function mostTelling(forms: LineForms): readonly ResultLine[] {
+export function mostInformative(forms: LinePatterns): readonly ResultLine[] {
   const lines = [...forms.values()].flatMap(({ times, latest }) => latest.map((line) => ({ line, times })))
   const linesWithWord = new Map<string, number>()
   for (const { line } of lines)
-    for (const word of new Set(wordsOf(line.text))) linesWithWord.set(word, (linesWithWord.get(word) ?? 0) + 1)
+    for (const word of new Set(tokenize(line.text))) linesWithWord.set(word, (linesWithWord.get(word) ?? 0) + 1)
   const ranks = new Map<number, number>()
   return lines
     .map(({ line, times }) => ({ line, weight: scoreOf(line, times) + rarityOf(line.text, linesWithWord) }))
@@ -89,7 +89,7 @@ const shapeOf = (text: string): string =>
     .replace(/[a#]{2,}/g, 'k')
     .slice(0, 8)
 
-function addLine(forms: Map<string, LineForm>, form: string, { times, latest }: LineForm): void {
+function addLine(forms: Map<string, LinePattern>, form: string, { times, latest }: LinePattern): void {
   const before = forms.get(form)
   const known = before?.latest.filter((line) => !latest.some(({ text }) => text === line.text)) ?? []
   forms.delete(form)
@@ -97,7 +97,7 @@ function addLine(forms: Map<string, LineForm>, form: string, { times, latest }: 
 }
 
 /** Drops the patterns with the lowest score; among equals, the oldest. */
-function keepBestPatterns(forms: ReadonlyMap<string, LineForm>, max: number): LineForms {
+function keepBestPatterns(forms: ReadonlyMap<string, LinePattern>, max: number): LinePatterns {
   if (forms.size <= max) return forms
   const kept = [...forms]
     .map(([form, lines], index) => ({ form, index, weight: scoreOf(lines.latest.at(-1), lines.times) }))
@@ -108,7 +108,7 @@ function keepBestPatterns(forms: ReadonlyMap<string, LineForm>, max: number): Li
 }
 
 /** Results and events only. The owner's messages are kept elsewhere. */
-function extractResults(message: Message): { readonly source: string; readonly text: string }[] {
+function extractResults(message: ModelMessage): { readonly source: string; readonly text: string }[] {
   if (message.role === 'assistant') return []
   if (message.role === 'tool') return [{ source: message.tool, text: message.text }]
   const [, source] = /^\[(?:result of |approved: )([^\]\n]+)\] /.exec(message.text) ?? []
@@ -130,7 +130,7 @@ function splitIntoLines(text: string): readonly string[] {
 }
 
 /** A single word says nothing, unless it has a number or is a path. */
-const isMoreThanAWord = (line: string): boolean => /[\p{N}/\\_@]/u.test(line) || wordsOf(line).length > 1
+const isMoreThanAWord = (line: string): boolean => /[\p{N}/\\_@]/u.test(line) || tokenize(line).length > 1
 
 /** Splits after a sentence, a clause or a list item; without any of them, anywhere. */
 const BREAK_POINTS = /(?<=[.!?;,]\s)|(?<=[。！？；，])|(?<=[,;](?=["'{[]))/u
@@ -150,7 +150,7 @@ function hardSplit(part: string): readonly string[] {
   return Array.from({ length: count }, (_, i) => part.slice(i * LINE_LIMIT, (i + 1) * LINE_LIMIT).toWellFormed())
 }
 
-const patternOf = (text: string): string => clipped(text.toLowerCase().replace(/\p{N}+/gu, '#'), LINE_LIMIT)
+const patternOf = (text: string): string => clipCharacters(text.toLowerCase().replace(/\p{N}+/gu, '#'), LINE_LIMIT)
 
 /** Signs of an informative line, with their weights. */
 const ERROR_WORD =
@@ -183,7 +183,7 @@ function scoreOf({ text = '', oddness = 0 }: Partial<ResultLine> = {}, times: nu
 
 /** Score among all lines: the average rarity of its words. */
 function rarityOf(text: string, linesWithWord: ReadonlyMap<string, number>): number {
-  const words = [...new Set(wordsOf(text))]
+  const words = [...new Set(tokenize(text))]
   if (words.length === 0) return 0
   return (RARE_WORDS_WEIGHT * words.reduce((sum, word) => sum + 1 / (linesWithWord.get(word) ?? 1), 0)) / words.length
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Memory, MemoryView, PastTurn } from '../ports/memory.ts'
-import type { Message } from '../ports/model.ts'
+import type { ModelMessage } from '../ports/model.ts'
 import { MEMORY_KINDS } from './kinds.ts'
 import { recallMemory } from './recall.ts'
 import { summaryMemory } from './summary.ts'
@@ -17,7 +17,9 @@ function turnOf(turn: number, user: string, assistant = '', ...tools: [tool: str
     messages: [
       { role: 'user', text: user },
       { role: 'assistant', text: assistant, calls },
-      ...tools.map(([tool, ok], index): Message => ({ role: 'tool', call_id: `c${index}`, tool, text: 'result', ok })),
+      ...tools.map(
+        ([tool, ok], index): ModelMessage => ({ role: 'tool', call_id: `c${index}`, tool, text: 'result', ok }),
+      ),
     ],
   }
 }
@@ -152,7 +154,7 @@ describe('Q10: summary', () => {
   it('case 111: where not everything fits, the earliest and the latest sentences stay', () => {
     const memory = summaryMemory(1)
     for (let turn = 1; turn <= 40; turn++) memory.append(turnOf(turn, 'go on', `${'word '.repeat(30)}${turn}`))
-    const { summary } = memory.retrieve({ text: '', room: 2000 })
+    const { summary } = memory.retrieve({ text: '', maxChars: 2000 })
     const turns = [...summary.matchAll(/^Turn (\d+):/gm)].map((match) => Number(match[1]))
     assert.deepEqual(turns.slice(0, 3), [1, 2, 3])
     assert.ok(turns.length < 23 && turns.includes(memory.retrieve(EMPTY_QUERY).from - 1), turns.join())
@@ -165,7 +167,7 @@ describe('Q10: summary', () => {
         turnOf(turn, '请求'.repeat(5000), `完成了。${'很长'.repeat(5000)}`, [`tool_with_a_long_name_${turn}`, true]),
       )
     assert.ok(memory.retrieve(EMPTY_QUERY).summary.length <= 6000)
-    assert.ok(memory.retrieve({ text: '', room: 500 }).summary.length <= 500)
+    assert.ok(memory.retrieve({ text: '', maxChars: 500 }).summary.length <= 500)
     assert.ok(memory.summarise(1, 301).length <= 6000)
   })
 })

@@ -1,10 +1,10 @@
 /** Ranks passages by their relevance to a question (BM25). Counts on each query, so that only the texts are kept. */
 
-import { wordsOf } from '../domain/words.ts'
+import { tokenize } from '../domain/words.ts'
 import type { PastTurn } from '../ports/memory.ts'
-import type { Message } from '../ports/model.ts'
-import { linesOf, mostTelling } from './lines.ts'
-import { clipped, messageText, whole } from './text.ts'
+import type { ModelMessage } from '../ports/model.ts'
+import { mostInformative, resultLinesOf } from './lines.ts'
+import { clipCharacters, messageText, trimHalfCharacters } from './text.ts'
 
 export interface Passage {
   readonly turn: number
@@ -22,26 +22,26 @@ const QUESTION_LIMIT = 32
 const K1 = 1.2
 const B = 0.75
 
-export function passageOf({ turn, messages }: PastTurn): Passage {
-  const text = clipped(
-    messages.map((message) => clipped(informativeText(message, turn), MESSAGE_LIMIT)).join('\n'),
+export function passageFromTurn({ turn, messages }: PastTurn): Passage {
+  const text = clipCharacters(
+    messages.map((message) => clipCharacters(informativeText(message, turn), MESSAGE_LIMIT)).join('\n'),
     PASSAGE_LIMIT,
   )
-  const words = wordsOf(text)
+  const words = tokenize(text)
   return { turn, text, words: ` ${words.join('  ')} `, count: words.length }
 }
 
 /** Of a long result the most informative lines, not its beginning. */
-function informativeText(message: Message, turn: number): string {
+function informativeText(message: ModelMessage, turn: number): string {
   const text = messageText(message)
   if (message.role === 'assistant' || text.length <= MESSAGE_LIMIT) return text
-  const lines = mostTelling(linesOf({ turn, messages: [message] })).map((line) => line.text)
+  const lines = mostInformative(resultLinesOf({ turn, messages: [message] })).map((line) => line.text)
   return lines.length === 0 ? text : lines.join('\n')
 }
 
 /** At most `limit` snippets, in order of turn. */
-export function ranked(passages: readonly Passage[], question: string, limit: number): string[] {
-  const queryWords = [...new Set(wordsOf(question.slice(0, PASSAGE_LIMIT)))].slice(0, QUESTION_LIMIT)
+export function rankPassages(passages: readonly Passage[], question: string, limit: number): string[] {
+  const queryWords = [...new Set(tokenize(question.slice(0, PASSAGE_LIMIT)))].slice(0, QUESTION_LIMIT)
   const mean = passages.reduce((sum, passage) => sum + passage.count, 0) / passages.length
   const scored = passages.map((passage) => ({ passage, score: 0, word: '', weight: 0 }))
   for (const word of queryWords) {
@@ -74,6 +74,6 @@ function snippet({ turn, text }: Passage, word: string): string {
   const mark = `[turn ${turn}] `
   const room = SNIPPET_LIMIT - mark.length
   const at = text.length <= room ? 0 : Math.max(0, text.toLowerCase().indexOf(word) - Math.floor(room / 4))
-  const shown = at === 0 ? text : `…${whole(text.slice(at))}`
-  return mark + clipped(shown, room)
+  const shown = at === 0 ? text : `…${trimHalfCharacters(text.slice(at))}`
+  return mark + clipCharacters(shown, room)
 }

@@ -5,7 +5,7 @@
  */
 
 import type { Memory, PastTurn } from '../ports/memory.ts'
-import { type Passage, passageOf, ranked } from './rank.ts'
+import { type Passage, passageFromTurn, rankPassages } from './rank.ts'
 import { summaryMemory } from './summary.ts'
 
 const MAX_SNIPPETS = 3
@@ -20,11 +20,11 @@ export function recallMemory(n: number): Memory {
 
   /** Turns that left the summary's window become searchable. */
   const indexEvictedTurns = (): void => {
-    const { from } = summary.retrieve({ text: '', room: 0 })
+    const { from } = summary.retrieve({ text: '', maxChars: 0 })
     const gone = shown.filter(({ turn }) => turn < from)
     if (gone.length === 0) return
     shown = shown.slice(gone.length)
-    passages = [...passages, ...gone.map(passageOf)].slice(-MAX_PASSAGES)
+    passages = [...passages, ...gone.map(passageFromTurn)].slice(-MAX_PASSAGES)
   }
   return {
     ...summary,
@@ -42,7 +42,7 @@ export function recallMemory(n: number): Memory {
     retrieve(query) {
       const view = summary.retrieve(query)
       if (recalled?.from !== view.from)
-        recalled = { from: view.from, snippets: ranked(passages, query.text, MAX_SNIPPETS) }
+        recalled = { from: view.from, snippets: rankPassages(passages, query.text, MAX_SNIPPETS) }
       return { ...view, recalled: recalled.snippets }
     },
     evict() {

@@ -3,17 +3,17 @@
  * beginning of the prompt stays the same in between. The last turn never leaves it.
  */
 
-export interface Slide<T> {
+export interface SlidingWindow<T> {
   /** The first shown turn; 0 until a turn has left the window, so that the first turn does not change the view. */
   from(): number
   shown(): readonly T[]
   /** Adds a turn; returns the turns that leave the window for it, oldest first. */
   add(item: T): readonly T[]
-  halve(): readonly T[]
+  evictHalf(): readonly T[]
   reset(): void
 }
 
-export function slide<T extends { readonly turn: number }>(n: number): Slide<T> {
+export function slidingWindow<T extends { readonly turn: number }>(n: number): SlidingWindow<T> {
   const min = Math.max(1, n)
   let shown: T[] = []
   let from = 0
@@ -31,7 +31,7 @@ export function slide<T extends { readonly turn: number }>(n: number): Slide<T> 
       shown.push(item)
       return evictOldest(shown.length > 2 * min ? shown.length - min : 0)
     },
-    halve: () => evictOldest(Math.floor(shown.length / 2)),
+    evictHalf: () => evictOldest(Math.floor(shown.length / 2)),
     reset() {
       shown = []
       from = 0

@@ -3,8 +3,8 @@
  */
 
 import type { Memory, PastTurn } from '../ports/memory.ts'
-import { added, type Gist, gistOf, gistText } from './gist.ts'
-import { slide } from './slide.ts'
+import { mergeSummaries, renderSummary, summariseTurn, type TurnSummary } from './gist.ts'
+import { slidingWindow } from './slide.ts'
 
 /** Characters. */
 const MAX_SUMMARY = 6000
@@ -12,14 +12,14 @@ const MAX_SUMMARY = 6000
 const MAX_SINGLE_SUMMARIES = 5000
 
 export function summaryMemory(n: number): Memory {
-  const turns = slide<PastTurn>(n)
-  let evicted: readonly Gist[] = []
-  let all: Gist | undefined
+  const turns = slidingWindow<PastTurn>(n)
+  let evicted: readonly TurnSummary[] = []
+  let all: TurnSummary | undefined
   let last: { readonly limit: number; readonly text: string } | undefined
 
   const summariseTurns = (gone: readonly PastTurn[]): number => {
     if (gone.length === 0) return 0
-    const summaries = gone.map(gistOf)
+    const summaries = gone.map(summariseTurn)
     evicted = limitSummaries([...evicted, ...summaries])
     all = mergeAll(all ? [all, ...summaries] : summaries)
     last = undefined
@@ -39,28 +39,31 @@ export function summaryMemory(n: number): Memory {
     append(turn) {
       summariseTurns(turns.add(turn))
     },
-    retrieve: ({ room = MAX_SUMMARY }) => ({
+    retrieve: ({ maxChars: room = MAX_SUMMARY }) => ({
       from: turns.from(),
       summary: summaryWithin(Math.min(room, MAX_SUMMARY)),
       recalled: [],
     }),
     summarise: (from, upto) => {
-      const summaries = [...evicted, ...turns.shown().map(gistOf)]
-      return renderOrEmpty(mergeAll(summaries.filter(({ turn, last: end }) => from <= turn && end < upto)), MAX_SUMMARY)
+      const summaries = [...evicted, ...turns.shown().map(summariseTurn)]
+      return renderOrEmpty(
+        mergeAll(summaries.filter(({ turn, lastTurn: end }) => from <= turn && end < upto)),
+        MAX_SUMMARY,
+      )
     },
-    evict: () => summariseTurns(turns.halve()),
+    evict: () => summariseTurns(turns.evictHalf()),
   }
 }
 
-function limitSummaries(summaries: readonly Gist[]): readonly Gist[] {
+function limitSummaries(summaries: readonly TurnSummary[]): readonly TurnSummary[] {
   const oldest = mergeAll(summaries.slice(0, -MAX_SINGLE_SUMMARIES))
   return oldest ? [oldest, ...summaries.slice(-MAX_SINGLE_SUMMARIES)] : summaries
 }
 
-function renderOrEmpty(summary: Gist | undefined, limit: number): string {
-  return summary ? gistText(summary, limit) : ''
+function renderOrEmpty(summary: TurnSummary | undefined, limit: number): string {
+  return summary ? renderSummary(summary, limit) : ''
 }
 
-function mergeAll([first, ...rest]: readonly Gist[]): Gist | undefined {
-  return first && rest.reduce(added, first)
+function mergeAll([first, ...rest]: readonly TurnSummary[]): TurnSummary | undefined {
+  return first && rest.reduce(mergeSummaries, first)
 }

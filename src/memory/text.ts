@@ -1,20 +1,20 @@
 /** Turns as text, and truncation by characters. */
 
-import type { Message } from '../ports/model.ts'
+import type { ModelMessage } from '../ports/model.ts'
 
-export function messageText(message: Message): string {
+export function messageText(message: ModelMessage): string {
   if (message.role !== 'assistant') return message.text
   const calls = message.calls.map(({ tool, args }) => `${tool} ${JSON.stringify(args)}`)
   return [message.text, ...calls].filter((line) => line !== '').join('\n')
 }
 
 /** At most `limit` characters; a truncated text ends with `…`, and no character is split. */
-export function clipped(text: string, limit: number): string {
+export function clipCharacters(text: string, limit: number): string {
   if (text.length <= limit) return text
-  return limit < 1 ? '' : `${whole(text.slice(0, limit - 1))}…`
+  return limit < 1 ? '' : `${trimHalfCharacters(text.slice(0, limit - 1))}…`
 }
 
 /** Removes half surrogate pairs at both ends. */
-export function whole(text: string): string {
+export function trimHalfCharacters(text: string): string {
   return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')
 }

@@ -1,10 +1,10 @@
 /** Window memory: the last turns in full, and nothing of earlier ones. */
 
 import type { Memory } from '../ports/memory.ts'
-import { slide } from './slide.ts'
+import { slidingWindow } from './slide.ts'
 
 export function windowMemory(n: number): Memory {
-  const turns = slide<{ readonly turn: number }>(n)
+  const turns = slidingWindow<{ readonly turn: number }>(n)
   return {
     reset: turns.reset,
     append({ turn }) {
@@ -12,6 +12,6 @@ export function windowMemory(n: number): Memory {
     },
     retrieve: () => ({ from: turns.from(), summary: '', recalled: [] }),
     summarise: () => '',
-    evict: () => turns.halve().length,
+    evict: () => turns.evictHalf().length,
   }
 }

@@ -3,8 +3,8 @@
  * Must not know: which hosts may be read at all.
  */
 
-import { type Address, placeText } from '../domain/address.ts'
-import { pageOf, webAddressOf } from './links.ts'
+import { type Address, formatHostPort } from '../domain/address.ts'
+import { addressWithoutScheme, parseWebAddress } from './links.ts'
 import type { OwnerMentions } from './words.ts'
 
 const MAX_PATH_LENGTH = 200
@@ -32,7 +32,7 @@ const neutralWordsAt = (host: string): readonly string[] => [...NEUTRAL_PATH_WOR
 /** Whether path and query consist of the owner's words. */
 export function isPathFromOwner(address: Address, words: OwnerMentions): boolean {
   const path = plainPathOf(address)
-  return path !== undefined && words.supplies(path, neutralWordsAt(address.host))
+  return path !== undefined && words.coversText(path, neutralWordsAt(address.host))
 }
 
 /** What a session knows of a host that the owner has listed in `policy.allow_hosts`. */
@@ -56,15 +56,15 @@ const SMALL_NUMBER = /^\d{1,2}$/
  * A destination that is no address is an argument of a request to `host`.
  */
 export function unknownParts(destination: string, host: string, known: KnownOfHost): readonly string[] {
-  const address = webAddressOf(destination)
+  const address = parseWebAddress(destination)
   if (address && known.hasRead(address)) return []
-  const place = address ? placeText(address) : host
-  if (known.isNameFree(place) && !known.words.namesHost(place)) return [place]
+  const place = address ? formatHostPort(address) : host
+  if (known.isNameFree(place) && !known.words.mentionsHost(place)) return [place]
   const path = address ? plainPathOf(withoutScopeMark(address)) : plainText(destination)
-  if (path === undefined) return [address ? pageOf(address) : destination]
+  if (path === undefined) return [address ? addressWithoutScheme(address) : destination]
   const parts = path
     .split(/[/?&=+ ,]/)
-    .filter((part) => part !== '' && !known.words.supplies(part, neutralWordsAt(place)))
+    .filter((part) => part !== '' && !known.words.coversText(part, neutralWordsAt(place)))
   if (parts.length > MAX_KNOWN_PARTS) return parts
   return parts.filter((part) => !SMALL_NUMBER.test(part) && !known.isWordKnown(place, part))
 }

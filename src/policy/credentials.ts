@@ -18,6 +18,6 @@ const KEY_PATTERNS = new RegExp(
   'gu',
 )
 
-export const credentialsIn = (text: string): readonly string[] => [
+export const findCredentials = (text: string): readonly string[] => [
   ...new Set([...(text.match(CREDENTIAL_WORDS) ?? []), ...(text.match(KEY_PATTERNS) ?? [])]),
 ]

@@ -4,7 +4,7 @@
  */
 
 import type { Json } from '../domain/json.ts'
-import { webAddressOf } from './links.ts'
+import { parseWebAddress } from './links.ts'
 
 /** Argument names for content, time and quantity. `page` and `endpoint` are not listed: they can be addresses. */
 const CONTENT_NAMES = new RegExp(
@@ -32,20 +32,20 @@ const HARMFUL_NAMES = new RegExp(
   'i',
 )
 
-export function destinationsIn(args: Json): readonly string[] {
+export function findDestinations(args: Json): readonly string[] {
   return collectDestinations('', args, true)
 }
 
 /** Adds the host, unless one of the destinations is already an address on it. */
-export function withHost(destinations: readonly string[], host: string | undefined): readonly string[] {
+export function addHost(destinations: readonly string[], host: string | undefined): readonly string[] {
   return host === undefined ||
-    destinations.some((one) => webAddressOf(one)?.host === host.toLowerCase().replace(/:\d+$/, ''))
+    destinations.some((one) => parseWebAddress(one)?.host === host.toLowerCase().replace(/:\d+$/, ''))
     ? destinations
     : [host, ...destinations]
 }
 
 /** Splits `ann@home.test, eve@evil.test` into two addresses. */
-export function splitList(destination: string): readonly string[] {
+export function splitAddressList(destination: string): readonly string[] {
   if (!destination.includes('@') || !/[\s,;|<>"]/.test(destination)) return [destination]
   return destination.split(/[\s,;|<>"]+/).filter((one) => one !== '')
 }
@@ -77,11 +77,11 @@ export interface HarmfulParts {
   readonly switches: readonly string[]
 }
 
-export function harmfulPartsIn(args: Json, name = ''): HarmfulParts {
+export function findHarmfulParts(args: Json, name = ''): HarmfulParts {
   if (typeof args === 'object' && args !== null) {
     const parts = Array.isArray(args)
-      ? (args as readonly Json[]).map((one) => harmfulPartsIn(one, name))
-      : Object.entries(args).map(([key, inner]) => harmfulPartsIn(inner, key))
+      ? (args as readonly Json[]).map((one) => findHarmfulParts(one, name))
+      : Object.entries(args).map(([key, inner]) => findHarmfulParts(inner, key))
     return {
       names: parts.flatMap(({ names }) => names),
       amounts: parts.flatMap(({ amounts }) => amounts),

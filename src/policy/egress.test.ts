@@ -3,15 +3,15 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { addressOf, hostOf, listedOf, placeOf } from '../domain/address.ts'
-import { egressRules } from './egress.ts'
-import { classOf } from './ip-classes.ts'
+import { parseAllowedHost, parseHost, parseHostPort, parseHttpAddress } from '../domain/address.ts'
+import { createEgressRules } from './egress.ts'
+import { classifyIp } from './ip-classes.ts'
 
 /** Contract: the reason why the address is refused, by its spelling or its IP address; undefined: it is allowed. */
 function refusalFor(url: string, listed: readonly string[] = [], ip?: string): string | undefined {
-  const read = addressOf(url)
+  const read = parseHttpAddress(url)
   if (read.kind === 'refused') return read.why
-  const rules = egressRules(() => listed)
+  const rules = createEgressRules(() => listed)
   return rules.refusal(read.value) ?? (ip === undefined ? undefined : rules.refusalOf(read.value, ip))
 }
 
@@ -166,7 +166,7 @@ describe('the spelling of an address', () => {
       ['http://1.2.3.4.example.com/', 'http://1.2.3.4.example.com/', '1.2.3.4.example.com', 80],
     ]
     for (const [text, url, host, port] of plain) {
-      const read = addressOf(text)
+      const read = parseHttpAddress(text)
       assert.ok(read.kind === 'read', `${text}: ${read.kind === 'refused' && read.why}`)
       assert.deepEqual([read.value.url, read.value.host, read.value.port], [url, host, port])
       assert.equal(refusalFor(text), undefined, text)
@@ -189,7 +189,7 @@ describe('the spelling of an address', () => {
     const text = fc.array(piece, { maxLength: 8 }).map((pieces) => `http://${pieces.join('')}`)
     fc.assert(
       fc.property(text, (url) => {
-        const read = addressOf(url)
+        const read = parseHttpAddress(url)
         if (read.kind === 'refused') return
         const other = new URL(url)
         assert.equal(other.hostname.replaceAll(/[[\]]/g, ''), read.value.host)
@@ -205,7 +205,7 @@ describe('the spelling of an address', () => {
     fc.assert(
       fc.property(fc.array(group, { minLength: 8, maxLength: 8 }), (groups) => {
         const text = `[${groups.map((one) => one.toString(16).padStart(4, '0')).join(':')}]`
-        const read = hostOf(text)
+        const read = parseHost(text)
         assert.ok(read.kind === 'read')
         assert.equal(`[${read.value}]`, new URL(`http://${text}/`).hostname)
       }),
@@ -213,11 +213,11 @@ describe('the spelling of an address', () => {
   })
 
   test('a host and port is refused without a port', () => {
-    assert.equal(placeOf('example.com').kind, 'refused')
-    assert.deepEqual(placeOf('example.com:443'), { kind: 'read', value: { host: 'example.com', port: 443 } })
-    assert.deepEqual(placeOf('[::1]:8080'), { kind: 'read', value: { host: '::1', port: 8080 } })
+    assert.equal(parseHostPort('example.com').kind, 'refused')
+    assert.deepEqual(parseHostPort('example.com:443'), { kind: 'read', value: { host: 'example.com', port: 443 } })
+    assert.deepEqual(parseHostPort('[::1]:8080'), { kind: 'read', value: { host: '::1', port: 8080 } })
     for (const text of ['::1:8080', '[::1]8080', 'a:b:1', 'example.com:', ':80', 'a@b:80'])
-      assert.equal(placeOf(text).kind, 'refused', text)
+      assert.equal(parseHostPort(text).kind, 'refused', text)
   })
 })
 
@@ -234,7 +234,7 @@ describe('classes of IP addresses', () => {
       '2606:4700::1',
       '2a00:1450::1',
     ]
-    for (const ip of publicIps) assert.equal(classOf(ip).kind, 'public', ip)
+    for (const ip of publicIps) assert.equal(classifyIp(ip).kind, 'public', ip)
     const otherIps = [
       ...[
         '127.0.0.1',
@@ -273,13 +273,13 @@ describe('classes of IP addresses', () => {
       ],
       ...['fe80::1%eth0', '127.1', 'localhost', '', '1.2.3.4.5', '01.2.3.4'],
     ]
-    for (const ip of otherIps) assert.notEqual(classOf(ip).kind, 'public', ip)
+    for (const ip of otherIps) assert.notEqual(classifyIp(ip).kind, 'public', ip)
   })
 })
 
 describe("the owner's list", () => {
   test('a host allows its web ports, a pattern its subdomains, a host with a port that port alone', () => {
-    const { isListed } = egressRules(() => ['api.example.com', '*.example.org', 'b.test:8443', '[::1]:3000'])
+    const { isListed } = createEgressRules(() => ['api.example.com', '*.example.org', 'b.test:8443', '[::1]:3000'])
     const yes = [
       'api.example.com:443',
       'api.example.com:80',
@@ -298,7 +298,7 @@ describe("the owner's list", () => {
       '[::1]:80',
     ]
     const listed = (text: string): boolean => {
-      const place = placeOf(text)
+      const place = parseHostPort(text)
       assert.ok(place.kind === 'read')
       return isListed(place.value)
     }
@@ -343,6 +343,6 @@ describe("the owner's list", () => {
       '0x7f.1',
       'a.*.com',
     ])
-      assert.equal(listedOf(entry), undefined, entry)
+      assert.equal(parseAllowedHost(entry), undefined, entry)
   })
 })

@@ -5,9 +5,17 @@
  * addresses only.
  */
 
-import { bracketed, covers, isIp, isWebPort, type Listed, listedOf, type Place } from '../domain/address.ts'
+import {
+  type AllowedHost,
+  allowsHost,
+  bracketIpv6,
+  type HostPort,
+  isIp,
+  isWebPort,
+  parseAllowedHost,
+} from '../domain/address.ts'
 import type { EgressRules } from '../ports/egress.ts'
-import { classOf } from './ip-classes.ts'
+import { classifyIp } from './ip-classes.ts'
 
 /** Lower ports belong to other services than the web: mail, SSH, DNS. */
 const LEAST_FREE_PORT = 1024
@@ -16,12 +24,12 @@ const LEAST_FREE_PORT = 1024
 const LOCAL_NAMES = /(^|\.)(localhost|local|internal|intranet|lan|home|corp|home\.arpa|localdomain)$/
 
 /** `listed` returns the current `policy.allow_hosts`. Invalid entries are ignored. */
-export function egressRules(listed: () => readonly string[]): EgressRules {
-  const entries = (): readonly Listed[] => listed().flatMap((entry) => listedOf(entry) ?? [])
-  const isNamed = ({ host, port }: Place): boolean =>
-    entries().some((entry) => !entry.below && entry.host === host && entry.port === port)
-  const refusalOf = (place: Place, ip: string): string | undefined => {
-    const { kind, why } = classOf(ip)
+export function createEgressRules(listed: () => readonly string[]): EgressRules {
+  const entries = (): readonly AllowedHost[] => listed().flatMap((entry) => parseAllowedHost(entry) ?? [])
+  const isNamed = ({ host, port }: HostPort): boolean =>
+    entries().some((entry) => !entry.subdomainsOnly && entry.host === host && entry.port === port)
+  const refusalOf = (place: HostPort, ip: string): string | undefined => {
+    const { kind, why } = classifyIp(ip)
     if (kind === 'public') return undefined
     // A listed name may resolve to a private or loopback address. For other classes, the address must be listed.
     const mayBeListed = kind === 'private' || kind === 'loopback' || place.host === ip
@@ -29,7 +37,7 @@ export function egressRules(listed: () => readonly string[]): EgressRules {
     return `${place.host === ip ? ip : `${place.host} resolves to ${ip}, which`} is ${why}${unlessListed(place)}`
   }
   return {
-    isListed: (place) => entries().some((entry) => covers(entry, place)),
+    isListed: (place) => entries().some((entry) => allowsHost(entry, place)),
     refusalOf,
     refusal(place) {
       const { host, port } = place
@@ -45,12 +53,12 @@ export function egressRules(listed: () => readonly string[]): EgressRules {
  * Rules for an address that the owner configured outside `policy.allow_hosts`, such as an MCP server. Any port is
  * allowed, and so are literal IP addresses and local names. A public name must still not resolve to a private address.
  */
-export function ownersRules(rules: EgressRules): EgressRules {
+export function ownerAddressRules(rules: EgressRules): EgressRules {
   return {
     isListed: rules.isListed,
     refusal: () => undefined,
     refusalOf(place, ip) {
-      const { kind } = classOf(ip)
+      const { kind } = classifyIp(ip)
       const isLocalClass = kind === 'private' || kind === 'loopback'
       return place.host === ip || (isLocalClass && isLocalName(place.host)) ? undefined : rules.refusalOf(place, ip)
     },
@@ -59,5 +67,5 @@ export function ownersRules(rules: EgressRules): EgressRules {
 
 const isLocalName = (host: string): boolean => !host.includes('.') || LOCAL_NAMES.test(host)
 
-const unlessListed = ({ host, port }: Place): string =>
-  `; expected a public address, or ${bracketed(host)}:${port} in policy.allow_hosts`
+const unlessListed = ({ host, port }: HostPort): string =>
+  `; expected a public address, or ${bracketIpv6(host)}:${port} in policy.allow_hosts`

@@ -49,16 +49,16 @@ const IPV6: readonly Range[] = [
   ['2000::', 3, 'public', 'public'],
 ]
 
-export interface Classed {
+export interface IpClassification {
   readonly kind: IpClass
   readonly why: string
 }
 
-export function classOf(ip: string): Classed {
+export function classifyIp(ip: string): IpClassification {
   const v4 = ipv4Octets(ip)
   if (v4) return findRange(bitsOf(v4, 8), IPV4, ipv4Octets, 8) ?? { kind: 'public', why: 'public' }
   const v6 = ipv6Groups(ip)
-  const unknown: Classed = { kind: 'odd', why: v6 ? 'not assigned' : 'not an IP address' }
+  const unknown: IpClassification = { kind: 'odd', why: v6 ? 'not assigned' : 'not an IP address' }
   return (v6 && findRange(bitsOf(v6, 16), IPV6, ipv6Groups, 16)) ?? unknown
 }
 
@@ -67,7 +67,7 @@ function findRange(
   ranges: readonly Range[],
   parse: (text: string) => readonly number[] | undefined,
   width: number,
-): Classed | undefined {
+): IpClassification | undefined {
   const range = ranges.find(([prefix, length]) => bits.startsWith(bitsOf(parse(prefix) ?? [], width).slice(0, length)))
   return range && { kind: range[2], why: range[3] }
 }

@@ -3,7 +3,7 @@
  * The patterns match too much rather than too little: a false match costs one approval, a missed one can do harm.
  */
 
-import { type Address, addressOf } from '../domain/address.ts'
+import { type Address, parseHttpAddress } from '../domain/address.ts'
 import type { Json } from '../domain/json.ts'
 
 const REST = String.raw`[^\s<>"'“”‘’，。；！？、（）《》【】「」]*`
@@ -55,45 +55,47 @@ const TRAILING_PUNCTUATION = /[.,;:!?)\]}'"*_~|]+$/u
 const removeInvisible = (text: string): string => text.normalize('NFKC').replaceAll(/\p{Cf}/gu, '')
 
 /** Contract: returns each link once, as written, without trailing punctuation. */
-export function linksInText(text: string): readonly string[] {
+export function findLinksInText(text: string): readonly string[] {
   const seen = removeInvisible(text)
   const found = (seen.match(LINKS) ?? []).map((one) => one.replace(TRAILING_PUNCTUATION, ''))
   return [...new Set(found)].filter((one) => one !== '' && one !== '//' && !isFileName(one))
 }
 
 /** Searches every string value and every object key. */
-export function linksIn(value: Json): readonly string[] {
-  if (typeof value === 'string') return linksInText(value)
+export function findLinks(value: Json): readonly string[] {
+  if (typeof value === 'string') return findLinksInText(value)
   if (typeof value !== 'object' || value === null) return []
-  const inner = Object.values(value).flatMap(linksIn)
-  return Array.isArray(value) ? inner : [...Object.keys(value).flatMap(linksInText), ...inner]
+  const inner = Object.values(value).flatMap(findLinks)
+  return Array.isArray(value) ? inner : [...Object.keys(value).flatMap(findLinksInText), ...inner]
 }
 
 const WITHOUT_SCHEME = /^(?:localhost|\[[0-9a-f:]+\]|[a-z0-9-]+(?:\.[a-z0-9-]+)+)(?::\d{1,5})?(?:[/?#].*)?$/isu
 
 /** Contract: parses an address with or without scheme; undefined for any other text, or for an ambiguous spelling. */
-export function webAddressOf(text: string): Address | undefined {
+export function parseWebAddress(text: string): Address | undefined {
   const whole = /^https?:\/\//i.test(text) ? text : WITHOUT_SCHEME.test(text) ? `https://${text}` : undefined
-  const read = whole === undefined ? undefined : addressOf(whole)
+  const read = whole === undefined ? undefined : parseHttpAddress(whole)
   return read?.kind === 'read' ? read.value : undefined
 }
 
 /** Host, path and query exactly as written, without the scheme. */
-export const pageOf = ({ url }: Address): string => url.replace(/^https?:\/\//, '')
+export const addressWithoutScheme = ({ url }: Address): string => url.replace(/^https?:\/\//, '')
 
 /** Whether both are the same address, with or without scheme. */
-export function isSamePlace(a: string, b: string): boolean {
-  const [one, other] = [webAddressOf(a), webAddressOf(b)]
-  return a === b || (one !== undefined && other !== undefined && pageOf(one) === pageOf(other))
+export function isSameAddress(a: string, b: string): boolean {
+  const [one, other] = [parseWebAddress(a), parseWebAddress(b)]
+  return (
+    a === b || (one !== undefined && other !== undefined && addressWithoutScheme(one) === addressWithoutScheme(other))
+  )
 }
 
 /** Web addresses in a person's message; each also without trailing characters that may belong to the sentence. */
-export function writtenAddresses(text: string): readonly Address[] {
+export function findWebAddresses(text: string): readonly Address[] {
   return matchWebAddresses(text).flatMap((found) => {
     const bare = found.replace(TRAILING_PUNCTUATION, '')
     // "…example.com.They": the space after the full stop is missing.
     const joined = /^(.+\.[a-z]{2,})\.[A-Z][a-z]+$/.exec(bare)?.[1]
-    return [...new Set([found, bare, joined])].flatMap((one) => (one === undefined ? [] : (webAddressOf(one) ?? [])))
+    return [...new Set([found, bare, joined])].flatMap((one) => (one === undefined ? [] : (parseWebAddress(one) ?? [])))
   })
 }
 

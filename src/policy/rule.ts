@@ -4,16 +4,16 @@
  * intent is not known yet.
  */
 
-import { type Address, placeText } from '../domain/address.ts'
-import { type Effect, isNeverGranted } from '../domain/effect.ts'
+import { type Address, formatHostPort } from '../domain/address.ts'
+import { alwaysNeedsApproval, type Effect } from '../domain/effect.ts'
 import { assertNever } from '../domain/error.ts'
 import type { Label } from '../domain/trust.ts'
 import { isPathFromOwner, type KnownOfHost, unknownParts } from './address-parts.ts'
-import { credentialsIn } from './credentials.ts'
+import { findCredentials } from './credentials.ts'
 import type { HarmfulParts } from './destinations.ts'
-import { webAddressOf } from './links.ts'
+import { parseWebAddress } from './links.ts'
 
-export interface Ruled {
+export interface PolicyCall {
   readonly tool: string
   readonly effect: Effect
   readonly destinations: readonly string[]
@@ -27,7 +27,7 @@ export interface Ruled {
 }
 
 /** The state of the session that makes the call. */
-export interface Standing extends KnownOfHost {
+export interface PolicyContext extends KnownOfHost {
   /** The lowest label of everything the session has read. */
   readonly label: Label
   /** Whether `policy.allow_hosts` covers the host. */
@@ -37,25 +37,25 @@ export interface Standing extends KnownOfHost {
   /** Whether a standing grant covers a link in the call's texts. */
   readonly isLinkGranted: (link: string) => boolean
   /** Whether a page of the same host contains a link to this address. */
-  readonly isLinkedThere: (page: Address) => boolean
+  readonly isLinkedOnHost: (page: Address) => boolean
   /** Whether a message came from this address, according to the mail program's own sender field. */
   readonly isSender: (destination: string) => boolean
   /** Whether a model that saw only the owner's messages judges the call necessary; undefined: not asked yet. */
   readonly isIntended: boolean | undefined
 }
 
-export type Ruling =
+export type PolicyRuling =
   | { readonly kind: 'allow'; readonly reason: string }
   | { readonly kind: 'ask'; readonly reason: string }
   /** The ruling needs the task's intent. */
   | { readonly kind: 'consult' }
 
-const allow = (reason: string): Ruling => ({ kind: 'allow', reason })
-const ask = (reason: string): Ruling => ({ kind: 'ask', reason })
+const allow = (reason: string): PolicyRuling => ({ kind: 'allow', reason })
+const ask = (reason: string): PolicyRuling => ({ kind: 'ask', reason })
 
-export function rule(call: Ruled, standing: Standing): Ruling {
+export function ruleOnCall(call: PolicyCall, standing: PolicyContext): PolicyRuling {
   const { effect } = call
-  const reach = isNeverGranted(effect) ? 'destructive' : effect.reach
+  const reach = alwaysNeedsApproval(effect) ? 'destructive' : effect.reach
   switch (reach) {
     case 'none':
       return allow('it has no outside effect')
@@ -79,7 +79,7 @@ export function rule(call: Ruled, standing: Standing): Ruling {
 const GRANTED = 'a standing grant covers it'
 
 /** A request also sends its address to the host, so the address must not contain private data. */
-function ruleOnReading({ effect: { host }, destinations }: Ruled, standing: Standing): Ruling {
+function ruleOnReading({ effect: { host }, destinations }: PolicyCall, standing: PolicyContext): PolicyRuling {
   const { label, isAllowed, isGranted } = standing
   const isTainted = label.trust === 'untrusted'
   const isListed = host !== undefined && isAllowed(host) && !(isTainted && label.private)
@@ -99,10 +99,10 @@ function ruleOnReading({ effect: { host }, destinations }: Ruled, standing: Stan
 }
 
 /** Outside content may have written the address: it must tell the host nothing that is neither the owner's nor the host's. */
-function ruleOnListedHost(host: string, destinations: readonly string[], standing: Standing): Ruling {
+function ruleOnListedHost(host: string, destinations: readonly string[], standing: PolicyContext): PolicyRuling {
   const isListed = (destination: string): boolean => {
-    const address = webAddressOf(destination)
-    return address === undefined || standing.isAllowed(placeText(address))
+    const address = parseWebAddress(destination)
+    return address === undefined || standing.isAllowed(formatHostPort(address))
   }
   const asked = destinations.filter((destination) => !isReadable(destination, standing))
   const elsewhere = asked.filter((destination) => !isListed(destination))
@@ -115,21 +115,21 @@ function ruleOnListedHost(host: string, destinations: readonly string[], standin
       )
 }
 
-function isReadable(destination: string, { label, words, isLinkedThere }: Standing): boolean {
-  if (words.names(destination)) return true
-  const address = webAddressOf(destination)
-  if (!address || !words.namesHost(placeText(address))) return false
+function isReadable(destination: string, { label, words, isLinkedOnHost: isLinkedThere }: PolicyContext): boolean {
+  if (words.mentions(destination)) return true
+  const address = parseWebAddress(destination)
+  if (!address || !words.mentionsHost(formatHostPort(address))) return false
   if (label.trust === 'trusted') return true
   return !label.private && (isLinkedThere(address) || isPathFromOwner(address, words))
 }
 
 /** Rules on a call that sends something to others. */
-function ruleOnSending(call: Ruled, standing: Standing): Ruling {
+function ruleOnSending(call: PolicyCall, standing: PolicyContext): PolicyRuling {
   const { isGranted, words, isIntended, label } = standing
   if (call.effect.publishes && !isGranted) return ask('it publishes')
   if (call.effect.unseen && label.trust === 'untrusted' && label.private)
     return ask('what it sends cannot be inspected, and the session has read private data')
-  const unnamed = isGranted || isPlainReply(call, standing) ? [] : call.destinations.filter((to) => !words.names(to))
+  const unnamed = isGranted || isPlainReply(call, standing) ? [] : call.destinations.filter((to) => !words.mentions(to))
   if (unnamed.length > 0) return ask(`it goes to ${quoted(unnamed)}, which your instructions do not name`)
   // A session without outside content cannot carry another person's instructions.
   if (label.trust === 'trusted')
@@ -151,19 +151,19 @@ function ruleOnSending(call: Ruled, standing: Standing): Ruling {
  * Checks against the owner's messages themselves whether they ask for the call; returns what they do not ask for.
  * The model that judges the task's intent may be wrong in any way, so its answer alone never allows a call.
  */
-function findUnasked(call: Ruled, standing: Standing): string | undefined {
+function findUnasked(call: PolicyCall, standing: PolicyContext): string | undefined {
   const { destinations, texts, effect } = call
   const { words } = standing
-  if (destinations.length === 0 && !texts.every((text) => words.supplies(text)))
+  if (destinations.length === 0 && !texts.every((text) => words.coversText(text)))
     return `it names no destination, and your instructions do not contain ${quoted(texts)}`
   if (effect.method === undefined) {
-    if (!words.asksToTellAnybody) return 'your instructions do not ask to send anything'
-    const read = isPlainReply(call, standing) ? [] : destinations.filter((to) => !words.asksToTell(to))
+    if (!words.asksToSend) return 'your instructions do not ask to send anything'
+    const read = isPlainReply(call, standing) ? [] : destinations.filter((to) => !words.asksToSendTo(to))
     return read.length === 0
       ? undefined
       : `your instructions name ${quoted(read)}, but do not ask to send anything there`
   }
-  return PAGE_METHODS.has(effect.method) && !words.asksToPress
+  return PAGE_METHODS.has(effect.method) && !words.asksToOperatePage
     ? `your instructions do not ask to ${effect.method}`
     : undefined
 }
@@ -172,24 +172,24 @@ function findUnasked(call: Ruled, standing: Standing): string | undefined {
 const PAGE_METHODS = new Set(['click', 'type', 'select'])
 
 /** A reply to a known sender that consists of the owner's own words discloses nothing. */
-const isPlainReply = ({ destinations, texts }: Ruled, { words, isSender }: Standing): boolean =>
-  destinations.every((to) => words.names(to) || isSender(to)) && texts.every((text) => words.supplies(text))
+const isPlainReply = ({ destinations, texts }: PolicyCall, { words, isSender }: PolicyContext): boolean =>
+  destinations.every((to) => words.mentions(to) || isSender(to)) && texts.every((text) => words.coversText(text))
 
 /** Finds parts of the call that may come from outside content and can do harm. */
 function findForeign(
-  { links, content, harmful, texts }: Ruled,
-  { words, isGranted, isLinkGranted }: Standing,
+  { links, content, harmful, texts }: PolicyCall,
+  { words, isGranted, isLinkGranted }: PolicyContext,
 ): string | undefined {
-  const leads = links.filter((link) => !words.names(link) && !isLinkGranted(link))
+  const leads = links.filter((link) => !words.mentions(link) && !isLinkGranted(link))
   if (leads.length > 0) return `it contains the link ${quoted(leads)}, which your instructions do not name`
-  const secrets = texts.flatMap(credentialsIn).filter((secret) => !words.names(secret))
+  const secrets = texts.flatMap(findCredentials).filter((secret) => !words.mentions(secret))
   if (secrets.length > 0) return `it mentions the credential ${quoted(secrets)}, which your instructions do not`
-  const foreign = isGranted ? [] : content.filter((text) => !words.supplies(text))
+  const foreign = isGranted ? [] : content.filter((text) => !words.coversText(text))
   if (foreign.length > 0) return `it contains ${quoted(foreign)}, which is not taken from your instructions`
   const unnamed = [
-    ...harmful.names.filter((name) => !words.names(name)),
-    ...harmful.amounts.filter((amount) => !words.counts(amount)).map(String),
-    ...harmful.switches.filter((name) => !words.names(splitName(name))).map((name) => `the switch ${name}`),
+    ...harmful.names.filter((name) => !words.mentions(name)),
+    ...harmful.amounts.filter((amount) => !words.mentionsNumber(amount)).map(String),
+    ...harmful.switches.filter((name) => !words.mentions(splitName(name))).map((name) => `the switch ${name}`),
   ]
   return unnamed.length === 0 ? undefined : `it sets ${quoted(unnamed)}, which your instructions do not name`
 }

@@ -9,7 +9,7 @@ const SENDER = /^(?:from|sender|from_email|from_address|sender_email|author_emai
 const ADDRESS = /^[^\s@<>,;]+@[^\s@<>,;]+$/
 
 /** Contract: returns addresses in lower case; empty unless the whole text is JSON. */
-export function sendersIn(text: string): readonly string[] {
+export function findSenders(text: string): readonly string[] {
   if (!/^\s*[[{]/.test(text)) return []
   try {
     return collectSenders(JSON.parse(text) as Json)
@@ -29,8 +29,8 @@ function collectSenders(value: Json): readonly string[] {
 }
 
 /** Every string in the value; numbers and booleans as text. */
-export function textsIn(value: Json): readonly string[] {
+export function collectTexts(value: Json): readonly string[] {
   if (value === null) return []
   if (typeof value !== 'object') return [String(value)]
-  return Object.values(value).flatMap(textsIn)
+  return Object.values(value).flatMap(collectTexts)
 }

@@ -45,25 +45,25 @@ const CLAUSE_START =
 
 type ClauseKind = 'tells' | 'reads' | 'open'
 
-export interface Asked {
+export interface RequestedActions {
   /** Clauses that ask to send something, or that contain no known verb. */
-  readonly telling: readonly string[]
+  readonly sendClauses: readonly string[]
   /** Whether any clause asks to send something. */
-  readonly tells: boolean
+  readonly asksToSend: boolean
   /** Whether any clause asks to click, choose or fill in something. */
-  readonly presses: boolean
+  readonly asksToOperatePage: boolean
 }
 
-export function askedIn(texts: readonly string[]): Asked {
+export function findRequestedActions(texts: readonly string[]): RequestedActions {
   const asked = texts.map(actionsInText)
   return {
-    telling: asked.flatMap(({ telling }) => telling),
-    tells: asked.some(({ tells }) => tells),
-    presses: asked.some(({ presses }) => presses),
+    sendClauses: asked.flatMap(({ sendClauses: telling }) => telling),
+    asksToSend: asked.some(({ asksToSend: tells }) => tells),
+    asksToOperatePage: asked.some(({ asksToOperatePage: presses }) => presses),
   }
 }
 
-function actionsInText(text: string): Asked {
+function actionsInText(text: string): RequestedActions {
   const telling: string[] = []
   let [run, before, tells] = ['', '', false]
   for (const sentence of text.split(SENTENCE_END)) {
@@ -82,9 +82,9 @@ function actionsInText(text: string): Asked {
     }
   }
   return {
-    telling: [...telling, run].filter((one) => one.trim() !== ''),
-    tells,
-    presses: containsVerb(text, PAGE_VERBS, PAGE_VERBS_HAN),
+    sendClauses: [...telling, run].filter((one) => one.trim() !== ''),
+    asksToSend: tells,
+    asksToOperatePage: containsVerb(text, PAGE_VERBS, PAGE_VERBS_HAN),
   }
 }
 

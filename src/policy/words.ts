@@ -3,25 +3,25 @@
  * match whole words in a row: `evil.com` in a message does not match `devil.com`.
  */
 
-import { placeText } from '../domain/address.ts'
-import { pageOf, webAddressOf, writtenAddresses } from './links.ts'
-import { type Asked, askedIn } from './verbs.ts'
+import { formatHostPort } from '../domain/address.ts'
+import { addressWithoutScheme, findWebAddresses, parseWebAddress } from './links.ts'
+import { findRequestedActions, type RequestedActions } from './verbs.ts'
 
 export interface OwnerMentions {
   /** Whether the messages contain this destination in full. */
-  names(destination: string): boolean
+  mentions(destination: string): boolean
   /** Whether the messages contain this host, or an address on it. */
-  namesHost(host: string): boolean
+  mentionsHost(host: string): boolean
   /** Whether the text consists of words from the messages or from `more`, in any order, with little punctuation. */
-  supplies(text: string, more?: readonly string[]): boolean
+  coversText(text: string, more?: readonly string[]): boolean
   /** Whether the messages contain this number, in any notation. */
-  counts(number: number): boolean
+  mentionsNumber(number: number): boolean
   /** Whether the destination is named in a clause that asks to send, or in one without a known verb. */
-  asksToTell(destination: string): boolean
+  asksToSendTo(destination: string): boolean
   /** Whether any clause asks to send something. */
-  readonly asksToTellAnybody: boolean
+  readonly asksToSend: boolean
   /** Whether any clause asks to click, choose or fill in something. */
-  readonly asksToPress: boolean
+  readonly asksToOperatePage: boolean
 }
 
 /** A run of Han characters, or of other characters up to a separator. A segmenter splits the runs of Han. */
@@ -33,19 +33,19 @@ const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//
 const SEPARATOR = '\0'
 const joinWords = (words: readonly string[]): string => `${SEPARATOR}${words.join(SEPARATOR)}${SEPARATOR}`
 
-export function mentionsIn(texts: Iterable<string>): OwnerMentions {
+export function findMentions(texts: Iterable<string>): OwnerMentions {
   const messages = [...texts]
   // Computed on first use: most callers never need them.
-  let cachedActions: Asked | undefined
+  let cachedActions: RequestedActions | undefined
   let sendMentions: OwnerMentions | undefined
-  const requestedActions = (): Asked => {
-    cachedActions ??= askedIn(messages)
+  const requestedActions = (): RequestedActions => {
+    cachedActions ??= findRequestedActions(messages)
     return cachedActions
   }
   const rows = messages.map((text) => joinWords(splitWords(text)))
-  const addresses = messages.flatMap(writtenAddresses)
-  const pages = new Set(addresses.map(pageOf))
-  const hosts = new Set(addresses.map(placeText))
+  const addresses = messages.flatMap(findWebAddresses)
+  const pages = new Set(addresses.map(addressWithoutScheme))
+  const hosts = new Set(addresses.map(formatHostPort))
   const tokens = new Set(messages.flatMap(tokensIn))
   const numbers = new Set(messages.flatMap(numbersIn))
   const containsWords = (text: string): boolean => {
@@ -53,26 +53,26 @@ export function mentionsIn(texts: Iterable<string>): OwnerMentions {
     return words.length > 0 && rows.some((row) => row.includes(joinWords(words)))
   }
   return {
-    names(destination) {
-      const address = webAddressOf(destination)
+    mentions(destination) {
+      const address = parseWebAddress(destination)
       if (address === undefined) return !/^[a-z][a-z0-9+.-]*:\/\//i.test(destination) && containsWords(destination)
       return (
-        pages.has(pageOf(address)) ||
-        (isBareHost(destination) && (hosts.has(placeText(address)) || containsWords(destination)))
+        pages.has(addressWithoutScheme(address)) ||
+        (isBareHost(destination) && (hosts.has(formatHostPort(address)) || containsWords(destination)))
       )
     },
-    namesHost: (host) => hosts.has(host.toLowerCase()) || containsWords(host),
-    supplies: (text, more = []) => isMadeOf(text, more.length === 0 ? tokens : new Set([...tokens, ...more])),
-    counts: (number) => numbers.has(number),
-    asksToTell(destination) {
-      sendMentions ??= mentionsIn(requestedActions().telling)
-      return sendMentions.names(destination)
+    mentionsHost: (host) => hosts.has(host.toLowerCase()) || containsWords(host),
+    coversText: (text, more = []) => isMadeOf(text, more.length === 0 ? tokens : new Set([...tokens, ...more])),
+    mentionsNumber: (number) => numbers.has(number),
+    asksToSendTo(destination) {
+      sendMentions ??= findMentions(requestedActions().sendClauses)
+      return sendMentions.mentions(destination)
     },
-    get asksToTellAnybody() {
-      return requestedActions().tells
+    get asksToSend() {
+      return requestedActions().asksToSend
     },
-    get asksToPress() {
-      return requestedActions().presses
+    get asksToOperatePage() {
+      return requestedActions().asksToOperatePage
     },
   }
 }

@@ -4,7 +4,7 @@
  */
 
 import { createHmac, hash } from 'node:crypto'
-import { chained } from '../domain/audit.ts'
+import { auditHashInput } from '../domain/audit.ts'
 
 export interface AuditKey {
   readonly key: string
@@ -30,6 +30,6 @@ export const isKeyed = (hashed: string): boolean => hashed.startsWith(KEYED)
 
 /** Contract: pure. Hashes a record; without a key, with plain SHA-256. */
 export function linkHash(before: string, body: string, key: string | undefined): string {
-  const text = chained(before, body)
+  const text = auditHashInput(before, body)
   return key === undefined ? hash('sha256', text) : `${KEYED}${createHmac('sha256', key).update(text).digest('hex')}`
 }

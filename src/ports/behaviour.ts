@@ -5,7 +5,7 @@ import type { CallResult, Decision, Verdict } from '../domain/decision.ts'
 import type { Json } from '../domain/json.ts'
 import type { Observation } from '../domain/observation.ts'
 import type { MemoryQuery, MemoryView } from './memory.ts'
-import type { Search } from './search.ts'
+import type { BranchSearch } from './search.ts'
 
 /** The situation of a run at the start of a step. */
 export interface EnvView {
@@ -28,7 +28,7 @@ export interface EnvView {
 }
 
 /** A tool call proposed by a behaviour; the engine validates it and determines its effect. */
-export interface WantedCall {
+export interface ProposedCall {
   readonly tool: string
   readonly args?: Json
   readonly id?: string
@@ -36,12 +36,12 @@ export interface WantedCall {
 }
 
 /** A decision proposed by a behaviour; the engine validates it like a model's. */
-export type Wish =
-  | { readonly kind: 'act'; readonly calls: readonly WantedCall[]; readonly failFast?: boolean }
+export type ProposedDecision =
+  | { readonly kind: 'act'; readonly calls: readonly ProposedCall[]; readonly failFast?: boolean }
   | Extract<Decision, { kind: 'final' | 'wait' }>
-  | { readonly kind: 'branch'; readonly candidates: readonly Wish[] }
+  | { readonly kind: 'branch'; readonly candidates: readonly ProposedDecision[] }
 
-export interface Reduced {
+export interface CompletedStep {
   readonly input: readonly Observation[]
   readonly observation: Json
   readonly decision: Decision
@@ -71,13 +71,13 @@ export interface Behaviour<S = Json> {
   readonly parser?: string
   readonly memory?: string
   readonly critics?: readonly Critic<S>[]
-  readonly search?: Search
+  readonly search?: BranchSearch
   /** `metadata` is the metadata of the dispatch. */
   initState(task: string, metadata?: Readonly<Record<string, Json>>): S
   /** Contract: returns a value of bounded size. Default: the input, unchanged. */
   observe?(state: S, view: EnvView): Json
   /** Contract: returns a decision without a model call, or undefined to ask the model. */
-  decide?(state: S, observation: Json): Wish | undefined
+  decide?(state: S, observation: Json): ProposedDecision | undefined
   /** Contract: returns the user message of this step's request. Default: the input, rendered as text. */
   prepare?(state: S, observation: Json): string
   /** Contract: called once, when the run is opened. The result must not change by a byte during the run. */
@@ -85,7 +85,7 @@ export interface Behaviour<S = Json> {
   /** Contract: returns the query for the memory. Its result is in the view passed to `observe`, and in the request. */
   buildMemoryQuery?(state: S, input: readonly Observation[]): MemoryQuery
   /** Contract: returns the new state, or undefined when it changed the given state in place. */
-  reduce?(state: S, step: Reduced): S | undefined
+  reduce?(state: S, step: CompletedStep): S | undefined
   shouldStop?(state: S): boolean
 }
 
@@ -96,7 +96,7 @@ export interface Behaviours {
 
 export interface Critic<S = Json> {
   readonly name: string
-  judge(state: S, step: Reduced): Verdict | Promise<Verdict>
+  judge(state: S, step: CompletedStep): Verdict | Promise<Verdict>
 }
 
 /** Adds type inference for authors; returns its argument. */

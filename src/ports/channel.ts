@@ -1,6 +1,6 @@
 /** Channel: delivers messages to people and receives theirs. It sends messages of the outbox, nothing else. */
 
-import type { Heard, Message } from '../domain/message.ts'
+import type { ChannelMessage, ChatMessage } from '../domain/message.ts'
 
 export interface Channel {
   readonly name: string
@@ -11,26 +11,26 @@ export interface Channel {
    * identifies it. Ends soon after `signal` aborts. Rejects with an error that says whether to try again (`retry`,
    * `retryAfterMs`) and quotes neither a secret nor an address.
    */
-  deliver(message: Message, signal: AbortSignal): Promise<void>
+  deliver(message: ChannelMessage, signal: AbortSignal): Promise<void>
   /** Contract: returns the chat configured by the owner, or null. Messages from that chat count as the owner's. */
   ownChat?(): string | null
   /**
    * Contract: pure. Verifies that this channel sent the request just now and returns the person's message; throws
    * `unauthorized` otherwise.
    */
-  receive?(request: Incoming): Received
+  receive?(request: IncomingRequest): ReceivedMessage
 }
 
 /** An HTTP request from another program. */
-export interface Incoming {
+export interface IncomingRequest {
   /** Keys in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: string
   readonly now: number
 }
 
-export interface Received {
-  readonly heard: Heard
+export interface ReceivedMessage {
+  readonly message: ChatMessage
   /** Identifies the signature, so that a replayed request can be refused. */
   readonly proof: string
 }

@@ -7,7 +7,7 @@ import type { Document, DocumentName, DocumentVersion } from '../domain/document
 import type { Label } from '../domain/trust.ts'
 
 /** Who changes a document, and why. `author`: `system`, `owner`, or an agent's id. */
-export interface By {
+export interface Attribution {
   readonly author: string
   readonly reason: string
   readonly cycle_id?: string | null
@@ -22,7 +22,7 @@ export interface LabelledSection {
 }
 
 /** Result of importing an edited file. `clash`: the document is unchanged and the edit was saved beside the file. */
-export type Taken = 'taken' | 'clash' | 'none'
+export type EditOutcome = 'taken' | 'clash' | 'none'
 
 /**
  * Contract for every method: trouble with files, folders or git is reported by `degraded` and never thrown; a failing
@@ -36,7 +36,7 @@ export interface Documents {
    * called again. Secrets in the added text are redacted, unless the owner is the author. Throws `document_refused`
    * for a text that a document cannot hold.
    */
-  write(name: DocumentName, change: (text: string) => string, by: By): Promise<Document>
+  write(name: DocumentName, change: (text: string) => string, by: Attribution): Promise<Document>
   /** Contract: returns the sections of `text`, a version of the document, that are not fully trusted and public. */
   labels(name: DocumentName, text: string): Promise<readonly LabelledSection[]>
   /** Contract: returns the lowest label of its sections. */
@@ -55,7 +55,7 @@ export interface Documents {
   revert(name: DocumentName, version?: number): Promise<Document>
   /** Contract: returns the text of a file whose edit needs to be accepted first. */
   pending(name: DocumentName): Promise<string | undefined>
-  accept(name: DocumentName): Promise<Taken>
+  accept(name: DocumentName): Promise<EditOutcome>
   /** Contract: lists documents with an edit that needs to be accepted. Reads no file if edits are imported directly. */
   waiting(): Promise<readonly DocumentName[]>
   /** Contract: writes the files that a killed process did not write. Call it when taking over a home. */

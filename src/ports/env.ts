@@ -55,21 +55,21 @@ export interface ProcessResult {
 }
 
 /** A proxy that listens on a unix socket. */
-export interface WayOut extends Pick<EgressProxy, 'user' | 'password' | 'refusals' | 'close'> {
+export interface SocketProxy extends Pick<EgressProxy, 'user' | 'password' | 'refusals' | 'close'> {
   /** Environment variables for the command, besides those that name the proxy. */
   readonly environment?: Readonly<Record<string, string>>
 }
-export type OpenWayOut = (socket: string) => Promise<WayOut>
+export type OpenSocketProxy = (socket: string) => Promise<SocketProxy>
 
 export interface RunOptions {
   readonly timeoutMs: number
   readonly signal: AbortSignal
   /** The way to a proxy for this command, if it is sandboxed: it reaches what the proxy admits. Default: nothing. */
-  readonly network?: OpenWayOut
+  readonly network?: OpenSocketProxy
   /** Initial folder, relative to the root; the root if it no longer exists. */
   readonly cwd?: string
   /** Called with output while the command runs; may skip some of it. Must not throw. */
-  readonly heard?: (text: string) => void
+  readonly onOutput?: (text: string) => void
 }
 
 /** Contract for every method: `call` identifies the process tree, also after a restart of this program. */
@@ -148,12 +148,12 @@ export interface Envs {
 }
 
 /** Implements the two members of an env that give access to its operations. */
-export function supplying(ops: Partial<OpsGroups>): Pick<Env, 'groups' | 'getOps'> {
+export function provideOps(ops: Partial<OpsGroups>): Pick<Env, 'groups' | 'getOps'> {
   return { groups: Object.keys(ops) as OpsGroup[], getOps: (group) => ops[group] }
 }
 
 /** Contract: returns the operations; throws `tool_failed` if the env lacks the group. */
-export function opsOf<G extends OpsGroup>(env: Env, group: G): OpsGroups[G] {
+export function requireOps<G extends OpsGroup>(env: Env, group: G): OpsGroups[G] {
   const ops: unknown = env.getOps(group)
   if (typeof ops === 'object' && ops !== null && !(ops instanceof Promise)) return ops as OpsGroups[G]
   ignoreRejections(ops)

@@ -17,9 +17,9 @@ export interface FaultOwner {
 const owners = new AsyncLocalStorage<FaultOwner>()
 
 /** Contract: everything that `work` starts, including what it leaves running, belongs to `owner`. */
-export function runOwned<T>(owner: FaultOwner, work: () => T): T {
+export function runAsOwner<T>(owner: FaultOwner, work: () => T): T {
   return owners.run({ ...owner, app: owner.app ?? owners.getStore()?.app }, work)
 }
 
 /** Contract: inside a handler of stray faults, returns the owner of the failed work. */
-export const faultOwner = (): FaultOwner | undefined => owners.getStore()
+export const currentFaultOwner = (): FaultOwner | undefined => owners.getStore()

@@ -13,7 +13,7 @@ export interface GatedCall {
 }
 
 /** `ask`: a person has to approve the call first. */
-export type Clearance =
+export type GateVerdict =
   | { readonly kind: 'allow'; readonly reason?: string }
   | { readonly kind: 'ask'; readonly reason: string }
   | { readonly kind: 'deny'; readonly reason: string }
@@ -24,5 +24,5 @@ export interface Gate {
    * Contract: changes nothing. The strictest of several gates wins. A gate that throws or returns an invalid value
    * counts as `ask`. A person can approve `ask`, never `deny`.
    */
-  judge(call: GatedCall): Clearance | Promise<Clearance>
+  judge(call: GatedCall): GateVerdict | Promise<GateVerdict>
 }

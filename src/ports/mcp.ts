@@ -1,7 +1,7 @@
 /** McpServers: the configured MCP servers, as the owner sees them. */
 
 import type { Effect } from '../domain/effect.ts'
-import type { Note } from '../domain/note.ts'
+import type { OwnerNote } from '../domain/note.ts'
 
 export interface McpTool {
   /** `tool` is the server's name for it, `name` the agents'. */
@@ -42,5 +42,5 @@ export interface McpServers {
   /** Contract: applies a changed configuration; starts nothing. */
   refresh(): Promise<void>
   /** Contract: returns what the owner should know. */
-  notes(): readonly Note[]
+  notes(): readonly OwnerNote[]
 }

@@ -1,18 +1,18 @@
 /** Memory: selects what the model gets of a run's earlier turns. One per run; rebuilt after a crash from all turns. */
 
-import type { Message } from './model.ts'
+import type { ModelMessage } from './model.ts'
 
 /** A committed turn as the model saw it: input, answer, results of calls. */
 export interface PastTurn {
   readonly turn: number
-  readonly messages: readonly Message[]
+  readonly messages: readonly ModelMessage[]
 }
 
 export interface MemoryQuery {
   /** Topic of the current turn. */
   readonly text: string
   /** Limit for the summary, in characters; default: chosen by the memory. */
-  readonly room?: number
+  readonly maxChars?: number
 }
 
 /**

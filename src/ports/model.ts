@@ -2,7 +2,7 @@
 
 import type { Json } from '../domain/json.ts'
 import type { Price } from '../domain/money.ts'
-import type { Answer } from '../domain/record.ts'
+import type { ModelAnswer } from '../domain/record.ts'
 
 export interface ToolSpec {
   readonly name: string
@@ -18,7 +18,7 @@ export interface Image {
   readonly data: string
 }
 
-export type Message =
+export type ModelMessage =
   | { readonly role: 'user'; readonly text: string; readonly images?: readonly Image[] }
   | {
       readonly role: 'assistant'
@@ -38,7 +38,7 @@ export type Message =
 export interface ModelRequest {
   readonly system: string
   /** Contract: only grows between cuts; an adapter must not modify or keep it. */
-  readonly messages: readonly Message[]
+  readonly messages: readonly ModelMessage[]
   readonly tools: readonly ToolSpec[]
 }
 
@@ -56,17 +56,17 @@ export interface Model {
   call(
     request: ModelRequest,
     options: { readonly signal: AbortSignal; readonly onText?: (text: string) => void },
-  ): Promise<Answer>
+  ): Promise<ModelAnswer>
 }
 
 /** A model, and why it was chosen. */
-export interface Choice {
+export interface ModelChoice {
   readonly id: string
   readonly why: string
 }
 
 /** Criteria for choosing a model. */
-export interface Wanted {
+export interface ModelQuery {
   /** Exact name: this model or none. */
   readonly model?: string | undefined
   readonly agent?: string | undefined
@@ -92,23 +92,23 @@ export interface Models {
   /** Id of the default model, if known without detection. */
   readonly defaultId: string
   /** Contract: returns the default model; detects it once if none is configured; never rejects. */
-  choice(): Promise<Choice>
+  choice(): Promise<ModelChoice>
   /** Contract: returns the named model (default: the default); throws `model_unknown` and lists the names. */
   get(id?: string): Model
   /** Contract: returns the ids to try in order: the chosen model, then its fallbacks. */
-  chain(wanted?: Wanted): Promise<readonly string[]>
+  fallbackChain(wanted?: ModelQuery): Promise<readonly string[]>
   /** Contract: contacts no provider. */
   list(): Promise<readonly ModelEntry[]>
 }
 
 /** Contract: every request uses this model. */
-export function onlyModel(model: Model): Models {
+export function singleModel(model: Model): Models {
   const why = 'the only model'
   return {
     defaultId: model.id,
     choice: async () => ({ id: model.id, why }),
     get: () => model,
-    chain: async () => [model.id],
+    fallbackChain: async () => [model.id],
     list: async () => [
       {
         id: model.id,

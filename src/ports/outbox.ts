@@ -1,10 +1,10 @@
 /** Outbox: the part of the store with messages to people, and the ids of messages already received from them. */
 
-import type { NewMessage, Posted, PostedStatus } from '../domain/message.ts'
+import type { NewChannelMessage, OutboxMessage, OutboxStatus } from '../domain/message.ts'
 
 export type OutboxOp =
   /** Once per id; delivered from `due` on. Drops the oldest finished messages when there are too many. */
-  | { readonly op: 'post'; readonly message: NewMessage; readonly due: number; readonly now: number }
+  | { readonly op: 'post'; readonly message: NewChannelMessage; readonly due: number; readonly now: number }
   /** The channel accepted it. No effect on a finished message. */
   | { readonly op: 'delivered'; readonly id: string; readonly now: number }
   /** Delivery failed; `retry_at` null: give up. No effect on a finished message. */
@@ -20,7 +20,7 @@ export interface OutboxResults {
 }
 
 /** Delivery statistics of one channel. */
-export interface Deliveries {
+export interface DeliverySummary {
   readonly channel: string
   readonly pending: number
   readonly failed: number
@@ -33,13 +33,13 @@ export interface OutboxReads {
   /** Contract: newest first. */
   outbox(filter: {
     readonly channel?: string | undefined
-    readonly status?: PostedStatus | undefined
+    readonly status?: OutboxStatus | undefined
     readonly limit: number
-  }): Promise<readonly Posted[]>
+  }): Promise<readonly OutboxMessage[]>
   /** Contract: the first pending and due message of each channel. Cost does not grow with delivered messages. */
-  dueMessages(now: number): Promise<readonly Posted[]>
+  dueMessages(now: number): Promise<readonly OutboxMessage[]>
   /** Contract: the earliest due time after `after` of a pending message, if any. */
-  nextMessage(after: number): Promise<number | undefined>
+  nextMessageDue(after: number): Promise<number | undefined>
   /** Contract: one entry per channel with messages in the outbox, by name. */
-  deliveries(): Promise<readonly Deliveries[]>
+  deliveries(): Promise<readonly DeliverySummary[]>
 }

@@ -1,6 +1,6 @@
 /** MessageSender: queues the messages of agents to people in the outbox; a channel delivers them. */
 
-export interface Letter {
+export interface OutgoingMessage {
   /** Idempotency key: a repeated id is queued once. */
   readonly id: string
   /** A channel or `channel:chat`; null: the owner, at the configured target. */
@@ -10,11 +10,11 @@ export interface Letter {
   readonly urgent: boolean
 }
 
-export interface Postbox {
+export interface MessageSender {
   /** Contract: changes nothing; whether this target reaches the owner and no other person. */
-  isOwners(to: string): boolean
+  isOwnerTarget(to: string): boolean
   /** Contract: changes nothing; returns why the target is refused and which targets exist; undefined if accepted. */
   refusal(to: string): string | undefined
   /** Contract: durable when it resolves, with the channel used. Throws `not_found` and lists the channels. */
-  post(letter: Letter): Promise<{ readonly channel: string }>
+  post(letter: OutgoingMessage): Promise<{ readonly channel: string }>
 }

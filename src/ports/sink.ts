@@ -8,17 +8,17 @@ export interface RunRef {
 }
 
 /** Contract for every method: must not throw or block; callers ignore the outcome (I9). */
-export interface Sink {
+export interface RunSink {
   /** A run is started or resumed; `past` holds the records already in its journal. */
-  opened(run: RunRef, past: readonly JournalRecord[]): void
-  recorded(run: RunRef, record: JournalRecord): void
+  onRunOpened(run: RunRef, past: readonly JournalRecord[]): void
+  onRecord(run: RunRef, record: JournalRecord): void
   /** Called once per start or resume: the run ended, parked, or was taken over by another worker. */
-  closed(run: RunRef): void
+  onRunClosed(run: RunRef): void
   delta(delta: Delta): void
 }
 
 /** Contract: a failing observer, sync or async, never fails the caller (I9). */
-export function tell(work: () => unknown): void {
+export function notifySafely(work: () => unknown): void {
   try {
     const result = work()
     if (result instanceof Promise) result.catch(() => {})

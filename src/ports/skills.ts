@@ -8,7 +8,7 @@ export interface Skills {
 }
 
 /** The tool for reading a skill; offered to agents that have skills. */
-export const READ_SKILL = 'read_skill'
+export const READ_SKILL_TOOL = 'read_skill'
 
 /** For runs without skills. */
 export const NO_SKILLS: Skills = { brief: async () => NO_BRIEFING }

@@ -4,9 +4,9 @@
  */
 
 import type { Approval, ApprovalStatus } from '../domain/approval.ts'
-import type { AuditEntry, Link } from '../domain/audit.ts'
+import type { AuditEntry, AuditLink } from '../domain/audit.ts'
 import type { Cycle, CycleResult } from '../domain/cycle.ts'
-import type { Cancel, Dispatch, DispatchStatus, NewDispatch } from '../domain/dispatch.ts'
+import type { CancelMode, Dispatch, DispatchStatus, NewDispatch } from '../domain/dispatch.ts'
 import type { Document, DocumentVersion } from '../domain/document.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { Fact, NewFact } from '../domain/fact.ts'
@@ -15,12 +15,12 @@ import type { Json } from '../domain/json.ts'
 import type { Cap, Spend } from '../domain/money.ts'
 import type { Observation } from '../domain/observation.ts'
 import type { JournalRecord, Usage } from '../domain/record.ts'
-import type { Mark, NewScheduleEntry, ScheduleEntry } from '../domain/schedule.ts'
-import type { Selection } from '../domain/selection.ts'
+import type { NewScheduleEntry, ScheduleEntry, ScheduleMark } from '../domain/schedule.ts'
+import type { ModelSelection } from '../domain/selection.ts'
 import type { Session } from '../domain/session.ts'
 import type { FailureClass } from '../domain/stop.ts'
 import type { Label } from '../domain/trust.ts'
-import type { Resolution, Unknown } from '../domain/unknown.ts'
+import type { Resolution, UnknownOutcome } from '../domain/unknown.ts'
 import type { SetAsideRow, UnreadableRow } from '../domain/unreadable.ts'
 import type { Wait } from '../domain/wait.ts'
 import type { OutboxOp, OutboxReads, OutboxResults } from './outbox.ts'
@@ -108,7 +108,7 @@ export type Op =
   | {
       readonly op: 'cancel'
       readonly dispatch_id: string
-      readonly how: Cancel
+      readonly how: CancelMode
       readonly now: number
       readonly reason?: string
     }
@@ -130,7 +130,7 @@ export type Op =
       readonly now: number
     }
   /** Inserts or updates an unknown outcome. */
-  | { readonly op: 'unknown'; readonly unknown: Unknown }
+  | { readonly op: 'unknown'; readonly unknown: UnknownOutcome }
   /** Sets the model of a scope; null removes the selection. */
   | { readonly op: 'select'; readonly scope: string; readonly model: string | null; readonly now: number }
   /**
@@ -239,7 +239,7 @@ export interface Spender {
   readonly day: string
 }
 
-export interface Results extends OutboxResults {
+export interface OpResults extends OutboxResults {
   join: { readonly epoch: number }
   beat: { readonly alive: boolean }
   leave: { readonly released: number }
@@ -269,7 +269,7 @@ export interface Results extends OutboxResults {
   reserve: { readonly refused: { readonly cap: Cap; readonly used: number; readonly reserved: number } | null }
   spent: null
   unspent: null
-  resolve: { readonly unknown: Unknown }
+  resolve: { readonly unknown: UnknownOutcome }
   ask: null
   answer: { readonly approval: Approval; readonly dispatch_id: string | null }
   grant: null
@@ -301,13 +301,19 @@ export interface Batch {
 }
 
 /** `store_invalid`: a value could be written but not read back. `row_unreadable`: an affected row cannot be read. */
-export type Refusal = 'store_fenced' | 'store_sequence' | 'store_invalid' | 'row_unreadable' | 'not_found' | 'conflict'
+export type RefusalCode =
+  | 'store_fenced'
+  | 'store_sequence'
+  | 'store_invalid'
+  | 'row_unreadable'
+  | 'not_found'
+  | 'conflict'
 
-export type Outcome =
+export type BatchOutcome =
   | { readonly ok: true; readonly results: readonly unknown[] }
-  | { readonly ok: false; readonly code: Refusal; readonly message: string }
+  | { readonly ok: false; readonly code: RefusalCode; readonly message: string }
 
-export type Counts = Readonly<Record<DispatchStatus, number>>
+export type DispatchCounts = Readonly<Record<DispatchStatus, number>>
 
 export interface Worker {
   readonly epoch: number
@@ -315,12 +321,12 @@ export interface Worker {
   readonly lease_until: string
 }
 
-export interface Page {
+export interface PageLimit {
   readonly limit: number
 }
 
 /** Without `agent_id`: facts of all agents. */
-export interface FactQuery extends Page {
+export interface FactQuery extends PageLimit {
   readonly agent_id?: string | undefined
   readonly text: string
   readonly now: number
@@ -332,39 +338,39 @@ export interface Store extends OutboxReads {
    * dispatch is running under that token. Resolves after fsync. Rejects with `store_failed` if that is impossible, and
    * so does every later call: nothing is acknowledged after a failed sync.
    */
-  commit(batches: readonly Batch[]): Promise<readonly Outcome[]>
+  commit(batches: readonly Batch[]): Promise<readonly BatchOutcome[]>
 
   // Contract of all reads: they see every commit acknowledged before the call. Lists leave out unreadable rows; a read
   // of a single unreadable row rejects with `row_unreadable`; see `skipped`.
   dispatch(id: string): Promise<Dispatch | undefined>
   dispatches(
-    filter: { readonly status?: DispatchStatus | undefined; readonly agent_id?: string | undefined } & Page,
+    filter: { readonly status?: DispatchStatus | undefined; readonly agent_id?: string | undefined } & PageLimit,
   ): Promise<readonly Dispatch[]>
-  counts(): Promise<Counts>
+  counts(): Promise<DispatchCounts>
   /** Contract: the agent's latest dispatches, newest first. Cost does not grow with their number. */
   recent(kernelId: string, agentId: string, limit: number): Promise<readonly Dispatch[]>
   /** Contract: in creation order. */
   dispatchesOf(cycleId: string): Promise<readonly Dispatch[]>
   /** Contract: newest first. */
-  cycles(kernelId: string, page: Page): Promise<readonly Cycle[]>
+  cycles(kernelId: string, page: PageLimit): Promise<readonly Cycle[]>
   /** Contract: null if not set. */
   setting(name: string): Promise<Json>
   session(id: string): Promise<Session | undefined>
   /** Contract: whether `prune` would delete a session. Cost does not grow with younger sessions. */
   prunable(before: number): Promise<boolean>
   /** Contract: newest first; `archived` includes archived sessions. */
-  sessions(filter: { readonly archived?: boolean } & Page): Promise<readonly Session[]>
+  sessions(filter: { readonly archived?: boolean } & PageLimit): Promise<readonly Session[]>
   journal(sessionId: string, from?: number): Promise<readonly JournalRecord[]>
   inbox(sessionId: string): Promise<readonly Observation[]>
   /** Contract: oldest first. Reading open ones does not get slower with the number of others. */
   unknowns(filter: {
     readonly session_id?: string | undefined
-    readonly status?: Unknown['status'] | undefined
-  }): Promise<readonly Unknown[]>
+    readonly status?: UnknownOutcome['status'] | undefined
+  }): Promise<readonly UnknownOutcome[]>
   approval(id: string): Promise<Approval | undefined>
   /** Contract: open ones first, then newest first. */
   approvals(
-    filter: { readonly session_id?: string | undefined; readonly status?: ApprovalStatus | undefined } & Page,
+    filter: { readonly session_id?: string | undefined; readonly status?: ApprovalStatus | undefined } & PageLimit,
   ): Promise<readonly Approval[]>
   /** Contract: grants valid at `now`, oldest first. */
   grants(filter: { readonly tool?: string | undefined; readonly now: number }): Promise<readonly Grant[]>
@@ -373,10 +379,10 @@ export interface Store extends OutboxReads {
   /** Contract: labels whose `of` starts with the prefix, sorted. */
   labels(prefix: string): Promise<readonly { readonly of: string; readonly label: Label }[]>
   /** Contract: raw entries from a number on, oldest first; `last`: the highest number ever assigned. */
-  audit(from: number, page: Page): Promise<{ readonly links: readonly Link[]; readonly last: number }>
+  audit(from: number, page: PageLimit): Promise<{ readonly links: readonly AuditLink[]; readonly last: number }>
   /** Contract: current facts that have not expired, newest first; `over` includes all others. */
   facts(
-    filter: { readonly agent_id?: string | undefined; readonly over?: boolean; readonly now: number } & Page,
+    filter: { readonly agent_id?: string | undefined; readonly over?: boolean; readonly now: number } & PageLimit,
   ): Promise<readonly Fact[]>
   /** Contract: current facts with the most words in common with the query, best first; works for any script. */
   recallFacts(query: FactQuery): Promise<readonly Fact[]>
@@ -385,17 +391,17 @@ export interface Store extends OutboxReads {
   documentVersion(kernelId: string, name: string, version: number): Promise<Document | undefined>
   /** Contract: the retained versions, newest first. */
   documentVersions(
-    filter: { readonly kernel_id: string; readonly name: string } & Page,
+    filter: { readonly kernel_id: string; readonly name: string } & PageLimit,
   ): Promise<readonly DocumentVersion[]>
   /** Contract: the last known content of a document's file. */
   projection(kernelId: string, name: string): Promise<string | undefined>
-  selections(): Promise<readonly Selection[]>
+  selections(): Promise<readonly ModelSelection[]>
   /** Contract: both days included, sorted by day. */
   spend(from: string, to: string): Promise<readonly Spend[]>
   /** Contract: added schedules, oldest first. */
   schedules(): Promise<readonly ScheduleEntry[]>
   /** Contract: marks of all schedules that were opened and not removed, by id. */
-  marks(): Promise<readonly Mark[]>
+  marks(): Promise<readonly ScheduleMark[]>
   workers(now: number): Promise<readonly Worker[]>
   /** Contract: the earliest instant at which a timer is due, if any. */
   nextTimer(): Promise<number | undefined>
@@ -406,7 +412,7 @@ export interface Store extends OutboxReads {
   /** Contract: unreadable rows met since the store was opened, or found by the last `unreadable`. */
   skipped(): readonly UnreadableRow[]
   /** Contract: rows that were set aside, newest first. */
-  setAside(page: Page): Promise<readonly SetAsideRow[]>
+  setAside(page: PageLimit): Promise<readonly SetAsideRow[]>
   /**
    * Contract: writes a consistent copy of everything acknowledged so far to a new file (`conflict` if it exists); reads
    * and commits continue meanwhile. The file is self-contained, readable by its owner only, and on disk when this
@@ -419,7 +425,7 @@ export interface Store extends OutboxReads {
   close(): Promise<void>
 }
 
-type ResultOf<O> = O extends { readonly op: infer K extends keyof Results } ? Results[K] : never
+type ResultOf<O> = O extends { readonly op: infer K extends keyof OpResults } ? OpResults[K] : never
 export type ResultsOf<Ops extends readonly Op[]> = { readonly [I in keyof Ops]: ResultOf<Ops[I]> }
 
 /** Commits one batch and types its results by its ops; throws if the batch is refused. */
@@ -435,7 +441,7 @@ export async function commitOne<const Ops extends readonly Op[]>(
 }
 
 /** Contract: resolves to `otherwise` if the row is unreadable; any other error is error. */
-export async function unlessUnreadable<T, U>(reading: Promise<T>, otherwise: U): Promise<T | U> {
+export async function fallbackIfUnreadable<T, U>(reading: Promise<T>, otherwise: U): Promise<T | U> {
   try {
     return await reading
   } catch (error) {

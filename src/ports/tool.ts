@@ -3,9 +3,9 @@
 import type { z } from 'zod'
 import type { CallResult } from '../domain/decision.ts'
 import type { Effect } from '../domain/effect.ts'
-import type { Origin } from '../domain/fact.ts'
+import type { FactOrigin } from '../domain/fact.ts'
 import type { Json } from '../domain/json.ts'
-import type { Given, Label } from '../domain/trust.ts'
+import type { Label, ResultLabel } from '../domain/trust.ts'
 import type { Clock } from './clock.ts'
 import type { Env, OpsGroup, OpsGroups } from './env.ts'
 
@@ -18,7 +18,7 @@ export interface ToolContext {
   /** Identifies this call (session, turn, index), also after a crash. Use it as idempotency key. */
   readonly call: string
   /** Agent, session and turn of the call. */
-  readonly origin: Origin
+  readonly origin: FactOrigin
   /** When the intent was recorded, epoch milliseconds. */
   readonly intendedAt: number
   /** Digests of the files that this session has read or written, by path. */
@@ -31,7 +31,7 @@ export interface ToolContext {
   say(text: string): void
 }
 
-export type Probe =
+export type ProbeResult =
   | { readonly kind: 'happened'; readonly result: CallResult }
   | { readonly kind: 'not' }
   | { readonly kind: 'unclear' }
@@ -66,7 +66,7 @@ export interface Tool<Args = never> {
   /** Contract: pure. */
   effect(args: Args): Effect
   /** Contract: pure; the label of its result. Default: untrusted. */
-  gives?(args: Args): Given
+  gives?(args: Args): ResultLabel
   /**
    * Contract: pure; all destinations of the call: addresses, hosts, channels, accounts. Default for a tool with outside
    * reach: whatever its arguments contain.
@@ -94,7 +94,7 @@ export interface Tool<Args = never> {
    */
   run(args: Args, context: ToolContext): Promise<CallResult>
   /** Contract: changes nothing; finds out whether an interrupted call took effect. Required for `reconcilable`. */
-  probe?(args: Args, before: Json, context: ToolContext): Promise<Probe>
+  probe?(args: Args, before: Json, context: ToolContext): Promise<ProbeResult>
   /** Contract: for `once` tools; kills leftovers of an interrupted call, then describes its state. */
   remains?(args: Args, context: ToolContext): Promise<string>
   /** Contract: called after the result is on disk; never throws. */

@@ -4,14 +4,14 @@
  */
 
 import type { Json } from '../domain/json.ts'
-import type { Cut } from '../domain/record.ts'
-import type { Message } from '../ports/model.ts'
-import { cutMiddle } from './cut.ts'
-import { nonceOf, quarantined } from './data-fence.ts'
+import type { HistoryCut } from '../domain/record.ts'
+import type { ModelMessage } from '../ports/model.ts'
+import { truncateMiddle } from './cut.ts'
+import { fenceUntrusted, nonceOf } from './data-fence.ts'
 import { estimateTokens } from './tokens.ts'
 
 /** A message of the owner or the task of a run, with the turn in which it came. */
-export interface OwnerWords {
+export interface OwnerMessage {
   readonly turn: number
   readonly text: string
   /** The task of the current run. It is never truncated. */
@@ -19,7 +19,7 @@ export interface OwnerWords {
 }
 
 /** The cut turns, from `first` to `last`. */
-export interface LeftOutTurns {
+export interface OmittedTurns {
   readonly first: number
   readonly last: number
   readonly turns: number
@@ -30,11 +30,11 @@ export interface LeftOutTurns {
 const MAX_SHARE_OF_ONE = 0.25
 
 /** `words`: the owner's messages in the cut turns, oldest first. */
-export function openingMessage(cut: Cut, words: readonly OwnerWords[], left: LeftOutTurns): Message {
+export function openingMessage(cut: HistoryCut, words: readonly OwnerMessage[], left: OmittedTurns): ModelMessage {
   const { summary, recalled } = cut
   const longest = cut.longest ?? Number.POSITIVE_INFINITY
   const fence = (label: string, text: string): string =>
-    quarantined(label, cutMiddle(text, longest), nonceOf(left.last, words[0]?.text ?? '', label, text))
+    fenceUntrusted(label, truncateMiddle(text, longest), nonceOf(left.last, words[0]?.text ?? '', label, text))
   const parts = [
     ...selectOwnerMessages(words, cut.words ?? 0),
     omissionNote(left, summary !== '' || recalled.length > 0),
@@ -46,7 +46,7 @@ export function openingMessage(cut: Cut, words: readonly OwnerWords[], left: Lef
   return { role: 'user', text: parts.join('\n\n') }
 }
 
-function omissionNote({ first, last, turns, messages }: LeftOutTurns, hasSummary: boolean): string {
+function omissionNote({ first, last, turns, messages }: OmittedTurns, hasSummary: boolean): string {
   const which = turns === 1 ? `Turn ${first} is` : `${turns} turns (${first} to ${last}) are`
   const rest = hasSummary ? 'A summary or excerpts follow.' : 'No summary is available.'
   return `[${which} left out here, ${messages} messages, to save room. ${rest}]`
@@ -55,12 +55,12 @@ function omissionNote({ first, last, turns, messages }: LeftOutTurns, hasSummary
 /**
  * The complete task; of the other messages the earliest and the latest that fit, with a note where some are missing.
  */
-function selectOwnerMessages(words: readonly OwnerWords[], room: number): readonly string[] {
-  const shown = new Map<OwnerWords, string>()
+function selectOwnerMessages(words: readonly OwnerMessage[], room: number): readonly string[] {
+  const shown = new Map<OwnerMessage, string>()
   for (const message of words) if (message.isTask) shown.set(message, message.text)
   let left = room
   for (const message of fromBothEnds(words.filter(({ isTask }) => !isTask))) {
-    const text = cutMiddle(message.text, Math.floor(room * MAX_SHARE_OF_ONE))
+    const text = truncateMiddle(message.text, Math.floor(room * MAX_SHARE_OF_ONE))
     left -= estimateTokens(text)
     if (left < 0) break
     shown.set(message, text)
@@ -75,7 +75,7 @@ function selectOwnerMessages(words: readonly OwnerWords[], room: number): readon
   })
 }
 
-function missingMessagesNote(missing: readonly OwnerWords[]): string {
+function missingMessagesNote(missing: readonly OwnerMessage[]): string {
   const [first, last] = [missing[0]?.turn, missing.at(-1)?.turn]
   const turns = `turns ${first} to ${last}`
   return `[${missing.length} messages of your owner, ${turns}, are left out here: there is no room for them]`
@@ -87,19 +87,19 @@ function fromBothEnds<T>(items: readonly T[]): readonly T[] {
 }
 
 /** Truncates every text in the message to `longest` tokens; a leading `task` stays complete. */
-export function shortenMessage(message: Message, longest: number, task: string): Message {
+export function shortenMessage(message: ModelMessage, longest: number, task: string): ModelMessage {
   if (message.role === 'assistant') return shortenAnswer(message, longest)
   const kept = message.role === 'user' && task !== '' && message.text.startsWith(task) ? task : ''
-  const text = kept + cutMiddle(message.text.slice(kept.length), longest)
+  const text = kept + truncateMiddle(message.text.slice(kept.length), longest)
   return text === message.text ? message : { ...message, text }
 }
 
-type AnswerMessage = Extract<Message, { role: 'assistant' }>
+type AnswerMessage = Extract<ModelMessage, { role: 'assistant' }>
 
 /** The provider's reasoning is dropped together with a truncated text. */
 function shortenAnswer(message: AnswerMessage, longest: number): AnswerMessage {
   const { reasoning, ...rest } = message
-  const text = cutMiddle(message.text, longest)
+  const text = truncateMiddle(message.text, longest)
   const calls = message.calls.map((call) => ({ ...call, args: shortenJson(call.args, longest) }))
   const isSame = text === message.text && JSON.stringify(calls) === JSON.stringify(message.calls)
   if (isSame && (reasoning === undefined || estimateTokens(JSON.stringify(reasoning)) <= longest)) return message
@@ -107,7 +107,7 @@ function shortenAnswer(message: AnswerMessage, longest: number): AnswerMessage {
 }
 
 function shortenJson(value: Json, longest: number): Json {
-  if (typeof value === 'string') return cutMiddle(value, longest)
+  if (typeof value === 'string') return truncateMiddle(value, longest)
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map((item: Json) => shortenJson(item, longest))
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, shortenJson(item, longest)]))

@@ -2,7 +2,7 @@
 
 import { TirelessError } from '../domain/error.ts'
 
-export interface Demand {
+export interface TokenDemand {
   readonly name: string
   /** Tokens of the complete section. */
   readonly need: number
@@ -20,7 +20,7 @@ export interface Demand {
  * Contract: tokens per section, in the given order; 0: left out. The sum is at most `limit` (above 0; null: no limit).
  * Throws `model_oversize` where the `whole` sections alone do not fit.
  */
-export function allot(demands: readonly Demand[], limit: number | null): readonly number[] {
+export function allotTokens(demands: readonly TokenDemand[], limit: number | null): readonly number[] {
   checkLimit(limit)
   const demanded = demands.map(({ need, whole, ceiling }) => (whole ? need : Math.min(need, ceiling ?? need)))
   if (limit === null) return demanded
@@ -45,7 +45,7 @@ export function allot(demands: readonly Demand[], limit: number | null): readonl
 }
 
 /** Contract: indices by descending priority. */
-export function byPriority(demands: readonly Pick<Demand, 'priority'>[]): number[] {
+export function byPriority(demands: readonly Pick<TokenDemand, 'priority'>[]): number[] {
   return [...demands.keys()].sort((a, b) => (demands[b]?.priority ?? 0) - (demands[a]?.priority ?? 0) || a - b)
 }
 
@@ -58,7 +58,7 @@ function checkLimit(limit: number | null): void {
   })
 }
 
-function oversizeError(demands: readonly Demand[], limit: number): TirelessError {
+function oversizeError(demands: readonly TokenDemand[], limit: number): TirelessError {
   const whole = demands.filter((demand) => demand.whole).sort((a, b) => b.need - a.need)
   const listed = whole.map(({ name, need }) => `${name} ${need}`).join(', ')
   return new TirelessError('model_oversize', {

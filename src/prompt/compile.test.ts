@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { TirelessError } from '../domain/error.ts'
-import { allot, type Demand } from './budget.ts'
-import { compile } from './compile.ts'
-import { compileSystem, type Section, wholeSection } from './sections.ts'
+import { allotTokens, type TokenDemand } from './budget.ts'
+import { compileSections } from './compile.ts'
+import { compileSystemPrompt, type Section, wholeSection } from './sections.ts'
 import { estimateTokens } from './tokens.ts'
 
 const section = (name: string, text: string, more: Partial<Section> = {}): Section => ({
@@ -12,7 +12,7 @@ const section = (name: string, text: string, more: Partial<Section> = {}): Secti
   ...more,
 })
 
-const demand = (need: number, more: Partial<Demand> = {}): Demand => ({
+const demand = (need: number, more: Partial<TokenDemand> = {}): TokenDemand => ({
   ...{ name: 'it', need, whole: false, floor: 0, ceiling: null, priority: 0 },
   ...more,
 })
@@ -67,38 +67,41 @@ describe('O14: dividing the token limit', () => {
       demand(40, { floor: 100, priority: 3 }),
       demand(900, { floor: 50, priority: 2 }),
     ]
-    assert.deepEqual(allot(demands, 200), [100, 40, 60])
-    assert.deepEqual(allot(demands, 1000), [100, 40, 860])
-    assert.deepEqual(allot(demands, 1300), [360, 40, 900])
-    assert.deepEqual(allot(demands, 5000), [500, 40, 900])
+    assert.deepEqual(allotTokens(demands, 200), [100, 40, 60])
+    assert.deepEqual(allotTokens(demands, 1000), [100, 40, 860])
+    assert.deepEqual(allotTokens(demands, 1300), [360, 40, 900])
+    assert.deepEqual(allotTokens(demands, 5000), [500, 40, 900])
   })
 
   test('case 104: a section whose floor does not fit is left out; a smaller one may still fit', () => {
     assert.deepEqual(
-      allot([demand(90, { floor: 90, priority: 2 }), demand(30, { floor: 20, priority: 1 })], 50),
+      allotTokens([demand(90, { floor: 90, priority: 2 }), demand(30, { floor: 20, priority: 1 })], 50),
       [0, 30],
     )
   })
 
   test('case 104: no section gets more than its ceiling; ties go to the first', () => {
-    assert.deepEqual(allot([demand(90, { ceiling: 20 }), demand(90)], 80), [20, 60])
-    assert.deepEqual(allot([demand(90), demand(90)], 100), [90, 10])
-    assert.deepEqual(allot([demand(90, { ceiling: 20 }), demand(90, { ceiling: 20, whole: true })], null), [20, 90])
+    assert.deepEqual(allotTokens([demand(90, { ceiling: 20 }), demand(90)], 80), [20, 60])
+    assert.deepEqual(allotTokens([demand(90), demand(90)], 100), [90, 10])
+    assert.deepEqual(
+      allotTokens([demand(90, { ceiling: 20 }), demand(90, { ceiling: 20, whole: true })], null),
+      [20, 90],
+    )
   })
 
   test('case 106: a limit is above 0, or null for none', () => {
-    assert.deepEqual(allot([demand(1_000_000)], null), [1_000_000])
+    assert.deepEqual(allotTokens([demand(1_000_000)], null), [1_000_000])
     for (const limit of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
-      assert.throws(() => allot([demand(1)], limit), { code: 'config_invalid' }, String(limit))
+      assert.throws(() => allotTokens([demand(1)], limit), { code: 'config_invalid' }, String(limit))
   })
 
   test('case 105: a whole section is complete, whatever its ceiling, and comes before every floor', () => {
     assert.deepEqual(
-      allot([demand(50, { floor: 50, priority: 9 }), demand(80, { whole: true, ceiling: 10 })], 100),
+      allotTokens([demand(50, { floor: 50, priority: 9 }), demand(80, { whole: true, ceiling: 10 })], 100),
       [0, 80],
     )
     assert.throws(
-      () => allot([demand(50, { whole: true, name: 'policy' }), demand(80, { whole: true, name: 'input' })], 129),
+      () => allotTokens([demand(50, { whole: true, name: 'policy' }), demand(80, { whole: true, name: 'input' })], 129),
       (error: unknown) =>
         error instanceof TirelessError &&
         error.code === 'model_oversize' &&
@@ -111,7 +114,7 @@ describe('O14: the compiler', () => {
   for (const [kind, text] of Object.entries(TEXTS))
     test(`case 104: never over the limit; the mark says how much is missing: ${kind}`, () => {
       for (const limit of [60, 200, 1000]) {
-        const made = compile(
+        const made = compileSections(
           [wholeSection('rules', 'Be brief.'), section('memory', text, { priority: 1 }), section('more', text)],
           limit,
         )
@@ -146,7 +149,7 @@ describe('O14: the compiler', () => {
     fc.assert(
       fc.property(fc.array(any, { maxLength: 6 }), fc.integer({ min: 1, max: 400 }), (sections, limit) => {
         try {
-          const { text: made, parts } = compile(sections, limit)
+          const { text: made, parts } = compileSections(sections, limit)
           return (
             estimateTokens(made) <= limit &&
             parts.every(({ name, missing }) => missing === 0 || sections.some((it) => it.name === name && !it.whole))
@@ -160,7 +163,10 @@ describe('O14: the compiler', () => {
 
   test('case 104: sections are truncated at line ends, and the unused rest goes to the next section', () => {
     const lines = `${'a line of ten words that is neither long nor short\n'.repeat(20)}`
-    const made = compile([section('first', lines, { priority: 1, ceiling: 100 }), section('second', lines)], 200)
+    const made = compileSections(
+      [section('first', lines, { priority: 1, ceiling: 100 }), section('second', lines)],
+      200,
+    )
     const [first, second] = made.parts
     assert.match(first?.text ?? '', /short\n\[… \d+ of \d+ characters left out …\]$/)
     assert.ok((first?.tokens ?? 0) < 100)
@@ -168,18 +174,18 @@ describe('O14: the compiler', () => {
   })
 
   test('empty sections leave no gap; blank lines around a section are removed', () => {
-    const made = compile([section('a', '\n\n  one\n\n'), section('b', ' \n '), section('c', 'two')], null)
+    const made = compileSections([section('a', '\n\n  one\n\n'), section('b', ' \n '), section('c', 'two')], null)
     assert.equal(made.text, '  one\n\ntwo')
     assert.deepEqual([made.parts.map(({ name }) => name), made.dropped], [['a', 'c'], []])
   })
 
   test('case 103: the system prompt has a fixed order of sections, and includes the text protocol', () => {
-    const made = compileSystem(
+    const made = compileSystemPrompt(
       { unattended: 'U', output_protocol: 'O', toolbox: 'T', role: 'R', policy: 'P', process_rules: 'S' },
       'X',
     )
     assert.equal(made.text, 'R\n\nS\n\nP\n\nT\n\nO\n\nX\n\nU')
-    assert.deepEqual(compileSystem('one text').text, 'one text')
-    assert.deepEqual(compileSystem('one text', 'protocol').text, 'one text\n\nprotocol')
+    assert.deepEqual(compileSystemPrompt('one text').text, 'one text')
+    assert.deepEqual(compileSystemPrompt('one text', 'protocol').text, 'one text\n\nprotocol')
   })
 })

@@ -1,11 +1,11 @@
 /** Compiles sections into a prompt within a token limit. Pure: the same sections always give the same bytes. */
 
-import { allot, byPriority } from './budget.ts'
-import { type Fitted, fitted } from './cut.ts'
+import { allotTokens, byPriority } from './budget.ts'
+import { type TruncatedText, truncateEnd } from './cut.ts'
 import type { Section } from './sections.ts'
 import { estimateTokens } from './tokens.ts'
 
-export interface Part {
+export interface CompiledPart {
   readonly name: string
   readonly text: string
   readonly tokens: number
@@ -13,12 +13,12 @@ export interface Part {
   readonly missing: number
 }
 
-export interface Compiled {
+export interface CompiledPrompt {
   readonly text: string
   /** Of the whole text; never more than the limit. */
   readonly tokens: number
   /** In the order of the sections. */
-  readonly parts: readonly Part[]
+  readonly parts: readonly CompiledPart[]
   /** Names of the sections that did not fit. */
   readonly dropped: readonly string[]
 }
@@ -31,27 +31,27 @@ const BLANK_LINES = /^(?:[^\S\n]*\n)+/
  * `whole` section is complete, or `model_oversize` is thrown; truncated sections end with a mark and are listed like
  * dropped ones.
  */
-export function compile(sections: readonly Section[], limit: number | null): Compiled {
+export function compileSections(sections: readonly Section[], limit: number | null): CompiledPrompt {
   const between = estimateTokens(SEPARATOR)
   const nonEmpty = sections
     // Blank lines around a section are removed.
     .map((section) => ({ ...section, text: section.text.replace(BLANK_LINES, '').trimEnd() }))
     .filter(({ text }) => text !== '')
     .map((section) => ({ ...section, need: estimateTokens(section.text) + between }))
-  const allotted = allot(nonEmpty, limit)
-  const parts = new Map<number, Fitted>()
+  const allotted = allotTokens(nonEmpty, limit)
+  const parts = new Map<number, TruncatedText>()
   let unused = 0
   for (const i of byPriority(nonEmpty)) {
     const section = nonEmpty[i]
     const tokens = allotted[i] ?? 0
     if (!section || tokens === 0) continue
     const room = tokensFor(section, tokens, unused, between)
-    const part = fitted(section.text, room)
+    const part = truncateEnd(section.text, room)
     if (part) parts.set(i, part)
     // Sections are truncated at line ends; the unused rest goes to the next section.
     unused += tokens - (part ? part.tokens + between : 0)
   }
-  const kept = nonEmpty.flatMap(({ name }, i): Part[] => {
+  const kept = nonEmpty.flatMap(({ name }, i): CompiledPart[] => {
     const part = parts.get(i)
     return part ? [{ name, ...part }] : []
   })

@@ -6,21 +6,21 @@
 import type { CallResult } from '../domain/decision.ts'
 import type { Json } from '../domain/json.ts'
 import type { Observation } from '../domain/observation.ts'
-import type { Answer, Cut } from '../domain/record.ts'
-import type { Message } from '../ports/model.ts'
-import { quarantined } from './data-fence.ts'
+import type { HistoryCut, ModelAnswer } from '../domain/record.ts'
+import type { ModelMessage } from '../ports/model.ts'
+import { fenceUntrusted } from './data-fence.ts'
 
 /** Raise it whenever the same records would give other bytes. Recorded with every request. */
 export const COMPILER_VERSION = 6
 
-export function inputMessages(input: readonly Observation[], feedback?: string): Message[] {
+export function inputMessages(input: readonly Observation[], feedback?: string): ModelMessage[] {
   const lines = input.map(observationText)
   if (feedback !== undefined) lines.push(`[feedback] ${feedback}`)
   return lines.length > 0 ? [{ role: 'user', text: lines.join('\n\n') }] : []
 }
 
 /** For cuts recorded by compiler 4 or before; later ones use `openingMessage`. */
-export function pastMessages({ summary, recalled }: Cut): Message[] {
+export function legacyCutMessages({ summary, recalled }: HistoryCut): ModelMessage[] {
   const parts = [
     ...(summary === '' ? [] : [`[what happened before, in short]\n${summary}`]),
     ...(recalled.length === 0 ? [] : [`[from earlier, as it may matter now]\n${recalled.join('\n---\n')}`]),
@@ -29,7 +29,7 @@ export function pastMessages({ summary, recalled }: Cut): Message[] {
 }
 
 /** `inText`: the model writes its calls as text, so they stay in the text. */
-export function answerMessage(answer: Answer, inText: boolean): Message {
+export function answerMessage(answer: ModelAnswer, inText: boolean): ModelMessage {
   if (inText) return { role: 'assistant', text: answer.text, calls: [] }
   return {
     role: 'assistant',
@@ -44,12 +44,17 @@ export function answerMessage(answer: Answer, inText: boolean): Message {
 }
 
 /** A call's result from the journal. `nonce`: set where the content is third-party text. */
-export interface Shown {
+export interface JournalledResult {
   readonly result: CallResult
   readonly nonce?: string | undefined
 }
 
-export function resultMessage(answer: Answer, index: number, shown: Shown, inText: boolean): Message {
+export function resultMessage(
+  answer: ModelAnswer,
+  index: number,
+  shown: JournalledResult,
+  inText: boolean,
+): ModelMessage {
   const ok = shown.result.status === 'ok'
   const tool = answer.calls[index]?.tool ?? ''
   const text = resultText(tool, shown)
@@ -58,17 +63,17 @@ export function resultMessage(answer: Answer, index: number, shown: Shown, inTex
 }
 
 /** For a call that a person allowed: it belongs to no answer of the model, so its result comes as a user message. */
-export function approvedMessage(tool: string, shown: Shown): Message {
+export function approvedMessage(tool: string, shown: JournalledResult): ModelMessage {
   return { role: 'user', text: `[approved: ${tool}] ${resultText(tool, shown)}` }
 }
 
-function resultText(tool: string, { result: { status, content }, nonce }: Shown): string {
-  const text = nonce === undefined ? content : quarantined(tool, content, nonce)
+function resultText(tool: string, { result: { status, content }, nonce }: JournalledResult): string {
+  const text = nonce === undefined ? content : fenceUntrusted(tool, content, nonce)
   return status === 'ok' ? text : `[${status}] ${text}`
 }
 
 /** Native calls and results as text, for a model that writes its calls as text. */
-export function asText(message: Message): Message {
+export function callsAsText(message: ModelMessage): ModelMessage {
   if (message.role === 'tool') return { role: 'user', text: `[result of ${message.tool}] ${message.text}` }
   if (message.role !== 'assistant' || message.calls.length === 0) return message
   const called = message.calls.map(({ tool, args }) => `[called ${tool} ${JSON.stringify(args)}]`)
@@ -76,7 +81,7 @@ export function asText(message: Message): Message {
 }
 
 /** The provider's id; made unique where the model repeated one, because providers refuse duplicate ids. */
-function callId(answer: Answer, index: number): string {
+function callId(answer: ModelAnswer, index: number): string {
   const id = answer.calls[index]?.id ?? ''
   return answer.calls.some((other, i) => i !== index && other.id === id) || id === '' ? `${id}_${index}` : id
 }

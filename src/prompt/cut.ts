@@ -8,7 +8,7 @@ import { estimateTokens } from './tokens.ts'
 /** Upper bound of characters per token, for the search (a blank before a word is free). */
 const MAX_CHARS_PER_TOKEN = 5
 
-export interface Fitted {
+export interface TruncatedText {
   readonly text: string
   readonly tokens: number
   /** Tokens left out. */
@@ -16,7 +16,7 @@ export interface Fitted {
 }
 
 /** Contract: at most `room` tokens; undefined where not even the mark and one character fit. Never half a character. */
-export function fitted(text: string, room: number): Fitted | undefined {
+export function truncateEnd(text: string, room: number): TruncatedText | undefined {
   const all = estimateTokens(text)
   if (all <= room) return { text, tokens: all, missing: 0 }
   let [fits, tooLong] = [0, Math.min(text.length, room * MAX_CHARS_PER_TOKEN) + 1]
@@ -35,7 +35,7 @@ export function fitted(text: string, room: number): Fitted | undefined {
 const HEAD_SHARE = 0.6
 
 /** Contract: at most `room` tokens from both ends, or the mark alone. Data fences stay closed around their content. */
-export function cutMiddle(text: string, room: number): string {
+export function truncateMiddle(text: string, room: number): string {
   if (text.length <= room * MAX_CHARS_PER_TOKEN && estimateTokens(text) <= room) return text
   let [fits, tooLong] = [0, Math.min(text.length, room * MAX_CHARS_PER_TOKEN) + 1]
   while (tooLong - fits > 1) {

@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 
-export interface Inserted {
+export interface FencedText {
   readonly label: string
   readonly text: string
   readonly nonce: string
@@ -22,14 +22,14 @@ const LOOKALIKES = new RegExp(
 )
 
 /** Contract: no text can close the fence or pass for a control token. */
-export function quarantined(label: string, text: string, nonce: string): string {
+export function fenceUntrusted(label: string, text: string, nonce: string): string {
   const defused = text.replaceAll(LOOKALIKES, (found) =>
     found.replaceAll('<', '‹').replaceAll('>', '›').replaceAll('[', '⟦'),
   )
-  return fenced({ label, text: defused, nonce })
+  return fenceText({ label, text: defused, nonce })
 }
 
-export function fenced({ label, text, nonce }: Inserted): string {
+export function fenceText({ label, text, nonce }: FencedText): string {
   // Unpredictable; but where the text contains it all the same, another one is used.
   const mark = text.includes(nonce) ? nonceOf(nonce, text) : nonce
   return `<data ${mark} ${label}>\n${text}\n</data ${mark}>`

@@ -1,9 +1,9 @@
 /** The facts shown to the model when a run starts: the best matches within a token budget, fenced as data. */
 
-import type { Fact, Recalled, RecalledFact } from '../domain/fact.ts'
-import type { Message } from '../ports/model.ts'
-import { compile } from './compile.ts'
-import { nonceOf, quarantined } from './data-fence.ts'
+import type { Fact, RecalledFact, RecalledFacts } from '../domain/fact.ts'
+import type { ModelMessage } from '../ports/model.ts'
+import { compileSections } from './compile.ts'
+import { fenceUntrusted, nonceOf } from './data-fence.ts'
 import { memoryMark } from './placeholders.ts'
 
 /** Limits in tokens; the total includes the fences. */
@@ -14,7 +14,7 @@ const MAX_FACT_TOKENS = 300
 const MIN_FACT_TOKENS = 150
 
 /** Contract: takes facts best match first; undefined where there are none. */
-export function recalledOf(facts: readonly Fact[]): Recalled | undefined {
+export function selectFacts(facts: readonly Fact[]): RecalledFacts | undefined {
   if (facts.length === 0) return undefined
   const sections = facts.map(({ id, key, text }, rank) => ({
     name: id,
@@ -24,7 +24,7 @@ export function recalledOf(facts: readonly Fact[]): Recalled | undefined {
     floor: MIN_FACT_TOKENS,
     ceiling: MAX_FACT_TOKENS,
   }))
-  const { parts, dropped } = compile(sections, MAX_TOKENS - FENCE_TOKENS * facts.length)
+  const { parts, dropped } = compileSections(sections, MAX_TOKENS - FENCE_TOKENS * facts.length)
   const partsById = new Map(parts.map((part) => [part.name, part]))
   const cut = facts.filter(({ id }) => (partsById.get(id)?.missing ?? 0) > 0)
   const droppedFacts = facts.filter(({ id }) => dropped.includes(id))
@@ -39,17 +39,17 @@ export function recalledOf(facts: readonly Fact[]): Recalled | undefined {
 }
 
 /** `ts`: when the facts were journalled. */
-export function recalledMessage({ facts }: Recalled, ts: number): Message {
+export function factsMessage({ facts }: RecalledFacts, ts: number): ModelMessage {
   return { role: 'user', text: ['[remembered facts that may matter now]', ...fenceFacts(facts, ts)].join('\n') }
 }
 
 /** Contract: replaces the memory mark with the facts; nothing else changes. */
-export function withMemory(text: string, nonce: string, recalled: Recalled | undefined): string {
+export function insertFacts(text: string, nonce: string, recalled: RecalledFacts | undefined): string {
   const facts = fenceFacts(recalled?.facts ?? [], nonce)
   return text.replaceAll(memoryMark(nonce), () => facts.join('\n') || '(none)')
 }
 
 const fenceFacts = (facts: readonly RecalledFact[], salt: string | number): readonly string[] =>
   facts.map(({ id, text, created_at }) =>
-    quarantined(`remembered ${created_at.slice(0, 10)}`, text, nonceOf(salt, id, text)),
+    fenceUntrusted(`remembered ${created_at.slice(0, 10)}`, text, nonceOf(salt, id, text)),
   )

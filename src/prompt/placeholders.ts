@@ -2,18 +2,18 @@
  * Fills in placeholders such as `{STATE}`, in one pass: inserted text is data, and placeholders in it are not expanded.
  */
 
-import { quarantined } from './data-fence.ts'
+import { fenceUntrusted } from './data-fence.ts'
 
 /**
  * `nonce`: made when the value was journalled; null: text of the runtime itself, such as the time, which needs no
  * fence.
  */
-export interface Value {
+export interface PlaceholderValue {
   readonly text: string
   readonly nonce: string | null
 }
 
-export interface Expanded {
+export interface ExpandedText {
   readonly text: string
   /** Unknown placeholders, which stay as they are; each once, in order of appearance. */
   readonly unknown: readonly string[]
@@ -22,7 +22,7 @@ export interface Expanded {
 const PLACEHOLDER = /\{([A-Z][A-Z0-9_]*)\}/g
 
 /** Contract: pure. */
-export function expandPlaceholders(text: string, values: Readonly<Record<string, Value>>): Expanded {
+export function expandPlaceholders(text: string, values: Readonly<Record<string, PlaceholderValue>>): ExpandedText {
   const unknown = new Set<string>()
   const expanded = text.replace(PLACEHOLDER, (whole, name: string) => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined
@@ -30,13 +30,13 @@ export function expandPlaceholders(text: string, values: Readonly<Record<string,
       unknown.add(name)
       return whole
     }
-    return value.nonce === null ? value.text : quarantined(name, value.text, value.nonce)
+    return value.nonce === null ? value.text : fenceUntrusted(name, value.text, value.nonce)
   })
   return { text: expanded, unknown: [...unknown] }
 }
 
 /** Filled in when the run starts, not when it is planned, with the agent's facts at that time. */
-export const MEMORY = 'MEMORY'
+export const MEMORY_PLACEHOLDER = 'MEMORY'
 
 /** Marks the position of the facts. Inserted text cannot contain it, because the nonce is unpredictable. */
-export const memoryMark = (nonce: string): string => `{${MEMORY}:${nonce}}`
+export const memoryMark = (nonce: string): string => `{${MEMORY_PLACEHOLDER}:${nonce}}`

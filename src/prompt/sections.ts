@@ -5,7 +5,7 @@
 
 import type { SkillLine } from '../domain/skill.ts'
 import type { SystemPrompt, SystemSection } from '../ports/behaviour.ts'
-import { type Compiled, compile } from './compile.ts'
+import { type CompiledPrompt, compileSections } from './compile.ts'
 
 export interface Section {
   readonly name: string
@@ -45,11 +45,11 @@ interface ApprovedTexts {
 }
 
 /** `protocol`: instructions for models that write their calls as text. */
-export function compileSystem(prompt: SystemPrompt, protocol = '', approved: ApprovedTexts = {}): Compiled {
+export function compileSystemPrompt(prompt: SystemPrompt, protocol = '', approved: ApprovedTexts = {}): CompiledPrompt {
   const own = typeof prompt === 'string' ? { role: prompt } : prompt
   const output_protocol = [own.output_protocol ?? '', protocol].filter((text) => text !== '').join('\n\n')
   const all = { ...own, output_protocol, ...approvedSections(approved) }
-  return compile(
+  return compileSections(
     SYSTEM_ORDER.map((name) => wholeSection(name, all[name] ?? '')),
     null,
   )

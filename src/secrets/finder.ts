@@ -7,28 +7,28 @@
  * their pieces, so that a part of one is found.
  */
 
-import { formsOf } from './forms.ts'
+import { encodingsOf } from './forms.ts'
 
-export interface Named {
+export interface NamedSecret {
   readonly name: string
   readonly value: string
 }
 
-export interface Range {
+export interface SecretRange {
   readonly from: number
   readonly to: number
   readonly name: string
 }
 
-export interface Found {
+export interface MatchResult {
   /** In order; ranges neither overlap nor touch. */
-  readonly ranges: readonly Range[]
+  readonly ranges: readonly SecretRange[]
   /** From this index on the text may be the incomplete beginning of a secret. */
   readonly open: number
 }
 
 /** Fewer letters would match in ordinary words. */
-export const FEWEST_LETTERS = 6
+export const MIN_LETTERS = 6
 /** Shorter encodings must match exactly. */
 const MIN_LOOSE_MATCH = 16
 const MAX_WHOLE = 64
@@ -50,7 +50,7 @@ interface Piece {
   readonly length: number
 }
 
-export class Finder {
+export class SecretMatcher {
   readonly #table = new Uint8Array(1 << TABLE_BITS)
   readonly #pieces = new Map<string, Piece[]>()
   /** The first letter, and the first two letters, of each piece. */
@@ -58,12 +58,12 @@ export class Finder {
   /** Characters of the longest encoding, without escapes and line breaks. */
   readonly longest: number
 
-  constructor(known: readonly Named[]) {
+  constructor(known: readonly NamedSecret[]) {
     let longest = 0
     for (const { name, value } of known)
-      for (const text of lettersOf(value).length < FEWEST_LETTERS ? [] : formsOf(value)) {
-        const letters = lettersOf(text)
-        if (letters.length < FEWEST_LETTERS) continue
+      for (const text of significantLetters(value).length < MIN_LETTERS ? [] : encodingsOf(value)) {
+        const letters = significantLetters(text)
+        if (letters.length < MIN_LETTERS) continue
         longest = Math.max(longest, text.length)
         for (const piece of piecesOf({ name, letters, exact: exactText(text, letters) })) this.#add(piece)
       }
@@ -76,7 +76,7 @@ export class Finder {
     for (let i = 0; i < 3; i += 1) hash = rollHash(hash, letters.charCodeAt(piece.at + i))
     this.#table[hash] = 1
     for (const length of [1, 2]) this.#beginnings.add(letters.slice(piece.at, piece.at + length))
-    const key = letters.slice(piece.at, piece.at + FEWEST_LETTERS)
+    const key = letters.slice(piece.at, piece.at + MIN_LETTERS)
     const existing = this.#pieces.get(key)
     if (existing) existing.push(piece)
     else this.#pieces.set(key, [piece])
@@ -86,8 +86,8 @@ export class Finder {
     return this.#pieces.size === 0
   }
 
-  find(text: string): Found {
-    const ranges: Range[] = []
+  find(text: string): MatchResult {
+    const ranges: SecretRange[] = []
     const covered = new Map<Encoding, number>()
     const table = this.#table
     let hash = 0
@@ -126,9 +126,9 @@ export class Finder {
    * Adds the matches that begin at `from`. `covered`: the end of the last match of each encoding, so that its pieces
    * are not matched again. Contract: true where the text ends before a match is decided.
    */
-  #matchAt(text: string, from: number, ranges: Range[], covered: Map<Encoding, number>): boolean {
-    const start = lettersFrom(text, from, FEWEST_LETTERS)
-    if (start.length < FEWEST_LETTERS) return true
+  #matchAt(text: string, from: number, ranges: SecretRange[], covered: Map<Encoding, number>): boolean {
+    const start = lettersFrom(text, from, MIN_LETTERS)
+    if (start.length < MIN_LETTERS) return true
     let open = false
     for (const { form, at, length } of this.#pieces.get(start) ?? []) {
       if ((covered.get(form) ?? 0) > from) continue
@@ -157,7 +157,7 @@ const HASH_MASK = (1 << TABLE_BITS) - 1
 /** Rolling hash of the last three letters. */
 const rollHash = (hash: number, code: number): number => ((hash << HASH_SHIFT) ^ code) & HASH_MASK
 
-export const lettersOf = (text: string): string => lettersFrom(text, 0, Number.POSITIVE_INFINITY)
+export const significantLetters = (text: string): string => lettersFrom(text, 0, Number.POSITIVE_INFINITY)
 
 function lettersFrom(text: string, from: number, max: number): string {
   let letters = ''
@@ -229,9 +229,9 @@ function exactText(text: string, letters: string): string | undefined {
   return text.slice(from, to)
 }
 
-function mergeRanges(text: string, ranges: readonly Range[]): readonly Range[] {
+function mergeRanges(text: string, ranges: readonly SecretRange[]): readonly SecretRange[] {
   const sorted = ranges.toSorted((a, b) => a.from - b.from || b.to - a.to)
-  const all: Range[] = []
+  const all: SecretRange[] = []
   for (const range of sorted) {
     const last = all.at(-1)
     const isAdjacent = last && (range.from < last.to || (range.from === last.to && range.name === last.name))

@@ -1,7 +1,7 @@
 /** The encodings in which a secret may appear: plain, escaped, encoded, reversed. Pure. */
 
 /** Contract: without duplicates; the secret itself first. */
-export function formsOf(secret: string): readonly string[] {
+export function encodingsOf(secret: string): readonly string[] {
   const text = secret.toWellFormed()
   const json = escapeJson(text)
   const bodies = [...new Set([text, json])]

@@ -3,7 +3,7 @@
  * read.
  */
 
-import type { Named } from './finder.ts'
+import type { NamedSecret } from './finder.ts'
 
 /** The beginning of a word, also after an escaped line break, as in JSON inside JSON. */
 const START = String.raw`(?:\b|(?<=\\[nrt]))`
@@ -44,19 +44,19 @@ const QUICK_CHECK = new RegExp(
 const MIN_LENGTH = 8
 
 /** A text must be searched this far beyond the point where it is truncated. */
-export const LONGEST_LOOK = 200
+export const MAX_PATTERN_LENGTH = 200
 
-export const HIDDEN = '(secret)'
+export const REDACTED_MARK = '(secret)'
 
-export function withoutLooks(text: string): string {
+export function redactLookalikes(text: string): string {
   if (text.length < MIN_LENGTH || !QUICK_CHECK.test(text)) return text
-  return SECRET_PATTERNS.reduce((left, look) => left.replace(look, `$1${HIDDEN}`), text)
+  return SECRET_PATTERNS.reduce((left, look) => left.replace(look, `$1${REDACTED_MARK}`), text)
 }
 
 const SECRET_NAME = /KEY|TOKEN|SECRET|PASSW|CREDENTIAL/i
 
 /** The values of environment variables whose names suggest a secret. */
-export function secretsIn(env: Readonly<Record<string, string | undefined>>): readonly Named[] {
+export function secretsInEnv(env: Readonly<Record<string, string | undefined>>): readonly NamedSecret[] {
   return Object.entries(env).flatMap(([name, value]) => (SECRET_NAME.test(name) && value ? [{ name, value }] : []))
 }
 
@@ -68,7 +68,7 @@ const ORDINARY_WORDS = /^([A-Z]?[a-z]+([-_. ][A-Z]?[a-z]+)*|[A-Z]+([-_. ][A-Z]+)
  * True where a value is probably a secret: no word, number, path or URL. Errs on the side of false: a word removed from
  * the journal by mistake is lost.
  */
-export function isLikely(value: string): boolean {
+export function isLikelySecret(value: string): boolean {
   if (value.length < MIN_GUESS || /^[/~.]|^\w+:\/\/|^[\d.]+$/.test(value)) return false
   return /\d/.test(value) || (value.length >= LONG_VALUE && !ORDINARY_WORDS.test(value))
 }

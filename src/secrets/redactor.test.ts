@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { base64, keyLine, SHAPES, WRITINGS } from '../../test/planted.ts'
-import { isLikely, secretsIn } from './looks.ts'
+import { isLikelySecret, secretsInEnv } from './looks.ts'
 import { Redactor } from './redactor.ts'
 
 const { redact } = new Redactor()
 
 function redactorOf(...values: readonly string[]): Redactor {
   const made = new Redactor()
-  for (const [i, value] of values.entries()) made.know(`S${i}`, value)
+  for (const [i, value] of values.entries()) made.addSecret(`S${i}`, value)
   return made
 }
 
@@ -39,14 +39,16 @@ describe('case 60: redaction', () => {
 
   test('a text without secrets is checked again after a new secret is known, however long it is', () => {
     const made = new Redactor()
-    made.know('OTHER', 'another-secret-value-1')
+    made.addSecret('OTHER', 'another-secret-value-1')
     const texts = ['a hunter2hunter2', `${'word '.repeat(200)}hunter2hunter2`]
-    for (const text of texts) for (const hides of [made.hide, made.redact, made.hide]) assert.equal(hides(text), text)
-    made.guess('hunter2hunter2')
+    for (const text of texts)
+      for (const hides of [made.redactKnown, made.redact, made.redactKnown]) assert.equal(hides(text), text)
+    made.addGuess('hunter2hunter2')
     for (const text of texts) assert.match(made.redact(text), /\(secret\)$/)
-    for (const text of texts) assert.equal(made.hide(text), text)
-    made.know('LATE', 'hunter2hunter2')
-    for (const text of texts) for (const hides of [made.hide, made.redact]) assert.match(hides(text), /‹secret:LATE›$/)
+    for (const text of texts) assert.equal(made.redactKnown(text), text)
+    made.addSecret('LATE', 'hunter2hunter2')
+    for (const text of texts)
+      for (const hides of [made.redactKnown, made.redact]) assert.match(hides(text), /‹secret:LATE›$/)
   })
 
   test('texts that only mention secrets stay unchanged', () => {
@@ -64,16 +66,16 @@ describe('case 60: redaction', () => {
   test('three characters are no secret: they occur in ordinary words', () => {
     const short = redactorOf('', 'a', 'ab', 'abc', 'a b\\c ')
     for (const text of ['abc', '{"a":"abc"}', 'YWJj', '616263', 'a b\\c ']) assert.equal(short.redact(text), text)
-    assert.equal(short.cut('abcabc', 4), 'abca…')
+    assert.equal(short.redactAndClip('abcabc', 4), 'abca…')
   })
 
   test('values of variables with names like KEY or TOKEN count as secrets', () => {
     const env = { OPENAI_API_KEY: 'abcdefgh', GITHUB_TOKEN: 'ijklmnop', HOME: '/home/user', NONE: undefined }
     assert.deepEqual(
-      secretsIn(env).map(({ name }) => name),
+      secretsInEnv(env).map(({ name }) => name),
       ['OPENAI_API_KEY', 'GITHUB_TOKEN'],
     )
-    for (const value of ['a1b2c3d4', 'xGhYtRkLmNbVcZqW', 'hunter2-hunter2']) assert.ok(isLikely(value), value)
+    for (const value of ['a1b2c3d4', 'xGhYtRkLmNbVcZqW', 'hunter2-hunter2']) assert.ok(isLikelySecret(value), value)
     for (const value of [
       'required',
       '/run/keys/id_1',
@@ -82,7 +84,7 @@ describe('case 60: redaction', () => {
       'correct horse battery',
       'short1',
     ])
-      assert.ok(!isLikely(value), value)
+      assert.ok(!isLikelySecret(value), value)
   })
 
   test('the time is linear in the length, also for hostile texts', () => {
@@ -105,7 +107,7 @@ const MAX_LEFT = 4
 describe('case 136: a known secret', () => {
   for (const [shape, secret] of Object.entries(SHAPES))
     test(`${shape}: is removed in every encoding`, () => {
-      const { hide } = redactorOf(secret)
+      const { redactKnown: hide } = redactorOf(secret)
       for (const [writing, write] of Object.entries(WRITINGS)) {
         const text = write(secret)
         const redacted = hide(`before ${text} after`)
@@ -119,7 +121,7 @@ describe('case 136: a known secret', () => {
   test('is removed from pieces, wherever the text is split', () => {
     for (const secret of Object.values(SHAPES)) {
       const text = `so ${secret}, or ${base64(secret)}; and not ${secret.slice(0, 4)}.`
-      const { hide } = redactorOf(secret)
+      const { redactKnown: hide } = redactorOf(secret)
       for (const size of [1, 2, 3, 7, 50]) {
         const pieces = text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? []
         const hiding = redactorOf(secret).stream()
@@ -139,27 +141,27 @@ describe('case 136: a known secret', () => {
 
   test('a part of a long secret is removed, too, but not the common lines of key files', () => {
     const pem = SHAPES.pem ?? ''
-    const { hide } = redactorOf(pem)
+    const { redactKnown: hide } = redactorOf(pem)
     assert.equal(hide(`line: ${keyLine(7)}!`), 'line: ‹secret:S0›!')
     assert.equal(hide(base64(pem).slice(300, 500)), '‹secret:S0›')
     assert.equal(hide('-----BEGIN PRIVATE KEY-----'), '-----BEGIN PRIVATE KEY-----')
   })
 
   test('JSON stays JSON, and two overlapping secrets are both removed', () => {
-    const { hide } = redactorOf('"quoted" 1234567890', 'n1234567')
+    const { redactKnown: hide } = redactorOf('"quoted" 1234567890', 'n1234567')
     for (const value of ['"quoted" 1234567890', 'an1234567', 'a"n1234567'])
       assert.doesNotMatch(JSON.stringify(JSON.parse(hide(JSON.stringify({ value })))), /1234567/)
-    assert.equal(redactorOf('alpha-12345', '12345-omega').hide('alpha-12345-omega'), '‹secret:S0›')
+    assert.equal(redactorOf('alpha-12345', '12345-omega').redactKnown('alpha-12345-omega'), '‹secret:S0›')
   })
 
   test('nothing else in a text changes', () => {
-    const { hide } = redactorOf(...Object.values(SHAPES))
+    const { redactKnown: hide } = redactorOf(...Object.values(SHAPES))
     for (const text of ['', 'zq7#K d', 'ghx_', 'secret:S0', 'correct horse', '‹secret:S0›', 'x'.repeat(5000)])
       assert.equal(hide(text), text)
   })
 
   test('a long text costs one lookup per letter, whatever it contains', () => {
-    const { hide } = redactorOf(...Object.values(SHAPES))
+    const { redactKnown: hide } = redactorOf(...Object.values(SHAPES))
     for (const text of [
       '-----BEGIN PRIVATE KEY-----\n',
       'ghx_9f8Ae7Dc6B',

@@ -1,10 +1,10 @@
 /** Removes secrets from every text that is stored or leaves the process, and puts their names in place. */
 
-import { Finder, type Found, type Named, type Range } from './finder.ts'
-import { HIDDEN, LONGEST_LOOK, withoutLooks } from './looks.ts'
+import { type MatchResult, type NamedSecret, SecretMatcher, type SecretRange } from './finder.ts'
+import { MAX_PATTERN_LENGTH, REDACTED_MARK, redactLookalikes } from './looks.ts'
 
 /** Redacts known secrets in a text that arrives in pieces. */
-export interface HidingStream {
+export interface RedactingStream {
   /**
    * Contract: returns the text that is safe so far; a possible beginning of a secret is held back until it is decided.
    */
@@ -23,8 +23,8 @@ export class Redactor {
   /** Names by value. A secret stays known until the process ends. */
   readonly #known = new Map<string, string>()
   readonly #guessed = new Set<string>()
-  #knownMatcher: Finder | undefined
-  #guessedMatcher: Finder | undefined
+  #knownMatcher: SecretMatcher | undefined
+  #guessedMatcher: SecretMatcher | undefined
   /** Cache of short texts without known secrets: records repeat the same ones. */
   #withoutKnown = new Set<string>()
   /** The same cache for `redact`. */
@@ -33,14 +33,14 @@ export class Redactor {
   #latest: string[] = []
 
   /** Contract: from now on the value appears in no text that is stored or sent. */
-  know(name: string, value: string): void {
+  addSecret(name: string, value: string): void {
     if (this.#known.has(value)) return
     this.#known.set(value, name)
     this.#resetCaches()
   }
 
   /** A value that may be a secret: removed only from texts for people. */
-  guess(value: string): void {
+  addGuess(value: string): void {
     if (this.#guessed.has(value)) return
     this.#guessed.add(value)
     this.#resetCaches()
@@ -54,14 +54,14 @@ export class Redactor {
     this.#latest = []
   }
 
-  #matchers(): { readonly sure: Finder; readonly unsure: Finder } {
-    this.#knownMatcher ??= new Finder([...this.#known].map(([value, name]) => ({ name, value })))
-    this.#guessedMatcher ??= new Finder([...this.#guessed].map((value): Named => ({ name: '', value })))
+  #matchers(): { readonly sure: SecretMatcher; readonly unsure: SecretMatcher } {
+    this.#knownMatcher ??= new SecretMatcher([...this.#known].map(([value, name]) => ({ name, value })))
+    this.#guessedMatcher ??= new SecretMatcher([...this.#guessed].map((value): NamedSecret => ({ name: '', value })))
     return { sure: this.#knownMatcher, unsure: this.#guessedMatcher }
   }
 
   /** Contract: the text without known secrets in any encoding; nothing else changes. */
-  hide = (text: string): string => {
+  redactKnown = (text: string): string => {
     if (isLong(text) ? this.#latest.includes(text) : this.#withoutKnown.has(text)) return text
     const { sure } = this.#matchers()
     if (sure.isEmpty) return text
@@ -75,24 +75,24 @@ export class Redactor {
   /** Contract: like `redactKnown`, and also without values that may be secrets or look like one. */
   redact = (text: string): string => {
     if (this.#withoutAny.has(text)) return text
-    const hidden = this.hide(text)
+    const hidden = this.redactKnown(text)
     const { unsure } = this.#matchers()
-    const left = withoutLooks(unsure.isEmpty ? hidden : replaceRanges(hidden, unsure.find(hidden).ranges))
+    const left = redactLookalikes(unsure.isEmpty ? hidden : replaceRanges(hidden, unsure.find(hidden).ranges))
     if (left === text && text.length <= MAX_CACHED_LENGTH && this.#withoutAny.size < MAX_CACHED)
       this.#withoutAny.add(text)
     return left
   }
 
   /** Contract: at most `most` characters of the redacted text; secrets at the end are removed before truncating. */
-  cut = (text: string, most: number): string => {
+  redactAndClip = (text: string, most: number): string => {
     const { sure, unsure } = this.#matchers()
-    const margin = 2 * Math.max(sure.longest, unsure.longest, LONGEST_LOOK)
+    const margin = 2 * Math.max(sure.longest, unsure.longest, MAX_PATTERN_LENGTH)
     const safe = this.redact(text.slice(0, most + margin))
     return text.length > most || safe.length > most ? `${safe.slice(0, most)}…` : safe
   }
 
   /** Like `redactKnown`, piece by piece. */
-  stream(): HidingStream {
+  stream(): RedactingStream {
     let pending = ''
     return {
       push: (text) => {
@@ -107,7 +107,7 @@ export class Redactor {
         return safe
       },
       end: () => {
-        const rest = this.hide(pending)
+        const rest = this.redactKnown(pending)
         pending = ''
         return rest
       },
@@ -116,13 +116,13 @@ export class Redactor {
 }
 
 /** The end of the part in which no secret may be incomplete. */
-function safeEnd(text: string, { ranges, open }: Found): number {
+function safeEnd(text: string, { ranges, open }: MatchResult): number {
   const last = ranges.at(-1)
   const touching = last && last.to >= open ? Math.min(last.from, open) : open
   return Math.min(touching, text.length)
 }
 
-function replaceRanges(text: string, ranges: readonly Range[]): string {
+function replaceRanges(text: string, ranges: readonly SecretRange[]): string {
   let [left, at] = ['', 0]
   for (const { from, to, name } of ranges) {
     left += text.slice(at, from) + redactionMark(name)
@@ -131,4 +131,4 @@ function replaceRanges(text: string, ranges: readonly Range[]): string {
   return at === 0 && ranges.length === 0 ? text : left + text.slice(at)
 }
 
-const redactionMark = (name: string): string => (name === '' ? HIDDEN : `‹secret:${name}›`)
+const redactionMark = (name: string): string => (name === '' ? REDACTED_MARK : `‹secret:${name}›`)

@@ -1,7 +1,7 @@
 /** Which names and values are valid for a secret, and the references `secret:NAME` in texts. Pure. */
 
 import { TirelessError } from '../domain/error.ts'
-import { FEWEST_LETTERS, lettersOf } from './finder.ts'
+import { MIN_LETTERS, significantLetters } from './finder.ts'
 
 const NAME = '[A-Za-z](?:[A-Za-z0-9_.-]{0,62}[A-Za-z0-9_])?'
 const WHOLE_NAME = new RegExp(`^${NAME}$`)
@@ -10,7 +10,7 @@ const REFERENCE = new RegExp(`‹secret:(${NAME})›|\\bsecret:(${NAME})`, 'g')
 const MAX_CHARACTERS = 64 * 1024
 
 /** Contract: throws `usage`; the message never contains the value. */
-export function refuseUnfit(name: string, value: string): void {
+export function checkSecret(name: string, value: string): void {
   const refused = (what: string, got: string, expected: string, fix?: string): TirelessError =>
     new TirelessError('usage', { what, where: 'secrets set', got, expected, fix })
   if (!WHOLE_NAME.test(name))
@@ -23,12 +23,12 @@ export function refuseUnfit(name: string, value: string): void {
     throw refused('the secret is not text', 'binary data', 'UTF-8 text', 'encode it first, for example with base64')
   if (value.length > MAX_CHARACTERS)
     throw refused('the secret is too long', `${value.length} characters`, `at most ${MAX_CHARACTERS}`)
-  const letters = lettersOf(value).length
-  if (letters < FEWEST_LETTERS)
+  const letters = significantLetters(value).length
+  if (letters < MIN_LETTERS)
     throw refused(
       'the secret is too short: redacting it would make other texts unreadable',
       `${letters} characters, without blanks and backslashes`,
-      `at least ${FEWEST_LETTERS}`,
+      `at least ${MIN_LETTERS}`,
       'use a longer secret',
     )
   if (`secret:${name}`.includes(value))
@@ -36,10 +36,10 @@ export function refuseUnfit(name: string, value: string): void {
 }
 
 /** Contract: every reference replaced by the result of `valueFor`. */
-export function filled(text: string, valueFor: (name: string) => string): string {
+export function fillReferences(text: string, valueFor: (name: string) => string): string {
   return text.replaceAll(REFERENCE, (_, shown: string | undefined, named: string) => valueFor(shown ?? named))
 }
 
 /** Contract: the names that the text refers to. */
-export const mentionedIn = (text: string): readonly string[] =>
+export const referencedSecrets = (text: string): readonly string[] =>
   [...text.matchAll(REFERENCE)].map(([, shown, named]) => shown ?? named ?? '')

@@ -2,30 +2,30 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bracketed, isLoopback, isUs } from './access.ts'
+import { isLoopback, isOwnHost, urlHost } from './access.ts'
 
 const local = (host: string, address: string, port = 7717) => ({ host, address, port })
 
 test('HTTP: accepts loopback names, the configured host and the connected address, with the right port', () => {
   const at = local('tireless.lan', '192.168.1.5')
   for (const name of ['localhost', '127.0.0.1', '[::1]', 'tireless.lan', 'Tireless.LAN', '192.168.1.5'])
-    assert.ok(isUs(`${name}:7717`, at), name)
+    assert.ok(isOwnHost(`${name}:7717`, at), name)
   for (const name of [
     ...['evil.example:7717', 'localhost', 'localhost:7718', 'localhost.evil.example:7717', '192.168.1.6:7717', ''],
     ...['localhost.:7717', 'evil.example', 'localhost:7717@evil.example', undefined],
   ])
-    assert.ok(!isUs(name, at), name)
+    assert.ok(!isOwnHost(name, at), name)
 })
 
 test('HTTP: a wildcard address is no host name; addresses are accepted as URLs write them', () => {
   for (const host of ['0.0.0.0', '::', '[::]']) {
-    assert.ok(!isUs('0.0.0.0:7717', local(host, '127.0.0.1')))
-    assert.ok(!isUs('[::]:7717', local(host, '127.0.0.1')))
-    assert.ok(isUs('[fe80::1]:7717', local(host, 'fe80::1')))
-    assert.ok(isUs('10.0.0.7:7717', local(host, '::ffff:10.0.0.7')))
+    assert.ok(!isOwnHost('0.0.0.0:7717', local(host, '127.0.0.1')))
+    assert.ok(!isOwnHost('[::]:7717', local(host, '127.0.0.1')))
+    assert.ok(isOwnHost('[fe80::1]:7717', local(host, 'fe80::1')))
+    assert.ok(isOwnHost('10.0.0.7:7717', local(host, '::ffff:10.0.0.7')))
   }
-  assert.ok(isUs('localhost', local('127.0.0.1', '127.0.0.1', 80)), 'browsers omit port 80')
-  assert.equal(bracketed('::1'), '[::1]')
+  assert.ok(isOwnHost('localhost', local('127.0.0.1', '127.0.0.1', 80)), 'browsers omit port 80')
+  assert.equal(urlHost('::1'), '[::1]')
 })
 
 test('HTTP: recognizes loopback addresses, and no lookalikes', () => {

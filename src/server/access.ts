@@ -15,7 +15,7 @@ const MAX_ADDRESSES = 1000
 
 export type Credential = 'bearer' | 'cookie'
 
-export interface Access {
+export interface Authentication {
   /** Contract: the kind of credential that proves the owner; undefined if none does. */
   credentialOf(request: {
     readonly authorization: string | undefined
@@ -26,15 +26,15 @@ export interface Access {
   /** Contract: a new code, good once and for a short time. */
   newCode(): string
   /** Contract: counts a wrong attempt from the address; true if there were too many recently. */
-  isGuessing(address: string): boolean
+  countWrongAttempt(address: string): boolean
 }
 
-export function createAccess(options: {
+export function createAuthentication(options: {
   /** Contract: the current token; undefined: all logins are refused. */
   readonly token: () => string | undefined
   readonly secret: () => string
   readonly clock: Clock
-}): Access {
+}): Authentication {
   const { token, secret, clock } = options
   const codes = new Map<string, number>()
   const wrongAttempts = new Map<string, readonly number[]>()
@@ -63,7 +63,7 @@ export function createAccess(options: {
         (given.code !== undefined && redeemCode(given.code))
       return isOwner ? cookieFor(current) : undefined
     },
-    isGuessing(address) {
+    countWrongAttempt(address) {
       const at = clock.monotonic()
       const recent = [...(wrongAttempts.get(address) ?? []), at]
         .filter((then) => at - then < WRONG_PERIOD_MS)
@@ -96,7 +96,7 @@ const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]']
 const WILDCARDS = ['0.0.0.0', '[::]', '']
 
 /** The local end of a connection, and the configured host name. */
-export interface Door {
+export interface LocalAddress {
   readonly host: string
   readonly port: number
   readonly address: string
@@ -106,20 +106,20 @@ export interface Door {
  * Contract: whether a Host header, or the host of an Origin, names this server. With DNS rebinding a foreign page keeps
  * its own host name, so only these are accepted: loopback names, the configured host, and the connected address.
  */
-export function isUs(authority: string | undefined, { host, port, address }: Door): boolean {
+export function isOwnHost(authority: string | undefined, { host, port, address }: LocalAddress): boolean {
   const requested = authority?.toLowerCase()
-  const own = [host, address].map(bracketed).filter((name) => !WILDCARDS.includes(name))
+  const own = [host, address].map(urlHost).filter((name) => !WILDCARDS.includes(name))
   return [...LOOPBACK_NAMES, ...own].some(
     (name) => requested === `${name}:${port}` || (port === 80 && requested === name),
   )
 }
 
 /** Contract: the host as a URL has it. */
-export function bracketed(host: string): string {
+export function urlHost(host: string): string {
   const bare = host.toLowerCase().replace(/^::ffff:(?=\d+\.)/, '')
   return bare.includes(':') && !bare.startsWith('[') ? `[${bare}]` : bare
 }
 
 export function isLoopback(address: string | undefined): boolean {
-  return address !== undefined && /^(localhost$|127\.|\[::1\]$)/.test(bracketed(address))
+  return address !== undefined && /^(localhost$|127\.|\[::1\]$)/.test(urlHost(address))
 }

@@ -2,7 +2,7 @@
 
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { asTirelessError, type Complaint, type ErrorCode, TirelessError } from '../domain/error.ts'
+import { asTirelessError, type ErrorCode, type ErrorParts, TirelessError } from '../domain/error.ts'
 
 const STATUS: Readonly<Partial<Record<ErrorCode, ContentfulStatusCode>>> = {
   usage: 400,
@@ -23,13 +23,13 @@ export interface ErrorAnswer {
   readonly body: { readonly error: { readonly code: ErrorCode; readonly message: string } }
 }
 
-export function answerOf(thrown: unknown): ErrorAnswer {
+export function errorResponse(thrown: unknown): ErrorAnswer {
   const { code, message, retry } = asTirelessError(thrown instanceof HTTPException ? (thrown.cause ?? thrown) : thrown)
   const status = thrown instanceof HTTPException ? (thrown.status as ContentfulStatusCode) : STATUS[code]
   return { status: status ?? (retry === 'later' ? 503 : 500), body: { error: { code, message } } }
 }
 
 /** An error with an HTTP status that no error code maps to. */
-export function refusal(status: 405 | 413 | 415 | 429 | 503, complaint: Complaint): HTTPException {
+export function httpError(status: 405 | 413 | 415 | 429 | 503, complaint: ErrorParts): HTTPException {
   return new HTTPException(status, { cause: new TirelessError('usage', complaint) })
 }

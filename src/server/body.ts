@@ -2,23 +2,24 @@
 
 import type { IncomingMessage } from 'node:http'
 import { TirelessError } from '../domain/error.ts'
-import { refusal } from './answer.ts'
+import { httpError } from './answer.ts'
 
 const MAX_BYTES = 1024 * 1024
 
 /** Contract: the JSON object; `{}` for an empty body. */
-export async function bodyOf(incoming: IncomingMessage): Promise<object> {
-  const text = await textOf(incoming)
+export async function readJsonBody(incoming: IncomingMessage): Promise<object> {
+  const text = await readTextBody(incoming)
   return text.trim() === '' ? {} : parseObject(text)
 }
 
 /** Contract: the text, unparsed. */
-export async function textOf(incoming: IncomingMessage): Promise<string> {
+export async function readTextBody(incoming: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > MAX_BYTES) throw refusal(413, { what: 'the body is too large', expected: `at most ${MAX_BYTES} bytes` })
+    if (bytes > MAX_BYTES)
+      throw httpError(413, { what: 'the body is too large', expected: `at most ${MAX_BYTES} bytes` })
     chunks.push(chunk)
   }
   return decodeUtf8(Buffer.concat(chunks))

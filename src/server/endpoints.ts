@@ -2,7 +2,7 @@
 
 import { isAbsolute } from 'node:path'
 import type { Command } from '../commands/command.ts'
-import { fieldsOf } from '../commands/fields.ts'
+import { inputFields } from '../commands/fields.ts'
 import { TirelessError } from '../domain/error.ts'
 
 export const API = '/api/v1'
@@ -17,7 +17,7 @@ export interface Endpoint {
 }
 
 /** Contract: one per command that may run in the kernel; `queue list` is `/api/v1/queue/list`. */
-export function endpointsOf(commands: readonly Command[]): readonly Endpoint[] {
+export function createEndpoints(commands: readonly Command[]): readonly Endpoint[] {
   return commands
     .filter(({ runsIn }) => runsIn === 'any_process')
     .map((command) => {
@@ -28,8 +28,8 @@ export function endpointsOf(commands: readonly Command[]): readonly Endpoint[] {
 }
 
 /** Contract: converts numbers and booleans where the schema has them; other text is left for the schema to refuse. */
-export function inputOfQuery(command: Command, query: Readonly<Record<string, readonly string[]>>): object {
-  const types = new Map(fieldsOf(command).map(({ key, type }) => [key, type]))
+export function inputFromQuery(command: Command, query: Readonly<Record<string, readonly string[]>>): object {
+  const types = new Map(inputFields(command).map(({ key, type }) => [key, type]))
   const input = Object.entries(query).map(([key, [value = '', ...more]]) => {
     if (more.length > 0)
       throw new TirelessError('usage', {
@@ -49,7 +49,7 @@ function parseValue(type: string | undefined, text: string): unknown {
 
 /** A relative path would be resolved against this process's folder, which the client does not know. */
 export function refuseRelativePaths(command: Command, input: object): void {
-  for (const { key } of fieldsOf(command).filter(({ isPath }) => isPath)) {
+  for (const { key } of inputFields(command).filter(({ isPath }) => isPath)) {
     const value = (input as Readonly<Record<string, unknown>>)[key]
     if (typeof value === 'string' && !isAbsolute(value))
       throw new TirelessError('usage', {

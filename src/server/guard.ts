@@ -3,11 +3,11 @@
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, MiddlewareHandler } from 'hono'
 import { getCookie } from 'hono/cookie'
-import { type Complaint, TirelessError } from '../domain/error.ts'
-import { type Access, type Credential, type Door, isLoopback, isUs } from './access.ts'
-import { refusal } from './answer.ts'
+import { type ErrorParts, TirelessError } from '../domain/error.ts'
+import { type Authentication, type Credential, isLoopback, isOwnHost, type LocalAddress } from './access.ts'
+import { httpError } from './answer.ts'
 
-export interface Env {
+export interface HonoEnv {
   Bindings: HttpBindings
 }
 
@@ -32,18 +32,18 @@ export const HEADERS: Readonly<Record<string, string>> = {
   'Cross-Origin-Opener-Policy': 'same-origin',
 }
 
-export const withHeaders: MiddlewareHandler<Env> = async (c, next) => {
+export const withHeaders: MiddlewareHandler<HonoEnv> = async (c, next) => {
   for (const [name, value] of Object.entries(HEADERS)) c.header(name, value)
   c.header('Cache-Control', 'no-store')
   await next()
 }
 
 /** Runs before everything else: pages of other sites get nothing, even through DNS rebinding. */
-export function onlyUs(host: string): MiddlewareHandler<Env> {
+export function requireOwnHost(host: string): MiddlewareHandler<HonoEnv> {
   return async (c, next) => {
     const address = localAddressOf(c, host)
     const requested = c.req.header('host')
-    if (!isUs(requested, address))
+    if (!isOwnHost(requested, address))
       throw new TirelessError('forbidden', {
         what: 'unknown host name',
         where: 'Host',
@@ -51,7 +51,7 @@ export function onlyUs(host: string): MiddlewareHandler<Env> {
         expected: `127.0.0.1:${address.port}, localhost:${address.port}, or server.host with that port`,
       })
     const origin = c.req.header('origin')
-    if (origin !== undefined && !(origin.startsWith('http://') && isUs(origin.slice('http://'.length), address)))
+    if (origin !== undefined && !(origin.startsWith('http://') && isOwnHost(origin.slice('http://'.length), address)))
       throw new TirelessError('forbidden', {
         what: 'requests from other sites are refused',
         where: 'Origin',
@@ -61,26 +61,27 @@ export function onlyUs(host: string): MiddlewareHandler<Env> {
   }
 }
 
-function localAddressOf(c: Context<Env>, host: string): Door {
+function localAddressOf(c: Context<HonoEnv>, host: string): LocalAddress {
   const { localPort = 0, localAddress = '' } = c.env.incoming.socket
   return { host, port: localPort, address: localAddress }
 }
 
 /** Cookies are shared by all ports of a host, so the port is part of the name. */
-export const cookieName = (c: Context<Env>): string => `tireless-${c.env.incoming.socket.localPort}`
+export const cookieName = (c: Context<HonoEnv>): string => `tireless-${c.env.incoming.socket.localPort}`
 
-export const shownIn = (c: Context<Env>): Parameters<Access['credentialOf']>[0] => ({
+export const readCredentials = (c: Context<HonoEnv>): Parameters<Authentication['credentialOf']>[0] => ({
   authorization: c.req.header('authorization'),
   cookie: getCookie(c, cookieName(c)),
 })
 
-export const credentialIn = (c: Context<Env>, access: Access): Credential | undefined => access.credentialOf(shownIn(c))
+export const findCredential = (c: Context<HonoEnv>, access: Authentication): Credential | undefined =>
+  access.credentialOf(readCredentials(c))
 
 /** Contract: admits the owner; with `loopback` also every client on this machine. */
-export function onlyOwner(access: Access, { loopback = false } = {}): MiddlewareHandler<Env> {
+export function requireOwner(access: Authentication, { loopback = false } = {}): MiddlewareHandler<HonoEnv> {
   return async (c, next) => {
     if (loopback && isLoopback(c.env.incoming.socket.remoteAddress)) return next()
-    const credential = credentialIn(c, access)
+    const credential = findCredential(c, access)
     if (credential === undefined)
       throw c.req.header('authorization') === undefined
         ? new TirelessError('unauthorized', BAD_TOKEN)
@@ -96,21 +97,22 @@ export function onlyOwner(access: Access, { loopback = false } = {}): Middleware
   }
 }
 
-const BAD_TOKEN: Complaint = {
+const BAD_TOKEN: ErrorParts = {
   what: 'missing or wrong token',
   fix: 'send the header `Authorization: Bearer TOKEN`; the token is in the file `token` of the home',
 }
 
 /** Contract: the error for a wrong token or code; counts the attempt. */
-export function wrongToken(c: Context<Env>, access: Access, complaint: Complaint): Error {
-  if (!access.isGuessing(c.env.incoming.socket.remoteAddress ?? '')) return new TirelessError('unauthorized', complaint)
-  return refusal(429, {
+export function wrongToken(c: Context<HonoEnv>, access: Authentication, complaint: ErrorParts): Error {
+  if (!access.countWrongAttempt(c.env.incoming.socket.remoteAddress ?? ''))
+    return new TirelessError('unauthorized', complaint)
+  return httpError(429, {
     what: 'too many wrong tokens',
     fix: 'wait a minute, then send the right one',
   })
 }
 
-function refuseOtherSites(c: Context<Env>): void {
+function refuseOtherSites(c: Context<HonoEnv>): void {
   const site = c.req.header('sec-fetch-site') ?? 'none'
   if (site !== 'same-origin' && site !== 'none')
     throw new TirelessError('forbidden', {
@@ -120,13 +122,13 @@ function refuseOtherSites(c: Context<Env>): void {
     })
 }
 
-const isRead = (c: Context<Env>): boolean => c.req.method === 'GET' || c.req.method === 'HEAD'
+const isRead = (c: Context<HonoEnv>): boolean => c.req.method === 'GET' || c.req.method === 'HEAD'
 
 /** Contract: requests that change something must be JSON, which a form of another site cannot send. */
-export const onlyJson: MiddlewareHandler<Env> = async (c, next) => {
+export const requireJson: MiddlewareHandler<HonoEnv> = async (c, next) => {
   const type = c.req.header('content-type') ?? 'none'
   if (!isRead(c) && !/^application\/json\s*(;|$)/i.test(type))
-    throw refusal(415, {
+    throw httpError(415, {
       what: 'the body must be JSON',
       where: 'Content-Type',
       got: type,

@@ -1,24 +1,24 @@
 /** Webhooks of channels: the channel verifies the sender; each message is handled once. */
 
-import type { Context } from '../commands/command.ts'
-import { heard } from '../commands/heard.ts'
+import type { CommandContext } from '../commands/command.ts'
+import { handleChatMessage } from '../commands/heard.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
-import type { Incoming, Received } from '../ports/channel.ts'
+import type { IncomingRequest, ReceivedMessage } from '../ports/channel.ts'
 
 /**
  * Contract: resolves when the result is on disk, because a sender may retry after any other answer. Throws
  * `unauthorized` if the channel cannot verify the sender. `name`: of the channel.
  */
-export async function hookReceived(
-  context: Context,
+export async function receiveWebhook(
+  context: CommandContext,
   name: string,
-  request: Omit<Incoming, 'now'>,
+  request: Omit<IncomingRequest, 'now'>,
 ): Promise<{ readonly ok: true; readonly duplicate: boolean }> {
-  const { heard: message, proof } = receive(context, name, { ...request, now: context.clock.now() })
-  return { ok: true, ...(await heard(context, message, proof)) }
+  const { message, proof } = receive(context, name, { ...request, now: context.clock.now() })
+  return { ok: true, ...(await handleChatMessage(context, message, proof)) }
 }
 
-function receive({ channels }: Context, name: string, request: Incoming): Received {
+function receive({ channels }: CommandContext, name: string, request: IncomingRequest): ReceivedMessage {
   const channel = channels.get(name)
   if (!channel?.receive) throw new TirelessError('not_found', { what: 'no such webhook', got: name })
   try {

@@ -7,33 +7,33 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono, type Context as HonoContext } from 'hono'
 import { setCookie } from 'hono/cookie'
 import { z } from 'zod'
-import type { Command, Context } from '../commands/command.ts'
-import { execute } from '../commands/execute.ts'
+import type { Command, CommandContext } from '../commands/command.ts'
+import { validateAndRun } from '../commands/execute.ts'
 import { TirelessError } from '../domain/error.ts'
-import type { Sink } from '../ports/sink.ts'
-import { type Access, bracketed, createAccess, isLoopback } from './access.ts'
-import { answerOf, refusal } from './answer.ts'
-import { bodyOf, textOf } from './body.ts'
-import { API, type Endpoint, endpointsOf, inputOfQuery, refuseRelativePaths } from './endpoints.ts'
+import type { RunSink } from '../ports/sink.ts'
+import { type Authentication, createAuthentication, isLoopback, urlHost } from './access.ts'
+import { errorResponse, httpError } from './answer.ts'
+import { readJsonBody, readTextBody } from './body.ts'
+import { API, createEndpoints, type Endpoint, inputFromQuery, refuseRelativePaths } from './endpoints.ts'
 import {
   cookieName,
-  credentialIn,
-  type Env,
+  findCredential,
   HEADERS,
-  onlyJson,
-  onlyOwner,
-  onlyUs,
-  shownIn,
+  type HonoEnv,
+  readCredentials,
+  requireJson,
+  requireOwner,
+  requireOwnHost,
   withHeaders,
   wrongToken,
 } from './guard.ts'
-import { hookReceived } from './hooks.ts'
-import { createLive, type Live } from './live.ts'
+import { receiveWebhook } from './hooks.ts'
+import { createEventStream, type EventStream } from './live.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { openApi } from './openapi.ts'
 import { NOT_BUILT, type PageFile, pageFiles } from './page.ts'
-import { pulse } from './pulse.ts'
-import { teller } from './telling.ts'
+import { broadcastStatus } from './pulse.ts'
+import { redactingSink } from './telling.ts'
 
 const COOKIE_SECONDS = 30 * 24 * 3600
 const MAX_VIEWERS = 64
@@ -49,7 +49,7 @@ export interface HttpOptions {
   /** Contract: a new random secret. */
   readonly secret: () => string
   readonly commands: readonly Command[]
-  readonly context: Context
+  readonly context: CommandContext
   /** Folder of the built page. */
   readonly page: string
   /** Contract: called with every internal error. */
@@ -61,7 +61,7 @@ export interface HttpServer {
   /** Whether only this machine can reach it. */
   readonly loopback: boolean
   /** Receives what runs do. */
-  readonly sink: Sink
+  readonly sink: RunSink
   /** Contract: a login link, valid once and shortly; the secret is in the fragment, which browsers do not send. */
   loginUrl(): string
   /** Contract: accepts no new requests, waits shortly for open ones, ends the event streams. */
@@ -71,21 +71,21 @@ export interface HttpServer {
 /** Contract: listening when it resolves; throws `conflict` if the address is in use. */
 export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const { host, context, token, secret } = options
-  const access = createAccess({ token, secret, clock: context.clock })
-  const live = createLive({ clock: context.clock, life: context.ids.next().slice(-12), token })
+  const access = createAuthentication({ token, secret, clock: context.clock })
+  const live = createEventStream({ clock: context.clock, idPrefix: context.ids.next().slice(-12), token })
   const metrics = createMetrics(live.viewers)
   const { fetch } = routes({ ...options, access, live, metrics, files: pageFiles(options.page) })
   // The adapter's faster Request and Response would replace the global ones of the whole process.
   const server = createAdaptorServer({ fetch, hostname: host, overrideGlobalObjects: false }) as Server
   const { port } = await listen(server, options)
   const closing = new AbortController()
-  const broadcast = pulse(context, live, statusReader(options), closing.signal)
-  const name = isWildcard(host) ? '127.0.0.1' : bracketed(host)
+  const broadcast = broadcastStatus(context, live, statusReader(options), closing.signal)
+  const name = isWildcard(host) ? '127.0.0.1' : urlHost(host)
   const url = `http://${name}:${port}`
   return {
     url,
     loopback: isLoopback(host),
-    sink: teller(context.redact, live.tell, live.isFollowed),
+    sink: redactingSink(context.redact, live.send, live.hadViewers),
     loginUrl: () => `${url}/#code=${access.newCode()}`,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve))
@@ -117,7 +117,7 @@ function listen(server: Server, { host, port }: HttpOptions): Promise<AddressInf
           'conflict',
           {
             what: cause.code === 'EADDRINUSE' ? `port ${port} is in use` : 'cannot listen on this address',
-            where: `server ${bracketed(host)}:${port}`,
+            where: `server ${urlHost(host)}:${port}`,
             got: cause.message,
             fix: FIXES[cause.code ?? ''] ?? 'set server.host to an address of this machine, such as 127.0.0.1',
           },
@@ -130,8 +130,8 @@ function listen(server: Server, { host, port }: HttpOptions): Promise<AddressInf
 }
 
 interface RouteDeps extends HttpOptions {
-  readonly access: Access
-  readonly live: Live
+  readonly access: Authentication
+  readonly live: EventStream
   readonly metrics: Metrics
   readonly files: ReadonlyMap<string, PageFile>
 }
@@ -140,34 +140,34 @@ const statusReader =
   ({ commands, context }: HttpOptions) =>
   async (): Promise<unknown> => {
     const status = commands.find(({ name }) => name === 'status')
-    return status && execute(status, context, {}, () => {})
+    return status && validateAndRun(status, context, {}, () => {})
   }
 
-function routes(deps: RouteDeps): Hono<Env> {
+function routes(deps: RouteDeps): Hono<HonoEnv> {
   const { host, access, commands, failed } = deps
-  const endpoints = endpointsOf(commands)
-  const app = new Hono<Env>()
-  app.use(withHeaders, onlyUs(host))
+  const endpoints = createEndpoints(commands)
+  const app = new Hono<HonoEnv>()
+  app.use(withHeaders, requireOwnHost(host))
   addOpenRoutes(app, deps)
-  app.get(`${API}/login`, (c) => c.json({ ok: credentialIn(c, access) !== undefined }))
-  app.post(`${API}/login`, onlyJson, (c) => login(c, access))
+  app.get(`${API}/login`, (c) => c.json({ ok: findCredential(c, access) !== undefined }))
+  app.post(`${API}/login`, requireJson, (c) => login(c, access))
   // Before authentication: a channel verifies its senders itself.
-  app.post(`${API}/hooks/:name`, onlyJson, async (c) =>
+  app.post(`${API}/hooks/:name`, requireJson, async (c) =>
     c.json(
-      await hookReceived(deps.context, c.req.param('name'), {
+      await receiveWebhook(deps.context, c.req.param('name'), {
         headers: c.req.header(),
-        body: await textOf(c.env.incoming),
+        body: await readTextBody(c.env.incoming),
       }),
     ),
   )
-  app.use(`${API}/*`, onlyOwner(access))
+  app.use(`${API}/*`, requireOwner(access))
   app.get(`${API}/events`, (c) => streamEvents(c, deps))
   app.get(`${API}/openapi.json`, (c) => c.json(openApi(endpoints)))
   for (const endpoint of endpoints) mount(app, endpoint, deps.context)
   app.notFound((c) => {
     const known = endpoints.find(({ path }) => path === c.req.path)
     throw known
-      ? refusal(405, { what: 'method not allowed', got: c.req.method, expected: known.method })
+      ? httpError(405, { what: 'method not allowed', got: c.req.method, expected: known.method })
       : new TirelessError('not_found', {
           what: 'no such path',
           got: c.req.path,
@@ -175,17 +175,17 @@ function routes(deps: RouteDeps): Hono<Env> {
         })
   })
   app.onError((thrown, c) => {
-    const { status, body } = answerOf(thrown)
+    const { status, body } = errorResponse(thrown)
     if (status === 500) failed(new TirelessError(body.error.code, body.error.message, { cause: thrown }), c.req.path)
     return c.json(body, status)
   })
   return app
 }
 
-function addOpenRoutes(app: Hono<Env>, deps: RouteDeps): void {
+function addOpenRoutes(app: Hono<HonoEnv>, deps: RouteDeps): void {
   const { context, access, metrics, files } = deps
   const status = statusReader(deps)
-  const open = onlyOwner(access, { loopback: true })
+  const open = requireOwner(access, { loopback: true })
   app.get('/healthz', open, async (c) => {
     const { ok, reasons } = await context.health()
     return c.json({ ok, reasons }, ok ? 200 : 503)
@@ -211,8 +211,8 @@ function addOpenRoutes(app: Hono<Env>, deps: RouteDeps): void {
 
 const LOGIN = z.strictObject({ token: z.string().optional(), code: z.string().optional() })
 
-async function login(c: HonoContext<Env>, access: Access): Promise<Response> {
-  const parsed = LOGIN.safeParse(await bodyOf(c.env.incoming))
+async function login(c: HonoContext<HonoEnv>, access: Authentication): Promise<Response> {
+  const parsed = LOGIN.safeParse(await readJsonBody(c.env.incoming))
   const value = parsed.success ? access.login(parsed.data) : undefined
   if (value === undefined)
     throw wrongToken(c, access, {
@@ -225,17 +225,17 @@ async function login(c: HonoContext<Env>, access: Access): Promise<Response> {
 }
 
 /** Writes directly to the connection: all viewers share one buffer, and unsent bytes can be counted. */
-function streamEvents(c: HonoContext<Env>, { live, access }: RouteDeps): Response {
+function streamEvents(c: HonoContext<HonoEnv>, { live, access }: RouteDeps): Response {
   if (live.viewers() >= MAX_VIEWERS)
-    throw refusal(503, { what: 'too many viewers', expected: `at most ${MAX_VIEWERS}`, fix: 'close another viewer' })
+    throw httpError(503, { what: 'too many viewers', expected: `at most ${MAX_VIEWERS}`, fix: 'close another viewer' })
   if (c.req.method === 'HEAD') return c.body(null)
   const { outgoing } = c.env
-  const credentials = shownIn(c)
+  const credentials = readCredentials(c)
   outgoing.writeHead(200, { ...HEADERS, 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' })
   const leave = live.join(
     {
       send: (chunk) => outgoing.write(chunk),
-      behind: () => outgoing.writableLength,
+      unsentBytes: () => outgoing.writableLength,
       drop: () => outgoing.destroy(),
       isAuthorized: () => access.credentialOf(credentials) !== undefined,
     },
@@ -245,10 +245,10 @@ function streamEvents(c: HonoContext<Env>, { live, access }: RouteDeps): Respons
   return RESPONSE_ALREADY_SENT
 }
 
-function mount(app: Hono<Env>, { command, method, path }: Endpoint, context: Context): void {
-  app.on(method, path, onlyJson, async (c) => {
-    const input = method === 'GET' ? inputOfQuery(command, c.req.queries()) : await bodyOf(c.env.incoming)
+function mount(app: Hono<HonoEnv>, { command, method, path }: Endpoint, context: CommandContext): void {
+  app.on(method, path, requireJson, async (c) => {
+    const input = method === 'GET' ? inputFromQuery(command, c.req.queries()) : await readJsonBody(c.env.incoming)
     refuseRelativePaths(command, input)
-    return c.json((await execute(command, context, input, () => {})) ?? null)
+    return c.json((await validateAndRun(command, context, input, () => {})) ?? null)
   })
 }

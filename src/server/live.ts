@@ -5,7 +5,7 @@
  */
 
 import type { Clock } from '../ports/clock.ts'
-import { joined, type Told } from './telling.ts'
+import { type LiveMessage, mergeTextDeltas } from './telling.ts'
 
 /** Events are sent in batches: with many viewers of a busy kernel that saves thousands of writes. */
 const BATCH_MS = 30
@@ -20,22 +20,22 @@ const CHECK_MS = 1000
 export interface Viewer {
   send(chunk: Buffer): void
   /** Bytes written but not yet taken by the client. */
-  behind(): number
+  unsentBytes(): number
   /** Contract: closes the connection at once. */
   drop(): void
   /** Contract: whether its credentials are still valid. */
   isAuthorized(): boolean
 }
 
-export interface Live {
-  tell(told: Told): void
+export interface EventStream {
+  send(told: LiveMessage): void
   /** Contract: sends events from now on, or after the id `last` if it is still kept; call the result on disconnect. */
   join(viewer: Viewer, last: string | undefined): () => void
   viewers(): number
   /** Contract: whether there has been a viewer since the process started; before, no event can be requested. */
-  isFollowed(): boolean
+  hadViewers(): boolean
   /** Contract: resolves when there is a viewer, or on close. */
-  watched(): Promise<void>
+  untilViewed(): Promise<void>
   close(): void
 }
 
@@ -44,21 +44,21 @@ interface KeptEvent {
   readonly chunk: Buffer
 }
 
-export interface LiveOptions {
+export interface EventStreamOptions {
   readonly clock: Clock
   /** Prefix of this process's event ids. */
-  readonly life: string
+  readonly idPrefix: string
   /** Contract: the current token; when it changes, viewers are checked again. */
   token(): string | undefined
 }
 
-export function createLive({ clock, life, token }: LiveOptions): Live {
+export function createEventStream({ clock, idPrefix: life, token }: EventStreamOptions): EventStream {
   const kept: KeptEvent[] = []
   const viewers = new Map<Viewer, AbortController>()
   const closed = new AbortController()
   let keptBytes = 0
   let seq = 0
-  let pending: Told[] = []
+  let pending: LiveMessage[] = []
   let hadViewer = false
   let onViewer: (() => void)[] = []
   /** Token that all viewers were checked against; null: a viewer joined since. */
@@ -83,7 +83,7 @@ export function createLive({ clock, life, token }: LiveOptions): Live {
   }
 
   function send(viewer: Viewer, chunk: Buffer): void {
-    if (viewer.behind() <= MAX_UNSENT_BYTES) {
+    if (viewer.unsentBytes() <= MAX_UNSENT_BYTES) {
       viewer.send(chunk)
       return
     }
@@ -135,9 +135,9 @@ export function createLive({ clock, life, token }: LiveOptions): Live {
   }
 
   return {
-    tell(event) {
+    send(event) {
       if (closed.signal.aborted || !hadViewer) return
-      const merged = joined(pending.at(-1), event)
+      const merged = mergeTextDeltas(pending.at(-1), event)
       if (merged) pending[pending.length - 1] = merged
       else if (pending.push(event) === 1) void clock.sleep(BATCH_MS, closed.signal).then(flush)
     },
@@ -158,8 +158,8 @@ export function createLive({ clock, life, token }: LiveOptions): Live {
       return () => leave(viewer)
     },
     viewers: () => viewers.size,
-    isFollowed: () => hadViewer,
-    watched: () =>
+    hadViewers: () => hadViewer,
+    untilViewed: () =>
       viewers.size > 0 || closed.signal.aborted ? Promise.resolve() : new Promise((resolve) => onViewer.push(resolve)),
     close() {
       closed.abort()

@@ -9,23 +9,29 @@ import { asTirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
 
 /** `fixed`: input that the client neither sees nor sets. */
-export interface Offered {
+export interface OfferedTool {
   readonly command: Command
-  readonly fixed: Readonly<Record<string, Json>>
+  readonly fixedInput: Readonly<Record<string, Json>>
 }
 
-export interface Conversation {
-  readonly offered: readonly Offered[]
+export interface McpServerOptions {
+  readonly offered: readonly OfferedTool[]
   readonly input: Readable
   readonly output: Writable
   /** When aborted, the server stops answering. */
-  readonly over: AbortSignal
+  readonly stop: AbortSignal
   /** Contract: runs the command, in whichever process holds the home; throws the command's error. */
-  ask(command: Command, input: unknown): Promise<unknown>
+  runCommand(command: Command, input: unknown): Promise<unknown>
 }
 
 /** Contract: resolves when the client disconnects or `over` is aborted, and all calls have ended. */
-export async function serveMcp({ offered, input, output, over, ask }: Conversation): Promise<void> {
+export async function serveMcp({
+  offered,
+  input,
+  output,
+  stop: over,
+  runCommand: ask,
+}: McpServerOptions): Promise<void> {
   const running = new Set<Promise<unknown>>()
   const runCall = (command: Command, args: unknown): Promise<unknown> => {
     const call = ask(command, args).finally(() => running.delete(call))
@@ -46,9 +52,9 @@ export async function serveMcp({ offered, input, output, over, ask }: Conversati
   await Promise.allSettled(running)
 }
 
-function createServer(offered: readonly Offered[], ask: Conversation['ask']): McpServer {
+function createServer(offered: readonly OfferedTool[], ask: McpServerOptions['runCommand']): McpServer {
   const server = new McpServer({ name: 'tireless', version: '1' }, { capabilities: { tools: {} } })
-  for (const { command, fixed } of offered)
+  for (const { command, fixedInput: fixed } of offered)
     server.registerTool(
       command.name.replaceAll(' ', '_'),
       {
@@ -70,5 +76,5 @@ function createServer(offered: readonly Offered[], ask: Conversation['ask']): Mc
   return server
 }
 
-const clientInput = ({ input }: Command, fixed: Offered['fixed']): Command['input'] =>
+const clientInput = ({ input }: Command, fixed: OfferedTool['fixedInput']): Command['input'] =>
   z.strictObject(Object.fromEntries(Object.entries(input.shape).filter(([key]) => !Object.hasOwn(fixed, key))))

@@ -1,7 +1,7 @@
 /** Sends the status to viewers whenever it changes; reads nothing while there is no viewer. */
 
-import type { Context } from '../commands/command.ts'
-import type { Live } from './live.ts'
+import type { CommandContext } from '../commands/command.ts'
+import type { EventStream } from './live.ts'
 
 /** Poll interval for changes that do not wake the queue. */
 const POLL_MS = 5000
@@ -9,19 +9,19 @@ const POLL_MS = 5000
 const PAUSE_MS = 250
 
 /** Contract: never rejects; ends with the signal. */
-export async function pulse(
-  { bell, clock }: Context,
-  live: Live,
+export async function broadcastStatus(
+  { wakeSignal: bell, clock }: CommandContext,
+  live: EventStream,
   status: () => Promise<unknown>,
   closed: AbortSignal,
 ): Promise<void> {
   let lastSent = ''
   while (!closed.aborted) {
-    await live.watched()
-    const since = bell.rung()
+    await live.untilViewed()
+    const since = bell.ringCount()
     const now = await status().catch(() => undefined)
     const text = JSON.stringify(now)
-    if (now !== undefined && text !== lastSent) live.tell({ name: 'status', data: now })
+    if (now !== undefined && text !== lastSent) live.send({ name: 'status', data: now })
     lastSent = text
     await clock.sleep(PAUSE_MS, closed)
     const over = new AbortController()

@@ -6,8 +6,8 @@
 
 import { chmodSync, rmSync } from 'node:fs'
 import { createConnection, createServer, type Server, type Socket } from 'node:net'
-import type { Command, Context, Progress } from '../commands/command.ts'
-import { execute } from '../commands/execute.ts'
+import type { Command, CommandContext, Progress } from '../commands/command.ts'
+import { validateAndRun } from '../commands/execute.ts'
 import { asTirelessError, ERROR_CODES, type ErrorCode, TirelessError } from '../domain/error.ts'
 import { splitLines } from './lines.ts'
 
@@ -23,9 +23,9 @@ export interface SocketServer {
   close(): Promise<void>
 }
 
-export type Find = (name: string) => Promise<Command | undefined>
+export type FindCommand = (name: string) => Promise<Command | undefined>
 
-export async function serveSocket(path: string, find: Find, context: Context): Promise<SocketServer> {
+export async function serveSocket(path: string, find: FindCommand, context: CommandContext): Promise<SocketServer> {
   rmSync(path, { force: true })
   const open = new Set<Promise<void>>()
   const closing = new AbortController()
@@ -48,7 +48,7 @@ export async function serveSocket(path: string, find: Find, context: Context): P
   }
 }
 
-async function answer(socket: Socket, find: Find, context: Context, closing: AbortSignal): Promise<void> {
+async function answer(socket: Socket, find: FindCommand, context: CommandContext, closing: AbortSignal): Promise<void> {
   // A client that disconnects does not stop the command: accepted work is durable.
   socket.on('error', () => {})
   const reply = (line: Reply): void => {
@@ -64,7 +64,7 @@ async function answer(socket: Socket, find: Find, context: Context, closing: Abo
       })
     reply({ accepted: true })
     const commandContext = found.runsIn === 'kernel' ? whileConnected(socket, closing, context) : context
-    reply({ output: await execute(found, commandContext, input, (progress) => reply({ progress })) })
+    reply({ output: await validateAndRun(found, commandContext, input, (progress) => reply({ progress })) })
   } catch (thrown) {
     const { code, message } = asTirelessError(thrown)
     reply({ error: { code, message } })
@@ -73,7 +73,7 @@ async function answer(socket: Socket, find: Find, context: Context, closing: Abo
 }
 
 /** Adds the end of the connection or server to `drain`, for commands that run until the client disconnects. */
-function whileConnected(socket: Socket, closing: AbortSignal, context: Context): Context {
+function whileConnected(socket: Socket, closing: AbortSignal, context: CommandContext): CommandContext {
   const disconnected = new AbortController()
   socket.once('close', () => disconnected.abort())
   if (socket.destroyed) disconnected.abort()
@@ -94,7 +94,7 @@ async function readRequest(socket: Socket): Promise<{ command: unknown; input: u
 }
 
 /** Contract: undefined if no process accepted the command; otherwise its output, or its error thrown. */
-export async function askHolder(
+export async function askKernel(
   path: string,
   command: string,
   input: unknown,

@@ -2,12 +2,12 @@
 
 import type { Delta, Event } from '../domain/event.ts'
 import type { Json } from '../domain/json.ts'
-import { shortened } from '../domain/payload.ts'
-import { type Redact, redacted } from '../domain/redacted.ts'
-import type { RunRef, Sink } from '../ports/sink.ts'
-import { eventFolds } from '../trace/folds.ts'
+import { truncateEventText } from '../domain/payload.ts'
+import { type Redact, redactValue } from '../domain/redacted.ts'
+import type { RunRef, RunSink } from '../ports/sink.ts'
+import { createEventFolds } from '../trace/folds.ts'
 
-export type Told =
+export type LiveMessage =
   | { readonly name: 'event'; readonly data: Event }
   | { readonly name: 'delta'; readonly data: Delta }
   | { readonly name: 'status'; readonly data: unknown }
@@ -17,7 +17,7 @@ const OPEN_WORD = /[!-~]{0,256}$/
 const MAX_JOINED_CHARS = 16 * 1024
 
 /** `isFollowed`: whether there may be a viewer; without one deltas are skipped, but events still pass. */
-export function teller(redact: Redact, tell: (told: Told) => void, isFollowed: () => boolean): Sink {
+export function redactingSink(redact: Redact, tell: (told: LiveMessage) => void, isFollowed: () => boolean): RunSink {
   /** Incomplete words by run. Half a secret is not recognized, so text is sent in whole words. */
   const heldWords = new Map<string, string>()
 
@@ -31,12 +31,12 @@ export function teller(redact: Redact, tell: (told: Told) => void, isFollowed: (
     if (word !== undefined) sendText(run, word)
   }
 
-  const folds = eventFolds(
+  const folds = createEventFolds(
     (event) => {
       releaseWord(event)
       tell({ name: 'event', data: event })
     },
-    (record) => redacted(record, redact),
+    (record) => redactValue(record, redact),
   )
   return {
     ...folds,
@@ -55,18 +55,18 @@ export function teller(redact: Redact, tell: (told: Told) => void, isFollowed: (
 }
 
 function limitDelta(delta: Exclude<Delta, { kind: 'text' }>, redact: Redact): Delta {
-  if (delta.kind === 'result') return { ...delta, content: shortened(redact(delta.content)) }
-  if (delta.kind === 'output') return { ...delta, text: shortened(redact(delta.text)) }
+  if (delta.kind === 'result') return { ...delta, content: truncateEventText(redact(delta.content)) }
+  if (delta.kind === 'output') return { ...delta, text: truncateEventText(redact(delta.text)) }
   const args = JSON.stringify(delta.args)
   const redactedArgs = redact(args)
   return {
     ...delta,
-    args: redactedArgs === args && args.length <= 2000 ? delta.args : (shortened(redactedArgs) satisfies Json),
+    args: redactedArgs === args && args.length <= 2000 ? delta.args : (truncateEventText(redactedArgs) satisfies Json),
   }
 }
 
 /** Contract: merges two pieces of one run's text; undefined for anything else. */
-export function joined(before: Told | undefined, next: Told): Told | undefined {
+export function mergeTextDeltas(before: LiveMessage | undefined, next: LiveMessage): LiveMessage | undefined {
   if (before?.name !== 'delta' || next.name !== 'delta') return undefined
   const [a, b] = [before.data, next.data]
   if (a.kind !== 'text' || b.kind !== 'text' || a.run_id !== b.run_id) return undefined

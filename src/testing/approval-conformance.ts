@@ -5,27 +5,27 @@ import type { Approval } from '../domain/approval.ts'
 import type { Wait } from '../domain/wait.ts'
 import { commitOne, type Op, type Store } from '../ports/store.ts'
 import {
-  approvalOf,
+  assertRefusedWith,
   type ConformanceCase,
-  claim,
-  forMessage,
-  join,
-  message,
-  NOW,
-  refused,
-  running,
-  settleAs,
-  statusOf,
+  claimInStore,
+  joinTestWorker,
+  newTestApproval,
+  newTestMessage,
+  readStatus,
+  settleOp,
+  startDispatch,
+  TEST_NOW,
+  WAIT_FOR_MESSAGE,
 } from './store-cases.ts'
 
-const approval: Approval = approvalOf('a1')
+const approval: Approval = newTestApproval('a1')
 
 const allowOp = {
   op: 'answer',
   approval_id: 'a1',
   answer: 'allowed',
   reason: 'go',
-  now: NOW,
+  now: TEST_NOW,
 } as const
 
 /** Payloads of the events in the inbox of session-one. */
@@ -36,15 +36,15 @@ export const approvalConformance: readonly ConformanceCase[] = [
   {
     name: 'case 54: an approval is stored with its step, answered once, and the answer wakes the waiting run',
     async run(store) {
-      const { epoch, fence } = await running(store)
-      const wait: Wait = { ...forMessage, match: 'event:ready' }
-      await refused('store_fenced', commitOne(store, [{ op: 'ask', approval }], { ...fence, token: 99 }))
+      const { epoch, fence } = await startDispatch(store)
+      const wait: Wait = { ...WAIT_FOR_MESSAGE, match: 'event:ready' }
+      await assertRefusedWith('store_fenced', commitOne(store, [{ op: 'ask', approval }], { ...fence, token: 99 }))
       await commitOne(
         store,
         [
           { op: 'ask', approval },
           { op: 'ask', approval: { ...approval, args: { amount: 2 } } },
-          { op: 'park', wait, now: NOW },
+          { op: 'park', wait, now: TEST_NOW },
         ],
         fence,
       )
@@ -52,27 +52,27 @@ export const approvalConformance: readonly ConformanceCase[] = [
       assert.deepEqual(await store.approvals({ limit: 9, session_id: 'elsewhere' }), [])
       assert.deepEqual(await store.approvals({ limit: 9, session_id: 'session-one', status: 'open' }), [approval])
       assert.deepEqual(await store.approvals({ limit: 9, status: 'denied' }), [])
-      await refused('not_found', commitOne(store, [{ ...allowOp, approval_id: 'a9' }]))
+      await assertRefusedWith('not_found', commitOne(store, [{ ...allowOp, approval_id: 'a9' }]))
       const [answered] = await commitOne(store, [allowOp])
       assert.deepEqual([answered.approval.status, answered.dispatch_id], ['allowed', 'one'])
       assert.deepEqual(await store.approval('a1'), answered.approval)
-      await refused('conflict', commitOne(store, [allowOp]))
-      await refused('conflict', commitOne(store, [{ ...allowOp, answer: 'denied' }]))
-      assert.equal(await statusOf(store, 'one'), 'pending')
+      await assertRefusedWith('conflict', commitOne(store, [allowOp]))
+      await assertRefusedWith('conflict', commitOne(store, [{ ...allowOp, answer: 'denied' }]))
+      assert.equal(await readStatus(store, 'one'), 'pending')
       assert.deepEqual(await listPayloads(store), [{ id: 'a1', tool: 'pay', answer: 'allowed', reason: 'go' }])
-      const [fresh] = await claim(store, epoch)
-      const [{ parked }] = await commitOne(store, [{ op: 'park', wait, now: NOW }], fresh)
+      const [fresh] = await claimInStore(store, epoch)
+      const [{ parked }] = await commitOne(store, [{ op: 'park', wait, now: TEST_NOW }], fresh)
       assert.equal(parked, false, 'an earlier answer is not lost')
     },
   },
   {
     name: 'case 54: a refused batch does not answer an approval',
     async run(store) {
-      const { fence } = await running(store)
+      const { fence } = await startDispatch(store)
       await commitOne(store, [{ op: 'ask', approval }], fence)
-      await refused(
+      await assertRefusedWith(
         'not_found',
-        commitOne(store, [allowOp, { op: 'cancel', dispatch_id: 'nobody', how: 'immediate', now: NOW }]),
+        commitOne(store, [allowOp, { op: 'cancel', dispatch_id: 'nobody', how: 'immediate', now: TEST_NOW }]),
       )
       assert.deepEqual([(await store.approval('a1'))?.status, await listPayloads(store)], ['open', []])
     },
@@ -81,7 +81,7 @@ export const approvalConformance: readonly ConformanceCase[] = [
     (status): ConformanceCase => ({
       name: `case 54: the end of a run (${status}) denies its open approvals without a new dispatch; allowed ones stay`,
       async run(store) {
-        const { fence } = await running(store)
+        const { fence } = await startDispatch(store)
         const other = { ...approval, id: 'a2' }
         await commitOne(
           store,
@@ -93,19 +93,19 @@ export const approvalConformance: readonly ConformanceCase[] = [
         )
         await commitOne(store, [{ ...allowOp, approval_id: 'a2' }])
         const acknowledge: Op = {
-          ...{ op: 'acknowledge', session_id: 'session-one', now: NOW },
+          ...{ op: 'acknowledge', session_id: 'session-one', now: TEST_NOW },
           observation_ids: ['approval-a2'],
         }
-        const [, { successor }] = await commitOne(store, [acknowledge, settleAs(status)] as const, fence)
+        const [, { successor }] = await commitOne(store, [acknowledge, settleOp(status)] as const, fence)
         const reason = status === 'done' ? 'the run ended: done' : 'the run ended: infra'
         assert.equal(successor, null)
         assert.deepEqual(await store.approval('a1'), {
           ...approval,
-          ...{ status: 'denied', answered_at: new Date(NOW).toISOString(), answer_reason: reason },
+          ...{ status: 'denied', answered_at: new Date(TEST_NOW).toISOString(), answer_reason: reason },
         })
         assert.equal((await store.approval('a2'))?.status, 'allowed')
         assert.deepEqual(await listPayloads(store), [{ id: 'a1', tool: 'pay', answer: 'denied', reason }])
-        await refused('conflict', commitOne(store, [allowOp]))
+        await assertRefusedWith('conflict', commitOne(store, [allowOp]))
         assert.equal((await store.dispatches({ limit: 9 })).length, 1)
       },
     }),
@@ -113,20 +113,20 @@ export const approvalConformance: readonly ConformanceCase[] = [
   {
     name: 'case 54: unread input at the end of a run creates a dispatch, which also gets the denials',
     async run(store) {
-      const { epoch, fence } = await running(store)
+      const { epoch, fence } = await startDispatch(store)
       await commitOne(store, [{ op: 'ask', approval }], fence)
       const session_id = 'session-one'
       await commitOne(store, [
-        { op: 'publish', session_id, observation: message('m'), successor_id: 'unused', now: NOW },
+        { op: 'publish', session_id, observation: newTestMessage('m'), successor_id: 'unused', now: TEST_NOW },
       ])
-      const [{ successor }] = await commitOne(store, [settleAs('done', 'next')] as const, fence)
+      const [{ successor }] = await commitOne(store, [settleOp('done', 'next')] as const, fence)
       assert.deepEqual([successor, (await store.approval('a1'))?.status], ['next', 'denied'])
       assert.deepEqual(
         (await store.inbox(session_id)).map(({ id }) => id),
         ['m', 'approval-a1'],
       )
       assert.deepEqual(
-        (await claim(store, epoch)).map(({ dispatch_id }) => dispatch_id),
+        (await claimInStore(store, epoch)).map(({ dispatch_id }) => dispatch_id),
         ['next'],
       )
     },
@@ -134,27 +134,27 @@ export const approvalConformance: readonly ConformanceCase[] = [
   {
     name: 'case 54: a dead run denies its open approvals; a parked or released run keeps them',
     async run(store) {
-      const { epoch, fence } = await running(store)
+      const { epoch, fence } = await startDispatch(store)
       await commitOne(
         store,
         [
           { op: 'ask', approval },
-          { op: 'release', now: NOW },
+          { op: 'release', now: TEST_NOW },
         ] as const,
         fence,
       )
       const status = async () => (await store.approval('a1'))?.status
       assert.equal(await status(), 'open')
-      const [again] = await claim(store, epoch)
-      await commitOne(store, [{ op: 'park', wait: { ...forMessage, until: NOW + 1 }, now: NOW }], again)
+      const [again] = await claimInStore(store, epoch)
+      await commitOne(store, [{ op: 'park', wait: { ...WAIT_FOR_MESSAGE, until: TEST_NOW + 1 }, now: TEST_NOW }], again)
       assert.equal(await status(), 'open')
-      await commitOne(store, [{ op: 'promote', now: NOW + 1 }])
+      await commitOne(store, [{ op: 'promote', now: TEST_NOW + 1 }])
       for (;;) {
-        const newEpoch = await join(store)
-        const [{ dead }] = await commitOne(store, [{ op: 'recover', now: NOW + 1 }])
+        const newEpoch = await joinTestWorker(store)
+        const [{ dead }] = await commitOne(store, [{ op: 'recover', now: TEST_NOW + 1 }])
         if (dead.length > 0) break
         assert.deepEqual([await status(), (await listPayloads(store)).length], ['open', 1])
-        await claim(store, newEpoch)
+        await claimInStore(store, newEpoch)
       }
       const { status: is, answer_reason } = (await store.approval('a1')) ?? {}
       assert.deepEqual([is, answer_reason], ['denied', 'the run ended: dead'])
@@ -164,15 +164,15 @@ export const approvalConformance: readonly ConformanceCase[] = [
         answer: 'denied',
         reason: answer_reason,
       })
-      assert.equal(await statusOf(store, 'one'), 'dead')
-      await refused('conflict', commitOne(store, [allowOp]))
+      assert.equal(await readStatus(store, 'one'), 'dead')
+      await assertRefusedWith('conflict', commitOne(store, [allowOp]))
       assert.equal((await store.dispatches({ limit: 9 })).length, 1)
     },
   },
   {
     name: 'case 54: an approval expires once by time, and can be answered only before',
     async run(store) {
-      const { fence } = await running(store)
+      const { fence } = await startDispatch(store)
       await commitOne(
         store,
         [
@@ -181,11 +181,11 @@ export const approvalConformance: readonly ConformanceCase[] = [
         ],
         fence,
       )
-      assert.equal(await store.nextTimer(), NOW + 1000)
-      await commitOne(store, [{ op: 'promote', now: NOW + 999 }])
-      await commitOne(store, [{ ...allowOp, approval_id: 'a2', now: NOW + 999 }])
-      await refused('conflict', commitOne(store, [{ ...allowOp, now: NOW + 1000 }]))
-      for (const now of [NOW + 1000, NOW + 2000]) await commitOne(store, [{ op: 'promote', now }])
+      assert.equal(await store.nextTimer(), TEST_NOW + 1000)
+      await commitOne(store, [{ op: 'promote', now: TEST_NOW + 999 }])
+      await commitOne(store, [{ ...allowOp, approval_id: 'a2', now: TEST_NOW + 999 }])
+      await assertRefusedWith('conflict', commitOne(store, [{ ...allowOp, now: TEST_NOW + 1000 }]))
+      for (const now of [TEST_NOW + 1000, TEST_NOW + 2000]) await commitOne(store, [{ op: 'promote', now }])
       assert.deepEqual(
         (await store.approvals({ limit: 9 })).map(({ id, status }) => [id, status]),
         [
@@ -200,33 +200,33 @@ export const approvalConformance: readonly ConformanceCase[] = [
   {
     name: 'I8: an expired approval wakes a waiting run',
     async run(store) {
-      const { fence } = await running(store)
+      const { fence } = await startDispatch(store)
       await commitOne(
         store,
         [
           { op: 'ask', approval },
-          { op: 'park', wait: forMessage, now: NOW },
+          { op: 'park', wait: WAIT_FOR_MESSAGE, now: TEST_NOW },
         ],
         fence,
       )
-      await commitOne(store, [{ op: 'promote', now: NOW + 1000 }])
-      assert.equal(await statusOf(store, 'one'), 'pending')
+      await commitOne(store, [{ op: 'promote', now: TEST_NOW + 1000 }])
+      assert.equal(await readStatus(store, 'one'), 'pending')
       assert.deepEqual(await listPayloads(store), [{ id: 'a1', tool: 'pay', answer: 'expired' }])
     },
   },
   {
     name: 'case 53: a cancelled run denies its open approvals and allowed ones with an unread answer',
     async run(store) {
-      const { fence } = await running(store)
+      const { fence } = await startDispatch(store)
       for (const id of ['open', 'unheard', 'heard'])
         await commitOne(store, [{ op: 'ask', approval: { ...approval, id } }], fence)
       for (const approval_id of ['unheard', 'heard']) await commitOne(store, [{ ...allowOp, approval_id }])
-      const cancelled: Op = { ...settleAs('done'), status: 'cancelled' } as Op
+      const cancelled: Op = { ...settleOp('done'), status: 'cancelled' } as Op
       const acknowledge: Op = {
         op: 'acknowledge',
         session_id: 'session-one',
         observation_ids: ['approval-heard'],
-        now: NOW,
+        now: TEST_NOW,
       }
       await commitOne(store, [acknowledge, cancelled], fence)
       const statuses = ['open', 'unheard', 'heard'].map(async (id) => (await store.approval(id))?.status)
@@ -237,13 +237,13 @@ export const approvalConformance: readonly ConformanceCase[] = [
   {
     name: 'case 53: cancelling an unclaimed dispatch denies an allowed approval that it has not read',
     async run(store) {
-      const { fence } = await running(store)
+      const { fence } = await startDispatch(store)
       await commitOne(store, [{ op: 'ask', approval }], fence)
       await commitOne(store, [allowOp])
-      await commitOne(store, [settleAs('done', 'next')], fence)
-      assert.deepEqual([await statusOf(store, 'next'), (await store.approval('a1'))?.status], ['pending', 'allowed'])
-      await commitOne(store, [{ op: 'cancel', dispatch_id: 'next', how: 'immediate', now: NOW }])
-      assert.deepEqual([await statusOf(store, 'next'), (await store.approval('a1'))?.status], ['cancelled', 'denied'])
+      await commitOne(store, [settleOp('done', 'next')], fence)
+      assert.deepEqual([await readStatus(store, 'next'), (await store.approval('a1'))?.status], ['pending', 'allowed'])
+      await commitOne(store, [{ op: 'cancel', dispatch_id: 'next', how: 'immediate', now: TEST_NOW }])
+      assert.deepEqual([await readStatus(store, 'next'), (await store.approval('a1'))?.status], ['cancelled', 'denied'])
     },
   },
 ]

@@ -5,27 +5,27 @@
 
 import assert from 'node:assert/strict'
 import { TirelessError } from '../domain/error.ts'
-import type { Message } from '../domain/message.ts'
+import type { ChannelMessage } from '../domain/message.ts'
 import type { Channel } from '../ports/channel.ts'
 
-export interface OtherSide {
+export interface ChannelPeer {
   readonly channel: Channel
   /** The texts of the messages that arrived so far. */
-  arrived(): Promise<readonly string[]>
+  listArrived(): Promise<readonly string[]>
   /**
    * Makes the receiver stop answering, if it answers at all. `reached` resolves when a delivery waits for an answer.
    */
-  hang?(): Promise<{ readonly reached: Promise<unknown> }>
+  stopAnswering?(): Promise<{ readonly reached: Promise<unknown> }>
   /** Makes the receiver refuse messages. */
-  refuse?(): Promise<void>
+  startRefusing?(): Promise<void>
 }
 
 export interface ChannelCase {
   readonly name: string
-  run(side: OtherSide): Promise<void>
+  run(side: ChannelPeer): Promise<void>
 }
 
-export const messageOf = (id: string, text: string): Message => ({
+export const channelMessage = (id: string, text: string): ChannelMessage => ({
   ...{ id, chat_id: null, kind: 'notice', text, ts: '2026-01-01T00:00:00.000Z' },
 })
 
@@ -34,28 +34,28 @@ const neverAborts = (): AbortSignal => new AbortController().signal
 export const channelConformance: readonly ChannelCase[] = [
   {
     name: 'E12: a delivery resolves after arrival; text in any language and with shell characters is unchanged',
-    async run({ channel, arrived }) {
+    async run({ channel, listArrived: arrived }) {
       const text = 'Kernel[default] 周期完成总结\n- "quotes", `ticks` & $(id); \\n --flag 👍'
       assert.equal(channel.trouble(), null)
-      await channel.deliver(messageOf('m1', text), neverAborts())
+      await channel.deliver(channelMessage('m1', text), neverAborts())
       const [only, ...more] = await arrived()
       assert.deepEqual([only, more], [text, []])
     },
   },
   {
     name: 'E12: every delivery arrives, also of the same message',
-    async run({ channel, arrived }) {
-      for (const id of ['m1', 'm2', 'm2']) await channel.deliver(messageOf(id, `text of\n${id}`), neverAborts())
+    async run({ channel, listArrived: arrived }) {
+      for (const id of ['m1', 'm2', 'm2']) await channel.deliver(channelMessage(id, `text of\n${id}`), neverAborts())
       assert.deepEqual(await arrived(), ['text of\nm1', 'text of\nm2', 'text of\nm2'])
     },
   },
   {
     name: 'case 128: an abort ends an unanswered delivery, which may be retried',
-    async run({ channel, hang }) {
+    async run({ channel, stopAnswering: hang }) {
       if (!hang) return
       const { reached } = await hang()
       const controller = new AbortController()
-      const delivering = channel.deliver(messageOf('m1', 'a\ntext'), controller.signal)
+      const delivering = channel.deliver(channelMessage('m1', 'a\ntext'), controller.signal)
       await reached
       controller.abort()
       await assert.rejects(delivering, hasRetry('later'))
@@ -63,10 +63,10 @@ export const channelConformance: readonly ChannelCase[] = [
   },
   {
     name: 'E12: a refused message throws a TirelessError that says whether to retry',
-    async run({ channel, refuse }) {
+    async run({ channel, startRefusing: refuse }) {
       if (!refuse) return
       await refuse()
-      await assert.rejects(channel.deliver(messageOf('m1', 'a\ntext'), neverAborts()), hasRetry('later', 'never'))
+      await assert.rejects(channel.deliver(channelMessage('m1', 'a\ntext'), neverAborts()), hasRetry('later', 'never'))
     },
   },
 ]

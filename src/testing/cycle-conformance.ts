@@ -1,36 +1,36 @@
 /** Store conformance: cycles and settings. */
 
 import assert from 'node:assert/strict'
-import { type CycleResult, errorResult } from '../domain/cycle.ts'
+import { type CycleResult, errorCycleResult } from '../domain/cycle.ts'
 import { commitOne, type Store } from '../ports/store.ts'
-import { type ConformanceCase, dispatchOf, enqueue, NOW, refused } from './store-cases.ts'
+import { assertRefusedWith, type ConformanceCase, enqueueInStore, newTestDispatch, TEST_NOW } from './store-cases.ts'
 
 const beginCycle = (store: Store, cycle_id: string, more: { kernel_id?: string; due?: number; now?: number } = {}) =>
   commitOne(store, [
-    { op: 'cycle_begin', cycle_id, kernel_id: 'k', trigger: 'schedule', due: null, now: NOW, ...more },
+    { op: 'cycle_begin', cycle_id, kernel_id: 'k', trigger: 'schedule', due: null, now: TEST_NOW, ...more },
   ]).then(([begun]) => begun)
 
 const successResult = (cycle_id: string): CycleResult => ({
-  ...errorResult(cycle_id, '', 7),
+  ...errorCycleResult(cycle_id, '', 7),
   status: 'success',
   error: null,
 })
 
 const endCycle = (store: Store, cycle_id: string, open: readonly string[] = []) =>
-  commitOne(store, [{ op: 'cycle_end', result: successResult(cycle_id), open, now: NOW + 7 }])
+  commitOne(store, [{ op: 'cycle_end', result: successResult(cycle_id), open, now: TEST_NOW + 7 }])
 
 export const cycleConformance: readonly ConformanceCase[] = [
   {
     name: 'I6: a cycle is stored when it begins and ends once, with its result',
     async run(store) {
-      assert.deepEqual(await beginCycle(store, 'c1', { due: NOW - 5 }), { interrupted: [], left: [] })
+      assert.deepEqual(await beginCycle(store, 'c1', { due: TEST_NOW - 5 }), { interrupted: [], left: [] })
       const [begun] = await store.cycles('k', { limit: 9 })
       assert.deepEqual([begun?.cycle_id, begun?.ended_at, begun?.result, begun?.open], ['c1', null, null, []])
       await endCycle(store, 'c1', ['d1'])
       const [ended] = await store.cycles('k', { limit: 9 })
       assert.deepEqual([ended?.result, ended?.open], [successResult('c1'), ['d1']])
-      await refused('conflict', endCycle(store, 'c1'))
-      await refused('conflict', endCycle(store, 'never begun'))
+      await assertRefusedWith('conflict', endCycle(store, 'c1'))
+      await assertRefusedWith('conflict', endCycle(store, 'never begun'))
     },
   },
   {
@@ -38,7 +38,7 @@ export const cycleConformance: readonly ConformanceCase[] = [
     async run(store) {
       await beginCycle(store, 'c1')
       await beginCycle(store, 'other', { kernel_id: 'k2' })
-      assert.deepEqual(await beginCycle(store, 'c2', { now: NOW + 50 }), { interrupted: ['c1'], left: [] })
+      assert.deepEqual(await beginCycle(store, 'c2', { now: TEST_NOW + 50 }), { interrupted: ['c1'], left: [] })
       const [, first] = await store.cycles('k', { limit: 9 })
       assert.deepEqual([first?.result?.status, first?.result?.duration_ms], ['error', 50])
       assert.match(first?.result?.error ?? '', /program ended/)
@@ -55,7 +55,7 @@ export const cycleConformance: readonly ConformanceCase[] = [
       await beginCycle(store, 'c1')
       await endCycle(store, 'c1', ['d0'])
       assert.deepEqual(await beginCycle(store, 'c2'), { interrupted: [], left: ['d0'] })
-      await enqueue(store, { ...dispatchOf('d1'), cycle_id: 'c2' })
+      await enqueueInStore(store, { ...newTestDispatch('d1'), cycle_id: 'c2' })
       assert.deepEqual(await beginCycle(store, 'c3'), { interrupted: ['c2'], left: ['d0', 'd1'] })
       assert.deepEqual(await beginCycle(store, 'other', { kernel_id: 'k2' }), { interrupted: [], left: [] })
       assert.deepEqual(await beginCycle(store, 'c4'), { interrupted: ['c3'], left: ['d0', 'd1'] })
@@ -66,10 +66,11 @@ export const cycleConformance: readonly ConformanceCase[] = [
   {
     name: "E5: an agent's last dispatches come newest first, a cycle's in order of creation",
     async run(store) {
-      for (const id of ['d1', 'd2', 'd3']) await enqueue(store, { ...dispatchOf(id), agent_id: 'a', cycle_id: 'c1' })
-      await enqueue(store, { ...dispatchOf('d4'), agent_id: 'b', cycle_id: 'c2' })
-      await enqueue(store, { ...dispatchOf('d5'), agent_id: 'a', kernel_id: 'other' })
-      const { kernel_id } = dispatchOf('d1')
+      for (const id of ['d1', 'd2', 'd3'])
+        await enqueueInStore(store, { ...newTestDispatch(id), agent_id: 'a', cycle_id: 'c1' })
+      await enqueueInStore(store, { ...newTestDispatch('d4'), agent_id: 'b', cycle_id: 'c2' })
+      await enqueueInStore(store, { ...newTestDispatch('d5'), agent_id: 'a', kernel_id: 'other' })
+      const { kernel_id } = newTestDispatch('d1')
       const ids = (found: readonly { dispatch_id: string }[]) => found.map(({ dispatch_id }) => dispatch_id)
       assert.deepEqual(ids(await store.recent(kernel_id, 'a', 2)), ['d3', 'd2'])
       assert.deepEqual(ids(await store.recent(kernel_id, 'nobody', 2)), [])

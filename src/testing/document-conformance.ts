@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import { MOST_VERSION_BYTES, MOST_VERSIONS } from '../domain/document.ts'
+import { MAX_VERSION_BYTES, MAX_VERSIONS } from '../domain/document.ts'
 import { iso } from '../ports/clock.ts'
 import { commitOne, type Op, type Store } from '../ports/store.ts'
 
@@ -84,21 +84,21 @@ export const documentConformance: readonly { readonly name: string; run(store: S
     name: 'case 142: the number of kept versions is limited, separately for the system and for others',
     async run(store) {
       await write(store, ['text of the owner'])
-      const beats = (from: number): string[] => Array.from({ length: MOST_VERSIONS }, (_, i) => `beat ${from + i}`)
+      const beats = (from: number): string[] => Array.from({ length: MAX_VERSIONS }, (_, i) => `beat ${from + i}`)
       await write(store, beats(0), { author: 'system' })
       await write(store, ['text of an agent'], { author: 'agent' })
-      await write(store, beats(MOST_VERSIONS), { author: 'system' })
+      await write(store, beats(MAX_VERSIONS), { author: 'system' })
       const versions = await listVersions(store)
-      assert.equal(versions.length, MOST_VERSIONS + 2)
-      assert.equal(versions[0], 2 * MOST_VERSIONS + 2)
-      assert.deepEqual(versions.slice(-2), [MOST_VERSIONS + 2, 1])
+      assert.equal(versions.length, MAX_VERSIONS + 2)
+      assert.equal(versions[0], 2 * MAX_VERSIONS + 2)
+      assert.deepEqual(versions.slice(-2), [MAX_VERSIONS + 2, 1])
       assert.equal((await store.documentVersion('kernel', 'STATE.md', 1))?.text, 'text of the owner')
     },
   },
   {
     name: 'case 142: the total size of versions is limited; the latest is always kept',
     async run(store) {
-      const long = (letter: string): string => letter.repeat(MOST_VERSION_BYTES / 2)
+      const long = (letter: string): string => letter.repeat(MAX_VERSION_BYTES / 2)
       await write(store, [long('a'), long('b')])
       assert.deepEqual(await listVersions(store), [2, 1])
       await write(store, ['short'])

@@ -4,17 +4,17 @@
  */
 
 import assert from 'node:assert/strict'
-import { MOST_DOCUMENT_BYTES } from '../domain/document.ts'
-import { outsideBlock, renderBlock, withBlock } from '../domain/runtime-block.ts'
-import type { By, Documents } from '../ports/documents.ts'
+import { MAX_DOCUMENT_BYTES } from '../domain/document.ts'
+import { renderRuntimeBlock, replaceBlock, textOutsideBlock } from '../domain/runtime-block.ts'
+import type { Attribution, Documents } from '../ports/documents.ts'
 
-const SYSTEM: By = { author: 'system', reason: 'cycle', cycle_id: 'c1' }
-const AGENT: By = { author: 'agent', reason: 'edit_state s.1.0' }
+const SYSTEM: Attribution = { author: 'system', reason: 'cycle', cycle_id: 'c1' }
+const AGENT: Attribution = { author: 'agent', reason: 'edit_state s.1.0' }
 
 const renderTestBlock = (cycle_id: string): string => {
   const counts = { dispatched: 0, succeeded: 0, failed: 0, duration_ms: 1 }
   const outcome = { updated_at: 'now', status: 'success', failed_agents: [], agent_summary: '', error: null }
-  return renderBlock({ ...counts, ...outcome, cycle_id }, [], 5)
+  return renderRuntimeBlock({ ...counts, ...outcome, cycle_id }, [], 5)
 }
 
 export interface DocumentsCase {
@@ -75,12 +75,12 @@ export const documentsConformance: readonly DocumentsCase[] = [
     name: 'E2: revert restores an earlier text and keeps the runtime block; an unknown version is refused',
     async run(documents) {
       await documents.seed('STATE.md', '# good\n')
-      await documents.write('STATE.md', (text) => withBlock(text, renderTestBlock('c1')), SYSTEM)
+      await documents.write('STATE.md', (text) => replaceBlock(text, renderTestBlock('c1')), SYSTEM)
       await documents.write('STATE.md', (text) => text.replace('good', 'bad'), AGENT)
-      await documents.write('STATE.md', (text) => withBlock(text, renderTestBlock('c2')), SYSTEM)
+      await documents.write('STATE.md', (text) => replaceBlock(text, renderTestBlock('c2')), SYSTEM)
       const reverted = await documents.revert('STATE.md', 1)
       assert.deepEqual([reverted.version, reverted.author, reverted.reason], [5, 'owner', 'back to version 1'])
-      assert.equal(outsideBlock(reverted.text), '# good\n')
+      assert.equal(textOutsideBlock(reverted.text), '# good\n')
       assert.ok(reverted.text.includes('- cycle_id: c2\n'))
       assert.equal((await documents.revert('STATE.md', 2)).text, reverted.text)
       await assert.rejects(documents.revert('STATE.md', 99), { code: 'not_found', message: /state log/ })
@@ -91,13 +91,13 @@ export const documentsConformance: readonly DocumentsCase[] = [
     name: 'E2: invalid or too long text is refused, and nothing changes',
     async run(documents) {
       await documents.seed('STATE.md', 'good\n')
-      for (const bad of ['a\0b', 'a\ud83d', 'x'.repeat(MOST_DOCUMENT_BYTES + 1)])
+      for (const bad of ['a\0b', 'a\ud83d', 'x'.repeat(MAX_DOCUMENT_BYTES + 1)])
         await assert.rejects(
           documents.write('STATE.md', () => bad, AGENT),
           { code: 'document_refused', message: /^STATE\.md: .*got .*expected / },
         )
       assert.equal((await documents.read('STATE.md'))?.text, 'good\n')
-      const most = 'x'.repeat(MOST_DOCUMENT_BYTES)
+      const most = 'x'.repeat(MAX_DOCUMENT_BYTES)
       assert.equal((await documents.write('STATE.md', () => most, AGENT)).text, most)
     },
   },

@@ -8,7 +8,7 @@ import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Env, type FileOps, type OpsGroup, opsOf } from '../ports/env.ts'
+import { type Env, type FileOps, type OpsGroup, requireOps } from '../ports/env.ts'
 
 export interface EnvConformanceCase {
   readonly name: string
@@ -46,7 +46,7 @@ async function assertRefused(file: FileOps, path: string): Promise<void> {
 }
 
 const run = (env: Env, command: string) =>
-  opsOf(env, 'process').run('conformance', command, { timeoutMs: 60_000, signal: new AbortController().signal })
+  requireOps(env, 'process').run('conformance', command, { timeoutMs: 60_000, signal: new AbortController().signal })
 
 export const envConformance: readonly EnvConformanceCase[] = [
   {
@@ -64,13 +64,16 @@ export const envConformance: readonly EnvConformanceCase[] = [
     async run(env) {
       const bare: Env = { ...env, groups: [], getOps: () => undefined }
       for (const group of GROUPS)
-        assert.throws(() => opsOf(bare, group), { code: 'tool_failed', message: new RegExp(`no ops group "${group}"`) })
+        assert.throws(() => requireOps(bare, group), {
+          code: 'tool_failed',
+          message: new RegExp(`no ops group "${group}"`),
+        })
     },
   },
   {
     name: 'Q8: a written file can be read, listed and used by commands',
     async run(env) {
-      const file = opsOf(env, 'file')
+      const file = requireOps(env, 'file')
       const { sha } = await file.write('a/b', TEXT, null)
       assert.deepEqual(await file.read('a/b'), { text: TEXT, sha })
       assert.equal(await file.read('none'), undefined)
@@ -78,13 +81,13 @@ export const envConformance: readonly EnvConformanceCase[] = [
       await assert.rejects(file.write('a/b', 'other', null), { code: 'conflict' })
       const done = await run(env, 'cat a/b; pwd; exit 3')
       assert.deepEqual([done.exit, done.ended, done.output], [3, 'exited', `${TEXT}${env.root}\n`])
-      await opsOf(env, 'process').forget('conformance')
+      await requireOps(env, 'process').forget('conformance')
     },
   },
   {
     name: 'Q8: writable checks files and folders without writing',
     async run(env) {
-      const file = opsOf(env, 'file')
+      const file = requireOps(env, 'file')
       await file.write('a/b', TEXT, null)
       const modificationTimes = (): unknown => ['', 'a', 'a/b'].map((path) => fs.statSync(join(env.root, path)).mtimeMs)
       const before = [modificationTimes(), fs.readdirSync(join(env.root, 'a'))]
@@ -101,7 +104,7 @@ export const envConformance: readonly EnvConformanceCase[] = [
       const paths = ['..', '../ws-evil/secret', 'a/../../ws-evil/secret', '/etc/passwd', forbidden.folder, secret]
       const urls = [pathToFileURL(secret).href, 'file:secret', 'FILE://localhost/etc/passwd']
       for (const path of [...paths, ...urls, `${env.root}/../ws-evil/secret`, 'a\0b', '~/x'])
-        await assertRefused(opsOf(env, 'file'), path)
+        await assertRefused(requireOps(env, 'file'), path)
       assert.ok(forbidden.isUntouched())
     },
   },
@@ -109,7 +112,7 @@ export const envConformance: readonly EnvConformanceCase[] = [
     name: 'case 37: a link that leaves the workspace is refused by every operation',
     async run(env) {
       const forbidden = createForbiddenFolder(env)
-      const file = opsOf(env, 'file')
+      const file = requireOps(env, 'file')
       fs.symlinkSync(forbidden.folder, join(env.root, 'folder'))
       fs.symlinkSync(join(forbidden.folder, 'secret'), join(env.root, 'file'))
       fs.linkSync(join(forbidden.folder, 'secret'), join(env.root, 'hard'))
@@ -121,7 +124,7 @@ export const envConformance: readonly EnvConformanceCase[] = [
   {
     name: 'Q8: configuration files of other programs can be read but not written',
     async run(env) {
-      const file = opsOf(env, 'file')
+      const file = requireOps(env, 'file')
       fs.mkdirSync(join(env.root, 'sub/.git/hooks'), { recursive: true })
       fs.writeFileSync(join(env.root, '.mcp.json'), TEXT)
       assert.equal((await file.read('.mcp.json'))?.text, TEXT)
@@ -151,7 +154,7 @@ export const envConformance: readonly EnvConformanceCase[] = [
     async run(env) {
       const cwdAfter = async (command: string, cwd: string): Promise<string> =>
         (
-          await opsOf(env, 'process').run('conformance', command, {
+          await requireOps(env, 'process').run('conformance', command, {
             timeoutMs: 60_000,
             signal: new AbortController().signal,
             cwd,
@@ -178,7 +181,7 @@ export const envConformance: readonly EnvConformanceCase[] = [
       // The command ends only after its output was reported.
       const command = 'echo first; until [ -e seen ]; do sleep 0.01; done; echo last'
       const options = { timeoutMs: 60_000, signal: new AbortController().signal, heard: onOutput }
-      const done = await opsOf(env, 'process').run('conformance', command, options)
+      const done = await requireOps(env, 'process').run('conformance', command, options)
       assert.deepEqual([done.exit, done.output], [0, 'first\nlast\n'])
     },
   },
@@ -204,7 +207,7 @@ export const envConformance: readonly EnvConformanceCase[] = [
   {
     name: 'Q8: close removes nothing from the workspace and is idempotent',
     async run(env) {
-      await opsOf(env, 'file').write('kept', TEXT, null)
+      await requireOps(env, 'file').write('kept', TEXT, null)
       await env.close()
       await env.close()
       assert.equal(fs.readFileSync(join(env.root, 'kept'), 'utf8'), TEXT)

@@ -1,10 +1,10 @@
 /** Store conformance: facts. */
 
 import assert from 'node:assert/strict'
-import { type Fact, MOST_FACTS, MOST_OVER, type NewFact } from '../domain/fact.ts'
+import { type Fact, MAX_ENDED_FACTS, MAX_FACTS, type NewFact } from '../domain/fact.ts'
 import { iso } from '../ports/clock.ts'
 import { commitOne, type Op, type Store } from '../ports/store.ts'
-import { type ConformanceCase, NOW } from './store-cases.ts'
+import { type ConformanceCase, TEST_NOW } from './store-cases.ts'
 
 const newFact = (id: string, key: string, text: string, more: Partial<NewFact> = {}): NewFact => ({
   id,
@@ -15,24 +15,24 @@ const newFact = (id: string, key: string, text: string, more: Partial<NewFact> =
   turn: 3,
   trust: 'untrusted',
   private: true,
-  created_at: iso(NOW),
+  created_at: iso(TEST_NOW),
   expires_at: null,
   ...more,
 })
 
-const rememberOp = (fact: NewFact, now = NOW): Op & { op: 'remember' } => ({ op: 'remember', fact, now })
+const rememberOp = (fact: NewFact, now = TEST_NOW): Op & { op: 'remember' } => ({ op: 'remember', fact, now })
 
-const forgetOp = (key: string, before = NOW, agent_id = 'agent'): Op & { op: 'forget' } => ({
+const forgetOp = (key: string, before = TEST_NOW, agent_id = 'agent'): Op & { op: 'forget' } => ({
   op: 'forget',
   agent_id,
   key,
   before,
 })
 
-const recallKeys = async (store: Store, text: string, now = NOW, agent_id = 'agent'): Promise<string[]> =>
+const recallKeys = async (store: Store, text: string, now = TEST_NOW, agent_id = 'agent'): Promise<string[]> =>
   (await store.recallFacts({ agent_id, text, now, limit: 10 })).map(({ key }) => key)
 
-const listFacts = async (store: Store, over: boolean, now = NOW): Promise<readonly Fact[]> =>
+const listFacts = async (store: Store, over: boolean, now = TEST_NOW): Promise<readonly Fact[]> =>
   store.facts({ over, now, limit: 100_000 })
 
 const listStatuses = async (store: Store): Promise<string[]> =>
@@ -42,11 +42,13 @@ export const factConformance: readonly ConformanceCase[] = [
   {
     name: 'O14: a fact is returned with text, origin and labels',
     async run(store) {
-      const fact = newFact('s.3.0', 'deploy', 'The deploy key lives in the vault', { expires_at: iso(NOW + 5) })
+      const fact = newFact('s.3.0', 'deploy', 'The deploy key lives in the vault', { expires_at: iso(TEST_NOW + 5) })
       const [done] = await commitOne(store, [rememberOp(fact)])
       assert.deepEqual(done, { superseded: false, dropped: [] })
       assert.deepEqual(await listFacts(store, false), [{ ...fact, status: 'known' }])
-      assert.deepEqual(await store.recallFacts({ text: 'VAULT?', now: NOW, limit: 1 }), [{ ...fact, status: 'known' }])
+      assert.deepEqual(await store.recallFacts({ text: 'VAULT?', now: TEST_NOW, limit: 1 }), [
+        { ...fact, status: 'known' },
+      ])
     },
   },
   {
@@ -85,26 +87,29 @@ export const factConformance: readonly ConformanceCase[] = [
   {
     name: 'O14: forget does not affect newer facts or facts of other agents',
     async run(store) {
-      await commitOne(store, [rememberOp(newFact('a', 'tea', 'green tea', { created_at: iso(NOW + 1) }))])
+      await commitOne(store, [rememberOp(newFact('a', 'tea', 'green tea', { created_at: iso(TEST_NOW + 1) }))])
       await commitOne(store, [rememberOp(newFact('b', 'tea', 'red tea', { agent_id: 'other' }))])
       assert.deepEqual(await commitOne(store, [forgetOp('tea')]), [{ forgotten: false }])
       assert.deepEqual(
-        [await recallKeys(store, 'tea'), await recallKeys(store, 'tea', NOW, 'other')],
+        [await recallKeys(store, 'tea'), await recallKeys(store, 'tea', TEST_NOW, 'other')],
         [['tea'], ['tea']],
       )
-      await commitOne(store, [forgetOp('tea', NOW + 1)])
-      assert.deepEqual([await recallKeys(store, 'tea'), await recallKeys(store, 'tea', NOW, 'other')], [[], ['tea']])
+      await commitOne(store, [forgetOp('tea', TEST_NOW + 1)])
+      assert.deepEqual(
+        [await recallKeys(store, 'tea'), await recallKeys(store, 'tea', TEST_NOW, 'other')],
+        [[], ['tea']],
+      )
     },
   },
   {
     name: 'K3: a fact is no longer known once it expires',
     async run(store) {
-      await commitOne(store, [rememberOp(newFact('a', 'offer', 'cheap tea', { expires_at: iso(NOW + 10) }))])
-      assert.deepEqual(await recallKeys(store, 'tea', NOW + 9), ['offer'])
-      assert.deepEqual(await recallKeys(store, 'tea', NOW + 10), [])
-      assert.equal((await listFacts(store, false, NOW + 9)).length, 1)
-      assert.equal((await listFacts(store, false, NOW + 10)).length, 0)
-      await commitOne(store, [rememberOp(newFact('b', 'other', 'coffee'), NOW + 10)])
+      await commitOne(store, [rememberOp(newFact('a', 'offer', 'cheap tea', { expires_at: iso(TEST_NOW + 10) }))])
+      assert.deepEqual(await recallKeys(store, 'tea', TEST_NOW + 9), ['offer'])
+      assert.deepEqual(await recallKeys(store, 'tea', TEST_NOW + 10), [])
+      assert.equal((await listFacts(store, false, TEST_NOW + 9)).length, 1)
+      assert.equal((await listFacts(store, false, TEST_NOW + 10)).length, 0)
+      await commitOne(store, [rememberOp(newFact('b', 'other', 'coffee'), TEST_NOW + 10)])
       assert.deepEqual(await listStatuses(store), ['b known', 'a expired'])
     },
   },
@@ -138,17 +143,17 @@ export const factConformance: readonly ConformanceCase[] = [
   {
     name: 'K3: facts are limited: the oldest are dropped and named, ended ones are deleted',
     async run(store) {
-      const many = MOST_FACTS + MOST_OVER + 100
+      const many = MAX_FACTS + MAX_ENDED_FACTS + 100
       for (let i = 0; i < many; i += 100)
         await commitOne(
           store,
           Array.from({ length: 100 }, (_, n) => rememberOp(newFact(`f${i + n}`, `key ${i + n}`, `number ${i + n}`))),
         )
       const [{ dropped }] = await commitOne(store, [rememberOp(newFact('last', 'last', 'the last'))])
-      assert.deepEqual(dropped, [`key ${many - MOST_FACTS}`])
+      assert.deepEqual(dropped, [`key ${many - MAX_FACTS}`])
       const all = await listFacts(store, true)
-      assert.equal(all.filter(({ status }) => status === 'known').length, MOST_FACTS)
-      assert.equal(all.length, MOST_FACTS + MOST_OVER)
+      assert.equal(all.filter(({ status }) => status === 'known').length, MAX_FACTS)
+      assert.equal(all.length, MAX_FACTS + MAX_ENDED_FACTS)
       assert.deepEqual(
         [await recallKeys(store, '0'), await recallKeys(store, `${many - 1}`)],
         [[], [`key ${many - 1}`]],

@@ -4,28 +4,28 @@ import assert from 'node:assert/strict'
 import type { JournalRecord } from '../domain/record.ts'
 import { commitOne, type Op } from '../ports/store.ts'
 import {
+  assertRefusedWith,
   type ConformanceCase,
-  claim,
-  dispatchOf,
-  enqueue,
-  forMessage,
-  join,
-  NOW,
-  record,
-  refused,
-  running,
-  settleAs,
+  claimInStore,
+  enqueueInStore,
+  joinTestWorker,
+  newTestDispatch,
+  newTestRecord,
+  settleOp,
+  startDispatch,
+  TEST_NOW,
+  WAIT_FOR_MESSAGE,
 } from './store-cases.ts'
 
 export const journalConformance: readonly ConformanceCase[] = [
   {
     name: 'I3: a batch with a wrong token writes nothing',
     async run(store) {
-      const { fence } = await running(store)
-      const append: Op = { op: 'append', session_id: 'session-one', records: [record(1)] }
-      await refused('store_fenced', commitOne(store, [append], { ...fence, token: fence.token + 1 }))
-      await refused('store_fenced', commitOne(store, [append], { ...fence, token: fence.token - 1 }))
-      await refused('store_fenced', commitOne(store, [append], { dispatch_id: 'nobody', token: fence.token }))
+      const { fence } = await startDispatch(store)
+      const append: Op = { op: 'append', session_id: 'session-one', records: [newTestRecord(1)] }
+      await assertRefusedWith('store_fenced', commitOne(store, [append], { ...fence, token: fence.token + 1 }))
+      await assertRefusedWith('store_fenced', commitOne(store, [append], { ...fence, token: fence.token - 1 }))
+      await assertRefusedWith('store_fenced', commitOne(store, [append], { dispatch_id: 'nobody', token: fence.token }))
       assert.deepEqual(await store.journal('session-one'), [])
       await commitOne(store, [append], fence)
       assert.equal((await store.journal('session-one')).length, 1)
@@ -34,12 +34,12 @@ export const journalConformance: readonly ConformanceCase[] = [
   {
     name: 'I3: a fence covers its own session only',
     async run(store) {
-      const { epoch, fence } = await running(store)
-      await enqueue(store, dispatchOf('two'))
-      await claim(store, epoch)
-      await refused(
+      const { epoch, fence } = await startDispatch(store)
+      await enqueueInStore(store, newTestDispatch('two'))
+      await claimInStore(store, epoch)
+      await assertRefusedWith(
         'store_fenced',
-        commitOne(store, [{ op: 'append', session_id: 'session-two', records: [record(1)] }], fence),
+        commitOne(store, [{ op: 'append', session_id: 'session-two', records: [newTestRecord(1)] }], fence),
       )
       assert.deepEqual(await store.journal('session-two'), [])
     },
@@ -47,34 +47,37 @@ export const journalConformance: readonly ConformanceCase[] = [
   {
     name: 'claim: a superseded owner cannot commit',
     async run(store) {
-      const { fence: stale } = await running(store)
-      const epoch = await join(store, true)
-      await commitOne(store, [{ op: 'recover', now: NOW }])
-      const append: Op = { op: 'append', session_id: 'session-one', records: [record(1)] }
-      await refused('store_fenced', commitOne(store, [append], stale))
-      const [fresh] = await claim(store, epoch)
+      const { fence: stale } = await startDispatch(store)
+      const epoch = await joinTestWorker(store, true)
+      await commitOne(store, [{ op: 'recover', now: TEST_NOW }])
+      const append: Op = { op: 'append', session_id: 'session-one', records: [newTestRecord(1)] }
+      await assertRefusedWith('store_fenced', commitOne(store, [append], stale))
+      const [fresh] = await claimInStore(store, epoch)
       assert.ok(fresh && fresh.token > stale.token)
       for (const op of [
         append,
-        settleAs('done'),
-        { op: 'park', wait: forMessage, now: NOW },
-        { op: 'release', now: NOW },
+        settleOp('done'),
+        { op: 'park', wait: WAIT_FOR_MESSAGE, now: TEST_NOW },
+        { op: 'release', now: TEST_NOW },
       ] as Op[])
-        await refused('store_fenced', commitOne(store, [op], stale))
+        await assertRefusedWith('store_fenced', commitOne(store, [op], stale))
       await commitOne(store, [append], fresh)
     },
   },
   {
     name: 'a refused batch fails alone; the others of the same commit succeed',
     async run(store) {
-      const { epoch, fence } = await running(store)
-      await enqueue(store, dispatchOf('two'))
-      const [other] = await claim(store, epoch)
+      const { epoch, fence } = await startDispatch(store)
+      await enqueueInStore(store, newTestDispatch('two'))
+      const [other] = await claimInStore(store, epoch)
       assert.ok(other)
       const outcomes = await store.commit([
-        { fence: { ...fence, token: 99 }, ops: [{ op: 'append', session_id: 'session-one', records: [record(1)] }] },
-        { fence: other, ops: [{ op: 'append', session_id: 'session-two', records: [record(1)] }] },
-        { fence, ops: [{ op: 'append', session_id: 'session-one', records: [record(1)] }] },
+        {
+          fence: { ...fence, token: 99 },
+          ops: [{ op: 'append', session_id: 'session-one', records: [newTestRecord(1)] }],
+        },
+        { fence: other, ops: [{ op: 'append', session_id: 'session-two', records: [newTestRecord(1)] }] },
+        { fence, ops: [{ op: 'append', session_id: 'session-one', records: [newTestRecord(1)] }] },
       ])
       assert.deepEqual(
         outcomes.map(({ ok }) => ok),
@@ -87,26 +90,26 @@ export const journalConformance: readonly ConformanceCase[] = [
   {
     name: 'a batch is atomic: a refused op undoes earlier ops',
     async run(store) {
-      const { fence } = await running(store)
+      const { fence } = await startDispatch(store)
       const ops: Op[] = [
-        { op: 'append', session_id: 'session-one', records: [record(1)] },
-        { op: 'append', session_id: 'session-one', records: [record(7)] },
+        { op: 'append', session_id: 'session-one', records: [newTestRecord(1)] },
+        { op: 'append', session_id: 'session-one', records: [newTestRecord(7)] },
       ]
-      await refused('store_sequence', commitOne(store, ops, fence))
+      await assertRefusedWith('store_sequence', commitOne(store, ops, fence))
       assert.deepEqual(await store.journal('session-one'), [])
     },
   },
   {
     name: 'case 94: a repeated sequence number or a gap is refused',
     async run(store) {
-      const { fence } = await running(store)
+      const { fence } = await startDispatch(store)
       const append = (...records: JournalRecord[]): Promise<unknown> =>
         commitOne(store, [{ op: 'append', session_id: 'session-one', records }], fence)
-      await append(record(1), record(2))
-      await refused('store_sequence', append(record(2)))
-      await refused('store_sequence', append(record(4)))
-      await refused('store_sequence', append(record(3), record(3)))
-      await append(record(3))
+      await append(newTestRecord(1), newTestRecord(2))
+      await assertRefusedWith('store_sequence', append(newTestRecord(2)))
+      await assertRefusedWith('store_sequence', append(newTestRecord(4)))
+      await assertRefusedWith('store_sequence', append(newTestRecord(3), newTestRecord(3)))
+      await append(newTestRecord(3))
       assert.deepEqual(
         (await store.journal('session-one', 2)).map(({ seq }) => seq),
         [2, 3],

@@ -1,29 +1,34 @@
 /** Store conformance: the outbox. */
 
 import assert from 'node:assert/strict'
-import type { NewMessage, Posted } from '../domain/message.ts'
+import type { NewChannelMessage, OutboxMessage } from '../domain/message.ts'
 import { commitOne, type Op, type Store } from '../ports/store.ts'
-import { type ConformanceCase, NOW, refused } from './store-cases.ts'
+import { assertRefusedWith, type ConformanceCase, TEST_NOW } from './store-cases.ts'
 
 const KEPT_MESSAGES = 1000
 
-const newMessage = (id: string, more: Partial<NewMessage> = {}): NewMessage => ({
+const newMessage = (id: string, more: Partial<NewChannelMessage> = {}): NewChannelMessage => ({
   id,
   ...{ channel: 'webhook', chat_id: null, kind: 'notice', text: `text of ${id}` },
   ...more,
 })
 
-const post = (store: Store, id: string, more: Partial<NewMessage> = {}, due = NOW): Promise<{ duplicate: boolean }> =>
-  commitOne(store, [{ op: 'post', message: newMessage(id, more), due, now: NOW }]).then(([posted]) => posted)
+const post = (
+  store: Store,
+  id: string,
+  more: Partial<NewChannelMessage> = {},
+  due = TEST_NOW,
+): Promise<{ duplicate: boolean }> =>
+  commitOne(store, [{ op: 'post', message: newMessage(id, more), due, now: TEST_NOW }]).then(([posted]) => posted)
 
-const markDelivered = (store: Store, id: string, now = NOW + 5) => commitOne(store, [{ op: 'delivered', id, now }])
+const markDelivered = (store: Store, id: string, now = TEST_NOW + 5) => commitOne(store, [{ op: 'delivered', id, now }])
 
 const markUndelivered = (store: Store, id: string, retry_at: number | null) =>
   commitOne(store, [{ op: 'undelivered', id, error: 'no receiver', retry_at }])
 
-const ids = (found: readonly Posted[]): string[] => found.map(({ id }) => id)
+const ids = (found: readonly OutboxMessage[]): string[] => found.map(({ id }) => id)
 
-const findMessage = async (store: Store, id: string): Promise<Posted | undefined> =>
+const findMessage = async (store: Store, id: string): Promise<OutboxMessage | undefined> =>
   (await store.outbox({ limit: 9999 })).find((one) => one.id === id)
 
 export const outboxConformance: readonly ConformanceCase[] = [
@@ -32,7 +37,7 @@ export const outboxConformance: readonly ConformanceCase[] = [
     async run(store) {
       assert.deepEqual(await post(store, 'm1', { chat_id: 'c', kind: 'alert' }), { duplicate: false })
       assert.deepEqual(await post(store, 'm1', { text: 'another' }), { duplicate: true })
-      const at = new Date(NOW).toISOString()
+      const at = new Date(TEST_NOW).toISOString()
       assert.deepEqual(await store.outbox({ limit: 9 }), [
         {
           ...newMessage('m1', { chat_id: 'c', kind: 'alert' }),
@@ -44,45 +49,45 @@ export const outboxConformance: readonly ConformanceCase[] = [
   {
     name: 'E12: dueMessages returns the first pending message of each channel, by due time, then by order',
     async run(store) {
-      await post(store, 'later', {}, NOW + 100)
+      await post(store, 'later', {}, TEST_NOW + 100)
       await post(store, 'first')
       await post(store, 'second')
-      await post(store, 'other', { channel: 'console' }, NOW + 1)
-      assert.deepEqual(ids(await store.dueMessages(NOW)), ['first'])
-      assert.deepEqual(ids(await store.dueMessages(NOW + 1)), ['first', 'other'])
-      assert.equal(await store.nextMessage(NOW), NOW + 1)
-      assert.equal(await store.nextMessage(NOW + 1), NOW + 100)
+      await post(store, 'other', { channel: 'console' }, TEST_NOW + 1)
+      assert.deepEqual(ids(await store.dueMessages(TEST_NOW)), ['first'])
+      assert.deepEqual(ids(await store.dueMessages(TEST_NOW + 1)), ['first', 'other'])
+      assert.equal(await store.nextMessageDue(TEST_NOW), TEST_NOW + 1)
+      assert.equal(await store.nextMessageDue(TEST_NOW + 1), TEST_NOW + 100)
       await markDelivered(store, 'first')
-      assert.deepEqual(ids(await store.dueMessages(NOW)), ['second'])
+      assert.deepEqual(ids(await store.dueMessages(TEST_NOW)), ['second'])
       await markDelivered(store, 'second')
       await markDelivered(store, 'later')
       await markDelivered(store, 'other')
-      assert.deepEqual(await store.dueMessages(NOW + 999), [])
-      assert.equal(await store.nextMessage(0), undefined)
+      assert.deepEqual(await store.dueMessages(TEST_NOW + 999), [])
+      assert.equal(await store.nextMessageDue(0), undefined)
     },
   },
   {
     name: 'E12: an undelivered message is retried at its time or fails; attempts are counted',
     async run(store) {
       await post(store, 'm1')
-      await markUndelivered(store, 'm1', NOW + 50)
+      await markUndelivered(store, 'm1', TEST_NOW + 50)
       const again = await findMessage(store, 'm1')
       assert.deepEqual([again?.status, again?.attempts, again?.error], ['pending', 1, 'no receiver'])
-      assert.deepEqual(await store.dueMessages(NOW + 49), [])
-      assert.deepEqual(ids(await store.dueMessages(NOW + 50)), ['m1'])
+      assert.deepEqual(await store.dueMessages(TEST_NOW + 49), [])
+      assert.deepEqual(ids(await store.dueMessages(TEST_NOW + 50)), ['m1'])
       await markUndelivered(store, 'm1', null)
       await markDelivered(store, 'm1')
       const ended = await findMessage(store, 'm1')
       assert.deepEqual([ended?.status, ended?.attempts, ended?.sent_at], ['failed', 2, null])
       await post(store, 'm2')
-      await markUndelivered(store, 'm2', NOW + 1)
-      await markDelivered(store, 'm2', NOW + 7)
-      await markUndelivered(store, 'm2', NOW + 9)
+      await markUndelivered(store, 'm2', TEST_NOW + 1)
+      await markDelivered(store, 'm2', TEST_NOW + 7)
+      await markUndelivered(store, 'm2', TEST_NOW + 9)
       const sent = await findMessage(store, 'm2')
       assert.deepEqual([sent?.status, sent?.attempts, sent?.error], ['sent', 2, null])
-      assert.equal(sent?.sent_at, new Date(NOW + 7).toISOString())
-      await refused('not_found', markDelivered(store, 'nobody'))
-      await refused('not_found', markUndelivered(store, 'nobody', null))
+      assert.equal(sent?.sent_at, new Date(TEST_NOW + 7).toISOString())
+      await assertRefusedWith('not_found', markDelivered(store, 'nobody'))
+      await assertRefusedWith('not_found', markUndelivered(store, 'nobody', null))
     },
   },
   {
@@ -90,7 +95,7 @@ export const outboxConformance: readonly ConformanceCase[] = [
     async run(store) {
       for (const id of ['m1', 'm2', 'm3']) await post(store, id)
       await post(store, 'm4', { channel: 'console' })
-      await markDelivered(store, 'm1', NOW + 7)
+      await markDelivered(store, 'm1', TEST_NOW + 7)
       await markUndelivered(store, 'm2', null)
       assert.deepEqual(ids(await store.outbox({ limit: 2 })), ['m4', 'm3'])
       assert.deepEqual(ids(await store.outbox({ channel: 'webhook', status: 'pending', limit: 9 })), ['m3'])
@@ -98,7 +103,7 @@ export const outboxConformance: readonly ConformanceCase[] = [
         { channel: 'console', pending: 1, failed: 0, last_sent_at: null, last_error: null },
         {
           ...{ channel: 'webhook', pending: 1, failed: 1 },
-          ...{ last_sent_at: new Date(NOW + 7).toISOString(), last_error: 'no receiver' },
+          ...{ last_sent_at: new Date(TEST_NOW + 7).toISOString(), last_error: 'no receiver' },
         },
       ])
     },
@@ -108,8 +113,8 @@ export const outboxConformance: readonly ConformanceCase[] = [
     async run(store) {
       await post(store, 'pending')
       const sent = Array.from({ length: KEPT_MESSAGES + 5 }, (_, n) => `m${n}`).flatMap((id): Op[] => [
-        { op: 'post', message: newMessage(id), due: NOW, now: NOW },
-        { op: 'delivered', id, now: NOW },
+        { op: 'post', message: newMessage(id), due: TEST_NOW, now: TEST_NOW },
+        { op: 'delivered', id, now: TEST_NOW },
       ])
       await commitOne(store, sent)
       await post(store, 'last')
@@ -122,17 +127,17 @@ export const outboxConformance: readonly ConformanceCase[] = [
   {
     name: 'an incoming message is processed once; a repetition refuses its whole batch',
     async run(store) {
-      const processIncoming = (channel: string, value: number, now = NOW) =>
+      const processIncoming = (channel: string, value: number, now = TEST_NOW) =>
         commitOne(store, [
           { op: 'hear', channel, message_id: 'm', now },
           { op: 'set', name: 'last message', value },
         ])
       await processIncoming('webhook', 1)
-      await refused('conflict', processIncoming('webhook', 2))
-      await refused('conflict', processIncoming('webhook', 2, NOW + 29 * 86_400_000))
+      await assertRefusedWith('conflict', processIncoming('webhook', 2))
+      await assertRefusedWith('conflict', processIncoming('webhook', 2, TEST_NOW + 29 * 86_400_000))
       assert.equal(await store.setting('last message'), 1)
       await processIncoming('lark', 3)
-      await processIncoming('webhook', 4, NOW + 31 * 86_400_000)
+      await processIncoming('webhook', 4, TEST_NOW + 31 * 86_400_000)
       assert.equal(await store.setting('last message'), 4)
     },
   },

@@ -8,13 +8,20 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
-import { anthropicWire } from './provider-server/anthropic.ts'
-import { openAIWire } from './provider-server/openai.ts'
-import { type Reply, replyTo } from './provider-server/replies.ts'
-import { type ChatRequest, parseRequest, parseScript, placeOf, type Script, turnAt } from './provider-server/script.ts'
-import type { Wire } from './provider-server/wire.ts'
+import { anthropicFormat } from './provider-server/anthropic.ts'
+import { openAIFormat } from './provider-server/openai.ts'
+import { buildReply, type Reply } from './provider-server/replies.ts'
+import {
+  type ChatRequest,
+  chooseTurn,
+  findPosition,
+  type ProviderScript,
+  parseRequest,
+  parseScript,
+} from './provider-server/script.ts'
+import type { WireFormat } from './provider-server/wire.ts'
 
-export type { Script } from './provider-server/script.ts'
+export type { ProviderScript as Script } from './provider-server/script.ts'
 
 export interface RecordedRequest {
   readonly index: number
@@ -39,7 +46,7 @@ export interface ProviderServer {
 }
 
 export interface ProviderOptions {
-  readonly script: Script
+  readonly script: ProviderScript
   readonly port?: number | undefined
   /**
    * A file for JSON lines: `{"event":"request",…}` before each answer, `{"event":"answered",…}` after it was sent
@@ -55,21 +62,21 @@ export async function startProviderServer({ script, port = 0, log }: ProviderOpt
   const closing = new AbortController()
   const appendLog = (line: object) => log !== undefined && appendFileSync(log, `${JSON.stringify(line)}\n`)
 
-  async function handleRequest(format: Wire, message: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function handleRequest(format: WireFormat, message: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = parseRequest(await json(message).catch(() => undefined))
     if (!body) return sendJson(response, 400, format.errorBody('bad_request', 'invalid request'))
-    const position = placeOf(body)
+    const position = findPosition(body)
     const key = JSON.stringify(position)
     const attempt = attempts.get(key) ?? 0
     attempts.set(key, attempt + 1)
-    const turn = turnAt(parsed, position)
+    const turn = chooseTurn(parsed, position)
     const fault = turn.faults?.[attempt] ?? undefined
     const index = requests.length
     const entry = { index, ...position, attempt, fault: fault?.fault ?? null, stream: body.stream === true, body }
     requests.push({ ...entry, headers: message.headers })
     appendLog({ event: 'request', ...entry })
     if (turn.delay_ms !== undefined) await delay(turn.delay_ms, undefined, { signal: closing.signal })
-    const reply = replyTo({ wire: format, request: body, turn: position.turn, id: `answer-${index}` }, turn, fault)
+    const reply = buildReply({ wire: format, request: body, turn: position.turn, id: `answer-${index}` }, turn, fault)
     const isComplete = await send(response, reply)
     if (isComplete)
       appendLog({
@@ -102,9 +109,9 @@ export async function startProviderServer({ script, port = 0, log }: ProviderOpt
   }
 }
 
-const FORMATS: Readonly<Record<string, Wire>> = {
-  'POST /v1/chat/completions': openAIWire,
-  'POST /v1/messages': anthropicWire,
+const FORMATS: Readonly<Record<string, WireFormat>> = {
+  'POST /v1/chat/completions': openAIFormat,
+  'POST /v1/messages': anthropicFormat,
 }
 
 const MODELS = { object: 'list', data: [{ id: 'scripted', object: 'model', created: 0, owned_by: 'tireless' }] }

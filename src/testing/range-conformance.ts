@@ -2,14 +2,23 @@
 
 import assert from 'node:assert/strict'
 import type { Batch, Op, Store } from '../ports/store.ts'
-import { type ConformanceCase, claim, dispatchOf, enqueue, forMessage, join, NOW, record } from './store-cases.ts'
+import {
+  type ConformanceCase,
+  claimInStore,
+  enqueueInStore,
+  joinTestWorker,
+  newTestDispatch,
+  newTestRecord,
+  TEST_NOW,
+  WAIT_FOR_MESSAGE,
+} from './store-cases.ts'
 
 const UNSAFE = 2 ** 53
 const AFTER_9999 = Date.UTC(10_000, 0, 1)
 
 const spender = { kernel_id: 'k', agent_id: 'a', dispatch_id: 'd', model: 'p/m', day: '2030-01-31' }
 const usage = { input_tokens: 1, output_tokens: 1, cached_tokens: 0 }
-const enqueueOp = (more: object): Op => ({ op: 'enqueue', dispatches: [dispatchOf('bad', more)], now: NOW })
+const enqueueOp = (more: object): Op => ({ op: 'enqueue', dispatches: [newTestDispatch('bad', more)], now: TEST_NOW })
 const fact = {
   ...{ id: 'f', key: 'k', text: 't', agent_id: 'a', session_id: 's', turn: 1, private: false },
   trust: 'trusted' as const,
@@ -20,7 +29,7 @@ const fact = {
 /** Ops with one invalid value each. */
 const INVALID_OPS: Readonly<Record<string, Op>> = {
   'an instant after the year 9999': enqueueOp({ at: AFTER_9999 }),
-  'a fractional instant': enqueueOp({ at: NOW + 0.5 }),
+  'a fractional instant': enqueueOp({ at: TEST_NOW + 0.5 }),
   'an infinite instant': enqueueOp({ at: Number.POSITIVE_INFINITY }),
   'a fractional priority': enqueueOp({ priority: 0.1 }),
   'a priority beyond the safe integers': enqueueOp({ priority: UNSAFE }),
@@ -28,7 +37,7 @@ const INVALID_OPS: Readonly<Record<string, Op>> = {
   'metadata that is not JSON': enqueueOp({ metadata: { n: 1n } }),
   'metadata with a function': enqueueOp({ metadata: { f: () => {} } }),
   'a NaN clock': { op: 'cycle_begin', cycle_id: 'c', kernel_id: 'k', trigger: 't', due: null, now: NaN },
-  'an invalid date': { op: 'remember', fact: { ...fact, expires_at: 'never' }, now: NOW },
+  'an invalid date': { op: 'remember', fact: { ...fact, expires_at: 'never' }, now: TEST_NOW },
   'negative usage': { op: 'spent', id: 'x', usd: 1, usage: { ...usage, input_tokens: -5 }, ...spender },
   'fractional usage': { op: 'spent', id: 'x', usd: 1, usage: { ...usage, output_tokens: 1.5 }, ...spender },
   'huge usage': { op: 'spent', id: 'x', usd: 1, usage: { ...usage, cached_tokens: 1e308 }, ...spender },
@@ -54,7 +63,7 @@ export const rangeConformance: readonly ConformanceCase[] = [
       async run(store: Store) {
         await assertRefusedAlone(store, { ops: [{ op: 'set', name: 'with it', value: 1 }, op] })
         assert.equal(await store.setting('with it'), null, 'the batch is atomic')
-        await enqueue(store, dispatchOf('good'))
+        await enqueueInStore(store, newTestDispatch('good'))
         assert.equal((await store.dispatches({ limit: 10 })).length, 1)
         assert.deepEqual([await store.spend('0000', '9999'), await store.nextTimer()], [[], undefined])
       },
@@ -64,25 +73,25 @@ export const rangeConformance: readonly ConformanceCase[] = [
     async run(store) {
       const bad = INVALID_OPS['metadata with a function'] as Op
       await store.commit(Array.from({ length: 8 }, () => ({ ops: [bad] })))
-      await enqueue(store, dispatchOf('good'))
+      await enqueueInStore(store, newTestDispatch('good'))
       assert.ok(await store.dispatch('good'))
     },
   },
   {
     name: 'B1: a park with an invalid time, or a record with an invalid number, is refused, and only its batch fails',
     async run(store) {
-      await enqueue(store, dispatchOf('d1'))
-      const [fence] = await claim(store, await join(store), 1)
+      await enqueueInStore(store, newTestDispatch('d1'))
+      const [fence] = await claimInStore(store, await joinTestWorker(store), 1)
       assert.ok(fence)
       await assertRefusedAlone(store, {
         fence,
-        ops: [{ op: 'park', wait: { ...forMessage, until: AFTER_9999 }, now: NOW }],
+        ops: [{ op: 'park', wait: { ...WAIT_FOR_MESSAGE, until: AFTER_9999 }, now: TEST_NOW }],
       })
       const answer = { text: '', calls: [], finish: 'stop', usage: { ...usage, input_tokens: 0.5 } } as const
       for (const invalidRecord of [
-        record(1, { kind: 'model_answered', turn: 1, answer }),
-        record(1, { kind: 'step_committed', turn: 1, next: { kind: 'continue' }, ms: Number.NaN }),
-        { ...record(1), ts: -1 },
+        newTestRecord(1, { kind: 'model_answered', turn: 1, answer }),
+        newTestRecord(1, { kind: 'step_committed', turn: 1, next: { kind: 'continue' }, ms: Number.NaN }),
+        { ...newTestRecord(1), ts: -1 },
       ])
         await assertRefusedAlone(store, {
           fence,

@@ -1,28 +1,28 @@
 /** Store conformance: retention deletes old, finished data and keeps everything that is still needed. */
 
 import assert from 'node:assert/strict'
-import { errorResult } from '../domain/cycle.ts'
+import { errorCycleResult } from '../domain/cycle.ts'
 import type { Grant } from '../domain/grant.ts'
-import type { Unknown } from '../domain/unknown.ts'
+import type { UnknownOutcome } from '../domain/unknown.ts'
 import { commitOne, type Fence, type Op, type Store } from '../ports/store.ts'
 import {
-  approvalOf,
   type ConformanceCase,
-  claim,
-  dispatchOf,
-  enqueue,
-  forMessage,
-  join,
-  message,
-  NOW,
-  record,
-  running,
-  settleAs,
+  claimInStore,
+  enqueueInStore,
+  joinTestWorker,
+  newTestApproval,
+  newTestDispatch,
+  newTestMessage,
+  newTestRecord,
+  settleOp,
+  startDispatch,
+  TEST_NOW,
+  WAIT_FOR_MESSAGE,
 } from './store-cases.ts'
 
 const DAY = 86_400_000
 /** A hundred days later; data older than ninety days is deleted. */
-const LATER = NOW + 100 * DAY
+const LATER = TEST_NOW + 100 * DAY
 const BEFORE = LATER - 90 * DAY
 
 const prune = async (store: Store): Promise<readonly string[]> => {
@@ -30,47 +30,47 @@ const prune = async (store: Store): Promise<readonly string[]> => {
   return runs
 }
 
-const settleFailedAt = (now: number): Op => ({ ...settleAs('failed'), now }) as Op
+const settleFailedAt = (now: number): Op => ({ ...settleOp('failed'), now }) as Op
 
-const newUnknown = (id: string): Unknown => ({
+const newUnknown = (id: string): UnknownOutcome => ({
   ...{ id: `unknown-${id}`, session_id: `session-${id}`, dispatch_id: id, tool: 'pay', args: {}, reach: 'third_party' },
-  ...{ started_at: new Date(NOW).toISOString(), output_so_far: '', status: 'open', resolution: null },
+  ...{ started_at: new Date(TEST_NOW).toISOString(), output_so_far: '', status: 'open', resolution: null },
 })
 
 /** Reasons to keep a session of any age, with a function that creates it; `none`: no reason. */
 const REASONS: Readonly<Record<string, (store: Store, fence: Fence) => Promise<unknown>>> = {
-  none: (store, fence) => commitOne(store, [settleFailedAt(NOW)], fence),
+  none: (store, fence) => commitOne(store, [settleFailedAt(TEST_NOW)], fence),
   'has just ended': (store, fence) => commitOne(store, [settleFailedAt(LATER)], fence),
   'is running': async () => {},
-  'is waiting': (store, fence) => commitOne(store, [{ op: 'park', wait: forMessage, now: NOW }], fence),
-  'is pending': (store, fence) => commitOne(store, [{ op: 'release', now: NOW }], fence),
+  'is waiting': (store, fence) => commitOne(store, [{ op: 'park', wait: WAIT_FOR_MESSAGE, now: TEST_NOW }], fence),
+  'is pending': (store, fence) => commitOne(store, [{ op: 'release', now: TEST_NOW }], fence),
   'has unread input': async (store, fence) => {
     const session_id = `session-${fence.dispatch_id}`
-    const observation = message('m')
-    await commitOne(store, [{ op: 'publish', session_id, observation, successor_id: 'unused', now: NOW }])
-    await commitOne(store, [settleFailedAt(NOW)], fence)
+    const observation = newTestMessage('m')
+    await commitOne(store, [{ op: 'publish', session_id, observation, successor_id: 'unused', now: TEST_NOW }])
+    await commitOne(store, [settleFailedAt(TEST_NOW)], fence)
   },
   'has an open approval': async (store, fence) => {
-    const approval = { ...approvalOf('a'), session_id: `session-${fence.dispatch_id}` }
+    const approval = { ...newTestApproval('a'), session_id: `session-${fence.dispatch_id}` }
     await commitOne(
       store,
       [
         { op: 'ask', approval },
-        { op: 'park', wait: forMessage, now: NOW },
+        { op: 'park', wait: WAIT_FOR_MESSAGE, now: TEST_NOW },
       ] as const,
       fence,
     )
   },
   'has an unknown outcome': (store, fence) =>
-    commitOne(store, [{ op: 'unknown', unknown: newUnknown(fence.dispatch_id) }, settleFailedAt(NOW)], fence),
+    commitOne(store, [{ op: 'unknown', unknown: newUnknown(fence.dispatch_id) }, settleFailedAt(TEST_NOW)], fence),
 }
 
 /** Creates a session in the state that the reason names; returns its dispatch id. */
 async function createSession(store: Store, reason: string): Promise<string> {
   const id = reason.replaceAll(' ', '-')
-  const epoch = await join(store, false)
-  await enqueue(store, dispatchOf(id))
-  const [fence] = await claim(store, epoch)
+  const epoch = await joinTestWorker(store, false)
+  await enqueueInStore(store, newTestDispatch(id))
+  const [fence] = await claimInStore(store, epoch)
   assert.equal(fence?.dispatch_id, id)
   await REASONS[reason]?.(store, fence)
   return id
@@ -96,8 +96,8 @@ export const retentionConformance: readonly ConformanceCase[] = [
     (what): ConformanceCase => ({
       name: `E6: retention deletes a session whose approval ${what}, once that is old`,
       async run(store) {
-        const { fence } = await running(store)
-        await commitOne(store, [{ op: 'ask', approval: approvalOf('a') }], fence)
+        const { fence } = await startDispatch(store)
+        await commitOne(store, [{ op: 'ask', approval: newTestApproval('a') }], fence)
         if (what === 'expired before its run ended') await commitOne(store, [{ op: 'promote', now: BEFORE }])
         await commitOne(store, [settleFailedAt(BEFORE)], fence)
         assert.deepEqual(
@@ -113,20 +113,20 @@ export const retentionConformance: readonly ConformanceCase[] = [
   {
     name: 'E6: deleting a session deletes all its rows and none of other sessions',
     async run(store) {
-      const epoch = await join(store)
+      const epoch = await joinTestWorker(store)
       const grant = (id: string): Grant => ({
         ...{ id: `grant-${id}`, tool: 'pay', agent_id: null, session_id: `session-${id}`, to: ['*'], args: null },
-        ...{ granted_at: new Date(NOW).toISOString(), expires_at: null },
+        ...{ granted_at: new Date(TEST_NOW).toISOString(), expires_at: null },
       })
-      await enqueue(store, dispatchOf('gone'), dispatchOf('kept'))
-      await enqueue(store, dispatchOf('child', { parent_id: 'gone' }))
-      const fences = await claim(store, epoch, 3)
+      await enqueueInStore(store, newTestDispatch('gone'), newTestDispatch('kept'))
+      await enqueueInStore(store, newTestDispatch('child', { parent_id: 'gone' }))
+      const fences = await claimInStore(store, epoch, 3)
       for (const [i, fence] of fences.entries()) {
         const id = fence.dispatch_id
         const session_id = `session-${id}`
-        const approval = { ...approvalOf(`approval-${id}`), session_id }
-        const unknown: Unknown = { ...newUnknown(id), status: 'told_model' }
-        await commitOne(store, [{ op: 'append', session_id, records: [record(1)] }], fence)
+        const approval = { ...newTestApproval(`approval-${id}`), session_id }
+        const unknown: UnknownOutcome = { ...newUnknown(id), status: 'told_model' }
+        await commitOne(store, [{ op: 'append', session_id, records: [newTestRecord(1)] }], fence)
         await commitOne(
           store,
           [
@@ -137,15 +137,15 @@ export const retentionConformance: readonly ConformanceCase[] = [
         )
         await commitOne(store, [
           { op: 'grant', grant: grant(id) },
-          { op: 'promote', now: NOW + DAY },
+          { op: 'promote', now: TEST_NOW + DAY },
         ])
         const acknowledgeOp: Op = {
           op: 'acknowledge',
           session_id,
           observation_ids: [`approval-approval-${id}`],
-          now: NOW + DAY,
+          now: TEST_NOW + DAY,
         }
-        await commitOne(store, [acknowledgeOp, settleFailedAt(i === 0 ? NOW + DAY : LATER)], fence)
+        await commitOne(store, [acknowledgeOp, settleFailedAt(i === 0 ? TEST_NOW + DAY : LATER)], fence)
       }
       assert.deepEqual(await prune(store), ['gone'])
       assert.deepEqual([await store.dispatch('gone'), await store.session('session-gone')], [undefined, undefined])
@@ -165,17 +165,17 @@ export const retentionConformance: readonly ConformanceCase[] = [
     async run(store) {
       for (const id of ['sent', 'failed', 'pending']) {
         const newMessage = { id, channel: 'webhook', chat_id: null, kind: 'notice', text: 'x' } as const
-        await commitOne(store, [{ op: 'post', message: newMessage, due: NOW, now: NOW }])
+        await commitOne(store, [{ op: 'post', message: newMessage, due: TEST_NOW, now: TEST_NOW }])
       }
       await commitOne(store, [
-        { op: 'delivered', id: 'sent', now: NOW },
+        { op: 'delivered', id: 'sent', now: TEST_NOW },
         { op: 'undelivered', id: 'failed', error: 'e', retry_at: null },
       ])
       for (const cycle_id of ['ended', 'open'])
         await commitOne(store, [
-          { op: 'cycle_begin', cycle_id, kernel_id: cycle_id, trigger: 'schedule', due: null, now: NOW },
+          { op: 'cycle_begin', cycle_id, kernel_id: cycle_id, trigger: 'schedule', due: null, now: TEST_NOW },
         ])
-      await commitOne(store, [{ op: 'cycle_end', result: errorResult('ended', 'e', 1), open: [], now: NOW }])
+      await commitOne(store, [{ op: 'cycle_end', result: errorCycleResult('ended', 'e', 1), open: [], now: TEST_NOW }])
       await prune(store)
       assert.deepEqual(
         (await store.outbox({ limit: 9 })).map(({ id }) => id),

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TirelessError } from '../domain/error.ts'
-import type { Message, ModelRequest } from '../ports/model.ts'
+import type { ModelMessage, ModelRequest } from '../ports/model.ts'
 import { scriptedModel } from './scripted-model.ts'
 
 const signal = new AbortController().signal
-const user: Message = { role: 'user', text: 'do it' }
-const assistant: Message = { role: 'assistant', text: 'ok', calls: [] }
-const request = (...messages: Message[]): ModelRequest => ({ system: '', messages, tools: [] })
+const user: ModelMessage = { role: 'user', text: 'do it' }
+const assistant: ModelMessage = { role: 'assistant', text: 'ok', calls: [] }
+const request = (...messages: ModelMessage[]): ModelRequest => ({ system: '', messages, tools: [] })
 
 test('the number of assistant messages chooses the answer, so a new instance can resume', async () => {
   const script = [{ calls: [{ tool: 'bash', args: { command: 'ls' } }] }, { text: 'done' }]

@@ -2,14 +2,14 @@
 
 import { TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
-import type { Answer, Usage } from '../domain/record.ts'
+import type { ModelAnswer, Usage } from '../domain/record.ts'
 import type { Model, ModelRequest } from '../ports/model.ts'
 
 export interface ScriptedAnswer {
   readonly text?: string
   /** `args` is sent as JSON; a string is sent raw, to script broken arguments. */
   readonly calls?: readonly { readonly tool: string; readonly args?: Json; readonly id?: string }[]
-  readonly finish?: Answer['finish']
+  readonly finish?: ModelAnswer['finish']
   readonly usage?: Usage
   readonly reasoning?: Json
 }
@@ -20,7 +20,7 @@ export interface ScriptedStep extends ScriptedAnswer {
 }
 
 /** `turn`: the number of assistant messages in the request, so a resumed conversation gets the right answer. */
-export type Script = readonly ScriptedStep[] | ((request: ModelRequest, turn: number) => ScriptedAnswer)
+export type ModelScript = readonly ScriptedStep[] | ((request: ModelRequest, turn: number) => ScriptedAnswer)
 
 export interface ScriptedModel extends Model {
   /** Copies of all requests so far. */
@@ -29,7 +29,7 @@ export interface ScriptedModel extends Model {
 
 const NO_USAGE: Usage = { input_tokens: 0, output_tokens: 0, cached_tokens: 0 }
 
-export function scriptedModel(script: Script, id = 'scripted/model'): ScriptedModel {
+export function scriptedModel(script: ModelScript, id = 'scripted/model'): ScriptedModel {
   const requests: ModelRequest[] = []
   const attempts = new Map<string, number>()
 
@@ -59,7 +59,7 @@ export function scriptedModel(script: Script, id = 'scripted/model'): ScriptedMo
   }
 }
 
-function buildAnswer(scripted: ScriptedAnswer, turn: number): Answer {
+function buildAnswer(scripted: ScriptedAnswer, turn: number): ModelAnswer {
   const calls = (scripted.calls ?? []).map((call, index) => ({
     id: call.id ?? `call-${turn}-${index}`,
     tool: call.tool,

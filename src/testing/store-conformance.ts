@@ -19,8 +19,17 @@ import { rangeConformance } from './range-conformance.ts'
 import { retentionConformance } from './retention-conformance.ts'
 import { scheduleConformance } from './schedule-conformance.ts'
 import { spendConformance } from './spend-conformance.ts'
-import { type ConformanceCase, claim, dispatchOf, enqueue, join, NOW, record, refused } from './store-cases.ts'
-import { wordConformance } from './word-conformance.ts'
+import {
+  assertRefusedWith,
+  type ConformanceCase,
+  claimInStore,
+  enqueueInStore,
+  joinTestWorker,
+  newTestDispatch,
+  newTestRecord,
+  TEST_NOW,
+} from './store-cases.ts'
+import { unknownConformance } from './word-conformance.ts'
 import { workerConformance } from './worker-conformance.ts'
 
 export type { ConformanceCase } from './store-cases.ts'
@@ -30,20 +39,24 @@ export const storeConformance: readonly ConformanceCase[] = [
   ...workerConformance,
   ...journalConformance,
   ...inboxConformance,
-  ...wordConformance,
+  ...unknownConformance,
   ...approvalConformance,
   ...rangeConformance,
   {
     name: 'group commit: batches of one turn of the event loop share a sync',
     async run(store) {
-      const epoch = await join(store)
+      const epoch = await joinTestWorker(store)
       const ids = Array.from({ length: 64 }, (_, i) => `d${i}`)
-      await enqueue(store, ...ids.map((id) => dispatchOf(id)))
-      const fences = await claim(store, epoch, 64)
+      await enqueueInStore(store, ...ids.map((id) => newTestDispatch(id)))
+      const fences = await claimInStore(store, epoch, 64)
       const before = store.commits()
       await Promise.all(
         fences.map((fence) =>
-          commitOne(store, [{ op: 'append', session_id: `session-${fence.dispatch_id}`, records: [record(1)] }], fence),
+          commitOne(
+            store,
+            [{ op: 'append', session_id: `session-${fence.dispatch_id}`, records: [newTestRecord(1)] }],
+            fence,
+          ),
         ),
       )
       assert.ok(store.commits() - before <= 2, `64 batches took ${store.commits() - before} syncs`)
@@ -52,13 +65,13 @@ export const storeConformance: readonly ConformanceCase[] = [
   {
     name: 'backup: writes one private file while commits continue; never overwrites a file',
     async run(store) {
-      await enqueue(store, dispatchOf('before'))
+      await enqueueInStore(store, newTestDispatch('before'))
       const folder = mkdtempSync(`${tmpdir()}/tireless-conformance-`)
       const file = `${folder}/copy`
       try {
         const [{ schema }] = await Promise.all([
           store.backup(file),
-          ...Array.from({ length: 20 }, (_, i) => enqueue(store, dispatchOf(`beside-${i}`))),
+          ...Array.from({ length: 20 }, (_, i) => enqueueInStore(store, newTestDispatch(`beside-${i}`))),
         ])
         assert.ok(schema > 0)
         assert.equal((await store.counts()).pending, 21)
@@ -75,7 +88,7 @@ export const storeConformance: readonly ConformanceCase[] = [
     name: 'E13: a selection is the last chosen model of a scope, until it is removed',
     async run(store) {
       const select = (scope: string, model: string | null) =>
-        commitOne(store, [{ op: 'select', scope, model, now: NOW }])
+        commitOne(store, [{ op: 'select', scope, model, now: TEST_NOW }])
       assert.deepEqual(await store.selections(), [])
       await select('default', 'a/1')
       await select('chat c', 'b/1')
@@ -101,7 +114,7 @@ export const storeConformance: readonly ConformanceCase[] = [
     async run(store) {
       await store.close()
       await store.close()
-      await refused('store_closed', commitOne(store, [{ op: 'promote', now: NOW }]))
+      await assertRefusedWith('store_closed', commitOne(store, [{ op: 'promote', now: TEST_NOW }]))
     },
   },
 ]

@@ -1,17 +1,25 @@
 /** Store conformance: unknown outcomes, grants and labels. */
 
 import assert from 'node:assert/strict'
-import type { Unknown } from '../domain/unknown.ts'
+import type { UnknownOutcome } from '../domain/unknown.ts'
 import type { Wait } from '../domain/wait.ts'
 import { commitOne } from '../ports/store.ts'
-import { type ConformanceCase, claim, forMessage, NOW, refused, running, statusOf } from './store-cases.ts'
+import {
+  assertRefusedWith,
+  type ConformanceCase,
+  claimInStore,
+  readStatus,
+  startDispatch,
+  TEST_NOW,
+  WAIT_FOR_MESSAGE,
+} from './store-cases.ts'
 
-export const wordConformance: readonly ConformanceCase[] = [
+export const unknownConformance: readonly ConformanceCase[] = [
   {
     name: 'unknowns: resolved once, which wakes the waiting run; an earlier resolution is not lost',
     async run(store) {
-      const { epoch, fence } = await running(store)
-      const unknown: Unknown = {
+      const { epoch, fence } = await startDispatch(store)
+      const unknown: UnknownOutcome = {
         id: 'u1',
         session_id: 'session-one',
         dispatch_id: 'one',
@@ -28,7 +36,7 @@ export const wordConformance: readonly ConformanceCase[] = [
         store,
         [
           { op: 'unknown', unknown },
-          { op: 'park', wait, now: NOW },
+          { op: 'park', wait, now: TEST_NOW },
         ],
         fence,
       )
@@ -37,23 +45,23 @@ export const wordConformance: readonly ConformanceCase[] = [
       assert.deepEqual(await store.unknowns({ session_id: 'session-one', status: 'open' }), [unknown])
       assert.deepEqual(await store.unknowns({ status: 'resolved' }), [])
       const resolve = (id: string): Promise<unknown> =>
-        commitOne(store, [{ op: 'resolve', unknown_id: id, as: 'happened', now: NOW }])
-      await refused('not_found', resolve('u9'))
+        commitOne(store, [{ op: 'resolve', unknown_id: id, as: 'happened', now: TEST_NOW }])
+      await assertRefusedWith('not_found', resolve('u9'))
       await resolve('u1')
-      await refused('conflict', resolve('u1'))
+      await assertRefusedWith('conflict', resolve('u1'))
       assert.deepEqual(await store.unknowns({ status: 'open' }), [])
       assert.equal((await store.unknowns({ session_id: 'session-one', status: 'resolved' })).length, 1)
-      assert.equal(await statusOf(store, 'one'), 'pending')
-      const [fresh] = await claim(store, epoch)
-      const [{ parked }] = await commitOne(store, [{ op: 'park', wait, now: NOW }], fresh)
+      assert.equal(await readStatus(store, 'one'), 'pending')
+      const [fresh] = await claimInStore(store, epoch)
+      const [{ parked }] = await commitOne(store, [{ op: 'park', wait, now: TEST_NOW }], fresh)
       assert.equal(parked, false)
     },
   },
   {
     name: 'resolving an unknown outcome does not wake a run that waits for something else',
     async run(store) {
-      const { fence } = await running(store)
-      const unknown: Unknown = {
+      const { fence } = await startDispatch(store)
+      const unknown: UnknownOutcome = {
         ...{ id: 'u1', session_id: 'session-one', dispatch_id: 'one', tool: 'pay', args: {}, reach: 'third_party' },
         ...{ started_at: '2020-01-01T00:00:00.000Z', output_so_far: '', status: 'open', resolution: null },
       }
@@ -61,12 +69,12 @@ export const wordConformance: readonly ConformanceCase[] = [
         store,
         [
           { op: 'unknown', unknown },
-          { op: 'park', wait: forMessage, now: NOW },
+          { op: 'park', wait: WAIT_FOR_MESSAGE, now: TEST_NOW },
         ],
         fence,
       )
-      await commitOne(store, [{ op: 'resolve', unknown_id: 'u1', as: 'not', now: NOW }])
-      assert.equal(await statusOf(store, 'one'), 'waiting')
+      await commitOne(store, [{ op: 'resolve', unknown_id: 'u1', as: 'not', now: TEST_NOW }])
+      assert.equal(await readStatus(store, 'one'), 'waiting')
     },
   },
   {
@@ -74,17 +82,17 @@ export const wordConformance: readonly ConformanceCase[] = [
     async run(store) {
       const grant = {
         ...{ id: 'g', tool: 'pay', agent_id: null, session_id: null, to: ['*'], args: null },
-        ...{ granted_at: new Date(NOW).toISOString(), expires_at: new Date(NOW + 1000).toISOString() },
+        ...{ granted_at: new Date(TEST_NOW).toISOString(), expires_at: new Date(TEST_NOW + 1000).toISOString() },
       }
       await commitOne(store, [
         { op: 'grant', grant },
         { op: 'grant', grant: { ...grant, id: 'h', expires_at: null } },
       ])
       const listed = async (now: number, tool?: string) => (await store.grants({ now, tool })).map(({ id }) => id)
-      assert.deepEqual([await listed(NOW + 999), await listed(NOW + 1000)], [['g', 'h'], ['h']])
-      assert.deepEqual([await listed(NOW, 'pay'), await listed(NOW, 'send')], [['g', 'h'], []])
+      assert.deepEqual([await listed(TEST_NOW + 999), await listed(TEST_NOW + 1000)], [['g', 'h'], ['h']])
+      assert.deepEqual([await listed(TEST_NOW, 'pay'), await listed(TEST_NOW, 'send')], [['g', 'h'], []])
       assert.deepEqual(await commitOne(store, [{ op: 'revoke', id: 'h' }]), [{ revoked: true }])
-      assert.deepEqual(await listed(NOW + 1000), [])
+      assert.deepEqual(await listed(TEST_NOW + 1000), [])
     },
   },
   {

@@ -4,9 +4,15 @@ import type { CallResult, Decision } from '../domain/decision.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { Phase } from '../domain/event.ts'
 import type { Json } from '../domain/json.ts'
-import { choiceOfAnswer, choiceOfDecision, type RecordOf, shortened, type ToldCall } from '../domain/payload.ts'
-import type { Answer, JournalRecord, Setup } from '../domain/record.ts'
-import { type Manifest, newManifest, withRecord } from './manifest.ts'
+import {
+  decisionForEvent,
+  decisionFromAnswer,
+  type EventCall,
+  type RecordOf,
+  truncateEventText,
+} from '../domain/payload.ts'
+import type { JournalRecord, ModelAnswer, RunSetup } from '../domain/record.ts'
+import { addRecordToManifest, newManifest, type TraceManifest } from './manifest.ts'
 
 export interface Divergence {
   readonly step: number
@@ -16,19 +22,19 @@ export interface Divergence {
   readonly b: Json
 }
 
-export interface Side {
+export interface ComparedRun {
   readonly run_id: string
   readonly steps: number
   readonly cost_usd: number | null
   readonly stop_reason: string | null
   readonly answer: string | null
-  readonly setup: Setup | null
+  readonly setup: RunSetup | null
 }
 
 export interface Comparison {
   readonly first_divergence: Divergence | null
-  readonly a: Side
-  readonly b: Side
+  readonly a: ComparedRun
+  readonly b: ComparedRun
 }
 
 /** Contract: throws `conflict` for runs of different tasks and for runs that have not ended. */
@@ -43,13 +49,13 @@ export function compareRuns(a: readonly JournalRecord[], b: readonly JournalReco
   }
 }
 
-function manifestOf(records: readonly JournalRecord[]): Manifest {
+function manifestOf(records: readonly JournalRecord[]): TraceManifest {
   const start = records.find((record) => record.kind === 'run_started')
   const run = { run_id: start?.run_id ?? '', session_id: '' }
-  return records.reduce(withRecord, newManifest(run))
+  return records.reduce(addRecordToManifest, newManifest(run))
 }
 
-function checkComparable(a: Manifest, b: Manifest): void {
+function checkComparable(a: TraceManifest, b: TraceManifest): void {
   const open = [a, b].find(({ status }) => status === 'running')
   if (open)
     throw new TirelessError('conflict', {
@@ -59,7 +65,7 @@ function checkComparable(a: Manifest, b: Manifest): void {
   if (a.task !== b.task)
     throw new TirelessError('conflict', {
       what: 'the runs had different tasks',
-      got: `${JSON.stringify(shortened(a.task ?? '', 100))} and ${JSON.stringify(shortened(b.task ?? '', 100))}`,
+      got: `${JSON.stringify(truncateEventText(a.task ?? '', 100))} and ${JSON.stringify(truncateEventText(b.task ?? '', 100))}`,
       expected: 'two runs of the same task, with different settings',
     })
 }
@@ -111,15 +117,15 @@ function actionsOf(records: readonly JournalRecord[]): readonly Action[] {
   return actions
 }
 
-function answerAction(answer: Answer): Json {
-  const { kind, calls } = choiceOfAnswer(answer)
+function answerAction(answer: ModelAnswer): Json {
+  const { kind, calls } = decisionFromAnswer(answer)
   return kind === 'final' && calls.length === 0
     ? { kind, answer: answer.said ?? answer.text }
     : { kind, calls: calls.map(normaliseCall) }
 }
 
 function decisionAction(decision: Decision): Json {
-  const { kind, calls } = choiceOfDecision(decision)
+  const { kind, calls } = decisionForEvent(decision)
   return decision.kind === 'final' ? { kind, answer: decision.answer } : { kind, calls: calls.map(normaliseCall) }
 }
 
@@ -130,7 +136,7 @@ function branchAction(decision: Decision | undefined, { candidates, chosen }: Re
 }
 
 /** Independent of the spelling and order of the arguments. */
-function normaliseCall({ tool, args }: ToldCall): Json {
+function normaliseCall({ tool, args }: EventCall): Json {
   if (typeof args !== 'string') return { tool, args: sortKeys(args) }
   try {
     return { tool, args: sortKeys(JSON.parse(args) as Json) }
@@ -186,11 +192,11 @@ function showDifference(a: Json, b: Json): { readonly a: Json; readonly b: Json 
   while (at < left.length && left[at] === right[at]) at += 1
   const from = Math.max(0, at - CONTEXT_BEFORE)
   const excerpt = (value: Json, text: string): Json =>
-    text.length <= MAX_SHOWN ? value : `${from > 0 ? '…' : ''}${shortened(text.slice(from), MAX_SHOWN)}`
+    text.length <= MAX_SHOWN ? value : `${from > 0 ? '…' : ''}${truncateEventText(text.slice(from), MAX_SHOWN)}`
   return { a: excerpt(a, left), b: excerpt(b, right) }
 }
 
-const sideFrom = (manifest: Manifest, actions: readonly Action[]): Side => ({
+const sideFrom = (manifest: TraceManifest, actions: readonly Action[]): ComparedRun => ({
   run_id: manifest.run_id,
   steps: actions.at(-1)?.step ?? 0,
   cost_usd: manifest.cost_usd,

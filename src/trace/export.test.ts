@@ -17,9 +17,9 @@ import {
 } from '../../test/journals.ts'
 import type { RecordBody } from '../domain/record.ts'
 import { exportHtml } from './export.ts'
-import { traceOf } from './trace.ts'
+import { traceFromRecords } from './trace.ts'
 
-const pageOf = (...bodies: readonly RecordBody[]): string => exportHtml(traceOf(RUN, recordsOf(...bodies)))
+const pageOf = (...bodies: readonly RecordBody[]): string => exportHtml(traceFromRecords(RUN, recordsOf(...bodies)))
 
 const EVIL = `</pre></style></title><script>alert(1)</script><img src=x onerror="alert(2)"><!-- ' " & \0`
 

@@ -3,7 +3,7 @@
 import type { Event } from '../domain/event.ts'
 import type { Json } from '../domain/json.ts'
 import { titleOf } from '../domain/title.ts'
-import { html, type Markup, textOf, trusted } from './markup.ts'
+import { type Html, html, htmlText, trustedHtml } from './markup.ts'
 import { STYLE } from './style.ts'
 import type { Trace } from './trace.ts'
 
@@ -13,7 +13,7 @@ export function exportHtml({ manifest, events }: Trace): string {
   const title = `${manifest.run_id} · ${manifest.stop_reason ?? manifest.status}`
   // Forbids scripts and loading, even if escaping had a gap.
   const policy = "default-src 'none'; style-src 'unsafe-inline'"
-  return textOf(html`<!doctype html>
+  return htmlText(html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -21,7 +21,7 @@ export function exportHtml({ manifest, events }: Trace): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <title>${title}</title>
-<style>${trusted(STYLE)}</style>
+<style>${trustedHtml(STYLE)}</style>
 </head>
 <body>
 <main>
@@ -52,12 +52,12 @@ function groupBySteps(events: readonly Event[]): readonly StepEvents[] {
   return [...Map.groupBy(inSteps, ({ step_id }) => step_id)].map(([step_id, own]) => ({ step_id, events: own }))
 }
 
-function statusPill({ status, stop_reason }: Trace['manifest']): Markup {
+function statusPill({ status, stop_reason }: Trace['manifest']): Html {
   const tone = status === 'completed' ? 'good' : status === 'failed' ? 'bad' : 'warn'
   return html`<span class="pill ${tone}">${status === 'running' ? 'running' : stop_reason}</span>`
 }
 
-function factList(manifest: Trace['manifest'], steps: readonly StepEvents[], events: readonly Event[]): Markup {
+function factList(manifest: Trace['manifest'], steps: readonly StepEvents[], events: readonly Event[]): Html {
   const { usage, setup } = manifest
   const pairs: readonly (readonly [string, string | number | null | undefined])[] = [
     ['Model', setup?.model],
@@ -78,7 +78,7 @@ function factList(manifest: Trace['manifest'], steps: readonly StepEvents[], eve
 }
 
 /** One bar per step, as wide as its duration, with a minimum width for clicking. */
-function timeline(steps: readonly StepEvents[], events: readonly Event[]): Markup {
+function timeline(steps: readonly StepEvents[], events: readonly Event[]): Html {
   if (steps.length < 2) return html``
   return html`<nav class="lane" aria-label="steps by duration">${steps.map(({ step_id, events: own }) => {
     const tone = own.some(({ ok }) => !ok) ? 'bad' : ''
@@ -89,7 +89,7 @@ function timeline(steps: readonly StepEvents[], events: readonly Event[]): Marku
   })}</nav><div class="lane-ends"><span>0</span><span>${formatDuration(durationOf(events))}</span></div>`
 }
 
-function outcomeSection({ final_answer, error, issues, failure_class }: Trace['manifest']): Markup {
+function outcomeSection({ final_answer, error, issues, failure_class }: Trace['manifest']): Html {
   const problems = issues.map(({ code, message }) => html`<p class="trouble">${code}: ${message}</p>`)
   const answer = final_answer === null ? '' : html`<h2>Answer</h2><div class="card answer">${final_answer}</div>`
   const isFailed = error !== null || problems.length > 0
@@ -98,7 +98,7 @@ function outcomeSection({ final_answer, error, issues, failure_class }: Trace['m
 ${isFailed ? failure : ''}`
 }
 
-function stepCard({ step_id, events }: StepEvents, began: number): Markup {
+function stepCard({ step_id, events }: StepEvents, began: number): Html {
   const of = (phase: string, stage: string): Fields | undefined =>
     events.find((event) => event.phase === phase && event.stage === stage)?.payload as Fields | undefined
   const decision = of('DECIDE', 'decision_ready')
@@ -123,7 +123,7 @@ type Fields = Readonly<Record<string, Json>>
 
 const isOutput = ({ phase, stage }: Event): boolean => phase === 'DECIDE' && stage === 'model_output'
 
-function observationSection(observed: Fields | undefined): Markup {
+function observationSection(observed: Fields | undefined): Html {
   if (!observed) return html``
   const input = listOf(observed.input)
   const feedback = typeof observed.feedback === 'string' ? html`<p class="said note">${observed.feedback}</p>` : ''
@@ -138,7 +138,7 @@ function observationSection(observed: Fields | undefined): Markup {
   return html`<h3>Observed</h3>${lines}${feedback}${own}`
 }
 
-function modelSection({ text, notes, fault }: Fields): Markup {
+function modelSection({ text, notes, fault }: Fields): Html {
   const noteEntries = Object.entries((notes ?? {}) as Fields)
   if (text === '' && noteEntries.length === 0) return html``
   return html`<h3>Model</h3>${text === '' ? '' : html`<p class="said">${String(text)}</p>`}
@@ -146,7 +146,7 @@ ${noteEntries.map(([name, note]) => html`<p class="said note">${name}: ${String(
 ${typeof fault === 'string' ? html`<p class="trouble">${fault}</p>` : ''}`
 }
 
-function callSection(decision: Fields | undefined, acted: Fields | undefined): Markup {
+function callSection(decision: Fields | undefined, acted: Fields | undefined): Html {
   const requested = listOf(decision?.calls)
   const results = listOf(acted?.results)
   if (requested.length === 0) return html``
@@ -161,14 +161,14 @@ function callSection(decision: Fields | undefined, acted: Fields | undefined): M
   })}`
 }
 
-function stateSection(reduced: Fields | undefined): Markup {
+function stateSection(reduced: Fields | undefined): Html {
   const changed = reduced?.state_diff
   return changed === undefined || changed === null
     ? html``
     : html`<details><summary>state changed</summary><pre>${formatJson(changed)}</pre></details>`
 }
 
-function criticSection(outputs: Fields | undefined): Markup {
+function criticSection(outputs: Fields | undefined): Html {
   const verdicts = listOf(outputs?.verdicts)
   if (verdicts.length === 0) return html``
   return html`<h3>Critics</h3>${verdicts.map((verdict) => {
@@ -180,7 +180,7 @@ function criticSection(outputs: Fields | undefined): Markup {
 }
 
 /** Errors, each with the ruling of the retry policy. */
-function errorLines(events: readonly Event[], isIncluded: (phase: Event['phase']) => boolean): readonly Markup[] {
+function errorLines(events: readonly Event[], isIncluded: (phase: Event['phase']) => boolean): readonly Html[] {
   return events.flatMap(({ ok, phase, seq, payload, error }) => {
     if (ok || !isIncluded(phase)) return []
     const ruling = events.find((event) => event.seq === seq + 1 && event.phase === 'RECOVER')
@@ -193,7 +193,7 @@ function errorLines(events: readonly Event[], isIncluded: (phase: Event['phase']
   })
 }
 
-const eventTable = (events: readonly Event[], began: number): Markup =>
+const eventTable = (events: readonly Event[], began: number): Html =>
   html`<table><thead><tr><th>#</th><th>step</th><th>at</th><th>event</th><th>payload</th></tr></thead>
 <tbody>${events.map(
     ({ seq, step_id, ts, phase, stage, payload, ok }) =>

@@ -4,14 +4,14 @@ import { closeSync, mkdirSync, openSync, renameSync, writeFileSync, writeSync } 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TirelessError } from '../domain/error.ts'
-import type { Manifest } from './manifest.ts'
+import type { TraceManifest } from './manifest.ts'
 
-export const FILES = { manifest: 'manifest.json', events: 'events.jsonl', steps: 'steps.jsonl' } as const
+export const TRACE_FILES = { manifest: 'manifest.json', events: 'events.jsonl', steps: 'steps.jsonl' } as const
 
 export const isRunId = (text: string): boolean => /^[A-Za-z0-9_-]+$/.test(text)
 
 /** Contract: throws `usage` for an id that could name another path. */
-export function folderOf(traces: string, run_id: string): string {
+export function traceFolder(traces: string, run_id: string): string {
   if (!isRunId(run_id))
     throw new TirelessError('usage', {
       what: 'the run id is not valid',
@@ -22,21 +22,21 @@ export function folderOf(traces: string, run_id: string): string {
   return join(traces, run_id)
 }
 
-export function makeFolder(folder: string): void {
+export function createTraceFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
 }
 
 /** Buffers lines on their way into a file. */
-export interface Lines {
+export interface LineBuffer {
   add(line: string): void
   /** Contract: writes the lines added since the last success; throws on failure and keeps them. */
   write(): void
   /** Characters not written yet. */
-  readonly held: number
+  readonly pending: number
 }
 
 /** Contract: the first write replaces the old content of the file. */
-export function linesInto(file: string): Lines {
+export function lineBufferFor(file: string): LineBuffer {
   let pending = ''
   let size = 0
   let isCreated = false
@@ -58,7 +58,7 @@ export function linesInto(file: string): Lines {
         closeSync(fd)
       }
     },
-    get held() {
+    get pending() {
       return pending.length
     },
   }
@@ -70,8 +70,8 @@ export function writePage(file: string, page: string): Promise<void> {
 }
 
 /** Contract: replaces the file atomically. */
-export function writeManifest(folder: string, manifest: Manifest): void {
-  const file = join(folder, FILES.manifest)
+export function writeTraceManifest(folder: string, manifest: TraceManifest): void {
+  const file = join(folder, TRACE_FILES.manifest)
   writeFileSync(`${file}.new`, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 })
   renameSync(`${file}.new`, file)
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { acting, answered, bound, committed, ended, RUN, recordsOf, requested, started } from '../../test/journals.ts'
-import { type Event, eventsOf } from '../domain/event.ts'
+import { type Event, eventsFromRecords } from '../domain/event.ts'
 import type { JournalRecord } from '../domain/record.ts'
-import { redacted } from '../domain/redacted.ts'
-import { eventFolds } from './folds.ts'
+import { redactValue } from '../domain/redacted.ts'
+import { createEventFolds } from './folds.ts'
 
 const SECRET = 'hunter2'
 const hide = (text: string): string => text.replaceAll(SECRET, '***')
@@ -17,30 +17,30 @@ describe('D5: a run with a long history', () => {
 
   test('continues without redacting committed steps again', () => {
     const fitted: JournalRecord[] = []
-    const folds = eventFolds(
+    const folds = createEventFolds(
       () => {},
       (record) => {
         fitted.push(record)
         return record
       },
     )
-    folds.opened(RUN, whole.slice(0, past.length + open.length))
+    folds.onRunOpened(RUN, whole.slice(0, past.length + open.length))
     assert.deepEqual(fitted, whole.slice(past.length, past.length + open.length))
   })
 
   test('gives the same events as a fold from the beginning, without secrets', () => {
-    const all = eventsOf(
+    const all = eventsFromRecords(
       RUN,
-      whole.map((record) => redacted(record, hide)),
+      whole.map((record) => redactValue(record, hide)),
     )
     for (let upto = 1; upto < whole.length; upto++) {
       const emitted: Event[] = []
-      const folds = eventFolds(
+      const folds = createEventFolds(
         (event) => emitted.push(event),
-        (record) => redacted(record, hide),
+        (record) => redactValue(record, hide),
       )
-      folds.opened(RUN, whole.slice(0, upto))
-      for (const record of whole.slice(upto)) folds.recorded(RUN, record)
+      folds.onRunOpened(RUN, whole.slice(0, upto))
+      for (const record of whole.slice(upto)) folds.onRecord(RUN, record)
       assert.deepEqual(emitted, all.slice(-emitted.length))
     }
   })

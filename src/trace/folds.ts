@@ -1,8 +1,8 @@
 /** Turns records into events: one fold per active run, none for parked ones. */
 
-import { type Event, type EventFold, eventFold } from '../domain/event.ts'
+import { createEventFold, type Event, type EventFold } from '../domain/event.ts'
 import type { JournalRecord } from '../domain/record.ts'
-import type { Sink } from '../ports/sink.ts'
+import type { RunSink } from '../ports/sink.ts'
 
 interface ActiveRun {
   readonly fold: EventFold
@@ -12,44 +12,44 @@ interface ActiveRun {
   holders: number
 }
 
-export interface EventFolds extends Omit<Sink, 'delta'> {
+export interface EventFolds extends Omit<RunSink, 'delta'> {
   /** The number of active runs. */
-  following(): number
+  activeCount(): number
 }
 
 /** `prepare`: applied to each record before it is folded (redaction). */
-export function eventFolds(
+export function createEventFolds(
   emit: (event: Event) => void,
   prepare: (record: JournalRecord) => JournalRecord = (record) => record,
 ): EventFolds {
   const activeRuns = new Map<string, ActiveRun>()
   return {
-    opened(run, past) {
+    onRunOpened(run, past) {
       const known = activeRuns.get(run.run_id)
       const holders = (known?.holders ?? 0) + 1
       if (known?.last === lastOf(past)) known.holders = holders
       else {
-        const fold = eventFold(run)
+        const fold = createEventFold(run)
         // A fold keeps no text of committed steps, so only later records are prepared: opening a long history stays
         // fast.
         const kept = past.findLastIndex(({ kind }) => kind === 'step_committed') + 1
-        for (const [i, record] of past.entries()) fold.of(i < kept ? record : prepare(record))
+        for (const [i, record] of past.entries()) fold.apply(i < kept ? record : prepare(record))
         activeRuns.set(run.run_id, { fold, last: lastOf(past), holders })
       }
     },
-    recorded(run, record) {
+    onRecord(run, record) {
       const known = activeRuns.get(run.run_id)
       // A record before `run_started` closes the session's previous run.
       if (!known || (known.last === 0 && record.kind !== 'run_started')) return
       known.last = record.seq
-      for (const event of known.fold.of(prepare(record))) emit(event)
+      for (const event of known.fold.apply(prepare(record))) emit(event)
     },
-    closed(run) {
+    onRunClosed(run) {
       const known = activeRuns.get(run.run_id)
       if (known) known.holders -= 1
       if (known?.holders === 0) activeRuns.delete(run.run_id)
     },
-    following: () => activeRuns.size,
+    activeCount: () => activeRuns.size,
   }
 }
 

@@ -1,12 +1,12 @@
 /** The manifest: a summary of a run. */
 
-import type { Issue, JournalRecord, Setup, Usage } from '../domain/record.ts'
-import { endingOf, type FailureClass, type StopReason } from '../domain/stop.ts'
+import type { Issue, JournalRecord, RunSetup, Usage } from '../domain/record.ts'
+import { dispatchEndOf, type FailureClass, type StopReason } from '../domain/stop.ts'
 import { iso } from '../ports/clock.ts'
 
-export const SCHEMA_VERSION = 1
+export const TRACE_FORMAT_VERSION = 1
 
-export interface Manifest {
+export interface TraceManifest {
   readonly run_id: string
   readonly session_id: string
   readonly schema_version: number
@@ -23,7 +23,7 @@ export interface Manifest {
   readonly agent_id: string | null
   readonly behaviour: string | null
   readonly task: string | null
-  readonly setup: Setup | null
+  readonly setup: RunSetup | null
   readonly failure_class: FailureClass | null
   readonly error: string | null
   readonly issues: readonly Issue[]
@@ -35,11 +35,11 @@ export function newManifest({
 }: {
   readonly run_id: string
   readonly session_id: string
-}): Manifest {
+}): TraceManifest {
   return {
     run_id,
     session_id,
-    schema_version: SCHEMA_VERSION,
+    schema_version: TRACE_FORMAT_VERSION,
     status: 'running',
     stop_reason: null,
     step_count: 0,
@@ -70,7 +70,7 @@ const RUNNING = {
 } as const
 
 /** Adds a record to the manifest; the caller counts steps and events. */
-export function withRecord(manifest: Manifest, record: JournalRecord): Manifest {
+export function addRecordToManifest(manifest: TraceManifest, record: JournalRecord): TraceManifest {
   switch (record.kind) {
     case 'run_started': {
       const { agent_id, behaviour, task, setup } = record
@@ -87,7 +87,7 @@ export function withRecord(manifest: Manifest, record: JournalRecord): Manifest 
         cost_usd: record.usd === undefined ? manifest.cost_usd : (manifest.cost_usd ?? 0) + record.usd,
       }
     case 'run_ended': {
-      const ending = endingOf(record.stop_reason, record.failure_class)
+      const ending = dispatchEndOf(record.stop_reason, record.failure_class)
       return {
         ...manifest,
         status: ending.status === 'done' ? 'completed' : 'failed',

@@ -2,21 +2,21 @@
 
 const HTML = Symbol('markup')
 
-export interface Markup {
+export interface Html {
   readonly [HTML]: string
 }
 
-type Part = Markup | string | number | null | undefined | readonly Part[]
+type Part = Html | string | number | null | undefined | readonly Part[]
 
 /** Contract: escapes every part, except markup made by this function or `trustedHtml`. */
-export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Markup {
+export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return { [HTML]: texts.map((text, i) => text + (i < parts.length ? render(parts[i]) : '')).join('') }
 }
 
 /** Contract: only for constant text of the program. */
-export const trusted = (text: string): Markup => ({ [HTML]: text })
+export const trustedHtml = (text: string): Html => ({ [HTML]: text })
 
-export const textOf = (markup: Markup): string => markup[HTML]
+export const htmlText = (markup: Html): string => markup[HTML]
 
 function render(part: Part): string {
   if (part === null || part === undefined) return ''

@@ -3,9 +3,9 @@
  */
 
 import type { Event } from '../domain/event.ts'
-import type { Composition } from '../domain/record.ts'
+import type { PromptComposition } from '../domain/record.ts'
 
-export interface Prompt {
+export interface TracedPrompt {
   readonly step_id: number
   readonly model: string
   /** Estimates: the total, and by section. */
@@ -18,10 +18,10 @@ export interface Prompt {
   readonly dropped: readonly string[]
 }
 
-export function promptsOf(events: readonly Event[]): readonly Prompt[] {
-  return events.flatMap(({ phase, stage, step_id, payload }): Prompt[] => {
+export function promptsFromEvents(events: readonly Event[]): readonly TracedPrompt[] {
+  return events.flatMap(({ phase, stage, step_id, payload }): TracedPrompt[] => {
     if (phase !== 'DECIDE' || stage !== 'model_input') return []
-    const { model, composition } = payload as { readonly model?: string; readonly composition?: Composition }
+    const { model, composition } = payload as { readonly model?: string; readonly composition?: PromptComposition }
     if (!composition) return []
     const { sections, bytes, cached, cut = [], dropped = [] } = composition
     return [

@@ -7,9 +7,9 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TirelessError } from '../domain/error.ts'
 import type { Event } from '../domain/event.ts'
-import { FILES, folderOf } from './files.ts'
-import type { Manifest } from './manifest.ts'
-import type { Step } from './step.ts'
+import { TRACE_FILES, traceFolder } from './files.ts'
+import type { TraceManifest } from './manifest.ts'
+import type { TraceStep } from './step.ts'
 import type { Trace } from './trace.ts'
 
 export interface ReadTrace extends Trace {
@@ -19,7 +19,7 @@ export interface ReadTrace extends Trace {
 
 export interface TraceReader {
   /** Contract: the manifests, newest first. */
-  list(limit: number): Promise<readonly Manifest[]>
+  list(limit: number): Promise<readonly TraceManifest[]>
   /** Contract: throws `usage` for an invalid run id, `not_found` where the run has no trace. */
   read(run_id: string): Promise<ReadTrace>
 }
@@ -39,19 +39,19 @@ export function traceReader(folder: string): TraceReader {
       return found.flatMap((manifest) => manifest ?? [])
     },
     async read(run_id) {
-      const own = folderOf(folder, run_id)
+      const own = traceFolder(folder, run_id)
       const manifest = await readManifest(own)
       if (!manifest) throw new TirelessError('not_found', { what: 'this run has no trace', got: run_id })
-      const events = await readLines<Event>(own, FILES.events)
-      const steps = await readLines<Step>(own, FILES.steps)
+      const events = await readLines<Event>(own, TRACE_FILES.events)
+      const steps = await readLines<TraceStep>(own, TRACE_FILES.steps)
       return { manifest, events: events.lines, steps: steps.lines, torn: [...events.torn, ...steps.torn] }
     },
   }
 }
 
-async function readManifest(folder: string): Promise<Manifest | undefined> {
-  const text = await readFile(join(folder, FILES.manifest), 'utf8').catch(() => '')
-  return parseLine<Manifest>(text)?.[0]
+async function readManifest(folder: string): Promise<TraceManifest | undefined> {
+  const text = await readFile(join(folder, TRACE_FILES.manifest), 'utf8').catch(() => '')
+  return parseLine<TraceManifest>(text)?.[0]
 }
 
 async function readLines<T>(

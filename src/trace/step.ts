@@ -4,7 +4,7 @@ import type { Event } from '../domain/event.ts'
 import type { Json } from '../domain/json.ts'
 
 /** Fields are null where the step ended before them. */
-export interface Step {
+export interface TraceStep {
   readonly step_id: number
   readonly observation: Json
   readonly decision: Json
@@ -18,18 +18,18 @@ export interface Step {
 
 export interface StepFold {
   /** Contract: takes every event of the run once, in order; returns the step that this event completes, if any. */
-  of(event: Event): Step | undefined
+  apply(event: Event): TraceStep | undefined
 }
 
-export function stepFold(): StepFold {
-  let open: Step | undefined
-  const close = (): Step | undefined => {
+export function createStepFold(): StepFold {
+  let open: TraceStep | undefined
+  const close = (): TraceStep | undefined => {
     const over = open
     open = undefined
     return over
   }
   return {
-    of(event) {
+    apply(event) {
       if (event.phase === 'END') return close()
       if (event.step_id === 0 || event.stage === 'diagnostic') return undefined
       open = withEvent(open ?? newStep(event.step_id), event)
@@ -40,7 +40,7 @@ export function stepFold(): StepFold {
   }
 }
 
-const newStep = (step_id: number): Step => ({
+const newStep = (step_id: number): TraceStep => ({
   step_id,
   observation: null,
   decision: null,
@@ -51,7 +51,7 @@ const newStep = (step_id: number): Step => ({
 })
 
 /** Each of these stages belongs to one phase. */
-function withEvent(step: Step, { stage, payload, error }: Event): Step {
+function withEvent(step: TraceStep, { stage, payload, error }: Event): TraceStep {
   switch (stage) {
     case 'observation_ready':
       return { ...step, observation: payload }

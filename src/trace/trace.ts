@@ -1,38 +1,38 @@
 /** Trace: the manifest, events and steps of a run, for debugging and comparison. A pure function of its records. */
 
-import { type Event, eventFold } from '../domain/event.ts'
+import { createEventFold, type Event } from '../domain/event.ts'
 import type { JournalRecord } from '../domain/record.ts'
 import type { RunRef } from '../ports/sink.ts'
-import { type Manifest, newManifest, withRecord } from './manifest.ts'
-import { type Step, stepFold } from './step.ts'
+import { addRecordToManifest, newManifest, type TraceManifest } from './manifest.ts'
+import { createStepFold, type TraceStep } from './step.ts'
 
 export interface Trace {
-  readonly manifest: Manifest
+  readonly manifest: TraceManifest
   readonly events: readonly Event[]
-  readonly steps: readonly Step[]
+  readonly steps: readonly TraceStep[]
 }
 
 export interface TraceFold {
   /** Contract: takes every record of the run once, in order. */
-  of(record: JournalRecord): { readonly events: readonly Event[]; readonly steps: readonly Step[] }
-  manifest(): Manifest
+  apply(record: JournalRecord): { readonly events: readonly Event[]; readonly steps: readonly TraceStep[] }
+  manifest(): TraceManifest
 }
 
-export function traceFold(run: RunRef): TraceFold {
-  const eventsOf = eventFold(run)
-  const stepsOf = stepFold()
+export function createTraceFold(run: RunRef): TraceFold {
+  const eventsOf = createEventFold(run)
+  const stepsOf = createStepFold()
   let manifest = newManifest(run)
   let step_count = 0
   let event_count = 0
   return {
-    of(record) {
-      const events = eventsOf.of(record)
-      const steps: Step[] = []
+    apply(record) {
+      const events = eventsOf.apply(record)
+      const steps: TraceStep[] = []
       for (const event of events) {
-        const step = stepsOf.of(event)
+        const step = stepsOf.apply(event)
         if (step) steps.push(step)
       }
-      manifest = withRecord(manifest, record)
+      manifest = addRecordToManifest(manifest, record)
       event_count += events.length
       step_count += steps.length
       return { events, steps }
@@ -41,9 +41,9 @@ export function traceFold(run: RunRef): TraceFold {
   }
 }
 
-export function traceOf(run: RunRef, records: readonly JournalRecord[]): Trace {
-  const fold = traceFold(run)
-  const parts = records.map((record) => fold.of(record))
+export function traceFromRecords(run: RunRef, records: readonly JournalRecord[]): Trace {
+  const fold = createTraceFold(run)
+  const parts = records.map((record) => fold.apply(record))
   return {
     manifest: fold.manifest(),
     events: parts.flatMap(({ events }) => events),

@@ -15,10 +15,10 @@ import { freshFolder } from '../../test/apps.ts'
 import { acting, bound, committed, finishing, RUN, recordsOf, requested, started } from '../../test/journals.ts'
 import type { JournalRecord, RecordBody } from '../domain/record.ts'
 import { FakeClock } from '../testing/fake-clock.ts'
-import { FILES } from './files.ts'
-import type { Manifest } from './manifest.ts'
+import { TRACE_FILES } from './files.ts'
+import type { TraceManifest } from './manifest.ts'
 import { type ReadTrace, traceReader } from './reader.ts'
-import { traceOf } from './trace.ts'
+import { traceFromRecords } from './trace.ts'
 import { type TraceWriter, traceWriter, type WriterOptions } from './writer.ts'
 
 const COMPLETE_RUN = [started(), ...acting(1), ...acting(2), ...finishing(3)]
@@ -29,7 +29,7 @@ interface WriterFixture {
   readonly clock: FakeClock
   readonly writer: TraceWriter
   tell(...bodies: readonly RecordBody[]): readonly JournalRecord[]
-  lines(file: keyof typeof FILES): number
+  lines(file: keyof typeof TRACE_FILES): number
   read(): Promise<ReadTrace>
 }
 
@@ -44,10 +44,10 @@ function writerFixture(t: TestContext, options: Partial<WriterOptions> = {}): Wr
     writer,
     tell(...bodies) {
       const records = recordsOf(...bodies)
-      for (const record of records) writer.recorded(RUN, record)
+      for (const record of records) writer.onRecord(RUN, record)
       return records
     },
-    lines: (file) => readFileSync(join(folder, RUN.run_id, FILES[file]), 'utf8').split('\n').length - 1,
+    lines: (file) => readFileSync(join(folder, RUN.run_id, TRACE_FILES[file]), 'utf8').split('\n').length - 1,
     read: () => traceReader(folder).read(RUN.run_id),
   }
 }
@@ -57,7 +57,7 @@ describe('the trace of a run', () => {
     const { tell, read, lines } = writerFixture(t)
     const records = tell(...COMPLETE_RUN)
     const trace = await read()
-    assert.deepEqual(trace, { ...traceOf(RUN, records), torn: [] })
+    assert.deepEqual(trace, { ...traceFromRecords(RUN, records), torn: [] })
     assert.deepEqual([lines('events'), lines('steps')], [trace.manifest.event_count, trace.manifest.step_count])
     assert.deepEqual([lines('events'), lines('steps')], [38, 3])
     assert.partialDeepStrictEqual(trace.manifest, {
@@ -72,7 +72,7 @@ describe('the trace of a run', () => {
       started_at: '2026-01-01T00:00:00.000Z',
       ended_at: '2026-01-01T00:00:17.000Z',
       task: 'the task',
-    } satisfies Partial<Manifest>)
+    } satisfies Partial<TraceManifest>)
   })
 
   test('a step is one line: observation, decision, actions and results', async (t) => {
@@ -102,10 +102,10 @@ describe('the trace of a run', () => {
     await clock.advance(1)
     assert.equal(lines('events'), 13)
     const more = recordsOf(started(), ...acting(1), ...acting(2)).slice(records.length)
-    for (const record of more) writer.recorded(RUN, record)
+    for (const record of more) writer.onRecord(RUN, record)
     assert.equal(lines('events'), 13)
     const [park] = recordsOf(committed(3, { next: { kind: 'park', wait: WAIT } }))
-    writer.recorded(RUN, { ...(park as JournalRecord), seq: 14 })
+    writer.onRecord(RUN, { ...(park as JournalRecord), seq: 14 })
     assert.equal(lines('events'), 27)
     await clock.advance(1000)
     assert.equal(clock.sleeping, 0, 'nothing to write, no timer')
@@ -125,13 +125,13 @@ describe('the trace of a run', () => {
     const past = tell(started(), ...acting(1), bound(2), requested(2))
     await clock.advance(1000)
     writer.close()
-    appendFileSync(join(folder, RUN.run_id, FILES.events), '{"seq": 99, "torn')
+    appendFileSync(join(folder, RUN.run_id, TRACE_FILES.events), '{"seq": 99, "torn')
     const next = traceWriter({ folder, clock, redact: (text) => text })
     t.after(() => next.close())
-    next.opened(RUN, past)
+    next.onRunOpened(RUN, past)
     const whole = recordsOf(started(), ...acting(1), ...finishing(2))
-    for (const record of whole.slice(past.length)) next.recorded(RUN, record)
-    assert.deepEqual(await read(), { ...traceOf(RUN, whole), torn: [] })
+    for (const record of whole.slice(past.length)) next.onRecord(RUN, record)
+    assert.deepEqual(await read(), { ...traceFromRecords(RUN, whole), torn: [] })
   })
 
   test('D5: a long history is processed in pieces, and new records come after it', async (t) => {
@@ -144,32 +144,32 @@ describe('the trace of a run', () => {
     const turns = Array.from({ length: 200 }, (_, i) => i + 1)
     const records = recordsOf(started(), ...turns.flatMap((turn) => acting(turn)), ...finishing(turns.length + 1))
     const past = records.slice(0, -4)
-    writer.opened(RUN, past)
+    writer.onRunOpened(RUN, past)
     assert.equal(looked, 0)
     const turnOfLoop = () => new Promise((resolve) => setImmediate(resolve))
     await turnOfLoop()
     const first = looked
     assert.ok(first > 0)
-    for (const record of records.slice(past.length, -1)) writer.recorded(RUN, record)
+    for (const record of records.slice(past.length, -1)) writer.onRecord(RUN, record)
     assert.equal(looked, first)
     await turnOfLoop()
     assert.ok(looked > first && looked < 3 * first, `${looked} looks`)
-    for (const record of records.slice(-1)) writer.recorded(RUN, record)
-    assert.deepEqual(await read(), { ...traceOf(RUN, records), torn: [] })
+    for (const record of records.slice(-1)) writer.onRecord(RUN, record)
+    assert.deepEqual(await read(), { ...traceFromRecords(RUN, records), torn: [] })
   })
 
   test('a run resumed in the same process continues its files', async (t) => {
     const { folder, writer, read } = writerFixture(t)
     const parked = [started(), ...acting(1).slice(0, -1), committed(1, { next: { kind: 'park', wait: WAIT } })]
     const records = recordsOf(...parked, ...finishing(2))
-    for (const record of records.slice(0, parked.length)) writer.recorded(RUN, record)
-    const file = join(folder, RUN.run_id, FILES.events)
+    for (const record of records.slice(0, parked.length)) writer.onRecord(RUN, record)
+    const file = join(folder, RUN.run_id, TRACE_FILES.events)
     writeFileSync(file, readFileSync(file, 'utf8').replace('"stage":"start"', '"stage":"START"'))
-    writer.opened(RUN, records.slice(0, parked.length))
-    for (const record of records.slice(parked.length)) writer.recorded(RUN, record)
+    writer.onRunOpened(RUN, records.slice(0, parked.length))
+    for (const record of records.slice(parked.length)) writer.onRecord(RUN, record)
     const { events, steps } = await read()
-    assert.deepEqual(events.slice(1), traceOf(RUN, records).events.slice(1))
-    assert.deepEqual(steps, traceOf(RUN, records).steps)
+    assert.deepEqual(events.slice(1), traceFromRecords(RUN, records).events.slice(1))
+    assert.deepEqual(steps, traceFromRecords(RUN, records).steps)
     assert.equal(events[0]?.stage, 'START', 'what was written before is left alone')
   })
 
@@ -177,8 +177,8 @@ describe('the trace of a run', () => {
     const { writer, read } = writerFixture(t)
     const own = recordsOf(...COMPLETE_RUN)
     const foreign = recordsOf(committed(9), { kind: 'run_ended', run_id: 'other', stop_reason: 'unrecoverable_error' })
-    for (const record of [...foreign, ...own]) writer.recorded(RUN, record)
-    assert.deepEqual(await read(), { ...traceOf(RUN, own), torn: [] })
+    for (const record of [...foreign, ...own]) writer.onRecord(RUN, record)
+    assert.deepEqual(await read(), { ...traceFromRecords(RUN, own), torn: [] })
   })
 
   test('case 63: the thousandth step takes as many bytes as the tenth', (t) => {
@@ -187,7 +187,7 @@ describe('the trace of a run', () => {
       acting(i + 1, 'poke', { n: 'x'.repeat(5000) }, 'y'.repeat(5000)),
     )
     tell(started(), ...steps.flat(), ...finishing(1001))
-    for (const file of [FILES.events, FILES.steps]) {
+    for (const file of [TRACE_FILES.events, TRACE_FILES.steps]) {
       const lines = readFileSync(join(folder, RUN.run_id, file), 'utf8')
         .split('\n')
         .slice(0, -1)
@@ -211,7 +211,7 @@ describe('I9: a trace that cannot be written', () => {
     await clock.advance(1000)
     rmSync(folder)
     await clock.advance(5000)
-    assert.deepEqual(await read(), { ...traceOf(RUN, records), torn: [] })
+    assert.deepEqual(await read(), { ...traceFromRecords(RUN, records), torn: [] })
     assert.equal(clock.sleeping, 0)
   })
 
@@ -219,21 +219,24 @@ describe('I9: a trace that cannot be written', () => {
     const { folder, clock, writer, read } = writerFixture(t)
     const own = join(folder, RUN.run_id)
     const records = recordsOf(...COMPLETE_RUN)
-    for (const record of records.slice(0, 7)) writer.recorded(RUN, record)
+    for (const record of records.slice(0, 7)) writer.onRecord(RUN, record)
     await clock.advance(1000)
-    rmSync(join(own, FILES.steps))
-    symlinkSync('/dev/full', join(own, FILES.steps))
-    for (const record of records.slice(7)) writer.recorded(RUN, record)
-    assert.match(readFileSync(join(own, FILES.manifest), 'utf8'), /"status": "running"/)
-    rmSync(join(own, FILES.steps))
-    writeFileSync(join(own, FILES.steps), `${JSON.stringify(traceOf(RUN, records).steps[0])}\n{"step_id":2,"obs`)
+    rmSync(join(own, TRACE_FILES.steps))
+    symlinkSync('/dev/full', join(own, TRACE_FILES.steps))
+    for (const record of records.slice(7)) writer.onRecord(RUN, record)
+    assert.match(readFileSync(join(own, TRACE_FILES.manifest), 'utf8'), /"status": "running"/)
+    rmSync(join(own, TRACE_FILES.steps))
+    writeFileSync(
+      join(own, TRACE_FILES.steps),
+      `${JSON.stringify(traceFromRecords(RUN, records).steps[0])}\n{"step_id":2,"obs`,
+    )
     await clock.advance(5000)
-    assert.deepEqual(await read(), { ...traceOf(RUN, records), torn: [] })
+    assert.deepEqual(await read(), { ...traceFromRecords(RUN, records), torn: [] })
   })
 
   test('keeps pending lines up to a limit', async (t) => {
     const folder = join(freshFolder(t, 'traces'), 'traces')
-    const { tell, clock } = writerFixture(t, { folder, mostHeld: 1000 })
+    const { tell, clock } = writerFixture(t, { folder, maxPending: 1000 })
     writeFileSync(folder, 'a file where the folder should be')
     tell(...COMPLETE_RUN)
     rmSync(folder)
@@ -245,9 +248,9 @@ describe('I9: a trace that cannot be written', () => {
     const { folder, writer, clock, read } = writerFixture(t)
     const evil = { run_id: '../../evil', session_id: 's' }
     const records = recordsOf(...COMPLETE_RUN)
-    writer.opened(evil, recordsOf(started('x', {}, evil.run_id)))
-    for (const record of records) writer.recorded(evil, record)
-    for (const record of records) writer.recorded(RUN, record)
+    writer.onRunOpened(evil, recordsOf(started('x', {}, evil.run_id)))
+    for (const record of records) writer.onRecord(evil, record)
+    for (const record of records) writer.onRecord(RUN, record)
     await clock.advance(1000)
     assert.deepEqual(readdirSync(folder), [RUN.run_id])
     assert.equal((await read()).manifest.status, 'completed')
@@ -258,12 +261,12 @@ describe('reading a trace', () => {
   test('case 59, case 64: an incomplete last line is reported, the rest is read, nothing is repaired', async (t) => {
     const { tell, folder, read } = writerFixture(t)
     const records = tell(...COMPLETE_RUN)
-    const file = join(folder, RUN.run_id, FILES.events)
+    const file = join(folder, RUN.run_id, TRACE_FILES.events)
     const torn = readFileSync(file, 'utf8').slice(0, -30)
     writeFileSync(file, torn)
     const trace = await read()
-    assert.deepEqual(trace.torn, [FILES.events])
-    assert.deepEqual(trace.events, traceOf(RUN, records).events.slice(0, -1))
+    assert.deepEqual(trace.torn, [TRACE_FILES.events])
+    assert.deepEqual(trace.events, traceFromRecords(RUN, records).events.slice(0, -1))
     assert.equal(readFileSync(file, 'utf8'), torn)
   })
 
@@ -271,7 +274,7 @@ describe('reading a trace', () => {
     const { folder } = writerFixture(t)
     mkdirSync(folder, { recursive: true })
     mkdirSync(join(folder, '..', 'secret'))
-    writeFileSync(join(folder, '..', 'secret', FILES.manifest), '{}')
+    writeFileSync(join(folder, '..', 'secret', TRACE_FILES.manifest), '{}')
     for (const id of ['../secret', '..', '.', '', 'a/b', '/etc', 'a\0b', 'C:\\x'])
       await assert.rejects(traceReader(folder).read(id), { code: 'usage' }, id)
     await assert.rejects(traceReader(folder).read('unknown'), { code: 'not_found' })
@@ -282,9 +285,9 @@ describe('reading a trace', () => {
     assert.deepEqual(await traceReader(folder).list(5), [])
     for (const id of ['run-1', 'run-2', 'run-3']) {
       mkdirSync(join(folder, id), { recursive: true })
-      writeFileSync(join(folder, id, FILES.manifest), JSON.stringify({ run_id: id }))
+      writeFileSync(join(folder, id, TRACE_FILES.manifest), JSON.stringify({ run_id: id }))
     }
-    writeFileSync(join(folder, 'run-2', FILES.manifest), '{"run')
+    writeFileSync(join(folder, 'run-2', TRACE_FILES.manifest), '{"run')
     assert.deepEqual(
       (await traceReader(folder).list(3)).map(({ run_id }) => run_id),
       ['run-3', 'run-1'],

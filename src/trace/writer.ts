@@ -6,11 +6,19 @@
 import { join } from 'node:path'
 import type { Event } from '../domain/event.ts'
 import { type JournalRecord, recordsOfRun } from '../domain/record.ts'
-import { type Redact, redacted } from '../domain/redacted.ts'
+import { type Redact, redactValue } from '../domain/redacted.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { RunRef, Sink } from '../ports/sink.ts'
-import { FILES, folderOf, isRunId, type Lines, linesInto, makeFolder, writeManifest } from './files.ts'
-import { type TraceFold, traceFold } from './trace.ts'
+import type { RunRef, RunSink } from '../ports/sink.ts'
+import {
+  createTraceFolder,
+  isRunId,
+  type LineBuffer,
+  lineBufferFor,
+  TRACE_FILES,
+  traceFolder,
+  writeTraceManifest,
+} from './files.ts'
+import { createTraceFold, type TraceFold } from './trace.ts'
 
 const WRITE_EVERY_MS = 1000
 const RETRY_EVERY_MS = 5000
@@ -21,7 +29,7 @@ const MAX_OPEN = 256
 /** Characters kept in memory, over all runs, while writing fails. */
 const MAX_PENDING = 32 * 1024 * 1024
 
-export interface TraceWriter extends Sink {
+export interface TraceWriter extends RunSink {
   /** Contract: writes everything that is pending. */
   close(): void
 }
@@ -31,8 +39,8 @@ interface OpenTrace {
   /** The ids at the start of every event line, as JSON. */
   readonly ids: string
   readonly fold: TraceFold
-  readonly events: Lines
-  readonly steps: Lines
+  readonly events: LineBuffer
+  readonly steps: LineBuffer
   /** Not processed yet. */
   readonly records: JournalRecord[]
   /** The sequence number of the last record. */
@@ -48,22 +56,22 @@ export interface WriterOptions {
   readonly folder: string
   readonly clock: Clock
   readonly redact: Redact
-  readonly mostHeld?: number
+  readonly maxPending?: number
 }
 
-export function traceWriter({ folder, clock, redact, mostHeld = MAX_PENDING }: WriterOptions): TraceWriter {
+export function traceWriter({ folder, clock, redact, maxPending: mostHeld = MAX_PENDING }: WriterOptions): TraceWriter {
   const runs = new Map<string, OpenTrace>()
   const closed = new AbortController()
   let sleeping = false
 
   function openTrace(run: RunRef): OpenTrace {
-    const own = folderOf(folder, run.run_id)
+    const own = traceFolder(folder, run.run_id)
     const open = {
       folder: own,
       ids: `"run_id":${JSON.stringify(run.run_id)},"session_id":${JSON.stringify(run.session_id)}`,
-      fold: traceFold(run),
-      events: linesInto(join(own, FILES.events)),
-      steps: linesInto(join(own, FILES.steps)),
+      fold: createTraceFold(run),
+      events: lineBufferFor(join(own, TRACE_FILES.events)),
+      steps: lineBufferFor(join(own, TRACE_FILES.steps)),
       records: [],
       last: 0,
       isWritten: false,
@@ -118,10 +126,10 @@ export function traceWriter({ folder, clock, redact, mostHeld = MAX_PENDING }: W
     const isNew = !open.isWritten
     fold(open)
     try {
-      if (isNew) makeFolder(open.folder)
+      if (isNew) createTraceFolder(open.folder)
       open.events.write()
       open.steps.write()
-      if (isNew || whole || open.hasEnded) writeManifest(open.folder, open.fold.manifest())
+      if (isNew || whole || open.hasEnded) writeTraceManifest(open.folder, open.fold.manifest())
       open.isWritten = true
       if (open.hasEnded) runs.delete(run_id)
       if (open.isParked) dropParked()
@@ -144,13 +152,13 @@ export function traceWriter({ folder, clock, redact, mostHeld = MAX_PENDING }: W
   }
 
   function foldRecord(open: OpenTrace, record: JournalRecord): void {
-    const { events, steps } = open.fold.of(redacted(record, redact))
+    const { events, steps } = open.fold.apply(redactValue(record, redact))
     for (const event of events) open.events.add(eventLine(open.ids, event))
     for (const step of steps) open.steps.add(JSON.stringify(step))
   }
 
   return {
-    opened(run, past) {
+    onRunOpened(run, past) {
       if (!isRunId(run.run_id)) return
       const records = recordsOfRun(past, run.run_id)
       // Known from before it was parked: the files are up to date.
@@ -160,7 +168,7 @@ export function traceWriter({ folder, clock, redact, mostHeld = MAX_PENDING }: W
       setImmediate(catchUp, open)
       scheduleWrite(WRITE_EVERY_MS)
     },
-    recorded(run, record) {
+    onRecord(run, record) {
       // A record before `run_started` closes the session's previous run.
       const begins = record.kind === 'run_started' && isRunId(run.run_id)
       const open = runs.get(run.run_id) ?? (begins ? openTrace(run) : undefined)
@@ -174,7 +182,7 @@ export function traceWriter({ folder, clock, redact, mostHeld = MAX_PENDING }: W
       if (open.hasEnded || open.isParked) write(run.run_id, open, true)
       else scheduleWrite(WRITE_EVERY_MS)
     },
-    closed() {},
+    onRunClosed() {},
     delta() {},
     close() {
       closed.abort()
@@ -200,5 +208,5 @@ function isEmpty(payload: object): boolean {
 }
 
 function pendingIn(runs: ReadonlyMap<string, OpenTrace>): number {
-  return [...runs.values()].reduce((sum, { events, steps }) => sum + events.held + steps.held, 0)
+  return [...runs.values()].reduce((sum, { events, steps }) => sum + events.pending + steps.pending, 0)
 }

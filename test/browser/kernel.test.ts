@@ -6,7 +6,7 @@ import type { Browser } from 'playwright-core'
 import { z } from 'zod'
 import { newSecret } from '../../src/adapters/ids.ts'
 import { COMMANDS } from '../../src/commands/all.ts'
-import { type Command, command } from '../../src/commands/command.ts'
+import { type Command, defineCommand } from '../../src/commands/command.ts'
 import { type HttpServer, serveHttp } from '../../src/server/http.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { openApp } from '../apps.ts'
@@ -33,7 +33,7 @@ const REAL_STATUS = COMMANDS.find(({ name }) => name === 'status') ?? assert.fai
 
 /** Commands as the kernel has them, whose word is kept here. */
 function kernelCommands(kernel: { state: string; done: string[] }, beat: string | null): readonly Command[] {
-  const status = command({
+  const status = defineCommand({
     ...{ name: 'status', summary: 'what is going on', example: 'status', runsIn: 'any_process' },
     input: z.object({}),
     output: z.looseObject({}),
@@ -43,14 +43,14 @@ function kernelCommands(kernel: { state: string; done: string[] }, beat: string 
       return { ...rest, kernel: { ...own, state: kernel.state, next_beat: beat, last_cycle: CYCLE }, spend }
     },
   })
-  const list = command({
+  const list = defineCommand({
     ...{ name: 'cycles list', summary: 'the cycles', example: 'cycles list', runsIn: 'any_process' },
     input: z.object({ limit: z.int().default(10) }),
     output: z.object({ items: z.array(z.unknown()) }),
     run: async () => ({ items: CYCLES }),
   })
   const doing = (name: string, state: string) =>
-    command({
+    defineCommand({
       ...{ name, summary: name, example: name, runsIn: 'any_process' as const },
       input: z.object({}),
       output: z.object({ ok: z.boolean() }),

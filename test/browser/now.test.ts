@@ -173,7 +173,7 @@ describe('the page in a browser', { skip }, () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       const options = { colorScheme, locale: 'zh-CN', viewport: { width: 390, height: 844 } }
       const { page, complaints } = await newTab(browser, to.url, options)
-      await page.goto((await to.app.context.serve()).login_url)
+      await page.goto((await to.app.context.serveHttp()).login_url)
       await isLive(page)
       await page.getByText('目前没有任务在运行。').waitFor()
       assert.equal(await page.evaluate('document.documentElement.lang'), 'zh-CN')

@@ -8,7 +8,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { systemClock } from '../../src/adapters/clock.ts'
 import { createContainers } from '../../src/adapters/envs/container/container.ts'
 import { hostEnvs } from '../../src/adapters/envs/host/host.ts'
-import { opsOf, type ProcessOps, type RunOptions } from '../../src/ports/env.ts'
+import { type ProcessOps, type RunOptions, requireOps } from '../../src/ports/env.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { alive, freshFolder, openApp, runTaskIn, until } from '../apps.ts'
 import { ended } from '../command-line.ts'
@@ -21,7 +21,7 @@ const options = (base: string) => ({
 async function processesIn(base: string): Promise<ProcessOps> {
   const { launcher } = createContainers(options(base))
   const envs = hostEnvs({ callsDir: join(base, 'calls'), clock: systemClock, env: process.env, launcher })
-  return opsOf(await envs.open(join(base, 'ws')), 'process')
+  return requireOps(await envs.open(join(base, 'ws')), 'process')
 }
 
 interface Place {
@@ -53,7 +53,7 @@ const saidIn = (calls: string): string =>
     .map((file) => readFileSync(file, 'utf8'))
     .join('')
 
-const running = async (): Promise<string> => (await ENGINE?.ask('ps', '--all', '--filter', 'name=^tireless-')) ?? ''
+const running = async (): Promise<string> => (await ENGINE?.run('ps', '--all', '--filter', 'name=^tireless-')) ?? ''
 
 describe('a command in a container', { skip: WITHOUT_CONTAINERS }, () => {
   test('Q8: is the user, without rights or network; writes the workspace, and no name that others obey', async (t) => {

@@ -1,12 +1,12 @@
 /** Whether containers can be tried on this machine: tests that need one are skipped by name where they cannot. */
 
-import { type Engine, findEngine } from '../../src/adapters/envs/container/engine.ts'
+import { type ContainerEngine, findContainerEngine } from '../../src/adapters/envs/container/engine.ts'
 
 export const IMAGE = 'tireless-test'
 
-const found = await findEngine(IMAGE, process.env)
+const found = await findContainerEngine(IMAGE, process.env)
 
-export const ENGINE: Engine | undefined = 'why' in found ? undefined : found
+export const ENGINE: ContainerEngine | undefined = 'why' in found ? undefined : found
 
 /** For `skip`: false where they can. */
 export const WITHOUT_CONTAINERS: string | false =

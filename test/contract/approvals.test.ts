@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Behaviour, Critic, Wish } from '../../src/ports/behaviour.ts'
+import type { Behaviour, Critic, ProposedDecision } from '../../src/ports/behaviour.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { dispatchOf, freshFolder, openApp, runTaskIn, until } from '../apps.ts'
@@ -150,8 +150,8 @@ describe('approvals: asked, answered, done', () => {
     name: 'strict',
     judge: (state) => (state === 1 ? { kind: 'continue' } : { kind: 'stop', reason: 'not like this' }),
   }
-  const first: Wish = { kind: 'act', calls: [{ tool: 'send', args: LETTER }] }
-  const breaking = (state: unknown): Wish => (state === 0 ? first : assert.fail('it breaks'))
+  const first: ProposedDecision = { kind: 'act', calls: [{ tool: 'send', args: LETTER }] }
+  const breaking = (state: unknown): ProposedDecision => (state === 0 ? first : assert.fail('it breaks'))
   const endings: readonly [string, Partial<Behaviour>, object, string][] = [
     ['its budget is spent', {}, { max_steps: 2 }, 'the run ended: budget'],
     ['a critic stops it', { critics: [stopping] }, {}, 'the run ended: invalid_result'],

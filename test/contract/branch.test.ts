@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Wish } from '../../src/ports/behaviour.ts'
-import type { Candidate, Search } from '../../src/ports/search.ts'
+import type { ProposedDecision } from '../../src/ports/behaviour.ts'
+import type { BranchCandidate, BranchSearch } from '../../src/ports/search.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { openApp, runTaskIn } from '../apps.ts'
 import { aBehaviour, aTool, heard, recordsOf } from './acting.ts'
 import { replayed } from './asking.ts'
 import { watchedApp, words } from './watched.ts'
 
-const saying = (answer: string): Wish => ({ kind: 'final', answer })
-const branch = (...answers: string[]): Wish => ({ kind: 'branch', candidates: answers.map(saying) })
-const word = (candidate: Candidate): string => (candidate.kind === 'final' ? candidate.answer : candidate.kind)
+const saying = (answer: string): ProposedDecision => ({ kind: 'final', answer })
+const branch = (...answers: string[]): ProposedDecision => ({ kind: 'branch', candidates: answers.map(saying) })
+const word = (candidate: BranchCandidate): string => (candidate.kind === 'final' ? candidate.answer : candidate.kind)
 
 /** The longer the better; of three letters and less nothing is thought. */
-const longest: Search = {
+const longest: BranchSearch = {
   name: 'longest',
   score: (_, candidate) => word(candidate).length,
   prune: (_, __, score) => score <= 3,
@@ -24,7 +24,7 @@ const OWN = { behaviour: 'own' }
 describe('a branch', () => {
   test('case 19, Q16: expand, score, prune, select, in this order, and what was chosen is recorded', async (t) => {
     const log: string[] = []
-    const search: Search = {
+    const search: BranchSearch = {
       name: 'noisy',
       expand: (_, candidates) => {
         log.push(`expand ${candidates.map(word).join(' ')}`)
@@ -69,7 +69,7 @@ describe('a branch', () => {
 
   test('Q16: a candidate may be to act: its calls are run, those of the others are not', async (t) => {
     const poke = aTool()
-    const acting = (n: number): Wish => ({ kind: 'act', calls: [{ tool: 'poke', args: { n } }] })
+    const acting = (n: number): ProposedDecision => ({ kind: 'act', calls: [{ tool: 'poke', args: { n } }] })
     const own = aBehaviour({
       tools: ['poke'],
       initState: () => 0,
@@ -83,7 +83,7 @@ describe('a branch', () => {
   })
 
   test('B5: a candidate that is invalid is left out, with a diagnosis; the others are weighed and one of them is taken', async (t) => {
-    const unknown: Wish = { kind: 'act', calls: [{ tool: 'no_such_tool' }] }
+    const unknown: ProposedDecision = { kind: 'act', calls: [{ tool: 'no_such_tool' }] }
     const own = aBehaviour({
       search: longest,
       decide: () => ({ kind: 'branch', candidates: [unknown, saying('plum'), 42 as never, saying('elderberry')] }),
@@ -98,7 +98,7 @@ describe('a branch', () => {
   })
 
   test('B5: where a search expands the candidates and takes one of its own that acts, events and trace say that ACT ran', async (t) => {
-    const acting: Wish = { kind: 'act', calls: [{ tool: 'poke', args: { n: 7 } }] }
+    const acting: ProposedDecision = { kind: 'act', calls: [{ tool: 'poke', args: { n: 7 } }] }
     const own = aBehaviour({
       tools: ['poke'],
       initState: () => 0,
@@ -139,7 +139,7 @@ describe('a branch', () => {
     assert.equal((await recordsOf(app, result.session_id, 'branched')).length, 3)
   })
 
-  const broken: readonly [string, Search, RegExp][] = [
+  const broken: readonly [string, BranchSearch, RegExp][] = [
     [
       'candidates that it made up and that cannot be',
       { name: 'wild', score: () => 0, expand: () => [{ kind: 'act', calls: [{ tool: 'nope' }] }] },

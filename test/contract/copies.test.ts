@@ -79,7 +79,7 @@ const PARTS = {
         setup: (host) =>
           host
             .get('events')
-            .add({ opened: meddling, recorded: (_, made) => meddling(made), closed() {}, delta: meddling }),
+            .add({ onRunOpened: meddling, onRecord: (_, made) => meddling(made), onRunClosed() {}, delta: meddling }),
       }),
     ],
   },

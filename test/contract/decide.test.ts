@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Wish } from '../../src/ports/behaviour.ts'
+import type { ProposedDecision } from '../../src/ports/behaviour.ts'
 import type { Memory } from '../../src/ports/memory.ts'
 import type { Model } from '../../src/ports/model.ts'
 import type { Parser } from '../../src/ports/parser.ts'
@@ -162,8 +162,8 @@ describe('who decides', () => {
 
 describe('decisions that are none', () => {
   const poke = { tool: 'poke', args: {} }
-  const answer = (text: string): Wish => ({ kind: 'final', answer: text })
-  const faulty: readonly [string, Wish, RegExp][] = [
+  const answer = (text: string): ProposedDecision => ({ kind: 'final', answer: text })
+  const faulty: readonly [string, ProposedDecision, RegExp][] = [
     ['an act without actions', { kind: 'act', calls: [] }, /at least one call/],
     ['a branch without candidates', { kind: 'branch', candidates: [] }, /no candidates/],
     [
@@ -179,7 +179,7 @@ describe('decisions that are none', () => {
       /arguments are invalid/,
     ],
     ['a wait for no time at all', { kind: 'wait', match: 'any', until: Number.NaN, reason: 'tea' }, /until/],
-    ['something else', { kind: 'dance' } as unknown as Wish, /behaviour own .*dance.*expected a decision/],
+    ['something else', { kind: 'dance' } as unknown as ProposedDecision, /behaviour own .*dance.*expected a decision/],
   ]
   for (const [name, wish, reason] of faulty)
     test(`case 20, Q4: ${name}: nothing runs, the mind hears why, and goes on`, async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import type { AppOptions } from '../../src/app.ts'
-import type { Clearance, Gate, GatedCall } from '../../src/ports/gate.ts'
+import type { Gate, GatedCall, GateVerdict } from '../../src/ports/gate.ts'
 import { definePlugin } from '../../src/ports/plugin.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
@@ -10,13 +10,13 @@ import { aTool, enqueue, heard, resultsOf } from './acting.ts'
 import { answered, approvals, call, drained, LETTER, replayed, sending, wait } from './asking.ts'
 import { ruled } from './watched.ts'
 
-const saying = (name: string, said: Clearance | (() => never)): Gate => ({
+const saying = (name: string, said: GateVerdict | (() => never)): Gate => ({
   name,
   judge: () => (typeof said === 'function' ? said() : said),
 })
-const ask: Clearance = { kind: 'ask', reason: 'somebody should know' }
-const deny: Clearance = { kind: 'deny', reason: 'never' }
-const allow: Clearance = { kind: 'allow' }
+const ask: GateVerdict = { kind: 'ask', reason: 'somebody should know' }
+const deny: GateVerdict = { kind: 'deny', reason: 'never' }
+const allow: GateVerdict = { kind: 'allow' }
 
 /** One step with these calls, then a wait; how each was settled, and what was run. */
 async function stepOf(t: TestContext, calls: ReturnType<typeof call>[], options: AppOptions) {
@@ -72,8 +72,8 @@ describe('gates', () => {
 
   const broken: [string, AppOptions][] = [
     ['a gate that throws', { gates: [saying('broken', () => assert.fail('no idea'))] }],
-    ['a gate that says nothing', { gates: [{ name: 'mute', judge: () => undefined as unknown as Clearance }] }],
-    ['a gate that says what is no clearance', { gates: [saying('odd', { kind: 'yes' } as unknown as Clearance)] }],
+    ['a gate that says nothing', { gates: [{ name: 'mute', judge: () => undefined as unknown as GateVerdict }] }],
+    ['a gate that says what is no clearance', { gates: [saying('odd', { kind: 'yes' } as unknown as GateVerdict)] }],
     ['a gate that rejects', { gates: [{ name: 'late', judge: () => Promise.reject(new Error('no idea')) }] }],
     ['a tool that throws', { tools: [sending({ name: 'note', asks: () => assert.fail('no idea') })] }],
   ]
@@ -113,7 +113,7 @@ describe('gates', () => {
   })
 
   test("a person's word answers a question; it does not lift what is denied by now", async (t) => {
-    let said: Clearance = ask
+    let said: GateVerdict = ask
     const note = aTool({ name: 'note' })
     const gates = [{ name: 'moody', judge: () => said }]
     const { app, model, run } = await stepOf(t, [call('note')], { tools: [note], gates })
@@ -127,7 +127,7 @@ describe('gates', () => {
   test('case 51: cancelled while a gate makes up its mind: nothing is run, nobody is asked, and the run is over', async (t) => {
     const clock = new FakeClock()
     const asked = Promise.withResolvers<void>()
-    const hanging = (): Promise<Clearance> => {
+    const hanging = (): Promise<GateVerdict> => {
       asked.resolve()
       return new Promise(() => {})
     }
@@ -145,7 +145,7 @@ describe('gates', () => {
 
   test('a plugin adds a gate, and every call is put to it as it would be run', async (t) => {
     const seen: GatedCall[] = []
-    const judge = (gated: GatedCall): Clearance => {
+    const judge = (gated: GatedCall): GateVerdict => {
       seen.push(gated)
       return allow
     }

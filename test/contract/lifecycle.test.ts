@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { TirelessError } from '../../src/domain/error.ts'
-import { type Event, eventsOf } from '../../src/domain/event.ts'
+import { type Event, eventsFromRecords } from '../../src/domain/event.ts'
 import type { EnvView } from '../../src/ports/behaviour.ts'
 import type { MemoryKind } from '../../src/ports/memory.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
@@ -77,7 +77,11 @@ describe('the life of a run', () => {
       assert.ok(Number.isInteger(event.ts) && event.ts > 0)
     }
     const journal = await journalOf(after.app, session_id)
-    assert.deepEqual(events, eventsOf({ run_id: dispatch_id, session_id }, journal), 'told as the journal has it')
+    assert.deepEqual(
+      events,
+      eventsFromRecords({ run_id: dispatch_id, session_id }, journal),
+      'told as the journal has it',
+    )
     await after.app.close()
   })
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Wish } from '../../src/ports/behaviour.ts'
+import type { ProposedDecision } from '../../src/ports/behaviour.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { dispatchOf, freshFolder, openApp, passing } from '../apps.ts'
 import { endings } from './acting.ts'
 import { replayed } from './asking.ts'
 import { answer, poking, ruled, runRuled } from './watched.ts'
 
-const waiting: Wish = { kind: 'wait', match: 'user_message', reason: 'a word' }
+const waiting: ProposedDecision = { kind: 'wait', match: 'user_message', reason: 'a word' }
 
 interface Health {
   readonly degraded: readonly string[]

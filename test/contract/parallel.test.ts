@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { App } from '../../src/app.ts'
-import type { Wish } from '../../src/ports/behaviour.ts'
+import type { ProposedDecision } from '../../src/ports/behaviour.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { openApp, runTaskIn } from '../apps.ts'
 import { aBehaviour, aTool, PURE, recordsOf, resultsOf } from './acting.ts'
@@ -81,7 +81,7 @@ describe('several calls in one step', () => {
     ] as const) {
       const touch = aTool({ name: 'touch', run: ({ n }) => (n === 1 ? { status: 'error', content: 'no' } : 'yes') })
       const look = aTool({ name: 'look', effect: PURE })
-      const wish: Wish = { kind: 'act', calls: batch(['touch', 'touch', 'look', 'touch']), failFast }
+      const wish: ProposedDecision = { kind: 'act', calls: batch(['touch', 'touch', 'look', 'touch']), failFast }
       const own = aBehaviour({
         tools: ['touch', 'look'],
         initState: () => 0,
@@ -110,7 +110,11 @@ describe('several calls in one step', () => {
         return 'seen'
       },
     })
-    const wish: Wish = { kind: 'act', calls: batch(['look', 'look', 'look', 'look', 'look']), failFast: true }
+    const wish: ProposedDecision = {
+      kind: 'act',
+      calls: batch(['look', 'look', 'look', 'look', 'look']),
+      failFast: true,
+    }
     let asked = 0
     const own = aBehaviour({
       tools: ['look'],

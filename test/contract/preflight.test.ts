@@ -5,8 +5,8 @@ import { describe, type TestContext, test } from 'node:test'
 import type { App } from '../../src/app.ts'
 import type { Json } from '../../src/domain/json.ts'
 import type { TaskResult } from '../../src/library.ts'
-import { type Env, type OpsGroup, supplying } from '../../src/ports/env.ts'
-import type { Manifest } from '../../src/trace/manifest.ts'
+import { type Env, type OpsGroup, provideOps } from '../../src/ports/env.ts'
+import type { TraceManifest } from '../../src/trace/manifest.ts'
 import { freshFolder } from '../apps.ts'
 import {
   answer,
@@ -29,7 +29,7 @@ const needing = (...needs: OpsGroup[]) => poking(() => {}, { needs })
 const lacking = (left: 'file' | 'nothing') =>
   withEnv((env) => {
     const file = env.getOps('file')
-    return { ...env, ...supplying(left === 'file' && file ? { file } : {}) }
+    return { ...env, ...provideOps(left === 'file' && file ? { file } : {}) }
   })
 
 describe('preflight', () => {
@@ -129,7 +129,7 @@ describe('issue codes', () => {
       const file = env.getOps('file')
       if (!file) return env
       const write = () => assert.fail('nobody asked for a write')
-      return { ...env, ...supplying({ file: { ...file, write, writable: async () => false } }) }
+      return { ...env, ...provideOps({ file: { ...file, write, writable: async () => false } }) }
     })
     for (const path of ['a.txt', 'folder']) {
       const result = await tried(t, { resources: [{ path, writable: true }] }, { plugins: [readOnly] })
@@ -206,7 +206,7 @@ describe('issue codes', () => {
           const file = env.getOps('file')
           await file?.write('a.txt', 'a', null)
           const health = async () => ({ ok: false, reason: 'the disk is full' }) as const
-          return closingInto(log, { ...env, ...supplying(file ? { file } : {}), health })
+          return closingInto(log, { ...env, ...provideOps(file ? { file } : {}), health })
         }),
       ],
       tools: [poking(() => {}, { needs: ['git'], setup: async () => void log.push('set up') })],
@@ -293,7 +293,7 @@ async function refused(t: TestContext, app: App, metadata: Readonly<Record<strin
   }
   await app.context.store.commit([{ ops: [{ op: 'enqueue', now: app.context.clock.now(), dispatches: [dispatch] }] }])
   await app.run('start', { until_idle: true })
-  const { manifest } = (await app.run('trace show', { run: id })) as { manifest: Manifest }
+  const { manifest } = (await app.run('trace show', { run: id })) as { manifest: TraceManifest }
   return { ...manifest, files: readdirSync(workspace) }
 }
 

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { z } from 'zod'
 import type { App } from '../../src/app.ts'
 import type { Json } from '../../src/domain/json.ts'
-import { patched } from '../../src/domain/patch.ts'
+import { applyPatch } from '../../src/domain/patch.ts'
 import type { JournalRecord } from '../../src/domain/record.ts'
 import type { Behaviour, StateShape } from '../../src/ports/behaviour.ts'
 import { freshFolder, journalOf } from '../apps.ts'
@@ -84,7 +84,7 @@ describe('reduce', () => {
     const told = JSON.stringify(found(events, 'REDUCE', 'state_reduced'))
     assert.ok(told.length < 6000 && told.includes('characters more'), `${told.length} characters`)
     const [first] = await commitsOf(app, session_id)
-    assert.deepEqual(patched({ task: 'the task', step: 0 }, first?.patch ?? {}), { task: large, step: 1 })
+    assert.deepEqual(applyPatch({ task: 'the task', step: 0 }, first?.patch ?? {}), { task: large, step: 1 })
   })
 
   test('Q6: a step that changes nothing has no diff', async (t) => {

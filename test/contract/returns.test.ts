@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Answer } from '../../src/domain/record.ts'
+import type { ModelAnswer } from '../../src/domain/record.ts'
 import type { Model } from '../../src/ports/model.ts'
 import type { AnyTool } from '../../src/ports/tool.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
@@ -11,7 +11,7 @@ import { aBehaviour, aTool, recordsOf } from './acting.ts'
 const USAGE = { input_tokens: 1, output_tokens: 2, cached_tokens: 0 }
 const FINAL = { text: 'done', calls: [], finish: 'stop', usage: USAGE }
 
-const modelOf = (answer: object): Model => ({ id: 'odd/one', call: async () => answer as Answer })
+const modelOf = (answer: object): Model => ({ id: 'odd/one', call: async () => answer as ModelAnswer })
 const poking = () => scriptedModel([{ calls: [{ tool: 'poke' }] }, { text: 'done' }])
 const own = () => aBehaviour({ tools: ['poke'] })
 

@@ -17,9 +17,9 @@ test('B2: every record that a sink of a plugin is told is frozen at every depth'
     needs: ['events'],
     setup: (host) =>
       host.get('events').add({
-        opened() {},
-        recorded: (_, record) => told.push({ kind: record.kind, isFrozen: isFrozenAtEveryDepth(record) }),
-        closed() {},
+        onRunOpened() {},
+        onRecord: (_, record) => told.push({ kind: record.kind, isFrozen: isFrozenAtEveryDepth(record) }),
+        onRunClosed() {},
         delta() {},
       }),
   })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { STOP_REASONS, type StopReason } from '../../src/domain/stop.ts'
 import { runTask } from '../../src/library.ts'
-import type { Wish } from '../../src/ports/behaviour.ts'
+import type { ProposedDecision } from '../../src/ports/behaviour.ts'
 import type { Model } from '../../src/ports/model.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
@@ -13,7 +13,7 @@ const yes = () => true
 const never = <T>() => new Promise<T>(() => {})
 
 describe('why a run stops', () => {
-  const precedence: [string, Wish, { stops: boolean; terminal: boolean }, StopReason][] = [
+  const precedence: [string, ProposedDecision, { stops: boolean; terminal: boolean }, StopReason][] = [
     ['final before all others', answer(), { stops: true, terminal: true }, 'final'],
     ['then the agent’s own condition', poke, { stops: true, terminal: true }, 'agent_condition'],
     ['then the env’s end', poke, { stops: false, terminal: true }, 'env_terminal'],
@@ -42,7 +42,7 @@ describe('why a run stops', () => {
       const tool = poking()
       const { app } = await watchedApp(t, {
         tools: [tool],
-        behaviours: [ruled([...Array<Wish>(6).fill(poke), answer()])],
+        behaviours: [ruled([...Array<ProposedDecision>(6).fill(poke), answer()])],
         yaml: 'budget: { per_dispatch_calls: 5 }',
       })
       const result = await runRuled(app, input)
@@ -118,7 +118,7 @@ describe('why a run stops', () => {
 
   test('case 45: only the reasons there are; a final needs an answer, and nobody else can name a reason', async (t) => {
     for (const wish of [{ kind: 'end', stop_reason: 'bored' }, { kind: 'final' }, { kind: 'final', answer: ' \n' }]) {
-      const { app, events } = await watchedApp(t, { behaviours: [ruled([wish as unknown as Wish])] })
+      const { app, events } = await watchedApp(t, { behaviours: [ruled([wish as unknown as ProposedDecision])] })
       const { status, stop_reason, answer: given, failure_class } = await runRuled(app)
       assert.deepEqual(
         [status, stop_reason, given, failure_class],
@@ -136,7 +136,7 @@ describe('why a run stops', () => {
     })
     const broken = { name: 'broken', met: () => assert.fail('cannot tell') }
     const task = { objective: 'the task', behaviour: 'ruled' }
-    const run = (wish: Wish, more: object) =>
+    const run = (wish: ProposedDecision, more: object) =>
       runTask(
         { ...task, ...more },
         { home: freshFolder(t), tools: [poking()], behaviours: [ruled([wish], { shouldStop: yes })] },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { CallResult } from '../../src/domain/decision.ts'
 import type { Effect } from '../../src/domain/effect.ts'
-import type { WantedCall } from '../../src/ports/behaviour.ts'
+import type { ProposedCall } from '../../src/ports/behaviour.ts'
 import type { ToolContext } from '../../src/ports/tool.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { openApp, passing, runTaskIn } from '../apps.ts'
@@ -17,7 +17,7 @@ describe('a call that takes too long', () => {
   async function called(
     t: Parameters<typeof openApp>[0],
     tool: CountingTool,
-    more: Partial<WantedCall> = {},
+    more: Partial<ProposedCall> = {},
   ): Promise<{ result: CallResult | undefined; ms: number }> {
     const clock = new FakeClock()
     const own = aBehaviour({

@@ -5,18 +5,18 @@ import { z } from 'zod'
 import type { App, AppOptions } from '../../src/app.ts'
 import type { Event } from '../../src/domain/event.ts'
 import type { TaskResult } from '../../src/library.ts'
-import type { Behaviour, Wish } from '../../src/ports/behaviour.ts'
+import type { Behaviour, ProposedDecision } from '../../src/ports/behaviour.ts'
 import { defineTool } from '../../src/ports/define-tool.ts'
 import type { Env } from '../../src/ports/env.ts'
 import { HOOKED_PHASES, type Hook } from '../../src/ports/hook.ts'
 import { definePlugin, type Plugin } from '../../src/ports/plugin.ts'
 import type { AnyTool, ToolContext } from '../../src/ports/tool.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import type { Manifest } from '../../src/trace/manifest.ts'
+import type { TraceManifest } from '../../src/trace/manifest.ts'
 import { openApp } from '../apps.ts'
 
-export const poke: Wish = { kind: 'act', calls: [{ tool: 'poke' }] }
-export const answer = (text = 'all done'): Wish => ({ kind: 'final', answer: text })
+export const poke: ProposedDecision = { kind: 'act', calls: [{ tool: 'poke' }] }
+export const answer = (text = 'all done'): ProposedDecision => ({ kind: 'final', answer: text })
 
 /** For tests that look on: the item itself. */
 export function kept<T>(list: T[], item: T): T {
@@ -27,7 +27,7 @@ export function kept<T>(list: T[], item: T): T {
 export type Ruled = { readonly task: string; readonly step: number }
 
 /** Follows the list, a wish per step that went well; its last wish goes on for ever. It never asks a model. */
-export function ruled(wishes: readonly Wish[], more: Partial<Behaviour> = {}): Behaviour {
+export function ruled(wishes: readonly ProposedDecision[], more: Partial<Behaviour> = {}): Behaviour {
   return {
     name: 'ruled',
     tools: ['poke'],
@@ -86,7 +86,7 @@ export function found(events: readonly Event[], phase: Event['phase'], stage: st
 }
 
 /** As it lies in the home, once nobody writes there any more. */
-export async function manifestOf(app: App, runId: string): Promise<Manifest> {
+export async function manifestOf(app: App, runId: string): Promise<TraceManifest> {
   await app.close()
   return (await app.context.traces.read(runId)).manifest
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { Dispatch } from '../../src/domain/dispatch.ts'
-import type { Unknown } from '../../src/domain/unknown.ts'
+import type { UnknownOutcome } from '../../src/domain/unknown.ts'
 import { freshFolder, openApp } from '../apps.ts'
 import { askFirst, askingOnce } from './approvals-tools.ts'
 import { NODE_FLAGS, run } from './kills.ts'
@@ -34,7 +34,7 @@ describe('what was allowed, cut short by a kill -9 (cases 54, 93)', () => {
         items.map((dispatch) => dispatch.status),
         [status],
       )
-      const listed = ((await app.run('unknowns list', {})) as { items: Unknown[] }).items
+      const listed = ((await app.run('unknowns list', {})) as { items: UnknownOutcome[] }).items
       assert.deepEqual(
         listed.map((unknown) => unknown.status),
         unknowns,

@@ -8,8 +8,8 @@ import type { App } from '../../src/app.ts'
 import type { Cycle } from '../../src/domain/cycle.ts'
 import { type Dispatch, isTerminal } from '../../src/domain/dispatch.ts'
 import type { Effect } from '../../src/domain/effect.ts'
-import { outsideBlock } from '../../src/domain/runtime-block.ts'
-import type { Unknown } from '../../src/domain/unknown.ts'
+import { textOutsideBlock } from '../../src/domain/runtime-block.ts'
+import type { UnknownOutcome } from '../../src/domain/unknown.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { freshFolder } from '../apps.ts'
 import { openScene, type Scene, SEED_STATE, writeHome } from './cycle-tools.ts'
@@ -36,7 +36,7 @@ async function dies(scene: Scene, point: string, command = 'once'): Promise<void
 interface Found {
   readonly dispatches: readonly Dispatch[]
   readonly cycles: readonly Cycle[]
-  readonly unknowns: readonly Unknown[]
+  readonly unknowns: readonly UnknownOutcome[]
 }
 
 async function look(app: App): Promise<Found> {
@@ -97,7 +97,7 @@ function checkWhole(
   assert.ok(found.cycles.every(({ ended_at }) => ended_at !== null))
   const state = readFileSync(join(home, 'kernels', 'default', 'STATE.md'), 'utf8')
   assert.deepEqual([state.split(START).length, state.split(END).length], [2, 2])
-  assert.equal(outsideBlock(state), written)
+  assert.equal(textOutsideBlock(state), written)
   assert.match(
     state,
     new RegExp(`- cycle_id: ${found.cycles[0]?.cycle_id}\n- status: ${found.cycles[0]?.result?.status}`),
@@ -191,7 +191,7 @@ describe('a cycle, killed with -9, and the start after it (case 122, I6)', { con
     writeFileSync(file, SEED_STATE.replace('## notes', '## notes\n- written by hand'))
     await goOn(t, scene)
     const state = readFileSync(file, 'utf8')
-    assert.equal(outsideBlock(state), SEED_STATE.replace('## notes', '## notes\n- written by hand'))
+    assert.equal(textOutsideBlock(state), SEED_STATE.replace('## notes', '## notes\n- written by hand'))
     assert.deepEqual([state.split(START).length, state.split(END).length], [2, 2])
   })
 })

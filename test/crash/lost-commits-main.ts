@@ -2,7 +2,13 @@
 
 import { openSqliteStore } from '../../src/adapters/stores/sqlite/store.ts'
 import { commitOne } from '../../src/ports/store.ts'
-import { claim, dispatchOf, enqueue, join, record } from '../../src/testing/store-cases.ts'
+import {
+  claimInStore,
+  enqueueInStore,
+  joinTestWorker,
+  newTestDispatch,
+  newTestRecord,
+} from '../../src/testing/store-cases.ts'
 
 const [file = '', writes] = process.argv.slice(2)
 const store = await openSqliteStore({
@@ -10,11 +16,11 @@ const store = await openSqliteStore({
   clock: { monotonic: () => performance.now() },
   writes: writes === 'thread' || writes === 'here' ? writes : 'as_it_suits',
 })
-const epoch = await join(store)
-await enqueue(store, dispatchOf('one'))
-const [fence] = await claim(store, epoch)
+const epoch = await joinTestWorker(store)
+await enqueueInStore(store, newTestDispatch('one'))
+const [fence] = await claimInStore(store, epoch)
 for (let seq = 1; fence && seq <= 20; seq += 1)
-  await commitOne(store, [{ op: 'append', session_id: 'session-one', records: [record(seq)] }], fence)
+  await commitOne(store, [{ op: 'append', session_id: 'session-one', records: [newTestRecord(seq)] }], fence)
 // What was acknowledged is known outside no sooner than this.
 await new Promise((resolve) => setImmediate(resolve))
 process.kill(process.pid, 'SIGKILL')

@@ -18,7 +18,13 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
 import { openSqliteStore } from '../../src/adapters/stores/sqlite/store.ts'
 import { commitOne } from '../../src/ports/store.ts'
-import { claim, dispatchOf, enqueue, join as joinStore, record } from '../../src/testing/store-cases.ts'
+import {
+  claimInStore,
+  enqueueInStore,
+  joinTestWorker as joinStore,
+  newTestDispatch,
+  newTestRecord,
+} from '../../src/testing/store-cases.ts'
 import { freshFolder } from '../apps.ts'
 import { json, tireless } from '../command-line.ts'
 import { NODE_FLAGS } from './kills.ts'
@@ -180,8 +186,8 @@ describe('commits that the database has lost', () => {
     // A folder in its place.
     cpSync(freshFolder(t), `${file}-commits`, { recursive: true })
     assert.throws(() => openSync(`${file}-commits`, 'r+'))
-    await enqueue(store, dispatchOf('one'))
-    await enqueue(store, dispatchOf('two'))
+    await enqueueInStore(store, newTestDispatch('one'))
+    await enqueueInStore(store, newTestDispatch('two'))
     assert.equal((await store.counts()).pending, 2)
     await store.close()
   })
@@ -190,12 +196,12 @@ describe('commits that the database has lost', () => {
     const file = join(freshFolder(t), 'x.db')
     const store = await openSqliteStore({ file, clock, writes: 'here' })
     const epoch = await joinStore(store)
-    await enqueue(store, dispatchOf('one'))
-    const [fence] = await claim(store, epoch)
+    await enqueueInStore(store, newTestDispatch('one'))
+    const [fence] = await claimInStore(store, epoch)
     assert.ok(fence)
-    await commitOne(store, [{ op: 'append', session_id: 'session-one', records: [record(1)] }], fence)
+    await commitOne(store, [{ op: 'append', session_id: 'session-one', records: [newTestRecord(1)] }], fence)
     const before = readFileSync(`${file}-wal`)
-    assert.deepEqual(await claim(store, epoch), [])
+    assert.deepEqual(await claimInStore(store, epoch), [])
     await assert.rejects(commitOne(store, [{ op: 'release', now: 1 }], { ...fence, token: 99 }), {
       code: 'store_fenced',
     })

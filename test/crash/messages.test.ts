@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import type { Posted } from '../../src/domain/message.ts'
+import type { OutboxMessage } from '../../src/domain/message.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { freshFolder, openApp } from '../apps.ts'
 import { NODE_FLAGS, run } from './kills.ts'
@@ -25,7 +25,7 @@ describe('case 93: an agent that was killed right after it had spoken', () => {
       const app = await openApp(t, { home, model })
       app.context.listen((progress) => progress.kind === 'note' && told.push(progress.text))
       await app.run('start', { until_idle: true })
-      const { items } = (await app.run('notices list', {})) as { items: readonly Posted[] }
+      const { items } = (await app.run('notices list', {})) as { items: readonly OutboxMessage[] }
       assert.deepEqual(
         items.map(({ status }) => status),
         ['sent'],

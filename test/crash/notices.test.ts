@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { Posted } from '../../src/domain/message.ts'
+import type { OutboxMessage } from '../../src/domain/message.ts'
 import { freshFolder, until } from '../apps.ts'
 import { begin, ended, json, tireless } from '../command-line.ts'
 import { deliveries, startHookServer, status } from '../hook-server.ts'
@@ -27,7 +27,7 @@ channels: { webhook: { url: "${server.url}", secret: secret-of-the-hook } }
     child.kill('SIGKILL')
     await ended(child)
   }
-  const { items: left } = await json<{ items: Posted[] }>(home, 'notices', 'list')
+  const { items: left } = await json<{ items: OutboxMessage[] }>(home, 'notices', 'list')
   assert.deepEqual(
     left.map(({ kind, status, attempts }) => [kind, status, attempts]),
     [['notice', 'pending', 0]],
@@ -36,7 +36,7 @@ channels: { webhook: { url: "${server.url}", secret: secret-of-the-hook } }
   for (let i = 0; i < 2; i++) assert.equal((await tireless(home, 'start', '--until-idle')).exit, 0)
   const [only] = left
   assert.deepEqual(deliveries(server), [only?.id, only?.id, only?.id])
-  const { items: over } = await json<{ items: Posted[] }>(home, 'notices', 'list')
+  const { items: over } = await json<{ items: OutboxMessage[] }>(home, 'notices', 'list')
   assert.deepEqual(
     over.map(({ id, status }) => [id, status]),
     [[only?.id, 'sent']],

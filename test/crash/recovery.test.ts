@@ -6,7 +6,7 @@ import { describe, type TestContext, test } from 'node:test'
 import type { App } from '../../src/app.ts'
 import type { Dispatch } from '../../src/domain/dispatch.ts'
 import type { Effect } from '../../src/domain/effect.ts'
-import type { Unknown } from '../../src/domain/unknown.ts'
+import type { UnknownOutcome } from '../../src/domain/unknown.ts'
 import { startProviderServer } from '../../src/testing/provider-server.ts'
 import { type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { freshFolder, openApp, until } from '../apps.ts'
@@ -18,7 +18,7 @@ interface Scene {
   readonly log: string
   readonly model: ScriptedModel
   dispatch(): Promise<Dispatch>
-  unknowns(): Promise<Unknown[]>
+  unknowns(): Promise<UnknownOutcome[]>
 }
 
 /** The home of a run whose process died inside the tool. */
@@ -42,7 +42,7 @@ async function afterDeath(t: TestContext, effect: Effect, death: Death, probe?: 
     log,
     model,
     dispatch: async () => ((await app.run('queue list', {})) as { items: Dispatch[] }).items[0] as Dispatch,
-    unknowns: async () => ((await app.run('unknowns list', {})) as { items: Unknown[] }).items,
+    unknowns: async () => ((await app.run('unknowns list', {})) as { items: UnknownOutcome[] }).items,
   }
 }
 
@@ -154,14 +154,14 @@ describe('a call that a kill -9 cut short (case 93)', () => {
     assert.equal((await run(process.execPath, [...dying, 'before'])).exit, null)
     await inApp(t, home, log, outside, async (app) => {
       await app.run('start', { until_idle: true })
-      const { items } = (await app.run('unknowns list', {})) as { items: Unknown[] }
+      const { items } = (await app.run('unknowns list', {})) as { items: UnknownOutcome[] }
       await app.run('unknowns resolve', { id: items[0]?.id, as: 'not' })
     })
     // The new attempt has its effect, and dies before it can say so.
     assert.equal((await run(process.execPath, [...dying, 'after', 'resume'])).exit, null)
     await inApp(t, home, log, outside, async (app) => {
       await app.run('start', { until_idle: true })
-      const { items } = (await app.run('unknowns list', {})) as { items: Unknown[] }
+      const { items } = (await app.run('unknowns list', {})) as { items: UnknownOutcome[] }
       assert.deepEqual(
         items.map(({ status }) => status),
         ['resolved', 'open'],
@@ -198,7 +198,7 @@ describe('a call that a kill -9 cut short (case 93)', () => {
     process.env.PATH = '/nowhere'
     const app = await openApp(t, { home, model, yaml: 'sandbox: auto' })
     await app.run('start', { until_idle: true })
-    const { items } = (await app.run('unknowns list', {})) as { items: Unknown[] }
+    const { items } = (await app.run('unknowns list', {})) as { items: UnknownOutcome[] }
     assert.deepEqual(
       items.map(({ status, tool }) => [status, tool]),
       [['told_model', 'bash']],

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Schedule, scheduleOf } from '../../src/kernel/schedule.ts'
+import { parseSchedule, type Schedule } from '../../src/kernel/schedule.ts'
 import { iso } from '../../src/ports/clock.ts'
 import { generatedLine, WRITTEN } from './lines.ts'
 import { dueTimes, type OracleLine, type Span, type Stretch, stretchesOf } from './oracle.ts'
@@ -48,7 +48,7 @@ function compare(line: OracleLine, zone: string, stretches: readonly Stretch[], 
 /** A generated line may name a day that does not exist; it has to be refused then, and only then. */
 function startOf(line: OracleLine, zone: string, expected: readonly number[]): Schedule | undefined {
   try {
-    return scheduleOf(line.text, zone)
+    return parseSchedule(line.text, zone)
   } catch (thrown) {
     assert.match(String(thrown), /no month has that day/, line.text)
     assert.equal(expected.length, 0, line.text)
@@ -58,7 +58,7 @@ function startOf(line: OracleLine, zone: string, expected: readonly number[]): S
 
 test('D1: `10 2 1 * 1` is due on 1 March 2025 and 2026, after a Monday in February, in every zone', () => {
   for (const zone of Intl.supportedValuesOf('timeZone')) {
-    const schedule = scheduleOf('10 2 1 * 1', zone)
+    const schedule = parseSchedule('10 2 1 * 1', zone)
     for (const year of [2025, 2026]) {
       const lastMonday = Date.UTC(year, 1, year === 2025 ? 24 : 23, 20)
       const next = schedule.next(lastMonday) ?? 0

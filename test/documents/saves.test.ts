@@ -8,11 +8,11 @@ import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { systemClock } from '../../src/adapters/clock.ts'
 import { createDocuments } from '../../src/adapters/documents/documents.ts'
-import { diskFiles, type Files } from '../../src/adapters/documents/files.ts'
-import type { Found } from '../../src/adapters/documents/found.ts'
+import { type DocumentFiles, diskFiles } from '../../src/adapters/documents/files.ts'
+import type { DocumentFileContent } from '../../src/adapters/documents/found.ts'
 import { openSqliteStore } from '../../src/adapters/stores/sqlite/store.ts'
 import { DOCUMENT_NAMES, type DocumentName } from '../../src/domain/document.ts'
-import { renderBlock, withBlock } from '../../src/domain/runtime-block.ts'
+import { renderRuntimeBlock, replaceBlock } from '../../src/domain/runtime-block.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { freshFolder } from '../apps.ts'
 
@@ -40,12 +40,12 @@ class Kept {
     return Object.assign(Object.create(store), { commit })
   }
 
-  files(files: Files): Files {
+  files(files: DocumentFiles): DocumentFiles {
     return {
       ...files,
-      putBeside: (name, kind, text) => {
+      saveCopy: (name, kind, text) => {
         this.note(text)
-        return files.putBeside(name, kind, text)
+        return files.saveCopy(name, kind, text)
       },
     }
   }
@@ -59,7 +59,7 @@ async function editedDocuments(t: TestContext, kept: Kept) {
     ...{ kernelId: 'default', store: kept.store(store), clock: systemClock, mirror: null },
     files: kept.files(diskFiles(folder, systemClock)),
     fallback: diskFiles(join(root, 'fallback'), systemClock),
-    ...{ guarded: () => false, redact: (text: string) => text, tell: () => {} },
+    ...{ needsAcceptance: () => false, redact: (text: string) => text, report: () => {} },
   })
   t.after(async () => {
     await documents.close()
@@ -71,7 +71,7 @@ async function editedDocuments(t: TestContext, kept: Kept) {
 function blockOf(cycle_id: string): string {
   const counts = { dispatched: 0, succeeded: 0, failed: 0, duration_ms: 1 }
   const said = { updated_at: 'now', status: 'success', failed_agents: [], agent_summary: '', error: null }
-  return renderBlock({ ...counts, ...said, cycle_id }, [], 5)
+  return renderRuntimeBlock({ ...counts, ...said, cycle_id }, [], 5)
 }
 
 async function withSavers(t: TestContext, folder: string, each: number, write: () => Promise<void>): Promise<void> {
@@ -104,8 +104,8 @@ test('I7: whatever an editor saves while its file is replaced is found, however 
   const folder = freshFolder(t)
   const files = diskFiles(folder, systemClock)
   t.after(() => files.close())
-  const look = async (name: DocumentName): Promise<Found> => {
-    for (let late = await files.late(name); late; late = await files.late(name)) {
+  const look = async (name: DocumentName): Promise<DocumentFileContent> => {
+    for (let late = await files.findLateEdit(name); late; late = await files.findLateEdit(name)) {
       kept.note(late.text)
       await late.keep()
     }
@@ -140,7 +140,7 @@ test('I7: no save of an editor is lost while the kernel writes the same document
   const by = { author: 'system', reason: 'cycle' }
   const write = (name: DocumentName) =>
     documents
-      .write(name, (text) => withBlock(text, blockOf(`c${cycles}`)), by)
+      .write(name, (text) => replaceBlock(text, blockOf(`c${cycles}`)), by)
       // Whoever saves all the time may be first each time.
       .catch((thrown) => assert.equal(thrown.code, 'conflict'))
   const each = Math.ceil(SAVES / 10 / DOCUMENT_NAMES.length)

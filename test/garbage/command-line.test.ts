@@ -3,7 +3,7 @@
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { COMMANDS } from '../../src/commands/all.ts'
-import { fieldsOf } from '../../src/commands/fields.ts'
+import { inputFields } from '../../src/commands/fields.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { freshFolder, openApp } from '../apps.ts'
 import { freshly, tireless } from '../command-line.ts'
@@ -18,7 +18,7 @@ const VERBS = COMMANDS.filter(({ name }) => !LEFT_OUT.includes(name))
 const word = text.filter((said) => said.isWellFormed() && !said.includes('\0'))
 
 const line: fc.Arbitrary<readonly string[]> = fc.constantFrom(...VERBS).chain((command) => {
-  const flags = fieldsOf(command)
+  const flags = inputFields(command)
     .filter(({ isPath }) => !isPath)
     .map(({ key }) => `--${key.replaceAll('_', '-')}`)
   const option = fc

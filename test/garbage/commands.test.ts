@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import type { App } from '../../src/app.ts'
 import { COMMANDS } from '../../src/commands/all.ts'
 import type { Command } from '../../src/commands/command.ts'
-import { type Field, fieldsOf } from '../../src/commands/fields.ts'
+import { type InputField, inputFields } from '../../src/commands/fields.ts'
 import type { Dispatch } from '../../src/domain/dispatch.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { freshFolder, openApp } from '../apps.ts'
@@ -19,7 +19,11 @@ const ENDLESS = ['start', 'stop', 'attach', 'mcp serve', 'logs', 'restore', 'onc
 const ASKED: readonly Command[] = COMMANDS.filter(({ name }) => !ENDLESS.includes(name))
 
 /** What a field could be given: mostly its own type, so that the command itself gets to see it. */
-function generated({ type, choices, isPath }: Field, known: readonly string[], folder: string): fc.Arbitrary<unknown> {
+function generated(
+  { type, choices, isPath }: InputField,
+  known: readonly string[],
+  folder: string,
+): fc.Arbitrary<unknown> {
   if (isPath)
     return fc.oneof(
       fc.constantFrom('', '/dev/null', '/proc/self', folder),
@@ -46,7 +50,7 @@ function generated({ type, choices, isPath }: Field, known: readonly string[], f
 }
 
 function inputOf(command: Command, known: readonly string[], folder: string): fc.Arbitrary<unknown> {
-  const fields = fieldsOf(command)
+  const fields = inputFields(command)
   const required = fields.filter((field) => field.required).map(({ key }) => key)
   const shaped = fc.record(Object.fromEntries(fields.map((field) => [field.key, generated(field, known, folder)])), {
     requiredKeys: required,

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { levels } from '../../src/config/explain.ts'
+import { schemaLevels } from '../../src/config/explain.ts'
 import { jsonSchema, loadConfig } from '../../src/config.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { freshFolder, openApp } from '../apps.ts'
@@ -13,7 +13,7 @@ import { always, anything, bytes, number, TIMES, text } from './values.ts'
 
 /** A key of the configuration, with all that is above it. */
 const path: fc.Arbitrary<readonly string[]> = fc.constantFrom(
-  ...levels(jsonSchema() as Parameters<typeof levels>[0]).flatMap((level) =>
+  ...schemaLevels(jsonSchema() as Parameters<typeof schemaLevels>[0]).flatMap((level) =>
     level.keys.map((key) => [...level.path, key]),
   ),
 )

@@ -5,8 +5,8 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { COMMANDS } from '../../src/commands/all.ts'
-import { fieldsOf } from '../../src/commands/fields.ts'
-import { endpointsOf } from '../../src/server/endpoints.ts'
+import { inputFields } from '../../src/commands/fields.ts'
+import { createEndpoints } from '../../src/server/endpoints.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { freshFolder } from '../apps.ts'
 import { type Answered, ask, type ServedApp, servedApp } from '../served.ts'
@@ -15,7 +15,7 @@ import { always, anything, bytes, text } from './values.ts'
 
 /** Those end the one who is asked, or go on for long. */
 const LEFT_OUT = ['stop', 'run', 'cycle now']
-const ENDPOINTS = endpointsOf(COMMANDS.filter(({ name }) => !LEFT_OUT.includes(name)))
+const ENDPOINTS = createEndpoints(COMMANDS.filter(({ name }) => !LEFT_OUT.includes(name)))
 const POSTS = fc.constantFrom(...ENDPOINTS.filter(({ method }) => method === 'POST'))
 const GETS = ENDPOINTS.filter(({ method }) => method === 'GET')
 const TYPES = ['application/json', 'application/json; charset=utf-16', 'text/plain', 'multipart/form-data', '', 'x']
@@ -61,7 +61,7 @@ test('HTTP, whatever is sent', async (t) => {
 
   await t.test('queries with unknown keys, and values that are none', () => {
     const asked = fc.constantFrom(...GETS).chain((endpoint) => {
-      const known = fieldsOf(endpoint.command).map(({ key }) => key)
+      const known = inputFields(endpoint.command).map(({ key }) => key)
       const key = known.length === 0 ? text : fc.oneof({ arbitrary: fc.constantFrom(...known), weight: 4 }, text)
       return fc.tuple(fc.constant(endpoint), fc.array(fc.tuple(key, text), { maxLength: 3 }))
     })

@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { systemClock } from '../../src/adapters/clock.ts'
 import type { Effect } from '../../src/domain/effect.ts'
-import { CLEAN } from '../../src/domain/trust.ts'
-import { type OpsGroup, opsOf } from '../../src/ports/env.ts'
+import { CLEAN_LABEL } from '../../src/domain/trust.ts'
+import { type OpsGroup, requireOps } from '../../src/ports/env.ts'
 import type { ToolContext } from '../../src/ports/tool.ts'
 import { freshFolder, openApp } from '../apps.ts'
 import { answered } from '../contract/asking.ts'
@@ -366,9 +366,9 @@ async function recovering(t: TestContext, workspace: string, ...args: string[]) 
       cwd: '',
       say: () => {},
     },
-    ops: (group: OpsGroup) => opsOf(env, group),
+    ops: (group: OpsGroup) => requireOps(env, group),
     origin: { agent_id: 'default', session_id: 's', turn: 1 },
-    label: CLEAN,
+    label: CLEAN_LABEL,
   } as ToolContext
   const given = { args } as never
   const before = await tool.before(given, context)

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { App } from '../../src/app.ts'
 import type { CycleResult } from '../../src/domain/cycle.ts'
-import type { Posted } from '../../src/domain/message.ts'
+import type { OutboxMessage } from '../../src/domain/message.ts'
 import type { Channel } from '../../src/ports/channel.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { dispatchOf, freshFolder, journalOf, kindsOf, openApp, runTaskIn } from '../apps.ts'
@@ -23,8 +23,8 @@ function chat(name = 'chat'): Channel & { readonly told: string[] } {
   }
 }
 
-const posted = async (app: App): Promise<readonly Posted[]> =>
-  ((await app.run('notices list', {})) as { items: readonly Posted[] }).items
+const posted = async (app: App): Promise<readonly OutboxMessage[]> =>
+  ((await app.run('notices list', {})) as { items: readonly OutboxMessage[] }).items
 
 describe('send_message', () => {
   test('without `to` it goes to the owner, wherever he is told of things, and nobody has to allow it', async (t) => {

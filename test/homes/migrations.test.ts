@@ -5,7 +5,7 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, utimesSy
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
-import { openWriting } from '../../src/adapters/stores/sqlite/connection.ts'
+import { openForWriting } from '../../src/adapters/stores/sqlite/connection.ts'
 import { OLDEST_MIGRATED, type SchemaHistory } from '../../src/adapters/stores/sqlite/migrations/list.ts'
 import { SCHEMA_VERSION } from '../../src/adapters/stores/sqlite/schema.ts'
 import { openSqliteStore } from '../../src/adapters/stores/sqlite/store.ts'
@@ -24,7 +24,7 @@ function oldDatabase(t: TestContext): string {
   const home = freshFolder(t)
   layOut(keptSchemas().at(-1) ?? 0, home)
   const file = join(home, 'tireless.db')
-  openWriting(file, { keepCopy: false }).close()
+  openForWriting(file, { keepCopy: false }).close()
   return file
 }
 
@@ -40,7 +40,7 @@ const versionOf = (file: string): number =>
   inside(file, (db) => Number(db.prepare('PRAGMA user_version').get()?.user_version))
 const copies = (file: string): string[] =>
   readdirSync(join(file, '..')).filter((name) => name.includes('before-upgrade'))
-const migrateTo = (file: string, history: SchemaHistory): void => openWriting(file, { history }).close()
+const migrateTo = (file: string, history: SchemaHistory): void => openForWriting(file, { history }).close()
 
 /** Contract: either the old database, unchanged, or the new one, whole. */
 function isWhole(file: string, before: string): 'old' | 'new' {
@@ -85,7 +85,7 @@ describe('migrations', () => {
       0,
     )
     // The copy is a home's database: whoever puts it back has what was there.
-    openWriting(copy).close()
+    openForWriting(copy).close()
   })
 
   test('of what upgrades kept, the three newest stay', (t) => {

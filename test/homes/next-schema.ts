@@ -1,6 +1,6 @@
 /** A schema that is not there yet: one table is built anew, which others refer to, one has a new column, one is new. */
 
-import { HISTORY, type SchemaHistory } from '../../src/adapters/stores/sqlite/migrations/list.ts'
+import { SCHEMA_HISTORY, type SchemaHistory } from '../../src/adapters/stores/sqlite/migrations/list.ts'
 import { SCHEMA, SCHEMA_VERSION } from '../../src/adapters/stores/sqlite/schema.ts'
 
 const WORKERS_TABLE = `CREATE TABLE workers (
@@ -31,7 +31,7 @@ export const NEXT: SchemaHistory = {
     '$1, since INTEGER NOT NULL DEFAULT 0',
   ).concat(NOTES),
   migrations: [
-    ...HISTORY.migrations,
+    ...SCHEMA_HISTORY.migrations,
     {
       to: SCHEMA_VERSION + 1,
       apply(db) {

@@ -2,14 +2,14 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { heard } from '../../src/commands/heard.ts'
+import { handleChatMessage } from '../../src/commands/heard.ts'
 import type { Cycle, CycleResult } from '../../src/domain/cycle.ts'
 import { TirelessError } from '../../src/domain/error.ts'
-import type { Message, Posted } from '../../src/domain/message.ts'
+import type { ChannelMessage, OutboxMessage } from '../../src/domain/message.ts'
 import type { Channel } from '../../src/ports/channel.ts'
 import { commitOne } from '../../src/ports/store.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { type Script, scriptedModel } from '../../src/testing/scripted-model.ts'
+import { type ModelScript, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { passing, until } from '../apps.ts'
 import { type Described, diligent, type Home, kernelApp, livingFor } from './kernels.ts'
 
@@ -18,7 +18,7 @@ export const MORNING = Date.UTC(2026, 0, 1, 8, 30)
 
 /** A channel that keeps what it is handed, and does with it what the test says. */
 export interface Chat extends Channel {
-  readonly got: Message[]
+  readonly got: ChannelMessage[]
   does: () => unknown
 }
 
@@ -41,7 +41,7 @@ interface Wanted {
   readonly agents?: readonly Described[]
   readonly kernel?: object
   readonly config?: object
-  readonly script?: Script
+  readonly script?: ModelScript
   readonly home?: string
   readonly clock?: FakeClock
   readonly chat?: Chat
@@ -63,7 +63,7 @@ export async function telling(t: TestContext, wanted: Wanted = {}): Promise<Told
 }
 
 /** Does something else each time that it is asked. */
-export function busy(): Script {
+export function busy(): ModelScript {
   let n = 0
   return (request) => {
     const said = diligent(request)
@@ -72,7 +72,7 @@ export function busy(): Script {
   }
 }
 
-export const failing = (code: 'model_auth' | 'model_refused'): Script => {
+export const failing = (code: 'model_auth' | 'model_refused'): ModelScript => {
   return () => {
     throw new TirelessError(code, 'no')
   }
@@ -84,14 +84,14 @@ export const once = async ({ app, clock }: Home): Promise<CycleResult> =>
 export const untilIdle = ({ app, clock }: Home): Promise<unknown> =>
   passing(clock, app.run('start', { until_idle: true }))
 
-export const outbox = async ({ app }: Home, filter = {}): Promise<readonly Posted[]> =>
-  ((await app.run('notices list', filter)) as { items: Posted[] }).items
+export const outbox = async ({ app }: Home, filter = {}): Promise<readonly OutboxMessage[]> =>
+  ((await app.run('notices list', filter)) as { items: OutboxMessage[] }).items
 
 export const cycles = async ({ app }: Home): Promise<readonly Cycle[]> =>
   ((await app.run('cycles list', { limit: 1000 })) as { items: Cycle[] }).items
 
 export const say = ({ app }: Home, text: string, message_id: string): Promise<{ readonly duplicate: boolean }> =>
-  heard(app.context, { channel: 'chat', chat_id: 'c9', user_id: 'u', message_id, text })
+  handleChatMessage(app.context, { channel: 'chat', chat_id: 'c9', user_id: 'u', message_id, text })
 
 /** The chat in which it is said becomes the owner's, by his own word; where notices go is what it was. */
 export async function pairChat({ app }: Home): Promise<void> {
@@ -101,21 +101,22 @@ export async function pairChat({ app }: Home): Promise<void> {
 }
 
 export const texts = ({ chat }: Told): string[] => chat.got.map(({ text }) => text)
-export const of = ({ chat }: Told, wanted: Message['kind']): Message[] => chat.got.filter(({ kind }) => kind === wanted)
+export const of = ({ chat }: Told, wanted: ChannelMessage['kind']): ChannelMessage[] =>
+  chat.got.filter(({ kind }) => kind === wanted)
 
 /** From now on it lives, as long as the test does; the cycle that a new kernel begins with is over. */
 export async function live(its: Home): Promise<void> {
   its.app.run('start', {}).catch(() => {})
   await until(async () => {
     const [last] = await cycles(its)
-    return last !== undefined && last.ended_at !== null && its.app.context.kernel.nextBeat() !== undefined
+    return last !== undefined && last.ended_at !== null && its.app.context.kernel.nextBeatAt() !== undefined
   })
 }
 
 /** Until the next beat, and until its cycle is over. */
 export async function beat(its: Home): Promise<Cycle> {
   const before = (await cycles(its)).length
-  const next = its.app.context.kernel.nextBeat()
+  const next = its.app.context.kernel.nextBeatAt()
   assert.ok(next !== undefined)
   await livingFor(its.clock, next - its.clock.now())
   let last: Cycle | undefined

@@ -262,7 +262,9 @@ describe('one cycle', () => {
 
   test('E14: the exit code of once tells success, partial and failure', async () => {
     const { once: command } = await import('../../src/commands/cycles.ts')
-    const exits = ['success', 'partial_success', 'failed', 'error'].map((status) => command.exit?.({ status } as never))
+    const exits = ['success', 'partial_success', 'failed', 'error'].map((status) =>
+      command.exitCode?.({ status } as never),
+    )
     assert.deepEqual(exits, [0, 3, 1, 1])
   })
 })

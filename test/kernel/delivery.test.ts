@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { TirelessError } from '../../src/domain/error.ts'
-import type { Posted } from '../../src/domain/message.ts'
+import type { OutboxMessage } from '../../src/domain/message.ts'
 import { passing, until } from '../apps.ts'
 import { beat, busy, live, once, outbox, pairChat, say, type Told, telling, untilIdle } from './chats.ts'
 import { livingFor, MINUTE } from './kernels.ts'
@@ -46,7 +46,7 @@ describe('E12: delivery, beside the loop', () => {
     await once(its)
     await live(its)
     const rests: number[] = []
-    let posted: Posted | undefined
+    let posted: OutboxMessage | undefined
     for (;;) {
       const [now] = await outbox(its)
       posted = now

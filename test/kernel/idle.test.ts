@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { z } from 'zod'
 import { TirelessError } from '../../src/domain/error.ts'
-import { createDoorbell, ringing } from '../../src/kernel/doorbell.ts'
-import { drain, joinHome, type Kernel } from '../../src/kernel/drain.ts'
+import { createWakeSignal, ringOnCommit } from '../../src/kernel/doorbell.ts'
+import { type DrainDeps, drain, joinHome } from '../../src/kernel/drain.ts'
 import { createHeldDispatches } from '../../src/kernel/held.ts'
 import { defineTool } from '../../src/ports/define-tool.ts'
 import { commitOne, type Store } from '../../src/ports/store.ts'
@@ -88,18 +88,18 @@ test('case 101: a store that fails while nothing is at work ends the drain all t
   const clock = new FakeClock({ now: NOON })
   const app = await openApp(t, { clock })
   const engine = app.service('engine')
-  const bell = createDoorbell()
+  const bell = createWakeSignal()
   let isGone = false
   const commit: Store['commit'] = (batches) =>
     isGone ? Promise.reject(new TirelessError('store_failed', 'the disk is gone')) : engine.store.commit(batches)
-  const store = ringing({ ...engine.store, commit }, bell)
+  const store = ringOnCommit({ ...engine.store, commit }, bell)
   const { epoch } = await joinHome({ ...engine, store }, 'worker')
-  const kernel: Kernel = {
+  const kernel: DrainDeps = {
     engine: { ...engine, store },
-    bell,
+    wakeSignal: bell,
     epoch,
     maxConcurrent: 1,
-    reins: new Map(),
+    controls: new Map(),
     held: createHeldDispatches(bell),
   }
   const signals = { drain: new AbortController().signal, abort: new AbortController().signal }

@@ -74,7 +74,7 @@ describe('cycles of a kernel never overlap (I5)', () => {
     const asked = home.app.run('cycle now', {})
     await until(() => isRunning(home))
     const life = home.app.run('start', {})
-    await until(() => home.app.context.kernel.nextBeat() !== undefined)
+    await until(() => home.app.context.kernel.nextBeatAt() !== undefined)
     await home.clock.advance(10 * MINUTE)
     await until(async () => (await cyclesIn(home.app)).some(({ trigger }) => trigger === 'kernel:default'))
     home.release()

@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 import type { App, AppOptions } from '../../src/app.ts'
 import type { Cycle, CycleResult } from '../../src/domain/cycle.ts'
 import type { Dispatch } from '../../src/domain/dispatch.ts'
-import type { Message, ModelRequest } from '../../src/ports/model.ts'
+import type { ModelMessage, ModelRequest } from '../../src/ports/model.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedAnswer, type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { freshFolder, openApp, passing, rests, until } from '../apps.ts'
@@ -67,7 +67,8 @@ export const write = (path: string, content = 'done'): ScriptedAnswer => ({
 export const isPlanning = ({ system }: ModelRequest): boolean => system.includes('You decide which agents')
 
 export const actedIn = ({ messages }: ModelRequest): boolean =>
-  messages.findLast((message): message is Extract<Message, { role: 'tool' }> => message.role === 'tool') !== undefined
+  messages.findLast((message): message is Extract<ModelMessage, { role: 'tool' }> => message.role === 'tool') !==
+  undefined
 
 export const taskIn = ({ messages }: ModelRequest): string => (messages[0]?.role === 'user' ? messages[0].text : '')
 

@@ -177,7 +177,7 @@ describe('the kernel lives', () => {
       until(async () => (await reasons()).includes('the configuration file is empty')),
     )
     assert.deepEqual(
-      home.app.context.roster.all().map(({ agent }) => agent.agent_id),
+      home.app.context.agentDirectory.all().map(({ agent }) => agent.agent_id),
       ['b'],
     )
     await home.stop()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import type { Script } from '../../src/testing/scripted-model.ts'
+import type { ModelScript } from '../../src/testing/scripted-model.ts'
 import { until } from '../apps.ts'
 import { beat, busy, failing, live, of, once, outbox, pairChat, say, telling, texts, untilIdle } from './chats.ts'
 import { diligent, livingFor, MINUTE, once as stillOnce } from './kernels.ts'
@@ -57,7 +57,7 @@ describe('E12: a cycle is told', () => {
 
   test('case 136: a notice holds no secret', async (t) => {
     const SECRET = 'hunter2-hunter2'
-    const script: Script = (request) => {
+    const script: ModelScript = (request) => {
       const said = diligent(request)
       return said.text === undefined ? said : { text: `${said.text}, key ${SECRET}` }
     }
@@ -82,7 +82,7 @@ describe('E12: what goes wrong is told once', () => {
   test('case 134: a provider that refuses its key is one alert, however many cycles, across restarts; its end is told once', async (t) => {
     let good = false
     const refused = failing('model_auth') as typeof diligent
-    const script: Script = (request) => (good ? diligent(request) : refused(request))
+    const script: ModelScript = (request) => (good ? diligent(request) : refused(request))
     const its = await telling(t, { agents: TWO, script })
     // On a clock that stands still: how long a probe is waited for is not up to the load of the machine.
     for (let i = 0; i < 3; i++) assert.equal((await stillOnce(its.app)).status, 'failed')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
-import { chosen } from '../../src/kernel/planners/llm.ts'
+import { selectFromAnswer } from '../../src/kernel/planners/llm.ts'
 import { definePlugin } from '../../src/ports/plugin.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import {
@@ -112,7 +112,7 @@ describe('the hybrid planner (E5)', () => {
       ['[{"agent_id": "a"', /^the planner's answer has no list: /],
       ['[{"agent_id": a}]', /^the planner's list is not valid JSON: \[\{"agent_id": a\}\]$/],
     ]
-    for (const [answer, message] of refused) assert.throws(() => chosen(answer, [], null), { message })
+    for (const [answer, message] of refused) assert.throws(() => selectFromAnswer(answer, [], null), { message })
   })
 
   test('an error of the model, and only that, falls back to everybody with news', async (t) => {

@@ -54,7 +54,7 @@ async function alive(
   life.catch(() => {})
   t.after(() => abort.abort())
   t.after(() => drain.abort())
-  await until(() => app.context.kernel.nextBeat() !== undefined)
+  await until(() => app.context.kernel.nextBeatAt() !== undefined)
   /** Whether everything that the beats of this instant bring has been brought, as far as it is quick. */
   const isDone = async (instant: number): Promise<boolean> => {
     const begun = (await allCycles(app)).filter(({ due }) => due !== null && Date.parse(due) === instant)

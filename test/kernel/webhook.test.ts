@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import type { Message } from '../../src/domain/message.ts'
+import type { ChannelMessage } from '../../src/domain/message.ts'
 import { until } from '../apps.ts'
 import { deliveries, type HookServer, startHookServer, status } from '../hook-server.ts'
 import { beat, busy, failing, live, once, outbox, type Told, telling } from './chats.ts'
@@ -26,7 +26,7 @@ describe('E12: notices by webhook', () => {
     const its = await hooked(t)
     await its.app.run('once', {})
     const [only, ...more] = its.server.got
-    const { id, kind, chat_id, text } = JSON.parse(only?.body ?? '') as Message
+    const { id, kind, chat_id, text } = JSON.parse(only?.body ?? '') as ChannelMessage
     assert.deepEqual([only?.method, kind, chat_id, more], ['POST', 'notice', 'home', []])
     assert.match(text, /^Kernel\[default\] cycle summary\n/)
     const timestamp = String(only?.headers['x-tireless-timestamp'])

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { App } from '../../src/app.ts'
 import type { Dispatch } from '../../src/domain/dispatch.ts'
-import type { Unknown } from '../../src/domain/unknown.ts'
+import type { UnknownOutcome } from '../../src/domain/unknown.ts'
 import type { ScriptedModel } from '../../src/testing/scripted-model.ts'
 import { freshFolder, openApp, until } from '../apps.ts'
 import { begin, ended, homeWith } from '../command-line.ts'
@@ -21,7 +21,7 @@ interface Scene {
   /** The server's process of the life before. */
   readonly orphan: number
   dispatch(tool: Tool): Promise<Dispatch | undefined>
-  unknown(tool: Tool): Promise<Unknown | undefined>
+  unknown(tool: Tool): Promise<UnknownOutcome | undefined>
   acted(tool: Tool): string[]
 }
 
@@ -47,7 +47,7 @@ async function afterDeath(t: TestContext): Promise<Scene> {
       return items.find(({ prompt }) => prompt === taskFor(tool))
     },
     async unknown(tool) {
-      const { items } = (await app.run('unknowns list', {})) as { items: Unknown[] }
+      const { items } = (await app.run('unknowns list', {})) as { items: UnknownOutcome[] }
       return items.find(({ tool: name }) => name === `a__${tool}`)
     },
     acted: (tool) => acting.log(`acted ${tool} `),

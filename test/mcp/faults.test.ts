@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Dispatch } from '../../src/domain/dispatch.ts'
-import type { Unknown } from '../../src/domain/unknown.ts'
+import type { UnknownOutcome } from '../../src/domain/unknown.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { journalOf, openApp, runTaskIn, until } from '../apps.ts'
@@ -38,7 +38,7 @@ describe('a server that dies during a call', () => {
     assert.equal(results[1]?.status, 'unknown')
     assert.match(results[1]?.content ?? '', /It is unknown whether it took effect.*\n.*it exited with code 7/)
     assert.equal(acting.log('acted').length, 1)
-    const { items } = (await app.run('unknowns list', {})) as { items: Unknown[] }
+    const { items } = (await app.run('unknowns list', {})) as { items: UnknownOutcome[] }
     assert.deepEqual(
       items.map(({ tool, status, args }) => [tool, status, args]),
       [['a__act', 'told_model', { what: 'something' }]],
@@ -54,7 +54,7 @@ describe('a server that dies during a call', () => {
         { a: { command: acting.command, trust: 'trusted', effects: acts(recovery, 'third_party') } },
         [toolSearch('act'), act],
       )
-      const { items } = (await app.run('unknowns list', {})) as { items: Unknown[] }
+      const { items } = (await app.run('unknowns list', {})) as { items: UnknownOutcome[] }
       assert.deepEqual([items[0]?.status, items[0]?.tool, items[0]?.reach], ['open', 'a__act', 'third_party'])
       assert.match(items[0]?.output_so_far ?? '', /it exited with code 7/)
       const waiting = ((await app.run('queue list', {})) as { items: Dispatch[] }).items[0]
@@ -237,7 +237,7 @@ describe('processes', { skip: process.platform !== 'linux' && 'needs /proc' }, (
       toolSearch('act'),
     ])
     const [first = 0] = acting.pids()
-    app.context.configure([{ path: ['mcp_servers', 'a', 'timeout'], value: '5s' }])
+    app.context.changeConfig([{ path: ['mcp_servers', 'a', 'timeout'], value: '5s' }])
     assert.equal((await listed(app))[0]?.state, 'idle')
     // At once: what is left of the one before must not take the next one with it.
     assert.deepEqual([(await seen(app, 'a')).error, isAlive(first)], [null, false])

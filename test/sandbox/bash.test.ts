@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { z } from 'zod'
 import type { Delta } from '../../src/domain/event.ts'
-import type { Unknown } from '../../src/domain/unknown.ts'
+import type { UnknownOutcome } from '../../src/domain/unknown.ts'
 import { defineTool } from '../../src/ports/define-tool.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { freshFolder, journalOf, openApp, runTaskIn, until } from '../apps.ts'
@@ -204,7 +204,7 @@ describe('bash in a run', { skip: WITHOUT_SANDBOX }, () => {
     await ended(victim)
     const app = await openApp(t, { home })
     await app.run('start', { until_idle: true })
-    const { items } = (await app.run('unknowns list', {})) as { items: readonly Unknown[] }
+    const { items } = (await app.run('unknowns list', {})) as { items: readonly UnknownOutcome[] }
     assert.deepEqual(
       items.map(({ tool, status }) => [tool, status]),
       [['bash', 'told_model']],

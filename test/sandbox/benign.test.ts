@@ -9,7 +9,7 @@ import { test } from 'node:test'
 import { systemClock } from '../../src/adapters/clock.ts'
 import { hostEnvs } from '../../src/adapters/envs/host/host.ts'
 import { createSandbox } from '../../src/adapters/envs/sandbox/sandbox.ts'
-import { opsOf } from '../../src/ports/env.ts'
+import { requireOps } from '../../src/ports/env.ts'
 import { WITHOUT_SANDBOX } from './here.ts'
 
 const LEAST = 300
@@ -67,7 +67,7 @@ test('Q8: at least 300 everyday commands do the same inside and outside, in at l
     const ws = join(base, 'ws')
     cpSync(template, ws, { recursive: true })
     const env = await hostEnvs({ callsDir: join(base, 'calls'), clock: systemClock, env: ENV, launcher }).open(ws)
-    const done = await opsOf(env, 'process').run('all', DRIVER, {
+    const done = await requireOps(env, 'process').run('all', DRIVER, {
       timeoutMs: 300_000,
       signal: new AbortController().signal,
     })

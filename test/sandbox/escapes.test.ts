@@ -21,7 +21,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { systemClock } from '../../src/adapters/clock.ts'
 import { hostEnvs } from '../../src/adapters/envs/host/host.ts'
 import { createSandbox } from '../../src/adapters/envs/sandbox/sandbox.ts'
-import { opsOf, type ProcessResult } from '../../src/ports/env.ts'
+import { type ProcessResult, requireOps } from '../../src/ports/env.ts'
 import { alive, until } from '../apps.ts'
 import { makeWorkspace, type Outcome, outcomes, SWEPT } from './escapes.ts'
 import { WITHOUT_SANDBOX } from './here.ts'
@@ -71,7 +71,8 @@ async function place(t: TestContext, fill: (root: string) => void = makeWorkspac
   return {
     base,
     root,
-    run: (command, options) => opsOf(env, 'process').run('call', command, { timeoutMs: 60_000, signal, ...options }),
+    run: (command, options) =>
+      requireOps(env, 'process').run('call', command, { timeoutMs: 60_000, signal, ...options }),
   }
 }
 

@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { systemClock } from '../../src/adapters/clock.ts'
 import { hostEnvs } from '../../src/adapters/envs/host/host.ts'
 import { createSandbox } from '../../src/adapters/envs/sandbox/sandbox.ts'
-import { opsOf } from '../../src/ports/env.ts'
+import { requireOps } from '../../src/ports/env.ts'
 import { moreTries } from './more-escapes.ts'
 import { ownTries } from './own-escapes.ts'
 
@@ -276,7 +276,7 @@ export async function outcomes(): Promise<readonly Outcome[]> {
     const script = tries.map(({ way }, at) => `if ( ${way} ) > /dev/null 2>&1; then echo got ${at}.; fi`).join('\n')
     const got = async (opened: typeof boxed): Promise<string> => {
       rmSync(join(facts.outside, 'datagram'), { force: true })
-      const { output, exit } = await opsOf(opened, 'process').run('tries', `${script}\necho done`, {
+      const { output, exit } = await requireOps(opened, 'process').run('tries', `${script}\necho done`, {
         timeoutMs: 120_000,
         signal: never,
       })

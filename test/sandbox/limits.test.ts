@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { systemClock } from '../../src/adapters/clock.ts'
 import { hostEnvs } from '../../src/adapters/envs/host/host.ts'
-import { commandLimits, type ResourceLimits } from '../../src/adapters/envs/host/resource-limits.ts'
+import { createCommandLimits, type ResourceLimits } from '../../src/adapters/envs/host/resource-limits.ts'
 import { createSandbox } from '../../src/adapters/envs/sandbox/sandbox.ts'
-import { opsOf, type ProcessResult } from '../../src/ports/env.ts'
+import { type ProcessResult, requireOps } from '../../src/ports/env.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { openApp, runTaskIn } from '../apps.ts'
 import { bomb, marked, peakDuring } from './bombs.ts'
@@ -25,12 +25,12 @@ async function place(t: TestContext, limits: Partial<ResourceLimits>, without: '
   mkdirSync(join(base, 'ws'))
   const sandbox = createSandbox({ folder: join(base, 'sandbox'), hidden: [], env: process.env, clock: systemClock })
   const all = { ...PLENTY, ...limits }
-  const own = without === 'group' ? commandLimits(all) : commandLimits(all, () => undefined)
+  const own = without === 'group' ? createCommandLimits(all) : createCommandLimits(all, () => undefined)
   t.after(() => own.close())
   const options = { callsDir: join(base, 'calls'), clock: systemClock, env: process.env, limits: own }
   const env = await hostEnvs({ ...options, launcher: sandbox.launcher }).open(join(base, 'ws'))
   const run = (call: string, command: string): Promise<ProcessResult> =>
-    opsOf(env, 'process').run(call, command, { timeoutMs: 60_000, signal: new AbortController().signal })
+    requireOps(env, 'process').run(call, command, { timeoutMs: 60_000, signal: new AbortController().signal })
   return { ws: join(base, 'ws'), run }
 }
 
@@ -96,7 +96,7 @@ describe('limits of all commands together', { skip: WITHOUT_SANDBOX }, () => {
       /321 processes, (enforced by the kernel \(cgroup v[12]\)|checked .* a burst can exceed it); 700 MB of memory, .*; 90 MB of each disk/,
     )
     assert.match(
-      commandLimits(PLENTY, () => undefined).describe(),
+      createCommandLimits(PLENTY, () => undefined).describe(),
       /processes, checked ten times a second, because no cgroup/,
     )
   })

@@ -11,7 +11,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { systemClock } from '../../src/adapters/clock.ts'
 import { hostEnvs } from '../../src/adapters/envs/host/host.ts'
 import { createSandbox } from '../../src/adapters/envs/sandbox/sandbox.ts'
-import { type OpenWayOut, opsOf, type ProcessResult } from '../../src/ports/env.ts'
+import { type OpenSocketProxy, type ProcessResult, requireOps } from '../../src/ports/env.ts'
 import { WITHOUT_SANDBOX } from './here.ts'
 
 const PERL = '/usr/bin/perl'
@@ -31,7 +31,7 @@ interface World {
 interface Wished {
   readonly perl: string
   /** The proxy; default: one that lets to one host. */
-  readonly wayOut?: OpenWayOut
+  readonly wayOut?: OpenSocketProxy
 }
 
 async function world(t: TestContext, { perl, wayOut }: Wished = { perl: PERL }): Promise<World> {
@@ -43,7 +43,7 @@ async function world(t: TestContext, { perl, wayOut }: Wished = { perl: PERL }):
   t.after(() => served.close())
   const { port } = served.address() as AddressInfo
   const sockets: string[] = []
-  const toOneHost: OpenWayOut = async (socket) => {
+  const toOneHost: OpenSocketProxy = async (socket) => {
     sockets.push(socket)
     const refused: string[] = []
     const proxy = http.createServer().on('connect', (request, client) => {
@@ -77,7 +77,7 @@ async function world(t: TestContext, { perl, wayOut }: Wished = { perl: PERL }):
     sockets,
     port,
     run: (command, network) =>
-      opsOf(env, 'process').run('call', command, {
+      requireOps(env, 'process').run('call', command, {
         timeoutMs: 60_000,
         signal,
         ...(network && { network: wayOut ?? toOneHost }),
@@ -94,7 +94,7 @@ read -r first <&5; echo "$first"
 case $first in *200*) read -r _ <&5; printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&5; tail -n 1 <&5;; esac`
 
 /** Says back what it was told once all of it was said, says something first and hears afterwards, or hangs up: as the first letter wishes. */
-function moody(heard: string[]): OpenWayOut {
+function moody(heard: string[]): OpenSocketProxy {
   return async (path) => {
     const server = net.createServer({ allowHalfOpen: true }, (socket) => {
       socket.on('error', () => {})

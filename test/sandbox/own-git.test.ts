@@ -8,9 +8,9 @@ import { execFileSync } from 'node:child_process'
 import { appendFileSync, cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { type GitHost, gitIn, unconfined } from '../../src/adapters/envs/git.ts'
-import { gitNews, gitSight } from '../../src/adapters/envs/git-news.ts'
-import { opsOf } from '../../src/ports/env.ts'
+import { createGit, type GitSandbox, gitWithoutSandbox } from '../../src/adapters/envs/git.ts'
+import { describeGitChanges, gitFingerprint } from '../../src/adapters/envs/git-news.ts'
+import { requireOps } from '../../src/ports/env.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { freshFolder, openApp } from '../apps.ts'
 import { WITHOUT_SANDBOX } from './here.ts'
@@ -199,11 +199,11 @@ async function reachAll(t: TestContext, { ws, proof }: { readonly ws: string; re
   await app.run('run', { task: 'x', workspace: ws }).catch(() => {})
   assert.equal(existsSync(proof), false, 'run --workspace, with changes')
   const { git: host } = app.service('sandbox')
-  for (const look of [gitSight(ws, host), gitNews(ws, host, undefined)]) await look.catch(() => {})
+  for (const look of [gitFingerprint(ws, host), describeGitChanges(ws, host, undefined)]) await look.catch(() => {})
   assert.equal(existsSync(proof), false, 'what an agent watches')
   const env = await app.service('envs').open(ws)
   if (env.groups.includes('git')) {
-    const git = opsOf(env, 'git')
+    const git = requireOps(env, 'git')
     for (const look of [git.status, git.diff, () => git.log(3), () => git.commit('mine')]) await look().catch(() => {})
   }
   assert.equal(existsSync(proof), false, 'the git of an env')
@@ -227,11 +227,11 @@ describe('our own git runs nothing of what lies in a tree that an agent can writ
     const { ws, proof } = planted(t)
     const app = await openApp(t)
     const tree = { top: ws, gitFolder: join(ws, '.git'), common: join(ws, '.git') }
-    const told = (host: GitHost, command: string) => gitIn(tree, host)(['-c', `alias.x=!${command}`, 'x'])
+    const told = (host: GitSandbox, command: string) => createGit(tree, host)(['-c', `alias.x=!${command}`, 'x'])
     const { git: host } = app.service('sandbox')
     await told(host, `touch ${proof}`)
     assert.equal(existsSync(proof), false)
-    await told(unconfined(host.env), `touch ${proof}`)
+    await told(gitWithoutSandbox(host.env), `touch ${proof}`)
     assert.equal(existsSync(proof), true, 'control')
     for (const command of [
       `touch ${join(ws, 'proof')}`,
@@ -240,7 +240,7 @@ describe('our own git runs nothing of what lies in a tree that an agent can writ
       'test "$(grep -c : /proc/net/dev)" -gt 1',
     ]) {
       assert.equal((await told(host, command)).ok, false, command)
-      assert.equal((await told(unconfined(host.env), command)).ok, true, `control: ${command}`)
+      assert.equal((await told(gitWithoutSandbox(host.env), command)).ok, true, `control: ${command}`)
     }
     assert.match((await told(host, 'echo it ran')).output, /it ran/)
   })
@@ -257,7 +257,7 @@ describe('our own git runs nothing of what lies in a tree that an agent can writ
     assert.notEqual(beside, ws)
     assert.equal(gitOf(beside, 'log', '--format=%s'), 'first\n')
     assert.match(gitOf(ws, 'worktree', 'list'), new RegExp(beside))
-    const git = opsOf(await app.service('envs').open(ws), 'git')
+    const git = requireOps(await app.service('envs').open(ws), 'git')
     assert.deepEqual((await git.status()).changes, [{ path: 'file', kind: 'changed' }])
     assert.equal(await git.commit('mine'), gitOf(ws, 'rev-parse', 'HEAD').trim())
   })

@@ -1,9 +1,9 @@
 /** Broken programs that let calls be run which nobody has allowed, or lose what somebody has. */
 
 import type { Sql } from '../../src/adapters/stores/sqlite/refused.ts'
-import { answerObservation } from '../../src/domain/approval.ts'
+import { approvalAnswerObservation } from '../../src/domain/approval.ts'
 import type { JournalRecord } from '../../src/domain/record.ts'
-import { digestOf } from '../../src/engine/approved.ts'
+import { approvalDigest } from '../../src/engine/approved.ts'
 import type { TurnState } from './invariants/session.ts'
 import type { ToolName } from './plan.ts'
 import { GIVES } from './truth.ts'
@@ -77,7 +77,7 @@ export const APPROVAL_VARIANTS: readonly Variant[] = [
       async approval(id) {
         const approval = await store.approval(id)
         const args = { n: 100 }
-        return approval && { ...approval, args, digest: digestOf({ ...approval, args }) }
+        return approval && { ...approval, args, digest: approvalDigest({ ...approval, args }) }
       },
     }),
   },
@@ -88,7 +88,7 @@ export const APPROVAL_VARIANTS: readonly Variant[] = [
       ...ops,
       answer(sql, op, held) {
         const answered = ops.answer(sql, op, held)
-        const observation = answerObservation(answered.approval, 'allowed', null, op.now)
+        const observation = approvalAnswerObservation(answered.approval, 'allowed', null, op.now)
         sql('UPDATE inbox SET body = ? WHERE id = ?').run(JSON.stringify(observation), observation.id)
         return answered
       },

@@ -7,7 +7,7 @@ import type { Engine } from '../../src/engine/run.ts'
 import { MEMORY_KINDS } from '../../src/memory/kinds.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { Env } from '../../src/ports/env.ts'
-import { onlyModel } from '../../src/ports/model.ts'
+import { singleModel } from '../../src/ports/model.ts'
 import { NO_SECRETS } from '../../src/ports/secrets.ts'
 import { NO_SKILLS } from '../../src/ports/skills.ts'
 import { NO_SNAPSHOTS } from '../../src/ports/snapshots.ts'
@@ -37,7 +37,7 @@ export function compose(world: World, life: Life, store: Store): Engine {
     store,
     clock,
     ids: { next: () => world.nextId() },
-    models: onlyModel(model),
+    models: singleModel(model),
     breaker: new Breaker(),
     envs: { open: (root) => world.io(life, 'open', '', () => openEnv(world, root)) },
     behaviours: simBehaviours(
@@ -48,9 +48,9 @@ export function compose(world: World, life: Life, store: Store): Engine {
     critics: () => [simCritic(world, life)],
     gates: () => [simGate(world, life)],
     sink: {
-      opened: () => {},
-      closed: () => {},
-      recorded({ session_id }, { seq }) {
+      onRunOpened: () => {},
+      onRunClosed: () => {},
+      onRecord({ session_id }, { seq }) {
         if ((world.watch.byId.get(session_id)?.head ?? 0) < seq)
           world.fail('live events', `${session_id} #${seq} is told before it is on disk`)
       },
@@ -63,9 +63,9 @@ export function compose(world: World, life: Life, store: Store): Engine {
     memories: new Map(MEMORY_KINDS.map((kind) => [kind.name, simMemory(world, life, kind)])),
     hooks: () => [simHook(world, life)],
     budget: { ...NO_BUDGET, steps: world.plan.maxSteps, context: world.plan.context },
-    purse: { caps: () => capsOf(world.plan), dayOf: () => '2030-01-01' },
+    budgetLimits: { caps: () => capsOf(world.plan), dayOf: () => '2030-01-01' },
     policy: openPolicy([...tools.keys()]),
-    patience: { inARow: 3, inAll: 10 },
+    failureLimits: { inARow: 3, inAll: 10 },
   }
 }
 
@@ -85,7 +85,7 @@ const openPolicy = (tools: readonly string[]): Engine['policy'] => ({
       })),
     ),
   unattended: 'park',
-  isForeign: () => false,
+  isForeignWorkspace: () => false,
 })
 
 /** An env that nothing may touch. */

@@ -2,11 +2,11 @@
 
 import type { Decision } from '../../src/domain/decision.ts'
 import type { JournalRecord } from '../../src/domain/record.ts'
-import type { Batch, Op, Outcome, Results } from '../../src/ports/store.ts'
+import type { Batch, BatchOutcome, Op, OpResults } from '../../src/ports/store.ts'
 import type { Branch } from './counters.ts'
 import type { Watch } from './invariants/watch.ts'
 
-export function branchesOf(watch: Watch, batch: Batch, outcome: Outcome | undefined): readonly Branch[] {
+export function branchesOf(watch: Watch, batch: Batch, outcome: BatchOutcome | undefined): readonly Branch[] {
   if (outcome?.ok) return batch.ops.flatMap((op, i) => ofOp(watch, op, outcome.results[i]))
   const has = (wanted: Op['op']): boolean => batch.ops.some(({ op }) => op === wanted)
   if (has('resolve')) return ['word refused (already said)']
@@ -18,7 +18,7 @@ export function branchesOf(watch: Watch, batch: Batch, outcome: Outcome | undefi
 function ofOp(watch: Watch, op: Op, result: unknown): readonly Branch[] {
   switch (op.op) {
     case 'recover': {
-      const { recovered, dead } = result as Results['recover']
+      const { recovered, dead } = result as OpResults['recover']
       return [
         ...recovered.map((): Branch => 'recovered as pending'),
         ...dead.map((): Branch => 'recovered as dead (poison)'),
@@ -27,13 +27,13 @@ function ofOp(watch: Watch, op: Op, result: unknown): readonly Branch[] {
     case 'release':
       return ['given back by a drain']
     case 'park':
-      return ofPark(op, (result as Results['park']).parked)
+      return ofPark(op, (result as OpResults['park']).parked)
     case 'settle':
-      return (result as Results['settle']).successor === null ? [] : ['successor after a run']
+      return (result as OpResults['settle']).successor === null ? [] : ['successor after a run']
     case 'enqueue':
-      return (result as Results['enqueue'])[0]?.duplicate ? ['task twice'] : []
+      return (result as OpResults['enqueue'])[0]?.duplicate ? ['task twice'] : []
     case 'publish':
-      return ofPublish(watch, op, result as Results['publish'])
+      return ofPublish(watch, op, result as OpResults['publish'])
     case 'unknown':
       return [
         op.unknown.status === 'open' ? 'human asked about an unknown outcome' : 'model told of an unknown outcome',
@@ -48,7 +48,7 @@ function ofOp(watch: Watch, op: Op, result: unknown): readonly Branch[] {
         wait && wait.kind !== 'unknown' && due !== null && due <= op.now ? [WOKEN[wait.kind]] : [],
       )
     case 'reserve':
-      return [(result as Results['reserve']).refused ? 'money refused' : 'money set aside']
+      return [(result as OpResults['reserve']).refused ? 'money refused' : 'money set aside']
     case 'unspent':
       return ['money given back']
     case 'answer':
@@ -79,7 +79,7 @@ function ofPark({ wait }: Extract<Op, { op: 'park' }>, parked: boolean): readonl
   }
 }
 
-function ofPublish(watch: Watch, op: Extract<Op, { op: 'publish' }>, result: Results['publish']): readonly Branch[] {
+function ofPublish(watch: Watch, op: Extract<Op, { op: 'publish' }>, result: OpResults['publish']): readonly Branch[] {
   const { duplicate, dispatch_id } = result
   if (duplicate) return ['message twice']
   const word: readonly Branch[] = op.observation.id.startsWith('resolved-') ? ['word for a model that was told'] : []

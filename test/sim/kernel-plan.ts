@@ -1,6 +1,6 @@
 /** What a seed draws where there is a kernel: its beats and agents, what people ask of it, and faults where cycles are. */
 
-import type { Missed, Overrun } from '../../src/domain/schedule.ts'
+import type { MissedPolicy, OverrunPolicy } from '../../src/domain/schedule.ts'
 import { type Boundary, type Fault, HOUR, type Item, OFTEN, times, type When } from './plan-words.ts'
 import { chance, oneOf, whole } from './random.ts'
 
@@ -25,8 +25,8 @@ export interface KernelPlan {
   /** From one beat to the next. */
   readonly every: number
   readonly mode: 'static' | 'llm' | 'hybrid'
-  readonly missed: Missed
-  readonly overrun: Overrun
+  readonly missed: MissedPolicy
+  readonly overrun: OverrunPolicy
   readonly agents: readonly AgentPlan[]
 }
 

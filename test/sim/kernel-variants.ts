@@ -1,8 +1,8 @@
 /** Broken kernels: beats that fire twice, a STATE that can be torn, cycles that forget. */
 
-import type { Files } from '../../src/adapters/documents/files.ts'
+import type { DocumentFiles } from '../../src/adapters/documents/files.ts'
 import type { Sql } from '../../src/adapters/stores/sqlite/refused.ts'
-import { CUT_SHORT } from '../../src/domain/cycle.ts'
+import { ENDED_DURING_CYCLE } from '../../src/domain/cycle.ts'
 import type { Variant } from './variants.ts'
 
 export const KERNEL_VARIANTS: readonly Variant[] = [
@@ -29,7 +29,7 @@ export const KERNEL_VARIANTS: readonly Variant[] = [
     name: 'cycle-never-ended',
     ops: (ops) => ({
       ...ops,
-      cycle_end: (sql, op, held) => (op.result.error === CUT_SHORT ? null : ops.cycle_end(sql, op, held)),
+      cycle_end: (sql, op, held) => (op.result.error === ENDED_DURING_CYCLE ? null : ops.cycle_end(sql, op, held)),
       cycle_begin(sql, op, held) {
         const begun = ops.cycle_begin(sql, op, held)
         sql('UPDATE cycles SET ended_at = NULL, result = NULL WHERE cycle_id IN (SELECT value FROM json_each(?))').run(
@@ -86,7 +86,7 @@ function unkeyed(sql: Sql): Sql {
 }
 
 /** Writes in place: whoever dies in between leaves half a text. */
-function inTwoHalves(files: Files, step: (what: string, work: () => void) => Promise<void>): Files {
+function inTwoHalves(files: DocumentFiles, step: (what: string, work: () => void) => Promise<void>): DocumentFiles {
   return {
     ...files,
     async replace(name, text, over) {

@@ -1,11 +1,11 @@
 /** One life of the process: the real engine, kernel and commands, composed over ports that the world answers. */
 
-import type { Context, Progress } from '../../src/commands/command.ts'
-import { execute } from '../../src/commands/execute.ts'
+import type { CommandContext, Progress } from '../../src/commands/command.ts'
+import { validateAndRun } from '../../src/commands/execute.ts'
 import { asTirelessError, TirelessError } from '../../src/domain/error.ts'
 import type { Engine } from '../../src/engine/run.ts'
-import { createDoorbell, type Doorbell, ringing } from '../../src/kernel/doorbell.ts'
-import { drain, joinHome, type Kernel, leaveHome } from '../../src/kernel/drain.ts'
+import { createWakeSignal, ringOnCommit, type WakeSignal } from '../../src/kernel/doorbell.ts'
+import { type DrainDeps, drain, joinHome, leaveHome } from '../../src/kernel/drain.ts'
 import { createHeldDispatches, type HeldDispatches } from '../../src/kernel/held.ts'
 import { compose } from './compose.ts'
 import type { KernelPlan } from './kernel-plan.ts'
@@ -15,18 +15,18 @@ import { COMMANDS } from './verbs.ts'
 import type { World } from './world.ts'
 
 /** In a world without a kernel. */
-const ASLEEP: Context['kernel'] = {
-  running: () => false,
-  nextBeat: () => undefined,
-  nextFor: () => undefined,
+const ASLEEP: CommandContext['kernel'] = {
+  isRunning: () => false,
+  nextBeatAt: () => undefined,
+  nextBeatOf: () => undefined,
   run: async () => {},
   catchUp: async () => {},
-  once: () => Promise.reject(new TirelessError('internal', 'there are no cycles here')),
-  first: async () => undefined,
-  now: () => Promise.reject(new TirelessError('internal', 'there are no cycles here')),
-  byHand: () => Promise.reject(new TirelessError('internal', 'there are no cycles here')),
-  refresh: () => {},
-  ailments: async () => [],
+  runOneCycle: () => Promise.reject(new TirelessError('internal', 'there are no cycles here')),
+  runFirstCycle: async () => undefined,
+  runCycleNow: () => Promise.reject(new TirelessError('internal', 'there are no cycles here')),
+  enqueueAgents: () => Promise.reject(new TirelessError('internal', 'there are no cycles here')),
+  reloadSchedules: () => {},
+  healthProblems: async () => [],
 }
 
 const NO_KERNEL: KernelPlan = {
@@ -40,7 +40,7 @@ const NO_KERNEL: KernelPlan = {
 }
 
 /** Nor is anybody told of them. */
-const SILENT: Context['notifier'] = {
+const SILENT: CommandContext['notifier'] = {
   run: async () => {},
   once: async () => {},
   deliver: async () => {},
@@ -51,28 +51,28 @@ const SILENT: Context['notifier'] = {
 
 /** What these verbs ask of their context; the rest is for those that look at the house itself. */
 type Used = Pick<
-  Context,
+  CommandContext,
   | 'store'
   | 'clock'
   | 'ids'
   | 'epoch'
-  | 'bell'
+  | 'wakeSignal'
   | 'kernelId'
   | 'kernel'
   | 'settings'
   | 'notifier'
   | 'agents'
-  | 'notices'
+  | 'startNotices'
   | 'sandboxNotices'
-  | 'refuseWithoutSandbox'
+  | 'requireSandbox'
   | 'signals'
-  | 'workspace'
+  | 'prepareWorkspace'
   | 'listen'
   | 'health'
-  | 'purse'
+  | 'budgetLimits'
   | 'draining'
   | 'drain'
-  | 'serve'
+  | 'serveHttp'
 >
 
 export type LifeState = 'up' | 'paused' | 'dead' | 'over'
@@ -102,10 +102,10 @@ export class Life {
   /** Commands of people that it runs right now. */
   readonly #errands = new Set<Promise<unknown>>()
   readonly #world: World
-  readonly #context: Context
-  readonly #bell: Doorbell
+  readonly #context: CommandContext
+  readonly #bell: WakeSignal
   readonly #held: HeldDispatches
-  #kernel: Promise<Kernel> | undefined
+  #kernel: Promise<DrainDeps> | undefined
   #epoch: number | undefined
   #draining = 0
   #enough: AbortSignal | undefined
@@ -114,46 +114,51 @@ export class Life {
     this.#world = world
     this.id = world.lives.length + 1
     world.lives.push(this)
-    this.#bell = createDoorbell()
+    this.#bell = createWakeSignal()
     this.#held = createHeldDispatches(this.#bell)
     const plain = simStore(world, this)
     const store = world.variant.store?.(plain) ?? plain
-    this.#context = this.#compose(compose(world, this, world.variant.deaf ? store : ringing(store, this.#bell)))
+    this.#context = this.#compose(compose(world, this, world.variant.deaf ? store : ringOnCommit(store, this.#bell)))
   }
 
-  #compose(engine: Engine): Context {
-    const { store, clock, ids, purse } = engine
+  #compose(engine: Engine): CommandContext {
+    const { store, clock, ids, budgetLimits: purse } = engine
     const signals = { drain: this.term.signal, abort: this.abort.signal }
-    const drains = (wanted: Parameters<Context['drain']>[0]): Promise<void> => this.#drain(engine, wanted, signals)
-    const parts: Parts = { engine, store, clock, bell: this.#bell, drain: drains, hold: this.#held.hold }
+    const drains = (wanted: Parameters<CommandContext['drain']>[0]): Promise<void> =>
+      this.#drain(engine, wanted, signals)
+    const parts: Parts = { engine, store, clock, wakeSignal: this.#bell, drain: drains, hold: this.#held.hold }
     const { kernel } = this.#world.plan
     const used: Used = {
       store,
       clock,
       ids,
       epoch: () => this.#epoch,
-      purse,
-      bell: this.#bell,
+      budgetLimits: purse,
+      wakeSignal: this.#bell,
       kernelId: 'sim',
       agents: () => ['default'],
-      notices: async () => [],
+      startNotices: async () => [],
       sandboxNotices: async () => [],
-      refuseWithoutSandbox: async () => {},
+      requireSandbox: async () => {},
       signals,
-      workspace: async (sessionId) => ({ path: `/nowhere/${sessionId}` }),
+      prepareWorkspace: async (sessionId) => ({ path: `/nowhere/${sessionId}` }),
       listen: () => () => {},
       health: async () => ({ ok: true, reasons: [], degraded: [] }),
       notifier: SILENT,
       settings: () => settingsOf(this.#world, kernel ?? NO_KERNEL),
       kernel: kernel ? simKernel(this.#world, this, kernel, parts) : ASLEEP,
       draining: () => this.#draining > 0,
-      serve: async () => ({ url: '', login_url: '', token_file: '', loopback: true }),
+      serveHttp: async () => ({ url: '', login_url: '', token_file: '', loopback: true }),
       drain: drains,
     }
-    return used as Context
+    return used as CommandContext
   }
 
-  async #drain(engine: Engine, wanted: Parameters<Context['drain']>[0], signals: Context['signals']): Promise<void> {
+  async #drain(
+    engine: Engine,
+    wanted: Parameters<CommandContext['drain']>[0],
+    signals: CommandContext['signals'],
+  ): Promise<void> {
     this.#kernel ??= this.#join(engine)
     const share = wanted.only === undefined ? 1 : 0
     this.#draining += share
@@ -166,15 +171,15 @@ export class Life {
     }
   }
 
-  async #join(engine: Engine): Promise<Kernel> {
+  async #join(engine: Engine): Promise<DrainDeps> {
     const { epoch } = await joinHome(engine, `life ${this.id}`)
     this.#epoch = epoch
     return {
       engine,
-      bell: this.#bell,
+      wakeSignal: this.#bell,
       epoch,
       maxConcurrent: this.#world.plan.width,
-      reins: new Map(),
+      controls: new Map(),
       held: this.#held,
     }
   }
@@ -194,7 +199,7 @@ export class Life {
   #run(name: string, input: object): Promise<unknown> {
     const command = COMMANDS.find((known) => known.name === name)
     if (!command) throw new TirelessError('usage', `there is no command ${name}`)
-    return execute(command, this.#context, input, (_: Progress) => {})
+    return validateAndRun(command, this.#context, input, (_: Progress) => {})
   }
 
   /** The process does one thing, leaves the home and exits. */

@@ -1,9 +1,9 @@
 /** Every run of a world that has come to its end is lived again offline, and must come to the same events. */
 
-import { eventFold } from '../../src/domain/event.ts'
+import { createEventFold } from '../../src/domain/event.ts'
 import type { JournalRecord } from '../../src/domain/record.ts'
 import { recordsOfRun } from '../../src/domain/record.ts'
-import { replay } from '../../src/engine/replay.ts'
+import { replayRun } from '../../src/engine/replay.ts'
 import type { Engine } from '../../src/engine/run.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { compose } from './compose.ts'
@@ -25,7 +25,7 @@ export async function checkReplays(world: World): Promise<void> {
       // Set aside as poison: whoever came after it had the last word.
       if (!dispatch || hasForeignEnd(records)) continue
       const past = journal.filter(({ seq }) => seq < started.seq)
-      const again = await replay(engine, dispatch, past, records)
+      const again = await replayRun(engine, dispatch, past, records)
       const [recorded, lived] = [eventsOf(started.run_id, records), eventsOf(started.run_id, again)]
       const at = recorded.findIndex((event, i) => event !== lived[i])
       world.counters.add('run replayed')
@@ -41,6 +41,6 @@ const hasForeignEnd = (records: readonly JournalRecord[]): boolean =>
   records.some((record) => record.kind === 'run_ended' && record.error?.includes('without a record in its journal'))
 
 function eventsOf(run_id: string, records: readonly JournalRecord[]): readonly string[] {
-  const fold = eventFold({ run_id, session_id: '' })
-  return records.flatMap((record) => fold.of(record)).map(({ ts: _, ...event }) => JSON.stringify(event))
+  const fold = createEventFold({ run_id, session_id: '' })
+  return records.flatMap((record) => fold.apply(record)).map(({ ts: _, ...event }) => JSON.stringify(event))
 }

@@ -1,6 +1,6 @@
 /** One world from beginning to end: a storm of faults, then calm weather until everything has come to rest. */
 
-import { LONGEST_CYCLE_MS } from '../../src/kernel/loop.ts'
+import { MAX_CYCLE_MS } from '../../src/kernel/loop.ts'
 import type { Branch } from './counters.ts'
 import { Humans } from './humans.ts'
 import { checkBusy, checkEnd, checkIdle, checkTakenUp, isAtWork, restless } from './invariants/end.ts'
@@ -176,7 +176,7 @@ function once(world: World): void {
   const began = world.monotonic
   const taken = (): void => {
     world.counters.add(left.size > 0 ? 'single cycle takes up what was left' : 'single cycle')
-    if (!life.term.signal.aborted && world.monotonic - began < LONGEST_CYCLE_MS / 2) checkTakenUp(world, left)
+    if (!life.term.signal.aborted && world.monotonic - began < MAX_CYCLE_MS / 2) checkTakenUp(world, left)
   }
   life.live('once', {}).then(taken, () => {})
 }

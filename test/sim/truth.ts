@@ -1,7 +1,7 @@
 /** What really happened outside: effects that nobody can take back, and answers that were paid for. */
 
 import type { Effect } from '../../src/domain/effect.ts'
-import { CLEAN, type Label } from '../../src/domain/trust.ts'
+import { CLEAN_LABEL, type Label } from '../../src/domain/trust.ts'
 import type { Life } from './life.ts'
 import type { ToolName } from './plan.ts'
 import type { World } from './world.ts'
@@ -19,9 +19,9 @@ export const EFFECTS: Readonly<Record<ToolName, Effect>> = {
 
 /** What they say that their results are worth. The others say nothing. */
 export const GIVES: Readonly<Partial<Record<ToolName, Label>>> = {
-  look: CLEAN,
-  put: CLEAN,
-  edit: CLEAN,
+  look: CLEAN_LABEL,
+  put: CLEAN_LABEL,
+  edit: CLEAN_LABEL,
   pay: { trust: 'trusted', private: true },
 }
 

@@ -1,11 +1,11 @@
 /** Deliberately broken copies of the program, made of replaced ops and wrapped ports. The simulator has to catch each of them. */
 
-import type { Files } from '../../src/adapters/documents/files.ts'
-import type { Ops } from '../../src/adapters/stores/sqlite/ops.ts'
+import type { DocumentFiles } from '../../src/adapters/documents/files.ts'
+import type { OpTable } from '../../src/adapters/stores/sqlite/ops.ts'
 import type { Sql } from '../../src/adapters/stores/sqlite/refused.ts'
 import { TirelessError } from '../../src/domain/error.ts'
 import type { JournalRecord } from '../../src/domain/record.ts'
-import type { Doorbell } from '../../src/kernel/doorbell.ts'
+import type { WakeSignal } from '../../src/kernel/doorbell.ts'
 import type { Batch, Op, Store } from '../../src/ports/store.ts'
 import type { AnyTool } from '../../src/ports/tool.ts'
 import { APPROVAL_VARIANTS } from './approval-variants.ts'
@@ -21,13 +21,13 @@ export interface Variant {
   /** Nobody hears that there is work. */
   readonly deaf?: boolean
   /** The kernel hears another one. `stop`: the process is told to. */
-  bell?(bell: Doorbell, stop: AbortSignal): Doorbell
+  bell?(bell: WakeSignal, stop: AbortSignal): WakeSignal
   /** What reaches the writer instead of what was committed. */
   rewritten?(batches: readonly Batch[], world: World): readonly Batch[]
-  ops?(ops: Ops): Ops
+  ops?(ops: OpTable): OpTable
   store?(store: Store): Store
   /** `step`: a moment at which the process may die. */
-  files?(files: Files, step: (what: string, work: () => void) => Promise<void>): Files
+  files?(files: DocumentFiles, step: (what: string, work: () => void) => Promise<void>): DocumentFiles
   tools?(tools: ReadonlyMap<string, AnyTool>): ReadonlyMap<string, AnyTool>
 }
 

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { approvalsAllow, approvalsDeny, approvalsList } from '../../src/commands/approvals.ts'
-import { type Command, command } from '../../src/commands/command.ts'
+import { type Command, defineCommand } from '../../src/commands/command.ts'
 import { cycleNow, once, pause, resume } from '../../src/commands/cycles.ts'
 import { enqueue, queueList } from '../../src/commands/queue.ts'
 import { run } from '../../src/commands/run.ts'
@@ -11,22 +11,24 @@ import { start } from '../../src/commands/start.ts'
 import { status } from '../../src/commands/status.ts'
 import { unknownsList, unknownsResolve } from '../../src/commands/unknowns.ts'
 import { TirelessError } from '../../src/domain/error.ts'
-import { prune } from '../../src/kernel/retention.ts'
+import { pruneOldSessions } from '../../src/kernel/retention.ts'
 import type { Op } from '../../src/ports/store.ts'
 
 /** What a kernel does after a cycle, where a home is not kept for ever. */
-const retain = command({
+const retain = defineCommand({
   name: 'retain',
   summary: 'take away what is old and over',
   example: 'retain',
   runsIn: 'any_process',
   input: z.object({ before: z.number() }),
   output: z.object({ runs: z.array(z.string()) }),
-  run: async ({ store, signals }, { before }) => ({ runs: [...(await prune(store, before, signals.drain))] }),
+  run: async ({ store, signals }, { before }) => ({
+    runs: [...(await pruneOldSessions(store, before, signals.drain))],
+  }),
 })
 
 /** What a channel does that has been away for a while. */
-const flood = command({
+const flood = defineCommand({
   name: 'flood',
   summary: 'many messages into a session at once',
   example: 'flood',

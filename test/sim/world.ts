@@ -5,8 +5,8 @@
 
 import { createHash, type Hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
-import { OPS } from '../../src/adapters/stores/sqlite/ops.ts'
-import { createReader, type Reader } from '../../src/adapters/stores/sqlite/reader.ts'
+import { OP_TABLE } from '../../src/adapters/stores/sqlite/ops.ts'
+import { createStoreReader, type StoreReader } from '../../src/adapters/stores/sqlite/reader.ts'
 import { createWriter, type Writer } from '../../src/adapters/stores/sqlite/writer.ts'
 import { GRACE_MS } from '../../src/engine/leaving.ts'
 import { Counters } from './counters.ts'
@@ -70,7 +70,7 @@ export class World {
   readonly truth: Truth
   readonly db: DatabaseSync = freshDatabase()
   readonly writer: Writer
-  readonly reader: Reader
+  readonly reader: StoreReader
   readonly watch: Watch
   readonly conversations = new Conversations()
   readonly cycles = new Cycles(this)
@@ -98,8 +98,8 @@ export class World {
     this.variant = variant
     this.log = options.log ? [] : undefined
     this.faults = new Faults(plan)
-    this.writer = createWriter(this.db, variant.ops?.(OPS) ?? OPS)
-    this.reader = createReader(this.db)
+    this.writer = createWriter(this.db, variant.ops?.(OP_TABLE) ?? OP_TABLE)
+    this.reader = createStoreReader(this.db)
     this.watch = new Watch(this)
     this.truth = new Truth(this)
   }

@@ -8,11 +8,11 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { type App, createApp } from '../../../src/app.ts'
 import type { Approval } from '../../../src/domain/approval.ts'
-import { canonical } from '../../../src/domain/approval.ts'
+import { canonicalJson } from '../../../src/domain/approval.ts'
 import type { Json } from '../../../src/domain/json.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
 import { defineTool } from '../../../src/ports/define-tool.ts'
-import type { Message } from '../../../src/ports/model.ts'
+import type { ModelMessage } from '../../../src/ports/model.ts'
 import type { AnyTool } from '../../../src/ports/tool.ts'
 import { type ScriptedAnswer, scriptedModel } from '../../../src/testing/scripted-model.ts'
 import { type IntentModel, intentAnswer, isIntentRequest } from '../intents.ts'
@@ -68,7 +68,7 @@ interface Part {
   readonly task: HandTask
   readonly attack: HandAttack | undefined
   readonly intent: IntentModel
-  readonly say: (messages: readonly Message[]) => ScriptedAnswer
+  readonly say: (messages: readonly ModelMessage[]) => ScriptedAnswer
   seen: boolean
   leaked: boolean
 }
@@ -204,7 +204,7 @@ async function answerAll(
 ): Promise<readonly Approval[]> {
   const { store, drain } = app.context
   const isOwn = ({ tool, args }: Approval): boolean =>
-    calls.some((call) => call.tool === tool && canonical(args) === canonical(wholeArgs(app, call)))
+    calls.some((call) => call.tool === tool && canonicalJson(args) === canonicalJson(wholeArgs(app, call)))
   while ((await store.dispatch(dispatch_id))?.status === 'waiting') {
     const open = await store.approvals({ session_id, status: 'open', limit: 1000 })
     if (open.length === 0) break
@@ -239,7 +239,7 @@ function gullible({ calls }: HandTask, attack: HandAttack | undefined): Part['sa
 const DONE = '## Execution summary\nEverything that was asked for is done.'
 const PARKED = /^\[parked\] .*"id":"([^"]+)"/
 
-function isUnanswered(messages: readonly Message[]): boolean {
+function isUnanswered(messages: readonly ModelMessage[]): boolean {
   const at = messages.findLastIndex(({ role, text }) => role === 'tool' && PARKED.test(text))
   const [, id = ''] = PARKED.exec(messages[at]?.text ?? '') ?? []
   return at >= 0 && !messages.slice(at + 1).some(({ role, text }) => role === 'user' && text.includes(id))

@@ -3,8 +3,8 @@
 import { chmod, mkdir, readdir, realpath, rm } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { TirelessError } from '../../domain/error.ts'
-import { writeManifest } from './manifest.ts'
-import { copyTree, digestOf, syncFolders } from './tree.ts'
+import { writeBackupManifest } from './manifest.ts'
+import { copyTree, hashFile, syncFolders } from './tree.ts'
 
 export interface BackupOptions {
   /** The home folder. */
@@ -14,7 +14,7 @@ export interface BackupOptions {
   readonly dir: string
   readonly created_at: string
   /** Names at the top of the home that a backup excludes. */
-  isLeftOut(name: string): boolean
+  isExcluded(name: string): boolean
   copyDatabase(file: string): Promise<{ readonly schema: number }>
 }
 
@@ -35,11 +35,11 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
   const dir = await prepareFolder(options.dir, root)
   try {
     const { schema } = await options.copyDatabase(join(dir, database))
-    const copied = await copyTree(root, dir, options.isLeftOut)
-    const files = [{ path: database, ...(await digestOf(join(dir, database))) }, ...copied.files]
+    const copied = await copyTree(root, dir, options.isExcluded)
+    const files = [{ path: database, ...(await hashFile(join(dir, database))) }, ...copied.files]
     const { folders, links, skipped } = copied
     await syncFolders(dir, copied)
-    await writeManifest(dir, { schema, created_at, home: root, files, folders, links })
+    await writeBackupManifest(dir, { schema, created_at, home: root, files, folders, links })
     return { dir, created_at, files: files.length, bytes: files.reduce((sum, file) => sum + file.bytes, 0), skipped }
   } catch (thrown) {
     for (const name of await readdir(dir)) await rm(join(dir, name), { recursive: true, force: true })

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { TirelessError } from '../../domain/error.ts'
 import { describeMismatch } from '../../domain/mismatch.ts'
 
-export const MANIFEST = 'manifest.json'
+export const BACKUP_MANIFEST = 'manifest.json'
 const VERSION = 1
 
 /** Relative to the backup folder, with forward slashes; must not lead out of it. */
@@ -28,10 +28,10 @@ const manifestShape = z.object({
   links: z.array(z.object({ path, target: z.string() })),
 })
 
-export type Manifest = Readonly<z.output<typeof manifestShape>>
-export type Contents = Pick<Manifest, 'files' | 'folders' | 'links'>
+export type BackupManifest = Readonly<z.output<typeof manifestShape>>
+export type BackupContents = Pick<BackupManifest, 'files' | 'folders' | 'links'>
 
-export async function readManifest(dir: string): Promise<Manifest> {
+export async function readBackupManifest(dir: string): Promise<BackupManifest> {
   const invalidBackup = (what: string, got: string, cause?: unknown): TirelessError =>
     new TirelessError(
       'conflict',
@@ -40,22 +40,26 @@ export async function readManifest(dir: string): Promise<Manifest> {
     )
   let data: unknown
   try {
-    data = JSON.parse(await readFile(join(dir, MANIFEST), 'utf8'))
+    data = JSON.parse(await readFile(join(dir, BACKUP_MANIFEST), 'utf8'))
   } catch (cause) {
-    throw invalidBackup(`no readable ${MANIFEST}: this is not a backup, or an unfinished one`, String(cause), cause)
+    throw invalidBackup(
+      `no readable ${BACKUP_MANIFEST}: this is not a backup, or an unfinished one`,
+      String(cause),
+      cause,
+    )
   }
   const { success, data: manifest, error } = manifestShape.safeParse(data)
   if (success) return manifest
-  throw invalidBackup(`${MANIFEST} has an unknown format`, describeMismatch(error.issues, data))
+  throw invalidBackup(`${BACKUP_MANIFEST} has an unknown format`, describeMismatch(error.issues, data))
 }
 
-export async function writeManifest(dir: string, manifest: Omit<Manifest, 'version'>): Promise<void> {
-  await writeDurably(join(dir, MANIFEST), { version: VERSION, ...manifest })
+export async function writeBackupManifest(dir: string, manifest: Omit<BackupManifest, 'version'>): Promise<void> {
+  await writeJsonDurably(join(dir, BACKUP_MANIFEST), { version: VERSION, ...manifest })
   await syncPath(dir)
 }
 
 /** Replaces the file atomically, with fsync. */
-export async function writeDurably(file: string, value: unknown): Promise<void> {
+export async function writeJsonDurably(file: string, value: unknown): Promise<void> {
   const unfinished = `${file}.unfinished`
   {
     await using handle = await open(unfinished, 'w', 0o600)

@@ -11,8 +11,8 @@ import { lstatSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TirelessError } from '../../domain/error.ts'
-import { type Manifest, readManifest, syncPath, writeDurably } from './manifest.ts'
-import { copyListed } from './tree.ts'
+import { type BackupManifest, readBackupManifest, syncPath, writeJsonDurably } from './manifest.ts'
+import { copyManifestFiles } from './tree.ts'
 
 export interface RestoreOptions {
   /** The home folder. */
@@ -24,35 +24,35 @@ export interface RestoreOptions {
   /** The folder inside the home in which the backup is checked first. */
   readonly staging: string
   /** A file; while it exists, the home must not be opened. */
-  readonly note: string
+  readonly noteFile: string
   /** Prefix of the folder that receives the old content. */
-  readonly aside: string
+  readonly asidePrefix: string
   /** Names at the top of the home that are neither moved aside nor backed up. */
-  staysPut(name: string): boolean
+  isUntouched(name: string): boolean
   /** Names that are moved aside only if the backup contains them. */
-  staysUnlessReplaced(name: string): boolean
+  isKeptUnlessReplaced(name: string): boolean
   /** Contract: throws if the database is unusable; `home`: the folder that was backed up. */
-  adopt(database: string, home: string): void
+  adoptDatabase(database: string, home: string): void
 }
 
-export interface Restored {
+export interface RestoreResult {
   readonly from: string
   readonly created_at: string
   readonly files: number
   readonly before: string | null
 }
 
-interface Note extends Restored {
+interface Note extends RestoreResult {
   /** Names to move into `before`. */
   readonly moved: readonly string[]
 }
 
-export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
-  const resumed = pathExists(options.note) ? await finish(options) : undefined
+export async function restoreBackup(options: RestoreOptions): Promise<RestoreResult> {
+  const resumed = pathExists(options.noteFile) ? await finish(options) : undefined
   if (resumed?.from === options.dir) return resumed
   await rm(options.staging, { recursive: true, force: true })
   try {
-    await writeDurably(options.note, await prepare(options, await readManifest(options.dir)))
+    await writeJsonDurably(options.noteFile, await prepare(options, await readBackupManifest(options.dir)))
   } catch (thrown) {
     await rm(options.staging, { recursive: true, force: true })
     if (thrown instanceof TirelessError) throw thrown
@@ -64,22 +64,23 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
 }
 
 /** Contract: changes nothing outside the staging folder. */
-async function prepare(options: RestoreOptions, manifest: Manifest): Promise<Note> {
+async function prepare(options: RestoreOptions, manifest: BackupManifest): Promise<Note> {
   const { root, dir, staging } = options
   checkManifest(manifest, options)
   await mkdir(staging, { mode: 0o700 })
-  const problems = await copyListed(dir, staging, manifest)
+  const problems = await copyManifestFiles(dir, staging, manifest)
   if (problems.length > 0) throw damagedBackup(dir, problems)
-  options.adopt(join(staging, options.database), manifest.home)
+  options.adoptDatabase(join(staging, options.database), manifest.home)
   const isKept = (name: string): boolean =>
-    options.staysPut(name) || (options.staysUnlessReplaced(name) && !manifest.files.some(({ path }) => path === name))
+    options.isUntouched(name) ||
+    (options.isKeptUnlessReplaced(name) && !manifest.files.some(({ path }) => path === name))
   const moved = (await listContents(root)).filter((name) => !isKept(name))
-  const before = moved.length === 0 ? null : unusedName(join(root, `${options.aside}${options.now}`))
+  const before = moved.length === 0 ? null : unusedName(join(root, `${options.asidePrefix}${options.now}`))
   return { from: dir, created_at: manifest.created_at, files: manifest.files.length, before, moved }
 }
 
 /** Continues after the last completed move. All old content is moved aside before any new content moves in. */
-async function finish({ root, staging, note }: RestoreOptions): Promise<Restored> {
+async function finish({ root, staging, noteFile: note }: RestoreOptions): Promise<RestoreResult> {
   const { moved, ...restored } = JSON.parse(await readFile(note, 'utf8')) as Note
   const { before } = restored
   if (before !== null) {
@@ -99,7 +100,10 @@ async function finish({ root, staging, note }: RestoreOptions): Promise<Restored
   return restored
 }
 
-function checkManifest({ files, folders, links }: Manifest, { dir, database, staysPut }: RestoreOptions): void {
+function checkManifest(
+  { files, folders, links }: BackupManifest,
+  { dir, database, isUntouched: staysPut }: RestoreOptions,
+): void {
   const problems = [...files, ...folders, ...links]
     .map(({ path }) => path)
     .filter((path) => staysPut(path.split('/')[0] ?? ''))

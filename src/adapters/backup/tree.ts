@@ -4,19 +4,19 @@ import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { chmod, lstat, mkdir, open, readdir, readlink, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { type Contents, syncPath } from './manifest.ts'
+import { type BackupContents, syncPath } from './manifest.ts'
 
 /** Files copied at the same time: with many small files, most of the time is waiting for the disk. */
 const PARALLEL_FILES = 16
 
-export interface Copied extends Contents {
+export interface CopiedTree extends BackupContents {
   readonly skipped: readonly string[]
 }
 
 /** Contract: leaves out files that disappear meanwhile; `skipped` names those that cannot be copied. */
-export async function copyTree(from: string, to: string, isLeftOut: (name: string) => boolean): Promise<Copied> {
+export async function copyTree(from: string, to: string, isLeftOut: (name: string) => boolean): Promise<CopiedTree> {
   const copied = { files: [], folders: [], links: [], skipped: [] } as {
-    -readonly [K in keyof Copied]: Copied[K][number][]
+    -readonly [K in keyof CopiedTree]: CopiedTree[K][number][]
   }
   const files: { path: string; mode: number }[] = []
 
@@ -59,7 +59,7 @@ export async function copyTree(from: string, to: string, isLeftOut: (name: strin
 const SOURCE_ERRORS = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'EACCES', 'EPERM', 'EIO'])
 
 /** Contract: copies exactly the listed files, with their modes; returns a problem for each file that differs. */
-export async function copyListed(from: string, to: string, listed: Contents): Promise<readonly string[]> {
+export async function copyManifestFiles(from: string, to: string, listed: BackupContents): Promise<readonly string[]> {
   const problems: string[] = []
   for (const { path } of listed.folders) await mkdir(join(to, path), { recursive: true, mode: 0o700 })
   await runInParallel(listed.files, async ({ path, mode, sha256 }) => {
@@ -100,7 +100,7 @@ async function copyFile(from: string, to: string): Promise<{ bytes: number; sha2
   return { bytes, sha256: hash.digest('hex') }
 }
 
-export async function digestOf(path: string): Promise<{ mode: number; bytes: number; sha256: string }> {
+export async function hashFile(path: string): Promise<{ mode: number; bytes: number; sha256: string }> {
   await using file = await open(path, 'r')
   const { mode, size } = await file.stat()
   const hash = createHash('sha256')
@@ -109,7 +109,7 @@ export async function digestOf(path: string): Promise<{ mode: number; bytes: num
 }
 
 /** Contract: every folder of the tree is synced to disk. */
-export async function syncFolders(root: string, { folders }: Contents): Promise<void> {
+export async function syncFolders(root: string, { folders }: BackupContents): Promise<void> {
   for (const { path } of folders) await syncPath(join(root, path))
   await syncPath(root)
   await syncPath(dirname(root))

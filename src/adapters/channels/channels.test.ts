@@ -6,13 +6,13 @@ import { describe, type TestContext, test } from 'node:test'
 import { until } from '../../../test/apps.ts'
 import { startHookServer } from '../../../test/hook-server.ts'
 import { TirelessError } from '../../domain/error.ts'
-import type { Message } from '../../domain/message.ts'
+import type { ChannelMessage } from '../../domain/message.ts'
 import type { Channel } from '../../ports/channel.ts'
-import { channelConformance, messageOf, type OtherSide } from '../../testing/channel-conformance.ts'
+import { type ChannelPeer, channelConformance, channelMessage } from '../../testing/channel-conformance.ts'
 import { consoleChannel } from './console.ts'
 import { type Desktop, desktopChannel } from './desktop.ts'
-import { send } from './http.ts'
-import { signatureOf, webhookChannel } from './webhook.ts'
+import { postRequest } from './http.ts'
+import { signBody, webhookChannel } from './webhook.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 const SECRET = 'the secret of the hook'
@@ -21,29 +21,29 @@ const never = new AbortController().signal
 const hookTo = (url: string, chat_id: string | null = null): Channel =>
   webhookChannel(() => ({ url, chat_id, secret: () => SECRET }), { now: () => NOW })
 
-async function webhookSide(t: TestContext): Promise<OtherSide> {
+async function webhookSide(t: TestContext): Promise<ChannelPeer> {
   const side = await startHookServer(t)
   return {
     channel: hookTo(side.url),
-    arrived: async () => side.got.map(({ body }) => (JSON.parse(body) as Message).text),
-    async hang() {
+    listArrived: async () => side.got.map(({ body }) => (JSON.parse(body) as ChannelMessage).text),
+    async stopAnswering() {
       side.answer = () => {}
       return { reached: until(() => side.got.length > 0) }
     },
-    async refuse() {
+    async startRefusing() {
       side.answer = (response) => response.writeHead(500).end()
     },
   }
 }
 
-function consoleSide(): OtherSide {
+function consoleSide(): ChannelPeer {
   const shown: string[] = []
   const channel = consoleChannel({ show: (text) => void shown.push(text), log: () => {} })
-  return { channel, arrived: async () => shown }
+  return { channel, listArrived: async () => shown }
 }
 
 /** A fake notify-send that records its arguments. */
-function desktopSide(t: TestContext): OtherSide & { readonly desktop: Desktop; readonly file: string } {
+function desktopSide(t: TestContext): ChannelPeer & { readonly desktop: Desktop; readonly file: string } {
   const folder = mkdtempSync(join(tmpdir(), 'tireless-desktop-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const [program, file] = [join(folder, 'notify-send'), join(folder, 'calls')]
@@ -66,12 +66,12 @@ function desktopSide(t: TestContext): OtherSide & { readonly desktop: Desktop; r
   const plain = (body = ''): string => body.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
   return {
     ...{ desktop, file, channel: desktopChannel(desktop) },
-    arrived: async () => calls().map(([, , , title, body]) => `${title}\n${plain(body)}`),
-    async hang() {
+    listArrived: async () => calls().map(([, , , title, body]) => `${title}\n${plain(body)}`),
+    async stopAnswering() {
       replaceProgram(`touch '${ran}'; exec sleep 600`)
       return { reached: until(() => existsSync(ran)) }
     },
-    refuse: async () => replaceProgram('exit 1'),
+    startRefusing: async () => replaceProgram('exit 1'),
   }
 }
 
@@ -87,7 +87,7 @@ for (const [kind, open] of [
 describe('the desktop', () => {
   test('E12: an alert is urgent; the program gets the variables of the desktop, and no secret', async (t) => {
     const { channel, file } = desktopSide(t)
-    await channel.deliver({ ...messageOf('m', 'title\n<b>body</b>'), kind: 'alert' }, never)
+    await channel.deliver({ ...channelMessage('m', 'title\n<b>body</b>'), kind: 'alert' }, never)
     assert.equal(
       readFileSync(file, 'utf8'),
       ['--app-name=Tireless', '--urgency=critical', '--', 'title', '&lt;b&gt;body&lt;/b&gt;', 'DISPLAY=:9', 'SECRET=']
@@ -101,7 +101,7 @@ describe('the desktop', () => {
     const { desktop } = desktopSide(t)
     const without = desktopChannel({ ...desktop, programAt: () => undefined })
     assert.match(without.trouble() ?? '', /no notify-send on this machine/)
-    await assert.rejects(without.deliver(messageOf('m', 'x'), never), { code: 'channel_refused' })
+    await assert.rejects(without.deliver(channelMessage('m', 'x'), never), { code: 'channel_refused' })
     assert.match(desktopChannel({ ...desktop, env: {} }).trouble() ?? '', /no desktop in this session/)
     assert.match(desktopChannel({ ...desktop, platform: 'darwin' }).trouble() ?? '', /no osascript/)
   })
@@ -110,19 +110,16 @@ describe('the desktop', () => {
 describe('the webhook: deliveries', () => {
   test('E12: a delivery has its id, its time, and a signature over time and body', async (t) => {
     const side = await startHookServer(t)
-    await hookTo(side.url, 'home').deliver({ ...messageOf('m1', '你好'), chat_id: null }, never)
-    await hookTo(side.url, 'home').deliver({ ...messageOf('m2', '你好'), chat_id: 'c1' }, never)
+    await hookTo(side.url, 'home').deliver({ ...channelMessage('m1', '你好'), chat_id: null }, never)
+    await hookTo(side.url, 'home').deliver({ ...channelMessage('m2', '你好'), chat_id: 'c1' }, never)
     const [first, second] = side.got
-    const { id, chat_id, kind, ts } = JSON.parse(first?.body ?? '') as Message
+    const { id, chat_id, kind, ts } = JSON.parse(first?.body ?? '') as ChannelMessage
     assert.deepEqual([id, chat_id, kind, ts], ['m1', 'home', 'notice', '2026-01-01T00:00:00.000Z'])
-    assert.equal((JSON.parse(second?.body ?? '') as Message).chat_id, 'c1')
+    assert.equal((JSON.parse(second?.body ?? '') as ChannelMessage).chat_id, 'c1')
     assert.equal(first?.headers['x-tireless-delivery'], 'm1')
     assert.equal(first?.headers['x-tireless-timestamp'], String(NOW / 1000))
-    assert.equal(first?.headers['x-tireless-signature'], signatureOf(SECRET, String(NOW / 1000), first?.body ?? ''))
-    assert.equal(
-      signatureOf('key', '1', '{}'),
-      'sha256=1ba6b8171186efc613e8bcc0cbdab2748f24984d7c5a84faa2637afa0e40d224',
-    )
+    assert.equal(first?.headers['x-tireless-signature'], signBody(SECRET, String(NOW / 1000), first?.body ?? ''))
+    assert.equal(signBody('key', '1', '{}'), 'sha256=1ba6b8171186efc613e8bcc0cbdab2748f24984d7c5a84faa2637afa0e40d224')
   })
 
   for (const [status, headers, code, retryAfterMs] of [
@@ -138,7 +135,7 @@ describe('the webhook: deliveries', () => {
     test(`E12: ${status} ${JSON.stringify(headers)} is ${code}`, async (t) => {
       const side = await startHookServer(t)
       side.answer = (response) => response.writeHead(status, headers).end()
-      await assert.rejects(hookTo(side.url).deliver(messageOf('m', 'x'), never), (thrown) => {
+      await assert.rejects(hookTo(side.url).deliver(channelMessage('m', 'x'), never), (thrown) => {
         assert.ok(thrown instanceof TirelessError)
         assert.deepEqual([thrown.code, thrown.retryAfterMs], [code, retryAfterMs])
         return true
@@ -153,9 +150,12 @@ describe('the webhook: deliveries', () => {
       const more = (): void => void (response.destroyed || response.write('x'.repeat(65_536), more))
       more()
     }
-    await hookTo(side.url).deliver(messageOf('m', 'x'), never)
+    await hookTo(side.url).deliver(channelMessage('m', 'x'), never)
     for (const url of ['http://127.0.0.1:9/s3cr3t', 'http://user:s3cr3t@127.0.0.1:9/', 'http://s3cr3t.invalid/'])
-      await assert.rejects(send(url, { method: 'GET' }, NOW, never), (thrown: Error) => !/s3cr3t/.test(thrown.message))
+      await assert.rejects(
+        postRequest(url, { method: 'GET' }, NOW, never),
+        (thrown: Error) => !/s3cr3t/.test(thrown.message),
+      )
   })
 })
 
@@ -164,7 +164,7 @@ describe('the webhook: incoming messages', () => {
   const signed = (body: string, { at = NOW, secret = SECRET, delivery = 'd1' } = {}) => ({
     headers: {
       'x-tireless-timestamp': String(at / 1000),
-      'x-tireless-signature': signatureOf(secret, String(at / 1000), body),
+      'x-tireless-signature': signBody(secret, String(at / 1000), body),
       'x-tireless-delivery': delivery,
     },
     ...{ body, now: NOW },
@@ -175,12 +175,12 @@ describe('the webhook: incoming messages', () => {
   }
 
   test('a signed message is accepted, with its chat, user and id', () => {
-    const { heard } = receive(signed('{"text":"/status"}'))
+    const { message: heard } = receive(signed('{"text":"/status"}'))
     const expected = { channel: 'webhook', chat_id: 'home', user_id: null, message_id: 'd1', text: '/status' }
     assert.deepEqual(heard, expected)
     const whole = '{"text":"你好","chat_id":"c","user_id":"u","message_id":"m","more":1}'
     const named = { channel: 'webhook', chat_id: 'c', user_id: 'u', message_id: 'm', text: '你好' }
-    assert.deepEqual(receive(signed(whole)).heard, named)
+    assert.deepEqual(receive(signed(whole)).message, named)
   })
 
   test('the proof does not depend on the delivery id, which is not signed', () => {
@@ -207,7 +207,7 @@ describe('the webhook: incoming messages', () => {
     })
 
   test('accepts a time up to five minutes before or after now', () => {
-    for (const at of [NOW - 5 * MINUTE, NOW + 5 * MINUTE]) assert.ok(receive(signed('{"text":"x"}', { at })).heard)
+    for (const at of [NOW - 5 * MINUTE, NOW + 5 * MINUTE]) assert.ok(receive(signed('{"text":"x"}', { at })).message)
   })
 
   test('without a configuration or a secret it reports the problem and accepts nothing', () => {

@@ -1,12 +1,12 @@
 /** The console channel: writes the message to the log and to the kernel's terminal, if it has one. */
 
-import type { Message } from '../../domain/message.ts'
+import type { ChannelMessage } from '../../domain/message.ts'
 import type { Channel } from '../../ports/channel.ts'
 
 export interface Terminal {
   /** Contract: never throws. */
   show(text: string): void
-  log(message: Message): void
+  log(message: ChannelMessage): void
 }
 
 export function consoleChannel({ show, log }: Terminal): Channel {

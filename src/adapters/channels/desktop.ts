@@ -2,8 +2,8 @@
 
 import { execFile } from 'node:child_process'
 import { TirelessError } from '../../domain/error.ts'
-import type { Message } from '../../domain/message.ts'
-import { clipped } from '../../domain/summary.ts'
+import type { ChannelMessage } from '../../domain/message.ts'
+import { clipText } from '../../domain/summary.ts'
 import type { Channel } from '../../ports/channel.ts'
 
 export interface Desktop {
@@ -54,8 +54,8 @@ const describeProblem = (desktop: Desktop): string =>
     : 'there is no desktop in this session'
 
 /** The text is passed as an argument, never inside a script. notify-send interprets markup, so it is escaped. */
-function argsOf({ platform }: Desktop, { kind, text }: Message): string[] {
-  const [title = '', ...rest] = clipped(text, MOST_CHARACTERS).split('\n')
+function argsOf({ platform }: Desktop, { kind, text }: ChannelMessage): string[] {
+  const [title = '', ...rest] = clipText(text, MOST_CHARACTERS).split('\n')
   const body = rest.join('\n').trim()
   if (platform === 'darwin')
     return [

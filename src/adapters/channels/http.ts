@@ -2,7 +2,7 @@
 
 import { TirelessError } from '../../domain/error.ts'
 
-export interface Outgoing {
+export interface ChannelRequest {
   readonly method: 'GET' | 'POST'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
@@ -12,7 +12,12 @@ export interface Outgoing {
 const RETRYABLE = new Set([408, 425, 429])
 
 /** Contract: resolves on 2xx; rejects with an error that says whether to retry. No error quotes the secret address. */
-export async function send(url: string, outgoing: Outgoing, now: number, signal: AbortSignal): Promise<void> {
+export async function postRequest(
+  url: string,
+  outgoing: ChannelRequest,
+  now: number,
+  signal: AbortSignal,
+): Promise<void> {
   const response = await request(url, outgoing, signal)
   // The body is not needed and may be endless.
   await response.body?.cancel().catch(() => {})
@@ -24,7 +29,7 @@ export async function send(url: string, outgoing: Outgoing, now: number, signal:
   throw new TirelessError('channel_unavailable', what, { retryAfterMs: retryAfter(headers.get('retry-after'), now) })
 }
 
-async function request(url: string, { method, headers, body }: Outgoing, signal: AbortSignal): Promise<Response> {
+async function request(url: string, { method, headers, body }: ChannelRequest, signal: AbortSignal): Promise<Response> {
   try {
     return await fetch(url, { method, ...(headers && { headers }), body: body ?? null, redirect: 'manual', signal })
   } catch (thrown) {

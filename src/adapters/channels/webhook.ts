@@ -6,11 +6,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import { TirelessError } from '../../domain/error.ts'
-import type { Message } from '../../domain/message.ts'
+import type { ChannelMessage } from '../../domain/message.ts'
 import { describeMismatch } from '../../domain/mismatch.ts'
-import type { Channel, Incoming, Received } from '../../ports/channel.ts'
+import type { Channel, IncomingRequest, ReceivedMessage } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { send } from './http.ts'
+import { postRequest } from './http.ts'
 
 export interface Webhook {
   readonly url: string
@@ -44,20 +44,20 @@ export function webhookChannel(configured: () => Webhook | undefined, clock: Pic
         'user-agent': 'tireless',
         'x-tireless-timestamp': timestamp,
         'x-tireless-delivery': message.id,
-        'x-tireless-signature': signatureOf(webhook.secret(), timestamp, body),
+        'x-tireless-signature': signBody(webhook.secret(), timestamp, body),
       }
-      await send(webhook.url, { method: 'POST', headers, body }, now, signal)
+      await postRequest(webhook.url, { method: 'POST', headers, body }, now, signal)
     },
     ownChat: () => configured()?.chat_id ?? null,
     receive: (request) => receiveMessage(requireWebhook(configured()), request),
   }
 }
 
-const bodyOf = (webhook: Webhook, { id, kind, chat_id, text, ts }: Message) => ({
+const bodyOf = (webhook: Webhook, { id, kind, chat_id, text, ts }: ChannelMessage) => ({
   ...{ id, kind, chat_id: chat_id ?? webhook.chat_id, text, ts },
 })
 
-export const signatureOf = (secret: string, timestamp: string, body: string): string =>
+export const signBody = (secret: string, timestamp: string, body: string): string =>
   `sha256=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`
 
 const messageShape = z.looseObject({
@@ -69,7 +69,7 @@ const messageShape = z.looseObject({
   kind: z.undefined('this is the message of another runtime, not of a person').optional(),
 })
 
-function receiveMessage(webhook: Webhook, { headers, body, now }: Incoming): Received {
+function receiveMessage(webhook: Webhook, { headers, body, now }: IncomingRequest): ReceivedMessage {
   const timestamp = headers['x-tireless-timestamp'] ?? ''
   const proof = headers['x-tireless-signature'] ?? ''
   const delivery = headers['x-tireless-delivery'] ?? ''
@@ -79,7 +79,7 @@ function receiveMessage(webhook: Webhook, { headers, body, now }: Incoming): Rec
       'the timestamp is missing or too far from now',
       'X-Tireless-Timestamp in seconds, within five minutes',
     )
-  if (!sameText(proof, signatureOf(webhook.secret(), timestamp, body)))
+  if (!sameText(proof, signBody(webhook.secret(), timestamp, body)))
     throw refused('the signature is wrong', 'X-Tireless-Signature: sha256=<hmac of timestamp.body>')
   if (!/^[\x21-\x7e]{1,200}$/.test(delivery))
     throw refused('the delivery id is missing', 'X-Tireless-Delivery: a unique id')
@@ -92,7 +92,7 @@ function receiveMessage(webhook: Webhook, { headers, body, now }: Incoming): Rec
     text,
   }
   // The delivery id is not signed, so the proof against replays uses timestamp and signature.
-  return { heard, proof: `${timestamp} ${proof}` }
+  return { message: heard, proof: `${timestamp} ${proof}` }
 }
 
 function parseMessage(body: string): z.output<typeof messageShape> {

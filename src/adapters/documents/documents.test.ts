@@ -8,15 +8,15 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
-import { MOST_DOCUMENT_BYTES } from '../../domain/document.ts'
+import { MAX_DOCUMENT_BYTES } from '../../domain/document.ts'
 import { TirelessError } from '../../domain/error.ts'
-import { lifted, outsideBlock, renderBlock, withBlock } from '../../domain/runtime-block.ts'
+import { extractBlock, renderRuntimeBlock, replaceBlock, textOutsideBlock } from '../../domain/runtime-block.ts'
 import type { Documents } from '../../ports/documents.ts'
 import { documentsConformance } from '../../testing/documents-conformance.ts'
 import { FakeClock } from '../../testing/fake-clock.ts'
 import { openSqliteStore } from '../stores/sqlite/store.ts'
 import { createDocuments, type DocumentsOptions } from './documents.ts'
-import { diskFiles, type Files } from './files.ts'
+import { type DocumentFiles, diskFiles } from './files.ts'
 
 interface Fixture {
   readonly documents: Documents
@@ -24,7 +24,7 @@ interface Fixture {
   readonly folder: string
   readonly state: string
   readonly clock: FakeClock
-  readonly files: Files
+  readonly files: DocumentFiles
   /** Creates another instance on the same home, as after a restart. */
   again(more?: Partial<DocumentsOptions>): Documents
   edit(text: string | ((text: string) => string)): void
@@ -46,10 +46,10 @@ async function createFixture(t: TestContext, more: Partial<DocumentsOptions> = {
       ...{ kernelId: 'default', store, clock, files, fallback: diskFiles(join(root, 'fallback'), clock) },
       ...{
         mirror: null,
-        guarded: () => false,
+        needsAcceptance: () => false,
         redact: (text: string) => text.replaceAll('hunter2-hunter2', '(secret)'),
       },
-      tell: (event, { message = '' }) => reports.push({ event, message }),
+      report: (event, { message = '' }) => reports.push({ event, message }),
       ...more,
       ...changes,
     })
@@ -77,10 +77,10 @@ async function createFixture(t: TestContext, more: Partial<DocumentsOptions> = {
 const renderTestBlock = (cycle_id: string): string => {
   const counts = { dispatched: 0, succeeded: 0, failed: 0, duration_ms: 1 }
   const said = { updated_at: 'now', status: 'success', failed_agents: [], agent_summary: '', error: null }
-  return renderBlock({ ...counts, ...said, cycle_id }, [], 5)
+  return renderRuntimeBlock({ ...counts, ...said, cycle_id }, [], 5)
 }
 const writeCycle = (documents: Documents, id: string) =>
-  documents.write('STATE.md', (text) => withBlock(text, renderTestBlock(id)), {
+  documents.write('STATE.md', (text) => replaceBlock(text, renderTestBlock(id)), {
     author: 'system',
     reason: 'cycle',
     cycle_id: id,
@@ -110,7 +110,7 @@ describe('documents as files', () => {
     assert.equal(fs.statSync(state).mode & 0o777, 0o600)
     fs.chmodSync(state, 0o644)
     await writeCycle(documents, 'c1')
-    assert.equal(file(), withBlock(text, renderTestBlock('c1')))
+    assert.equal(file(), replaceBlock(text, renderTestBlock('c1')))
     assert.equal(fs.statSync(state).mode & 0o777, 0o644)
     // The replaced file is kept for a minute, because an editor may still have it open.
     await clock.advance(61_000)
@@ -142,30 +142,30 @@ describe('documents as files', () => {
     const text = file()
     assert.equal(text.split('## kernel_runtime').length, 2)
     assert.ok(text.includes('- cycle_id: c100\n'))
-    assert.equal(outsideBlock(text), `${unusual}# state\n## plan\nship it\n\nbehind the block`)
+    assert.equal(textOutsideBlock(text), `${unusual}# state\n## plan\nship it\n\nbehind the block`)
   })
 
   test('case 127, E2: a pasted block counts as text of the owner, wherever it is; our block stays ours', async (t) => {
     const pasted = renderTestBlock('pasted')
     const initial = `# mine\n\`\`\`\n${pasted}\n\`\`\`\nwords\n`
     const { documents, edit, file } = await createFixture(t)
-    const readOutsideBlock = (): string => outsideBlock(file())
+    const readOutsideBlock = (): string => textOutsideBlock(file())
     edit(initial)
     for (const id of ['c1', 'c2']) await writeCycle(documents, id)
     assert.equal(readOutsideBlock(), initial, 'in a file from before the first cycle')
     assert.ok(file().includes('- cycle_id: c2\n') && !file().includes('c1'))
     const edits: [string, (text: string) => string][] = [
       ['behind ours', (text) => `${text}${pasted}\nthe end\n`],
-      ['a copy of ours behind it', (text) => `${text}${lifted(text).block}\n`],
-      ['a copy of ours before it', (text) => `${lifted(text).block}\n${text}`],
+      ['a copy of ours behind it', (text) => `${text}${extractBlock(text).block}\n`],
+      ['a copy of ours before it', (text) => `${extractBlock(text).block}\n${text}`],
       ['between words', (text) => text.replace('words\n', `words\n${pasted}\nmore words\n`)],
-      ['ours is gone', (text) => outsideBlock(text)],
+      ['ours is gone', (text) => textOutsideBlock(text)],
     ]
     for (const [title, change] of edits) {
       const before = file()
       edit(change)
       // The file as the owner sees it, without the previous block.
-      const expected = withoutFirst(file(), lifted(before).block ?? '', title)
+      const expected = withoutFirst(file(), extractBlock(before).block ?? '', title)
       for (const id of ['c3', 'c4', `after ${title}`]) await writeCycle(documents, id)
       assert.equal(collapseLines(readOutsideBlock()), collapseLines(expected), title)
       assert.equal(file().split(`- cycle_id: after ${title}\n`).length, 2, title)
@@ -180,7 +180,7 @@ describe('documents as files', () => {
       edit((now) => now.replace('- a', '- a by the owner'))
       return text.replace('(none)', 'ship it')
     })
-    assert.equal(outsideBlock(created.text), '# state\n## plan\nship it\n## notes\n- a by the owner')
+    assert.equal(textOutsideBlock(created.text), '# state\n## plan\nship it\n## notes\n- a by the owner')
     assert.equal(file(), created.text)
     assert.deepEqual(
       (await documents.versions('STATE.md', 2)).map(({ author }) => author),
@@ -282,7 +282,7 @@ describe('documents as files', () => {
     })
     await documents.seed('STATE.md', '# state\n')
     const { text } = await writeCycle(documents, 'c1')
-    assert.equal(outsideBlock(text), '- edit 0\n- edit 1\n- edit 2\n# state\n')
+    assert.equal(textOutsideBlock(text), '- edit 0\n- edit 1\n- edit 2\n# state\n')
     assert.equal(file(), text)
   })
 
@@ -309,7 +309,7 @@ describe('documents as files', () => {
         if (hasEnded) endedCount += 1
         save(`saved ${saveKind} ${moment}\n`)
         await replaced
-        const late = await files.late('STATE.md')
+        const late = await files.findLateEdit('STATE.md')
         await late?.keep()
         const content = await files.read('STATE.md')
         const texts = [late?.text, content.kind === 'text' ? content.text : content.kind]
@@ -365,7 +365,7 @@ describe('documents as files', () => {
     const damages: [string, () => void][] = [
       ['not UTF-8', () => fs.writeFileSync(state, Buffer.from([35, 0xc3, 0x28]))],
       ['NUL', () => edit('# st\0\0\0')],
-      ['1 MB', () => edit('x'.repeat(MOST_DOCUMENT_BYTES + 1))],
+      ['1 MB', () => edit('x'.repeat(MAX_DOCUMENT_BYTES + 1))],
       ['regular', () => fs.symlinkSync('/etc/passwd', state)],
       ['regular', () => fs.mkdirSync(state)],
     ]
@@ -410,9 +410,9 @@ describe('documents as files', () => {
 
   test('E2: after a kill between file and its note, no edit is detected', async (t) => {
     for (const guarded of [false, true]) {
-      const { documents, again, file, files } = await createFixture(t, { guarded: () => guarded })
+      const { documents, again, file, files } = await createFixture(t, { needsAcceptance: () => guarded })
       await documents.seed('STATE.md', '# it\na\n')
-      const replace: Files['replace'] = async (...args) => {
+      const replace: DocumentFiles['replace'] = async (...args) => {
         await files.replace(...args)
         throw new Error('killed')
       }
@@ -438,7 +438,7 @@ describe('documents as files', () => {
 
 describe('documents that must be accepted', () => {
   const createSeeded = async (t: TestContext): Promise<Fixture> => {
-    const created = await createFixture(t, { guarded: () => true })
+    const created = await createFixture(t, { needsAcceptance: () => true })
     await created.documents.seed('STATE.md', '# state\n(none)\n')
     return created
   }
@@ -454,7 +454,7 @@ describe('documents that must be accepted', () => {
     assert.equal(await documents.pending('STATE.md'), edited)
     assert.match(documents.degraded() ?? '', /STATE\.md was edited as a file.*state diff.*state accept`$/)
     assert.equal(await documents.accept('STATE.md'), 'taken')
-    assert.equal(outsideBlock(file()), '# state\nship it\nby whom?\n')
+    assert.equal(textOutsideBlock(file()), '# state\nship it\nby whom?\n')
     assert.deepEqual([documents.degraded(), await documents.pending('STATE.md')], [null, undefined])
     assert.deepEqual(
       told.map(({ event }) => event),
@@ -477,13 +477,13 @@ describe('documents that must be accepted', () => {
   })
 
   test('E2: a file from before the first start waits, too; once accepted, it replaces the seed', async (t) => {
-    const { documents, edit, file } = await createFixture(t, { guarded: () => true })
+    const { documents, edit, file } = await createFixture(t, { needsAcceptance: () => true })
     edit('# mine\n')
     assert.equal((await documents.seed('STATE.md', '# seed\n')).text, '# seed\n')
     await writeCycle(documents, 'c1')
     assert.equal(file(), '# mine\n')
     assert.equal(await documents.accept('STATE.md'), 'taken')
-    assert.equal(file(), withBlock('# mine\n', renderTestBlock('c1')))
+    assert.equal(file(), replaceBlock('# mine\n', renderTestBlock('c1')))
   })
 
   test('I7: a write into a replaced file is not trusted either: it is saved as a copy', async (t) => {
@@ -521,7 +521,7 @@ describe('documents without their folder', () => {
     fs.renameSync(`${folder}.away`, folder)
     fs.appendFileSync(join(folder, 'STATE.md'), 'edited meanwhile\n')
     await writeCycle(documents, 'c2')
-    assert.equal(outsideBlock(file()), '# state of things\nedited meanwhile\n')
+    assert.equal(textOutsideBlock(file()), '# state of things\nedited meanwhile\n')
     assert.equal(documents.degraded(), null)
     assert.equal(fs.existsSync(fallback), false)
     assert.deepEqual(
@@ -534,10 +534,10 @@ describe('documents without their folder', () => {
     const { again, files, file, folder } = await createFixture(t)
     const noSpace = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
     let isFull = false
-    const limited = (inner: Files): Files => ({
+    const limited = (inner: DocumentFiles): DocumentFiles => ({
       ...inner,
       replace: (...args) => (isFull ? Promise.reject(noSpace) : inner.replace(...args)),
-      putBeside: (...args) => (isFull ? Promise.reject(noSpace) : inner.putBeside(...args)),
+      saveCopy: (...args) => (isFull ? Promise.reject(noSpace) : inner.saveCopy(...args)),
     })
     const fallback = diskFiles(join(folder, '../../fallback'), new FakeClock())
     const documents = again({ files: limited(files), fallback: limited(fallback) })
@@ -553,7 +553,7 @@ describe('documents without their folder', () => {
     isFull = false
     const { text } = await writeCycle(documents, 'c3')
     assert.equal(file(), text)
-    assert.equal(outsideBlock(text), '# state\nby the agent\n')
+    assert.equal(textOutsideBlock(text), '# state\nby the agent\n')
     assert.equal(fs.readdirSync(folder).filter((name) => name.includes('conflict')).length, 1)
     assert.equal(documents.degraded(), null)
   })

@@ -7,45 +7,55 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DOCUMENT_NAMES, type Document, type DocumentName } from '../../domain/document.ts'
 import { asTirelessError, TirelessError } from '../../domain/error.ts'
-import { sectionsOf } from '../../domain/section.ts'
-import { CLEAN, lowest } from '../../domain/trust.ts'
+import { parseSections } from '../../domain/section.ts'
+import { CLEAN_LABEL, lowestLabel } from '../../domain/trust.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Documents, LabelledSection } from '../../ports/documents.ts'
-import { type Store, unlessUnreadable } from '../../ports/store.ts'
-import type { Files } from './files.ts'
-import { createFollower, type Settled } from './follow.ts'
-import type { Mirror } from './mirror.ts'
-import { firstText, isBlank, refuseUnfit, revertedText, withoutNewSecrets } from './texts.ts'
-import { type Tell, Trouble } from './trouble.ts'
-import { kernelVersions } from './versions.ts'
+import { fallbackIfUnreadable, type Store } from '../../ports/store.ts'
+import type { DocumentFiles } from './files.ts'
+import { createFileSync, type SyncResult } from './follow.ts'
+import type { GitMirror } from './mirror.ts'
+import { checkDocumentText, initialText, isBlank, redactAddedLines, revertText } from './texts.ts'
+import { Problems, type ReportEvent } from './trouble.ts'
+import { createDocumentVersions } from './versions.ts'
 
 export interface DocumentsOptions {
   readonly kernelId: string
   readonly store: Store
   readonly clock: Clock
-  readonly files: Files
+  readonly files: DocumentFiles
   /** Used while the documents' own folder cannot be written. */
-  readonly fallback: Files
-  readonly mirror: Mirror | null
+  readonly fallback: DocumentFiles
+  readonly mirror: GitMirror | null
   /** True if edits of files need acceptance, because an agent could have made them. */
-  readonly guarded: () => boolean
+  readonly needsAcceptance: () => boolean
   readonly redact: (text: string) => string
   /** Contract: never throws. */
-  readonly tell: Tell
+  readonly report: ReportEvent
 }
 
-export interface OwnDocuments extends Documents {
+export interface ManagedDocuments extends Documents {
   close(): Promise<void>
 }
 
 /** More lost races than this are no accident. */
 const MAX_ATTEMPTS = 20
 
-export function createDocuments(options: DocumentsOptions): OwnDocuments {
-  const { kernelId: kernel_id, store, clock, files, fallback, mirror, guarded, redact, tell } = options
-  const trouble = new Trouble(tell)
-  const versions = kernelVersions(store, clock, kernel_id)
-  const follower = createFollower({ versions, files, fallback, trouble, tell })
+export function createDocuments(options: DocumentsOptions): ManagedDocuments {
+  const {
+    kernelId: kernel_id,
+    store,
+    clock,
+    files,
+    fallback,
+    mirror,
+    needsAcceptance: guarded,
+    redact,
+    report: tell,
+  } = options
+  const trouble = new Problems(tell)
+  const versions = createDocumentVersions(store, clock, kernel_id)
+  const follower = createFileSync({ versions, files, fallback, trouble, tell })
   const running = new Map<string, Promise<unknown>>()
 
   /** Runs one operation at a time for each key. */
@@ -56,17 +66,17 @@ export function createDocuments(options: DocumentsOptions): OwnDocuments {
     return done
   }
 
-  async function settle(name: DocumentName, accepting = !guarded()): Promise<Settled> {
-    const settled = await follower.settle(name, accepting).catch((thrown) => {
+  async function settle(name: DocumentName, accepting = !guarded()): Promise<SyncResult> {
+    const settled = await follower.synchronize(name, accepting).catch((thrown) => {
       const { code, message } = asTirelessError(thrown)
-      if (code === 'row_unreadable') trouble.is(`the store's ${name}`, message)
+      if (code === 'row_unreadable') trouble.start(`the store's ${name}`, message)
       throw thrown
     })
-    trouble.over(`the store's ${name}`)
+    trouble.end(`the store's ${name}`)
     const subject = `an edit of ${name}`
-    if (settled.pending === undefined) trouble.over(subject)
+    if (settled.pending === undefined) trouble.end(subject)
     else
-      trouble.is(
+      trouble.start(
         subject,
         `${name} was edited as a file. The edit is not in use: the sandbox is off, so an agent could have made it. ` +
           'See it with `tireless state diff`; accept it with `tireless state accept`',
@@ -75,8 +85,8 @@ export function createDocuments(options: DocumentsOptions): OwnDocuments {
   }
 
   /** Contract: undefined if the store cannot read the document, so that the other documents still work. */
-  const settleIfReadable = (name: DocumentName): Promise<Settled | undefined> =>
-    unlessUnreadable(
+  const settleIfReadable = (name: DocumentName): Promise<SyncResult | undefined> =>
+    fallbackIfUnreadable(
       serialize(name, () => settle(name)),
       undefined,
     )
@@ -87,8 +97,8 @@ export function createDocuments(options: DocumentsOptions): OwnDocuments {
         const { latest } = await settle(name)
         const before = latest?.text ?? ''
         const after = change(before)
-        const text = by.author === 'owner' ? after : withoutNewSecrets(before, after, redact)
-        refuseUnfit(name, text)
+        const text = by.author === 'owner' ? after : redactAddedLines(before, after, redact)
+        checkDocumentText(name, text)
         if (latest?.text === text) return latest
         if (!(await versions.add(name, latest, text, by))) continue
         const { latest: written } = await settle(name)
@@ -103,8 +113,8 @@ export function createDocuments(options: DocumentsOptions): OwnDocuments {
     })
 
   async function labels(name: DocumentName, text: string): Promise<readonly LabelledSection[]> {
-    const sections = sectionsOf(text)
-    return (await versions.stained(name)).filter(({ title }) => sections.has(title))
+    const sections = parseSections(text)
+    return (await versions.taintedSections(name)).filter(({ title }) => sections.has(title))
   }
 
   async function findVersion(name: DocumentName, version: number): Promise<Document> {
@@ -122,17 +132,17 @@ export function createDocuments(options: DocumentsOptions): OwnDocuments {
     labels,
     async label(name) {
       const tainted = await labels(name, (await versions.latest(name))?.text ?? '')
-      return tainted.map(({ label }) => label).reduce(lowest, CLEAN)
+      return tainted.map(({ label }) => label).reduce(lowestLabel, CLEAN_LABEL)
     },
     async trust(name) {
-      const titles = (await versions.stained(name)).map(({ title }) => title)
-      if (titles.length > 0) await versions.cleaned(name, titles)
+      const titles = (await versions.taintedSections(name)).map(({ title }) => title)
+      if (titles.length > 0) await versions.clearLabels(name, titles)
       return titles
     },
     read: (name) => serialize(name, async () => (await settle(name)).latest),
     write,
     async seed(name, text) {
-      return write(name, (now) => (isBlank(now) ? firstText(name, text) : now), { author: 'system', reason: 'seed' })
+      return write(name, (now) => (isBlank(now) ? initialText(name, text) : now), { author: 'system', reason: 'seed' })
     },
     versions: (name, limit) => store.documentVersions({ kernel_id, name, limit }),
     version: (name, version) => store.documentVersion(kernel_id, name, version),
@@ -141,14 +151,14 @@ export function createDocuments(options: DocumentsOptions): OwnDocuments {
       await serialize(name, async () => {
         const { pending } = await settle(name)
         if (pending === undefined) return
-        await follower.putBeside(name, 'reverted', pending)
-        await versions.note(name, pending)
+        await follower.saveCopy(name, 'reverted', pending)
+        await versions.noteFile(name, pending)
       })
       const by = {
         author: 'owner',
         reason: target ? `back to version ${target.version}` : 'back to the latest version',
       }
-      return write(name, (now) => (target ? revertedText(now, target.text) : now), by)
+      return write(name, (now) => (target ? revertText(now, target.text) : now), by)
     },
     pending: (name) => serialize(name, async () => (await settle(name)).pending),
     async waiting() {
@@ -160,11 +170,11 @@ export function createDocuments(options: DocumentsOptions): OwnDocuments {
     accept: (name) => serialize(name, async () => (await settle(name, true)).taken),
     async catchUp() {
       for (const name of DOCUMENT_NAMES) {
-        const latest = await unlessUnreadable(versions.latest(name), undefined)
-        if (latest && latest.text !== (await versions.known(name))) await settleIfReadable(name)
+        const latest = await fallbackIfUnreadable(versions.latest(name), undefined)
+        if (latest && latest.text !== (await versions.knownFile(name))) await settleIfReadable(name)
       }
     },
-    degraded: () => trouble.all() ?? describeFallback(fallback, files),
+    degraded: () => trouble.describe() ?? describeFallback(fallback, files),
     commit: (message) =>
       serialize('the mirror', async () => {
         if (!mirror) return
@@ -173,9 +183,9 @@ export function createDocuments(options: DocumentsOptions): OwnDocuments {
         const redacted = texts.map(({ name, text }) => ({ name, text: redact(text) }))
         try {
           await mirror(message, redacted)
-          trouble.over('the git mirror')
+          trouble.end('the git mirror')
         } catch (thrown) {
-          trouble.is('the git mirror', `the git mirror of the documents failed: ${asTirelessError(thrown).message}`)
+          trouble.start('the git mirror', `the git mirror of the documents failed: ${asTirelessError(thrown).message}`)
         }
       }),
     async close() {
@@ -187,7 +197,7 @@ export function createDocuments(options: DocumentsOptions): OwnDocuments {
 }
 
 /** Files that an earlier process wrote to the fallback folder, and that are still there. */
-function describeFallback(fallback: Files, { folder }: Files): string | null {
+function describeFallback(fallback: DocumentFiles, { folder }: DocumentFiles): string | null {
   const left = DOCUMENT_NAMES.filter((name) => existsSync(join(fallback.folder, name)))
   return left.length === 0
     ? null

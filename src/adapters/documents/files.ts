@@ -4,51 +4,51 @@ import { constants } from 'node:fs'
 import { chmod, link, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, iso } from '../../ports/clock.ts'
-import { type Found, isSameText, openFound } from './found.ts'
-import { createTakenFiles, type Late } from './taken.ts'
+import { type DocumentFileContent, isSameContent, openDocumentFile } from './found.ts'
+import { createReplacedFiles, type LateEdit } from './taken.ts'
 
 /** Why a copy was saved next to the file; part of the copy's name. */
-export type Beside = (typeof KINDS)[number]
+export type SavedCopyKind = (typeof KINDS)[number]
 const KINDS = ['torn', 'conflict', 'reverted'] as const
 
-export interface Files {
+export interface DocumentFiles {
   readonly folder: string
   /** Contract: the content of the file; throws if the folder cannot be read. */
-  read(name: string): Promise<Found>
+  read(name: string): Promise<DocumentFileContent>
   /**
    * Contract: the new text is on disk when this resolves. Returns false and overwrites nothing if the file is no longer
    * `over`. A save during the replacement is found by `late`.
    */
-  replace(name: string, text: string, over: Found): Promise<boolean>
+  replace(name: string, text: string, over: DocumentFileContent): Promise<boolean>
   /** Contract: a text that an editor wrote into a replaced file; returned until its `keep` is called. */
-  late(name: string): Promise<Late | undefined>
+  findLateEdit(name: string): Promise<LateEdit | undefined>
   /** Contract: moves the invalid file aside and returns its new name; undefined if it is valid by now and stays. */
   setAside(name: string): Promise<string | undefined>
   /** Contract: saves a text next to the file and returns its name. */
-  putBeside(name: string, kind: Beside, text: string): Promise<string>
+  saveCopy(name: string, kind: SavedCopyKind, text: string): Promise<string>
   remove(name: string): Promise<void>
   close(): Promise<void>
 }
 
 const MAX_COPIES = 20
 
-export function diskFiles(folder: string, clock: Clock): Files {
+export function diskFiles(folder: string, clock: Clock): DocumentFiles {
   const pathOf = (name: string): string => join(folder, name)
-  const replaced = createTakenFiles(folder, clock, async (name, path) => {
+  const replaced = createReplacedFiles(folder, clock, async (name, path) => {
     await rename(path, pathOf(await makeCopyName(name, 'torn')))
   })
 
-  async function swap(name: string, temporary: string, over: Found): Promise<boolean> {
-    const { found, handle } = await openFound(pathOf(name))
+  async function swap(name: string, temporary: string, over: DocumentFileContent): Promise<boolean> {
+    const { found, handle } = await openDocumentFile(pathOf(name))
     const mode = handle && (await handle.stat()).mode & 0o777
     await handle?.close()
-    if (!isSameText(found, over)) return false
+    if (!isSameContent(found, over)) return false
     if (mode !== undefined) await chmod(temporary, mode)
     return replaced.exchange(name, temporary, over)
   }
 
   /** Also deletes the oldest copies beyond the limit. */
-  async function makeCopyName(name: string, kind: Beside): Promise<string> {
+  async function makeCopyName(name: string, kind: SavedCopyKind): Promise<string> {
     const stampOf = (entry: string): string => entry.slice(entry.indexOf('-', name.length))
     const copies = (await readdir(folder))
       .filter((entry) => KINDS.some((one) => entry.startsWith(`${name}.${one}-`)))
@@ -76,7 +76,7 @@ export function diskFiles(folder: string, clock: Clock): Files {
         await rm(temporary, { force: true })
       }
     },
-    late: replaced.late,
+    findLateEdit: replaced.findLateEdit,
     async setAside(name) {
       const copyName = await makeCopyName(name, 'torn')
       await rename(pathOf(name), pathOf(copyName))
@@ -85,7 +85,7 @@ export function diskFiles(folder: string, clock: Clock): Files {
       await syncFolder(folder)
       return isBack ? undefined : copyName
     },
-    async putBeside(name, kind, text) {
+    async saveCopy(name, kind, text) {
       await mkdir(folder, { recursive: true, mode: 0o700 })
       const copyName = await makeCopyName(name, kind)
       await writeNew(pathOf(copyName), text)
@@ -97,8 +97,8 @@ export function diskFiles(folder: string, clock: Clock): Files {
   }
 }
 
-async function readFound(path: string): Promise<Found> {
-  const opened = await openFound(path)
+async function readFound(path: string): Promise<DocumentFileContent> {
+  const opened = await openDocumentFile(path)
   await opened.handle?.close()
   return opened.found
 }

@@ -5,25 +5,25 @@
 
 import type { Document, DocumentName } from '../../domain/document.ts'
 import { TirelessError } from '../../domain/error.ts'
-import type { Taken } from '../../ports/documents.ts'
-import type { Beside, Files } from './files.ts'
-import { type Found, sha256 } from './found.ts'
-import type { Late } from './taken.ts'
-import { isBlank, mergedEdit } from './texts.ts'
-import type { Tell, Trouble } from './trouble.ts'
-import type { Versions } from './versions.ts'
+import type { EditOutcome } from '../../ports/documents.ts'
+import type { DocumentFiles, SavedCopyKind } from './files.ts'
+import { type DocumentFileContent, sha256 } from './found.ts'
+import type { LateEdit } from './taken.ts'
+import { isBlank, mergeFileEdit } from './texts.ts'
+import type { Problems, ReportEvent } from './trouble.ts'
+import type { DocumentVersions } from './versions.ts'
 
-export interface FollowOptions {
-  readonly versions: Versions
-  readonly files: Files
-  readonly fallback: Files
-  readonly trouble: Trouble
-  readonly tell: Tell
+export interface FileSyncDeps {
+  readonly versions: DocumentVersions
+  readonly files: DocumentFiles
+  readonly fallback: DocumentFiles
+  readonly trouble: Problems
+  readonly tell: ReportEvent
 }
 
-export interface Settled {
+export interface SyncResult {
   readonly latest: Document | undefined
-  readonly taken: Taken
+  readonly taken: EditOutcome
   /** The text of an edit that awaits acceptance. */
   readonly pending?: string
 }
@@ -33,32 +33,32 @@ interface Edit {
   /** The text that was edited. */
   readonly base: string | undefined
   /** Set if the edit was written into a file that had just been replaced. */
-  readonly late: Late | undefined
+  readonly late: LateEdit | undefined
 }
 
 interface Snapshot {
   readonly latest: Document | undefined
   /** The last known content of the file. */
   readonly known: string | undefined
-  readonly found: Found
+  readonly found: DocumentFileContent
   readonly edit: Edit | undefined
 }
 
 /** If the file changes more often than this during one call, the next call continues. */
 const MAX_ROUNDS = 8
 
-export interface Follower {
+export interface FileSync {
   /** Contract: throws store errors only. `accepting`: edits are merged; otherwise they stay in the file. */
-  settle(name: DocumentName, accepting: boolean): Promise<Settled>
+  synchronize(name: DocumentName, accepting: boolean): Promise<SyncResult>
   /** Contract: saves a text that would be lost next to the document's file and returns its path. */
-  putBeside(name: DocumentName, kind: Beside, text: string): Promise<string>
+  saveCopy(name: DocumentName, kind: SavedCopyKind, text: string): Promise<string>
 }
 
-export function createFollower({ versions, files, fallback, trouble, tell }: FollowOptions): Follower {
+export function createFileSync({ versions, files, fallback, trouble, tell }: FileSyncDeps): FileSync {
   async function takeSnapshot(name: DocumentName): Promise<Snapshot> {
-    const late = await files.late(name)
+    const late = await files.findLateEdit(name)
     const found = await files.read(name)
-    const [latest, known] = [await versions.latest(name), await versions.known(name)]
+    const [latest, known] = [await versions.latest(name), await versions.knownFile(name)]
     if (late === undefined) return { latest, known, found, edit: detectEdit(found, known, latest) }
     if (late.text !== known && late.text !== latest?.text)
       return { latest, known, found, edit: { text: late.text, base: await findBase(name, late, known), late } }
@@ -67,19 +67,23 @@ export function createFollower({ versions, files, fallback, trouble, tell }: Fol
   }
 
   /** The text that a late edit started from. If the replaced file was empty, the last known content is assumed. */
-  async function findBase(name: DocumentName, { over, overSha }: Late, known?: string): Promise<string | undefined> {
+  async function findBase(
+    name: DocumentName,
+    { known: over, knownSha: overSha }: LateEdit,
+    known?: string,
+  ): Promise<string | undefined> {
     if (over) return over.kind === 'text' && !isBlank(over.text) ? over.text : known
-    return known !== undefined && sha256(known) === overSha ? known : versions.withSha(name, overSha)
+    return known !== undefined && sha256(known) === overSha ? known : versions.textWithSha(name, overSha)
   }
 
   /** A late edit with an unknown base is not merged: that would undo newer changes. */
-  async function mergeEdit(name: DocumentName, { text, base, late }: Edit): Promise<Taken> {
+  async function mergeEdit(name: DocumentName, { text, base, late }: Edit): Promise<EditOutcome> {
     for (;;) {
       const latest = await versions.latest(name)
-      const merged = late && base === undefined ? null : mergedEdit(name, { base, ours: latest?.text, theirs: text })
+      const merged = late && base === undefined ? null : mergeFileEdit(name, { base, ours: latest?.text, theirs: text })
       if (merged === null) {
         await saveConflict(name, text)
-        if (!late) await versions.note(name, text)
+        if (!late) await versions.noteFile(name, text)
         return 'clash'
       }
       if (late && merged === latest?.text) return 'none'
@@ -94,12 +98,12 @@ export function createFollower({ versions, files, fallback, trouble, tell }: Fol
     tell('clash', { about: name, message })
   }
 
-  async function putBeside(name: DocumentName, kind: Beside, text: string): Promise<string> {
+  async function putBeside(name: DocumentName, kind: SavedCopyKind, text: string): Promise<string> {
     try {
-      return `${files.folder}/${await files.putBeside(name, kind, text)}`
+      return `${files.folder}/${await files.saveCopy(name, kind, text)}`
     } catch (thrown) {
       if (thrown instanceof TirelessError) throw thrown
-      return `${fallback.folder}/${await fallback.putBeside(name, kind, text)}`
+      return `${fallback.folder}/${await fallback.saveCopy(name, kind, text)}`
     }
   }
 
@@ -118,14 +122,14 @@ export function createFollower({ versions, files, fallback, trouble, tell }: Fol
     if (!latest) return true
     const isCurrent = found.kind === 'text' && found.text === latest.text
     if (!isCurrent && !(await files.replace(name, latest.text, found))) return false
-    if (known !== latest.text) await versions.note(name, latest.text)
-    trouble.over(name)
+    if (known !== latest.text) await versions.noteFile(name, latest.text)
+    trouble.end(name)
     await fallback.remove(name).catch(() => {})
     return true
   }
 
-  async function synchronize(name: DocumentName, accepting: boolean): Promise<Settled> {
-    let taken: Taken = 'none'
+  async function synchronize(name: DocumentName, accepting: boolean): Promise<SyncResult> {
+    let taken: EditOutcome = 'none'
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const snapshot = await takeSnapshot(name)
       const { latest, found, edit } = snapshot
@@ -140,22 +144,22 @@ export function createFollower({ versions, files, fallback, trouble, tell }: Fol
   }
 
   /** Writes the latest version to the fallback folder, because the document's own folder cannot be used. */
-  async function fallBack(name: DocumentName, cause: unknown): Promise<Settled> {
+  async function fallBack(name: DocumentName, cause: unknown): Promise<SyncResult> {
     const latest = await versions.latest(name)
     const broken = `${files.folder}/${name} cannot be used (${String(cause)})`
     try {
       if (latest) await fallback.replace(name, latest.text, await fallback.read(name))
-      trouble.is(name, `${broken}; meanwhile it is ${fallback.folder}/${name}`)
+      trouble.start(name, `${broken}; meanwhile it is ${fallback.folder}/${name}`)
     } catch (thrown) {
       if (thrown instanceof TirelessError) throw thrown
-      trouble.is(name, `${broken}, nor can ${fallback.folder}; meanwhile only the store has it`)
+      trouble.start(name, `${broken}, nor can ${fallback.folder}; meanwhile only the store has it`)
     }
     return { latest, taken: 'none' }
   }
 
   return {
-    putBeside,
-    async settle(name, accepting) {
+    saveCopy: putBeside,
+    async synchronize(name, accepting) {
       try {
         return await synchronize(name, accepting)
       } catch (thrown) {
@@ -168,7 +172,11 @@ export function createFollower({ versions, files, fallback, trouble, tell }: Fol
 }
 
 /** An empty file is no edit: it is being written, or was lost. Neither is the latest version, also if not yet noted. */
-function detectEdit(found: Found, known: string | undefined, latest: Document | undefined): Edit | undefined {
+function detectEdit(
+  found: DocumentFileContent,
+  known: string | undefined,
+  latest: Document | undefined,
+): Edit | undefined {
   if (found.kind !== 'text' || isBlank(found.text) || found.text === known || found.text === latest?.text)
     return undefined
   return { text: found.text, base: known, late: undefined }

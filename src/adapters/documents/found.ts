@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import { MOST_DOCUMENT_BYTES } from '../../domain/document.ts'
+import { MAX_DOCUMENT_BYTES } from '../../domain/document.ts'
 
-export type Found =
+export type DocumentFileContent =
   | { readonly kind: 'absent' }
   | { readonly kind: 'text'; readonly text: string }
   /** The content is not a valid document. */
@@ -15,12 +15,12 @@ const PIECE_BYTES = 16 * 1024
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-export function isSameText(a: Found, b: Found): boolean {
+export function isSameContent(a: DocumentFileContent, b: DocumentFileContent): boolean {
   return a.kind === 'text' && b.kind === 'text' ? a.text === b.text : a.kind === b.kind
 }
 
-export interface Opened {
-  readonly found: Found
+export interface OpenedFile {
+  readonly found: DocumentFileContent
   /** Set if the path is a readable file. */
   readonly handle?: FileHandle
 }
@@ -28,7 +28,7 @@ export interface Opened {
 /** Errors of open for a link or a socket. */
 const NOT_A_FILE = new Set(['ELOOP', 'ENXIO'])
 
-export async function openFound(path: string): Promise<Opened> {
+export async function openDocumentFile(path: string): Promise<OpenedFile> {
   let handle: FileHandle
   try {
     handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
@@ -39,17 +39,17 @@ export async function openFound(path: string): Promise<Opened> {
     throw thrown
   }
   try {
-    return { found: await contentOf(handle), handle }
+    return { found: await readContent(handle), handle }
   } catch (thrown) {
     await handle.close()
     throw thrown
   }
 }
 
-export async function contentOf(handle: FileHandle): Promise<Found> {
+export async function readContent(handle: FileHandle): Promise<DocumentFileContent> {
   if (!(await handle.stat()).isFile()) return { kind: 'torn', why: 'it is not a regular file' }
-  const bytes = await readUpTo(MOST_DOCUMENT_BYTES + 1, handle)
-  if (bytes.length > MOST_DOCUMENT_BYTES) return { kind: 'torn', why: 'it is larger than 1 MB' }
+  const bytes = await readUpTo(MAX_DOCUMENT_BYTES + 1, handle)
+  if (bytes.length > MAX_DOCUMENT_BYTES) return { kind: 'torn', why: 'it is larger than 1 MB' }
   const text = decodeText(bytes)
   if (text === undefined) return { kind: 'torn', why: 'it is not UTF-8 text' }
   return text.includes('\0') ? { kind: 'torn', why: 'it contains a NUL character' } : { kind: 'text', text }

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { FakeClock } from '../../testing/fake-clock.ts'
-import { bareGitIn } from '../envs/git.ts'
-import { gitMirror } from './mirror.ts'
+import { createBareGit } from '../envs/git.ts'
+import { createGitMirror } from './mirror.ts'
 
 const { PATH } = process.env
 
@@ -17,7 +17,7 @@ function createMirror(t: TestContext, env: Readonly<Record<string, string | unde
   t.after(() => fs.rmSync(root, { recursive: true }))
   const gitDir = join(root, 'versions/kernels/default.git')
   const clock = new FakeClock({ now: Date.UTC(2030, 0, 1) })
-  const mirror = gitMirror({ gitDir, clock, git: bareGitIn(root, env) })
+  const mirror = createGitMirror({ gitDir, clock, git: createBareGit(root, env) })
   return { root, gitDir, clock, mirror, show: (...args: string[]) => git(gitDir, ...args) }
 }
 
@@ -114,7 +114,7 @@ test('case 121: nothing is committed if git reports another repository', async (
   const other = join(root, 'other.git')
   fs.mkdirSync(other)
   const verbs: string[] = []
-  const redirected = gitMirror({
+  const redirected = createGitMirror({
     gitDir: join(root, 'mirror.git'),
     clock,
     async git([, gitDir = '', verb = '']) {

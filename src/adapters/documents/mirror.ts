@@ -10,20 +10,20 @@ import { TirelessError } from '../../domain/error.ts'
 import type { Clock } from '../../ports/clock.ts'
 
 /** Contract: runs git without inherited environment and configuration. */
-export type Git = (
+export type RunGit = (
   args: readonly string[],
   input?: string,
 ) => Promise<{ readonly ok: boolean; readonly output: string }>
 
 /** Contract: throws if no commit could be made. */
-export type Mirror = (
+export type GitMirror = (
   message: string,
   files: readonly { readonly name: string; readonly text: string }[],
 ) => Promise<void>
 
-export interface MirrorOptions {
+export interface GitMirrorOptions {
   readonly gitDir: string
-  readonly git: Git
+  readonly git: RunGit
   readonly clock: Clock
 }
 
@@ -40,7 +40,7 @@ const GC_ARGS = ['-c', 'gc.auto=1000', '-c', 'gc.autoDetach=false', 'gc', '--aut
 const SAMPLE_FOLDER = 'objects/17'
 const MAX_IN_SAMPLE = 4
 
-export function gitMirror({ gitDir, git, clock }: MirrorOptions): Mirror {
+export function createGitMirror({ gitDir, git, clock }: GitMirrorOptions): GitMirror {
   const run = (args: readonly string[], input?: string) => git(['--git-dir', gitDir, ...args], input)
   async function runOrThrow(args: readonly string[], input?: string): Promise<string> {
     const { ok, output } = await run(args, input)

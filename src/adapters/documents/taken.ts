@@ -7,32 +7,32 @@ import { linkSync, renameSync } from 'node:fs'
 import { type FileHandle, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../ports/clock.ts'
-import { contentOf, type Found, isSameText, openFound, sha256 } from './found.ts'
+import { type DocumentFileContent, isSameContent, openDocumentFile, readContent, sha256 } from './found.ts'
 
 /** A text that an editor wrote into a replaced file. */
-export interface Late {
+export interface LateEdit {
   readonly text: string
   /** SHA-256 of the file's known content at its replacement. */
-  readonly overSha: string
+  readonly knownSha: string
   /** The known content itself; undefined after a restart. */
-  readonly over: Found | undefined
+  readonly known: DocumentFileContent | undefined
   /** Call this once the text is saved elsewhere; until then it is reported again. */
   keep(): Promise<void>
 }
 
-export interface TakenFiles {
+export interface ReplacedFiles {
   /** Contract: puts `fresh` at `name`; false, with nothing lost, if another file was created there meanwhile. */
-  exchange(name: string, fresh: string, over: Found): Promise<boolean>
-  late(name: string): Promise<Late | undefined>
+  exchange(name: string, fresh: string, over: DocumentFileContent): Promise<boolean>
+  findLateEdit(name: string): Promise<LateEdit | undefined>
   close(): Promise<void>
 }
 
-type TextContent = Found & { readonly kind: 'text' }
+type TextContent = DocumentFileContent & { readonly kind: 'text' }
 
 interface KeptFile {
   readonly handle: FileHandle
   path: string
-  over: Found | undefined
+  over: DocumentFileContent | undefined
   overSha: string
   readonly keptAt: number
   /** When the file was last read, and its time and size then. */
@@ -47,11 +47,11 @@ const MAX_KEPT = 32
 const TICK_MS = 100
 
 /** `keepUnreadable`: saves a file that is not a valid document. */
-export function createTakenFiles(
+export function createReplacedFiles(
   folder: string,
   clock: Clock,
   keepUnreadable: (name: string, path: string) => Promise<void>,
-): TakenFiles {
+): ReplacedFiles {
   const kept = new Map<string, KeptFile[]>()
   /** Makes names unique. */
   let count = 0
@@ -74,7 +74,7 @@ export function createTakenFiles(
   }
 
   async function keepFile(name: string, path: string, before: Pick<KeptFile, 'over' | 'overSha'>): Promise<void> {
-    const { handle } = await openFound(path)
+    const { handle } = await openDocumentFile(path)
     if (handle) kept.get(name)?.push({ ...before, handle, path, keptAt: clock.now(), readAt: 0, stamp: '' })
     else await keepUnreadable(name, path)
   }
@@ -87,7 +87,7 @@ export function createTakenFiles(
     const { mtimeMs, size } = await replaced.handle.stat()
     const stamp = `${mtimeMs} ${size}`
     if (stamp === replaced.stamp && mtimeMs + TICK_MS < replaced.readAt) return undefined
-    const found = await contentOf(replaced.handle)
+    const found = await readContent(replaced.handle)
     if (found.kind === 'text' && isNewText(found, replaced)) return found
     replaced.stamp = stamp
     replaced.readAt = readAt
@@ -95,7 +95,7 @@ export function createTakenFiles(
   }
 
   async function discard(name: string, replaced: KeptFile): Promise<void> {
-    const found = await contentOf(replaced.handle)
+    const found = await readContent(replaced.handle)
     if (isNewText(found, replaced)) return
     if (found.kind === 'torn') await keepUnreadable(name, replaced.path)
     else await rm(replaced.path, { force: true })
@@ -125,12 +125,12 @@ export function createTakenFiles(
       if (isMoved) await keepFile(name, keptPath, { over, overSha })
       return isPut
     },
-    async late(name) {
+    async findLateEdit(name) {
       for (const replaced of [...(await loadKept(name))]) {
         const found = await readNewText(replaced)
         if (found === undefined) continue
         const { over, overSha } = replaced
-        return { text: found.text, over, overSha, keep: () => keep(name, replaced, found) }
+        return { text: found.text, known: over, knownSha: overSha, keep: () => keep(name, replaced, found) }
       }
       const all = [...(await loadKept(name))]
       const oldest = clock.now() - KEEP_MS
@@ -148,9 +148,9 @@ export function createTakenFiles(
 }
 
 /** An empty file does not count: an editor is about to write it. */
-function isNewText(found: Found, { over, overSha }: KeptFile): boolean {
+function isNewText(found: DocumentFileContent, { over, overSha }: KeptFile): boolean {
   if (found.kind !== 'text' || found.text.trim() === '') return false
-  return over === undefined ? sha256(found.text) !== overSha : !isSameText(found, over)
+  return over === undefined ? sha256(found.text) !== overSha : !isSameContent(found, over)
 }
 
 function moveIfPresent(from: string, to: string): boolean {

@@ -1,25 +1,25 @@
 /** Current problems by subject. Reports when a problem starts, changes or ends. */
 
-export type Tell = (event: string, details: Readonly<Record<string, string>>) => void
+export type ReportEvent = (event: string, details: Readonly<Record<string, string>>) => void
 
-export class Trouble {
+export class Problems {
   readonly #known = new Map<string, string>()
-  readonly #tell: Tell
+  readonly #tell: ReportEvent
 
-  constructor(tell: Tell) {
+  constructor(tell: ReportEvent) {
     this.#tell = tell
   }
 
-  is(subject: string, message: string): void {
+  start(subject: string, message: string): void {
     if (this.#known.get(subject) !== message) this.#tell('degraded', { about: subject, message })
     this.#known.set(subject, message)
   }
 
-  over(subject: string): void {
+  end(subject: string): void {
     if (this.#known.delete(subject)) this.#tell('recovered', { about: subject })
   }
 
-  all(): string | null {
+  describe(): string | null {
     return this.#known.size === 0 ? null : [...this.#known.values()].join('; ')
   }
 }

@@ -1,32 +1,32 @@
 /** Versions of one kernel's documents in the store. */
 
-import { type Document, type DocumentName, MOST_VERSIONS } from '../../domain/document.ts'
+import { type Document, type DocumentName, MAX_VERSIONS } from '../../domain/document.ts'
 import { asTirelessError } from '../../domain/error.ts'
 import { changedSections } from '../../domain/section.ts'
-import { CLEAN, isClean, type Label } from '../../domain/trust.ts'
+import { CLEAN_LABEL, isCleanLabel, type Label } from '../../domain/trust.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { By } from '../../ports/documents.ts'
+import type { Attribution } from '../../ports/documents.ts'
 import { commitOne, type Op, type Store } from '../../ports/store.ts'
 
-export interface Versions {
+export interface DocumentVersions {
   latest(name: DocumentName): Promise<Document | undefined>
   /** The text of a kept version, by its SHA-256. */
-  withSha(name: DocumentName, sha256: string): Promise<string | undefined>
+  textWithSha(name: DocumentName, sha256: string): Promise<string | undefined>
   /** The last known content of the file. */
-  known(name: DocumentName): Promise<string | undefined>
+  knownFile(name: DocumentName): Promise<string | undefined>
   /**
    * Contract: adds a version after `latest`; false if another came first. `file`: the file's content, noted in the same
    * commit.
    */
-  add(name: DocumentName, latest: Document | undefined, text: string, by: By, file?: string): Promise<boolean>
+  add(name: DocumentName, latest: Document | undefined, text: string, by: Attribution, file?: string): Promise<boolean>
   /** Sections with text from untrusted sources. */
-  stained(name: DocumentName): Promise<readonly { readonly title: string; readonly label: Label }[]>
-  cleaned(name: DocumentName, titles: readonly string[]): Promise<void>
+  taintedSections(name: DocumentName): Promise<readonly { readonly title: string; readonly label: Label }[]>
+  clearLabels(name: DocumentName, titles: readonly string[]): Promise<void>
   /** Records the content of the file. */
-  note(name: DocumentName, text: string): Promise<void>
+  noteFile(name: DocumentName, text: string): Promise<void>
 }
 
-export function kernelVersions(store: Store, clock: Clock, kernel_id: string): Versions {
+export function createDocumentVersions(store: Store, clock: Clock, kernel_id: string): DocumentVersions {
   const labelKey = (name: DocumentName, title: string): string => `section ${kernel_id} ${name} ${title}`
   const projectOp = (name: DocumentName, text: string): Op & { op: 'project' } => ({
     op: 'project',
@@ -36,13 +36,13 @@ export function kernelVersions(store: Store, clock: Clock, kernel_id: string): V
   })
   return {
     latest: (name) => store.document(kernel_id, name),
-    async withSha(name, sha256) {
-      const all = await store.documentVersions({ kernel_id, name, limit: 2 * MOST_VERSIONS })
+    async textWithSha(name, sha256) {
+      const all = await store.documentVersions({ kernel_id, name, limit: 2 * MAX_VERSIONS })
       const found = all.find((version) => version.sha256 === sha256)
       return found && (await store.documentVersion(kernel_id, name, found.version))?.text
     },
-    known: (name) => store.projection(kernel_id, name),
-    async add(name, latest, text, { author, reason, cycle_id = null, label = CLEAN }, file) {
+    knownFile: (name) => store.projection(kernel_id, name),
+    async add(name, latest, text, { author, reason, cycle_id = null, label = CLEAN_LABEL }, file) {
       const base = latest?.sha256 ?? null
       const documentOp = {
         op: 'document',
@@ -56,7 +56,7 @@ export function kernelVersions(store: Store, clock: Clock, kernel_id: string): V
         now: clock.now(),
       } as const
       try {
-        const labelOps = isClean(label)
+        const labelOps = isCleanLabel(label)
           ? []
           : changedSections(latest?.text ?? '', text).map(
               (title) => ({ op: 'label', of: labelKey(name, title), label }) as const,
@@ -68,17 +68,17 @@ export function kernelVersions(store: Store, clock: Clock, kernel_id: string): V
         throw thrown
       }
     },
-    async stained(name) {
+    async taintedSections(name) {
       const prefix = labelKey(name, '')
       return (await store.labels(prefix)).map(({ of, label }) => ({ title: of.slice(prefix.length), label }))
     },
-    async cleaned(name, titles) {
+    async clearLabels(name, titles) {
       await commitOne(
         store,
         titles.map((title) => ({ op: 'label', of: labelKey(name, title), label: null }) as const),
       )
     },
-    async note(name, text) {
+    async noteFile(name, text) {
       await commitOne(store, [projectOp(name, text)])
     },
   }

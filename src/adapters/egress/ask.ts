@@ -2,12 +2,12 @@
  * Sends a request and follows allowed redirects. Each hop is checked and connected separately; one timeout covers all.
  */
 
-import { type Address, addressOf, isSameSite } from '../../domain/address.ts'
+import { type Address, isSameSite, parseHttpAddress } from '../../domain/address.ts'
 import { TirelessError } from '../../domain/error.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Answered, Egress, EgressRules, Outgoing, SentOn } from '../../ports/egress.ts'
-import { exchange } from './exchange.ts'
-import { type Reach, unreachable } from './reach.ts'
+import type { Egress, EgressRequest, EgressResponse, EgressRules, UnfollowedRedirect } from '../../ports/egress.ts'
+import { requestWhole } from './exchange.ts'
+import { type ResolveHost, unreachableError } from './reach.ts'
 
 const TIMEOUT_MS = 30_000
 const MAX_HOPS = 5
@@ -15,11 +15,11 @@ const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308]
 
 interface Deps {
   readonly rules: EgressRules
-  readonly reach: Reach
+  readonly reach: ResolveHost
   readonly clock: Clock
 }
 
-export function asking({ rules, reach, clock }: Deps): Egress['ask'] {
+export function createRequester({ rules, reach, clock }: Deps): Egress['ask'] {
   return async (outgoing, signal) => {
     const [timeout, done] = [new AbortController(), new AbortController()]
     void clock.sleep(TIMEOUT_MS, done.signal).then(() => done.signal.aborted || timeout.abort())
@@ -29,7 +29,7 @@ export function asking({ rules, reach, clock }: Deps): Egress['ask'] {
     } catch (thrown) {
       if (signal.aborted) throw new TirelessError('aborted', 'the request was cancelled', { cause: thrown })
       if (timeout.signal.aborted)
-        throw unreachable(outgoing.to, `no complete response within ${TIMEOUT_MS / 1000} s`, thrown)
+        throw unreachableError(outgoing.to, `no complete response within ${TIMEOUT_MS / 1000} s`, thrown)
       throw thrown
     } finally {
       done.abort('over')
@@ -41,15 +41,15 @@ export function asking({ rules, reach, clock }: Deps): Egress['ask'] {
 
 async function followHops(
   rules: EgressRules,
-  reach: Reach,
-  outgoing: Outgoing,
+  reach: ResolveHost,
+  outgoing: EgressRequest,
   signal: AbortSignal,
-): Promise<Answered | SentOn> {
+): Promise<EgressResponse | UnfollowedRedirect> {
   let { to } = outgoing
   for (let hop = 0; ; hop += 1) {
     // Headers may contain keys, so only the requested host receives them.
     const headers = isSameOrigin(to, outgoing.to) ? outgoing.headers : undefined
-    const answered = await exchange(
+    const answered = await requestWhole(
       headers ? { ...outgoing, to, headers } : withoutHeaders(outgoing, to),
       await reach(to),
       signal,
@@ -66,7 +66,7 @@ async function followHops(
 const isSameOrigin = (a: Address, b: Address): boolean =>
   a.scheme === b.scheme && a.host === b.host && a.port === b.port
 
-function withoutHeaders({ headers: _, ...rest }: Outgoing, to: Address): Outgoing {
+function withoutHeaders({ headers: _, ...rest }: EgressRequest, to: Address): EgressRequest {
   return { ...rest, to }
 }
 
@@ -74,7 +74,7 @@ const isSafe = (method: string): boolean => method === 'GET' || method === 'HEAD
 
 function redirectTarget({ url }: Address, location: string): Address | undefined {
   const full = URL.canParse(location, url) ? new URL(location, url).href : location
-  const parsed = addressOf(full)
+  const parsed = parseHttpAddress(full)
   return parsed.kind === 'read' ? parsed.value : undefined
 }
 

@@ -4,7 +4,7 @@ import type { Duplex, Readable } from 'node:stream'
 import zlib from 'node:zlib'
 import { TirelessError } from '../../domain/error.ts'
 
-export interface Taken {
+export interface LimitedBody {
   readonly bytes: Buffer
   readonly cut: boolean
 }
@@ -17,7 +17,7 @@ const DECOMPRESSORS: Readonly<Record<string, () => Duplex>> = {
 }
 
 /** `encoding`: the `content-encoding` header. Several encodings are refused: only a zip bomb needs them. */
-export function unpacked(from: Readable, encoding: string | undefined): Readable {
+export function decompress(from: Readable, encoding: string | undefined): Readable {
   const name = encoding?.trim().toLowerCase() ?? 'identity'
   const decompressor = DECOMPRESSORS[name]
   if (!decompressor && name !== 'identity' && name !== '')
@@ -28,8 +28,12 @@ export function unpacked(from: Readable, encoding: string | undefined): Readable
   return decompressor ? pipeBoth(from, decompressor()) : from
 }
 
-export async function bodyOf(from: Readable, encoding: string | undefined, maxBytes: number): Promise<Taken> {
-  const source = unpacked(from, encoding)
+export async function readLimitedBody(
+  from: Readable,
+  encoding: string | undefined,
+  maxBytes: number,
+): Promise<LimitedBody> {
+  const source = decompress(from, encoding)
   const kept: Buffer[] = []
   let left = maxBytes
   try {

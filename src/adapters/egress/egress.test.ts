@@ -10,8 +10,8 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import tls from 'node:tls'
 import zlib from 'node:zlib'
-import { type Address, addressOf } from '../../domain/address.ts'
-import { egressRules, ownersRules } from '../../policy/egress.ts'
+import { type Address, parseHttpAddress } from '../../domain/address.ts'
+import { createEgressRules, ownerAddressRules } from '../../policy/egress.ts'
 import type { Egress, Resolver } from '../../ports/egress.ts'
 import { FakeClock } from '../../testing/fake-clock.ts'
 import { systemClock } from '../clock.ts'
@@ -20,7 +20,7 @@ import { createEgress } from './egress.ts'
 const neverAborts = (): AbortSignal => new AbortController().signal
 
 function parseAddress(url: string): Address {
-  const parsed = addressOf(url)
+  const parsed = parseHttpAddress(url)
   assert.ok(parsed.kind === 'read', url)
   return parsed.value
 }
@@ -50,8 +50,8 @@ function egressWith(
   resolve: Resolver = async () => ['127.0.0.1'],
   clock = systemClock as typeof systemClock,
 ): Egress {
-  const rules = egressRules(() => listed)
-  return createEgress({ rules, ownersRules: ownersRules(rules), resolve, clock, secret: () => 'secret' })
+  const rules = createEgressRules(() => listed)
+  return createEgress({ rules, ownersRules: ownerAddressRules(rules), resolve, clock, secret: () => 'secret' })
 }
 
 const get = (egress: Egress, url: string, maxBytes = 100_000) =>
@@ -67,7 +67,7 @@ describe('one request', () => {
     })
     const answered = await get(egress, `http://site.test:${port}/a?b=c`)
     assert.ok(answered.kind === 'answered')
-    assert.deepEqual([answered.status, answered.body.toString(), answered.cut], [200, 'hello', false])
+    assert.deepEqual([answered.status, answered.body.toString(), answered.truncated], [200, 'hello', false])
     assert.deepEqual(requests, [`GET site.test:${port}/a?b=c`])
     assert.deepEqual(names, ['site.test'])
   })
@@ -327,7 +327,7 @@ describe('limits', () => {
     const egress = egressWith([`site.test:${port}`])
     const readUpTo = async (path: string, most: number) => {
       const answered = await get(egress, `http://site.test:${port}${path}`, most)
-      return answered.kind === 'answered' && [answered.body.length, answered.cut]
+      return answered.kind === 'answered' && [answered.body.length, answered.truncated]
     }
     assert.deepEqual(await readUpTo('/', 1000), [1000, false])
     assert.deepEqual(await readUpTo('/', 999), [999, true])

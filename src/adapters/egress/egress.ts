@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../ports/clock.ts'
 import type { Egress, EgressRules, Resolver } from '../../ports/egress.ts'
-import { reachOf } from './reach.ts'
+import { createHostResolver } from './reach.ts'
 
 export interface EgressParts {
   readonly rules: EgressRules
@@ -15,16 +15,16 @@ export interface EgressParts {
 }
 
 export function createEgress({ rules, ownersRules, resolve, clock, secret }: EgressParts): Egress {
-  const resolveChecked = reachOf(rules, resolve)
-  const resolveOwners = reachOf(ownersRules, resolve)
+  const resolveChecked = createHostResolver(rules, resolve)
+  const resolveOwners = createHostResolver(ownersRules, resolve)
   return {
     isListed: rules.isListed,
     refusal: rules.refusal,
     // Imported on first use: most commands send no request.
     ask: async (outgoing, signal) =>
-      (await import('./ask.ts')).asking({ rules, reach: resolveChecked, clock })(outgoing, signal),
+      (await import('./ask.ts')).createRequester({ rules, reach: resolveChecked, clock })(outgoing, signal),
     open: async (outgoing, signal) =>
-      (await import('./exchange.ts')).opened(outgoing, await resolveOwners(outgoing.to), signal),
+      (await import('./exchange.ts')).openResponse(outgoing, await resolveOwners(outgoing.to), signal),
     proxy: async (admits, at, use = 'all') =>
       (await import('./proxy.ts')).openProxy({ admits, reach: resolveChecked, password: secret(), at, use }),
   }

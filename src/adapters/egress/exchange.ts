@@ -5,16 +5,20 @@ import https from 'node:https'
 import { Readable } from 'node:stream'
 import { type Address, isIp } from '../../domain/address.ts'
 import { TirelessError } from '../../domain/error.ts'
-import type { Answered, Opened, Outgoing } from '../../ports/egress.ts'
-import { bodyOf, unpacked } from './body.ts'
-import { codeOf, unreachable } from './reach.ts'
+import type { EgressRequest, EgressResponse, StreamedResponse } from '../../ports/egress.ts'
+import { decompress, readLimitedBody } from './body.ts'
+import { networkErrorCode, unreachableError } from './reach.ts'
 
 const MAX_HEADER_BYTES = 16 * 1024
 
-type RequestWithoutLimit = Omit<Outgoing, 'maxBytes'>
+type RequestWithoutLimit = Omit<EgressRequest, 'maxBytes'>
 
 /** `ips`: tried in this order until one accepts the connection. */
-export async function exchange(outgoing: Outgoing, ips: readonly string[], signal: AbortSignal): Promise<Answered> {
+export async function requestWhole(
+  outgoing: EgressRequest,
+  ips: readonly string[],
+  signal: AbortSignal,
+): Promise<EgressResponse> {
   const response = await requestFirstReachable(outgoing, ips, signal)
   try {
     return await readResponse(response, outgoing)
@@ -26,11 +30,11 @@ export async function exchange(outgoing: Outgoing, ips: readonly string[], signa
 }
 
 /** Contract: as exchange, but resolves before the body is read. */
-export async function opened(
+export async function openResponse(
   outgoing: RequestWithoutLimit,
   ips: readonly string[],
   signal: AbortSignal,
-): Promise<Opened> {
+): Promise<StreamedResponse> {
   const response = await requestFirstReachable(outgoing, ips, signal)
   const [status, headers] = [response.statusCode ?? 0, joinHeaders(response.headers)]
   if (hasNoBody(outgoing.method, status)) {
@@ -38,7 +42,7 @@ export async function opened(
     return { status, headers, body: null }
   }
   try {
-    const body = Readable.toWeb(unpacked(response, headers['content-encoding'])) as ReadableStream<Uint8Array>
+    const body = Readable.toWeb(decompress(response, headers['content-encoding'])) as ReadableStream<Uint8Array>
     return { status, headers, body }
   } catch (thrown) {
     response.destroy()
@@ -60,21 +64,24 @@ async function requestFirstReachable(
       throw noResponse(outgoing, thrown)
     }
   }
-  throw unreachable(outgoing.to, 'the host has no address')
+  throw unreachableError(outgoing.to, 'the host has no address')
 }
 
 const noResponse = ({ to }: RequestWithoutLimit, thrown: unknown): TirelessError =>
-  thrown instanceof TirelessError ? thrown : unreachable(to, `no response (${codeOf(thrown)})`, thrown)
+  thrown instanceof TirelessError ? thrown : unreachableError(to, `no response (${networkErrorCode(thrown)})`, thrown)
 
 const isConnectFailure = (thrown: unknown): boolean =>
-  ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT'].includes(codeOf(thrown))
+  ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT'].includes(networkErrorCode(thrown))
 
-async function readResponse(response: http.IncomingMessage, { to, method, maxBytes }: Outgoing): Promise<Answered> {
+async function readResponse(
+  response: http.IncomingMessage,
+  { to, method, maxBytes }: EgressRequest,
+): Promise<EgressResponse> {
   const [status, headers] = [response.statusCode ?? 0, joinHeaders(response.headers)]
   const { bytes, cut } = hasNoBody(method, status)
     ? { bytes: Buffer.alloc(0), cut: false }
-    : await bodyOf(response, headers['content-encoding'], maxBytes)
-  return { kind: 'answered', from: to, status, headers, body: bytes, cut }
+    : await readLimitedBody(response, headers['content-encoding'], maxBytes)
+  return { kind: 'answered', from: to, status, headers, body: bytes, truncated: cut }
 }
 
 const hasNoBody = (method: string, status: number): boolean => method === 'HEAD' || [204, 205, 304].includes(status)
@@ -103,7 +110,7 @@ function sendRequest(
     // A switch to another protocol is refused.
     request.once('upgrade', (_, socket) => {
       socket.destroy()
-      reject(unreachable(to, 'the server asks for another protocol (Upgrade)'))
+      reject(unreachableError(to, 'the server asks for another protocol (Upgrade)'))
     })
     request.end(body)
   })

@@ -7,10 +7,10 @@ import { timingSafeEqual } from 'node:crypto'
 import http from 'node:http'
 import net from 'node:net'
 import type { Duplex } from 'node:stream'
-import { type Address, addressOf, type Place, placeOf, placeText } from '../../domain/address.ts'
+import { type Address, formatHostPort, type HostPort, parseHostPort, parseHttpAddress } from '../../domain/address.ts'
 import { asTirelessError } from '../../domain/error.ts'
-import { type EgressProxy, ONLY_READ, UNNAMED } from '../../ports/egress.ts'
-import { egressRefused, type Reach } from './reach.ts'
+import { type EgressProxy, NOT_ADMITTED, ONLY_READ } from '../../ports/egress.ts'
+import { egressRefusedError, type ResolveHost } from './reach.ts'
 
 const USER = 'tireless'
 /** An idle connection is closed after this time. */
@@ -32,8 +32,8 @@ const HOP_BY_HOP = [
 ]
 
 interface Deps {
-  admits(place: Place): boolean
-  readonly reach: Reach
+  admits(place: HostPort): boolean
+  readonly reach: ResolveHost
   readonly password: string
   /** A Unix socket to listen on; without it, a free port on the loopback interface. */
   readonly at: string | undefined
@@ -48,8 +48,8 @@ export async function openProxy({ admits, reach, password, at, use }: Deps): Pro
     socket.once('close', () => sockets.delete(socket))
     socket.on('error', () => socket.destroy())
   }
-  const resolveChecked = async (place: Place): Promise<readonly string[]> => {
-    if (!admits(place)) throw egressRefused(`${placeText(place)} ${UNNAMED}`)
+  const resolveChecked = async (place: HostPort): Promise<readonly string[]> => {
+    if (!admits(place)) throw egressRefusedError(`${formatHostPort(place)} ${NOT_ADMITTED}`)
     return reach(place)
   }
   /** Contract: the response to a failed request. */
@@ -110,7 +110,7 @@ function hasPassword(header: string | undefined, password: string): boolean {
   return firstChunk.length === expected.length && timingSafeEqual(firstChunk, expected)
 }
 
-type ResolveChecked = (place: Place) => Promise<readonly string[]>
+type ResolveChecked = (place: HostPort) => Promise<readonly string[]>
 
 interface Tunnel {
   readonly target: string
@@ -121,8 +121,8 @@ interface Tunnel {
 }
 
 async function tunnel({ target, resolveChecked, client, trackSocket, use }: Tunnel): Promise<void> {
-  const place = placeOf(target)
-  if (place.kind === 'refused') throw egressRefused(place.why)
+  const place = parseHostPort(target)
+  if (place.kind === 'refused') throw egressRefusedError(place.why)
   const upstream = await connectFirst(place.value, await resolveChecked(place.value), trackSocket)
   const endClient = (): void => void client.destroy()
   upstream.setTimeout(IDLE_MS, () => upstream.destroy())
@@ -132,7 +132,7 @@ async function tunnel({ target, resolveChecked, client, trackSocket, use }: Tunn
   // Unencrypted bytes could be any request.
   if (use === 'read' && (await peekByte(client)) !== TLS_HANDSHAKE) {
     upstream.off('close', endClient).destroy()
-    throw egressRefused(`${placeText(place.value)} ${ONLY_READ}: a tunnel may carry only TLS`)
+    throw egressRefusedError(`${formatHostPort(place.value)} ${ONLY_READ}: a tunnel may carry only TLS`)
   }
   upstream.pipe(client).pipe(upstream)
 }
@@ -156,7 +156,7 @@ async function peekByte(socket: Duplex): Promise<number | undefined> {
 }
 
 async function connectFirst(
-  place: Place,
+  place: HostPort,
   ips: readonly string[],
   trackSocket: (socket: Duplex) => void,
 ): Promise<net.Socket> {
@@ -180,13 +180,13 @@ async function forward(
   resolveChecked: ResolveChecked,
   use: Deps['use'],
 ): Promise<void> {
-  const address = addressOf(request.url ?? '')
-  if (address.kind === 'refused') throw egressRefused(address.why)
+  const address = parseHttpAddress(request.url ?? '')
+  if (address.kind === 'refused') throw egressRefusedError(address.why)
   const to = address.value
-  if (to.scheme !== 'http') throw egressRefused('only http is allowed without CONNECT')
+  if (to.scheme !== 'http') throw egressRefusedError('only http is allowed without CONNECT')
   const [ip = ''] = await resolveChecked(to)
   if (use === 'read' && !isReadRequest(request, to))
-    throw egressRefused(`${placeText(to)} ${ONLY_READ}: ${request.method} is not allowed`)
+    throw egressRefusedError(`${formatHostPort(to)} ${ONLY_READ}: ${request.method} is not allowed`)
   const { pathname, search, host } = new URL(to.url)
   const upstream = http.request({
     ...{ host: ip, port: to.port, method: request.method ?? 'GET', path: `${pathname}${search}` },

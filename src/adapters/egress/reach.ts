@@ -4,7 +4,7 @@
  */
 
 import { lookup } from 'node:dns/promises'
-import { isIp, type Place, placeText } from '../../domain/address.ts'
+import { formatHostPort, type HostPort, isIp } from '../../domain/address.ts'
 import { TirelessError } from '../../domain/error.ts'
 import type { EgressRules, Resolver } from '../../ports/egress.ts'
 
@@ -13,37 +13,37 @@ export const systemResolver: Resolver = async (name) =>
   (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address)
 
 /** Contract: at least one allowed address, best first; throws `egress_refused` if none is allowed. */
-export type Reach = (place: Place) => Promise<readonly string[]>
+export type ResolveHost = (place: HostPort) => Promise<readonly string[]>
 
-export function reachOf(rules: EgressRules, resolve: Resolver): Reach {
+export function createHostResolver(rules: EgressRules, resolve: Resolver): ResolveHost {
   return async (place) => {
     const why = rules.refusal(place)
-    if (why !== undefined) throw egressRefused(why)
+    if (why !== undefined) throw egressRefusedError(why)
     const ips = isIp(place.host) ? [place.host] : await resolveName(resolve, place)
     const checked = ips.map((ip) => ({ ip, why: rules.refusalOf(place, ip) }))
     const allowed = checked.filter((one) => one.why === undefined).map(({ ip }) => ip)
     if (allowed.length > 0) return allowed
-    throw egressRefused(checked[0]?.why ?? `${place.host} has no address`)
+    throw egressRefusedError(checked[0]?.why ?? `${place.host} has no address`)
   }
 }
 
-async function resolveName(resolve: Resolver, place: Place): Promise<readonly string[]> {
+async function resolveName(resolve: Resolver, place: HostPort): Promise<readonly string[]> {
   try {
     return await resolve(place.host)
   } catch (cause) {
-    throw unreachable(place, `the name cannot be resolved (${codeOf(cause)})`, cause)
+    throw unreachableError(place, `the name cannot be resolved (${networkErrorCode(cause)})`, cause)
   }
 }
 
-export function egressRefused(what: string): TirelessError {
+export function egressRefusedError(what: string): TirelessError {
   return new TirelessError('egress_refused', what)
 }
 
-export function unreachable(place: Place, what: string, cause?: unknown): TirelessError {
-  return new TirelessError('tool_failed', { where: placeText(place), what }, { cause })
+export function unreachableError(place: HostPort, what: string, cause?: unknown): TirelessError {
+  return new TirelessError('tool_failed', { where: formatHostPort(place), what }, { cause })
 }
 
-export function codeOf(thrown: unknown): string {
+export function networkErrorCode(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown)
   return 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : thrown.message
 }

@@ -10,13 +10,13 @@ import { IMAGE, WITHOUT_CONTAINERS } from '../../../test/container/here.ts'
 import { WITHOUT_SANDBOX } from '../../../test/sandbox/here.ts'
 import type { CallResult } from '../../domain/decision.ts'
 import type { Json } from '../../domain/json.ts'
-import { CLEAN } from '../../domain/trust.ts'
-import { type Env, opsOf } from '../../ports/env.ts'
+import { CLEAN_LABEL } from '../../domain/trust.ts'
+import { type Env, requireOps } from '../../ports/env.ts'
 import { envConformance } from '../../testing/env-conformance.ts'
 import { systemClock } from '../clock.ts'
 import { builtinTools } from '../tools/tools.ts'
 import { createContainers } from './container/container.ts'
-import { workspaceEnvs } from './envs.ts'
+import { createWorkspaceEnvs } from './envs.ts'
 import { createSandbox } from './sandbox/sandbox.ts'
 
 const { PATH } = process.env
@@ -39,7 +39,7 @@ function makeWorkspace(t: TestContext, where: CommandSandbox = 'machine') {
     sandbox: createSandbox({ ...options, folder: join(base, 'sandbox'), hidden: [] }).launcher,
     container: containers.launcher,
   }
-  const envs = workspaceEnvs({ ...options, callsDir: join(base, 'calls'), launcher: launchers[where] })
+  const envs = createWorkspaceEnvs({ ...options, callsDir: join(base, 'calls'), launcher: launchers[where] })
   return { base, ws: join(base, 'ws'), open: envs.open }
 }
 
@@ -152,7 +152,7 @@ describe('case 28: back ends are interchangeable', () => {
       assert.ok(tool)
       const result = await tool.run(tool.args.parse(args), {
         env,
-        ops: (group) => opsOf(env, group),
+        ops: (group) => requireOps(env, group),
         clock: systemClock,
         signal: new AbortController().signal,
         call: `s/1/${index}`,
@@ -161,7 +161,7 @@ describe('case 28: back ends are interchangeable', () => {
         cwd: '',
         say: () => {},
         seen,
-        label: CLEAN,
+        label: CLEAN_LABEL,
       })
       const facts = result.facts as { seen?: Record<string, string> } | undefined
       for (const [path, digest] of Object.entries(facts?.seen ?? {})) seen.set(path, digest)

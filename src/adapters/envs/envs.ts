@@ -3,20 +3,23 @@
 import { realpath } from 'node:fs/promises'
 import { TirelessError } from '../../domain/error.ts'
 import type { Envs } from '../../ports/env.ts'
-import { type GitHost, unconfined } from './git.ts'
+import { type GitSandbox, gitWithoutSandbox } from './git.ts'
 import { type HostOptions, hostEnvs } from './host/host.ts'
-import { repositoryEnvs, workTreeHealth } from './repository/repository.ts'
+import { checkWorkTree, createRepositoryEnvs } from './repository/repository.ts'
 
 export interface EnvOptions extends HostOptions {
   /** How the runtime's own git is sandboxed; default: not at all. */
-  readonly git?: GitHost
+  readonly git?: GitSandbox
 }
 
-export function workspaceEnvs(options: EnvOptions): Envs {
+export function createWorkspaceEnvs(options: EnvOptions): Envs {
   const host = hostEnvs(options)
   const kinds = new Map<string, Envs>([
     ['host', host],
-    ['repository', repositoryEnvs(host, { clock: options.clock, git: options.git ?? unconfined(options.env) })],
+    [
+      'repository',
+      createRepositoryEnvs(host, { clock: options.clock, git: options.git ?? gitWithoutSandbox(options.env) }),
+    ],
   ])
   return {
     async open(workspace, kind) {
@@ -35,5 +38,5 @@ export function workspaceEnvs(options: EnvOptions): Envs {
 /** A repository that git cannot read opens as a host env, so that an agent can still repair it. */
 async function detectKind(workspace: string): Promise<string> {
   const root = await realpath(workspace).catch(() => undefined)
-  return root !== undefined && (await workTreeHealth(root)).ok ? 'repository' : 'host'
+  return root !== undefined && (await checkWorkTree(root)).ok ? 'repository' : 'host'
 }

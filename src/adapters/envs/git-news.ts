@@ -1,8 +1,8 @@
 /** Describes a watched git work tree as text: its new commits and its uncommitted changes. Read-only. */
 
 import { realpath } from 'node:fs/promises'
-import { type Git, type GitHost, gitIn } from './git.ts'
-import { workTreeOf } from './repository/git-folder.ts'
+import { createGit, type Git, type GitSandbox } from './git.ts'
+import { locateWorkTree } from './repository/git-folder.ts'
 
 const MAX_COMMITS = 50
 /** On the first look, and after the history was rewritten. */
@@ -12,14 +12,14 @@ const MAX_CHANGES = 50
 const STATUS = ['status', '--porcelain', '--ignore-submodules=dirty']
 const NO_COMMITS = 'not a git work tree, or one without commits'
 
-async function openGit(folder: string, host: GitHost): Promise<Git | undefined> {
+async function openGit(folder: string, host: GitSandbox): Promise<Git | undefined> {
   const cwd = await realpath(folder)
-  const tree = await workTreeOf(cwd)
-  return tree && gitIn({ ...tree, cwd }, host)
+  const tree = await locateWorkTree(cwd)
+  return tree && createGit({ ...tree, cwd }, host)
 }
 
 /** Contract: the text differs whenever HEAD or the list of uncommitted changes differs. */
-export async function gitSight(folder: string, host: GitHost): Promise<string> {
+export async function gitFingerprint(folder: string, host: GitSandbox): Promise<string> {
   const git = await openGit(folder, host)
   if (!git) return NO_COMMITS
   const [head, status] = [await git(['rev-parse', 'HEAD']), await git(STATUS)]
@@ -27,9 +27,9 @@ export async function gitSight(folder: string, host: GitHost): Promise<string> {
 }
 
 /** `since`: the HEAD of the previous call; undefined the first time. */
-export async function gitNews(
+export async function describeGitChanges(
   folder: string,
-  host: GitHost,
+  host: GitSandbox,
   since: string | undefined,
 ): Promise<{ readonly text: string; readonly head: string }> {
   const git = await openGit(folder, host)

@@ -12,9 +12,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Launcher } from './host/launch.ts'
 import type { WorkTree } from './repository/git-folder.ts'
-import type { Bind } from './sandbox/layout.ts'
+import type { BindMount } from './sandbox/layout.ts'
 
-export type Environment = Readonly<Record<string, string | undefined>>
+export type GitEnvironment = Readonly<Record<string, string | undefined>>
 
 export interface GitOutput {
   readonly ok: boolean
@@ -27,27 +27,27 @@ export interface GitOutput {
 export type Git = (args: readonly string[], input?: string) => Promise<GitOutput>
 
 /** How the runtime's git is sandboxed on this machine. */
-export interface GitHost {
-  readonly env: Environment
+export interface GitSandbox {
+  readonly env: GitEnvironment
   /** Contract: starts git in a sandbox; undefined if no sandbox works here or the owner turned it off. */
-  confined(): Promise<Launcher | undefined>
+  findLauncher(): Promise<Launcher | undefined>
 }
 
 /** For `sandbox: off`. */
-export const unconfined = (env: Environment): GitHost => ({ env, confined: async () => undefined })
+export const gitWithoutSandbox = (env: GitEnvironment): GitSandbox => ({ env, findLauncher: async () => undefined })
 
-export interface GitPlace extends WorkTree {
+export interface GitTarget extends WorkTree {
   /** A folder of the work tree; default: its top. */
   readonly cwd?: string
   /** Mounts for the paths that git may write, and for read-only paths inside them. Default: none. */
-  readonly writable?: readonly Bind[]
+  readonly writable?: readonly BindMount[]
 }
 
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024
 const TIME_LIMIT = { timeout: 60_000, killSignal: 'SIGKILL' } as const
 
 /** Contract: always uses `place.gitFolder`, whatever the work tree's `.git` says. `vars`: additional variables. */
-export function gitIn(place: GitPlace, host: GitHost, vars: Environment = {}): Git {
+export function createGit(place: GitTarget, host: GitSandbox, vars: GitEnvironment = {}): Git {
   const locations = {
     ...{ GIT_DIR: place.gitFolder, GIT_WORK_TREE: place.top, GIT_CEILING_DIRECTORIES: dirname(place.top) },
     ...vars,
@@ -55,7 +55,7 @@ export function gitIn(place: GitPlace, host: GitHost, vars: Environment = {}): G
   const run: Run = async (args, settings, input) => {
     const env = { ...cleanEnvironment(host.env), ...locations, ...settingsAsVariables(settings) }
     const argv = ['-C', place.cwd ?? place.top, '--no-pager', ...args]
-    const launcher = await host.confined()
+    const launcher = await host.findLauncher()
     if (launcher) return runInSandbox(launcher, { place, argv, vars: env, input })
     return collectOutput(() => spawn('git', argv, { ...TIME_LIMIT, env, stdio: 'pipe' }), input)
   }
@@ -68,7 +68,7 @@ export function gitIn(place: GitPlace, host: GitHost, vars: Environment = {}): G
 }
 
 /** For a bare repository of the home: agents cannot reach it, so it needs no sandbox. */
-export function bareGitIn(folder: string, env: Environment, vars: Environment = {}): Git {
+export function createBareGit(folder: string, env: GitEnvironment, vars: GitEnvironment = {}): Git {
   const gitEnv = {
     ...cleanEnvironment(env),
     ...vars,
@@ -83,7 +83,7 @@ export function bareGitIn(folder: string, env: Environment, vars: Environment = 
 
 type Run = (args: readonly string[], settings: readonly Setting[], input?: string) => Promise<GitOutput>
 
-const cleanEnvironment = ({ PATH, HOME }: Environment): Environment => ({
+const cleanEnvironment = ({ PATH, HOME }: GitEnvironment): GitEnvironment => ({
   ...{ PATH, HOME, LC_ALL: 'C' },
   ...{ GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', GIT_ATTR_NOSYSTEM: '1' },
   ...{ GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' },
@@ -115,7 +115,7 @@ const SAFE_SETTINGS: readonly Setting[] = [
 const FILTER_KEYS = String.raw`^filter\..*\.(clean|smudge|process|required)$`
 
 /** Set by variables: a filter's name may contain `=`, which would end the key in a `-c` option. */
-function settingsAsVariables(settings: readonly Setting[]): Environment {
+function settingsAsVariables(settings: readonly Setting[]): GitEnvironment {
   const entries = settings.flatMap(([key, value], at) => [
     [`GIT_CONFIG_KEY_${at}`, key],
     [`GIT_CONFIG_VALUE_${at}`, value],
@@ -124,9 +124,9 @@ function settingsAsVariables(settings: readonly Setting[]): Environment {
 }
 
 interface SandboxedRun {
-  readonly place: GitPlace
+  readonly place: GitTarget
   readonly argv: readonly string[]
-  readonly vars: Environment
+  readonly vars: GitEnvironment
   readonly input: string | undefined
 }
 
@@ -147,13 +147,13 @@ async function runInSandbox(launcher: Launcher, { place, argv, vars, input }: Sa
   }
 }
 
-function bindsFor({ top, common, writable = [] }: GitPlace): readonly Bind[] {
+function bindsFor({ top, common, writable = [] }: GitTarget): readonly BindMount[] {
   const isOutside = common !== join(top, '.git')
   return [...(isOutside ? [{ from: common, at: common, writable: false }] : []), ...writable]
 }
 
 /** Errors go to a file, because a container merges both outputs; the script prints them only after a failure. */
-function scriptFor(argv: readonly string[], vars: Environment): string {
+function scriptFor(argv: readonly string[], vars: GitEnvironment): string {
   const exports = Object.entries(vars).flatMap(([name, value]) =>
     value === undefined || name === 'PATH' || name === 'HOME' ? [] : [`export ${name}=${quoteForShell(value)}`],
   )

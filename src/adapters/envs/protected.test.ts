@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isHarmlessConfig } from './git-config.ts'
-import { whyProtected } from './protected.ts'
+import { protectionReason } from './protected.ts'
 
 test('file tools cannot write protected names, at any depth and in any spelling', () => {
   const refused = `.git/config a/.git/hooks/x a/.GIT/x git~1/x .vscode/tasks.json a/b/.vscode/x .envrc a/.envrc
     .husky/pre-commit CLAUDE.md a/claude.md AGENTS.md a/.claude/settings.json .Cursor/x x/.mcp.json tireless.yaml
     HEAD a/HEAD a/head a/commondir .idea/x .jj/repo/config.toml a/.JJ/repo .pijul/config .git/sl/config`
-  for (const path of refused.split(/\s+/)) assert.notEqual(whyProtected(path.split('/')), undefined, path)
-  assert.notEqual(whyProtected(['.clau\u200dde', 'x']), undefined)
+  for (const path of refused.split(/\s+/)) assert.notEqual(protectionReason(path.split('/')), undefined, path)
+  assert.notEqual(protectionReason(['.clau\u200dde', 'x']), undefined)
   const allowed = `package.json Makefile .github/workflows/ci.yml .gitignore .gitattributes src/config src/refs/x
     src/objects/x hooks/x a/tireless.yaml .env .editorconfig .npmrc README.md claude.txt head.ts HEADER`
-  for (const path of allowed.split(/\s+/)) assert.equal(whyProtected(path.split('/')), undefined, path)
+  for (const path of allowed.split(/\s+/)) assert.equal(protectionReason(path.split('/')), undefined, path)
 })
 
 test('a git configuration is harmless only if every line of it is understood', () => {

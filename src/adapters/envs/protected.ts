@@ -45,7 +45,7 @@ const PROTECTED_IN: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 ])
 
 /** Contract: pure; the reason why the path is protected, or undefined. `names`: the path's parts below the root. */
-export function whyProtected(names: readonly string[]): string | undefined {
+export function protectionReason(names: readonly string[]): string | undefined {
   if (names.some(isGitName)) return 'inside .git: file tools do not write there, use git'
   if (names.some((name, depth) => isProtectedName(name, names[depth - 1])))
     return 'a protected name: another program would run or obey it'

@@ -3,9 +3,9 @@
 import { cp, mkdir, readdir, realpath, rm } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
 import { TirelessError } from '../../domain/error.ts'
-import { type GitHost, gitIn } from './git.ts'
-import { type WorkTree, workTreeOf } from './repository/git-folder.ts'
-import type { Bind } from './sandbox/layout.ts'
+import { createGit, type GitSandbox } from './git.ts'
+import { locateWorkTree, type WorkTree } from './repository/git-folder.ts'
+import type { BindMount } from './sandbox/layout.ts'
 import { gitFolderBinds } from './sandbox/repositories.ts'
 
 export interface PreparedWorkspace {
@@ -14,10 +14,10 @@ export interface PreparedWorkspace {
   readonly note?: string
 }
 
-export function workspacePreparer(
+export function createWorkspacePreparer(
   homeRoot: string,
   workspaces: string,
-  host: GitHost,
+  host: GitSandbox,
 ): (sessionId: string, wanted?: string) => Promise<PreparedWorkspace> {
   return async (sessionId, wanted) => {
     const own = join(workspaces, sessionId)
@@ -27,7 +27,7 @@ export function workspacePreparer(
       throw refused(folder, 'the folder contains the home, or is inside it', 'name another folder, or omit --workspace')
     const entries = await readdir(folder)
     if (entries.length === 0) return { path: folder }
-    const tree = await workTreeOf(folder)
+    const tree = await locateWorkTree(folder)
     if (!tree && entries.includes('.git'))
       throw refused(
         folder,
@@ -40,7 +40,7 @@ export function workspacePreparer(
         'the folder is not empty and not a git repository, so changes could not be undone',
         `cd ${folder} && git init && git add -A && git commit -m before, or name an empty folder`,
       )
-    const changes = await gitIn({ ...tree, cwd: folder }, host)(STATUS)
+    const changes = await createGit({ ...tree, cwd: folder }, host)(STATUS)
     if (!changes.ok)
       throw refused(folder, `git status failed (${changes.output})`, 'repair the repository, or name another folder')
     if (changes.output === '') return { path: folder }
@@ -52,10 +52,13 @@ export function workspacePreparer(
 const STATUS = ['status', '--porcelain', '--ignore-submodules=dirty']
 
 /** Checks out the last commit at `own`, which must not exist yet. */
-async function addWorktree(tree: WorkTree, own: string, host: GitHost): Promise<void> {
+async function addWorktree(tree: WorkTree, own: string, host: GitSandbox): Promise<void> {
   await mkdir(own, { recursive: true, mode: 0o700 })
-  const writable: readonly Bind[] = [...(await gitFolderBinds(tree.common)), { from: own, at: own, writable: true }]
-  const made = await gitIn({ ...tree, writable }, host)(['worktree', 'add', '--detach', own, 'HEAD'])
+  const writable: readonly BindMount[] = [
+    ...(await gitFolderBinds(tree.common)),
+    { from: own, at: own, writable: true },
+  ]
+  const made = await createGit({ ...tree, writable }, host)(['worktree', 'add', '--detach', own, 'HEAD'])
   if (made.ok) return
   await rm(own, { recursive: true, force: true })
   throw refused(
@@ -69,7 +72,7 @@ async function addWorktree(tree: WorkTree, own: string, host: GitHost): Promise<
 const SHARED = /^(inbox|workspaces[\\/][^\\/]+)([\\/]|$)/
 
 /** For agents with a configured workspace. `wanted`: the configured folder, relative to the home; null: none. */
-export function placePreparer(
+export function createAgentWorkspacePreparer(
   homeRoot: string,
   prepare: (sessionId: string, wanted?: string) => Promise<PreparedWorkspace>,
 ): (sessionId: string, wanted: string | null) => Promise<PreparedWorkspace> {

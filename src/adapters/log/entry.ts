@@ -4,23 +4,33 @@ import type { Event } from '../../domain/event.ts'
 import type { Json } from '../../domain/json.ts'
 import { iso } from '../../ports/clock.ts'
 
-export type Level = 'info' | 'warn' | 'error'
+export type LogLevel = 'info' | 'warn' | 'error'
 
-export interface Entry {
+export interface LogFileEntry {
   readonly ts: string
-  readonly level: Level
+  readonly level: LogLevel
   readonly event: string
   readonly [detail: string]: Json
 }
 
 /** Start, end, failure and waiting of a run are logged; its single steps are in its trace. */
-export function isWorthALine({ phase, stage, ok, payload }: Event): boolean {
+export function isLogged({ phase, stage, ok, payload }: Event): boolean {
   if (phase === 'INIT' || phase === 'END' || phase === 'RECOVER') return true
   // The model handles failed calls, so they are not logged.
   return (!ok && phase !== 'ACT') || stage === 'diagnostic' || payload.parked !== undefined
 }
 
-export function entryOf({ ts, phase, stage, run_id, session_id, step_id, ok, payload, error }: Event): Entry {
+export function logEntryFromEvent({
+  ts,
+  phase,
+  stage,
+  run_id,
+  session_id,
+  step_id,
+  ok,
+  payload,
+  error,
+}: Event): LogFileEntry {
   return {
     ts: iso(ts),
     level: ok ? 'info' : phase === 'END' ? 'error' : 'warn',
@@ -39,8 +49,8 @@ const FAILURE_FIELDS = new Set(['message', 'error', 'reason', 'parked'])
 const FAILURE_LENGTH = 500
 
 /** Contract: one line of JSON; never throws. */
-export function lineOf(
-  { ts, level, event, ...details }: Entry,
+export function formatLogLine(
+  { ts, level, event, ...details }: LogFileEntry,
   truncate: (text: string, most: number) => string,
 ): string {
   const shortened = Object.entries(details).map(([name, value]) => {

@@ -13,22 +13,22 @@ export interface LogFiles {
 }
 
 /** `age` 0 is the current file. */
-export function logFile({ folder }: Pick<LogFiles, 'folder'>, age: number): string {
+export function logFilePath({ folder }: Pick<LogFiles, 'folder'>, age: number): string {
   return join(folder, age === 0 ? 'tireless.jsonl' : `tireless.${age}.jsonl`)
 }
 
-export interface Appender {
+export interface LogAppender {
   /** Contract: appends whole lines; throws if it fails, and reopens the file at the next call. */
   append(text: string): void
   close(): void
 }
 
-export function createAppender(files: LogFiles): Appender {
+export function createLogAppender(files: LogFiles): LogAppender {
   let current: { readonly fd: number; size: number } | undefined
 
   function openCurrent(): NonNullable<typeof current> {
     mkdirSync(files.folder, { recursive: true, mode: 0o700 })
-    const fd = openSync(logFile(files, 0), 'a+', 0o600)
+    const fd = openSync(logFilePath(files, 0), 'a+', 0o600)
     const { size } = fstatSync(fd)
     current = { fd, size }
     // The last writer was killed, or the disk was full, in the middle of a line.
@@ -64,7 +64,7 @@ export function createAppender(files: LogFiles): Appender {
 function rotate(files: LogFiles): void {
   for (let age = files.count - 2; age >= 0; age -= 1)
     try {
-      renameSync(logFile(files, age), logFile(files, age + 1))
+      renameSync(logFilePath(files, age), logFilePath(files, age + 1))
     } catch (thrown) {
       if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT')) throw thrown
     }

@@ -2,24 +2,24 @@
 
 import { type FileHandle, open, readFile, stat } from 'node:fs/promises'
 import type { Clock } from '../../ports/clock.ts'
-import type { Entry } from './entry.ts'
-import { logFile } from './files.ts'
+import type { LogFileEntry } from './entry.ts'
+import { logFilePath } from './files.ts'
 
-export interface LogReader {
-  last(count: number): Promise<readonly Entry[]>
-  follow(count: number, signal: AbortSignal, onEntry: (entry: Entry) => void): Promise<void>
+export interface LogFileReader {
+  last(count: number): Promise<readonly LogFileEntry[]>
+  follow(count: number, signal: AbortSignal, onEntry: (entry: LogFileEntry) => void): Promise<void>
 }
 
 const POLL_MS = 200
 
-export function logReader(folder: string, files: number, clock: Clock): LogReader {
+export function createLogReader(folder: string, files: number, clock: Clock): LogFileReader {
   /**
    * Reads the newest files first, until there are enough entries; `newest`: the entries of the current file, if read.
    */
-  async function last(count: number, newest?: readonly Entry[]): Promise<readonly Entry[]> {
-    let found: readonly Entry[] = newest ?? []
+  async function last(count: number, newest?: readonly LogFileEntry[]): Promise<readonly LogFileEntry[]> {
+    let found: readonly LogFileEntry[] = newest ?? []
     for (let age = newest ? 1 : 0; age < files && found.length < count; age += 1) {
-      const text = await readFile(logFile({ folder }, age), 'utf8').catch(() => '')
+      const text = await readFile(logFilePath({ folder }, age), 'utf8').catch(() => '')
       found = [...text.split('\n').flatMap(parseLine), ...found]
     }
     return count === 0 ? [] : found.slice(-count)
@@ -28,7 +28,7 @@ export function logReader(folder: string, files: number, clock: Clock): LogReade
   return {
     last: (count) => last(count),
     async follow(count, signal, onEntry) {
-      const tail = openTail(logFile({ folder }, 0))
+      const tail = openTail(logFilePath({ folder }, 0))
       try {
         for (const entry of await last(count, await tail.read())) onEntry(entry)
         while (!signal.aborted) {
@@ -44,7 +44,7 @@ export function logReader(folder: string, files: number, clock: Clock): LogReade
 
 interface Tail {
   /** Contract: the entries written since the previous call. */
-  read(): Promise<readonly Entry[]>
+  read(): Promise<readonly LogFileEntry[]>
   close(): Promise<void>
 }
 
@@ -52,7 +52,7 @@ interface Tail {
 function openTail(path: string): Tail {
   let file: { readonly handle: FileHandle; position: number; rest: Buffer } | undefined
 
-  async function readMore(): Promise<readonly Entry[]> {
+  async function readMore(): Promise<readonly LogFileEntry[]> {
     const handle = file ? undefined : await open(path, 'r').catch(() => undefined)
     if (handle) file = { handle, position: 0, rest: Buffer.alloc(0) }
     if (!file) return []
@@ -91,10 +91,10 @@ function openTail(path: string): Tail {
 }
 
 /** Incomplete lines are skipped. */
-function parseLine(line: string): Entry[] {
+function parseLine(line: string): LogFileEntry[] {
   if (line === '') return []
   try {
-    return [JSON.parse(line) as Entry]
+    return [JSON.parse(line) as LogFileEntry]
   } catch {
     return []
   }

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { z } from 'zod'
 import type { Json } from '../../domain/json.ts'
 
-export type Arguments = { readonly [name: string]: Json }
+export type ToolArguments = { readonly [name: string]: Json }
 
 type Schema = Readonly<Record<string, Json>>
 
@@ -14,11 +14,11 @@ interface SchemaError {
 }
 
 /** Contract: the errors in the arguments; throws if the schema is invalid. */
-type Check = (args: Arguments) => readonly SchemaError[]
+type Check = (args: ToolArguments) => readonly SchemaError[]
 
 /** Contract: an invalid schema accepts any object, because the server checks its arguments itself. */
-export function argumentsOf(schema: Json): z.ZodType<Arguments> {
-  const any = z.record(z.string(), z.json()) as unknown as z.ZodType<Arguments>
+export function argumentsSchema(schema: Json): z.ZodType<ToolArguments> {
+  const any = z.record(z.string(), z.json()) as unknown as z.ZodType<ToolArguments>
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return any
   let checks: readonly (() => Check)[] | undefined
   return any.superRefine((args, context) => {
@@ -35,7 +35,7 @@ function once<T>(make: () => T): () => T {
 }
 
 /** Uses the first check that accepts the schema. */
-function findErrors(args: Arguments, checks: readonly (() => Check)[]): readonly SchemaError[] {
+function findErrors(args: ToolArguments, checks: readonly (() => Check)[]): readonly SchemaError[] {
   for (const check of checks)
     try {
       return check()(args)

@@ -9,18 +9,18 @@ import type { Readable, Writable } from 'node:stream'
 import { deserializeMessage, type JSONRPCMessage, serializeMessage, type Transport } from '@modelcontextprotocol/client'
 import { TirelessError } from '../../domain/error.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Leash } from './leash.ts'
+import type { ProcessGroup } from './leash.ts'
 import type { ProcessStart } from './start.ts'
 
 export interface ChildOptions {
   /** Contract: called once, before the process starts. */
   start(): Promise<ProcessStart>
-  readonly leash: Leash
+  readonly group: ProcessGroup
   readonly clock: Clock
   /** Limit of one message. */
   readonly mostBytes: number
   /** Called with each line of stderr. */
-  said(line: string): void
+  onStderr(line: string): void
 }
 
 /** Time to exit after stdin is closed, and again after SIGTERM. */
@@ -58,17 +58,17 @@ export class ChildTransport implements Transport {
   }
 
   /** Why the process ended, if it did, and the last invalid line on stdout, if any. */
-  get trouble(): string | undefined {
+  get problem(): string | undefined {
     const known = [this.#endReason, this.#invalidLine].filter((what) => what !== undefined)
     return known.length > 0 ? known.join('; ') : undefined
   }
 
-  get isOver(): boolean {
+  get hasEnded(): boolean {
     return this.#isOver
   }
 
   async start(): Promise<void> {
-    const { leash } = this.#options
+    const { group: leash } = this.#options
     // Ends processes that an earlier run of this program left behind.
     await leash.end(0)
     const { argv, cwd, env, script, handles = [], started, close } = await this.#options.start()
@@ -80,7 +80,7 @@ export class ChildTransport implements Transport {
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe', script === undefined ? 'ignore' : 'pipe', ...handles],
     }) as ChildProcess as Child
-    if (child.pid !== undefined) leash.hold(child.pid)
+    if (child.pid !== undefined) leash.track(child.pid)
     const scriptPipe = child.stdio[3] as Writable | null
     // The process may exit before it reads the script.
     scriptPipe?.on('error', () => {})
@@ -97,7 +97,7 @@ export class ChildTransport implements Transport {
 
   #endFor(reason: string): void {
     this.#endReason ??= reason
-    void this.#options.leash.end(0).catch(() => {})
+    void this.#options.group.end(0).catch(() => {})
   }
 
   #listen({ stdin, stdout, stderr }: Child): void {
@@ -107,9 +107,9 @@ export class ChildTransport implements Transport {
     stderr.setEncoding('utf8').on('data', (text: string) => {
       const lines = `${rest}${text}`.split('\n')
       rest = (lines.pop() ?? '').slice(-LONGEST_LINE)
-      for (const line of lines) this.#options.said(line.slice(0, LONGEST_LINE))
+      for (const line of lines) this.#options.onStderr(line.slice(0, LONGEST_LINE))
     })
-    stderr.once('end', () => rest !== '' && this.#options.said(rest))
+    stderr.once('end', () => rest !== '' && this.#options.onStderr(rest))
   }
 
   #receive(chunk: Buffer): void {
@@ -144,7 +144,7 @@ export class ChildTransport implements Transport {
 
   /** Contract: resolves once all processes have ended; never rejects. */
   async #endOf(child: Child): Promise<void> {
-    const { clock, leash } = this.#options
+    const { clock, group: leash } = this.#options
     const closed = new Promise((resolve) => child.once('close', resolve))
     const how = await new Promise<string | undefined>((resolve) => {
       child.once('error', () => resolve(undefined))
@@ -175,7 +175,7 @@ export class ChildTransport implements Transport {
   async close(): Promise<void> {
     const child = this.#child
     if (!child || this.#isOver) return this.#ended
-    const { clock, leash } = this.#options
+    const { clock, group: leash } = this.#options
     child.stdin.end()
     const over = new AbortController()
     await Promise.race([this.#ended, clock.sleep(GRACE_MS, over.signal)])

@@ -4,7 +4,7 @@ import type { CallResult } from '../../domain/decision.ts'
 import type { Json } from '../../domain/json.ts'
 
 /** The protocol's result; servers may send anything, so every field is checked. */
-export interface Answered {
+export interface McpAnswer {
   readonly content?: readonly Part[] | undefined
   readonly structuredContent?: unknown
   readonly isError?: boolean | undefined
@@ -20,7 +20,7 @@ interface Part {
   readonly resource?: unknown
 }
 
-export function resultOf({ content = [], structuredContent, isError }: Answered): CallResult {
+export function resultFromAnswer({ content = [], structuredContent, isError }: McpAnswer): CallResult {
   const texts = content.map(textFromPart).filter((text) => text !== '')
   // Servers that send both repeat the same content.
   if (texts.length === 0 && structuredContent !== undefined) texts.push(JSON.stringify(structuredContent))

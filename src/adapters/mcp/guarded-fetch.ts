@@ -3,7 +3,7 @@
  * is limited. The SDK follows redirects on the same host by calling this function again.
  */
 
-import { type Address, addressOf } from '../../domain/address.ts'
+import { type Address, parseHttpAddress } from '../../domain/address.ts'
 import { TirelessError } from '../../domain/error.ts'
 import type { Egress } from '../../ports/egress.ts'
 
@@ -37,7 +37,7 @@ export function guardedFetch(open: Egress['open'], own: Address, mostBytes: numb
 
 /** Contract: throws `egress_refused` for another scheme, host or port. */
 function checkSameHost(own: Address, url: string): Address {
-  const read = addressOf(url)
+  const read = parseHttpAddress(url)
   if (read.kind === 'read') {
     const { scheme, host, port } = read.value
     if (scheme === own.scheme && host === own.host && port === own.port) return read.value

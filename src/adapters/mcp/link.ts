@@ -12,15 +12,15 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client'
-import { addressOf } from '../../domain/address.ts'
+import { parseHttpAddress } from '../../domain/address.ts'
 import { asTirelessError, TirelessError } from '../../domain/error.ts'
 import type { Json } from '../../domain/json.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Egress } from '../../ports/egress.ts'
 import { ChildTransport } from './child.ts'
-import type { Answered } from './content.ts'
+import type { McpAnswer } from './content.ts'
 import { guardedFetch } from './guarded-fetch.ts'
-import type { Leash } from './leash.ts'
+import type { ProcessGroup } from './leash.ts'
 import type { ServerOptions } from './options.ts'
 import type { ListedTool } from './pins.ts'
 import type { ProcessStart } from './start.ts'
@@ -29,40 +29,40 @@ import type { ProcessStart } from './start.ts'
  * The outcome of a call. `refused`: the server or the egress guard refused it; `lost`: it may have taken effect;
  * `unheard`: it did not reach the server.
  */
-export type Called =
-  | { readonly kind: 'answered'; readonly answer: Answered }
+export type McpCallOutcome =
+  | { readonly kind: 'answered'; readonly answer: McpAnswer }
   | { readonly kind: 'refused' | 'lost' | 'unheard'; readonly why: string }
 
-export interface Link {
+export interface McpConnection {
   /** Protocol version. */
   readonly protocol: string
   /** The server uses the older protocol with a handshake. */
   readonly legacy: boolean
   tools(signal: AbortSignal): Promise<readonly ListedTool[]>
   /** Contract: throws only if `signal` aborts; then the server is notified. */
-  call(tool: string, args: Readonly<Record<string, Json>>, key: string, signal: AbortSignal): Promise<Called>
+  call(tool: string, args: Readonly<Record<string, Json>>, key: string, signal: AbortSignal): Promise<McpCallOutcome>
   /** Contract: afterwards no process of the connection runs. */
   close(): Promise<void>
 }
 
-export interface LinkOptions {
+export interface ConnectOptions {
   readonly server: ServerOptions
   /** Prepares the start of the child process. */
   start(): Promise<ProcessStart>
-  readonly leash: Leash
+  readonly group: ProcessGroup
   readonly clock: Clock
   readonly open: Egress['open']
   /** Skip the stateless protocol: the server is known to need the handshake. */
   readonly legacy: boolean
   readonly signal: AbortSignal
   /** A new attempt starts; earlier stderr lines belong to the previous attempt. */
-  begun(): void
+  onAttempt(): void
   /** A line on stderr. */
-  said(line: string): void
+  onStderr(line: string): void
   /** The connection ended without `close`. */
-  lost(why: string): void
+  onLost(why: string): void
   /** The server reports that its tools have changed. */
-  changed(): void
+  onToolsChanged(): void
 }
 
 const CLIENT = { name: 'tireless', version: '1' }
@@ -77,7 +77,7 @@ const LONGEST_DESCRIPTION = 8000
 const LONGEST_MESSAGE = 1000
 
 /** Contract: throws `tool_failed` with a message that the owner can act on. */
-export async function connect(options: LinkOptions): Promise<Link> {
+export async function connect(options: ConnectOptions): Promise<McpConnection> {
   const { legacy, signal } = options
   const first = await attempt(options, legacy ? 'legacy' : 'auto')
   if (first.link) return first.link
@@ -89,16 +89,16 @@ export async function connect(options: LinkOptions): Promise<Link> {
 }
 
 interface Attempt {
-  readonly link?: Link
+  readonly link?: McpConnection
   readonly why: string
   readonly died: boolean
 }
 
 /** The SDK uses Node timers; a timer above this limit would fire at once. */
-const startTimeout = ({ server }: LinkOptions): number => Math.min(server.start_timeout, NO_TIMEOUT)
+const startTimeout = ({ server }: ConnectOptions): number => Math.min(server.start_timeout, NO_TIMEOUT)
 
-async function attempt(options: LinkOptions, mode: 'auto' | 'legacy'): Promise<Attempt> {
-  options.begun()
+async function attempt(options: ConnectOptions, mode: 'auto' | 'legacy'): Promise<Attempt> {
+  options.onAttempt()
   const { transport, child } = transportFor(options)
   const timeout = startTimeout(options)
   const client = new Client(CLIENT, {
@@ -114,7 +114,7 @@ async function attempt(options: LinkOptions, mode: 'auto' | 'legacy'): Promise<A
     await client.connect(transport, { timeout, signal: options.signal })
   } catch (thrown) {
     // Read before we close the transport: an exit caused by us is not the server's error.
-    const [died, why] = [child?.isOver ?? false, describeError(thrown, child, timeout)]
+    const [died, why] = [child?.hasEnded ?? false, describeError(thrown, child, timeout)]
     await transport.close().catch(() => {})
     return { why, died }
   } finally {
@@ -123,15 +123,15 @@ async function attempt(options: LinkOptions, mode: 'auto' | 'legacy'): Promise<A
   return { link: createLink(client, child, options), why: '', died: false }
 }
 
-function transportFor({ server, start, leash, clock, open, said }: LinkOptions): {
+function transportFor({ server, start, group: leash, clock, open, onStderr: said }: ConnectOptions): {
   readonly transport: Transport
   readonly child?: ChildTransport
 } {
   if (server.command) {
-    const child = new ChildTransport({ start, leash, clock, said, mostBytes: MOST_BYTES })
+    const child = new ChildTransport({ start, group: leash, clock, onStderr: said, mostBytes: MOST_BYTES })
     return { transport: child, child }
   }
-  const own = addressOf(server.url ?? '')
+  const own = parseHttpAddress(server.url ?? '')
   if (own.kind === 'refused')
     throw new TirelessError('tool_failed', {
       ...{
@@ -149,12 +149,12 @@ function transportFor({ server, start, leash, clock, open, said }: LinkOptions):
   return { transport }
 }
 
-function createLink(client: Client, child: ChildTransport | undefined, options: LinkOptions): Link {
-  const { lost, changed } = options
+function createLink(client: Client, child: ChildTransport | undefined, options: ConnectOptions): McpConnection {
+  const { onLost: lost, onToolsChanged: changed } = options
   const timeout = startTimeout(options)
   let closing = false
   const listen = createListener(client, timeout, changed)
-  client.onclose = () => closing || lost(child?.trouble ?? 'the connection was closed')
+  client.onclose = () => closing || lost(child?.problem ?? 'the connection was closed')
   client.setNotificationHandler('notifications/tools/list_changed', () => changed())
   return {
     protocol: client.getNegotiatedProtocolVersion() ?? 'unknown',
@@ -173,7 +173,7 @@ function createLink(client: Client, child: ChildTransport | undefined, options: 
       const params = { name: tool, arguments: { ...args }, _meta: { 'tireless/idempotency-key': key } }
       try {
         const answer = await client.callTool(params, { signal, timeout: NO_TIMEOUT })
-        return { kind: 'answered', answer: answer as Answered }
+        return { kind: 'answered', answer: answer as McpAnswer }
       } catch (thrown) {
         if (signal.aborted) throw thrown
         return classifyFailure(thrown, child, client.getProtocolEra() !== 'modern')
@@ -210,7 +210,7 @@ function createListener(client: Client, timeout: number, changed: () => void): (
 function describeError(thrown: unknown, child: ChildTransport | undefined, timeout: number): string {
   const late = thrown instanceof SdkError && thrown.code === SdkErrorCode.RequestTimeout
   const message = late ? `it did not answer within ${timeout / 1000} s (start_timeout)` : messageChain(thrown)
-  return [...new Set([message, ...(child?.trouble ? [child.trouble] : [])])].join('; ')
+  return [...new Set([message, ...(child?.problem ? [child.problem] : [])])].join('; ')
 }
 
 /** Includes the causes: "fetch failed" alone says nothing. */
@@ -221,7 +221,7 @@ function messageChain(thrown: unknown): string {
   return (messages.join(': ') || asTirelessError(thrown).message).slice(0, LONGEST_MESSAGE)
 }
 
-function classifyFailure(thrown: unknown, child: ChildTransport | undefined, legacy: boolean): Called {
+function classifyFailure(thrown: unknown, child: ChildTransport | undefined, legacy: boolean): McpCallOutcome {
   const why = messageChain(thrown)
   if (thrown instanceof ProtocolError) return { kind: 'refused', why }
   if (thrown instanceof SdkHttpError && thrown.status >= 300 && thrown.status < 500)
@@ -231,7 +231,7 @@ function classifyFailure(thrown: unknown, child: ChildTransport | undefined, leg
   if (thrown instanceof TirelessError && isNotConnected(thrown.cause)) return { kind: 'unheard', why }
   if (thrown instanceof SdkError && thrown.code === SdkErrorCode.InvalidResult)
     return { kind: 'refused', why: `its answer was not a valid result; the call may have taken effect: ${why}` }
-  return { kind: 'lost', why: child?.trouble ?? why }
+  return { kind: 'lost', why: child?.problem ?? why }
 }
 
 /** The connection was not established. */

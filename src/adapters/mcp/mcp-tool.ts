@@ -3,21 +3,21 @@
  * assumed.
  */
 
-import { addressOf, placeText } from '../../domain/address.ts'
+import { formatHostPort, parseHttpAddress } from '../../domain/address.ts'
 import { TirelessError } from '../../domain/error.ts'
 import type { Json } from '../../domain/json.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { AnyTool } from '../../ports/tool.ts'
-import { type Arguments, argumentsOf } from './arguments.ts'
-import { resultOf } from './content.ts'
-import type { Called } from './link.ts'
-import { type ServerOptions, STRICTEST, type ToolEffect } from './options.ts'
-import type { Described } from './pins.ts'
+import { argumentsSchema, type ToolArguments } from './arguments.ts'
+import { resultFromAnswer } from './content.ts'
+import type { McpCallOutcome } from './link.ts'
+import { type ServerOptions, STRICTEST_EFFECT, type ToolEffect } from './options.ts'
+import type { PinnedTool } from './pins.ts'
 
 /** Sends calls to the server. */
-export interface Line {
+export interface ServerCalls {
   /** Contract: throws `tool_failed` if the call was not sent to the server. */
-  call(args: Arguments, key: string, signal: AbortSignal): Promise<Called>
+  call(args: ToolArguments, key: string, signal: AbortSignal): Promise<McpCallOutcome>
   /** Contract: calls from an earlier run of this program have ended. */
   end(): Promise<void>
 }
@@ -25,22 +25,22 @@ export interface Line {
 export function mcpTool(
   name: string,
   tool: string,
-  { description, schema, read_only }: Described,
+  { description, schema, read_only }: PinnedTool,
   options: ServerOptions,
-  line: Line,
+  line: ServerCalls,
 ): AnyTool {
-  const declared = effectOf(options, tool, read_only)
+  const declared = effectOfTool(options, tool, read_only)
   const { destinations, recovery, reach } = declared
   const described = Object.keys((schema as { readonly properties?: object } | undefined)?.properties ?? {})
   // An argument that the schema does not list may be a destination too.
-  const destinationsOf = (args: Arguments): readonly string[] =>
+  const destinationsOf = (args: ToolArguments): readonly string[] =>
     Object.entries(args).flatMap(([name, value]) =>
       destinations?.includes(name) ? textsIn(value) : described.includes(name) ? [] : [name, ...textsIn(value)],
     )
-  return defineTool<Arguments>({
+  return defineTool<ToolArguments>({
     name,
     description,
-    args: argumentsOf(schema),
+    args: argumentsSchema(schema),
     parameters: schema as Readonly<Record<string, Json>>,
     lazy: true,
     ...(options.trust === 'untrusted' && { foreign: true }),
@@ -55,7 +55,7 @@ export function mcpTool(
     ...(destinations && { destinations: destinationsOf }),
     async run(args, { call, signal }) {
       const called = await line.call(args, call, signal)
-      if (called.kind === 'answered') return resultOf(called.answer)
+      if (called.kind === 'answered') return resultFromAnswer(called.answer)
       if (called.kind === 'refused') return { status: 'error', content: called.why }
       if (called.kind === 'unheard')
         throw new TirelessError('tool_failed', `its server is not reachable: ${called.why}`)
@@ -71,8 +71,8 @@ export function mcpTool(
   })
 }
 
-export const effectOf = (options: ServerOptions, tool: string, isReadOnly: boolean | undefined): ToolEffect =>
-  declaredEffect(options, tool, isReadOnly) ?? STRICTEST
+export const effectOfTool = (options: ServerOptions, tool: string, isReadOnly: boolean | undefined): ToolEffect =>
+  declaredEffect(options, tool, isReadOnly) ?? STRICTEST_EFFECT
 
 /** Contract: the effect that the owner configured for this tool or for read-only tools; undefined if none. */
 export function declaredEffect(
@@ -92,8 +92,8 @@ function textsIn(value: Json | undefined): readonly string[] {
 /** Contract: the host of the destinations; undefined if there are several. */
 function hostIn(places: readonly string[]): string | undefined {
   const hosts = places.map((place) => {
-    const read = addressOf(place)
-    return read.kind === 'read' ? placeText(read.value) : place
+    const read = parseHttpAddress(place)
+    return read.kind === 'read' ? formatHostPort(read.value) : place
   })
   return new Set(hosts).size === 1 ? hosts[0] : undefined
 }

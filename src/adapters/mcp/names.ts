@@ -6,7 +6,7 @@ const LONGEST = 64
 const HASH_DIGITS = 8
 
 /** Contract: pure. A changed or shortened name ends in 8 hex digits of a hash, so that names stay distinct. */
-export function nameOf(server: string, tool: string): string {
+export function qualifiedToolName(server: string, tool: string): string {
   const whole = `${server}__${tool}`
   const plain = whole.replaceAll(/[^\w-]/g, '_')
   if (plain === whole && whole.length <= LONGEST) return whole

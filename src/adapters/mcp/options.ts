@@ -35,4 +35,4 @@ export interface ToolEffect extends Pick<Effect, 'recovery' | 'reach'> {
 }
 
 /** For tools without a configured effect: never retried, and every call needs approval. */
-export const STRICTEST: ToolEffect = { recovery: 'once', reach: 'destructive' }
+export const STRICTEST_EFFECT: ToolEffect = { recovery: 'once', reach: 'destructive' }

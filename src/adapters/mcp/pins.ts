@@ -4,7 +4,7 @@
  */
 
 import { hash } from 'node:crypto'
-import { canonical } from '../../domain/approval.ts'
+import { canonicalJson } from '../../domain/approval.ts'
 import type { Json } from '../../domain/json.ts'
 import { unifiedDiff } from '../../domain/lines.ts'
 
@@ -18,7 +18,7 @@ export interface ListedTool {
 }
 
 /** A tool's description as it was seen and stored. */
-export type Described = {
+export type PinnedTool = {
   readonly description: string
   readonly schema: Json
   readonly digest: string
@@ -28,20 +28,20 @@ export type Described = {
 }
 
 /** `offered`: the server's current description, if it differs from the approved one. */
-export type Pin = { readonly approved: Described | null; readonly offered: Described | null }
+export type Pin = { readonly approved: PinnedTool | null; readonly offered: PinnedTool | null }
 
 /** Keyed by the server's name of the tool. */
 export type Pins = { readonly [tool: string]: Pin }
 
 /** Contract: the approved description; undefined if it changed since. */
-export const usable = ({ approved, offered }: Pin): Described | undefined =>
+export const approvedTool = ({ approved, offered }: Pin): PinnedTool | undefined =>
   offered === null && approved !== null ? approved : undefined
 
 /** Contract: approves all tools when a server is seen first, because the owner configured it; later, none by itself. */
-export function afterSight(known: Pins | undefined, listed: readonly ListedTool[], seen_at: string): Pins {
+export function mergePins(known: Pins | undefined, listed: readonly ListedTool[], seen_at: string): Pins {
   const pins = new Map<string, Pin>(Object.entries(known ?? {}))
   for (const tool of listed) {
-    const seen: Described = {
+    const seen: PinnedTool = {
       ...{ description: tool.description, schema: tool.schema },
       ...{ digest: digestTool(tool), seen_at, read_only: tool.readOnly },
     }
@@ -55,32 +55,32 @@ export function afterSight(known: Pins | undefined, listed: readonly ListedTool[
   return Object.fromEntries(pins)
 }
 
-const isSame = (before: Described, seen: Described): boolean =>
+const isSame = (before: PinnedTool, seen: PinnedTool): boolean =>
   before.digest === seen.digest && (before.read_only ?? seen.read_only) === seen.read_only
 
 /** Approves the waiting tools, or only the one named. `tools`: the tools that were approved. */
-export function afterApproval(pins: Pins, only?: string): { readonly pins: Pins; readonly tools: readonly string[] } {
-  const tools = waitingIn(pins).filter((tool) => only === undefined || tool === only)
+export function approvePins(pins: Pins, only?: string): { readonly pins: Pins; readonly tools: readonly string[] } {
+  const tools = toolsAwaitingApproval(pins).filter((tool) => only === undefined || tool === only)
   const approved = tools.map((tool) => [tool, { approved: pins[tool]?.offered ?? null, offered: null }] as const)
   return { pins: { ...pins, ...Object.fromEntries(approved) }, tools }
 }
 
-export const waitingIn = (pins: Pins): readonly string[] =>
+export const toolsAwaitingApproval = (pins: Pins): readonly string[] =>
   Object.entries(pins).flatMap(([tool, { offered }]) => (offered === null ? [] : [tool]))
 
 /** Contract: a diff between the approved and the offered description. */
-export function differenceIn(tool: string, { approved, offered }: Pin): string {
+export function diffPin(tool: string, { approved, offered }: Pin): string {
   if (offered === null) return ''
-  const side = (name: string, of: Described | null) => ({
+  const side = (name: string, of: PinnedTool | null) => ({
     name: `${tool} (${name})`,
     text: of === null ? '' : describeTool(of),
   })
   return unifiedDiff(side(approved === null ? 'new' : 'approved', approved), side('now', offered))
 }
 
-const describeTool = ({ description, schema, read_only }: Described): string =>
+const describeTool = ({ description, schema, read_only }: PinnedTool): string =>
   `${description}\n${JSON.stringify(schema, null, 2)}\n${read_only ? 'marked as read-only\n' : ''}`
 
 function digestTool({ name, description, schema }: ListedTool): string {
-  return hash('sha256', canonical([name, description, schema]))
+  return hash('sha256', canonicalJson([name, description, schema]))
 }

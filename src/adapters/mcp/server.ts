@@ -8,20 +8,20 @@ import type { Json } from '../../domain/json.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Egress } from '../../ports/egress.ts'
 import type { McpState } from '../../ports/mcp.ts'
-import type { Leash } from './leash.ts'
-import type { Called, Link } from './link.ts'
+import type { ProcessGroup } from './leash.ts'
+import type { McpCallOutcome, McpConnection } from './link.ts'
 import type { ServerOptions } from './options.ts'
 import type { ListedTool } from './pins.ts'
-import type { StartFor } from './start.ts'
+import type { PrepareStart } from './start.ts'
 
-export interface ServerAround {
+export interface ServerDeps {
   readonly clock: Clock
-  readonly startFor: StartFor
-  leashFor(server: string): Leash
+  readonly startFor: PrepareStart
+  groupFor(server: string): ProcessGroup
   /** Opens requests to servers that are reached over HTTP. */
   readonly open: Egress['open']
   /** Contract: replaces `secret:NAME` by the secret; throws if there is no such secret. */
-  fill(text: string): string
+  insertSecrets(text: string): string
   log(level: 'info' | 'warn', event: string, details: Readonly<Record<string, Json>>): void
 }
 
@@ -35,15 +35,15 @@ const LISTED_FOR_MS = 5 * 60_000
 const fillAll = (texts: Readonly<Record<string, string>>, fill: (text: string) => string): Record<string, string> =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, fill(text)]))
 
-export class Server {
+export class ConfiguredServer {
   readonly name: string
   readonly options: ServerOptions
-  readonly #around: ServerAround
-  readonly #leash: Leash
+  readonly #around: ServerDeps
+  readonly #leash: ProcessGroup
   readonly #lines: string[] = []
   readonly #closing = new AbortController()
-  #link: Promise<Link> | undefined
-  #up: Link | undefined
+  #link: Promise<McpConnection> | undefined
+  #up: McpConnection | undefined
   /** The shutdown of the previous process. It kills all processes of this server, so a start must wait for it. */
   #ending: Promise<void>
   /** Consecutive failures. */
@@ -58,12 +58,12 @@ export class Server {
   #offered: ReadonlySet<string> | undefined
 
   /** `before`: the shutdown of an earlier server with the same name. */
-  constructor(name: string, options: ServerOptions, around: ServerAround, before: Promise<void> = Promise.resolve()) {
+  constructor(name: string, options: ServerOptions, around: ServerDeps, before: Promise<void> = Promise.resolve()) {
     this.name = name
     this.options = options
     this.#ending = before
     this.#around = around
-    this.#leash = around.leashFor(name)
+    this.#leash = around.groupFor(name)
   }
 
   state(): Pick<McpState, 'state' | 'protocol' | 'error' | 'stderr'> {
@@ -77,12 +77,12 @@ export class Server {
   }
 
   /** The tool list may be outdated; not every server reports changes. */
-  get stale(): boolean {
+  get isStale(): boolean {
     return this.#listedAt === undefined || this.#around.clock.monotonic() - this.#listedAt > LISTED_FOR_MS
   }
 
   /** Contract: false only if the tools were listed and this one was missing. */
-  mayHave(tool: string): boolean {
+  mayHaveTool(tool: string): boolean {
     return this.#offered?.has(tool) ?? true
   }
 
@@ -101,7 +101,12 @@ export class Server {
   }
 
   /** Contract: throws `tool_failed` if the server cannot be reached; then the call was not sent. */
-  async call(tool: string, args: Readonly<Record<string, Json>>, key: string, signal: AbortSignal): Promise<Called> {
+  async call(
+    tool: string,
+    args: Readonly<Record<string, Json>>,
+    key: string,
+    signal: AbortSignal,
+  ): Promise<McpCallOutcome> {
     const link = await this.#connected(signal)
     const called = await link.call(tool, args, key, signal)
     if (called.kind === 'answered' || called.kind === 'refused') this.#failures = 0
@@ -110,7 +115,7 @@ export class Server {
   }
 
   /** Resets the backoff. */
-  forgive(): void {
+  resetBackoff(): void {
     this.#failures = 0
     this.#notBefore = 0
   }
@@ -144,7 +149,7 @@ export class Server {
   }
 
   /** All callers share one start. It continues if a caller aborts. */
-  async #connected(signal: AbortSignal): Promise<Link> {
+  async #connected(signal: AbortSignal): Promise<McpConnection> {
     const wait = Math.ceil((this.#notBefore - this.#around.clock.monotonic()) / 1000)
     if (!this.#link && wait > 0) throw this.#unusable(`${this.#error}; next attempt in ${wait} s`)
     this.#link ??= this.#connect()
@@ -161,7 +166,7 @@ export class Server {
     }
   }
 
-  async #connect(): Promise<Link> {
+  async #connect(): Promise<McpConnection> {
     const { clock, startFor, log, open } = this.#around
     this.#listedAt = undefined
     const ended = { why: null as string | null }
@@ -169,18 +174,18 @@ export class Server {
       await this.#ending
       const { connect } = await import('./link.ts')
       const server = this.#withSecrets()
-      const link: Link = await connect({
+      const link: McpConnection = await connect({
         start: () => startFor(this.name, server),
-        ...{ server, leash: this.#leash, clock, open, legacy: this.#legacy, signal: this.#closing.signal },
-        begun: () => {
+        ...{ server, group: this.#leash, clock, open, legacy: this.#legacy, signal: this.#closing.signal },
+        onAttempt: () => {
           this.#lines.length = 0
         },
-        said: (line) => this.#keep(line),
-        lost: (why) => {
+        onStderr: (line) => this.#keep(line),
+        onLost: (why) => {
           ended.why = why
           if (this.#up) void this.#drop(this.#up, why)
         },
-        changed: () => {
+        onToolsChanged: () => {
           this.#listedAt = undefined
         },
       })
@@ -200,11 +205,11 @@ export class Server {
 
   /** Secrets are filled in only for the start; elsewhere the configuration has their names. */
   #withSecrets(): ServerOptions {
-    const { fill } = this.#around
+    const { insertSecrets: fill } = this.#around
     return { ...this.options, env: fillAll(this.options.env, fill), headers: fillAll(this.options.headers, fill) }
   }
 
-  async #drop(link: Link, why: string): Promise<void> {
+  async #drop(link: McpConnection, why: string): Promise<void> {
     if (this.#up !== link) return
     this.#up = undefined
     this.#link = undefined

@@ -7,7 +7,7 @@ import type { Json } from '../../domain/json.ts'
 import type { Store } from '../../ports/store.ts'
 import { systemClock } from '../clock.ts'
 import type { ServerOptions } from './options.ts'
-import { Servers } from './servers.ts'
+import { McpServerPool } from './servers.ts'
 
 const SERVER = join(import.meta.dirname, '../../../test/mcp/plain-server-main.ts')
 const KNOWN = {
@@ -19,16 +19,16 @@ const KNOWN = {
 
 test('a server whose pins are still being read does not count as new', async (t) => {
   const { promise, resolve } = Promise.withResolvers<Json>()
-  const servers = new Servers({
+  const servers = new McpServerPool({
     clock: systemClock,
     startFor: async (_, { command = [], cwd }) => ({ argv: command, cwd, env: { PATH: String(process.env.PATH) } }),
-    leashFor: () => ({ env: {}, hold() {}, async end() {} }),
-    fill: (text) => text,
+    groupFor: () => ({ env: {}, track() {}, async end() {} }),
+    insertSecrets: (text) => text,
     log() {},
     open: () => Promise.reject(new Error('no HTTP expected')),
     store: { setting: () => promise, commit: async () => [{ ok: true, results: [null] }] } as unknown as Store,
     configured: () => CONFIGURED,
-    put() {},
+    registerTool() {},
     redact: (text) => text,
   })
   t.after(() => servers.close())

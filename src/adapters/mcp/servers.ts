@@ -1,40 +1,40 @@
 /** All configured servers, the pins of their tools, and the tools that the engine gets. */
 
 import { TirelessError } from '../../domain/error.ts'
-import type { Note } from '../../domain/note.ts'
+import type { OwnerNote } from '../../domain/note.ts'
 import { iso } from '../../ports/clock.ts'
 import type { McpServers, McpState } from '../../ports/mcp.ts'
-import { commitOne, type Store, unlessUnreadable } from '../../ports/store.ts'
+import { commitOne, fallbackIfUnreadable, type Store } from '../../ports/store.ts'
 import type { AnyTool } from '../../ports/tool.ts'
-import type { Arguments } from './arguments.ts'
-import type { Called } from './link.ts'
+import type { ToolArguments } from './arguments.ts'
+import type { McpCallOutcome } from './link.ts'
 import { mcpTool } from './mcp-tool.ts'
-import { nameOf } from './names.ts'
+import { qualifiedToolName } from './names.ts'
 import type { ServerOptions } from './options.ts'
-import { afterApproval, afterSight, differenceIn, type Pins, usable, waitingIn } from './pins.ts'
-import { Server, type ServerAround } from './server.ts'
+import { approvedTool, approvePins, diffPin, mergePins, type Pins, toolsAwaitingApproval } from './pins.ts'
+import { ConfiguredServer, type ServerDeps } from './server.ts'
 import { toolCall } from './tool-call.ts'
-import { type Findable, toolSearch } from './tool-search.ts'
-import { offWords, toolOf } from './tool-state.ts'
+import { type FoundTool, toolSearch } from './tool-search.ts'
+import { describeDisabled, toolState } from './tool-state.ts'
 
-type CallRequest = [server: string, tool: string, args: Arguments, key: string, signal: AbortSignal]
+type CallRequest = [server: string, tool: string, args: ToolArguments, key: string, signal: AbortSignal]
 type Configured = Readonly<Record<string, ServerOptions>>
 
-export interface ServersOptions extends ServerAround {
+export interface ServersOptions extends ServerDeps {
   readonly store: Store
   /** The current configuration; the same object while it is unchanged. */
   configured(): Configured
   /** Registers a tool with the engine; replaces one with the same name. */
-  put(tool: AnyTool): void
+  registerTool(tool: AnyTool): void
   redact(text: string): string
 }
 
 /** A tool search waits this long for the first start of a server; the start continues afterwards. */
 const PATIENCE_MS = 20_000
 
-export class Servers implements McpServers {
+export class McpServerPool implements McpServers {
   readonly #options: ServersOptions
-  readonly #servers = new Map<string, Server>()
+  readonly #servers = new Map<string, ConfiguredServer>()
   /** Shutdowns of removed or changed servers, by name. */
   readonly #endings = new Map<string, Promise<void>>()
   readonly #pins = new Map<string, Pins>()
@@ -69,20 +69,20 @@ export class Servers implements McpServers {
       }
     for (const [name, options] of Object.entries(configured)) {
       if (!this.#servers.has(name))
-        this.#servers.set(name, new Server(name, options, this.#options, this.#endings.get(name)))
+        this.#servers.set(name, new ConfiguredServer(name, options, this.#options, this.#endings.get(name)))
       const kept = this.#pins.get(name) ?? (await readPins(this.#options.store, name))
       if (kept) this.#pins.set(name, kept)
       this.#registerTools(name)
     }
     if (this.#servers.size === 0) return
-    this.#options.put(
+    this.#options.registerTool(
       toolSearch({
         servers: Object.keys(configured),
         trusted: Object.values(configured).every(({ trust }) => trust === 'trusted'),
-        look: (signal) => this.#findTools(signal),
+        findTools: (signal) => this.#findTools(signal),
       }),
     )
-    this.#options.put(toolCall)
+    this.#options.registerTool(toolCall)
   }
 
   async list(): Promise<readonly McpState[]> {
@@ -99,7 +99,7 @@ export class Servers implements McpServers {
   async test(name: string): Promise<McpState> {
     await this.refresh()
     const server = this.#named(name)
-    server.forgive()
+    server.resetBackoff()
     await this.#updatePins(server, this.#closing.signal).catch(() => {})
     return this.#stateOf(server)
   }
@@ -107,7 +107,7 @@ export class Servers implements McpServers {
   async approve(name: string, tool?: string): Promise<readonly string[]> {
     await this.refresh()
     this.#named(name)
-    const { pins, tools } = afterApproval(this.#pins.get(name) ?? {}, tool)
+    const { pins, tools } = approvePins(this.#pins.get(name) ?? {}, tool)
     if (tool !== undefined && tools.length === 0)
       throw new TirelessError('not_found', {
         ...{ what: 'no such tool of this server waits for approval', where: name, got: tool },
@@ -117,10 +117,10 @@ export class Servers implements McpServers {
     return tools
   }
 
-  notes(): readonly Note[] {
+  notes(): readonly OwnerNote[] {
     return [...this.#servers].flatMap(([name, server]) => {
       const { state, error } = server.state()
-      const waiting = waitingIn(this.#pins.get(name) ?? {})
+      const waiting = toolsAwaitingApproval(this.#pins.get(name) ?? {})
       return [
         ...(state === 'down'
           ? [{ about: `mcp ${name}`, text: this.#redacted(`the MCP server ${name} is down: ${error}`) }]
@@ -136,14 +136,14 @@ export class Servers implements McpServers {
   }
 
   /** Lists the server's tools and updates its pins. */
-  async #updatePins(server: Server, signal: AbortSignal): Promise<void> {
+  async #updatePins(server: ConfiguredServer, signal: AbortSignal): Promise<void> {
     const { name } = server
     const listed = await server.tools(signal)
     const before = this.#pins.get(name)
-    const pins = afterSight(before, listed, iso(this.#options.clock.now()))
+    const pins = mergePins(before, listed, iso(this.#options.clock.now()))
     if (JSON.stringify(pins) === JSON.stringify(before)) return
     await this.#keep(name, pins)
-    for (const tool of waitingIn(pins))
+    for (const tool of toolsAwaitingApproval(pins))
       if (before?.[tool]?.offered?.digest !== pins[tool]?.offered?.digest)
         this.#options.log('warn', 'mcp tool changed', {
           server: name,
@@ -165,33 +165,33 @@ export class Servers implements McpServers {
     if (!options) return
     for (const [tool, { approved }] of Object.entries(this.#pins.get(name) ?? {}))
       if (approved)
-        this.#options.put(
-          mcpTool(nameOf(name, tool), tool, approved, options, {
+        this.#options.registerTool(
+          mcpTool(qualifiedToolName(name, tool), tool, approved, options, {
             call: (args, key, signal) => this.#call(name, tool, args, key, signal),
             end: async () => this.#servers.get(name)?.end(),
           }),
         )
   }
 
-  async #call(...request: CallRequest): Promise<Called> {
+  async #call(...request: CallRequest): Promise<McpCallOutcome> {
     const called = await this.#ask(...request)
     // The call did not reach the server. If a restart succeeds, check its pins and try once more.
     return called.kind === 'unheard' ? this.#ask(...request) : called
   }
 
-  async #ask(...[name, tool, args, key, signal]: CallRequest): Promise<Called> {
+  async #ask(...[name, tool, args, key, signal]: CallRequest): Promise<McpCallOutcome> {
     await this.refresh()
     const server = this.#servers.get(name)
     if (!server) return refused(`the MCP server ${name} is no longer configured`)
     // After a restart or a reported change, compare the tools with the pins before the call.
-    if (server.stale) await this.#updatePins(server, signal)
+    if (server.isStale) await this.#updatePins(server, signal)
     const pin = this.#pins.get(name)?.[tool]
     // Our own text: the server's new description is not approved.
-    if (!pin || !usable(pin) || !server.mayHave(tool)) return refused(offWords(name, tool, pin))
+    if (!pin || !approvedTool(pin) || !server.mayHaveTool(tool)) return refused(describeDisabled(name, tool, pin))
     return server.call(tool, args, key, signal)
   }
 
-  async #findTools(signal: AbortSignal): Promise<{ tools: readonly Findable[]; silent: readonly string[] }> {
+  async #findTools(signal: AbortSignal): Promise<{ tools: readonly FoundTool[]; silent: readonly string[] }> {
     await this.refresh()
     const silent: string[] = []
     await Promise.all(
@@ -207,16 +207,16 @@ export class Servers implements McpServers {
     )
     const tools = [...this.#servers].flatMap(([name, server]) =>
       Object.entries(this.#pins.get(name) ?? {}).flatMap(([tool, pin]) => {
-        const known = usable(pin)
-        return known && server.mayHave(tool)
-          ? [{ name: nameOf(name, tool), description: known.description, schema: known.schema }]
+        const known = approvedTool(pin)
+        return known && server.mayHaveTool(tool)
+          ? [{ name: qualifiedToolName(name, tool), description: known.description, schema: known.schema }]
           : []
       }),
     )
     return { tools, silent }
   }
 
-  #named(name: string): Server {
+  #named(name: string): ConfiguredServer {
     const server = this.#servers.get(name)
     if (server) return server
     const known = [...this.#servers.keys()].join(', ')
@@ -230,14 +230,14 @@ export class Servers implements McpServers {
     })
   }
 
-  #stateOf(server: Server): McpState {
+  #stateOf(server: ConfiguredServer): McpState {
     const { name, options } = server
     const { state, protocol, error, stderr } = server.state()
     return {
       ...{ name, transport: options.command ? 'stdio' : 'http', state, protocol },
       error: error === null ? null : this.#redacted(error),
       stderr: stderr.map((line) => this.#redacted(line)),
-      tools: Object.entries(this.#pins.get(name) ?? {}).map(([tool, pin]) => toolOf(server, tool, pin)),
+      tools: Object.entries(this.#pins.get(name) ?? {}).map(([tool, pin]) => toolState(server, tool, pin)),
     }
   }
 
@@ -248,7 +248,7 @@ export class Servers implements McpServers {
   /** For the owner; includes a diff. */
   #describeWaiting(name: string, tool: string): string {
     const pin = this.#pins.get(name)?.[tool]
-    return this.#redacted(`${offWords(name, tool, pin)}\n${pin ? differenceIn(tool, pin) : ''}`)
+    return this.#redacted(`${describeDisabled(name, tool, pin)}\n${pin ? diffPin(tool, pin) : ''}`)
   }
 }
 
@@ -258,8 +258,8 @@ const settingOf = (server: string): string => `mcp ${server}`
  * Contract: null for a new server. Unreadable pins count as empty: as for a new server, everything would be approved.
  */
 async function readPins(store: Pick<Store, 'setting'>, server: string): Promise<Pins | null> {
-  const pins = await unlessUnreadable(store.setting(settingOf(server)), {})
+  const pins = await fallbackIfUnreadable(store.setting(settingOf(server)), {})
   return pins === null || (typeof pins === 'object' && !Array.isArray(pins)) ? (pins as Pins | null) : {}
 }
 
-const refused = (why: string): Called => ({ kind: 'refused', why })
+const refused = (why: string): McpCallOutcome => ({ kind: 'refused', why })

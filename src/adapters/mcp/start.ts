@@ -18,4 +18,4 @@ export interface ProcessStart {
 }
 
 /** Contract: throws `tool_failed` if the server must not be started. `options.env` contains its secrets. */
-export type StartFor = (server: string, options: ServerOptions) => Promise<ProcessStart>
+export type PrepareStart = (server: string, options: ServerOptions) => Promise<ProcessStart>

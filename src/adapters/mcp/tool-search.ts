@@ -4,23 +4,23 @@
 
 import { z } from 'zod'
 import type { Json } from '../../domain/json.ts'
-import { CLEAN, UNTRUSTED } from '../../domain/trust.ts'
-import { wordsOf } from '../../domain/words.ts'
+import { CLEAN_LABEL, UNTRUSTED_LABEL } from '../../domain/trust.ts'
+import { tokenize } from '../../domain/words.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { AnyTool } from '../../ports/tool.ts'
 
-export interface Findable {
+export interface FoundTool {
   readonly name: string
   readonly description: string
   readonly schema: Json
 }
 
-export interface Shelf {
+export interface ToolSource {
   readonly servers: readonly string[]
   /** Whether the owner trusts all of them. */
   readonly trusted: boolean
   /** Contract: callable tools, and the servers that did not answer; waits a limited time for new servers. */
-  look(signal: AbortSignal): Promise<{ readonly tools: readonly Findable[]; readonly silent: readonly string[] }>
+  findTools(signal: AbortSignal): Promise<{ readonly tools: readonly FoundTool[]; readonly silent: readonly string[] }>
 }
 
 const MOST = 5
@@ -28,16 +28,16 @@ const MOST_NAMES = 200
 
 const args = z.strictObject({ query: z.string().describe('What the tool should do, in a few words.') })
 
-export const toolSearch = (shelf: Shelf): AnyTool =>
+export const toolSearch = (shelf: ToolSource): AnyTool =>
   defineTool<z.infer<typeof args>>({
     name: 'tool_search',
     description: `Finds more tools, from the servers ${shelf.servers.join(', ')}. Call the tools found with tool_call.`,
     args,
     effect: () => ({ recovery: 'pure', reach: 'none' }),
     // A pin proves that a description is unchanged, not that it is true.
-    gives: () => (shelf.trusted ? CLEAN : UNTRUSTED),
+    gives: () => (shelf.trusted ? CLEAN_LABEL : UNTRUSTED_LABEL),
     async run({ query }, { signal }) {
-      const { tools, silent } = await shelf.look(signal)
+      const { tools, silent } = await shelf.findTools(signal)
       const best = bestOf(tools, query)
       const lines = best.map(({ name, description, schema }) => JSON.stringify({ name, description, schema }))
       if (best.length === 0) lines.push(describeNoMatch(tools))
@@ -46,14 +46,14 @@ export const toolSearch = (shelf: Shelf): AnyTool =>
     },
   })
 
-function describeNoMatch(tools: readonly Findable[]): string {
+function describeNoMatch(tools: readonly FoundTool[]): string {
   if (tools.length === 0) return 'no tools are available'
   const names = tools.slice(0, MOST_NAMES).map(({ name }) => name)
   return `no tool matches; the available tools are: ${names.join(', ')}${tools.length > MOST_NAMES ? ', …' : ''}`
 }
 
 /** Contract: pure; the tools that share a word with the query, best match first. */
-function bestOf(tools: readonly Findable[], query: string): readonly Findable[] {
+function bestOf(tools: readonly FoundTool[], query: string): readonly FoundTool[] {
   const wanted = [...new Set(wordsIn(query))]
   return tools
     .map((tool) => ({ tool, score: scoreOf(tool, wanted) }))
@@ -64,7 +64,7 @@ function bestOf(tools: readonly Findable[], query: string): readonly Findable[] 
 }
 
 /** A word in the name counts three times as much as one in the description; a common prefix counts half. */
-function scoreOf({ name, description }: Findable, wanted: readonly string[]): number {
+function scoreOf({ name, description }: FoundTool, wanted: readonly string[]): number {
   const [named, described] = [wordsIn(name), wordsIn(description)]
   return wanted.reduce((sum, word) => sum + 3 * closeness(named, word) + closeness(described, word), 0)
 }
@@ -76,4 +76,5 @@ function closeness(words: readonly string[], wanted: string): number {
 }
 
 /** `sendMail` and `send_mail` are two words each. */
-const wordsIn = (text: string): string[] => wordsOf(text.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2').replaceAll('_', ' '))
+const wordsIn = (text: string): string[] =>
+  tokenize(text.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2').replaceAll('_', ' '))

@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { LLMock } from '@copilotkit/aimock'
-import type { Message } from '../../ports/model.ts'
+import type { ModelMessage } from '../../ports/model.ts'
 import { systemClock } from '../clock.ts'
-import { anthropic } from './anthropic.ts'
-import { openai } from './openai.ts'
-import { openAICompatible } from './openai-compatible.ts'
+import { createAnthropicModel } from './anthropic.ts'
+import { createOpenAIModel } from './openai.ts'
+import { createOpenAICompatibleModel } from './openai-compatible.ts'
 
 const mock = new LLMock({ port: 0, chunkSize: 4 })
 const signal = new AbortController().signal
@@ -28,13 +28,17 @@ before(async () => {
 })
 after(() => mock.stop())
 
-const user = (text: string): Message => ({ role: 'user', text })
+const user = (text: string): ModelMessage => ({ role: 'user', text })
 const parameters = { type: 'object', properties: { city: { type: 'string' } } }
-const PROTOCOLS = { 'chat completions': openAICompatible, responses: openai, messages: anthropic } as const
+const PROTOCOLS = {
+  'chat completions': createOpenAICompatibleModel,
+  responses: createOpenAIModel,
+  messages: createAnthropicModel,
+} as const
 
 for (const [protocol, createModel] of Object.entries(PROTOCOLS))
   describe(`a third-party mock server, ${protocol}`, () => {
-    const ask = (messages: readonly Message[], stream: boolean) =>
+    const ask = (messages: readonly ModelMessage[], stream: boolean) =>
       createModel({
         provider: 'p',
         model: 'm',

@@ -1,17 +1,24 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { raw, STREAMING, scripted } from '../../../test/raw-server.ts'
-import type { Message, ModelRequest } from '../../ports/model.ts'
+import type { ModelMessage, ModelRequest } from '../../ports/model.ts'
 import { systemClock } from '../clock.ts'
-import { anthropic } from './anthropic.ts'
-import { openAICompatible } from './openai-compatible.ts'
+import { createAnthropicModel } from './anthropic.ts'
+import { createOpenAICompatibleModel } from './openai-compatible.ts'
 import type { SdkOptions } from './sdk/model.ts'
 
 const signal = new AbortController().signal
 const tools = ['one', 'two'].map((name) => ({ name, description: '', parameters: { type: 'object' } }))
 const hello: ModelRequest = { system: 'be brief', messages: [{ role: 'user', text: 'hello' }], tools }
 const modelAt = (baseUrl: string, more: Partial<SdkOptions> = {}) =>
-  anthropic({ provider: 'claude', model: 'claude-test', baseUrl, apiKey: 'a-key', clock: systemClock, ...more })
+  createAnthropicModel({
+    provider: 'claude',
+    model: 'claude-test',
+    baseUrl,
+    apiKey: 'a-key',
+    clock: systemClock,
+    ...more,
+  })
 
 interface Block {
   readonly type: string
@@ -44,7 +51,7 @@ test('an answer has text, calls, usage and cached tokens; the request has the ke
 
 test('system prompt, tools and conversation so far are marked for the prompt cache', async () => {
   await using server = await scripted([{ text: 'ok' }])
-  const messages: Message[] = [
+  const messages: ModelMessage[] = [
     { role: 'user', text: 'first' },
     { role: 'assistant', text: 'so', calls: [{ id: 'a', tool: 'one', args: {} }] },
     { role: 'tool', call_id: 'a', tool: 'one', text: 'result', ok: true },
@@ -69,8 +76,8 @@ test('signed thinking is sent back unchanged and in order, to the same provider 
     const { text, reasoning } = await modelAt(server.url, { stream }).call(hello, { signal })
     assert.ok(reasoning !== undefined)
     // The engine gives the call another id.
-    const said: Message = { role: 'assistant', text, calls: [{ id: 'own', tool: 'one', args: {} }], reasoning }
-    const result: Message = { role: 'tool', call_id: 'own', tool: 'one', text: '', ok: true }
+    const said: ModelMessage = { role: 'assistant', text, calls: [{ id: 'own', tool: 'one', args: {} }], reasoning }
+    const result: ModelMessage = { role: 'tool', call_id: 'own', tool: 'one', text: '', ok: true }
     const messages = [...hello.messages, said, result]
     await modelAt(server.url, { stream }).call({ ...hello, messages }, { signal })
     const sent = blocksOf(server.requests.at(-1)?.body.messages[1]?.content)
@@ -80,10 +87,13 @@ test('signed thinking is sent back unchanged and in order, to the same provider 
     )
     assert.deepEqual([sent[0]?.thinking, sent[0]?.signature, sent[2]?.id], ['hm, hm', 'signed(6)', 'own'])
     await modelAt(server.url, { stream, provider: 'other' }).call({ ...hello, messages }, { signal })
-    await openAICompatible({ provider: 'third', model: 'm', baseUrl: server.url, stream, clock: systemClock }).call(
-      { ...hello, messages },
-      { signal },
-    )
+    await createOpenAICompatibleModel({
+      provider: 'third',
+      model: 'm',
+      baseUrl: server.url,
+      stream,
+      clock: systemClock,
+    }).call({ ...hello, messages }, { signal })
     for (const { body } of server.requests.slice(-2)) assert.doesNotMatch(JSON.stringify(body), /hm, hm|signed/)
   }
 })
@@ -91,7 +101,7 @@ test('signed thinking is sent back unchanged and in order, to the same provider 
 test('images are sent with a message and with a tool result', async () => {
   await using server = await scripted([{ text: 'ok' }])
   const images = [{ media_type: 'image/png', data: 'aW1hZ2U=' }]
-  const messages: Message[] = [
+  const messages: ModelMessage[] = [
     { role: 'user', text: 'look', images },
     { role: 'assistant', text: '', calls: [{ id: 'a', tool: 'one', args: {} }] },
     { role: 'tool', call_id: 'a', tool: 'one', text: 'a screenshot', ok: true, images },

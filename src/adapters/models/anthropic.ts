@@ -5,11 +5,11 @@
 
 import { createAnthropic } from '@ai-sdk/anthropic'
 import type { Model } from '../../ports/model.ts'
-import { type SdkOptions, sdkModel } from './sdk/model.ts'
+import { createSdkModel, type SdkOptions } from './sdk/model.ts'
 
-export function anthropic(options: SdkOptions): Model {
+export function createAnthropicModel(options: SdkOptions): Model {
   const { model, baseUrl, apiKey = '', headers = {} } = options
-  return sdkModel(options, (fetch) => ({
+  return createSdkModel(options, (fetch) => ({
     chat: createAnthropic({ baseURL: baseUrl, apiKey, headers: { ...headers }, fetch }).messages(model),
     cacheMark: { anthropic: { cacheControl: { type: 'ephemeral' } } },
   }))

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { apiKeyOf } from '../../config.ts'
+import { resolveApiKey } from '../../config.ts'
 import { FakeClock } from '../../testing/fake-clock.ts'
-import { type ConfiguredModels, configuredModels } from './configured.ts'
-import { knownProvider, PROVIDERS } from './providers.ts'
+import { createModelRegistry, type ModelRegistryOptions } from './configured.ts'
+import { findKnownProvider, PROVIDERS } from './providers.ts'
 
 type Env = Readonly<Record<string, string>>
 
@@ -21,8 +21,8 @@ function fakeNetwork(servers: Readonly<Record<string, readonly string[] | 'hangs
   return { fetch, asked: urls }
 }
 
-function createModels(env: Env = {}, more: Partial<ConfiguredModels> = {}) {
-  return configuredModels({
+function createModels(env: Env = {}, more: Partial<ModelRegistryOptions> = {}) {
+  return createModelRegistry({
     default: null,
     fallback: [],
     planner: null,
@@ -31,12 +31,12 @@ function createModels(env: Env = {}, more: Partial<ConfiguredModels> = {}) {
     max_output: 100,
     providers: {},
     prices: {},
-    freeAtHome: false,
+    isLocalFree: false,
     clock: new FakeClock(),
     env,
     fetch: fakeNetwork().fetch,
-    apiKeyOf: (provider) => apiKeyOf(provider as never, undefined, env),
-    filled: (text) => text,
+    apiKeyOf: (provider) => resolveApiKey(provider as never, undefined, env),
+    resolveSecrets: (text) => text,
     ...more,
   })
 }
@@ -58,7 +58,7 @@ describe('the default model', () => {
     ])
     const all = Object.fromEntries(keys.map((key) => [key, 'k']))
     const servers = { [OLLAMA]: ['nomic-embed-text', 'qwen3:8b'], [LMSTUDIO]: ['local-model'] }
-    const choice = (env: Env, more: Partial<ConfiguredModels> = {}) =>
+    const choice = (env: Env, more: Partial<ModelRegistryOptions> = {}) =>
       createModels(env, { fetch: fakeNetwork(servers).fetch, ...more }).choice()
     assert.deepEqual(await choice(all, { default: 'x/y' }), { id: 'x/y', why: 'models.default' })
     assert.deepEqual(await choice({ ...all, TIRELESS_MODEL: 'x/z' }), { id: 'x/z', why: 'TIRELESS_MODEL' })
@@ -81,10 +81,10 @@ describe('the default model', () => {
     const network = fakeNetwork({ [OLLAMA]: ['m'] })
     const models = createModels({}, { fetch: network.fetch })
     assert.equal(models.defaultId, 'offline/rules')
-    assert.deepEqual(await models.chain({ model: 'a/b' }), ['a/b'])
+    assert.deepEqual(await models.fallbackChain({ model: 'a/b' }), ['a/b'])
     assert.deepEqual(network.asked, [])
-    assert.deepEqual(await models.chain(), ['ollama/m'])
-    assert.deepEqual(await models.chain(), ['ollama/m'])
+    assert.deepEqual(await models.fallbackChain(), ['ollama/m'])
+    assert.deepEqual(await models.fallbackChain(), ['ollama/m'])
     assert.equal(models.defaultId, 'ollama/m')
     assert.deepEqual(network.asked, [OLLAMA, LMSTUDIO])
     await createModels({ OPENAI_API_KEY: 'k' }, { fetch: network.fetch }).choice()
@@ -113,21 +113,21 @@ describe('the default model', () => {
       ['::nonsense::', 'http://127.0.0.1:11434/v1'],
     ]
     for (const [OLLAMA_HOST, expected] of rows)
-      assert.equal(knownProvider('ollama', { OLLAMA_HOST })?.base_url, expected, OLLAMA_HOST)
-    const redirected = knownProvider('openai', { OPENAI_BASE_URL: 'http://proxy/v1' })
-    assert.deepEqual([redirected?.base_url, redirected?.wire], ['http://proxy/v1', 'openai-compatible'])
-    assert.equal(knownProvider('toString', {}), undefined)
+      assert.equal(findKnownProvider('ollama', { OLLAMA_HOST })?.base_url, expected, OLLAMA_HOST)
+    const redirected = findKnownProvider('openai', { OPENAI_BASE_URL: 'http://proxy/v1' })
+    assert.deepEqual([redirected?.base_url, redirected?.protocol], ['http://proxy/v1', 'openai-compatible'])
+    assert.equal(findKnownProvider('toString', {}), undefined)
   })
 })
 
 test('chain: the model of planner, agent, selection or default, each followed by the fallbacks', async () => {
   const models = createModels({}, { default: 'd/1', fallback: ['f/1', 'd/1'], planner: 'p/1', agents: { a: 'a/1' } })
   const selected = 's/1'
-  assert.deepEqual(await models.chain({ phase: 'planner', agent: 'a', selected }), ['p/1', 'f/1', 'd/1'])
-  assert.deepEqual(await models.chain({ agent: 'a', selected }), ['a/1', 'f/1', 'd/1'])
-  assert.deepEqual(await models.chain({ agent: 'b', selected }), ['s/1', 'f/1', 'd/1'])
-  assert.deepEqual(await models.chain({ agent: 'b' }), ['d/1', 'f/1'])
-  assert.deepEqual(await models.chain({ model: 'm/1', agent: 'a', selected }), ['m/1'])
+  assert.deepEqual(await models.fallbackChain({ phase: 'planner', agent: 'a', selected }), ['p/1', 'f/1', 'd/1'])
+  assert.deepEqual(await models.fallbackChain({ agent: 'a', selected }), ['a/1', 'f/1', 'd/1'])
+  assert.deepEqual(await models.fallbackChain({ agent: 'b', selected }), ['s/1', 'f/1', 'd/1'])
+  assert.deepEqual(await models.fallbackChain({ agent: 'b' }), ['d/1', 'f/1'])
+  assert.deepEqual(await models.fallbackChain({ model: 'm/1', agent: 'a', selected }), ['m/1'])
 })
 
 test('a model needs a configured or known provider; an unknown one is refused with a list of providers', () => {

@@ -5,11 +5,17 @@
 import { TirelessError } from '../../domain/error.ts'
 import { type Price, priceFor } from '../../domain/money.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Choice, Model, ModelEntry, Models } from '../../ports/model.ts'
-import { fromEnvironment, fromMachine } from './detect.ts'
+import type { Model, ModelChoice, ModelEntry, Models } from '../../ports/model.ts'
+import { detectFromEnvironment, detectLocalServer } from './detect.ts'
 import { offlineModel } from './offline.ts'
-import { FREE, PRICES } from './prices.ts'
-import { type Known, knownProvider, PROVIDERS, type Variables, type WireName } from './providers.ts'
+import { FREE_PRICE, LIST_PRICES } from './prices.ts'
+import {
+  findKnownProvider,
+  type KnownProvider,
+  PROVIDERS,
+  type ProtocolName,
+  type ProviderEnvironment,
+} from './providers.ts'
 import type { SdkOptions } from './sdk/model.ts'
 
 interface Provider {
@@ -25,7 +31,7 @@ interface Provider {
 
 type ConfiguredPrice = Omit<Price, 'max_output'> & { readonly max_output?: number | undefined }
 
-export interface ConfiguredModels {
+export interface ModelRegistryOptions {
   readonly default: string | null
   readonly fallback: readonly string[]
   readonly planner: string | null
@@ -38,25 +44,25 @@ export interface ConfiguredModels {
   /** Keys are `provider/model`, with `*` as wildcard. */
   readonly prices: Readonly<Record<string, ConfiguredPrice>>
   /** True if models on this machine are free unless `prices` says otherwise. */
-  readonly freeAtHome: boolean
+  readonly isLocalFree: boolean
   readonly clock: Clock
-  readonly env: Variables
+  readonly env: ProviderEnvironment
   readonly fetch: typeof globalThis.fetch
   /** Contract: undefined if the provider names no key; throws if the named key is missing. */
   apiKeyOf(provider: Provider): string | undefined
   /** Contract: replaces each `secret:NAME` with its value; throws if a secret is missing. */
-  filled(text: string): string
+  resolveSecrets(text: string): string
 }
 
-export function configuredModels(config: ConfiguredModels): Models {
+export function createModelRegistry(config: ModelRegistryOptions): Models {
   const models = new Map<string, Model>([[offlineModel.id, offlineModel]])
-  const named: Choice | undefined = config.default
+  const named: ModelChoice | undefined = config.default
     ? { id: config.default, why: 'models.default' }
-    : fromEnvironment(config.env)
-  let defaultChoice: Choice | undefined = named
-  let detection: Promise<Choice> | undefined
-  const detectDefault = async (): Promise<Choice> => {
-    detection ??= fromMachine(config)
+    : detectFromEnvironment(config.env)
+  let defaultChoice: ModelChoice | undefined = named
+  let detection: Promise<ModelChoice> | undefined
+  const detectDefault = async (): Promise<ModelChoice> => {
+    detection ??= detectLocalServer(config)
     defaultChoice ??= await detection
     return defaultChoice
   }
@@ -70,7 +76,7 @@ export function configuredModels(config: ConfiguredModels): Models {
       models.set(id, model)
       return model
     },
-    async chain({ model, agent, phase, selected } = {}) {
+    async fallbackChain({ model, agent, phase, selected } = {}) {
       if (model !== undefined) return [model]
       const agentModel = agent === undefined ? undefined : config.agents[agent]
       const planner = phase === 'planner' ? (config.planner ?? undefined) : undefined
@@ -86,12 +92,12 @@ export function configuredModels(config: ConfiguredModels): Models {
 }
 
 /** One entry for each model in use, each configured provider and each provider with a key. */
-function listEntries(config: ConfiguredModels, models: Models, defaultId: string, why: string): ModelEntry[] {
+function listEntries(config: ModelRegistryOptions, models: Models, defaultId: string, why: string): ModelEntry[] {
   const ids = [defaultId, ...config.fallback, config.planner ?? [], Object.values(config.agents)].flat()
   const providers = new Set([...Object.keys(config.providers), ...Object.keys(PROVIDERS)])
   for (const name of providers) {
     if (ids.some((id) => id.startsWith(`${name}/`))) continue
-    const model = knownProvider(name, config.env)?.model
+    const model = findKnownProvider(name, config.env)?.model
     if (Object.hasOwn(config.providers, name) || (model && findKey(config, name).state === 'set'))
       ids.push(`${name}/${model ?? '<model>'}`)
   }
@@ -112,12 +118,12 @@ function listEntries(config: ConfiguredModels, models: Models, defaultId: string
 }
 
 /** True if the configuration names the model or its provider. */
-function isConfigured(config: ConfiguredModels, provider: string, id: string): boolean {
+function isConfigured(config: ModelRegistryOptions, provider: string, id: string): boolean {
   const named = [config.default, config.planner, ...config.fallback, ...Object.values(config.agents)]
   return Object.hasOwn(config.providers, provider) || named.includes(id)
 }
 
-function checkUsable(config: ConfiguredModels, models: Models, id: string): Pick<ProviderKey, 'state' | 'problem'> {
+function checkUsable(config: ModelRegistryOptions, models: Models, id: string): Pick<ProviderKey, 'state' | 'problem'> {
   const name = id.slice(0, Math.max(0, id.indexOf('/')))
   const key = id === offlineModel.id ? { state: 'none' as const } : findKey(config, name)
   if (key.problem !== undefined || id.endsWith('/<model>')) return key
@@ -136,9 +142,9 @@ interface ProviderKey {
 }
 
 /** The key from the configuration, or else from the environment variable of a known provider. */
-function findKey(config: ConfiguredModels, name: string): ProviderKey {
+function findKey(config: ModelRegistryOptions, name: string): ProviderKey {
   const configuredProvider = Object.hasOwn(config.providers, name) ? config.providers[name] : undefined
-  const variable = knownProvider(configuredProvider?.type ?? name, config.env)?.variable ?? undefined
+  const variable = findKnownProvider(configuredProvider?.type ?? name, config.env)?.variable ?? undefined
   const named =
     configuredProvider &&
     (configuredProvider.api_key ?? configuredProvider.api_key_env ?? configuredProvider.api_key_file) !== undefined
@@ -155,12 +161,12 @@ function findKey(config: ConfiguredModels, name: string): ProviderKey {
   }
 }
 
-function createModel(config: ConfiguredModels, id: string): Model {
+function createModel(config: ModelRegistryOptions, id: string): Model {
   const slash = id.indexOf('/')
   const name = id.slice(0, Math.max(0, slash))
   const configuredProvider = Object.hasOwn(config.providers, name) ? config.providers[name] : undefined
-  const known: Known | undefined = knownProvider(configuredProvider?.type ?? name, config.env)
-  const wire = configuredProvider?.type === 'openai-compatible' ? 'openai-compatible' : known?.wire
+  const known: KnownProvider | undefined = findKnownProvider(configuredProvider?.type ?? name, config.env)
+  const wire = configuredProvider?.type === 'openai-compatible' ? 'openai-compatible' : known?.protocol
   if (slash < 1 || slash === id.length - 1 || !wire) throw unknownModel(config, id)
   const { problem, value: apiKey } = findKey(config, name)
   if (problem !== undefined) throw new TirelessError('config_invalid', problem)
@@ -172,7 +178,7 @@ function createModel(config: ConfiguredModels, id: string): Model {
     model: id.slice(slash + 1),
     baseUrl,
     apiKey,
-    headers: mapValues(configuredProvider?.headers ?? {}, config.filled),
+    headers: mapValues(configuredProvider?.headers ?? {}, config.resolveSecrets),
     stream: configuredProvider?.stream,
     maxOutput: price?.max_output ?? config.max_output,
     idleTimeoutMs: timeout ?? Number.POSITIVE_INFINITY,
@@ -185,21 +191,21 @@ const mapValues = (texts: Readonly<Record<string, string>>, change: (text: strin
 
 /** The configured price, or else the list price. A provider of a known type has the list prices of that type. */
 function findPrice(
-  { prices, max_output, freeAtHome }: ConfiguredModels,
+  { prices, max_output, isLocalFree: freeAtHome }: ModelRegistryOptions,
   id: string,
   type: string | undefined,
   baseUrl: string,
 ): Price | null {
   const kind = type === undefined ? id : `${type}${id.slice(id.indexOf('/'))}`
-  const localPrice = freeAtHome && isLocal(baseUrl) ? FREE : undefined
-  const price: ConfiguredPrice | undefined = priceFor(id, prices) ?? priceFor(kind, PRICES) ?? localPrice
+  const localPrice = freeAtHome && isLocal(baseUrl) ? FREE_PRICE : undefined
+  const price: ConfiguredPrice | undefined = priceFor(id, prices) ?? priceFor(kind, LIST_PRICES) ?? localPrice
   return price ? { ...price, max_output: price.max_output ?? max_output } : null
 }
 
 const isLocal = (url: string): boolean =>
   /^(127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/.test(URL.parse(url)?.hostname ?? '')
 
-function unknownModel({ providers }: ConfiguredModels, id: string): TirelessError {
+function unknownModel({ providers }: ModelRegistryOptions, id: string): TirelessError {
   const names = [...new Set([...Object.keys(providers), ...Object.keys(PROVIDERS)])]
   return new TirelessError('model_unknown', {
     what: 'unknown model',
@@ -209,18 +215,18 @@ function unknownModel({ providers }: ConfiguredModels, id: string): TirelessErro
   })
 }
 
-const LOADERS: Readonly<Record<WireName, () => Promise<(options: SdkOptions) => Model>>> = {
-  'openai-compatible': async () => (await import('./openai-compatible.ts')).openAICompatible,
-  openai: async () => (await import('./openai.ts')).openai,
-  anthropic: async () => (await import('./anthropic.ts')).anthropic,
-  google: async () => (await import('./google.ts')).google,
+const LOADERS: Readonly<Record<ProtocolName, () => Promise<(options: SdkOptions) => Model>>> = {
+  'openai-compatible': async () => (await import('./openai-compatible.ts')).createOpenAICompatibleModel,
+  openai: async () => (await import('./openai.ts')).createOpenAIModel,
+  anthropic: async () => (await import('./anthropic.ts')).createAnthropicModel,
+  google: async () => (await import('./google.ts')).createGoogleModel,
 }
 
 /**
  * Imports the provider's library on the first call: it takes most of the start-up time, and most commands need no
  * model.
  */
-function createLazyModel(id: string, price: Price | null, wire: WireName, options: SdkOptions): Model {
+function createLazyModel(id: string, price: Price | null, wire: ProtocolName, options: SdkOptions): Model {
   let loading: Promise<Model> | undefined
   return {
     id,

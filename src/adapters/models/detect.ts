@@ -5,35 +5,35 @@
 
 import { z } from 'zod'
 import type { Clock } from '../../ports/clock.ts'
-import type { Choice } from '../../ports/model.ts'
+import type { ModelChoice } from '../../ports/model.ts'
 import { offlineModel } from './offline.ts'
-import { knownProvider, PROVIDERS, type Variables } from './providers.ts'
+import { findKnownProvider, PROVIDERS, type ProviderEnvironment } from './providers.ts'
 
 /** A running local server answers within a few milliseconds. */
 const TIMEOUT_MS = 500
 
-export function fromEnvironment(env: Variables): Choice | undefined {
+export function detectFromEnvironment(env: ProviderEnvironment): ModelChoice | undefined {
   if (env.TIRELESS_MODEL) return { id: env.TIRELESS_MODEL, why: 'TIRELESS_MODEL' }
   for (const name of Object.keys(PROVIDERS)) {
-    const known = knownProvider(name, env)
+    const known = findKnownProvider(name, env)
     if (known?.variable && known.model && env[known.variable]?.trim())
       return { id: `${name}/${known.model}`, why: known.variable }
   }
   return undefined
 }
 
-export interface Reach {
-  readonly env: Variables
+export interface DetectDeps {
+  readonly env: ProviderEnvironment
   readonly fetch: typeof globalThis.fetch
   readonly clock: Clock
 }
 
 /** Contract: never rejects; resolves within TIMEOUT_MS. */
-export async function fromMachine({ env, fetch, clock }: Reach): Promise<Choice> {
+export async function detectLocalServer({ env, fetch, clock }: DetectDeps): Promise<ModelChoice> {
   const done = new AbortController()
-  const local = Object.keys(PROVIDERS).filter((name) => knownProvider(name, env)?.variable === null)
-  const answers = local.map(async (name): Promise<Choice | undefined> => {
-    const base = knownProvider(name, env)?.base_url
+  const local = Object.keys(PROVIDERS).filter((name) => findKnownProvider(name, env)?.variable === null)
+  const answers = local.map(async (name): Promise<ModelChoice | undefined> => {
+    const base = findKnownProvider(name, env)?.base_url
     const model = base && (await firstModel(`${base}/models`, fetch, done.signal))
     return model ? { id: `${name}/${model}`, why: `${name} answers at ${base}` } : undefined
   })

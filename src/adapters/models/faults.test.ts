@@ -4,20 +4,20 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setImmediate as settled } from 'node:timers/promises'
 import { type ErrorCode, TirelessError } from '../../domain/error.ts'
-import type { Answer } from '../../domain/record.ts'
+import type { ModelAnswer } from '../../domain/record.ts'
 import type { Model, ModelRequest } from '../../ports/model.ts'
 import { FakeClock } from '../../testing/fake-clock.ts'
 import { FAULTS, type FaultName } from '../../testing/provider-server/script.ts'
 import { type ProviderServer, type Script, startProviderServer } from '../../testing/provider-server.ts'
 import { systemClock } from '../clock.ts'
-import { anthropic } from './anthropic.ts'
-import { openAICompatible } from './openai-compatible.ts'
+import { createAnthropicModel } from './anthropic.ts'
+import { createOpenAICompatibleModel } from './openai-compatible.ts'
 
 const CALL = { tool: 'create_file', args: { path: 'a.txt', content: 'hello there' } }
 const PARSED_CALL = { id: 'call_0_0', tool: 'create_file', args: '{"path":"a.txt","content":"hello there"}' }
 
 /** Expected error code, or a check of the answer; two if streaming makes a difference. */
-type Expected = ErrorCode | ((answer: Answer) => void)
+type Expected = ErrorCode | ((answer: ModelAnswer) => void)
 const MATRIX: Record<FaultName, Expected | { streamed: Expected; whole: Expected }> = {
   '429': 'model_limited',
   '500': 'model_unavailable',
@@ -54,13 +54,13 @@ const MATRIX: Record<FaultName, Expected | { streamed: Expected; whole: Expected
 
 const request = (task: string): ModelRequest => ({ system: 's', messages: [{ role: 'user', text: task }], tools: [] })
 
-const PROTOCOLS = { 'chat completions': openAICompatible, messages: anthropic } as const
+const PROTOCOLS = { 'chat completions': createOpenAICompatibleModel, messages: createAnthropicModel } as const
 
 function modelAt(
   server: Pick<ProviderServer, 'url'>,
   stream: boolean,
   more = {},
-  createModel = openAICompatible,
+  createModel = createOpenAICompatibleModel,
 ): Model {
   const options = {
     provider: 'local',

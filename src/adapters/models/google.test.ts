@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bodyOf, raw, STREAMING, sse } from '../../../test/raw-server.ts'
-import type { Message, ModelRequest } from '../../ports/model.ts'
+import type { ModelMessage, ModelRequest } from '../../ports/model.ts'
 import { systemClock } from '../clock.ts'
-import { google } from './google.ts'
+import { createGoogleModel } from './google.ts'
 import type { SdkOptions } from './sdk/model.ts'
 
 const signal = new AbortController().signal
 const tools = [{ name: 'one', description: '', parameters: { type: 'object', properties: { a: { type: 'number' } } } }]
 const hello: ModelRequest = { system: 'be brief', messages: [{ role: 'user', text: 'hello' }], tools }
 const modelAt = (baseUrl: string, more: Partial<SdkOptions> = {}) =>
-  google({ provider: 'google', model: 'gemini-test', baseUrl, apiKey: 'a-key', clock: systemClock, ...more })
+  createGoogleModel({ provider: 'google', model: 'gemini-test', baseUrl, apiKey: 'a-key', clock: systemClock, ...more })
 
 interface RequestBody {
   readonly contents: readonly { readonly role: string; readonly parts: readonly Record<string, unknown>[] }[]
@@ -56,7 +56,7 @@ test('a signed thought is sent back with its call, to the same provider only', a
     assert.deepEqual([first?.headers['x-goog-api-key'], first?.body.generationConfig?.maxOutputTokens], ['a-key', 99])
     assert.ok(answer.reasoning !== undefined)
     const id = answer.calls[0]?.id ?? ''
-    const messages: Message[] = [
+    const messages: ModelMessage[] = [
       ...hello.messages,
       { role: 'assistant', text: '', calls: [{ id, tool: 'one', args: { a: 1 } }], reasoning: answer.reasoning },
       { role: 'tool', call_id: id, tool: 'one', text: 'done', ok: true },

@@ -2,11 +2,11 @@
 
 import { createGoogle } from '@ai-sdk/google'
 import type { Model } from '../../ports/model.ts'
-import { type SdkOptions, sdkModel } from './sdk/model.ts'
+import { createSdkModel, type SdkOptions } from './sdk/model.ts'
 
-export function google(options: SdkOptions): Model {
+export function createGoogleModel(options: SdkOptions): Model {
   const { model, baseUrl, apiKey = '', headers = {} } = options
-  return sdkModel(options, (fetch) => ({
+  return createSdkModel(options, (fetch) => ({
     chat: createGoogle({ baseURL: baseUrl, apiKey, headers: { ...headers }, fetch }).chat(model),
   }))
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { converse, type Hands, NO_BASH } from '../../../test/offline-talk.ts'
-import { reportText } from './offline/gather.ts'
-import { stepsOf } from './offline/rules.ts'
+import { buildReport } from './offline/gather.ts'
+import { parseSteps } from './offline/rules.ts'
 
 const NOW = '2026-02-11T01:00:00.000Z'
 const STATE =
@@ -98,7 +98,7 @@ describe('E1: the offline model makes reports and indexes from data in its promp
 
   test('E1: all wordings of a report or index are understood, and no similar ones', () => {
     const kinds = (task: string): string =>
-      stepsOf(task)
+      parseSteps(task)
         .map(({ kind }) => kind)
         .join()
     for (const task of [
@@ -129,6 +129,6 @@ describe('E1: the offline model makes reports and indexes from data in its promp
   test('a long text is truncated in a report', () => {
     const literal = { text: 'x'.repeat(100_000), raw: '', fence: 'data' as const, label: 'STATE' }
     const step = { kind: 'report' as const, path: 'r.md', day: undefined, chinese: false, beyond: '', data: [literal] }
-    assert.ok(reportText(step, undefined).length < 5000)
+    assert.ok(buildReport(step, undefined).length < 5000)
   })
 })

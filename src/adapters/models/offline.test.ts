@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { ALL, ask, converse, type Hands, NO_BASH } from '../../../test/offline-talk.ts'
-import type { Message } from '../../ports/model.ts'
-import { stepsOf } from './offline/rules.ts'
+import type { ModelMessage } from '../../ports/model.ts'
+import { parseSteps } from './offline/rules.ts'
 import { offlineModel } from './offline.ts'
 
 const answerOk: Hands = (tool) => ({ text: `result of ${tool}` })
@@ -66,7 +66,7 @@ test('every prefix of a conversation yields the same next answer, so a run can r
 })
 
 test('calls of another model in the conversation are ignored', async () => {
-  const messages: Message[] = [
+  const messages: ModelMessage[] = [
     { role: 'user', text: 'read a.txt' },
     { role: 'assistant', text: '', calls: [{ id: 'x', tool: 'view_file', args: { path: 'b.txt' } }] },
     { role: 'tool', call_id: 'x', tool: 'view_file', text: 'b', ok: true },
@@ -138,7 +138,7 @@ test('safety: sentences with negation, condition, repetition or quotation run no
     'Execution requirements:\n- run `rm`\n- list the files',
   ]) {
     assert.deepEqual(
-      stepsOf(task).filter((step) => step.kind !== 'unknown'),
+      parseSteps(task).filter((step) => step.kind !== 'unknown'),
       [],
       task,
     )
@@ -146,21 +146,21 @@ test('safety: sentences with negation, condition, repetition or quotation run no
 })
 
 test('texts of files and commands are taken literally: quoted, after a colon, fenced', () => {
-  assert.deepEqual(stepsOf('run: echo \'a  b\'; echo "$HOME" # no, not now'), [
+  assert.deepEqual(parseSteps('run: echo \'a  b\'; echo "$HOME" # no, not now'), [
     { kind: 'run', command: 'echo \'a  b\'; echo "$HOME" # no, not now' },
   ])
-  assert.deepEqual(stepsOf('create a.txt: if not, then run `x`. 1;2'), [
+  assert.deepEqual(parseSteps('create a.txt: if not, then run `x`. 1;2'), [
     { kind: 'create', path: 'a.txt', content: 'if not, then run `x`. 1;2', replace: false },
   ])
   assert.deepEqual(
-    stepsOf('Create b.sh with this content:\n```bash\necho "hi"\n\n  echo 2\n```\nRun:\n```bash\nsh b.sh\n```'),
+    parseSteps('Create b.sh with this content:\n```bash\necho "hi"\n\n  echo 2\n```\nRun:\n```bash\nsh b.sh\n```'),
     [
       { kind: 'create', path: 'b.sh', content: 'echo "hi"\n\n  echo 2\n', replace: false },
       { kind: 'run', command: 'sh b.sh' },
     ],
   )
   assert.deepEqual(
-    stepsOf('write a poem. make a directory foo. create a file with content "x". run the tests').map(
+    parseSteps('write a poem. make a directory foo. create a file with content "x". run the tests').map(
       ({ kind }) => kind,
     ),
     ['unknown', 'unknown', 'unknown', 'unknown'],
@@ -169,7 +169,7 @@ test('texts of files and commands are taken literally: quoted, after a colon, fe
 
 test('E4: data blocks of the runtime can be written to a file, and never run', () => {
   const data = '<data x1 STATE>\nrun `rm`\n```bash\nrm\n```\n</data x1>'
-  assert.deepEqual(stepsOf(`Create a.md with the content ${data}\nList the files`), [
+  assert.deepEqual(parseSteps(`Create a.md with the content ${data}\nList the files`), [
     { kind: 'create', path: 'a.md', content: 'run `rm`\n```bash\nrm\n```', replace: false },
     { kind: 'list', path: '.' },
   ])
@@ -185,7 +185,7 @@ test('a long or hostile task is parsed quickly', () => {
     ', and then'.repeat(2e4),
     '“'.repeat(1e5),
   ]) {
-    const steps = stepsOf(
+    const steps = parseSteps(
       `create${space}a.txt${hostile}\ncreate a.txt${space}x\nappend` +
         `${hostile}x\n${hostile}x\n\`\`\`bash${hostile}\nlist the files`,
     )

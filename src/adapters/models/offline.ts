@@ -5,13 +5,13 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { TirelessError } from '../../domain/error.ts'
-import type { Answer, AskedCall } from '../../domain/record.ts'
-import type { Message, Model, ModelRequest } from '../../ports/model.ts'
+import type { ModelAnswer, RequestedCall } from '../../domain/record.ts'
+import type { Model, ModelMessage, ModelRequest } from '../../ports/model.ts'
 import { withoutData } from './offline/clauses.ts'
-import { type Attempt, moveOf } from './offline/moves.ts'
-import { planOf } from './offline/plan.ts'
-import { reportOf } from './offline/report.ts'
-import { type Step, stepsOf } from './offline/rules.ts'
+import { type Attempt, nextStepAction } from './offline/moves.ts'
+import { planAgents } from './offline/plan.ts'
+import { buildFinalAnswer } from './offline/report.ts'
+import { type OfflineStep, parseSteps } from './offline/rules.ts'
 
 export const offlineModel: Model = {
   id: 'offline/rules',
@@ -26,7 +26,7 @@ export const offlineModel: Model = {
 }
 
 interface Progress {
-  readonly step: Step
+  readonly step: OfflineStep
   readonly tried: Attempt[]
 }
 
@@ -36,8 +36,8 @@ interface ConversationState {
   readonly steps: readonly Progress[]
 }
 
-function computeAnswer(request: ModelRequest): Answer {
-  const plan = planOf(request)
+function computeAnswer(request: ModelRequest): ModelAnswer {
+  const plan = planAgents(request)
   if (plan !== undefined) return buildAnswer(request, plan, [])
   const tools = new Set(request.tools.map((tool) => tool.name))
   const { steps, task } = replayConversation(request.messages, tools)
@@ -47,7 +47,7 @@ function computeAnswer(request: ModelRequest): Answer {
     const call = { id: `offline-${turn}`, tool: next.tool, args: JSON.stringify(next.args) }
     return buildAnswer(request, '', [call])
   }
-  return buildAnswer(request, reportOf(steps, tools, task), [])
+  return buildAnswer(request, buildFinalAnswer(steps, tools, task), [])
 }
 
 const FENCED = /<data ([0-9a-f]{12}) [^>\n]*>\n([\s\S]*)\n<\/data \1>/
@@ -56,13 +56,13 @@ const FENCED = /<data ([0-9a-f]{12}) [^>\n]*>\n([\s\S]*)\n<\/data \1>/
 const removeFence = (text: string): string => text.replace(FENCED, (_, __, inside: string) => inside)
 
 /** Replays the conversation against the rules: a call counts for a step only if it equals the step's next call. */
-function replayConversation(messages: readonly Message[], tools: ReadonlySet<string>): ConversationState {
+function replayConversation(messages: readonly ModelMessage[], tools: ReadonlySet<string>): ConversationState {
   let steps: Progress[] = []
   let task = ''
   const pendingCalls = new Map<string, Attempt>()
   for (const message of messages) {
     if (message.role === 'user') {
-      steps.push(...stepsOf(message.text).map((step) => ({ step, tried: [] })))
+      steps.push(...parseSteps(message.text).map((step) => ({ step, tried: [] })))
       task += `${withoutData(message.text)}\n`
     } else if (message.role === 'tool') {
       const attempt = pendingCalls.get(message.call_id)
@@ -85,13 +85,13 @@ function replayConversation(messages: readonly Message[], tools: ReadonlySet<str
 
 function nextCall(steps: readonly Progress[], tools: ReadonlySet<string>) {
   for (const { step, tried } of steps) {
-    const action = moveOf(step, tried, tools)
+    const action = nextStepAction(step, tried, tools)
     if (action.kind === 'call') return { tool: action.tool, args: action.args, tried }
   }
   return undefined
 }
 
-function buildAnswer(request: ModelRequest, text: string, calls: readonly AskedCall[]): Answer {
+function buildAnswer(request: ModelRequest, text: string, calls: readonly RequestedCall[]): ModelAnswer {
   return {
     text,
     calls,

@@ -3,17 +3,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import { setImmediate as settled } from 'node:timers/promises'
 import { raw, STREAMING, scripted, sse } from '../../../test/raw-server.ts'
-import type { Message, Model, ModelRequest } from '../../ports/model.ts'
+import type { Model, ModelMessage, ModelRequest } from '../../ports/model.ts'
 import { FakeClock } from '../../testing/fake-clock.ts'
 import { systemClock } from '../clock.ts'
-import { openAICompatible } from './openai-compatible.ts'
+import { createOpenAICompatibleModel } from './openai-compatible.ts'
 import type { SdkOptions } from './sdk/model.ts'
 
 const signal = new AbortController().signal
 const hello: ModelRequest = { system: '', messages: [{ role: 'user', text: 'hello' }], tools: [] }
 
 const modelAt = (baseUrl: string, more: Partial<SdkOptions> = {}): Model =>
-  openAICompatible({ provider: 'local', model: 'm', baseUrl, clock: systemClock, ...more })
+  createOpenAICompatibleModel({ provider: 'local', model: 'm', baseUrl, clock: systemClock, ...more })
 
 const delta = (part: object, finish: string | null = null) =>
   sse({ id: 'c', choices: [{ index: 0, delta: part, finish_reason: finish }] })
@@ -53,7 +53,7 @@ test('an answer has text in pieces, raw calls and usage, with and without stream
 const tools = [
   { name: 'bash', description: 'runs', parameters: { type: 'object', properties: { command: { type: 'string' } } } },
 ]
-const conversation: readonly Message[] = [
+const conversation: readonly ModelMessage[] = [
   { role: 'user', text: 'first' },
   {
     role: 'assistant',
@@ -101,7 +101,7 @@ test('a conversation is sent message by message, in order, and the request is no
 
 test('B3: consecutive user messages are sent as one, because many model templates refuse two', async () => {
   await using server = await scripted([{ text: 'ok' }])
-  const messages: readonly Message[] = [
+  const messages: readonly ModelMessage[] = [
     { role: 'user', text: 'first' },
     { role: 'user', text: 'second' },
     { role: 'assistant', text: 'so', calls: [] },
@@ -135,7 +135,7 @@ test('reasoning is sent back verbatim, to the same provider only', async () => {
 test('images are sent with a message; images of a tool result follow it, because a result is text only', async () => {
   await using server = await scripted([{ text: 'ok' }])
   const images = [{ media_type: 'image/png', data: 'aW1hZ2U=' }]
-  const messages: Message[] = [
+  const messages: ModelMessage[] = [
     { role: 'user', text: 'look', images },
     { role: 'assistant', text: '', calls: [{ id: 'a', tool: 'bash', args: {} }] },
     { role: 'tool', call_id: 'a', tool: 'bash', text: 'a screenshot', ok: true, images },

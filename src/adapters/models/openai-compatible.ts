@@ -2,12 +2,12 @@
 
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import type { Model } from '../../ports/model.ts'
-import { type SdkOptions, sdkModel } from './sdk/model.ts'
+import { createSdkModel, type SdkOptions } from './sdk/model.ts'
 
 /** `baseUrl`: includes `/v1`. */
-export function openAICompatible(options: SdkOptions): Model {
+export function createOpenAICompatibleModel(options: SdkOptions): Model {
   const { provider, model, baseUrl, apiKey, headers = {} } = options
-  return sdkModel(options, (fetch) => {
+  return createSdkModel(options, (fetch) => {
     const sdk = createOpenAICompatible({
       name: provider,
       baseURL: baseUrl,

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bodyOf, raw, STREAMING, sse } from '../../../test/raw-server.ts'
-import type { Message, ModelRequest } from '../../ports/model.ts'
+import type { ModelMessage, ModelRequest } from '../../ports/model.ts'
 import { systemClock } from '../clock.ts'
-import { openai } from './openai.ts'
+import { createOpenAIModel } from './openai.ts'
 import type { SdkOptions } from './sdk/model.ts'
 
 const signal = new AbortController().signal
 const tools = [{ name: 'one', description: '', parameters: { type: 'object' } }]
 const hello: ModelRequest = { system: 'be brief', messages: [{ role: 'user', text: 'hello' }], tools }
 const modelAt = (baseUrl: string, more: Partial<SdkOptions> = {}) =>
-  openai({ provider: 'openai', model: 'gpt-5', baseUrl, apiKey: 'a-key', clock: systemClock, ...more })
+  createOpenAIModel({ provider: 'openai', model: 'gpt-5', baseUrl, apiKey: 'a-key', clock: systemClock, ...more })
 
 interface RequestBody {
   readonly store?: boolean
@@ -89,13 +89,13 @@ test('encrypted reasoning is sent back in order, to the same provider only; Open
 
     const { reasoning: kept } = answer
     assert.ok(kept !== undefined)
-    const assistantMessage: Message = {
+    const assistantMessage: ModelMessage = {
       role: 'assistant',
       text: '',
       calls: [{ id: 'call_1', tool: 'one', args: { a: 1 } }],
       reasoning: kept,
     }
-    const result: Message = { role: 'tool', call_id: 'call_1', tool: 'one', text: 'done', ok: true }
+    const result: ModelMessage = { role: 'tool', call_id: 'call_1', tool: 'one', text: 'done', ok: true }
     const next = { ...hello, messages: [...hello.messages, assistantMessage, result] }
     await modelAt(openaiServer.url, { stream }).call(next, { signal })
     await modelAt(openaiServer.url, { stream, provider: 'other' }).call(next, { signal })

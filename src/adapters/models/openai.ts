@@ -5,11 +5,11 @@
 
 import { createOpenAI } from '@ai-sdk/openai'
 import type { Model } from '../../ports/model.ts'
-import { type SdkOptions, sdkModel } from './sdk/model.ts'
+import { createSdkModel, type SdkOptions } from './sdk/model.ts'
 
-export function openai(options: SdkOptions): Model {
+export function createOpenAIModel(options: SdkOptions): Model {
   const { model, baseUrl, apiKey = '', headers = {} } = options
-  return sdkModel(options, (fetch) => ({
+  return createSdkModel(options, (fetch) => ({
     chat: createOpenAI({ baseURL: baseUrl, apiKey, headers: { ...headers }, fetch }).responses(model),
     options: { openai: { store: false } },
   }))

@@ -9,12 +9,12 @@ import { PROVIDERS } from './providers.ts'
 type ListPrice = Omit<Price, 'max_output'>
 
 /** For models that run on this machine. */
-export const FREE: ListPrice = { input: 0, output: 0 }
+export const FREE_PRICE: ListPrice = { input: 0, output: 0 }
 
-export const PRICES: Readonly<Record<string, ListPrice>> = {
-  'offline/*': FREE,
-  'ollama/*': FREE,
-  'lmstudio/*': FREE,
+export const LIST_PRICES: Readonly<Record<string, ListPrice>> = {
+  'offline/*': FREE_PRICE,
+  'ollama/*': FREE_PRICE,
+  'lmstudio/*': FREE_PRICE,
   'anthropic/claude-opus-*': { input: 15, output: 75, cached: 1.5, cache_write: 18.75 },
   'anthropic/claude-sonnet-*': { input: 3, output: 15, cached: 0.3, cache_write: 3.75 },
   'anthropic/claude-haiku-*': { input: 1, output: 5, cached: 0.1, cache_write: 1.25 },
@@ -31,8 +31,8 @@ export const PRICES: Readonly<Record<string, ListPrice>> = {
 }
 
 /** A well-known paid model, for cost comparisons when the model in use is free. */
-export function yardstick(max_output: number): { readonly id: string; readonly price: Price | null } {
+export function referencePrice(max_output: number): { readonly id: string; readonly price: Price | null } {
   const id = `anthropic/${PROVIDERS.anthropic.model}`
-  const price = priceFor(id, PRICES)
+  const price = priceFor(id, LIST_PRICES)
   return { id, price: price ? { ...price, max_output } : null }
 }

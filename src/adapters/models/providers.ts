@@ -3,69 +3,69 @@
 /** In order of detection. `variable: null`: a local server without a key, detected by a request. */
 export const PROVIDERS = {
   anthropic: {
-    wire: 'anthropic',
+    protocol: 'anthropic',
     base_url: 'https://api.anthropic.com/v1',
     variable: 'ANTHROPIC_API_KEY',
     model: 'claude-sonnet-5-5',
   },
   openai: {
-    wire: 'openai',
+    protocol: 'openai',
     base_url: 'https://api.openai.com/v1',
     variable: 'OPENAI_API_KEY',
     model: 'gpt-5.6',
   },
   google: {
-    wire: 'google',
+    protocol: 'google',
     base_url: 'https://generativelanguage.googleapis.com/v1beta',
     variable: 'GEMINI_API_KEY',
     model: 'gemini-flash-latest',
   },
   openrouter: {
-    wire: 'openai-compatible',
+    protocol: 'openai-compatible',
     base_url: 'https://openrouter.ai/api/v1',
     variable: 'OPENROUTER_API_KEY',
     model: 'openrouter/auto',
   },
   deepseek: {
-    wire: 'openai-compatible',
+    protocol: 'openai-compatible',
     base_url: 'https://api.deepseek.com/v1',
     variable: 'DEEPSEEK_API_KEY',
     model: 'deepseek-chat',
   },
   moonshot: {
-    wire: 'openai-compatible',
+    protocol: 'openai-compatible',
     base_url: 'https://api.moonshot.ai/v1',
     variable: 'MOONSHOT_API_KEY',
     model: 'kimi-latest',
   },
   dashscope: {
-    wire: 'openai-compatible',
+    protocol: 'openai-compatible',
     base_url: 'https://dashscope.aliyuncs.com/compatible-mode/v1',
     variable: 'DASHSCOPE_API_KEY',
     model: 'qwen-plus',
   },
-  ollama: { wire: 'openai-compatible', base_url: 'http://127.0.0.1:11434/v1', variable: null, model: null },
-  lmstudio: { wire: 'openai-compatible', base_url: 'http://127.0.0.1:1234/v1', variable: null, model: null },
-} as const satisfies Readonly<Record<string, Known>>
+  ollama: { protocol: 'openai-compatible', base_url: 'http://127.0.0.1:11434/v1', variable: null, model: null },
+  lmstudio: { protocol: 'openai-compatible', base_url: 'http://127.0.0.1:1234/v1', variable: null, model: null },
+} as const satisfies Readonly<Record<string, KnownProvider>>
 
-export type WireName = 'openai-compatible' | 'openai' | 'anthropic' | 'google'
+export type ProtocolName = 'openai-compatible' | 'openai' | 'anthropic' | 'google'
 
-export interface Known {
-  readonly wire: WireName
+export interface KnownProvider {
+  readonly protocol: ProtocolName
   readonly base_url: string
   readonly variable: string | null
   /** null: the first model that the server lists. */
   readonly model: string | null
 }
 
-export type Variables = Readonly<Record<string, string | undefined>>
+export type ProviderEnvironment = Readonly<Record<string, string | undefined>>
 
 /** Applies OPENAI_BASE_URL and OLLAMA_HOST. Another address for OpenAI may be a compatible server. */
-export function knownProvider(name: string, env: Variables): Known | undefined {
+export function findKnownProvider(name: string, env: ProviderEnvironment): KnownProvider | undefined {
   if (!Object.hasOwn(PROVIDERS, name)) return undefined
-  const known: Known = PROVIDERS[name as keyof typeof PROVIDERS]
+  const known: KnownProvider = PROVIDERS[name as keyof typeof PROVIDERS]
   if (name === 'openai' && env.OPENAI_BASE_URL)
-    return { ...known, wire: 'openai-compatible', base_url: env.OPENAI_BASE_URL }
+    return { ...known, protocol: 'openai-compatible', base_url: env.OPENAI_BASE_URL }
   if (name === 'ollama' && env.OLLAMA_HOST) return { ...known, base_url: ollamaAddress(env.OLLAMA_HOST) }
   return known
 }

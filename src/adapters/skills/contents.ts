@@ -16,14 +16,14 @@ export interface SkillFile {
   readonly bytes: Buffer
 }
 
-export interface Contents {
+export interface SkillContents {
   readonly files: readonly SkillFile[]
   /** SHA-256 over all names, modes and contents. */
   readonly digest: string
 }
 
 /** Contract: throws `conflict` for a link, a device, or too many files or bytes. */
-export async function contentsOf(folder: string): Promise<Contents> {
+export async function readSkillFolder(folder: string): Promise<SkillContents> {
   const files: SkillFile[] = []
   const folders: { readonly path: string; readonly mode: number }[] = []
   let bytes = 0
@@ -52,7 +52,7 @@ export async function contentsOf(folder: string): Promise<Contents> {
 }
 
 /** Contract: as readSkillFolder, for a single file. */
-export async function fileOf(folder: string, name: string): Promise<Contents> {
+export async function readSkillFile(folder: string, name: string): Promise<SkillContents> {
   const file = await readFile(folder, name)
   return { files: [file], digest: hash('sha256', JSON.stringify([name, hash('sha256', file.bytes)])) }
 }

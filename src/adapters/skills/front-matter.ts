@@ -6,7 +6,7 @@ import type { SkillLine } from '../../domain/skill.ts'
 const MAX_DESCRIPTION = 300
 
 /** Contract: throws `conflict` if name or description is missing, or the name differs from the folder's. */
-export function describedBy(text: string, folder: string): SkillLine {
+export function parseFrontMatter(text: string, folder: string): SkillLine {
   const lines = /^\ufeff?---\r?\n(?<head>[\s\S]*?)\r?\n---\s*(?:\r?\n|$)/.exec(text)?.groups?.head?.split(/\r?\n/) ?? []
   const readValue = (key: string): string => {
     const at = lines.findIndex((line) => line.startsWith(`${key}:`))

@@ -1,6 +1,6 @@
 /** Finds suspicious lines in a skill, for review before approval. Findings are hints; they block nothing. Pure. */
 
-import type { Finding, FindingKind } from '../../domain/skill.ts'
+import type { FindingKind, SkillFinding } from '../../domain/skill.ts'
 import type { SkillFile } from './contents.ts'
 
 const MAX_LINE = 120
@@ -28,21 +28,26 @@ const PATTERNS: readonly (readonly [FindingKind, RegExp])[] = [
 ]
 
 /** Contract: findings in the order of files and lines. */
-export function scan(files: readonly SkillFile[]): readonly Finding[] {
+export function scanSkill(files: readonly SkillFile[]): readonly SkillFinding[] {
   return files.flatMap(({ path, mode, bytes }) => {
     const executable = (mode & 0o111) !== 0 ? [finding(path, 1, 'executable', 'the file is executable')] : []
-    const text = textOf(bytes)
+    const text = decodeUtf8(bytes)
     if (text === undefined) return [...executable, finding(path, 1, 'not text', `${bytes.length} bytes`)]
     return [...executable, ...text.split('\n').flatMap((line, i) => scanLine(path, i + 1, line))]
   })
 }
 
-function scanLine(file: string, line: number, text: string): readonly Finding[] {
+function scanLine(file: string, line: number, text: string): readonly SkillFinding[] {
   const kinds = new Set(PATTERNS.flatMap(([kind, pattern]) => (pattern.test(text) ? [kind] : [])))
   return [...kinds].map((kind) => finding(file, line, kind, makeVisible(text)))
 }
 
-const finding = (file: string, line: number, kind: FindingKind, text: string): Finding => ({ file, line, kind, text })
+const finding = (file: string, line: number, kind: FindingKind, text: string): SkillFinding => ({
+  file,
+  line,
+  kind,
+  text,
+})
 
 /** Escapes characters that a terminal would hide or reverse. */
 function makeVisible(text: string): string {
@@ -53,7 +58,7 @@ function makeVisible(text: string): string {
   return visible.trim().slice(0, MAX_LINE)
 }
 
-export function textOf(bytes: Buffer): string | undefined {
+export function decodeUtf8(bytes: Buffer): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {

@@ -6,14 +6,14 @@
 import { lstat, readdir, readFile, realpath } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { asTirelessError, TirelessError } from '../../domain/error.ts'
-import type { Note } from '../../domain/note.ts'
-import type { Finding, Skill, SkillLine } from '../../domain/skill.ts'
+import type { OwnerNote } from '../../domain/note.ts'
+import type { Skill, SkillFinding, SkillLine } from '../../domain/skill.ts'
 import { type Clock, iso } from '../../ports/clock.ts'
 import type { Skills } from '../../ports/skills.ts'
-import { commitOne, type Store, unlessUnreadable } from '../../ports/store.ts'
-import { type Contents, contentsOf, fileOf, type SkillFile } from './contents.ts'
-import { describedBy } from './front-matter.ts'
-import { scan, textOf } from './scan.ts'
+import { commitOne, fallbackIfUnreadable, type Store } from '../../ports/store.ts'
+import { readSkillFile, readSkillFolder, type SkillContents, type SkillFile } from './contents.ts'
+import { parseFrontMatter } from './front-matter.ts'
+import { decodeUtf8, scanSkill } from './scan.ts'
 
 /** Settings key in the store. */
 const PINS = 'skill pins'
@@ -26,28 +26,28 @@ const MOST_INSTRUCTIONS = 16 * 1024
 type Pins = Readonly<Record<string, { readonly digest: string; readonly approved_at: string }>>
 
 /** Identifies a skill; without agent and workspace, by its name alone. */
-export interface Wanted {
+export interface SkillQuery {
   readonly name?: string | undefined
   readonly agent?: string | undefined
   readonly workspace?: string | undefined
 }
 
-export interface OwnSkills extends Skills {
+export interface ManagedSkills extends Skills {
   /** `workspaces`: folders to search for an AGENTS.md. */
   list(workspaces: readonly string[]): Promise<readonly Skill[]>
   /** Contract: throws `not_found`, or `usage` if several skills match. */
-  find(query: Wanted): Promise<Scanned>
+  find(query: SkillQuery): Promise<SkillReview>
   /** Contract: approves the current content; throws `conflict` if its digest differs from a given `digest`. */
-  approve(query: Wanted, digest: string | undefined): Promise<Scanned>
+  approve(query: SkillQuery, digest: string | undefined): Promise<SkillReview>
   /** Contract: a file of an approved skill; the messages of thrown errors are written for the model. */
   read(agentId: string, name: string, file: string | undefined): Promise<string>
   /** Approved skills that are disabled because they changed. */
-  changes(): readonly Note[]
+  listChanged(): readonly OwnerNote[]
 }
 
-export interface Scanned {
+export interface SkillReview {
   readonly skill: Skill
-  readonly findings: readonly Finding[]
+  readonly findings: readonly SkillFinding[]
 }
 
 interface Source {
@@ -62,21 +62,21 @@ interface InspectedSkill {
   readonly files: readonly SkillFile[]
 }
 
-export function skillsIn(options: {
+export function createSkills(options: {
   readonly home: string
   readonly agents: string
   readonly store: Store
   readonly clock: Clock
-}): OwnSkills {
+}): ManagedSkills {
   const { store, clock } = options
-  const disabled = new Map<string, Note>()
+  const disabled = new Map<string, OwnerNote>()
 
   async function inspect(source: Source, pins: Pins): Promise<InspectedSkill> {
     const { key, folder, agent, workspace } = source
     const pin = Object.hasOwn(pins, key) ? pins[key] : undefined
     const about = { agent, workspace, path: folder, approved_at: pin?.approved_at ?? null }
     try {
-      const contents = workspace === null ? await contentsOf(folder) : await fileOf(folder, AGENTS_MD)
+      const contents = workspace === null ? await readSkillFolder(folder) : await readSkillFile(folder, AGENTS_MD)
       const line = workspace === null ? skillLine(contents, basename(folder)) : instructionsLine(contents)
       const status = !pin ? 'unapproved' : pin.digest === contents.digest ? 'approved' : 'changed'
       setNote(key, status === 'changed' ? `${describe(source)} changed after its approval and is disabled` : undefined)
@@ -101,11 +101,11 @@ export function skillsIn(options: {
 
   // Unreadable approvals count as none.
   const readPins = async (): Promise<Pins> => {
-    const pins = await unlessUnreadable(store.setting(PINS), null)
+    const pins = await fallbackIfUnreadable(store.setting(PINS), null)
     return (typeof pins === 'object' && pins !== null ? pins : {}) as unknown as Pins
   }
 
-  async function resolveSource({ name, agent, workspace }: Wanted): Promise<Source> {
+  async function resolveSource({ name, agent, workspace }: SkillQuery): Promise<Source> {
     if (workspace !== undefined) {
       if (name !== undefined && name !== AGENTS_MD)
         throw new TirelessError('usage', { what: 'in a workspace, only AGENTS.md can be approved', got: name })
@@ -129,10 +129,10 @@ export function skillsIn(options: {
     })
   }
 
-  async function find(query: Wanted): Promise<Scanned & InspectedSkill & { readonly key: string }> {
+  async function find(query: SkillQuery): Promise<SkillReview & InspectedSkill & { readonly key: string }> {
     const source = await resolveSource(query)
     const inspected = await inspect(source, await readPins())
-    return { ...inspected, key: source.key, findings: scan(inspected.files) }
+    return { ...inspected, key: source.key, findings: scanSkill(inspected.files) }
   }
 
   /** A skill of the agent hides a shared skill of the same name. */
@@ -186,7 +186,7 @@ export function skillsIn(options: {
       const pins = { ...(await readPins()), [key]: { digest: skill.digest, approved_at } }
       await commitOne(store, [{ op: 'set', name: PINS, value: pins }])
       setNote(key, undefined)
-      return { skill: { ...skill, status: 'approved', approved_at }, files, findings } as Scanned
+      return { skill: { ...skill, status: 'approved', approved_at }, files, findings } as SkillReview
     },
     async brief(agentId, workspace) {
       const skills = (await listUsable(agentId)).slice(0, MOST_NAMED)
@@ -211,9 +211,9 @@ export function skillsIn(options: {
           file,
           skill.files.map(({ path }) => path),
         )
-      return textOf(requestedFile.bytes) ?? '[not text]'
+      return decodeUtf8(requestedFile.bytes) ?? '[not text]'
     },
-    changes: () => [...disabled.values()],
+    listChanged: () => [...disabled.values()],
   }
 
   async function instructionsIn(workspace: string): Promise<string | null> {
@@ -223,7 +223,7 @@ export function skillsIn(options: {
     const pins = await readPins()
     if (!Object.hasOwn(pins, source.key)) return null
     const { skill, files } = await inspect(source, pins)
-    return skill.status === 'approved' ? (textOf(files[0]?.bytes ?? Buffer.alloc(0)) ?? null) : null
+    return skill.status === 'approved' ? (decodeUtf8(files[0]?.bytes ?? Buffer.alloc(0)) ?? null) : null
   }
 }
 
@@ -285,15 +285,15 @@ const hasInstructions = (folder: string): Promise<boolean> =>
     () => false,
   )
 
-function skillLine({ files }: Contents, folder: string): SkillLine {
+function skillLine({ files }: SkillContents, folder: string): SkillLine {
   const main = files.find(({ path }) => path === SKILL_MD)
-  const text = main && textOf(main.bytes)
+  const text = main && decodeUtf8(main.bytes)
   if (text === undefined) throw new TirelessError('conflict', { what: 'there is no readable SKILL.md' })
-  return describedBy(text, folder)
+  return parseFrontMatter(text, folder)
 }
 
-function instructionsLine({ files: [file] }: Contents): SkillLine {
-  const text = file && textOf(file.bytes)
+function instructionsLine({ files: [file] }: SkillContents): SkillLine {
+  const text = file && decodeUtf8(file.bytes)
   if (text === undefined) throw new TirelessError('conflict', { what: 'AGENTS.md is not text' })
   if (text.length > MOST_INSTRUCTIONS)
     throw new TirelessError('conflict', {

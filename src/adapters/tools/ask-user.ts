@@ -1,26 +1,26 @@
 /** ask_user: posts a question to the owner. Afterwards the engine parks the run until a message arrives. */
 
 import { z } from 'zod'
-import { CLEAN } from '../../domain/trust.ts'
+import { CLEAN_LABEL } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
-import type { Postbox } from '../../ports/postbox.ts'
+import type { MessageSender } from '../../ports/postbox.ts'
 import type { AnyTool } from '../../ports/tool.ts'
-import { told } from './result.ts'
+import { asToolResult } from './result.ts'
 
 const args = z.strictObject({
   question: z.string().trim().min(1).max(4000).describe('Complete; understandable without context.'),
 })
 
-export const askUser = (postbox: Postbox): AnyTool =>
+export const askUser = (postbox: MessageSender): AnyTool =>
   defineTool<z.infer<typeof args>>({
     name: 'ask_user',
     description: 'Asks your owner a question and waits for the answer. Call no other tool with it.',
     args,
     effect: () => ({ recovery: 'idempotent', reach: 'none' }),
-    gives: () => CLEAN,
+    gives: () => CLEAN_LABEL,
     destinations: () => [],
     run: ({ question }, { call, origin }) =>
-      told(async () => {
+      asToolResult(async () => {
         const answer = `tireless send --session ${origin.session_id} "…"`
         const text = `${question}\n\n(The agent ${origin.agent_id} asks. Answer: ${answer})`
         const { channel } = await postbox.post({ id: `ask-${call}`, to: null, text, urgent: true })

@@ -7,22 +7,22 @@ import { z } from 'zod'
 import type { CallResult } from '../../domain/decision.ts'
 import type { Effect } from '../../domain/effect.ts'
 import { assertNever } from '../../domain/error.ts'
-import { type Given, OF_WORKSPACE, UNTRUSTED } from '../../domain/trust.ts'
+import { LABEL_OF_WORKSPACE, type ResultLabel, UNTRUSTED_LABEL } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { ProcessResult } from '../../ports/env.ts'
 import type { AnyTool } from '../../ports/tool.ts'
 import {
   type CommandNetwork,
-  credentialAsked,
+  describeSentCredential,
+  isPublishingCommand,
   namedHosts,
-  networkArg,
+  networkArgument,
   openNetwork,
-  publishes,
-  refusalOfHosts,
+  refuseHosts,
 } from './command-network.ts'
-import { shown } from './file-path.ts'
-import { leftOf } from './left-of.ts'
-import { told } from './result.ts'
+import { escapeControls } from './file-path.ts'
+import { describeInterrupted } from './left-of.ts'
+import { asToolResult } from './result.ts'
 
 const DEFAULT_SECONDS = 120
 const MOST_SECONDS = 1800
@@ -35,7 +35,7 @@ const args = z.strictObject({
     .max(MOST_SECONDS)
     .default(DEFAULT_SECONDS)
     .describe(`Seconds, at most ${MOST_SECONDS}.`),
-  network: networkArg,
+  network: networkArgument,
 })
 type Args = z.infer<typeof args>
 
@@ -50,16 +50,16 @@ const WHERE_NOTES = {
   machine: '',
 } as const
 
-export interface Surroundings {
+export interface ShellOptions {
   readonly where: keyof typeof WHERE_NOTES
   /** Only in a sandbox: the hosts that commands can reach. */
   readonly network?: CommandNetwork
 }
 
 /** Without a sandbox, a command can read all files of the owner. */
-const OF_MACHINE: Given = { trust: 'untrusted', private: true }
+const OF_MACHINE: ResultLabel = { trust: 'untrusted', private: true }
 
-export const bash = ({ where, network }: Surroundings): AnyTool =>
+export const bash = ({ where, network }: ShellOptions): AnyTool =>
   defineTool<Args>({
     name: 'bash',
     description: `${DESCRIPTION}${WHERE_NOTES[where]}`,
@@ -69,33 +69,33 @@ export const bash = ({ where, network }: Surroundings): AnyTool =>
     effect,
     destinations: (wanted) => namedHosts(wanted.network),
     content: ({ command }) => [command],
-    refuses: (wanted) => network && refusalOfHosts(network, namedHosts(wanted.network)),
+    refuses: (wanted) => network && refuseHosts(network, namedHosts(wanted.network)),
     asks: ({ command, network: hosts = [] }) =>
-      network && hosts.length === 0 ? credentialAsked(network, command) : undefined,
+      network && hosts.length === 0 ? describeSentCredential(network, command) : undefined,
     gives(wanted) {
       if (where === 'machine') return OF_MACHINE
-      return namedHosts(wanted.network).length > 0 || network?.hasAllowedHosts() ? UNTRUSTED : OF_WORKSPACE
+      return namedHosts(wanted.network).length > 0 || network?.hasAllowedHosts() ? UNTRUSTED_LABEL : LABEL_OF_WORKSPACE
     },
     run: (wanted, { ops, call, signal, cwd, label, say: heard }) =>
-      told(async () => {
+      asToolResult(async () => {
         const { command, timeout_s } = wanted
         const opened = network && openNetwork(network, namedHosts(wanted.network), label)
         const options = { timeoutMs: timeout_s * 1000, signal, cwd, heard, ...(opened && { network: opened }) }
         return resultFromProcess(await ops('process').run(call, command, options), timeout_s)
       }),
-    remains: (_, context) => leftOf(context),
+    remains: (_, context) => describeInterrupted(context),
     settled: async ({ ops, call }) => ops('process').forget(call),
   })
 
 function effect({ command, network }: Args): Effect {
   if (namedHosts(network).length === 0) return { recovery: 'once', reach: 'workspace' }
   const sent = { recovery: 'once', reach: 'third_party', unseen: true, writes: true } as const
-  return publishes(command) ? { ...sent, method: 'push', publishes: true } : { ...sent, method: 'network' }
+  return isPublishingCommand(command) ? { ...sent, method: 'push', publishes: true } : { ...sent, method: 'network' }
 }
 
 function resultFromProcess(result: ProcessResult, seconds: number): CallResult {
   const { output, exit } = result
-  const cwdNote = result.cwd === '' ? '' : `; now in ${shown(result.cwd)}`
+  const cwdNote = result.cwd === '' ? '' : `; now in ${escapeControls(result.cwd)}`
   const content = (last: string) => `${output}${output === '' || output.endsWith('\n') ? '' : '\n'}[${last}${cwdNote}]`
   const facts = { exit, cwd: result.cwd }
   switch (result.ended) {

@@ -4,10 +4,10 @@
  */
 
 import { z } from 'zod'
-import { covers, listedOf, type Place, placeOf, placeText } from '../../domain/address.ts'
+import { allowsHost, formatHostPort, type HostPort, parseAllowedHost, parseHostPort } from '../../domain/address.ts'
 import type { Label } from '../../domain/trust.ts'
-import { type Egress, type EgressProxy, ONLY_READ, UNNAMED } from '../../ports/egress.ts'
-import type { OpenWayOut, WayOut } from '../../ports/env.ts'
+import { type Egress, type EgressProxy, NOT_ADMITTED, ONLY_READ } from '../../ports/egress.ts'
+import type { OpenSocketProxy, SocketProxy } from '../../ports/env.ts'
 
 export interface CommandNetwork {
   readonly egress: Egress
@@ -19,12 +19,12 @@ const MOST_HOSTS = 20
 const HTTPS_PORT = 443
 
 const host = z.string().superRefine((text, context) => {
-  const read = placeOf(text, HTTPS_PORT)
+  const read = parseHostPort(text, HTTPS_PORT)
   if (read.kind === 'refused')
     context.addIssue({ code: 'custom', message: `${read.why}; expected a host such as registry.npmjs.org` })
 })
 
-export const networkArg = z
+export const networkArgument = z
   .array(host)
   .max(MOST_HOSTS)
   .optional()
@@ -32,21 +32,21 @@ export const networkArg = z
 
 /** Contract: each host once, normalized; with its port unless that is 443. */
 export const namedHosts = (network: readonly string[] | undefined): readonly string[] => [
-  ...new Set((network ?? []).map((text) => placeText(placeFrom(text)))),
+  ...new Set((network ?? []).map((text) => formatHostPort(placeFrom(text)))),
 ]
 
-function placeFrom(text: string): Place {
-  const read = placeOf(text, HTTPS_PORT)
+function placeFrom(text: string): HostPort {
+  const read = parseHostPort(text, HTTPS_PORT)
   if (read.kind === 'read') return read.value
   throw new TypeError(read.why)
 }
 
 /** Contract: why one of these hosts is refused even if the owner approves; undefined if none is. */
-export const refusalOfHosts = ({ egress }: CommandNetwork, hosts: readonly string[]): string | undefined =>
+export const refuseHosts = ({ egress }: CommandNetwork, hosts: readonly string[]): string | undefined =>
   hosts.map((one) => egress.refusal(placeFrom(one))).find((why) => why !== undefined)
 
 /** `hosts`: named by the call and approved. Without them, private data from a tainted session reaches no host. */
-export function openNetwork({ egress }: CommandNetwork, hosts: readonly string[], label: Label): OpenWayOut {
+export function openNetwork({ egress }: CommandNetwork, hosts: readonly string[], label: Label): OpenSocketProxy {
   if (hosts.length > 0) return async (socket) => withExplanations(await egress.proxy(isAmong(hosts), socket))
   const admits = mayLeave(label) ? egress.isListed : () => false
   return async (socket) => ({ ...withExplanations(await egress.proxy(admits, socket, 'read')), environment: NO_PUSH })
@@ -54,9 +54,9 @@ export function openNetwork({ egress }: CommandNetwork, hosts: readonly string[]
 
 const mayLeave = ({ trust, private: isPrivate }: Label): boolean => trust === 'trusted' || !isPrivate
 
-function isAmong(hosts: readonly string[]): (place: Place) => boolean {
-  const open = hosts.flatMap((one) => listedOf(one) ?? [])
-  return (place) => open.some((entry) => covers(entry, place))
+function isAmong(hosts: readonly string[]): (place: HostPort) => boolean {
+  const open = hosts.flatMap((one) => parseAllowedHost(one) ?? [])
+  return (place) => open.some((entry) => allowsHost(entry, place))
 }
 
 /**
@@ -70,12 +70,12 @@ const NO_PUSH = {
   GIT_CONFIG_VALUE_0: 'https://',
 }
 
-const withExplanations = (proxy: EgressProxy): WayOut => ({
+const withExplanations = (proxy: EgressProxy): SocketProxy => ({
   ...proxy,
   refusals: () => [...new Set(proxy.refusals())].map(explainRefusal),
 })
 
-const REFUSED = new RegExp(`^(\\S+) (?:${UNNAMED}|${ONLY_READ})`)
+const REFUSED = new RegExp(`^(\\S+) (?:${NOT_ADMITTED}|${ONLY_READ})`)
 
 function explainRefusal(refusal: string): string {
   const [, named] = REFUSED.exec(refusal) ?? []
@@ -88,11 +88,11 @@ function explainRefusal(refusal: string): string {
  * Contract: why a command without named hosts needs approval: it sends a credential to an allowed host. Credentials in
  * scripts and files are not detected.
  */
-export function credentialAsked({ egress }: CommandNetwork, command: string): string | undefined {
+export function describeSentCredential({ egress }: CommandNetwork, command: string): string | undefined {
   const allowed = (command.match(/https?:\/\/[^\s"'`<>|;()]+/gi) ?? [])
     .flatMap((text) => (URL.canParse(text) ? [new URL(text)] : []))
     .filter(({ host, protocol }) => {
-      const place = placeOf(host, protocol === 'http:' ? 80 : HTTPS_PORT)
+      const place = parseHostPort(host, protocol === 'http:' ? 80 : HTTPS_PORT)
       return place.kind === 'read' && egress.isListed(place.value)
     })
   const isInUrl = allowed.some(({ username, password }) => username !== '' || password !== '')
@@ -114,4 +114,4 @@ const PUBLISHES: readonly RegExp[] = [
   /\bgh\s+(?:release|gist|pr|issue|repo)\s+(?:create|upload|edit)\b/,
 ]
 
-export const publishes = (command: string): boolean => PUBLISHES.some((sign) => sign.test(command))
+export const isPublishingCommand = (command: string): boolean => PUBLISHES.some((sign) => sign.test(command))

@@ -2,10 +2,10 @@
 
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { OWN_WORDS } from '../../domain/trust.ts'
+import { LABEL_OF_OWN_OUTPUT } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
-import { spelled } from './file-path.ts'
-import { failed, knowing, told } from './result.ts'
+import { normalizePath } from './file-path.ts'
+import { asToolResult, fileResult, toolError } from './result.ts'
 
 const args = z.strictObject({
   path: z.string().describe('The file; missing folders are created.'),
@@ -18,18 +18,18 @@ export const createFile = defineTool<z.infer<typeof args>>({
   args,
   needs: ['file'],
   effect: () => ({ recovery: 'idempotent', reach: 'workspace' }),
-  gives: () => OWN_WORDS,
+  gives: () => LABEL_OF_OWN_OUTPUT,
   run: ({ path, content }, { env, ops, seen }) =>
-    told(async () => {
+    asToolResult(async () => {
       const current = await ops('file').read(path)
-      const name = spelled(env, path)
+      const name = normalizePath(env, path)
       const size = `${Buffer.byteLength(content)} bytes`
       // Checked first: after a crash, the repeated call finds the file that it wrote.
       if (current?.sha === createHash('sha256').update(content).digest('hex'))
-        return knowing(`${name} already has this content (${size})`, name, current.sha)
-      if (current && seen.get(name) !== current.sha) return failed(describeUnseen(name, seen.has(name)))
+        return fileResult(`${name} already has this content (${size})`, name, current.sha)
+      if (current && seen.get(name) !== current.sha) return toolError(describeUnseen(name, seen.has(name)))
       const { sha } = await ops('file').write(path, content, current?.sha ?? null)
-      return knowing(`${current ? 'replaced' : 'created'} ${name} (${size})`, name, sha)
+      return fileResult(`${current ? 'replaced' : 'created'} ${name} (${size})`, name, sha)
     }),
 })
 

@@ -3,12 +3,12 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { CallResult } from '../../domain/decision.ts'
-import { OWN_WORDS } from '../../domain/trust.ts'
+import { LABEL_OF_OWN_OUTPUT } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { ToolContext } from '../../ports/tool.ts'
-import { spelled } from './file-path.ts'
-import { replaced } from './passage.ts'
-import { failed, knowing, told } from './result.ts'
+import { normalizePath } from './file-path.ts'
+import { replaceText } from './passage.ts'
+import { asToolResult, fileResult, toolError } from './result.ts'
 
 const args = z.strictObject({
   path: z.string().describe('The file.'),
@@ -26,15 +26,15 @@ export const editFile = defineTool<Args>({
   args,
   needs: ['file'],
   effect: () => ({ recovery: 'reconcilable', reach: 'workspace' }),
-  gives: () => OWN_WORDS,
+  gives: () => LABEL_OF_OWN_OUTPUT,
   before: async (wanted, context) => {
     const outcome = await planEdit(wanted, context).catch(() => undefined)
     return outcome?.kind === 'edit' ? outcome.plan : null
   },
   run: (wanted, context) =>
-    told(async () => {
+    asToolResult(async () => {
       const outcome = await planEdit(wanted, context)
-      if (outcome.kind === 'refused') return failed(`nothing was changed: ${outcome.why}`)
+      if (outcome.kind === 'refused') return toolError(`nothing was changed: ${outcome.why}`)
       await context.ops('file').write(wanted.path, outcome.text, outcome.plan.before)
       return editedResult(outcome.plan)
     }),
@@ -58,15 +58,15 @@ async function planEdit({ path, old, new: fresh }: Args, { env, ops, seen }: Too
   const refuse = (why: string): Attempt => ({ kind: 'refused', why })
   const file = await ops('file').read(path)
   if (!file) return refuse(`there is no file ${JSON.stringify(path)}; create it with create_file`)
-  const name = spelled(env, path)
+  const name = normalizePath(env, path)
   if (!seen.has(name)) return refuse(`you have not viewed ${name}; view it first`)
   if (seen.get(name) !== file.sha) return refuse(`${name} has changed since you last viewed it; view it again`)
-  const done = replaced(file.text, old, fresh, name, 'view the file')
+  const done = replaceText(file.text, old, fresh, name, 'view the file')
   if (done.kind === 'refused') return done
   const after = createHash('sha256').update(done.text).digest('hex')
   return { kind: 'edit', plan: { path: name, line: done.line, before: file.sha, after }, text: done.text }
 }
 
 function editedResult({ path, line, after }: Plan): CallResult {
-  return knowing(`edited ${path} at line ${line}`, path, after)
+  return fileResult(`edited ${path} at line ${line}`, path, after)
 }

@@ -5,14 +5,14 @@
 
 import { z } from 'zod'
 import type { CallResult } from '../../domain/decision.ts'
-import { changedOutside, hasMark } from '../../domain/runtime-block.ts'
-import { type Written, withSection } from '../../domain/section.ts'
-import { OWN_WORDS } from '../../domain/trust.ts'
+import { changeOutsideBlock, hasBlockMark } from '../../domain/runtime-block.ts'
+import { replaceSection, type SectionEdit } from '../../domain/section.ts'
+import { LABEL_OF_OWN_OUTPUT } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { Documents } from '../../ports/documents.ts'
 import type { AnyTool } from '../../ports/tool.ts'
-import { type Replaced, replaced } from './passage.ts'
-import { failed, told } from './result.ts'
+import { replaceText, type TextReplacement } from './passage.ts'
+import { asToolResult, toolError } from './result.ts'
 
 const args = z.strictObject({
   old: z.string().min(1).optional().describe('The text to replace, exactly; must occur once.'),
@@ -37,9 +37,9 @@ export const editState = (documents: Documents, seed: () => string): AnyTool =>
     description: 'Edits STATE.md: replaces a passage (old, new) or a section (section, text).',
     args,
     effect: () => ({ recovery: 'reconcilable', reach: 'none' }),
-    gives: () => OWN_WORDS,
+    gives: () => LABEL_OF_OWN_OUTPUT,
     run: (wanted, { call, origin, label }) =>
-      told(async () => {
+      asToolResult(async () => {
         let why: string | undefined
         const change = (outside: string): string => {
           const outcome = applyEdit(outside, wanted)
@@ -48,8 +48,8 @@ export const editState = (documents: Documents, seed: () => string): AnyTool =>
         }
         const by = { author: authorOf(origin.agent_id), reason: reasonOf(call), label }
         await documents.seed('STATE.md', seed())
-        await documents.write('STATE.md', (now) => changedOutside(now, change), by)
-        return why === undefined ? EDITED : failed(`nothing was changed: ${why}`)
+        await documents.write('STATE.md', (now) => changeOutsideBlock(now, change), by)
+        return why === undefined ? EDITED : toolError(`nothing was changed: ${why}`)
       }),
     async probe(_, __, { call }) {
       const versions = await documents.versions('STATE.md', MOST_VERSIONS)
@@ -59,15 +59,17 @@ export const editState = (documents: Documents, seed: () => string): AnyTool =>
     },
   })
 
-function applyEdit(outside: string, { old, new: fresh, section, text }: Args): Replaced | Written {
-  const refuse = (why: string): Replaced => ({ kind: 'refused', why })
+function applyEdit(outside: string, { old, new: fresh, section, text }: Args): TextReplacement | SectionEdit {
+  const refuse = (why: string): TextReplacement => ({ kind: 'refused', why })
   if ([old, fresh, section, text].some((one) => one?.includes('\0')))
     return refuse('STATE.md cannot contain a NUL character')
-  if (hasMark(`${fresh ?? ''}\n${section ?? ''}\n${text ?? ''}`))
+  if (hasBlockMark(`${fresh ?? ''}\n${section ?? ''}\n${text ?? ''}`))
     return refuse("the text contains a marker of the runtime's block; leave it out")
   if (old !== undefined && fresh !== undefined && section === undefined && text === undefined)
-    return replaced(outside, old, fresh, 'STATE.md', 'read it with read_state')
+    return replaceText(outside, old, fresh, 'STATE.md', 'read it with read_state')
   if (section !== undefined && text !== undefined && old === undefined && fresh === undefined)
-    return /[\r\n]/.test(section) ? refuse('a section heading must be one line') : withSection(outside, section, text)
+    return /[\r\n]/.test(section)
+      ? refuse('a section heading must be one line')
+      : replaceSection(outside, section, text)
   return refuse('give either old and new, or section and text')
 }

@@ -1,15 +1,15 @@
 /** fetch: one HTTP request through the egress guard. GET and HEAD may be repeated; other methods run once. */
 
 import { z } from 'zod'
-import { type Address, addressOf, placeText } from '../../domain/address.ts'
+import { type Address, formatHostPort, parseHttpAddress } from '../../domain/address.ts'
 import type { CallResult } from '../../domain/decision.ts'
 import type { Effect } from '../../domain/effect.ts'
-import { UNTRUSTED } from '../../domain/trust.ts'
+import { UNTRUSTED_LABEL } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
-import type { Answered, Egress, SentOn } from '../../ports/egress.ts'
+import type { Egress, EgressResponse, UnfollowedRedirect } from '../../ports/egress.ts'
 import type { AnyTool, ToolContext } from '../../ports/tool.ts'
-import { failed, told } from './result.ts'
-import { webText } from './web-text.ts'
+import { asToolResult, toolError } from './result.ts'
+import { responseText } from './web-text.ts'
 
 const MOST_TEXT_BYTES = 5 * 1024 * 1024
 const MOST_FILE_BYTES = 10 * 1024 * 1024
@@ -18,7 +18,7 @@ const MOST_CHARACTERS = 40_000
 
 /** Ambiguous or invalid addresses are refused here, before policy sees the call. */
 export const webAddress = z.string().superRefine((value, context) => {
-  const read = addressOf(value)
+  const read = parseHttpAddress(value)
   if (read.kind === 'refused')
     context.addIssue({ code: 'custom', message: `${read.why}; expected http(s)://host/path` })
 })
@@ -49,7 +49,7 @@ const args = z.strictObject({
 })
 type Args = z.infer<typeof args>
 
-export const fetch = (egress: Egress): AnyTool =>
+export const fetchTool = (egress: Egress): AnyTool =>
   defineTool<Args>({
     name: 'fetch',
     description:
@@ -58,16 +58,16 @@ export const fetch = (egress: Egress): AnyTool =>
     needs: ['file'],
     secrets: ['headers'],
     effect: (wanted) => ({ ...effectOf(wanted), ...(wanted.save_to === undefined ? {} : { writes: true }) }),
-    gives: () => UNTRUSTED,
+    gives: () => UNTRUSTED_LABEL,
     destinations: ({ url }) => [parseUrl(url).url],
     // Includes the method: an owner who asked to read has not asked to send.
     content: ({ method, body = '', headers }) => [method.toLowerCase(), body, ...freeHeaders(headers)],
     refuses: ({ url }) => egress.refusal(parseUrl(url)),
-    run: (wanted, context) => told(() => sendRequest(egress, wanted, context)),
+    run: (wanted, context) => asToolResult(() => sendRequest(egress, wanted, context)),
   })
 
 function effectOf({ url, method, headers, save_to }: Args): Effect {
-  const host = placeText(parseUrl(url))
+  const host = formatHostPort(parseUrl(url))
   if (method === 'DELETE') return { recovery: 'once', reach: 'destructive', host, method }
   if (!isSafe(method)) return { recovery: 'once', reach: 'third_party', host, method }
   const recovery = save_to === undefined ? 'pure' : 'idempotent'
@@ -86,7 +86,7 @@ const isSafe = (method: Args['method']): boolean => method === 'GET' || method =
 
 /** The schema has already refused invalid addresses. */
 function parseUrl(url: string): Address {
-  const read = addressOf(url)
+  const read = parseHttpAddress(url)
   if (read.kind === 'read') return read.value
   throw new TypeError(read.why)
 }
@@ -96,7 +96,8 @@ async function sendRequest(
   { url, method, body, headers, save_to }: Args,
   context: ToolContext,
 ): Promise<CallResult> {
-  if (isSafe(method) && body !== undefined) return failed(`${method} cannot send a body; leave body out, or use POST`)
+  if (isSafe(method) && body !== undefined)
+    return toolError(`${method} cannot send a body; leave body out, or use POST`)
   const outgoing = {
     ...{ to: parseUrl(url), method, maxBytes: save_to === undefined ? MOST_TEXT_BYTES : MOST_FILE_BYTES },
     headers: { ...(body === undefined ? {} : { 'content-type': contentTypeFor(body) }), ...lowerCased(headers) },
@@ -127,29 +128,29 @@ function isJson(body: string): boolean {
   }
 }
 
-const redirectResult = ({ status, to }: SentOn): CallResult => ({
+const redirectResult = ({ status, to }: UnfollowedRedirect): CallResult => ({
   status: 'ok',
   content: `HTTP ${status}: redirect not followed; if you want it, fetch ${JSON.stringify(to.slice(0, 2000))}`,
 })
 
 async function saveBody(
-  { from, body, cut, headers }: Answered,
+  { from, body, truncated: cut, headers }: EgressResponse,
   path: string,
   { ops }: ToolContext,
 ): Promise<CallResult> {
-  if (cut) return failed(`nothing was saved: the response is larger than ${MOST_FILE_BYTES} bytes`)
+  if (cut) return toolError(`nothing was saved: the response is larger than ${MOST_FILE_BYTES} bytes`)
   await ops('file').write(path, body, null)
   const type = headers['content-type'] ?? 'unknown type'
   return { status: 'ok', content: `saved ${body.length} bytes (${type.slice(0, 100)}) of ${from.url} to ${path}` }
 }
 
-function showBody({ from, status, headers, body, cut }: Answered): CallResult {
+function showBody({ from, status, headers, body, truncated: cut }: EgressResponse): CallResult {
   const type = (headers['content-type'] ?? '').slice(0, 200)
   const head = `HTTP ${status} ${from.url}${type === '' ? '' : ` (${type})`}`
-  const text = webText(body, type, from.url)
+  const text = responseText(body, type, from.url)
   if (text === undefined)
-    return failed(`${head}\nnot text (${body.length}${cut ? ' or more' : ''} bytes); use save_to to save it`)
+    return toolError(`${head}\nnot text (${body.length}${cut ? ' or more' : ''} bytes); use save_to to save it`)
   const end = cut || text.length > MOST_CHARACTERS ? '\n[cut here; use save_to for the full text]' : ''
   const content = `${head}\n\n${text.slice(0, MOST_CHARACTERS).toWellFormed()}${end}`
-  return status < 400 ? { status: 'ok', content } : failed(content)
+  return status < 400 ? { status: 'ok', content } : toolError(content)
 }

@@ -4,11 +4,11 @@ import { posix } from 'node:path'
 import type { Env } from '../../ports/env.ts'
 
 /** Contract: relative to the root, without `.` and `..`. Precondition: the env has accepted the path. */
-export function spelled(env: Env, path: string): string {
+export function normalizePath(env: Env, path: string): string {
   return posix.relative(env.root, posix.resolve(env.root, path)) || '.'
 }
 
 /** Escapes control characters: a line break in a file name must not look like another entry. */
-export function shown(path: string): string {
+export function escapeControls(path: string): string {
   return path.replaceAll(/\p{Cc}/gu, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`)
 }

@@ -2,16 +2,16 @@
 
 import { z } from 'zod'
 import { defineTool } from '../../ports/define-tool.ts'
-import { decision } from './decision.ts'
+import { decisionTool } from './decision.ts'
 
 const args = z.strictObject({
   answer: z.string().describe('The final answer.'),
   summary: z.string().optional().describe('What you did.'),
 })
 
-export const finish = defineTool<z.infer<typeof args>>({
+export const finishTool = defineTool<z.infer<typeof args>>({
   name: 'finish',
   description: 'Ends the task. Call it alone, after you have the results of all other calls.',
   args,
-  ...decision,
+  ...decisionTool,
 })

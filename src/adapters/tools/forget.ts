@@ -1,7 +1,7 @@
 /** forget: deletes the fact under a key. A fact written after the call's intent was recorded stays. */
 
 import { z } from 'zod'
-import { OWN_WORDS } from '../../domain/trust.ts'
+import { LABEL_OF_OWN_OUTPUT } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import { commitOne, type Store } from '../../ports/store.ts'
 import type { AnyTool } from '../../ports/tool.ts'
@@ -16,7 +16,7 @@ export const forget = (store: Store): AnyTool =>
     description: 'Deletes a remembered fact.',
     args,
     effect: () => ({ recovery: 'idempotent', reach: 'none' }),
-    gives: () => OWN_WORDS,
+    gives: () => LABEL_OF_OWN_OUTPUT,
     async run({ key }, { origin, intendedAt }) {
       const { agent_id } = origin
       const [{ forgotten }] = await commitOne(store, [{ op: 'forget', agent_id, key, before: intendedAt }])

@@ -1,9 +1,9 @@
 /** Kills a command that a crash interrupted, and describes its output and the changed files. */
 
 import type { ToolContext } from '../../ports/tool.ts'
-import { shown } from './file-path.ts'
+import { escapeControls } from './file-path.ts'
 
-export async function leftOf({ ops, call, intendedAt }: ToolContext): Promise<string> {
+export async function describeInterrupted({ ops, call, intendedAt }: ToolContext): Promise<string> {
   const { output, killed } = await ops('process').reap(call)
   const changed = await ops('file').changedSince(intendedAt)
   return [
@@ -11,6 +11,6 @@ export async function leftOf({ ops, call, intendedAt }: ToolContext): Promise<st
     output === '' ? 'It had written no output.' : `Its output so far:\n${output}`,
     changed.length === 0
       ? 'No file in the workspace has changed since it started.'
-      : `Paths changed since it started (a folder if entries were added or removed):\n${changed.map(shown).join('\n')}`,
+      : `Paths changed since it started (a folder if entries were added or removed):\n${changed.map(escapeControls).join('\n')}`,
   ].join('\n')
 }

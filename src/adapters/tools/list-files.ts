@@ -1,11 +1,11 @@
 /** list_files: the content of a folder, a few levels deep. */
 
 import { z } from 'zod'
-import { OF_WORKSPACE } from '../../domain/trust.ts'
+import { LABEL_OF_WORKSPACE } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { FileEntry } from '../../ports/env.ts'
-import { shown } from './file-path.ts'
-import { told } from './result.ts'
+import { escapeControls } from './file-path.ts'
+import { asToolResult } from './result.ts'
 
 const MOST_ENTRIES = 500
 const MOST_CHARACTERS = 64 * 1024
@@ -22,9 +22,9 @@ export const listFiles = defineTool<z.infer<typeof args>>({
   args,
   needs: ['file'],
   effect: () => ({ recovery: 'pure', reach: 'none' }),
-  gives: () => OF_WORKSPACE,
+  gives: () => LABEL_OF_WORKSPACE,
   run: ({ path, depth }, { ops }) =>
-    told(async () => {
+    asToolResult(async () => {
       const { entries, more } = await ops('file').list(path, depth, MOST_ENTRIES)
       return { status: 'ok', content: entries.length === 0 ? '[the folder is empty]' : formatEntries(entries, more) }
     }),
@@ -33,7 +33,7 @@ export const listFiles = defineTool<z.infer<typeof args>>({
 function formatEntries(entries: readonly FileEntry[], more: boolean): string {
   let text = ''
   for (const { path, bytes } of entries) {
-    const line = path.endsWith('/') ? `${shown(path)}\n` : `${shown(path)}  ${bytes} bytes\n`
+    const line = path.endsWith('/') ? `${escapeControls(path)}\n` : `${escapeControls(path)}  ${bytes} bytes\n`
     if (text.length + line.length > MOST_CHARACTERS) return text + MORE
     text += line
   }

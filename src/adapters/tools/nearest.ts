@@ -2,7 +2,7 @@
 
 const MOST = 5
 
-export function nearest(wanted: string, names: readonly string[]): string[] {
+export function similarNames(wanted: string, names: readonly string[]): string[] {
   return names
     .map((name) => ({ name, steps: distance(wanted.toLowerCase(), name.toLowerCase()) }))
     .sort((a, b) => a.steps - b.steps)

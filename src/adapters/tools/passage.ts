@@ -1,12 +1,12 @@
 /** Replaces the only occurrence of a passage, or explains why it cannot. */
 
-export type Replaced =
+export type TextReplacement =
   | { readonly kind: 'replaced'; readonly text: string; readonly line: number }
   | { readonly kind: 'refused'; readonly why: string }
 
 /** `look`: tells the model how to view the current text. */
-export function replaced(text: string, old: string, fresh: string, name: string, look: string): Replaced {
-  const refuse = (why: string): Replaced => ({ kind: 'refused', why })
+export function replaceText(text: string, old: string, fresh: string, name: string, look: string): TextReplacement {
+  const refuse = (why: string): TextReplacement => ({ kind: 'refused', why })
   if (old === fresh) return refuse('old and new are the same')
   const [at, ...more] = occurrences(text, old)
   if (at === undefined) return refuse(`old does not occur in ${name}; ${hint(text, old, look)}`)

@@ -1,11 +1,11 @@
 /** read_skill: shows a skill that the owner has approved. Content that changed since the approval is not shown. */
 
 import { z } from 'zod'
-import { OWN_WORDS } from '../../domain/trust.ts'
+import { LABEL_OF_OWN_OUTPUT } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
-import { READ_SKILL } from '../../ports/skills.ts'
+import { READ_SKILL_TOOL } from '../../ports/skills.ts'
 import type { AnyTool } from '../../ports/tool.ts'
-import { told } from './result.ts'
+import { asToolResult } from './result.ts'
 
 const args = z.strictObject({
   name: z.string().describe('Name of the skill.'),
@@ -17,12 +17,12 @@ export const readSkill = (
   read: (agentId: string, name: string, file: string | undefined) => Promise<string>,
 ): AnyTool =>
   defineTool<z.infer<typeof args>>({
-    name: READ_SKILL,
+    name: READ_SKILL_TOOL,
     description: 'Shows a skill (instructions for a kind of task), or one of its files.',
     args,
     effect: () => ({ recovery: 'pure', reach: 'none' }),
     // The owner approved the content, and each read compares it with the approved digest.
-    gives: () => OWN_WORDS,
+    gives: () => LABEL_OF_OWN_OUTPUT,
     run: ({ name, file }, { origin }) =>
-      told(async () => ({ status: 'ok', content: await read(origin.agent_id, name, file) })),
+      asToolResult(async () => ({ status: 'ok', content: await read(origin.agent_id, name, file) })),
   })

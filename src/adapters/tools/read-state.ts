@@ -1,8 +1,8 @@
 /** read_state: the current STATE.md without the runtime's block. */
 
 import { z } from 'zod'
-import { outsideBlock } from '../../domain/runtime-block.ts'
-import { OWN_WORDS } from '../../domain/trust.ts'
+import { textOutsideBlock } from '../../domain/runtime-block.ts'
+import { LABEL_OF_OWN_OUTPUT } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { Documents } from '../../ports/documents.ts'
 import type { AnyTool } from '../../ports/tool.ts'
@@ -13,9 +13,9 @@ export const readState = (documents: Documents): AnyTool =>
     description: 'Shows STATE.md, the document that all agents share.',
     args: z.strictObject({}),
     effect: () => ({ recovery: 'pure', reach: 'none' }),
-    gives: () => OWN_WORDS,
+    gives: () => LABEL_OF_OWN_OUTPUT,
     async run() {
-      const text = outsideBlock((await documents.read('STATE.md'))?.text ?? '')
+      const text = textOutsideBlock((await documents.read('STATE.md'))?.text ?? '')
       const label = await documents.label('STATE.md')
       return {
         status: 'ok',

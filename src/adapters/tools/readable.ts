@@ -97,13 +97,13 @@ const NAMED: Readonly<Record<string, string>> = {
   },
 }
 
-export interface Readable {
+export interface PageText {
   readonly title: string
   readonly text: string
 }
 
 /** `base`: the address that relative links start from. */
-export function readable(html: string, base: string): Readable {
+export function htmlToText(html: string, base: string): PageText {
   const page = new Page(base)
   for (let at = 0; at < html.length; ) {
     const next = html.indexOf('<', at)
@@ -225,7 +225,7 @@ class Page {
     if (link !== undefined) this.#text.push(`](${link})`)
   }
 
-  toText(): Readable {
+  toText(): PageText {
     const lines = this.#text
       .join('')
       .split('\n')

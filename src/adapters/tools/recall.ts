@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import type { Fact } from '../../domain/fact.ts'
-import { CLEAN, type Label, lowest, OWN_WORDS } from '../../domain/trust.ts'
+import { CLEAN_LABEL, LABEL_OF_OWN_OUTPUT, type Label, lowestLabel } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { Store } from '../../ports/store.ts'
 import type { AnyTool } from '../../ports/tool.ts'
@@ -19,14 +19,14 @@ export const recall = (store: Store): AnyTool =>
     description: 'Searches the remembered facts, best match first.',
     args,
     effect: () => ({ recovery: 'pure', reach: 'none' }),
-    gives: () => OWN_WORDS,
+    gives: () => LABEL_OF_OWN_OUTPUT,
     async run({ query }, { origin, clock }) {
       const { agent_id } = origin
       const facts = await store.recallFacts({ agent_id, text: query, now: clock.now(), limit: MOST })
       return {
         status: 'ok',
         content: facts.length === 0 ? 'no remembered fact matches' : facts.map(formatFact).join('\n'),
-        facts: { label: { ...facts.map(labelOf).reduce(lowest, CLEAN) } },
+        facts: { label: { ...facts.map(labelOf).reduce(lowestLabel, CLEAN_LABEL) } },
       }
     },
   })

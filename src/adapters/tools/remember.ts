@@ -2,18 +2,18 @@
 
 import { z } from 'zod'
 import { parseInstant } from '../../domain/duration.ts'
-import { MOST_KEY, MOST_TEXT } from '../../domain/fact.ts'
+import { MAX_FACT_KEY, MAX_FACT_TEXT } from '../../domain/fact.ts'
 import { EXPECTED_INSTANT } from '../../domain/limits.ts'
-import { OWN_WORDS } from '../../domain/trust.ts'
+import { LABEL_OF_OWN_OUTPUT } from '../../domain/trust.ts'
 import { iso } from '../../ports/clock.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import { commitOne, type Store } from '../../ports/store.ts'
 import type { AnyTool } from '../../ports/tool.ts'
-import { failed } from './result.ts'
+import { toolError } from './result.ts'
 
 const args = z.strictObject({
-  key: z.string().trim().min(1).max(MOST_KEY).describe('A short name; a fact with the same key is replaced.'),
-  text: z.string().trim().min(1).max(MOST_TEXT).describe('The fact; understandable without context.'),
+  key: z.string().trim().min(1).max(MAX_FACT_KEY).describe('A short name; a fact with the same key is replaced.'),
+  text: z.string().trim().min(1).max(MAX_FACT_TEXT).describe('The fact; understandable without context.'),
   until: z.string().min(1).optional().describe('Expires: an ISO time, or a duration such as 30d.'),
 })
 
@@ -23,10 +23,10 @@ export const remember = (store: Store): AnyTool =>
     description: 'Stores a fact for later sessions.',
     args,
     effect: () => ({ recovery: 'idempotent', reach: 'none' }),
-    gives: () => OWN_WORDS,
+    gives: () => LABEL_OF_OWN_OUTPUT,
     async run({ key, text, until }, { call, origin, intendedAt, clock, label }) {
       const expires = until === undefined ? null : parseInstant(until, intendedAt)
-      if (expires === undefined) return failed(`until: got ${JSON.stringify(until)}; expected ${EXPECTED_INSTANT}`)
+      if (expires === undefined) return toolError(`until: got ${JSON.stringify(until)}; expected ${EXPECTED_INSTANT}`)
       const fact = {
         ...origin,
         id: call,

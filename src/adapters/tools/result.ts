@@ -3,12 +3,12 @@
 import type { CallResult } from '../../domain/decision.ts'
 import { type ErrorCode, TirelessError } from '../../domain/error.ts'
 
-export function failed(content: string): CallResult {
+export function toolError(content: string): CallResult {
   return { status: 'error', content }
 }
 
 /** Also records that the session has seen this version of the file. */
-export function knowing(content: string, path: string, sha: string): CallResult {
+export function fileResult(content: string, path: string, sha: string): CallResult {
   return { status: 'ok', content, facts: { seen: { [path]: sha } } }
 }
 
@@ -17,11 +17,11 @@ const SHOWN_TO_MODEL: readonly ErrorCode[] = [
 ]
 
 /** Contract: an error that the model can act on becomes an error result; all others are rethrown. */
-export async function told(work: () => Promise<CallResult>): Promise<CallResult> {
+export async function asToolResult(work: () => Promise<CallResult>): Promise<CallResult> {
   try {
     return await work()
   } catch (error) {
-    if (error instanceof TirelessError && SHOWN_TO_MODEL.includes(error.code)) return failed(error.message)
+    if (error instanceof TirelessError && SHOWN_TO_MODEL.includes(error.code)) return toolError(error.message)
     throw error
   }
 }

@@ -2,13 +2,13 @@
 
 import { z } from 'zod'
 import { TirelessError } from '../../domain/error.ts'
-import { OF_WORKSPACE } from '../../domain/trust.ts'
+import { LABEL_OF_WORKSPACE } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { FileOps } from '../../ports/env.ts'
 import type { ToolContext } from '../../ports/tool.ts'
-import { shown, spelled } from './file-path.ts'
-import { told } from './result.ts'
-import { type Hit, matcherOf } from './search/matcher.ts'
+import { escapeControls, normalizePath } from './file-path.ts'
+import { asToolResult } from './result.ts'
+import { createMatcher, type Hit } from './search/matcher.ts'
 
 const MOST_FILES = 5000
 const MOST_BYTES = 64 * 1024 * 1024
@@ -28,9 +28,9 @@ export const searchFiles = defineTool<z.infer<typeof args>>({
   args,
   needs: ['file'],
   effect: () => ({ recovery: 'pure', reach: 'none' }),
-  gives: () => OF_WORKSPACE,
+  gives: () => LABEL_OF_WORKSPACE,
   run: ({ pattern, path }, context) =>
-    told(async () => {
+    asToolResult(async () => {
       const { paths, more } = await listPaths(context, path)
       const found = await findHits(paths, pattern, context)
       const notes = [
@@ -38,7 +38,7 @@ export const searchFiles = defineTool<z.infer<typeof args>>({
         ...(found.hits.length >= MOST_HITS ? [`only the first ${MOST_HITS} lines are shown`] : []),
         ...(found.literal ? ['the pattern is not a valid regular expression, so it was used as plain text'] : []),
       ]
-      const lines = found.hits.map(({ path: at, line, text }) => `${shown(at)}:${line}: ${clipLine(text)}`)
+      const lines = found.hits.map(({ path: at, line, text }) => `${escapeControls(at)}:${line}: ${clipLine(text)}`)
       if (lines.length === 0) lines.push(`no line matches in ${found.files} files`)
       return { status: 'ok', content: [...lines, ...notes.map((note) => `[${note}]`)].join('\n') }
     }),
@@ -49,7 +49,7 @@ async function listPaths(
   path: string,
 ): Promise<{ paths: readonly string[]; more: boolean }> {
   // A text file is searched alone. Anything else is listed, which reports an error if it is not a folder.
-  if ((await readText(ops('file'), path)) !== undefined) return { paths: [spelled(env, path)], more: false }
+  if ((await readText(ops('file'), path)) !== undefined) return { paths: [normalizePath(env, path)], more: false }
   const { entries, more } = await ops('file').list(path, MOST_LEVELS, MOST_FILES)
   return { paths: entries.map((entry) => entry.path).filter((name) => !name.endsWith('/')), more }
 }
@@ -67,12 +67,13 @@ async function findHits(
   { ops, clock, signal }: ToolContext,
 ): Promise<Found> {
   const over = new AbortController()
-  const matcher = matcherOf(pattern, { late: clock.sleep(WITHIN_MS, over.signal), signal })
+  const matcher = createMatcher(pattern, { late: clock.sleep(WITHIN_MS, over.signal), signal })
   const hits: (Hit & { readonly path: string })[] = []
   let [files, bytes] = [0, 0]
   try {
     for (const path of paths) {
-      if (hits.length >= MOST_HITS || bytes > MOST_BYTES) return { hits, files, unread: true, literal: matcher.literal }
+      if (hits.length >= MOST_HITS || bytes > MOST_BYTES)
+        return { hits, files, unread: true, literal: matcher.isLiteral }
       const text = await readText(ops('file'), path)
       if (text === undefined) continue
       files += 1
@@ -80,7 +81,7 @@ async function findHits(
       const found = await matcher.hits(text, MOST_HITS - hits.length)
       hits.push(...found.map((hit) => ({ ...hit, path })))
     }
-    return { hits, files, unread: false, literal: matcher.literal }
+    return { hits, files, unread: false, literal: matcher.isLiteral }
   } finally {
     over.abort('over')
     await matcher.close()

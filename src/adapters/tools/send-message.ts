@@ -3,32 +3,32 @@
  */
 
 import { z } from 'zod'
-import { CLEAN } from '../../domain/trust.ts'
+import { CLEAN_LABEL } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
-import type { Postbox } from '../../ports/postbox.ts'
+import type { MessageSender } from '../../ports/postbox.ts'
 import type { AnyTool } from '../../ports/tool.ts'
-import { told } from './result.ts'
+import { asToolResult } from './result.ts'
 
 const args = z.strictObject({
   to: z.string().trim().min(1).optional().describe('A channel, or CHANNEL:CHAT; default: your owner.'),
   text: z.string().trim().min(1).max(8000),
 })
 
-export const sendMessage = (postbox: Postbox): AnyTool =>
+export const sendMessage = (postbox: MessageSender): AnyTool =>
   defineTool<z.infer<typeof args>>({
     name: 'send_message',
     description: 'Sends a message to your owner or to other people.',
     args,
     effect: ({ to }) => ({
       recovery: 'idempotent',
-      reach: to === undefined || postbox.isOwners(to) ? 'none' : 'third_party',
+      reach: to === undefined || postbox.isOwnerTarget(to) ? 'none' : 'third_party',
     }),
-    gives: () => CLEAN,
+    gives: () => CLEAN_LABEL,
     destinations: ({ to }) => (to === undefined ? [] : [to]),
     content: () => [],
     refuses: ({ to }) => (to === undefined ? undefined : postbox.refusal(to)),
     run: ({ to = null, text }, { call }) =>
-      told(async () => {
+      asToolResult(async () => {
         const { channel } = await postbox.post({ id: `say-${call}`, to, text, urgent: false })
         return { status: 'ok', content: `message queued for ${channel}` }
       }),

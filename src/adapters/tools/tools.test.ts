@@ -9,9 +9,9 @@ import { describe, type TestContext, test } from 'node:test'
 import { z } from 'zod'
 import type { CallResult } from '../../domain/decision.ts'
 import type { Json } from '../../domain/json.ts'
-import { CLEAN } from '../../domain/trust.ts'
-import { opsOf } from '../../ports/env.ts'
-import type { AnyTool, Probe, ToolContext } from '../../ports/tool.ts'
+import { CLEAN_LABEL } from '../../domain/trust.ts'
+import { requireOps } from '../../ports/env.ts'
+import type { AnyTool, ProbeResult, ToolContext } from '../../ports/tool.ts'
 import { systemClock } from '../clock.ts'
 import { hostEnvs } from '../envs/host/host.ts'
 import { builtinTools } from './tools.ts'
@@ -34,7 +34,7 @@ async function session(t: TestContext) {
     env,
     ops(group) {
       assert.ok(tool(name).needs?.includes(group), `Q8: ${name} uses the group ${group} without declaring it`)
-      return opsOf(env, group)
+      return requireOps(env, group)
     },
     clock: systemClock,
     signal: abort.signal,
@@ -44,7 +44,7 @@ async function session(t: TestContext) {
     cwd: '',
     say: () => {},
     seen,
-    label: CLEAN,
+    label: CLEAN_LABEL,
   })
   const parsed = (name: string, args: Json) => tool(name).args.parse(args)
   return {
@@ -62,7 +62,7 @@ async function session(t: TestContext) {
     },
     before: (name: string, args: Json): Promise<Json> =>
       defined(tool(name).before)(parsed(name, args), contextOf(name)),
-    probe: (name: string, args: Json, before: Json): Promise<Probe> =>
+    probe: (name: string, args: Json, before: Json): Promise<ProbeResult> =>
       defined(tool(name).probe)(parsed(name, args), before, contextOf(name)),
     remains: (name: string, args: Json): Promise<string> =>
       defined(tool(name).remains)(parsed(name, args), contextOf(name)),
@@ -221,7 +221,7 @@ describe('view_file', () => {
   test('suggests similar names if the file is missing', async (t) => {
     const s = await session(t)
     for (const path of ['src/Server.ts', 'src/client.ts', 'src/other.md', 'src/server/x'])
-      await opsOf(s.env, 'file').write(path, '', null)
+      await requireOps(s.env, 'file').write(path, '', null)
     assertRefused(
       await s.call('view_file', { path: 'src/sever.ts' }),
       /no file "src\/sever.ts"; similar names in src\/ are Server.ts, /,
@@ -339,7 +339,7 @@ describe('list_files', () => {
   test('lists names and sizes, two levels deep by default', async (t) => {
     const s = await session(t)
     assert.equal((await s.call('list_files', {})).content, '[the folder is empty]')
-    for (const path of ['a/b/c/d', 'a/x', 'z']) await opsOf(s.env, 'file').write(path, '123', null)
+    for (const path of ['a/b/c/d', 'a/x', 'z']) await requireOps(s.env, 'file').write(path, '123', null)
     fs.writeFileSync(s.path('a/line\nbreak'), '')
     assert.equal(
       (await s.call('list_files', {})).content,

@@ -2,18 +2,18 @@
 
 import type { Documents } from '../../ports/documents.ts'
 import type { Egress } from '../../ports/egress.ts'
-import type { Postbox } from '../../ports/postbox.ts'
+import type { MessageSender } from '../../ports/postbox.ts'
 import type { Store } from '../../ports/store.ts'
 import type { AnyTool } from '../../ports/tool.ts'
 import { askUser } from './ask-user.ts'
-import { bash, type Surroundings } from './bash.ts'
+import { bash, type ShellOptions } from './bash.ts'
 import { browser } from './browser/browser.ts'
-import type { Launching } from './browser/launch.ts'
+import type { BrowserLaunch } from './browser/launch.ts'
 import { createFile } from './create-file.ts'
 import { editFile } from './edit-file.ts'
 import { editState } from './edit-state.ts'
-import { fetch } from './fetch.ts'
-import { finish } from './finish.ts'
+import { fetchTool } from './fetch.ts'
+import { finishTool } from './finish.ts'
 import { forget } from './forget.ts'
 import { git } from './git/git.ts'
 import { listFiles } from './list-files.ts'
@@ -23,29 +23,29 @@ import { remember } from './remember.ts'
 import { searchFiles } from './search-files.ts'
 import { sendMessage } from './send-message.ts'
 import { viewFile } from './view-file.ts'
-import { wait } from './wait.ts'
+import { waitTool } from './wait.ts'
 
-export type { Launching } from './browser/launch.ts'
+export type { BrowserLaunch as Launching } from './browser/launch.ts'
 
-const NO_NETWORK: Surroundings = { where: 'sandbox' }
+const NO_NETWORK: ShellOptions = { where: 'sandbox' }
 
 /** `shell`: where commands run. */
-export function builtinTools(shell: Surroundings = NO_NETWORK): AnyTool[] {
-  return [viewFile, createFile, editFile, listFiles, searchFiles, bash(shell), wait, finish]
+export function builtinTools(shell: ShellOptions = NO_NETWORK): AnyTool[] {
+  return [viewFile, createFile, editFile, listFiles, searchFiles, bash(shell), waitTool, finishTool]
 }
 
 /** Tools that use the network. */
 export function webTools(egress: Egress): AnyTool[] {
-  return [fetch(egress), git(egress)]
+  return [fetchTool(egress), git(egress)]
 }
 
 /** Tools that only agents get which list them in their configuration. */
-export function namedTools(launching: Launching | undefined): AnyTool[] {
+export function optionalTools(launching: BrowserLaunch | undefined): AnyTool[] {
   return launching ? [browser(launching)] : []
 }
 
 /** Tools that send messages to people. */
-export function messageTools(postbox: Postbox): AnyTool[] {
+export function messageTools(postbox: MessageSender): AnyTool[] {
   return [sendMessage(postbox), askUser(postbox)]
 }
 

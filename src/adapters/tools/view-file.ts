@@ -2,12 +2,12 @@
 
 import { posix } from 'node:path'
 import { z } from 'zod'
-import { OF_WORKSPACE } from '../../domain/trust.ts'
+import { LABEL_OF_WORKSPACE } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { ToolContext } from '../../ports/tool.ts'
-import { shown, spelled } from './file-path.ts'
-import { nearest } from './nearest.ts'
-import { failed, knowing, told } from './result.ts'
+import { escapeControls, normalizePath } from './file-path.ts'
+import { similarNames } from './nearest.ts'
+import { asToolResult, fileResult, toolError } from './result.ts'
 
 const MAX_BYTES = 64 * 1024
 
@@ -23,17 +23,17 @@ export const viewFile = defineTool<z.infer<typeof args>>({
   args,
   needs: ['file'],
   effect: () => ({ recovery: 'pure', reach: 'none' }),
-  gives: () => OF_WORKSPACE,
+  gives: () => LABEL_OF_WORKSPACE,
   run: ({ path, from, to }, context) =>
-    told(async () => {
+    asToolResult(async () => {
       const file = await context.ops('file').read(path)
-      if (!file) return failed(await describeMissing(context, path))
+      if (!file) return toolError(await describeMissing(context, path))
       const lines = splitLines(file.text)
       const first = from ?? 1
       const last = Math.min(to ?? lines.length, lines.length)
       if (first > Math.max(last, 1))
-        return failed(`there are no lines ${first} to ${to ?? 'the end'}: the file has ${lines.length} lines`)
-      return knowing(excerpt(lines, first, last), spelled(context.env, path), file.sha)
+        return toolError(`there are no lines ${first} to ${to ?? 'the end'}: the file has ${lines.length} lines`)
+      return fileResult(excerpt(lines, first, last), normalizePath(context.env, path), file.sha)
     }),
 })
 
@@ -68,12 +68,12 @@ function cutLine(line: string, number: number, of: number): string {
 }
 
 async function describeMissing({ env, ops }: ToolContext, path: string): Promise<string> {
-  const folder = posix.dirname(spelled(env, path))
+  const folder = posix.dirname(normalizePath(env, path))
   const what = `there is no file ${JSON.stringify(path)}`
   try {
     const { entries } = await ops('file').list(folder, 1, 1000)
     const names = entries.map((entry) => posix.relative(folder, entry.path) + (entry.path.endsWith('/') ? '/' : ''))
-    const near = nearest(posix.basename(path), names).map(shown)
+    const near = similarNames(posix.basename(path), names).map(escapeControls)
     return near.length === 0
       ? `${what}; its folder is empty`
       : `${what}; similar names in ${folder}/ are ${near.join(', ')}`

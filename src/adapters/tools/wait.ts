@@ -2,16 +2,16 @@
 
 import { z } from 'zod'
 import { defineTool } from '../../ports/define-tool.ts'
-import { decision } from './decision.ts'
+import { decisionTool } from './decision.ts'
 
 const args = z.strictObject({
   for: z.string().min(1).describe('user_message, event:NAME, or a description.'),
   until: z.string().min(1).optional().describe('Stop waiting at: an ISO time, or after a duration such as 10m.'),
 })
 
-export const wait = defineTool<z.infer<typeof args>>({
+export const waitTool = defineTool<z.infer<typeof args>>({
   name: 'wait',
   description: 'Pauses the task until a message or event arrives. Call no other tool with it.',
   args,
-  ...decision,
+  ...decisionTool,
 })

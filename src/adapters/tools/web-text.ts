@@ -1,6 +1,6 @@
 /** Converts a response body to text: decodes its charset and reduces HTML to its visible text. */
 
-import { readable } from './readable.ts'
+import { htmlToText } from './readable.ts'
 
 const TEXT_APPLICATIONS =
   'json|xml|javascript|ecmascript|x-ndjson|yaml|x-yaml|toml|graphql|sql|x-sh|x-www-form-urlencoded'
@@ -8,14 +8,14 @@ const TEXTUAL = new RegExp(`^(text/|application/(${TEXT_APPLICATIONS})|[^;]+\\+(
 const PAGE = /^(text\/html|application\/xhtml\+xml)/i
 
 /** Contract: undefined if the body is not text. `type`: the `content-type` header. `url`: base of relative links. */
-export function webText(bytes: Buffer, type: string, url: string): string | undefined {
+export function responseText(bytes: Buffer, type: string, url: string): string | undefined {
   const named = charsetOf(bytes, type)
   const isText = TEXTUAL.test(type) || (type === '' && !bytes.subarray(0, 4096).includes(0))
   if (!isText) return undefined
   const text = decode(bytes, named)
   if (text === undefined || text.includes('\0')) return undefined
   if (!PAGE.test(type) && !(type === '' && /^\s*<(!doctype html|html)/i.test(text))) return text
-  const page = readable(text, url)
+  const page = htmlToText(text, url)
   return page.title === '' ? page.text : `# ${page.title}\n\n${page.text}`
 }
 

@@ -3,11 +3,11 @@
 import { consoleChannel } from '../../adapters/channels/console.ts'
 import { desktopChannel } from '../../adapters/channels/desktop.ts'
 import { type Webhook, webhookChannel } from '../../adapters/channels/webhook.ts'
-import { programAt } from '../../adapters/machine.ts'
-import { environment, type LoadedConfig, webhookSecretOf } from '../../config.ts'
+import { findProgram } from '../../adapters/machine.ts'
+import { environment, type LoadedConfig, resolveWebhookSecret } from '../../config.ts'
 import type { Channel } from '../../ports/channel.ts'
 import { definePlugin, type Plugin, type Services } from '../../ports/plugin.ts'
-import { registry } from '../registry.ts'
+import { createRegistry } from '../registry.ts'
 
 export function channels(more: readonly Channel[]): Plugin {
   return definePlugin({
@@ -23,10 +23,10 @@ export function channels(more: readonly Channel[]): Plugin {
       const desktop = desktopChannel({
         platform: process.platform,
         env: environment(),
-        programAt: (name) => programAt(name, environment().PATH ?? ''),
+        programAt: (name) => findProgram(name, environment().PATH ?? ''),
       })
       const webhook = webhookChannel(() => webhookOf(config.loaded, host.get('secrets')), host.get('clock'))
-      host.provide('channels', registry('channels', [terminal, desktop, webhook, ...more]))
+      host.provide('channels', createRegistry('channels', [terminal, desktop, webhook, ...more]))
     },
   })
 }
@@ -38,7 +38,7 @@ function webhookOf({ config }: LoadedConfig, { filled, know }: Services['secrets
     webhook && {
       ...webhook,
       secret() {
-        const secret = filled(webhookSecretOf(webhook))
+        const secret = filled(resolveWebhookSecret(webhook))
         know('channels.webhook.secret', secret)
         return secret
       },

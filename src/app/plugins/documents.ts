@@ -1,16 +1,16 @@
 /** Plugin `documents`: the kernel's documents in store, files and git mirror, and the tools for STATE.md. */
 
 import { join } from 'node:path'
-import { createDocuments, type OwnDocuments } from '../../adapters/documents/documents.ts'
+import { createDocuments, type ManagedDocuments } from '../../adapters/documents/documents.ts'
 import { diskFiles } from '../../adapters/documents/files.ts'
-import { gitMirror } from '../../adapters/documents/mirror.ts'
-import { bareGitIn } from '../../adapters/envs/git.ts'
+import { createGitMirror } from '../../adapters/documents/mirror.ts'
+import { createBareGit } from '../../adapters/envs/git.ts'
 import { stateTools } from '../../adapters/tools/tools.ts'
 import { environment } from '../../config.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 
 export function documents(): Plugin {
-  let made: OwnDocuments | undefined
+  let made: ManagedDocuments | undefined
   return definePlugin({
     name: 'documents',
     needs: ['home', 'config', 'clock', 'store', 'log', 'secrets', 'tools'],
@@ -22,18 +22,18 @@ export function documents(): Plugin {
       const log = host.get('log')
       const { id } = config.loaded.config.kernel
       const gitDir = join(paths.versions, 'kernels', `${id}.git`)
-      const git = bareGitIn(paths.root, environment(), { GIT_DIR: gitDir })
+      const git = createBareGit(paths.root, environment(), { GIT_DIR: gitDir })
       made = createDocuments({
         kernelId: id,
         store: host.get('store'),
         clock,
         files: diskFiles(join(paths.kernels, id), clock),
         fallback: diskFiles(join(paths.fallback, 'kernels', id), clock),
-        mirror: gitMirror({ gitDir, git, clock }),
+        mirror: createGitMirror({ gitDir, git, clock }),
         // Without a sandbox, agents' commands can edit these files like the owner.
-        guarded: () => config.loaded.config.sandbox === 'off',
+        needsAcceptance: () => config.loaded.config.sandbox === 'off',
         redact: host.get('secrets').redact,
-        tell: (event, details) => log.write(event === 'recovered' ? 'info' : 'warn', `document ${event}`, details),
+        report: (event, details) => log.write(event === 'recovered' ? 'info' : 'warn', `document ${event}`, details),
       })
       host.provide('documents', made)
       host.get('tools').add(...stateTools(made, () => config.loaded.config.kernel.seed_state))

@@ -3,7 +3,7 @@
 import { createEgress } from '../../adapters/egress/egress.ts'
 import { systemResolver } from '../../adapters/egress/reach.ts'
 import { newSecret } from '../../adapters/ids.ts'
-import { egressRules, ownersRules } from '../../policy/egress.ts'
+import { createEgressRules, ownerAddressRules } from '../../policy/egress.ts'
 import type { Resolver } from '../../ports/egress.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 
@@ -14,11 +14,11 @@ export function egress(resolve: Resolver = systemResolver): Plugin {
     provides: ['egress'],
     setup(host) {
       const config = host.get('config')
-      const rules = egressRules(() => config.loaded.config.policy.allow_hosts)
+      const rules = createEgressRules(() => config.loaded.config.policy.allow_hosts)
       const clock = host.get('clock')
       host.provide(
         'egress',
-        createEgress({ rules, ownersRules: ownersRules(rules), resolve, clock, secret: newSecret }),
+        createEgress({ rules, ownersRules: ownerAddressRules(rules), resolve, clock, secret: newSecret }),
       )
     },
   })

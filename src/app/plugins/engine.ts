@@ -2,18 +2,18 @@
 
 import { join } from 'node:path'
 import { systemClock } from '../../adapters/clock.ts'
-import { workspaceSnapshots } from '../../adapters/envs/snapshots/snapshots.ts'
-import { namedBehaviours } from '../../behaviours/behaviours.ts'
+import { createWorkspaceSnapshots } from '../../adapters/envs/snapshots/snapshots.ts'
+import { createBehaviours } from '../../behaviours/behaviours.ts'
 import { type Config, capsOf } from '../../config.ts'
-import { dayIn } from '../../domain/day.ts'
+import { dayFormatter } from '../../domain/day.ts'
 import type { Budget } from '../../domain/task.ts'
 import { Breaker } from '../../engine/chain.ts'
 import type { HookFailure } from '../../ports/hook.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 import { callHooks } from '../call-hooks.ts'
 import { discoverTool } from '../discover-tool.ts'
-import { policyOf } from '../owner-policy.ts'
-import { isByName } from './tools.ts'
+import { createOwnerPolicy } from '../owner-policy.ts'
+import { isOfferedByName } from './tools.ts'
 
 export function engine(): Plugin {
   return definePlugin({
@@ -26,7 +26,7 @@ export function engine(): Plugin {
     provides: ['engine'],
     setup(host) {
       const config = host.get('config')
-      const dayOf = dayIn(config.loaded.config.kernel.timezone)
+      const dayOf = dayFormatter(config.loaded.config.kernel.timezone)
       const tools = host.get('tools').all
       const critics = host.get('critics').all
       const gates = host.get('gates').all
@@ -42,13 +42,14 @@ export function engine(): Plugin {
         breaker: new Breaker((provider, asked) => log.write('error', 'key refused', { provider, model: asked })),
         envs: host.get('envs'),
         // Read when a run starts: plugins may add to the registries until set-up ends.
-        behaviours: namedBehaviours(() => host.get('behaviours').all, 'solo', {
-          of: (agentId) => config.roster.all().find(({ agent }) => agent.agent_id === agentId)?.agent.tools ?? null,
-          knows: (tool) => tools.has(tool),
-          isByName: (tool) => isByName(tool) || (tools.get(tool)?.lazy ?? false),
+        behaviours: createBehaviours(() => host.get('behaviours').all, 'solo', {
+          allowedTools: (agentId) =>
+            config.roster.all().find(({ agent }) => agent.agent_id === agentId)?.agent.tools ?? null,
+          toolExists: (tool) => tools.has(tool),
+          isOptIn: (tool) => isOfferedByName(tool) || (tools.get(tool)?.lazy ?? false),
         }),
         tools,
-        meet: discoverTool(host),
+        discoverTool: discoverTool(host),
         parsers: host.get('parsers').all,
         memories: host.get('memories').all,
         critics: () => [...critics.values()],
@@ -58,7 +59,7 @@ export function engine(): Plugin {
         sink: host.get('events').sink,
         secrets: host.get('secrets'),
         skills: host.get('skills'),
-        snapshots: workspaceSnapshots({
+        snapshots: createWorkspaceSnapshots({
           folder: join(host.get('home').versions, 'workspaces.git'),
           // File times come from the system clock.
           clock: systemClock,
@@ -67,9 +68,9 @@ export function engine(): Plugin {
         get budget() {
           return perDispatch(config.loaded.config)
         },
-        purse: { caps: () => capsOf(config.loaded.config.budget), dayOf },
-        policy: policyOf(config, host.get('home').workspaces),
-        patience: { inARow: 3, inAll: 10 },
+        budgetLimits: { caps: () => capsOf(config.loaded.config.budget), dayOf },
+        policy: createOwnerPolicy(config, host.get('home').workspaces),
+        failureLimits: { inARow: 3, inAll: 10 },
       })
     },
   })

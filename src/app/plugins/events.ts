@@ -1,7 +1,7 @@
 /** Plugin `events`: passes the records and deltas of runs on to listeners. */
 
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
-import { fanOut } from '../event-fanout.ts'
+import { createEventFanout } from '../event-fanout.ts'
 
 export function events(): Plugin {
   return definePlugin({
@@ -9,7 +9,7 @@ export function events(): Plugin {
     needs: ['secrets'],
     provides: ['events'],
     setup(host) {
-      host.provide('events', fanOut(host.get('secrets').stream))
+      host.provide('events', createEventFanout(host.get('secrets').stream))
     },
   })
 }

@@ -12,7 +12,7 @@ export function log(): Plugin {
     provides: ['log'],
     setup(host) {
       const { cut } = host.get('secrets')
-      const openedLog = openLog({ folder: host.get('home').logs, clock: host.get('clock'), cut })
+      const openedLog = openLog({ folder: host.get('home').logs, clock: host.get('clock'), redactAndTruncate: cut })
       stopListening = host.get('events').watch((progress) => {
         if (progress.kind === 'event') openedLog.event(progress.event)
       })

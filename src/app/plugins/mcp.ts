@@ -1,10 +1,10 @@
 /** Plugin `mcp`: the configured servers and their tools. It starts no server until one is needed. */
 
 import { join } from 'node:path'
-import { markedTree } from '../../adapters/envs/host/marked-tree.ts'
-import { Servers } from '../../adapters/mcp/servers.ts'
+import { createMarkedTree } from '../../adapters/envs/host/marked-tree.ts'
+import { McpServerPool } from '../../adapters/mcp/servers.ts'
 import { environment } from '../../config.ts'
-import { covers, listedOf, type Place } from '../../domain/address.ts'
+import { allowsHost, type HostPort, parseAllowedHost } from '../../domain/address.ts'
 import { asTirelessError } from '../../domain/error.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 import { startServers } from '../server-sandbox.ts'
@@ -13,7 +13,7 @@ import { startServers } from '../server-sandbox.ts'
 const PASSED_VARIABLES = ['PATH', 'HOME', 'LANG']
 
 export function mcp(): Plugin {
-  let servers: Servers | undefined
+  let servers: McpServerPool | undefined
   return definePlugin({
     name: 'mcp',
     needs: ['home', 'config', 'clock', 'store', 'log', 'secrets', 'tools', 'egress', 'sandbox'],
@@ -22,24 +22,24 @@ export function mcp(): Plugin {
       const [config, clock, log] = [host.get('config'), host.get('clock'), host.get('log')]
       const home = host.get('home')
       const tools = host.get('tools')
-      servers = new Servers({
+      servers = new McpServerPool({
         ...{ clock, store: host.get('store'), redact: host.get('secrets').redact },
         open: host.get('egress').open,
-        fill: (text) => host.get('secrets').filled(text),
+        insertSecrets: (text) => host.get('secrets').filled(text),
         startFor: startServers({
           ...{
             home,
             egress: host.get('egress'),
             sandbox: host.get('sandbox').servers,
             limits: host.get('sandbox').limits,
-            isAmong: isListedIn,
+            matchesHost: isListedIn,
           },
           env: Object.fromEntries(
             PASSED_VARIABLES.flatMap((name) => (environment()[name] ? [[name, String(environment()[name])]] : [])),
           ),
         }),
-        leashFor: (server) => markedTree({ TIRELESS_MCP_SERVER: join(home.root, server) }, clock),
-        put(tool) {
+        groupFor: (server) => createMarkedTree({ TIRELESS_MCP_SERVER: join(home.root, server) }, clock),
+        registerTool(tool) {
           try {
             tools.put(tool)
           } catch (thrown) {
@@ -56,8 +56,8 @@ export function mcp(): Plugin {
   })
 }
 
-const isListedIn = (place: Place, hosts: readonly string[]): boolean =>
+const isListedIn = (place: HostPort, hosts: readonly string[]): boolean =>
   hosts.some((host) => {
-    const entry = listedOf(host)
-    return entry !== undefined && covers(entry, place)
+    const entry = parseAllowedHost(host)
+    return entry !== undefined && allowsHost(entry, place)
   })

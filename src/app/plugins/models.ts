@@ -1,6 +1,6 @@
 /** Plugin `models`: the models of the configuration, or one given model. */
 
-import { type Model, onlyModel } from '../../ports/model.ts'
+import { type Model, singleModel } from '../../ports/model.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 import { createModelService } from '../model-service.ts'
 
@@ -11,7 +11,7 @@ export function models(model: Model | undefined): Plugin {
     needs: ['clock', 'config', 'secrets'],
     provides: ['models'],
     setup(host) {
-      host.provide('models', model ? onlyModel(model) : createModelService(host))
+      host.provide('models', model ? singleModel(model) : createModelService(host))
     },
   })
 }

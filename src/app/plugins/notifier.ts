@@ -1,6 +1,6 @@
 /** Plugin `notifier`: posts notices and delivers the outbox. */
 
-import { send } from '../../adapters/channels/http.ts'
+import { postRequest } from '../../adapters/channels/http.ts'
 import { messageTools } from '../../adapters/tools/tools.ts'
 import { Notifier } from '../../kernel/notifier.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
@@ -14,10 +14,10 @@ export function notifier(): Plugin {
     setup(host) {
       const [config, clock, log] = [host.get('config'), host.get('clock'), host.get('log')]
       const made = new Notifier({
-        ...{ clock, store: host.get('store'), bell: host.get('bell'), channels: host.get('channels').all },
+        ...{ clock, store: host.get('store'), wakeSignal: host.get('bell'), channels: host.get('channels').all },
         settings: () => config.loaded.config.kernel,
         redact: host.get('secrets').redact,
-        ping: (url, signal) => send(url, { method: 'GET' }, clock.now(), signal),
+        ping: (url, signal) => postRequest(url, { method: 'GET' }, clock.now(), signal),
         log: (level, event, details) => log.write(level, event, details),
       })
       host.provide('notifier', made)

@@ -1,10 +1,10 @@
 /** Plugin `queue`: drains the queue for commands and the kernel. */
 
-import type { Signals } from '../../engine/advance.ts'
+import type { StopSignals } from '../../engine/advance.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
-import { createQueueService, stoppable } from '../queue-service.ts'
+import { createQueueService, createStopControl } from '../queue-service.ts'
 
-export function queue(signals: Signals): Plugin {
+export function queue(signals: StopSignals): Plugin {
   let leave = async (): Promise<void> => {}
   return definePlugin({
     name: 'queue',
@@ -19,7 +19,7 @@ export function queue(signals: Signals): Plugin {
         host.get('bell'),
         host.get('log'),
         maxConcurrent,
-        stoppable(signals, host.get('clock')),
+        createStopControl(signals, host.get('clock')),
         ready,
       )
       leave = made.leave

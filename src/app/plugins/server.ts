@@ -2,8 +2,8 @@
 
 import { join } from 'node:path'
 import { newSecret } from '../../adapters/ids.ts'
-import { currentToken, tokenIn } from '../../adapters/token.ts'
-import type { Context } from '../../commands/command.ts'
+import { loadOrCreateToken, readCurrentToken } from '../../adapters/token.ts'
+import type { CommandContext } from '../../commands/command.ts'
 import { asTirelessError, TirelessError } from '../../domain/error.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 import { isLoopback } from '../../server/access.ts'
@@ -25,11 +25,11 @@ export function server(): Plugin {
       const at = config.server
       const isChosen = (sources['server.port'] ?? 'default') !== 'default'
       const log = host.get('log')
-      const open = async (context: Context): Promise<HttpServer> => {
+      const open = async (context: CommandContext): Promise<HttpServer> => {
         const secrets = host.get('secrets')
-        secrets.know('token', tokenIn(file, newSecret))
+        secrets.know('token', loadOrCreateToken(file, newSecret))
         const token = (): string | undefined => {
-          const now = currentToken(file)
+          const now = readCurrentToken(file)
           if (now !== undefined) secrets.know('token', now)
           return now
         }

@@ -1,6 +1,6 @@
 /** Plugin `skills`: skills, their approval, and the tool that reads them. */
 
-import { skillsIn } from '../../adapters/skills/skills.ts'
+import { createSkills } from '../../adapters/skills/skills.ts'
 import { readSkill } from '../../adapters/tools/read-skill.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 
@@ -11,7 +11,7 @@ export function skills(): Plugin {
     provides: ['skills'],
     setup(host) {
       const { root: home, agents } = host.get('home')
-      const made = skillsIn({ home, agents, store: host.get('store'), clock: host.get('clock') })
+      const made = createSkills({ home, agents, store: host.get('store'), clock: host.get('clock') })
       host.provide('skills', made)
       host.get('tools').add(readSkill(made.read))
     },

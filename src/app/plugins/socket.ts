@@ -1,6 +1,6 @@
 /** Plugin `socket`: runs commands for other processes. */
 
-import { commandNamed } from '../../commands/named.ts'
+import { loadCommand } from '../../commands/named.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 import { type SocketServer, serveSocket } from '../../server/socket.ts'
 
@@ -11,7 +11,7 @@ export function socket(): Plugin {
     name: 'socket',
     needs: ['home', 'commands'],
     async start(host) {
-      server = await serveSocket(host.get('home').socket, commandNamed, host.get('commands'))
+      server = await serveSocket(host.get('home').socket, loadCommand, host.get('commands'))
     },
     stop: () => server?.close(),
   })

@@ -3,9 +3,9 @@
 import { newSecret } from '../../adapters/ids.ts'
 import { openSqliteStore } from '../../adapters/stores/sqlite/store.ts'
 import { describeLoss, LOST_COMMITS, type LostCommits } from '../../domain/lost-commits.ts'
-import { createDoorbell, ringing } from '../../kernel/doorbell.ts'
+import { createWakeSignal, ringOnCommit } from '../../kernel/doorbell.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
-import { type Store, unlessUnreadable } from '../../ports/store.ts'
+import { fallbackIfUnreadable, type Store } from '../../ports/store.ts'
 import { withErrorLog, withRedaction, withSemanticRecall } from '../store-wrappers.ts'
 
 export function store(): Plugin {
@@ -16,14 +16,14 @@ export function store(): Plugin {
     needs: ['home', 'config', 'clock', 'log', 'secrets', 'embedders'],
     provides: ['store', 'bell'],
     async setup(host) {
-      const bell = createDoorbell()
+      const bell = createWakeSignal()
       const { database, auditKey: keyFile, auditHead: headFile } = host.get('home')
       const audit = { keyFile, headFile, newKey: newSecret }
       const sqlite = await openSqliteStore({ file: database, clock: host.get('clock'), audit })
-      const lost = (await unlessUnreadable(sqlite.setting(LOST_COMMITS), null)) as LostCommits | null
+      const lost = (await fallbackIfUnreadable(sqlite.setting(LOST_COMMITS), null)) as LostCommits | null
       if (lost !== null) host.get('log').write('error', 'acknowledged commits missing', { message: describeLoss(lost) })
       const hidden = withRedaction(withSemanticRecall(sqlite, host.get('embedders')), host.get('secrets').hide)
-      opened = ringing(withErrorLog(hidden, host.get('log')), bell)
+      opened = ringOnCommit(withErrorLog(hidden, host.get('log')), bell)
       host.provide('bell', bell)
       host.provide('store', opened)
     },

@@ -2,21 +2,21 @@
 
 import { rmSync } from 'node:fs'
 import { systemClock } from '../../adapters/clock.ts'
-import { workspaceEnvs } from '../../adapters/envs/envs.ts'
-import { unconfined } from '../../adapters/envs/git.ts'
-import { type CommandLimits, commandLimits } from '../../adapters/envs/host/resource-limits.ts'
-import { sweepAfterCrash } from '../../adapters/envs/sandbox/crash-sweep.ts'
+import { createWorkspaceEnvs } from '../../adapters/envs/envs.ts'
+import { gitWithoutSandbox } from '../../adapters/envs/git.ts'
+import { type CommandLimits, createCommandLimits } from '../../adapters/envs/host/resource-limits.ts'
+import { cleanUpAfterCrash } from '../../adapters/envs/sandbox/crash-sweep.ts'
 import { createSandbox, type Sandbox } from '../../adapters/envs/sandbox/sandbox.ts'
-import { programAt } from '../../adapters/machine.ts'
-import { builtinTools, type Launching, memoryTools, namedTools, webTools } from '../../adapters/tools/tools.ts'
-import { planner } from '../../behaviours/planner.ts'
-import { solo } from '../../behaviours/solo.ts'
-import { unattended } from '../../behaviours/unattended.ts'
+import { findProgram } from '../../adapters/machine.ts'
+import { builtinTools, type Launching, memoryTools, optionalTools, webTools } from '../../adapters/tools/tools.ts'
+import { plannerBehaviour } from '../../behaviours/planner.ts'
+import { soloBehaviour } from '../../behaviours/solo.ts'
+import { unattendedBehaviour } from '../../behaviours/unattended.ts'
 import { type Config, environment } from '../../config.ts'
 import { TirelessError } from '../../domain/error.ts'
 import { describeValue } from '../../domain/json.ts'
 import { MAX_DURATION_MS } from '../../domain/limits.ts'
-import { autonomous, INSISTENCE } from '../../kernel/autonomy.ts'
+import { autonomyRules, DEFAULT_ATTEMPT_LIMITS } from '../../kernel/autonomy.ts'
 import { MEMORY_KINDS } from '../../memory/kinds.ts'
 import type { Behaviour, Critic } from '../../ports/behaviour.ts'
 import type { Egress } from '../../ports/egress.ts'
@@ -25,15 +25,15 @@ import type { Hook } from '../../ports/hook.ts'
 import type { MemoryKind } from '../../ports/memory.ts'
 import type { Parser } from '../../ports/parser.ts'
 import { definePlugin, type Plugin, type Services } from '../../ports/plugin.ts'
-import { READ_SKILL } from '../../ports/skills.ts'
+import { READ_SKILL_TOOL } from '../../ports/skills.ts'
 import { type AnyTool, TOOL_NAME } from '../../ports/tool.ts'
 import { PARSERS } from '../../prompt/protocols/protocols.ts'
-import { limitsIn, sandboxFor } from '../choose-sandbox.ts'
-import { registry } from '../registry.ts'
-import { startsIn } from '../server-sandbox.ts'
+import { createConfiguredSandbox, readLimits } from '../choose-sandbox.ts'
+import { createRegistry } from '../registry.ts'
+import { startRecordsFolder } from '../server-sandbox.ts'
 
 /** Additions to the built-in parts of a run. */
-export interface Parts {
+export interface RunParts {
   readonly tools?: readonly AnyTool[]
   readonly critics?: readonly Critic[]
   readonly gates?: readonly Gate[]
@@ -43,7 +43,7 @@ export interface Parts {
   readonly memories?: readonly MemoryKind[]
 }
 
-export function hands(parts: Parts): Plugin {
+export function tools(parts: RunParts): Plugin {
   let limits: CommandLimits | undefined
   return definePlugin({
     name: 'tools',
@@ -58,13 +58,13 @@ export function hands(parts: Parts): Plugin {
       const env = environment()
       // Processes use the system clock.
       const sandboxOptions = { folder, hidden: [root], env, clock: systemClock }
-      const sandbox = sandboxFor(config, sandboxOptions)
+      const sandbox = createConfiguredSandbox(config, sandboxOptions)
       const inBubblewrap = sandbox && createSandbox(sandboxOptions)
-      limits = commandLimits(limitsIn(config))
+      limits = createCommandLimits(readLimits(config))
       // Before anything of the home is used: a killed command may have planted files.
       const end = sandbox?.launcher.end
-      const sweepAll = (callsDir: string) => sweepAfterCrash({ callsDir, folder, clock: systemClock, end })
-      const swept = [...(await sweepAll(calls)), ...(await sweepAll(startsIn(host.get('home'))))]
+      const sweepAll = (callsDir: string) => cleanUpAfterCrash({ callsDir, folder, clock: systemClock, end })
+      const swept = [...(await sweepAll(calls)), ...(await sweepAll(startRecordsFolder(host.get('home'))))]
       for (const line of swept) host.get('log').write('warn', 'swept after a crash', { line })
       const sandboxKind = config.sandbox_image === null ? 'sandbox' : 'container'
       const hasAllowedHosts = (): boolean => service.loaded.config.policy.allow_hosts.length > 0
@@ -73,9 +73,12 @@ export function hands(parts: Parts): Plugin {
       const shell = { where: sandbox ? sandboxKind : 'machine', ...(network && { network }) } as const
       // Left behind by a killed process.
       rmSync(browser, { recursive: true, force: true })
-      const named = namedTools(findChromium(egress, env, browser))
+      const named = optionalTools(findChromium(egress, env, browser))
       const own = [...builtinTools(shell), ...memoryTools(host.get('store')), ...webTools(egress), ...named]
-      const toolRegistry = registry('tools', [...own, ...(parts.tools ?? [])], { names: TOOL_NAME, check: checkTool })
+      const toolRegistry = createRegistry('tools', [...own, ...(parts.tools ?? [])], {
+        names: TOOL_NAME,
+        check: checkTool,
+      })
       const exec = {
         ...commandSandbox(sandbox, env),
         ...{ swept, limits },
@@ -84,23 +87,23 @@ export function hands(parts: Parts): Plugin {
       const offered = (): string[] => offeredTools(toolRegistry.all, service.loaded.config, exec.isOn())
       host.provide(
         'envs',
-        workspaceEnvs({ callsDir: calls, clock, env, launcher: sandbox?.launcher, git: exec.git, limits }),
+        createWorkspaceEnvs({ callsDir: calls, clock, env, launcher: sandbox?.launcher, git: exec.git, limits }),
       )
       host.provide('sandbox', exec)
       host.provide('tools', toolRegistry)
-      host.provide('critics', registry('critics', parts.critics ?? []))
-      host.provide('gates', registry('gates', parts.gates ?? []))
-      const attempts = { ...INSISTENCE, max_attempts: config.kernel.max_attempts }
+      host.provide('critics', createRegistry('critics', parts.critics ?? []))
+      host.provide('gates', createRegistry('gates', parts.gates ?? []))
+      const attempts = { ...DEFAULT_ATTEMPT_LIMITS, max_attempts: config.kernel.max_attempts }
       const behaviours = [
-        solo(offered),
-        planner,
-        unattended(offered, autonomous(attempts)),
+        soloBehaviour(offered),
+        plannerBehaviour,
+        unattendedBehaviour(offered, autonomyRules(attempts)),
         ...(parts.behaviours ?? []),
       ]
-      host.provide('behaviours', registry('behaviours', behaviours))
-      host.provide('hooks', registry('hooks', parts.hooks ?? []))
-      host.provide('parsers', registry('parsers', [...PARSERS, ...(parts.parsers ?? [])]))
-      host.provide('memories', registry('memories', [...MEMORY_KINDS, ...(parts.memories ?? [])]))
+      host.provide('behaviours', createRegistry('behaviours', behaviours))
+      host.provide('hooks', createRegistry('hooks', parts.hooks ?? []))
+      host.provide('parsers', createRegistry('parsers', [...PARSERS, ...(parts.parsers ?? [])]))
+      host.provide('memories', createRegistry('memories', [...MEMORY_KINDS, ...(parts.memories ?? [])]))
     },
     stop: async () => limits?.close(),
   })
@@ -120,7 +123,7 @@ const invalidTool = (tool: string, where: string, got: unknown, expected: string
   new TirelessError('plugin_invalid', { what: `invalid tool ${tool}`, where, got: describeValue(got), expected })
 
 /** Offered only to agents that list it: few need it, and its description is in every request. */
-export const isByName = (tool: string): boolean => tool === 'browser'
+export const isOfferedByName = (tool: string): boolean => tool === 'browser'
 
 const CHROMIUM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 
@@ -128,7 +131,7 @@ const CHROMIUM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google
 function findChromium(egress: Egress, env: ReturnType<typeof environment>, folder: string): Launching | undefined {
   const { CHROMIUM, PATH = '', LANG = 'C.UTF-8' } = env
   const chromium =
-    CHROMIUM || CHROMIUM_NAMES.map((name) => programAt(name, `${PATH}:/usr/bin`)).find((at) => at !== undefined)
+    CHROMIUM || CHROMIUM_NAMES.map((name) => findProgram(name, `${PATH}:/usr/bin`)).find((at) => at !== undefined)
   return chromium === undefined || chromium === ''
     ? undefined
     : { egress, chromium, folder, env: { PATH, LANG }, isRoot: process.getuid?.() === 0 }
@@ -143,7 +146,7 @@ function offeredTools(tools: ReadonlyMap<string, AnyTool>, config: Config, exec:
   return [...tools.values()]
     .filter(({ lazy }) => !lazy)
     .map(({ name }) => name)
-    .filter((name) => !isByName(name) && name !== READ_SKILL && (!COMMAND_TOOLS.includes(name) || exec))
+    .filter((name) => !isOfferedByName(name) && name !== READ_SKILL_TOOL && (!COMMAND_TOOLS.includes(name) || exec))
     .filter((name) => hasServers || !MCP_TOOLS.includes(name))
 }
 
@@ -155,12 +158,13 @@ function commandSandbox(
   sandbox: Sandbox | undefined,
   env: ReturnType<typeof environment>,
 ): Omit<Services['sandbox'], 'swept' | 'servers' | 'limits'> {
-  if (!sandbox) return { isOn: () => true, trial: async () => undefined, known: () => undefined, git: unconfined(env) }
+  if (!sandbox)
+    return { isOn: () => true, trial: async () => undefined, known: () => undefined, git: gitWithoutSandbox(env) }
   const confined = async () => ((await sandbox.trial()).holds ? sandbox.launcher : undefined)
   return {
     isOn: () => sandbox.known()?.holds ?? false,
     trial: sandbox.trial,
     known: sandbox.known,
-    git: { env, confined },
+    git: { env, findLauncher: confined },
   }
 }

@@ -15,12 +15,12 @@ export function trace(): Plugin {
       writer = made
       host.get('events').addBuiltin({
         ...made,
-        recorded(run, record) {
-          made.recorded(run, record)
+        onRecord(run, record) {
+          made.onRecord(run, record)
           // Another run's end: the next run of the session records the end of one that was set aside.
           if (record.kind === 'run_ended' && record.run_id !== run.run_id)
             store.journal(run.session_id).then(
-              (journal) => made.opened({ ...run, run_id: record.run_id }, journal),
+              (journal) => made.onRunOpened({ ...run, run_id: record.run_id }, journal),
               () => {},
             )
         },

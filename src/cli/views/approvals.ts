@@ -1,6 +1,6 @@
 /** An approval with its complete arguments, escaped so that the terminal hides nothing. */
 
-import { showExactly, style } from '../terminal.ts'
+import { escapeLookalikes, style } from '../terminal.ts'
 
 export interface ShownApproval {
   readonly id: string
@@ -15,21 +15,21 @@ export interface ShownApproval {
   readonly answer_reason: string | null
 }
 
-export function approvalView(approval: ShownApproval): string {
+export function renderApproval(approval: ShownApproval): string {
   const { id, tool, args, effect, sinks, reason, origin, expires_at, status, answer_reason } = approval
   const line = (name: string, text: string): string => `  ${style('dim', `${name}:`)} ${text}`
   return [
     `${style('bold', id)}  ${status}${status === 'open' ? ` until ${expires_at}` : ''}`,
-    line('tool', `${showExactly(tool)} (reach ${effect.reach}, recovery ${effect.recovery})`),
-    line('arguments', showExactly(JSON.stringify(args, null, 2)).replaceAll('\n', '\n  ')),
+    line('tool', `${escapeLookalikes(tool)} (reach ${effect.reach}, recovery ${effect.recovery})`),
+    line('arguments', escapeLookalikes(JSON.stringify(args, null, 2)).replaceAll('\n', '\n  ')),
     ...sinks.map(({ to, from, trusted }) =>
-      line('destination', `${showExactly(to)}  (from ${showExactly(from)}${trusted ? '' : ', not trusted'})`),
+      line('destination', `${escapeLookalikes(to)}  (from ${escapeLookalikes(from)}${trusted ? '' : ', not trusted'})`),
     ),
-    line('why', showExactly(reason)),
+    line('why', escapeLookalikes(reason)),
     line('requested by', `run ${origin.run_id}, step ${origin.step}`),
-    ...(answer_reason === null ? [] : [line('answer', showExactly(answer_reason))]),
+    ...(answer_reason === null ? [] : [line('answer', escapeLookalikes(answer_reason))]),
   ].join('\n')
 }
 
-export const approvalList = ({ items }: { readonly items: readonly ShownApproval[] }): string =>
-  items.map(approvalView).join('\n\n') || 'none'
+export const renderApprovals = ({ items }: { readonly items: readonly ShownApproval[] }): string =>
+  items.map(renderApproval).join('\n\n') || 'none'

@@ -1,6 +1,6 @@
 /** Output of `init`: files, model, cost of a day, next command. */
 
-import { dollars } from '../../domain/money.ts'
+import { formatDollars } from '../../domain/money.ts'
 import { style } from '../terminal.ts'
 
 interface InitOutput {
@@ -24,7 +24,7 @@ interface Forecast {
   }[]
 }
 
-export function begun({ home, wrote, kept, model, agents, forecast, next }: InitOutput): string {
+export function renderInit({ home, wrote, kept, model, agents, forecast, next }: InitOutput): string {
   const disabled = agents.filter(({ enabled }) => !enabled).map(({ agent_id }) => agent_id)
   return [
     line('home', home),
@@ -41,10 +41,10 @@ function costLines({ model, day_usd, items }: Forecast): string[] {
   if (day_usd === null) return [line('a day', `no price for ${model}; set models.prices`)]
   if (day_usd === 0) return [line('a day', `costs nothing with ${model}`)]
   return [
-    line('a day', `about ${dollars(day_usd)} with ${model}:`),
+    line('a day', `about ${formatDollars(day_usd)} with ${model}:`),
     ...items.map(({ agent_id, runs, guessed, usd }) => {
       const runText = `${runs} ${runs === 1 ? 'run' : 'runs'}${guessed ? ', a guess: it runs only on changes' : ''}`
-      return line('', `${agent_id}: ${dollars(usd ?? 0)} (${runText})`)
+      return line('', `${agent_id}: ${formatDollars(usd ?? 0)} (${runText})`)
     }),
   ]
 }

@@ -1,10 +1,10 @@
 /** Tables of cycles and models. */
 
 import type { Cycle } from '../../domain/cycle.ts'
-import { table } from './table.ts'
+import { formatTable } from './table.ts'
 
-export const cycleList = ({ items }: { readonly items: readonly Cycle[] }): string =>
-  table(
+export const renderCycles = ({ items }: { readonly items: readonly Cycle[] }): string =>
+  formatTable(
     items.map(({ result, ...cycle }) => ({
       ...{ ...cycle, status: 'running', dispatched: null, succeeded: null, failed: null, parked: null },
       ...result,
@@ -27,9 +27,9 @@ interface Models {
   readonly selections: readonly { readonly scope: string; readonly model: string }[]
 }
 
-export const modelList = ({ items, selections }: Models): string =>
+export const renderModels = ({ items, selections }: Models): string =>
   [
-    table(
+    formatTable(
       items.map(({ id, key, price, problem }) => ({
         ...{ id, key, problem },
         price: price && `$${price.input} in, $${price.output} out`,

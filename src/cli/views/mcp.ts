@@ -1,7 +1,7 @@
 /** MCP servers and their tools. Text from a server is untrusted, so it is escaped. */
 
-import { style, visible } from '../terminal.ts'
-import { table } from './table.ts'
+import { escapeInvisible, style } from '../terminal.ts'
+import { formatTable } from './table.ts'
 
 interface ShownTool {
   readonly tool: string
@@ -25,40 +25,41 @@ export interface ShownServer {
 
 const COLOURS = { up: 'green', down: 'red', starting: 'yellow', idle: 'dim' } as const
 
-export function serverView({ name, transport, state, protocol, error, stderr, tools }: ShownServer): string {
+export function renderServer({ name, transport, state, protocol, error, stderr, tools }: ShownServer): string {
   const colour = COLOURS[state as keyof typeof COLOURS] ?? 'dim'
   const waiting = tools.filter(({ status }) => status === 'new' || status === 'changed')
   return [
     `${style('bold', name)}  ${style(colour, state)}  ${[transport, protocol].filter(Boolean).join(', ')}`,
-    ...(error === null ? [] : [`  ${style('red', visible(error))}`]),
-    ...(state === 'down' ? stderr.map((line) => `  ${style('dim', '|')} ${visible(line)}`) : []),
+    ...(error === null ? [] : [`  ${style('red', escapeInvisible(error))}`]),
+    ...(state === 'down' ? stderr.map((line) => `  ${style('dim', '|')} ${escapeInvisible(line)}`) : []),
     ...toolsView(name, state, tools),
     ...waiting.flatMap(({ tool, difference }) => [
-      indented(visible(difference).trimEnd()),
-      `  to approve it: tireless mcp approve ${name} ${visible(tool)}`,
+      indented(escapeInvisible(difference).trimEnd()),
+      `  to approve it: tireless mcp approve ${name} ${escapeInvisible(tool)}`,
     ]),
   ].join('\n')
 }
 
-export const serverList = ({ items }: { readonly items: readonly ShownServer[] }): string =>
-  items.map(serverView).join('\n\n') || 'none; add one to mcp_servers in the configuration'
+export const renderServers = ({ items }: { readonly items: readonly ShownServer[] }): string =>
+  items.map(renderServer).join('\n\n') || 'none; add one to mcp_servers in the configuration'
 
-export const approvedView = ({
+export const renderApprovedTools = ({
   server,
   approved,
 }: {
   readonly server: string
   readonly approved: readonly string[]
 }): string =>
-  approved.length === 0 ? `no tool of ${server} awaits approval` : `approved: ${visible(approved.join(', '))}`
+  approved.length === 0 ? `no tool of ${server} awaits approval` : `approved: ${escapeInvisible(approved.join(', '))}`
 
 function toolsView(name: string, state: string, tools: readonly ShownTool[]): readonly string[] {
-  if (tools.length > 0) return [indented(table(tools.map(row), ['name', 'recovery, reach', 'status', 'description']))]
+  if (tools.length > 0)
+    return [indented(formatTable(tools.map(row), ['name', 'recovery, reach', 'status', 'description']))]
   return state === 'down' ? [] : [`  tools unknown; list them: tireless mcp test ${name}`]
 }
 
 const row = ({ name, effect, declared, status, description }: ShownTool): Readonly<Record<string, unknown>> => ({
-  ...{ name: visible(name), status, description: visible(description) },
+  ...{ name: escapeInvisible(name), status, description: escapeInvisible(description) },
   'recovery, reach': `${effect.recovery}, ${effect.reach}${declared ? '' : ' (not declared)'}`,
 })
 

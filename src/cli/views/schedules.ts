@@ -1,7 +1,7 @@
 /** Tables of schedules and of a simulation. */
 
 import { style } from '../terminal.ts'
-import { table } from './table.ts'
+import { formatTable } from './table.ts'
 
 type Spec = string | { readonly every: number } | { readonly at: string }
 
@@ -15,8 +15,8 @@ interface Schedule {
   readonly last: string | null
 }
 
-export const scheduleList = ({ items }: { readonly items: readonly Schedule[] }): string =>
-  table(
+export const renderSchedules = ({ items }: { readonly items: readonly Schedule[] }): string =>
+  formatTable(
     items.map(({ id, schedule, timezone, agents, paused, next, last }) => ({
       ...{ id, when: whenText(schedule), timezone, agents: agents.join(', ') || null, last },
       next: paused ? 'paused' : next,
@@ -62,12 +62,12 @@ interface Simulation {
   readonly conflicts: readonly Conflict[]
 }
 
-export function foretold({ until, timezone, total, guessed, unpriced, days, conflicts }: Simulation): string {
+export function renderSimulation({ until, timezone, total, guessed, unpriced, days, conflicts }: Simulation): string {
   const lines = [
     `until ${until} (${timezone}): ${total.beats} beats, at most ${total.dispatches} dispatches, ${money(total)}`,
     ...(guessed.length > 0 && total.usd_high > 0 ? [`cost is a guess, no run yet: ${guessed.join(', ')}`] : []),
     ...(unpriced.length > 0 ? [`no cost known: ${unpriced.join(', ')}`] : []),
-    table(
+    formatTable(
       days.map((day) => ({ ...day, usd: money(day) })),
       ['date', 'beats', 'dispatches', 'usd'],
     ),

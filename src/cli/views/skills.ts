@@ -1,29 +1,29 @@
 /** Skills, scan findings and approvals. */
 
-import type { Finding, Skill } from '../../domain/skill.ts'
-import { table } from './table.ts'
+import type { Skill, SkillFinding } from '../../domain/skill.ts'
+import { formatTable } from './table.ts'
 
-export function skillList({ items }: { items: readonly Skill[] }): string {
+export function renderSkills({ items }: { items: readonly Skill[] }): string {
   const rows = items.map(({ name, agent, workspace, status, description, problem }) => ({
     name,
     of: workspace ?? agent ?? '(every agent)',
     status,
     about: problem ?? description,
   }))
-  return table(rows, ['name', 'of', 'status', 'about'])
+  return formatTable(rows, ['name', 'of', 'status', 'about'])
 }
 
-export function skillScan({ items }: { items: readonly (Finding & { readonly path: string })[] }): string {
+export function renderFindings({ items }: { items: readonly (SkillFinding & { readonly path: string })[] }): string {
   return items.length === 0 ? 'no findings' : items.map((found) => `${found.path}/${findingLine(found)}`).join('\n')
 }
 
 interface Approval {
   readonly approved: boolean
   readonly skill: Skill
-  readonly findings: readonly Finding[]
+  readonly findings: readonly SkillFinding[]
 }
 
-export function skillApproval({ approved, skill, findings }: Approval): string {
+export function renderSkillApproval({ approved, skill, findings }: Approval): string {
   const { name, path, digest, workspace } = skill
   const where = workspace === null ? '' : ` --workspace ${workspace}`
   const verdict = approved
@@ -35,4 +35,4 @@ export function skillApproval({ approved, skill, findings }: Approval): string {
   return [...findings.map(findingLine), verdict].join('\n')
 }
 
-const findingLine = ({ file, line, kind, text }: Finding): string => `${file}:${line}  ${kind}  ${text}`
+const findingLine = ({ file, line, kind, text }: SkillFinding): string => `${file}:${line}  ${kind}  ${text}`

@@ -5,7 +5,7 @@ interface ShownDocument {
   readonly pending: boolean
 }
 
-export function stateText({ text, pending }: ShownDocument): string {
+export function renderDocument({ text, pending }: ShownDocument): string {
   const trimmed = text.replace(/\n$/, '')
   return pending ? `${trimmed}\n\n${PENDING}` : trimmed
 }
@@ -14,11 +14,11 @@ const PENDING =
   'The file was edited; the edit is not in use because the sandbox is off. ' +
   'Review it: tireless state diff. Accept it: tireless state accept'
 
-export function stateDifference({ from, to, diff }: { from: string; to: string; diff: string }): string {
+export function renderDiff({ from, to, diff }: { from: string; to: string; diff: string }): string {
   return diff === '' ? `no difference between ${from} and ${to}` : diff.replace(/\n$/, '')
 }
 
-export function stateReverted({ name, version, reason }: { name: string; version: number; reason: string }): string {
+export function renderRevert({ name, version, reason }: { name: string; version: number; reason: string }): string {
   return `${name} is at version ${version} (${reason})`
 }
 
@@ -28,6 +28,6 @@ const OUTCOMES = {
   trusted: 'untrusted sections accepted as yours',
 } as const
 
-export function stateAccepted({ items }: { items: { name: string; outcome: keyof typeof OUTCOMES }[] }): string {
+export function renderAccepted({ items }: { items: { name: string; outcome: keyof typeof OUTCOMES }[] }): string {
   return items.map(({ name, outcome }) => `${name}: ${OUTCOMES[outcome]}`).join('\n') || 'no pending edit'
 }

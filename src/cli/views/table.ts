@@ -4,9 +4,9 @@ import { style } from '../terminal.ts'
 
 const MAX_CELL = 48
 
-export function table(rows: readonly Readonly<Record<string, unknown>>[], columns: readonly string[]): string {
+export function formatTable(rows: readonly Readonly<Record<string, unknown>>[], columns: readonly string[]): string {
   if (rows.length === 0) return 'none'
-  const cells = rows.map((row) => columns.map((column) => cellOf(column, plain(row[column]))))
+  const cells = rows.map((row) => columns.map((column) => cellOf(column, cellText(row[column]))))
   const widths = columns.map((column, i) => Math.max(column.length, ...cells.map((line) => line[i]?.length ?? 0)))
   const line = (texts: readonly string[]): string =>
     texts
@@ -17,14 +17,14 @@ export function table(rows: readonly Readonly<Record<string, unknown>>[], column
 }
 
 /** Ids are never shortened: people copy them into other commands. */
-const cellOf = (column: string, text: string): string => (/(^|_)id$/.test(column) ? text : short(text))
+const cellOf = (column: string, text: string): string => (/(^|_)id$/.test(column) ? text : shortenCell(text))
 
-export function short(text: string): string {
+export function shortenCell(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ')
   return line.length > MAX_CELL ? `${line.slice(0, MAX_CELL - 1)}…` : line
 }
 
-export function plain(value: unknown): string {
+export function cellText(value: unknown): string {
   if (value === null) return '-'
   return typeof value === 'object' ? 'none' : String(value)
 }

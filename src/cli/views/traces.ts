@@ -39,7 +39,7 @@ interface ShownEvent {
   readonly error?: string
 }
 
-export function traceSteps({ manifest, steps, events, prompts, torn }: ShownTrace): string {
+export function renderTrace({ manifest, steps, events, prompts, torn }: ShownTrace): string {
   const { run_id, status, stop_reason, step_count, event_count, error } = manifest
   return [
     `${style('bold', String(run_id))} ${String(stop_reason ?? status)}, ${step_count} steps, ${event_count} events`,
@@ -95,7 +95,7 @@ interface Compared {
 
 type Side = Fields & { readonly setup: Fields | null }
 
-export function comparison({ first_divergence, a, b }: Compared): string {
+export function renderComparison({ first_divergence, a, b }: Compared): string {
   const difference = first_divergence
     ? [
         `first difference: step ${first_divergence.step}, ${first_divergence.phase}`,

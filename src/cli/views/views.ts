@@ -2,16 +2,16 @@
 
 import { titleOf } from '../../domain/title.ts'
 import { type Label, labelWord } from '../../domain/trust.ts'
-import { showOnOneLine, style } from '../terminal.ts'
-import { approvalList, approvalView } from './approvals.ts'
-import { begun } from './init.ts'
-import { cycleList, modelList } from './lists.ts'
-import { approvedView, serverList, serverView } from './mcp.ts'
-import { foretold, scheduleList } from './schedules.ts'
-import { skillApproval, skillList, skillScan } from './skills.ts'
-import { stateAccepted, stateDifference, stateReverted, stateText } from './state.ts'
-import { plain, short, table } from './table.ts'
-import { comparison, traceSteps } from './traces.ts'
+import { escapeToOneLine, style } from '../terminal.ts'
+import { renderApproval, renderApprovals } from './approvals.ts'
+import { renderInit } from './init.ts'
+import { renderCycles, renderModels } from './lists.ts'
+import { renderApprovedTools, renderServer, renderServers } from './mcp.ts'
+import { renderSchedules, renderSimulation } from './schedules.ts'
+import { renderFindings, renderSkillApproval, renderSkills } from './skills.ts'
+import { renderAccepted, renderDiff, renderDocument, renderRevert } from './state.ts'
+import { cellText, formatTable, shortenCell } from './table.ts'
+import { renderComparison, renderTrace } from './traces.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -25,7 +25,7 @@ interface Check {
 const FACT_COLUMNS = ['agent_id', 'key', 'label', 'session_id', 'turn', 'status', 'created_at', 'text']
 
 const VIEWS: Readonly<Record<string, (output: never) => string>> = {
-  init: begun,
+  init: renderInit,
   run: ({
     answer,
     error,
@@ -38,10 +38,11 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
     status: string
   }) => answer ?? (wait ? `parked: ${wait.reason}` : `${status}: ${error ?? 'no answer'}`),
   'queue list': ({ items }: { items: Fields[] }) =>
-    table(items, ['dispatch_id', 'agent_id', 'status', 'priority', 'attempts', 'title']),
-  'sessions list': ({ items }: { items: Fields[] }) => table(items, ['session_id', 'agent_id', 'status', 'created_at']),
+    formatTable(items, ['dispatch_id', 'agent_id', 'status', 'priority', 'attempts', 'title']),
+  'sessions list': ({ items }: { items: Fields[] }) =>
+    formatTable(items, ['session_id', 'agent_id', 'status', 'created_at']),
   'agent list': ({ items }: { items: Fields[] }) =>
-    table(items.map(withSchedule), [
+    formatTable(items.map(withSchedule), [
       'agent_id',
       'enabled',
       'schedule',
@@ -50,29 +51,30 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
       'next_at',
       'prompt',
     ]),
-  'approvals list': approvalList,
-  'approvals show': approvalView,
-  'approvals allow': approvalView,
-  'approvals deny': approvalView,
-  'mcp list': serverList,
-  'mcp test': serverView,
-  'mcp approve': approvedView,
-  'cycles list': cycleList,
-  'models list': modelList,
-  'schedule list': scheduleList,
-  simulate: foretold,
-  'skills list': skillList,
-  'skills scan': skillScan,
-  'skills approve': skillApproval,
+  'approvals list': renderApprovals,
+  'approvals show': renderApproval,
+  'approvals allow': renderApproval,
+  'approvals deny': renderApproval,
+  'mcp list': renderServers,
+  'mcp test': renderServer,
+  'mcp approve': renderApprovedTools,
+  'cycles list': renderCycles,
+  'models list': renderModels,
+  'schedule list': renderSchedules,
+  simulate: renderSimulation,
+  'skills list': renderSkills,
+  'skills scan': renderFindings,
+  'skills approve': renderSkillApproval,
   'secrets set': secretSet,
   'secrets remove': ({ name, used_by }: { name: string; used_by: string[] }) =>
     `Removed ${name}.${used_by.length === 0 ? '' : ` Still referred to by ${used_by.join(', ')}.`}`,
-  'secrets list': ({ items }: { items: Fields[] }) => table(items.map(joinLists), ['name', 'set_at', 'to', 'used_by']),
-  'state show': stateText,
-  'state log': ({ items }: { items: Fields[] }) => table(items, ['version', 'ts', 'author', 'bytes', 'reason']),
-  'state diff': stateDifference,
-  'state revert': stateReverted,
-  'state accept': stateAccepted,
+  'secrets list': ({ items }: { items: Fields[] }) =>
+    formatTable(items.map(joinLists), ['name', 'set_at', 'to', 'used_by']),
+  'state show': renderDocument,
+  'state log': ({ items }: { items: Fields[] }) => formatTable(items, ['version', 'ts', 'author', 'bytes', 'reason']),
+  'state diff': renderDiff,
+  'state revert': renderRevert,
+  'state accept': renderAccepted,
   'memory list': factList,
   'memory search': factList,
   status: (output: Fields) => fields(withLabelWords(output), ''),
@@ -90,7 +92,7 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
     paired: { channel: string; chat_id: string | null; paired_at: string }[]
   }) =>
     [
-      table(items, ['name', 'trouble', 'receives', 'pending', 'failed', 'last_sent_at', 'last_error']),
+      formatTable(items, ['name', 'trouble', 'receives', 'pending', 'failed', 'last_sent_at', 'last_error']),
       target === null
         ? 'notices are not sent; to send them: tireless channels pair NAME'
         : `notices are sent to ${target.channel}${target.chat_id === null ? '' : ` ${target.chat_id}`}`,
@@ -99,8 +101,9 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
       ),
     ].join('\n'),
   'notices list': ({ items }: { items: Fields[] }) =>
-    table(items, ['ts', 'kind', 'channel', 'status', 'attempts', 'error', 'text']),
-  'unknowns list': ({ items }: { items: Fields[] }) => table(items, ['id', 'tool', 'reach', 'status', 'started_at']),
+    formatTable(items, ['ts', 'kind', 'channel', 'status', 'attempts', 'error', 'text']),
+  'unknowns list': ({ items }: { items: Fields[] }) =>
+    formatTable(items, ['id', 'tool', 'reach', 'status', 'started_at']),
   'config check': ({ file, unused }: { file: string | null; unused: string[] }) =>
     [
       file ? `${file} is valid` : 'no configuration file, using defaults',
@@ -108,7 +111,7 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
     ].join('\n'),
   'config explain': ({ items }: { items: { key: string; value: unknown; source: string }[] }) =>
     items
-      .map(({ key, value, source }) => `${key}: ${short(JSON.stringify(value))}  ${style('dim', source)}`)
+      .map(({ key, value, source }) => `${key}: ${shortenCell(JSON.stringify(value))}  ${style('dim', source)}`)
       .join('\n') || 'none',
   'config schema': (schema: Fields) => JSON.stringify(schema, null, 2),
   doctor: ({ checks, set_aside = [] }: { checks: Check[]; set_aside?: Fields[] }) =>
@@ -117,22 +120,22 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
         const mark = ok ? style('green', 'ok') : style('red', 'FAIL')
         return `${mark}  ${style('bold', name)}: ${found}${remedy === null ? '' : `\n    fix: ${remedy}`}`
       })
-      .concat(set_aside.length === 0 ? [] : table(set_aside, ['n', 'at', 'source', 'why', 'body']))
+      .concat(set_aside.length === 0 ? [] : formatTable(set_aside, ['n', 'at', 'source', 'why', 'body']))
       .join('\n'),
   'trace list': ({ items }: { items: Fields[] }) =>
-    table(
+    formatTable(
       items.map((item) => ({ ...item, task: typeof item.task === 'string' ? titleOf(item.task) : null })),
       ['run_id', 'status', 'stop_reason', 'step_count', 'started_at', 'task'],
     ),
-  'trace show': traceSteps,
+  'trace show': renderTrace,
   'trace export': ({ file, bytes }: { file: string; bytes: number }) =>
     `${file} (${Math.ceil(bytes / 1024)} kB): open it in any browser`,
-  compare: comparison,
+  compare: renderComparison,
   logs: ({ items }: { items: Entry[] }) => items.map(logLine).join('\n') || 'none',
 }
 
 function factList({ items }: { items: readonly (Fields & Label)[] }): string {
-  return table(
+  return formatTable(
     items.map((fact) => ({ ...fact, label: labelWord(fact) })),
     FACT_COLUMNS,
   )
@@ -166,8 +169,10 @@ export function renderItem(name: string, item: unknown): string {
 function logLine({ ts, level, event, run_id, session_id, step, ...rest }: Entry): string {
   const where =
     run_id === undefined ? '' : ` ${style('dim', `${String(run_id).slice(-8)}${step ? ` step ${step}` : ''}`)}`
-  const details = Object.entries(rest).map(([key, value]) => `${style('dim', `${key}=`)}${showOnOneLine(plain(value))}`)
-  return [`${style('dim', ts)} ${colourLevel(level)} ${showOnOneLine(event)}${where}`, ...details].join(' ')
+  const details = Object.entries(rest).map(
+    ([key, value]) => `${style('dim', `${key}=`)}${escapeToOneLine(cellText(value))}`,
+  )
+  return [`${style('dim', ts)} ${colourLevel(level)} ${escapeToOneLine(event)}${where}`, ...details].join(' ')
 }
 
 function colourLevel(level: string): string {
@@ -212,7 +217,7 @@ function fields(value: unknown, indent: string): string {
   return entries
     .map(([key, item]) =>
       isPlain(item)
-        ? `${indent}${label(key)} ${plain(item)}`
+        ? `${indent}${label(key)} ${cellText(item)}`
         : `${indent}${label(key)}\n${fields(item, `${indent}  `)}`,
     )
     .join('\n')

@@ -4,31 +4,32 @@
  * Must not know: how a model is called.
  */
 
-import { type Candidate, idle, type Plan, type Planner, plan } from './planner.ts'
-import { backsOff, motionNote, whyBackingOff } from './progress.ts'
-import { available, planned, whyNobody } from './static.ts'
+import { type AgentCandidate, dispatchPlan, idlePlan, type Plan, type Planner } from './planner.ts'
+import { describeBackoff, isBackingOff, stagnationNote } from './progress.ts'
+import { describeIdle, findAvailable, planAgent } from './static.ts'
 
 export function hybridPlanner(llm: Planner): Planner {
   return {
     async plan(occasion, signal): Promise<Plan> {
-      const free = available(occasion)
-      const notes = free.flatMap((candidate) => motionNote(candidate, !candidate.due) ?? [])
-      if (free.length === 0) return idle(whyNobody(occasion), notes)
+      const free = findAvailable(occasion)
+      const notes = free.flatMap((candidate) => stagnationNote(candidate, !candidate.due) ?? [])
+      if (free.length === 0) return idlePlan(describeIdle(occasion), notes)
       const wanted = free.filter((candidate) => candidate.due || hasNews(candidate))
-      const ready = wanted.filter((candidate) => !backsOff(candidate, occasion))
-      if (ready.length === 0) return idle(wanted.length === 0 ? 'nothing new' : whyBackingOff(wanted, occasion), notes)
+      const ready = wanted.filter((candidate) => !isBackingOff(candidate, occasion))
+      if (ready.length === 0)
+        return idlePlan(wanted.length === 0 ? 'nothing new' : describeBackoff(wanted, occasion), notes)
       // Agents that are due by their own schedule are always dispatched.
       const [due, open] = [ready.filter((candidate) => candidate.due), ready.filter((candidate) => !candidate.due)]
-      if (open.length < 2) return plan(ready.map(planned), notes)
+      if (open.length < 2) return dispatchPlan(ready.map(planAgent), notes)
       const chosen = await llm.plan({ ...occasion, candidates: open }, signal)
       const allNotes = [...notes, ...chosen.notes]
       switch (chosen.kind) {
         case 'plan':
-          return plan([...due.map(planned), ...chosen.planned], allNotes)
+          return dispatchPlan([...due.map(planAgent), ...chosen.planned], allNotes)
         case 'idle':
-          return due.length > 0 ? plan(due.map(planned), allNotes) : idle(chosen.reason, allNotes)
+          return due.length > 0 ? dispatchPlan(due.map(planAgent), allNotes) : idlePlan(chosen.reason, allNotes)
         case 'error':
-          return plan(ready.map(planned), [
+          return dispatchPlan(ready.map(planAgent), [
             ...allNotes,
             {
               about: 'planner failed',
@@ -42,7 +43,7 @@ export function hybridPlanner(llm: Planner): Planner {
 }
 
 /** After a failed dispatch there is always news: it did not deal with what it saw. */
-function hasNews({ recent, sight: fingerprint }: Candidate): boolean {
+function hasNews({ recent, fingerprint }: AgentCandidate): boolean {
   const [last] = recent
   return last === undefined || last.status !== 'done' || last.metadata.sight !== fingerprint
 }

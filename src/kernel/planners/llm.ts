@@ -7,16 +7,25 @@
 
 import { z } from 'zod'
 import { asTirelessError } from '../../domain/error.ts'
-import type { Note } from '../../domain/note.ts'
-import { clipped } from '../../domain/summary.ts'
+import type { OwnerNote } from '../../domain/note.ts'
+import { clipText } from '../../domain/summary.ts'
 import { iso } from '../../ports/clock.ts'
 import { commitOne } from '../../ports/store.ts'
-import { nonceOf, quarantined } from '../../prompt/data-fence.ts'
-import type { PlannerSettings, Surroundings } from '../settings.ts'
-import { summaryOf } from '../summary.ts'
-import { type Candidate, failed, idle, type Occasion, type Plan, type Planned, type Planner, plan } from './planner.ts'
-import { backsOff, motionNote, whyBackingOff } from './progress.ts'
-import { available, whyNobody } from './static.ts'
+import { fenceUntrusted, nonceOf } from '../../prompt/data-fence.ts'
+import type { KernelDeps, PlannerSettings } from '../settings.ts'
+import { extractSummary } from '../summary.ts'
+import {
+  type AgentCandidate,
+  dispatchPlan,
+  failedPlan,
+  idlePlan,
+  type Plan,
+  type PlannedDispatch,
+  type Planner,
+  type PlanningContext,
+} from './planner.ts'
+import { describeBackoff, isBackingOff, stagnationNote } from './progress.ts'
+import { describeIdle, findAvailable } from './static.ts'
 
 export const PLANNER_AGENT = 'planner'
 
@@ -26,31 +35,34 @@ const MAX_GOAL = 3000
 const MAX_STATE = 6000
 const MAX_PURPOSE = 200
 
-export function llmPlanner(deps: Surroundings): Planner {
+export function llmPlanner(deps: KernelDeps): Planner {
   return {
     async plan(occasion, signal): Promise<Plan> {
-      const free = available(occasion)
-      const notes = free.flatMap((candidate) => motionNote(candidate, !candidate.due) ?? [])
-      const open = free.filter((candidate) => !backsOff(candidate, occasion))
-      if (open.length === 0) return idle(free.length === 0 ? whyNobody(occasion) : whyBackingOff(free, occasion), notes)
+      const free = findAvailable(occasion)
+      const notes = free.flatMap((candidate) => stagnationNote(candidate, !candidate.due) ?? [])
+      const open = free.filter((candidate) => !isBackingOff(candidate, occasion))
+      if (open.length === 0)
+        return idlePlan(free.length === 0 ? describeIdle(occasion) : describeBackoff(free, occasion), notes)
       const { planner } = deps.settings()
       try {
         const answer = await askModel(deps, planner, occasion, open, signal)
-        const { planned, refused } = chosen(answer, open, planner.max_dispatches)
+        const { planned, refused } = selectFromAnswer(answer, open, planner.max_dispatches)
         const allNotes = [...notes, ...refused]
-        return planned.length === 0 ? idle('the planner found nothing to do', allNotes) : plan(planned, allNotes)
+        return planned.length === 0
+          ? idlePlan('the planner found nothing to do', allNotes)
+          : dispatchPlan(planned, allNotes)
       } catch (thrown) {
-        return failed(asTirelessError(thrown).message, notes)
+        return failedPlan(asTirelessError(thrown).message, notes)
       }
     },
   }
 }
 
 async function askModel(
-  { store, clock, ids, settings, workspace, work }: Surroundings,
+  { store, clock, ids, settings, prepareWorkspace: workspace, runDispatches: work }: KernelDeps,
   { model, timeout, max_dispatches }: PlannerSettings,
-  occasion: Occasion,
-  open: readonly Candidate[],
+  occasion: PlanningContext,
+  open: readonly AgentCandidate[],
   signal: AbortSignal,
 ): Promise<string> {
   const dispatch_id = ids.next()
@@ -97,11 +109,11 @@ const answerShape = z.array(
 )
 
 /** Contract: throws if the answer has no valid list. */
-export function chosen(
+export function selectFromAnswer(
   answer: string,
-  open: readonly Candidate[],
+  open: readonly AgentCandidate[],
   most: number | null,
-): { readonly planned: readonly Planned[]; readonly refused: readonly Note[] } {
+): { readonly planned: readonly PlannedDispatch[]; readonly refused: readonly OwnerNote[] } {
   const decisions = parseDecisions(answer)
   const known = new Set(open.map(({ agent }) => agent.agent_id))
   const wanted = decisions.filter(({ dispatch }) => dispatch)
@@ -122,7 +134,7 @@ export function chosen(
     planned: kept,
     refused: [
       ...unknown.map((id) => ({
-        about: `planner named ${clipped(id, 64)}`,
+        about: `planner named ${clipText(id, 64)}`,
         text: `the planner named ${JSON.stringify(id)}, which cannot be dispatched now`,
         zh: `规划器点了 ${JSON.stringify(id)}，但它现在不能派发`,
       })),
@@ -131,7 +143,7 @@ export function chosen(
   }
 }
 
-const tooMany = (leftOut: readonly string[], named: number, most: number): Note => ({
+const tooMany = (leftOut: readonly string[], named: number, most: number): OwnerNote => ({
   about: 'planner named too many',
   text:
     `the planner named ${named} agents; not dispatched: ${leftOut.join(', ')}. ` +
@@ -143,7 +155,7 @@ const tooMany = (leftOut: readonly string[], named: number, most: number): Note 
 function extractList(answer: string): string {
   const from = answer.indexOf('[')
   const to = answer.lastIndexOf(']')
-  if (from < 0 || to < from) throw new Error(`the planner's answer has no list: ${clipped(answer, 200)}`)
+  if (from < 0 || to < from) throw new Error(`the planner's answer has no list: ${clipText(answer, 200)}`)
   return answer.slice(from, to + 1)
 }
 
@@ -153,7 +165,7 @@ function parseDecisions(answer: string): z.infer<typeof answerShape> {
   try {
     data = JSON.parse(list)
   } catch {
-    throw new Error(`the planner's list is not valid JSON: ${clipped(list, 200)}`)
+    throw new Error(`the planner's list is not valid JSON: ${clipText(list, 200)}`)
   }
   const { success, data: decisions, error } = answerShape.safeParse(data)
   if (success) return decisions
@@ -178,26 +190,26 @@ const EXPECTED: Readonly<Record<string, string>> = {
 }
 
 function buildPlannerPrompt(
-  { at, state, goal }: Occasion,
-  open: readonly Candidate[],
+  { at, state, goal }: PlanningContext,
+  open: readonly AgentCandidate[],
   most: number | null,
   seed: string,
 ): string {
-  const data = (label: string, text: string): string => quarantined(label, text || '(none)', nonceOf(seed, label))
+  const data = (label: string, text: string): string => fenceUntrusted(label, text || '(none)', nonceOf(seed, label))
   return [
     `Time: ${iso(at)}`,
     `At most ${most ?? open.length} agents.`,
-    data('STATE', clipped(state.trim(), MAX_STATE)),
-    data('GOAL', clipped(goal.trim(), MAX_GOAL)),
+    data('STATE', clipText(state.trim(), MAX_STATE)),
+    data('GOAL', clipText(goal.trim(), MAX_GOAL)),
     data('AGENTS', open.map((candidate) => describeAgent(candidate, at)).join('\n')),
   ].join('\n\n')
 }
 
 /** Everything the planner can choose by: purpose, watched paths and last results. */
-function describeAgent({ agent, recent }: Candidate, at: number): string {
+function describeAgent({ agent, recent }: AgentCandidate, at: number): string {
   const history = recent.slice(0, 2).map(({ status, failure_class, result, error, updated_at }) => {
     const minutes = Math.round((at - Date.parse(updated_at)) / 60_000)
-    const summary = clipped(summaryOf(result ?? error ?? '').replaceAll(/\s+/g, ' '), 100)
+    const summary = clipText(extractSummary(result ?? error ?? '').replaceAll(/\s+/g, ' '), 100)
     return `${status}${failure_class === null ? '' : ` [${failure_class}]`} ${minutes} min ago: ${summary}`
   })
   const watched = agent.watch
@@ -206,12 +218,12 @@ function describeAgent({ agent, recent }: Candidate, at: number): string {
   return [
     `- ${agent.agent_id} (priority ${agent.priority}): ${history.join(' | ') || 'never run'}`,
     `  purpose: ${purposeOf(agent) || '(none given)'}`,
-    ...(watched === '' ? [] : [`  watches: ${clipped(watched, MAX_PURPOSE)}`]),
+    ...(watched === '' ? [] : [`  watches: ${clipText(watched, MAX_PURPOSE)}`]),
   ].join('\n')
 }
 
 /** The purpose from the metadata, else the start of the prompt without its placeholders. */
-function purposeOf({ metadata, prompt }: Candidate['agent']): string {
+function purposeOf({ metadata, prompt }: AgentCandidate['agent']): string {
   const summary = [metadata.purpose, metadata.description].find((text) => typeof text === 'string')
-  return clipped((summary ?? prompt.replaceAll(/\{[A-Z_]+\}/g, ' ')).replaceAll(/\s+/g, ' ').trim(), MAX_PURPOSE)
+  return clipText((summary ?? prompt.replaceAll(/\{[A-Z_]+\}/g, ' ')).replaceAll(/\s+/g, ' ').trim(), MAX_PURPOSE)
 }

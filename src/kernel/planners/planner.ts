@@ -6,20 +6,20 @@
 
 import type { Agent } from '../../domain/agent.ts'
 import type { Dispatch } from '../../domain/dispatch.ts'
-import type { Note } from '../../domain/note.ts'
+import type { OwnerNote } from '../../domain/note.ts'
 
 /** An agent with its current situation. */
-export interface Candidate {
+export interface AgentCandidate {
   readonly agent: Agent
   /** Its last dispatches, newest first. */
   readonly recent: readonly Dispatch[]
   /** Fingerprint of everything it can see; the same as long as nothing changes. */
-  readonly sight: string
+  readonly fingerprint: string
   /** It is due by its own schedule. */
   readonly due: boolean
 }
 
-export interface Planned {
+export interface PlannedDispatch {
   readonly agent_id: string
   readonly reason: string
   readonly priority?: number | undefined
@@ -30,41 +30,41 @@ export interface Planned {
 }
 
 /** `notes`: for the owner, whatever was planned. */
-export type Plan = { readonly notes: readonly Note[] } & (
-  | { readonly kind: 'plan'; readonly planned: readonly Planned[] }
+export type Plan = { readonly notes: readonly OwnerNote[] } & (
+  | { readonly kind: 'plan'; readonly planned: readonly PlannedDispatch[] }
   | { readonly kind: 'idle'; readonly reason: string }
   | { readonly kind: 'error'; readonly error: string }
 )
 
 /** The timing of the kernel's beats. */
-export interface Rhythm {
+export interface BeatTiming {
   /** Milliseconds between beats. */
   readonly beatMs: number
   /** Contract: wall time of the first beat at or after `instant`; undefined if there is none. */
   nextBeat(instant: number): string | undefined
 }
 
-export interface Occasion {
+export interface PlanningContext {
   readonly cycle_id: string
   readonly at: number
   /** STATE.md without the runtime block. */
   readonly state: string
   readonly goal: string
-  readonly candidates: readonly Candidate[]
+  readonly candidates: readonly AgentCandidate[]
   /** A person requested this cycle. */
-  readonly isByHand: boolean
-  readonly rhythm: Rhythm
+  readonly isManual: boolean
+  readonly rhythm: BeatTiming
 }
 
 export interface Planner {
   /** Contract: never rejects. */
-  plan(occasion: Occasion, signal: AbortSignal): Promise<Plan>
+  plan(occasion: PlanningContext, signal: AbortSignal): Promise<Plan>
 }
 
-export const plan = (planned: readonly Planned[], notes: readonly Note[] = []): Plan => ({
+export const dispatchPlan = (planned: readonly PlannedDispatch[], notes: readonly OwnerNote[] = []): Plan => ({
   kind: 'plan',
   planned,
   notes,
 })
-export const idle = (reason: string, notes: readonly Note[] = []): Plan => ({ kind: 'idle', reason, notes })
-export const failed = (error: string, notes: readonly Note[] = []): Plan => ({ kind: 'error', error, notes })
+export const idlePlan = (reason: string, notes: readonly OwnerNote[] = []): Plan => ({ kind: 'idle', reason, notes })
+export const failedPlan = (error: string, notes: readonly OwnerNote[] = []): Plan => ({ kind: 'error', error, notes })

@@ -6,9 +6,9 @@
 
 import { hash } from 'node:crypto'
 import { type Dispatch, isTerminal } from '../../domain/dispatch.ts'
-import type { Note } from '../../domain/note.ts'
-import { summaryOf } from '../summary.ts'
-import type { Candidate, Occasion } from './planner.ts'
+import type { OwnerNote } from '../../domain/note.ts'
+import { extractSummary } from '../summary.ts'
+import type { AgentCandidate, PlanningContext } from './planner.ts'
 
 /** This many equal outcomes in a row start the backoff. */
 const SAME_BEFORE_BACKOFF = 3
@@ -28,24 +28,24 @@ function sameInARow(recent: readonly Dispatch[], counts: (dispatch: Dispatch) =>
 }
 
 /** Counts only dispatches with the current fingerprint; one that no cycle sent (a message arrived) ends the row. */
-const sameWithoutChange = ({ recent, sight: fingerprint }: Candidate): number =>
+const sameWithoutChange = ({ recent, fingerprint }: AgentCandidate): number =>
   sameInARow(recent, ({ cycle_id, metadata }) => cycle_id !== null && metadata.sight === fingerprint)
 
 function outcomeOf({ status, failure_class, result, error }: Dispatch): string {
-  const summary = summaryOf(result ?? error ?? '').replaceAll(/\s+/g, ' ')
+  const summary = extractSummary(result ?? error ?? '').replaceAll(/\s+/g, ' ')
   // Outcomes that differ only in numbers or times are the same.
   return JSON.stringify([status, failure_class, summary.replaceAll(/\d+/g, '0').trim()])
 }
 
 /** Beats to pause: none, then 1, 2, 4 … */
-function pauseInBeats(candidate: Candidate): number {
+function pauseInBeats(candidate: AgentCandidate): number {
   const same = sameWithoutChange(candidate)
   const maximum = candidate.recent[0]?.status === 'done' ? MAX_BEATS.done : MAX_BEATS.failed
   return same < SAME_BEFORE_BACKOFF ? 0 : Math.min(2 ** (same - SAME_BEFORE_BACKOFF), maximum)
 }
 
 /** End of the pause; beats are counted by the time between them. */
-function pausedUntil(candidate: Candidate, beatMs: number): number {
+function pausedUntil(candidate: AgentCandidate, beatMs: number): number {
   const [last] = candidate.recent
   const pause = pauseInBeats(candidate)
   // The half beat tolerates beats that were a little late.
@@ -53,11 +53,11 @@ function pausedUntil(candidate: Candidate, beatMs: number): number {
 }
 
 /** Whether it is still paused. A cycle requested by a person ignores the pause. */
-export const backsOff = (candidate: Candidate, { at, isByHand, rhythm }: Occasion): boolean =>
+export const isBackingOff = (candidate: AgentCandidate, { at, isManual: isByHand, rhythm }: PlanningContext): boolean =>
   !isByHand && !candidate.due && at < pausedUntil(candidate, rhythm.beatMs)
 
 /** Describes why each agent is paused, until when, and what ends the pause sooner. */
-export function whyBackingOff(paused: readonly Candidate[], { rhythm }: Occasion): string {
+export function describeBackoff(paused: readonly AgentCandidate[], { rhythm }: PlanningContext): string {
   return paused
     .map((candidate) => {
       const next = rhythm.nextBeat(pausedUntil(candidate, rhythm.beatMs))
@@ -76,7 +76,7 @@ export function whyBackingOff(paused: readonly Candidate[], { rhythm }: Occasion
 const joinWithOr = (names: readonly string[]): string => `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
 
 /** The note is keyed by the outcome, so that a new outcome that repeats is reported again. */
-export function motionNote(candidate: Candidate, slower: boolean): Note | undefined {
+export function stagnationNote(candidate: AgentCandidate, slower: boolean): OwnerNote | undefined {
   const { agent, recent } = candidate
   const same = sameInARow(recent)
   const last = recent.find(hasOutcome)

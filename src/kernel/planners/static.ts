@@ -4,45 +4,53 @@
  */
 
 import { isTerminal } from '../../domain/dispatch.ts'
-import { clipped } from '../../domain/summary.ts'
+import { clipText } from '../../domain/summary.ts'
 import { iso } from '../../ports/clock.ts'
-import { type Candidate, idle, type Occasion, type Planned, type Planner, plan } from './planner.ts'
-import { motionNote } from './progress.ts'
+import {
+  type AgentCandidate,
+  dispatchPlan,
+  idlePlan,
+  type PlannedDispatch,
+  type Planner,
+  type PlanningContext,
+} from './planner.ts'
+import { stagnationNote } from './progress.ts'
 
 export const staticPlanner: Planner = {
   plan: async (occasion) => {
-    const free = available(occasion)
-    const notes = free.flatMap((candidate) => motionNote(candidate, false) ?? [])
-    return free.length === 0 ? idle(whyNobody(occasion), notes) : plan(free.map(planned), notes)
+    const free = findAvailable(occasion)
+    const notes = free.flatMap((candidate) => stagnationNote(candidate, false) ?? [])
+    return free.length === 0 ? idlePlan(describeIdle(occasion), notes) : dispatchPlan(free.map(planAgent), notes)
   },
 }
 
-export function available({ candidates, at }: Occasion): readonly Candidate[] {
+export function findAvailable({ candidates, at }: PlanningContext): readonly AgentCandidate[] {
   return candidates.filter(
-    (candidate) => candidate.agent.enabled && !inFlight(candidate) && !isCoolingDown(candidate, at),
+    (candidate) => candidate.agent.enabled && !isInFlight(candidate) && !isCoolingDown(candidate, at),
   )
 }
 
-export const inFlight = ({ recent }: Candidate): boolean => recent[0] !== undefined && !isTerminal(recent[0].status)
+export const isInFlight = ({ recent }: AgentCandidate): boolean =>
+  recent[0] !== undefined && !isTerminal(recent[0].status)
 
 /** The cooldown applies after a success only; a failed agent may try again at once. */
-function isCoolingDown({ agent, recent }: Candidate, at: number): boolean {
+function isCoolingDown({ agent, recent }: AgentCandidate, at: number): boolean {
   const last = recent[0]
   return last?.status === 'done' && Date.parse(last.updated_at) + agent.cooldown > at
 }
 
-export const planned = ({ agent, due }: Candidate): Planned => ({
+export const planAgent = ({ agent, due }: AgentCandidate): PlannedDispatch => ({
   agent_id: agent.agent_id,
   reason: due ? 'its schedule' : 'every beat',
 })
 
-export function whyNobody({ candidates }: Occasion): string {
+export function describeIdle({ candidates }: PlanningContext): string {
   const enabled = candidates.filter(({ agent }) => agent.enabled)
   if (enabled.length === 0) return candidates.length === 0 ? 'no agent is due' : 'no agent is enabled'
-  const busy = enabled.filter((candidate) => inFlight(candidate) && describeWait(candidate) === undefined)
-  const coolingDown = enabled.filter((candidate) => !inFlight(candidate))
+  const busy = enabled.filter((candidate) => isInFlight(candidate) && describeWait(candidate) === undefined)
+  const coolingDown = enabled.filter((candidate) => !isInFlight(candidate))
   const waiting = enabled.flatMap((candidate) => describeWait(candidate) ?? [])
-  const names = (listed: readonly Candidate[]): string => listed.map(({ agent }) => agent.agent_id).join(', ')
+  const names = (listed: readonly AgentCandidate[]): string => listed.map(({ agent }) => agent.agent_id).join(', ')
   return [
     ...(busy.length > 0 ? [`still running: ${names(busy)}`] : []),
     ...(waiting.length > 0 ? [`waiting: ${waiting.join(', ')}`] : []),
@@ -53,9 +61,9 @@ export function whyNobody({ candidates }: Occasion): string {
 const MAX_REASON = 100
 
 /** What a parked dispatch waits for. */
-function describeWait({ agent, recent }: Candidate): string | undefined {
+function describeWait({ agent, recent }: AgentCandidate): string | undefined {
   const { status, wait } = recent[0] ?? {}
   if (status !== 'waiting' || !wait) return undefined
   const until = wait.until === null ? '' : `, until ${iso(wait.until)}`
-  return `${agent.agent_id} (${clipped(wait.reason, MAX_REASON)}${until})`
+  return `${agent.agent_id} (${clipText(wait.reason, MAX_REASON)}${until})`
 }

@@ -1,8 +1,8 @@
 /** Reads arguments in parentheses, `(key="text", other=[1, 2])`, with balanced quotes and brackets. */
 
 import type { Json } from '../../domain/json.ts'
-import { refuse } from './reading.ts'
-import { behindSpace, bracketEnd, matchAt, readJson } from './values.ts'
+import { refuseAnswer } from './reading.ts'
+import { findBracketEnd, matchAt, readJson, skipSpace } from './values.ts'
 
 interface ScanResult<T> {
   readonly value: T
@@ -12,23 +12,23 @@ interface ScanResult<T> {
 /** `from`: the opening parenthesis. */
 export function readArguments(text: string, from: number, tool: string): { args: string; end: number } {
   const args = new Map<string, Json>()
-  let at = behindSpace(text, from + 1)
+  let at = skipSpace(text, from + 1)
   while (text[at] !== ')') {
     const key = readKey(text, at, tool)
-    if (args.has(key.value)) refuse(`the call of ${tool} has the argument ${key.value} twice`)
-    const value = readValue(text, behindSpace(text, key.end), `${tool}(${key.value}=…)`)
+    if (args.has(key.value)) refuseAnswer(`the call of ${tool} has the argument ${key.value} twice`)
+    const value = readValue(text, skipSpace(text, key.end), `${tool}(${key.value}=…)`)
     args.set(key.value, value.value)
-    at = behindSpace(text, value.end)
-    if (text[at] === ',') at = behindSpace(text, at + 1)
-    else if (text[at] !== ')') refuse(argumentsFault(text, at, tool))
+    at = skipSpace(text, value.end)
+    if (text[at] === ',') at = skipSpace(text, at + 1)
+    else if (text[at] !== ')') refuseAnswer(argumentsFault(text, at, tool))
   }
   return { args: JSON.stringify(Object.fromEntries(args)), end: at + 1 }
 }
 
 function readKey(text: string, at: number, tool: string): ScanResult<string> {
   const key = text[at] === '"' ? readQuoted(text, at) : readBareKey(text, at)
-  const equals = key ? behindSpace(text, key.end) : at
-  if (!key || text[equals] !== '=') return refuse(argumentsFault(text, equals, tool))
+  const equals = key ? skipSpace(text, key.end) : at
+  if (!key || text[equals] !== '=') return refuseAnswer(argumentsFault(text, equals, tool))
   return { value: key.value, end: equals + 1 }
 }
 
@@ -41,13 +41,13 @@ function readValue(text: string, at: number, where: string): ScanResult<Json> {
   const char = text[at]
   if (char === '"' || char === "'") return readQuoted(text, at)
   if (char === '{' || char === '[') {
-    const end = bracketEnd(text, at)
+    const end = findBracketEnd(text, at)
     return { value: readJson(text.slice(at, end)), end }
   }
   const bare = matchAt(/[^\s,()[\]{}"'=]+/y, text, at) ?? ''
   const literal = LITERALS.get(bare)
   if (literal === undefined && !/^-?\d/.test(bare))
-    refuse(`${where}: text must be in quotes, other values must be JSON`)
+    refuseAnswer(`${where}: text must be in quotes, other values must be JSON`)
   return { value: literal === undefined ? readJson(bare) : literal, end: at + bare.length }
 }
 
@@ -80,9 +80,9 @@ function readQuoted(text: string, from: number): ScanResult<string> {
       value += String.fromCharCode(Number.parseInt(code, 16))
       i += 4
     } else if (`"'\\/`.includes(escaped)) value += escaped
-    else value += ESCAPES[escaped] ?? refuse(`\\${escaped} is not an escape; write \\\\ for a backslash`)
+    else value += ESCAPES[escaped] ?? refuseAnswer(`\\${escaped} is not an escape; write \\\\ for a backslash`)
   }
-  return refuse('the answer is incomplete: a quoted text is not closed; send it again in full')
+  return refuseAnswer('the answer is incomplete: a quoted text is not closed; send it again in full')
 }
 
 function argumentsFault(text: string, at: number, tool: string): string {

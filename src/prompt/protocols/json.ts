@@ -6,11 +6,11 @@
 
 import type { Json } from '../../domain/json.ts'
 import type { Parser } from '../../ports/parser.ts'
-import { type Found, nothingFound, parserOf, refuse } from './reading.ts'
+import { createParser, emptyParts, type ParsedParts, refuseAnswer } from './reading.ts'
 import { splitThinking, unwrapFence } from './surroundings.ts'
 import { toolList } from './tools.ts'
-import { bracketEnd, callOf, isObject, type JsonObject, plain, readJson } from './values.ts'
-import { partsBy, squashed, WORDS, type Words } from './words.ts'
+import { findBracketEnd, isObject, type JsonObject, jsonToText, readCallObject, readJson } from './values.ts'
+import { FIELD_NAMES, type FieldNames, normaliseFieldName, partFinder } from './words.ts'
 
 const INSTRUCTIONS = `Answer with one JSON object and nothing else.
 To use one or more tools, which run in this order:
@@ -20,9 +20,9 @@ To give the final answer, when the task is done:
 Never send actions and an answer together. The results come in the next message.
 You may note in "reflection" what you learnt from the last ones.`
 
-export function jsonParser(words: Words = WORDS): Parser {
-  const partOf = partsBy(words)
-  return parserOf(
+export function jsonParser(words: FieldNames = FIELD_NAMES): Parser {
+  const partOf = partFinder(words)
+  return createParser(
     'json',
     (tools) => `${INSTRUCTIONS}\n\n${toolList(tools)}`,
     (text) => {
@@ -34,47 +34,47 @@ export function jsonParser(words: Words = WORDS): Parser {
 }
 
 function onlyObject(text: string): JsonObject {
-  if (!text.includes('{')) refuse(`there is no JSON object in it; ${ONE_OBJECT_ONLY}`)
-  if (text.startsWith('[')) refuse(`it is a list; ${ONE_OBJECT_ONLY}`)
-  if (!text.startsWith('{')) refuse(`there is text before the JSON object; ${ONE_OBJECT_ONLY}`)
-  const end = bracketEnd(text, 0)
+  if (!text.includes('{')) refuseAnswer(`there is no JSON object in it; ${ONE_OBJECT_ONLY}`)
+  if (text.startsWith('[')) refuseAnswer(`it is a list; ${ONE_OBJECT_ONLY}`)
+  if (!text.startsWith('{')) refuseAnswer(`there is text before the JSON object; ${ONE_OBJECT_ONLY}`)
+  const end = findBracketEnd(text, 0)
   const after = text.slice(end).trim()
-  if (after.startsWith('{')) refuse('there is more than one JSON object in it; put all actions into one')
-  if (after !== '') refuse(`there is text after the JSON object; ${ONE_OBJECT_ONLY}`)
+  if (after.startsWith('{')) refuseAnswer('there is more than one JSON object in it; put all actions into one')
+  if (after !== '') refuseAnswer(`there is text after the JSON object; ${ONE_OBJECT_ONLY}`)
   const value = readJson(text.slice(0, end))
-  return isObject(value) ? value : refuse('it is not a JSON object')
+  return isObject(value) ? value : refuseAnswer('it is not a JSON object')
 }
 
 const ONE_OBJECT_ONLY = 'answer with one JSON object and nothing else'
 
-function readDecision(object: JsonObject, partOf: ReturnType<typeof partsBy>): Found {
-  const found = nothingFound()
+function readDecision(object: JsonObject, partOf: ReturnType<typeof partFinder>): ParsedParts {
+  const found = emptyParts()
   let mode: Json | undefined
   let actionKey: string | undefined
   for (const [key, value] of Object.entries(object)) {
     if (value === null) continue
     const part = partOf(key)
-    if (part === 'thought' || part === 'reflection') found[part].push(plain(value))
-    else if (part === 'final') found.finals.push(plain(value))
+    if (part === 'thought' || part === 'reflection') found[part].push(jsonToText(value))
+    else if (part === 'final') found.finals.push(jsonToText(value))
     else if (part === 'action') {
-      if (actionKey !== undefined) refuse(`it has "${actionKey}" and "${key}"; put all actions under "actions"`)
+      if (actionKey !== undefined) refuseAnswer(`it has "${actionKey}" and "${key}"; put all actions under "actions"`)
       actionKey = key
-      found.calls.push(...(isList(value) ? value : [value]).map(callOf))
-    } else if (squashed(key) === 'mode') mode = value
+      found.calls.push(...(isList(value) ? value : [value]).map(readCallObject))
+    } else if (normaliseFieldName(key) === 'mode') mode = value
   }
   checkMode(mode, found)
   return found
 }
 
 /** A declared mode is binding: an act without actions does not become an answer (case 23). */
-function checkMode(mode: Json | undefined, { calls, finals }: Found): void {
+function checkMode(mode: Json | undefined, { calls, finals }: ParsedParts): void {
   if (mode === undefined) return
   if (mode !== 'act' && mode !== 'final')
-    refuse(`mode is ${JSON.stringify(mode)}; expected "act" or "final", or no mode at all`)
+    refuseAnswer(`mode is ${JSON.stringify(mode)}; expected "act" or "final", or no mode at all`)
   if (mode === 'act' && calls.length === 0)
-    refuse('mode is "act", but there are no actions; send actions, or mode "final"')
+    refuseAnswer('mode is "act", but there are no actions; send actions, or mode "final"')
   if (mode === 'final' && finals.length === 0)
-    refuse('mode is "final", but there is no answer; send an answer, or mode "act"')
+    refuseAnswer('mode is "final", but there is no answer; send an answer, or mode "act"')
 }
 
 const isList = (value: Json): value is readonly Json[] => Array.isArray(value)

@@ -1,9 +1,9 @@
 /** The subset of XML that the XML protocol needs: opening tags, bodies, CDATA and entities. */
 
-import { refuse } from './reading.ts'
-import { behindSpace, matchAt } from './values.ts'
+import { refuseAnswer } from './reading.ts'
+import { matchAt, skipSpace } from './values.ts'
 
-export interface Opening {
+export interface OpeningTag {
   readonly attributes: ReadonlyMap<string, string>
   /** `<x/>`: no body. */
   readonly closed: boolean
@@ -11,17 +11,17 @@ export interface Opening {
 }
 
 /** `from`: after the tag's name. */
-export function readOpening(text: string, from: number, name: string): Opening {
+export function readOpeningTag(text: string, from: number, name: string): OpeningTag {
   const attributes = new Map<string, string>()
-  let at = behindSpace(text, from)
+  let at = skipSpace(text, from)
   for (;;) {
     const end = matchAt(/\/?>/y, text, at)
     if (end !== undefined) return { attributes, closed: end === '/>', end: at + end.length }
     const attribute = matchAt(/[\p{L}_][\p{L}\p{N}_-]*\s*=\s*(?:"[^"]*"|'[^']*')/uy, text, at)
-    if (attribute === undefined) return refuse(`the tag <${name}> is not complete; write <${name} key="value">`)
+    if (attribute === undefined) return refuseAnswer(`the tag <${name}> is not complete; write <${name} key="value">`)
     const equals = attribute.indexOf('=')
     const key = attribute.slice(0, equals).trim().toLowerCase()
-    if (attributes.has(key)) refuse(`the tag <${name}> has ${key} twice`)
+    if (attributes.has(key)) refuseAnswer(`the tag <${name}> has ${key} twice`)
     attributes.set(
       key,
       decodeEntities(
@@ -31,12 +31,12 @@ export function readOpening(text: string, from: number, name: string): Opening {
           .slice(1, -1),
       ),
     )
-    at = behindSpace(text, at + attribute.length)
+    at = skipSpace(text, at + attribute.length)
   }
 }
 
 /** Reads up to the first closing tag outside CDATA. A tag listed in `not` shows that this one was never closed. */
-export function readBody(
+export function readTagBody(
   text: string,
   from: number,
   name: string,
@@ -49,12 +49,13 @@ export function readBody(
   for (;;) {
     marks.lastIndex = at
     const mark = marks.exec(text)
-    if (!mark) return refuse(`the answer is incomplete: <${name}> is not closed; send it again in full`)
+    if (!mark) return refuseAnswer(`the answer is incomplete: <${name}> is not closed; send it again in full`)
     parts.push({ text: text.slice(at, mark.index), verbatim: false })
     if (mark[0].startsWith('</')) return { text: joinParts(parts), end: marks.lastIndex }
-    if (!mark[0].startsWith('<![')) refuse(`there is ${mark[0]} inside <${name}>; close it first, or use <![CDATA[…]]>`)
+    if (!mark[0].startsWith('<!['))
+      refuseAnswer(`there is ${mark[0]} inside <${name}>; close it first, or use <![CDATA[…]]>`)
     const end = text.indexOf(']]>', marks.lastIndex)
-    if (end < 0) return refuse('the answer is incomplete: a CDATA section is not closed; send it again in full')
+    if (end < 0) return refuseAnswer('the answer is incomplete: a CDATA section is not closed; send it again in full')
     parts.push({ text: text.slice(marks.lastIndex, end), verbatim: true })
     at = end + 3
   }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { ToolSpec } from '../../ports/model.ts'
-import type { Parsed, Parser } from '../../ports/parser.ts'
+import type { ParsedAnswer, Parser } from '../../ports/parser.ts'
 import { jsonParser } from './json.ts'
 import { PARSERS } from './protocols.ts'
 import { reactParser } from './react.ts'
-import { WORDS } from './words.ts'
+import { FIELD_NAMES } from './words.ts'
 import { xmlParser } from './xml.ts'
 
 const json = jsonParser()
@@ -13,12 +13,12 @@ const react = reactParser()
 const xml = xmlParser()
 
 /** Calls without their ids, arguments as values. */
-function calls(parsed: Parsed): unknown[] {
+function calls(parsed: ParsedAnswer): unknown[] {
   assert.equal(parsed.kind, 'said', JSON.stringify(parsed))
   return parsed.kind === 'said' ? parsed.calls.map(({ tool, args }) => [tool, JSON.parse(args)]) : []
 }
 
-function answer(parsed: Parsed): string {
+function answer(parsed: ParsedAnswer): string {
   assert.deepEqual(calls(parsed), [])
   return parsed.kind === 'said' ? parsed.text : ''
 }
@@ -29,7 +29,7 @@ function assertFault(parser: Parser, text: string, reason: RegExp): void {
   assert.match(parsed.kind === 'fault' ? parsed.reason : '', reason)
 }
 
-function notes(parsed: Parsed): unknown {
+function notes(parsed: ParsedAnswer): unknown {
   return parsed.kind === 'said' ? parsed.notes : undefined
 }
 
@@ -96,7 +96,7 @@ describe('Q11: every text protocol', () => {
 
   it('case 25: thought and reflection are kept, also with names defined by the author', () => {
     const expected = { thought: 'because', reflection: 'it failed' }
-    const own = { ...WORDS, thought: ['grund'], reflection: ['反思'], action: ['tu'] }
+    const own = { ...FIELD_NAMES, thought: ['grund'], reflection: ['反思'], action: ['tu'] }
     for (const parsed of [
       json.parse('{"Thinking": "because", "reflection": "it failed", "action": {"name": "ls"}}'),
       react.parse('Rationale: because\nReflection： it failed\nAction: ls()'),

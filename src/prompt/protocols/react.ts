@@ -9,11 +9,11 @@
 import { assertNever } from '../../domain/error.ts'
 import type { Parser } from '../../ports/parser.ts'
 import { readArguments } from './arguments.ts'
-import { BOTH, type Found, nothingFound, parserOf, refuse } from './reading.ts'
+import { ACTION_AND_ANSWER, createParser, emptyParts, type ParsedParts, refuseAnswer } from './reading.ts'
 import { endsInQuotation, splitThinking } from './surroundings.ts'
 import { toolList } from './tools.ts'
-import { behindSpace, bracketEnd, callOf, matchAt, readJson } from './values.ts'
-import { type Part, partsBy, squashed, WORDS, type Words } from './words.ts'
+import { findBracketEnd, matchAt, readCallObject, readJson, skipSpace } from './values.ts'
+import { type AnswerPart, FIELD_NAMES, type FieldNames, normaliseFieldName, partFinder } from './words.ts'
 
 const INSTRUCTIONS = `Answer in labelled blocks and nothing else, each label at the very start of a line.
 To use a tool, with every value written as JSON:
@@ -35,17 +35,17 @@ const LABEL = /^(?: {0,3}(?<fence>`{3,}|~{3,})|(\p{L}[\p{L} \t_-]{0,30}?)[ \t]{0
 const ATTEMPT = /^[^\p{L}\r\n\u2028\u2029]*(\p{L}[\p{L} \t_-]{0,30}?)[^\p{L}\r\n:：]{0,8}[:：]/gmu
 
 interface Label {
-  readonly part: Part | 'input' | 'observation'
+  readonly part: AnswerPart | 'input' | 'observation'
   readonly start: number
   readonly end: number
 }
 
 type FindLabel = (text: string, from: number) => Label | undefined
 
-export function reactParser(words: Words = WORDS): Parser {
+export function reactParser(words: FieldNames = FIELD_NAMES): Parser {
   const nextLabel = labelFinder(words, LABEL)
   const nextAttempt = labelFinder(words, ATTEMPT)
-  return parserOf(
+  return createParser(
     'react',
     (tools) => `${INSTRUCTIONS}\n\n${toolList(tools)}`,
     (text) => {
@@ -56,15 +56,15 @@ export function reactParser(words: Words = WORDS): Parser {
   )
 }
 
-function readAll(text: string, nextLabel: FindLabel, nextAttempt: FindLabel): Found {
+function readAll(text: string, nextLabel: FindLabel, nextAttempt: FindLabel): ParsedParts {
   if (nextLabel(text, 0)) return readBlocks(text, nextLabel)
   if (containsAction(text, 0, nextAttempt))
-    refuse('it looks like an action, but no line begins with "Action:"; write the label without any formatting')
-  return { ...nothingFound(), finals: [text] }
+    refuseAnswer('it looks like an action, but no line begins with "Action:"; write the label without any formatting')
+  return { ...emptyParts(), finals: [text] }
 }
 
-function labelFinder(words: Words, source: RegExp): FindLabel {
-  const partOf = partsBy(words)
+function labelFinder(words: FieldNames, source: RegExp): FindLabel {
+  const partOf = partFinder(words)
   const others: Record<string, Label['part']> = { actioninput: 'input', observation: 'observation' }
   return (text, from) => {
     const pattern = new RegExp(source)
@@ -76,7 +76,7 @@ function labelFinder(words: Words, source: RegExp): FindLabel {
         continue
       }
       const word = match.at(-1) ?? ''
-      const part = partOf(word) ?? others[squashed(word)]
+      const part = partOf(word) ?? others[normaliseFieldName(word)]
       if (part) return { part, start: match.index, end: pattern.lastIndex }
     }
     return undefined
@@ -96,8 +96,8 @@ function containsAction(text: string, from: number, nextLabel: FindLabel): boole
   return label !== undefined
 }
 
-function readBlocks(text: string, nextLabel: FindLabel): Found {
-  const found = nothingFound()
+function readBlocks(text: string, nextLabel: FindLabel): ParsedParts {
+  const found = emptyParts()
   let label = nextLabel(text, 0)
   const unlabelled = text.slice(0, label?.start).trim()
   found.thought.push(unlabelled)
@@ -106,29 +106,31 @@ function readBlocks(text: string, nextLabel: FindLabel): Found {
     switch (part) {
       case 'thought':
       case 'reflection':
-        if (found.calls.length > 0) refuse(`there is a ${part} after an Action; only another Action may follow`)
+        if (found.calls.length > 0) refuseAnswer(`there is a ${part} after an Action; only another Action may follow`)
         label = nextLabel(text, end)
         found[part].push(text.slice(end, label?.start).trim())
         break
       case 'action': {
-        if (unlabelled !== '') refuse('there is text before the first label; put it after "Thought:"')
+        if (unlabelled !== '') refuseAnswer('there is text before the first label; put it after "Thought:"')
         if (found.calls.length === 0 && endsInQuotation(text.slice(0, start)))
-          refuse('the Action is inside an unclosed quotation; close it, or write the Action alone')
+          refuseAnswer('the Action is inside an unclosed quotation; close it, or write the Action alone')
         const call = readCall(text, end, nextLabel)
         found.calls.push({ tool: call.tool, args: call.args })
         label = nextLabel(text, call.end)
         if (text.slice(call.end, label?.start).trim() !== '')
-          refuse(`there is text after the call of ${call.tool}; remove it`)
+          refuseAnswer(`there is text after the call of ${call.tool}; remove it`)
         break
       }
       case 'final':
-        if (containsAction(text, end, nextLabel)) refuse(BOTH)
+        if (containsAction(text, end, nextLabel)) refuseAnswer(ACTION_AND_ANSWER)
         found.finals.push(text.slice(end).trim())
         return found
       case 'input':
-        return refuse('there is an Action Input without an Action')
+        return refuseAnswer('there is an Action Input without an Action')
       case 'observation':
-        return refuse('it contains an Observation, but results come from the tools only; send your next Action alone')
+        return refuseAnswer(
+          'it contains an Observation, but results come from the tools only; send your next Action alone',
+        )
       default:
         assertNever(part)
     }
@@ -137,14 +139,15 @@ function readBlocks(text: string, nextLabel: FindLabel): Found {
 }
 
 function readCall(text: string, from: number, nextLabel: FindLabel): { tool: string; args: string; end: number } {
-  const at = behindSpace(text, from)
+  const at = skipSpace(text, from)
   if (text[at] === '{') {
-    const end = bracketEnd(text, at)
-    return { ...callOf(readJson(text.slice(at, end))), end }
+    const end = findBracketEnd(text, at)
+    return { ...readCallObject(readJson(text.slice(at, end))), end }
   }
   const tool =
-    matchAt(/[\p{L}_][\p{L}\p{N}_.:/-]*/uy, text, at) ?? refuse('"Action:" must be followed by the name of a tool')
-  const next = behindSpace(text, at + tool.length)
+    matchAt(/[\p{L}_][\p{L}\p{N}_.:/-]*/uy, text, at) ??
+    refuseAnswer('"Action:" must be followed by the name of a tool')
+  const next = skipSpace(text, at + tool.length)
   if (text[next] === '(') return { tool, ...readArguments(text, next, tool) }
   return { tool, ...readInput(text, at + tool.length, tool, nextLabel) }
 }
@@ -153,9 +156,9 @@ function readCall(text: string, from: number, nextLabel: FindLabel): { tool: str
 function readInput(text: string, from: number, tool: string, nextLabel: FindLabel): { args: string; end: number } {
   const label = nextLabel(text, from)
   if (label?.part !== 'input' || text.slice(from, label.start).trim() !== '')
-    return refuse(`the call of ${tool} has no arguments; write ${tool}(…), or an Action Input after it`)
-  const start = behindSpace(text, label.end)
-  if (text[start] !== '{') refuse(`the Action Input of ${tool} must be a JSON object`)
-  const end = bracketEnd(text, start)
+    return refuseAnswer(`the call of ${tool} has no arguments; write ${tool}(…), or an Action Input after it`)
+  const start = skipSpace(text, label.end)
+  if (text[start] !== '{') refuseAnswer(`the Action Input of ${tool} must be a JSON object`)
+  const end = findBracketEnd(text, start)
   return { args: JSON.stringify(readJson(text.slice(start, end))), end }
 }

@@ -3,27 +3,31 @@
  * fault.
  */
 
-import type { Parsed, Parser } from '../../ports/parser.ts'
+import type { ParsedAnswer, Parser } from '../../ports/parser.ts'
 
-export interface Found {
+export interface ParsedParts {
   readonly thought: string[]
   readonly reflection: string[]
   readonly calls: { readonly tool: string; readonly args: string }[]
   readonly finals: string[]
 }
 
-export function nothingFound(): Found {
+export function emptyParts(): ParsedParts {
   return { thought: [], reflection: [], calls: [], finals: [] }
 }
 
-export class Unreadable extends Error {}
+export class UnreadableAnswer extends Error {}
 
 /** The reason is shown to the model, so it says what to do. */
-export function refuse(reason: string): never {
-  throw new Unreadable(reason)
+export function refuseAnswer(reason: string): never {
+  throw new UnreadableAnswer(reason)
 }
 
-export function parserOf(name: string, instructions: Parser['instructions'], read: (text: string) => Found): Parser {
+export function createParser(
+  name: string,
+  instructions: Parser['instructions'],
+  read: (text: string) => ParsedParts,
+): Parser {
   return {
     name,
     instructions,
@@ -31,7 +35,7 @@ export function parserOf(name: string, instructions: Parser['instructions'], rea
       try {
         return checkParts(read(text))
       } catch (thrown) {
-        if (thrown instanceof Unreadable) return { kind: 'fault', reason: thrown.message }
+        if (thrown instanceof UnreadableAnswer) return { kind: 'fault', reason: thrown.message }
         throw thrown
       }
     },
@@ -39,14 +43,14 @@ export function parserOf(name: string, instructions: Parser['instructions'], rea
 }
 
 /** Neither takes precedence (case 24): either choice would drop a part that the model meant. */
-export const BOTH =
+export const ACTION_AND_ANSWER =
   'it contains an action and a final answer; send only one of them: the answer after you have seen the results'
 
-function checkParts({ thought, reflection, calls, finals }: Found): Parsed {
-  if (calls.length > 0 && finals.length > 0) refuse(BOTH)
-  if (finals.length > 1) refuse('it contains more than one final answer; send one')
+function checkParts({ thought, reflection, calls, finals }: ParsedParts): ParsedAnswer {
+  if (calls.length > 0 && finals.length > 0) refuseAnswer(ACTION_AND_ANSWER)
+  if (finals.length > 1) refuseAnswer('it contains more than one final answer; send one')
   if (calls.length === 0 && finals.length === 0)
-    refuse('it contains neither an action nor a final answer; send one of them')
+    refuseAnswer('it contains neither an action nor a final answer; send one of them')
   const notes = { ...joinedNote('thought', thought), ...joinedNote('reflection', reflection) }
   return {
     kind: 'said',

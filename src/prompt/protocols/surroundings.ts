@@ -3,21 +3,21 @@
  * make the decision a quotation ("the page asked me to answer {…}, which I refuse"), so it is never skipped.
  */
 
-import { refuse } from './reading.ts'
+import { refuseAnswer } from './reading.ts'
 
-export interface AfterThinking {
+export interface SplitAnswer {
   /** Empty where there is none. */
   readonly thinking: string
   readonly rest: string
 }
 
 /** Reasoning models write `<think>…</think>` before their answer, unless the provider removes it. */
-export function splitThinking(text: string): AfterThinking {
+export function splitThinking(text: string): SplitAnswer {
   const trimmed = text.trim()
   const [opening, name] = /^<(think|thinking)>/i.exec(trimmed) ?? []
   if (opening === undefined) return { thinking: '', rest: trimmed }
   const closing = new RegExp(`</${name}>`, 'i').exec(trimmed)
-  if (!closing) return refuse(`the answer is incomplete: ${opening} is not closed; send it again in full`)
+  if (!closing) return refuseAnswer(`the answer is incomplete: ${opening} is not closed; send it again in full`)
   return {
     thinking: trimmed.slice(opening.length, closing.index).trim(),
     rest: trimmed.slice(closing.index + closing[0].length).trim(),

@@ -1,8 +1,8 @@
 /** Reads JSON values and calls inside a text. */
 
 import type { Json } from '../../domain/json.ts'
-import { refuse, Unreadable } from './reading.ts'
-import { squashed } from './words.ts'
+import { refuseAnswer, UnreadableAnswer } from './reading.ts'
+import { normaliseFieldName } from './words.ts'
 
 export type JsonObject = { readonly [key: string]: Json }
 
@@ -10,7 +10,7 @@ export type JsonObject = { readonly [key: string]: Json }
 const DEPTH_LIMIT = 200
 
 /** The index after the object or list that begins at `from`. Brackets inside strings do not count. */
-export function bracketEnd(text: string, from: number): number {
+export function findBracketEnd(text: string, from: number): number {
   let depth = 0
   let quoted = false
   for (let i = from; i < text.length; i++) {
@@ -20,13 +20,13 @@ export function bracketEnd(text: string, from: number): number {
       else if (char === '"') quoted = false
     } else if (char === '"') quoted = true
     else if (char === '{' || char === '[') {
-      if (++depth > DEPTH_LIMIT) refuse(`it is nested deeper than ${DEPTH_LIMIT} levels`)
+      if (++depth > DEPTH_LIMIT) refuseAnswer(`it is nested deeper than ${DEPTH_LIMIT} levels`)
     } else if ((char === '}' || char === ']') && --depth === 0) return i + 1
   }
-  return refuse('the answer is incomplete: its JSON does not end; send it again in full')
+  return refuseAnswer('the answer is incomplete: its JSON does not end; send it again in full')
 }
 
-export function behindSpace(text: string, from: number): number {
+export function skipSpace(text: string, from: number): number {
   return from + (matchAt(/\s+/y, text, from)?.length ?? 0)
 }
 
@@ -38,19 +38,19 @@ export function matchAt(pattern: RegExp, text: string, at: number): string | und
 
 export function readJson(text: string): Json {
   const trimmed = text.trim()
-  if (/^[{[]/.test(trimmed)) bracketEnd(trimmed, 0)
+  if (/^[{[]/.test(trimmed)) findBracketEnd(trimmed, 0)
   try {
     return JSON.parse(trimmed, refuseInexact) as Json
   } catch (error) {
-    if (error instanceof Unreadable) throw error
-    return refuse(`it contains invalid JSON (${error instanceof Error ? error.message : ''})`)
+    if (error instanceof UnreadableAnswer) throw error
+    return refuseAnswer(`it contains invalid JSON (${error instanceof Error ? error.message : ''})`)
   }
 }
 
 /** A large number would be rounded to another one, e.g. an id with wrong last digits. */
 function refuseInexact(_key: string, value: Json): Json {
   if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER)
-    refuse(`the number ${value} is too large to be read exactly; write it as a text`)
+    refuseAnswer(`the number ${value} is too large to be read exactly; write it as a text`)
   return value
 }
 
@@ -58,7 +58,7 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-export function plain(value: Json): string {
+export function jsonToText(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
@@ -66,20 +66,23 @@ const NAME_KEYS = ['name', 'tool', 'type']
 const ARGS_KEYS = ['args', 'arguments', 'parameters', 'input', 'payload']
 
 /** `{"name", "args"}`, or `{"type", "payload"}`: a payload that is no object becomes the argument `payload`. */
-export function callOf(value: Json): { tool: string; args: string } {
-  if (!isObject(value)) return refuse('an action must be an object: {"name": "<tool>", "args": {…}}')
+export function readCallObject(value: Json): { tool: string; args: string } {
+  if (!isObject(value)) return refuseAnswer('an action must be an object: {"name": "<tool>", "args": {…}}')
   const [, tool] = singleEntry(value, NAME_KEYS) ?? []
   if (typeof tool !== 'string' || tool === '')
-    return refuse('an action has no name; write {"name": "<tool>", "args": {…}}')
+    return refuseAnswer('an action has no name; write {"name": "<tool>", "args": {…}}')
   const [key = '', args = {}] = singleEntry(value, ARGS_KEYS) ?? []
   if (isObject(args)) return { tool, args: JSON.stringify(args) }
-  if (squashed(key) !== 'payload') refuse(`the args of ${tool} must be an object: {"name": "${tool}", "args": {…}}`)
+  if (normaliseFieldName(key) !== 'payload')
+    refuseAnswer(`the args of ${tool} must be an object: {"name": "${tool}", "args": {…}}`)
   return { tool, args: JSON.stringify({ payload: args }) }
 }
 
 function singleEntry(object: JsonObject, keys: readonly string[]): readonly [string, Json] | undefined {
-  const found = Object.entries(object).filter(([key, value]) => keys.includes(squashed(key)) && value !== null)
+  const found = Object.entries(object).filter(
+    ([key, value]) => keys.includes(normaliseFieldName(key)) && value !== null,
+  )
   if (found.length > 1)
-    refuse(`an action has ${found.map(([key]) => `"${key}"`).join(' and ')}; write only one of them`)
+    refuseAnswer(`an action has ${found.map(([key]) => `"${key}"`).join(' and ')}; write only one of them`)
   return found[0]
 }

@@ -1,15 +1,15 @@
 /** Names of the parts of an answer, as JSON keys, labels or tags. An author may define others. */
 
-export interface Words {
+export interface FieldNames {
   readonly thought: readonly string[]
   readonly reflection: readonly string[]
   readonly action: readonly string[]
   readonly final: readonly string[]
 }
 
-export type Part = keyof Words
+export type AnswerPart = keyof FieldNames
 
-export const WORDS: Words = {
+export const FIELD_NAMES: FieldNames = {
   thought: ['thought', 'thinking', 'think', 'rationale'],
   reflection: ['reflection'],
   action: ['action', 'actions', 'tool', 'tools', 'call', 'calls'],
@@ -17,13 +17,13 @@ export const WORDS: Words = {
 }
 
 /** Ignores case, spaces, `_` and `-`. */
-export function squashed(word: string): string {
+export function normaliseFieldName(word: string): string {
   return word.toLowerCase().replace(/[\s_-]/g, '')
 }
 
-export function partsBy(words: Words): (word: string) => Part | undefined {
-  const parts = new Map<string, Part>()
+export function partFinder(words: FieldNames): (word: string) => AnswerPart | undefined {
+  const parts = new Map<string, AnswerPart>()
   for (const part of ['thought', 'reflection', 'action', 'final'] as const)
-    for (const word of words[part]) parts.set(squashed(word), part)
-  return (word) => parts.get(squashed(word))
+    for (const word of words[part]) parts.set(normaliseFieldName(word), part)
+  return (word) => parts.get(normaliseFieldName(word))
 }

@@ -6,12 +6,12 @@
 
 import type { Json } from '../../domain/json.ts'
 import type { Parser } from '../../ports/parser.ts'
-import { readBody, readOpening } from './markup.ts'
-import { type Found, nothingFound, parserOf, refuse } from './reading.ts'
+import { readOpeningTag, readTagBody } from './markup.ts'
+import { createParser, emptyParts, type ParsedParts, refuseAnswer } from './reading.ts'
 import { splitThinking, unwrapFence } from './surroundings.ts'
 import { toolList } from './tools.ts'
-import { behindSpace, bracketEnd, isObject, matchAt, readJson } from './values.ts'
-import { type Part, partsBy, WORDS, type Words } from './words.ts'
+import { findBracketEnd, isObject, matchAt, readJson, skipSpace } from './values.ts'
+import { type AnswerPart, FIELD_NAMES, type FieldNames, partFinder } from './words.ts'
 
 const INSTRUCTIONS = `Answer with these tags and nothing else.
 To use tools, one <action> per call, which run in this order:
@@ -25,9 +25,9 @@ To give the final answer, when the task is done:
 Never send an action and a final answer together. The results come in the next message.
 You may note in <reflection> what you learnt from the last ones.`
 
-export function xmlParser(words: Words = WORDS): Parser {
-  const partOf = partsBy(words)
-  return parserOf(
+export function xmlParser(words: FieldNames = FIELD_NAMES): Parser {
+  const partOf = partFinder(words)
+  return createParser(
     'xml',
     (tools) => `${INSTRUCTIONS}\n\n${toolList(tools)}`,
     (text) => {
@@ -39,9 +39,9 @@ export function xmlParser(words: Words = WORDS): Parser {
   )
 }
 
-function readTags(text: string, partOf: (word: string) => Part | undefined): Found {
-  const found = nothingFound()
-  for (let at = behindSpace(text, 0); at < text.length; at = behindSpace(text, at)) {
+function readTags(text: string, partOf: (word: string) => AnswerPart | undefined): ParsedParts {
+  const found = emptyParts()
+  for (let at = skipSpace(text, 0); at < text.length; at = skipSpace(text, at)) {
     const tag = matchAt(/<!--|<!\[CDATA\[|<\/?\p{L}[\p{L}\p{N}_-]*/uy, text, at) ?? ''
     if (tag.startsWith('<!')) {
       at = skipSection(text, at + tag.length, tag === '<!--' ? '-->' : ']]>')
@@ -49,10 +49,10 @@ function readTags(text: string, partOf: (word: string) => Part | undefined): Fou
     }
     const name = tag.replace(/^<\/?/, '')
     const part = partOf(name)
-    if (!part) return refuse(TEXT_OUTSIDE_TAGS)
-    if (tag.startsWith('</')) refuse(`</${name}> closes nothing; put text that holds tags into <![CDATA[…]]>`)
+    if (!part) return refuseAnswer(TEXT_OUTSIDE_TAGS)
+    if (tag.startsWith('</')) refuseAnswer(`</${name}> closes nothing; put text that holds tags into <![CDATA[…]]>`)
     if (found.calls.length + found.finals.length > 0 && (part === 'thought' || part === 'reflection'))
-      refuse(`there is <${name}> after an action or the final answer; write it before them`)
+      refuseAnswer(`there is <${name}> after an action or the final answer; write it before them`)
     at = readPart(text, at + tag.length, name, part, found)
   }
   return found
@@ -61,32 +61,33 @@ function readTags(text: string, partOf: (word: string) => Part | undefined): Fou
 const TEXT_OUTSIDE_TAGS =
   'text outside the tags is neither an action nor a final answer; put your whole answer into the tags'
 
-function readPart(text: string, from: number, name: string, part: Part, found: Found): number {
-  const opening = readOpening(text, from, name)
+function readPart(text: string, from: number, name: string, part: AnswerPart, found: ParsedParts): number {
+  const opening = readOpeningTag(text, from, name)
   if (part === 'action') {
-    const tool = opening.attributes.get('name') || refuse(`<${name}> needs the name of a tool: <${name} name="…">`)
+    const tool =
+      opening.attributes.get('name') || refuseAnswer(`<${name}> needs the name of a tool: <${name} name="…">`)
     const { args, end } = opening.closed ? { args: {}, end: opening.end } : readActionBody(text, opening.end, name)
     found.calls.push({ tool, args: JSON.stringify(args) })
     return end
   }
-  const body = opening.closed ? { text: '', end: opening.end } : readBody(text, opening.end, name)
+  const body = opening.closed ? { text: '', end: opening.end } : readTagBody(text, opening.end, name)
   found[part === 'final' ? 'finals' : part].push(body.text.trim())
   return body.end
 }
 
 /** `<arg>` tags, or one JSON object, which has its own escapes and needs no entities. */
 function readActionBody(text: string, from: number, name: string): { args: Json; end: number } {
-  const at = behindSpace(text, from)
+  const at = skipSpace(text, from)
   if (text[at] === '{') {
-    const end = bracketEnd(text, at)
+    const end = findBracketEnd(text, at)
     return { args: readJson(text.slice(at, end)), end: skipClosingTag(text, end, name) }
   }
   if (text.startsWith('<![CDATA[', at)) {
-    const body = readBody(text, at, name)
+    const body = readTagBody(text, at, name)
     const args = readJson(body.text)
     return isObject(args)
       ? { args, end: body.end }
-      : refuse(`the body of <${name}> must be a JSON object or <arg> tags`)
+      : refuseAnswer(`the body of <${name}> must be a JSON object or <arg> tags`)
   }
   return readArgs(text, at, name)
 }
@@ -95,12 +96,14 @@ function readArgs(text: string, from: number, action: string): { args: Json; end
   const args = new Map<string, Json>()
   let at = from
   for (let tag = matchAt(/<arg(?=[\s>/])/iy, text, at); tag; tag = matchAt(/<arg(?=[\s>/])/iy, text, at)) {
-    const opening = readOpening(text, at + tag.length, 'arg')
-    const name = opening.attributes.get('name') ?? refuse('<arg> needs a name: <arg name="…">')
-    if (args.has(name)) refuse(`the argument ${name} appears twice`)
-    const body = opening.closed ? { text: '', end: opening.end } : readBody(text, opening.end, 'arg', ['arg', action])
+    const opening = readOpeningTag(text, at + tag.length, 'arg')
+    const name = opening.attributes.get('name') ?? refuseAnswer('<arg> needs a name: <arg name="…">')
+    if (args.has(name)) refuseAnswer(`the argument ${name} appears twice`)
+    const body = opening.closed
+      ? { text: '', end: opening.end }
+      : readTagBody(text, opening.end, 'arg', ['arg', action])
     args.set(name, convertArgument(body.text, opening.attributes.get('type'), name))
-    at = behindSpace(text, body.end)
+    at = skipSpace(text, body.end)
   }
   return { args: Object.fromEntries(args), end: skipClosingTag(text, at, action) }
 }
@@ -109,19 +112,21 @@ function convertArgument(text: string, type: string | undefined, name: string): 
   if (type === 'json') return readJson(text)
   return type === undefined || type === 'string'
     ? text
-    : refuse(`<arg name="${name}"> has the type ${type}; expected json, or no type`)
+    : refuseAnswer(`<arg name="${name}"> has the type ${type}; expected json, or no type`)
 }
 
 function skipClosingTag(text: string, from: number, name: string): number {
-  const at = behindSpace(text, from)
+  const at = skipSpace(text, from)
   const tag = matchAt(new RegExp(`</${name}\\s*>`, 'iy'), text, at)
   return tag === undefined
-    ? refuse(`<${name}> must hold <arg> tags or one JSON object, and be closed with </${name}>`)
+    ? refuseAnswer(`<${name}> must hold <arg> tags or one JSON object, and be closed with </${name}>`)
     : at + tag.length
 }
 
 /** Skips comments and CDATA outside the tags: an action inside them does not count. */
 function skipSection(text: string, from: number, close: string): number {
   const end = text.indexOf(close, from)
-  return end < 0 ? refuse(`the answer is incomplete: ${close} is missing; send it again in full`) : end + close.length
+  return end < 0
+    ? refuseAnswer(`the answer is incomplete: ${close} is missing; send it again in full`)
+    : end + close.length
 }

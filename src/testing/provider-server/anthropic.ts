@@ -1,9 +1,9 @@
 /** Anthropic's Messages format. Pure. */
 
 import type { ChatRequest } from './script.ts'
-import { pieces, type Said, type Wire } from './wire.ts'
+import { type ScriptedReply, splitPieces, type WireFormat } from './wire.ts'
 
-export const anthropicWire: Wire = {
+export const anthropicFormat: WireFormat = {
   jsonBody: (answer, request, id) =>
     JSON.stringify({
       ...head(answer, request, id),
@@ -28,7 +28,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 const stopReason = (finish: string | null): string | null => (finish === null ? null : (REASONS[finish] ?? finish))
 
-const head = (_: Said, { model }: ChatRequest, id: string) => ({
+const head = (_: ScriptedReply, { model }: ChatRequest, id: string) => ({
   id,
   type: 'message',
   role: 'assistant',
@@ -36,7 +36,7 @@ const head = (_: Said, { model }: ChatRequest, id: string) => ({
   stop_sequence: null,
 })
 
-const formatUsage = ({ usage }: Said) => ({
+const formatUsage = ({ usage }: ScriptedReply) => ({
   input_tokens: usage.input_tokens - usage.cached_tokens,
   output_tokens: usage.output_tokens,
   cache_read_input_tokens: usage.cached_tokens,
@@ -52,7 +52,7 @@ function parseInput(args: string): unknown {
   }
 }
 
-function contentBlocks({ text, reasoning, calls }: Said): object[] {
+function contentBlocks({ text, reasoning, calls }: ScriptedReply): object[] {
   return [
     ...(reasoning === undefined
       ? []
@@ -66,7 +66,7 @@ const fakeSignature = (reasoning: string): string => `signed(${reasoning.length}
 
 const event = (type: string, data: object): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`
 
-function sseEvents(answer: Said, request: ChatRequest, id: string): string[] {
+function sseEvents(answer: ScriptedReply, request: ChatRequest, id: string): string[] {
   const delta = (index: number, part: object) => event('content_block_delta', { index, delta: part })
   const block = (index: number, start: object, deltas: readonly object[]) => [
     event('content_block_start', { index, content_block: start }),
@@ -80,7 +80,7 @@ function sseEvents(answer: Said, request: ChatRequest, id: string): string[] {
           {
             start: { type: 'thinking', thinking: '', signature: '' },
             deltas: [
-              ...pieces(reasoning).map((thinking) => ({ type: 'thinking_delta', thinking })),
+              ...splitPieces(reasoning).map((thinking) => ({ type: 'thinking_delta', thinking })),
               { type: 'signature_delta', signature: fakeSignature(reasoning) },
             ],
           },
@@ -90,12 +90,12 @@ function sseEvents(answer: Said, request: ChatRequest, id: string): string[] {
       : [
           {
             start: { type: 'text', text: '' },
-            deltas: pieces(text).map((piece) => ({ type: 'text_delta', text: piece })),
+            deltas: splitPieces(text).map((piece) => ({ type: 'text_delta', text: piece })),
           },
         ]),
     ...calls.map((call) => ({
       start: { type: 'tool_use', id: call.id, name: call.tool, input: {} },
-      deltas: pieces(call.args).map((partial_json) => ({ type: 'input_json_delta', partial_json })),
+      deltas: splitPieces(call.args).map((partial_json) => ({ type: 'input_json_delta', partial_json })),
     })),
   ]
   const events = [

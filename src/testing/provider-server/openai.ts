@@ -1,16 +1,16 @@
 /** OpenAI's Chat Completions format. Pure. */
 
 import type { ChatRequest } from './script.ts'
-import { pieces, type Said, type Wire } from './wire.ts'
+import { type ScriptedReply, splitPieces, type WireFormat } from './wire.ts'
 
-export const openAIWire: Wire = {
+export const openAIFormat: WireFormat = {
   jsonBody,
   sseEvents,
   errorBody: (type, message) => ({ error: { message, type, code: type } }),
   errorEvent: (type, message) => sseEvent({ error: { message, type, code: type } }),
 }
 
-function jsonBody(answer: Said, request: ChatRequest, id: string): string {
+function jsonBody(answer: ScriptedReply, request: ChatRequest, id: string): string {
   const message = {
     role: 'assistant',
     content: answer.text === '' ? null : answer.text,
@@ -24,16 +24,16 @@ function jsonBody(answer: Said, request: ChatRequest, id: string): string {
   })
 }
 
-function sseEvents(answer: Said, request: ChatRequest, id: string): string[] {
+function sseEvents(answer: ScriptedReply, request: ChatRequest, id: string): string[] {
   const chunk = (fields: object) => sseEvent({ ...head(request, id, 'chat.completion.chunk'), ...fields })
   const delta = (part: object) => chunk({ choices: [{ index: 0, delta: part, finish_reason: null }] })
   const events = [
     delta({ role: 'assistant', content: '' }),
-    ...pieces(answer.reasoning ?? '').map((piece) => delta({ reasoning_content: piece })),
-    ...pieces(answer.text).map((piece) => delta({ content: piece })),
+    ...splitPieces(answer.reasoning ?? '').map((piece) => delta({ reasoning_content: piece })),
+    ...splitPieces(answer.text).map((piece) => delta({ content: piece })),
     ...answer.calls.flatMap((call, index) => [
       delta({ tool_calls: [{ index, ...toolCall({ ...call, args: '' }) }] }),
-      ...pieces(call.args).map((piece) => delta({ tool_calls: [{ index, function: { arguments: piece } }] })),
+      ...splitPieces(call.args).map((piece) => delta({ tool_calls: [{ index, function: { arguments: piece } }] })),
     ]),
   ]
   if (answer.finish === null) return events
@@ -46,13 +46,13 @@ const sseEvent = (data: object): string => `data: ${JSON.stringify(data)}\n\n`
 
 const head = (request: ChatRequest, id: string, object: string) => ({ id, object, created: 0, model: request.model })
 
-const toolCall = ({ id, tool, args }: Said['calls'][number]) => ({
+const toolCall = ({ id, tool, args }: ScriptedReply['calls'][number]) => ({
   id,
   type: 'function',
   function: { name: tool, arguments: args },
 })
 
-const formatUsage = ({ usage }: Said) => ({
+const formatUsage = ({ usage }: ScriptedReply) => ({
   prompt_tokens: usage.input_tokens,
   completion_tokens: usage.output_tokens,
   total_tokens: usage.input_tokens + usage.output_tokens,

@@ -2,7 +2,7 @@
 
 import { assertNever } from '../../domain/error.ts'
 import type { ChatRequest, Fault, FaultName, Turn } from './script.ts'
-import { type Said, saidOf, type Wire } from './wire.ts'
+import { buildScriptedReply, type ScriptedReply, type WireFormat } from './wire.ts'
 
 export type Reply =
   /** No reply until the server closes. */
@@ -20,8 +20,8 @@ export type Reply =
       readonly ends: 'whole' | 'destroy' | 'stall'
     }
 
-export interface Asked {
-  readonly wire: Wire
+export interface ReplyContext {
+  readonly wire: WireFormat
   readonly request: ChatRequest
   readonly turn: number
   readonly id: string
@@ -31,8 +31,8 @@ const HUGE = 5_000_000
 /** Used by faults that need a call when the turn has none. It must never run. */
 const NEVER_RUN = { id: 'call_never', tool: 'bash', args: '{"command":"echo never > never.txt"}' }
 
-export function replyTo(context: Asked, turn: Turn, fault: Fault | undefined): Reply {
-  const answer = saidOf(turn, context.request, context.turn)
+export function buildReply(context: ReplyContext, turn: Turn, fault: Fault | undefined): Reply {
+  const answer = buildScriptedReply(turn, context.request, context.turn)
   if (!fault) return sendAnswer(context, answer)
   switch (fault.fault) {
     case '429':
@@ -93,10 +93,14 @@ type Distortion = Extract<
 >
 
 /** Answers that are complete but wrong. */
-function distort(answer: Said, fault: Distortion): Said {
+function distort(answer: ScriptedReply, fault: Distortion): ScriptedReply {
   const withOneCall = withCall(answer)
   const first = withOneCall.calls[0] ?? NEVER_RUN
-  const calls = (call: Said['calls'][number], finish = 'tool_calls') => ({ ...withOneCall, calls: [call], finish })
+  const calls = (call: ScriptedReply['calls'][number], finish = 'tool_calls') => ({
+    ...withOneCall,
+    calls: [call],
+    finish,
+  })
   switch (fault) {
     case 'unfinished':
       return { ...withOneCall, finish: null }
@@ -125,46 +129,46 @@ function distort(answer: Said, fault: Distortion): Said {
   }
 }
 
-const withCall = (answer: Said): Said =>
+const withCall = (answer: ScriptedReply): ScriptedReply =>
   answer.calls.length > 0 ? answer : { ...answer, calls: [NEVER_RUN], finish: 'tool_calls' }
 
-const renderBody = ({ wire, request, id }: Asked, answer: Said) => wire.jsonBody(answer, request, id)
-const renderEvents = ({ wire, request, id }: Asked, answer: Said) => wire.sseEvents(answer, request, id)
+const renderBody = ({ wire, request, id }: ReplyContext, answer: ScriptedReply) => wire.jsonBody(answer, request, id)
+const renderEvents = ({ wire, request, id }: ReplyContext, answer: ScriptedReply) => wire.sseEvents(answer, request, id)
 
-function sendAnswer(context: Asked, answer: Said): Reply {
+function sendAnswer(context: ReplyContext, answer: ScriptedReply): Reply {
   return context.request.stream
     ? streamReply(renderEvents(context, answer))
     : wholeReply('application/json', renderBody(context, answer))
 }
 
 /** Stops in the middle of the last call's arguments (streaming) or of the body; then the socket closes or stalls. */
-function breakAnswer(context: Asked, answer: Said, ends: 'destroy' | 'stall'): Reply {
+function breakAnswer(context: ReplyContext, answer: ScriptedReply, ends: 'destroy' | 'stall'): Reply {
   if (context.request.stream) return streamReply(eventsUntilMidCall(context, answer), ends)
   const body = renderBody(context, answer)
   return { ...wholeReply('application/json', body), pieces: [firstHalf(body)], ends }
 }
 
 /** Without streaming: a JSON body with half a call and no finish reason. */
-function cutClean(context: Asked, answer: Said): Reply {
+function cutClean(context: ReplyContext, answer: ScriptedReply): Reply {
   if (context.request.stream) return streamReply(eventsUntilMidCall(context, answer))
   const calls = answer.calls.map((call) => ({ ...call, args: firstHalf(call.args) }))
   return wholeReply('application/json', renderBody(context, { ...answer, calls, finish: null }))
 }
 
-function truncate(context: Asked, answer: Said): Reply {
+function truncate(context: ReplyContext, answer: ScriptedReply): Reply {
   const body = renderBody(context, answer)
   if (!context.request.stream) return wholeReply('application/json', firstHalf(body))
   return streamReply([...renderEvents(context, answer).slice(0, 1), `data: ${firstHalf(body)}\n\n`])
 }
 
-function errorChunk(context: Asked, answer: Said): Reply {
+function errorChunk(context: ReplyContext, answer: ScriptedReply): Reply {
   const error = ['api_error', 'the upstream server failed'] as const
   if (!context.request.stream) return wholeReply('application/json', JSON.stringify(context.wire.errorBody(...error)))
   return streamReply([...eventsUntilMidCall(context, answer), context.wire.errorEvent(...error)])
 }
 
 /** The events without the last piece of arguments. */
-const eventsUntilMidCall = (context: Asked, answer: Said): string[] => {
+const eventsUntilMidCall = (context: ReplyContext, answer: ScriptedReply): string[] => {
   const events = renderEvents(context, { ...answer, finish: null })
   const end = events.findLastIndex((event) => !event.includes('content_block_stop'))
   return events.slice(0, end)
@@ -172,7 +176,7 @@ const eventsUntilMidCall = (context: Asked, answer: Said): string[] => {
 
 const firstHalf = (text: string) => text.slice(0, Math.ceil(text.length / 2))
 
-function errorReply({ wire }: Asked, fault: Fault, status: number, type: string, message?: string): Reply {
+function errorReply({ wire }: ReplyContext, fault: Fault, status: number, type: string, message?: string): Reply {
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   if (fault.retry_after !== undefined) headers['retry-after'] = String(fault.retry_after)
   if (fault.retry_after_ms !== undefined) headers['retry-after-ms'] = String(fault.retry_after_ms)

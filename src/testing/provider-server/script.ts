@@ -73,7 +73,7 @@ const script = z.union([
 ])
 
 /** A list of turns, or `{ conversations: [{ match: 'substring of the first user message', turns }], turns }`. */
-export type Script = z.input<typeof script>
+export type ProviderScript = z.input<typeof script>
 export type ParsedScript = z.output<typeof script>
 export type Turn = z.output<typeof turn>
 export type Fault = z.output<typeof fault>
@@ -102,7 +102,7 @@ export function parseRequest(body: unknown): ChatRequest | undefined {
   return chatRequest.safeParse(body).data
 }
 
-export interface Place {
+export interface ScriptPosition {
   /** The first user message, which identifies a conversation. */
   readonly conversation: string
   /** The number of assistant messages so far. */
@@ -110,7 +110,7 @@ export interface Place {
 }
 
 /** Stateless, so that a resumed client gets the right next answer, also from a restarted server. */
-export function placeOf(request: ChatRequest): Place {
+export function findPosition(request: ChatRequest): ScriptPosition {
   const first = request.messages.find((message) => message.role === 'user')?.content ?? ''
   return {
     conversation: typeof first === 'string' ? first : first.map((part) => part.text ?? '').join(''),
@@ -121,7 +121,7 @@ export function placeOf(request: ChatRequest): Place {
 const FINAL_TURN: Turn = { text: 'Done.' }
 
 /** After the end: the last turn without its faults, or a final answer if that turn has calls and would never end. */
-export function turnAt(script: ParsedScript, position: Place): Turn {
+export function chooseTurn(script: ParsedScript, position: ScriptPosition): Turn {
   const matched = script.conversations.find(({ match }) => position.conversation.includes(match))
   const turns = matched?.turns ?? script.turns
   const last = turns.at(-1)

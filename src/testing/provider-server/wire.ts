@@ -2,7 +2,7 @@
 
 import type { ChatRequest, Turn } from './script.ts'
 
-export interface Said {
+export interface ScriptedReply {
   readonly text: string
   readonly reasoning?: string | undefined
   readonly calls: readonly { readonly id: string; readonly tool: string; readonly args: string }[]
@@ -11,7 +11,7 @@ export interface Said {
   readonly usage: { readonly input_tokens: number; readonly output_tokens: number; readonly cached_tokens: number }
 }
 
-export function saidOf(turn: Turn, request: ChatRequest, turnNumber: number): Said {
+export function buildScriptedReply(turn: Turn, request: ChatRequest, turnNumber: number): ScriptedReply {
   const text = turn.text ?? ''
   const calls = (turn.calls ?? []).map(({ id, tool, args }, index) => ({
     id: id ?? `call_${turnNumber}_${index}`,
@@ -30,17 +30,17 @@ export function saidOf(turn: Turn, request: ChatRequest, turnNumber: number): Sa
 const estimateTokens = (text: string) => Math.ceil(Buffer.byteLength(text) / 4)
 
 /** A wire format: answers as a JSON body or as server-sent events, and errors. */
-export interface Wire {
-  jsonBody(said: Said, request: ChatRequest, id: string): string
+export interface WireFormat {
+  jsonBody(said: ScriptedReply, request: ChatRequest, id: string): string
   /** One string per event. Without a finish reason, the final events are omitted. */
-  sseEvents(said: Said, request: ChatRequest, id: string): string[]
+  sseEvents(said: ScriptedReply, request: ChatRequest, id: string): string[]
   /** The body of an error response; `errorEvent` is an error inside a stream. */
   errorBody(type: string, message: string): object
   errorEvent(type: string, message: string): string
 }
 
 /** Splits even short texts, to detect readers that take the first piece for the whole. */
-export function pieces(text: string): string[] {
+export function splitPieces(text: string): string[] {
   const size = Math.min(Math.max(1, Math.ceil(text.length / 3)), 65_536)
   return Array.from({ length: Math.ceil(text.length / size) }, (_, i) => text.slice(i * size, (i + 1) * size))
 }

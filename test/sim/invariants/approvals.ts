@@ -1,6 +1,6 @@
 /** Approvals: nothing that has to be allowed is run without, each is answered once and used once, and what was allowed is done. */
 
-import { isAnswer } from '../../../src/domain/approval.ts'
+import { isApprovalAnswer } from '../../../src/domain/approval.ts'
 import type { Observation } from '../../../src/domain/observation.ts'
 import { sessionOf } from '../truth.ts'
 import type { World } from '../world.ts'
@@ -72,7 +72,9 @@ export function checkParked(
 
 /** One that nobody answered in time, or before its run ended, is told with whatever comes next. */
 export function canWait(observation: Observation): boolean {
-  return isAnswer(observation) && /"answer":"expired"|"reason":"the run ended: /.test(JSON.stringify(observation))
+  return (
+    isApprovalAnswer(observation) && /"answer":"expired"|"reason":"the run ended: /.test(JSON.stringify(observation))
+  )
 }
 
 /** With a run that is over goes what nobody has answered. `isInFlight`: of that session. */

@@ -1,7 +1,7 @@
 /** What a model is sent: asked only where it must be, well-formed, and never rewritten. */
 
 import type { Observation } from '../../../src/domain/observation.ts'
-import type { Message, ModelRequest } from '../../../src/ports/model.ts'
+import type { ModelMessage, ModelRequest } from '../../../src/ports/model.ts'
 import type { Life } from '../life.ts'
 import type { World } from '../world.ts'
 import type { SessionState } from './session.ts'
@@ -39,7 +39,7 @@ export class Conversations {
     if (open.requests > 1) world.counters.add('answer bought again after a crash')
   }
 
-  #checkPrefix(world: World, session: SessionState, turn: number, sent: readonly Message[]): void {
+  #checkPrefix(world: World, session: SessionState, turn: number, sent: readonly ModelMessage[]): void {
     const messages = sent.map((message) => JSON.stringify(message))
     const known = this.#sent.get(session.session_id)
     // From a cut on it is another conversation.
@@ -58,7 +58,11 @@ export class Conversations {
 }
 
 /** Nothing is acknowledged unseen: what is bound is shown, whole or with a mark that says what is left out. */
-function checkSeen(input: readonly Observation[], messages: readonly Message[], fail: (message: string) => void): void {
+function checkSeen(
+  input: readonly Observation[],
+  messages: readonly ModelMessage[],
+  fail: (message: string) => void,
+): void {
   const shown = messages.flatMap((message) => (message.role === 'user' ? [withoutQuotes(message.text)] : [])).join('\n')
   for (const observation of input) {
     const mark = observation.type === 'user_message' ? MARK.exec(observation.text)?.[0] : undefined
@@ -72,7 +76,7 @@ const withoutQuotes = (text: string): string => text.replaceAll(/<data (\w+) sum
 /** Of a message: the session it is for, and which one it is. Not where it is quoted: as the newest of those that have to wait. */
 const MARK = /(?<!")\bt\d+#(?:m\d+|w\d+m\d+)\b/
 
-function checkWellFormed(messages: readonly Message[], fail: (message: string) => void): void {
+function checkWellFormed(messages: readonly ModelMessage[], fail: (message: string) => void): void {
   const used = new Set<string>()
   const due = new Map<string, string>()
   const said = new Set<string>()

@@ -1,8 +1,8 @@
 /** Cycles: one for each beat, one at a time, each ended; and every dispatch of one counted once (I5, I6). */
 
-import { CUT_SHORT, type CycleResult } from '../../../src/domain/cycle.ts'
+import { type CycleResult, ENDED_DURING_CYCLE } from '../../../src/domain/cycle.ts'
 import { isTerminal } from '../../../src/domain/dispatch.ts'
-import type { Batch, Op, Outcome } from '../../../src/ports/store.ts'
+import type { Batch, BatchOutcome, Op } from '../../../src/ports/store.ts'
 import type { Life } from '../life.ts'
 import type { World } from '../world.ts'
 
@@ -21,7 +21,7 @@ export class Cycles {
     this.#world = world
   }
 
-  committed(life: Life, batches: readonly Batch[], outcomes: readonly Outcome[]): void {
+  committed(life: Life, batches: readonly Batch[], outcomes: readonly BatchOutcome[]): void {
     for (const [i, { ops }] of batches.entries()) {
       if (!outcomes[i]?.ok) continue
       if (ops.length === 1 && ops[0]?.op === 'schedule_fired') this.#world.counters.add('beat let pass: paused')
@@ -64,7 +64,7 @@ export class Cycles {
 
   #ended(life: Life, { cycle_id, status, dispatched, agents, error }: CycleResult): void {
     const by = this.#open.get(cycle_id)
-    const wasCutShort = by?.state !== 'up' && by?.state !== 'paused' && error === CUT_SHORT
+    const wasCutShort = by?.state !== 'up' && by?.state !== 'paused' && error === ENDED_DURING_CYCLE
     if (by !== life && !(by && wasCutShort))
       this.#world.fail('I6', `${cycle_id} is ended by life ${life.id}, which did not begin it`)
     this.#open.delete(cycle_id)

@@ -1,6 +1,6 @@
 /** Garbage: whoever returned it is named on record, and a gate that is broken lets nothing through. */
 
-import type { Batch, Op, Outcome } from '../../../src/ports/store.ts'
+import type { Batch, BatchOutcome, Op } from '../../../src/ports/store.ts'
 import type { Life } from '../life.ts'
 import type { GarbagePort } from '../plan.ts'
 import type { World } from '../world.ts'
@@ -46,7 +46,7 @@ export class Garbage {
   }
 
   /** Contract: called with every commit that was applied. */
-  committed(life: Life, batches: readonly Batch[], outcomes: readonly Outcome[]): void {
+  committed(life: Life, batches: readonly Batch[], outcomes: readonly BatchOutcome[]): void {
     if (this.#untold.length === 0) return
     for (const [i, { ops }] of batches.entries())
       if (outcomes[i]?.ok) for (const text of ops.flatMap(textsIn)) this.#told(life, text)

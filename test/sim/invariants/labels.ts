@@ -1,7 +1,7 @@
 /** Labels (I12): a result is worth no more than its tool gives, and no more than what the session had read when it asked for it. */
 
 import type { JournalRecord } from '../../../src/domain/record.ts'
-import { CLEAN, type Label } from '../../../src/domain/trust.ts'
+import { CLEAN_LABEL, type Label } from '../../../src/domain/trust.ts'
 import type { ToolName } from '../plan.ts'
 import { EFFECTS, GIVES } from '../truth.ts'
 import type { Fail } from './queue.ts'
@@ -13,7 +13,7 @@ const SAID = /\bis done$|^it is so$|\boutput of /
 export function checkResultLabel(
   session: SessionState,
   { key, tool, label: before }: CallState,
-  { result, label = CLEAN }: Extract<JournalRecord, { kind: 'call_settled' }>,
+  { result, label = CLEAN_LABEL }: Extract<JournalRecord, { kind: 'call_settled' }>,
   fail: Fail,
 ): void {
   const given = GIVES[tool as ToolName] ?? { trust: 'untrusted', private: false }
@@ -27,7 +27,7 @@ export function checkResultLabel(
   lowerLabel(session, label)
 }
 
-export function lowerLabel(session: SessionState, label: Label = CLEAN): void {
+export function lowerLabel(session: SessionState, label: Label = CLEAN_LABEL): void {
   const { trust, private: isPrivate } = session.label
   session.label = {
     trust: trust === 'untrusted' ? trust : label.trust,

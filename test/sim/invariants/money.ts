@@ -1,6 +1,6 @@
 /** Money, held against the provider's own books: never more than the cap, and at every instant as much on our books as on theirs (I11). */
 
-import { MICROS } from '../../../src/domain/money.ts'
+import { MICROS_PER_USD } from '../../../src/domain/money.ts'
 import type { World } from '../world.ts'
 
 /** Contract: called whenever our books or theirs may have changed. */
@@ -22,4 +22,4 @@ export function checkBooks(world: World): void {
   if (kept?.n !== aside?.n) world.fail('I11', `${kept?.n} are set aside one by one, and ${aside?.n} in all`)
 }
 
-const dollars = (micros: number): string => `${micros / MICROS} USD`
+const dollars = (micros: number): string => `${micros / MICROS_PER_USD} USD`

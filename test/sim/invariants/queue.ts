@@ -5,10 +5,10 @@ import {
   DISPATCH_STATUSES,
   type DispatchStatus,
   isTerminal,
-  MAX_BARREN_CRASHES,
+  MAX_CRASHES_WITHOUT_RECORD,
 } from '../../../src/domain/dispatch.ts'
 import type { Observation } from '../../../src/domain/observation.ts'
-import { type Wait, wakes } from '../../../src/domain/wait.ts'
+import { type Wait, wakesWait } from '../../../src/domain/wait.ts'
 import type { Op } from '../../../src/ports/store.ts'
 
 export interface DispatchRow {
@@ -72,7 +72,7 @@ export function checkMove({ was, is, ops, batches, epoch }: Move, poison: Poison
   } else if (is.token !== was.token) fail('claim', `${dispatch_id}: token ${was.token} → ${is.token} without a claim`)
   if (was.status === 'running' && ops.has('recover') && (is.status === 'pending' || is.status === 'dead')) {
     poison.barren = poison.wrote ? 0 : poison.barren + 1
-    const due = poison.barren >= MAX_BARREN_CRASHES ? 'dead' : 'pending'
+    const due = poison.barren >= MAX_CRASHES_WITHOUT_RECORD ? 'dead' : 'pending'
     if (is.status !== due)
       fail('poison work', `${dispatch_id} died ${poison.barren} times in a row without a record and is ${is.status}`)
   } else if (is.status === 'dead' && was.status !== 'dead')
@@ -105,7 +105,7 @@ export function checkAsleep(
 ): void {
   if (!row.wait) return
   for (const observation of unread)
-    if (wakes(row.wait, observation))
+    if (wakesWait(row.wait, observation))
       fail('no lost wake-up', `${row.dispatch_id} waits for ${row.wait.kind} while ${observation.id} is unread`)
   if (row.wait.kind === 'unknown' && resolved(row.wait.unknown_id))
     fail('no lost wake-up', `${row.dispatch_id} waits for a word on ${row.wait.unknown_id} that was said`)

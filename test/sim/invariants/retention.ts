@@ -1,6 +1,6 @@
 /** Retention: what it takes away is over, and nobody waits for anything of it; what is left when everything old may go has a reason. */
 
-import { observationIdOf } from '../../../src/domain/approval.ts'
+import { approvalObservationId } from '../../../src/domain/approval.ts'
 import { isTerminal } from '../../../src/domain/dispatch.ts'
 import { sessionOf } from '../truth.ts'
 import type { World } from '../world.ts'
@@ -41,7 +41,7 @@ function reasonToStay({ watch }: World, { n, session_id }: SessionState): string
   // That an approval has expired, or was denied, is told with whatever comes next; by itself it is nothing that anybody waits for.
   const over = new Set(
     [...watch.approvals.values()].flatMap(({ id, status }) =>
-      status === 'expired' || status === 'denied' ? [observationIdOf(id)] : [],
+      status === 'expired' || status === 'denied' ? [approvalObservationId(id)] : [],
     ),
   )
   const unread = watch.unread(n).find(({ id }) => !over.has(id))

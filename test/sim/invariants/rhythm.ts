@@ -1,7 +1,7 @@
 /** Beats: while a kernel lives every schedule keeps its rhythm, however long what a cycle has sent takes (I5). */
 
 import { agentScheduleId, kernelScheduleId } from '../../../src/domain/schedule.ts'
-import type { Batch, Outcome } from '../../../src/ports/store.ts'
+import type { Batch, BatchOutcome } from '../../../src/ports/store.ts'
 import type { Life } from '../life.ts'
 import type { World } from '../world.ts'
 
@@ -35,7 +35,7 @@ export class Rhythm {
   }
 
   /** Contract: called with every commit that was applied. */
-  committed(batches: readonly Batch[], outcomes: readonly Outcome[]): void {
+  committed(batches: readonly Batch[], outcomes: readonly BatchOutcome[]): void {
     for (const [i, { ops }] of batches.entries())
       for (const op of ops) if (outcomes[i]?.ok && op.op === 'schedule_fired') this.#fired.set(op.id, this.#world.wall)
   }

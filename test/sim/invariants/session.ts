@@ -3,8 +3,8 @@
 import type { CallResult, Decision, Next } from '../../../src/domain/decision.ts'
 import type { Effect } from '../../../src/domain/effect.ts'
 import type { Observation } from '../../../src/domain/observation.ts'
-import type { Answer } from '../../../src/domain/record.ts'
-import { CLEAN, type Label } from '../../../src/domain/trust.ts'
+import type { ModelAnswer } from '../../../src/domain/record.ts'
+import { CLEAN_LABEL, type Label } from '../../../src/domain/trust.ts'
 
 export interface CallState {
   readonly key: string
@@ -34,7 +34,7 @@ export interface TurnState {
   failed: boolean
   /** A request is on disk that nothing followed yet. */
   asking: boolean
-  answer?: Answer
+  answer?: ModelAnswer
   answeredBy?: number
   decided?: Decision
   readonly calls: Map<number, CallState>
@@ -73,7 +73,7 @@ export function newSession(n: number, session_id: string): SessionState {
     n,
     head: 0,
     cuts: 0,
-    label: CLEAN,
+    label: CLEAN_LABEL,
     run: undefined,
     turns: 0,
     steps: 0,

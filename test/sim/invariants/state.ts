@@ -1,7 +1,7 @@
 /** STATE.md: outside the runtime's block exactly what people wrote, whatever happens; inside it one block (I7). */
 
-import { outsideBlock } from '../../../src/domain/runtime-block.ts'
-import type { Batch, Outcome } from '../../../src/ports/store.ts'
+import { textOutsideBlock } from '../../../src/domain/runtime-block.ts'
+import type { Batch, BatchOutcome } from '../../../src/ports/store.ts'
 import type { World } from '../world.ts'
 
 export const SEED_STATE = '# Kernel State\n\n## notes\n(none yet)\n'
@@ -36,7 +36,7 @@ export class StateText {
   }
 
   /** Contract: called with every commit that was applied. */
-  committed(batches: readonly Batch[], outcomes: readonly Outcome[]): void {
+  committed(batches: readonly Batch[], outcomes: readonly BatchOutcome[]): void {
     for (const [i, { ops }] of batches.entries())
       for (const op of ops)
         if (outcomes[i]?.ok && op.op === 'document' && op.name === 'STATE.md') this.#version(op.text)
@@ -44,7 +44,7 @@ export class StateText {
 
   #version(text: string): void {
     this.#latest = text
-    const outside = outsideBlock(text)
+    const outside = textOutsideBlock(text)
     const blocks = text.split(MARK).length - 1
     if (blocks > 1) this.#world.fail('I7', `STATE.md has ${blocks} blocks`)
     while (this.#taken < this.#edits && outside !== writtenBy(this.#taken)) this.#taken += 1

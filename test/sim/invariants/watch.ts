@@ -2,7 +2,7 @@
 
 import type { Observation } from '../../../src/domain/observation.ts'
 import type { JournalRecord } from '../../../src/domain/record.ts'
-import type { Batch, Op, Outcome } from '../../../src/ports/store.ts'
+import type { Batch, BatchOutcome, Op } from '../../../src/ports/store.ts'
 import { branchesOf } from '../count.ts'
 import type { Life } from '../life.ts'
 import { asks } from '../ports/gate.ts'
@@ -59,14 +59,14 @@ export class Watch {
   }
 
   /** A group was applied for a life. */
-  committed(life: Life, batches: readonly Batch[], outcomes: readonly Outcome[]): void {
+  committed(life: Life, batches: readonly Batch[], outcomes: readonly BatchOutcome[]): void {
     this.#commit(life, batches, outcomes)
     this.#entries = Number(this.#all('SELECT max(n) AS n FROM journal')[0]?.n ?? 0)
   }
 
   /** Entries of the journal that were there before this commit. */
   #entries = 0
-  #commit(life: Life, batches: readonly Batch[], outcomes: readonly Outcome[]): void {
+  #commit(life: Life, batches: readonly Batch[], outcomes: readonly BatchOutcome[]): void {
     const done = batches.filter((_, i) => outcomes[i]?.ok)
     for (const batch of done) this.#checkFence(life, batch)
     if (batches.length === 1) this.#checkClaims(batches[0], outcomes[0])
@@ -108,7 +108,7 @@ export class Watch {
       this.#fail('I1', `life ${life.id} wrote for ${batch.fence.dispatch_id}, which it does not hold`)
   }
 
-  #checkClaims(batch: Batch | undefined, outcome: Outcome | undefined): void {
+  #checkClaims(batch: Batch | undefined, outcome: BatchOutcome | undefined): void {
     const [op] = batch?.ops ?? []
     if (op?.op !== 'claim' || op.only !== undefined || !outcome?.ok) return
     const [claimed] = outcome.results as [readonly { readonly dispatch_id: string }[]]

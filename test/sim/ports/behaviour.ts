@@ -1,9 +1,9 @@
 /** A behaviour that counts its steps and now and then decides by itself, and a critic that does what the plan says. */
 
-import { planner } from '../../../src/behaviours/planner.ts'
+import { plannerBehaviour } from '../../../src/behaviours/planner.ts'
 import type { Verdict } from '../../../src/domain/decision.ts'
 import type { Json } from '../../../src/domain/json.ts'
-import type { Behaviour, Behaviours, Critic, Wish } from '../../../src/ports/behaviour.ts'
+import type { Behaviour, Behaviours, Critic, ProposedDecision } from '../../../src/ports/behaviour.ts'
 import type { Life } from '../life.ts'
 import type { World } from '../world.ts'
 import { orGarbage } from './garbage.ts'
@@ -20,13 +20,13 @@ export function simBehaviours(world: World, tools: readonly string[]): Behaviour
     },
     reduce: (state) => ({ ...(state as { readonly [key: string]: Json }), steps: stepsOf(state) + 1 }),
   }
-  return { get: (_, name) => (name === planner.name ? planner : behaviour) }
+  return { get: (_, name) => (name === plannerBehaviour.name ? plannerBehaviour : behaviour) }
 }
 
 const stepsOf = (state: Json): number => Number((state as { readonly steps?: Json }).steps ?? 0)
 
 /** Never the first step of a run: the conversation has to begin with what it was told. */
-function ownDecision(world: World, state: Json, tools: readonly string[]): Wish | undefined {
+function ownDecision(world: World, state: Json, tools: readonly string[]): ProposedDecision | undefined {
   const { task } = state as { readonly task: string }
   const steps = stepsOf(state)
   if (steps === 0 || steps > 6 || world.chance('own', task, steps) > 0.06) return undefined

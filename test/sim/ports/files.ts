@@ -1,17 +1,17 @@
 /** The kernel's folder, which outlives processes: a file is replaced whole or not at all, and people edit it between any two moments. */
 
-import type { Files } from '../../../src/adapters/documents/files.ts'
-import type { Found } from '../../../src/adapters/documents/found.ts'
+import type { DocumentFiles } from '../../../src/adapters/documents/files.ts'
+import type { DocumentFileContent } from '../../../src/adapters/documents/found.ts'
 import type { Life } from '../life.ts'
 import type { World } from '../world.ts'
 
-export function simFiles(world: World, life: Life): Files {
+export function simFiles(world: World, life: Life): DocumentFiles {
   const { files } = world
-  const found = (name: string): Found => {
+  const found = (name: string): DocumentFileContent => {
     const text = files.get(name)
     return text === undefined ? { kind: 'absent' } : { kind: 'text', text }
   }
-  const isStill = (name: string, over: Found): boolean =>
+  const isStill = (name: string, over: DocumentFileContent): boolean =>
     over.kind === 'text' ? files.get(name) === over.text : !files.has(name)
   return {
     folder: 'home',
@@ -27,12 +27,12 @@ export function simFiles(world: World, life: Life): Files {
         return true
       })
     },
-    late: async () => undefined,
+    findLateEdit: async () => undefined,
     async setAside(name) {
       files.delete(name)
       return `${name}.torn`
     },
-    putBeside: async (name, kind) => `${name}.${kind}`,
+    saveCopy: async (name, kind) => `${name}.${kind}`,
     // Of the fallback, which is never used here: a file in the folder is nobody's to remove.
     remove: async () => {},
     close: async () => {},

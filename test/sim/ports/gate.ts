@@ -1,6 +1,6 @@
 /** A gate that asks about some calls, always about the same ones. In most worlds there is none. */
 
-import type { Clearance, Gate } from '../../../src/ports/gate.ts'
+import type { Gate, GateVerdict } from '../../../src/ports/gate.ts'
 import type { Life } from '../life.ts'
 import type { World } from '../world.ts'
 import { orGarbage } from './garbage.ts'
@@ -16,7 +16,7 @@ export function simGate(world: World, life: Life): Gate {
     name: 'sim',
     judge({ tool, args, session_id }) {
       const call = [session_id, tool, JSON.stringify(args)] as const
-      const right: Clearance = asks(world, ...call) ? { kind: 'ask', reason: 'by the seed' } : { kind: 'allow' }
+      const right: GateVerdict = asks(world, ...call) ? { kind: 'ask', reason: 'by the seed' } : { kind: 'allow' }
       const said = orGarbage(world, life, 'gate', right)
       if (said !== right) world.garbage.judged(life, ...call)
       return said

@@ -1,67 +1,67 @@
 /** The kernel of a world that has one: the real loop, cycles, planners and documents, over the world's store, clock and files. */
 
-import { createDocuments, type OwnDocuments } from '../../../src/adapters/documents/documents.ts'
-import type { Living } from '../../../src/commands/command.ts'
+import { createDocuments, type ManagedDocuments } from '../../../src/adapters/documents/documents.ts'
+import type { KernelControl } from '../../../src/commands/command.ts'
 import type { Agent } from '../../../src/domain/agent.ts'
 import type { Engine } from '../../../src/engine/run.ts'
-import { dispatchByHand } from '../../../src/kernel/by-hand.ts'
-import { Loop } from '../../../src/kernel/loop.ts'
-import { recordBoot, recordCut, recordCycle } from '../../../src/kernel/recorder.ts'
-import type { Settings, Surroundings } from '../../../src/kernel/settings.ts'
+import { dispatchManually } from '../../../src/kernel/by-hand.ts'
+import { KernelLoop } from '../../../src/kernel/loop.ts'
+import { recordBoot, recordCycle, recordInterruptedCycle } from '../../../src/kernel/recorder.ts'
+import type { KernelDeps, KernelSettings } from '../../../src/kernel/settings.ts'
 import { runSingleCycle } from '../../../src/kernel/single-cycle.ts'
-import { type Hands, workOn } from '../../../src/kernel/work-on.ts'
+import { type DrainAccess, runOnly } from '../../../src/kernel/work-on.ts'
 import { SEED_STATE } from '../invariants/state.ts'
 import type { AgentPlan, KernelPlan } from '../kernel-plan.ts'
 import type { Life } from '../life.ts'
 import type { World } from '../world.ts'
 import { simFiles } from './files.ts'
 
-export interface Parts extends Hands, Pick<Surroundings, 'hold'> {
+export interface Parts extends DrainAccess, Pick<KernelDeps, 'hold'> {
   readonly engine: Engine
 }
 
-export function simKernel(world: World, life: Life, plan: KernelPlan, parts: Parts): Living {
-  const { engine, store, clock, bell } = parts
+export function simKernel(world: World, life: Life, plan: KernelPlan, parts: Parts): KernelControl {
+  const { engine, store, clock, wakeSignal: bell } = parts
   let since: number | null = null
-  const around: Surroundings = {
+  const around: KernelDeps = {
     store,
     clock,
-    bell: world.variant.bell?.(bell, life.term.signal) ?? bell,
+    wakeSignal: world.variant.bell?.(bell, life.term.signal) ?? bell,
     ids: engine.ids,
     models: engine.models,
     breaker: engine.breaker,
     documents: documentsOf(world, life, engine),
     settings: () => settingsOf(world, plan),
-    look: async () => '',
+    watchFingerprint: async () => '',
     survey: async () => ({ text: '', marks: { newest: 0, heads: {} } }),
-    workspace: async (sessionId) => `/nowhere/${sessionId}`,
-    work: (ids, until) => workOn(parts, ids, until),
+    prepareWorkspace: async (sessionId) => `/nowhere/${sessionId}`,
+    runDispatches: (ids, until) => runOnly(parts, ids, until),
     hold: parts.hold,
     systemPrompt: () => 'you are simulated',
-    ended: () => {},
+    onCycleEnd: () => {},
     log: (_, event) => world.note(`${life.id} ${event}`),
   }
-  const loop = new Loop(around, async ({ result }) => {
+  const loop = new KernelLoop(around, async ({ result }) => {
     await recordCycle(around, result)
     return []
   })
   let cut: Promise<void> | undefined
   const boot = async (): Promise<void> => {
     await recordBoot(around, 'init')
-    cut ??= recordCut(around)
+    cut ??= recordInterruptedCycle(around)
     await cut
   }
   return {
-    running: () => since !== null,
-    nextBeat: () => loop.nextBeat(),
-    nextFor: () => undefined,
-    refresh: () => loop.refresh(),
-    first: async () => undefined,
-    now: () => loop.now(),
-    byHand: (agents, prompt, metadata) => dispatchByHand(around, agents, prompt, metadata),
-    async once(signal) {
+    isRunning: () => since !== null,
+    nextBeatAt: () => loop.nextBeat(),
+    nextBeatOf: () => undefined,
+    reloadSchedules: () => loop.refresh(),
+    runFirstCycle: async () => undefined,
+    runCycleNow: () => loop.requestCycle(),
+    enqueueAgents: (agents, prompt, metadata) => dispatchManually(around, agents, prompt, metadata),
+    async runOneCycle(signal) {
       await boot()
-      return runSingleCycle(parts, (until, planned) => loop.once(until, planned), undefined, signal)
+      return runSingleCycle(parts, (until, planned) => loop.runOnce(until, planned), undefined, signal)
     },
     async catchUp(signal) {
       await boot()
@@ -78,11 +78,11 @@ export function simKernel(world: World, life: Life, plan: KernelPlan, parts: Par
         world.rhythm.ends(life)
       }
     },
-    ailments: async () => [],
+    healthProblems: async () => [],
   }
 }
 
-function documentsOf(world: World, life: Life, { store, clock }: Engine): OwnDocuments {
+function documentsOf(world: World, life: Life, { store, clock }: Engine): ManagedDocuments {
   const files = simFiles(world, life)
   return createDocuments({
     kernelId: 'sim',
@@ -91,16 +91,16 @@ function documentsOf(world: World, life: Life, { store, clock }: Engine): OwnDoc
     files: world.variant.files?.(files, (what, work) => world.io(life, 'file', what, work)) ?? files,
     fallback: files,
     mirror: null,
-    guarded: () => false,
+    needsAcceptance: () => false,
     redact: (text) => text,
-    tell: (event, { about }) => {
+    report: (event, { about }) => {
       if (event !== 'recovered') world.fail('I7', `${about}: ${event}`)
     },
   })
 }
 
 /** When the storm is over the owner takes the agents off, so that the world can come to rest. */
-export function settingsOf(world: World, { every, mode, missed, overrun, agents }: KernelPlan): Settings {
+export function settingsOf(world: World, { every, mode, missed, overrun, agents }: KernelPlan): KernelSettings {
   return {
     id: 'sim',
     enabled: true,

@@ -2,7 +2,7 @@
 
 import { TirelessError } from '../../../src/domain/error.ts'
 import { costOf, isFreeOfCharge, type Price } from '../../../src/domain/money.ts'
-import type { Answer, AskedCall } from '../../../src/domain/record.ts'
+import type { ModelAnswer, RequestedCall } from '../../../src/domain/record.ts'
 import type { Model, ModelRequest } from '../../../src/ports/model.ts'
 import { checkBooks } from '../invariants/money.ts'
 import type { SessionState, TurnState } from '../invariants/session.ts'
@@ -56,7 +56,7 @@ function addressee(world: World, life: Life, { messages }: ModelRequest): Sessio
   return session
 }
 
-type Reply = Answer | TirelessError
+type Reply = ModelAnswer | TirelessError
 
 function replyTo(world: World, session: SessionState | undefined, open: TurnState | undefined): Reply {
   world.truth.paid += 1
@@ -82,12 +82,12 @@ function charged(world: World, reply: Reply, keys: readonly (string | number)[])
   return reply instanceof TirelessError ? reply : { ...reply, usage }
 }
 
-function spoken(reply: Reply): Answer {
+function spoken(reply: Reply): ModelAnswer {
   if (reply instanceof TirelessError) throw reply
   return reply
 }
 
-function usual(world: World, turn: number, keys: readonly (string | number)[]): Answer {
+function usual(world: World, turn: number, keys: readonly (string | number)[]): ModelAnswer {
   const { seed } = world.plan
   const mood = turn >= LAST_TURN ? 1 : world.chance('mood', ...keys)
   if (mood < 0.55) {
@@ -104,7 +104,7 @@ function usual(world: World, turn: number, keys: readonly (string | number)[]): 
 }
 
 /** Everybody, somebody, nobody, a stranger, or no list at all. */
-function planOf(world: World, keys: readonly (string | number)[]): Answer {
+function planOf(world: World, keys: readonly (string | number)[]): ModelAnswer {
   world.counters.add('planner asked')
   const names = [...(world.plan.kernel?.agents.map(({ agent_id }) => agent_id) ?? []), 'stranger']
   const chosen = names.filter((name) => world.chance('chosen', name, ...keys) < 0.5)
@@ -145,9 +145,9 @@ function troubled(world: World, trouble: Trouble, keys: readonly (string | numbe
   }
 }
 
-const answer = (calls: readonly AskedCall[]): Answer => ({ text: '', calls, finish: 'calls', usage: USAGE })
+const answer = (calls: readonly RequestedCall[]): ModelAnswer => ({ text: '', calls, finish: 'calls', usage: USAGE })
 
-function toolCall(world: World, i: number, keys: readonly (string | number)[]): AskedCall {
+function toolCall(world: World, i: number, keys: readonly (string | number)[]): RequestedCall {
   const tool = oneOf(world.plan.seed, TOOL_NAMES, 'tool', i, ...keys)
   // Where there is a gate, the same is asked for more than once.
   const most = isGated(world) ? 2 : 100
@@ -155,7 +155,7 @@ function toolCall(world: World, i: number, keys: readonly (string | number)[]): 
 }
 
 /** Some providers count from nought in every answer, and some give no id at all. */
-function asked(world: World, tool: string, args: object, i: number, keys: readonly (string | number)[]): AskedCall {
+function asked(world: World, tool: string, args: object, i: number, keys: readonly (string | number)[]): RequestedCall {
   const style = world.chance('ids')
   const id = style < 0.6 ? `c${keys[1]}-${keys[2]}-${i}` : style < 0.8 ? `call_${i}` : ''
   return { id, tool, args: JSON.stringify(args) }

@@ -1,15 +1,15 @@
 /** The real store code on the world's one database, with every call a boundary at which the process may die. */
 
-import { encode } from '../../../src/adapters/stores/sqlite/encode.ts'
+import { encodeBatch } from '../../../src/adapters/stores/sqlite/encode.ts'
 import { TirelessError } from '../../../src/domain/error.ts'
-import type { Batch, Outcome, Store } from '../../../src/ports/store.ts'
+import type { Batch, BatchOutcome, Store } from '../../../src/ports/store.ts'
 import { checkBooks } from '../invariants/money.ts'
 import type { Life } from '../life.ts'
 import type { World } from '../world.ts'
 
 interface Waiting {
   readonly batches: readonly Batch[]
-  outcomes?: readonly Outcome[]
+  outcomes?: readonly BatchOutcome[]
 }
 
 export function simStore(world: World, life: Life): Store {
@@ -18,7 +18,7 @@ export function simStore(world: World, life: Life): Store {
   let broken: TirelessError | undefined
 
   /** First come, first served, whatever gathered before it in one transaction: as the store's group commit does. */
-  function applied(waiting: Waiting): readonly Outcome[] {
+  function applied(waiting: Waiting): readonly BatchOutcome[] {
     if (waiting.outcomes) return waiting.outcomes
     const group = queue.splice(0, queue.indexOf(waiting) + 1)
     const fault = world.faults.of('disk')
@@ -85,7 +85,7 @@ export function simStore(world: World, life: Life): Store {
     projection: (kernel, name) => read('projection', () => reader.projection(kernel, name)),
     outbox: (filter) => read('outbox', () => reader.outbox(filter)),
     dueMessages: (now) => read('outbox', () => reader.dueMessages(now)),
-    nextMessage: (after) => read('outbox', () => reader.nextMessage(after)),
+    nextMessageDue: (after) => read('outbox', () => reader.nextMessageDue(after)),
     deliveries: () => read('outbox', () => reader.deliveries()),
     workers: (now) => read('workers', () => reader.workers(now)),
     nextTimer: () => read('timer', () => reader.nextTimer()),
@@ -109,9 +109,9 @@ function apply(world: World, life: Life, group: readonly Waiting[]): void {
   const batches = group.flatMap((waiting) => waiting.batches)
   const joins = batches.some((batch) => batch.ops.some(({ op }) => op === 'join'))
   for (const batch of batches) outrun(world, batch)
-  let outcomes: readonly Outcome[]
+  let outcomes: readonly BatchOutcome[]
   try {
-    outcomes = world.writer.apply((world.variant.rewritten?.(batches, world) ?? batches).map(encode)).outcomes
+    outcomes = world.writer.apply((world.variant.rewritten?.(batches, world) ?? batches).map(encodeBatch)).outcomes
   } catch (thrown) {
     world.fail('store', `it failed by itself: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
     throw thrown
@@ -133,7 +133,7 @@ function apply(world: World, life: Life, group: readonly Waiting[]): void {
 }
 
 /** From here on every other process has lost its claim to the home. */
-function takeOver(world: World, life: Life, outcomes: readonly Outcome[]): void {
+function takeOver(world: World, life: Life, outcomes: readonly BatchOutcome[]): void {
   for (const outcome of outcomes) {
     const joined = outcome.ok ? (outcome.results[0] as { epoch?: number } | null) : null
     if (joined?.epoch !== undefined) life.epoch = joined.epoch
@@ -158,6 +158,6 @@ const isSetAside = ({ db }: World): boolean => db.prepare('SELECT 1 FROM reserva
 function outrun(world: World, { ops }: Batch): void {
   const fired = ops.find((op) => op.op === 'schedule_fired')
   if (!fired || !ops.some(({ op }) => op === 'cycle_begin') || !world.faults.of('rival')) return
-  world.writer.apply([encode({ ops: [fired] })])
+  world.writer.apply([encodeBatch({ ops: [fired] })])
   world.cycles.outrun(fired)
 }

@@ -1,12 +1,12 @@
 /** A tool of every effect class. What they do, they do to the world's truth; what they say of it is honest. */
 
 import { z } from 'zod'
-import { finish } from '../../../src/adapters/tools/finish.ts'
-import { wait } from '../../../src/adapters/tools/wait.ts'
+import { finishTool } from '../../../src/adapters/tools/finish.ts'
+import { waitTool } from '../../../src/adapters/tools/wait.ts'
 import type { CallResult } from '../../../src/domain/decision.ts'
 import { TirelessError } from '../../../src/domain/error.ts'
 import { defineTool } from '../../../src/ports/define-tool.ts'
-import type { AnyTool, Probe, Tool, ToolContext } from '../../../src/ports/tool.ts'
+import type { AnyTool, ProbeResult, Tool, ToolContext } from '../../../src/ports/tool.ts'
 import { checkEffect } from '../invariants/effects.ts'
 import type { Life } from '../life.ts'
 import { TOOL_NAMES, type ToolName } from '../plan.ts'
@@ -24,7 +24,7 @@ const LONGEST_PATIENCE = 20
 const PROBING: readonly ToolName[] = ['book', 'edit', 'pay']
 
 export function simTools(world: World, life: Life): ReadonlyMap<string, AnyTool> {
-  const tools = [...TOOL_NAMES.map((name) => toolNamed(world, life, name)), wait, finish]
+  const tools = [...TOOL_NAMES.map((name) => toolNamed(world, life, name)), waitTool, finishTool]
   return new Map(tools.map((tool) => [tool.name, tool]))
 }
 
@@ -93,12 +93,12 @@ function before(world: World, life: Life, name: ToolName): Promise<{ seen: numbe
   })
 }
 
-function probe(world: World, life: Life, { call, signal }: ToolContext): Promise<Probe> {
+function probe(world: World, life: Life, { call, signal }: ToolContext): Promise<ProbeResult> {
   const trouble = world.faults.of('probe')?.trouble
   const cut = (): never => {
     throw new TirelessError('aborted', 'interrupted')
   }
-  const look = (): Probe => {
+  const look = (): ProbeResult => {
     if (trouble === 'throw') {
       world.counters.add('probe: threw')
       throw new TirelessError('tool_failed', 'it broke')

@@ -9,23 +9,23 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { Launch, Launcher, ToLaunch } from '../host/launch.ts'
+import type { Launch, Launcher, LaunchRequest } from '../host/launch.ts'
 import type { ProcessTable } from '../host/process-table.ts'
-import { guards, keptAside, unguarded } from '../sandbox/guard.ts'
-import { homeFor, limits } from '../sandbox/launcher.ts'
+import { createGuards, quarantineFolder, withoutGuard } from '../sandbox/guard.ts'
+import { makeCommandHome, ulimitScript } from '../sandbox/launcher.ts'
 import { INNER_HOME } from '../sandbox/layout.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
-import { type Trial, trialOf } from '../sandbox/self-test.ts'
-import { isMountable, runArgs } from './arguments.ts'
-import { complaintOf, type Engine, type Environment, findEngine } from './engine.ts'
-import { stricter } from './filter.ts'
+import { runSelfTest, type SandboxTestResult } from '../sandbox/self-test.ts'
+import { containerRunArgs, isMountable } from './arguments.ts'
+import { type ContainerEngine, type EngineEnvironment, findContainerEngine, lastErrorLine } from './engine.ts'
+import { restrictProfile } from './filter.ts'
 
 export interface ContainerOptions {
   readonly image: string
   /** A folder of the home. */
   readonly folder: string
   readonly hidden: readonly string[]
-  readonly env: Environment
+  readonly env: EngineEnvironment
   readonly clock: Clock
   readonly table?: ProcessTable
 }
@@ -38,23 +38,23 @@ const CWD_FILE = '/.tireless/cwd'
 const BASH_ENV_TEXT = `unset BASH_ENV
 exec 2>&1
 trap 'pwd -P > ${CWD_FILE}' EXIT
-${limits('bash')}`
+${ulimitScript('bash')}`
 
 export function createContainers(options: ContainerOptions): Sandbox {
   const { image, folder } = options
-  let result: Trial | undefined
-  let testing: Promise<{ readonly trial: Trial; readonly launch?: Launcher }> | undefined
-  let engine: ReturnType<typeof findEngine> | undefined
+  let result: SandboxTestResult | undefined
+  let testing: Promise<{ readonly trial: SandboxTestResult; readonly launch?: Launcher }> | undefined
+  let engine: ReturnType<typeof findContainerEngine> | undefined
 
-  async function findAndTest(): Promise<{ readonly trial: Trial; readonly launch?: Launcher }> {
-    engine ??= findEngine(image, options.env)
+  async function findAndTest(): Promise<{ readonly trial: SandboxTestResult; readonly launch?: Launcher }> {
+    engine ??= findContainerEngine(image, options.env)
     const found = await engine
     if ('why' in found) return { trial: { holds: false, ...found } }
     // Removes containers of an earlier process of this home; only one process holds the home at a time.
     await removeAll(found, options.clock, `label=${labelOf(folder)}`)
     const launch = await launcherIn(found, options)
     const named = `a container of ${image} (${found.name} ${found.version})`
-    const trial = await trialOf({
+    const trial = await runSelfTest({
       ...{
         ...options,
         launcher: Object.assign(launch, { end: (call: string) => removeContainerOf(found, options.clock, call) }),
@@ -70,12 +70,12 @@ export function createContainers(options: ContainerOptions): Sandbox {
 
   const testOnce = () => {
     testing ??= findAndTest().catch((thrown) => ({
-      trial: { holds: false as const, why: complaintOf(thrown), remedy: 'fix the reported error' },
+      trial: { holds: false as const, why: lastErrorLine(thrown), remedy: 'fix the reported error' },
     }))
     return testing
   }
 
-  async function launch(wanted: ToLaunch): Promise<Launch> {
+  async function launch(wanted: LaunchRequest): Promise<Launch> {
     const { trial, launch: raw } = await testOnce()
     if (trial.holds && raw) return raw(wanted)
     throw new TirelessError('tool_failed', {
@@ -85,7 +85,7 @@ export function createContainers(options: ContainerOptions): Sandbox {
   }
 
   async function end(call: string): Promise<boolean> {
-    engine ??= findEngine(image, options.env)
+    engine ??= findContainerEngine(image, options.env)
     const found = await engine
     if (!('why' in found)) return removeContainerOf(found, options.clock, call)
     throw new TirelessError('tool_failed', {
@@ -105,18 +105,18 @@ export function createContainers(options: ContainerOptions): Sandbox {
   }
 }
 
-async function launcherIn(engine: Engine, { image, folder }: ContainerOptions): Promise<Launcher> {
-  const guardOf = guards(keptAside(folder), isMountable)
+async function launcherIn(engine: ContainerEngine, { image, folder }: ContainerOptions): Promise<Launcher> {
+  const guardOf = createGuards(quarantineFolder(folder), isMountable)
   const bashEnvFile = join(folder, 'container-bash-env')
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await writeFile(bashEnvFile, BASH_ENV_TEXT, { mode: 0o600 })
-  const filter = engine.filter === undefined ? undefined : await writeProfile(folder, engine.filter)
+  const filter = engine.defaultProfile === undefined ? undefined : await writeProfile(folder, engine.defaultProfile)
   return async ({ root, cwd, folder: call, command, env, network, readOnly, input = false }) => {
     if (typeof network === 'function') throw networkUnavailable()
     const [guard, home] = readOnly
-      ? [unguarded(readOnly), undefined]
-      : await Promise.all([guardOf({ root, folder: call }), homeFor(folder, root)])
-    const args = runArgs({
+      ? [withoutGuard(readOnly), undefined]
+      : await Promise.all([guardOf({ root, folder: call }), makeCommandHome(folder, root)])
+    const args = containerRunArgs({
       ...{ engine: engine.name, image, name: nameOf(call), label: labelOf(folder), filter, cwd, command, input },
       environment: { ...inherited(env), HOME: home === undefined ? '/tmp' : INNER_HOME, BASH_ENV },
       binds: [
@@ -133,7 +133,7 @@ async function launcherIn(engine: Engine, { image, folder }: ContainerOptions): 
       env: engine.env,
       cwd: '/',
       handles: [],
-      notes: guard.swept,
+      notes: guard.removeProtected,
       async [Symbol.asyncDispose]() {},
     }
   }
@@ -150,14 +150,14 @@ async function writeProfile(folder: string, profile: string): Promise<string | u
   const file = join(folder, 'container-filter.json')
   const text = await readFile(profile, 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
-  await writeFile(file, stricter(text), { mode: 0o600 })
+  await writeFile(file, restrictProfile(text), { mode: 0o600 })
   return file
 }
 
 const INHERITED = ['LANG', 'TERM', 'TZ']
 
 /** PATH comes from the image. */
-const inherited = (env: Environment): Record<string, string> =>
+const inherited = (env: EngineEnvironment): Record<string, string> =>
   Object.fromEntries(INHERITED.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])))
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32)
@@ -167,20 +167,20 @@ const labelOf = (folder: string): string => `tireless.home=${digest(folder)}`
 /** Without `--time 0`, Podman waits ten seconds. */
 const REMOVE = { docker: ['rm', '--force'], podman: ['rm', '--force', '--time', '0'] } as const
 
-const removeContainerOf = (engine: Engine, clock: Clock, call: string): Promise<boolean> =>
+const removeContainerOf = (engine: ContainerEngine, clock: Clock, call: string): Promise<boolean> =>
   removeAll(engine, clock, `name=^${nameOf(call)}$`)
 
 /** Waits between attempts: an engine refuses to remove a container that it is already removing. */
 const RETRY_MS = [50, 200, 1000, 4000]
 
 /** Contract: when it resolves, no container matches `filter`; returns whether one did before. */
-async function removeAll(engine: Engine, clock: Clock, filter: string): Promise<boolean> {
+async function removeAll(engine: ContainerEngine, clock: Clock, filter: string): Promise<boolean> {
   const found = async () =>
-    (await engine.ask('ps', '--all', '--quiet', '--filter', filter)).split('\n').filter((id) => id !== '')
+    (await engine.run('ps', '--all', '--quiet', '--filter', filter)).split('\n').filter((id) => id !== '')
   let left = await found()
   if (left.length === 0) return false
   for (const ms of RETRY_MS) {
-    const isDone = await engine.ask(...REMOVE[engine.name], ...left).then(
+    const isDone = await engine.run(...REMOVE[engine.name], ...left).then(
       () => true,
       () => false,
     )

@@ -3,23 +3,23 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { isProgram } from '../host/launch.ts'
+import { isExecutableFile } from '../host/launch.ts'
 
-export type Environment = Readonly<Record<string, string | undefined>>
+export type EngineEnvironment = Readonly<Record<string, string | undefined>>
 
-export interface Engine {
+export interface ContainerEngine {
   readonly name: 'docker' | 'podman'
   readonly program: string
   readonly version: string
   /** Path of the engine's default seccomp profile, if that profile allows too much. */
-  readonly filter: string | undefined
+  readonly defaultProfile: string | undefined
   /** Environment of the docker or podman command itself; the container does not get it. */
   readonly env: Readonly<Record<string, string>>
   /** Contract: runs a command of the engine and returns its output; rejects with its error. */
-  ask(...args: readonly string[]): Promise<string>
+  run(...args: readonly string[]): Promise<string>
 }
 
-export interface NoEngine {
+export interface EngineProblem {
   readonly why: string
   readonly remedy: string
 }
@@ -34,14 +34,17 @@ const INFO_FORMAT = {
 } as const
 
 /** Contract: the first that answers and has the image; never throws. */
-export async function findEngine(image: string, environment: Environment): Promise<Engine | NoEngine> {
+export async function findContainerEngine(
+  image: string,
+  environment: EngineEnvironment,
+): Promise<ContainerEngine | EngineProblem> {
   const env = passedOn(environment)
-  const failures: NoEngine[] = []
+  const failures: EngineProblem[] = []
   for (const name of ['docker', 'podman'] as const) {
     const program = (env.PATH ?? '')
       .split(':')
       .map((folder) => join(folder, name))
-      .find(isProgram)
+      .find(isExecutableFile)
     if (program === undefined) continue
     const found = await engineAt(name, program, env, image)
     if (!('why' in found)) return found
@@ -54,11 +57,11 @@ export async function findEngine(image: string, environment: Environment): Promi
 }
 
 async function engineAt(
-  name: Engine['name'],
+  name: ContainerEngine['name'],
   program: string,
-  env: Engine['env'],
+  env: ContainerEngine['env'],
   image: string,
-): Promise<Engine | NoEngine> {
+): Promise<ContainerEngine | EngineProblem> {
   const ask = async (...args: readonly string[]): Promise<string> => {
     const { stdout } = await promisify(execFile)(program, args, { env, cwd: '/', timeout: TIMEOUT_MS })
     return stdout.trim()
@@ -67,23 +70,30 @@ async function engineAt(
     const [version = '', more = ''] = (await ask('info', '--format', INFO_FORMAT[name])).split(/ (.*)/s)
     if (name === 'docker' && more.includes('name=rootless'))
       return { why: 'docker runs rootless, so its containers write files as another user', remedy: 'use podman' }
-    const engine: Engine = { name, program, version, filter: name === 'podman' ? more : undefined, env, ask }
+    const engine: ContainerEngine = {
+      name,
+      program,
+      version,
+      defaultProfile: name === 'podman' ? more : undefined,
+      env,
+      run: ask,
+    }
     return await ask('image', 'inspect', '--format', '{{.Id}}', image).then(
       () => engine,
       () => ({ why: `${name} has no image ${image}`, remedy: `${name} pull ${image}` }),
     )
   } catch (thrown) {
-    return { why: `${name} does not respond: ${complaintOf(thrown)}`, remedy: `run ${name} info` }
+    return { why: `${name} does not respond: ${lastErrorLine(thrown)}`, remedy: `run ${name} info` }
   }
 }
 
 /** The last line of a program's error output. */
-export function complaintOf(thrown: unknown): string {
+export function lastErrorLine(thrown: unknown): string {
   const { stderr = '', message = String(thrown) } = thrown as { stderr?: string; message?: string }
   return (stderr.trim() === '' ? message : stderr).trim().split('\n').at(-1) ?? ''
 }
 
-function passedOn(environment: Environment): Record<string, string> {
+function passedOn(environment: EngineEnvironment): Record<string, string> {
   return Object.fromEntries(
     Object.entries(environment).filter(
       (entry): entry is [string, string] => entry[1] !== undefined && PASSED_ON.test(entry[0]),

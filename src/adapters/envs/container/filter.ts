@@ -20,7 +20,7 @@ interface Rule {
 }
 
 /** Contract: `profile` is JSON in the engines' format; the result refuses REFUSED, but clone without a namespace. */
-export function stricter(profile: string): string {
+export function restrictProfile(profile: string): string {
   const { syscalls, ...rest } = JSON.parse(profile) as { readonly syscalls: readonly Rule[] }
   const kept = syscalls.map((rule) => ({ ...rule, names: rule.names.filter((name) => !REFUSED.has(name)) }))
   const clone = {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ProcessTable, Row } from './process-table.ts'
+import type { ProcessRow, ProcessTable } from './process-table.ts'
 import { errno } from './refusal.ts'
 
 /** The digest makes the name unique on any file system; the readable prefix is for people. */
@@ -22,13 +22,13 @@ export function callEnvironment(callsDir: string, call: string): Readonly<Record
   return { TIRELESS_CALL: call, TIRELESS_CALL_SCOPE: sha256(callsDir).slice(0, 16) }
 }
 
-export interface Report {
+export interface ShellReport {
   readonly boot: string
-  readonly shell: Pick<Row, 'pid' | 'start'>
+  readonly shell: Pick<ProcessRow, 'pid' | 'start'>
 }
 
 /** Contract: undefined if the report is missing or incomplete. */
-export async function readReport(folder: string, table: ProcessTable): Promise<Report | undefined> {
+export async function readReport(folder: string, table: ProcessTable): Promise<ShellReport | undefined> {
   const [boot, line, end] = (await readFile(reportFile(folder), 'utf8').catch(() => '')).split('\n')
   const shell = table.parse(line ?? '')
   return boot && shell && end === '' ? { boot, shell } : undefined
@@ -43,7 +43,7 @@ export interface Excerpt {
 }
 
 /** Contract: head and tail, cut between characters, with a line between them that tells how many bytes were dropped. */
-export async function excerpt(output: FileHandle): Promise<Excerpt> {
+export async function readExcerpt(output: FileHandle): Promise<Excerpt> {
   const { size } = await output.stat()
   if (size <= HEAD_BYTES + TAIL_BYTES) return { text: textOf(await readSlice(output, 0, size)), dropped: 0 }
   const head = await readSlice(output, 0, HEAD_BYTES)
@@ -55,13 +55,13 @@ export async function excerpt(output: FileHandle): Promise<Excerpt> {
 }
 
 /** Contract: empty if there is no output, or the output is not a regular file. */
-export async function keptOutput(folder: string): Promise<string> {
+export async function readKeptOutput(folder: string): Promise<string> {
   try {
     await using output = await open(
       outputFile(folder),
       constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
     )
-    return (await output.stat()).isFile() ? (await excerpt(output)).text : ''
+    return (await output.stat()).isFile() ? (await readExcerpt(output)).text : ''
   } catch (error) {
     if (errno(error) === undefined) throw error
     return ''

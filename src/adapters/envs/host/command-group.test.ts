@@ -34,21 +34,21 @@ test('cgroup v1: creates a group below our own in each hierarchy, with limits; a
   put('pids/mine', {})
   put('memory', {})
   const group = makeCommandGroup(LIMITS, files)
-  assert.deepEqual([group?.version, [...(group?.holds ?? [])].sort()], [1, ['memory', 'processes']])
+  assert.deepEqual([group?.version, [...(group?.enforces ?? [])].sort()], [1, ['memory', 'processes']])
   const [pids, memory] = [
     join(base, 'pids/mine', made('pids/mine')[0] ?? ''),
     join(base, 'memory', made('memory')[0] ?? ''),
   ]
   assert.equal(readFileSync(join(pids, 'pids.max'), 'utf8'), '77')
   assert.equal(readFileSync(join(memory, 'memory.limit_in_bytes'), 'utf8'), '5000000')
-  assert.deepEqual(group?.joins, [join(pids, 'cgroup.procs'), join(memory, 'cgroup.procs')])
+  assert.deepEqual(group?.joinFiles, [join(pids, 'cgroup.procs'), join(memory, 'cgroup.procs')])
 })
 
 test('cgroup v1: creates no group inside a memory group other than the root', (t) => {
   const { files, put, made } = makeMachine(t, V1, ['8:pids:/', '4:memory:/somebody/else'])
   put('pids', {})
   put('memory/somebody/else', {})
-  assert.deepEqual([...(makeCommandGroup(LIMITS, files)?.holds ?? [])], ['processes'])
+  assert.deepEqual([...(makeCommandGroup(LIMITS, files)?.enforces ?? [])], ['processes'])
   assert.deepEqual(made('memory/somebody/else'), [])
 })
 
@@ -60,7 +60,7 @@ test('cgroup v2: creates the group beside our own if the parent delegates contro
   rmSync(join(base, 'all/user/app.slice/mine.scope/cgroup.subtree_control'))
   mkdirSync(join(base, 'all/user/app.slice/mine.scope/cgroup.subtree_control'))
   const group = makeCommandGroup(LIMITS, files)
-  assert.deepEqual([group?.version, [...(group?.holds ?? [])].sort()], [2, ['memory', 'processes']])
+  assert.deepEqual([group?.version, [...(group?.enforces ?? [])].sort()], [2, ['memory', 'processes']])
   const folder = join(base, 'all/user/app.slice', made('all/user/app.slice')[0] ?? '')
   assert.deepEqual(
     ['pids.max', 'memory.max', 'memory.swap.max'].map((name) => readFileSync(join(folder, name), 'utf8')),

@@ -18,9 +18,9 @@ import type { ResourceLimits } from './resource-limits.ts'
 
 export interface CommandGroup {
   readonly version: 1 | 2
-  readonly holds: ReadonlySet<'processes' | 'memory'>
+  readonly enforces: ReadonlySet<'processes' | 'memory'>
   /** A process joins the group, with all its later children, by writing 0 to each of these files. */
-  readonly joins: readonly string[]
+  readonly joinFiles: readonly string[]
   /** Contract: false if another process removed the group because it seemed unused. */
   exists(): boolean
   /** Contract: the number of processes and threads in the group; undefined if the group does not count them. */
@@ -149,11 +149,11 @@ function makeV1Group(
   return undefined
 }
 
-function groupOf(version: 1 | 2, holds: CommandGroup['holds'], folders: readonly string[]): CommandGroup {
+function groupOf(version: 1 | 2, holds: CommandGroup['enforces'], folders: readonly string[]): CommandGroup {
   return {
     version,
-    holds,
-    joins: folders.map((folder) => join(folder, 'cgroup.procs')),
+    enforces: holds,
+    joinFiles: folders.map((folder) => join(folder, 'cgroup.procs')),
     exists: () => folders.every((folder) => existsSync(folder)),
     count() {
       const counts = folders.map((folder) => Number.parseInt(linesOf(join(folder, 'pids.current'))[0] ?? '', 10))

@@ -7,7 +7,7 @@ import { isInside } from './paths.ts'
 const MAX_PATH_BYTES = 4096
 
 /** Contract: a real path inside the root; the root itself if the folder no longer exists. */
-export async function folderAt(root: string, path: string): Promise<string> {
+export async function findStartFolder(root: string, path: string): Promise<string> {
   const real = await realpath(join(root, path)).catch(() => root)
   const isFolder = await stat(real).then(
     (stats) => stats.isDirectory(),
@@ -17,7 +17,7 @@ export async function folderAt(root: string, path: string): Promise<string> {
 }
 
 /** Contract: relative to the root and inside it; `before` if the shell reported nothing. */
-export async function endedIn(root: string, report: FileHandle, before: string): Promise<string> {
+export async function readEndFolder(root: string, report: FileHandle, before: string): Promise<string> {
   const { buffer, bytesRead } = await report.read(Buffer.alloc(MAX_PATH_BYTES), 0, MAX_PATH_BYTES, 0)
   const [path] = /^\/[^\n]*(?=\n$)/.exec(buffer.toString('utf8', 0, bytesRead)) ?? []
   return relative(root, path === undefined ? before : isInside(root, path) ? path : root)

@@ -9,8 +9,8 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { TirelessError } from '../../../domain/error.ts'
 import type { FileOps } from '../../../ports/env.ts'
-import { MAX_FILE_BYTES, rootedFiles } from './files.ts'
-import { type Folder, type Folders, rootedFolders } from './folders.ts'
+import { createRootedFiles, MAX_FILE_BYTES } from './files.ts'
+import { createRootedFolders, type OpenFolder, type RootedFolders } from './folders.ts'
 
 const SECRET = 'SECRET-4711'
 
@@ -48,8 +48,8 @@ function makeWorkspace(t: TestContext) {
 }
 
 const VARIANTS = [
-  { name: 'anchored', of: (root: string) => rootedFiles(root), skip: !fs.existsSync('/proc/self/fd') },
-  { name: 'by path', of: (root: string) => rootedFiles(root, rootedFolders(root, false)), skip: false },
+  { name: 'anchored', of: (root: string) => createRootedFiles(root), skip: !fs.existsSync('/proc/self/fd') },
+  { name: 'by path', of: (root: string) => createRootedFiles(root, createRootedFolders(root, false)), skip: false },
 ]
 
 /** Spellings of `../` that attackers use to get past a check. */
@@ -425,25 +425,25 @@ for (const variant of VARIANTS)
 
 test('case 37: a hard link that is unlinked while it is open is not read, though its link count is 1', async (t) => {
   const { root, base } = makeWorkspace(t)
-  const folders = rootedFolders(root)
+  const folders = createRootedFolders(root)
   let swapped = 0
   /** Like `folders`, but unlinks the file as soon as it is open. */
-  const attacked: Folders = {
+  const attacked: RootedFolders = {
     ...folders,
-    async enter(names, create) {
-      const folder = await folders.enter(names, create)
+    async open(names, create) {
+      const folder = await folders.open(names, create)
       if (!folder) return undefined
-      const confirm: Folder['confirm'] = async (opened) => {
-        await folder.confirm(opened)
+      const confirm: OpenFolder['assertInside'] = async (opened) => {
+        await folder.assertInside(opened)
         if (!opened || !fs.existsSync(join(root, 'file'))) return
         swapped += 1
         fs.unlinkSync(join(root, 'file'))
       }
-      return { ...folder, confirm, [Symbol.asyncDispose]: () => folder.handle.close() }
+      return { ...folder, assertInside: confirm, [Symbol.asyncDispose]: () => folder.handle.close() }
     },
   }
   fs.linkSync(join(base, 'secret'), join(root, 'file'))
-  assert.equal(await rootedFiles(root, attacked).read('file'), undefined)
+  assert.equal(await createRootedFiles(root, attacked).read('file'), undefined)
   assert.equal(swapped, 1)
 })
 
@@ -477,7 +477,7 @@ test('case 37: reading a file that is swapped for a link, a hard link or a FIFO 
 }, async (t) => {
   const { root, base, outside } = makeWorkspace(t)
   const before = outside()
-  const file = rootedFiles(root)
+  const file = createRootedFiles(root)
   const swapper = spawn(process.execPath, ['-e', SWAPPER, join(root, 'file'), join(base, 'secret')], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })

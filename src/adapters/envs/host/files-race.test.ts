@@ -7,7 +7,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { rootedFiles } from './files.ts'
+import { createRootedFiles } from './files.ts'
 
 /** Removes folders that the test may have created in between, and exits when the test does. */
 const SWAPPER = `
@@ -76,7 +76,7 @@ async function raceUntilBoth(attempt: (n: number) => Promise<boolean>): Promise<
 describe('a folder that is swapped for a link', { skip: !fs.existsSync('/proc/self/fd') && 'needs /proc' }, () => {
   test('case 37: never lets a read through to the outside', () =>
     underAttack(async ({ root }) => {
-      const file = rootedFiles(root)
+      const file = createRootedFiles(root)
       await raceUntilBoth(async () => {
         const found = await file.read('dir/file').catch(() => undefined)
         assert.notEqual(found?.text, 'secret')
@@ -86,7 +86,7 @@ describe('a folder that is swapped for a link', { skip: !fs.existsSync('/proc/se
 
   test('case 37: never lets a write through to the outside', () =>
     underAttack(async ({ root, outside }) => {
-      const file = rootedFiles(root)
+      const file = createRootedFiles(root)
       const sha = (text: string) => createHash('sha256').update(text).digest('hex')
       let [current, next] = ['A', 'B']
       await raceUntilBoth(async () => {
@@ -99,7 +99,7 @@ describe('a folder that is swapped for a link', { skip: !fs.existsSync('/proc/se
 
   test('case 37: never lets a folder or a new file be created outside', () =>
     underAttack(async ({ root, outside }) => {
-      const file = rootedFiles(root)
+      const file = createRootedFiles(root)
       await raceUntilBoth(async (n) => {
         const written = await file.write(`dir/sub-${n}/new`, 'x', null).catch(() => undefined)
         assert.equal(fs.existsSync(join(outside, `sub-${n}`)), false)
@@ -110,7 +110,7 @@ describe('a folder that is swapped for a link', { skip: !fs.existsSync('/proc/se
   test('case 37: never lists the outside', () =>
     underAttack(async ({ root, outside }) => {
       fs.writeFileSync(join(outside, 'only-outside'), '')
-      const file = rootedFiles(root)
+      const file = createRootedFiles(root)
       await raceUntilBoth(async () => {
         const { entries } = await file.list('.', 3, 100)
         assert.equal(

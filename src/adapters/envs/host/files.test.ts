@@ -9,12 +9,12 @@ import os from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { TirelessError } from '../../../domain/error.ts'
-import { opsOf } from '../../../ports/env.ts'
+import { requireOps } from '../../../ports/env.ts'
 import { systemClock } from '../../clock.ts'
-import { MAX_FILE_BYTES, rootedFiles } from './files.ts'
-import { rootedFolders } from './folders.ts'
+import { createRootedFiles, MAX_FILE_BYTES } from './files.ts'
+import { createRootedFolders } from './folders.ts'
 import { hostEnvs } from './host.ts'
-import { namesBelow } from './paths.ts'
+import { splitPathBelow } from './paths.ts'
 
 /** A workspace `ws` beside `ws-evil`, which must never be read or written. */
 function makeWorkspace() {
@@ -34,8 +34,8 @@ const conflict = (error: unknown) => error instanceof TirelessError && error.cod
 
 /** With open folders through /proc, and by plain paths as on systems without it. */
 const VARIANTS = [
-  { name: 'anchored', of: (root: string) => rootedFiles(root), skip: !fs.existsSync('/proc/self/fd') },
-  { name: 'by path', of: (root: string) => rootedFiles(root, rootedFolders(root, false)), skip: false },
+  { name: 'anchored', of: (root: string) => createRootedFiles(root), skip: !fs.existsSync('/proc/self/fd') },
+  { name: 'by path', of: (root: string) => createRootedFiles(root, createRootedFolders(root, false)), skip: false },
 ]
 
 for (const variant of VARIANTS)
@@ -341,16 +341,22 @@ for (const variant of VARIANTS)
 test('case 38: a change by another process during a write is not overwritten', async () => {
   using w = makeWorkspace()
   fs.writeFileSync(join(w.root, 'f'), 'old')
-  const folders = rootedFolders(w.root)
-  const file = rootedFiles(w.root, {
+  const folders = createRootedFolders(w.root)
+  const file = createRootedFiles(w.root, {
     ...folders,
-    async enter(names, create) {
-      const folder = await folders.enter(names, create)
+    async open(names, create) {
+      const folder = await folders.open(names, create)
       const changeMeanwhile = (name: string) => {
         if (name !== 'f') fs.writeFileSync(join(w.root, 'f'), 'theirs')
-        return folder?.at(name) ?? ''
+        return folder?.systemPathOf(name) ?? ''
       }
-      return folder && { ...folder, at: changeMeanwhile, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() }
+      return (
+        folder && {
+          ...folder,
+          systemPathOf: changeMeanwhile,
+          [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
+        }
+      )
     },
   })
   await assert.rejects(file.write('f', 'new', sha('old')), conflict)
@@ -360,7 +366,7 @@ test('case 38: a change by another process during a write is not overwritten', a
 
 test('case 37: the text of a path is checked before anything is opened', () => {
   for (const path of ['..', '../ws-evil', '/ws-evil', '/ws-evil/x', '/ws/../x', '/', 'a/../../b', '/w', '/wsx'])
-    assert.throws(() => namesBelow('/ws', path), refusal(/outside/), path)
+    assert.throws(() => splitPathBelow('/ws', path), refusal(/outside/), path)
   for (const [path, names] of [
     ['/ws', []],
     ['.', []],
@@ -368,8 +374,8 @@ test('case 37: the text of a path is checked before anything is opened', () => {
     ['a/./b//c/', ['a', 'b', 'c']],
     ['..a', ['..a']],
   ] as const)
-    assert.deepEqual(namesBelow('/ws', path), names)
-  assert.deepEqual(namesBelow('/', '/../etc/x'), ['etc', 'x'])
+    assert.deepEqual(splitPathBelow('/ws', path), names)
+  assert.deepEqual(splitPathBelow('/', '/../etc/x'), ['etc', 'x'])
 })
 
 test('a root behind a link is opened at its real path, and a missing root is created', async () => {
@@ -378,7 +384,7 @@ test('a root behind a link is opened at its real path, and a missing root is cre
   const envs = hostEnvs({ callsDir: join(w.base, 'calls'), clock: systemClock, env: {} })
   assert.equal((await envs.open(join(w.base, 'alias'))).root, w.root)
   const env = await envs.open(join(w.root, 'made/here'))
-  const file = opsOf(env, 'file')
+  const file = requireOps(env, 'file')
   await file.write('f', 'x', null)
   assert.ok(fs.existsSync(join(w.root, 'made/here/f')))
   fs.renameSync(env.root, `${env.root}-moved`)
@@ -388,7 +394,7 @@ test('a root behind a link is opened at its real path, and a missing root is cre
 
 test('no handle is left open after successes and errors', { skip: !fs.existsSync('/proc/self/fd') }, async () => {
   using w = makeWorkspace()
-  const file = rootedFiles(w.root)
+  const file = createRootedFiles(w.root)
   fs.symlinkSync(w.evil, join(w.root, 'link'))
   await file.write('a/b/c', 'x', null)
   const before = fs.readdirSync('/proc/self/fd').length

@@ -9,12 +9,12 @@ import { constants, existsSync, type Stats } from 'node:fs'
 import { access, type FileHandle, lstat, open, rename, rm } from 'node:fs/promises'
 import { TirelessError } from '../../../domain/error.ts'
 import type { FileOps } from '../../../ports/env.ts'
-import { whyProtected } from '../protected.ts'
-import { obeyedBeside } from '../repository/obeyed-beside.ts'
-import { type Folder, type Folders, rootedFolders } from './folders.ts'
-import { entriesOf } from './listing.ts'
-import { namesBelow } from './paths.ts'
-import { errno, explained, refused } from './refusal.ts'
+import { protectionReason } from '../protected.ts'
+import { filesObeyedByGit } from '../repository/obeyed-beside.ts'
+import { createRootedFolders, type OpenFolder, type RootedFolders } from './folders.ts'
+import { listEntries } from './listing.ts'
+import { splitPathBelow } from './paths.ts'
+import { describeSystemError, errno, pathRefused } from './refusal.ts'
 
 export const MAX_FILE_BYTES = 10 * 1024 * 1024
 const MAX_CHANGED_PATHS = 200
@@ -48,56 +48,56 @@ function isObeyedByGit(root: string, names: readonly string[]): boolean {
   const path = [root, ...names].join('/')
   return names.some((_, at) => {
     const folder = [root, ...names.slice(0, at)].join('/')
-    const obeyed = existsSync(`${folder}/.git/config`) ? obeyedBeside(folder, `${folder}/.git`) : []
+    const obeyed = existsSync(`${folder}/.git/config`) ? filesObeyedByGit(folder, `${folder}/.git`) : []
     return obeyed.some((one) => path === one || path.startsWith(`${one}/`))
   })
 }
 
 /** `root` must be a real path. */
-export function rootedFiles(root: string, folders: Folders = rootedFolders(root)): FileOps {
+export function createRootedFiles(root: string, folders: RootedFolders = createRootedFolders(root)): FileOps {
   let lastWrite: Promise<unknown> = Promise.resolve()
 
   async function read(path: string) {
     const { parents, name } = fileNames(root, path)
-    await using folder = await folders.enter(parents)
+    await using folder = await folders.open(parents)
     const content = folder && (await readContent(folder, name))
     return content && { text: textOf(content.bytes, path), sha: content.sha }
   }
 
   async function replace(path: string, content: string | Uint8Array, expected: string | null) {
     const { parents, name } = fileNames(root, path)
-    const why = whyProtected([...parents, name])
-    if (why !== undefined) throw refused(path, why)
-    if (isInGitFolder(root, parents)) throw refused(path, 'inside a bare git repository: use git')
-    if (isObeyedByGit(root, [...parents, name])) throw refused(path, "the owner's git would run or obey this file")
+    const why = protectionReason([...parents, name])
+    if (why !== undefined) throw pathRefused(path, why)
+    if (isInGitFolder(root, parents)) throw pathRefused(path, 'inside a bare git repository: use git')
+    if (isObeyedByGit(root, [...parents, name])) throw pathRefused(path, "the owner's git would run or obey this file")
     const bytes = bytesOf(content, path)
-    await using folder = await folders.enter(parents, expected === null)
+    await using folder = await folders.open(parents, expected === null)
     if (!folder) throw conflict(path, undefined, expected)
     // `return await`, because the folder must stay open until the write is done.
     return await replaceIn(folder, name, bytes, expected)
   }
 
   async function writable(path: string) {
-    const names = namesBelow(root, path)
+    const names = splitPathBelow(root, path)
     const name = names.at(-1)
-    if (whyProtected(names) !== undefined || isInGitFolder(root, names) || isObeyedByGit(root, names)) return false
-    await using folder = await folders.enter(names.slice(0, -1))
-    if (!folder || name === undefined) return folder !== undefined && (await mayWrite(folder.place))
+    if (protectionReason(names) !== undefined || isInGitFolder(root, names) || isObeyedByGit(root, names)) return false
+    await using folder = await folders.open(names.slice(0, -1))
+    if (!folder || name === undefined) return folder !== undefined && (await mayWrite(folder.systemPath))
     const isWritable = await withFile(folder, name, async (_, stats) => {
-      if (stats.isDirectory()) return mayWrite(folder.at(name))
+      if (stats.isDirectory()) return mayWrite(folder.systemPathOf(name))
       checkRegular(stats, path)
       // A write renames a file, so the folder must be writable too.
-      return (await mayWrite(folder.at(name))) && (await mayWrite(folder.place))
+      return (await mayWrite(folder.systemPathOf(name))) && (await mayWrite(folder.systemPath))
     })
     return isWritable ?? false
   }
 
   async function list(path: string, depth: number, limit: number) {
-    const names = namesBelow(root, path)
-    await using folder = await folders.enter(names)
+    const names = splitPathBelow(root, path)
+    await using folder = await folders.open(names)
     if (!folder) throw new TirelessError('not_found', { what: 'no such folder', where: JSON.stringify(path) })
     const entries: { path: string; bytes: number }[] = []
-    for await (const entry of entriesOf(folders, folder, depth)) {
+    for await (const entry of listEntries(folders, folder, depth)) {
       if (entries.length === limit) return { entries, more: true }
       entries.push({ path: entry.path, bytes: entry.stats.isDirectory() ? 0 : entry.stats.size })
     }
@@ -107,11 +107,11 @@ export function rootedFiles(root: string, folders: Folders = rootedFolders(root)
   /** A folder in the result means that a name in it was added or removed; a deleted file leaves no other trace. */
   async function changedSince(ms: number) {
     const since = ms - FILE_TIME_SLACK_MS
-    await using folder = await folders.enter([])
+    await using folder = await folders.open([])
     if (!folder) return []
     const changed = (await folder.handle.stat()).mtimeMs >= since ? ['./'] : []
     let visits = 0
-    for await (const { path, stats } of entriesOf(folders, folder, MAX_DEPTH)) {
+    for await (const { path, stats } of listEntries(folders, folder, MAX_DEPTH)) {
       const newest = stats.isDirectory() ? stats.mtimeMs : Math.max(stats.mtimeMs, stats.ctimeMs)
       if (newest >= since) changed.push(path)
       visits += 1
@@ -134,16 +134,16 @@ export function rootedFiles(root: string, folders: Folders = rootedFolders(root)
 }
 
 function fileNames(root: string, path: string): { parents: readonly string[]; name: string } {
-  const names = namesBelow(root, path)
+  const names = splitPathBelow(root, path)
   const name = names.at(-1)
-  if (name === undefined) throw refused(path, 'a folder, but a file is needed')
+  if (name === undefined) throw pathRefused(path, 'a folder, but a file is needed')
   return { parents: names.slice(0, -1), name }
 }
 
 /** Contract: undefined if there is no such file. */
-function readContent(folder: Folder, name: string): Promise<FileContent | undefined> {
+function readContent(folder: OpenFolder, name: string): Promise<FileContent | undefined> {
   return withFile(folder, name, async (handle, stats) => {
-    checkRegular(stats, folder.below(name))
+    checkRegular(stats, folder.pathOf(name))
     const bytes = await readUpTo(handle, stats.size)
     return { bytes, sha: digest(bytes), stats }
   })
@@ -151,27 +151,27 @@ function readContent(folder: Folder, name: string): Promise<FileContent | undefi
 
 /** Contract: opens the file and passes it to `use`; undefined if the name does not exist. */
 async function withFile<T>(
-  folder: Folder,
+  folder: OpenFolder,
   name: string,
   use: (handle: FileHandle, stats: Stats) => Promise<T>,
 ): Promise<T | undefined> {
   for (let tries = MAX_ATTEMPTS; tries > 0; tries -= 1) {
     await using handle = await tryOpen(folder, name)
     if (!handle) return undefined
-    await folder.confirm({ handle, name })
+    await folder.assertInside({ handle, name })
     const stats = await statsByName(folder, name, handle)
     // `return await`, because the file must stay open until `use` is done.
     if (stats) return await use(handle, stats)
   }
-  throw refused(folder.below(name), 'another process keeps replacing this file')
+  throw pathRefused(folder.pathOf(name), 'another process keeps replacing this file')
 }
 
-async function tryOpen(folder: Folder, name: string): Promise<FileHandle | undefined> {
+async function tryOpen(folder: OpenFolder, name: string): Promise<FileHandle | undefined> {
   try {
-    return await open(folder.at(name), READ)
+    return await open(folder.systemPathOf(name), READ)
   } catch (error) {
     if (errno(error) === 'ENOENT') return undefined
-    throw await explained(error, folder.at(name), folder.below(name))
+    throw await describeSystemError(error, folder.systemPathOf(name), folder.pathOf(name))
   }
 }
 
@@ -181,10 +181,10 @@ async function tryOpen(folder: Folder, name: string): Promise<FileHandle | undef
  * the file before it counts the names, so one check can miss an unlink in between; an attacker would have to hit that
  * instant in every check.
  */
-async function statsByName(folder: Folder, name: string, handle: FileHandle): Promise<Stats | undefined> {
+async function statsByName(folder: OpenFolder, name: string, handle: FileHandle): Promise<Stats | undefined> {
   const content = await handle.stat()
   for (let checks = 1; ; checks += 1) {
-    const named = await lstat(folder.at(name)).catch(() => undefined)
+    const named = await lstat(folder.systemPathOf(name)).catch(() => undefined)
     if (!named || named.ino !== content.ino || named.dev !== content.dev) return undefined
     if (named.nlink > 1 || checks === NAME_CHECKS) return named
   }
@@ -197,11 +197,11 @@ const mayWrite = (place: string): Promise<boolean> =>
   )
 
 function checkRegular(stats: Stats, path: string): void {
-  if (stats.isDirectory()) throw refused(path, 'a folder, but a file is needed')
-  if (!stats.isFile()) throw refused(path, 'not a regular file')
-  if (stats.nlink > 1) throw refused(path, 'a hard link: the file has other names, perhaps outside the workspace')
+  if (stats.isDirectory()) throw pathRefused(path, 'a folder, but a file is needed')
+  if (!stats.isFile()) throw pathRefused(path, 'not a regular file')
+  if (stats.nlink > 1) throw pathRefused(path, 'a hard link: the file has other names, perhaps outside the workspace')
   if (stats.size > MAX_FILE_BYTES)
-    throw refused(path, 'too large', { got: `${stats.size} bytes`, expected: `at most ${MAX_FILE_BYTES}` })
+    throw pathRefused(path, 'too large', { got: `${stats.size} bytes`, expected: `at most ${MAX_FILE_BYTES}` })
 }
 
 /** Does not read bytes that are appended after `size` was taken. */
@@ -220,12 +220,12 @@ async function readUpTo(handle: FileHandle, size: number): Promise<Buffer> {
  * The last check and the rename are two system calls: a write of another process in between is lost. POSIX has no way
  * to prevent that. Writes of this process run one after another.
  */
-async function replaceIn(folder: Folder, name: string, bytes: Buffer, expected: string | null) {
-  const path = folder.below(name)
+async function replaceIn(folder: OpenFolder, name: string, bytes: Buffer, expected: string | null) {
+  const path = folder.pathOf(name)
   const sha = digest(bytes)
   const before = await readContent(folder, name)
   // The name depends on name and content, so that repeating a killed write removes its temporary file.
-  const temporary = folder.at(`.tireless-${digest(Buffer.from(`${name}\0${sha}`)).slice(0, 24)}.tmp`)
+  const temporary = folder.systemPathOf(`.tireless-${digest(Buffer.from(`${name}\0${sha}`)).slice(0, 24)}.tmp`)
   try {
     await rm(temporary, { force: true })
     await writeTemporary(temporary, bytes, before?.stats)
@@ -236,13 +236,13 @@ async function replaceIn(folder: Folder, name: string, bytes: Buffer, expected: 
       return { sha }
     }
     if (current !== expected) throw conflict(path, current ?? undefined, expected)
-    await folder.confirm()
-    await rename(temporary, folder.at(name))
+    await folder.assertInside()
+    await rename(temporary, folder.systemPathOf(name))
     await folder.handle.sync()
     return { sha }
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => {})
-    throw await explained(error, temporary, path)
+    throw await describeSystemError(error, temporary, path)
   }
 }
 
@@ -273,15 +273,15 @@ function textOf(bytes: Buffer, path: string): string {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
     if (!text.includes('\0')) return text
   } catch {}
-  throw refused(path, 'a binary file', { expected: 'UTF-8 text' })
+  throw pathRefused(path, 'a binary file', { expected: 'UTF-8 text' })
 }
 
 function bytesOf(content: string | Uint8Array, path: string): Buffer {
   if (typeof content === 'string' && (content.includes('\0') || !content.isWellFormed()))
-    throw refused(path, 'binary content', { expected: 'UTF-8 text' })
+    throw pathRefused(path, 'binary content', { expected: 'UTF-8 text' })
   const bytes = Buffer.from(content)
   if (bytes.length > MAX_FILE_BYTES)
-    throw refused(path, 'too large', { got: `${bytes.length} bytes`, expected: `at most ${MAX_FILE_BYTES}` })
+    throw pathRefused(path, 'too large', { got: `${bytes.length} bytes`, expected: `at most ${MAX_FILE_BYTES}` })
   return bytes
 }
 

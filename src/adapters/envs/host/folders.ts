@@ -9,51 +9,51 @@ import { constants, existsSync } from 'node:fs'
 import { type FileHandle, mkdir, open, readlink, realpath } from 'node:fs/promises'
 import { TirelessError } from '../../../domain/error.ts'
 import { isInside } from './paths.ts'
-import { errno, explained, refused } from './refusal.ts'
+import { describeSystemError, errno, pathRefused } from './refusal.ts'
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
-export interface Folder extends AsyncDisposable {
+export interface OpenFolder extends AsyncDisposable {
   readonly handle: FileHandle
   /** Relative to the root; empty for the root itself. */
   readonly path: string
   /** Path of the open folder for system calls; `at` gives the path of a name in it. */
-  readonly place: string
-  at(name: string): string
+  readonly systemPath: string
+  systemPathOf(name: string): string
   /** The path of `name` relative to the root. */
-  below(name: string): string
+  pathOf(name: string): string
   /** Contract: throws `path_refused` if the folder, or the file opened in it, is not inside the root now. */
-  confirm(opened?: { readonly handle: FileHandle; readonly name: string }): Promise<void>
+  assertInside(opened?: { readonly handle: FileHandle; readonly name: string }): Promise<void>
 }
 
-export interface Folders {
+export interface RootedFolders {
   /** Contract: opens the folder; undefined if it does not exist and `create` is not set. */
-  enter(names: readonly string[], create?: boolean): Promise<Folder | undefined>
-  child(folder: Folder, name: string): Promise<Folder | undefined>
+  open(names: readonly string[], create?: boolean): Promise<OpenFolder | undefined>
+  openChild(folder: OpenFolder, name: string): Promise<OpenFolder | undefined>
 }
 
 /** `root` must be a real path. */
-export function rootedFolders(root: string, anchored = existsSync('/proc/self/fd')): Folders {
-  async function openFolder(at: string, path: string): Promise<Folder> {
+export function createRootedFolders(root: string, anchored = existsSync('/proc/self/fd')): RootedFolders {
+  async function openFolder(at: string, path: string): Promise<OpenFolder> {
     const handle = await open(at, FOLDER)
     const real = path === '' ? root : `${root}/${path}`
     const place = anchored ? `/proc/self/fd/${handle.fd}` : real
-    const folder: Folder = {
+    const folder: OpenFolder = {
       handle,
       path,
-      place,
-      at: (name) => `${place}/${name}`,
-      below: (name) => (path === '' ? name : `${path}/${name}`),
-      async confirm(opened) {
+      systemPath: place,
+      systemPathOf: (name) => `${place}/${name}`,
+      pathOf: (name) => (path === '' ? name : `${path}/${name}`),
+      async assertInside(opened) {
         const where = anchored
           ? await readlink(`/proc/self/fd/${(opened?.handle ?? handle).fd}`)
           : await realpath(opened ? `${real}/${opened.name}` : real)
-        if (!isInside(root, where)) throw refused(path, 'outside the workspace', { got: where })
+        if (!isInside(root, where)) throw pathRefused(path, 'outside the workspace', { got: where })
       },
       [Symbol.asyncDispose]: () => handle.close(),
     }
     try {
-      await folder.confirm()
+      await folder.assertInside()
       return folder
     } catch (error) {
       await handle.close()
@@ -61,33 +61,35 @@ export function rootedFolders(root: string, anchored = existsSync('/proc/self/fd
     }
   }
 
-  async function child(folder: Folder, name: string, create = false): Promise<Folder | undefined> {
+  async function child(folder: OpenFolder, name: string, create = false): Promise<OpenFolder | undefined> {
     try {
-      return await openFolder(folder.at(name), folder.below(name))
+      return await openFolder(folder.systemPathOf(name), folder.pathOf(name))
     } catch (error) {
-      if (errno(error) !== 'ENOENT') throw await explained(error, folder.at(name), folder.below(name))
+      if (errno(error) !== 'ENOENT')
+        throw await describeSystemError(error, folder.systemPathOf(name), folder.pathOf(name))
     }
     if (!create) return undefined
     try {
-      await mkdir(folder.at(name))
+      await mkdir(folder.systemPathOf(name))
       await folder.handle.sync()
     } catch (error) {
-      if (errno(error) !== 'EEXIST') throw await explained(error, folder.at(name), folder.below(name))
+      if (errno(error) !== 'EEXIST')
+        throw await describeSystemError(error, folder.systemPathOf(name), folder.pathOf(name))
     }
     return child(folder, name)
   }
 
-  async function enter(names: readonly string[], create = false): Promise<Folder | undefined> {
-    let folder: Folder | undefined = await openRoot()
+  async function enter(names: readonly string[], create = false): Promise<OpenFolder | undefined> {
+    let folder: OpenFolder | undefined = await openRoot()
     for (const name of names) {
-      await using parent: Folder = folder
+      await using parent: OpenFolder = folder
       folder = await child(parent, name, create)
       if (!folder) return undefined
     }
     return folder
   }
 
-  async function openRoot(): Promise<Folder> {
+  async function openRoot(): Promise<OpenFolder> {
     try {
       return await openFolder(root, '')
     } catch (error) {
@@ -95,5 +97,5 @@ export function rootedFolders(root: string, anchored = existsSync('/proc/self/fd
     }
   }
 
-  return { enter, child }
+  return { open: enter, openChild: child }
 }

@@ -4,11 +4,11 @@ import { constants } from 'node:fs'
 import { access, mkdir, realpath, stat } from 'node:fs/promises'
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { type Envs, type FileOps, type Health, supplying } from '../../../ports/env.ts'
-import { rootedFiles } from './files.ts'
+import { type Envs, type FileOps, type Health, provideOps } from '../../../ports/env.ts'
+import { createRootedFiles } from './files.ts'
 import type { Launcher } from './launch.ts'
 import { type ProcessTable, processTable } from './process-table.ts'
-import { hostProcesses } from './processes.ts'
+import { createHostProcesses } from './processes.ts'
 import type { CommandLimits } from './resource-limits.ts'
 
 export interface HostOptions {
@@ -36,9 +36,9 @@ export function hostEnvs(options: HostOptions): Envs {
     async open(workspace) {
       const root = await realFolder(workspace)
       const callsDir = await realFolder(options.callsDir, 0o700)
-      const file = files.get(root) ?? rootedFiles(root)
+      const file = files.get(root) ?? createRootedFiles(root)
       files.set(root, file)
-      const process = hostProcesses({
+      const process = createHostProcesses({
         root,
         callsDir,
         clock,
@@ -48,7 +48,7 @@ export function hostEnvs(options: HostOptions): Envs {
         ...(launcher && { launcher }),
         ...(limits && { limits }),
       })
-      return { root, ...supplying({ file, process }), health: () => healthOf(root), async close() {} }
+      return { root, ...provideOps({ file, process }), health: () => healthOf(root), async close() {} }
     },
   }
 }

@@ -4,7 +4,7 @@ import { accessSync, constants, statSync } from 'node:fs'
 import { type FileHandle, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RunOptions } from '../../../ports/env.ts'
-import type { Bind } from '../sandbox/layout.ts'
+import type { BindMount } from '../sandbox/layout.ts'
 
 export interface Launch extends AsyncDisposable {
   readonly argv: readonly string[]
@@ -25,7 +25,7 @@ export interface Launch extends AsyncDisposable {
   notes(): Promise<readonly string[]>
 }
 
-export interface ToLaunch {
+export interface LaunchRequest {
   readonly command: string
   readonly root: string
   /** A real path inside the root. */
@@ -35,7 +35,7 @@ export interface ToLaunch {
   readonly env: Readonly<Record<string, string>>
   readonly network: RunOptions['network']
   /** Makes the root read-only, with an empty $HOME, and adds these mounts. Default: a writable workspace, guarded. */
-  readonly readOnly?: readonly Bind[]
+  readonly readOnly?: readonly BindMount[]
   /** Set for a program that the owner configured, not for an agent's command. The root belongs to the program. */
   readonly program?: {
     /** Read-only paths. */
@@ -50,7 +50,7 @@ export interface ToLaunch {
 
 export interface Launcher {
   /** Contract: prepares the start of a command; throws `tool_failed` if commands cannot run. */
-  (wanted: ToLaunch): Promise<Launch>
+  (wanted: LaunchRequest): Promise<Launch>
   /**
    * Contract: ends the parts of a call that are not child processes (containers), also those that an earlier runtime
    * process started. `folder`: the call's folder. Returns whether there were any; throws if it cannot tell.
@@ -69,10 +69,10 @@ unset fd
 trap 'pwd -P >&199' EXIT
 `
 
-export const plainLauncher: Launcher = async ({ command, cwd, folder, env }) => {
+export const hostLauncher: Launcher = async ({ command, cwd, folder, env }) => {
   const bashEnvFile = join(folder, 'bash-env')
   await writeFile(bashEnvFile, BASH_ENV_TEXT, { mode: 0o600 })
-  const shell = (env.PATH ?? '').split(':').some((at) => isProgram(join(at, 'bash'))) ? 'bash' : '/bin/sh'
+  const shell = (env.PATH ?? '').split(':').some((at) => isExecutableFile(join(at, 'bash'))) ? 'bash' : '/bin/sh'
   return {
     ...{ argv: [shell, '-c', '--', command], env: { ...env, BASH_ENV: bashEnvFile }, cwd, handles: [] },
     notes: async () => [],
@@ -80,7 +80,7 @@ export const plainLauncher: Launcher = async ({ command, cwd, folder, env }) => 
   }
 }
 
-export function isProgram(file: string): boolean {
+export function isExecutableFile(file: string): boolean {
   try {
     accessSync(file, constants.X_OK)
     return statSync(file).isFile()

@@ -9,17 +9,20 @@ export interface KeptCall {
   readonly name: string
   /** The pid of the call's shell, if it is still running. */
   readonly pid: number | undefined
-  isOf(sessionId: string): boolean
+  belongsTo(sessionId: string): boolean
 }
 
-export async function keptCalls(callsDir: string, table: ProcessTable = processTable()): Promise<readonly KeptCall[]> {
+export async function listKeptCalls(
+  callsDir: string,
+  table: ProcessTable = processTable(),
+): Promise<readonly KeptCall[]> {
   const names = await readdir(callsDir).catch(() => [])
   return Promise.all(
     names.map(async (name) => ({
       name,
       pid: await runningShell(join(callsDir, name), table),
       // A call's name begins with its session id; a long name is cut.
-      isOf: (sessionId) => name.startsWith(readableName(`${sessionId}.`)),
+      belongsTo: (sessionId) => name.startsWith(readableName(`${sessionId}.`)),
     })),
   )
 }
@@ -30,7 +33,7 @@ export async function removeKeptCall(callsDir: string, { name }: KeptCall): Prom
 
 async function runningShell(folder: string, table: ProcessTable): Promise<number | undefined> {
   const report = await readReport(folder, table)
-  if (!report || report.boot !== table.boot()) return undefined
+  if (!report || report.boot !== table.bootId()) return undefined
   const row = table.row(report.shell.pid)
   return row && row.start === report.shell.start && !row.zombie ? row.pid : undefined
 }

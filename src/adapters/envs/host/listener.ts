@@ -6,7 +6,7 @@ import { StringDecoder } from 'node:string_decoder'
 /** Per poll. Skipped output is still part of the command's result. */
 const MAX_BYTES = 16 * 1024
 
-export class Listener {
+export class OutputTail {
   readonly #output: FileHandle
   readonly #onText: (text: string) => void
   readonly #decoder = new StringDecoder('utf8')
@@ -17,7 +17,7 @@ export class Listener {
     this.#onText = onText
   }
 
-  async listen(): Promise<void> {
+  async poll(): Promise<void> {
     const { size } = await this.#output.stat()
     if (size <= this.#at) return
     const { bytesRead, buffer } = await this.#output.read(

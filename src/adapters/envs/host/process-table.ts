@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
-export interface Row {
+export interface ProcessRow {
   readonly pid: number
   readonly parent: number
   readonly group: number
@@ -14,12 +14,12 @@ export interface Row {
   readonly zombie: boolean
 }
 
-export interface MarkedRow extends Row {
+export interface MarkedProcessRow extends ProcessRow {
   readonly marked: boolean
 }
 
 /** The traits that processes of a call inherit, unless they deliberately drop them. */
-export interface Mark {
+export interface ProcessMark {
   /** Entries of the environment; a process must have all of them. */
   readonly environment: readonly string[]
   /** The file to which stdout and stderr are written. */
@@ -28,14 +28,14 @@ export interface Mark {
 
 export interface ProcessTable {
   /** Identifies the current boot of the machine; pids of another boot are meaningless. */
-  boot(): string
+  bootId(): string
   /** All processes. Those started at or after `since` are checked for the mark at once, because they may soon exit. */
-  rows(mark: Mark, since: number): readonly MarkedRow[]
-  row(pid: number): Row | undefined
+  rows(mark: ProcessMark, since: number): readonly MarkedProcessRow[]
+  row(pid: number): ProcessRow | undefined
   /** Parses a line that `report` printed. */
-  parse(line: string): Row | undefined
+  parse(line: string): ProcessRow | undefined
   /** Shell code that sets the variables `boot` and `row` for the shell itself, or fails. */
-  readonly report: string
+  readonly reportScript: string
 }
 
 export function processTable(): ProcessTable {
@@ -44,10 +44,10 @@ export function processTable(): ProcessTable {
 
 /** Synchronous, so that one snapshot takes 3 ms and does not spread over many event loop turns. */
 export const procTable: ProcessTable = {
-  boot: () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
+  bootId: () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
   /** Repeats until no new pid appears, so that processes that fork and exit quickly are not missed. */
   rows(mark, since) {
-    const found = new Map<number, MarkedRow | undefined>()
+    const found = new Map<number, MarkedProcessRow | undefined>()
     for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
       const fresh = pids().filter((pid) => !found.has(pid))
       if (fresh.length === 0) break
@@ -73,10 +73,10 @@ export const procTable: ProcessTable = {
       zombie: state === 'Z' || state === 'X',
     })
   },
-  report: 'read -r boot < /proc/sys/kernel/random/boot_id && read -r row < "/proc/$$/stat"',
+  reportScript: 'read -r boot < /proc/sys/kernel/random/boot_id && read -r row < "/proc/$$/stat"',
 }
 
-function isMarked(pid: number, mark: Mark): boolean {
+function isMarked(pid: number, mark: ProcessMark): boolean {
   const environment = tryRead(() => readFileSync(`/proc/${pid}/environ`, 'utf8'))?.split('\0') ?? []
   if (mark.environment.every((entry) => environment.includes(entry))) return true
   return [1, 2].some((fd) => tryRead(() => readlinkSync(`/proc/${pid}/fd/${fd}`)) === mark.output)
@@ -94,7 +94,7 @@ const PS_ROW = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+\w+\s+(\w+)\s+(\d+)\s+(\d\d)
 
 /** Cannot see sessions or environments, so it misses a child that left its group and whose parent has exited. */
 export const psTable: ProcessTable = {
-  boot: () => 'ps',
+  bootId: () => 'ps',
   rows: () => ps('-A').flatMap((line) => withoutMark(psTable.parse(line))),
   row: (pid) => ps('-p', String(pid)).flatMap((line) => psTable.parse(line) ?? [])[0],
   /** `pid ppid pgid stat Tue Nov 14 22:13:20 2023`, in UTC. */
@@ -112,10 +112,10 @@ export const psTable: ProcessTable = {
       zombie: stat.startsWith('Z'),
     })
   },
-  report: `boot=ps && row=$(LC_ALL=C TZ=UTC ps -o ${COLUMNS} -p $$)`,
+  reportScript: `boot=ps && row=$(LC_ALL=C TZ=UTC ps -o ${COLUMNS} -p $$)`,
 }
 
-function withoutMark(row: Row | undefined): MarkedRow[] {
+function withoutMark(row: ProcessRow | undefined): MarkedProcessRow[] {
   return row ? [{ ...row, marked: false }] : []
 }
 
@@ -126,7 +126,7 @@ function ps(...which: string[]): string[] {
   return text.split('\n')
 }
 
-function validRow(row: Row): Row | undefined {
+function validRow(row: ProcessRow): ProcessRow | undefined {
   return [row.pid, row.parent, row.group, row.session, row.start].every(Number.isInteger) ? row : undefined
 }
 

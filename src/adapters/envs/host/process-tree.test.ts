@@ -4,13 +4,13 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { describe, test } from 'node:test'
 import { systemClock } from '../../clock.ts'
-import { procTable, psTable, type Row } from './process-table.ts'
-import { isGoneWithAll, membersOf, type Tree, targetsOf } from './process-tree.ts'
+import { type ProcessRow, procTable, psTable } from './process-table.ts'
+import { findMembers, hasNamespaceEnded, type ProcessTree, signalTargets } from './process-tree.ts'
 
 const SELF = { pid: 10, session: 9 }
 const SHELL = { pid: 100, start: 50 }
 
-function row(pid: number, more: Partial<Row> = {}): Row {
+function row(pid: number, more: Partial<ProcessRow> = {}): ProcessRow {
   return { pid, parent: 1, group: pid, session: pid, start: 60, zombie: false, ...more }
 }
 
@@ -18,9 +18,13 @@ const shell = row(100, { parent: 10, start: 50 })
 const init = row(1, { parent: 0, start: 0 })
 const self = row(10, { session: 9, start: 1 })
 
-function members(rows: readonly Row[], tree: Partial<Tree> = {}, marked: readonly number[] = []): number[] {
+function members(
+  rows: readonly ProcessRow[],
+  tree: Partial<ProcessTree> = {},
+  marked: readonly number[] = [],
+): number[] {
   const rowsWithMarks = rows.map((one) => ({ ...one, marked: marked.includes(one.pid) }))
-  return membersOf(rowsWithMarks, { shell: SHELL, held: false, ...tree }, SELF)
+  return findMembers(rowsWithMarks, { shell: SHELL, wasOurChild: false, ...tree }, SELF)
     .map((one) => one.pid)
     .sort((a, b) => a - b)
 }
@@ -50,13 +54,13 @@ describe('members of a call', () => {
     const stranger = row(100, { start: 51 })
     const rows = [init, self, stranger, row(101, { parent: 100, session: 100 }), row(102, { session: 100 })]
     assert.deepEqual(members(rows), [])
-    assert.deepEqual(members(rows, { held: true }), [])
+    assert.deepEqual(members(rows, { wasOurChild: true }), [])
   })
 
   test('include the session of a dead shell only if it was our child or a marked process is in it', () => {
     const rows = [init, self, row(101, { session: 100 }), row(102, { session: 100 })]
     assert.deepEqual(members(rows), [])
-    assert.deepEqual(members(rows, { held: true }), [101, 102])
+    assert.deepEqual(members(rows, { wasOurChild: true }), [101, 102])
     assert.deepEqual(members(rows, {}, [102]), [101, 102])
   })
 
@@ -92,13 +96,13 @@ test('signals go to whole groups that contain only members, never to our own gro
     row(105, { group: 1 }),
   ]
   const others = [row(80), row(106, { group: 0 }), row(107, { group: 100, zombie: true })]
-  assert.deepEqual(targetsOf([...ours, ...others], ours), [-100, 103, 104, 105])
+  assert.deepEqual(signalTargets([...ours, ...others], ours), [-100, 103, 104, 105])
 })
 
 test('a namespace counts as ended only if its init is gone or a zombie, whatever /proc shows', async () => {
   const clock = { ...systemClock, sleep: async () => {} }
-  const seen = (found: Row | undefined) => ({ ...procTable, row: () => found })
-  const isEmpty = (pid: number, found: Row | undefined) => isGoneWithAll(pid, seen(found), clock)
+  const seen = (found: ProcessRow | undefined) => ({ ...procTable, row: () => found })
+  const isEmpty = (pid: number, found: ProcessRow | undefined) => hasNamespaceEnded(pid, seen(found), clock)
   assert.equal(await isEmpty(process.pid, row(process.pid)), false)
   assert.equal(await isEmpty(process.pid, undefined), false)
   assert.equal(await isEmpty(process.pid, row(process.pid, { zombie: true })), true)

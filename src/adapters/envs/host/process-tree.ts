@@ -7,36 +7,36 @@
 
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { Mark, MarkedRow, ProcessTable, Row } from './process-table.ts'
+import type { MarkedProcessRow, ProcessMark, ProcessRow, ProcessTable } from './process-table.ts'
 import { errno } from './refusal.ts'
 
-export interface Tree {
+export interface ProcessTree {
   /** The call's shell, which leads its own session and group; undefined if its report was lost. */
-  readonly shell: Pick<Row, 'pid' | 'start'> | undefined
+  readonly shell: Pick<ProcessRow, 'pid' | 'start'> | undefined
   /** The shell was a child of this process until now, so its session id is not reused, even if it has exited. */
-  readonly held: boolean
-  readonly mark: Mark
+  readonly wasOurChild: boolean
+  readonly mark: ProcessMark
 }
 
 /** Pure. `self`: this process. */
-export function membersOf(
-  rows: readonly MarkedRow[],
-  { shell, held }: Pick<Tree, 'shell' | 'held'>,
-  self: Pick<Row, 'pid' | 'session'>,
-): Row[] {
+export function findMembers(
+  rows: readonly MarkedProcessRow[],
+  { shell, wasOurChild }: Pick<ProcessTree, 'shell' | 'wasOurChild'>,
+  self: Pick<ProcessRow, 'pid' | 'session'>,
+): ProcessRow[] {
   const eligible = rows.filter(
     (row) => row.pid > 1 && row.pid !== self.pid && row.session !== self.session && row.start >= (shell?.start ?? 0),
   )
-  const members = new Map<number, Row>()
+  const members = new Map<number, ProcessRow>()
   const sessions = new Set<number>()
-  const add = (row: Row) => {
+  const add = (row: ProcessRow) => {
     members.set(row.pid, row)
     if (row.session === row.pid) sessions.add(row.session)
   }
-  const isShell = (row: Row) => row.pid === shell?.pid && row.start === shell.start
+  const isShell = (row: ProcessRow) => row.pid === shell?.pid && row.start === shell.start
   const marked = eligible.filter((row) => isShell(row) || row.marked)
   for (const row of marked) add(row)
-  if (shell && ownsItsSession(rows, shell, held, marked)) sessions.add(shell.pid)
+  if (shell && ownsItsSession(rows, shell, wasOurChild, marked)) sessions.add(shell.pid)
   for (let size = -1; size !== members.size + sessions.size; ) {
     size = members.size + sessions.size
     for (const row of eligible) if (members.has(row.parent) || sessions.has(row.session)) add(row)
@@ -46,14 +46,14 @@ export function membersOf(
 
 /** The kernel reuses a number only if no process, group or session has it; one proven member keeps it reserved. */
 function ownsItsSession(
-  rows: readonly Row[],
-  shell: Pick<Row, 'pid' | 'start'>,
-  held: boolean,
-  marked: readonly Row[],
+  rows: readonly ProcessRow[],
+  shell: Pick<ProcessRow, 'pid' | 'start'>,
+  wasOurChild: boolean,
+  marked: readonly ProcessRow[],
 ): boolean {
   const leader = rows.find((row) => row.pid === shell.pid)
   if (leader) return leader.start === shell.start
-  return held || marked.some((row) => row.session === shell.pid)
+  return wasOurChild || marked.some((row) => row.session === shell.pid)
 }
 
 /** Waits between scans; short at first, because most killed processes end at once. */
@@ -62,7 +62,12 @@ const GIVE_UP_MS = 10_000
 const MAX_TURNS = 30
 
 /** Contract: when it resolves, no process of the tree runs; returns whether one did. Throws if SIGKILL fails. */
-export async function killTree(tree: Tree, table: ProcessTable, clock: Clock, graceMs: number): Promise<boolean> {
+export async function killTree(
+  tree: ProcessTree,
+  table: ProcessTable,
+  clock: Clock,
+  graceMs: number,
+): Promise<boolean> {
   const find = memberFinder(tree, table)
   let left = find()
   if (left.members.length === 0) return false
@@ -90,7 +95,7 @@ export async function killTree(tree: Tree, table: ProcessTable, clock: Clock, gr
  * Contract: true if the first process of a pid namespace has ended, which proves that the whole namespace has; this is
  * cheaper than a scan of all processes. False proves nothing: another process may have the same pid by now.
  */
-export async function isGoneWithAll(init: number, table: ProcessTable, clock: Clock): Promise<boolean> {
+export async function hasNamespaceEnded(init: number, table: ProcessTable, clock: Clock): Promise<boolean> {
   const hasEnded = (): boolean => !exists(init) || table.row(init)?.zombie === true
   // The kernel usually needs less time than the shortest sleep.
   for (let turn = 0; turn < MAX_TURNS; turn += 1) {
@@ -114,18 +119,18 @@ function exists(pid: number): boolean {
 }
 
 interface Found {
-  readonly rows: readonly Row[]
-  readonly members: readonly Row[]
+  readonly rows: readonly ProcessRow[]
+  readonly members: readonly ProcessRow[]
 }
 
 /** A proven member stays a member, even after the parent that proved it has exited. */
-function memberFinder(tree: Tree, table: ProcessTable): () => Found {
+function memberFinder(tree: ProcessTree, table: ProcessTable): () => Found {
   const startTimes = new Map<number, number>()
   const self = { pid: process.pid, session: table.row(process.pid)?.session ?? -1 }
   return () => {
     const found = table.rows(tree.mark, tree.shell?.start ?? 0)
     const rows = found.map((row) => ({ ...row, marked: row.marked || startTimes.get(row.pid) === row.start }))
-    const members = membersOf(rows, tree, self)
+    const members = findMembers(rows, tree, self)
     for (const row of members) startTimes.set(row.pid, row.start)
     return { rows, members }
   }
@@ -135,7 +140,7 @@ function memberFinder(tree: Tree, table: ProcessTable): () => Found {
  * Pure; the pids to signal. A negative number is a process group: a group that contains only members is signalled as a
  * whole, because processes that fork quickly cannot escape that. Never group 0 (our own) or 1 (all processes).
  */
-export function targetsOf(rows: readonly Row[], members: readonly Row[]): number[] {
+export function signalTargets(rows: readonly ProcessRow[], members: readonly ProcessRow[]): number[] {
   const ours = new Set(members.map((row) => row.pid))
   return [...new Set(members.map((row) => row.group))].flatMap((group) => {
     const pids = rows.filter((row) => row.group === group && !row.zombie).map((row) => row.pid)
@@ -144,7 +149,7 @@ export function targetsOf(rows: readonly Row[], members: readonly Row[]): number
 }
 
 function signal({ rows, members }: Found, name: 'SIGTERM' | 'SIGKILL'): void {
-  for (const target of targetsOf(rows, members)) send(target, name)
+  for (const target of signalTargets(rows, members)) send(target, name)
 }
 
 /** Errors are ignored: the next scan shows whether the process is still running. */
@@ -154,7 +159,7 @@ function send(target: number, name: 'SIGTERM' | 'SIGKILL'): void {
   } catch {}
 }
 
-function unkillable(left: readonly Row[]): TirelessError {
+function unkillable(left: readonly ProcessRow[]): TirelessError {
   return new TirelessError('tool_failed', {
     what: 'cannot kill processes of the command',
     got: `pid ${left.map((row) => row.pid).join(', ')} still running after ${GIVE_UP_MS / 1000} s of SIGKILL`,

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { opsOf, type ProcessOps } from '../../../ports/env.ts'
+import { type ProcessOps, requireOps } from '../../../ports/env.ts'
 import { systemClock } from '../../clock.ts'
 import { callFolder } from './call-folder.ts'
 import { type HostOptions, hostEnvs } from './host.ts'
@@ -33,7 +33,7 @@ async function setUp(t: TestContext, options: Partial<HostOptions> = {}): Promis
   const envs = hostEnvs({ callsDir: calls, clock: systemClock, env: { PATH }, ...options })
   const env = await envs.open(join(base, 'ws'))
   const { root } = env
-  return { root, calls, process: opsOf(env, 'process'), pid: (name) => waitForLine(join(root, name)).then(Number) }
+  return { root, calls, process: requireOps(env, 'process'), pid: (name) => waitForLine(join(root, name)).then(Number) }
 }
 
 async function waitForLine(path: string): Promise<string> {
@@ -137,7 +137,7 @@ describe('a command', () => {
   })
 
   test('O13: is not started when its process cannot be recorded', async (t) => {
-    const unableToReport: ProcessTable = { ...table, report: 'false' }
+    const unableToReport: ProcessTable = { ...table, reportScript: 'false' }
     const w = await setUp(t, { table: unableToReport })
     await assert.rejects(run(w, 'touch ran'), /could not be recorded/)
     assert.deepEqual(fs.readdirSync(w.root), [])
@@ -343,19 +343,19 @@ describe('after the runtime was killed', { skip: !hasProc && 'needs /proc' }, ()
       fs.writeFileSync(join(callFolder(w.calls, 'call'), 'pid'), `${boot}\n${row}`)
     }
     const forged: [string, string][] = [
-      [table.boot(), line.replace(` ${start} `, ` ${Number(start) + 1} `)],
-      [table.boot(), line.replace(` ${start} `, ` ${Number(start) - 1} `)],
+      [table.bootId(), line.replace(` ${start} `, ` ${Number(start) + 1} `)],
+      [table.bootId(), line.replace(` ${start} `, ` ${Number(start) - 1} `)],
       ['00000000-0000-0000-0000-000000000000', line],
-      [table.boot(), line.slice(0, -1)],
+      [table.bootId(), line.slice(0, -1)],
       ['', line],
-      [table.boot(), ''],
+      [table.bootId(), ''],
     ]
     for (const [boot, row] of forged) {
       report(boot, row)
       assert.deepEqual(await w.process.reap('call'), { output: '', killed: false })
       assert.equal(isAlive(pid), true)
     }
-    report(table.boot(), line)
+    report(table.bootId(), line)
     assert.deepEqual(await w.process.reap('call'), { output: '', killed: true })
   })
 

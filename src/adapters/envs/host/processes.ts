@@ -12,12 +12,20 @@ import { join } from 'node:path'
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { ProcessOps, ProcessResult, RunOptions } from '../../../ports/env.ts'
-import { callEnvironment, callFolder, excerpt, keptOutput, outputFile, readReport, reportFile } from './call-folder.ts'
-import { endedIn, folderAt } from './cwd.ts'
-import { type Launch, type Launcher, plainLauncher } from './launch.ts'
-import { Listener } from './listener.ts'
-import type { Mark, ProcessTable, Row } from './process-table.ts'
-import { isGoneWithAll, killTree, type Tree } from './process-tree.ts'
+import {
+  callEnvironment,
+  callFolder,
+  outputFile,
+  readExcerpt,
+  readKeptOutput,
+  readReport,
+  reportFile,
+} from './call-folder.ts'
+import { findStartFolder, readEndFolder } from './cwd.ts'
+import { hostLauncher, type Launch, type Launcher } from './launch.ts'
+import { OutputTail } from './listener.ts'
+import type { ProcessMark, ProcessRow, ProcessTable } from './process-table.ts'
+import { hasNamespaceEnded, killTree, type ProcessTree } from './process-tree.ts'
 import { errno } from './refusal.ts'
 import type { CommandLimits, LimitedCommand } from './resource-limits.ts'
 
@@ -43,7 +51,7 @@ const NOT_LIMITED_EXIT = 124
 
 /** $1 is the call's folder, the rest is the program to run. If the shell cannot record itself, it runs nothing. */
 const wrapper = (table: ProcessTable, joins: readonly string[]): string => `
-{ ${table.report} && printf '%s\\n%s\\n' "$boot" "$row" > "$1/pid"; } || exit ${NOT_RECORDED_EXIT}
+{ ${table.reportScript} && printf '%s\\n%s\\n' "$boot" "$row" > "$1/pid"; } || exit ${NOT_RECORDED_EXIT}
 ${joins.map((file) => `echo 0 > '${file.replaceAll("'", `'\\''`)}' || exit ${NOT_LIMITED_EXIT}`).join('\n')}
 shift
 exec "$@"`
@@ -52,14 +60,14 @@ exec "$@"`
 type Ending = ProcessResult['ended'] | { readonly exceeded: string }
 
 interface Shell {
-  readonly row: Row | undefined
+  readonly row: ProcessRow | undefined
   readonly exited: Promise<{ readonly exit: number | null; readonly signal: string | null }>
 }
 
-export function hostProcesses(options: ProcessOptions): ProcessOps {
-  const { root, callsDir, clock, table, launcher = plainLauncher } = options
+export function createHostProcesses(options: ProcessOptions): ProcessOps {
+  const { root, callsDir, clock, table, launcher = hostLauncher } = options
 
-  function markOf(call: string): Mark {
+  function markOf(call: string): ProcessMark {
     const environment = Object.entries(callEnvironment(callsDir, call)).map(([name, value]) => `${name}=${value}`)
     return { environment, output: outputFile(callFolder(callsDir, call)) }
   }
@@ -71,7 +79,7 @@ export function hostProcesses(options: ProcessOptions): ProcessOps {
     await using cwdFile = await open(join(folder, 'cwd'), OUTPUT, 0o600)
     if (signal.aborted)
       return { exit: null, signal: null, output: '', dropped: 0, ended: 'interrupted', cwd: wanted.cwd ?? '' }
-    const cwd = await folderAt(root, wanted.cwd ?? '')
+    const cwd = await findStartFolder(root, wanted.cwd ?? '')
     await using launch = await launcher({
       command,
       root,
@@ -80,41 +88,41 @@ export function hostProcesses(options: ProcessOptions): ProcessOps {
       env: options.env,
       network: wanted.network,
     })
-    const limited = await options.limits?.enter([root, folder])
-    const shell = startShell(options, { call, folder, launch, joins: limited?.joins ?? [] }, [output, cwdFile])
-    if (shell.row) limited?.started(shell.row.pid)
+    const limited = await options.limits?.register([root, folder])
+    const shell = startShell(options, { call, folder, launch, joins: limited?.joinFiles ?? [] }, [output, cwdFile])
+    if (shell.row) limited?.setShell(shell.row.pid)
     let ending: Ending = 'interrupted'
     try {
       ending = await waitForEnd(shell, output, wanted, limited)
     } finally {
-      limited?.leave()
-      if (typeof ending === 'object') await endAtOnce(launch)
+      limited?.end()
+      if (typeof ending === 'object') await killNamespace(launch)
       if (ending !== 'exited') await killTree(treeOf(shell, call), table, clock, GRACE_MS)
       else if (!(await hasEnded(launch))) await killTree(treeOf(shell, call), table, clock, 0)
       await launcher.end?.(folder)
     }
     const status = await shell.exited
     if (status.exit === NOT_RECORDED_EXIT) await confirmReported(folder)
-    const { text, dropped } = await excerpt(output)
+    const { text, dropped } = await readExcerpt(output)
     const notes = [...(await launch.notes()), ...(typeof ending === 'object' ? [limitNote(ending.exceeded)] : [])]
     return {
       ...{ ...status, dropped, output: [text, ...notes.map((note) => `[${note}]`)].join('\n') },
       ended: typeof ending === 'object' ? 'exited' : ending,
-      cwd: await endedIn(root, cwdFile, cwd),
+      cwd: await readEndFolder(root, cwdFile, cwd),
     }
   }
 
-  const treeOf = ({ row }: Shell, call: string): Tree => ({ shell: row, held: true, mark: markOf(call) })
+  const treeOf = ({ row }: Shell, call: string): ProcessTree => ({ shell: row, wasOurChild: true, mark: markOf(call) })
 
   async function hasEnded(launch: Launch): Promise<boolean> {
     const init = await launch.init?.()
-    return init !== undefined && isGoneWithAll(init, table, clock)
+    return init !== undefined && hasNamespaceEnded(init, table, clock)
   }
 
   async function waitForEnd(
     shell: Shell,
     output: FileHandle,
-    { timeoutMs, signal, heard }: RunOptions,
+    { timeoutMs, signal, onOutput: heard }: RunOptions,
     limited: LimitedCommand | undefined,
   ): Promise<Ending> {
     const finished = new AbortController()
@@ -123,14 +131,14 @@ export function hostProcesses(options: ProcessOptions): ProcessOps {
       await clock.sleep(timeoutMs, stopped)
       return signal.aborted ? 'interrupted' : 'timed_out'
     }
-    const listener = heard && new Listener(output, heard)
+    const listener = heard && new OutputTail(output, heard)
     const watchLimits = async (): Promise<Ending> => {
       while (!stopped.aborted) {
         if ((await output.stat()).size > options.maxOutputBytes)
           return { exceeded: `more than ${options.maxOutputBytes} bytes of output` }
         const exceeded = await limited?.check()
         if (exceeded !== undefined) return { exceeded }
-        await listener?.listen()
+        await listener?.poll()
         await clock.sleep(WATCH_MS, stopped)
       }
       return 'interrupted'
@@ -160,11 +168,11 @@ export function hostProcesses(options: ProcessOptions): ProcessOps {
     const folder = callFolder(callsDir, call)
     if (!(await exists(folder))) return { output: '', killed: false }
     const report = await readReport(folder, table)
-    const rebooted = report !== undefined && report.boot !== table.boot()
-    const tree = { shell: report?.shell, held: false, mark: markOf(call) }
+    const rebooted = report !== undefined && report.boot !== table.bootId()
+    const tree = { shell: report?.shell, wasOurChild: false, mark: markOf(call) }
     const killed = !rebooted && (await killTree(tree, table, clock, GRACE_MS))
     const ended = (await launcher.end?.(folder)) ?? false
-    return { output: await keptOutput(folder), killed: killed || ended }
+    return { output: await readKeptOutput(folder), killed: killed || ended }
   }
 
   async function forget(call: string) {
@@ -216,7 +224,7 @@ function startShell(
 const limitNote = (exceeded: string): string => `${exceeded}; the whole process tree was killed`
 
 /** Killing the first process of a pid namespace ends the whole namespace, however fast its processes fork. */
-export async function endAtOnce(launch: Launch): Promise<void> {
+export async function killNamespace(launch: Launch): Promise<void> {
   const init = await launch.init?.()
   try {
     if (init !== undefined) process.kill(init, 'SIGKILL')

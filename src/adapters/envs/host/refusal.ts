@@ -1,12 +1,12 @@
 /** The errors of file operations: a refusal names the path and the reason; system errors become a short message. */
 
 import { lstat } from 'node:fs/promises'
-import { type Complaint, TirelessError } from '../../../domain/error.ts'
+import { type ErrorParts, TirelessError } from '../../../domain/error.ts'
 
-export function refused(
+export function pathRefused(
   path: string,
   what: string,
-  more: Pick<Complaint, 'got' | 'expected' | 'fix'> = {},
+  more: Pick<ErrorParts, 'got' | 'expected' | 'fix'> = {},
 ): TirelessError {
   return new TirelessError('path_refused', { where: JSON.stringify(path), what, ...more })
 }
@@ -28,7 +28,7 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 /** `place`: the path of the failed system call; it is read again only to find a better reason. */
-export async function explained(thrown: unknown, place: string, path: string): Promise<TirelessError> {
+export async function describeSystemError(thrown: unknown, place: string, path: string): Promise<TirelessError> {
   if (thrown instanceof TirelessError) return thrown
   const code = errno(thrown)
   const link = code === 'ENOTDIR' && (await lstat(place).catch(() => undefined))?.isSymbolicLink()
@@ -37,5 +37,9 @@ export async function explained(thrown: unknown, place: string, path: string): P
     const message = thrown instanceof Error ? thrown.message : String(thrown)
     return new TirelessError('tool_failed', { where: JSON.stringify(path), what: message }, { cause: thrown })
   }
-  return refused(path, reason, reason === 'a symbolic link' ? { fix: 'name the real path inside the workspace' } : {})
+  return pathRefused(
+    path,
+    reason,
+    reason === 'a symbolic link' ? { fix: 'name the real path inside the workspace' } : {},
+  )
 }

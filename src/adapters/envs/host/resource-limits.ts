@@ -20,25 +20,25 @@ export interface ResourceLimits {
 
 export interface LimitedCommand {
   /** The command's first process writes 0 to each of these files, to join the cgroup. */
-  readonly joins: readonly string[]
+  readonly joinFiles: readonly string[]
   /** `shell`: pid of the command's first process, a session leader. */
-  started(shell: number): void
+  setShell(shell: number): void
   /** Contract: called repeatedly while the command runs; the reason why it must end, or undefined. Never rejects. */
   check(): Promise<string | undefined>
   /** Contract: called once, after the command has ended. */
-  leave(): void
+  end(): void
 }
 
 export interface CommandLimits {
   /** `folders`: one on each disk that the command can fill. */
-  enter(folders: readonly string[]): Promise<LimitedCommand>
+  register(folders: readonly string[]): Promise<LimitedCommand>
   /** Describes the limits and how they are enforced, for messages. */
   describe(): string
   close(): void
 }
 
 const LEAST_MEMORY = 1024 ** 3
-export const DEFAULT_LIMITS: ResourceLimits = {
+export const DEFAULT_RESOURCE_LIMITS: ResourceLimits = {
   processes: 2048,
   memoryBytes: Math.floor(Math.max(LEAST_MEMORY, totalmem() * 0.75)),
   freeDiskBytes: 1024 ** 3,
@@ -59,7 +59,7 @@ interface RunningCommand {
   over: string | undefined
 }
 
-export function commandLimits(
+export function createCommandLimits(
   limits: ResourceLimits,
   makeGroup = makeCommandGroup,
   table = processTable(),
@@ -76,19 +76,19 @@ export function commandLimits(
 
   function checkProcesses(): void {
     const count = open()?.count()
-    if (group?.holds.has('processes') && count !== undefined) {
+    if (group?.enforces.has('processes') && count !== undefined) {
       fullChecks = count >= limits.processes - 1 ? fullChecks + 1 : 0
       if (fullChecks < MAX_FULL_CHECKS) return
       fullChecks = 0
     } else if (threadsOfMachine() < limits.processes) return
     const usages = measureUsage([...running], table)
     const total = usages.reduce((sum, { threads }) => sum + threads, 0)
-    if (total >= limits.processes - 1 || group?.holds.has('processes'))
+    if (total >= limits.processes - 1 || group?.enforces.has('processes'))
       endLargest(usages, 'threads', `more than ${limits.processes} processes of all commands and servers together`)
   }
 
   function checkMemory(): void {
-    if (group?.holds.has('memory') || usedMemory() < limits.memoryBytes) return
+    if (group?.enforces.has('memory') || usedMemory() < limits.memoryBytes) return
     const usages = measureUsage([...running], table)
     if (usages.reduce((sum, { bytes }) => sum + bytes, 0) > limits.memoryBytes)
       endLargest(
@@ -99,12 +99,12 @@ export function commandLimits(
   }
 
   return {
-    async enter(folders) {
+    async register(folders) {
       const command: RunningCommand = { shell: undefined, disks: await disksOf(folders), over: undefined }
       running.add(command)
       return {
-        joins: open()?.joins ?? [],
-        started(shell) {
+        joinFiles: open()?.joinFiles ?? [],
+        setShell(shell) {
           command.shell = shell
         },
         async check() {
@@ -113,7 +113,7 @@ export function commandLimits(
           command.over ??= await whyDiskIsFull(command.disks, limits)
           return command.over
         },
-        leave: () => void running.delete(command),
+        end: () => void running.delete(command),
       }
     },
     describe: () => describeLimits(limits, open()),
@@ -130,7 +130,7 @@ function describeLimits(
   group: CommandGroup | undefined,
 ): string {
   const how = (what: 'processes' | 'memory'): string =>
-    group?.holds.has(what)
+    group?.enforces.has(what)
       ? `enforced by the kernel (cgroup v${group.version})`
       : 'checked ten times a second, because no cgroup can be created; a burst can exceed it'
   return [

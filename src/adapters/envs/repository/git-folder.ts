@@ -17,7 +17,7 @@ export interface WorkTree {
 }
 
 /** Contract: the work tree that contains the folder (a real path); undefined if there is none or it is not safe. */
-export async function workTreeOf(folder: string): Promise<WorkTree | undefined> {
+export async function locateWorkTree(folder: string): Promise<WorkTree | undefined> {
   for (let top = folder; ; top = dirname(top)) {
     if (await lstat(join(top, '.git')).catch(() => undefined)) return workTreeAt(top)
     if (dirname(top) === top) return undefined
@@ -25,7 +25,7 @@ export async function workTreeOf(folder: string): Promise<WorkTree | undefined> 
 }
 
 async function workTreeAt(top: string): Promise<WorkTree | undefined> {
-  const gitFolder = await gitFolderOf(top)
+  const gitFolder = await findGitFolder(top)
   if (gitFolder !== undefined)
     return { top, gitFolder, common: gitFolder === join(top, '.git') ? gitFolder : dirname(dirname(gitFolder)) }
   const submodule = await submoduleFolder(top).catch(() => undefined)
@@ -33,7 +33,7 @@ async function workTreeAt(top: string): Promise<WorkTree | undefined> {
 }
 
 /** Contract: the git folder of a work tree; undefined if `root` (a real path) is not its top. */
-export async function gitFolderOf(root: string): Promise<string | undefined> {
+export async function findGitFolder(root: string): Promise<string | undefined> {
   const at = join(root, '.git')
   const stats = await lstat(at).catch(() => undefined)
   if (stats?.isFile()) return worktreeFolder(root, at).catch(() => undefined)

@@ -3,7 +3,7 @@
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { GitChange, GitCommit, GitOps } from '../../../ports/env.ts'
-import { type Git, type GitHost, type GitOutput, gitIn } from '../git.ts'
+import { createGit, type Git, type GitOutput, type GitSandbox } from '../git.ts'
 import { gitFolderBinds } from '../sandbox/repositories.ts'
 import type { WorkTree } from './git-folder.ts'
 
@@ -20,11 +20,11 @@ const DIFF = [
 
 /** `look` only reads; `change` may also write the git folder. */
 export interface RepositoryGit {
-  readonly look: Git
-  readonly change: Git
+  readonly read: Git
+  readonly write: Git
 }
 
-export async function gitAt(tree: WorkTree, host: GitHost, clock: Clock): Promise<RepositoryGit> {
+export async function openRepositoryGit(tree: WorkTree, host: GitSandbox, clock: Clock): Promise<RepositoryGit> {
   const now = `@${Math.floor(clock.now() / 1000)} +0000`
   const vars = {
     ...{ GIT_AUTHOR_NAME: AUTHOR, GIT_AUTHOR_EMAIL: EMAIL, GIT_AUTHOR_DATE: now },
@@ -32,13 +32,13 @@ export async function gitAt(tree: WorkTree, host: GitHost, clock: Clock): Promis
   }
   const folders = [...new Set([tree.common, tree.gitFolder])]
   const writable = (await Promise.all(folders.map(gitFolderBinds))).flat()
-  return { look: gitIn(tree, host, vars), change: gitIn({ ...tree, writable }, host, vars) }
+  return { read: createGit(tree, host, vars), write: createGit({ ...tree, writable }, host, vars) }
 }
 
 /** `git` opens the repository in its present state, or throws. */
-export function gitOps(git: () => Promise<RepositoryGit>): GitOps {
-  const tryGit = async (args: readonly string[]): Promise<GitOutput> => (await git()).look(args)
-  const runGit = async (args: readonly string[], mode: keyof RepositoryGit = 'look', input?: string) => {
+export function createGitOps(git: () => Promise<RepositoryGit>): GitOps {
+  const tryGit = async (args: readonly string[]): Promise<GitOutput> => (await git()).read(args)
+  const runGit = async (args: readonly string[], mode: keyof RepositoryGit = 'read', input?: string) => {
     const result = await (await git())[mode](args, input)
     if (result.ok) return result
     throw new TirelessError('tool_failed', { what: `git ${args[0]} failed`, got: result.output })
@@ -79,8 +79,8 @@ export function gitOps(git: () => Promise<RepositoryGit>): GitOps {
       if (changes.length === 0) return null
       // Not `add --all`: it would read submodules, and obey their configuration.
       const names = changes.map(({ path }) => `${path}\0`).join('')
-      await runGit(['update-index', '--add', '--remove', '-z', '--stdin'], 'change', names)
-      await runGit(['commit', '--quiet', '--no-verify', `--message=${message}`], 'change')
+      await runGit(['update-index', '--add', '--remove', '-z', '--stdin'], 'write', names)
+      await runGit(['commit', '--quiet', '--no-verify', `--message=${message}`], 'write')
       return head()
     },
   }

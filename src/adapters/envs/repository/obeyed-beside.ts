@@ -21,7 +21,7 @@ const PROGRAM_SETTINGS =
 const MAX_CONFIG_BYTES = 256 * 1024
 
 /** Contract: paths in the work tree but not in `.git`, existing or not. `gitFolder` contains `config` and `hooks`. */
-export function obeyedBeside(workTree: string, gitFolder: string): readonly string[] {
+export function filesObeyedByGit(workTree: string, gitFolder: string): readonly string[] {
   const fromConfig = readSettings(join(gitFolder, 'config')).flatMap(([key, value]) =>
     pathsIn(key, value, { workTree, gitFolder }),
   )

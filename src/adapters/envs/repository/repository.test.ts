@@ -6,9 +6,9 @@ import fs from 'node:fs'
 import os from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { opsOf } from '../../../ports/env.ts'
+import { requireOps } from '../../../ports/env.ts'
 import { FakeClock } from '../../../testing/fake-clock.ts'
-import { workspaceEnvs } from '../envs.ts'
+import { createWorkspaceEnvs } from '../envs.ts'
 
 const { PATH } = process.env
 const NOW = Date.UTC(2030, 0, 2, 3, 4, 5)
@@ -27,13 +27,13 @@ function makeRepository(t: TestContext, more: Record<string, string> = {}) {
   fs.mkdirSync(ws)
   git(ws, 'init', '-q', '-b', 'main')
   const clock = new FakeClock({ now: NOW })
-  const envs = workspaceEnvs({ callsDir: join(base, 'calls'), clock, env: { PATH, ...more } })
+  const envs = createWorkspaceEnvs({ callsDir: join(base, 'calls'), clock, env: { PATH, ...more } })
   const write = (path: string, text: string) => {
     fs.mkdirSync(join(ws, path, '..'), { recursive: true })
     fs.writeFileSync(join(ws, path), text)
   }
   const openEnv = () => envs.open(ws, 'repository')
-  return { base, ws, write, openEnv, ops: async () => opsOf(await openEnv(), 'git') }
+  return { base, ws, write, openEnv, ops: async () => requireOps(await openEnv(), 'git') }
 }
 
 describe('git ops', () => {
@@ -247,7 +247,7 @@ describe('a hostile repository', () => {
 
     git(ws, 'config', 'core.worktree', other)
     const env = await openEnv()
-    const repository = opsOf(env, 'git')
+    const repository = requireOps(env, 'git')
     assert.deepEqual((await repository.status()).changes, [{ path: 'a', kind: 'new' }])
     await repository.commit('mine')
     assert.equal(git(other, 'log', '--format=%s'), 'theirs')

@@ -4,27 +4,27 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { type Envs, type Health, opsOf, supplying } from '../../../ports/env.ts'
-import type { GitHost } from '../git.ts'
-import { gitFolderOf, isGitFolder, type WorkTree, workTreeOf } from './git-folder.ts'
-import { gitAt, gitOps } from './git-ops.ts'
+import { type Envs, type Health, provideOps, requireOps } from '../../../ports/env.ts'
+import type { GitSandbox } from '../git.ts'
+import { findGitFolder, isGitFolder, locateWorkTree, type WorkTree } from './git-folder.ts'
+import { createGitOps, openRepositoryGit } from './git-ops.ts'
 
 export interface RepositoryOptions {
   readonly clock: Clock
-  readonly git: GitHost
+  readonly git: GitSandbox
 }
 
 /** `host` provides everything except git. */
-export function repositoryEnvs(host: Envs, options: RepositoryOptions): Envs {
+export function createRepositoryEnvs(host: Envs, options: RepositoryOptions): Envs {
   return {
     async open(workspace) {
       const hostEnv = await host.open(workspace)
       const { root } = hostEnv
       const health = async (): Promise<Health> => {
         const innerHealth = await hostEnv.health()
-        return innerHealth.ok ? workTreeHealth(root) : innerHealth
+        return innerHealth.ok ? checkWorkTree(root) : innerHealth
       }
-      const found = await workTreeHealth(root)
+      const found = await checkWorkTree(root)
       if (!found.ok) {
         await hostEnv.close()
         throw new TirelessError('workspace_refused', {
@@ -33,15 +33,15 @@ export function repositoryEnvs(host: Envs, options: RepositoryOptions): Envs {
           fix: 'run git init there, or use the host env',
         })
       }
-      const git = gitOps(async () => gitAt(await findRepository(root), options.git, options.clock))
-      const ops = supplying({ file: opsOf(hostEnv, 'file'), process: opsOf(hostEnv, 'process'), git })
+      const git = createGitOps(async () => openRepositoryGit(await findRepository(root), options.git, options.clock))
+      const ops = provideOps({ file: requireOps(hostEnv, 'file'), process: requireOps(hostEnv, 'process'), git })
       return { root, ...ops, health, close: () => hostEnv.close() }
     },
   }
 }
 
 /** Contract: never throws; runs no git. */
-export async function workTreeHealth(root: string): Promise<Health> {
+export async function checkWorkTree(root: string): Promise<Health> {
   try {
     const { common, gitFolder } = await findRepository(root)
     const isComplete = (await isGitFolder(common)) && existsSync(join(gitFolder, 'HEAD'))
@@ -55,7 +55,7 @@ export async function workTreeHealth(root: string): Promise<Health> {
 
 /** Looked up on every call, because an agent may have changed the work tree. */
 async function findRepository(root: string): Promise<WorkTree> {
-  const tree = (await gitFolderOf(root)) === undefined ? undefined : await workTreeOf(root)
+  const tree = (await findGitFolder(root)) === undefined ? undefined : await locateWorkTree(root)
   if (tree) return tree
   throw new TirelessError('tool_failed', { what: 'not the top folder of a git work tree', where: root })
 }

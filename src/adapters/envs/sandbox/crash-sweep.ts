@@ -11,8 +11,8 @@ import { outputFile, readReport } from '../host/call-folder.ts'
 import type { Launcher } from '../host/launch.ts'
 import { type ProcessTable, processTable } from '../host/process-table.ts'
 import { killTree } from '../host/process-tree.ts'
-import { type GuardNote, keptAside, noteIn, tellTaken } from './guard.ts'
-import { sweep } from './sweep.ts'
+import { describeRemoved, type GuardNote, guardNoteFile, quarantineFolder } from './guard.ts'
+import { removeProtectedFiles } from './sweep.ts'
 
 export interface CrashSweepOptions {
   readonly callsDir: string
@@ -25,15 +25,15 @@ export interface CrashSweepOptions {
 }
 
 /** Contract: one line per workspace where files were removed or the clean-up failed, for the owner; never throws. */
-export async function sweepAfterCrash(options: CrashSweepOptions): Promise<readonly string[]> {
+export async function cleanUpAfterCrash(options: CrashSweepOptions): Promise<readonly string[]> {
   const { callsDir } = options
   const folders = existsSync(callsDir) ? readdirSync(callsDir).map((name) => join(callsDir, name)) : []
   const lines: string[] = []
-  for (const folder of folders.filter((one) => existsSync(noteIn(one)))) {
-    const note = readNote(noteIn(folder))
+  for (const folder of folders.filter((one) => existsSync(guardNoteFile(one)))) {
+    const note = readNote(guardNoteFile(folder))
     try {
       if (note !== undefined && existsSync(note.root)) lines.push(...(await sweepWorkspace(options, folder, note)))
-      rmSync(noteIn(folder), { force: true })
+      rmSync(guardNoteFile(folder), { force: true })
     } catch (thrown) {
       const why = asTirelessError(thrown).message
       lines.push(`${note?.root}: clean-up after a crash failed; do not use git there yet (${why})`)
@@ -48,15 +48,16 @@ async function sweepWorkspace(
   { root, before }: GuardNote,
 ): Promise<string[]> {
   await endCall(options, call)
-  const { taken } = await sweep(root, before, keptAside(options.folder))
-  return taken.length === 0 ? [] : [`${root}: a crash interrupted a command; ${tellTaken(taken)}`]
+  const { taken } = await removeProtectedFiles(root, before, quarantineFolder(options.folder))
+  return taken.length === 0 ? [] : [`${root}: a crash interrupted a command; ${describeRemoved(taken)}`]
 }
 
 async function endCall({ clock, end, table = processTable() }: CrashSweepOptions, call: string): Promise<void> {
   const report = await readReport(call, table)
   // No process has this environment entry, so its processes are found by their output file alone.
   const mark = { environment: ['\0'], output: outputFile(call) }
-  if (report?.boot === table.boot()) await killTree({ shell: report.shell, held: false, mark }, table, clock, 0)
+  if (report?.boot === table.bootId())
+    await killTree({ shell: report.shell, wasOurChild: false, mark }, table, clock, 0)
   await end?.(call)
 }
 

@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join, relative } from 'node:path'
-import type { Bind } from './layout.ts'
+import type { BindMount } from './layout.ts'
 
 const COPIED = new RegExp(
   `^(${[
@@ -34,22 +34,22 @@ const COPIED = new RegExp(
 /** Only public certificates; private keys are in other folders. */
 const MOUNTED = /^(alternatives|ssl\/certs|pki\/(tls\/certs|ca-trust)|ca-certificates|fonts|java-.*)$/
 
-export interface Identity {
+export interface SandboxUser {
   readonly uid: number
   readonly gid: number
 }
 
 /** Path inside the sandbox of the script that bash runs first. */
-export const BASH_ENV = '/etc/tireless-bash'
+export const BASH_ENV_PATH = '/etc/tireless-bash'
 
 /** Contract: recreates `folder`; returns the mounts to add inside the sandbox's /etc. */
 export function makeEtc(
   folder: string,
-  { uid, gid }: Identity,
+  { uid, gid }: SandboxUser,
   home: string,
   /** Additional files: path inside the sandbox to text. */
   additional: Readonly<Record<string, string>>,
-): readonly Bind[] {
+): readonly BindMount[] {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(join(folder, 'git-template'), { recursive: true, mode: 0o755 })
   const names = namesIn('/etc')

@@ -5,25 +5,25 @@
  * Node program.
  */
 
-import { isProgram } from '../host/launch.ts'
-import type { Bind } from './layout.ts'
+import { isExecutableFile } from '../host/launch.ts'
+import type { BindMount } from './layout.ts'
 
 /** Paths inside the sandbox. */
 export const INNER_SOCKET = '/run/proxy'
-export const FORWARDER = '/etc/tireless-forward'
-export const PORT = 3128
+export const FORWARDER_PATH = '/etc/tireless-forward'
+export const FORWARDER_PORT = 3128
 const INNER_NODE = '/run/node'
 
 export interface Forwarder {
   readonly program: string
   /** Source code; the program prints a line once it listens. */
   readonly text: string
-  readonly binds: readonly Bind[]
+  readonly binds: readonly BindMount[]
 }
 
 /** Contract: uses `perl` if that path is a program, else Node. */
-export function forwarderOf(perl: string): Forwarder {
-  if (isProgram(perl)) return { program: perl, text: PERL_TEXT, binds: [] }
+export function chooseForwarder(perl: string): Forwarder {
+  if (isExecutableFile(perl)) return { program: perl, text: PERL_TEXT, binds: [] }
   return {
     program: INNER_NODE,
     text: NODE_TEXT,
@@ -32,8 +32,8 @@ export function forwarderOf(perl: string): Forwarder {
 }
 
 /** Bash code before the command: waits until the forwarder listens. The subshell detaches it from a later `wait`. */
-export const forwarding = (program: string): string =>
-  `if [ -S ${INNER_SOCKET} ]; then ( read -r _ < <(exec ${program} ${FORWARDER} < /dev/null 2> /dev/null) ); fi\n`
+export const forwarderStartScript = (program: string): string =>
+  `if [ -S ${INNER_SOCKET} ]; then ( read -r _ < <(exec ${program} ${FORWARDER_PATH} < /dev/null 2> /dev/null) ); fi\n`
 
 const NODE_TEXT = `const { connect, createServer } = require('node:net')
 const server = createServer({ allowHalfOpen: true }, (near) => {
@@ -43,7 +43,7 @@ const server = createServer({ allowHalfOpen: true }, (near) => {
   near.pipe(far)
   far.pipe(near)
 })
-server.listen(${PORT}, '127.0.0.1', () => console.log('listening'))
+server.listen(${FORWARDER_PORT}, '127.0.0.1', () => console.log('listening'))
 `
 
 /**
@@ -54,7 +54,7 @@ server.listen(${PORT}, '127.0.0.1', () => console.log('listening'))
  */
 const PERL_TEXT = `$SIG{PIPE} = 'IGNORE';
 my ($listener, @flows);
-socket($listener, 2, 1, 0) && bind($listener, pack('S n C4 x8', 2, ${PORT}, 127, 0, 0, 1)) or exit 1;
+socket($listener, 2, 1, 0) && bind($listener, pack('S n C4 x8', 2, ${FORWARDER_PORT}, 127, 0, 0, 1)) or exit 1;
 listen($listener, 511) or exit 1;
 syswrite STDOUT, "listening\\n";
 close STDOUT;

@@ -6,27 +6,27 @@
 
 import { chmodSync, lstatSync, mkdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { obeyedBeside } from '../repository/obeyed-beside.ts'
-import type { Bind } from './layout.ts'
-import { beside as bindsBeside, commonFolder, gitFolderBinds, readOnly } from './repositories.ts'
-import { type BeforeCommand, idWithin, sweep } from './sweep.ts'
-import { type ScanFinding, scanWorkspace, textOfPath, type WorkspaceScan } from './workspace-scan.ts'
+import { filesObeyedByGit } from '../repository/obeyed-beside.ts'
+import type { BindMount } from './layout.ts'
+import { worktreeBinds as bindsBeside, findCommonFolder, gitFolderBinds, readOnlyBind } from './repositories.ts'
+import { type BeforeCommand, fileIdWithin, removeProtectedFiles } from './sweep.ts'
+import { pathToText, type ScanFinding, scanWorkspace, type WorkspaceScan } from './workspace-scan.ts'
 
-export interface Guard {
+export interface WorkspaceGuard {
   /** Mounts on top of the workspace, or outside it. */
-  readonly binds: readonly Bind[]
+  readonly binds: readonly BindMount[]
   /** Contract: call it after all processes of the command have ended; returns notes about removed files. */
-  swept(): Promise<readonly string[]>
+  removeProtected(): Promise<readonly string[]>
 }
 
-export interface Guarded {
+export interface GuardedWorkspace {
   readonly root: string
   /** The call's folder. */
   readonly folder: string
 }
 
 /** Where removed files are kept. `folder`: the home's folder for sandbox files. */
-export const keptAside = (folder: string): string => join(folder, 'taken')
+export const quarantineFolder = (folder: string): string => join(folder, 'taken')
 
 /** A workspace with more folders is scanned only after a command; that scan also serves as the next one's "before". */
 const MAX_SCANNED_TWICE = 2000
@@ -35,22 +35,25 @@ const MAX_SCANNED_TWICE = 2000
 type IsMountable = (path: string) => boolean
 
 /** Contract: create it once per process. `keep`: the folder for removed files. */
-export function guards(keep: string, isMountable: IsMountable = () => true): (guarded: Guarded) => Promise<Guard> {
+export function createGuards(
+  keep: string,
+  isMountable: IsMountable = () => true,
+): (guarded: GuardedWorkspace) => Promise<WorkspaceGuard> {
   const lastScans = new Map<string, WorkspaceScan>()
   return async ({ root, folder }) => {
     makeEnterable(root)
     const last = lastScans.get(root)
     const scan = last && last.folders > MAX_SCANNED_TWICE ? last : await scanWorkspace(root)
     const { binds, before } = await planGuard(root, scan, isMountable)
-    const note = noteIn(folder)
+    const note = guardNoteFile(folder)
     writeFileSync(note, JSON.stringify({ root, before } satisfies GuardNote), { mode: 0o600 })
     return {
       binds,
-      async swept() {
-        const { taken, scan: after } = await sweep(root, before, keep)
+      async removeProtected() {
+        const { taken, scan: after } = await removeProtectedFiles(root, before, keep)
         lastScans.set(root, after)
         rmSync(note, { force: true })
-        return taken.length === 0 ? [] : [tellTaken(taken)]
+        return taken.length === 0 ? [] : [describeRemoved(taken)]
       },
     }
   }
@@ -58,28 +61,31 @@ export function guards(keep: string, isMountable: IsMountable = () => true): (gu
 
 const MAX_LISTED = 20
 
-export function tellTaken(taken: readonly string[]): string {
+export function describeRemoved(taken: readonly string[]): string {
   const more = taken.length > MAX_LISTED ? `, and ${taken.length - MAX_LISTED} more` : ''
   const listed = taken.slice(0, MAX_LISTED).join(', ')
   return `moved out of the workspace, because agents must not write these protected files: ${listed}${more}`
 }
 
 /** For commands that cannot write to the workspace. */
-export const unguarded = (binds: readonly Bind[]): Guard => ({ binds, swept: async () => [] })
+export const withoutGuard = (binds: readonly BindMount[]): WorkspaceGuard => ({
+  binds,
+  removeProtected: async () => [],
+})
 
 export interface GuardNote {
   readonly root: string
   readonly before: BeforeCommand
 }
 
-export const noteIn = (callFolder: string): string => join(callFolder, 'before.json')
+export const guardNoteFile = (callFolder: string): string => join(callFolder, 'before.json')
 
 /** Contract: guards each of `folders` like a workspace. `folder`: the call's folder; notes go beside it. */
-export async function guardAll(
+export async function guardFolders(
   folders: readonly string[],
   folder: string,
-  guardOf: (guarded: Guarded) => Promise<Guard>,
-): Promise<Guard> {
+  guardOf: (guarded: GuardedWorkspace) => Promise<WorkspaceGuard>,
+): Promise<WorkspaceGuard> {
   const all = await Promise.all(
     folders.map((root, i) => {
       const own = `${folder}-${i}`
@@ -89,8 +95,8 @@ export async function guardAll(
   )
   return {
     binds: [...folders.map((at) => ({ from: at, at, writable: true })), ...all.flatMap(({ binds }) => binds)],
-    async swept() {
-      const lines = (await Promise.all(all.map((guard) => guard.swept()))).flat()
+    async removeProtected() {
+      const lines = (await Promise.all(all.map((guard) => guard.removeProtected()))).flat()
       for (const i of folders.keys()) rmSync(`${folder}-${i}`, { recursive: true, force: true })
       return lines
     },
@@ -109,29 +115,29 @@ const MAX_MOUNTED = 200
 const REPLACED = /(^|\/)(node_modules|\.venv|venv|__pycache__|\.tox|vendor\/bundle)(\/|$)/
 
 interface GuardPlan {
-  readonly binds: readonly Bind[]
+  readonly binds: readonly BindMount[]
   readonly before: BeforeCommand
 }
 
 async function planGuard(root: string, { findings }: WorkspaceScan, isMountable: IsMountable): Promise<GuardPlan> {
-  const own: Bind[] = []
+  const own: BindMount[] = []
   const mounted: string[] = []
   const obeyed: string[] = []
   for (const finding of findings.filter(({ path }) => !REPLACED.test(path)).slice(0, MAX_MOUNTED)) {
-    const text = textOfPath(finding.path)
+    const text = pathToText(finding.path)
     const path = text === undefined ? undefined : join(root, text)
     if (path === undefined || !isMountable(path)) continue
     const binds = await bindsOf(finding, path)
     if (binds.length > 0) mounted.push(finding.path)
     own.push(...binds)
-    if (finding.kind === 'repository') obeyed.push(...obeyedBeside(dirname(path), path))
+    if (finding.kind === 'repository') obeyed.push(...filesObeyedByGit(dirname(path), path))
   }
-  const repository = await commonFolder(root)
-  if (repository !== undefined) obeyed.push(...obeyedBeside(root, repository))
-  const obeyedBefore = obeyed.map((path) => ({ path: bytesBelow(root, path), id: idWithin(root, path) }))
+  const repository = await findCommonFolder(root)
+  if (repository !== undefined) obeyed.push(...filesObeyedByGit(root, repository))
+  const obeyedBefore = obeyed.map((path) => ({ path: bytesBelow(root, path), id: fileIdWithin(root, path) }))
   const real = obeyed.flatMap((path) => realWithin(root, path) ?? [])
   return {
-    binds: [...(await bindsBeside(root)), ...own, ...real.filter(isMountable).map(readOnly)],
+    binds: [...(await bindsBeside(root)), ...own, ...real.filter(isMountable).map(readOnlyBind)],
     before: { findings, mounted, obeyed: obeyedBefore },
   }
 }
@@ -148,10 +154,10 @@ function realWithin(root: string, path: string): string | undefined {
   }
 }
 
-async function bindsOf({ kind, parts }: ScanFinding, path: string): Promise<readonly Bind[]> {
+async function bindsOf({ kind, parts }: ScanFinding, path: string): Promise<readonly BindMount[]> {
   // Git removes a worktree's folder as a whole, so it is checked after the command instead.
   if (kind === 'repository') return parts?.commondir === undefined ? gitFolderBinds(path) : []
   // A symbolic link cannot be a mount point; it is compared after the command instead.
   const stats = lstatSync(path, { throwIfNoEntry: false })
-  return stats?.isFile() || stats?.isDirectory() ? [readOnly(path)] : []
+  return stats?.isFile() || stats?.isDirectory() ? [readOnlyBind(path)] : []
 }

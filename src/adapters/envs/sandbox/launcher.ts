@@ -7,17 +7,17 @@ import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { BASH_ENV_TEXT, isProgram, type Launch, type Launcher } from '../host/launch.ts'
-import { BASH_ENV, type Identity, makeEtc } from './etc.ts'
-import { FORWARDER, type Forwarder, forwarderOf, forwarding } from './forwarder.ts'
-import { guardAll, guards, keptAside, unguarded } from './guard.ts'
-import { bwrapArgs, DEVICES, INNER_HOME, type Layout } from './layout.ts'
-import { openWay } from './network.ts'
+import { BASH_ENV_TEXT, isExecutableFile, type Launch, type Launcher } from '../host/launch.ts'
+import { BASH_ENV_PATH, makeEtc, type SandboxUser } from './etc.ts'
+import { chooseForwarder, FORWARDER_PATH, type Forwarder, forwarderStartScript } from './forwarder.ts'
+import { createGuards, guardFolders, quarantineFolder, withoutGuard } from './guard.ts'
+import { bwrapArgs, DEVICES, INNER_HOME, type SandboxLayout } from './layout.ts'
+import { openEgressSocket } from './network.ts'
 import { seccompFilter } from './seccomp.ts'
 
 export interface Bubblewrap {
   readonly program: string
-  readonly version: Layout['version']
+  readonly version: SandboxLayout['version']
 }
 
 export interface LauncherOptions extends Bubblewrap {
@@ -30,25 +30,25 @@ export interface LauncherOptions extends Bubblewrap {
 const FIRST_HANDLE = 4
 const MAX_INFO_BYTES = 4096
 
-export async function launcherOf(options: LauncherOptions): Promise<Launcher> {
+export async function createSandboxLauncher(options: LauncherOptions): Promise<Launcher> {
   const shared = await makeSharedFiles(options)
-  const guardOf = guards(keptAside(options.folder))
+  const guardOf = createGuards(quarantineFolder(options.folder))
   return async (wanted) => {
     const { root, command } = wanted
     await using opened = new AsyncDisposableStack()
     const [guard, home] = wanted.readOnly
-      ? [unguarded(wanted.readOnly), undefined]
+      ? [withoutGuard(wanted.readOnly), undefined]
       : await Promise.all([
           wanted.program
-            ? guardAll(wanted.program.writable, wanted.folder, guardOf)
+            ? guardFolders(wanted.program.writable, wanted.folder, guardOf)
             : guardOf({ root, folder: wanted.folder }),
-          homeFor(options.folder, root),
+          makeCommandHome(options.folder, root),
         ])
     const filter = shared.filter === undefined ? [] : [opened.use(await open(shared.filter, 'r'))]
     // As root, a command could change the mode of the machine's /dev/null.
     const stdin = shared.devices === undefined ? undefined : opened.use(await open(join(shared.devices, 'null'), 'r'))
     const info = opened.use(await open(join(wanted.folder, 'sandbox'), 'wx+', 0o600))
-    const egress = await openWay(wanted.network, shared.forwarder, opened)
+    const egress = await openEgressSocket(wanted.network, shared.forwarder, opened)
     const args = bwrapArgs({
       ...{
         ...options,
@@ -74,7 +74,7 @@ export async function launcherOf(options: LauncherOptions): Promise<Launcher> {
       handles: [...filter, info],
       ...(stdin && { stdin }),
       init: () => readInitPid(info),
-      notes: async () => [...(await guard.swept()), ...egress.refusals()],
+      notes: async () => [...(await guard.removeProtected()), ...egress.refusals()],
       [Symbol.asyncDispose]: () => kept.disposeAsync(),
     } satisfies Launch
   }
@@ -87,7 +87,7 @@ async function readInitPid(info: FileHandle): Promise<number | undefined> {
   return pid === undefined ? undefined : Number(pid)
 }
 
-type SharedFiles = Pick<Layout, 'etc' | 'inEtc' | 'devices' | 'identity'> & {
+type SharedFiles = Pick<SandboxLayout, 'etc' | 'inEtc' | 'devices' | 'identity'> & {
   /** Path of the seccomp filter. */
   readonly filter: string | undefined
   readonly shell: readonly string[]
@@ -95,35 +95,35 @@ type SharedFiles = Pick<Layout, 'etc' | 'inEtc' | 'devices' | 'identity'> & {
 }
 
 async function makeSharedFiles({ folder, perl = '/usr/bin/perl' }: LauncherOptions): Promise<SharedFiles> {
-  const identity: Identity = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
+  const identity: SandboxUser = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
   const etc = join(folder, 'etc')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const forwarder = forwarderOf(perl)
+  const forwarder = chooseForwarder(perl)
   const inEtc = makeEtc(etc, identity, INNER_HOME, {
-    [BASH_ENV]: `${BASH_ENV_TEXT}${limits('bash')}${forwarding(forwarder.program)}`,
-    [FORWARDER]: forwarder.text,
+    [BASH_ENV_PATH]: `${BASH_ENV_TEXT}${ulimitScript('bash')}${forwarderStartScript(forwarder.program)}`,
+    [FORWARDER_PATH]: forwarder.text,
   })
   const devices = identity.uid === 0 ? await makeDevices(join(folder, 'dev')) : undefined
   const program = seccompFilter(process.arch)
   const filter = program && join(folder, 'filter')
   if (filter) writeFileSync(filter, program)
   // Bash sets its limits in its BASH_ENV script; sh needs them on its command line.
-  const hasBash = ['/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash'].some(isProgram)
-  const shell = hasBash ? ['bash'] : ['/bin/sh', '-c', `${limits('sh')}exec "$@"`, 'sandbox', 'sh']
+  const hasBash = ['/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash'].some(isExecutableFile)
+  const shell = hasBash ? ['bash'] : ['/bin/sh', '-c', `${ulimitScript('sh')}exec "$@"`, 'sandbox', 'sh']
   return { identity, etc, inEtc, devices, filter, shell, forwarder }
 }
 
 const MAX_FILE_BYTES = 4 * 1024 ** 3
-export const MOST_PROCESSES = 4096
+export const MAX_PROCESSES = 4096
 const LEAST_MEMORY = 1024 ** 3
 /** Bytes per process. */
-export const mostMemory = (): number => Math.floor(Math.max(LEAST_MEMORY, totalmem() * 0.75))
+export const maxMemoryBytes = (): number => Math.floor(Math.max(LEAST_MEMORY, totalmem() * 0.75))
 
 /** Shell code that limits core dumps, file size, memory and processes. Runs inside, so that outer ones do not count. */
-export function limits(shell: 'bash' | 'sh'): string {
-  const memory = Math.floor(mostMemory() / 1024)
+export function ulimitScript(shell: 'bash' | 'sh'): string {
+  const memory = Math.floor(maxMemoryBytes() / 1024)
   const [block, processes] = shell === 'bash' ? [1024, 'u'] : [512, 'p']
-  const each = ['c 0', `f ${MAX_FILE_BYTES / block}`, `d ${memory}`, `${processes} ${MOST_PROCESSES}`]
+  const each = ['c 0', `f ${MAX_FILE_BYTES / block}`, `d ${memory}`, `${processes} ${MAX_PROCESSES}`]
   return each.map((limit) => `ulimit -${limit} 2> /dev/null\n`).join('')
 }
 
@@ -141,7 +141,7 @@ async function makeDevices(folder: string): Promise<string | undefined> {
 }
 
 /** Contract: creates the folder that is $HOME for all commands of a workspace. */
-export async function homeFor(folder: string, root: string): Promise<string> {
+export async function makeCommandHome(folder: string, root: string): Promise<string> {
   const home = join(folder, 'homes', createHash('sha256').update(root).digest('hex').slice(0, 32))
   await mkdir(home, { recursive: true, mode: 0o700 })
   return home

@@ -5,15 +5,15 @@
  */
 
 import { existsSync, lstatSync, readlinkSync } from 'node:fs'
-import { BASH_ENV, type Identity } from './etc.ts'
+import { BASH_ENV_PATH, type SandboxUser } from './etc.ts'
 
-export interface Bind {
+export interface BindMount {
   readonly from: string
   readonly at: string
   readonly writable: boolean
 }
 
-export interface Layout {
+export interface SandboxLayout {
   /** The workspace, a real path; it has the same path inside. */
   readonly root: string
   readonly cwd: string
@@ -21,7 +21,7 @@ export interface Layout {
   readonly home: string | undefined
   readonly etc: string
   /** Mounts inside /etc. */
-  readonly inEtc: readonly Bind[]
+  readonly inEtc: readonly BindMount[]
   /** Folder with own /dev nodes, needed where a command could change those of the machine. */
   readonly devices: string | undefined
   /** Folders that commands must not see. */
@@ -29,11 +29,11 @@ export interface Layout {
   /** Additional read-only paths, mounted before `binds`; `hidden` folders in them stay hidden. */
   readonly seen?: readonly string[]
   /** Mounts on top of the workspace, or outside it. */
-  readonly binds: readonly Bind[]
+  readonly binds: readonly BindMount[]
   readonly environment: Readonly<Record<string, string>>
   /** Additional variables, set without filtering. */
   readonly more: Readonly<Record<string, string>>
-  readonly identity: Identity
+  readonly identity: SandboxUser
   /** Descriptor from which bubblewrap reads the seccomp filter. */
   readonly filter: number | undefined
   /** Descriptor to which bubblewrap writes the pid of the sandbox's first process. */
@@ -61,7 +61,7 @@ const MASKED_PROC_FILES = [
 const FIRST_PROCESS = '/proc/1'
 const MAX_TEMPORARY_BYTES = 1024 ** 3
 
-export function bwrapArgs(layout: Layout): readonly string[] {
+export function bwrapArgs(layout: SandboxLayout): readonly string[] {
   const { root, cwd, home, etc, inEtc, devices, hidden, binds, environment, more, identity, filter, info, version } =
     layout
   const seen = layout.seen ?? []
@@ -89,9 +89,9 @@ export function bwrapArgs(layout: Layout): readonly string[] {
   ]
 }
 
-const bindArgs = ({ from, at, writable }: Bind): readonly string[] => [writable ? '--bind' : '--ro-bind', from, at]
+const bindArgs = ({ from, at, writable }: BindMount): readonly string[] => [writable ? '--bind' : '--ro-bind', from, at]
 
-function namespaceArgs({ uid, gid }: Identity, version: Layout['version']): readonly string[] {
+function namespaceArgs({ uid, gid }: SandboxUser, version: SandboxLayout['version']): readonly string[] {
   return [
     ...['--unshare-user', '--uid', String(uid), '--gid', String(gid)],
     // Before bubblewrap 0.8, only the seccomp filter prevents new user namespaces.
@@ -101,7 +101,7 @@ function namespaceArgs({ uid, gid }: Identity, version: Layout['version']): read
   ]
 }
 
-function procAndDevArgs(version: Layout['version'], devices: string | undefined): readonly string[] {
+function procAndDevArgs(version: SandboxLayout['version'], devices: string | undefined): readonly string[] {
   const size = isSince(version, 7) ? ['--size', String(MAX_TEMPORARY_BYTES)] : []
   const own = devices === undefined ? [] : Object.keys(DEVICES)
   const masked = MASKED_PROC_FILES.map((name) => `/proc/${name}`).filter((path) => existsSync(path))
@@ -113,7 +113,7 @@ function procAndDevArgs(version: Layout['version'], devices: string | undefined)
   ]
 }
 
-const isSince = ([major, minor]: Layout['version'], least: number): boolean => major > 0 || minor >= least
+const isSince = ([major, minor]: SandboxLayout['version'], least: number): boolean => major > 0 || minor >= least
 
 function systemArgs(): readonly string[] {
   return SYSTEM.flatMap((folder) => {
@@ -129,7 +129,7 @@ export const isInSystem = (path: string): boolean =>
 const INHERITED = ['LANG', 'TERM', 'TZ']
 
 /** Passes on an allow-list of variables, and only the PATH folders that exist inside. */
-function innerEnvironment(environment: Layout['environment']): Readonly<Record<string, string>> {
+function innerEnvironment(environment: SandboxLayout['environment']): Readonly<Record<string, string>> {
   const path = (environment.PATH ?? '').split(':').filter(isInSystem)
   const inherited = INHERITED.flatMap((name) => {
     const value = environment[name]
@@ -139,6 +139,6 @@ function innerEnvironment(environment: Layout['environment']): Readonly<Record<s
     ...Object.fromEntries(inherited),
     PATH: path.length > 0 ? path.join(':') : DEFAULT_PATH,
     HOME: INNER_HOME,
-    BASH_ENV,
+    BASH_ENV: BASH_ENV_PATH,
   }
 }

@@ -6,27 +6,27 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { OpenWayOut, WayOut } from '../../../ports/env.ts'
-import { type Forwarder, INNER_SOCKET, PORT } from './forwarder.ts'
-import type { Bind } from './layout.ts'
+import type { OpenSocketProxy, SocketProxy } from '../../../ports/env.ts'
+import { FORWARDER_PORT, type Forwarder, INNER_SOCKET } from './forwarder.ts'
+import type { BindMount } from './layout.ts'
 
-export interface Way {
-  readonly binds: readonly Bind[]
+export interface EgressSocket {
+  readonly binds: readonly BindMount[]
   readonly environment: Readonly<Record<string, string>>
   refusals(): readonly string[]
 }
 
-const NO_EGRESS: Way = { binds: [], environment: {}, refusals: () => [] }
+const NO_EGRESS: EgressSocket = { binds: [], environment: {}, refusals: () => [] }
 
 /**
  * Contract: adds everything that must be closed to `opened`, even if it throws. Each command has its own socket, in a
  * folder with a short path, because socket paths have a small length limit.
  */
-export async function openWay(
-  open: OpenWayOut | undefined,
+export async function openEgressSocket(
+  open: OpenSocketProxy | undefined,
   forwarder: Forwarder,
   opened: AsyncDisposableStack,
-): Promise<Way> {
+): Promise<EgressSocket> {
   if (!open) return NO_EGRESS
   const folder = await mkdtemp(join(tmpdir(), 'tireless-way-'))
   opened.defer(() => rm(folder, { recursive: true, force: true }))
@@ -40,8 +40,8 @@ export async function openWay(
   }
 }
 
-function proxyEnvironment({ user, password, environment }: WayOut): Readonly<Record<string, string>> {
-  const url = `http://${encodeURIComponent(user)}:${encodeURIComponent(password)}@127.0.0.1:${PORT}`
+function proxyEnvironment({ user, password, environment }: SocketProxy): Readonly<Record<string, string>> {
+  const url = `http://${encodeURIComponent(user)}:${encodeURIComponent(password)}@127.0.0.1:${FORWARDER_PORT}`
   const names = ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY']
   return {
     ...Object.fromEntries(names.map((name) => [name, url])),

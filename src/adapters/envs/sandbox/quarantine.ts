@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { errno } from '../host/refusal.ts'
-import { bytesOfPath, textOfPath } from './workspace-scan.ts'
+import { pathToBytes, pathToText } from './workspace-scan.ts'
 
 /** Older quarantine folders are deleted. */
 const MAX_KEPT = 100
@@ -17,7 +17,7 @@ export interface Quarantine {
 }
 
 /** `folder`: a folder of the home, created on first use. */
-export function quarantine(folder: string, root: string): Quarantine {
+export function createQuarantine(folder: string, root: string): Quarantine {
   let target: string | undefined
   const open = (): string => {
     if (target !== undefined) return target
@@ -30,7 +30,7 @@ export function quarantine(folder: string, root: string): Quarantine {
   return {
     take(path) {
       try {
-        const to = bytesOfPath(join(open(), 'files'), path === '' ? 'root' : path)
+        const to = pathToBytes(join(open(), 'files'), path === '' ? 'root' : path)
         mkdirSync(to.subarray(0, to.lastIndexOf('/')), { recursive: true, mode: 0o700 })
         move(root, path, to)
       } catch {
@@ -42,11 +42,11 @@ export function quarantine(folder: string, root: string): Quarantine {
 }
 
 function move(root: string, path: string, to: Buffer): void {
-  const from = bytesOfPath(root, path)
+  const from = pathToBytes(root, path)
   try {
     renameSync(from, to)
   } catch (thrown) {
-    const [source, target] = [textOfPath(from.toString('latin1')), textOfPath(to.toString('latin1'))]
+    const [source, target] = [pathToText(from.toString('latin1')), pathToText(to.toString('latin1'))]
     if (errno(thrown) !== 'EXDEV' || source === undefined || target === undefined || isLarge(source)) throw thrown
     cpSync(source, target, { recursive: true, verbatimSymlinks: true, errorOnExist: true })
     remove(root, path)
@@ -58,10 +58,10 @@ const isLarge = (path: string): boolean =>
 
 function remove(root: string, path: string): void {
   try {
-    rmSync(bytesOfPath(root, path), { recursive: true, force: true })
+    rmSync(pathToBytes(root, path), { recursive: true, force: true })
   } catch (thrown) {
     // A tree may be deeper than the longest path; rm descends step by step.
-    const text = textOfPath(path)
+    const text = pathToText(path)
     if (text === undefined) throw thrown
     execFileSync('/bin/rm', ['-rf', '--', `./${text}`], { cwd: root, stdio: 'ignore' })
   }

@@ -11,10 +11,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { isProgram, type Launcher } from '../host/launch.ts'
+import { isExecutableFile, type Launcher } from '../host/launch.ts'
 import type { ProcessTable } from '../host/process-table.ts'
-import { type Bubblewrap, launcherOf } from './launcher.ts'
-import { type Trial, trialOf } from './self-test.ts'
+import { type Bubblewrap, createSandboxLauncher } from './launcher.ts'
+import { runSelfTest, type SandboxTestResult } from './self-test.ts'
 
 export interface SandboxOptions {
   /** The home's folder for sandbox files. */
@@ -32,13 +32,13 @@ export interface Sandbox {
   /** Contract: throws `tool_failed` if the self-test failed. */
   readonly launcher: Launcher
   /** Contract: runs the self-test once and remembers its result; never throws. */
-  trial(): Promise<Trial>
+  trial(): Promise<SandboxTestResult>
   /** The result so far; undefined before the self-test has ended. */
-  known(): Trial | undefined
+  known(): SandboxTestResult | undefined
 }
 
 /** Contract: tests a sandbox in a temporary folder, which it removes; never throws. */
-export async function trySandbox(make: (folder: string) => Sandbox | undefined): Promise<Trial | 'off'> {
+export async function trySandbox(make: (folder: string) => Sandbox | undefined): Promise<SandboxTestResult | 'off'> {
   const folder = await mkdtemp(join(tmpdir(), 'tireless-sandbox-'))
   try {
     return (await make(folder)?.trial()) ?? 'off'
@@ -48,25 +48,26 @@ export async function trySandbox(make: (folder: string) => Sandbox | undefined):
 }
 
 /** Results of this process, by bubblewrap version, kernel and user. */
-const trials = new Map<string, Promise<Trial>>()
+const trials = new Map<string, Promise<SandboxTestResult>>()
 
 export function createSandbox(options: SandboxOptions): Sandbox {
-  let result: Trial | undefined
-  let testing: Promise<Trial> | undefined
+  let result: SandboxTestResult | undefined
+  let testing: Promise<SandboxTestResult> | undefined
   let raw: Promise<Launcher> | undefined
 
-  async function findAndTest(): Promise<Trial> {
+  async function findAndTest(): Promise<SandboxTestResult> {
     const found = await findBubblewrap(options.env.PATH ?? '')
     if ('why' in found) return found
-    raw = launcherOf({ ...options, ...found })
+    raw = createSandboxLauncher({ ...options, ...found })
     const launcher = await raw
     const key = [found.program, found.version, release(), process.getuid?.()].join(' ')
-    const trial = trials.get(key) ?? trialOf({ ...options, launcher, named: `bubblewrap ${found.version.join('.')}` })
+    const trial =
+      trials.get(key) ?? runSelfTest({ ...options, launcher, named: `bubblewrap ${found.version.join('.')}` })
     trials.set(key, trial)
     return trial
   }
 
-  async function trial(): Promise<Trial> {
+  async function trial(): Promise<SandboxTestResult> {
     testing ??= findAndTest().catch((thrown) => failedTrial(String(thrown)))
     result = await testing
     return result
@@ -87,9 +88,9 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   }
 }
 
-const failedTrial = (why: string): Trial => ({ holds: false, why, remedy: 'fix the reported error' })
+const failedTrial = (why: string): SandboxTestResult => ({ holds: false, why, remedy: 'fix the reported error' })
 
-async function findBubblewrap(path: string): Promise<Bubblewrap | Extract<Trial, { holds: false }>> {
+async function findBubblewrap(path: string): Promise<Bubblewrap | Extract<SandboxTestResult, { holds: false }>> {
   if (process.platform !== 'linux')
     return {
       holds: false,
@@ -99,7 +100,7 @@ async function findBubblewrap(path: string): Promise<Bubblewrap | Extract<Trial,
   const program = path
     .split(':')
     .map((folder) => join(folder, 'bwrap'))
-    .find(isProgram)
+    .find(isExecutableFile)
   if (program === undefined)
     return {
       holds: false,

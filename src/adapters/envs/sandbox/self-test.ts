@@ -13,13 +13,13 @@ import { join } from 'node:path'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Launcher } from '../host/launch.ts'
 import { type ProcessTable, processTable } from '../host/process-table.ts'
-import { hostProcesses } from '../host/processes.ts'
+import { createHostProcesses } from '../host/processes.ts'
 
-export type Trial =
+export type SandboxTestResult =
   | { readonly holds: true; readonly what: string }
   | { readonly holds: false; readonly why: string; readonly remedy: string }
 
-export interface TestOptions {
+export interface SelfTestOptions {
   readonly folder: string
   readonly hidden: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
@@ -39,7 +39,7 @@ export interface TestOptions {
 const TIMEOUT_MS = 10_000
 const MAX_OUTPUT_BYTES = 64 * 1024
 
-export async function trialOf(options: TestOptions): Promise<Trial> {
+export async function runSelfTest(options: SelfTestOptions): Promise<SandboxTestResult> {
   const { named } = options
   const base = await realpath(await mkdtemp(join(options.folder, 'try-')))
   const outside = await realpath(await mkdtemp(join(tmpdir(), 'tireless-try-')))
@@ -76,7 +76,7 @@ interface Attempts {
   readonly said: string
 }
 
-async function attemptEscapes(options: TestOptions, base: string, outside: string): Promise<Attempts> {
+async function attemptEscapes(options: SelfTestOptions, base: string, outside: string): Promise<Attempts> {
   const { launcher, clock, table = processTable() } = options
   const root = join(base, 'ws')
   await Promise.all([mkdir(join(root, '.git/hooks'), { recursive: true }), mkdir(join(base, 'calls'))])
@@ -112,7 +112,7 @@ async function attemptEscapes(options: TestOptions, base: string, outside: strin
       stamp,
       own: ownNamespaces(options),
     }
-    const processes = hostProcesses({
+    const processes = createHostProcesses({
       root,
       callsDir: join(base, 'calls'),
       clock,
@@ -164,7 +164,7 @@ interface Facts {
 }
 
 const NAMESPACES = ['user', 'pid', 'net', 'ipc', 'uts', 'mnt']
-const ownNamespaces = ({ shared = [] }: TestOptions): readonly string[] =>
+const ownNamespaces = ({ shared = [] }: SelfTestOptions): readonly string[] =>
   NAMESPACES.filter((kind) => !shared.includes(kind))
 
 /** Each attempt prints its result if it succeeds. Few of them start a program, because the test must be quick. */

@@ -5,10 +5,10 @@
 
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
-import { isProgram } from '../host/launch.ts'
+import { isExecutableFile } from '../host/launch.ts'
 import { isInSystem } from './layout.ts'
 
-export interface ProgramPlace {
+export interface ServerProgram {
   /** The folder it starts in. */
   readonly cwd: string
   /** $PATH outside the sandbox. */
@@ -23,32 +23,32 @@ export interface ProgramPlace {
 const PACKAGE_MARKS = ['package.json', 'pyproject.toml', 'pyvenv.cfg', 'setup.py', 'go.mod', 'Cargo.toml']
 
 /** Contract: real paths of files and folders to mount read-only; none is hidden, or contains a whole account. */
-export function pathsOfProgram(command: readonly string[], place: ProgramPlace): readonly string[] {
+export function serverPaths(command: readonly string[], place: ServerProgram): readonly string[] {
   const [program = '', ...args] = command
   const at = programPath(program, place)
   const named = args.map((arg) => resolve(place.cwd, arg)).filter((path, i) => isNamed(args[i] ?? '', path))
-  const startFolder = isHidden(place.cwd, place.hidden) ? [] : [place.cwd]
+  const startFolder = isBelowAny(place.cwd, place.hidden) ? [] : [place.cwd]
   const candidates = [
     ...(at === undefined ? [] : [dirname(at), ...packageOf(realpathSync(at), place)]),
     ...named.flatMap((path) => packageOf(realpathSync(path), place)),
     ...startFolder,
   ]
-  return [...new Set(candidates)].filter((path) => canBeSeen(path, place))
+  return [...new Set(candidates)].filter((path) => mayBeVisible(path, place))
 }
 
 /** Contract: true if the path may be mounted. */
-export function canBeSeen(path: string, place: Pick<ProgramPlace, 'account' | 'hidden'>): boolean {
-  return !isInSystem(path) && !isTooWide(path, place.account) && !isHidden(path, place.hidden)
+export function mayBeVisible(path: string, place: Pick<ServerProgram, 'account' | 'hidden'>): boolean {
+  return !isInSystem(path) && !isTooWide(path, place.account) && !isBelowAny(path, place.hidden)
 }
 
-export const isHidden = (path: string, hidden: readonly string[]): boolean =>
+export const isBelowAny = (path: string, hidden: readonly string[]): boolean =>
   hidden.some((folder) => path === folder || path.startsWith(`${folder}/`))
 
 /** Contract: $PATH, reduced to the folders that exist inside. */
-export const visiblePath = (path: string, seen: readonly string[]): string =>
+export const visiblePathVariable = (path: string, seen: readonly string[]): string =>
   path
     .split(':')
-    .filter((folder) => isInSystem(folder) || isHidden(folder, seen))
+    .filter((folder) => isInSystem(folder) || isBelowAny(folder, seen))
     .join(':')
 
 /** The root folder, a top-level folder, or a folder that contains the user's home. */
@@ -59,19 +59,19 @@ const isTooWide = (path: string, account: string): boolean =>
 const isNamed = (arg: string, path: string): boolean =>
   arg !== '' && !arg.startsWith('-') && arg !== '.' && existsSync(path)
 
-function programPath(program: string, { cwd, path }: ProgramPlace): string | undefined {
+function programPath(program: string, { cwd, path }: ServerProgram): string | undefined {
   if (program.includes('/')) return existsSync(resolve(cwd, program)) ? resolve(cwd, program) : undefined
   return path
     .split(':')
     .filter(isAbsolute)
     .map((folder) => join(folder, program))
-    .find(isProgram)
+    .find(isExecutableFile)
 }
 
 /** The file itself, or the package folder that contains it. */
-function packageOf(path: string, place: ProgramPlace): readonly string[] {
+function packageOf(path: string, place: ServerProgram): readonly string[] {
   if (statSync(path).isDirectory()) return [path]
-  for (let folder = dirname(path); canBeSeen(folder, place); folder = dirname(folder))
+  for (let folder = dirname(path); mayBeVisible(folder, place); folder = dirname(folder))
     if (PACKAGE_MARKS.some((mark) => existsSync(join(folder, mark)))) return [folder]
   return [path]
 }

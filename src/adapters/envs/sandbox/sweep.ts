@@ -7,13 +7,13 @@
 import { lstatSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { isHarmlessConfig } from '../git-config.ts'
-import { type Quarantine, quarantine } from './quarantine.ts'
+import { createQuarantine, type Quarantine } from './quarantine.ts'
 import {
-  bytesOfPath,
+  pathToBytes,
+  pathToText,
   REBASE_STEPS,
   type ScanFinding,
   scanWorkspace,
-  textOfPath,
   type WorkspaceScan,
 } from './workspace-scan.ts'
 
@@ -26,16 +26,16 @@ export interface BeforeCommand {
   readonly obeyed?: readonly { readonly path: string; readonly id: string | null }[]
 }
 
-export interface Swept {
+export interface SweepResult {
   /** Removed paths, relative to the root. */
   readonly taken: readonly string[]
   readonly scan: WorkspaceScan
 }
 
 /** `keep`: the home's folder for removed files. */
-export async function sweep(root: string, before: BeforeCommand, keep: string): Promise<Swept> {
+export async function removeProtectedFiles(root: string, before: BeforeCommand, keep: string): Promise<SweepResult> {
   const scan = await scanWorkspace(root)
-  const quarantineFolder = quarantine(keep, root)
+  const quarantineFolder = createQuarantine(keep, root)
   const taken: string[] = []
   const take: Quarantine['take'] = (path) => {
     if (taken.some((outer) => path === outer || path.startsWith(`${outer}/`))) return
@@ -60,7 +60,7 @@ export async function sweep(root: string, before: BeforeCommand, keep: string): 
 
 /** For messages: a path that is not text, or has invisible characters, is shown escaped. */
 function displayPath(path: string): string {
-  const text = textOfPath(path)
+  const text = pathToText(path)
   return text === undefined || /[\p{Cc}\p{Cf}\u2028\u2029]/u.test(text) ? JSON.stringify(path) : text
 }
 
@@ -90,7 +90,7 @@ function sweepRepository(root: string, repository: ScanFinding, known: KnownStat
 }
 
 function isDangerous(root: string, repository: string, part: string): boolean {
-  const path = bytesOfPath(root, repository === '' ? part : `${repository}/${part}`)
+  const path = pathToBytes(root, repository === '' ? part : `${repository}/${part}`)
   const stats = lstatSync(path, { throwIfNoEntry: false })
   if (!stats) return false
   if (part === 'hooks') return !stats.isDirectory()
@@ -105,20 +105,20 @@ function isDangerous(root: string, repository: string, part: string): boolean {
 
 /** True for a `.git` file that points to a git folder inside the workspace. */
 function leadsIntoWorkspace(root: string, link: string, findings: readonly ScanFinding[]): boolean {
-  const path = bytesOfPath(root, link)
+  const path = pathToBytes(root, link)
   if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) return false
   const [, gitdir] = /^gitdir: (.+)\n?$/.exec(readText(path) ?? '') ?? []
-  const [folder, top] = [textOfPath(dirname(link)), textOfPath(root)]
+  const [folder, top] = [pathToText(dirname(link)), pathToText(root)]
   if (gitdir === undefined || folder === undefined || top === undefined) return false
   const target = realPathOf(resolve(top, folder, gitdir))
   return findings.some(
-    ({ kind, path: found }) => kind === 'repository' && join(root, textOfPath(found) ?? '\0') === target,
+    ({ kind, path: found }) => kind === 'repository' && join(root, pathToText(found) ?? '\0') === target,
   )
 }
 
 /** True if the work tree named by `value` is inside the workspace. */
 function leadsInside(root: string, repository: string, value: string): boolean {
-  const folder = textOfPath(repository)
+  const folder = pathToText(repository)
   const target = folder === undefined ? undefined : realPathOf(resolve(root, folder, value))
   return target?.startsWith(`${root}/`) ?? false
 }
@@ -152,7 +152,7 @@ function foundWithin(root: string, path: string): FoundWithin | undefined {
   const names = path.split('/')
   for (const at of names.keys()) {
     const part = names.slice(0, at + 1).join('/')
-    const stats = lstatSync(bytesOfPath(root, part), { throwIfNoEntry: false })
+    const stats = lstatSync(pathToBytes(root, part), { throwIfNoEntry: false })
     if (!stats) return undefined
     if (stats.isSymbolicLink() || at === names.length - 1)
       return { path: part, id: `${part} ${stats.dev}:${stats.ino}` }
@@ -161,5 +161,5 @@ function foundWithin(root: string, path: string): FoundWithin | undefined {
 }
 
 /** Identifies the file at a path inside the root, to compare it before and after a command; null if none. */
-export const idWithin = (root: string, path: string): string | null =>
+export const fileIdWithin = (root: string, path: string): string | null =>
   foundWithin(root, Buffer.from(path.slice(root.length + 1)).toString('latin1'))?.id ?? null

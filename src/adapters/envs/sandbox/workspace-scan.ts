@@ -47,7 +47,7 @@ export async function scanWorkspace(root: string): Promise<WorkspaceScan> {
 
 function scanFolder(root: string, folder: string, findings: ScanFinding[], queue: string[]): void {
   const names = new Set<string>()
-  for (const entry of entriesOf(bytesOfPath(root, folder))) {
+  for (const entry of entriesOf(pathToBytes(root, folder))) {
     const name = entry.name.toString('latin1')
     const path = folder === '' ? name : `${folder}/${name}`
     if (REPOSITORY_FILES.test(name)) names.add(name.toLowerCase())
@@ -72,10 +72,10 @@ const isRepository = (names: ReadonlySet<string>): boolean =>
 
 /** Contract: empty if the path no longer exists. */
 function findingAt(root: string, path: string, kind: ScanFinding['kind']): readonly ScanFinding[] {
-  const stats = statsOf(bytesOfPath(root, path))
+  const stats = statsOf(pathToBytes(root, path))
   if (!stats) return []
-  const parts = kind === 'repository' ? { parts: partsOf(bytesOfPath(root, path)) } : {}
-  const stamp = kind === 'name' ? deepStampOf(bytesOfPath(root, path), stats) : stampOf(stats)
+  const parts = kind === 'repository' ? { parts: partsOf(pathToBytes(root, path)) } : {}
+  const stamp = kind === 'name' ? deepStampOf(pathToBytes(root, path), stats) : stampOf(stats)
   return [{ path, kind, id: `${stats.dev}:${stats.ino}:${stats.birthtimeNs}`, stamp, ...parts }]
 }
 
@@ -136,13 +136,13 @@ function entriesOf(folder: Buffer): Dirent<NonSharedBuffer>[] {
   }
 }
 
-export const bytesOfPath = (root: string, path: string): Buffer => (path === '' ? Buffer.from(root) : below(root, path))
+export const pathToBytes = (root: string, path: string): Buffer => (path === '' ? Buffer.from(root) : below(root, path))
 
 const below = (folder: string | Buffer, path: string): Buffer =>
   Buffer.concat([Buffer.from(folder as string), Buffer.from('/'), Buffer.from(path, 'latin1')])
 
 /** Contract: the path as text, for messages and program arguments; undefined if it is not valid UTF-8. */
-export function textOfPath(path: string): string | undefined {
+export function pathToText(path: string): string | undefined {
   const bytes = Buffer.from(path, 'latin1')
   const text = bytes.toString('utf8')
   return Buffer.from(text, 'utf8').equals(bytes) ? text : undefined

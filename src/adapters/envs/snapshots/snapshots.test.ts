@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Snapshots } from '../../../ports/snapshots.ts'
 import { systemClock } from '../../clock.ts'
-import { workspaceSnapshots } from './snapshots.ts'
+import { createWorkspaceSnapshots } from './snapshots.ts'
 
 interface Setup {
   readonly snapshots: Snapshots
@@ -24,7 +24,7 @@ function setUp(t: TestContext): Setup {
   const warnings: string[] = []
   const limits = { files: 10, bytes: 1_000_000 }
   const warn = (message: string): void => void warnings.push(message)
-  const snapshots = workspaceSnapshots({ folder: repository, clock: systemClock, warn, limits })
+  const snapshots = createWorkspaceSnapshots({ folder: repository, clock: systemClock, warn, limits })
   return { snapshots, workspace, repository, warnings, target: (name) => join(root, name) }
 }
 

@@ -11,7 +11,14 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { Snapshots } from '../../../ports/snapshots.ts'
 import { copyFolder } from '../workspace.ts'
 import { type ObjectStore, openObjectStore } from './object-store.ts'
-import { type KnownFiles, layOut, TooLarge, TREE_LIMITS, type TreeLimits, writeWorkspace } from './workspace-tree.ts'
+import {
+  type KnownFiles,
+  restoreTree,
+  TREE_LIMITS,
+  type TreeLimits,
+  WorkspaceTooLargeError,
+  writeWorkspaceTree,
+} from './workspace-tree.ts'
 
 export interface SnapshotOptions {
   /** A workspace above these limits gets no snapshots. */
@@ -26,7 +33,7 @@ export interface SnapshotOptions {
 /** Workspaces whose file list is cached, so that only changed files are read again. */
 const MAX_CACHED = 32
 
-export function workspaceSnapshots({ folder, clock, warn, limits = TREE_LIMITS }: SnapshotOptions): Snapshots {
+export function createWorkspaceSnapshots({ folder, clock, warn, limits = TREE_LIMITS }: SnapshotOptions): Snapshots {
   let opened: Promise<ObjectStore> | undefined
   const objects = (): Promise<ObjectStore> => {
     opened ??= openObjectStore(folder)
@@ -80,9 +87,9 @@ export function workspaceSnapshots({ folder, clock, warn, limits = TREE_LIMITS }
         if (tooLarge.has(workspace)) return
         try {
           const options = { now: clock.now(), limits }
-          writeRef(run_id, turn, await writeWorkspace(await objects(), workspace, cachedFiles(workspace), options))
+          writeRef(run_id, turn, await writeWorkspaceTree(await objects(), workspace, cachedFiles(workspace), options))
         } catch (thrown) {
-          if (thrown instanceof TooLarge) tooLarge.add(workspace)
+          if (thrown instanceof WorkspaceTooLargeError) tooLarge.add(workspace)
           // Otherwise a later fork would use an older snapshot for this step.
           await rm(refsOf(run_id), { recursive: true, force: true }).catch(() => {})
           warn(asTirelessError(thrown).message, { workspace })
@@ -97,7 +104,7 @@ export function workspaceSnapshots({ folder, clock, warn, limits = TREE_LIMITS }
         // The first snapshot precedes every write of the run, so it is also right for all earlier steps.
         const found = upTo.at(-1) ?? trees[0]
         if (!found) return 'now'
-        await layOut(await objects(), found.tree, target)
+        await restoreTree(await objects(), found.tree, target)
         for (const { turn, tree } of upTo.length > 0 ? upTo : [found]) writeRef(as, Math.min(turn, step.turn), tree)
         return 'kept'
       }),

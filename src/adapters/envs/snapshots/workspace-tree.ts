@@ -33,7 +33,7 @@ const FILES_PER_PAUSE = 50
 /** Stamps and object ids of a workspace's files, from the previous snapshot, by path. */
 export type KnownFiles = Map<string, { readonly stamp: string; readonly id: string }>
 
-export class TooLarge extends Error {
+export class WorkspaceTooLargeError extends Error {
   constructor({ files, bytes }: TreeLimits) {
     super(`the workspace has more than ${files} files or ${bytes} bytes`)
   }
@@ -51,7 +51,7 @@ interface Walk {
 }
 
 /** Contract: returns the id of the workspace's tree and updates `known`. Throws TooLarge beyond the limits. */
-export async function writeWorkspace(
+export async function writeWorkspaceTree(
   store: ObjectStore,
   root: string,
   known: KnownFiles,
@@ -103,7 +103,7 @@ function writeEntry(walk: Walk, path: Buffer, entry: Dirent<NonSharedBuffer>): O
 function writeFileEntry(walk: Walk, path: Buffer, stats: Stats): Omit<TreeEntry, 'name'> {
   walk.files += 1
   walk.bytes += stats.size
-  if (walk.files > walk.limits.files || walk.bytes > walk.limits.bytes) throw new TooLarge(walk.limits)
+  if (walk.files > walk.limits.files || walk.bytes > walk.limits.bytes) throw new WorkspaceTooLargeError(walk.limits)
   const mode = (stats.mode & 0o100) === 0 ? '100644' : '100755'
   const { ino, size, mtimeMs, ctimeMs } = stats
   const [key, stamp] = [path.toString('latin1'), `${ino} ${size} ${mtimeMs} ${ctimeMs}`]
@@ -123,7 +123,7 @@ function readWithoutFollowing(path: Buffer): Buffer {
 }
 
 /** Contract: afterwards the folder contains exactly the tree, plus excluded names that it already had. */
-export async function layOut(store: ObjectStore, tree: string, folder: string): Promise<void> {
+export async function restoreTree(store: ObjectStore, tree: string, folder: string): Promise<void> {
   await restoreFolder(store, tree, Buffer.from(folder))
 }
 

@@ -19,12 +19,12 @@ export interface Clause {
   /** Unquoted text after a colon, up to the end of the line. */
   readonly rest?: string
   /** True if the clause, or the heading above it, contains a word that no rule can obey (not, if, every …). */
-  readonly beyond?: true
+  readonly isBeyondRules?: true
   /** True for a block that belongs to the previous clause; it is skipped together with that clause. */
-  readonly belongs?: true
+  readonly belongsToPrevious?: true
 }
 
-export interface Task {
+export interface ParsedTask {
   readonly clauses: readonly Clause[]
   /** Data blocks of the runtime, in order. */
   readonly data: readonly Literal[]
@@ -95,7 +95,7 @@ type TakesRest = (words: string) => boolean
 /**
  * `takesRest`: true if these words expect a text after a colon; the text then extends to the end of the line, unparsed.
  */
-export function taskOf(text: string, takesRest: TakesRest): Task {
+export function parseTask(text: string, takesRest: TakesRest): ParsedTask {
   const literals: Literal[] = []
   const replaceByMark = (literal: Literal) => `\uE000${literals.push(literal) - 1}\uE001`
   const withMarkedData = text
@@ -145,7 +145,7 @@ function splitLines(lines: readonly string[], takesRest: TakesRest): Clause[] {
     else {
       if (afterBlankLine && !LIST_MARK.test(line)) isUnderHeading = false
       afterBlankLine = false
-      if (isUnderHeading) clauses.push({ words: line.trim(), beyond: true })
+      if (isUnderHeading) clauses.push({ words: line.trim(), isBeyondRules: true })
       else if (!FROM_RUNTIME.test(line))
         clauses.push(...(splitWithRest(line, takesRest) ?? splitSentences(withoutListMark(line))))
       isUnderHeading ||= HEADING.test(line) && BEYOND_RULES.test(line)
@@ -162,7 +162,7 @@ function splitWithRest(line: string, takesRest: TakesRest): Clause[] | undefined
   const colon = COLON.exec(words)
   const head = colon ? splitSentences(words.slice(0, colon.index)) : []
   const last = head.at(-1)
-  if (!colon || !last || last.beyond || !takesRest(last.words)) return undefined
+  if (!colon || !last || last.isBeyondRules || !takesRest(last.words)) return undefined
   return [...head.slice(0, -1), { ...last, rest: words.slice(colon.index + 1).trim() }]
 }
 
@@ -171,9 +171,11 @@ function splitSentences(words: string): Clause[] {
     .split(SENTENCE_END)
     .flatMap((sentence): Clause[] =>
       BEYOND_RULES.test(sentence)
-        ? [{ words: sentence.trim(), beyond: true }]
+        ? [{ words: sentence.trim(), isBeyondRules: true }]
         : sentence.split(CLAUSE_END).map((clause) => ({ words: clause.trim() })),
     )
     .filter((clause) => clause.words !== '')
-    .map((clause, index) => (index > 0 && ONLY_MARK.test(clause.words) ? { ...clause, belongs: true } : clause))
+    .map((clause, index) =>
+      index > 0 && ONLY_MARK.test(clause.words) ? { ...clause, belongsToPrevious: true } : clause,
+    )
 }

@@ -1,7 +1,7 @@
 /** Builds the text of a report or an index from data blocks and tool results, without understanding them. Pure. */
 
-import type { Result } from './moves.ts'
-import type { Gathering } from './rules.ts'
+import type { ToolResult } from './moves.ts'
+import type { ReportStep } from './rules.ts'
 
 const ENGLISH = {
   title: 'Report',
@@ -29,9 +29,9 @@ const CHINESE: typeof ENGLISH = {
 
 const MAX_SECTION = 4000
 
-export function reportText({ chinese, day, data }: Gathering, listed: Result | undefined): string {
+export function buildReport({ chinese, day, data }: ReportStep, listed: ToolResult | undefined): string {
   const texts = chinese ? CHINESE : ENGLISH
-  const files = listed?.ok && namesIn(listed.text).length > 0 ? listed.text : texts.none
+  const files = listed?.ok && parseFileNames(listed.text).length > 0 ? listed.text : texts.none
   return [
     `# ${[texts.title, day].filter((part) => part !== undefined).join(' ')}`,
     texts.by,
@@ -41,13 +41,13 @@ export function reportText({ chinese, day, data }: Gathering, listed: Result | u
   ].join('\n\n')
 }
 
-export function indexText(
-  { chinese, path }: Gathering,
+export function buildIndex(
+  { chinese, path }: ReportStep,
   listing: string,
-  firstLines: ReadonlyMap<string, Result | undefined>,
+  firstLines: ReadonlyMap<string, ToolResult | undefined>,
 ): string {
   const texts = chinese ? CHINESE : ENGLISH
-  const rows = namesIn(listing)
+  const rows = parseFileNames(listing)
     .filter((name) => name !== path)
     .map(
       (name) => `| ${[name, findSize(listing, name), firstLine(firstLines.get(name), texts)].map(cell).join(' | ')} |`,
@@ -59,7 +59,7 @@ export function indexText(
 const FILE_LINE = /^(.+) {2}(\d+ bytes)$/
 
 /** File names in the output of `list_files`; folders have no size there. */
-export function namesIn(listing: string): string[] {
+export function parseFileNames(listing: string): string[] {
   return listing.split('\n').flatMap((line) => FILE_LINE.exec(line)?.[1] ?? [])
 }
 
@@ -68,7 +68,7 @@ function findSize(listing: string, name: string): string {
 }
 
 /** The first line with letters or digits, without heading and list marks. */
-function firstLine(viewed: Result | undefined, { unreadable }: typeof ENGLISH): string {
+function firstLine(viewed: ToolResult | undefined, { unreadable }: typeof ENGLISH): string {
   if (!viewed) return ''
   if (!viewed.ok) return unreadable
   const line = viewed.text.split('\n').find((each) => /[\p{L}\p{N}]/u.test(each)) ?? ''

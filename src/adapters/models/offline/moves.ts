@@ -2,10 +2,10 @@
 
 import { assertNever } from '../../../domain/error.ts'
 import type { Json } from '../../../domain/json.ts'
-import { indexText, namesIn, reportText } from './gather.ts'
-import type { Gathering, Step } from './rules.ts'
+import { buildIndex, buildReport, parseFileNames } from './gather.ts'
+import type { OfflineStep, ReportStep } from './rules.ts'
 
-export interface Result {
+export interface ToolResult {
   readonly ok: boolean
   readonly text: string
 }
@@ -14,24 +14,24 @@ export interface Attempt {
   readonly tool: string
   readonly args: Readonly<Record<string, Json>>
   /** Missing until the conversation contains it. */
-  result?: Result
+  result?: ToolResult
 }
 
-export type Move =
+export type StepAction =
   | { readonly kind: 'call'; readonly tool: string; readonly args: Readonly<Record<string, Json>> }
   | { readonly kind: 'over' }
   | { readonly kind: 'unable'; readonly tool: string }
   | { readonly kind: 'not_understood' }
 
-export function moveOf(step: Step, tried: readonly Attempt[], tools: ReadonlySet<string>): Move {
+export function nextStepAction(step: OfflineStep, tried: readonly Attempt[], tools: ReadonlySet<string>): StepAction {
   const move = nextAction(step, tried, tools)
   return move.kind === 'call' && !tools.has(move.tool) ? { kind: 'unable', tool: move.tool } : move
 }
 
-const finished: Move = { kind: 'over' }
-const call = (tool: string, args: Readonly<Record<string, Json>>): Move => ({ kind: 'call', tool, args })
+const finished: StepAction = { kind: 'over' }
+const call = (tool: string, args: Readonly<Record<string, Json>>): StepAction => ({ kind: 'call', tool, args })
 
-function nextAction(step: Step, tried: readonly Attempt[], tools: ReadonlySet<string>): Move {
+function nextAction(step: OfflineStep, tried: readonly Attempt[], tools: ReadonlySet<string>): StepAction {
   const callOnce = (tool: string, args: Readonly<Record<string, Json>>) =>
     tried.length === 0 ? call(tool, args) : finished
   switch (step.kind) {
@@ -61,12 +61,12 @@ function nextAction(step: Step, tried: readonly Attempt[], tools: ReadonlySet<st
 }
 
 /** Appends to an existing report instead of replacing it. */
-function report(step: Gathering, tried: readonly Attempt[], tools: ReadonlySet<string>): Move {
+function report(step: ReportStep, tried: readonly Attempt[], tools: ReadonlySet<string>): StepAction {
   const listingCalls = tools.has('list_files') ? 1 : 0
   const [listed] = tried
   if (listingCalls === 1 && !listed) return call('list_files', LISTING)
   const [created, ...later] = tried.slice(listingCalls)
-  const content = reportText(step, listingCalls === 1 ? listed?.result : undefined)
+  const content = buildReport(step, listingCalls === 1 ? listed?.result : undefined)
   if (!created) return call('create_file', { path: step.path, content })
   return created.result?.ok
     ? finished
@@ -79,20 +79,23 @@ const LISTING = { path: '.', depth: 3 }
 const FIRST_LINES = { from: 1, to: 3 }
 
 /** Replaces an existing index. */
-function index(step: Gathering, [listed, ...later]: readonly Attempt[], tools: ReadonlySet<string>): Move {
+function index(step: ReportStep, [listed, ...later]: readonly Attempt[], tools: ReadonlySet<string>): StepAction {
   if (!listed) return call('list_files', LISTING)
   if (!listed.result?.ok) return finished
-  const names = namesIn(listed.result.text).filter((name) => name !== step.path)
+  const names = parseFileNames(listed.result.text).filter((name) => name !== step.path)
   const readNames = tools.has('view_file') ? names.slice(0, MAX_FILES) : []
   const next = readNames[later.length]
   if (next !== undefined) return call('view_file', { path: next, ...FIRST_LINES })
   const firstLines = new Map(readNames.map((name, position) => [name, later[position]?.result] as const))
-  const content = indexText(step, listed.result.text, firstLines)
+  const content = buildIndex(step, listed.result.text, firstLines)
   return create({ kind: 'create', path: step.path, content, replace: true }, later.slice(readNames.length))
 }
 
 /** The tool refuses to replace an unviewed file, so `write` views it and retries; `create` gives up. */
-function create(step: Extract<Step, { kind: 'create' }>, [first, viewed, second]: readonly Attempt[]): Move {
+function create(
+  step: Extract<OfflineStep, { kind: 'create' }>,
+  [first, viewed, second]: readonly Attempt[],
+): StepAction {
   const write = call('create_file', { path: step.path, content: step.content })
   if (!first) return write
   if (first.result?.ok || !step.replace || second) return finished
@@ -100,7 +103,7 @@ function create(step: Extract<Step, { kind: 'create' }>, [first, viewed, second]
   return viewed.result?.ok ? write : finished
 }
 
-function append(step: Extract<Step, { kind: 'append' }>, [viewed, changed]: readonly Attempt[]): Move {
+function append(step: Extract<OfflineStep, { kind: 'append' }>, [viewed, changed]: readonly Attempt[]): StepAction {
   const { path, line } = step
   if (changed) return finished
   if (!viewed) return call('view_file', { path })

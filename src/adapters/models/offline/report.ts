@@ -5,11 +5,11 @@
 
 import { assertNever } from '../../../domain/error.ts'
 import { isChinese } from './clauses.ts'
-import { type Attempt, type Move, moveOf } from './moves.ts'
-import type { Step } from './rules.ts'
+import { type Attempt, nextStepAction, type StepAction } from './moves.ts'
+import type { OfflineStep } from './rules.ts'
 
-export interface StepSoFar {
-  readonly step: Step
+export interface StepProgress {
+  readonly step: OfflineStep
   readonly tried: readonly Attempt[]
 }
 
@@ -64,7 +64,7 @@ const SUMMARY = /## (?:执行总结|Execution Summary)/
 /** Most unknown sentences that are quoted; a prompt may have thousands. */
 const MAX_UNKNOWN = 10
 
-export function reportOf(steps: readonly StepSoFar[], tools: ReadonlySet<string>, task: string): string {
+export function buildFinalAnswer(steps: readonly StepProgress[], tools: ReadonlySet<string>, task: string): string {
   const texts = isChinese(task) ? CHINESE : ENGLISH
   const unknown = steps.filter(({ step }) => step.kind === 'unknown')
   // A task for a report describes it at length, so unknown sentences are counted, not quoted.
@@ -76,7 +76,7 @@ export function reportOf(steps: readonly StepSoFar[], tools: ReadonlySet<string>
       const beyond = 'beyond' in step && step.beyond !== '' ? texts.beyond(JSON.stringify(shorten(step.beyond))) : ''
       return (
         `${index + 1}. ${shorten(describeStep(step))}: ` +
-        `${describeOutcome(moveOf(step, tried, tools), tried, texts)}` +
+        `${describeOutcome(nextStepAction(step, tried, tools), tried, texts)}` +
         `${beyond}`
       )
     })
@@ -89,7 +89,7 @@ export function reportOf(steps: readonly StepSoFar[], tools: ReadonlySet<string>
 
 const shorten = (name: string) => (name.length > 200 ? `${name.slice(0, 200)}…` : name)
 
-function describeStep(step: Step): string {
+function describeStep(step: OfflineStep): string {
   switch (step.kind) {
     case 'create':
       return `create_file ${step.path}`
@@ -113,7 +113,7 @@ function describeStep(step: Step): string {
   }
 }
 
-function describeOutcome(action: Move, tried: readonly Attempt[], texts: typeof ENGLISH): string {
+function describeOutcome(action: StepAction, tried: readonly Attempt[], texts: typeof ENGLISH): string {
   if (action.kind === 'not_understood') return texts.notUnderstood
   if (action.kind === 'unable') return texts.unable(action.tool)
   const result = tried.at(-1)?.result

@@ -1,19 +1,19 @@
 /** The sentences that the offline model knows, in English and Chinese. A clause must match one completely. Pure. */
 
-import { type Clause, type Literal, MARK, type Task, taskOf } from './clauses.ts'
+import { type Clause, type Literal, MARK, type ParsedTask, parseTask } from './clauses.ts'
 
-export type Step =
+export type OfflineStep =
   | { readonly kind: 'create'; readonly path: string; readonly content: string; readonly replace: boolean }
   | { readonly kind: 'append'; readonly path: string; readonly line: string }
   | { readonly kind: 'view'; readonly path: string }
   | { readonly kind: 'list'; readonly path: string }
   | { readonly kind: 'run'; readonly command: string }
   | { readonly kind: 'wait'; readonly for: string; readonly until?: string }
-  | Gathering
+  | ReportStep
   | { readonly kind: 'unknown'; readonly words: string }
 
 /** Creates a file: a report of data blocks and files, or an index of the files. */
-export interface Gathering {
+export interface ReportStep {
   readonly kind: 'report' | 'index'
   readonly path: string
   readonly day: string | undefined
@@ -32,12 +32,12 @@ interface Match {
   readonly until: string | undefined
   /** True if the text is a data block of the runtime. */
   readonly data: boolean
-  readonly task: Task
+  readonly task: ParsedTask
 }
 
 interface Rule {
   readonly patterns: readonly RegExp[]
-  step(match: Match): Step | undefined
+  step(match: Match): OfflineStep | undefined
 }
 
 // In the patterns: P is a path, T a quoted text, W a quoted or unquoted text.
@@ -200,19 +200,19 @@ const RULES: readonly Rule[] = [
   ),
 ]
 
-const reportFields = ({ data, day, chinese }: Task, beyond: string): Omit<Gathering, 'kind' | 'path'> => ({
+const reportFields = ({ data, day, chinese }: ParsedTask, beyond: string): Omit<ReportStep, 'kind' | 'path'> => ({
   ...{ data, day, chinese },
   beyond,
 })
 
-function createStep({ verb, path, named, text = '' }: Match): Step | undefined {
+function createStep({ verb, path, named, text = '' }: Match): OfflineStep | undefined {
   const isCreation = /^(create|make|创建|新建|建立)$/i.test(verb)
   // `write a poem` names no file. Verbs other than create and make need a text.
   if (!isPath(path, named) || (!isCreation && text === '')) return undefined
   return { kind: 'create', path, content: text, replace: !isCreation }
 }
 
-function appendStep({ path, named, text }: Match): Step | undefined {
+function appendStep({ path, named, text }: Match): OfflineStep | undefined {
   return text && isPath(path, named) ? { kind: 'append', path, line: text.replace(/\n+$/, '') } : undefined
 }
 
@@ -263,12 +263,12 @@ function takesRest(words: string): boolean {
 
 const DATA_LINE = new RegExp(`^(?:([^\\uE000]{0,200})[:：])?\\s*(${MARK})$`)
 
-export function stepsOf(text: string): Step[] {
-  const task = taskOf(text, takesRest)
-  const steps: Step[] = []
+export function parseSteps(text: string): OfflineStep[] {
+  const task = parseTask(text, takesRest)
+  const steps: OfflineStep[] = []
   let lastPath: string | undefined
   for (const clause of task.clauses) {
-    const isOrphan = clause.belongs && steps.at(-1)?.kind === 'unknown'
+    const isOrphan = clause.belongsToPrevious && steps.at(-1)?.kind === 'unknown'
     const knownStep = isOrphan ? undefined : matchClause(clause, task, lastPath)
     if (!knownStep && isHeading(clause, task)) continue
     const step = knownStep ?? unknownStep(clause, task)
@@ -279,17 +279,17 @@ export function stepsOf(text: string): Step[] {
 }
 
 /** A heading such as `State:` above a data block, or the block alone, is no instruction. */
-function isHeading({ words, rest }: Clause, task: Task): boolean {
+function isHeading({ words, rest }: Clause, task: ParsedTask): boolean {
   const [, above = '', mark = ''] = DATA_LINE.exec(words) ?? []
   return rest === undefined && task.literal(mark)?.fence === 'data' && !takesRest(above)
 }
 
-function unknownStep({ words, rest }: Clause, task: Task): Step {
+function unknownStep({ words, rest }: Clause, task: ParsedTask): OfflineStep {
   return { kind: 'unknown', words: task.plain(rest === undefined ? words : `${words}: ${rest}`) }
 }
 
-function matchClause(clause: Clause, task: Task, lastPath: string | undefined): Step | undefined {
-  if (clause.beyond) return undefined
+function matchClause(clause: Clause, task: ParsedTask, lastPath: string | undefined): OfflineStep | undefined {
+  if (clause.isBeyondRules) return undefined
   const words = stripPoliteWords(clause.words)
   const soleLiteral = task.literal(words)
   if (soleLiteral) return soleLiteral.fence === 'shell' ? { kind: 'run', command: soleLiteral.text.trim() } : undefined
@@ -305,7 +305,7 @@ function matchClause(clause: Clause, task: Task, lastPath: string | undefined): 
 
 type Groups = Readonly<Record<string, string | undefined>>
 
-function readGroups(groups: Groups, clause: Clause, task: Task, lastPath: string | undefined): Match {
+function readGroups(groups: Groups, clause: Clause, task: ParsedTask, lastPath: string | undefined): Match {
   const { verb = '', path = '', named, until } = groups
   const text = clause.rest ?? groups.text ?? groups.quoted
   const literal = text === undefined ? undefined : task.literal(text)

@@ -3,25 +3,30 @@
 import type { LanguageModelV4FinishReason, LanguageModelV4Usage, SharedV4ProviderMetadata } from '@ai-sdk/provider'
 import { assertNever, type ErrorCode, TirelessError } from '../../../domain/error.ts'
 import { isTokenCount } from '../../../domain/limits.ts'
-import type { Answer, AskedCall, Usage } from '../../../domain/record.ts'
+import type { ModelAnswer, RequestedCall, Usage } from '../../../domain/record.ts'
 import type { ModelRequest } from '../../../ports/model.ts'
 import { writeReasoning } from './reasoning.ts'
 
 /** `notes`: the provider's metadata, sent back to it unchanged. */
-export type HeardPart = { notes?: SharedV4ProviderMetadata | undefined } & (
+export type ResponsePart = { notes?: SharedV4ProviderMetadata | undefined } & (
   | { readonly kind: 'text' | 'reasoning'; text: string }
-  | ({ readonly kind: 'call' } & AskedCall)
+  | ({ readonly kind: 'call' } & RequestedCall)
 )
 
-export interface Heard {
-  readonly parts: readonly HeardPart[]
+export interface ProviderResponse {
+  readonly parts: readonly ResponsePart[]
   /** True if at least one valid event arrived. */
-  readonly spoke: boolean
+  readonly hasEvents: boolean
   readonly finish: LanguageModelV4FinishReason | undefined
   readonly usage: LanguageModelV4Usage | undefined
 }
 
-export function answerOf(heard: Heard, request: ModelRequest, provider: string, where: string): Answer {
+export function parseAnswer(
+  heard: ProviderResponse,
+  request: ModelRequest,
+  provider: string,
+  where: string,
+): ModelAnswer {
   const { parts } = heard
   const text = parts.map((part) => (part.kind === 'text' ? part.text : '')).join('')
   const calls = parts.flatMap((part) =>
@@ -46,7 +51,11 @@ export function answerOf(heard: Heard, request: ModelRequest, provider: string, 
  * - an unknown reason (local servers send `eos`, `end_turn` …) with text alone is a normal stop. With calls it is
  *   `model_cut`, because the calls may be incomplete. A missing or empty reason is `model_cut`, too.
  */
-function checkFinish({ finish, spoke }: Heard, complete: 'calls' | 'stop', where: string): Answer['finish'] {
+function checkFinish(
+  { finish, hasEvents: spoke }: ProviderResponse,
+  complete: 'calls' | 'stop',
+  where: string,
+): ModelAnswer['finish'] {
   const raw = finish?.raw
   const fail = (code: ErrorCode, what: string) =>
     new TirelessError(code, { what, where, got: `finish reason ${raw || 'missing'}` })
@@ -84,7 +93,7 @@ const CALL_FINISH_REASONS: ReadonlySet<string | undefined> = new Set([
 ])
 
 /** Missing or invalid counts are estimated, because zero would bypass every budget. */
-function readUsage({ usage, parts }: Heard, request: ModelRequest): Usage {
+function readUsage({ usage, parts }: ProviderResponse, request: ModelRequest): Usage {
   const outputText = () => parts.map((part) => (part.kind === 'call' ? part.args : part.text)).join('')
   const { inputTokens, outputTokens } = usage ?? {}
   const [input, output] = [inputTokens?.total, outputTokens?.total]

@@ -13,7 +13,7 @@ import {
 import { type ErrorCode, TirelessError } from '../../../domain/error.ts'
 import { describeMismatch } from '../../../domain/mismatch.ts'
 
-export interface Circumstances {
+export interface FailureContext {
   readonly where: string
   /** True if response headers had arrived. */
   readonly responded: boolean
@@ -26,7 +26,7 @@ export interface Circumstances {
 }
 
 /** An error that the provider sent inside a stream, with the HTTP status it would have had. */
-export class ErrorChunk extends Error {
+export class StreamError extends Error {
   readonly status: number | undefined
   readonly body: unknown
 
@@ -47,7 +47,7 @@ interface ErrorBody {
   readonly data?: unknown
 }
 
-export function failureOf(thrown: unknown, at: Circumstances): TirelessError {
+export function classifyModelError(thrown: unknown, at: FailureContext): TirelessError {
   if (thrown instanceof TirelessError) return thrown
   if (APICallError.isInstance(thrown) && thrown.statusCode !== undefined && !isOk(thrown.statusCode)) {
     return failureFromStatus(
@@ -59,7 +59,7 @@ export function failureOf(thrown: unknown, at: Circumstances): TirelessError {
     )
   }
   // An error inside a stream counts as an incomplete answer, unless its status shows that a retry cannot help.
-  if (thrown instanceof ErrorChunk && thrown.status !== undefined && FINAL_STATUSES.has(thrown.status))
+  if (thrown instanceof StreamError && thrown.status !== undefined && FINAL_STATUSES.has(thrown.status))
     return failureFromStatus(thrown.status, thrown.message, thrown.body, {}, at)
   const [code, what] = classify([...causeChain(thrown)], at)
   const got = quoteSafely(describeInnermost(thrown), at.secret)
@@ -72,9 +72,9 @@ const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 41
 
 const isOk = (status: number) => status >= 200 && status < 300
 
-function classify(chain: readonly Error[], { responded, spoke }: Circumstances): [ErrorCode, string] {
+function classify(chain: readonly Error[], { responded, spoke }: FailureContext): [ErrorCode, string] {
   const code = chain.map(systemCode).find((found) => found !== undefined)
-  if (chain.some((error) => error instanceof ErrorChunk)) {
+  if (chain.some((error) => error instanceof StreamError)) {
     return ['model_cut', 'the provider reported an error during the answer']
   }
   if (chain.some((error) => JSONParseError.isInstance(error) || TypeValidationError.isInstance(error))) {
@@ -103,10 +103,10 @@ function failureFromStatus(
   message: string,
   body: unknown,
   headers: Readonly<Record<string, string>> | undefined,
-  { where, now, secret }: Circumstances,
+  { where, now, secret }: FailureContext,
 ): TirelessError {
   const got = quoteSafely(`${status} ${message}`, secret)
-  const retryAfterMs = retryAfter(headers ?? {}, now)
+  const retryAfterMs = parseRetryAfter(headers ?? {}, now)
   const fail = (code: ErrorCode, what: string, fix?: string) =>
     new TirelessError(code, { what, where, got, fix }, { retryAfterMs })
   const codes = [...errorCodes(body)]
@@ -142,7 +142,7 @@ function* errorCodes(body: unknown, depth = 0): Generator<string> {
 }
 
 /** Contract: milliseconds from `now`; undefined without a valid header. */
-export function retryAfter(headers: Readonly<Record<string, string>>, now: number): number | undefined {
+export function parseRetryAfter(headers: Readonly<Record<string, string>>, now: number): number | undefined {
   const milliseconds = parseNumber(headers['retry-after-ms'])
   if (milliseconds !== undefined) return milliseconds
   const text = headers['retry-after']

@@ -8,7 +8,7 @@ const GLOBAL_DISPATCHER = Symbol.for('undici.globalDispatcher.1')
 /** The class of Node's own dispatcher, which honours proxy variables. */
 type DispatcherClass = new (options: { readonly headersTimeout: 0; readonly bodyTimeout: 0 }) => object
 
-export function patientFetch(): typeof globalThis.fetch {
+export function createPatientFetch(): typeof globalThis.fetch {
   let withoutTimeouts: object | undefined
   return (input, init) => {
     withoutTimeouts ??= createDispatcher()

@@ -1,23 +1,23 @@
 /** Reads one response, streamed or not. It checks nothing; only an error part ends it. */
 
 import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4ProviderMetadata } from '@ai-sdk/provider'
-import type { Heard, HeardPart } from './answer.ts'
-import { ErrorChunk } from './failure.ts'
-import type { Watch } from './watch.ts'
+import type { ProviderResponse, ResponsePart } from './answer.ts'
+import { StreamError } from './failure.ts'
+import type { RequestMonitor } from './watch.ts'
 
 type OnText = ((text: string) => void) | undefined
-type GrowingPart = Extract<HeardPart, { kind: 'text' | 'reasoning' }>
+type GrowingPart = Extract<ResponsePart, { kind: 'text' | 'reasoning' }>
 
 /**
  * The SDK emits calls at the end of a stream, also of a broken one; then an error part follows, or the iterator throws.
  */
-export async function hearStream(
+export async function readStream(
   chat: LanguageModelV4,
   call: LanguageModelV4CallOptions,
-  monitor: Watch,
+  monitor: RequestMonitor,
   onText: OnText,
-): Promise<Heard> {
-  const parts: HeardPart[] = []
+): Promise<ProviderResponse> {
+  const parts: ResponsePart[] = []
   const growing = new Map<string, GrowingPart>()
   const appendPart = (
     kind: GrowingPart['kind'],
@@ -29,16 +29,16 @@ export async function hearStream(
     const part = growing.get(key) ?? { kind, text: '' }
     if (!growing.has(key)) parts.push(part)
     growing.set(key, part)
-    part.text += monitor.grow(text)
+    part.text += monitor.countText(text)
     if (notes) part.notes = notes
   }
-  let ending: Pick<Heard, 'finish' | 'usage'> = { finish: undefined, usage: undefined }
+  let ending: Pick<ProviderResponse, 'finish' | 'usage'> = { finish: undefined, usage: undefined }
   const wireIds = new Map<number, string>()
   const { stream } = await chat.doStream({ ...call, includeRawChunks: true })
   for await (const part of stream) {
-    if (part.type === 'error') throw part.error instanceof Error ? part.error : new ErrorChunk(part.error)
+    if (part.type === 'error') throw part.error instanceof Error ? part.error : new StreamError(part.error)
     if (part.type === 'raw') collectIds(wireIds, part.rawValue)
-    if (part.type !== 'stream-start' && part.type !== 'finish') monitor.part()
+    if (part.type !== 'stream-start' && part.type !== 'finish') monitor.recordEvent()
     switch (part.type) {
       case 'text-start':
       case 'text-end':
@@ -56,7 +56,7 @@ export async function hearStream(
         appendPart('reasoning', part.id, part.delta, part.providerMetadata)
         break
       case 'tool-input-delta':
-        monitor.grow(part.delta)
+        monitor.countText(part.delta)
         break
       case 'tool-call':
         parts.push(callPart(part))
@@ -65,7 +65,7 @@ export async function hearStream(
         ending = { finish: part.finishReason, usage: part.usage }
     }
   }
-  return { parts: restoreIds(parts, wireIds), spoke: monitor.spoke(), ...ending }
+  return { parts: restoreIds(parts, wireIds), hasEvents: monitor.hasEvents(), ...ending }
 }
 
 interface RawChunk {
@@ -85,27 +85,27 @@ function collectIds(ids: Map<number, string>, chunk: unknown): void {
  * Restores the original ids of calls. While streaming, the SDK replaces a duplicate id by a random one, which would
  * hide the duplicate from the engine.
  */
-function restoreIds(parts: readonly HeardPart[], ids: ReadonlyMap<number, string>): readonly HeardPart[] {
+function restoreIds(parts: readonly ResponsePart[], ids: ReadonlyMap<number, string>): readonly ResponsePart[] {
   if (ids.size !== parts.filter(({ kind }) => kind === 'call').length) return parts
   const inOrder = [...ids].sort(([a], [b]) => a - b).map(([, id]) => id)
   let position = 0
   return parts.map((part) => (part.kind === 'call' ? { ...part, id: inOrder[position++] ?? part.id } : part))
 }
 
-export async function hearBody(
+export async function readWholeBody(
   chat: LanguageModelV4,
   call: LanguageModelV4CallOptions,
-  monitor: Watch,
+  monitor: RequestMonitor,
   onText: OnText,
-): Promise<Heard> {
+): Promise<ProviderResponse> {
   const { content, finishReason, usage } = await chat.doGenerate(call)
-  const parts = content.flatMap((part): HeardPart[] => {
-    if (part.type === 'tool-call') return [callPart({ ...part, input: monitor.grow(part.input) })]
+  const parts = content.flatMap((part): ResponsePart[] => {
+    if (part.type === 'tool-call') return [callPart({ ...part, input: monitor.countText(part.input) })]
     if (part.type !== 'text' && part.type !== 'reasoning') return []
-    return [{ kind: part.type, text: monitor.grow(part.text), notes: part.providerMetadata }]
+    return [{ kind: part.type, text: monitor.countText(part.text), notes: part.providerMetadata }]
   })
   for (const part of parts) if (part.kind === 'text') notify(onText, part.text)
-  return { parts, spoke: true, finish: finishReason, usage }
+  return { parts, hasEvents: true, finish: finishReason, usage }
 }
 
 interface SdkCall {
@@ -115,7 +115,7 @@ interface SdkCall {
   readonly providerMetadata?: SharedV4ProviderMetadata
 }
 
-const callPart = ({ toolCallId, toolName, input, providerMetadata }: SdkCall): HeardPart => ({
+const callPart = ({ toolCallId, toolName, input, providerMetadata }: SdkCall): ResponsePart => ({
   kind: 'call',
   id: toolCallId,
   tool: toolName,

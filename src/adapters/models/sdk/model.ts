@@ -7,12 +7,12 @@ import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider'
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Model } from '../../../ports/model.ts'
-import { answerOf } from './answer.ts'
-import { failureOf } from './failure.ts'
-import { patientFetch } from './fetch.ts'
-import { hearBody, hearStream } from './hear.ts'
-import { type Manners, promptOf } from './prompt.ts'
-import { type Watch, watch } from './watch.ts'
+import { parseAnswer } from './answer.ts'
+import { classifyModelError } from './failure.ts'
+import { createPatientFetch } from './fetch.ts'
+import { readStream, readWholeBody } from './hear.ts'
+import { buildSdkPrompt, type PromptFormat } from './prompt.ts'
+import { monitorRequest, type RequestMonitor } from './watch.ts'
 
 export interface SdkOptions {
   /** The name in the configuration; reasoning is sent back to the same provider only. */
@@ -32,14 +32,17 @@ export interface SdkOptions {
 }
 
 /** Everything that differs between providers. */
-export interface Wire extends Manners {
+export interface ProviderConnection extends PromptFormat {
   readonly chat: LanguageModelV4
   /** Sent with every request. */
   readonly options?: SharedV4ProviderOptions
 }
 
 /** `connect` is called once, because creating a connection compiles schemas. */
-export function sdkModel(sdkOptions: SdkOptions, connect: (fetch: typeof globalThis.fetch) => Wire): Model {
+export function createSdkModel(
+  sdkOptions: SdkOptions,
+  connect: (fetch: typeof globalThis.fetch) => ProviderConnection,
+): Model {
   const {
     provider,
     model,
@@ -51,7 +54,7 @@ export function sdkModel(sdkOptions: SdkOptions, connect: (fetch: typeof globalT
   } = sdkOptions
   checkOptions(sdkOptions)
   const id = `${provider}/${model}`
-  const monitors = new WeakMap<AbortSignal, Watch>()
+  const monitors = new WeakMap<AbortSignal, RequestMonitor>()
   const { chat, options = {}, ...manners } = connect(createMonitoredFetch(monitors))
   const limits = { clock, idleTimeoutMs, maxBytes }
   const fixedOptions = {
@@ -62,22 +65,22 @@ export function sdkModel(sdkOptions: SdkOptions, connect: (fetch: typeof globalT
   return {
     id,
     async call(request, { signal, onText }) {
-      const monitor = watch(id, signal, limits)
+      const monitor = monitorRequest(id, signal, limits)
       monitors.set(monitor.signal, monitor)
       try {
-        const call = { ...promptOf(request, provider, manners), ...fixedOptions, abortSignal: monitor.signal }
-        const response = await (stream ? hearStream : hearBody)(chat, call, monitor, onText)
-        return answerOf(response, request, provider, id)
+        const call = { ...buildSdkPrompt(request, provider, manners), ...fixedOptions, abortSignal: monitor.signal }
+        const response = await (stream ? readStream : readWholeBody)(chat, call, monitor, onText)
+        return parseAnswer(response, request, provider, id)
       } catch (thrown) {
         if (signal.aborted) throw new TirelessError('aborted', { what: 'the request was aborted', where: id })
         const context = {
           where: id,
-          responded: monitor.responded(),
-          spoke: monitor.spoke(),
+          responded: monitor.hasResponse(),
+          spoke: monitor.hasEvents(),
           now: clock.now(),
           secret: apiKey,
         }
-        throw monitor.reason() ?? failureOf(thrown, context)
+        throw monitor.reason() ?? classifyModelError(thrown, context)
       } finally {
         monitor.stop()
       }
@@ -86,15 +89,15 @@ export function sdkModel(sdkOptions: SdkOptions, connect: (fetch: typeof globalT
 }
 
 /** One fetch for all calls; each request finds its monitor by its signal. */
-function createMonitoredFetch(monitors: WeakMap<AbortSignal, Watch>): typeof globalThis.fetch {
-  const fetch = patientFetch()
+function createMonitoredFetch(monitors: WeakMap<AbortSignal, RequestMonitor>): typeof globalThis.fetch {
+  const fetch = createPatientFetch()
   return async (url, init) => {
     const monitor = init?.signal && monitors.get(init.signal)
     // The port allows one request per call; some SDK models would continue by themselves.
-    if (monitor?.responded()) throw new TirelessError('model_cut', 'the answer needs a second request')
+    if (monitor?.hasResponse()) throw new TirelessError('model_cut', 'the answer needs a second request')
     // A redirect is a second request, too, and could send the prompt to another host.
     const response = await fetch(url, { ...init, redirect: 'manual' })
-    return monitor ? monitor.response(response) : response
+    return monitor ? monitor.monitorResponse(response) : response
   }
 }
 

@@ -9,24 +9,24 @@ import type {
 } from '@ai-sdk/provider'
 import { assertNever } from '../../../domain/error.ts'
 import type { Json } from '../../../domain/json.ts'
-import type { Image, Message, ModelRequest } from '../../../ports/model.ts'
-import { readReasoning, type Trail } from './reasoning.ts'
+import type { Image, ModelMessage, ModelRequest } from '../../../ports/model.ts'
+import { readReasoning, type TrailEntry } from './reasoning.ts'
 
-type AssistantMessage = Extract<Message, { role: 'assistant' }>
-type ToolMessage = Extract<Message, { role: 'tool' }>
+type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>
+type ToolMessage = Extract<ModelMessage, { role: 'tool' }>
 
 /** Differences between the protocols. */
-export interface Manners {
+export interface PromptFormat {
   /** Marks the ends of cacheable prefixes: system prompt, tools, conversation so far. */
   readonly cacheMark?: SharedV4ProviderOptions | undefined
   /** True if tool results are text only, and their images follow in a user message. */
   readonly textResults?: boolean | undefined
 }
 
-export function promptOf(
+export function buildSdkPrompt(
   request: ModelRequest,
   provider: string,
-  { cacheMark, textResults = false }: Manners,
+  { cacheMark, textResults = false }: PromptFormat,
 ): Pick<LanguageModelV4CallOptions, 'prompt' | 'tools'> {
   const prompt: LanguageModelV4Message[] = request.system === '' ? [] : [{ role: 'system', content: request.system }]
   for (const message of textResults ? withoutResultImages(request.messages) : request.messages) {
@@ -49,9 +49,9 @@ export function promptOf(
   return tools.length === 0 ? { prompt } : { prompt, tools }
 }
 
-function* withoutResultImages(messages: readonly Message[]): Generator<Message> {
+function* withoutResultImages(messages: readonly ModelMessage[]): Generator<ModelMessage> {
   let images: readonly Image[] = []
-  const imageMessage = (): Message[] =>
+  const imageMessage = (): ModelMessage[] =>
     images.length > 0 ? [{ role: 'user', text: '[images of the results above]', images }] : []
   for (const message of messages) {
     if (message.role !== 'tool') {
@@ -67,7 +67,7 @@ function* withoutResultImages(messages: readonly Message[]): Generator<Message> 
   yield* imageMessage()
 }
 
-function convertMessage(message: Message, provider: string): LanguageModelV4Message {
+function convertMessage(message: ModelMessage, provider: string): LanguageModelV4Message {
   switch (message.role) {
     case 'user':
       return { role: 'user', content: [{ type: 'text', text: message.text }, ...(message.images ?? []).map(imagePart)] }
@@ -80,7 +80,7 @@ function convertMessage(message: Message, provider: string): LanguageModelV4Mess
   }
 }
 
-type UserMessage = Extract<Message, { role: 'user' }>
+type UserMessage = Extract<ModelMessage, { role: 'user' }>
 type UserParts = Extract<LanguageModelV4Message, { role: 'user' }>['content']
 
 function joinParts(before: UserParts, { text, images = [] }: UserMessage): UserParts {
@@ -102,7 +102,7 @@ type AssistantParts = Extract<LanguageModelV4Message, { role: 'assistant' }>['co
 type AssistantPart = AssistantParts[number]
 
 /** Parts in the provider's order with its metadata; parts that its trail does not mention follow. */
-function assistantParts({ text, calls }: AssistantMessage, trail: readonly Trail[]): AssistantParts {
+function assistantParts({ text, calls }: AssistantMessage, trail: readonly TrailEntry[]): AssistantParts {
   let offset = 0
   const remainingCalls = calls.map(callPart)
   const takeText = (length: number): AssistantPart[] => {

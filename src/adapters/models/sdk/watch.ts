@@ -3,31 +3,35 @@
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 
-export interface Limits {
+export interface RequestLimits {
   readonly clock: Clock
   readonly idleTimeoutMs: number
   readonly maxBytes: number
 }
 
-export interface Watch {
+export interface RequestMonitor {
   /** Aborts with the caller's signal or by this monitor. */
   readonly signal: AbortSignal
   /** Why this monitor aborted; undefined if it did not. */
   reason(): TirelessError | undefined
   /** True once response headers have arrived. */
-  responded(): boolean
+  hasResponse(): boolean
   /** Contract: the same response, with its bytes counted. */
-  response(response: Response): Response
+  monitorResponse(response: Response): Response
   /** Records that a valid event arrived. */
-  part(): void
-  spoke(): boolean
+  recordEvent(): void
+  hasEvents(): boolean
   /** Contract: counts and returns the piece; throws if the answer is too long. */
-  grow(piece: string): string
+  countText(piece: string): string
   /** Contract: idempotent; ends the monitor, and the request if it still runs. */
   stop(): void
 }
 
-export function watch(where: string, caller: AbortSignal, { clock, idleTimeoutMs, maxBytes }: Limits): Watch {
+export function monitorRequest(
+  where: string,
+  caller: AbortSignal,
+  { clock, idleTimeoutMs, maxBytes }: RequestLimits,
+): RequestMonitor {
   const controller = new AbortController()
   const stopped = new AbortController()
   // Escapes can double the size of text, and there is protocol data around it.
@@ -56,8 +60,8 @@ export function watch(where: string, caller: AbortSignal, { clock, idleTimeoutMs
   return {
     signal: AbortSignal.any([caller, controller.signal]),
     reason: () => (controller.signal.reason instanceof TirelessError ? controller.signal.reason : undefined),
-    responded: () => responded,
-    response(response) {
+    hasResponse: () => responded,
+    monitorResponse(response) {
       responded = true
       countBytes(0)
       const counted = new TransformStream<Uint8Array, Uint8Array>({
@@ -68,12 +72,12 @@ export function watch(where: string, caller: AbortSignal, { clock, idleTimeoutMs
       })
       return response.body ? new Response(response.body.pipeThrough(counted), response) : response
     },
-    part() {
+    recordEvent() {
       unread = 0
       spoke = true
     },
-    spoke: () => spoke,
-    grow(piece) {
+    hasEvents: () => spoke,
+    countText(piece) {
       size += Buffer.byteLength(piece)
       if (size > maxBytes) throw oversizeError(where, maxBytes)
       return piece

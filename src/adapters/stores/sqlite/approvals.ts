@@ -3,22 +3,22 @@
  * session.
  */
 
-import { type Approval, type ApprovalAnswer, isExpired, observationIdOf } from '../../../domain/approval.ts'
+import { type Approval, type ApprovalAnswer, approvalObservationId, isExpired } from '../../../domain/approval.ts'
 import { iso } from '../../../ports/clock.ts'
 import type { Op } from '../../../ports/store.ts'
-import { type Apply, sessionNumber } from './apply.ts'
-import { Refused, type Sql } from './refused.ts'
-import { APPROVAL_COLUMNS, approvalOf, type Row } from './rows.ts'
-import { readableRows, refuseUnreadableRow } from './unreadable.ts'
+import { type ApplyOp, findSessionNumber } from './apply.ts'
+import { RefusedBatch, type Sql } from './refused.ts'
+import { APPROVAL_COLUMNS, approvalFromRow, type SqlRow } from './rows.ts'
+import { ensureReadableInBatch, readableCondition } from './unreadable.ts'
 
-export const ask: Apply<'ask'> = (sql, { approval }) => {
+export const insertApproval: ApplyOp<'ask'> = (sql, { approval }) => {
   sql(
     `INSERT INTO approvals (id, session, tool, args, effect, sinks, digest, reason, origin, asked_at, expires_at,
       status)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open') ON CONFLICT (id) DO NOTHING`,
   ).run(
     approval.id,
-    sessionNumber(sql, approval.session_id),
+    findSessionNumber(sql, approval.session_id),
     approval.tool,
     JSON.stringify(approval.args),
     JSON.stringify(approval.effect),
@@ -34,15 +34,22 @@ export const ask: Apply<'ask'> = (sql, { approval }) => {
 
 /** Accepts the first answer only, and only before the approval expires. */
 export function answerApproval(sql: Sql, op: Extract<Op, { op: 'answer' }>): Approval {
-  const row = sql(`SELECT ${APPROVAL_COLUMNS} WHERE a.id = ?`).get(op.approval_id) as Row | undefined
-  if (!row) throw new Refused('not_found', `unknown approval ${op.approval_id}`)
-  const approval = approvalOf(refuseUnreadableRow('approvals', row))
-  if (approval.status !== 'open') throw new Refused('conflict', `approval ${approval.id} is already ${approval.status}`)
+  const row = sql(`SELECT ${APPROVAL_COLUMNS} WHERE a.id = ?`).get(op.approval_id) as SqlRow | undefined
+  if (!row) throw new RefusedBatch('not_found', `unknown approval ${op.approval_id}`)
+  const approval = approvalFromRow(ensureReadableInBatch('approvals', row))
+  if (approval.status !== 'open')
+    throw new RefusedBatch('conflict', `approval ${approval.id} is already ${approval.status}`)
   if (isExpired(approval, op.now))
-    throw new Refused('conflict', `approval ${approval.id} expired at ${approval.expires_at}; the agent must ask again`)
+    throw new RefusedBatch(
+      'conflict',
+      `approval ${approval.id} expired at ${approval.expires_at}; the agent must ask again`,
+    )
   // Only in homes of an earlier version, which left approvals open after the run.
   if (op.answer === 'allowed' && !isInFlight(sql, approval.session_id))
-    throw new Refused('conflict', `the run that asked for approval ${approval.id} has ended; the agent must ask again`)
+    throw new RefusedBatch(
+      'conflict',
+      `the run that asked for approval ${approval.id} has ended; the agent must ask again`,
+    )
   return closeApproval(sql, approval, op.answer, op.reason, op.now)
 }
 
@@ -50,9 +57,9 @@ export function answerApproval(sql: Sql, op: Extract<Op, { op: 'answer' }>): App
 export function expireApprovals(sql: Sql, now: number): readonly Approval[] {
   const expiredRows = sql(
     `SELECT ${APPROVAL_COLUMNS} WHERE a.status = 'open' AND a.expires_at <= ?
-     AND ${readableRows('approvals', 'a')} ORDER BY a.n`,
+     AND ${readableCondition('approvals', 'a')} ORDER BY a.n`,
   ).all(now)
-  return (expiredRows as Row[]).map((row) => closeApproval(sql, approvalOf(row), 'expired', null, now))
+  return (expiredRows as SqlRow[]).map((row) => closeApproval(sql, approvalFromRow(row), 'expired', null, now))
 }
 
 const isInFlight = (sql: Sql, session_id: string): boolean =>
@@ -65,19 +72,19 @@ const isInFlight = (sql: Sql, session_id: string): boolean =>
 export function denyOpenApprovals(sql: Sql, session: number, reason: string, now: number): readonly Approval[] {
   const open = sql(
     `SELECT ${APPROVAL_COLUMNS} WHERE a.session = ? AND a.status = 'open'
-     AND ${readableRows('approvals', 'a')} ORDER BY a.n`,
+     AND ${readableCondition('approvals', 'a')} ORDER BY a.n`,
   ).all(session)
-  return (open as Row[]).map((row) => closeApproval(sql, approvalOf(row), 'denied', reason, now))
+  return (open as SqlRow[]).map((row) => closeApproval(sql, approvalFromRow(row), 'denied', reason, now))
 }
 
 /** Denies allowed approvals whose answer the session has not read. */
-export function denyUnheardApprovals(sql: Sql, session: number, reason: string, now: number): void {
+export function denyUnreadApprovals(sql: Sql, session: number, reason: string, now: number): void {
   const unread = sql(
     `SELECT ${APPROVAL_COLUMNS} WHERE a.session = ?1 AND a.status = 'allowed' AND EXISTS
        (SELECT 1 FROM inbox i WHERE i.session = ?1 AND i.read_at IS NULL AND i.id = ?2 || a.id)
-       AND ${readableRows('approvals', 'a')}`,
-  ).all(session, observationIdOf(''))
-  for (const row of unread as Row[]) closeApproval(sql, approvalOf(row), 'denied', reason, now)
+       AND ${readableCondition('approvals', 'a')}`,
+  ).all(session, approvalObservationId(''))
+  for (const row of unread as SqlRow[]) closeApproval(sql, approvalFromRow(row), 'denied', reason, now)
 }
 
 function closeApproval(

@@ -10,8 +10,8 @@
 import { closeSync, constants, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { TirelessError } from '../../../domain/error.ts'
 import type { AuditHead, AuditKey, AuditSeal } from '../../../ports/audit.ts'
-import type { Outcome, Results, Store } from '../../../ports/store.ts'
-import type { WrittenBatch } from './encode.ts'
+import type { BatchOutcome, OpResults, Store } from '../../../ports/store.ts'
+import type { EncodedBatch } from './encode.ts'
 
 export interface AuditSealOptions {
   readonly keyFile: string
@@ -24,7 +24,7 @@ export interface AuditSealOptions {
 const HEAD_CHARS = 128
 
 /** Contract: reads the files at each call. */
-export const auditSealIn = ({ keyFile, headFile }: Pick<AuditSealOptions, 'keyFile' | 'headFile'>): AuditSeal => ({
+export const openAuditSeal = ({ keyFile, headFile }: Pick<AuditSealOptions, 'keyFile' | 'headFile'>): AuditSeal => ({
   key: () => readJsonFile(keyFile, validateKey),
   head: () => readJsonFile(headFile, validateHead),
 })
@@ -44,7 +44,7 @@ export class AuditSealWriter {
   /** Contract: creates missing files; they are on disk when this resolves. */
   static async open(options: AuditSealOptions, reader: Pick<Store, 'audit'>): Promise<AuditSealWriter> {
     const { keyFile, headFile, newKey } = options
-    const seal = auditSealIn(options)
+    const seal = openAuditSeal(options)
     const last = await readLastHead(reader)
     const { key } = seal.key() ?? createKeyFile(keyFile, { key: newKey(), since: last.n + 1 })
     const head = readHead(seal)
@@ -56,19 +56,19 @@ export class AuditSealWriter {
   }
 
   /** Contract: never throws. Called before the commit is acknowledged. */
-  note(batches: readonly WrittenBatch[], outcomes: readonly Outcome[]): void {
+  recordCommit(batches: readonly EncodedBatch[], outcomes: readonly BatchOutcome[]): void {
     const before = this.#head
     batches.forEach(({ ops }, i) => {
       const outcome = outcomes[i]
       if (!outcome?.ok) return
       ops.forEach(({ op }, j) => {
-        if (op === 'audit') this.#follow(outcome.results[j] as Results['audit'])
+        if (op === 'audit') this.#follow(outcome.results[j] as OpResults['audit'])
       })
     })
     if (this.#head !== before) this.#write()
   }
 
-  #follow({ n, before, hash }: Results['audit']): void {
+  #follow({ n, before, hash }: OpResults['audit']): void {
     if (this.#head && n === this.#head.n + 1 && before === this.#head.hash) this.#head = { n, hash }
   }
 

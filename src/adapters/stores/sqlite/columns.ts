@@ -2,33 +2,33 @@
 
 import { APPROVAL_STATUSES } from '../../../domain/approval.ts'
 import { CYCLE_STATUSES } from '../../../domain/cycle.ts'
-import { CANCELS, DISPATCH_STATUSES } from '../../../domain/dispatch.ts'
+import { CANCEL_MODES, DISPATCH_STATUSES } from '../../../domain/dispatch.ts'
 import { REACHES } from '../../../domain/effect.ts'
 import { FACT_STATUSES } from '../../../domain/fact.ts'
 import { LOST_COMMITS } from '../../../domain/lost-commits.ts'
-import { MESSAGE_KINDS, POSTED_STATUSES } from '../../../domain/message.ts'
+import { MESSAGE_KINDS, OUTBOX_STATUSES } from '../../../domain/message.ts'
 import { FAILURE_CLASSES } from '../../../domain/stop.ts'
 import { TRUSTS } from '../../../domain/trust.ts'
 import { RESOLUTIONS } from '../../../domain/unknown.ts'
 import type { Op } from '../../../ports/store.ts'
-import { effect, label, observation, wait } from './record-shapes.ts'
+import { effectShape, labelShape, observationShape, waitShape } from './record-shapes.ts'
 import {
-  anything,
-  count,
-  fields,
-  flag,
-  instant,
-  json,
   listOf,
-  number,
   oneOf,
   orAbsent,
   orNull,
-  type Shape,
-  text,
-  that,
-  truth,
-  whole,
+  type StoredShape,
+  storedAny,
+  storedBoolean,
+  storedCount,
+  storedFlag,
+  storedInstant,
+  storedInteger,
+  storedJson,
+  storedNumber,
+  storedObject,
+  storedShape,
+  storedText,
 } from './shape.ts'
 
 /** A row as read; integers beyond the safe range are bigints. */
@@ -37,46 +37,74 @@ export type StoredRow = Readonly<Record<string, unknown>>
 export interface TableColumns {
   /** The columns that identify a row. */
   readonly key: readonly [string, ...string[]]
-  readonly columns: Readonly<Record<string, Shape>>
+  readonly columns: Readonly<Record<string, StoredShape>>
   /** Contract: why the columns contradict each other; undefined if they do not. */
   readonly mismatch?: (row: StoredRow) => string | undefined
 }
 
-const metadata = fields({ label: orAbsent(label) })
-const sinks = listOf(fields({ to: text, from: text, trusted: truth }))
-const origin = fields({ run_id: text, step: count })
+const metadata = storedObject({ label: orAbsent(labelShape) })
+const sinks = listOf(storedObject({ to: storedText, from: storedText, trusted: storedBoolean }))
+const origin = storedObject({ run_id: storedText, step: storedCount })
 
-const lostCommits = fields({
-  ...{ commits: number, records: number, sessions: listOf(text), at_least: truth, up_to: listOf(number) },
+const lostCommits = storedObject({
+  ...{
+    commits: storedNumber,
+    records: storedNumber,
+    sessions: listOf(storedText),
+    at_least: storedBoolean,
+    up_to: listOf(storedNumber),
+  },
 })
 
-const agentResult = fields({
-  ...{ agent_id: text, dispatch_id: text, session_id: text, status: oneOf(DISPATCH_STATUSES), summary: text },
-  ...{ failure_class: orNull(oneOf(FAILURE_CLASSES)), attempts: count },
+const agentResult = storedObject({
+  ...{
+    agent_id: storedText,
+    dispatch_id: storedText,
+    session_id: storedText,
+    status: oneOf(DISPATCH_STATUSES),
+    summary: storedText,
+  },
+  ...{ failure_class: orNull(oneOf(FAILURE_CLASSES)), attempts: storedCount },
   recovered_from: orNull(oneOf(FAILURE_CLASSES)),
 })
 
-const cycleResult = fields({
-  ...{ cycle_id: text, status: oneOf(CYCLE_STATUSES), dispatched: count, succeeded: count, failed: count },
-  ...{ parked: count, failed_agents: listOf(text), idle_reason: orNull(text), error: orNull(text) },
-  ...{ duration_ms: number, agents: listOf(agentResult) },
+const cycleResult = storedObject({
+  ...{
+    cycle_id: storedText,
+    status: oneOf(CYCLE_STATUSES),
+    dispatched: storedCount,
+    succeeded: storedCount,
+    failed: storedCount,
+  },
+  ...{
+    parked: storedCount,
+    failed_agents: listOf(storedText),
+    idle_reason: orNull(storedText),
+    error: orNull(storedText),
+  },
+  ...{ duration_ms: storedNumber, agents: listOf(agentResult) },
 })
 
-const everyShape = fields({ every: count })
-const atShape = fields({ at: text })
-const scheduleSpec: Shape = (value) =>
-  typeof value === 'object' && value !== null && 'every' in value ? everyShape(value) : text(value) && atShape(value)
+const everyShape = storedObject({ every: storedCount })
+const atShape = storedObject({ at: storedText })
+const scheduleSpec: StoredShape = (value) =>
+  typeof value === 'object' && value !== null && 'every' in value
+    ? everyShape(value)
+    : storedText(value) && atShape(value)
 
 export const TABLES = {
-  workers: { key: ['epoch'], columns: { joined_at: instant, lease_until: instant, left_at: orNull(instant) } },
+  workers: {
+    key: ['epoch'],
+    columns: { joined_at: storedInstant, lease_until: storedInstant, left_at: orNull(storedInstant) },
+  },
   sessions: {
     key: ['session_id'],
     columns: {
-      metadata: json(metadata),
-      created_at: instant,
-      archived_at: orNull(instant),
-      head: count,
-      last: orNull(count),
+      metadata: storedJson(metadata),
+      created_at: storedInstant,
+      archived_at: orNull(storedInstant),
+      head: storedCount,
+      last: orNull(storedCount),
     },
     mismatch: ({ head, last }) =>
       (head === 0) === (last === null) ? undefined : 'the journal needs both head and last, or neither',
@@ -84,94 +112,112 @@ export const TABLES = {
   dispatches: {
     key: ['dispatch_id'],
     columns: {
-      ...{ priority: whole, status: oneOf(DISPATCH_STATUSES), metadata: json(metadata) },
-      ...{ epoch: orNull(count), token: count },
-      ...{ attempts: count, crashes: count, head_at_claim: count, wait: orNull(json(wait(instant))) },
-      ...{ due: orNull(instant), failure_class: orNull(oneOf(FAILURE_CLASSES)), cancel: orNull(oneOf(CANCELS)) },
-      ...{ paused: flag, created_at: instant, updated_at: instant },
+      ...{ priority: storedInteger, status: oneOf(DISPATCH_STATUSES), metadata: storedJson(metadata) },
+      ...{ epoch: orNull(storedCount), token: storedCount },
+      ...{
+        attempts: storedCount,
+        crashes: storedCount,
+        head_at_claim: storedCount,
+        wait: orNull(storedJson(waitShape(storedInstant))),
+      },
+      ...{
+        due: orNull(storedInstant),
+        failure_class: orNull(oneOf(FAILURE_CLASSES)),
+        cancel: orNull(oneOf(CANCEL_MODES)),
+      },
+      ...{ paused: storedFlag, created_at: storedInstant, updated_at: storedInstant },
     },
     mismatch: describeBadDispatch,
   },
-  tally: { key: ['status'], columns: { status: oneOf(DISPATCH_STATUSES), n: count } },
+  tally: { key: ['status'], columns: { status: oneOf(DISPATCH_STATUSES), n: storedCount } },
   inbox: {
     key: ['session', 'id'],
-    columns: { id: text, body: json(observation(instant)), read_at: orNull(instant) },
+    columns: { id: storedText, body: storedJson(observationShape(storedInstant)), read_at: orNull(storedInstant) },
     mismatch: ({ id, body }) =>
       JSON.parse(String(body)).id === id ? undefined : 'the body belongs to another observation',
   },
   unknowns: {
     key: ['id'],
     columns: {
-      ...{ args: json(anything), reach: oneOf(REACHES) },
+      ...{ args: storedJson(storedAny), reach: oneOf(REACHES) },
       ...{ status: oneOf(['open', 'told_model', 'resolved']), resolution: orNull(oneOf(RESOLUTIONS)) },
     },
     mismatch: ({ status, resolution }) =>
       status === 'resolved' && resolution === null ? 'it is resolved without a resolution' : undefined,
   },
-  selections: { key: ['scope'], columns: { chosen_at: instant } },
+  selections: { key: ['scope'], columns: { chosen_at: storedInstant } },
   cycles: {
     key: ['cycle_id'],
     columns: {
-      ...{ due: orNull(instant), started_at: instant, ended_at: orNull(instant) },
-      ...{ result: orNull(json(cycleResult)), open: json(listOf(text)) },
+      ...{ due: orNull(storedInstant), started_at: storedInstant, ended_at: orNull(storedInstant) },
+      ...{ result: orNull(storedJson(cycleResult)), open: storedJson(listOf(storedText)) },
     },
     mismatch: ({ ended_at, result }) =>
       (ended_at === null) === (result === null) ? undefined : 'it needs both end and result, or neither',
   },
   settings: {
     key: ['name'],
-    columns: { name: text, value: json(anything) },
-    mismatch: ({ name, value }) => (name === LOST_COMMITS ? json(lostCommits)(value) : undefined),
+    columns: { name: storedText, value: storedJson(storedAny) },
+    mismatch: ({ name, value }) => (name === LOST_COMMITS ? storedJson(lostCommits)(value) : undefined),
   },
   spend: {
     key: ['day', 'kernel_id', 'agent_id', 'model'],
     columns: {
-      day: that('a day such as 2030-01-31', (value) => /^\d{4}-\d\d-\d\d$/.test(String(value))),
-      ...{ usd: count, reserved: count, calls: count },
-      ...{ input_tokens: count, output_tokens: count, cached_tokens: count },
+      day: storedShape('a day such as 2030-01-31', (value) => /^\d{4}-\d\d-\d\d$/.test(String(value))),
+      ...{ usd: storedCount, reserved: storedCount, calls: storedCount },
+      ...{ input_tokens: storedCount, output_tokens: storedCount, cached_tokens: storedCount },
     },
   },
-  reservations: { key: ['id'], columns: { usd: count } },
-  schedules: { key: ['id'], columns: { spec: json(scheduleSpec), paused: flag, created_at: instant } },
-  marks: { key: ['schedule_id'], columns: { until: instant, fired: orNull(instant) } },
+  reservations: { key: ['id'], columns: { usd: storedCount } },
+  schedules: {
+    key: ['id'],
+    columns: { spec: storedJson(scheduleSpec), paused: storedFlag, created_at: storedInstant },
+  },
+  marks: { key: ['schedule_id'], columns: { until: storedInstant, fired: orNull(storedInstant) } },
   approvals: {
     key: ['id'],
     columns: {
-      ...{ args: json(anything), effect: json(effect), origin: json(origin) },
-      ...{ sinks: json(sinks), asked_at: instant },
-      ...{ expires_at: instant, status: oneOf(APPROVAL_STATUSES), answered_at: orNull(instant) },
+      ...{ args: storedJson(storedAny), effect: storedJson(effectShape), origin: storedJson(origin) },
+      ...{ sinks: storedJson(sinks), asked_at: storedInstant },
+      ...{ expires_at: storedInstant, status: oneOf(APPROVAL_STATUSES), answered_at: orNull(storedInstant) },
     },
   },
-  grants: { key: ['id'], columns: { to: json(listOf(text)), granted_at: instant, expires_at: orNull(instant) } },
-  labels: { key: ['of'], columns: { trust: oneOf(TRUSTS), private: flag } },
-  audit: { key: ['n'], columns: { body: json(fields({ ts: instant, what: text })) } },
+  grants: {
+    key: ['id'],
+    columns: { to: storedJson(listOf(storedText)), granted_at: storedInstant, expires_at: orNull(storedInstant) },
+  },
+  labels: { key: ['of'], columns: { trust: oneOf(TRUSTS), private: storedFlag } },
+  audit: { key: ['n'], columns: { body: storedJson(storedObject({ ts: storedInstant, what: storedText })) } },
   facts: {
     key: ['id'],
     columns: {
-      ...{ turn: count, trust: oneOf(TRUSTS), private: flag, status: oneOf(FACT_STATUSES) },
-      ...{ created_at: instant, expires_at: orNull(instant) },
+      ...{ turn: storedCount, trust: oneOf(TRUSTS), private: storedFlag, status: oneOf(FACT_STATUSES) },
+      ...{ created_at: storedInstant, expires_at: orNull(storedInstant) },
     },
   },
-  documents: { key: ['kernel_id', 'name', 'version'], columns: { version: count, bytes: count, ts: instant } },
+  documents: {
+    key: ['kernel_id', 'name', 'version'],
+    columns: { version: storedCount, bytes: storedCount, ts: storedInstant },
+  },
   outbox: {
     key: ['id'],
     columns: {
-      ...{ kind: oneOf(MESSAGE_KINDS), status: oneOf(POSTED_STATUSES), attempts: count },
-      ...{ due: instant, created_at: instant, sent_at: orNull(instant) },
+      ...{ kind: oneOf(MESSAGE_KINDS), status: oneOf(OUTBOX_STATUSES), attempts: storedCount },
+      ...{ due: storedInstant, created_at: storedInstant, sent_at: orNull(storedInstant) },
     },
   },
-  heard: { key: ['channel', 'message_id'], columns: { ts: instant } },
+  heard: { key: ['channel', 'message_id'], columns: { ts: storedInstant } },
 } as const satisfies Record<string, TableColumns>
 
 /** Checks JSON parts of ops before they are written. */
-export const OP_SHAPES: Partial<Record<Op['op'], Shape>> = {
-  enqueue: fields({ dispatches: listOf(fields({ metadata })) }),
-  park: fields({ wait: wait(instant) }),
-  publish: fields({ observation: observation(instant) }),
-  ask: fields({ approval: fields({ effect, sinks, origin }) }),
-  grant: fields({ grant: fields({ to: listOf(text) }) }),
-  schedule_put: fields({ entry: fields({ spec: scheduleSpec }) }),
-  cycle_end: fields({ result: cycleResult, open: listOf(text) }),
+export const OP_SHAPES: Partial<Record<Op['op'], StoredShape>> = {
+  enqueue: storedObject({ dispatches: listOf(storedObject({ metadata })) }),
+  park: storedObject({ wait: waitShape(storedInstant) }),
+  publish: storedObject({ observation: observationShape(storedInstant) }),
+  ask: storedObject({ approval: storedObject({ effect: effectShape, sinks, origin }) }),
+  grant: storedObject({ grant: storedObject({ to: listOf(storedText) }) }),
+  schedule_put: storedObject({ entry: storedObject({ spec: scheduleSpec }) }),
+  cycle_end: storedObject({ result: cycleResult, open: listOf(storedText) }),
 }
 
 export type TableName = keyof typeof TABLES

@@ -10,11 +10,11 @@
 import { closeSync, constants, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import type { LostCommits } from '../../../domain/lost-commits.ts'
-import type { Outcome } from '../../../ports/store.ts'
-import type { Written, WrittenBatch } from './encode.ts'
+import type { BatchOutcome } from '../../../ports/store.ts'
+import type { EncodedBatch, EncodedOp } from './encode.ts'
 
 /** How far a database has come; positions are ordered by `count`, then by `entry`. */
-export interface Position {
+export interface CommitPosition {
   /** Random id of the database. */
   readonly id: string
   /** Number of commits without a journal entry. */
@@ -24,7 +24,7 @@ export interface Position {
 }
 
 /** The position after a commit; `count` only if it was raised. */
-export interface MovedPosition {
+export interface NewPosition {
   readonly count?: number
   readonly entry: number
 }
@@ -35,7 +35,7 @@ interface CommitContent {
   readonly sessions: readonly string[]
 }
 
-interface Note extends Position, CommitContent {}
+interface Note extends CommitPosition, CommitContent {}
 
 /** Never crosses a page of the disk cache, so that a note is written completely or not at all. */
 const SLOT_BYTES = 256
@@ -45,30 +45,30 @@ const CHECK_CHARS = 8
 /** The slot without checksum, space and line break. */
 const TEXT_CHARS = SLOT_BYTES - CHECK_CHARS - 2
 
-export const notesFile = (database: string): string => `${database}-commits`
+export const commitNotesFile = (database: string): string => `${database}-commits`
 
 export class CommitNotes {
   readonly #file: string
-  #at: Position
+  #at: CommitPosition
   #handle: number | undefined
   #next: number
   #isOver = false
   #waiting: {
-    readonly at: Position
-    readonly batches: readonly WrittenBatch[]
-    readonly outcomes: readonly Outcome[]
+    readonly at: CommitPosition
+    readonly batches: readonly EncodedBatch[]
+    readonly outcomes: readonly BatchOutcome[]
   }[] = []
 
   /** `at`: the current position of the database. */
-  constructor(database: string, at: Position) {
-    this.#file = notesFile(database)
+  constructor(database: string, at: CommitPosition) {
+    this.#file = commitNotesFile(database)
     this.#at = at
     const slots = readSlots(this.#file)
     this.#next = slots.indexOf(findLatest(slots)) + 1
   }
 
   /** Contract: the commits that were noted but are missing in the database. */
-  lost(): LostCommits | undefined {
+  findLost(): LostCommits | undefined {
     const notes = readSlots(this.#file).flatMap((note) => (note && isAhead(note, this.#at) ? [note] : []))
     const last = findLatest(notes)
     if (!last) return undefined
@@ -83,9 +83,9 @@ export class CommitNotes {
 
   /** Contract: never throws. Notes of one turn of the event loop are written together. */
   add(
-    { count = this.#at.count, entry }: MovedPosition,
-    batches: readonly WrittenBatch[],
-    outcomes: readonly Outcome[],
+    { count = this.#at.count, entry }: NewPosition,
+    batches: readonly EncodedBatch[],
+    outcomes: readonly BatchOutcome[],
   ): void {
     this.#at = { id: this.#at.id, count, entry }
     this.#waiting.push({ at: this.#at, batches, outcomes })
@@ -111,7 +111,7 @@ export class CommitNotes {
   }
 
   /** Contract: deletes all notes, on disk when this returns. Call it once the loss is recorded. */
-  forget(): void {
+  clear(): void {
     const handle = openSync(this.#file, constants.O_RDWR | constants.O_CREAT, 0o600)
     try {
       ftruncateSync(handle)
@@ -131,7 +131,7 @@ export class CommitNotes {
 }
 
 /** A line of SLOT_BYTES ASCII characters that starts with its checksum. */
-function formatSlot({ id, count, entry }: Position, { records, sessions }: CommitContent): string {
+function formatSlot({ id, count, entry }: CommitPosition, { records, sessions }: CommitContent): string {
   let text = `${id} ${count} ${entry} ${records}`
   for (const session of sessions) {
     const longer = `${text} ${encodeURIComponent(session)}`
@@ -145,7 +145,7 @@ function formatSlot({ id, count, entry }: Position, { records, sessions }: Commi
 const checksumOf = (text: string): string => crc32(text).toString(16).padStart(CHECK_CHARS, '0')
 
 /** Notes of another database all count as lost: the database was recreated or replaced. */
-function isAhead(note: Position, at: Position): boolean {
+function isAhead(note: CommitPosition, at: CommitPosition): boolean {
   return note.id !== at.id || note.count > at.count || (note.count === at.count && note.entry > at.entry)
 }
 
@@ -177,7 +177,7 @@ function parseSlot(slot: string): Note | undefined {
   return { id, ...numbers, sessions: sessions.map(decodeURIComponent) }
 }
 
-function summarizeCommit(batches: readonly WrittenBatch[], outcomes: readonly Outcome[]): CommitContent {
+function summarizeCommit(batches: readonly EncodedBatch[], outcomes: readonly BatchOutcome[]): CommitContent {
   const sessions: string[] = []
   let records = 0
   for (let i = 0; i < batches.length; i += 1)
@@ -189,7 +189,7 @@ function summarizeCommit(batches: readonly WrittenBatch[], outcomes: readonly Ou
   return { records, sessions }
 }
 
-function listSessions(op: Written): readonly string[] {
+function listSessions(op: EncodedOp): readonly string[] {
   if (op.op === 'enqueue') return op.dispatches.map(({ session_id }) => session_id)
   return 'session_id' in op && typeof op.session_id === 'string' ? [op.session_id] : []
 }

@@ -2,18 +2,24 @@
 
 import { DatabaseSync } from 'node:sqlite'
 import { TirelessError } from '../../../domain/error.ts'
-import type { Position } from './commit-notes.ts'
-import { copiesOf, type MigrateOptions, migrate, refuseUnknownSchema, schemaOf } from './migrations/migrate.ts'
+import type { CommitPosition } from './commit-notes.ts'
+import {
+  checkSchema,
+  listUpgradeCopies,
+  type MigrateOptions,
+  migrate,
+  readSchemaVersion,
+} from './migrations/migrate.ts'
 import { SCHEMA_VERSION } from './schema.ts'
 
 /** Older versions can lose commits when the WAL is reset while it is read. */
 const OLDEST_SAFE = [3, 51, 3] as const
 
-export function openWriting(file: string, options: MigrateOptions = {}): DatabaseSync {
+export function openForWriting(file: string, options: MigrateOptions = {}): DatabaseSync {
   const db = open(file, false)
   try {
     // Before any setting: the database of a newer program must not be changed.
-    refuseUnknownSchema(db, file, options.history)
+    checkSchema(db, file, options.history)
     expectPragma(db, 'journal_mode = WAL', 'journal_mode', 'wal')
     // NORMAL would lose acknowledged commits on power loss, which no test with kill -9 can show.
     expectPragma(db, 'synchronous = FULL', 'synchronous', 2)
@@ -23,7 +29,7 @@ export function openWriting(file: string, options: MigrateOptions = {}): Databas
     return db
   } catch (thrown) {
     db.close()
-    throw thrown instanceof TirelessError ? thrown : storeFailed(`cannot open the database ${file}`, thrown)
+    throw thrown instanceof TirelessError ? thrown : storeFailedError(`cannot open the database ${file}`, thrown)
   }
 }
 
@@ -35,33 +41,33 @@ export function openInMemory(): DatabaseSync {
   return db
 }
 
-export function openReading(file: string): DatabaseSync {
+export function openReadOnly(file: string): DatabaseSync {
   return open(file, true)
 }
 
 /** Contract: never throws and changes nothing; problems of the file appear when it is opened for writing. */
-export function isReady(file: string): boolean {
+export function hasCurrentSchema(file: string): boolean {
   return readSchema(file) === SCHEMA_VERSION
 }
 
 /** SQL for the commit count; an impossible value counts as 0, and the missing commits are then reported as lost. */
-export const COMMITS = `iif(n BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER - 1}, n, 0)`
+export const COMMIT_COUNT = `iif(n BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER - 1}, n, 0)`
 
-export function positionOf(db: DatabaseSync): Position {
-  const row = db.prepare(`SELECT id, ${COMMITS} AS n, (SELECT max(n) FROM journal) AS entry FROM commits`).get()
+export function readPosition(db: DatabaseSync): CommitPosition {
+  const row = db.prepare(`SELECT id, ${COMMIT_COUNT} AS n, (SELECT max(n) FROM journal) AS entry FROM commits`).get()
   return { id: String(row?.id), count: Number(row?.n ?? 0), entry: Number(row?.entry ?? 0) }
 }
 
 /** Contract: never throws and changes nothing. */
 export function describeDatabase(file: string): { readonly schema: number | null; readonly copies: readonly string[] } {
-  return { schema: readSchema(file), copies: copiesOf(file) }
+  return { schema: readSchema(file), copies: listUpgradeCopies(file) }
 }
 
 function readSchema(file: string): number | null {
   try {
     const db = new DatabaseSync(file, { readOnly: true, timeout: 5000 })
     try {
-      return schemaOf(db)
+      return readSchemaVersion(db)
     } finally {
       db.close()
     }
@@ -73,15 +79,15 @@ function readSchema(file: string): number | null {
 function open(file: string, readOnly: boolean): DatabaseSync {
   try {
     const db = new DatabaseSync(file, { readOnly, timeout: 5000 })
-    refuseOldSqlite(String(db.prepare('SELECT sqlite_version() AS version').get()?.version))
+    checkSqliteVersion(String(db.prepare('SELECT sqlite_version() AS version').get()?.version))
     return db
   } catch (cause) {
     if (cause instanceof TirelessError) throw cause
-    throw storeFailed(`cannot open the database ${file}`, cause)
+    throw storeFailedError(`cannot open the database ${file}`, cause)
   }
 }
 
-export function refuseOldSqlite(version: string): void {
+export function checkSqliteVersion(version: string): void {
   const parts = version.split('.').map(Number)
   for (const [i, minimum] of OLDEST_SAFE.entries()) {
     const part = parts[i] ?? 0
@@ -108,7 +114,7 @@ function expectPragma(db: DatabaseSync, set: string, name: string, expected: str
     })
 }
 
-export function storeFailed(what: string, cause: unknown): TirelessError {
+export function storeFailedError(what: string, cause: unknown): TirelessError {
   const got = cause instanceof Error ? cause.message : String(cause)
   return new TirelessError(
     'store_failed',

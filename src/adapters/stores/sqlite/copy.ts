@@ -4,23 +4,23 @@ import { closeSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { TirelessError } from '../../../domain/error.ts'
-import { openReading, openWriting, storeFailed } from './connection.ts'
+import { openForWriting, openReadOnly, storeFailedError } from './connection.ts'
 import { fsyncPath } from './fsync.ts'
-import { refuseUnknownSchema, schemaOf } from './migrations/migrate.ts'
+import { checkSchema, readSchemaVersion } from './migrations/migrate.ts'
 
 const ALL_PAGES = 2 ** 31 - 1
 
 /** Uses a separate connection and a single step: a copy in several steps restarts after every commit. */
 export async function copyDatabase(file: string, to: string): Promise<{ readonly schema: number }> {
   createFile(to)
-  const source = openReading(file)
+  const source = openReadOnly(file)
   try {
     await backup(source, to, { rate: ALL_PAGES })
     const schema = leaveWalMode(to)
     for (const path of [to, dirname(to)]) fsyncPath(path)
     return { schema }
   } catch (cause) {
-    throw storeFailed(`the database cannot be copied to ${to}`, cause)
+    throw storeFailedError(`the database cannot be copied to ${to}`, cause)
   } finally {
     source.close()
   }
@@ -31,7 +31,7 @@ function createFile(file: string): void {
     closeSync(openSync(file, 'wx', 0o600))
   } catch (cause) {
     if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST'))
-      throw storeFailed(`${file} cannot be written`, cause)
+      throw storeFailedError(`${file} cannot be written`, cause)
     throw new TirelessError('conflict', {
       what: 'the file exists',
       got: file,
@@ -45,33 +45,33 @@ function leaveWalMode(file: string): number {
   const db = new DatabaseSync(file)
   try {
     db.exec('PRAGMA journal_mode = DELETE')
-    return schemaOf(db)
+    return readSchemaVersion(db)
   } finally {
     db.close()
   }
 }
 
 /** Contract: only reads; throws `store_unsupported` for an unknown schema, `store_failed` for damage. */
-export function refuseUnsound(file: string): void {
-  const db = openReading(file)
+export function checkIntegrity(file: string): void {
+  const db = openReadOnly(file)
   try {
-    refuseUnknownSchema(db, file)
+    checkSchema(db, file)
     const problems = db
       .prepare('PRAGMA integrity_check(20)')
       .all()
       .map((row) => String(row.integrity_check))
     if (problems.length !== 1 || problems[0] !== 'ok')
-      throw storeFailed(`the database ${file} is damaged`, problems.join('; '))
+      throw storeFailedError(`the database ${file} is damaged`, problems.join('; '))
   } catch (cause) {
-    throw cause instanceof TirelessError ? cause : storeFailed(`the database ${file} cannot be read`, cause)
+    throw cause instanceof TirelessError ? cause : storeFailedError(`the database ${file} cannot be read`, cause)
   } finally {
     db.close()
   }
 }
 
 /** Migrates a copy to the current schema, without keeping another copy. */
-export function bringForward(file: string): void {
-  openWriting(file, { keepCopy: false }).close()
+export function upgradeCopy(file: string): void {
+  openForWriting(file, { keepCopy: false }).close()
 }
 
 /** Changes the workspace paths of sessions for a copy in another home folder. */

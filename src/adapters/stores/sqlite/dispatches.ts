@@ -2,14 +2,15 @@
 
 import type { NewDispatch } from '../../../domain/dispatch.ts'
 import type { Wait } from '../../../domain/wait.ts'
-import type { Results } from '../../../ports/store.ts'
-import { type Apply, sessionNumber } from './apply.ts'
-import { Refused, type Sql } from './refused.ts'
-import type { Row } from './rows.ts'
+import type { OpResults } from '../../../ports/store.ts'
+import { type ApplyOp, findSessionNumber } from './apply.ts'
+import { RefusedBatch, type Sql } from './refused.ts'
+import type { SqlRow } from './rows.ts'
 
-export const enqueue: Apply<'enqueue'> = (sql, op) => op.dispatches.map((dispatch) => enqueueOne(sql, dispatch, op.now))
+export const enqueueDispatches: ApplyOp<'enqueue'> = (sql, op) =>
+  op.dispatches.map((dispatch) => enqueueOne(sql, dispatch, op.now))
 
-function enqueueOne(sql: Sql, dispatch: NewDispatch, now: number): Results['enqueue'][number] {
+function enqueueOne(sql: Sql, dispatch: NewDispatch, now: number): OpResults['enqueue'][number] {
   const existing =
     dispatch.key !== undefined &&
     sql(
@@ -29,12 +30,12 @@ function enqueueOne(sql: Sql, dispatch: NewDispatch, now: number): Results['enqu
     JSON.stringify(dispatch.metadata),
     now,
   )
-  const session = sessionNumber(sql, dispatch.session_id)
+  const session = findSessionNumber(sql, dispatch.session_id)
   const busy = sql(
     "SELECT dispatch_id FROM dispatches WHERE session = ? AND status IN ('pending', 'running', 'waiting')",
   ).get(session)
   if (busy)
-    throw new Refused(
+    throw new RefusedBatch(
       'conflict',
       `session ${dispatch.session_id} is busy with dispatch ${busy.dispatch_id}; send it a message instead`,
     )
@@ -47,10 +48,10 @@ function enqueueOne(sql: Sql, dispatch: NewDispatch, now: number): Results['enqu
 }
 
 /** Creates a dispatch for a session with unread input and none in flight, so that every message is processed. */
-export function succeed(sql: Sql, session: number, dispatch_id: string, now: number): string {
+export function enqueueSuccessor(sql: Sql, session: number, dispatch_id: string, now: number): string {
   const { kernel_id, agent_id, metadata } = sql('SELECT kernel_id, agent_id, metadata FROM sessions WHERE n = ?').get(
     session,
-  ) as Row
+  ) as SqlRow
   const successor = {
     dispatch_id,
     kernel_id: String(kernel_id),
@@ -98,7 +99,7 @@ function insertDispatch(
   )
 }
 
-export function wake(sql: Sql, dispatch: number, now: number): void {
+export function wakeDispatch(sql: Sql, dispatch: number, now: number): void {
   sql("UPDATE dispatches SET status = 'pending', wait = NULL, due = NULL, updated_at = ? WHERE n = ?").run(
     now,
     dispatch,

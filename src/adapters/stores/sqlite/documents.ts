@@ -1,25 +1,25 @@
 /** Table operations on documents: adds versions, deletes the oldest beyond a limit, records the content of files. */
 
 import { hash } from 'node:crypto'
-import { MOST_VERSION_BYTES, MOST_VERSIONS } from '../../../domain/document.ts'
-import type { Op, Results } from '../../../ports/store.ts'
-import { Refused, type Sql } from './refused.ts'
-import { documentOf, type Row, VERSION_COLUMNS, versionOf } from './rows.ts'
-import { refuseUnreadableRow } from './unreadable.ts'
+import { MAX_VERSION_BYTES, MAX_VERSIONS } from '../../../domain/document.ts'
+import type { Op, OpResults } from '../../../ports/store.ts'
+import { RefusedBatch, type Sql } from './refused.ts'
+import { documentFromRow, type SqlRow, VERSION_COLUMNS, versionFromRow } from './rows.ts'
+import { ensureReadableInBatch } from './unreadable.ts'
 
 type NewVersion = Extract<Op, { op: 'document' }>
 type Project = Extract<Op, { op: 'project' }>
 
-export const LATEST = `SELECT ${VERSION_COLUMNS}, text FROM documents
+export const LATEST_VERSION = `SELECT ${VERSION_COLUMNS}, text FROM documents
   WHERE kernel_id = ? AND name = ? ORDER BY version DESC LIMIT 1`
 
-export function insertVersion(sql: Sql, op: NewVersion): Results['document'] {
+export function insertDocumentVersion(sql: Sql, op: NewVersion): OpResults['document'] {
   const { kernel_id, name, text } = op
-  const row = sql(LATEST).get(kernel_id, name) as Row | undefined
-  const latest = row && documentOf(refuseUnreadableRow('documents', row))
+  const row = sql(LATEST_VERSION).get(kernel_id, name) as SqlRow | undefined
+  const latest = row && documentFromRow(ensureReadableInBatch('documents', row))
   if (op.base !== (latest?.sha256 ?? null))
-    throw new Refused('conflict', `${name} has changed: its version is now ${latest?.version ?? 0}`)
-  if (latest?.text === text) return { ...versionOf(row as Row), changed: false }
+    throw new RefusedBatch('conflict', `${name} has changed: its version is now ${latest?.version ?? 0}`)
+  if (latest?.text === text) return { ...versionFromRow(row as SqlRow), changed: false }
   const inserted = sql(
     `INSERT INTO documents (kernel_id, name, version, sha256, bytes, author, reason, cycle_id, ts, text)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING ${VERSION_COLUMNS}`,
@@ -36,7 +36,7 @@ export function insertVersion(sql: Sql, op: NewVersion): Results['document'] {
     text,
   )
   dropOldest(sql, op)
-  return { ...versionOf(inserted as Row), changed: true }
+  return { ...versionFromRow(inserted as SqlRow), changed: true }
 }
 
 function dropOldest(sql: Sql, { kernel_id, name }: NewVersion): void {
@@ -46,10 +46,10 @@ function dropOldest(sql: Sql, { kernel_id, name }: NewVersion): void {
          SELECT n, row_number() OVER newest AS place, sum(bytes) OVER newest AS size FROM documents
          WHERE kernel_id = ?1 AND name = ?2 WINDOW newest AS (PARTITION BY author = 'system' ORDER BY version DESC))
        WHERE place > ?3 OR (size > ?4 AND place > 1))`,
-  ).run(kernel_id, name, MOST_VERSIONS, MOST_VERSION_BYTES)
+  ).run(kernel_id, name, MAX_VERSIONS, MAX_VERSION_BYTES)
 }
 
-export function project(sql: Sql, { kernel_id, name, text }: Project): null {
+export function writeProjection(sql: Sql, { kernel_id, name, text }: Project): null {
   sql('INSERT INTO projections VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET text = ?3').run(kernel_id, name, text)
   return null
 }

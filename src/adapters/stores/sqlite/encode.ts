@@ -2,11 +2,11 @@
 
 import { asTirelessError } from '../../../domain/error.ts'
 import type { Batch, Fence, Op } from '../../../ports/store.ts'
-import { whyUnstorable } from './unstorable.ts'
+import { describeUnstorable } from './unstorable.ts'
 
 type Append = Extract<Op, { op: 'append' }>
 
-export type Written =
+export type EncodedOp =
   | Exclude<Op, Append>
   | {
       readonly op: 'append'
@@ -17,28 +17,28 @@ export type Written =
       readonly body: string
     }
 
-export interface WrittenBatch {
+export interface EncodedBatch {
   readonly fence?: Fence
-  readonly ops: readonly Written[]
+  readonly ops: readonly EncodedOp[]
   /** Why the batch is refused. */
-  readonly refused?: string
+  readonly refusal?: string
 }
 
 /** Contract: never throws; an invalid batch is marked as refused, so that it fails alone. */
-export function encode({ ops, fence }: Batch): WrittenBatch {
+export function encodeBatch({ ops, fence }: Batch): EncodedBatch {
   try {
     for (const op of ops) {
-      const refusal = whyUnstorable(op)
-      if (refusal !== undefined) return { ops: [], refused: refusal }
+      const refusal = describeUnstorable(op)
+      if (refusal !== undefined) return { ops: [], refusal: refusal }
     }
     const written = ops.map((op) => (op.op === 'append' ? encodeAppend(op) : op))
     return fence ? { fence, ops: written } : { ops: written }
   } catch (thrown) {
-    return { ops: [], refused: asTirelessError(thrown).message }
+    return { ops: [], refusal: asTirelessError(thrown).message }
   }
 }
 
-function encodeAppend({ op, session_id, records }: Append): Written {
+function encodeAppend({ op, session_id, records }: Append): EncodedOp {
   const seq = records[0]?.seq ?? 0
   // Checks for gaps here, because the writer compares only the ends with the session's head.
   const isGapless = records.length > 0 && records.every((record, i) => record.seq === seq + i)

@@ -3,16 +3,16 @@
  * a limit.
  */
 
-import { type FactStatus, MOST_FACTS, MOST_OVER } from '../../../domain/fact.ts'
-import { indexedWordsOf, wordsOf } from '../../../domain/words.ts'
-import type { FactQuery, Op, Results } from '../../../ports/store.ts'
+import { type FactStatus, MAX_ENDED_FACTS, MAX_FACTS } from '../../../domain/fact.ts'
+import { tokenize, tokenizeForIndex } from '../../../domain/words.ts'
+import type { FactQuery, Op, OpResults } from '../../../ports/store.ts'
 import type { Sql } from './refused.ts'
-import { readableRows } from './unreadable.ts'
+import { readableCondition } from './unreadable.ts'
 
 type Remember = Extract<Op, { op: 'remember' }>
 type Forget = Extract<Op, { op: 'forget' }>
 
-export function rememberFact(sql: Sql, { fact, now }: Remember): Results['remember'] {
+export function rememberFact(sql: Sql, { fact, now }: Remember): OpResults['remember'] {
   const { agent_id, key } = fact
   // A repeated call must not undo later changes of the fact.
   if (sql('SELECT 1 FROM facts WHERE id = ?').get(fact.id)) return { superseded: false, dropped: [] }
@@ -37,15 +37,15 @@ export function rememberFact(sql: Sql, { fact, now }: Remember): Results['rememb
   )
   sql('INSERT INTO facts_words (rowid, key, text) VALUES (?, ?, ?)').run(
     lastInsertRowid,
-    indexedWordsOf(key).join(' '),
-    indexedWordsOf(fact.text).join(' '),
+    tokenizeForIndex(key).join(' '),
+    tokenizeForIndex(fact.text).join(' '),
   )
   const dropped = dropOldest(sql, agent_id)
   return { superseded: known !== undefined, dropped }
 }
 
 /** Deletes the text of all versions of the fact. The rows stay, so that a late call cannot restore the fact. */
-export function forgetFact(sql: Sql, { agent_id, key, before }: Forget): Results['forget'] {
+export function forgetFact(sql: Sql, { agent_id, key, before }: Forget): OpResults['forget'] {
   const rows = sql(
     "SELECT n, status FROM facts WHERE agent_id = ? AND key = ? AND created_at <= ? AND status <> 'forgotten'",
   ).all(agent_id, key, before)
@@ -62,7 +62,7 @@ function endFact(sql: Sql, n: number, status: Exclude<FactStatus, 'known'>): voi
 function dropOldest(sql: Sql, agent_id: string): readonly string[] {
   const oldest = sql(
     "SELECT n, key FROM facts WHERE agent_id = ? AND status = 'known' ORDER BY n DESC LIMIT -1 OFFSET ?",
-  ).all(agent_id, MOST_FACTS)
+  ).all(agent_id, MAX_FACTS)
   for (const { n } of oldest) endFact(sql, Number(n), 'dropped')
   trimEnded(sql, agent_id)
   return oldest.map(({ key }) => String(key))
@@ -72,20 +72,20 @@ function trimEnded(sql: Sql, agent_id: string): void {
   sql(
     `DELETE FROM facts WHERE n IN
        (SELECT n FROM facts WHERE agent_id = ? AND status <> 'known' ORDER BY n DESC LIMIT -1 OFFSET ?)`,
-  ).run(agent_id, MOST_OVER)
+  ).run(agent_id, MAX_ENDED_FACTS)
 }
 
 /** Further words of a query are ignored. */
 const MAX_WORDS = 64
 
 /** Best matches first by BM25, which weighs rare words more; words in the key count twice. */
-export const RECALL = `SELECT f.* FROM facts_words w JOIN facts f ON f.n = w.rowid
+export const RECALL_QUERY = `SELECT f.* FROM facts_words w JOIN facts f ON f.n = w.rowid
   WHERE facts_words MATCH ?1 AND (?2 IS NULL OR f.agent_id = ?2) AND (f.expires_at IS NULL OR f.expires_at > ?3)
-  AND ${readableRows('facts', 'f')}
+  AND ${readableCondition('facts', 'f')}
   ORDER BY bm25(facts_words, 2.0, 1.0), f.n DESC LIMIT ?4`
 
 /** Contract: undefined if the text has no words to search for. */
-export function matchOf({ text }: Pick<FactQuery, 'text'>): string | undefined {
-  const words = [...new Set(wordsOf(text))].slice(0, MAX_WORDS)
+export function buildMatchQuery({ text }: Pick<FactQuery, 'text'>): string | undefined {
+  const words = [...new Set(tokenize(text))].slice(0, MAX_WORDS)
   return words.length === 0 ? undefined : words.map((word) => `"${word}"`).join(' OR ')
 }

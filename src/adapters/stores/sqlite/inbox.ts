@@ -1,50 +1,50 @@
 /** Table operations on inboxes: messages, answers and deadlines for a session, which may wake its dispatch. */
 
-import { answerObservation } from '../../../domain/approval.ts'
+import { approvalAnswerObservation } from '../../../domain/approval.ts'
 import type { Observation } from '../../../domain/observation.ts'
-import { type Wait, wakes } from '../../../domain/wait.ts'
-import type { Results } from '../../../ports/store.ts'
-import { type Apply, sessionNumber } from './apply.ts'
-import { answerApproval, denyOpenApprovals, denyUnheardApprovals, expireApprovals } from './approvals.ts'
-import { succeed, wake } from './dispatches.ts'
+import { type Wait, wakesWait } from '../../../domain/wait.ts'
+import type { OpResults } from '../../../ports/store.ts'
+import { type ApplyOp, findSessionNumber } from './apply.ts'
+import { answerApproval, denyOpenApprovals, denyUnreadApprovals, expireApprovals } from './approvals.ts'
+import { enqueueSuccessor, wakeDispatch } from './dispatches.ts'
 import type { Sql } from './refused.ts'
-import { readableRows } from './unreadable.ts'
+import { readableCondition } from './unreadable.ts'
 
-export const publish: Apply<'publish'> = (sql, op) =>
-  tell(sql, sessionNumber(sql, op.session_id), op.observation, op.successor_id, op.now)
+export const publishObservation: ApplyOp<'publish'> = (sql, op) =>
+  deliverObservation(sql, findSessionNumber(sql, op.session_id), op.observation, op.successor_id, op.now)
 
-export const acknowledge: Apply<'acknowledge'> = (sql, op) => {
-  const session = sessionNumber(sql, op.session_id)
+export const acknowledgeObservations: ApplyOp<'acknowledge'> = (sql, op) => {
+  const session = findSessionNumber(sql, op.session_id)
   const markRead = sql('UPDATE inbox SET read_at = ? WHERE session = ? AND id = ? AND read_at IS NULL')
   const changes = op.observation_ids.map((id) => Number(markRead.run(op.now, session, id).changes))
   return { acknowledged: changes.reduce((sum, n) => sum + n, 0) }
 }
 
-export const answer: Apply<'answer'> = (sql, op) => {
+export const answerAndPublish: ApplyOp<'answer'> = (sql, op) => {
   const approval = answerApproval(sql, op)
-  const observation = answerObservation(approval, op.answer, op.reason, op.now)
-  const session = sessionNumber(sql, approval.session_id)
-  const { dispatch_id } = tell(sql, session, observation, null, op.now)
+  const observation = approvalAnswerObservation(approval, op.answer, op.reason, op.now)
+  const session = findSessionNumber(sql, approval.session_id)
+  const { dispatch_id } = deliverObservation(sql, session, observation, null, op.now)
   return { approval, dispatch_id }
 }
 
 /** Denies the open approvals of a session whose run ended. The session gets the denials with its next input. */
 export function closeApprovals(sql: Sql, session: number, reason: string, now: number): void {
   for (const approval of denyOpenApprovals(sql, session, reason, now))
-    tell(sql, session, answerObservation(approval, 'denied', reason, now), null, now)
+    deliverObservation(sql, session, approvalAnswerObservation(approval, 'denied', reason, now), null, now)
 }
 
 /** After a cancelled run: denies open approvals, and allowed ones whose answer the session has not read. */
 export function withdrawApprovals(sql: Sql, session: number, now: number): void {
   const reason = 'the run was cancelled'
-  denyUnheardApprovals(sql, session, reason, now)
+  denyUnreadApprovals(sql, session, reason, now)
   closeApprovals(sql, session, reason, now)
 }
 
-export const promote: Apply<'promote'> = (sql, op) => {
+export const promoteDue: ApplyOp<'promote'> = (sql, op) => {
   const due = sql(
     `SELECT n, session, token, wait FROM dispatches WHERE status = 'waiting' AND due IS NOT NULL AND due <= ?
-     AND ${readableRows('dispatches')}`,
+     AND ${readableCondition('dispatches')}`,
   ).all(op.now)
   for (const row of due) {
     const wait = JSON.parse(String(row.wait)) as Wait
@@ -59,31 +59,33 @@ export const promote: Apply<'promote'> = (sql, op) => {
       }
       insertObservation(sql, Number(row.session), deadline)
     }
-    wake(sql, Number(row.n), op.now)
+    wakeDispatch(sql, Number(row.n), op.now)
   }
   for (const approval of expireApprovals(sql, op.now)) {
-    const observation = answerObservation(approval, 'expired', null, op.now)
-    tell(sql, sessionNumber(sql, approval.session_id), observation, null, op.now)
+    const observation = approvalAnswerObservation(approval, 'expired', null, op.now)
+    deliverObservation(sql, findSessionNumber(sql, approval.session_id), observation, null, op.now)
   }
   return { promoted: due.length }
 }
 
 /** `successor_id`: id of the dispatch to create if none is in flight; null: create none. */
-export function tell(
+export function deliverObservation(
   sql: Sql,
   session: number,
   observation: Observation,
   successor_id: string | null,
   now: number,
-): Results['publish'] {
+): OpResults['publish'] {
   if (!insertObservation(sql, session, observation)) return { duplicate: true, dispatch_id: null }
   const inFlight = sql(
-    `SELECT n, dispatch_id, status, wait, ${readableRows('dispatches')} AS is_readable FROM dispatches
+    `SELECT n, dispatch_id, status, wait, ${readableCondition('dispatches')} AS is_readable FROM dispatches
      WHERE session = ? AND status IN ('pending', 'running', 'waiting')`,
   ).get(session)
-  if (!inFlight) return { duplicate: false, dispatch_id: successor_id && succeed(sql, session, successor_id, now) }
+  if (!inFlight)
+    return { duplicate: false, dispatch_id: successor_id && enqueueSuccessor(sql, session, successor_id, now) }
   const isWaiting = inFlight.status === 'waiting' && inFlight.is_readable === 1
-  if (isWaiting && wakes(JSON.parse(String(inFlight.wait)) as Wait, observation)) wake(sql, Number(inFlight.n), now)
+  if (isWaiting && wakesWait(JSON.parse(String(inFlight.wait)) as Wait, observation))
+    wakeDispatch(sql, Number(inFlight.n), now)
   return { duplicate: false, dispatch_id: String(inFlight.dispatch_id) }
 }
 

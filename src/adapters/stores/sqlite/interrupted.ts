@@ -2,16 +2,16 @@
  * Records the interrupted calls of a run that is set aside as dead, in the same commit, because it is never resumed.
  */
 
-import { whoHears } from '../../../domain/effect.ts'
+import { unknownOutcomeAction } from '../../../domain/effect.ts'
 import type { JournalRecord } from '../../../domain/record.ts'
 import { unknownIdOf } from '../../../domain/unknown.ts'
 import { iso } from '../../../ports/clock.ts'
-import { readEntry } from './read-journal.ts'
+import { parseEntry } from './read-journal.ts'
 import type { Sql } from './refused.ts'
 
 type IntendedCall = Extract<JournalRecord, { kind: 'call_intended' }>
 
-export function listInterrupted(sql: Sql, session: number, dispatch_id: string): void {
+export function recordInterruptedCalls(sql: Sql, session: number, dispatch_id: string): void {
   const session_id = String(sql('SELECT session_id FROM sessions WHERE n = ?').get(session)?.session_id)
   const insert = sql(
     `INSERT INTO unknowns (id, session, dispatch_id, tool, args, reach, started_at, output_so_far, status)
@@ -19,7 +19,7 @@ export function listInterrupted(sql: Sql, session: number, dispatch_id: string):
   )
   for (const intended of findInterrupted(readOpenTurn(sql, session))) {
     const { call, effect, ts } = intended
-    const status = whoHears(effect) === 'ask_human' ? 'open' : 'told_model'
+    const status = unknownOutcomeAction(effect) === 'ask_human' ? 'open' : 'told_model'
     const id = unknownIdOf(session_id, intended)
     insert.run(id, session, dispatch_id, call.tool, JSON.stringify(call.args), effect.reach, iso(ts), status)
   }
@@ -32,7 +32,7 @@ function readOpenTurn(sql: Sql, session: number): JournalRecord[] {
   let n = sql('SELECT last FROM sessions WHERE n = ?').get(session)?.last
   while (n != null) {
     const row = entry.get(Number(n))
-    const read = row && readEntry(row, session, Number(row.seq))
+    const read = row && parseEntry(row, session, Number(row.seq))
     // Older entries are unreadable; `tireless doctor` reports them.
     if (read === undefined || typeof read === 'string') return records.reverse()
     for (const record of read.toReversed()) {

@@ -1,13 +1,13 @@
 /** Table operations on the journal: one entry per commit and session, linked to the previous one. Gaps are refused. */
 
 import type { Fence } from '../../../ports/store.ts'
-import { type Apply, sessionNumber } from './apply.ts'
-import { Refused, type Sql } from './refused.ts'
+import { type ApplyOp, findSessionNumber } from './apply.ts'
+import { RefusedBatch, type Sql } from './refused.ts'
 
-export const append: Apply<'append'> = (sql, op, held) => {
+export const appendRecords: ApplyOp<'append'> = (sql, op, held) => {
   if (held && held.session_id !== op.session_id)
-    throw new Refused('store_fenced', `the fence belongs to another session than ${op.session_id}`)
-  const session = held?.session ?? sessionNumber(sql, op.session_id)
+    throw new RefusedBatch('store_fenced', `the fence belongs to another session than ${op.session_id}`)
+  const session = held?.session ?? findSessionNumber(sql, op.session_id)
   const head = op.seq + op.count - 1
   sql(
     'INSERT INTO journal (session, seq, prev, body) VALUES (?1, ?2, (SELECT last FROM sessions WHERE n = ?1), ?3)',
@@ -19,7 +19,7 @@ export const append: Apply<'append'> = (sql, op, held) => {
   )
   if (Number(changes) === 1) return { head }
   const found = sql('SELECT head FROM sessions WHERE n = ?').get(session)?.head
-  throw new Refused(
+  throw new RefusedBatch(
     'store_sequence',
     `session ${op.session_id} ends at record ${found}; record ${op.seq} does not follow it`,
   )
@@ -29,7 +29,7 @@ export const append: Apply<'append'> = (sql, op, held) => {
 export function appendFenced(
   sql: Sql,
   { dispatch_id, token }: Fence,
-  { session_id, seq, count, body }: Parameters<typeof append>[1],
+  { session_id, seq, count, body }: Parameters<typeof appendRecords>[1],
 ): { readonly head: number; readonly entry: number } | undefined {
   const { changes, lastInsertRowid } = sql(
     `INSERT INTO journal (session, seq, prev, body) SELECT s.n, ?1, s.last, ?2

@@ -6,7 +6,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
-export interface Holder {
+export interface LockHolder {
   readonly pid: number
   readonly command: string
   readonly since: string
@@ -22,7 +22,7 @@ export interface HomeLock {
  * Contract: never waits; undefined if another process has the lock. No other code may open `file`: closing it releases
  * the lock.
  */
-export function tryLock(file: string, holder: Holder): HomeLock | undefined {
+export function tryLock(file: string, holder: LockHolder): HomeLock | undefined {
   const db = new DatabaseSync(file, { timeout: 0 })
   try {
     db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
@@ -41,9 +41,9 @@ export function tryLock(file: string, holder: Holder): HomeLock | undefined {
 }
 
 /** Contract: the holder's description; undefined if unreadable. Valid only while the lock is held. */
-export function holderOf(file: string): Holder | undefined {
+export function readLockHolder(file: string): LockHolder | undefined {
   try {
-    return JSON.parse(readFileSync(holderFile(file), 'utf8')) as Holder
+    return JSON.parse(readFileSync(holderFile(file), 'utf8')) as LockHolder
   } catch {
     return undefined
   }

@@ -1,60 +1,72 @@
 /** The function that applies each op. ports/store.ts specifies order and refusals. */
 
 import type { Op } from '../../../ports/store.ts'
-import type { Apply } from './apply.ts'
-import { ask } from './approvals.ts'
-import { beginCycle, endCycle, setWord } from './cycles.ts'
-import { enqueue } from './dispatches.ts'
-import { insertVersion, project } from './documents.ts'
+import type { ApplyOp } from './apply.ts'
+import { insertApproval } from './approvals.ts'
+import { beginCycle, endCycle, writeSetting } from './cycles.ts'
+import { enqueueDispatches } from './dispatches.ts'
+import { insertDocumentVersion, writeProjection } from './documents.ts'
 import { forgetFact, rememberFact } from './facts.ts'
-import { acknowledge, answer, promote, publish } from './inbox.ts'
-import { append } from './journal.ts'
-import { delivered, hear, post, undelivered } from './outbox.ts'
-import { auditWith, grant, label, revoke } from './policy.ts'
-import { archive, cancel, claim, park, pause, release, retry, settle } from './queue.ts'
-import { prune } from './retention.ts'
+import { acknowledgeObservations, answerAndPublish, promoteDue, publishObservation } from './inbox.ts'
+import { appendRecords } from './journal.ts'
+import { markDelivered, markUndelivered, postMessage, recordIncoming } from './outbox.ts'
+import { appendAuditWith, deleteGrant, insertGrant, writeLabel } from './policy.ts'
+import {
+  archiveSession,
+  cancelDispatches,
+  claimDispatches,
+  parkDispatch,
+  pauseDispatches,
+  releaseDispatch,
+  retryDispatch,
+  settleDispatch,
+} from './queue.ts'
+import { pruneOldRows } from './retention.ts'
 import { fireSchedule, openSchedule, pauseSchedule, putSchedule, removeSchedule } from './schedules.ts'
-import { select } from './selections.ts'
-import { setAside } from './set-aside.ts'
+import { selectModel } from './selections.ts'
+import { setRowsAside } from './set-aside.ts'
 import { releaseSpend, reserveSpend, settleSpend } from './spend.ts'
-import { resolve, unknown } from './unknowns.ts'
-import { beat, join, leave, recover } from './workers.ts'
+import { resolveUnknown, upsertUnknown } from './unknowns.ts'
+import { joinWorker, leaveWorker, recoverWorkers, renewLease } from './workers.ts'
 
-export type Ops = { readonly [K in Op['op']]: Apply<K> }
+export type OpTable = { readonly [K in Op['op']]: ApplyOp<K> }
 
 /** The op table with a key for audit records. */
-export const opsWith = (key: () => string | undefined): Ops => ({ ...OPS, audit: auditWith(key) })
+export const opsWithAuditKey = (key: () => string | undefined): OpTable => ({
+  ...OP_TABLE,
+  audit: appendAuditWith(key),
+})
 
-export const OPS: Ops = {
-  join,
-  beat,
-  leave,
-  recover,
-  enqueue,
-  claim,
-  promote,
-  append,
-  acknowledge,
-  settle,
-  park,
-  release,
-  cancel,
-  pause,
-  retry,
-  archive,
-  publish,
-  unknown,
-  resolve,
-  select,
-  ask,
-  answer,
-  grant,
-  revoke,
-  label,
-  audit: auditWith(() => undefined),
+export const OP_TABLE: OpTable = {
+  join: joinWorker,
+  beat: renewLease,
+  leave: leaveWorker,
+  recover: recoverWorkers,
+  enqueue: enqueueDispatches,
+  claim: claimDispatches,
+  promote: promoteDue,
+  append: appendRecords,
+  acknowledge: acknowledgeObservations,
+  settle: settleDispatch,
+  park: parkDispatch,
+  release: releaseDispatch,
+  cancel: cancelDispatches,
+  pause: pauseDispatches,
+  retry: retryDispatch,
+  archive: archiveSession,
+  publish: publishObservation,
+  unknown: upsertUnknown,
+  resolve: resolveUnknown,
+  select: selectModel,
+  ask: insertApproval,
+  answer: answerAndPublish,
+  grant: insertGrant,
+  revoke: deleteGrant,
+  label: writeLabel,
+  audit: appendAuditWith(() => undefined),
   cycle_begin: beginCycle,
   cycle_end: endCycle,
-  set: setWord,
+  set: writeSetting,
   reserve: reserveSpend,
   spent: settleSpend,
   unspent: releaseSpend,
@@ -65,12 +77,12 @@ export const OPS: Ops = {
   schedule_pause: pauseSchedule,
   schedule_open: openSchedule,
   schedule_fired: fireSchedule,
-  document: insertVersion,
-  project,
-  post,
-  delivered,
-  undelivered,
-  hear,
-  prune,
-  set_aside: setAside,
+  document: insertDocumentVersion,
+  project: writeProjection,
+  post: postMessage,
+  delivered: markDelivered,
+  undelivered: markUndelivered,
+  hear: recordIncoming,
+  prune: pruneOldRows,
+  set_aside: setRowsAside,
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { openInMemory } from './connection.ts'
-import { createReader, type Reader } from './reader.ts'
+import { createStoreReader, type StoreReader } from './reader.ts'
 
 /** Tables that stay small. */
 const SMALL = ['tally', 'schedules', 'marks', 'selections', 'settings']
@@ -11,18 +11,30 @@ test('P3: reads of a cycle, a start and a status use an index, so history does n
   const db = openInMemory()
   t.after(() => db.close())
   const { spied: recording, texts } = recordStatements(db)
-  const reader = createReader(recording)
-  const reads: ((reader: Reader) => Promise<unknown>)[] = [
-    ...[(r: Reader) => r.dispatch('d'), (r: Reader) => r.counts(), (r: Reader) => r.recent('k', 'a', 12)],
-    ...[(r: Reader) => r.dispatchesOf('c'), (r: Reader) => r.cycles('k', { limit: 5 }), (r: Reader) => r.session('s')],
-    ...[(r: Reader) => r.journal('s'), (r: Reader) => r.inbox('s'), (r: Reader) => r.setting('paused')],
-    ...[(r: Reader) => r.unknowns({ status: 'open' }), (r: Reader) => r.unknowns({ session_id: 's' })],
+  const reader = createStoreReader(recording)
+  const reads: ((reader: StoreReader) => Promise<unknown>)[] = [
+    ...[
+      (r: StoreReader) => r.dispatch('d'),
+      (r: StoreReader) => r.counts(),
+      (r: StoreReader) => r.recent('k', 'a', 12),
+    ],
+    ...[
+      (r: StoreReader) => r.dispatchesOf('c'),
+      (r: StoreReader) => r.cycles('k', { limit: 5 }),
+      (r: StoreReader) => r.session('s'),
+    ],
+    ...[(r: StoreReader) => r.journal('s'), (r: StoreReader) => r.inbox('s'), (r: StoreReader) => r.setting('paused')],
+    ...[(r: StoreReader) => r.unknowns({ status: 'open' }), (r: StoreReader) => r.unknowns({ session_id: 's' })],
     (r) => r.approvals({ status: 'open', limit: 9 }),
     (r) => r.approvals({ session_id: 's', limit: 9 }),
-    ...[(r: Reader) => r.document('k', 'STATE.md'), (r: Reader) => r.projection('k', 'STATE.md')],
+    ...[(r: StoreReader) => r.document('k', 'STATE.md'), (r: StoreReader) => r.projection('k', 'STATE.md')],
     (r) => r.documentVersions({ kernel_id: 'k', name: 'STATE.md', limit: 9 }),
-    ...[(r: Reader) => r.spend('2030-01-01', '2030-01-31'), (r: Reader) => r.workers(1), (r: Reader) => r.nextTimer()],
-    ...[(r: Reader) => r.schedules(), (r: Reader) => r.marks(), (r: Reader) => r.selections()],
+    ...[
+      (r: StoreReader) => r.spend('2030-01-01', '2030-01-31'),
+      (r: StoreReader) => r.workers(1),
+      (r: StoreReader) => r.nextTimer(),
+    ],
+    ...[(r: StoreReader) => r.schedules(), (r: StoreReader) => r.marks(), (r: StoreReader) => r.selections()],
   ]
   for (const read of reads) await read(reader)
   assert.ok(texts.size >= reads.length)

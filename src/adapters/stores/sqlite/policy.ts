@@ -1,11 +1,11 @@
 /** Table operations on grants, labels and the audit log. */
 
-import { GENESIS, type Link } from '../../../domain/audit.ts'
+import { type AuditLink, GENESIS_HASH } from '../../../domain/audit.ts'
 import type { Label } from '../../../domain/trust.ts'
 import { linkHash } from '../../../ports/audit.ts'
-import type { Apply } from './apply.ts'
+import type { ApplyOp } from './apply.ts'
 
-export const grant: Apply<'grant'> = (sql, { grant }) => {
+export const insertGrant: ApplyOp<'grant'> = (sql, { grant }) => {
   sql(
     `INSERT INTO grants (id, tool, agent_id, session_id, "to", args, granted_at, expires_at)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -23,11 +23,11 @@ export const grant: Apply<'grant'> = (sql, { grant }) => {
   return null
 }
 
-export const revoke: Apply<'revoke'> = (sql, { id }) => ({
+export const deleteGrant: ApplyOp<'revoke'> = (sql, { id }) => ({
   revoked: Number(sql('DELETE FROM grants WHERE id = ?').run(id).changes) > 0,
 })
 
-export const label: Apply<'label'> = (sql, { of, label }) => {
+export const writeLabel: ApplyOp<'label'> = (sql, { of, label }) => {
   if (label === null) sql('DELETE FROM labels WHERE "of" = ?').run(of)
   else
     sql(
@@ -39,11 +39,11 @@ export const label: Apply<'label'> = (sql, { of, label }) => {
 }
 
 /** `key`: the current key for hashes of new records; undefined: no key. */
-export const auditWith =
-  (key: () => string | undefined): Apply<'audit'> =>
+export const appendAuditWith =
+  (key: () => string | undefined): ApplyOp<'audit'> =>
   (sql, { entry }) => {
     const last = sql('SELECT hash FROM audit ORDER BY n DESC LIMIT 1').get()
-    const before = last ? String(last.hash) : GENESIS
+    const before = last ? String(last.hash) : GENESIS_HASH
     const body = JSON.stringify(entry)
     const hash = linkHash(before, body, key())
     const { lastInsertRowid } = sql('INSERT INTO audit (body, hash) VALUES (?, ?)').run(body, hash)
@@ -51,14 +51,14 @@ export const auditWith =
   }
 
 /** Contract: the stored audit row, unchecked. */
-export const linkIn = (row: Readonly<Record<string, unknown>>): Link => ({
+export const auditLinkFromRow = (row: Readonly<Record<string, unknown>>): AuditLink => ({
   n: Number(row.n),
   body: String(row.body),
   hash: String(row.hash),
 })
 
 /** An unreadable label counts as untrusted and private, because trust never rises by itself (I12). */
-export const labelIn = (row: Readonly<Record<string, unknown>>): Label => ({
+export const labelFromRow = (row: Readonly<Record<string, unknown>>): Label => ({
   trust: row.trust === 'trusted' ? 'trusted' : 'untrusted',
   private: row.private !== 0,
 })

@@ -2,21 +2,21 @@
 
 import type { DispatchStatus } from '../../../domain/dispatch.ts'
 import type { Observation } from '../../../domain/observation.ts'
-import { type Wait, wakes } from '../../../domain/wait.ts'
-import { type Apply, holding, sessionNumber } from './apply.ts'
-import { succeed, wake } from './dispatches.ts'
+import { type Wait, wakesWait } from '../../../domain/wait.ts'
+import { type ApplyOp, findSessionNumber, requireHeldDispatch } from './apply.ts'
+import { enqueueSuccessor, wakeDispatch } from './dispatches.ts'
 import { closeApprovals, withdrawApprovals } from './inbox.ts'
-import { Refused, type Sql } from './refused.ts'
-import { DISPATCH_COLUMNS, dispatchOf, type Row } from './rows.ts'
-import { readableRows } from './unreadable.ts'
+import { RefusedBatch, type Sql } from './refused.ts'
+import { DISPATCH_COLUMNS, dispatchFromRow, type SqlRow } from './rows.ts'
+import { readableCondition } from './unreadable.ts'
 
 /** Unreadable rows are skipped, so they do not block the queue. */
-const CLAIMABLE = `status = 'pending' AND paused = 0 AND ${readableRows('dispatches')}
+const CLAIMABLE = `status = 'pending' AND paused = 0 AND ${readableCondition('dispatches')}
   AND EXISTS (SELECT 1 FROM sessions s WHERE s.n = dispatches.session)`
 
-export const claim: Apply<'claim'> = (sql, op) => {
+export const claimDispatches: ApplyOp<'claim'> = (sql, op) => {
   const worker = sql('SELECT 1 FROM workers WHERE epoch = ? AND left_at IS NULL').get(op.epoch)
-  if (!worker) throw new Refused('store_fenced', `worker epoch ${op.epoch} has ended and cannot claim dispatches`)
+  if (!worker) throw new RefusedBatch('store_fenced', `worker epoch ${op.epoch} has ended and cannot claim dispatches`)
   const { only, except = [] } = op
   const order = 'ORDER BY priority DESC, n LIMIT ?'
   const claimable = `SELECT n, session FROM dispatches WHERE ${CLAIMABLE}`
@@ -34,29 +34,29 @@ export const claim: Apply<'claim'> = (sql, op) => {
        FROM (SELECT head FROM sessions WHERE n = ?) AS h
        WHERE n = ?`,
     ).run(op.epoch, op.now, Number(session), Number(n))
-    return dispatchOf(sql(`SELECT ${DISPATCH_COLUMNS} WHERE d.n = ?`).get(Number(n)) as Row)
+    return dispatchFromRow(sql(`SELECT ${DISPATCH_COLUMNS} WHERE d.n = ?`).get(Number(n)) as SqlRow)
   })
 }
 
 /** Only readable input: unreadable input would start one run after another, and none could process it. */
-const UNREAD = `session = ? AND read_at IS NULL AND ${readableRows('inbox')}`
+const UNREAD = `session = ? AND read_at IS NULL AND ${readableCondition('inbox')}`
 
-export const settle: Apply<'settle'> = (sql, op, held) => {
-  const { dispatch, session } = holding(held, op.op)
+export const settleDispatch: ApplyOp<'settle'> = (sql, op, held) => {
+  const { dispatch, session } = requireHeldDispatch(held, op.op)
   sql(
     'UPDATE dispatches SET status = ?, epoch = NULL, wait = NULL, due = NULL, cancel = NULL, ' +
       'paused = 0, result = ?, error = ?, failure_class = ?, updated_at = ? WHERE n = ?',
   ).run(op.status, op.result, op.error, op.failure_class, op.now, dispatch)
   const unread = op.status === 'done' && sql(`SELECT 1 FROM inbox WHERE ${UNREAD} LIMIT 1`).get(session)
-  const successor = unread ? succeed(sql, session, op.successor_id, op.now) : null
+  const successor = unread ? enqueueSuccessor(sql, session, op.successor_id, op.now) : null
   // After the check of the inbox, so that denials do not cause another run.
   if (op.status === 'cancelled') withdrawApprovals(sql, session, op.now)
   else closeApprovals(sql, session, `the run ended: ${op.failure_class ?? op.status}`, op.now)
   return { successor }
 }
 
-export const park: Apply<'park'> = (sql, op, held) => {
-  const { dispatch, session } = holding(held, op.op)
+export const parkDispatch: ApplyOp<'park'> = (sql, op, held) => {
+  const { dispatch, session } = requireHeldDispatch(held, op.op)
   if (isAlreadyAnswered(sql, session, op.wait)) return { parked: false }
   sql("UPDATE dispatches SET status = 'waiting', epoch = NULL, wait = ?, due = ?, updated_at = ? WHERE n = ?").run(
     JSON.stringify(op.wait),
@@ -65,17 +65,18 @@ export const park: Apply<'park'> = (sql, op, held) => {
     dispatch,
   )
   // A cancelled dispatch must not wait.
-  if (sql('SELECT 1 FROM dispatches WHERE n = ? AND cancel IS NOT NULL').get(dispatch)) wake(sql, dispatch, op.now)
+  if (sql('SELECT 1 FROM dispatches WHERE n = ? AND cancel IS NOT NULL').get(dispatch))
+    wakeDispatch(sql, dispatch, op.now)
   return { parked: true }
 }
 
-export const release: Apply<'release'> = (sql, op, held) => {
-  const { dispatch } = holding(held, op.op)
+export const releaseDispatch: ApplyOp<'release'> = (sql, op, held) => {
+  const { dispatch } = requireHeldDispatch(held, op.op)
   sql("UPDATE dispatches SET status = 'pending', epoch = NULL, updated_at = ? WHERE n = ?").run(op.now, dispatch)
   return null
 }
 
-export const cancel: Apply<'cancel'> = (sql, op) => {
+export const cancelDispatches: ApplyOp<'cancel'> = (sql, op) => {
   return findFamily(sql, op.dispatch_id).map(({ n, session, dispatch_id, status, attempts }) => {
     if (status === 'pending' && attempts === 0) {
       sql(
@@ -85,24 +86,24 @@ export const cancel: Apply<'cancel'> = (sql, op) => {
     } else {
       const newCancel = "iif(cancel = 'immediate', cancel, ?)"
       sql(`UPDATE dispatches SET cancel = ${newCancel}, paused = 0, updated_at = ? WHERE n = ?`).run(op.how, op.now, n)
-      if (status === 'waiting') wake(sql, n, op.now)
+      if (status === 'waiting') wakeDispatch(sql, n, op.now)
     }
     return { dispatch_id, status }
   })
 }
 
-export const pause: Apply<'pause'> = (sql, op) => {
+export const pauseDispatches: ApplyOp<'pause'> = (sql, op) => {
   return findFamily(sql, op.dispatch_id).map(({ n, dispatch_id, status }) => {
     sql('UPDATE dispatches SET paused = ?, updated_at = ? WHERE n = ?').run(op.paused ? 1 : 0, op.now, n)
     return { dispatch_id, status }
   })
 }
 
-export const retry: Apply<'retry'> = (sql, op) => {
+export const retryDispatch: ApplyOp<'retry'> = (sql, op) => {
   const found = sql('SELECT n, session, status FROM dispatches WHERE dispatch_id = ?').get(op.dispatch_id)
-  if (!found) throw new Refused('not_found', `unknown dispatch ${op.dispatch_id}`)
+  if (!found) throw new RefusedBatch('not_found', `unknown dispatch ${op.dispatch_id}`)
   if (found.status !== 'failed' && found.status !== 'dead')
-    throw new Refused(
+    throw new RefusedBatch(
       'conflict',
       `dispatch ${op.dispatch_id} is ${found.status}; only a failed or dead dispatch can be retried`,
     )
@@ -115,8 +116,8 @@ export const retry: Apply<'retry'> = (sql, op) => {
   return null
 }
 
-export const archive: Apply<'archive'> = (sql, op) => {
-  const session = sessionNumber(sql, op.session_id)
+export const archiveSession: ApplyOp<'archive'> = (sql, op) => {
+  const session = findSessionNumber(sql, op.session_id)
   checkNoneInFlight(sql, session, 'archived')
   sql('UPDATE sessions SET archived_at = ? WHERE n = ?').run(op.archived ? op.now : null, session)
   return null
@@ -127,7 +128,7 @@ function checkNoneInFlight(sql: Sql, session: number, what: string): void {
     "SELECT dispatch_id, status FROM dispatches WHERE session = ? AND status IN ('pending', 'running', 'waiting')",
   ).get(session)
   if (other)
-    throw new Refused(
+    throw new RefusedBatch(
       'conflict',
       `the session cannot be ${what} while its dispatch ${other.dispatch_id} is ${other.status}`,
     )
@@ -144,7 +145,7 @@ interface FamilyMember {
 /** The dispatch and its descendants, if in flight. */
 function findFamily(sql: Sql, dispatch_id: string): readonly FamilyMember[] {
   const found = sql('SELECT n FROM dispatches WHERE dispatch_id = ?').get(dispatch_id)
-  if (!found) throw new Refused('not_found', `unknown dispatch ${dispatch_id}`)
+  if (!found) throw new RefusedBatch('not_found', `unknown dispatch ${dispatch_id}`)
   const rows = sql(
     `WITH RECURSIVE member (n) AS (SELECT ? UNION SELECT d.n FROM dispatches d JOIN member m ON d.parent = m.n)
      SELECT d.n, d.session, d.dispatch_id, d.status, d.attempts FROM dispatches d JOIN member m ON m.n = d.n
@@ -163,5 +164,5 @@ function isAlreadyAnswered(sql: Sql, session: number, wait: Wait): boolean {
   if (wait.kind === 'unknown')
     return sql("SELECT 1 FROM unknowns WHERE id = ? AND status = 'resolved'").get(wait.unknown_id) !== undefined
   const unread = sql(`SELECT body FROM inbox WHERE ${UNREAD} ORDER BY n`).all(session)
-  return unread.some((row) => wakes(wait, JSON.parse(String(row.body)) as Observation))
+  return unread.some((row) => wakesWait(wait, JSON.parse(String(row.body)) as Observation))
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Op } from '../../../ports/store.ts'
-import { quietly } from './quiet.ts'
+import { cacheEmptyInboxes } from './quiet.ts'
 
 /** A store with empty inboxes that records its queries. */
 function createCounting(most?: number) {
@@ -10,7 +10,7 @@ function createCounting(most?: number) {
     sessions.push(id)
     return []
   }
-  return { sessions, ...quietly({ inbox, commit: async () => [] }, most) }
+  return { sessions, ...cacheEmptyInboxes({ inbox, commit: async () => [] }, most) }
 }
 
 const message: Op = { op: 'promote', now: 0 }
@@ -31,7 +31,7 @@ test('a message during the query is found by the next one', async () => {
     queries += 1
     return queries === 1 ? firstQuery.promise : []
   }
-  const store = quietly({ inbox, commit: async () => [] })
+  const store = cacheEmptyInboxes({ inbox, commit: async () => [] })
   const first = store.inbox('a')
   await store.commit([{ ops: [message] }])
   firstQuery.resolve([])

@@ -12,7 +12,7 @@ const WRITING_OPS: ReadonlySet<Op['op']> = new Set([
 
 type InboxStore = Pick<Store, 'inbox' | 'commit'>
 
-export function quietly({ inbox, commit }: InboxStore, most = MAX_CACHED): InboxStore {
+export function cacheEmptyInboxes({ inbox, commit }: InboxStore, most = MAX_CACHED): InboxStore {
   const emptyInboxes = new Set<string>()
   let writes = 0
   return {

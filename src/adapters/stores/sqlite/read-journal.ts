@@ -4,9 +4,9 @@
  */
 
 import type { JournalRecord } from '../../../domain/record.ts'
-import { whyNoEntry } from './record-shapes.ts'
-import type { Row } from './rows.ts'
-import { rowUnreadable } from './unreadable.ts'
+import { describeInvalidEntry } from './record-shapes.ts'
+import type { SqlRow } from './rows.ts'
+import { rowUnreadableError } from './unreadable.ts'
 
 /** From the last entry backwards to the one with record `from`. Entry numbers must decrease, so a loop ends. */
 const CHAIN = `WITH RECURSIVE entry (n, session, seq, prev, body) AS (
@@ -20,21 +20,21 @@ const BATCH_SIZE = 200
 
 /** Contract: rejects with `row_unreadable` if a record from `from` on is missing or unreadable. */
 export async function readJournal(
-  all: (text: string, ...values: (string | number)[]) => readonly Row[],
+  all: (text: string, ...values: (string | number)[]) => readonly SqlRow[],
   sessionId: string,
   from: number,
 ): Promise<readonly JournalRecord[]> {
   const [session] = all('SELECT n, head FROM sessions WHERE session_id = ?', sessionId)
   if (!session) return []
   const unreadable = (why: string): never => {
-    throw rowUnreadable({ table: 'sessions', key: sessionId, why: `its journal: ${why}` })
+    throw rowUnreadableError({ table: 'sessions', key: sessionId, why: `its journal: ${why}` })
   }
   const records: JournalRecord[] = []
   const entries = all(CHAIN, sessionId, from)
   let seq = from === 1 ? 1 : Math.min(from, Number(entries[0]?.seq ?? from))
   for (const [i, entry] of entries.entries()) {
     if (i % BATCH_SIZE === BATCH_SIZE - 1) await new Promise((resolve) => setImmediate(resolve))
-    const parsed = readEntry(entry, session.n, seq)
+    const parsed = parseEntry(entry, session.n, seq)
     if (typeof parsed === 'string') return unreadable(parsed)
     for (const record of parsed) if (record.seq >= from) records.push(record)
     seq += parsed.length
@@ -46,7 +46,7 @@ export async function readJournal(
 }
 
 /** The records of an entry, or the reason why they are unreadable. `seq`: the expected number of the first record. */
-export function readEntry(
+export function parseEntry(
   entry: Readonly<Record<string, unknown>>,
   session: unknown,
   seq: number,
@@ -59,5 +59,5 @@ export function readEntry(
   } catch {
     return `entry ${entry.n} is damaged JSON`
   }
-  return whyNoEntry(records, seq) ?? (records as readonly JournalRecord[])
+  return describeInvalidEntry(records, seq) ?? (records as readonly JournalRecord[])
 }

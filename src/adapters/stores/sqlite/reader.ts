@@ -9,38 +9,38 @@ import type { Json } from '../../../domain/json.ts'
 import type { Observation } from '../../../domain/observation.ts'
 import type { UnreadableRow } from '../../../domain/unreadable.ts'
 import { iso } from '../../../ports/clock.ts'
-import type { Counts, Store } from '../../../ports/store.ts'
+import type { DispatchCounts, Store } from '../../../ports/store.ts'
 import type { TableName } from './columns.ts'
-import { storeFailed } from './connection.ts'
-import { cycleOf } from './cycles.ts'
-import { LATEST } from './documents.ts'
-import { matchOf, RECALL } from './facts.ts'
-import { DELIVERIES, DUE, deliveriesOf, postedOf } from './outbox.ts'
-import { labelIn, linkIn } from './policy.ts'
+import { storeFailedError } from './connection.ts'
+import { cycleFromRow } from './cycles.ts'
+import { LATEST_VERSION } from './documents.ts'
+import { buildMatchQuery, RECALL_QUERY } from './facts.ts'
+import { DELIVERIES, DUE_MESSAGES, deliveriesFromRow, postedFromRow } from './outbox.ts'
+import { auditLinkFromRow, labelFromRow } from './policy.ts'
 import { readJournal } from './read-journal.ts'
-import { PRUNABLE } from './retention.ts'
+import { PRUNABLE_SESSIONS } from './retention.ts'
 import {
   APPROVAL_COLUMNS,
-  approvalOf,
+  approvalFromRow,
   DISPATCH_COLUMNS,
-  dispatchOf,
-  documentOf,
-  factOf,
-  grantOf,
-  markOf,
-  type Row,
+  dispatchFromRow,
+  documentFromRow,
+  factFromRow,
+  grantFromRow,
+  markFromRow,
   SESSION_COLUMNS,
-  scheduleOf,
-  sessionOf,
+  type SqlRow,
+  scheduleFromRow,
+  sessionFromRow,
   UNKNOWN_COLUMNS,
-  unknownOf,
+  unknownFromRow,
   VERSION_COLUMNS,
-  versionOf,
+  versionFromRow,
 } from './rows.ts'
-import { SPEND, spendOf } from './spend.ts'
-import { addReadable, isOutOfRange, readableRows, refuseUnreadable, withNumbers } from './unreadable.ts'
+import { SPEND_QUERY, spendFromRow } from './spend.ts'
+import { addReadableFunctions, convertBigInts, ensureReadable, isOutOfRange, readableCondition } from './unreadable.ts'
 
-export type Reader = Omit<Store, 'commit' | 'commits' | 'verify' | 'unreadable' | 'skipped' | 'backup' | 'close'>
+export type StoreReader = Omit<Store, 'commit' | 'commits' | 'verify' | 'unreadable' | 'skipped' | 'backup' | 'close'>
 
 interface Condition {
   readonly text: string
@@ -59,43 +59,46 @@ function joinConditions(a: Condition, b: Condition, always: string): Condition {
 }
 
 /** `onSkipped`: called for each unreadable row that a list leaves out, each time. */
-export function createReader(db: DatabaseSync, onSkipped?: (row: UnreadableRow) => void): Reader {
-  addReadable(db, onSkipped)
+export function createStoreReader(db: DatabaseSync, onSkipped?: (row: UnreadableRow) => void): StoreReader {
+  addReadableFunctions(db, onSkipped)
   const statements = new Map<string, StatementSync>()
-  const all = (text: string, ...values: (string | number | null)[]): Row[] => {
+  const all = (text: string, ...values: (string | number | null)[]): SqlRow[] => {
     try {
       const statement = statements.get(text) ?? db.prepare(text)
       statements.set(text, statement)
-      return statement.all(...values) as Row[]
+      return statement.all(...values) as SqlRow[]
     } catch (cause) {
       if (isOutOfRange(cause)) return allWithBigInts(db, text, values)
-      throw storeFailed('the store cannot be read', cause)
+      throw storeFailedError('the store cannot be read', cause)
     }
   }
   /** Contract: throws `row_unreadable` for an unreadable row. */
-  const readOne = (table: TableName, text: string, ...values: (string | number)[]): Row | undefined => {
+  const readOne = (table: TableName, text: string, ...values: (string | number)[]): SqlRow | undefined => {
     const [row] = all(text, ...values)
-    return row && refuseUnreadable(table, row)
+    return row && ensureReadable(table, row)
   }
 
   return {
     async dispatch(id) {
       const row = readOne('dispatches', `SELECT ${DISPATCH_COLUMNS} WHERE d.dispatch_id = ?`, id)
-      return row && dispatchOf(row)
+      return row && dispatchFromRow(row)
     },
     async dispatches({ status, agent_id, limit }) {
       const condition = `(?1 IS NULL OR d.status = ?1) AND (?2 IS NULL OR d.agent_id = ?2)
-        AND ${readableRows('dispatches', 'd')}`
+        AND ${readableCondition('dispatches', 'd')}`
       return all(
         `SELECT ${DISPATCH_COLUMNS} WHERE ${condition} ORDER BY d.n DESC LIMIT ?3`,
         status ?? null,
         agent_id ?? null,
         limit,
-      ).map(dispatchOf)
+      ).map(dispatchFromRow)
     },
     async counts() {
       const counted = new Map(
-        all(`SELECT status, n FROM tally WHERE ${readableRows('tally')}`).map(({ status, n }) => [status, Number(n)]),
+        all(`SELECT status, n FROM tally WHERE ${readableCondition('tally')}`).map(({ status, n }) => [
+          status,
+          Number(n),
+        ]),
       )
       const isComplete = counted.size === Number(all('SELECT count(*) AS n FROM tally')[0]?.n)
       // Work is claimed only if this count says so; a wrong count must not stop the queue.
@@ -106,24 +109,24 @@ export function createReader(db: DatabaseSync, onSkipped?: (row: UnreadableRow) 
         isWrong(status)
           ? Number(all('SELECT count(*) AS n FROM dispatches WHERE status = ?', status)[0]?.n)
           : (counted.get(status) ?? 0)
-      return Object.fromEntries(DISPATCH_STATUSES.map((status) => [status, countOf(status)])) as Counts
+      return Object.fromEntries(DISPATCH_STATUSES.map((status) => [status, countOf(status)])) as DispatchCounts
     },
     async recent(kernelId, agentId, limit) {
       return all(
-        `SELECT ${DISPATCH_COLUMNS} WHERE d.kernel_id = ? AND d.agent_id = ? AND ${readableRows('dispatches', 'd')}
+        `SELECT ${DISPATCH_COLUMNS} WHERE d.kernel_id = ? AND d.agent_id = ? AND ${readableCondition('dispatches', 'd')}
          ORDER BY d.n DESC LIMIT ?`,
         kernelId,
         agentId,
         limit,
-      ).map(dispatchOf)
+      ).map(dispatchFromRow)
     },
     async dispatchesOf(cycleId) {
-      const condition = `d.cycle_id = ? AND ${readableRows('dispatches', 'd')}`
-      return all(`SELECT ${DISPATCH_COLUMNS} WHERE ${condition} ORDER BY d.n`, cycleId).map(dispatchOf)
+      const condition = `d.cycle_id = ? AND ${readableCondition('dispatches', 'd')}`
+      return all(`SELECT ${DISPATCH_COLUMNS} WHERE ${condition} ORDER BY d.n`, cycleId).map(dispatchFromRow)
     },
     async cycles(kernelId, { limit }) {
-      const condition = `kernel_id = ? AND ${readableRows('cycles')}`
-      return all(`SELECT * FROM cycles WHERE ${condition} ORDER BY n DESC LIMIT ?`, kernelId, limit).map(cycleOf)
+      const condition = `kernel_id = ? AND ${readableCondition('cycles')}`
+      return all(`SELECT * FROM cycles WHERE ${condition} ORDER BY n DESC LIMIT ?`, kernelId, limit).map(cycleFromRow)
     },
     async setting(name) {
       const row = readOne('settings', 'SELECT * FROM settings WHERE name = ?', name)
@@ -131,21 +134,21 @@ export function createReader(db: DatabaseSync, onSkipped?: (row: UnreadableRow) 
     },
     async session(id) {
       const row = readOne('sessions', `SELECT ${SESSION_COLUMNS} WHERE s.session_id = ?`, id)
-      return row && sessionOf(row)
+      return row && sessionFromRow(row)
     },
     async prunable(before) {
-      return all(PRUNABLE, before, 1).length > 0
+      return all(PRUNABLE_SESSIONS, before, 1).length > 0
     },
     async sessions({ limit, archived = false }) {
-      const condition = `${archived ? '' : 's.archived_at IS NULL AND '}${readableRows('sessions', 's')}`
-      return all(`SELECT ${SESSION_COLUMNS} WHERE ${condition} ORDER BY s.n DESC LIMIT ?`, limit).map(sessionOf)
+      const condition = `${archived ? '' : 's.archived_at IS NULL AND '}${readableCondition('sessions', 's')}`
+      return all(`SELECT ${SESSION_COLUMNS} WHERE ${condition} ORDER BY s.n DESC LIMIT ?`, limit).map(sessionFromRow)
     },
     async journal(sessionId, from = 1) {
       return readJournal(all, sessionId, from)
     },
     async inbox(sessionId) {
       const unread = `session = (SELECT n FROM sessions WHERE session_id = ?) AND read_at IS NULL
-        AND ${readableRows('inbox')}`
+        AND ${readableCondition('inbox')}`
       const rows = all(`SELECT body FROM inbox WHERE ${unread} ORDER BY n`, sessionId)
       return rows.map(({ body }) => JSON.parse(String(body)) as Observation)
     },
@@ -153,123 +156,123 @@ export function createReader(db: DatabaseSync, onSkipped?: (row: UnreadableRow) 
       const where = joinConditions(
         equals('s.session_id', session_id),
         equals('u.status', status),
-        readableRows('unknowns', 'u'),
+        readableCondition('unknowns', 'u'),
       )
-      return all(`SELECT ${UNKNOWN_COLUMNS} ${where.text} ORDER BY u.n`, ...where.values).map(unknownOf)
+      return all(`SELECT ${UNKNOWN_COLUMNS} ${where.text} ORDER BY u.n`, ...where.values).map(unknownFromRow)
     },
     async selections() {
-      const rows = all(`SELECT scope, model FROM selections WHERE ${readableRows('selections')} ORDER BY scope`)
+      const rows = all(`SELECT scope, model FROM selections WHERE ${readableCondition('selections')} ORDER BY scope`)
       return rows.map(({ scope, model }) => ({ scope: String(scope), model: String(model) }))
     },
     async spend(from, to) {
-      return all(SPEND, from, to).map(spendOf)
+      return all(SPEND_QUERY, from, to).map(spendFromRow)
     },
     async schedules() {
-      return all(`SELECT * FROM schedules WHERE ${readableRows('schedules')} ORDER BY n`).map(scheduleOf)
+      return all(`SELECT * FROM schedules WHERE ${readableCondition('schedules')} ORDER BY n`).map(scheduleFromRow)
     },
     async marks() {
-      return all(`SELECT * FROM marks WHERE ${readableRows('marks')} ORDER BY schedule_id`).map(markOf)
+      return all(`SELECT * FROM marks WHERE ${readableCondition('marks')} ORDER BY schedule_id`).map(markFromRow)
     },
     async approval(id) {
       const row = readOne('approvals', `SELECT ${APPROVAL_COLUMNS} WHERE a.id = ?`, id)
-      return row && approvalOf(row)
+      return row && approvalFromRow(row)
     },
     async approvals({ session_id, status, limit }) {
       const where = joinConditions(
         equals('s.session_id', session_id),
         equals('a.status', status),
-        readableRows('approvals', 'a'),
+        readableCondition('approvals', 'a'),
       )
       return all(
         `SELECT ${APPROVAL_COLUMNS} ${where.text} ORDER BY a.status = 'open' DESC, a.n DESC LIMIT ?`,
         ...where.values,
         limit,
-      ).map(approvalOf)
+      ).map(approvalFromRow)
     },
     async grants({ tool, now }) {
       return all(
         `SELECT * FROM grants WHERE (?1 IS NULL OR tool = ?1) AND (expires_at IS NULL OR expires_at > ?2)
-         AND ${readableRows('grants')} ORDER BY n`,
+         AND ${readableCondition('grants')} ORDER BY n`,
         tool ?? null,
         now,
-      ).map(grantOf)
+      ).map(grantFromRow)
     },
     async label(of) {
-      return all('SELECT * FROM labels WHERE "of" = ?', of).map(labelIn)[0]
+      return all('SELECT * FROM labels WHERE "of" = ?', of).map(labelFromRow)[0]
     },
     async labels(prefix) {
       return all('SELECT * FROM labels WHERE substr("of", 1, ?) = ? ORDER BY "of"', prefix.length, prefix).map(
-        (row) => ({ of: String(row.of), label: labelIn(row) }),
+        (row) => ({ of: String(row.of), label: labelFromRow(row) }),
       )
     },
     async audit(from, { limit }) {
       const [last] = all("SELECT seq FROM sqlite_sequence WHERE name = 'audit'")
-      const links = all('SELECT * FROM audit WHERE n >= ? ORDER BY n LIMIT ?', from, limit).map(linkIn)
+      const links = all('SELECT * FROM audit WHERE n >= ? ORDER BY n LIMIT ?', from, limit).map(auditLinkFromRow)
       return { links, last: Number(last?.seq ?? 0) }
     },
     async facts({ agent_id, over = false, now, limit }) {
       const known = "f.status = 'known' AND (f.expires_at IS NULL OR f.expires_at > ?2)"
       return all(
         `SELECT f.* FROM facts f WHERE (?1 IS NULL OR f.agent_id = ?1) AND (?3 OR ${known})
-          AND ${readableRows('facts', 'f')}
+          AND ${readableCondition('facts', 'f')}
          ORDER BY f.n DESC LIMIT ?4`,
         agent_id ?? null,
         now,
         over ? 1 : 0,
         limit,
-      ).map(factOf)
+      ).map(factFromRow)
     },
     async recallFacts({ agent_id, text, now, limit }) {
-      const match = matchOf({ text })
-      return match === undefined ? [] : all(RECALL, match, agent_id ?? null, now, limit).map(factOf)
+      const match = buildMatchQuery({ text })
+      return match === undefined ? [] : all(RECALL_QUERY, match, agent_id ?? null, now, limit).map(factFromRow)
     },
     async document(kernelId, name) {
-      const row = readOne('documents', LATEST, kernelId, name)
-      return row && documentOf(row)
+      const row = readOne('documents', LATEST_VERSION, kernelId, name)
+      return row && documentFromRow(row)
     },
     async documentVersion(kernelId, name, version) {
       const condition = 'kernel_id = ? AND name = ? AND version = ?'
       const select = `SELECT ${VERSION_COLUMNS}, text FROM documents WHERE ${condition}`
       const row = readOne('documents', select, kernelId, name, version)
-      return row && documentOf(row)
+      return row && documentFromRow(row)
     },
     async documentVersions({ kernel_id, name, limit }) {
       return all(
-        `SELECT ${VERSION_COLUMNS} FROM documents WHERE kernel_id = ? AND name = ? AND ${readableRows('documents')}
+        `SELECT ${VERSION_COLUMNS} FROM documents WHERE kernel_id = ? AND name = ? AND ${readableCondition('documents')}
          ORDER BY version DESC LIMIT ?`,
         kernel_id,
         name,
         limit,
-      ).map(versionOf)
+      ).map(versionFromRow)
     },
     async projection(kernelId, name) {
       const [row] = all('SELECT text FROM projections WHERE kernel_id = ? AND name = ?', kernelId, name)
       return row && String(row.text)
     },
     async outbox({ channel, status, limit }) {
-      const condition = `(?1 IS NULL OR channel = ?1) AND (?2 IS NULL OR status = ?2) AND ${readableRows('outbox')}`
+      const condition = `(?1 IS NULL OR channel = ?1) AND (?2 IS NULL OR status = ?2) AND ${readableCondition('outbox')}`
       return all(
         `SELECT * FROM outbox WHERE ${condition} ORDER BY n DESC LIMIT ?3`,
         channel ?? null,
         status ?? null,
         limit,
-      ).map(postedOf)
+      ).map(postedFromRow)
     },
     async dueMessages(now) {
-      return all(DUE, now).map(postedOf)
+      return all(DUE_MESSAGES, now).map(postedFromRow)
     },
-    async nextMessage(after) {
-      const condition = `status = 'pending' AND due > ? AND ${readableRows('outbox')}`
+    async nextMessageDue(after) {
+      const condition = `status = 'pending' AND due > ? AND ${readableCondition('outbox')}`
       const [first] = all(`SELECT due FROM outbox WHERE ${condition} ORDER BY due LIMIT 1`, after)
       return first && Number(first.due)
     },
     async deliveries() {
-      return all(DELIVERIES).map(deliveriesOf)
+      return all(DELIVERIES).map(deliveriesFromRow)
     },
     async workers(now) {
       return all(
         `SELECT epoch, name, lease_until FROM workers WHERE left_at IS NULL AND lease_until > ?
-          AND ${readableRows('workers')}
+          AND ${readableCondition('workers')}
          ORDER BY epoch`,
         now,
       ).map((row) => ({
@@ -280,8 +283,8 @@ export function createReader(db: DatabaseSync, onSkipped?: (row: UnreadableRow) 
     },
     async nextTimer() {
       // ORDER BY with LIMIT uses the index; min() would read every row.
-      const waiting = `status = 'waiting' AND due IS NOT NULL AND ${readableRows('dispatches')}`
-      const openApprovals = `status = 'open' AND ${readableRows('approvals')}`
+      const waiting = `status = 'waiting' AND due IS NOT NULL AND ${readableCondition('dispatches')}`
+      const openApprovals = `status = 'open' AND ${readableCondition('approvals')}`
       const earliest = [
         ...all(`SELECT due FROM dispatches WHERE ${waiting} ORDER BY due LIMIT 1`),
         ...all(`SELECT expires_at AS due FROM approvals WHERE ${openApprovals} ORDER BY expires_at LIMIT 1`),
@@ -298,8 +301,8 @@ export function createReader(db: DatabaseSync, onSkipped?: (row: UnreadableRow) 
 }
 
 /** Slower; for rows with integers beyond the safe range. */
-function allWithBigInts(db: DatabaseSync, text: string, values: readonly (string | number | null)[]): Row[] {
+function allWithBigInts(db: DatabaseSync, text: string, values: readonly (string | number | null)[]): SqlRow[] {
   const statement = db.prepare(text)
   statement.setReadBigInts(true)
-  return (statement.all(...values) as Row[]).map(withNumbers)
+  return (statement.all(...values) as SqlRow[]).map(convertBigInts)
 }

@@ -12,124 +12,168 @@ import { STOP_REASONS } from '../../../domain/stop.ts'
 import { TRUSTS } from '../../../domain/trust.ts'
 import type { Wait } from '../../../domain/wait.ts'
 import {
-  anything,
-  count,
-  fields,
-  instant,
   listOf,
-  number,
   oneOf,
   orAbsent,
   orNull,
-  type Shape,
-  text,
-  time,
-  truth,
-  union,
-  valuesOf,
+  type StoredShape,
+  storedAny,
+  storedBoolean,
+  storedCount,
+  storedInstant,
+  storedNumber,
+  storedObject,
+  storedRecordOf,
+  storedText,
+  storedTime,
+  storedUnion,
 } from './shape.ts'
 
-export const label = fields({ trust: oneOf(TRUSTS), private: truth })
-export const effect = fields({ recovery: oneOf(RECOVERIES), reach: oneOf(REACHES), host: orAbsent(text) })
+export const labelShape = storedObject({ trust: oneOf(TRUSTS), private: storedBoolean })
+export const effectShape = storedObject({
+  recovery: oneOf(RECOVERIES),
+  reach: oneOf(REACHES),
+  host: orAbsent(storedText),
+})
 
 /** `when`: the shape of its timestamps. */
-export const observation = (when: Shape): Shape => {
-  const common = { id: text, ts: when, label: orAbsent(label) }
-  return union('type', {
-    user_message: fields({ ...common, text }),
-    system_event: fields({ ...common, name: text }),
-  } satisfies Record<Observation['type'], Shape>)
+export const observationShape = (when: StoredShape): StoredShape => {
+  const common = { id: storedText, ts: when, label: orAbsent(labelShape) }
+  return storedUnion('type', {
+    user_message: storedObject({ ...common, text: storedText }),
+    system_event: storedObject({ ...common, name: storedText }),
+  } satisfies Record<Observation['type'], StoredShape>)
 }
 
-export const wait = (when: Shape): Shape =>
-  union('kind', {
-    start: fields({ until: when, reason: text }),
-    retry: fields({ until: when, reason: text }),
-    observation: fields({ match: text, until: when, reason: text }),
-    unknown: fields({ unknown_id: text, until: oneOf([null]), reason: text }),
-  } satisfies Record<Wait['kind'], Shape>)
+export const waitShape = (when: StoredShape): StoredShape =>
+  storedUnion('kind', {
+    start: storedObject({ until: when, reason: storedText }),
+    retry: storedObject({ until: when, reason: storedText }),
+    observation: storedObject({ match: storedText, until: when, reason: storedText }),
+    unknown: storedObject({ unknown_id: storedText, until: oneOf([null]), reason: storedText }),
+  } satisfies Record<Wait['kind'], StoredShape>)
 
-const usage = fields({ input_tokens: number, output_tokens: number, cached_tokens: number })
-const call = fields({ id: text, tool: text })
+const usage = storedObject({ input_tokens: storedNumber, output_tokens: storedNumber, cached_tokens: storedNumber })
+const call = storedObject({ id: storedText, tool: storedText })
 const calls = listOf(call)
 
-const decision: Shape = union('kind', {
-  act: fields({ calls }),
-  final: fields({ answer: text, via: orAbsent(call) }),
-  wait: fields({ match: text, reason: text, until: orAbsent(time), via: orAbsent(call) }),
-  branch: fields({ candidates: listOf((value) => decision(value)) }),
-  invalid: fields({ feedback: text, calls }),
-} satisfies Record<Decision['kind'], Shape>)
+const decision: StoredShape = storedUnion('kind', {
+  act: storedObject({ calls }),
+  final: storedObject({ answer: storedText, via: orAbsent(call) }),
+  wait: storedObject({ match: storedText, reason: storedText, until: orAbsent(storedTime), via: orAbsent(call) }),
+  branch: storedObject({ candidates: listOf((value) => decision(value)) }),
+  invalid: storedObject({ feedback: storedText, calls }),
+} satisfies Record<Decision['kind'], StoredShape>)
 
-const next = union('kind', {
-  continue: fields({ feedback: orAbsent(text) }),
-  park: fields({ wait: wait(time) }),
-  end: fields({ stop_reason: oneOf(STOP_REASONS), answer: orAbsent(text), error: orAbsent(text) }),
-} satisfies Record<Next['kind'], Shape>)
+const next = storedUnion('kind', {
+  continue: storedObject({ feedback: orAbsent(storedText) }),
+  park: storedObject({ wait: waitShape(storedTime) }),
+  end: storedObject({ stop_reason: oneOf(STOP_REASONS), answer: orAbsent(storedText), error: orAbsent(storedText) }),
+} satisfies Record<Next['kind'], StoredShape>)
 
-const answer = fields({
-  text,
-  calls: listOf(fields({ id: text, tool: text, args: text })),
+const answer = storedObject({
+  text: storedText,
+  calls: listOf(storedObject({ id: storedText, tool: storedText, args: storedText })),
   finish: oneOf(['stop', 'calls', 'length']),
   usage,
 })
 
-const setup = fields({
-  model: orNull(text),
-  parser: text,
-  memory: text,
-  critics: listOf(text),
-  tools: listOf(text),
-  state_version: number,
+const setup = storedObject({
+  model: orNull(storedText),
+  parser: storedText,
+  memory: storedText,
+  critics: listOf(storedText),
+  tools: listOf(storedText),
+  state_version: storedNumber,
   // As configured; the preflight check reports invalid budgets.
-  budget: valuesOf(anything),
+  budget: storedRecordOf(storedAny),
 })
 
-const composition = fields({ sections: valuesOf(number), bytes: number, cached: number, prefix: text })
-const patch = fields({})
+const composition = storedObject({
+  sections: storedRecordOf(storedNumber),
+  bytes: storedNumber,
+  cached: storedNumber,
+  prefix: storedText,
+})
+const patch = storedObject({})
 
-const SHAPES: Readonly<Record<JournalRecord['kind'], Shape>> = {
-  run_started: fields({ run_id: text, agent_id: text, behaviour: text, task: text, setup }),
-  input_bound: fields({ turn: count, input: listOf(observation(time)), feedback: orAbsent(text) }),
-  cut: fields({ turn: count, cut: fields({ from: number, summary: text, recalled: listOf(text) }) }),
-  model_requested: fields({
-    ...{ turn: count, model: text, from: number, upto: number, compiler: number, digest: text },
-    ...{ prepared: orAbsent(text), composition: orAbsent(composition), reserved: orAbsent(number) },
+const SHAPES: Readonly<Record<JournalRecord['kind'], StoredShape>> = {
+  run_started: storedObject({
+    run_id: storedText,
+    agent_id: storedText,
+    behaviour: storedText,
+    task: storedText,
+    setup,
   }),
-  failed: fields({
-    ...{ turn: count, phase: oneOf(FAILING_PHASES), code: text, message: text },
-    ruling: union('kind', { retry: fields({ until: orNull(time) }), feedback: anything, stop: anything }),
+  input_bound: storedObject({
+    turn: storedCount,
+    input: listOf(observationShape(storedTime)),
+    feedback: orAbsent(storedText),
   }),
-  model_answered: fields({ turn: count, answer, usd: orAbsent(number) }),
-  decided: fields({ turn: count, decision }),
-  branched: fields({ turn: count, scores: listOf(orNull(number)), chosen: orNull(number) }),
-  call_intended: fields({ turn: count, index: count, attempt: count, call, effect }),
-  call_settled: fields({
-    ...{ turn: count, index: count, call_id: text, label: orAbsent(label) },
-    result: fields({ status: oneOf(CALL_STATUSES), content: text }),
+  cut: storedObject({
+    turn: storedCount,
+    cut: storedObject({ from: storedNumber, summary: storedText, recalled: listOf(storedText) }),
   }),
-  intent_fixed: fields({
-    ...{ turn: count, words: number, usage, usd: orAbsent(number) },
-    needs: listOf(fields({ tool: text, to: orAbsent(listOf(text)) })),
+  model_requested: storedObject({
+    ...{
+      turn: storedCount,
+      model: storedText,
+      from: storedNumber,
+      upto: storedNumber,
+      compiler: storedNumber,
+      digest: storedText,
+    },
+    ...{ prepared: orAbsent(storedText), composition: orAbsent(composition), reserved: orAbsent(storedNumber) },
   }),
-  step_committed: fields({
-    ...{ turn: count, next, ms: number, patch: orAbsent(patch) },
-    verdicts: orAbsent(listOf(fields({ critic: text, verdict: fields({ kind: text }) }))),
+  failed: storedObject({
+    ...{ turn: storedCount, phase: oneOf(FAILING_PHASES), code: storedText, message: storedText },
+    ruling: storedUnion('kind', {
+      retry: storedObject({ until: orNull(storedTime) }),
+      feedback: storedAny,
+      stop: storedAny,
+    }),
   }),
-  migrated: fields({ version: number, patch: orAbsent(patch) }),
-  refitted: fields({ setup }),
-  diagnosed: fields({ turn: number, about: text, message: text }),
-  run_ended: fields({ run_id: text, stop_reason: oneOf(STOP_REASONS), answer: orAbsent(text), error: orAbsent(text) }),
+  model_answered: storedObject({ turn: storedCount, answer, usd: orAbsent(storedNumber) }),
+  decided: storedObject({ turn: storedCount, decision }),
+  branched: storedObject({ turn: storedCount, scores: listOf(orNull(storedNumber)), chosen: orNull(storedNumber) }),
+  call_intended: storedObject({
+    turn: storedCount,
+    index: storedCount,
+    attempt: storedCount,
+    call,
+    effect: effectShape,
+  }),
+  call_settled: storedObject({
+    ...{ turn: storedCount, index: storedCount, call_id: storedText, label: orAbsent(labelShape) },
+    result: storedObject({ status: oneOf(CALL_STATUSES), content: storedText }),
+  }),
+  intent_fixed: storedObject({
+    ...{ turn: storedCount, words: storedNumber, usage, usd: orAbsent(storedNumber) },
+    needs: listOf(storedObject({ tool: storedText, to: orAbsent(listOf(storedText)) })),
+  }),
+  step_committed: storedObject({
+    ...{ turn: storedCount, next, ms: storedNumber, patch: orAbsent(patch) },
+    verdicts: orAbsent(listOf(storedObject({ critic: storedText, verdict: storedObject({ kind: storedText }) }))),
+  }),
+  migrated: storedObject({ version: storedNumber, patch: orAbsent(patch) }),
+  refitted: storedObject({ setup }),
+  diagnosed: storedObject({ turn: storedNumber, about: storedText, message: storedText }),
+  run_ended: storedObject({
+    run_id: storedText,
+    stop_reason: oneOf(STOP_REASONS),
+    answer: orAbsent(storedText),
+    error: orAbsent(storedText),
+  }),
 }
 
-const numberedShape = fields({ seq: count, ts: instant })
-export const record = union('kind', SHAPES)
+const numberedShape = storedObject({ seq: storedCount, ts: storedInstant })
+export const journalRecordShape = storedUnion('kind', SHAPES)
 
 /** Contract: why the records of a journal entry are invalid; undefined if valid. `seq`: expected first number. */
-export function whyNoEntry(records: unknown, seq: number): string | undefined {
+export function describeInvalidEntry(records: unknown, seq: number): string | undefined {
   if (!Array.isArray(records) || records.length === 0) return 'expected a list of records'
   for (let i = 0; i < records.length; i += 1) {
-    const problem = numberedShape(records[i]) ?? record(records[i])
+    const problem = numberedShape(records[i]) ?? journalRecordShape(records[i])
     if (problem !== undefined) return `record ${seq + i}: ${problem}`
     if (records[i].seq !== seq + i) return `record ${seq + i}: its number is ${records[i].seq}`
   }

@@ -1,12 +1,12 @@
 /** The error with which an op refuses its batch, and the type of prepared statements. */
 
 import type { StatementSync } from 'node:sqlite'
-import type { Refusal } from '../../../ports/store.ts'
+import type { RefusalCode } from '../../../ports/store.ts'
 
 /** Rolls back the batch and becomes its outcome. Any other error is a failure of the store. */
-export class Refused extends Error {
-  readonly code: Refusal
-  constructor(code: Refusal, message: string) {
+export class RefusedBatch extends Error {
+  readonly code: RefusalCode
+  constructor(code: RefusalCode, message: string) {
     super(message)
     this.code = code
   }

@@ -1,37 +1,37 @@
 /** Deletes old data: finished sessions with all their rows, ended cycles, sent messages. */
 
-import { observationIdOf } from '../../../domain/approval.ts'
-import type { Apply } from './apply.ts'
+import { approvalObservationId } from '../../../domain/approval.ts'
+import type { ApplyOp } from './apply.ts'
 import type { Sql } from './refused.ts'
-import { readableRows } from './unreadable.ts'
+import { readableCondition } from './unreadable.ts'
 
 /**
  * Sessions without activity since ?1 and without open work. An unread notice that an approval expired or was denied
  * does not count as open. Sessions with unreadable rows are kept.
  */
-export const PRUNABLE = `SELECT s.n, s.last FROM sessions s WHERE s.created_at < ?1 AND ${readableRows('sessions', 's')}
+export const PRUNABLE_SESSIONS = `SELECT s.n, s.last FROM sessions s WHERE s.created_at < ?1 AND ${readableCondition('sessions', 's')}
   AND NOT EXISTS (SELECT 1 FROM dispatches d WHERE d.session = s.n
-    AND (d.updated_at >= ?1 OR d.status IN ('pending', 'running', 'waiting') OR NOT ${readableRows('dispatches', 'd')}))
+    AND (d.updated_at >= ?1 OR d.status IN ('pending', 'running', 'waiting') OR NOT ${readableCondition('dispatches', 'd')}))
   AND NOT EXISTS (SELECT 1 FROM inbox i WHERE i.session = s.n AND i.read_at IS NULL AND NOT EXISTS (
     SELECT 1 FROM approvals a WHERE a.session = s.n AND a.status IN ('expired', 'denied') AND a.answered_at < ?1
-    AND i.id = '${observationIdOf('')}' || a.id))
+    AND i.id = '${approvalObservationId('')}' || a.id))
   AND NOT EXISTS (SELECT 1 FROM approvals a WHERE a.session = s.n AND a.status NOT IN ('allowed', 'denied', 'expired'))
   AND NOT EXISTS (SELECT 1 FROM unknowns u WHERE u.session = s.n AND u.status NOT IN ('told_model', 'resolved'))
   ORDER BY s.created_at LIMIT ?2`
 
-export const prune: Apply<'prune'> = (sql, { before, limit }) => {
-  const runs = sql(PRUNABLE)
+export const pruneOldRows: ApplyOp<'prune'> = (sql, { before, limit }) => {
+  const runs = sql(PRUNABLE_SESSIONS)
     .all(before, limit)
     .flatMap(({ n, last }) => deleteSession(sql, Number(n), last === null ? null : Number(last)))
   // Checks only the oldest rows, so that a call without work does not scan the table.
   sql(
     `DELETE FROM cycles WHERE n IN (SELECT n FROM (SELECT * FROM cycles ORDER BY n LIMIT ?2) AS c
-       WHERE ended_at < ?1 AND ${readableRows('cycles', 'c')})`,
+       WHERE ended_at < ?1 AND ${readableCondition('cycles', 'c')})`,
   ).run(before, 10 * limit)
   sql(
     `DELETE FROM outbox WHERE n IN
        (SELECT n FROM (SELECT * FROM outbox ORDER BY n LIMIT ?2) AS o
-        WHERE status <> 'pending' AND created_at < ?1 AND ${readableRows('outbox', 'o')})`,
+        WHERE status <> 'pending' AND created_at < ?1 AND ${readableCondition('outbox', 'o')})`,
   ).run(before, 10 * limit)
   return { runs }
 }

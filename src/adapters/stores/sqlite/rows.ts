@@ -6,15 +6,15 @@ import type { Document, DocumentVersion } from '../../../domain/document.ts'
 import type { Fact } from '../../../domain/fact.ts'
 import type { Grant } from '../../../domain/grant.ts'
 import { MAX_INSTANT_MS } from '../../../domain/limits.ts'
-import type { Mark, ScheduleEntry } from '../../../domain/schedule.ts'
+import type { ScheduleEntry, ScheduleMark } from '../../../domain/schedule.ts'
 import { type Session, sessionStatus } from '../../../domain/session.ts'
-import type { Unknown } from '../../../domain/unknown.ts'
+import type { UnknownOutcome } from '../../../domain/unknown.ts'
 import { iso } from '../../../ports/clock.ts'
 
-export type Row = Record<string, string | number | bigint | null | Uint8Array>
+export type SqlRow = Record<string, string | number | bigint | null | Uint8Array>
 
-const asText = (value: Row[string] | undefined): string => String(value)
-const asTextOrNull = (value: Row[string] | undefined): string | null => (value == null ? null : String(value))
+const asText = (value: SqlRow[string] | undefined): string => String(value)
+const asTextOrNull = (value: SqlRow[string] | undefined): string | null => (value == null ? null : String(value))
 
 /** An unreadable lease counts as none, so that the dispatch stays readable. */
 const LEASE_UNTIL = `iif(w.lease_until BETWEEN 0 AND ${MAX_INSTANT_MS}, w.lease_until, NULL) AS lease_until`
@@ -23,7 +23,7 @@ export const DISPATCH_COLUMNS = `d.*, s.session_id, ${LEASE_UNTIL}, p.dispatch_i
   FROM dispatches d JOIN sessions s ON s.n = d.session LEFT JOIN workers w ON w.epoch = d.epoch
   LEFT JOIN dispatches p ON p.n = d.parent`
 
-export function dispatchOf(row: Row): Dispatch {
+export function dispatchFromRow(row: SqlRow): Dispatch {
   return {
     dispatch_id: asText(row.dispatch_id),
     kernel_id: asText(row.kernel_id),
@@ -54,7 +54,7 @@ export function dispatchOf(row: Row): Dispatch {
 export const SESSION_COLUMNS = `s.*, d.status FROM sessions s
   LEFT JOIN dispatches d ON d.session = s.n AND d.status IN ('pending', 'running', 'waiting')`
 
-export function sessionOf(row: Row): Session {
+export function sessionFromRow(row: SqlRow): Session {
   return {
     session_id: asText(row.session_id),
     agent_id: asText(row.agent_id),
@@ -66,24 +66,24 @@ export function sessionOf(row: Row): Session {
 
 export const UNKNOWN_COLUMNS = 'u.*, s.session_id FROM unknowns u JOIN sessions s ON s.n = u.session'
 
-export function unknownOf(row: Row): Unknown {
+export function unknownFromRow(row: SqlRow): UnknownOutcome {
   return {
     id: asText(row.id),
     session_id: asText(row.session_id),
     dispatch_id: asText(row.dispatch_id),
     tool: asText(row.tool),
     args: JSON.parse(asText(row.args)),
-    reach: asText(row.reach) as Unknown['reach'],
+    reach: asText(row.reach) as UnknownOutcome['reach'],
     started_at: asText(row.started_at),
     output_so_far: asText(row.output_so_far),
-    status: asText(row.status) as Unknown['status'],
-    resolution: asTextOrNull(row.resolution) as Unknown['resolution'],
+    status: asText(row.status) as UnknownOutcome['status'],
+    resolution: asTextOrNull(row.resolution) as UnknownOutcome['resolution'],
   }
 }
 
 export const APPROVAL_COLUMNS = 'a.*, s.session_id FROM approvals a JOIN sessions s ON s.n = a.session'
 
-export function approvalOf(row: Row): Approval {
+export function approvalFromRow(row: SqlRow): Approval {
   return {
     id: asText(row.id),
     session_id: asText(row.session_id),
@@ -102,7 +102,7 @@ export function approvalOf(row: Row): Approval {
   }
 }
 
-export function grantOf(row: Row): Grant {
+export function grantFromRow(row: SqlRow): Grant {
   return {
     id: asText(row.id),
     tool: asText(row.tool),
@@ -115,7 +115,7 @@ export function grantOf(row: Row): Grant {
   }
 }
 
-export function factOf(row: Row): Fact {
+export function factFromRow(row: SqlRow): Fact {
   return {
     id: asText(row.id),
     key: asText(row.key),
@@ -131,7 +131,7 @@ export function factOf(row: Row): Fact {
   }
 }
 
-export function scheduleOf(row: Row): ScheduleEntry {
+export function scheduleFromRow(row: SqlRow): ScheduleEntry {
   return {
     id: asText(row.id),
     spec: JSON.parse(asText(row.spec)),
@@ -143,7 +143,7 @@ export function scheduleOf(row: Row): ScheduleEntry {
   }
 }
 
-export function markOf(row: Row): Mark {
+export function markFromRow(row: SqlRow): ScheduleMark {
   return {
     schedule_id: asText(row.schedule_id),
     until: Number(row.until),
@@ -153,7 +153,7 @@ export function markOf(row: Row): Mark {
 
 export const VERSION_COLUMNS = 'kernel_id, name, version, sha256, bytes, author, reason, cycle_id, ts'
 
-export function versionOf(row: Row): DocumentVersion {
+export function versionFromRow(row: SqlRow): DocumentVersion {
   return {
     kernel_id: asText(row.kernel_id),
     name: asText(row.name),
@@ -167,4 +167,4 @@ export function versionOf(row: Row): DocumentVersion {
   }
 }
 
-export const documentOf = (row: Row): Document => ({ ...versionOf(row), text: asText(row.text) })
+export const documentFromRow = (row: SqlRow): Document => ({ ...versionFromRow(row), text: asText(row.text) })

@@ -3,15 +3,15 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { UnreadableRow } from '../../../domain/unreadable.ts'
 import { type StoredRow, TABLE_NAMES, type TableName } from './columns.ts'
-import { readEntry } from './read-journal.ts'
-import { addReadable, keyOf, readableRows, whyUnreadable, withNumbers } from './unreadable.ts'
+import { parseEntry } from './read-journal.ts'
+import { addReadableFunctions, convertBigInts, describeUnreadableRow, readableCondition, rowKey } from './unreadable.ts'
 
 /** Tables whose rows belong to a session. */
 const SESSION_TABLES: ReadonlySet<TableName> = new Set(['dispatches', 'inbox', 'unknowns', 'approvals'])
 
 /** An SQL condition for invalid rows: unreadable, without a session, or with a wrong count. */
-export function isBad(table: TableName): string {
-  const unreadable = `NOT ${readableRows(table)}`
+export function badRowCondition(table: TableName): string {
+  const unreadable = `NOT ${readableCondition(table)}`
   if (table === 'tally') return `(${unreadable} OR n <> ${ACTUAL_COUNT})`
   return SESSION_TABLES.has(table) ? `(${unreadable} OR ${orphanCondition(table)})` : unreadable
 }
@@ -21,7 +21,7 @@ const orphanCondition = (table: string): string => `NOT EXISTS (SELECT 1 FROM se
 
 /** Contract: a consistent snapshot. A session with an unreadable journal is listed once, as a session. */
 export function scanRows(db: DatabaseSync): readonly UnreadableRow[] {
-  addReadable(db)
+  addReadableFunctions(db)
   db.exec('SAVEPOINT scan')
   try {
     const found = TABLE_NAMES.flatMap((table) => findBadRows(db, table))
@@ -33,8 +33,8 @@ export function scanRows(db: DatabaseSync): readonly UnreadableRow[] {
 }
 
 function findBadRows(db: DatabaseSync, table: TableName): readonly UnreadableRow[] {
-  return readRows(db, `SELECT * FROM ${table} WHERE ${isBad(table)}`).map((row) => ({
-    ...{ table, key: keyOf(table, row), why: whyUnreadable(table, row) ?? describeRelation(table) },
+  return readRows(db, `SELECT * FROM ${table} WHERE ${badRowCondition(table)}`).map((row) => ({
+    ...{ table, key: rowKey(table, row), why: describeUnreadableRow(table, row) ?? describeRelation(table) },
   }))
 }
 
@@ -44,7 +44,7 @@ const describeRelation = (table: TableName): string =>
 function readRows(db: DatabaseSync, text: string): readonly StoredRow[] {
   const statement = db.prepare(text)
   statement.setReadBigInts(true)
-  return statement.all().map(withNumbers)
+  return statement.all().map(convertBigInts)
 }
 
 interface JournalChain {
@@ -66,7 +66,7 @@ function findBadJournals(db: DatabaseSync): readonly UnreadableRow[] {
   const entries = db.prepare('SELECT n, session, seq, prev, body FROM journal ORDER BY n')
   entries.setReadBigInts(true)
   for (const raw of entries.iterate()) {
-    const entry = withNumbers(raw)
+    const entry = convertBigInts(raw)
     const chain = chains.get(entry.session)
     if (!chain) orphans.push({ table: 'journal', key: String(entry.n), why: 'its session is missing' })
     else followEntry(chain, entry)
@@ -82,7 +82,7 @@ function followEntry(chain: JournalChain, entry: StoredRow): void {
   if (chain.why !== undefined) return
   const read =
     entry.prev === chain.entry
-      ? readEntry(entry, entry.session, chain.seq)
+      ? parseEntry(entry, entry.session, chain.seq)
       : `entry ${entry.n} does not follow the previous entry`
   if (typeof read === 'string') chain.why = read
   else chain.seq += read.length

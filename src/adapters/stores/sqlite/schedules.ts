@@ -1,9 +1,9 @@
 /** Table operations on added schedules, and on the progress marks of all schedules. */
 
 import { SET_ASIDE_REMEDY } from '../../../domain/unreadable.ts'
-import type { Op, Results } from '../../../ports/store.ts'
-import { Refused, type Sql } from './refused.ts'
-import { readableRows } from './unreadable.ts'
+import type { Op, OpResults } from '../../../ports/store.ts'
+import { RefusedBatch, type Sql } from './refused.ts'
+import { readableCondition } from './unreadable.ts'
 
 type ScheduleOp<K extends Op['op']> = Extract<Op, { op: K }>
 
@@ -19,7 +19,7 @@ export function putSchedule(sql: Sql, { entry, now }: ScheduleOp<'schedule_put'>
     entry.prompt,
     Date.parse(entry.created_at),
   )
-  if (Number(changes) === 0) throw new Refused('conflict', `schedule ${entry.id} already exists`)
+  if (Number(changes) === 0) throw new RefusedBatch('conflict', `schedule ${entry.id} already exists`)
   // A removed schedule of the same name may have left its mark, if its beat was still running.
   sql(
     'INSERT INTO marks (schedule_id, until) VALUES (?1, ?2) ON ' +
@@ -28,7 +28,7 @@ export function putSchedule(sql: Sql, { entry, now }: ScheduleOp<'schedule_put'>
   return null
 }
 
-export function removeSchedule(sql: Sql, { id }: ScheduleOp<'schedule_remove'>): Results['schedule_remove'] {
+export function removeSchedule(sql: Sql, { id }: ScheduleOp<'schedule_remove'>): OpResults['schedule_remove'] {
   const { changes } = sql('DELETE FROM schedules WHERE id = ?').run(id)
   const removed = Number(changes) === 1
   if (removed) sql('DELETE FROM marks WHERE schedule_id = ?').run(id)
@@ -37,21 +37,24 @@ export function removeSchedule(sql: Sql, { id }: ScheduleOp<'schedule_remove'>):
 
 export function pauseSchedule(sql: Sql, { id, paused, now }: ScheduleOp<'schedule_pause'>): null {
   const { changes } = sql('UPDATE schedules SET paused = ? WHERE id = ?').run(paused ? 1 : 0, id)
-  if (Number(changes) === 0) throw new Refused('not_found', `unknown schedule ${id}`)
+  if (Number(changes) === 0) throw new RefusedBatch('not_found', `unknown schedule ${id}`)
   // Beats missed during the pause are not made up for.
   if (!paused) sql('UPDATE marks SET until = max(until, ?) WHERE schedule_id = ?').run(now, id)
   return null
 }
 
-export function openSchedule(sql: Sql, { id, now }: ScheduleOp<'schedule_open'>): Results['schedule_open'] {
+export function openSchedule(sql: Sql, { id, now }: ScheduleOp<'schedule_open'>): OpResults['schedule_open'] {
   sql('INSERT INTO marks (schedule_id, until) VALUES (?, ?) ON CONFLICT (schedule_id) DO NOTHING').run(id, now)
-  const mark = sql(`SELECT until FROM marks WHERE schedule_id = ? AND ${readableRows('marks')}`).get(id)
+  const mark = sql(`SELECT until FROM marks WHERE schedule_id = ? AND ${readableCondition('marks')}`).get(id)
   if (!mark)
-    throw new Refused('row_unreadable', `the progress of schedule ${id} cannot be read; do this: ${SET_ASIDE_REMEDY}`)
+    throw new RefusedBatch(
+      'row_unreadable',
+      `the progress of schedule ${id} cannot be read; do this: ${SET_ASIDE_REMEDY}`,
+    )
   return { until: Number(mark.until) }
 }
 
-export function fireSchedule(sql: Sql, { id, instant }: ScheduleOp<'schedule_fired'>): Results['schedule_fired'] {
+export function fireSchedule(sql: Sql, { id, instant }: ScheduleOp<'schedule_fired'>): OpResults['schedule_fired'] {
   const { changes } = sql(
     `INSERT INTO marks (schedule_id, until, fired) VALUES (?1, ?2, ?2)
      ON CONFLICT (schedule_id) DO UPDATE SET until = ?2, fired = ?2 WHERE until < ?2`,

@@ -1,22 +1,22 @@
 /** Moves unreadable rows unchanged to the table `set_aside`; nothing is lost. */
 
 import { hash } from 'node:crypto'
-import { answerObservation } from '../../../domain/approval.ts'
+import { approvalAnswerObservation } from '../../../domain/approval.ts'
 import { LOST_COMMITS } from '../../../domain/lost-commits.ts'
-import { isNeverMoved, type UnreadableRow } from '../../../domain/unreadable.ts'
-import type { Apply } from './apply.ts'
+import { staysInTable, type UnreadableRow } from '../../../domain/unreadable.ts'
+import type { ApplyOp } from './apply.ts'
 import { TABLES, type TableName } from './columns.ts'
-import { closeApprovals, tell } from './inbox.ts'
+import { closeApprovals, deliverObservation } from './inbox.ts'
 import type { Sql } from './refused.ts'
-import type { Row } from './rows.ts'
-import { isBad } from './scan-rows.ts'
-import { wakeWaiting } from './unknowns.ts'
+import type { SqlRow } from './rows.ts'
+import { badRowCondition } from './scan-rows.ts'
+import { wakeWaitingRun } from './unknowns.ts'
 
-export const setAside: Apply<'set_aside'> = (sql, { rows, now }) => {
+export const setRowsAside: ApplyOp<'set_aside'> = (sql, { rows, now }) => {
   // Sessions first, because their other rows move with them. Workers last, because dispatches refer to them.
   const order = ({ table }: UnreadableRow): number => (table === 'sessions' ? 0 : table === 'workers' ? 2 : 1)
   const before = countMoved(sql)
-  for (const row of rows.toSorted((a, b) => order(a) - order(b))) if (!isNeverMoved(row)) moveRow({ sql, now }, row)
+  for (const row of rows.toSorted((a, b) => order(a) - order(b))) if (!staysInTable(row)) moveRow({ sql, now }, row)
   return { moved: countMoved(sql) - before }
 }
 
@@ -43,7 +43,7 @@ function moveRow(context: MoveContext, row: UnreadableRow): void {
 
 function moveFrom(context: MoveContext, table: TableName, { key, why }: UnreadableRow): void {
   const keyText = TABLES[table].key.map((column) => `"${column}"`).join(" || ' ' || ")
-  const selection = { table, where: `${keyText} = ? AND ${isBad(table)}`, value: key }
+  const selection = { table, where: `${keyText} = ? AND ${badRowCondition(table)}`, value: key }
   const moveTable = MOVE_BY_TABLE[table] ?? moveSelected
   if (context.sql(`SELECT 1 FROM ${table} WHERE ${selection.where}`).get(key)) moveTable(context, selection, why)
 }
@@ -134,26 +134,28 @@ const MOVE_BY_TABLE: Partial<Record<TableName, TableMover>> = {
   },
   /** Wakes the waiting run, which records the unknown outcome again. */
   unknowns(context, selection, why) {
-    const row = context.sql(`SELECT id, dispatch_id FROM unknowns WHERE ${selection.where}`).get(selection.value) as Row
+    const row = context
+      .sql(`SELECT id, dispatch_id FROM unknowns WHERE ${selection.where}`)
+      .get(selection.value) as SqlRow
     moveSelected(context, selection, why)
-    wakeWaiting(context.sql, { id: String(row.id), dispatch_id: String(row.dispatch_id) }, context.now)
+    wakeWaitingRun(context.sql, { id: String(row.id), dispatch_id: String(row.dispatch_id) }, context.now)
   },
   /** Expires the approval, so that a waiting run asks again. */
   approvals(context, selection, why) {
     const { sql, now } = context
     const { id, tool, session, status } = sql(
       `SELECT id, tool, session, status FROM approvals WHERE ${selection.where}`,
-    ).get(selection.value) as Row
+    ).get(selection.value) as SqlRow
     moveSelected(context, selection, why)
     const isOver = ['allowed', 'denied', 'expired'].includes(String(status))
     if (isOver || !sql('SELECT 1 FROM sessions WHERE n = ?').get(Number(session))) return
-    const expired = answerObservation(
+    const expired = approvalAnswerObservation(
       { id: String(id), tool: String(tool) },
       'expired',
       'the stored approval could not be read',
       now,
     )
-    tell(sql, Number(session), expired, null, now)
+    deliverObservation(sql, Number(session), expired, null, now)
   },
   /** Replaces the value by an empty object: a paused kernel stays paused, and nothing counts as approved. */
   settings(context, selection, why) {
@@ -181,7 +183,7 @@ function moveVersion(context: MoveContext, selection: RowSelection, why: string)
     `SELECT kernel_id, name, text, NOT EXISTS (SELECT 1 FROM documents d WHERE d.kernel_id = documents.kernel_id
        AND d.name = documents.name AND d.version > documents.version) AS is_latest FROM documents
          WHERE ${selection.where}`,
-  ).get(selection.value) as Row
+  ).get(selection.value) as SqlRow
   moveSelected(context, selection, why)
   if (row.is_latest !== 1) return
   const text = String(row.text)

@@ -3,7 +3,7 @@
 import { isCount, isInstant } from '../../../domain/limits.ts'
 
 /** Contract: undefined if the value is valid; otherwise the place and the reason. */
-export type Shape = (value: unknown) => string | undefined
+export type StoredShape = (value: unknown) => string | undefined
 
 const MAX_QUOTE = 60
 
@@ -17,39 +17,43 @@ function describeValue(value: unknown): string {
 const describeMismatch = (value: unknown, expected: string): string =>
   value === undefined ? `missing; expected ${expected}` : `got ${describeValue(value)}; expected ${expected}`
 
-export function that(expected: string, fits: (value: unknown) => boolean): Shape {
+export function storedShape(expected: string, fits: (value: unknown) => boolean): StoredShape {
   return (value) => (fits(value) ? undefined : describeMismatch(value, expected))
 }
 
 /** The most common one, so without the second call of `that`. */
-export const text: Shape = (value) => (typeof value === 'string' ? undefined : describeMismatch(value, 'text'))
-export const number = that('a number', Number.isFinite)
-export const whole = that('a whole number', Number.isSafeInteger)
-export const count = that('a whole number, 0 or more', isCount)
-export const instant = that('epoch milliseconds in the years 1970 to 9999', isInstant)
+export const storedText: StoredShape = (value) =>
+  typeof value === 'string' ? undefined : describeMismatch(value, 'text')
+export const storedNumber = storedShape('a number', Number.isFinite)
+export const storedInteger = storedShape('a whole number', Number.isSafeInteger)
+export const storedCount = storedShape('a whole number, 0 or more', isCount)
+export const storedInstant = storedShape('epoch milliseconds in the years 1970 to 9999', isInstant)
 /** The range of Date. */
-export const time = that('epoch milliseconds', (value) => Number.isInteger(value) && Math.abs(Number(value)) <= 8.64e15)
-export const truth = that('true or false', (value) => typeof value === 'boolean')
+export const storedTime = storedShape(
+  'epoch milliseconds',
+  (value) => Number.isInteger(value) && Math.abs(Number(value)) <= 8.64e15,
+)
+export const storedBoolean = storedShape('true or false', (value) => typeof value === 'boolean')
 /** A boolean column. */
-export const flag = that('0 or 1', (value) => value === 0 || value === 1)
-export const anything: Shape = () => undefined
+export const storedFlag = storedShape('0 or 1', (value) => value === 0 || value === 1)
+export const storedAny: StoredShape = () => undefined
 
-export const oneOf = (allowed: readonly unknown[]): Shape =>
-  that(`one of ${allowed.join(', ')}`, (value) => allowed.includes(value))
+export const oneOf = (allowed: readonly unknown[]): StoredShape =>
+  storedShape(`one of ${allowed.join(', ')}`, (value) => allowed.includes(value))
 
 export const orNull =
-  (shape: Shape): Shape =>
+  (shape: StoredShape): StoredShape =>
   (value) =>
     value === null ? undefined : shape(value)
 
 /** An optional key. */
 export const orAbsent =
-  (shape: Shape): Shape =>
+  (shape: StoredShape): StoredShape =>
   (value) =>
     value === undefined ? undefined : shape(value)
 
 export const listOf =
-  (shape: Shape): Shape =>
+  (shape: StoredShape): StoredShape =>
   (value) => {
     if (!Array.isArray(value)) return describeMismatch(value, 'a list')
     for (let i = 0; i < value.length; i += 1) {
@@ -60,7 +64,7 @@ export const listOf =
   }
 
 /** Checks the named keys only, because later versions may add others. */
-export function fields(shapes: Readonly<Record<string, Shape>>): Shape {
+export function storedObject(shapes: Readonly<Record<string, StoredShape>>): StoredShape {
   const [keys, checks] = [Object.keys(shapes), Object.values(shapes)]
   return (value) => {
     if (!isObject(value)) return describeMismatch(value, 'an object')
@@ -74,8 +78,8 @@ export function fields(shapes: Readonly<Record<string, Shape>>): Shape {
   }
 }
 
-export const valuesOf =
-  (shape: Shape): Shape =>
+export const storedRecordOf =
+  (shape: StoredShape): StoredShape =>
   (value) => {
     if (!isObject(value)) return describeMismatch(value, 'an object')
     for (const [key, inner] of Object.entries(value)) {
@@ -86,7 +90,7 @@ export const valuesOf =
   }
 
 /** An object of a closed union, discriminated by one key. */
-export function union(key: string, shapes: Readonly<Record<string, Shape>>): Shape {
+export function storedUnion(key: string, shapes: Readonly<Record<string, StoredShape>>): StoredShape {
   const byTag = new Map(Object.entries(shapes))
   const tag = oneOf([...byTag.keys()])
   return (value) => {
@@ -99,8 +103,8 @@ export function union(key: string, shapes: Readonly<Record<string, Shape>>): Sha
 }
 
 /** A column with JSON text. */
-export const json =
-  (shape: Shape): Shape =>
+export const storedJson =
+  (shape: StoredShape): StoredShape =>
   (value) => {
     let parsed: unknown
     try {

@@ -1,16 +1,16 @@
 /** Table operations on spend: totals per day, agent and model, and reservations for calls without an answer. */
 
 import type { Cap, CapScope, CapUnit, Spend } from '../../../domain/money.ts'
-import type { Op, Results, Spender } from '../../../ports/store.ts'
+import type { Op, OpResults, Spender } from '../../../ports/store.ts'
 import type { Sql } from './refused.ts'
-import type { Row } from './rows.ts'
-import { readableRows } from './unreadable.ts'
+import type { SqlRow } from './rows.ts'
+import { readableCondition } from './unreadable.ts'
 
 type Reserve = Extract<Op, { op: 'reserve' }>
 type Spent = Extract<Op, { op: 'spent' }>
 
-export function reserveSpend(sql: Sql, op: Reserve): Results['reserve'] {
-  for (const row of sql(RESERVATIONS_OF).all(op.dispatch_id) as Row[]) {
+export function reserveSpend(sql: Sql, op: Reserve): OpResults['reserve'] {
+  for (const row of sql(RESERVATIONS_OF).all(op.dispatch_id) as SqlRow[]) {
     addToSpend(sql, spenderFromRow(row), { usd: Number(row.usd), reserved: -Number(row.usd) })
     sql('DELETE FROM reservations WHERE id = ?').run(String(row.id))
   }
@@ -33,7 +33,7 @@ export function reserveSpend(sql: Sql, op: Reserve): Results['reserve'] {
   return { refused: null }
 }
 
-export function settleSpend(sql: Sql, op: Spent): Results['spent'] {
+export function settleSpend(sql: Sql, op: Spent): OpResults['spent'] {
   const { usd, usage } = op
   const row = takeReservation(sql, op.id)
   const { input_tokens: input, output_tokens: output, cached_tokens: cached } = usage
@@ -44,18 +44,18 @@ export function settleSpend(sql: Sql, op: Spent): Results['spent'] {
   return null
 }
 
-export function releaseSpend(sql: Sql, { id }: Extract<Op, { op: 'unspent' }>): Results['unspent'] {
+export function releaseSpend(sql: Sql, { id }: Extract<Op, { op: 'unspent' }>): OpResults['unspent'] {
   const row = takeReservation(sql, id)
   if (row) addToSpend(sql, spenderFromRow(row), { reserved: -Number(row.usd) })
   return null
 }
 
 // Built once: some of these statements run in every step.
-const RESERVATIONS_OF = `SELECT * FROM reservations WHERE dispatch_id = ? AND ${readableRows('reservations')}`
-const TAKE_RESERVATION = `DELETE FROM reservations WHERE id = ? AND ${readableRows('reservations')} RETURNING *`
+const RESERVATIONS_OF = `SELECT * FROM reservations WHERE dispatch_id = ? AND ${readableCondition('reservations')}`
+const TAKE_RESERVATION = `DELETE FROM reservations WHERE id = ? AND ${readableCondition('reservations')} RETURNING *`
 
-function takeReservation(sql: Sql, id: string): Row | undefined {
-  return sql(TAKE_RESERVATION).get(id) as Row | undefined
+function takeReservation(sql: Sql, id: string): SqlRow | undefined {
+  return sql(TAKE_RESERVATION).get(id) as SqlRow | undefined
 }
 
 type Amounts = Partial<Record<'usd' | 'reserved' | 'calls' | 'input' | 'output' | 'cached', number>>
@@ -102,19 +102,19 @@ function readUsage(
   return { used: Number(row?.used ?? 0), reserved: Number(row?.reserved ?? 0) }
 }
 
-const spenderFromRow = ({ day, kernel_id, agent_id, model }: Row): Omit<Spender, 'dispatch_id'> => ({
+const spenderFromRow = ({ day, kernel_id, agent_id, model }: SqlRow): Omit<Spender, 'dispatch_id'> => ({
   day: String(day),
   kernel_id: String(kernel_id),
   agent_id: String(agent_id),
   model: String(model),
 })
 
-export const SPEND =
+export const SPEND_QUERY =
   'SELECT * FROM spend WHERE day BETWEEN ? AND ? AND ' +
-  `${readableRows('spend')} ORDER BY day, kernel_id, agent_id, ` +
+  `${readableCondition('spend')} ORDER BY day, kernel_id, agent_id, ` +
   'model'
 
-export const spendOf = (row: Row): Spend => ({
+export const spendFromRow = (row: SqlRow): Spend => ({
   ...spenderFromRow(row),
   usd: Number(row.usd),
   reserved: Number(row.reserved),

@@ -6,10 +6,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { canMove, DISPATCH_STATUSES } from '../../../domain/dispatch.ts'
 import { type Batch, commitOne } from '../../../ports/store.ts'
-import { dispatchOf, enqueue, record, running } from '../../../testing/store-cases.ts'
+import { enqueueInStore, newTestDispatch, newTestRecord, startDispatch } from '../../../testing/store-cases.ts'
 import { storeConformance } from '../../../testing/store-conformance.ts'
-import { refuseOldSqlite } from './connection.ts'
-import { refuseUnsound } from './copy.ts'
+import { checkSqliteVersion } from './connection.ts'
+import { checkIntegrity } from './copy.ts'
 import { openSqliteStore } from './store.ts'
 
 const clock = { monotonic: () => performance.now() }
@@ -57,7 +57,7 @@ describe('sqlite store', () => {
     const file = freshFile()
     const store = await openSqliteStore({ file, clock })
     await commitOne(store, [
-      { op: 'enqueue', now: 1, dispatches: [dispatchOf('d', { session_id: 's' })] },
+      { op: 'enqueue', now: 1, dispatches: [newTestDispatch('d', { session_id: 's' })] },
       {
         op: 'append',
         session_id: 's',
@@ -75,7 +75,7 @@ describe('sqlite store', () => {
   test('E6: a dispatch follows its transition table only', async () => {
     const file = freshFile()
     const store = await openSqliteStore({ file, clock })
-    await enqueue(store, ...DISPATCH_STATUSES.map((status) => dispatchOf(status)))
+    await enqueueInStore(store, ...DISPATCH_STATUSES.map((status) => newTestDispatch(status)))
     await store.close()
     const db = new DatabaseSync(file)
     for (const from of DISPATCH_STATUSES)
@@ -106,9 +106,9 @@ describe('sqlite store', () => {
 
   test('D5: reading a long journal yields to the event loop', async () => {
     const store = await openSqliteStore({ file: freshFile(), clock, writes: 'here' })
-    const { fence } = await running(store)
+    const { fence } = await startDispatch(store)
     const append = (seq: number): Batch => ({
-      ...{ fence, ops: [{ op: 'append', session_id: 'session-one', records: [record(seq)] }] },
+      ...{ fence, ops: [{ op: 'append', session_id: 'session-one', records: [newTestRecord(seq)] }] },
     })
     await store.commit(Array.from({ length: 1000 }, (_, i) => append(i + 1)))
     let turns = 0
@@ -128,7 +128,7 @@ describe('sqlite store', () => {
     const file = freshFile()
     const store = await openSqliteStore({ file, clock })
     const long = { prompt: 'p'.repeat(50) }
-    await enqueue(store, ...Array.from({ length: 2000 }, (_, i) => dispatchOf(`d${i}`, long)))
+    await enqueueInStore(store, ...Array.from({ length: 2000 }, (_, i) => newTestDispatch(`d${i}`, long)))
     assert.deepEqual(await store.verify(), [])
     await store.close()
     const bytes = readFileSync(file)
@@ -143,7 +143,7 @@ describe('sqlite store', () => {
     const file = freshFile()
     const store = await openSqliteStore({ file, clock })
     const enqueueMore = (from: number, count: number) =>
-      enqueue(store, ...Array.from({ length: count }, (_, i) => dispatchOf(`d${from + i}`)))
+      enqueueInStore(store, ...Array.from({ length: count }, (_, i) => newTestDispatch(`d${from + i}`)))
     await enqueueMore(0, 2000)
     let isOver = false
     const enqueueing = (async () => {
@@ -154,7 +154,7 @@ describe('sqlite store', () => {
     isOver = true
     await enqueueing
     await store.close()
-    refuseUnsound(to)
+    checkIntegrity(to)
     assert.deepEqual(readdirSync(dirname(to)), ['copy.db'], 'the check creates no further files')
     const copy = await openSqliteStore({ file: to, clock })
     assert.ok((await copy.counts()).pending >= 2000)
@@ -162,9 +162,9 @@ describe('sqlite store', () => {
     const bytes = readFileSync(to)
     bytes.fill(0xff, bytes.length - 8192, bytes.length - 4096)
     writeFileSync(to, bytes)
-    assert.throws(() => refuseUnsound(to), { code: 'store_failed' })
+    assert.throws(() => checkIntegrity(to), { code: 'store_failed' })
     writeFileSync(to, 'not a database')
-    assert.throws(() => refuseUnsound(to), { code: 'store_failed' })
+    assert.throws(() => checkIntegrity(to), { code: 'store_failed' })
   })
 
   test('a database with an unknown schema is refused', async () => {
@@ -179,8 +179,8 @@ describe('sqlite store', () => {
   })
 
   test('an SQLite version with the WAL-reset bug is refused', () => {
-    for (const old of ['3.51.2', '3.50.9', '2.99.99']) assert.throws(() => refuseOldSqlite(old), /3\.51\.3 or newer/)
-    for (const good of ['3.51.3', '3.52.0', '4.0.0']) refuseOldSqlite(good)
+    for (const old of ['3.51.2', '3.50.9', '2.99.99']) assert.throws(() => checkSqliteVersion(old), /3\.51\.3 or newer/)
+    for (const good of ['3.51.3', '3.52.0', '4.0.0']) checkSqliteVersion(good)
   })
 
   test('case 101: after a failed commit, neither it nor any later one is acknowledged', async () => {

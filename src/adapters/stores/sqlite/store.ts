@@ -9,20 +9,20 @@
 import { chmodSync, closeSync, existsSync, openSync } from 'node:fs'
 import { TirelessError } from '../../../domain/error.ts'
 import type { Json } from '../../../domain/json.ts'
-import { bothLosses, LOST_COMMITS, type LostCommits } from '../../../domain/lost-commits.ts'
+import { addLosses, LOST_COMMITS, type LostCommits } from '../../../domain/lost-commits.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { type Batch, type Outcome, type Store, unlessUnreadable } from '../../../ports/store.ts'
+import { type Batch, type BatchOutcome, fallbackIfUnreadable, type Store } from '../../../ports/store.ts'
 import { type AuditSealOptions, AuditSealWriter } from './audit-seal.ts'
 import { CommitNotes } from './commit-notes.ts'
-import { isReady, openReading, openWriting, positionOf } from './connection.ts'
+import { hasCurrentSchema, openForWriting, openReadOnly, readPosition } from './connection.ts'
 import { copyDatabase } from './copy.ts'
-import { encode, type WrittenBatch } from './encode.ts'
-import { opsWith } from './ops.ts'
-import { quietly } from './quiet.ts'
-import { createReader, type Reader } from './reader.ts'
+import { type EncodedBatch, encodeBatch } from './encode.ts'
+import { opsWithAuditKey } from './ops.ts'
+import { cacheEmptyInboxes } from './quiet.ts'
+import { createStoreReader, type StoreReader } from './reader.ts'
 import { SkippedRows } from './skipped-rows.ts'
-import { type Look, scanInThread, startWriterThread, verifyInThread } from './thread.ts'
-import { type Applied, createWriter, type GroupWriter, type Writer } from './writer.ts'
+import { type BackgroundScan, scanInThread, startWriterThread, verifyInThread } from './thread.ts'
+import { type AppliedGroup, createWriter, type GroupWriter, type Writer } from './writer.ts'
 
 export interface SqliteOptions {
   readonly file: string
@@ -36,7 +36,7 @@ export interface SqliteOptions {
 
 interface PendingCommit {
   readonly batches: readonly Batch[]
-  resolve(outcomes: readonly Outcome[]): void
+  resolve(outcomes: readonly BatchOutcome[]): void
   reject(error: unknown): void
 }
 
@@ -53,11 +53,11 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
         ? createThreadWriter(writerOptions)
         : createAdaptiveWriter(writerOptions, clock)
   // A current database is readable at once; most commands only read.
-  if (!isReady(file)) await writer.apply([])
-  const readingDb = openReading(file)
+  if (!hasCurrentSchema(file)) await writer.apply([])
+  const readingDb = openReadOnly(file)
   const skipped = new SkippedRows()
-  const reader = createReader(readingDb, (row) => skipped.add(row))
-  const notes = new CommitNotes(file, positionOf(readingDb))
+  const reader = createStoreReader(readingDb, (row) => skipped.add(row))
+  const notes = new CommitNotes(file, readPosition(readingDb))
   await recordLoss(notes, reader, writer)
   seal = options.audit && (await AuditSealWriter.open(options.audit, reader))
   const group = groupCommit(writer, notes, seal)
@@ -73,13 +73,13 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     seal?.close()
     await group.close()
   }
-  const trackScan = <T>({ found, stop }: Look<T>): Promise<T> => {
+  const trackScan = <T>({ result: found, stop }: BackgroundScan<T>): Promise<T> => {
     runningScans.add(stop)
     return found.finally(() => runningScans.delete(stop))
   }
   return {
     ...reader,
-    ...quietly({ inbox: reader.inbox, commit: group.commit }),
+    ...cacheEmptyInboxes({ inbox: reader.inbox, commit: group.commit }),
     commits: group.commits,
     verify: () => trackScan(verifyInThread(file)),
     async unreadable() {
@@ -97,16 +97,16 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 }
 
 /** Contract: records lost commits in the settings before anything new is written, then clears their notes. */
-async function recordLoss(notes: CommitNotes, reader: Reader, writer: GroupWriter): Promise<void> {
-  const lost = notes.lost()
+async function recordLoss(notes: CommitNotes, reader: StoreReader, writer: GroupWriter): Promise<void> {
+  const lost = notes.findLost()
   if (!lost) return
-  const known = (await unlessUnreadable(reader.setting(LOST_COMMITS), null)) as LostCommits | null
+  const known = (await fallbackIfUnreadable(reader.setting(LOST_COMMITS), null)) as LostCommits | null
   // An earlier process recorded this loss and died before it cleared the notes.
   const isKnown = known?.up_to.join() === lost.up_to.join()
-  const value = { ...(known && !isKnown ? bothLosses(known, lost) : lost) } as unknown as Json
-  const recordOp: WrittenBatch = { ops: [{ op: 'set', name: LOST_COMMITS, value }] }
-  const { outcomes, moved } = await writer.apply(isKnown ? [] : [recordOp])
-  notes.forget()
+  const value = { ...(known && !isKnown ? addLosses(known, lost) : lost) } as unknown as Json
+  const recordOp: EncodedBatch = { ops: [{ op: 'set', name: LOST_COMMITS, value }] }
+  const { outcomes, position: moved } = await writer.apply(isKnown ? [] : [recordOp])
+  notes.clear()
   if (moved) notes.add(moved, [recordOp], outcomes)
 }
 
@@ -134,7 +134,7 @@ function createLocalWriter({ file, auditKey }: WriterOptions): GroupWriter {
   let writer: Writer | undefined
   return {
     async apply(batches) {
-      writer ??= createWriter(openWriting(file), opsWith(auditKey))
+      writer ??= createWriter(openForWriting(file), opsWithAuditKey(auditKey))
       return writer.apply(batches)
     },
     close: async () => writer?.close(),
@@ -154,7 +154,7 @@ function createAdaptiveWriter(writerOptions: WriterOptions, clock: Pick<Clock, '
   let threadedLeft = 0
   let averageMs = 0
   let isOpen = false
-  async function applyLocally(batches: readonly WrittenBatch[]): Promise<Applied> {
+  async function applyLocally(batches: readonly EncodedBatch[]): Promise<AppliedGroup> {
     // Opening takes long and says nothing about the speed of the disk.
     if (!isOpen) await local.apply([])
     isOpen = true
@@ -237,10 +237,10 @@ function groupCommit(
 
   async function apply(group: readonly PendingCommit[]): Promise<void> {
     try {
-      const written = group.flatMap((waiting) => waiting.batches.map(encode))
-      const { outcomes, moved } = await writer.apply(written)
+      const written = group.flatMap((waiting) => waiting.batches.map(encodeBatch))
+      const { outcomes, position: moved } = await writer.apply(written)
       if (moved) notes.add(moved, written, outcomes)
-      seal?.note(written, outcomes)
+      seal?.recordCommit(written, outcomes)
       commits += 1
       let from = 0
       for (const { batches, resolve } of group) {

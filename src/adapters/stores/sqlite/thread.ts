@@ -5,12 +5,12 @@ import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { asTirelessError, TirelessError } from '../../../domain/error.ts'
 import type { UnreadableRow } from '../../../domain/unreadable.ts'
-import type { WrittenBatch } from './encode.ts'
-import type { Applied, GroupWriter } from './writer.ts'
+import type { EncodedBatch } from './encode.ts'
+import type { AppliedGroup, GroupWriter } from './writer.ts'
 
-export type FromThread =
+export type WriterReply =
   | { readonly kind: 'ready' }
-  | { readonly kind: 'applied'; readonly applied: Applied }
+  | { readonly kind: 'applied'; readonly applied: AppliedGroup }
   | {
       readonly kind: 'failed'
       readonly code: 'store_failed' | 'store_unsupported' | 'internal'
@@ -18,8 +18,8 @@ export type FromThread =
     }
   | { readonly kind: 'closed' }
 
-export type ToThread =
-  | { readonly kind: 'apply'; readonly batches: readonly WrittenBatch[]; readonly auditKey: string | undefined }
+export type WriterRequest =
+  | { readonly kind: 'apply'; readonly batches: readonly EncodedBatch[]; readonly auditKey: string | undefined }
   | { readonly kind: 'close' }
 
 export async function startWriterThread(
@@ -28,13 +28,13 @@ export async function startWriterThread(
 ): Promise<GroupWriter> {
   const worker = new Worker(moduleUrl('writer-main'), { workerData: { file } })
   // There is one request at a time, so one pending promise suffices; it rejects if the thread dies.
-  let pending: { resolve(message: FromThread): void; reject(error: unknown): void } | undefined
+  let pending: { resolve(message: WriterReply): void; reject(error: unknown): void } | undefined
   const takePending = (): typeof pending => {
     const current = pending
     pending = undefined
     return current
   }
-  worker.on('message', (message: FromThread) => takePending()?.resolve(message))
+  worker.on('message', (message: WriterReply) => takePending()?.resolve(message))
   worker.on('error', (error) =>
     takePending()?.reject(new TirelessError('store_failed', 'the writer thread of the store failed', { cause: error })),
   )
@@ -42,8 +42,8 @@ export async function startWriterThread(
     takePending()?.reject(new TirelessError('store_failed', 'the writer thread of the store ended')),
   )
 
-  const nextReply = (): Promise<FromThread> => new Promise((resolve, reject) => (pending = { resolve, reject }))
-  const request = async (message: ToThread): Promise<FromThread> => {
+  const nextReply = (): Promise<WriterReply> => new Promise((resolve, reject) => (pending = { resolve, reject }))
+  const request = async (message: WriterRequest): Promise<WriterReply> => {
     worker.postMessage(message)
     return throwIfFailed(await nextReply())
   }
@@ -61,7 +61,7 @@ export async function startWriterThread(
           if (!(thrown instanceof DOMException)) throw thrown
           return request({ ...apply, batches: batches.map(refuseUncloneable) })
         })
-        return message.kind === 'applied' ? message.applied : { outcomes: [], moved: undefined }
+        return message.kind === 'applied' ? message.applied : { outcomes: [], position: undefined }
       } finally {
         worker.unref()
       }
@@ -69,34 +69,34 @@ export async function startWriterThread(
     async close() {
       const exited = once(worker, 'exit')
       worker.ref()
-      worker.postMessage({ kind: 'close' } satisfies ToThread)
+      worker.postMessage({ kind: 'close' } satisfies WriterRequest)
       await exited
     },
   }
 }
 
 /** Marks a batch as refused if it cannot be cloned to a thread, for example because of a function. */
-function refuseUncloneable(batch: WrittenBatch): WrittenBatch {
+function refuseUncloneable(batch: EncodedBatch): EncodedBatch {
   try {
     structuredClone(batch)
     return batch
   } catch (thrown) {
-    return { ops: [], refused: asTirelessError(thrown).message }
+    return { ops: [], refusal: asTirelessError(thrown).message }
   }
 }
 
 /** A scan in a worker thread. */
-export interface Look<T> {
-  readonly found: Promise<T>
+export interface BackgroundScan<T> {
+  readonly result: Promise<T>
   stop(): Promise<unknown>
 }
 
-export const verifyInThread = (file: string): Look<readonly string[]> => scanWithWorker(file, 'damage')
+export const verifyInThread = (file: string): BackgroundScan<readonly string[]> => scanWithWorker(file, 'damage')
 
-export const scanInThread = (file: string): Look<readonly UnreadableRow[]> => scanWithWorker(file, 'rows')
+export const scanInThread = (file: string): BackgroundScan<readonly UnreadableRow[]> => scanWithWorker(file, 'rows')
 
 /** Uses its own read-only connection. A stopped scan resolves with an empty list. */
-function scanWithWorker<T>(file: string, scanKind: 'damage' | 'rows'): Look<readonly T[]> {
+function scanWithWorker<T>(file: string, scanKind: 'damage' | 'rows'): BackgroundScan<readonly T[]> {
   const worker = new Worker(moduleUrl('verify-main'), { workerData: { file, what: scanKind } })
   worker.unref()
   const found = new Promise<readonly T[]>((resolve, reject) => {
@@ -104,7 +104,7 @@ function scanWithWorker<T>(file: string, scanKind: 'damage' | 'rows'): Look<read
     worker.once('error', reject)
     worker.once('exit', () => resolve([]))
   })
-  return { found, stop: () => worker.terminate() }
+  return { result: found, stop: () => worker.terminate() }
 }
 
 /** A module next to this one, with the same extension: source in a checkout, compiled in the package. */
@@ -112,7 +112,7 @@ function moduleUrl(name: string): URL {
   return new URL(`./${name}${extname(import.meta.url)}`, import.meta.url)
 }
 
-function throwIfFailed(message: FromThread): FromThread {
+function throwIfFailed(message: WriterReply): WriterReply {
   if (message.kind === 'failed') throw new TirelessError(message.code, message.message)
   return message
 }

@@ -1,14 +1,14 @@
 /** Table operations on unknown outcomes: recorded, resolved once; resolving wakes the waiting run. */
 
-import type { Unknown } from '../../../domain/unknown.ts'
+import type { UnknownOutcome } from '../../../domain/unknown.ts'
 import type { Wait } from '../../../domain/wait.ts'
-import { type Apply, sessionNumber } from './apply.ts'
-import { wake } from './dispatches.ts'
-import { Refused, type Sql } from './refused.ts'
-import { type Row, UNKNOWN_COLUMNS, unknownOf } from './rows.ts'
-import { readableRows, refuseUnreadableRow } from './unreadable.ts'
+import { type ApplyOp, findSessionNumber } from './apply.ts'
+import { wakeDispatch } from './dispatches.ts'
+import { RefusedBatch, type Sql } from './refused.ts'
+import { type SqlRow, UNKNOWN_COLUMNS, unknownFromRow } from './rows.ts'
+import { ensureReadableInBatch, readableCondition } from './unreadable.ts'
 
-export const unknown: Apply<'unknown'> = (sql, op) => {
+export const upsertUnknown: ApplyOp<'unknown'> = (sql, op) => {
   const { unknown } = op
   sql(
     `INSERT INTO unknowns (id, session, dispatch_id, tool, args, reach, started_at, output_so_far, status, resolution)
@@ -16,7 +16,7 @@ export const unknown: Apply<'unknown'> = (sql, op) => {
        SET status = excluded.status, resolution = excluded.resolution`,
   ).run(
     unknown.id,
-    sessionNumber(sql, unknown.session_id),
+    findSessionNumber(sql, unknown.session_id),
     unknown.dispatch_id,
     unknown.tool,
     JSON.stringify(unknown.args),
@@ -29,22 +29,26 @@ export const unknown: Apply<'unknown'> = (sql, op) => {
   return null
 }
 
-export const resolve: Apply<'resolve'> = (sql, op) => {
-  const row = sql(`SELECT ${UNKNOWN_COLUMNS} WHERE u.id = ?`).get(op.unknown_id) as Row | undefined
-  if (!row) throw new Refused('not_found', `there is no unknown outcome with the id ${op.unknown_id}`)
-  const unknown = unknownOf(refuseUnreadableRow('unknowns', row))
+export const resolveUnknown: ApplyOp<'resolve'> = (sql, op) => {
+  const row = sql(`SELECT ${UNKNOWN_COLUMNS} WHERE u.id = ?`).get(op.unknown_id) as SqlRow | undefined
+  if (!row) throw new RefusedBatch('not_found', `there is no unknown outcome with the id ${op.unknown_id}`)
+  const unknown = unknownFromRow(ensureReadableInBatch('unknowns', row))
   if (unknown.status === 'resolved')
-    throw new Refused('conflict', `${op.unknown_id} is already resolved as ${unknown.resolution}`)
+    throw new RefusedBatch('conflict', `${op.unknown_id} is already resolved as ${unknown.resolution}`)
   sql("UPDATE unknowns SET status = 'resolved', resolution = ? WHERE id = ?").run(op.as, op.unknown_id)
-  wakeWaiting(sql, unknown, op.now)
+  wakeWaitingRun(sql, unknown, op.now)
   return { unknown: { ...unknown, status: 'resolved', resolution: op.as } }
 }
 
 /** Wakes the run that waits for the resolution, if any. */
-export function wakeWaiting(sql: Sql, { id, dispatch_id }: Pick<Unknown, 'id' | 'dispatch_id'>, now: number): void {
+export function wakeWaitingRun(
+  sql: Sql,
+  { id, dispatch_id }: Pick<UnknownOutcome, 'id' | 'dispatch_id'>,
+  now: number,
+): void {
   const waiting = sql(
-    `SELECT n, wait FROM dispatches WHERE dispatch_id = ? AND status = 'waiting' AND ${readableRows('dispatches')}`,
+    `SELECT n, wait FROM dispatches WHERE dispatch_id = ? AND status = 'waiting' AND ${readableCondition('dispatches')}`,
   ).get(dispatch_id)
   const wait = waiting && (JSON.parse(String(waiting.wait)) as Wait)
-  if (wait?.kind === 'unknown' && wait.unknown_id === id) wake(sql, Number(waiting?.n), now)
+  if (wait?.kind === 'unknown' && wait.unknown_id === id) wakeDispatch(sql, Number(waiting?.n), now)
 }

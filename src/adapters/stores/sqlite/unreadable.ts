@@ -7,10 +7,10 @@ import type { DatabaseSync } from 'node:sqlite'
 import { TirelessError } from '../../../domain/error.ts'
 import { SET_ASIDE_REMEDY, type UnreadableRow } from '../../../domain/unreadable.ts'
 import { type StoredRow, TABLE_NAMES, TABLES, type TableColumns, type TableName } from './columns.ts'
-import { Refused } from './refused.ts'
+import { RefusedBatch } from './refused.ts'
 
 /** Contract: why the row is unreadable; undefined if it is readable. The row needs all columns listed in TABLES. */
-export function whyUnreadable(table: TableName, row: StoredRow): string | undefined {
+export function describeUnreadableRow(table: TableName, row: StoredRow): string | undefined {
   const { columns, mismatch }: TableColumns = TABLES[table]
   for (const [column, shape] of Object.entries(columns)) {
     const why = shape(row[column])
@@ -19,18 +19,18 @@ export function whyUnreadable(table: TableName, row: StoredRow): string | undefi
   return mismatch?.(row)
 }
 
-export function keyOf(table: TableName, row: StoredRow): string {
+export function rowKey(table: TableName, row: StoredRow): string {
   return TABLES[table].key.map((column) => String(row[column])).join(' ')
 }
 
 /** Contract: returns the row; throws `row_unreadable` if it is unreadable. */
-export function refuseUnreadable<R extends StoredRow>(table: TableName, row: R): R {
-  const why = whyUnreadable(table, row)
-  if (why !== undefined) throw rowUnreadable({ table, key: keyOf(table, row), why })
+export function ensureReadable<R extends StoredRow>(table: TableName, row: R): R {
+  const why = describeUnreadableRow(table, row)
+  if (why !== undefined) throw rowUnreadableError({ table, key: rowKey(table, row), why })
   return row
 }
 
-export function rowUnreadable({ table, key, why }: UnreadableRow): TirelessError {
+export function rowUnreadableError({ table, key, why }: UnreadableRow): TirelessError {
   return new TirelessError('row_unreadable', {
     what: `a stored row cannot be read (${why})`,
     where: `${table} ${key}`,
@@ -39,11 +39,11 @@ export function rowUnreadable({ table, key, why }: UnreadableRow): TirelessError
 }
 
 /** For the writer: refuses the batch instead of throwing `row_unreadable`. */
-export function refuseUnreadableRow<R extends StoredRow>(table: TableName, row: R): R {
+export function ensureReadableInBatch<R extends StoredRow>(table: TableName, row: R): R {
   try {
-    return refuseUnreadable(table, row)
+    return ensureReadable(table, row)
   } catch (thrown) {
-    throw new Refused('row_unreadable', thrown instanceof Error ? thrown.message : String(thrown))
+    throw new RefusedBatch('row_unreadable', thrown instanceof Error ? thrown.message : String(thrown))
   }
 }
 
@@ -52,22 +52,22 @@ const checkedColumns = (table: TableName): readonly string[] => [
 ]
 
 /** An SQL condition for readable rows of `table`, named `alias` in the statement. Needs functions on the connection. */
-export function readableRows(table: TableName, alias: string = table): string {
+export function readableCondition(table: TableName, alias: string = table): string {
   return `readable_${table}(${checkedColumns(table)
     .map((column) => `${alias}."${column}"`)
     .join(', ')})`
 }
 
 /** Adds the SQL functions `readable_*` to a connection. `onUnreadable` is called for each unreadable row, each time. */
-export function addReadable(db: DatabaseSync, onUnreadable: (row: UnreadableRow) => void = () => {}): void {
+export function addReadableFunctions(db: DatabaseSync, onUnreadable: (row: UnreadableRow) => void = () => {}): void {
   const options = { deterministic: true, useBigIntArguments: true, varargs: true } as const
   for (const table of TABLE_NAMES) {
     const columns = checkedColumns(table)
     db.function(`readable_${table}`, options, (...values: unknown[]) => {
       const row = Object.fromEntries(columns.map((column, i) => [column, toSafeNumber(values[i])]))
-      const why = whyUnreadable(table, row)
+      const why = describeUnreadableRow(table, row)
       if (why === undefined) return 1
-      onUnreadable({ table, key: keyOf(table, row), why })
+      onUnreadable({ table, key: rowKey(table, row), why })
       return 0
     })
   }
@@ -79,7 +79,7 @@ const toSafeNumber = (value: unknown): unknown =>
     ? Number(value)
     : value
 
-export const withNumbers = <R extends StoredRow>(row: R): R =>
+export const convertBigInts = <R extends StoredRow>(row: R): R =>
   Object.fromEntries(Object.entries(row).map(([column, value]) => [column, toSafeNumber(value)])) as R
 
 /** Reading an integer beyond the safe range throws. */

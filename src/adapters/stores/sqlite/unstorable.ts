@@ -4,13 +4,13 @@ import { isCount, isInstant, isTokenCount } from '../../../domain/limits.ts'
 import type { JournalRecord, Usage } from '../../../domain/record.ts'
 import type { Op } from '../../../ports/store.ts'
 import { OP_SHAPES } from './columns.ts'
-import { record } from './record-shapes.ts'
+import { journalRecordShape } from './record-shapes.ts'
 
 /** Contract: why the op cannot be stored; undefined if it can. Pure. */
-export function whyUnstorable(op: Op): string | undefined {
+export function describeUnstorable(op: Op): string | undefined {
   const why =
     op.op === 'append'
-      ? firstProblem(op.records, (item) => record(item) ?? checkRecord(item))
+      ? firstProblem(op.records, (item) => journalRecordShape(item) ?? checkRecord(item))
       : (checkFields(op) ?? OP_SHAPES[op.op]?.(op))
   return why && `${op.op}: ${why}`
 }

@@ -1,13 +1,13 @@
 /** Entry point of the scan thread: reports damage or unreadable rows, then ends. */
 
 import { parentPort, workerData } from 'node:worker_threads'
-import { openReading } from './connection.ts'
+import { openReadOnly } from './connection.ts'
 import { scanRows } from './scan-rows.ts'
 
 parentPort?.postMessage(workerData.what === 'rows' ? scan(workerData.file) : verify(workerData.file))
 
 function scan(file: string): unknown {
-  const db = openReading(file)
+  const db = openReadOnly(file)
   try {
     return scanRows(db)
   } finally {
@@ -17,7 +17,7 @@ function scan(file: string): unknown {
 
 function verify(file: string): string[] {
   try {
-    const db = openReading(file)
+    const db = openReadOnly(file)
     try {
       const problems = db
         .prepare('PRAGMA quick_check(20)')

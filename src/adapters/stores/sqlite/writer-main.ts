@@ -2,18 +2,18 @@
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { asTirelessError } from '../../../domain/error.ts'
-import { openWriting } from './connection.ts'
-import { opsWith } from './ops.ts'
-import type { FromThread, ToThread } from './thread.ts'
-import { type Applied, createWriter, type Writer } from './writer.ts'
+import { openForWriting } from './connection.ts'
+import { opsWithAuditKey } from './ops.ts'
+import type { WriterReply, WriterRequest } from './thread.ts'
+import { type AppliedGroup, createWriter, type Writer } from './writer.ts'
 
-const NOTHING: Applied = { outcomes: [], moved: undefined }
+const NOTHING: AppliedGroup = { outcomes: [], position: undefined }
 const port = parentPort
 if (port) serve()
 
 function serve(): void {
-  const reply = (message: FromThread): void => port?.postMessage(message)
-  const replyWith = (work: () => FromThread): void => {
+  const reply = (message: WriterReply): void => port?.postMessage(message)
+  const replyWith = (work: () => WriterReply): void => {
     try {
       reply(work())
     } catch (thrown) {
@@ -29,12 +29,12 @@ function serve(): void {
   let auditKey: string | undefined
   replyWith(() => {
     writer = createWriter(
-      openWriting(workerData.file),
-      opsWith(() => auditKey),
+      openForWriting(workerData.file),
+      opsWithAuditKey(() => auditKey),
     )
     return { kind: 'ready' }
   })
-  port?.on('message', (message: ToThread) => {
+  port?.on('message', (message: WriterRequest) => {
     if (message.kind === 'apply') {
       auditKey = message.auditKey
       replyWith(() => ({ kind: 'applied', applied: writer?.apply(message.batches) ?? NOTHING }))

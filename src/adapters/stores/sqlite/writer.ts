@@ -6,37 +6,37 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { TirelessError } from '../../../domain/error.ts'
 import { SET_ASIDE_REMEDY } from '../../../domain/unreadable.ts'
-import type { Fence, Outcome } from '../../../ports/store.ts'
-import type { Held } from './apply.ts'
-import type { MovedPosition } from './commit-notes.ts'
-import { COMMITS, storeFailed } from './connection.ts'
-import type { Written, WrittenBatch } from './encode.ts'
+import type { BatchOutcome, Fence } from '../../../ports/store.ts'
+import type { HeldDispatch } from './apply.ts'
+import type { NewPosition } from './commit-notes.ts'
+import { COMMIT_COUNT, storeFailedError } from './connection.ts'
+import type { EncodedBatch, EncodedOp } from './encode.ts'
 import { appendFenced } from './journal.ts'
-import { OPS, type Ops } from './ops.ts'
-import { Refused, type Sql } from './refused.ts'
-import { addReadable, isOutOfRange } from './unreadable.ts'
+import { OP_TABLE, type OpTable } from './ops.ts'
+import { RefusedBatch, type Sql } from './refused.ts'
+import { addReadableFunctions, isOutOfRange } from './unreadable.ts'
 
 export interface Writer {
   /** Contract: all outcomes are on disk when this returns; throws `store_failed` otherwise. */
-  apply(batches: readonly WrittenBatch[]): Applied
+  apply(batches: readonly EncodedBatch[]): AppliedGroup
   close(): void
 }
 
-export interface Applied {
-  readonly outcomes: readonly Outcome[]
+export interface AppliedGroup {
+  readonly outcomes: readonly BatchOutcome[]
   /** Undefined if nothing changed. */
-  readonly moved: MovedPosition | undefined
+  readonly position: NewPosition | undefined
 }
 
 /** Applies groups one after the other, in this thread or another. */
 export interface GroupWriter {
-  apply(batches: readonly WrittenBatch[]): Promise<Applied>
+  apply(batches: readonly EncodedBatch[]): Promise<AppliedGroup>
   close(): Promise<void>
 }
 
 /** `ops`: replaced by the simulator to test broken ops. An append at the start of a fenced batch may bypass it. */
-export function createWriter(db: DatabaseSync, ops: Ops = OPS): Writer {
-  addReadable(db)
+export function createWriter(db: DatabaseSync, ops: OpTable = OP_TABLE): Writer {
+  addReadableFunctions(db)
   const statements = new Map<string, StatementSync>()
   const sql: Sql = (text) => {
     const existing = statements.get(text)
@@ -60,42 +60,38 @@ interface Progress {
 }
 
 /** Ops that may delete the last journal entries. */
-const SHRINKING_OPS: ReadonlySet<Written['op']> = new Set(['prune', 'set_aside'])
+const SHRINKING_OPS: ReadonlySet<EncodedOp['op']> = new Set(['prune', 'set_aside'])
 
-function applyGroup(sql: Sql, ops: Ops, batches: readonly WrittenBatch[]): Applied {
+function applyGroup(sql: Sql, ops: OpTable, batches: readonly EncodedBatch[]): AppliedGroup {
   try {
     sql('BEGIN IMMEDIATE').run()
     const progress: Progress = { entry: undefined, before: undefined }
     const outcomes = batches.map((batch) => applyBatch(sql, ops, batch, progress))
     const moved = countCommit(sql, batches, progress)
     sql('COMMIT').run()
-    return { outcomes, moved }
+    return { outcomes, position: moved }
   } catch (cause) {
-    throw storeFailed('the store cannot commit', cause)
+    throw storeFailedError('the store cannot commit', cause)
   }
 }
 
 /**
  * Contract: the position after this commit; undefined if nothing changed. Must not turn an empty commit into a change.
  */
-function countCommit(
-  sql: Sql,
-  batches: readonly WrittenBatch[],
-  { entry, before }: Progress,
-): MovedPosition | undefined {
+function countCommit(sql: Sql, batches: readonly EncodedBatch[], { entry, before }: Progress): NewPosition | undefined {
   const mayShrink = batches.some(({ ops }) => ops.some(({ op }) => SHRINKING_OPS.has(op)))
   // Most commits add a journal entry, which is enough; a counter would write one more page per commit.
   if (entry !== undefined && !mayShrink) return { entry }
   if (before === undefined || countChanges(sql) === before) return undefined
-  const row = sql(`UPDATE commits SET n = ${COMMITS} + 1 RETURNING n, (SELECT max(n) FROM journal) AS entry`).get()
+  const row = sql(`UPDATE commits SET n = ${COMMIT_COUNT} + 1 RETURNING n, (SELECT max(n) FROM journal) AS entry`).get()
   return row && { count: Number(row.n), entry: Number(row.entry ?? 0) }
 }
 
 const readLastEntry = (sql: Sql): number => Number(sql('SELECT max(n) AS n FROM journal').get()?.n)
 const countChanges = (sql: Sql): number => Number(sql('SELECT total_changes() AS n').get()?.n)
 
-function applyBatch(sql: Sql, ops: Ops, batch: WrittenBatch, progress: Progress): Outcome {
-  const { fence, ops: batchOps, refused } = batch
+function applyBatch(sql: Sql, ops: OpTable, batch: EncodedBatch, progress: Progress): BatchOutcome {
+  const { fence, ops: batchOps, refusal: refused } = batch
   if (refused !== undefined) return invalidValue(refused)
   const [first] = batchOps
   if (fence && first?.op === 'append' && batchOps.length === 1) {
@@ -123,13 +119,13 @@ function applyBatch(sql: Sql, ops: Ops, batch: WrittenBatch, progress: Progress)
 }
 
 /** Ops of most steps that do not need to know the dispatch of the fence. */
-const OPS_WITHOUT_DISPATCH: ReadonlySet<Written['op']> = new Set(['audit', 'reserve', 'spent', 'unspent'])
+const OPS_WITHOUT_DISPATCH: ReadonlySet<EncodedOp['op']> = new Set(['audit', 'reserve', 'spent', 'unspent'])
 
 /** `entry`: the journal entry, where it is known. */
 function applyOps(
   sql: Sql,
-  ops: Ops,
-  { fence, ops: batchOps }: WrittenBatch,
+  ops: OpTable,
+  { fence, ops: batchOps }: EncodedBatch,
 ): { readonly results: readonly unknown[]; readonly entry?: number } {
   const [first, ...others] = batchOps
   if (fence && first?.op === 'append' && others.every(({ op }) => OPS_WITHOUT_DISPATCH.has(op))) {
@@ -143,7 +139,7 @@ function applyOps(
   return { results: batchOps.map((op) => applyOp(sql, ops, op, held)) }
 }
 
-const invalidValue = (why: string): Outcome => ({
+const invalidValue = (why: string): BatchOutcome => ({
   ok: false,
   code: 'store_invalid',
   message: `the store cannot store this value: ${why}`,
@@ -153,8 +149,8 @@ const invalidValue = (why: string): Outcome => ({
 const SQLITE_REFUSALS: ReadonlySet<number> = new Set([18, 19, 20, 25])
 
 /** Contract: undefined if the store itself failed. A value of the wrong type is only a refusal. */
-function toRefusal(thrown: unknown): Outcome | undefined {
-  if (thrown instanceof Refused) return { ok: false, code: thrown.code, message: thrown.message }
+function toRefusal(thrown: unknown): BatchOutcome | undefined {
+  if (thrown instanceof RefusedBatch) return { ok: false, code: thrown.code, message: thrown.message }
   if (!(thrown instanceof Error)) return undefined
   const { errcode } = thrown as { readonly errcode?: number }
   // These errors come from reading: the program writes neither invalid JSON nor integers beyond the safe range.
@@ -169,22 +165,22 @@ function toRefusal(thrown: unknown): Outcome | undefined {
   return isRefused ? invalidValue(thrown.message) : undefined
 }
 
-function checkFence(sql: Sql, fence: Fence): Held {
+function checkFence(sql: Sql, fence: Fence): HeldDispatch {
   const row = sql(
     `SELECT d.n, d.session, d.status, d.token, s.session_id
      FROM dispatches d JOIN sessions s ON s.n = d.session WHERE d.dispatch_id = ?`,
   ).get(fence.dispatch_id)
   if (row?.status === 'running' && row.token === fence.token)
     return { dispatch: Number(row.n), session: Number(row.session), session_id: String(row.session_id) }
-  throw new Refused(
+  throw new RefusedBatch(
     'store_fenced',
     `dispatch ${fence.dispatch_id} is no longer held with token ${fence.token} ` +
       `(${row ? `now ${row.status}, token ${row.token}` : 'unknown dispatch'})`,
   )
 }
 
-function applyOp(sql: Sql, ops: Ops, op: Written, held: Held | undefined): unknown {
-  const apply = ops[op.op] as ((sql: Sql, op: Written, held: Held | undefined) => unknown) | undefined
+function applyOp(sql: Sql, ops: OpTable, op: EncodedOp, held: HeldDispatch | undefined): unknown {
+  const apply = ops[op.op] as ((sql: Sql, op: EncodedOp, held: HeldDispatch | undefined) => unknown) | undefined
   if (!apply) throw new TirelessError('internal', `unknown store op ${String(op.op)}`)
   return apply(sql, op, held)
 }

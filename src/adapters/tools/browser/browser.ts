@@ -1,17 +1,23 @@
 /** browser: a Chromium for pages that need scripts. One page at a time; profile and process end with the run. */
 
 import { z } from 'zod'
-import { type Address, addressOf, type Place, placeOf, placeText } from '../../../domain/address.ts'
+import {
+  type Address,
+  formatHostPort,
+  type HostPort,
+  parseHostPort,
+  parseHttpAddress,
+} from '../../../domain/address.ts'
 import type { CallResult } from '../../../domain/decision.ts'
 import type { Effect } from '../../../domain/effect.ts'
 import { TirelessError } from '../../../domain/error.ts'
-import { UNTRUSTED } from '../../../domain/trust.ts'
+import { UNTRUSTED_LABEL } from '../../../domain/trust.ts'
 import { defineTool } from '../../../ports/define-tool.ts'
 import type { Env } from '../../../ports/env.ts'
 import type { AnyTool, ToolContext } from '../../../ports/tool.ts'
 import { webAddress } from '../fetch.ts'
-import { failed, told } from '../result.ts'
-import type { Launching } from './launch.ts'
+import { asToolResult, toolError } from '../result.ts'
+import type { BrowserLaunch } from './launch.ts'
 import { BrowserSession } from './session.ts'
 
 const ACTIONS = ['open', 'read', 'click', 'type', 'select', 'back', 'screenshot', 'close'] as const
@@ -41,11 +47,11 @@ const args = shape.superRefine((value, context) => {
   for (const name of REQUIRED[value.action] ?? [])
     if (value[name] === undefined)
       context.addIssue({ code: 'custom', path: [name], message: `${value.action} needs ${name}` })
-  if (value.host !== undefined && placeOf(value.host, 443).kind === 'refused')
+  if (value.host !== undefined && parseHostPort(value.host, 443).kind === 'refused')
     context.addIssue({ code: 'custom', path: ['host'], message: 'expected the host of the current page, as shown' })
 })
 
-export function browser(launching: Launching): AnyTool {
+export function browser(launching: BrowserLaunch): AnyTool {
   /** Keyed by the env of the run. */
   const sessions = new Map<Env, Promise<BrowserSession>>()
   const close = async (env: Env): Promise<void> => {
@@ -60,7 +66,7 @@ export function browser(launching: Launching): AnyTool {
     args,
     needs: ['file'],
     effect: effectOf,
-    gives: () => UNTRUSTED,
+    gives: () => UNTRUSTED_LABEL,
     destinations: (wanted) => {
       if (wanted.action === 'open') return [addressIn(wanted.url ?? '').url]
       const host = hostOf(wanted)
@@ -73,7 +79,7 @@ export function browser(launching: Launching): AnyTool {
       const leave = (): void => void close(context.env)
       context.signal.addEventListener('abort', leave, { once: true })
       try {
-        return await told(() =>
+        return await asToolResult(() =>
           withTimeLimit(context, () => perform(launching, sessions, close, wanted, context), leave),
         )
       } finally {
@@ -87,15 +93,15 @@ export function browser(launching: Launching): AnyTool {
 
 function hostOf({ action, url, host }: Args): string | undefined {
   if (action === 'open') {
-    const read = addressOf(url ?? '')
-    return read.kind === 'read' ? placeText(read.value) : undefined
+    const read = parseHttpAddress(url ?? '')
+    return read.kind === 'read' ? formatHostPort(read.value) : undefined
   }
-  return REQUIRED[action] === undefined ? undefined : placeText(parseHost(host ?? ''))
+  return REQUIRED[action] === undefined ? undefined : formatHostPort(parseHost(host ?? ''))
 }
 
 /** The schema has already refused invalid hosts. */
-function parseHost(host: string): Place {
-  const read = placeOf(host, 443)
+function parseHost(host: string): HostPort {
+  const read = parseHostPort(host, 443)
   if (read.kind === 'read') return read.value
   throw new TirelessError('tool_failed', read.why)
 }
@@ -113,7 +119,7 @@ function effectOf(wanted: Args): Effect {
 }
 
 async function perform(
-  launching: Launching,
+  launching: BrowserLaunch,
   sessions: Map<Env, Promise<BrowserSession>>,
   close: (env: Env) => Promise<void>,
   wanted: Args,
@@ -131,7 +137,7 @@ async function perform(
       launchSession(launching, () => sessions.delete(env)),
     )
   const session = await sessions.get(env)
-  if (!session) return failed('no page is open; use the action open first')
+  if (!session) return toolError('no page is open; use the action open first')
   if (action === 'screenshot') {
     const bytes = await session.screenshot()
     await ops('file').write(save_to, bytes, null)
@@ -160,16 +166,16 @@ async function withTimeLimit<T>({ clock }: ToolContext, work: () => Promise<T>, 
 }
 
 /** A failed launch is forgotten, so that the next call tries again. */
-function launchSession(launching: Launching, forget: () => void): Promise<BrowserSession> {
+function launchSession(launching: BrowserLaunch, forget: () => void): Promise<BrowserSession> {
   const session = BrowserSession.launch(launching)
   session.catch(forget)
   return session
 }
 
-const placeIn = (url: string): Place => addressIn(url)
+const placeIn = (url: string): HostPort => addressIn(url)
 
 function addressIn(url: string): Address {
-  const read = addressOf(url)
+  const read = parseHttpAddress(url)
   if (read.kind === 'read') return read.value
   throw new TirelessError('tool_failed', read.why)
 }
@@ -179,9 +185,9 @@ async function useElement(
   { action, host = '', element = 0, text = '', enter = false }: Args,
 ): Promise<void> {
   const { place } = session
-  const shown = place && placeText(place)
+  const shown = place && formatHostPort(place)
   // Policy approved the named host, so the page must be on it.
-  if (!place || shown !== placeText(parseHost(host)))
+  if (!place || shown !== formatHostPort(parseHost(host)))
     throw new TirelessError('tool_failed', `nothing was done: the page is on ${shown ?? 'no host'}, not on ${host}`)
   if (action === 'back') return session.back(place)
   return session.use(element, place, async (handle) => {

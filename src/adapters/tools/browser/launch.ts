@@ -27,7 +27,7 @@ const FLAGS = [
   ],
 ]
 
-export interface Launching {
+export interface BrowserLaunch {
   readonly egress: Egress
   /** Path of the program. */
   readonly chromium: string
@@ -41,7 +41,7 @@ export interface Launching {
 
 /** `folder`: Chromium writes only there. */
 export async function launchContext(
-  { chromium: executablePath, folder: own, env, isRoot }: Omit<Launching, 'egress'>,
+  { chromium: executablePath, folder: own, env, isRoot }: Omit<BrowserLaunch, 'egress'>,
   proxy: EgressProxy,
 ): Promise<BrowserContext> {
   // Loaded only when needed, because it is large.

@@ -7,7 +7,7 @@ const MOST_CHARACTERS = 30_000
 const MOST_ELEMENTS = 300
 
 /** Contract: an expression with the value `{text, elements}`; element number n is `elements[n - 1]`. */
-export const READING = `(() => {
+export const PAGE_SCRIPT = `(() => {
   const SKIPPED = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'SVG', 'HEAD', 'IFRAME', 'OBJECT'])
   const BLOCK = /^(block|flex|grid|list-item|table|table-row|flow-root)$/
   const ROLES = ['button', 'link', 'checkbox', 'tab', 'menuitem', 'option']

@@ -6,11 +6,11 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BrowserContext, ElementHandle, Frame, JSHandle, Page, Request, Route } from 'playwright-core'
-import { addressOf, isSameSite, type Place, placeText } from '../../../domain/address.ts'
+import { formatHostPort, type HostPort, isSameSite, parseHttpAddress } from '../../../domain/address.ts'
 import { TirelessError } from '../../../domain/error.ts'
-import { type Egress, type EgressProxy, UNNAMED } from '../../../ports/egress.ts'
-import { type Launching, launchContext } from './launch.ts'
-import { READING } from './reading.ts'
+import { type Egress, type EgressProxy, NOT_ADMITTED } from '../../../ports/egress.ts'
+import { type BrowserLaunch, launchContext } from './launch.ts'
+import { PAGE_SCRIPT } from './reading.ts'
 
 const OPEN_WITHIN_MS = 25_000
 const ACT_WITHIN_MS = 10_000
@@ -43,7 +43,7 @@ export class BrowserSession {
   readonly #hosts = new Set<string>()
   #elements: JSHandle | undefined
   /** The site that the current action may navigate to. */
-  #target: Place | undefined
+  #target: HostPort | undefined
   #notes: string[] = []
 
   private constructor(
@@ -62,9 +62,9 @@ export class BrowserSession {
     this.#page = page
   }
 
-  static async launch({ egress, chromium, folder, env, isRoot }: Launching): Promise<BrowserSession> {
+  static async launch({ egress, chromium, folder, env, isRoot }: BrowserLaunch): Promise<BrowserSession> {
     const hosts = new Set<string>()
-    const proxy = await egress.proxy((place) => hosts.has(placeText(place)))
+    const proxy = await egress.proxy((place) => hosts.has(formatHostPort(place)))
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const own = await mkdtemp(join(folder, 'run-'))
     try {
@@ -174,7 +174,7 @@ export class BrowserSession {
         )
       return route.abort('blockedbyclient')
     }
-    const address = addressOf(url)
+    const address = parseHttpAddress(url)
     const isTop = request.isNavigationRequest() && frame === this.#page.mainFrame()
     const why = address.kind === 'refused' ? address.why : this.#egress.refusal(address.value)
     const elsewhere = isTop && address.kind === 'read' && !this.#mayNavigateTo(address.value)
@@ -187,17 +187,17 @@ export class BrowserSession {
       // After 'aborted' the page stays. 'blockedbyclient' would later replace it, or the next page, by an error page.
       return route.abort(isTop ? 'aborted' : 'blockedbyclient')
     }
-    this.#hosts.add(placeText(address.value))
+    this.#hosts.add(formatHostPort(address.value))
     return route.continue()
   }
 
-  #mayNavigateTo(place: Place): boolean {
+  #mayNavigateTo(place: HostPort): boolean {
     return (this.#target !== undefined && isSameSite(place, this.#target)) || this.#egress.isListed(place)
   }
 
   /** Contract: the host of the page; undefined if the page has no web address. */
-  get place(): Place | undefined {
-    const read = addressOf(this.#page.url())
+  get place(): HostPort | undefined {
+    const read = parseHttpAddress(this.#page.url())
     return read.kind === 'read' ? read.value : undefined
   }
 
@@ -206,7 +206,7 @@ export class BrowserSession {
     return this.#isOver
   }
 
-  async open(url: string, target: Place): Promise<void> {
+  async open(url: string, target: HostPort): Promise<void> {
     await this.#act(target, async () => {
       // A page that keeps opening dialogs would hold up the navigation away from it.
       if (this.#dialogsOfPage > 1) this.#closeTab()
@@ -215,18 +215,18 @@ export class BrowserSession {
     })
   }
 
-  async back(target: Place): Promise<void> {
+  async back(target: HostPort): Promise<void> {
     await this.#act(target, () => this.#page.goBack({ waitUntil: 'domcontentloaded', timeout: OPEN_WITHIN_MS }))
   }
 
-  async use(number: number, target: Place, how: (element: ElementHandle) => Promise<unknown>): Promise<void> {
+  async use(number: number, target: HostPort, how: (element: ElementHandle) => Promise<unknown>): Promise<void> {
     const element = (await this.#elements?.getProperty(String(number - 1)))?.asElement()
     if (!element) throw new TirelessError('tool_failed', `the page has no element ${number}; read it again`)
     await this.#act(target, () => how(element as ElementHandle))
   }
 
   /** Later navigation by the page itself is checked against the target of the last action. */
-  async #act(target: Place, work: () => Promise<unknown>): Promise<void> {
+  async #act(target: HostPort, work: () => Promise<unknown>): Promise<void> {
     this.#target = target
     this.#notes = []
     this.#dialogs = 0
@@ -256,18 +256,18 @@ export class BrowserSession {
   async read(): Promise<string> {
     if (this.#isBroken || this.#page.isClosed())
       throw new TirelessError('tool_failed', [...this.#notes, 'no page is open; open one'].join('\n'))
-    const handle = await this.#page.evaluateHandle(READING)
+    const handle = await this.#page.evaluateHandle(PAGE_SCRIPT)
     const text = String(await (await handle.getProperty('text')).jsonValue())
     await this.#elements?.dispose().catch(() => {})
     this.#elements = await handle.getProperty('elements')
-    const where = this.place ? `page on ${placeText(this.place)}: ${this.#page.url().slice(0, 1000)}` : 'no page'
+    const where = this.place ? `page on ${formatHostPort(this.place)}: ${this.#page.url().slice(0, 1000)}` : 'no page'
     const notes = [...new Set([...this.#notes, ...this.#refusals()])].slice(0, 10).map((note) => `[${note}]`)
     return [where, `title: ${(await this.#page.title()).slice(0, 300)}`, ...notes, '', text].join('\n')
   }
 
   /** Hosts that no page requested are Chromium's own background requests; they are left out. */
   #refusals(): readonly string[] {
-    return this.#proxy.refusals().filter((refusal) => !refusal.endsWith(UNNAMED))
+    return this.#proxy.refusals().filter((refusal) => !refusal.endsWith(NOT_ADMITTED))
   }
 
   screenshot(): Promise<Buffer> {

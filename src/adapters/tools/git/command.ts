@@ -4,7 +4,7 @@
  * are off.
  */
 
-export interface Invocation {
+export interface GitInvocation {
   readonly args: readonly string[]
   /** Unix time in seconds; the date of new commits. */
   readonly at: number
@@ -74,7 +74,7 @@ const RISKY: readonly RegExp[] = [
 const FILTER = /^filter\..*\.(clean|smudge|process|required)$/i
 
 /** Contract: pure; sorts out the dangerous names among the repository's configuration keys. */
-export function judged(names: readonly string[]): {
+export function checkConfigKeys(names: readonly string[]): {
   readonly risky: readonly string[]
   readonly filters: readonly string[]
 } {
@@ -88,13 +88,13 @@ const AUTHOR = 'Tireless'
 const EMAIL = 'tireless@localhost'
 
 /** Contract: a command that prints the configuration keys, one per line. */
-export function namesCommand(isRepository: boolean): string {
+export function configKeysCommand(isRepository: boolean): string {
   return [SCRUB, ...exports({ ...BASE_ENV }), guard(isRepository, 'exit 0'), 'exec git config --list --name-only'].join(
     '\n',
   )
 }
 
-export function commandOf({ args, at, isRepository, filters, proxy }: Invocation): string {
+export function buildGitCommand({ args, at, isRepository, filters, proxy }: GitInvocation): string {
   const [verb = ''] = args
   const settings = [...OVERRIDES, ...filters.map((key): Setting => [key, ''])]
   const date = `@${at} +0000`
@@ -122,7 +122,7 @@ export function commandOf({ args, at, isRepository, filters, proxy }: Invocation
     ...exports(vars),
     ...(proxy === undefined ? [] : proxyExports(proxy)),
     ...(worksOutside ? [] : [guard(isRepository, `echo 'not a git repository; create one with: init' >&2; exit 128`)]),
-    `exec git --no-pager ${[verb, ...noDiffPrograms, ...args.slice(1)].map(quoted).join(' ')}`,
+    `exec git --no-pager ${[verb, ...noDiffPrograms, ...args.slice(1)].map(quoteShellArgument).join(' ')}`,
   ].join('\n')
 }
 
@@ -146,11 +146,11 @@ function guard(isRepository: boolean, otherwise: string): string {
 /** A proxy that the env has set takes precedence. */
 const proxyExports = (proxy: string): readonly string[] => [
   `if [ -z "\${https_proxy:-}" ]; then`,
-  `export https_proxy=${quoted(proxy)} http_proxy=${quoted(proxy)} no_proxy= NO_PROXY=`,
+  `export https_proxy=${quoteShellArgument(proxy)} http_proxy=${quoteShellArgument(proxy)} no_proxy= NO_PROXY=`,
   'fi',
 ]
 
 const exports = (vars: Readonly<Record<string, string>>): readonly string[] =>
-  Object.entries(vars).map(([name, value]) => `export ${name}=${quoted(value)}`)
+  Object.entries(vars).map(([name, value]) => `export ${name}=${quoteShellArgument(value)}`)
 
-export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+export const quoteShellArgument = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`

@@ -1,20 +1,20 @@
 /** git: version control in the workspace, run as a command of the env. The verb determines its effect. */
 
 import { z } from 'zod'
-import { type Address, addressOf, type Place, placeText } from '../../../domain/address.ts'
+import { type Address, formatHostPort, type HostPort, parseHttpAddress } from '../../../domain/address.ts'
 import type { CallResult } from '../../../domain/decision.ts'
 import type { Effect } from '../../../domain/effect.ts'
 import { assertNever, TirelessError } from '../../../domain/error.ts'
-import { OF_WORKSPACE, UNTRUSTED } from '../../../domain/trust.ts'
+import { LABEL_OF_WORKSPACE, UNTRUSTED_LABEL } from '../../../domain/trust.ts'
 import { defineTool } from '../../../ports/define-tool.ts'
 import type { Egress } from '../../../ports/egress.ts'
-import type { OpenWayOut, ProcessResult } from '../../../ports/env.ts'
+import type { OpenSocketProxy, ProcessResult } from '../../../ports/env.ts'
 import type { AnyTool, ToolContext } from '../../../ports/tool.ts'
-import { leftOf } from '../left-of.ts'
-import { failed, told } from '../result.ts'
-import { commandOf, judged, namesCommand } from './command.ts'
-import { beforeOf, probeOf } from './probe.ts'
-import { isNetwork, type Parsed, parsed } from './verbs.ts'
+import { describeInterrupted } from '../left-of.ts'
+import { asToolResult, toolError } from '../result.ts'
+import { buildGitCommand, checkConfigKeys, configKeysCommand } from './command.ts'
+import { probeGitCall, readGitState } from './probe.ts'
+import { type GitCall, parseGitArgs, usesNetwork } from './verbs.ts'
 
 const WITHIN_MS = 120_000
 const NETWORK_WITHIN_MS = 600_000
@@ -24,7 +24,7 @@ const args = z.strictObject({
     .array(z.string())
     .min(1)
     .superRefine((value, context) => {
-      const parsing = parsed(value)
+      const parsing = parseGitArgs(value)
       if (parsing.kind === 'refused') context.addIssue({ code: 'custom', message: parsing.why })
     })
     .describe('Arguments of git, verb first; give a remote as its http(s) address.'),
@@ -38,35 +38,39 @@ export const git = (egress: Egress): AnyTool =>
     args,
     needs: ['process', 'file'],
     effect: (wanted) => effectOf(parseCall(wanted)),
-    gives: (wanted) => (isNetwork(parseCall(wanted).kind) ? UNTRUSTED : OF_WORKSPACE),
+    gives: (wanted) => (usesNetwork(parseCall(wanted).kind) ? UNTRUSTED_LABEL : LABEL_OF_WORKSPACE),
     destinations: (wanted) => destinationsOf(parseCall(wanted)),
     content: () => [],
-    refuses: (wanted) => (isNetwork(parseCall(wanted).kind) ? egress.refusal(remoteOf(parseCall(wanted))) : undefined),
-    before: (wanted, context) => beforeOf(parseCall(wanted).kind, (command) => gitOutput(context, command)),
-    run: (wanted, context) => told(() => runGit(egress, wanted, context)),
+    refuses: (wanted) =>
+      usesNetwork(parseCall(wanted).kind) ? egress.refusal(remoteOf(parseCall(wanted))) : undefined,
+    before: (wanted, context) => readGitState(parseCall(wanted).kind, (command) => gitOutput(context, command)),
+    run: (wanted, context) => asToolResult(() => runGit(egress, wanted, context)),
     probe: async (wanted, before, context) => {
       await context.ops('process').reap(context.call)
-      return probeOf(parseCall(wanted).kind, before, context.intendedAt, (command) => gitOutput(context, command))
+      return probeGitCall(parseCall(wanted).kind, before, context.intendedAt, (command) => gitOutput(context, command))
     },
-    remains: (_, context) => leftOf(context),
+    remains: (_, context) => describeInterrupted(context),
     settled: async ({ ops, call }) => ops('process').forget(call),
   })
 
 /** The schema has already refused invalid arguments. */
-function parseCall({ args: given }: Args): Parsed {
-  const parsing = parsed(given)
+function parseCall({ args: given }: Args): GitCall {
+  const parsing = parseGitArgs(given)
   if (parsing.kind === 'parsed') return parsing.parsed
   throw new TirelessError('internal', parsing.why)
 }
 
-function remoteOf({ operands: [remote = ''] }: Parsed): Address {
-  const read = addressOf(remote)
+function remoteOf({ operands: [remote = ''] }: GitCall): Address {
+  const read = parseHttpAddress(remote)
   if (read.kind === 'read') return read.value
   throw new TirelessError('internal', read.why)
 }
 
-function effectOf(wanted: Parsed): Effect {
-  const remoteHost = (): Pick<Effect, 'reach' | 'host'> => ({ reach: 'network', host: placeText(remoteOf(wanted)) })
+function effectOf(wanted: GitCall): Effect {
+  const remoteHost = (): Pick<Effect, 'reach' | 'host'> => ({
+    reach: 'network',
+    host: formatHostPort(remoteOf(wanted)),
+  })
   switch (wanted.kind) {
     case 'read':
       return { recovery: 'pure', reach: 'none' }
@@ -93,8 +97,8 @@ function effectOf(wanted: Parsed): Effect {
   }
 }
 
-function destinationsOf(wanted: Parsed): readonly string[] {
-  if (!isNetwork(wanted.kind)) return []
+function destinationsOf(wanted: GitCall): readonly string[] {
+  if (!usesNetwork(wanted.kind)) return []
   return [remoteOf(wanted).url]
 }
 
@@ -102,10 +106,10 @@ const isRepository = ({ env }: ToolContext): boolean => env.groups.includes('git
 
 async function runGit(egress: Egress, { args: given }: Args, context: ToolContext): Promise<CallResult> {
   const wanted = parseCall({ args: given })
-  const names = await gitOutput(context, namesCommand(isRepository(context)))
-  const { risky, filters } = judged(names.split('\n').filter((name) => name !== ''))
+  const names = await gitOutput(context, configKeysCommand(isRepository(context)))
+  const { risky, filters } = checkConfigKeys(names.split('\n').filter((name) => name !== ''))
   if (risky.length > 0)
-    return failed(
+    return toolError(
       `nothing was done: the git configuration is unsafe; ask your owner to remove ${risky.slice(0, 5).join(', ')}`,
     )
   const invocation = {
@@ -114,17 +118,23 @@ async function runGit(egress: Egress, { args: given }: Args, context: ToolContex
     isRepository: isRepository(context),
     filters,
   }
-  if (!isNetwork(wanted.kind)) return resultFromProcess(await runCommand(context, commandOf(invocation), WITHIN_MS))
+  if (!usesNetwork(wanted.kind))
+    return resultFromProcess(await runCommand(context, buildGitCommand(invocation), WITHIN_MS))
   const to = remoteOf(wanted)
   const why = egress.refusal(to)
-  if (why !== undefined) return failed(why)
-  const admits = ({ host, port }: Place): boolean => host === to.host && port === to.port
+  if (why !== undefined) return toolError(why)
+  const admits = ({ host, port }: HostPort): boolean => host === to.host && port === to.port
   // A sandbox reaches the proxy through a socket file, other envs through a port.
   const network = (socket: string) => egress.proxy(admits, socket)
   const proxy = await egress.proxy(admits)
   try {
     const address = `http://${proxy.user}:${proxy.password}@127.0.0.1:${proxy.port}`
-    const result = await runCommand(context, commandOf({ ...invocation, proxy: address }), NETWORK_WITHIN_MS, network)
+    const result = await runCommand(
+      context,
+      buildGitCommand({ ...invocation, proxy: address }),
+      NETWORK_WITHIN_MS,
+      network,
+    )
     return resultFromProcess(result, proxy.refusals())
   } finally {
     await proxy.close()
@@ -135,7 +145,7 @@ const runCommand = (
   { ops, call, signal }: ToolContext,
   command: string,
   timeoutMs: number,
-  network?: OpenWayOut,
+  network?: OpenSocketProxy,
 ): Promise<ProcessResult> => ops('process').run(call, command, { timeoutMs, signal, ...(network && { network }) })
 
 /** Contract: the output of a read-only command; empty if it fails. Has its own call id. */
@@ -154,5 +164,5 @@ function resultFromProcess(
   if (ended === 'interrupted') return { status: 'interrupted', content: `interrupted\n${text}` }
   if (ended === 'timed_out') return { status: 'timed_out', content: `git took too long and was killed\n${text}` }
   if (exit === 0) return { status: 'ok', content: text === '' ? 'done' : text }
-  return failed(`git failed (${exit === null ? signal : `exit ${exit}`})\n${text}`)
+  return toolError(`git failed (${exit === null ? signal : `exit ${exit}`})\n${text}`)
 }

@@ -3,14 +3,15 @@
  */
 
 import type { Json } from '../../../domain/json.ts'
-import type { Probe } from '../../../ports/tool.ts'
-import { commandOf } from './command.ts'
-import type { VerbKind } from './verbs.ts'
+import type { ProbeResult } from '../../../ports/tool.ts'
+import { buildGitCommand } from './command.ts'
+import type { GitVerbKind } from './verbs.ts'
 
 /** Contract: the output of a command; empty if it fails. */
 type Ask = (command: string) => Promise<string>
 
-const gitCommand = (args: readonly string[]): string => commandOf({ args, at: 0, isRepository: true, filters: [] })
+const gitCommand = (args: readonly string[]): string =>
+  buildGitCommand({ args, at: 0, isRepository: true, filters: [] })
 
 /** Prints a digest of the index. */
 const INDEX = `${gitCommand(['ls-files', '--stage']).replace('exec git', 'git')} | git hash-object --stdin`
@@ -18,7 +19,7 @@ const HEAD = gitCommand(['rev-parse', '--verify', '--quiet', 'HEAD'])
 /** Prints hash, date and parents of the last commit. */
 const LAST = gitCommand(['log', '-n', '1', '--format=%H %ct %P', '--date=unix'])
 
-export async function beforeOf(kind: VerbKind, ask: Ask): Promise<Json> {
+export async function readGitState(kind: GitVerbKind, ask: Ask): Promise<Json> {
   if (kind === 'add') return (await ask(INDEX)).trim()
   return kind === 'commit' ? (await ask(HEAD)).trim() : null
 }
@@ -27,7 +28,12 @@ export async function beforeOf(kind: VerbKind, ask: Ask): Promise<Json> {
 const UNLOCK = (since: number): string =>
   `find .git -maxdepth 1 -name index.lock -newermt '@${Math.floor(since / 1000) - 1}' -delete 2>/dev/null; true`
 
-export async function probeOf(kind: VerbKind, before: Json, intendedAt: number, ask: Ask): Promise<Probe> {
+export async function probeGitCall(
+  kind: GitVerbKind,
+  before: Json,
+  intendedAt: number,
+  ask: Ask,
+): Promise<ProbeResult> {
   await ask(UNLOCK(intendedAt))
   if (kind === 'add') {
     const now = (await ask(INDEX)).trim()
@@ -40,4 +46,4 @@ export async function probeOf(kind: VerbKind, before: Json, intendedAt: number, 
   return ours ? happened(`the commit was created: ${id}`) : { kind: 'unclear' }
 }
 
-const happened = (content: string): Probe => ({ kind: 'happened', result: { status: 'ok', content } })
+const happened = (content: string): ProbeResult => ({ kind: 'happened', result: { status: 'ok', content } })

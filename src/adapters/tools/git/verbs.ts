@@ -3,16 +3,16 @@
  * reaches another host. Options must be spelled in full, although git accepts abbreviations.
  */
 
-import { addressOf } from '../../../domain/address.ts'
+import { parseHttpAddress } from '../../../domain/address.ts'
 
 /**
  * `read` changes nothing; `add` and `commit` can be verified after a crash; `change` runs once; the others use the
  * network.
  */
-export type VerbKind = 'read' | 'add' | 'commit' | 'change' | 'query' | 'fetch' | 'pull' | 'push'
+export type GitVerbKind = 'read' | 'add' | 'commit' | 'change' | 'query' | 'fetch' | 'pull' | 'push'
 
-export interface Verb {
-  readonly kind: VerbKind
+export interface GitVerb {
+  readonly kind: GitVerbKind
   /** Allowed one-letter options; a `:` after a letter means that it takes a value. */
   readonly short: string
   /** Allowed names of `--` options; one that ends in `=` takes a value. */
@@ -20,7 +20,7 @@ export interface Verb {
 }
 
 const words = (text: string): readonly string[] => text.split(/\s+/).filter((word) => word !== '')
-const verb = (kind: VerbKind, short: string, long: string): Verb => ({ kind, short, long: words(long) })
+const verb = (kind: GitVerbKind, short: string, long: string): GitVerb => ({ kind, short, long: words(long) })
 
 const DIFF = `stat numstat shortstat summary name-only name-status patch no-patch raw unified= ignore-all-space
   ignore-space-change ignore-blank-lines word-diff word-diff= find-renames no-renames diff-filter= color-words minimal
@@ -29,7 +29,7 @@ const LOG = `oneline graph all branches tags decorate no-decorate max-count= ski
   committer= grep= all-match invert-grep regexp-ignore-case merges no-merges first-parent follow format= pretty pretty=
   abbrev-commit date= reverse topo-order cherry-pick left-right date-order`
 
-export const VERBS: ReadonlyMap<string, Verb> = new Map([
+export const GIT_VERBS: ReadonlyMap<string, GitVerb> = new Map([
   ['status', verb('read', 'sbu:v', 'short branch porcelain porcelain= untracked-files= ignored show-stash long')],
   ['log', verb('read', 'n:pswbiS:G:U:zgE', `${LOG} ${DIFF}`)],
   ['diff', verb('read', 'pswbU:zM', `cached staged merge-base ${DIFF}`)],
@@ -93,28 +93,28 @@ const READ_ONLY: Readonly<Record<string, RegExp>> = {
   stash: /^(list|show|--stat|-p)$/,
 }
 
-export interface Parsed {
-  readonly verb: Verb
+export interface GitCall {
+  readonly verb: GitVerb
   /** As the verb's kind, but `read` for read-only arguments and `change` for an amended commit. */
-  readonly kind: VerbKind
+  readonly kind: GitVerbKind
   /** Arguments that are neither options nor their values. */
   readonly operands: readonly string[]
   /** It may delete or overwrite commits on the remote. */
   readonly forces: boolean
 }
 
-export type Parsing =
-  | { readonly kind: 'parsed'; readonly parsed: Parsed }
+export type GitParseResult =
+  | { readonly kind: 'parsed'; readonly parsed: GitCall }
   | { readonly kind: 'refused'; readonly why: string }
 
-const refused = (why: string): Parsing => ({ kind: 'refused', why })
+const refused = (why: string): GitParseResult => ({ kind: 'refused', why })
 
 /** Contract: pure; `args` as git would get them, the verb first. */
-export function parsed(args: readonly string[]): Parsing {
+export function parseGitArgs(args: readonly string[]): GitParseResult {
   const [name = '', ...rest] = args
-  const verb = VERBS.get(name)
+  const verb = GIT_VERBS.get(name)
   if (!verb)
-    return refused(`git ${JSON.stringify(name)} is not available; the verbs are ${[...VERBS.keys()].join(', ')}`)
+    return refused(`git ${JSON.stringify(name)} is not available; the verbs are ${[...GIT_VERBS.keys()].join(', ')}`)
   if (rest.some((arg) => arg.includes('\0') || arg.length > 10_000))
     return refused('an argument contains a NUL character or is too long')
   const operands: string[] = []
@@ -134,10 +134,10 @@ export function parsed(args: readonly string[]): Parsing {
       at += taken
     }
   }
-  const [remote, ...others] = isNetwork(verb.kind) ? operands : [undefined, ...operands]
+  const [remote, ...others] = usesNetwork(verb.kind) ? operands : [undefined, ...operands]
   const outside = others.find((one) => one !== undefined && isOutside(one))
   if (outside !== undefined) return refused(`${JSON.stringify(outside)} is outside the workspace`)
-  if (isNetwork(verb.kind) && addressOf(remote ?? '').kind === 'refused')
+  if (usesNetwork(verb.kind) && parseHttpAddress(remote ?? '').kind === 'refused')
     return refused(
       `give the remote as http(s)://…; got ${JSON.stringify(remote ?? '')}; "remote -v" lists the known remotes`,
     )
@@ -152,18 +152,18 @@ const isForced = (args: readonly string[], [, ...refs]: readonly string[]): bool
   args.some((arg) => /^--(?:force|force-with-lease|delete)(?:=|$)|^-[a-z]*[fd]/.test(arg)) ||
   refs.some((ref) => /^[+:]/.test(ref))
 
-function kindOf(name: string, { kind }: Verb, rest: readonly string[]): VerbKind {
+function kindOf(name: string, { kind }: GitVerb, rest: readonly string[]): GitVerbKind {
   const readOnly = READ_ONLY[name]
   if (readOnly && (name !== 'stash' || rest.length > 0) && rest.every((arg) => readOnly.test(arg))) return 'read'
   // An amended commit keeps its parent, so a crash check could not recognise it.
   return kind === 'commit' && rest.includes('--amend') ? 'change' : kind
 }
 
-export const isNetwork = (kind: VerbKind): boolean =>
+export const usesNetwork = (kind: GitVerbKind): boolean =>
   kind === 'query' || kind === 'fetch' || kind === 'pull' || kind === 'push'
 
 /** Contract: how many of the next arguments are the option's value; undefined if the option is not available. */
-function valuesTaken({ short, long }: Verb, arg: string): number | undefined {
+function valuesTaken({ short, long }: GitVerb, arg: string): number | undefined {
   if (arg.startsWith('--')) {
     const [, name = '', value] = /^--([a-z-]+)(=.*)?$/s.exec(arg) ?? []
     if (value !== undefined) return long.includes(`${name}=`) ? 0 : undefined
@@ -180,7 +180,7 @@ function valuesTaken({ short, long }: Verb, arg: string): number | undefined {
   return 0
 }
 
-const listOptions = ({ short, long }: Verb): string =>
+const listOptions = ({ short, long }: GitVerb): string =>
   [...[...short.replaceAll(':', '')].map((letter) => `-${letter}`), ...long.map((name) => `--${name}`)].join(' ')
 
 /** `a..b` is a range of revisions; only `..` as a path segment leaves the workspace. */

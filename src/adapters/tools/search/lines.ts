@@ -1,6 +1,6 @@
 /** Finds the lines of a text that satisfy a condition. */
 
-export interface Hit {
+export interface MatchingLine {
   /** Counted from 1. */
   readonly line: number
   readonly text: string
@@ -9,8 +9,8 @@ export interface Hit {
 /** In characters. Longer lines are generated data; only their beginning is searched. */
 const MOST_OF_A_LINE = 20_000
 
-export function linesWith(matches: (line: string) => boolean, text: string, most: number): Hit[] {
-  const hits: Hit[] = []
+export function findLines(matches: (line: string) => boolean, text: string, most: number): MatchingLine[] {
+  const hits: MatchingLine[] = []
   let line = 0
   for (let at = 0; at < text.length && hits.length < most; ) {
     const next = text.indexOf('\n', at)

@@ -7,19 +7,19 @@ import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { TirelessError } from '../../../domain/error.ts'
-import { type Hit, linesWith } from './lines.ts'
+import { findLines, type MatchingLine } from './lines.ts'
 
-export type { Hit } from './lines.ts'
+export type { MatchingLine as Hit } from './lines.ts'
 
 export interface Matcher {
   /** The pattern is not a valid regular expression, so it is matched as plain text. */
-  readonly literal: boolean
+  readonly isLiteral: boolean
   /** Contract: at most `most` matching lines, in order; throws `tool_failed` after the time limit or an abort. */
-  hits(text: string, most: number): Promise<readonly Hit[]>
+  hits(text: string, most: number): Promise<readonly MatchingLine[]>
   close(): Promise<void>
 }
 
-export interface Expression {
+export interface SearchPattern {
   readonly pattern: string
   readonly flags: string
 }
@@ -30,13 +30,13 @@ interface Limits {
   readonly signal: AbortSignal
 }
 
-export function matcherOf(pattern: string, limits: Limits): Matcher {
+export function createMatcher(pattern: string, limits: Limits): Matcher {
   const isPlain = !/[\\^$.*+?()[\]{}|]/.test(pattern)
   const flags = isPlain ? undefined : ['u', ''].find((one) => isExpression(pattern, one))
   if (flags === undefined)
     return {
-      literal: !isPlain,
-      hits: async (text, most) => linesWith((line) => line.includes(pattern), text, most),
+      isLiteral: !isPlain,
+      hits: async (text, most) => findLines((line) => line.includes(pattern), text, most),
       close: async () => {},
     }
   return threadMatcher({ pattern, flags }, limits)
@@ -51,7 +51,7 @@ function isExpression(pattern: string, flags: string): boolean {
   }
 }
 
-function threadMatcher(expression: Expression, { late, signal }: Limits): Matcher {
+function threadMatcher(expression: SearchPattern, { late, signal }: Limits): Matcher {
   let worker: Worker | undefined
   const ended = new Promise<never>((_, reject) => {
     const stop = (why: string): void => reject(new TirelessError('tool_failed', why))
@@ -61,7 +61,7 @@ function threadMatcher(expression: Expression, { late, signal }: Limits): Matche
   })
   ended.catch(() => {})
   return {
-    literal: false,
+    isLiteral: false,
     async hits(text, most) {
       worker ??= new Worker(new URL(`./search-main${extname(import.meta.url)}`, import.meta.url), {
         workerData: expression,
@@ -69,7 +69,7 @@ function threadMatcher(expression: Expression, { late, signal }: Limits): Matche
       const answered = once(worker, 'message')
       answered.catch(() => {})
       worker.postMessage({ text, most })
-      const [hits] = (await Promise.race([answered, ended])) as [readonly Hit[]]
+      const [hits] = (await Promise.race([answered, ended])) as [readonly MatchingLine[]]
       return hits
     },
     async close() {

@@ -1,11 +1,11 @@
 /** Entry of the search thread. Receives the pattern as worker data, then texts as messages. */
 
 import { parentPort, workerData } from 'node:worker_threads'
-import { linesWith } from './lines.ts'
-import type { Expression } from './matcher.ts'
+import { findLines } from './lines.ts'
+import type { SearchPattern } from './matcher.ts'
 
-const { pattern, flags } = workerData as Expression
+const { pattern, flags } = workerData as SearchPattern
 const expression = new RegExp(pattern, flags)
 parentPort?.on('message', ({ text, most }: { readonly text: string; readonly most: number }) => {
-  parentPort?.postMessage(linesWith((line) => expression.test(line), text, most))
+  parentPort?.postMessage(findLines((line) => expression.test(line), text, most))
 })

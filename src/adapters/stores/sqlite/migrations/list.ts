@@ -30,4 +30,4 @@ export interface SchemaHistory {
 /** Older schemas were never released and have no migration. */
 export const OLDEST_MIGRATED = 5
 
-export const HISTORY: SchemaHistory = { version: SCHEMA_VERSION, tables: SCHEMA, migrations: [TO_6] }
+export const SCHEMA_HISTORY: SchemaHistory = { version: SCHEMA_VERSION, tables: SCHEMA, migrations: [TO_6] }

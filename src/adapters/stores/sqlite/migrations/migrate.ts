@@ -10,7 +10,7 @@ import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { TirelessError } from '../../../../domain/error.ts'
 import { fsyncPath } from '../fsync.ts'
-import { HISTORY, OLDEST_MIGRATED, type SchemaHistory } from './list.ts'
+import { OLDEST_MIGRATED, SCHEMA_HISTORY, type SchemaHistory } from './list.ts'
 
 /** Older copies are deleted. */
 const MAX_COPIES = 3
@@ -27,18 +27,18 @@ export interface MigrateOptions {
 export function migrate(
   db: DatabaseSync,
   file: string,
-  { history = HISTORY, keepCopy = true }: MigrateOptions = {},
+  { history = SCHEMA_HISTORY, keepCopy = true }: MigrateOptions = {},
 ): boolean {
-  if (schemaOf(db) === history.version) return false
-  refuseUnknownSchema(db, file, history)
+  if (readSchemaVersion(db) === history.version) return false
+  checkSchema(db, file, history)
   db.exec('PRAGMA foreign_keys = OFF')
   let copy: string | undefined
   try {
     inTransaction(db, () => {
       // Another process may have migrated it meanwhile.
-      const from = schemaOf(db)
+      const from = readSchemaVersion(db)
       if (from === history.version) return
-      refuseUnknownSchema(db, file, history)
+      checkSchema(db, file, history)
       if (from !== 0 && keepCopy) copy = keepOldCopy(file, from)
       if (from === 0) db.exec(history.tables)
       else applyMigrations(db, from, history)
@@ -52,13 +52,13 @@ export function migrate(
   return true
 }
 
-export function schemaOf(db: DatabaseSync): number {
+export function readSchemaVersion(db: DatabaseSync): number {
   return Number(db.prepare('PRAGMA user_version').get()?.user_version)
 }
 
 /** Contract: only reads; accepts the current schema, older ones with a migration, and an empty database. */
-export function refuseUnknownSchema(db: DatabaseSync, file: string, { version }: SchemaHistory = HISTORY): void {
-  const found = schemaOf(db)
+export function checkSchema(db: DatabaseSync, file: string, { version }: SchemaHistory = SCHEMA_HISTORY): void {
+  const found = readSchemaVersion(db)
   if (found >= OLDEST_MIGRATED && found <= version) return
   if (found === 0 && db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined) return
   const unsupported = (what: string, fix: string): TirelessError =>
@@ -119,7 +119,7 @@ const copyPrefix = (file: string): string => `${basename(file, '.db')}-schema-`
 const COPY_SUFFIX = /^\d+-before-upgrade(-\d+)?\.db$/
 
 /** Copies that earlier migrations kept of a database, newest first. */
-export function copiesOf(file: string): readonly string[] {
+export function listUpgradeCopies(file: string): readonly string[] {
   const folder = dirname(file)
   const prefix = copyPrefix(file)
   return (existsSync(folder) ? readdirSync(folder) : [])
@@ -161,5 +161,5 @@ function unusedName(base: string): string {
 }
 
 function removeOldCopies(file: string): void {
-  for (const path of copiesOf(file).slice(MAX_COPIES)) rmSync(path, { force: true })
+  for (const path of listUpgradeCopies(file).slice(MAX_COPIES)) rmSync(path, { force: true })
 }
