@@ -4,8 +4,8 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { TirelessError } from '../src/domain/error.ts'
-import { readShaped } from './file.ts'
 import { type Baseline, compareRatios, comparisonTable, isWorse, updateBaseline } from './ratios.ts'
+import { readShaped } from './read-shaped.ts'
 
 export const BASELINE = join(import.meta.dirname, 'baseline.json')
 

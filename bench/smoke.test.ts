@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, type TestContext, test } from 'node:test'
-import { WITHOUT_SANDBOX } from '../test/sandbox/here.ts'
+import { WITHOUT_SANDBOX } from '../test/support/sandbox-available.ts'
 import { runSubject } from './measure.ts'
 import { hasPeers } from './peers/install.ts'
 

@@ -1,8 +1,8 @@
 /** The composition root: the list of plugins, and a host to run them. */
 
 import { resolve } from 'node:path'
-import { systemClock } from './adapters/clock.ts'
-import { randomIds } from './adapters/ids.ts'
+import { systemClock } from './adapters/system/clock.ts'
+import { randomIds } from './adapters/system/ids.ts'
 import { checkOptions } from './app/check-options.ts'
 import { neverAborted } from './app/closed-home-context.ts'
 import { base } from './app/plugins/base.ts'
@@ -28,9 +28,9 @@ import { store } from './app/plugins/store.ts'
 import { type RunParts, tools } from './app/plugins/tools.ts'
 import { trace } from './app/plugins/trace.ts'
 import { createStrayFaults } from './app/stray-faults.ts'
-import { type CommandContext, ignoreProgress, type Progress } from './commands/command.ts'
-import { validateAndRun } from './commands/execute.ts'
-import { loadCommand } from './commands/named.ts'
+import { type CommandContext, ignoreProgress, type Progress } from './commands/lib/command.ts'
+import { loadCommand } from './commands/lib/load-command.ts'
+import { validateAndRun } from './commands/lib/validate-and-run.ts'
 import { defaultHome } from './config.ts'
 import { TirelessError } from './domain/error.ts'
 import type { StopSignals } from './engine/advance.ts'
@@ -132,7 +132,7 @@ function commandRunner(context: CommandContext): App['run'] {
   return async (name, input, onProgress = ignoreProgress) => {
     const command = await loadCommand(name)
     if (!command) {
-      const { COMMANDS } = await import('./commands/all.ts')
+      const { COMMANDS } = await import('./commands/lib/registry.ts')
       const expected = COMMANDS.map((known) => known.name).join(', ')
       throw new TirelessError('usage', { what: 'unknown command', got: name, expected })
     }

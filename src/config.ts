@@ -3,20 +3,21 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { environment, userFolder } from './config/environment.ts'
-import type { EnvVariables } from './config/expand.ts'
-import { schemaLevels } from './config/explain.ts'
-import { errnoCodeOf, freezeConfig, parseConfigFile, readSource } from './config/parse.ts'
+import type { EnvVariables } from './config/expand-env.ts'
+import { schemaLevels } from './config/explain-problems.ts'
+import { errnoCodeOf, freezeConfig, parseConfigFile, readSource } from './config/parse-file.ts'
+import { type ExplainedValue, findSecretTexts, redactedValues, type SecretText } from './config/redacted-values.ts'
 import { buildRoster, type RosterEntry } from './config/roster.ts'
 import { type Config, type ProviderConfig, schema, type WebhookConfig } from './config/schema.ts'
-import { type ExplainedValue, findSecretTexts, redactedValues, type SecretText } from './config/shown.ts'
-import { findUnusedKeys } from './config/used.ts'
+import { findUnusedKeys } from './config/unused-keys.ts'
 import { TirelessError } from './domain/error.ts'
 import type { Json } from './domain/json.ts'
 
 export { capsFromBudget as capsOf, hasMoneySettings as mindsMoney } from './config/caps.ts'
-export { editConfigFile as changeFile, editYaml as edited } from './config/edit.ts'
+export { editConfigFile as changeFile, editYaml as edited } from './config/edit-file.ts'
 export { defaultHome, environment, userFolder } from './config/environment.ts'
-export type { EnvVariables as Variables } from './config/expand.ts'
+export type { EnvVariables as Variables } from './config/expand-env.ts'
+export type { SecretText } from './config/redacted-values.ts'
 export { createAgentFolder as withNewAgent, type RosterEntry as Enrolled } from './config/roster.ts'
 export type {
   AgentConfig,
@@ -31,7 +32,6 @@ export type {
   WebhookConfig,
 } from './config/schema.ts'
 export { jsonSchema } from './config/schema.ts'
-export type { SecretText } from './config/shown.ts'
 
 export interface LoadedConfig {
   /** Its agents are those of the file, then those of the agents' folder. */

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { type HomeLock, type LockHolder, readLockHolder, tryLock } from './adapters/stores/sqlite/lock.ts'
+import { type HomeLock, type LockHolder, readLockHolder, tryLock } from './adapters/stores/sqlite/home-lock.ts'
 import { TirelessError } from './domain/error.ts'
 
 export interface HomePaths {

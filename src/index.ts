@@ -12,14 +12,6 @@ export type { Fact, FactOrigin as Origin } from './domain/fact.ts'
 export type { ChannelMessage as Message, ChatMessage as Heard } from './domain/message.ts'
 export type { Resource } from './domain/task.ts'
 export {
-  type Criterion,
-  type RunTaskOptions,
-  runTask,
-  type Task,
-  type TaskEnd as Ending,
-  type TaskResult,
-} from './library.ts'
-export {
   type Behaviour,
   type CompletedStep as Reduced,
   type Critic,
@@ -28,6 +20,7 @@ export {
   type ProposedDecision as Wish,
   type SystemPrompt,
 } from './ports/behaviour.ts'
+export type { BranchCandidate as Candidate, BranchSearch as Search } from './ports/branch-search.ts'
 export type { Channel, IncomingRequest as Incoming, ReceivedMessage as Received } from './ports/channel.ts'
 export { defineTool, inNamespace } from './ports/define-tool.ts'
 export type { Embedder } from './ports/embedder.ts'
@@ -38,10 +31,17 @@ export type { Memory, MemoryKind, MemoryView, PastTurn } from './ports/memory.ts
 export type { Model } from './ports/model.ts'
 export type { ParsedAnswer as Parsed, Parser } from './ports/parser.ts'
 export { definePlugin, type Plugin, type PluginHost, type Services } from './ports/plugin.ts'
-export type { BranchCandidate as Candidate, BranchSearch as Search } from './ports/search.ts'
 export type { Store } from './ports/store.ts'
 export type { AnyTool, Tool, ToolContext } from './ports/tool.ts'
+export type { FieldNames as Words } from './prompt/protocols/field-names.ts'
 export { jsonParser } from './prompt/protocols/json.ts'
 export { reactParser } from './prompt/protocols/react.ts'
-export type { FieldNames as Words } from './prompt/protocols/words.ts'
 export { xmlParser } from './prompt/protocols/xml.ts'
+export {
+  type Criterion,
+  type RunTaskOptions,
+  runTask,
+  type Task,
+  type TaskEnd as Ending,
+  type TaskResult,
+} from './run-task.ts'

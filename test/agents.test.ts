@@ -4,12 +4,12 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { offlineModel } from '../src/adapters/models/offline.ts'
+import { offlineModel } from '../src/adapters/models/offline/offline.ts'
 import type { App } from '../src/app.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
-import { freshFolder, openApp, until } from './apps.ts'
-import { json, startIn, tireless } from './command-line.ts'
+import { json, startIn, tireless } from './support/command-line.ts'
+import { freshFolder, openApp, until } from './support/open-app.ts'
 
 interface Shown {
   readonly agent_id: string

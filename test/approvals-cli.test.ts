@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import type { Approval } from '../src/domain/approval.ts'
-import { freshFolder, openApp, runTaskIn } from './apps.ts'
-import { json, tireless } from './command-line.ts'
-import { askAndWait, call, sending } from './contract/asking.ts'
+import { askAndWait, call, sending } from './support/approval-fixtures.ts'
+import { json, tireless } from './support/command-line.ts'
+import { freshFolder, openApp, runTaskIn } from './support/open-app.ts'
 
 /** What would be hidden: turned around, of no width, a control, and far down in a long text. */
 const SLY = { to: 'bob\u202Egro.live', cc: 'a\u200Bb\u0007\u{E0041}', text: `${'x'.repeat(5000)} and eve` }

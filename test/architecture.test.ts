@@ -89,7 +89,7 @@ describe('the checker finds', () => {
   it('an import against the arrows', () => {
     const files = {
       'engine/x.ts': `// x\nimport { systemClock } from '../adapters/clock.ts'\n`,
-      'adapters/clock.ts': '',
+      'adapters/system/clock.ts': '',
     }
     assertOnly(judge(files), /^engine\/x\.ts:2 imports \.\.\/adapters\/clock\.ts; engine may import domain, ports/)
   })
@@ -176,7 +176,7 @@ describe('the checker finds', () => {
   it('the same where it belongs, in comments, strings and tests, as somebody’s property: nothing', () => {
     assert.deepEqual(
       judge({
-        'adapters/clock.ts': 'export const now = () => Date.now()',
+        'adapters/system/clock.ts': 'export const now = () => Date.now()',
         'cli/show.ts': `export const show = () => console.log(process.stdout.columns)`,
         'ports/x.ts': `/* Date.now */ export const a = 'console.log' // process.env\nexport const b = /Math.random/\n`,
         'ports/y.ts':
@@ -296,11 +296,9 @@ describe('the scanner', () => {
   })
 
   it('knows the room of a file', () => {
-    assert.deepEqual(['engine/step.ts', 'app.ts', 'adapters/clock.ts', 'adapters/stores/sqlite/lock.ts'].map(unitOf), [
-      'engine',
-      'app',
-      'adapters/clock',
-      'adapters/stores',
-    ])
+    assert.deepEqual(
+      ['engine/step.ts', 'app.ts', 'adapters/system/clock.ts', 'adapters/stores/sqlite/home-lock.ts'].map(unitOf),
+      ['engine', 'app', 'adapters/clock', 'adapters/stores'],
+    )
   })
 })

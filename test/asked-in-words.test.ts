@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import type { Json } from '../src/domain/json.ts'
-import { findRequestedActions } from '../src/policy/verbs.ts'
-import { aTool } from './contract/acting.ts'
-import { call } from './contract/asking.ts'
+import { findRequestedActions } from '../src/policy/requested-actions.ts'
+import { call } from './support/approval-fixtures.ts'
+import { aTool } from './support/fake-tools.ts'
 import { triesAfter } from './tainted-tries.ts'
 
 const inbox = aTool({

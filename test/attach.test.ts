@@ -3,10 +3,10 @@ import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { z } from 'zod'
-import { type Command, type CommandContext, defineCommand } from '../src/commands/command.ts'
+import { type Command, type CommandContext, defineCommand } from '../src/commands/lib/command.ts'
 import { askKernel, serveSocket } from '../src/server/socket.ts'
-import { freshFolder, openApp, until } from './apps.ts'
-import { begin, ended, json, startIn, tireless } from './command-line.ts'
+import { begin, ended, json, startIn, tireless } from './support/command-line.ts'
+import { freshFolder, openApp, until } from './support/open-app.ts'
 
 interface Told {
   readonly run_id: string

@@ -6,12 +6,12 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
-import { systemClock } from '../src/adapters/clock.ts'
 import { openSqliteStore } from '../src/adapters/stores/sqlite/store.ts'
+import { systemClock } from '../src/adapters/system/clock.ts'
 import type { App } from '../src/app.ts'
 import { commitOne } from '../src/ports/store.ts'
-import { freshFolder, openApp } from './apps.ts'
-import { json } from './command-line.ts'
+import { json } from './support/command-line.ts'
+import { freshFolder, openApp } from './support/open-app.ts'
 
 interface Verified {
   readonly ok: boolean

@@ -20,9 +20,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
 import { SCHEMA_VERSION } from '../src/adapters/stores/sqlite/schema.ts'
 import { createApp } from '../src/app.ts'
-import { freshFolder, until } from './apps.ts'
-import { ended, homeWith, json, startIn, tireless } from './command-line.ts'
 import { hasStrace, MAIN, NODE_FLAGS, run } from './crash/kills.ts'
+import { ended, homeWith, json, startIn, tireless } from './support/command-line.ts'
+import { freshFolder, until } from './support/open-app.ts'
 
 interface Backup {
   readonly dir: string

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { freshFolder } from './apps.ts'
-import { json, tireless } from './command-line.ts'
-import { startHookServer, status } from './hook-server.ts'
+import { json, tireless } from './support/command-line.ts'
+import { startHookServer, status } from './support/hook-server.ts'
+import { freshFolder } from './support/open-app.ts'
 
 test('E12: channels list, test and pair, and the console, on the command line', async (t) => {
   const server = await startHookServer(t)

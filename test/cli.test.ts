@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { Script } from '../src/testing/provider-server.ts'
-import { freshFolder, until } from './apps.ts'
-import { ended, homeWith, json, startIn, tireless } from './command-line.ts'
 import { MAIN, NODE_FLAGS, run } from './crash/kills.ts'
+import { ended, homeWith, json, startIn, tireless } from './support/command-line.ts'
+import { freshFolder, until } from './support/open-app.ts'
 
 const waits: Script = [{ calls: [{ tool: 'wait', args: { for: 'message' } }] }, { text: 'thank you' }]
 

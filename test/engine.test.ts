@@ -8,7 +8,7 @@ import { defineTool } from '../src/ports/define-tool.ts'
 import type { AnyTool } from '../src/ports/tool.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { type ScriptedStep, scriptedModel } from '../src/testing/scripted-model.ts'
-import { dispatchOf, journalOf, kindsOf, openApp, passing, runTaskIn, until } from './apps.ts'
+import { dispatchOf, journalOf, kindsOf, openApp, passing, runTaskIn, until } from './support/open-app.ts'
 
 const write = (path: string, content = 'x'): ScriptedStep => ({
   calls: [{ tool: 'create_file', args: { path, content } }],

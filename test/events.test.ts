@@ -3,9 +3,9 @@ import { describe, test } from 'node:test'
 import { createEventFanout } from '../src/app/event-fanout.ts'
 import type { App } from '../src/app.ts'
 import type { Event } from '../src/domain/event.ts'
-import type { JournalRecord } from '../src/domain/record.ts'
+import type { JournalRecord } from '../src/domain/journal-record.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
-import { dispatchOf, journalOf, openApp, runTaskIn } from './apps.ts'
+import { dispatchOf, journalOf, openApp, runTaskIn } from './support/open-app.ts'
 
 const waiting = { calls: [{ tool: 'wait', args: { for: 'user_message' } }] }
 

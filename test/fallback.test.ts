@@ -4,11 +4,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { App } from '../src/app.ts'
-import type { JournalRecord } from '../src/domain/record.ts'
+import type { JournalRecord } from '../src/domain/journal-record.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import type { Script } from '../src/testing/provider-server.ts'
 import { startProviderServer } from '../src/testing/provider-server.ts'
-import { journalOf, openApp, runTaskIn } from './apps.ts'
+import { journalOf, openApp, runTaskIn } from './support/open-app.ts'
 
 type Faults = NonNullable<Extract<Script, readonly unknown[]>[number]['faults']>
 

@@ -7,7 +7,7 @@ import type { Dispatch } from '../src/domain/dispatch.ts'
 import { defineTool } from '../src/ports/define-tool.ts'
 import { FAULTS, type FaultName } from '../src/testing/provider-server/script.ts'
 import { startProviderServer } from '../src/testing/provider-server.ts'
-import { journalOf, openApp } from './apps.ts'
+import { journalOf, openApp } from './support/open-app.ts'
 
 interface Row {
   readonly fault: FaultName

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { buildProgram, GROUP_DESCRIPTIONS } from '../src/cli/program.ts'
-import { COMMANDS } from '../src/commands/all.ts'
-import { inputFields } from '../src/commands/fields.ts'
-import { freshFolder } from './apps.ts'
-import { tireless } from './command-line.ts'
+import { inputFields } from '../src/commands/lib/input-fields.ts'
+import { COMMANDS } from '../src/commands/lib/registry.ts'
+import { tireless } from './support/command-line.ts'
+import { freshFolder } from './support/open-app.ts'
 
 const QUIET = { writeOut: () => {}, writeErr: () => {} }
 

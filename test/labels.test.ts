@@ -5,11 +5,11 @@ import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { z } from 'zod'
 import { render } from '../src/cli/views/views.ts'
-import { labelWord } from '../src/domain/trust.ts'
+import { labelWord } from '../src/domain/label.ts'
 import { defineTool } from '../src/ports/define-tool.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
-import { kernelApp, once } from './kernel/kernels.ts'
-import { ask } from './served.ts'
+import { ask } from './support/http-app.ts'
+import { kernelApp, once } from './support/kernels.ts'
 
 const mail = defineTool<object>({
   name: 'read_mail',

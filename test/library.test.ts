@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import * as library from 'tireless'
 import * as testing from 'tireless/testing'
 import { z } from 'zod'
-import { freshFolder } from './apps.ts'
 import { NODE_FLAGS, run } from './crash/kills.ts'
+import { freshFolder } from './support/open-app.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import type { App } from '../src/app.ts'
-import type { JournalRecord } from '../src/domain/record.ts'
+import type { JournalRecord } from '../src/domain/journal-record.ts'
 import type { ModelMessage, ModelRequest } from '../src/ports/model.ts'
 import { estimateTokens } from '../src/prompt/tokens.ts'
 import { type ScriptedModel, scriptedModel } from '../src/testing/scripted-model.ts'
-import { journalOf, openApp, runTaskIn } from './apps.ts'
-import { aBehaviour, aTool } from './contract/acting.ts'
+import { aBehaviour, aTool } from './support/fake-tools.ts'
+import { journalOf, openApp, runTaskIn } from './support/open-app.ts'
 
 const KINDS = ['whole', 'window', 'summary', 'recall'] as const
 

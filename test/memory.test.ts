@@ -7,11 +7,11 @@ import { memoryForget } from '../src/commands/memory.ts'
 import { type Fact, MAX_ENDED_FACTS, MAX_FACTS } from '../src/domain/fact.ts'
 import type { ModelMessage } from '../src/ports/model.ts'
 import { commitOne, type Store } from '../src/ports/store.ts'
-import { factsMessage } from '../src/prompt/facts.ts'
+import { factsMessage } from '../src/prompt/recalled-facts.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { type ScriptedStep, scriptedModel } from '../src/testing/scripted-model.ts'
-import { freshFolder, journalOf, openApp, runTaskIn } from './apps.ts'
-import { CASES, FACTS } from './two-hundred-facts.ts'
+import { freshFolder, journalOf, openApp, runTaskIn } from './support/open-app.ts'
+import { CASES, FACTS } from './support/two-hundred-facts.ts'
 
 const remembering = (key: string, text: string, more: object = {}): ScriptedStep => ({
   calls: [{ tool: 'remember', args: { key, text, ...more } }],

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { commitOne } from '../src/ports/store.ts'
 import { startProviderServer } from '../src/testing/provider-server.ts'
-import { freshFolder, journalOf, openApp, runTaskIn } from './apps.ts'
+import { freshFolder, journalOf, openApp, runTaskIn } from './support/open-app.ts'
 
 interface Entry {
   readonly id: string

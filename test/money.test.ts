@@ -7,8 +7,8 @@ import { TirelessError } from '../src/domain/error.ts'
 import type { Model } from '../src/ports/model.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
-import { freshFolder, journalOf, openApp, passing, runTaskIn } from './apps.ts'
-import { startPaidProvider } from './paid-provider.ts'
+import { freshFolder, journalOf, openApp, passing, runTaskIn } from './support/open-app.ts'
+import { startPaidProvider } from './support/paid-provider.ts'
 
 const DAY = 86_400_000
 const NOON = Date.parse('2030-03-10T12:00:00Z')

@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { App } from '../src/app.ts'
 import type { Dispatch } from '../src/domain/dispatch.ts'
-import { runTask } from '../src/library.ts'
+import { runTask } from '../src/run-task.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
-import { freshFolder, journalOf, openApp, passing, runTaskIn } from './apps.ts'
-import { providerWith, tireless } from './command-line.ts'
-import { ask, post, servedApp } from './served.ts'
+import { providerWith, tireless } from './support/command-line.ts'
+import { ask, post, servedApp } from './support/http-app.ts'
+import { freshFolder, journalOf, openApp, passing, runTaskIn } from './support/open-app.ts'
 
 const DONE = { text: 'done' }
 const TIMES = ['99999999999h', '9999999999d', '+275760-09-13T00:00:00Z', '0001-01-01', '2026-02-30', 'foo 1', '-1h']

@@ -5,10 +5,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { ordinaryTasks } from '../bench/injection/hands/ordinary.ts'
-import { openOutside } from '../bench/injection/hands/outside.ts'
-import { openTaskStage, perform } from '../bench/injection/hands/performance.ts'
-import { WITHOUT_SANDBOX } from './sandbox/here.ts'
+import { ordinaryTasks } from '../bench/injection/real-tools/ordinary-tasks.ts'
+import { openOutside } from '../bench/injection/real-tools/outside-world.ts'
+import { openTaskStage, perform } from '../bench/injection/real-tools/run-task.ts'
+import { WITHOUT_SANDBOX } from './support/sandbox-available.ts'
 
 const MOST_QUESTIONS = 6
 

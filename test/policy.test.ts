@@ -13,9 +13,9 @@ import {
   type ScriptedStep,
   scriptedModel,
 } from '../src/testing/scripted-model.ts'
-import { freshFolder, journalOf, openApp, runTaskIn } from './apps.ts'
-import { aTool, type CountingTool } from './contract/acting.ts'
-import { answer, approvals, call, drained, theApproval } from './contract/asking.ts'
+import { answer, approvals, call, drained, theApproval } from './support/approval-fixtures.ts'
+import { aTool, type CountingTool } from './support/fake-tools.ts'
+import { freshFolder, journalOf, openApp, runTaskIn } from './support/open-app.ts'
 
 const BOB = 'bob@example.org'
 const EVE = 'eve@evil.example'

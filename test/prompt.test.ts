@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { App } from '../src/app.ts'
 import { TirelessError } from '../src/domain/error.ts'
-import type { JournalRecord } from '../src/domain/record.ts'
+import type { JournalRecord } from '../src/domain/journal-record.ts'
 import type { ModelRequest } from '../src/ports/model.ts'
 import { estimateTokens } from '../src/prompt/tokens.ts'
 import { type ScriptedModel, scriptedModel } from '../src/testing/scripted-model.ts'
-import { freshFolder, journalOf, openApp, runTaskIn } from './apps.ts'
-import { aBehaviour, aTool } from './contract/acting.ts'
+import { aBehaviour, aTool } from './support/fake-tools.ts'
+import { freshFolder, journalOf, openApp, runTaskIn } from './support/open-app.ts'
 
 const STEPS = 40
 /** Fewer than the tokenizers in use need for English and JSON of this kind: 4.4. */

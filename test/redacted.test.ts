@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { JournalRecord } from '../src/domain/record.ts'
-import { redactValue } from '../src/domain/redacted.ts'
+import type { JournalRecord } from '../src/domain/journal-record.ts'
+import { redactValue } from '../src/domain/redact.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
 import type { TraceManifest } from '../src/trace/manifest.ts'
-import { openApp, runTaskIn } from './apps.ts'
-import { recordsOf, started } from './journals.ts'
+import { recordsOf, started } from './support/journals.ts'
+import { openApp, runTaskIn } from './support/open-app.ts'
 
 interface Shown {
   readonly manifest: TraceManifest

@@ -16,13 +16,13 @@ import { z } from 'zod'
 import type { App } from '../src/app.ts'
 import { replay } from '../src/commands/replay.ts'
 import { TirelessError } from '../src/domain/error.ts'
-import type { JournalRecord } from '../src/domain/record.ts'
-import { workspaceKey } from '../src/domain/trust.ts'
+import type { JournalRecord } from '../src/domain/journal-record.ts'
+import { workspaceKey } from '../src/domain/label.ts'
 import { defineBehaviour } from '../src/ports/behaviour.ts'
 import { defineTool } from '../src/ports/define-tool.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
-import { freshFolder, openApp, passing, runTaskIn } from './apps.ts'
+import { freshFolder, openApp, passing, runTaskIn } from './support/open-app.ts'
 
 interface Replayed {
   readonly identical: boolean

@@ -5,8 +5,8 @@ import { describe, type TestContext, test } from 'node:test'
 import type { App } from '../src/app.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { type ModelScript, scriptedModel } from '../src/testing/scripted-model.ts'
-import { dispatchOf, freshFolder, openApp, passing, runTaskIn, until } from './apps.ts'
-import { tireless } from './command-line.ts'
+import { tireless } from './support/command-line.ts'
+import { dispatchOf, freshFolder, openApp, passing, runTaskIn, until } from './support/open-app.ts'
 
 const NOON = Date.parse('2026-01-15T12:00:00Z')
 const MINUTE = 60_000

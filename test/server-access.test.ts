@@ -5,8 +5,17 @@ import { chmodSync, globSync, readFileSync, rmSync, statSync, writeFileSync } fr
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { FakeClock } from '../src/testing/fake-clock.ts'
-import { freshFolder, openApp, until } from './apps.ts'
-import { type Answered, ask, JSON_BODY, post, type ServedApp, servedApp, type Watching, watch } from './served.ts'
+import {
+  type Answered,
+  ask,
+  JSON_BODY,
+  post,
+  type ServedApp,
+  servedApp,
+  type Watching,
+  watch,
+} from './support/http-app.ts'
+import { freshFolder, openApp, until } from './support/open-app.ts'
 
 const CSRF = { 'x-tireless-csrf': '1' }
 

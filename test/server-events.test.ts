@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Delta } from '../src/domain/event.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
-import { freshFolder, until } from './apps.ts'
-import { ask, type Message, post, type ServedApp, servedApp, type Watching, watch } from './served.ts'
+import { ask, type Message, post, type ServedApp, servedApp, type Watching, watch } from './support/http-app.ts'
+import { freshFolder, until } from './support/open-app.ts'
 
 const TWO_STEPS = () =>
   scriptedModel([

@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
-import { COMMANDS } from '../src/commands/all.ts'
+import { COMMANDS } from '../src/commands/lib/registry.ts'
 import { asTirelessError } from '../src/domain/error.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
-import { openApp, until } from './apps.ts'
-import { ask, JSON_BODY, post, servedApp } from './served.ts'
+import { ask, JSON_BODY, post, servedApp } from './support/http-app.ts'
+import { openApp, until } from './support/open-app.ts'
 
 test('E14: /healthz and /readyz say how it is, without a token: 200 or 503 with the reasons', async (t) => {
   const stop = new AbortController()

@@ -6,10 +6,10 @@ import type { App } from '../src/app.ts'
 import type { Json } from '../src/domain/json.ts'
 import type { Skill, SkillFinding } from '../src/domain/skill.ts'
 import { type ScriptedModel, type ScriptedStep, scriptedModel } from '../src/testing/scripted-model.ts'
-import { freshFolder, journalOf, openApp, runTaskIn } from './apps.ts'
-import { tireless } from './command-line.ts'
 import { run } from './crash/kills.ts'
-import { once, telling, texts } from './kernel/chats.ts'
+import { once, telling, texts } from './support/chat-kernel.ts'
+import { tireless } from './support/command-line.ts'
+import { freshFolder, journalOf, openApp, runTaskIn } from './support/open-app.ts'
 
 const SKILL = `---
 name: reports

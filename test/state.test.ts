@@ -15,8 +15,8 @@ import { renderRuntimeBlock, replaceBlock, textOutsideBlock } from '../src/domai
 import type { Documents } from '../src/ports/documents.ts'
 import type { Tool } from '../src/ports/tool.ts'
 import { type ScriptedStep, scriptedModel } from '../src/testing/scripted-model.ts'
-import { freshFolder, openApp, runTaskIn } from './apps.ts'
-import { tireless } from './command-line.ts'
+import { tireless } from './support/command-line.ts'
+import { freshFolder, openApp, runTaskIn } from './support/open-app.ts'
 
 const BLOCK = renderRuntimeBlock(
   {

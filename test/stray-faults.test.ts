@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { freshFolder } from './apps.ts'
 import { NODE_FLAGS, run } from './crash/kills.ts'
+import { freshFolder } from './support/open-app.ts'
 
 const WAYS = [
   'rejects_later',

@@ -3,8 +3,8 @@
 import type { TestContext } from 'node:test'
 import type { AppOptions } from '../src/app.ts'
 import { type ScriptedAnswer, scriptedModel } from '../src/testing/scripted-model.ts'
-import { openApp, runTaskIn } from './apps.ts'
-import { approvals, type call } from './contract/asking.ts'
+import { approvals, type call } from './support/approval-fixtures.ts'
+import { openApp, runTaskIn } from './support/open-app.ts'
 
 export type Calls = readonly ReturnType<typeof call>[]
 

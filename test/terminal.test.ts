@@ -5,10 +5,10 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
-import { freshFolder, openApp, runTaskIn } from './apps.ts'
-import { homeWith, json, startIn, tireless } from './command-line.ts'
-import { aTool } from './contract/acting.ts'
-import { call } from './contract/asking.ts'
+import { call } from './support/approval-fixtures.ts'
+import { homeWith, json, startIn, tireless } from './support/command-line.ts'
+import { aTool } from './support/fake-tools.ts'
+import { freshFolder, openApp, runTaskIn } from './support/open-app.ts'
 
 /** Clears the screen, fills the clipboard, sets a title, conceals, moves up, by one character instead of two, turned around, of no width, tags, fillers. */
 const SLY =

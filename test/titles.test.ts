@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { render } from '../src/cli/views/views.ts'
 import type { Event } from '../src/domain/event.ts'
 import { titleOf } from '../src/domain/title.ts'
-import { kernelApp, once } from './kernel/kernels.ts'
+import { kernelApp, once } from './support/kernels.ts'
 
 const YAML = `kernel:
   agents:

@@ -4,13 +4,13 @@ import type { App, AppOptions } from '../src/app.ts'
 import { enqueueTask } from '../src/commands/queue.ts'
 import type { AgentResult } from '../src/domain/cycle.ts'
 import type { Json } from '../src/domain/json.ts'
-import { buildAgentResult } from '../src/kernel/agent-result.ts'
-import { buildAgentPrompt, type PromptValues } from '../src/kernel/layers.ts'
+import { buildAgentPrompt, type PromptValues } from '../src/kernel/cycle/agent-prompt.ts'
+import { buildAgentResult } from '../src/kernel/cycle/agent-result.ts'
 import type { Gate } from '../src/ports/gate.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { type ModelScript, type ScriptedModel, scriptedModel } from '../src/testing/scripted-model.ts'
-import { dispatchOf, journalOf, openApp, passing, runTaskIn } from './apps.ts'
-import { poking, ruled } from './contract/watched.ts'
+import { poking, ruled } from './support/event-recorder.ts'
+import { dispatchOf, journalOf, openApp, passing, runTaskIn } from './support/open-app.ts'
 
 /** As seed 000 has it. */
 const DAILY_REPORT = `当前系统状态:

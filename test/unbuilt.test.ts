@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { freshFolder, openApp } from './apps.ts'
-import { tireless } from './command-line.ts'
+import { tireless } from './support/command-line.ts'
+import { freshFolder, openApp } from './support/open-app.ts'
 
 const KERNEL = 'kernel: { agents: [{ agent_id: a, prompt: look }] }\n'
 const UNBUILT: readonly (readonly [string, RegExp])[] = [

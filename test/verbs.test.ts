@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { openLog, openLogReader } from '../src/adapters/log.ts'
+import { openLog, openLogReader } from '../src/adapters/log/log.ts'
 import { TirelessError } from '../src/domain/error.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
-import { freshFolder, openApp, until } from './apps.ts'
-import { begin, ended, homeWith, json, providerWith, startIn, tireless } from './command-line.ts'
 import { MAIN, NODE_FLAGS, run } from './crash/kills.ts'
+import { begin, ended, homeWith, json, providerWith, startIn, tireless } from './support/command-line.ts'
+import { freshFolder, openApp, until } from './support/open-app.ts'
 
 interface Explained {
   readonly items: readonly { readonly key: string; readonly value: unknown; readonly source: string }[]

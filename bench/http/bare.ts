@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { json } from 'node:stream/consumers'
-import { answerSuite } from './answering.ts'
 import type { ServerOrder } from './protocol.ts'
+import { answerSuite } from './server-meter.ts'
 
 const { folder } = JSON.parse(process.argv[2] ?? '') as ServerOrder
 

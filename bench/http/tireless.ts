@@ -9,8 +9,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { createApp, defineTool, type Model } from 'tireless'
 import { z } from 'zod'
 import { freePort } from '../kernel/program.ts'
-import { answerSuite } from './answering.ts'
 import type { ServerOrder } from './protocol.ts'
+import { answerSuite } from './server-meter.ts'
 
 const { folder, resultSize, past } = JSON.parse(process.argv[2] ?? '') as ServerOrder
 

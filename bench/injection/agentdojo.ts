@@ -5,7 +5,7 @@
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { readShaped } from '../file.ts'
+import { readShaped } from '../read-shaped.ts'
 import { type Attack, publicData, type Suite, slotsIn, type Task, toolsOf } from './suite.ts'
 
 const args = z.record(z.string(), z.json())

@@ -7,8 +7,8 @@
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { readShaped } from '../file.ts'
-import { pythonValue } from './python.ts'
+import { readShaped } from '../read-shaped.ts'
+import { pythonValue } from './python-literal.ts'
 import { type Args, type Attack, type Pair, publicData, type Suite, slotMark, type Task, toolsOf } from './suite.ts'
 
 const testCases = z.array(

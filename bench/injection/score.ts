@@ -2,9 +2,9 @@
 
 import * as CEILING from './ceiling.ts'
 import { isHarmful } from './effects.ts'
+import { sameCall } from './gullible-model.ts'
 import type { IntentModel } from './intents.ts'
-import { sameCall } from './play.ts'
-import type { PlayOutcome } from './stage.ts'
+import type { PlayOutcome } from './run-play.ts'
 import type { Called, Content, Task } from './suite.ts'
 
 /** Attacks and successes. */

@@ -5,7 +5,7 @@
 import type { z } from 'zod'
 import type { Effect } from '../../src/domain/effect.ts'
 import type { Json } from '../../src/domain/json.ts'
-import type { FileKind } from '../file.ts'
+import type { FileKind } from '../read-shaped.ts'
 
 export type Args = { readonly [name: string]: Json }
 

@@ -1,9 +1,9 @@
 /** The commits of a step on the same store without the engine: the limit of the engine's speed. */
 
 import { join } from 'node:path'
-import { systemClock } from '../../src/adapters/clock.ts'
 import { openSqliteStore } from '../../src/adapters/stores/sqlite/store.ts'
-import type { JournalRecord, RecordBody } from '../../src/domain/record.ts'
+import { systemClock } from '../../src/adapters/system/clock.ts'
+import type { JournalRecord, RecordBody } from '../../src/domain/journal-record.ts'
 import { commitOne, type Fence, type Store } from '../../src/ports/store.ts'
 import { serve } from '../meter.ts'
 import { argsOf, resultOf, TASK, TOOL } from './loop.ts'

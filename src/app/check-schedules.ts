@@ -3,7 +3,7 @@
 import type { LoadedConfig } from '../config.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import type { ScheduleSpec } from '../domain/schedule.ts'
-import { parseSchedule } from '../kernel/schedule.ts'
+import { parseSchedule } from '../kernel/schedule/schedule.ts'
 
 /** Contract: throws `config_invalid` with every invalid schedule. */
 export function refuseBadSchedules({ config, sources }: LoadedConfig): void {

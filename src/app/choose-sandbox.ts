@@ -1,6 +1,6 @@
 /** Chooses the sandbox of commands by configuration: bubblewrap, containers of the owner's image, or none. */
 
-import { createContainers } from '../adapters/envs/container/container.ts'
+import { createContainers } from '../adapters/envs/container/container-sandbox.ts'
 import { DEFAULT_RESOURCE_LIMITS, type ResourceLimits } from '../adapters/envs/host/resource-limits.ts'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../adapters/envs/sandbox/sandbox.ts'
 import type { Config } from '../config.ts'

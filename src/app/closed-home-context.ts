@@ -5,7 +5,10 @@ import { makeBackup } from '../adapters/backup/backup.ts'
 import { restoreBackup } from '../adapters/backup/restore.ts'
 import { createCommandLimits } from '../adapters/envs/host/resource-limits.ts'
 import { trySandbox } from '../adapters/envs/sandbox/sandbox.ts'
-import { openLogReader } from '../adapters/log.ts'
+import { openLogReader } from '../adapters/log/log.ts'
+import { referencePrice } from '../adapters/models/prices.ts'
+import { checkSqliteVersion, describeDatabase } from '../adapters/stores/sqlite/connection.ts'
+import { checkIntegrity, moveWorkspaces, upgradeCopy } from '../adapters/stores/sqlite/copy-database.ts'
 import {
   checkNodeVersion,
   expandPath,
@@ -14,11 +17,8 @@ import {
   findWorkTree,
   readDisk,
   restrictMode,
-} from '../adapters/machine.ts'
-import { referencePrice } from '../adapters/models/prices.ts'
-import { checkSqliteVersion, describeDatabase } from '../adapters/stores/sqlite/connection.ts'
-import { checkIntegrity, moveWorkspaces, upgradeCopy } from '../adapters/stores/sqlite/copy.ts'
-import type { Backups, ClosedHomeContext, HomeSetup, Machine } from '../commands/outside.ts'
+} from '../adapters/system/machine.ts'
+import type { Backups, ClosedHomeContext, HomeSetup, Machine } from '../commands/lib/closed-home.ts'
 import {
   type Config,
   environment,

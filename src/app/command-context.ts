@@ -1,13 +1,13 @@
 /** Builds the context of commands from the app's services. */
 
-import { listKeptCalls, removeKeptCall } from '../adapters/envs/host/leftovers.ts'
-import { createAgentWorkspacePreparer, createWorkspacePreparer } from '../adapters/envs/workspace.ts'
+import { createAgentWorkspacePreparer, createWorkspacePreparer } from '../adapters/envs/choose-workspace.ts'
+import { listKeptCalls, removeKeptCall } from '../adapters/envs/host/kept-calls.ts'
 import { openAuditSeal } from '../adapters/stores/sqlite/audit-seal.ts'
-import type { CommandContext } from '../commands/command.ts'
+import type { CommandContext } from '../commands/lib/command.ts'
 import type { Config } from '../config.ts'
 import { TirelessError } from '../domain/error.ts'
-import { replayRun } from '../engine/replay.ts'
-import { pendingEditNotes } from '../kernel/waiting-documents.ts'
+import { replayRun } from '../engine/replay/replay.ts'
+import { pendingEditNotes } from '../kernel/notify/pending-edit-notes.ts'
 import type { ModelChoice } from '../ports/model.ts'
 import type { PluginHost } from '../ports/plugin.ts'
 import { createClosedHomeContext } from './closed-home-context.ts'

@@ -2,14 +2,14 @@
 
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ConfigChange } from '../commands/command.ts'
+import type { ConfigChange } from '../commands/lib/command.ts'
 import { changeFile, type LoadedConfig, loadConfig } from '../config.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { checkRestoreFinished, type HomePaths } from '../home.ts'
 import type { Services } from '../ports/plugin.ts'
+import { createAgentDirectory } from './agent-directory.ts'
 import { refuseBadSchedules } from './check-schedules.ts'
 import { refuseUnbuilt } from './refuse-unbuilt.ts'
-import { createAgentDirectory } from './roster.ts'
 
 /** `instead`: drafts that are read in place of the files with these names. */
 export function readConfig(

@@ -1,11 +1,11 @@
 /** Distributes records, events and deltas of runs to listeners. */
 
-import { type CommandContext, ignoreProgress, type Progress } from '../commands/command.ts'
+import { type CommandContext, ignoreProgress, type Progress } from '../commands/lib/command.ts'
 import { deepFreeze } from '../domain/json.ts'
 import type { Services } from '../ports/plugin.ts'
-import { type RunSink, notifySafely as tellSafely } from '../ports/sink.ts'
+import { type RunSink, notifySafely as tellSafely } from '../ports/run-sink.ts'
 import type { RedactingStream } from '../secrets/redactor.ts'
-import { createEventFolds } from '../trace/folds.ts'
+import { createEventFolds } from '../trace/event-folds.ts'
 import { createRedactingStreams } from './redact-streams.ts'
 
 /** `hiding`: opens a redactor for text that comes in pieces. Records are redacted already. */

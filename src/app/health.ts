@@ -1,11 +1,11 @@
 /** Health for `status` and `/healthz`: reasons for bad health, and degraded parts. */
 
 import type { SandboxTestResult } from '../adapters/envs/sandbox/self-test.ts'
-import type { CommandContext } from '../commands/command.ts'
+import type { CommandContext } from '../commands/lib/command.ts'
 import { describeLoss, LOSS_REMEDY, LOST_COMMITS, type LostCommits } from '../domain/lost-commits.ts'
-import { describeUnreadable, SET_ASIDE_REMEDY } from '../domain/unreadable.ts'
-import type { Notifier } from '../kernel/notifier.ts'
-import { unpairedNote } from '../kernel/target.ts'
+import { describeUnreadable, SET_ASIDE_REMEDY } from '../domain/unreadable-row.ts'
+import { unpairedNote } from '../kernel/notify/notice-target.ts'
+import type { Notifier } from '../kernel/notify/notifier.ts'
 import type { PluginHost } from '../ports/plugin.ts'
 import { fallbackIfUnreadable, type Store } from '../ports/store.ts'
 

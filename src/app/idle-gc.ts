@@ -1,7 +1,7 @@
 /** Returns memory to the system when the kernel becomes idle. An idle process never triggers a collection by itself. */
 
-import { systemClock } from '../adapters/clock.ts'
-import { collectGarbage } from '../adapters/memory.ts'
+import { systemClock } from '../adapters/system/clock.ts'
+import { collectGarbage } from '../adapters/system/gc.ts'
 import type { Services } from '../ports/plugin.ts'
 
 /** Wait after the end of a run, because the next one may follow at once. */

@@ -1,8 +1,8 @@
 /** Counts an MCP server among the commands of the home: the total limits of processes, memory and disk hold for both. */
 
-import { systemClock } from '../adapters/clock.ts'
 import type { CommandLimits } from '../adapters/envs/host/resource-limits.ts'
-import type { ProcessStart } from '../adapters/mcp/start.ts'
+import type { ProcessStart } from '../adapters/mcp/process-start.ts'
+import { systemClock } from '../adapters/system/clock.ts'
 
 /** A server runs for days, so it is checked less often than a command. */
 const CHECK_MS = 500

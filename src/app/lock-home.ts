@@ -1,6 +1,6 @@
 /** Takes the lock of a home for this process. */
 
-import type { HomeLock } from '../adapters/stores/sqlite/lock.ts'
+import type { HomeLock } from '../adapters/stores/sqlite/home-lock.ts'
 import { type HomePaths, holdHome, homeLockedError } from '../home.ts'
 import { type Clock, iso } from '../ports/clock.ts'
 

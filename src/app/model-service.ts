@@ -1,6 +1,6 @@
 /** The models of the current configuration. */
 
-import { createModelRegistry } from '../adapters/models/configured.ts'
+import { createModelRegistry } from '../adapters/models/model-registry.ts'
 import { environment, type LoadedConfig, mindsMoney, resolveApiKey } from '../config.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Models } from '../ports/model.ts'

@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { parseHostPort } from '../domain/address.ts'
-import type { Policy } from '../engine/ruled.ts'
+import type { Policy } from '../engine/calls/policy-check.ts'
 import { createEgressRules } from '../policy/egress.ts'
 import type { Services } from '../ports/plugin.ts'
 

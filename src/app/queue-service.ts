@@ -2,9 +2,9 @@
 
 import type { StopSignals } from '../engine/advance.ts'
 import type { Engine } from '../engine/run.ts'
-import type { WakeSignal } from '../kernel/doorbell.ts'
-import { type DrainDeps, drain, joinHome, leaveHome, type RunControls, signalRun } from '../kernel/drain.ts'
-import { createHeldDispatches } from '../kernel/held.ts'
+import { type DrainDeps, drain, joinHome, leaveHome, type RunControls, signalRun } from '../kernel/queue/drain.ts'
+import { createHeldDispatches } from '../kernel/queue/held-dispatches.ts'
+import type { WakeSignal } from '../kernel/queue/wake-signal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Services } from '../ports/plugin.ts'
 

@@ -1,7 +1,7 @@
 /** Redacts streamed text of runs, including secrets that are split over two pieces. */
 
 import type { Delta } from '../domain/event.ts'
-import type { RunRef } from '../ports/sink.ts'
+import type { RunRef } from '../ports/run-sink.ts'
 import type { RedactingStream } from '../secrets/redactor.ts'
 
 /** A delta that carries a piece of text. */

@@ -2,7 +2,7 @@
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import type { ScaffoldedFiles } from '../commands/outside.ts'
+import type { ScaffoldedFiles } from '../commands/lib/closed-home.ts'
 import { edited } from '../config.ts'
 import type { HomePaths } from '../home.ts'
 

@@ -1,15 +1,15 @@
 /** All secrets of the home, configuration and environment: redacts them, and fills them in where they are needed. */
 
 import { readFileSync } from 'node:fs'
-import { readSecrets, writeSecrets } from '../adapters/secrets.ts'
-import type { SecretEntry, SecretVault } from '../commands/command.ts'
+import { readSecrets, writeSecrets } from '../adapters/system/secrets-file.ts'
+import type { SecretEntry, SecretVault } from '../commands/lib/command.ts'
 import { environment, type LoadedConfig, type SecretText, secretsInConfig } from '../config.ts'
 import { TirelessError } from '../domain/error.ts'
 import { iso } from '../ports/clock.ts'
 import type { PluginHost } from '../ports/plugin.ts'
-import { isLikelySecret, secretsInEnv } from '../secrets/looks.ts'
 import { Redactor } from '../secrets/redactor.ts'
-import { checkSecret, fillReferences, referencedSecrets } from '../secrets/rules.ts'
+import { isLikelySecret, secretsInEnv } from '../secrets/secret-heuristics.ts'
+import { checkSecret, fillReferences, referencedSecrets } from '../secrets/secret-refs.ts'
 import type { SecretService } from './services.ts'
 
 export function createSecretService(host: PluginHost): SecretService {

@@ -5,13 +5,18 @@
 
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { killNamespace } from '../adapters/envs/host/processes.ts'
+import { killNamespace } from '../adapters/envs/host/host-processes.ts'
 import type { CommandLimits } from '../adapters/envs/host/resource-limits.ts'
 import type { Sandbox } from '../adapters/envs/sandbox/sandbox.ts'
-import { isBelowAny, mayBeVisible, serverPaths, visiblePathVariable } from '../adapters/envs/sandbox/server-view.ts'
-import { findProgram } from '../adapters/machine.ts'
-import type { ServerOptions } from '../adapters/mcp/options.ts'
-import type { PrepareStart, ProcessStart } from '../adapters/mcp/start.ts'
+import {
+  isBelowAny,
+  mayBeVisible,
+  serverPaths,
+  visiblePathVariable,
+} from '../adapters/envs/sandbox/server-visible-paths.ts'
+import type { PrepareStart, ProcessStart } from '../adapters/mcp/process-start.ts'
+import type { ServerOptions } from '../adapters/mcp/server-options.ts'
+import { findProgram } from '../adapters/system/machine.ts'
 import { formatHostPort, type HostPort } from '../domain/address.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { HomePaths } from '../home.ts'

@@ -1,7 +1,7 @@
 /** Wrappers of the store: redaction, semantic recall, error log. */
 
 import { asTirelessError } from '../domain/error.ts'
-import { type Redact, redactValue } from '../domain/redacted.ts'
+import { type Redact, redactValue } from '../domain/redact.ts'
 import { semanticRecall } from '../memory/semantic.ts'
 import type { Embedder } from '../ports/embedder.ts'
 import type { Services } from '../ports/plugin.ts'

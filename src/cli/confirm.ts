@@ -1,7 +1,7 @@
 /** Asks for confirmation before a command runs; only on a terminal, and only if `--yes` is absent. */
 
 import { createInterface } from 'node:readline/promises'
-import type { Command } from '../commands/command.ts'
+import type { Command } from '../commands/lib/command.ts'
 
 interface Terminal {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean | undefined }

@@ -2,8 +2,8 @@
 
 import { resolve } from 'node:path'
 import { InvalidArgumentError, Option, type Command as Program } from 'commander'
-import type { Command } from '../commands/command.ts'
-import { type InputField, inputFields } from '../commands/fields.ts'
+import type { Command } from '../commands/lib/command.ts'
+import { type InputField, inputFields } from '../commands/lib/input-fields.ts'
 
 /** Options of every command; they may also come before the command. True: the option takes a value. */
 const COMMON: Readonly<Record<string, boolean>> = { '--home': true, '--config': true, '--json': false }

@@ -1,7 +1,7 @@
 /** Builds the grammar of the command line from the commands: groups, verbs, options and their help texts. */
 
 import { type OutputConfiguration, Command as Program } from 'commander'
-import type { Command } from '../commands/command.ts'
+import type { Command } from '../commands/lib/command.ts'
 import { addInputs, inputFromOptions } from './options.ts'
 import type { SecretSource } from './secret-input.ts'
 

@@ -1,6 +1,6 @@
 /** Shows progress: streamed text on a terminal, whole lines elsewhere. */
 
-import type { Progress } from '../commands/command.ts'
+import type { Progress } from '../commands/lib/command.ts'
 import type { Delta, Event } from '../domain/event.ts'
 import type { Json } from '../domain/json.ts'
 import { type Format, printSafely, style } from './terminal.ts'

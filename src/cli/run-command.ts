@@ -3,7 +3,7 @@
  * loads anything else, because with a running kernel most commands need only the socket.
  */
 
-import type { Command, CommandContext, Progress } from '../commands/command.ts'
+import type { Command, CommandContext, Progress } from '../commands/lib/command.ts'
 import { TirelessError } from '../domain/error.ts'
 import { holderPid, homePaths } from '../home.ts'
 import { askKernel } from '../server/socket.ts'

@@ -1,12 +1,12 @@
 /** Runs a command in this process: without a home, with the home locked but closed, or with the home open. */
 
-import { systemClock } from '../adapters/clock.ts'
+import { systemClock } from '../adapters/system/clock.ts'
 import { createClosedHomeContext } from '../app/closed-home-context.ts'
 import { type App, createApp, lockHome, readConfig } from '../app.ts'
-import type { Command, CommandContext } from '../commands/command.ts'
-import { validateAndRun, validateAndRunClosed } from '../commands/execute.ts'
-import { loadCommand } from '../commands/named.ts'
-import type { ClosedHomeContext } from '../commands/outside.ts'
+import type { ClosedHomeContext } from '../commands/lib/closed-home.ts'
+import type { Command, CommandContext } from '../commands/lib/command.ts'
+import { loadCommand } from '../commands/lib/load-command.ts'
+import { validateAndRun, validateAndRunClosed } from '../commands/lib/validate-and-run.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { holderPid, homePaths } from '../home.ts'
 import { askKernel } from '../server/socket.ts'
@@ -127,7 +127,7 @@ function offerOverMcp(
   run: RunCommand,
 ): NonNullable<CommandContext['serveMcp']> {
   return async (offers) => {
-    const { serveMcp } = await import('../server/mcp.ts')
+    const { serveMcp } = await import('../server/mcp-server.ts')
     // stdout carries MCP messages, so progress is dropped.
     const ask = (command: Command, input: unknown): Promise<unknown> => run({ command, input, at, tell() {}, signals })
     const found = offers.map(async ({ name, fixedInput = {} }) => {

@@ -1,7 +1,7 @@
 /** SIGTERM and SIGINT: the first signal drains, the second one or the deadline interrupts. */
 
-import { systemClock } from '../adapters/clock.ts'
-import type { CommandContext } from '../commands/command.ts'
+import { systemClock } from '../adapters/system/clock.ts'
+import type { CommandContext } from '../commands/lib/command.ts'
 
 /** Deadline before an app is open that has its own. */
 const DRAIN_MS = 10_000

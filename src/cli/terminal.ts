@@ -6,7 +6,7 @@
 
 import { domainToASCII } from 'node:url'
 import { styleText } from 'node:util'
-import { newSecret } from '../adapters/ids.ts'
+import { newSecret } from '../adapters/system/ids.ts'
 
 export type Format = Parameters<typeof styleText>[0]
 

@@ -1,6 +1,6 @@
 /** Waits for the exit of a process that was asked to stop, so that another can start right after `stop`. */
 
-import { systemClock } from '../adapters/clock.ts'
+import { systemClock } from '../adapters/system/clock.ts'
 import { TirelessError } from '../domain/error.ts'
 
 const POLL_MS = 25

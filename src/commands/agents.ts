@@ -6,14 +6,14 @@ import { DISPATCH_STATUSES } from '../domain/dispatch.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
 import { iso } from '../ports/clock.ts'
-import { type CommandContext, type ConfigChange, defineCommand } from './command.ts'
+import { type CommandContext, type ConfigChange, defineCommand } from './lib/command.ts'
 import {
   type ParsedSentence,
   parseScheduleOption,
   parseSentence,
   type WrittenSchedule,
   writePromptForSentence,
-} from './sentence.ts'
+} from './lib/parse-agent-sentence.ts'
 
 const scheduleShape = z.union([z.string(), z.object({ every: z.number() }), z.object({ at: z.string() })]).nullable()
 

@@ -9,8 +9,8 @@ import { formatGrantTarget, type Grant } from '../domain/grant.ts'
 import type { Json } from '../domain/json.ts'
 import { iso } from '../ports/clock.ts'
 import { commitOne } from '../ports/store.ts'
-import { type CommandContext, defineCommand } from './command.ts'
-import { approvalSchema, grantSchema } from './shapes.ts'
+import { type CommandContext, defineCommand } from './lib/command.ts'
+import { approvalSchema, grantSchema } from './lib/output-schemas.ts'
 
 const id = z.string().describe('id from approvals list')
 const step = z

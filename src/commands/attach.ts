@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { iso } from '../ports/clock.ts'
-import { type CommandContext, defineCommand } from './command.ts'
+import { type CommandContext, defineCommand } from './lib/command.ts'
 
 const MAX_RUNS_NAMED = 20
 

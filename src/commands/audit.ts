@@ -5,7 +5,7 @@ import { type AuditLink, GENESIS_HASH } from '../domain/audit.ts'
 import type { Json } from '../domain/json.ts'
 import { type AuditHead, type AuditKey, isKeyed, linkHash } from '../ports/audit.ts'
 import { commitOne } from '../ports/store.ts'
-import { type CommandContext, defineCommand } from './command.ts'
+import { type CommandContext, defineCommand } from './lib/command.ts'
 
 /** Audits an action of the owner that raises trust. Contract: on disk when it resolves. */
 export async function auditOwnerAction(

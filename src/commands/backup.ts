@@ -1,7 +1,7 @@
 /** Copies the whole home while work continues, and restores such a copy. */
 
 import { z } from 'zod'
-import { defineCommand } from './command.ts'
+import { defineCommand } from './lib/command.ts'
 
 const PRIVATE_NOTE = 'the backup contains secrets (configuration, token) and is readable only for you; keep it private'
 const WITH_SECRETS = 'the backup contains the values of your secrets'

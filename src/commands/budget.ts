@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { addDays } from '../domain/day.ts'
 import { TirelessError } from '../domain/error.ts'
 import { type Cap, forecastCost, MICROS_PER_USD, type Spend } from '../domain/money.ts'
-import { defineCommand } from './command.ts'
+import { defineCommand } from './lib/command.ts'
 
 const DAYS_BACK = 7
 

@@ -3,7 +3,8 @@
 import { z } from 'zod'
 import { TirelessError } from '../domain/error.ts'
 import { MESSAGE_KINDS, OUTBOX_STATUSES } from '../domain/message.ts'
-import { tryDelivery } from '../kernel/deliverer.ts'
+import { tryDelivery } from '../kernel/notify/deliverer.ts'
+import { setNoticeTarget } from '../kernel/notify/notice-target.ts'
 import {
   beginPairing,
   derivePairingCode,
@@ -12,12 +13,11 @@ import {
   readPairedChats,
   storePairedChats,
   storePairing,
-} from '../kernel/pairing.ts'
-import { setNoticeTarget } from '../kernel/target.ts'
+} from '../kernel/notify/pairing.ts'
 import type { Channel } from '../ports/channel.ts'
 import { iso } from '../ports/clock.ts'
 import { commitOne, type Op } from '../ports/store.ts'
-import { type CommandContext, defineCommand } from './command.ts'
+import { type CommandContext, defineCommand } from './lib/command.ts'
 
 const targetShape = z.object({
   channel: z.string(),

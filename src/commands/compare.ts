@@ -1,8 +1,8 @@
 /** Compares two runs of one task. */
 
 import { z } from 'zod'
-import { type ComparedRun, compareRuns } from '../trace/compare.ts'
-import { defineCommand } from './command.ts'
+import { type ComparedRun, compareRuns } from '../trace/compare-runs.ts'
+import { defineCommand } from './lib/command.ts'
 import { readRedactedRecords } from './trace.ts'
 
 const sideShape = z.object({

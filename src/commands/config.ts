@@ -1,7 +1,7 @@
 /** Checks and explains the configuration. */
 
 import { z } from 'zod'
-import { defineCommand } from './command.ts'
+import { defineCommand } from './lib/command.ts'
 
 export const configCheck = defineCommand({
   name: 'config check',

@@ -4,12 +4,12 @@ import { z } from 'zod'
 import type { Cycle } from '../domain/cycle.ts'
 import { CYCLE_STATUSES } from '../domain/cycle.ts'
 import { DISPATCH_STATUSES, isTerminal } from '../domain/dispatch.ts'
-import { FAILURE_CLASSES } from '../domain/stop.ts'
-import { readDispatches } from '../kernel/cycle-end.ts'
-import { isPaused, PAUSED_SETTING } from '../kernel/paused.ts'
+import { FAILURE_CLASSES } from '../domain/stop-reason.ts'
+import { readDispatches } from '../kernel/cycle/cycle-end.ts'
+import { isPaused, PAUSED_SETTING } from '../kernel/pause-setting.ts'
 import { iso } from '../ports/clock.ts'
 import { commitOne, fallbackIfUnreadable } from '../ports/store.ts'
-import { type CommandContext, defineCommand, type Progress } from './command.ts'
+import { type CommandContext, defineCommand, type Progress } from './lib/command.ts'
 
 export const cycleSchema = z.object({
   cycle_id: z.string(),

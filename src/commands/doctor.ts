@@ -3,12 +3,12 @@
 import { z } from 'zod'
 import { asTirelessError, type TirelessError } from '../domain/error.ts'
 import { describeLoss, LOSS_REMEDY, LOST_COMMITS, type LostCommits } from '../domain/lost-commits.ts'
-import { describeUnreadable, SET_ASIDE_REMEDY, staysInTable } from '../domain/unreadable.ts'
-import { unpairedNote } from '../kernel/target.ts'
-import { invalidSchedules } from '../kernel/timetable.ts'
+import { describeUnreadable, SET_ASIDE_REMEDY, staysInTable } from '../domain/unreadable-row.ts'
+import { unpairedNote } from '../kernel/notify/notice-target.ts'
+import { invalidSchedules } from '../kernel/schedule/all-schedules.ts'
 import { commitOne, fallbackIfUnreadable } from '../ports/store.ts'
-import { type CommandContext, defineCommand } from './command.ts'
-import type { ClosedHomeContext, ExposedPart } from './outside.ts'
+import type { ClosedHomeContext, ExposedPart } from './lib/closed-home.ts'
+import { type CommandContext, defineCommand } from './lib/command.ts'
 
 const MIN_FREE_BYTES = 200 * 1024 * 1024
 const MAX_ROWS = 100_000

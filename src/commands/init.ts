@@ -1,9 +1,9 @@
 /** Creates a home: configuration, agents, the detected model, and a cost forecast. */
 
 import { z } from 'zod'
-import { defineCommand } from './command.ts'
-import { forecastDay } from './forecast.ts'
-import type { PricedModel } from './outside.ts'
+import type { PricedModel } from './lib/closed-home.ts'
+import { defineCommand } from './lib/command.ts'
+import { forecastDay } from './lib/forecast.ts'
 
 const forecastShape = z.object({
   model: z.string(),

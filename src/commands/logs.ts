@@ -1,7 +1,7 @@
 /** Prints the home's log. */
 
 import { z } from 'zod'
-import { defineCommand } from './command.ts'
+import { defineCommand } from './lib/command.ts'
 
 export const logs = defineCommand({
   name: 'logs',

@@ -5,7 +5,7 @@ import { REACHES, RECOVERIES } from '../domain/effect.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { McpState } from '../ports/mcp.ts'
 import { auditOwnerAction } from './audit.ts'
-import { defineCommand, type OfferedCommand } from './command.ts'
+import { defineCommand, type OfferedCommand } from './lib/command.ts'
 
 const toolShape = z.object({
   tool: z.string(),

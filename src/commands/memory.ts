@@ -2,9 +2,9 @@
 
 import { z } from 'zod'
 import { FACT_STATUSES } from '../domain/fact.ts'
-import { TRUSTS } from '../domain/trust.ts'
+import { TRUSTS } from '../domain/label.ts'
 import { commitOne } from '../ports/store.ts'
-import { defineCommand } from './command.ts'
+import { defineCommand } from './lib/command.ts'
 
 const factShape = z.object({
   id: z.string(),

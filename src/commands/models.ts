@@ -2,10 +2,10 @@
 
 import { z } from 'zod'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
-import { scopeKey } from '../domain/selection.ts'
-import { callWithinBudget } from '../engine/money.ts'
+import { scopeKey } from '../domain/model-selection.ts'
+import { callWithinBudget } from '../engine/request/budget-reservation.ts'
 import { commitOne } from '../ports/store.ts'
-import { defineCommand } from './command.ts'
+import { defineCommand } from './lib/command.ts'
 
 export const modelsList = defineCommand({
   name: 'models list',

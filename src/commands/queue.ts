@@ -5,13 +5,13 @@ import { CANCEL_MODES, DISPATCH_STATUSES, type Dispatch, type DispatchStatus, is
 import { parseInstant } from '../domain/duration.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
+import { UNTRUSTED_LABEL } from '../domain/label.ts'
 import { EXPECTED_INSTANT } from '../domain/limits.ts'
 import { titleOf } from '../domain/title.ts'
-import { UNTRUSTED_LABEL } from '../domain/trust.ts'
 import { commitOne } from '../ports/store.ts'
-import { type CommandContext, defineCommand } from './command.ts'
-import { dispatchSchema } from './shapes.ts'
-import { overridesToMetadata, taskOverrides } from './wishes.ts'
+import { type CommandContext, defineCommand } from './lib/command.ts'
+import { dispatchSchema } from './lib/output-schemas.ts'
+import { overridesToMetadata, taskOverrides } from './lib/task-overrides.ts'
 
 const DEFAULT_AGENT = 'default'
 

@@ -3,14 +3,14 @@
 import { z } from 'zod'
 import { type Dispatch, isTerminal } from '../domain/dispatch.ts'
 import { TirelessError } from '../domain/error.ts'
-import { recordsOfRun } from '../domain/record.ts'
-import { STOP_REASONS } from '../domain/stop.ts'
-import { RETRY_SOON_MS } from '../kernel/drain.ts'
+import { recordsOfRun } from '../domain/journal-record.ts'
+import { STOP_REASONS } from '../domain/stop-reason.ts'
+import { RETRY_SOON_MS } from '../kernel/queue/drain.ts'
 import { traceFromRecords } from '../trace/trace.ts'
-import { type CommandContext, defineCommand, type Progress } from './command.ts'
+import { type CommandContext, defineCommand, type Progress } from './lib/command.ts'
+import { dispatchSchema } from './lib/output-schemas.ts'
+import { overridesToMetadata, taskOverrides } from './lib/task-overrides.ts'
 import { agentInput, enqueueTask } from './queue.ts'
-import { dispatchSchema } from './shapes.ts'
-import { overridesToMetadata, taskOverrides } from './wishes.ts'
 
 /** A user is waiting, so the task goes before queued ones. */
 const FOREGROUND_PRIORITY = 100

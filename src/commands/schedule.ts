@@ -5,11 +5,17 @@ import { parseDuration } from '../domain/duration.ts'
 import { TirelessError } from '../domain/error.ts'
 import { EXPECTED_DURATION } from '../domain/limits.ts'
 import type { ScheduleEntry, ScheduleMark, ScheduleSpec } from '../domain/schedule.ts'
-import { dueAgents, listSchedules, nextScheduleDue, rowFromEntry, type ScheduleRow } from '../kernel/timetable.ts'
-import { localZone } from '../kernel/zone.ts'
+import {
+  dueAgents,
+  listSchedules,
+  nextScheduleDue,
+  rowFromEntry,
+  type ScheduleRow,
+} from '../kernel/schedule/all-schedules.ts'
+import { localZone } from '../kernel/schedule/time-zone.ts'
 import { iso } from '../ports/clock.ts'
 import { commitOne } from '../ports/store.ts'
-import { type CommandContext, defineCommand } from './command.ts'
+import { type CommandContext, defineCommand } from './lib/command.ts'
 import { agentInput, refuseUnknownAgent } from './queue.ts'
 
 const scheduleShape = z.object({

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { auditOwnerAction } from './audit.ts'
-import { defineCommand } from './command.ts'
+import { defineCommand } from './lib/command.ts'
 
 const entryShape = z.object({
   name: z.string(),

@@ -4,8 +4,8 @@ import { z } from 'zod'
 import { TirelessError } from '../domain/error.ts'
 import type { Session } from '../domain/session.ts'
 import { commitOne } from '../ports/store.ts'
-import { type CommandContext, defineCommand } from './command.ts'
-import { sessionSchema } from './shapes.ts'
+import { type CommandContext, defineCommand } from './lib/command.ts'
+import { sessionSchema } from './lib/output-schemas.ts'
 
 export const sessionsList = defineCommand({
   name: 'sessions list',

@@ -2,13 +2,13 @@
 
 import { z } from 'zod'
 import type { Price } from '../domain/money.ts'
-import { type Cost, simulateSchedules as simulateBeats } from '../kernel/simulate.ts'
-import { listSchedules } from '../kernel/timetable.ts'
-import { localZone } from '../kernel/zone.ts'
+import { listSchedules } from '../kernel/schedule/all-schedules.ts'
+import { type Cost, simulateSchedules as simulateBeats } from '../kernel/schedule/simulate.ts'
+import { localZone } from '../kernel/schedule/time-zone.ts'
 import { iso } from '../ports/clock.ts'
 import type { TraceManifest } from '../trace/manifest.ts'
-import { type CommandContext, defineCommand } from './command.ts'
-import { runCost } from './forecast.ts'
+import { type CommandContext, defineCommand } from './lib/command.ts'
+import { runCost } from './lib/forecast.ts'
 
 /** Number of past runs used to estimate the cost of the next ones. */
 const RUNS_FOR_ESTIMATE = 1000

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { FINDING_KINDS, SKILL_STATUSES, type Skill, type SkillFinding } from '../domain/skill.ts'
 import { auditOwnerAction } from './audit.ts'
-import { type CommandContext, defineCommand } from './command.ts'
+import { type CommandContext, defineCommand } from './lib/command.ts'
 
 /** Number of sessions whose workspaces are searched for an AGENTS.md. */
 const MAX_SESSIONS = 200

@@ -1,13 +1,13 @@
 /** STATE.md and the other kernel documents: show, compare and revert versions, accept pending edits. */
 
 import { z } from 'zod'
+import { unifiedDiff } from '../domain/diff.ts'
 import { DOCUMENT_NAMES, type Document, type DocumentName } from '../domain/document.ts'
 import { TirelessError } from '../domain/error.ts'
-import { unifiedDiff } from '../domain/lines.ts'
-import { CLEAN_LABEL, labelWord, lowestLabel, TRUSTS } from '../domain/trust.ts'
+import { CLEAN_LABEL, labelWord, lowestLabel, TRUSTS } from '../domain/label.ts'
 import type { Documents } from '../ports/documents.ts'
 import { auditOwnerAction } from './audit.ts'
-import { defineCommand } from './command.ts'
+import { defineCommand } from './lib/command.ts'
 
 const versionShape = z.object({
   kernel_id: z.string(),

@@ -2,14 +2,14 @@
 
 import { z } from 'zod'
 import type { CycleResult } from '../domain/cycle.ts'
+import { type Label, TRUSTS, UNTRUSTED_LABEL } from '../domain/label.ts'
 import { MICROS_PER_USD } from '../domain/money.ts'
-import { type Label, TRUSTS, UNTRUSTED_LABEL } from '../domain/trust.ts'
-import { labelOfJournal } from '../engine/heard.ts'
-import { isPaused } from '../kernel/paused.ts'
+import { labelOfJournal } from '../engine/session/provenance.ts'
+import { isPaused } from '../kernel/pause-setting.ts'
 import { iso } from '../ports/clock.ts'
 import { fallbackIfUnreadable, type Store } from '../ports/store.ts'
-import { type CommandContext, defineCommand } from './command.ts'
 import { copyCycleResult, cycleSchema } from './cycles.ts'
+import { type CommandContext, defineCommand } from './lib/command.ts'
 
 const labelledAgent = cycleSchema.shape.agents.element.extend({
   label: z

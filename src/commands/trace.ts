@@ -2,18 +2,18 @@
 
 import { z } from 'zod'
 import type { Dispatch } from '../domain/dispatch.ts'
-import { type JournalRecord, recordsOfRun } from '../domain/record.ts'
-import { redactValue } from '../domain/redacted.ts'
-import { FAILURE_CLASSES, STOP_REASONS } from '../domain/stop.ts'
+import { type JournalRecord, recordsOfRun } from '../domain/journal-record.ts'
+import { redactValue } from '../domain/redact.ts'
+import { FAILURE_CLASSES, STOP_REASONS } from '../domain/stop-reason.ts'
 import { fallbackIfUnreadable } from '../ports/store.ts'
 import { exportHtml } from '../trace/export.ts'
-import { writePage } from '../trace/files.ts'
 import type { TraceManifest } from '../trace/manifest.ts'
-import { promptsFromEvents } from '../trace/prompt.ts'
 import type { ReadTrace } from '../trace/reader.ts'
 import { traceFromRecords } from '../trace/trace.ts'
-import { type CommandContext, defineCommand } from './command.ts'
-import { findRun } from './find-run.ts'
+import { writePage } from '../trace/trace-files.ts'
+import { promptsFromEvents } from '../trace/trace-prompts.ts'
+import { type CommandContext, defineCommand } from './lib/command.ts'
+import { findRun } from './lib/find-run.ts'
 
 const manifestShape = z.object({
   run_id: z.string(),

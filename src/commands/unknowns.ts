@@ -3,10 +3,10 @@
 import { z } from 'zod'
 import { isTerminal } from '../domain/dispatch.ts'
 import { TirelessError } from '../domain/error.ts'
-import { RESOLUTIONS, type Resolution, type UnknownOutcome } from '../domain/unknown.ts'
+import { RESOLUTIONS, type Resolution, type UnknownOutcome } from '../domain/unknown-outcome.ts'
 import { commitOne, type Op, type Store } from '../ports/store.ts'
-import { defineCommand } from './command.ts'
-import { unknownSchema } from './shapes.ts'
+import { defineCommand } from './lib/command.ts'
+import { unknownSchema } from './lib/output-schemas.ts'
 
 export const unknownsList = defineCommand({
   name: 'unknowns list',

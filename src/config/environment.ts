@@ -2,7 +2,7 @@
 
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import type { EnvVariables } from './expand.ts'
+import type { EnvVariables } from './expand-env.ts'
 
 export function environment(): EnvVariables {
   return process.env

@@ -3,12 +3,12 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { TirelessError } from '../domain/error.ts'
-import type { EnvVariables } from './expand.ts'
-import { schemaLevels } from './explain.ts'
-import { errnoCodeOf, parseConfigFile, readSource } from './parse.ts'
-import { formatPath, type KeyPath } from './path.ts'
+import type { EnvVariables } from './expand-env.ts'
+import { schemaLevels } from './explain-problems.ts'
+import { formatPath, type KeyPath } from './key-path.ts'
+import { errnoCodeOf, parseConfigFile, readSource } from './parse-file.ts'
 import { type AgentConfig, agentFile, agentSchema } from './schema.ts'
-import { safeName as agentName } from './values.ts'
+import { safeName as agentName } from './value-types.ts'
 
 /** An agent, and the file that describes it. */
 export interface RosterEntry {

@@ -36,7 +36,7 @@ import {
   uniqueIds,
   usdLimit,
   variableName,
-} from './values.ts'
+} from './value-types.ts'
 
 const isList = (payload: { readonly value: unknown }) => Array.isArray(payload.value)
 

@@ -1,7 +1,7 @@
 /** Cycle: the result of one beat of the kernel, printed by `once` and read by STATE.md, notices and health. */
 
 import type { DispatchStatus } from './dispatch.ts'
-import type { FailureClass } from './stop.ts'
+import type { FailureClass } from './stop-reason.ts'
 
 export const CYCLE_STATUSES = ['success', 'partial_success', 'failed', 'error'] as const
 export type CycleStatus = (typeof CYCLE_STATUSES)[number]

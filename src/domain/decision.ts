@@ -2,7 +2,7 @@
 
 import type { Effect } from './effect.ts'
 import type { Json } from './json.ts'
-import type { FailureClass, StopReason } from './stop.ts'
+import type { FailureClass, StopReason } from './stop-reason.ts'
 import type { Wait, WaitMatch } from './wait.ts'
 
 /** A tool call as the engine will run it. A call with a `fault` must not run; the fault says why. */

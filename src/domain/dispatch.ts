@@ -1,7 +1,7 @@
 /** Dispatch: the durable unit of work. Nothing runs unless its dispatch was claimed (I1). */
 
 import type { Json } from './json.ts'
-import type { FailureClass } from './stop.ts'
+import type { FailureClass } from './stop-reason.ts'
 import type { Wait } from './wait.ts'
 
 export const DISPATCH_STATUSES = ['pending', 'running', 'waiting', 'done', 'failed', 'cancelled', 'dead'] as const

@@ -15,9 +15,9 @@ import {
   requested,
   settled,
   started,
-} from '../../test/journals.ts'
+} from '../../test/support/journals.ts'
 import { type Event, eventsFromRecords } from './event.ts'
-import type { FailingPhase, RecordBody, RetryRuling } from './record.ts'
+import type { FailingPhase, RecordBody, RetryRuling } from './journal-record.ts'
 
 const eventsFrom = (...bodies: readonly RecordBody[]): readonly Event[] => eventsFromRecords(RUN, recordsOf(...bodies))
 const stageNames = (events: readonly Event[]): string[] => events.map(({ phase, stage }) => `${phase} ${stage}`)

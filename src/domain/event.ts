@@ -5,7 +5,6 @@
 
 import type { Decision } from './decision.ts'
 import { assertNever } from './error.ts'
-import type { Json } from './json.ts'
 import {
   answerPayload,
   callResultPayload,
@@ -23,9 +22,10 @@ import {
   startPayload,
   truncateEventText,
   verdictPayload,
-} from './payload.ts'
-import { FAILING_PHASES, type FailingPhase, type HistoryCut, type JournalRecord } from './record.ts'
-import { dispatchEndOf } from './stop.ts'
+} from './event-payload.ts'
+import { FAILING_PHASES, type FailingPhase, type HistoryCut, type JournalRecord } from './journal-record.ts'
+import type { Json } from './json.ts'
+import { dispatchEndOf } from './stop-reason.ts'
 
 export type Phase = 'INIT' | FailingPhase | 'DECIDE_ERROR' | 'ACT_ERROR' | 'RECOVER' | 'END'
 

@@ -1,6 +1,6 @@
 /** Fact: a note that an agent keeps for other sessions. One per key. */
 
-import type { Trust } from './trust.ts'
+import type { Trust } from './label.ts'
 
 /** Only `known` facts are recalled. The others are kept for a while as history. */
 export const FACT_STATUSES = ['known', 'superseded', 'forgotten', 'expired', 'dropped'] as const

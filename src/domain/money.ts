@@ -4,7 +4,7 @@
  */
 
 import type { ErrorCode } from './error.ts'
-import type { Usage } from './record.ts'
+import type { Usage } from './journal-record.ts'
 
 /** US dollars per million tokens. */
 export interface Price {

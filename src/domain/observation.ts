@@ -1,7 +1,7 @@
 /** Observation: input that reaches a session from outside its own turns. Each session has a durable inbox. */
 
 import type { Json } from './json.ts'
-import type { Label } from './trust.ts'
+import type { Label } from './label.ts'
 
 export type Observation = {
   readonly id: string

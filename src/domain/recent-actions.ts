@@ -3,7 +3,7 @@
  * by the program are added and removed. Deleting the section turns the list off.
  */
 
-import { linesWithBreaks } from './lines.ts'
+import { linesWithBreaks } from './diff.ts'
 import { toOneLine, truncateWithEllipsis } from './markdown-table.ts'
 
 export interface RecentAction {

@@ -9,7 +9,7 @@
  * one is added: guessing its end could delete the owner's text.
  */
 
-import { diffLines, type LineChange, linesWithBreaks } from './lines.ts'
+import { diffLines, type LineChange, linesWithBreaks } from './diff.ts'
 import { markdownTable, toOneLine, truncateWithEllipsis } from './markdown-table.ts'
 
 const START = '<!-- KERNEL_RUNTIME:START -->'

@@ -1,6 +1,6 @@
 /** The title of a run: the words of its prompt that are the owner's, without the data that was filled in. */
 
-import { clipText } from './summary.ts'
+import { clipText } from './clean-summary.ts'
 
 const FENCE = /<data ([0-9a-f]{12}) [^>\n]*>\n[\s\S]*?\n<\/data \1>/g
 /** Where facts are filled in later. */

@@ -6,11 +6,11 @@
 import type { Issue } from '../domain/decision.ts'
 import type { Dispatch } from '../domain/dispatch.ts'
 import { assertNever, asTirelessError } from '../domain/error.ts'
-import { type JournalRecord, recordsOfRun } from '../domain/record.ts'
+import { type JournalRecord, recordsOfRun } from '../domain/journal-record.ts'
 import type { Wait } from '../domain/wait.ts'
-import { notifySafely } from '../ports/sink.ts'
+import { notifySafely } from '../ports/run-sink.ts'
 import { commitOne, type Op } from '../ports/store.ts'
-import { timeLimitEnd } from './check-stop.ts'
+import { interruptionReason } from './abort-reason.ts'
 import {
   closeOpenTurn,
   finishRun,
@@ -21,9 +21,9 @@ import {
   type StepOutcome,
   settleRunOp,
 } from './commit.ts'
-import { interruptionReason } from './interruption.ts'
-import { openRun } from './open.ts'
-import { stopReasonFor } from './preflight.ts'
+import { openRun } from './open/open-run.ts'
+import { stopReasonFor } from './open/preflight.ts'
+import { timeLimitEnd } from './phases/check-stop.ts'
 import {
   type ClaimedRun,
   type Engine,

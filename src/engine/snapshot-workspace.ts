@@ -5,9 +5,9 @@
  */
 
 import { writesWorkspace } from '../domain/effect.ts'
-import type { CheckedCall } from './gate.ts'
+import type { CheckedCall } from './calls/gate.ts'
 import type { Run } from './run.ts'
-import type { OpenTurn } from './thread.ts'
+import type { OpenTurn } from './session/session-thread.ts'
 
 /** Contract: returns or throws what `work` does. */
 export async function withSnapshots<T>(

@@ -6,16 +6,16 @@
  * run continues (I3).
  */
 
-import { act } from './act.ts'
-import { checkStop } from './check-stop.ts'
 import { commitStep, type StepOutcome } from './commit.ts'
-import { askCritics } from './critic.ts'
-import { decide } from './decide.ts'
-import { findInput, observe } from './observe.ts'
-import { runPhase } from './phase.ts'
-import { reduceState } from './reduce.ts'
+import { act } from './phases/act.ts'
+import { checkStop } from './phases/check-stop.ts'
+import { askCritics } from './phases/critic.ts'
+import { decide } from './phases/decide.ts'
+import { findInput, observe } from './phases/observe.ts'
+import { runPhase } from './phases/phase.ts'
+import { reduceState } from './phases/reduce.ts'
+import { handleStepFailure } from './retry-policy.ts'
 import type { Run } from './run.ts'
-import { handleStepFailure } from './setback.ts'
 
 export async function step(run: Run): Promise<StepOutcome> {
   const input = await findInput(run)

@@ -9,7 +9,7 @@ import { asTirelessError, TirelessError } from '../domain/error.ts'
 import type { Clock } from '../ports/clock.ts'
 import { runAsOwner } from '../ports/fault-owner.ts'
 import type { Plugin, PluginHost, ServiceName, Services } from '../ports/plugin.ts'
-import { sortByDependency } from './order.ts'
+import { sortByDependency } from './plugin-order.ts'
 
 const STOP_WITHIN_MS = 10_000
 

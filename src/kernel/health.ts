@@ -4,7 +4,7 @@
  */
 
 import { type Cycle, type CycleResult, ENDED_DURING_CYCLE } from '../domain/cycle.ts'
-import type { OwnerNote } from '../domain/note.ts'
+import type { OwnerNote } from '../domain/owner-note.ts'
 
 /** Reported after this many cycles of this process without a success. */
 const MIN_CYCLES_WITHOUT_SUCCESS = 3

@@ -7,12 +7,19 @@
 
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { commitOne, type Op } from '../ports/store.ts'
-import { type CycleOutcome, type CycleTrigger, runCycle } from './cycle.ts'
-import { nextBeatToFire, selectLateBeats } from './lateness.ts'
-import { isPaused } from './paused.ts'
+import { type CycleOutcome, type CycleTrigger, runCycle } from './cycle/cycle.ts'
+import { isPaused } from './pause-setting.ts'
+import {
+  dueAgents,
+  invalidSchedules,
+  isOnce,
+  listSchedules,
+  type ScheduleRow,
+  tickPolicy,
+} from './schedule/all-schedules.ts'
+import { nextBeatToFire, selectLateBeats } from './schedule/missed-beats.ts'
+import { type Beat, ticks } from './schedule/ticks.ts'
 import type { KernelDeps } from './settings.ts'
-import { type Beat, ticks } from './ticks.ts'
-import { dueAgents, invalidSchedules, isOnce, listSchedules, type ScheduleRow, tickPolicy } from './timetable.ts'
 
 const FIRST_DELAY_MS = 5_000
 const MAX_DELAY_MS = 300_000

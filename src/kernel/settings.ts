@@ -6,14 +6,14 @@
 import type { Agent, WatchMarks, WatchReport, WatchSpec } from '../domain/agent.ts'
 import type { CycleResult } from '../domain/cycle.ts'
 import type { MissedPolicy, OverrunPolicy, ScheduleSpec } from '../domain/schedule.ts'
-import type { Breaker } from '../engine/chain.ts'
+import type { Breaker } from '../engine/request/model-fallback.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Documents } from '../ports/documents.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { Models } from '../ports/model.ts'
 import type { Store } from '../ports/store.ts'
-import type { WakeSignal } from './doorbell.ts'
-import type { HeldDispatches } from './held.ts'
+import type { HeldDispatches } from './queue/held-dispatches.ts'
+import type { WakeSignal } from './queue/wake-signal.ts'
 
 export interface KernelSettings {
   readonly id: string

@@ -5,7 +5,7 @@
  */
 
 import type { Memory, PastTurn } from '../ports/memory.ts'
-import { type Passage, passageFromTurn, rankPassages } from './rank.ts'
+import { type Passage, passageFromTurn, rankPassages } from './bm25.ts'
 import { summaryMemory } from './summary.ts'
 
 const MAX_SNIPPETS = 3

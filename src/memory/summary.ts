@@ -3,8 +3,8 @@
  */
 
 import type { Memory, PastTurn } from '../ports/memory.ts'
-import { mergeSummaries, renderSummary, summariseTurn, type TurnSummary } from './gist.ts'
-import { slidingWindow } from './slide.ts'
+import { slidingWindow } from './sliding-window.ts'
+import { mergeSummaries, renderSummary, summariseTurn, type TurnSummary } from './turn-summary.ts'
 
 /** Characters. */
 const MAX_SUMMARY = 6000

@@ -1,7 +1,7 @@
 /** Window memory: the last turns in full, and nothing of earlier ones. */
 
 import type { Memory } from '../ports/memory.ts'
-import { slidingWindow } from './slide.ts'
+import { slidingWindow } from './sliding-window.ts'
 
 export function windowMemory(n: number): Memory {
   const turns = slidingWindow<{ readonly turn: number }>(n)

@@ -5,7 +5,7 @@
 
 import { type Address, formatHostPort } from '../domain/address.ts'
 import { addressWithoutScheme, parseWebAddress } from './links.ts'
-import type { OwnerMentions } from './words.ts'
+import type { OwnerMentions } from './owner-mentions.ts'
 
 const MAX_PATH_LENGTH = 200
 /** Path words that carry no information. */

@@ -4,8 +4,8 @@ import type { z } from 'zod'
 import type { CallResult, Decision, Verdict } from '../domain/decision.ts'
 import type { Json } from '../domain/json.ts'
 import type { Observation } from '../domain/observation.ts'
+import type { BranchSearch } from './branch-search.ts'
 import type { MemoryQuery, MemoryView } from './memory.ts'
-import type { BranchSearch } from './search.ts'
 
 /** The situation of a run at the start of a step. */
 export interface EnvView {

@@ -4,7 +4,7 @@
  */
 
 import type { Document, DocumentName, DocumentVersion } from '../domain/document.ts'
-import type { Label } from '../domain/trust.ts'
+import type { Label } from '../domain/label.ts'
 
 /** Who changes a document, and why. `author`: `system`, `owner`, or an agent's id. */
 export interface Attribution {

@@ -1,7 +1,7 @@
 /** Hook: observes a run inside the process. It cannot change the run, and a hook that throws or hangs does no harm. */
 
 import type { Event } from '../domain/event.ts'
-import type { StopReason } from '../domain/stop.ts'
+import type { StopReason } from '../domain/stop-reason.ts'
 
 export const HOOKED_PHASES = ['observe', 'decide', 'act', 'reduce', 'critic', 'check_stop'] as const
 export type HookedPhase = (typeof HOOKED_PHASES)[number]

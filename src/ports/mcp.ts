@@ -1,7 +1,7 @@
 /** McpServers: the configured MCP servers, as the owner sees them. */
 
 import type { Effect } from '../domain/effect.ts'
-import type { OwnerNote } from '../domain/note.ts'
+import type { OwnerNote } from '../domain/owner-note.ts'
 
 export interface McpTool {
   /** `tool` is the server's name for it, `name` the agents'. */

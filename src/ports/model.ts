@@ -1,8 +1,8 @@
 /** Model: a language model, one call at a time. Retries, budgets and memory belong to the engine, not to an adapter. */
 
+import type { ModelAnswer } from '../domain/journal-record.ts'
 import type { Json } from '../domain/json.ts'
 import type { Price } from '../domain/money.ts'
-import type { ModelAnswer } from '../domain/record.ts'
 
 export interface ToolSpec {
   readonly name: string

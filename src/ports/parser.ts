@@ -1,6 +1,6 @@
 /** Parser: a text format for tool calls, for models without native ones: the instructions and the reader. */
 
-import type { RequestedCall } from '../domain/record.ts'
+import type { RequestedCall } from '../domain/journal-record.ts'
 import type { ToolSpec } from './model.ts'
 
 /** `text` is the answer if there are no calls; `notes` are the model's reasons (thought, reflection). */

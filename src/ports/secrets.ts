@@ -1,6 +1,6 @@
 /** Secrets: redacts secret values from texts and supplies them to calls that may use them. */
 
-import type { Redact } from '../domain/redacted.ts'
+import type { Redact } from '../domain/redact.ts'
 
 export interface Secrets {
   /** Contract: returns the text without known secrets, in any encoding; nothing else is changed. */

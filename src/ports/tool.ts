@@ -5,7 +5,7 @@ import type { CallResult } from '../domain/decision.ts'
 import type { Effect } from '../domain/effect.ts'
 import type { FactOrigin } from '../domain/fact.ts'
 import type { Json } from '../domain/json.ts'
-import type { Label, ResultLabel } from '../domain/trust.ts'
+import type { Label, ResultLabel } from '../domain/label.ts'
 import type { Clock } from './clock.ts'
 import type { Env, OpsGroup, OpsGroups } from './env.ts'
 

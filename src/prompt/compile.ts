@@ -1,9 +1,9 @@
 /** Compiles sections into a prompt within a token limit. Pure: the same sections always give the same bytes. */
 
 import { allotTokens, byPriority } from './budget.ts'
-import { type TruncatedText, truncateEnd } from './cut.ts'
 import type { Section } from './sections.ts'
 import { estimateTokens } from './tokens.ts'
+import { type TruncatedText, truncateEnd } from './truncate.ts'
 
 export interface CompiledPart {
   readonly name: string

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { base64, keyLine, SHAPES, WRITINGS } from '../../test/planted.ts'
-import { isLikelySecret, secretsInEnv } from './looks.ts'
+import { base64, keyLine, SHAPES, WRITINGS } from '../../test/support/planted-secrets.ts'
 import { Redactor } from './redactor.ts'
+import { isLikelySecret, secretsInEnv } from './secret-heuristics.ts'
 
 const { redact } = new Redactor()
 

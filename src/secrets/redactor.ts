@@ -1,7 +1,7 @@
 /** Removes secrets from every text that is stored or leaves the process, and puts their names in place. */
 
-import { type MatchResult, type NamedSecret, SecretMatcher, type SecretRange } from './finder.ts'
-import { MAX_PATTERN_LENGTH, REDACTED_MARK, redactLookalikes } from './looks.ts'
+import { MAX_PATTERN_LENGTH, REDACTED_MARK, redactLookalikes } from './secret-heuristics.ts'
+import { type MatchResult, type NamedSecret, SecretMatcher, type SecretRange } from './secret-matcher.ts'
 
 /** Redacts known secrets in a text that arrives in pieces. */
 export interface RedactingStream {

@@ -1,8 +1,8 @@
 /** HTTP endpoints of the commands, and how a query or body becomes their input. */
 
 import { isAbsolute } from 'node:path'
-import type { Command } from '../commands/command.ts'
-import { inputFields } from '../commands/fields.ts'
+import type { Command } from '../commands/lib/command.ts'
+import { inputFields } from '../commands/lib/input-fields.ts'
 import { TirelessError } from '../domain/error.ts'
 
 export const API = '/api/v1'

@@ -7,14 +7,15 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono, type Context as HonoContext } from 'hono'
 import { setCookie } from 'hono/cookie'
 import { z } from 'zod'
-import type { Command, CommandContext } from '../commands/command.ts'
-import { validateAndRun } from '../commands/execute.ts'
+import type { Command, CommandContext } from '../commands/lib/command.ts'
+import { validateAndRun } from '../commands/lib/validate-and-run.ts'
 import { TirelessError } from '../domain/error.ts'
-import type { RunSink } from '../ports/sink.ts'
-import { type Authentication, createAuthentication, isLoopback, urlHost } from './access.ts'
-import { errorResponse, httpError } from './answer.ts'
-import { readJsonBody, readTextBody } from './body.ts'
+import type { RunSink } from '../ports/run-sink.ts'
+import { type Authentication, createAuthentication, isLoopback, urlHost } from './auth.ts'
 import { API, createEndpoints, type Endpoint, inputFromQuery, refuseRelativePaths } from './endpoints.ts'
+import { errorResponse, httpError } from './error-response.ts'
+import { createEventStream, type EventStream } from './event-stream.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
 import {
   cookieName,
   findCredential,
@@ -26,14 +27,13 @@ import {
   requireOwnHost,
   withHeaders,
   wrongToken,
-} from './guard.ts'
-import { receiveWebhook } from './hooks.ts'
-import { createEventStream, type EventStream } from './live.ts'
-import { createMetrics, type Metrics } from './metrics.ts'
+} from './middleware.ts'
 import { openApi } from './openapi.ts'
-import { NOT_BUILT, type PageFile, pageFiles } from './page.ts'
-import { broadcastStatus } from './pulse.ts'
-import { redactingSink } from './telling.ts'
+import { redactingSink } from './redacting-sink.ts'
+import { readJsonBody, readTextBody } from './request-body.ts'
+import { NOT_BUILT, type PageFile, pageFiles } from './static-files.ts'
+import { broadcastStatus } from './status-broadcast.ts'
+import { receiveWebhook } from './webhooks.ts'
 
 const COOKIE_SECONDS = 30 * 24 * 3600
 const MAX_VIEWERS = 64

@@ -6,10 +6,10 @@
 
 import { chmodSync, rmSync } from 'node:fs'
 import { createConnection, createServer, type Server, type Socket } from 'node:net'
-import type { Command, CommandContext, Progress } from '../commands/command.ts'
-import { validateAndRun } from '../commands/execute.ts'
+import type { Command, CommandContext, Progress } from '../commands/lib/command.ts'
+import { validateAndRun } from '../commands/lib/validate-and-run.ts'
 import { asTirelessError, ERROR_CODES, type ErrorCode, TirelessError } from '../domain/error.ts'
-import { splitLines } from './lines.ts'
+import { splitLines } from './split-lines.ts'
 
 type Reply =
   /** Sent before the command runs. Without it nothing was done, so the client may ask again. */

@@ -16,7 +16,7 @@ import {
   startDispatch,
   TEST_NOW,
   WAIT_FOR_MESSAGE,
-} from './store-cases.ts'
+} from './store-test-helpers.ts'
 
 const approval: Approval = newTestApproval('a1')
 

@@ -3,7 +3,13 @@
 import assert from 'node:assert/strict'
 import { type CycleResult, errorCycleResult } from '../domain/cycle.ts'
 import { commitOne, type Store } from '../ports/store.ts'
-import { assertRefusedWith, type ConformanceCase, enqueueInStore, newTestDispatch, TEST_NOW } from './store-cases.ts'
+import {
+  assertRefusedWith,
+  type ConformanceCase,
+  enqueueInStore,
+  newTestDispatch,
+  TEST_NOW,
+} from './store-test-helpers.ts'
 
 const beginCycle = (store: Store, cycle_id: string, more: { kernel_id?: string; due?: number; now?: number } = {}) =>
   commitOne(store, [

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { type Fact, MAX_ENDED_FACTS, MAX_FACTS, type NewFact } from '../domain/fact.ts'
 import { iso } from '../ports/clock.ts'
 import { commitOne, type Op, type Store } from '../ports/store.ts'
-import { type ConformanceCase, TEST_NOW } from './store-cases.ts'
+import { type ConformanceCase, TEST_NOW } from './store-test-helpers.ts'
 
 const newFact = (id: string, key: string, text: string, more: Partial<NewFact> = {}): NewFact => ({
   id,

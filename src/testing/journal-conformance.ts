@@ -1,7 +1,7 @@
 /** Store conformance: fences, batches and the journal. */
 
 import assert from 'node:assert/strict'
-import type { JournalRecord } from '../domain/record.ts'
+import type { JournalRecord } from '../domain/journal-record.ts'
 import { commitOne, type Op } from '../ports/store.ts'
 import {
   assertRefusedWith,
@@ -15,7 +15,7 @@ import {
   startDispatch,
   TEST_NOW,
   WAIT_FOR_MESSAGE,
-} from './store-cases.ts'
+} from './store-test-helpers.ts'
 
 export const journalConformance: readonly ConformanceCase[] = [
   {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { NewChannelMessage, OutboxMessage } from '../domain/message.ts'
 import { commitOne, type Op, type Store } from '../ports/store.ts'
-import { assertRefusedWith, type ConformanceCase, TEST_NOW } from './store-cases.ts'
+import { assertRefusedWith, type ConformanceCase, TEST_NOW } from './store-test-helpers.ts'
 
 const KEPT_MESSAGES = 1000
 

@@ -14,7 +14,7 @@ import {
   startDispatch,
   TEST_NOW,
   WAIT_FOR_MESSAGE,
-} from './store-cases.ts'
+} from './store-test-helpers.ts'
 
 export const queueConformance: readonly ConformanceCase[] = [
   {

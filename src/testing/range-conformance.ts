@@ -11,7 +11,7 @@ import {
   newTestRecord,
   TEST_NOW,
   WAIT_FOR_MESSAGE,
-} from './store-cases.ts'
+} from './store-test-helpers.ts'
 
 const UNSAFE = 2 ** 53
 const AFTER_9999 = Date.UTC(10_000, 0, 1)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { errorCycleResult } from '../domain/cycle.ts'
 import type { Grant } from '../domain/grant.ts'
-import type { UnknownOutcome } from '../domain/unknown.ts'
+import type { UnknownOutcome } from '../domain/unknown-outcome.ts'
 import { commitOne, type Fence, type Op, type Store } from '../ports/store.ts'
 import {
   type ConformanceCase,
@@ -18,7 +18,7 @@ import {
   startDispatch,
   TEST_NOW,
   WAIT_FOR_MESSAGE,
-} from './store-cases.ts'
+} from './store-test-helpers.ts'
 
 const DAY = 86_400_000
 /** A hundred days later; data older than ninety days is deleted. */

@@ -1,8 +1,8 @@
 /** An in-process model that answers from a script. A turn outside the script throws. */
 
 import { TirelessError } from '../domain/error.ts'
+import type { ModelAnswer, Usage } from '../domain/journal-record.ts'
 import type { Json } from '../domain/json.ts'
-import type { ModelAnswer, Usage } from '../domain/record.ts'
 import type { Model, ModelRequest } from '../ports/model.ts'
 
 export interface ScriptedAnswer {

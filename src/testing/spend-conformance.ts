@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { Cap } from '../domain/money.ts'
 import { commitOne, type Op, type Store } from '../ports/store.ts'
-import type { ConformanceCase } from './store-cases.ts'
+import type { ConformanceCase } from './store-test-helpers.ts'
 
 const usage = { input_tokens: 7, output_tokens: 3, cached_tokens: 2 }
 

@@ -9,7 +9,6 @@ import { tmpdir } from 'node:os'
 import { commitOne } from '../ports/store.ts'
 import { approvalConformance } from './approval-conformance.ts'
 import { cycleConformance } from './cycle-conformance.ts'
-import { documentConformance } from './document-conformance.ts'
 import { factConformance } from './fact-conformance.ts'
 import { inboxConformance } from './inbox-conformance.ts'
 import { journalConformance } from './journal-conformance.ts'
@@ -19,6 +18,7 @@ import { rangeConformance } from './range-conformance.ts'
 import { retentionConformance } from './retention-conformance.ts'
 import { scheduleConformance } from './schedule-conformance.ts'
 import { spendConformance } from './spend-conformance.ts'
+import { documentConformance } from './store-documents-conformance.ts'
 import {
   assertRefusedWith,
   type ConformanceCase,
@@ -28,11 +28,11 @@ import {
   newTestDispatch,
   newTestRecord,
   TEST_NOW,
-} from './store-cases.ts'
-import { unknownConformance } from './word-conformance.ts'
+} from './store-test-helpers.ts'
+import { unknownConformance } from './unknown-conformance.ts'
 import { workerConformance } from './worker-conformance.ts'
 
-export type { ConformanceCase } from './store-cases.ts'
+export type { ConformanceCase } from './store-test-helpers.ts'
 
 export const storeConformance: readonly ConformanceCase[] = [
   ...queueConformance,

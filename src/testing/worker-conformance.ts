@@ -14,7 +14,7 @@ import {
   startDispatch,
   TEST_LEASE_MS,
   TEST_NOW,
-} from './store-cases.ts'
+} from './store-test-helpers.ts'
 
 export const workerConformance: readonly ConformanceCase[] = [
   {

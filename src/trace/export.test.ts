@@ -14,8 +14,8 @@ import {
   requested,
   settled,
   started,
-} from '../../test/journals.ts'
-import type { RecordBody } from '../domain/record.ts'
+} from '../../test/support/journals.ts'
+import type { RecordBody } from '../domain/journal-record.ts'
 import { exportHtml } from './export.ts'
 import { traceFromRecords } from './trace.ts'
 

@@ -3,7 +3,7 @@
 import type { Event } from '../domain/event.ts'
 import type { Json } from '../domain/json.ts'
 import { titleOf } from '../domain/title.ts'
-import { type Html, html, htmlText, trustedHtml } from './markup.ts'
+import { type Html, html, htmlText, trustedHtml } from './html.ts'
 import { STYLE } from './style.ts'
 import type { Trace } from './trace.ts'
 

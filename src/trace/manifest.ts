@@ -1,7 +1,7 @@
 /** The manifest: a summary of a run. */
 
-import type { Issue, JournalRecord, RunSetup, Usage } from '../domain/record.ts'
-import { dispatchEndOf, type FailureClass, type StopReason } from '../domain/stop.ts'
+import type { Issue, JournalRecord, RunSetup, Usage } from '../domain/journal-record.ts'
+import { dispatchEndOf, type FailureClass, type StopReason } from '../domain/stop-reason.ts'
 import { iso } from '../ports/clock.ts'
 
 export const TRACE_FORMAT_VERSION = 1

@@ -7,10 +7,10 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TirelessError } from '../domain/error.ts'
 import type { Event } from '../domain/event.ts'
-import { TRACE_FILES, traceFolder } from './files.ts'
 import type { TraceManifest } from './manifest.ts'
-import type { TraceStep } from './step.ts'
 import type { Trace } from './trace.ts'
+import { TRACE_FILES, traceFolder } from './trace-files.ts'
+import type { TraceStep } from './trace-step.ts'
 
 export interface ReadTrace extends Trace {
   /** Files with invalid lines: the last line after a crash of the writer; any other line was changed from outside. */

@@ -1,10 +1,10 @@
 /** Trace: the manifest, events and steps of a run, for debugging and comparison. A pure function of its records. */
 
 import { createEventFold, type Event } from '../domain/event.ts'
-import type { JournalRecord } from '../domain/record.ts'
-import type { RunRef } from '../ports/sink.ts'
+import type { JournalRecord } from '../domain/journal-record.ts'
+import type { RunRef } from '../ports/run-sink.ts'
 import { addRecordToManifest, newManifest, type TraceManifest } from './manifest.ts'
-import { createStepFold, type TraceStep } from './step.ts'
+import { createStepFold, type TraceStep } from './trace-step.ts'
 
 export interface Trace {
   readonly manifest: TraceManifest

@@ -11,14 +11,14 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { freshFolder } from '../../test/apps.ts'
-import { acting, bound, committed, finishing, RUN, recordsOf, requested, started } from '../../test/journals.ts'
-import type { JournalRecord, RecordBody } from '../domain/record.ts'
+import { acting, bound, committed, finishing, RUN, recordsOf, requested, started } from '../../test/support/journals.ts'
+import { freshFolder } from '../../test/support/open-app.ts'
+import type { JournalRecord, RecordBody } from '../domain/journal-record.ts'
 import { FakeClock } from '../testing/fake-clock.ts'
-import { TRACE_FILES } from './files.ts'
 import type { TraceManifest } from './manifest.ts'
 import { type ReadTrace, traceReader } from './reader.ts'
 import { traceFromRecords } from './trace.ts'
+import { TRACE_FILES } from './trace-files.ts'
 import { type TraceWriter, traceWriter, type WriterOptions } from './writer.ts'
 
 const COMPLETE_RUN = [started(), ...acting(1), ...acting(2), ...finishing(3)]

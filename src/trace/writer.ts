@@ -5,10 +5,11 @@
 
 import { join } from 'node:path'
 import type { Event } from '../domain/event.ts'
-import { type JournalRecord, recordsOfRun } from '../domain/record.ts'
-import { type Redact, redactValue } from '../domain/redacted.ts'
+import { type JournalRecord, recordsOfRun } from '../domain/journal-record.ts'
+import { type Redact, redactValue } from '../domain/redact.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { RunRef, RunSink } from '../ports/sink.ts'
+import type { RunRef, RunSink } from '../ports/run-sink.ts'
+import { createTraceFold, type TraceFold } from './trace.ts'
 import {
   createTraceFolder,
   isRunId,
@@ -17,8 +18,7 @@ import {
   TRACE_FILES,
   traceFolder,
   writeTraceManifest,
-} from './files.ts'
-import { createTraceFold, type TraceFold } from './trace.ts'
+} from './trace-files.ts'
 
 const WRITE_EVERY_MS = 1000
 const RETRY_EVERY_MS = 5000

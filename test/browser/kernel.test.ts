@@ -4,13 +4,13 @@ import assert from 'node:assert/strict'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { z } from 'zod'
-import { newSecret } from '../../src/adapters/ids.ts'
-import { COMMANDS } from '../../src/commands/all.ts'
-import { type Command, defineCommand } from '../../src/commands/command.ts'
+import { newSecret } from '../../src/adapters/system/ids.ts'
+import { type Command, defineCommand } from '../../src/commands/lib/command.ts'
+import { COMMANDS } from '../../src/commands/lib/registry.ts'
 import { type HttpServer, serveHttp } from '../../src/server/http.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { openApp } from '../apps.ts'
-import { isLive, launch, newTab, skip } from './chromium.ts'
+import { isLive, launch, newTab, skip } from '../support/chromium.ts'
+import { openApp } from '../support/open-app.ts'
 
 const AGENT = { dispatch_id: 'd', session_id: 's', summary: 'x', failure_class: null, attempts: 1 }
 const CYCLE = {

@@ -5,9 +5,9 @@ import { after, before, describe, type TestContext, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import type { Model } from '../../src/ports/model.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder, until } from '../apps.ts'
-import { type ServedApp, servedApp } from '../served.ts'
-import { isLive, launch, newTab, skip } from './chromium.ts'
+import { isLive, launch, newTab, skip } from '../support/chromium.ts'
+import { type ServedApp, servedApp } from '../support/http-app.ts'
+import { freshFolder, until } from '../support/open-app.ts'
 
 let browser: Browser
 

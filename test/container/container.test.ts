@@ -5,14 +5,14 @@ import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { systemClock } from '../../src/adapters/clock.ts'
-import { createContainers } from '../../src/adapters/envs/container/container.ts'
+import { createContainers } from '../../src/adapters/envs/container/container-sandbox.ts'
 import { hostEnvs } from '../../src/adapters/envs/host/host.ts'
+import { systemClock } from '../../src/adapters/system/clock.ts'
 import { type ProcessOps, type RunOptions, requireOps } from '../../src/ports/env.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { alive, freshFolder, openApp, runTaskIn, until } from '../apps.ts'
-import { ended } from '../command-line.ts'
-import { ENGINE, IMAGE, WITHOUT_CONTAINERS } from './here.ts'
+import { ended } from '../support/command-line.ts'
+import { ENGINE, IMAGE, WITHOUT_CONTAINERS } from '../support/container-available.ts'
+import { alive, freshFolder, openApp, runTaskIn, until } from '../support/open-app.ts'
 
 const options = (base: string) => ({
   ...{ image: IMAGE, folder: join(base, 'sandbox'), hidden: [], env: process.env, clock: systemClock },
@@ -95,9 +95,9 @@ echo '{}' > .mcp.json; cat ${join(root, '../sandbox/container-bash-env')} 2> /de
     for (const way of ['asked about', 'not asked about'] as const) {
       const mark = `${70_000 + process.pid}.${way.length}`
       const script = `
-        import { systemClock } from ${JSON.stringify(new URL('../../src/adapters/clock.ts', import.meta.url).href)}
+        import { systemClock } from ${JSON.stringify(new URL('../../src/adapters/system/clock.ts', import.meta.url).href)}
         import { hostEnvs } from ${JSON.stringify(new URL('../../src/adapters/envs/host/host.ts', import.meta.url).href)}
-        import { createContainers } from ${JSON.stringify(new URL('../../src/adapters/envs/container/container.ts', import.meta.url).href)}
+        import { createContainers } from ${JSON.stringify(new URL('../../src/adapters/envs/container/container-sandbox.ts', import.meta.url).href)}
         const { launcher } = createContainers({ ...${JSON.stringify({ ...options(base), env: {}, clock: null })}, env: process.env, clock: systemClock })
         const env = await hostEnvs({ callsDir: ${JSON.stringify(join(base, 'calls'))}, clock: systemClock, env: process.env, launcher }).open(${JSON.stringify(join(base, 'ws'))})
         const { signal } = new AbortController()

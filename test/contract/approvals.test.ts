@@ -3,8 +3,6 @@ import { describe, test } from 'node:test'
 import type { Behaviour, Critic, ProposedDecision } from '../../src/ports/behaviour.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { dispatchOf, freshFolder, openApp, runTaskIn, until } from '../apps.ts'
-import { aBehaviour, enqueue, heard, recordsOf, resultsOf } from './acting.ts'
 import {
   answer,
   answered,
@@ -17,7 +15,9 @@ import {
   sending,
   theApproval,
   wait,
-} from './asking.ts'
+} from '../support/approval-fixtures.ts'
+import { aBehaviour, enqueue, heard, recordsOf, resultsOf } from '../support/fake-tools.ts'
+import { dispatchOf, freshFolder, openApp, runTaskIn, until } from '../support/open-app.ts'
 
 const DAY = 24 * 3_600_000
 

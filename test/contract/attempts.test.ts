@@ -3,11 +3,11 @@ import { describe, test } from 'node:test'
 import type { App } from '../../src/app.ts'
 import type { Verdict } from '../../src/domain/decision.ts'
 import type { Json } from '../../src/domain/json.ts'
-import type { TaskResult } from '../../src/library.ts'
 import type { Critic } from '../../src/ports/behaviour.ts'
+import type { TaskResult } from '../../src/run-task.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { dispatchOf, freshFolder, journalOf, passing } from '../apps.ts'
-import { answer, found, kept, poke, poking, ruled, runRuled, watchedApp } from './watched.ts'
+import { answer, found, kept, poke, poking, ruled, runRuled, watchedApp } from '../support/event-recorder.ts'
+import { dispatchOf, freshFolder, journalOf, passing } from '../support/open-app.ts'
 
 const REST_MS = 30_000
 

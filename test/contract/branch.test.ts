@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ProposedDecision } from '../../src/ports/behaviour.ts'
-import type { BranchCandidate, BranchSearch } from '../../src/ports/search.ts'
+import type { BranchCandidate, BranchSearch } from '../../src/ports/branch-search.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { openApp, runTaskIn } from '../apps.ts'
-import { aBehaviour, aTool, heard, recordsOf } from './acting.ts'
-import { replayed } from './asking.ts'
-import { watchedApp, words } from './watched.ts'
+import { replayed } from '../support/approval-fixtures.ts'
+import { watchedApp, words } from '../support/event-recorder.ts'
+import { aBehaviour, aTool, heard, recordsOf } from '../support/fake-tools.ts'
+import { openApp, runTaskIn } from '../support/open-app.ts'
 
 const saying = (answer: string): ProposedDecision => ({ kind: 'final', answer })
 const branch = (...answers: string[]): ProposedDecision => ({ kind: 'branch', candidates: answers.map(saying) })

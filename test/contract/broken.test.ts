@@ -10,8 +10,18 @@ import type { Behaviour } from '../../src/ports/behaviour.ts'
 import type { Memory } from '../../src/ports/memory.ts'
 import type { AnyTool } from '../../src/ports/tool.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder } from '../apps.ts'
-import { answer, manifestOf, poke, poking, ruled, runRuled, watchedApp, withEnv, words } from './watched.ts'
+import {
+  answer,
+  manifestOf,
+  poke,
+  poking,
+  ruled,
+  runRuled,
+  watchedApp,
+  withEnv,
+  words,
+} from '../support/event-recorder.ts'
+import { freshFolder } from '../support/open-app.ts'
 
 const boom = (): never => {
   throw new Error('boom')

@@ -3,8 +3,18 @@ import { cpSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { dispatchOf, freshFolder, journalOf, openApp, passing, until } from '../apps.ts'
-import { aTool, cancel, endings, enqueue, hangingModel, has, recordsOf, resultsOf, statusOf } from './acting.ts'
+import {
+  aTool,
+  cancel,
+  endings,
+  enqueue,
+  hangingModel,
+  has,
+  recordsOf,
+  resultsOf,
+  statusOf,
+} from '../support/fake-tools.ts'
+import { dispatchOf, freshFolder, journalOf, openApp, passing, until } from '../support/open-app.ts'
 
 const done: ScriptedStep = { text: 'done' }
 const waiting: ScriptedStep = { calls: [{ tool: 'wait', args: { for: 'message' } }] }

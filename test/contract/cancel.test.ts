@@ -5,7 +5,6 @@ import { describe, type TestContext, test } from 'node:test'
 import type { App } from '../../src/app.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { dispatchOf, freshFolder, journalOf, kindsOf, openApp, passing, until } from '../apps.ts'
 import {
   aTool,
   cancel,
@@ -18,7 +17,8 @@ import {
   resultsOf,
   statusOf,
   untilAborted,
-} from './acting.ts'
+} from '../support/fake-tools.ts'
+import { dispatchOf, freshFolder, journalOf, kindsOf, openApp, passing, until } from '../support/open-app.ts'
 
 const done: ScriptedStep = { text: 'done' }
 const acting: ScriptedStep = { calls: [{ tool: 'poke' }, { tool: 'poke', args: { second: true } }] }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json } from '../../src/domain/json.ts'
-import { runTask } from '../../src/library.ts'
 import type { Memory } from '../../src/ports/memory.ts'
 import { definePlugin } from '../../src/ports/plugin.ts'
+import { runTask } from '../../src/run-task.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder, openApp, runTaskIn } from '../apps.ts'
-import { aBehaviour, aTool, recordsOf } from './acting.ts'
-import { replayed } from './asking.ts'
+import { replayed } from '../support/approval-fixtures.ts'
+import { aBehaviour, aTool, recordsOf } from '../support/fake-tools.ts'
+import { freshFolder, openApp, runTaskIn } from '../support/open-app.ts'
 
 const MEANT = { to: 'ann@example.org', body: { text: 'hello', lines: [1, 2] } }
 

@@ -5,8 +5,8 @@ import type { Json } from '../../src/domain/json.ts'
 import type { Critic } from '../../src/ports/behaviour.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { passing, runTaskIn } from '../apps.ts'
-import { answer, found, kept, poke, type Ruled, ruled, runRuled, watchedApp, words } from './watched.ts'
+import { answer, found, kept, poke, type Ruled, ruled, runRuled, watchedApp, words } from '../support/event-recorder.ts'
+import { passing, runTaskIn } from '../support/open-app.ts'
 
 const CONTINUE: Verdict = { kind: 'continue' }
 const retry = (instruction = 'again'): Verdict => ({ kind: 'retry', instruction })

@@ -6,8 +6,8 @@ import type { Model } from '../../src/ports/model.ts'
 import type { Parser } from '../../src/ports/parser.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { dispatchOf, journalOf, kindsOf, openApp, runTaskIn } from '../apps.ts'
-import { aBehaviour, aTool, heard, recordsOf } from './acting.ts'
+import { aBehaviour, aTool, heard, recordsOf } from '../support/fake-tools.ts'
+import { dispatchOf, journalOf, kindsOf, openApp, runTaskIn } from '../support/open-app.ts'
 
 const OWN = { behaviour: 'own' }
 

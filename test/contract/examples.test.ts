@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { freshFolder } from '../apps.ts'
 import { NODE_FLAGS, run } from '../crash/kills.ts'
+import { freshFolder } from '../support/open-app.ts'
 
 async function output(t: TestContext, example: string): Promise<string> {
   const file = join(import.meta.dirname, '../../examples', example)

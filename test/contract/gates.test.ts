@@ -5,10 +5,10 @@ import type { Gate, GatedCall, GateVerdict } from '../../src/ports/gate.ts'
 import { definePlugin } from '../../src/ports/plugin.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { dispatchOf, openApp, passing, runTaskIn } from '../apps.ts'
-import { aTool, enqueue, heard, resultsOf } from './acting.ts'
-import { answered, approvals, call, drained, LETTER, replayed, sending, wait } from './asking.ts'
-import { ruled } from './watched.ts'
+import { answered, approvals, call, drained, LETTER, replayed, sending, wait } from '../support/approval-fixtures.ts'
+import { ruled } from '../support/event-recorder.ts'
+import { aTool, enqueue, heard, resultsOf } from '../support/fake-tools.ts'
+import { dispatchOf, openApp, passing, runTaskIn } from '../support/open-app.ts'
 
 const saying = (name: string, said: GateVerdict | (() => never)): Gate => ({
   name,

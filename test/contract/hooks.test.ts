@@ -6,10 +6,21 @@ import type { Event } from '../../src/domain/event.ts'
 import { HOOKED_PHASES, type Hook } from '../../src/ports/hook.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { dispatchOf, freshFolder, passing, runTaskIn, until } from '../apps.ts'
-import { PURE, recordsOf } from './acting.ts'
-import { replayed } from './asking.ts'
-import { answer, kept, manifestOf, notingHook, poke, poking, ruled, runRuled, watchedApp, words } from './watched.ts'
+import { replayed } from '../support/approval-fixtures.ts'
+import {
+  answer,
+  kept,
+  manifestOf,
+  notingHook,
+  poke,
+  poking,
+  ruled,
+  runRuled,
+  watchedApp,
+  words,
+} from '../support/event-recorder.ts'
+import { PURE, recordsOf } from '../support/fake-tools.ts'
+import { dispatchOf, freshFolder, passing, runTaskIn, until } from '../support/open-app.ts'
 
 const pairs = (step: number, ...phases: readonly string[]): string[] =>
   phases.flatMap((phase) => [`before_${phase} ${step}`, `after_${phase} ${step}`])

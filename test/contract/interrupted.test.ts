@@ -2,11 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import type { App, AppOptions } from '../../src/app.ts'
 import type { Verdict } from '../../src/domain/decision.ts'
-import { GRACE_MS } from '../../src/engine/leaving.ts'
+import { GRACE_MS } from '../../src/engine/grace-period.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder, openApp, passing, until } from '../apps.ts'
-import { holdingBack } from '../held.ts'
+import { holdingBack } from '../support/blocking-store.ts'
 import {
   aTool,
   cancel,
@@ -18,7 +17,8 @@ import {
   resultsOf,
   statusOf,
   untilAborted,
-} from './acting.ts'
+} from '../support/fake-tools.ts'
+import { freshFolder, openApp, passing, until } from '../support/open-app.ts'
 
 const CONTINUE: Verdict = { kind: 'continue' }
 const BEFORE = { status: 'not_started', content: 'The run was interrupted before this call started.' }

@@ -5,8 +5,18 @@ import { type Event, eventsFromRecords } from '../../src/domain/event.ts'
 import type { EnvView } from '../../src/ports/behaviour.ts'
 import type { MemoryKind } from '../../src/ports/memory.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder, journalOf, runTaskIn } from '../apps.ts'
-import { answer, found, poke, poking, type Ruled, ruled, runRuled, watchedApp, words } from './watched.ts'
+import {
+  answer,
+  found,
+  poke,
+  poking,
+  type Ruled,
+  ruled,
+  runRuled,
+  watchedApp,
+  words,
+} from '../support/event-recorder.ts'
+import { freshFolder, journalOf, runTaskIn } from '../support/open-app.ts'
 
 const OBSERVED = ['OBSERVE start', 'OBSERVE observation_ready']
 const ASKED = ['DECIDE start', 'DECIDE model_input', 'DECIDE model_output', 'DECIDE decision_ready']

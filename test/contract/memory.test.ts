@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Memory, MemoryKind, MemoryView, PastTurn } from '../../src/ports/memory.ts'
 import { type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { openApp, runTaskIn } from '../apps.ts'
-import { aBehaviour, aTool, recordsOf } from './acting.ts'
+import { aBehaviour, aTool, recordsOf } from '../support/fake-tools.ts'
+import { openApp, runTaskIn } from '../support/open-app.ts'
 
 const STEPS = 30
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ProposedDecision } from '../../src/ports/behaviour.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { dispatchOf, freshFolder, openApp, passing } from '../apps.ts'
-import { endings } from './acting.ts'
-import { replayed } from './asking.ts'
-import { answer, poking, ruled, runRuled } from './watched.ts'
+import { replayed } from '../support/approval-fixtures.ts'
+import { answer, poking, ruled, runRuled } from '../support/event-recorder.ts'
+import { endings } from '../support/fake-tools.ts'
+import { dispatchOf, freshFolder, openApp, passing } from '../support/open-app.ts'
 
 const waiting: ProposedDecision = { kind: 'wait', match: 'user_message', reason: 'a word' }
 

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { openApp, runTaskIn } from '../apps.ts'
-import { answer, approvals, askAndWait, call, drained, sending } from './asking.ts'
+import { answer, approvals, askAndWait, call, drained, sending } from '../support/approval-fixtures.ts'
+import { openApp, runTaskIn } from '../support/open-app.ts'
 
 const PEOPLE = ['ann', 'bob', 'eve']
 

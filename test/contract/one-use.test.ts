@@ -7,9 +7,6 @@ import type { App } from '../../src/app.ts'
 import type { Approval } from '../../src/domain/approval.ts'
 import { commitOne } from '../../src/ports/store.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { dispatchOf, freshFolder, openApp, runTaskIn, until } from '../apps.ts'
-import { holdingBack } from '../held.ts'
-import { aTool, enqueue, heard, resultsOf } from './acting.ts'
 import {
   answer,
   answered,
@@ -22,7 +19,10 @@ import {
   sending,
   theApproval,
   wait,
-} from './asking.ts'
+} from '../support/approval-fixtures.ts'
+import { holdingBack } from '../support/blocking-store.ts'
+import { aTool, enqueue, heard, resultsOf } from '../support/fake-tools.ts'
+import { dispatchOf, freshFolder, openApp, runTaskIn, until } from '../support/open-app.ts'
 
 /** Somebody says that it was allowed. */
 const claim = (app: App, session_id: string, approval: string, id = 'claim') =>

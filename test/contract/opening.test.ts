@@ -4,9 +4,9 @@ import type { App, AppOptions } from '../../src/app.ts'
 import type { Env } from '../../src/ports/env.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { dispatchOf, freshFolder, journalOf, kindsOf, openApp, passing, runTaskIn, until } from '../apps.ts'
-import { aTool, cancel, endings, enqueue, type Queued, statusOf } from './acting.ts'
-import { notingHook, withEnv } from './watched.ts'
+import { notingHook, withEnv } from '../support/event-recorder.ts'
+import { aTool, cancel, endings, enqueue, type Queued, statusOf } from '../support/fake-tools.ts'
+import { dispatchOf, freshFolder, journalOf, kindsOf, openApp, passing, runTaskIn, until } from '../support/open-app.ts'
 
 const done = { text: 'done' }
 const waiting = { calls: [{ tool: 'wait', args: { for: 'message' } }] }

@@ -3,8 +3,8 @@ import { describe, test } from 'node:test'
 import type { App } from '../../src/app.ts'
 import type { ProposedDecision } from '../../src/ports/behaviour.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { openApp, runTaskIn } from '../apps.ts'
-import { aBehaviour, aTool, PURE, recordsOf, resultsOf } from './acting.ts'
+import { aBehaviour, aTool, PURE, recordsOf, resultsOf } from '../support/fake-tools.ts'
+import { openApp, runTaskIn } from '../support/open-app.ts'
 
 /** `look` changes nothing, `touch` does; each writes when it begins and ends, and ends when the next turn of the loop has come. */
 function hands(): { tools: ReturnType<typeof aTool>[]; log: string[]; most: () => number } {

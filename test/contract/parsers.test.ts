@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { jsonParser, reactParser, xmlParser } from 'tireless'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { openApp, runTaskIn } from '../apps.ts'
-import { aTool, heard, recordsOf, resultsOf } from './acting.ts'
+import { aTool, heard, recordsOf, resultsOf } from '../support/fake-tools.ts'
+import { openApp, runTaskIn } from '../support/open-app.ts'
 
 type Protocol = 'json' | 'react' | 'xml'
 

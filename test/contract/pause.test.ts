@@ -3,8 +3,8 @@ import { describe, test } from 'node:test'
 import type { App } from '../../src/app.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedModel, type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { dispatchOf, freshFolder, openApp, until } from '../apps.ts'
-import { aTool, enqueue, type Queued, recordsOf } from './acting.ts'
+import { aTool, enqueue, type Queued, recordsOf } from '../support/fake-tools.ts'
+import { dispatchOf, freshFolder, openApp, until } from '../support/open-app.ts'
 
 const poke: ScriptedStep = { calls: [{ tool: 'poke' }] }
 const done: ScriptedStep = { text: 'done' }

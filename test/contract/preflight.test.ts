@@ -4,10 +4,9 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import type { App } from '../../src/app.ts'
 import type { Json } from '../../src/domain/json.ts'
-import type { TaskResult } from '../../src/library.ts'
 import { type Env, type OpsGroup, provideOps } from '../../src/ports/env.ts'
+import type { TaskResult } from '../../src/run-task.ts'
 import type { TraceManifest } from '../../src/trace/manifest.ts'
-import { freshFolder } from '../apps.ts'
 import {
   answer,
   found,
@@ -21,7 +20,8 @@ import {
   watchedApp,
   withEnv,
   words,
-} from './watched.ts'
+} from '../support/event-recorder.ts'
+import { freshFolder } from '../support/open-app.ts'
 
 const REFUSED = ['INIT start', 'END end']
 const needing = (...needs: OpsGroup[]) => poking(() => {}, { needs })

@@ -6,8 +6,8 @@ import type { Json } from '../../src/domain/json.ts'
 import type { ModelRequest } from '../../src/ports/model.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { journalOf, passing, runTaskIn } from '../apps.ts'
-import { answer, kept, poke, poking, ruled, runRuled, watchedApp, words } from './watched.ts'
+import { answer, kept, poke, poking, ruled, runRuled, watchedApp, words } from '../support/event-recorder.ts'
+import { journalOf, passing, runTaskIn } from '../support/open-app.ts'
 
 const reportOf = async (app: App, session: string): Promise<Json> => {
   const end = (await journalOf(app, session)).at(-1)

@@ -2,12 +2,23 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { z } from 'zod'
 import type { App } from '../../src/app.ts'
+import type { JournalRecord } from '../../src/domain/journal-record.ts'
 import type { Json } from '../../src/domain/json.ts'
-import { applyPatch } from '../../src/domain/patch.ts'
-import type { JournalRecord } from '../../src/domain/record.ts'
+import { applyPatch } from '../../src/domain/json-patch.ts'
 import type { Behaviour, StateShape } from '../../src/ports/behaviour.ts'
-import { freshFolder, journalOf } from '../apps.ts'
-import { answer, found, issueCodes, kept, poke, type Ruled, ruled, runRuled, watchedApp, words } from './watched.ts'
+import {
+  answer,
+  found,
+  issueCodes,
+  kept,
+  poke,
+  type Ruled,
+  ruled,
+  runRuled,
+  watchedApp,
+  words,
+} from '../support/event-recorder.ts'
+import { freshFolder, journalOf } from '../support/open-app.ts'
 
 type Committed = Extract<JournalRecord, { kind: 'step_committed' }>
 const commitsOf = async (app: App, session: string): Promise<Committed[]> =>

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type ScriptedModel, type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { openApp, runTaskIn } from '../apps.ts'
-import { aTool, heard, PURE, resultsOf } from './acting.ts'
+import { aTool, heard, PURE, resultsOf } from '../support/fake-tools.ts'
+import { openApp, runTaskIn } from '../support/open-app.ts'
 
 const poke = (args: { readonly [name: string]: number | string } = { who: 'a' }): ScriptedStep => ({
   calls: [{ tool: 'poke', args }],

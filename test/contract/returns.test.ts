@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { ModelAnswer } from '../../src/domain/record.ts'
+import type { ModelAnswer } from '../../src/domain/journal-record.ts'
 import type { Model } from '../../src/ports/model.ts'
 import type { AnyTool } from '../../src/ports/tool.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { openApp, passing, runTaskIn } from '../apps.ts'
-import { aBehaviour, aTool, recordsOf } from './acting.ts'
+import { aBehaviour, aTool, recordsOf } from '../support/fake-tools.ts'
+import { openApp, passing, runTaskIn } from '../support/open-app.ts'
 
 const USAGE = { input_tokens: 1, output_tokens: 2, cached_tokens: 0 }
 const FINAL = { text: 'done', calls: [], finish: 'stop', usage: USAGE }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { definePlugin } from '../../src/ports/plugin.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { openApp, runTaskIn } from '../apps.ts'
-import { aTool } from './acting.ts'
+import { aTool } from '../support/fake-tools.ts'
+import { openApp, runTaskIn } from '../support/open-app.ts'
 
 const isFrozenAtEveryDepth = (value: unknown): boolean =>
   typeof value !== 'object' ||

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { STOP_REASONS, type StopReason } from '../../src/domain/stop.ts'
-import { runTask } from '../../src/library.ts'
+import { STOP_REASONS, type StopReason } from '../../src/domain/stop-reason.ts'
 import type { ProposedDecision } from '../../src/ports/behaviour.ts'
 import type { Model } from '../../src/ports/model.ts'
+import { runTask } from '../../src/run-task.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { dispatchOf, freshFolder, journalOf, passing, runTaskIn } from '../apps.ts'
-import { answer, found, poke, poking, ruled, runRuled, watchedApp, withEnv, words } from './watched.ts'
+import { answer, found, poke, poking, ruled, runRuled, watchedApp, withEnv, words } from '../support/event-recorder.ts'
+import { dispatchOf, freshFolder, journalOf, passing, runTaskIn } from '../support/open-app.ts'
 
 const yes = () => true
 const never = <T>() => new Promise<T>(() => {})

@@ -5,8 +5,8 @@ import type { Effect } from '../../src/domain/effect.ts'
 import type { ProposedCall } from '../../src/ports/behaviour.ts'
 import type { ToolContext } from '../../src/ports/tool.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { openApp, passing, runTaskIn } from '../apps.ts'
-import { aBehaviour, aTool, type CountingTool, recordsOf, resultsOf, untilAborted } from './acting.ts'
+import { aBehaviour, aTool, type CountingTool, recordsOf, resultsOf, untilAborted } from '../support/fake-tools.ts'
+import { openApp, passing, runTaskIn } from '../support/open-app.ts'
 
 const never = (): Promise<never> => new Promise(() => {})
 const IDEMPOTENT: Effect = { recovery: 'idempotent', reach: 'workspace' }

@@ -7,8 +7,8 @@ import { z } from 'zod'
 import { TirelessError } from '../../src/domain/error.ts'
 import { defineTool, inNamespace } from '../../src/ports/define-tool.ts'
 import { type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder, journalOf, kindsOf, openApp, runTaskIn } from '../apps.ts'
-import { aBehaviour, aTool, heard, PURE, recordsOf, resultsOf } from './acting.ts'
+import { aBehaviour, aTool, heard, PURE, recordsOf, resultsOf } from '../support/fake-tools.ts'
+import { freshFolder, journalOf, kindsOf, openApp, runTaskIn } from '../support/open-app.ts'
 
 const calling = (tool: string, args: object = {}): ScriptedStep => ({ calls: [{ tool, args: { ...args } }] })
 const done: ScriptedStep = { text: 'done' }

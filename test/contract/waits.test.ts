@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { defineBehaviour } from '../../src/ports/behaviour.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { dispatchOf, openApp, runTaskIn } from '../apps.ts'
+import { dispatchOf, openApp, runTaskIn } from '../support/open-app.ts'
 
 describe('waiting', () => {
   test('case 50: to wait uses up no step: with a budget of one the run waits, hears, and answers', async (t) => {

@@ -3,8 +3,8 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { freshFolder, until } from '../apps.ts'
-import { json, providerWith } from '../command-line.ts'
+import { json, providerWith } from '../support/command-line.ts'
+import { freshFolder, until } from '../support/open-app.ts'
 import { configFor } from './kills.ts'
 
 export interface AtWork {

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import type { JournalRecord } from '../../src/domain/record.ts'
+import type { JournalRecord } from '../../src/domain/journal-record.ts'
 import type { Script } from '../../src/testing/provider-server.ts'
-import { homeWith, json } from '../command-line.ts'
+import { homeWith, json } from '../support/command-line.ts'
 import { hasStrace, MAIN, NODE_FLAGS, run } from './kills.ts'
 
 const edit = (section: string) => ({ calls: [{ tool: 'edit_state', args: { section, text: `text of ${section}` } }] })

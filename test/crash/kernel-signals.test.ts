@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import type { Cycle } from '../../src/domain/cycle.ts'
 import { type Dispatch, isTerminal } from '../../src/domain/dispatch.ts'
-import { begin, ended, json, tireless } from '../command-line.ts'
+import { begin, ended, json, tireless } from '../support/command-line.ts'
 import { type AtWork, agentAtWork, listed } from './agent-at-work.ts'
 
 const BEATING = { schedule: { every: '1s' } }

@@ -7,7 +7,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { JournalRecord } from '../../src/domain/record.ts'
+import type { JournalRecord } from '../../src/domain/journal-record.ts'
 import { type ProviderServer, type Script, startProviderServer } from '../../src/testing/provider-server.ts'
 
 export const STEPS = 12

@@ -8,7 +8,7 @@ import {
   joinTestWorker,
   newTestDispatch,
   newTestRecord,
-} from '../../src/testing/store-cases.ts'
+} from '../../src/testing/store-test-helpers.ts'
 
 const [file = '', writes] = process.argv.slice(2)
 const store = await openSqliteStore({

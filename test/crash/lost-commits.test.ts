@@ -24,9 +24,9 @@ import {
   joinTestWorker as joinStore,
   newTestDispatch,
   newTestRecord,
-} from '../../src/testing/store-cases.ts'
-import { freshFolder } from '../apps.ts'
-import { json, tireless } from '../command-line.ts'
+} from '../../src/testing/store-test-helpers.ts'
+import { json, tireless } from '../support/command-line.ts'
+import { freshFolder } from '../support/open-app.ts'
 import { NODE_FLAGS } from './kills.ts'
 
 const clock = { monotonic: () => performance.now() }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { OutboxMessage } from '../../src/domain/message.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder, openApp } from '../apps.ts'
+import { freshFolder, openApp } from '../support/open-app.ts'
 import { NODE_FLAGS, run } from './kills.ts'
 
 const CASES = [

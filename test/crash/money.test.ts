@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Dispatch } from '../../src/domain/dispatch.ts'
-import { freshFolder, openApp } from '../apps.ts'
-import { startPaidProvider } from '../paid-provider.ts'
 import { chance } from '../sim/random.ts'
+import { freshFolder, openApp } from '../support/open-app.ts'
+import { startPaidProvider } from '../support/paid-provider.ts'
 
 const CLI = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts')
 const KILLS = 4

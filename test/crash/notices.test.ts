@@ -3,9 +3,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { OutboxMessage } from '../../src/domain/message.ts'
-import { freshFolder, until } from '../apps.ts'
-import { begin, ended, json, tireless } from '../command-line.ts'
-import { deliveries, startHookServer, status } from '../hook-server.ts'
+import { begin, ended, json, tireless } from '../support/command-line.ts'
+import { deliveries, startHookServer, status } from '../support/hook-server.ts'
+import { freshFolder, until } from '../support/open-app.ts'
 
 test('E12: killed with -9 while a notice is under way: the cycle and its notice are there, and it comes once more for each kill, under the same id', async (t) => {
   const server = await startHookServer(t)

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseSchedule, type Schedule } from '../../src/kernel/schedule.ts'
+import { parseSchedule, type Schedule } from '../../src/kernel/schedule/schedule.ts'
 import { iso } from '../../src/ports/clock.ts'
 import { generatedLine, WRITTEN } from './lines.ts'
 import { dueTimes, type OracleLine, type Span, type Stretch, stretchesOf } from './oracle.ts'

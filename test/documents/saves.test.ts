@@ -6,15 +6,15 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { systemClock } from '../../src/adapters/clock.ts'
 import { createDocuments } from '../../src/adapters/documents/documents.ts'
 import { type DocumentFiles, diskFiles } from '../../src/adapters/documents/files.ts'
-import type { DocumentFileContent } from '../../src/adapters/documents/found.ts'
+import type { DocumentFileContent } from '../../src/adapters/documents/read-file.ts'
 import { openSqliteStore } from '../../src/adapters/stores/sqlite/store.ts'
+import { systemClock } from '../../src/adapters/system/clock.ts'
 import { DOCUMENT_NAMES, type DocumentName } from '../../src/domain/document.ts'
 import { renderRuntimeBlock, replaceBlock } from '../../src/domain/runtime-block.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { freshFolder } from '../apps.ts'
+import { freshFolder } from '../support/open-app.ts'
 
 const SAVES = Number(process.env.DOCUMENT_SAVES ?? 3_000)
 const SAVER = fileURLToPath(new URL('saver-main.ts', import.meta.url))

@@ -2,13 +2,13 @@
 
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { COMMANDS } from '../../src/commands/all.ts'
-import { inputFields } from '../../src/commands/fields.ts'
+import { inputFields } from '../../src/commands/lib/input-fields.ts'
+import { COMMANDS } from '../../src/commands/lib/registry.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder, openApp } from '../apps.ts'
-import { freshly, tireless } from '../command-line.ts'
-import { assertReopens, assertSaid } from './homes.ts'
-import { always, text } from './values.ts'
+import { freshly, tireless } from '../support/command-line.ts'
+import { assertReopens, assertSaid } from '../support/garbage-homes.ts'
+import { always, text } from '../support/garbage-values.ts'
+import { freshFolder, openApp } from '../support/open-app.ts'
 
 /** Those go on until they are ended, end the one who is asked, or ask for more; see home-commands.test.ts. */
 const LEFT_OUT = ['start', 'stop', 'attach', 'mcp serve', 'logs', 'restore', 'once', 'init', 'secrets set', 'backup']

@@ -4,12 +4,12 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { schemaLevels } from '../../src/config/explain.ts'
+import { schemaLevels } from '../../src/config/explain-problems.ts'
 import { jsonSchema, loadConfig } from '../../src/config.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder, openApp } from '../apps.ts'
-import { assertReopens, refusedInWords } from './homes.ts'
-import { always, anything, bytes, number, TIMES, text } from './values.ts'
+import { assertReopens, refusedInWords } from '../support/garbage-homes.ts'
+import { always, anything, bytes, number, TIMES, text } from '../support/garbage-values.ts'
+import { freshFolder, openApp } from '../support/open-app.ts'
 
 /** A key of the configuration, with all that is above it. */
 const path: fc.Arbitrary<readonly string[]> = fc.constantFrom(

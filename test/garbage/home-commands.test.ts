@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder, openApp } from '../apps.ts'
-import { startIn, tireless } from '../command-line.ts'
-import { assertReopens, assertSaid } from './homes.ts'
-import { always, number, text } from './values.ts'
+import { startIn, tireless } from '../support/command-line.ts'
+import { assertReopens, assertSaid } from '../support/garbage-homes.ts'
+import { always, number, text } from '../support/garbage-values.ts'
+import { freshFolder, openApp } from '../support/open-app.ts'
 
 /** No process can be given a NUL or half a character; and whoever follows the log, or is asked for help in a pipe, never ends. */
 const word = text.filter((said) => said.isWellFormed() && !said.includes('\0') && !/^-[a-z]*f/i.test(said))

@@ -2,12 +2,12 @@
 
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { RunTaskOptions, Task } from '../../src/library.ts'
-import { runTask } from '../../src/library.ts'
+import type { RunTaskOptions, Task } from '../../src/run-task.ts'
+import { runTask } from '../../src/run-task.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder, openApp } from '../apps.ts'
-import { assertReopens, refusedInWords } from './homes.ts'
-import { always, anything, number, text } from './values.ts'
+import { assertReopens, refusedInWords } from '../support/garbage-homes.ts'
+import { always, anything, number, text } from '../support/garbage-values.ts'
+import { freshFolder, openApp } from '../support/open-app.ts'
 
 const LIMITS = [
   'max_steps',

@@ -5,10 +5,10 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import fc from 'fast-check'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder, openApp } from '../apps.ts'
 import { MAIN, NODE_FLAGS } from '../crash/kills.ts'
-import { assertPlain, assertReopens } from './homes.ts'
-import { always, anything, number, text } from './values.ts'
+import { assertPlain, assertReopens } from '../support/garbage-homes.ts'
+import { always, anything, number, text } from '../support/garbage-values.ts'
+import { freshFolder, openApp } from '../support/open-app.ts'
 
 const KEYS = [
   'prompt',

@@ -5,9 +5,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { freshFolder, openApp } from '../apps.ts'
-import { assertPlain, assertReopens } from './homes.ts'
-import { always, anything, bytes, number, text } from './values.ts'
+import { assertPlain, assertReopens } from '../support/garbage-homes.ts'
+import { always, anything, bytes, number, text } from '../support/garbage-values.ts'
+import { freshFolder, openApp } from '../support/open-app.ts'
 
 interface Reply {
   readonly type: string

@@ -9,10 +9,10 @@ import { after, describe, type TestContext, test } from 'node:test'
 import type { AppOptions } from '../../src/app.ts'
 import type { ScriptedStep } from '../../src/testing/scripted-model.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder, openApp, runTaskIn, until } from '../apps.ts'
-import { skip } from '../browser/chromium.ts'
 import { NODE_FLAGS, run } from '../crash/kills.ts'
-import { calling, type Lived, listing, living, names, serve } from './serving.ts'
+import { skip } from '../support/chromium.ts'
+import { freshFolder, openApp, runTaskIn, until } from '../support/open-app.ts'
+import { calling, type Lived, listing, living, names, serve } from '../support/serve-pages.ts'
 
 const AGENT = 'kernel: { agents: [{ agent_id: surfer, prompt: x, tools: [browser, list_files] }] }\n'
 const page = (body: string, head = ''): string => `<!doctype html><title>T</title>${head}<body>${body}</body>`

@@ -5,9 +5,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import zlib from 'node:zlib'
-import { freshFolder, journalOf, openApp } from '../apps.ts'
-import { recordsOf } from '../contract/acting.ts'
-import { calling, eachAlone, listing, living, names, serve } from './serving.ts'
+import { recordsOf } from '../support/fake-tools.ts'
+import { freshFolder, journalOf, openApp } from '../support/open-app.ts'
+import { calling, eachAlone, listing, living, names, serve } from '../support/serve-pages.ts'
 
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 3, 255])
 const resolve = names({ 'site.test': '127.0.0.1', 'other.test': '127.0.0.1', 'inside.example': '10.0.0.7' })

@@ -5,7 +5,7 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { freshFolder } from '../apps.ts'
+import { freshFolder } from '../support/open-app.ts'
 
 export const inGit = (folder: string, ...args: string[]): string =>
   execFileSync('git', ['-C', folder, '-c', 'user.name=owner', '-c', 'user.email=owner@x', ...args], {

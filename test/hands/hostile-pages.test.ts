@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { openApp, runTaskIn } from '../apps.ts'
-import { skip } from '../browser/chromium.ts'
-import { resultsOf } from '../contract/acting.ts'
-import { calling, listing, names, type Site, serve } from './serving.ts'
+import { skip } from '../support/chromium.ts'
+import { resultsOf } from '../support/fake-tools.ts'
+import { openApp, runTaskIn } from '../support/open-app.ts'
+import { calling, listing, names, type Site, serve } from '../support/serve-pages.ts'
 
 const AGENTS = 'agents: [{ agent_id: surfer, prompt: x, tools: [browser] }]'
 const surf = (action: string, more: object = {}) => calling('browser', { action, ...more })

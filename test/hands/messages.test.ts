@@ -7,10 +7,10 @@ import type { CycleResult } from '../../src/domain/cycle.ts'
 import type { OutboxMessage } from '../../src/domain/message.ts'
 import type { Channel } from '../../src/ports/channel.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { dispatchOf, freshFolder, journalOf, kindsOf, openApp, runTaskIn } from '../apps.ts'
-import { homeWith, json, tireless } from '../command-line.ts'
-import { heard, resultsOf } from '../contract/acting.ts'
-import { calling, living } from './serving.ts'
+import { homeWith, json, tireless } from '../support/command-line.ts'
+import { heard, resultsOf } from '../support/fake-tools.ts'
+import { dispatchOf, freshFolder, journalOf, kindsOf, openApp, runTaskIn } from '../support/open-app.ts'
+import { calling, living } from '../support/serve-pages.ts'
 
 /** A channel that keeps what it is handed. */
 function chat(name = 'chat'): Channel & { readonly told: string[] } {

@@ -5,8 +5,8 @@ import { execFileSync } from 'node:child_process'
 import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { freshFolder } from '../apps.ts'
-import { calling, living } from './serving.ts'
+import { freshFolder } from '../support/open-app.ts'
+import { calling, living } from '../support/serve-pages.ts'
 
 /** An agent at work in a repository with these files. */
 async function searching(

@@ -11,7 +11,7 @@ import type { AnyTool } from '../../src/ports/tool.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedModel, type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { seededIds } from '../../src/testing/seeded-ids.ts'
-import { passing } from '../apps.ts'
+import { passing } from '../support/open-app.ts'
 
 export const YAML = `sandbox: off
 kernel:

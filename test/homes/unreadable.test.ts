@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { always } from '../garbage/values.ts'
+import { always } from '../support/garbage-values.ts'
 import { columnsIn, damages } from './damage.ts'
 import { keptSchemas } from './kept.ts'
 import { baseHome, withDamage } from './unreadable-home.ts'

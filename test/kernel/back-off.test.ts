@@ -5,7 +5,6 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { until } from '../apps.ts'
 import {
   beat,
   type Described,
@@ -18,7 +17,8 @@ import {
   MINUTE,
   once,
   planningCalls,
-} from './kernels.ts'
+} from '../support/kernels.ts'
+import { until } from '../support/open-app.ts'
 
 const agents = [{ agent_id: 'a' }]
 const goes = JSON.stringify([{ agent_id: 'a', dispatch: true, reason: 'x' }])

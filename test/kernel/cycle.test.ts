@@ -5,8 +5,18 @@ import type { Dispatch } from '../../src/domain/dispatch.ts'
 import { TirelessError } from '../../src/domain/error.ts'
 import { defineTool } from '../../src/ports/define-tool.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { passing } from '../apps.ts'
-import { actedIn, diligent, dispatchesIn, editState, kernelApp, once, stateOf, taskIn, write } from './kernels.ts'
+import {
+  actedIn,
+  diligent,
+  dispatchesIn,
+  editState,
+  kernelApp,
+  once,
+  stateOf,
+  taskIn,
+  write,
+} from '../support/kernels.ts'
+import { passing } from '../support/open-app.ts'
 
 const SEED = `kernel:
   agents:

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { TirelessError } from '../../src/domain/error.ts'
 import type { OutboxMessage } from '../../src/domain/message.ts'
-import { passing, until } from '../apps.ts'
-import { beat, busy, live, once, outbox, pairChat, say, type Told, telling, untilIdle } from './chats.ts'
-import { livingFor, MINUTE } from './kernels.ts'
+import { beat, busy, live, once, outbox, pairChat, say, type Told, telling, untilIdle } from '../support/chat-kernel.ts'
+import { livingFor, MINUTE } from '../support/kernels.ts'
+import { passing, until } from '../support/open-app.ts'
 
 /** From now on nobody takes anything. */
 function away({ chat }: Told, more: { readonly retryAfterMs?: number } = {}): void {

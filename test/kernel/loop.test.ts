@@ -4,8 +4,18 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { passing, until } from '../apps.ts'
-import { beat, cyclesIn, diligent, dispatchesIn, editState, ended, kernelApp, living, MINUTE } from './kernels.ts'
+import {
+  beat,
+  cyclesIn,
+  diligent,
+  dispatchesIn,
+  editState,
+  ended,
+  kernelApp,
+  living,
+  MINUTE,
+} from '../support/kernels.ts'
+import { passing, until } from '../support/open-app.ts'
 
 const HOUR = 60 * MINUTE
 

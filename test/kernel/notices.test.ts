@@ -3,9 +3,22 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { ModelScript } from '../../src/testing/scripted-model.ts'
-import { until } from '../apps.ts'
-import { beat, busy, failing, live, of, once, outbox, pairChat, say, telling, texts, untilIdle } from './chats.ts'
-import { diligent, livingFor, MINUTE, once as stillOnce } from './kernels.ts'
+import {
+  beat,
+  busy,
+  failing,
+  live,
+  of,
+  once,
+  outbox,
+  pairChat,
+  say,
+  telling,
+  texts,
+  untilIdle,
+} from '../support/chat-kernel.ts'
+import { diligent, livingFor, MINUTE, once as stillOnce } from '../support/kernels.ts'
+import { until } from '../support/open-app.ts'
 
 const AGENTS = ['a', 'b', 'c', 'd', 'e'].map((agent_id) => ({ agent_id }))
 const TWO = AGENTS.slice(0, 2)

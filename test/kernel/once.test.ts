@@ -3,9 +3,9 @@ import { describe, test } from 'node:test'
 import type { Cycle, CycleResult } from '../../src/domain/cycle.ts'
 import { TirelessError } from '../../src/domain/error.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { dispatchOf, freshFolder, passing, runTaskIn, until } from '../apps.ts'
-import { approvals, call, sending } from '../contract/asking.ts'
-import { actedIn, diligent, dispatchesIn, kernelApp, MINUTE, once, stateOf, taskIn, write } from './kernels.ts'
+import { approvals, call, sending } from '../support/approval-fixtures.ts'
+import { actedIn, diligent, dispatchesIn, kernelApp, MINUTE, once, stateOf, taskIn, write } from '../support/kernels.ts'
+import { dispatchOf, freshFolder, passing, runTaskIn, until } from '../support/open-app.ts'
 
 describe('once', () => {
   test('I10, E1: what is not over at the deadline comes to the end of its step before once returns, and is there to be taken up again', async (t) => {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ModelRequest } from '../../src/ports/model.ts'
 import { type ScriptedAnswer, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder, openApp } from '../apps.ts'
-import { approvals, call, drained, sending } from '../contract/asking.ts'
-import { diligent, kernelApp, MINUTE, once, taskIn } from './kernels.ts'
+import { approvals, call, drained, sending } from '../support/approval-fixtures.ts'
+import { diligent, kernelApp, MINUTE, once, taskIn } from '../support/kernels.ts'
+import { freshFolder, openApp } from '../support/open-app.ts'
 
 const PARKED = 20
 const CYCLES = 100

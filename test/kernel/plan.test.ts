@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { TirelessError } from '../../src/domain/error.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { passing, until } from '../apps.ts'
-import { diligent, dispatchesIn, kernelApp, once, planningCalls } from './kernels.ts'
+import { diligent, dispatchesIn, kernelApp, once, planningCalls } from '../support/kernels.ts'
+import { passing, until } from '../support/open-app.ts'
 
 const agents = ['a', 'b', 'c', 'd', 'e', 'f'].map((agent_id) => ({ agent_id }))
 

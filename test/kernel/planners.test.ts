@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
-import { selectFromAnswer } from '../../src/kernel/planners/llm.ts'
+import { selectFromAnswer } from '../../src/kernel/cycle/planners/llm.ts'
 import { definePlugin } from '../../src/ports/plugin.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import {
@@ -15,7 +15,7 @@ import {
   once,
   planningCalls,
   taskIn,
-} from './kernels.ts'
+} from '../support/kernels.ts'
 
 const HYBRID = { planner: { mode: 'hybrid' } }
 const two = [{ agent_id: 'a' }, { agent_id: 'b' }]

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { TirelessError } from '../../src/domain/error.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { dispatchesIn, type Home, kernelApp, once } from './kernels.ts'
+import { dispatchesIn, type Home, kernelApp, once } from '../support/kernels.ts'
 
 const DAY = 86_400_000
 

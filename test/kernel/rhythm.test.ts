@@ -7,8 +7,17 @@ import type { App } from '../../src/app.ts'
 import type { Cycle } from '../../src/domain/cycle.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { passing, rests, until } from '../apps.ts'
-import { allCycles, type Described, diligent, dispatchesIn, kernelApp, MINUTE, NOON, taskIn } from './kernels.ts'
+import {
+  allCycles,
+  type Described,
+  diligent,
+  dispatchesIn,
+  kernelApp,
+  MINUTE,
+  NOON,
+  taskIn,
+} from '../support/kernels.ts'
+import { passing, rests, until } from '../support/open-app.ts'
 
 const HOUR = 60 * MINUTE
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { until } from '../apps.ts'
-import { holdingBack } from '../held.ts'
-import { dispatchesIn, kernelApp, MINUTE } from './kernels.ts'
+import { holdingBack } from '../support/blocking-store.ts'
+import { dispatchesIn, kernelApp, MINUTE } from '../support/kernels.ts'
+import { until } from '../support/open-app.ts'
 
 describe('start --until-idle', () => {
   test('I10: its minutes are over before a cycle has sent anybody: that is left for the next start, and nothing of it goes on', async (t) => {

@@ -9,9 +9,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { Approval } from '../../src/domain/approval.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder, journalOf, openApp, runTaskIn, until } from '../apps.ts'
 import { NODE_FLAGS, run } from '../crash/kills.ts'
-import { actingOverHttp } from './acting-sdk.ts'
 import {
   Acting,
   everything,
@@ -23,7 +21,9 @@ import {
   toolCall,
   toolSearch,
   yamlWith,
-} from './scenes.ts'
+} from '../support/mcp-homes.ts'
+import { freshFolder, journalOf, openApp, runTaskIn, until } from '../support/open-app.ts'
+import { actingOverHttp } from './acting-sdk.ts'
 import { CASES } from './schemas.ts'
 
 describe('servers of the registry, as they are', () => {

@@ -7,10 +7,10 @@ import { type TestContext, test } from 'node:test'
 import { stringify } from 'yaml'
 import type { CallResult } from '../../src/domain/decision.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder, journalOf, openApp, runTaskIn } from '../apps.ts'
 import { NODE_FLAGS } from '../crash/kills.ts'
-import { serve } from '../hands/serving.ts'
-import { WITHOUT_SANDBOX as skip } from '../sandbox/here.ts'
+import { freshFolder, journalOf, openApp, runTaskIn } from '../support/open-app.ts'
+import { WITHOUT_SANDBOX as skip } from '../support/sandbox-available.ts'
+import { serve } from '../support/serve-pages.ts'
 
 const SERVER = [process.execPath, ...NODE_FLAGS, join(import.meta.dirname, 'hostile-server-main.ts')]
 const EFFECTS = { evaluate: { recovery: 'pure', reach: 'none' } }

@@ -6,13 +6,13 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { App } from '../../src/app.ts'
 import type { Dispatch } from '../../src/domain/dispatch.ts'
-import type { UnknownOutcome } from '../../src/domain/unknown.ts'
+import type { UnknownOutcome } from '../../src/domain/unknown-outcome.ts'
 import type { ScriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder, openApp, until } from '../apps.ts'
-import { begin, ended, homeWith } from '../command-line.ts'
 import { NODE_FLAGS, run } from '../crash/kills.ts'
+import { begin, ended, homeWith } from '../support/command-line.ts'
+import { Acting, isAlive, serversIn, toolCall, toolSearch, yamlWith } from '../support/mcp-homes.ts'
+import { freshFolder, openApp, until } from '../support/open-app.ts'
 import { EFFECTS, isFor, modelOfAll, TOOLS, type Tool, taskFor } from './cut-short.ts'
-import { Acting, isAlive, serversIn, toolCall, toolSearch, yamlWith } from './scenes.ts'
 
 interface Scene {
   readonly app: App

@@ -2,7 +2,7 @@
 
 import type { ModelRequest } from '../../src/ports/model.ts'
 import { type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { toolCall, toolSearch } from './scenes.ts'
+import { toolCall, toolSearch } from '../support/mcp-homes.ts'
 
 /** By the tool's name, which is also what it is asked to act on. */
 export const EFFECTS = {

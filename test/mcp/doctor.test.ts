@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openApp } from '../apps.ts'
-import { WITHOUT_SANDBOX as skip } from '../sandbox/here.ts'
-import { Acting, serversIn } from './scenes.ts'
+import { Acting, serversIn } from '../support/mcp-homes.ts'
+import { openApp } from '../support/open-app.ts'
+import { WITHOUT_SANDBOX as skip } from '../support/sandbox-available.ts'
 
 test('doctor names each server that could not be started, with why, and starts none', { skip }, async (t) => {
   const acting = new Acting(t)

@@ -3,11 +3,22 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Dispatch } from '../../src/domain/dispatch.ts'
-import type { UnknownOutcome } from '../../src/domain/unknown.ts'
+import type { UnknownOutcome } from '../../src/domain/unknown-outcome.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { journalOf, openApp, runTaskIn, until } from '../apps.ts'
-import { Acting, givenUp, isAlive, listed, plain, played, seen, toolCall, toolSearch, yamlWith } from './scenes.ts'
+import {
+  Acting,
+  givenUp,
+  isAlive,
+  listed,
+  plain,
+  played,
+  seen,
+  toolCall,
+  toolSearch,
+  yamlWith,
+} from '../support/mcp-homes.ts'
+import { journalOf, openApp, runTaskIn, until } from '../support/open-app.ts'
 
 const acts = (recovery: string, reach: string) => ({ act: { recovery, reach } })
 const act = toolCall('a__act', { what: 'something' })

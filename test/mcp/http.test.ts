@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
 import { stringify } from 'yaml'
 import type { AppOptions } from '../../src/app.ts'
-import { openApp, until } from '../apps.ts'
+import { Acting, givenUp, played, seen, toolCall, toolSearch, yamlWith } from '../support/mcp-homes.ts'
+import { openApp, until } from '../support/open-app.ts'
 import { actingOverHttp } from './acting-sdk.ts'
-import { Acting, givenUp, played, seen, toolCall, toolSearch, yamlWith } from './scenes.ts'
 
 const acts = (recovery: string) => ({ act: { recovery, reach: 'workspace' } })
 const act = toolCall('a__act', { what: 'something' })

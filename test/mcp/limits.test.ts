@@ -6,11 +6,11 @@ import { describe, type TestContext, test } from 'node:test'
 import { stringify } from 'yaml'
 import type { CallResult } from '../../src/domain/decision.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { journalOf, openApp, runTaskIn } from '../apps.ts'
 import { NODE_FLAGS } from '../crash/kills.ts'
 import { bomb, marked, peakDuring } from '../sandbox/bombs.ts'
-import { WITHOUT_SANDBOX } from '../sandbox/here.ts'
-import { listed } from './scenes.ts'
+import { listed } from '../support/mcp-homes.ts'
+import { journalOf, openApp, runTaskIn } from '../support/open-app.ts'
+import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
 
 const SERVER = [process.execPath, ...NODE_FLAGS, join(import.meta.dirname, 'hostile-server-main.ts')]
 const MOST = 150

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import type { App } from '../../src/app.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder, journalOf, openApp, runTaskIn } from '../apps.ts'
-import { Acting, listed, plain, played, seen, toolCall, toolSearch, yamlWith } from './scenes.ts'
+import { Acting, listed, plain, played, seen, toolCall, toolSearch, yamlWith } from '../support/mcp-homes.ts'
+import { freshFolder, journalOf, openApp, runTaskIn } from '../support/open-app.ts'
 
 const act = toolCall('a__act', { what: 'something' })
 

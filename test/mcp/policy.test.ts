@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { journalOf, openApp, runTaskIn } from '../apps.ts'
+import { Acting, played, toolCall, toolSearch, yamlWith } from '../support/mcp-homes.ts'
+import { journalOf, openApp, runTaskIn } from '../support/open-app.ts'
 import { actingOverHttp } from './acting-sdk.ts'
-import { Acting, played, toolCall, toolSearch, yamlWith } from './scenes.ts'
 
 async function reached(t: TestContext): Promise<{ acting: Acting; url: string }> {
   const acting = new Acting(t)

@@ -7,10 +7,10 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { stringify } from 'yaml'
-import { freshFolder, until } from '../apps.ts'
 import { NODE_FLAGS } from '../crash/kills.ts'
-import { WITHOUT_SANDBOX as skip } from '../sandbox/here.ts'
-import { isAlive } from './scenes.ts'
+import { isAlive } from '../support/mcp-homes.ts'
+import { freshFolder, until } from '../support/open-app.ts'
+import { WITHOUT_SANDBOX as skip } from '../support/sandbox-available.ts'
 
 const main = (name: string): string[] => [...NODE_FLAGS, join(import.meta.dirname, `${name}-main.ts`)]
 

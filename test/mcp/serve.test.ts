@@ -5,8 +5,8 @@ import { type TestContext, test } from 'node:test'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { dispatchOf, freshFolder, openApp, until } from '../apps.ts'
 import { MAIN, NODE_FLAGS } from '../crash/kills.ts'
+import { dispatchOf, freshFolder, openApp, until } from '../support/open-app.ts'
 
 type Mode = 'legacy' | { readonly pin: string }
 

@@ -5,12 +5,12 @@ import net, { type AddressInfo } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
 import type { App } from '../../src/app.ts'
 import { type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { openApp, runTaskIn } from '../apps.ts'
-import { aTool, resultsOf } from '../contract/acting.ts'
-import { answered, approvals, call, theApproval } from '../contract/asking.ts'
 import { inGit, serveRepository } from '../hands/git-remote.ts'
-import { names, serve } from '../hands/serving.ts'
-import { WITHOUT_SANDBOX } from './here.ts'
+import { answered, approvals, call, theApproval } from '../support/approval-fixtures.ts'
+import { aTool, resultsOf } from '../support/fake-tools.ts'
+import { openApp, runTaskIn } from '../support/open-app.ts'
+import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
+import { names, serve } from '../support/serve-pages.ts'
 
 const outside = aTool({
   ...{ name: 'outside', effect: { recovery: 'pure', reach: 'none' } as const },

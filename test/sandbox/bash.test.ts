@@ -9,13 +9,13 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { z } from 'zod'
 import type { Delta } from '../../src/domain/event.ts'
-import type { UnknownOutcome } from '../../src/domain/unknown.ts'
+import type { UnknownOutcome } from '../../src/domain/unknown-outcome.ts'
 import { defineTool } from '../../src/ports/define-tool.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder, journalOf, openApp, runTaskIn, until } from '../apps.ts'
-import { ended, homeWith } from '../command-line.ts'
 import { MAIN, NODE_FLAGS } from '../crash/kills.ts'
-import { WITHOUT_SANDBOX } from './here.ts'
+import { ended, homeWith } from '../support/command-line.ts'
+import { freshFolder, journalOf, openApp, runTaskIn, until } from '../support/open-app.ts'
+import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
 
 const bash = (command: string) => ({ calls: [{ tool: 'bash', args: { command } }] })
 const final = { text: 'done' }

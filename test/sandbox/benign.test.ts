@@ -6,11 +6,11 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, wri
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { systemClock } from '../../src/adapters/clock.ts'
 import { hostEnvs } from '../../src/adapters/envs/host/host.ts'
 import { createSandbox } from '../../src/adapters/envs/sandbox/sandbox.ts'
+import { systemClock } from '../../src/adapters/system/clock.ts'
 import { requireOps } from '../../src/ports/env.ts'
-import { WITHOUT_SANDBOX } from './here.ts'
+import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
 
 const LEAST = 300
 const SHARE = 0.98

@@ -1,7 +1,7 @@
 /** Fork bombs that are bounded, so that a limit that fails costs seconds and not the machine. */
 
 import { readdirSync, readFileSync } from 'node:fs'
-import { until } from '../apps.ts'
+import { until } from '../support/open-app.ts'
 
 /** A tree of at most 2,047 processes, each of which waits. */
 export const bomb = (mark: string): string =>

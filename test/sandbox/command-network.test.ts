@@ -8,12 +8,12 @@ import type { App, AppOptions } from '../../src/app.ts'
 import type { Approval } from '../../src/domain/approval.ts'
 import type { Json } from '../../src/domain/json.ts'
 import { type ScriptedAnswer, type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { openApp, runTaskIn } from '../apps.ts'
-import { homeWith, json, tireless } from '../command-line.ts'
-import { aTool, resultsOf } from '../contract/acting.ts'
-import { answer, answered, approvals, call, drained, theApproval } from '../contract/asking.ts'
-import { names, type Site, serve } from '../hands/serving.ts'
-import { WITHOUT_SANDBOX } from './here.ts'
+import { answer, answered, approvals, call, drained, theApproval } from '../support/approval-fixtures.ts'
+import { homeWith, json, tireless } from '../support/command-line.ts'
+import { aTool, resultsOf } from '../support/fake-tools.ts'
+import { openApp, runTaskIn } from '../support/open-app.ts'
+import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
+import { names, type Site, serve } from '../support/serve-pages.ts'
 
 /** What curl would do, with what every machine has. */
 const ask = (method: string, url: string): string => `way=\${http_proxy#http://}; exec 5<>/dev/tcp/127.0.0.1/3128

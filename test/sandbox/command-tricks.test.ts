@@ -7,11 +7,11 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { describe, type TestContext, test } from 'node:test'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder, openApp, runTaskIn } from '../apps.ts'
-import { resultsOf } from '../contract/acting.ts'
-import { call } from '../contract/asking.ts'
-import { names, serve } from '../hands/serving.ts'
-import { WITHOUT_SANDBOX } from './here.ts'
+import { call } from '../support/approval-fixtures.ts'
+import { resultsOf } from '../support/fake-tools.ts'
+import { freshFolder, openApp, runTaskIn } from '../support/open-app.ts'
+import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
+import { names, serve } from '../support/serve-pages.ts'
 
 /** `AUTH` is what makes it known to the proxy. */
 const PRELUDE = `way=\${http_proxy#http://}; auth="Proxy-Authorization: Basic $(printf %s "\${way%@*}" | base64 -w 0)"

@@ -18,13 +18,13 @@ import {
 import { arch, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { systemClock } from '../../src/adapters/clock.ts'
 import { hostEnvs } from '../../src/adapters/envs/host/host.ts'
 import { createSandbox } from '../../src/adapters/envs/sandbox/sandbox.ts'
+import { systemClock } from '../../src/adapters/system/clock.ts'
 import { type ProcessResult, requireOps } from '../../src/ports/env.ts'
-import { alive, until } from '../apps.ts'
+import { alive, until } from '../support/open-app.ts'
+import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
 import { makeWorkspace, type Outcome, outcomes, SWEPT } from './escapes.ts'
-import { WITHOUT_SANDBOX } from './here.ts'
 
 const isRoot = process.getuid?.() === 0
 const NOBODY = { uid: 65_534, gid: 65_534 }
@@ -114,7 +114,7 @@ describe('out of the sandbox', { skip: WITHOUT_SANDBOX }, () => {
     writeFileSync(join(base, 'beside'), 'secret\n')
     // As a careless parent would leave it: open across exec.
     const script = `
-      import { systemClock } from ${JSON.stringify(new URL('../../src/adapters/clock.ts', import.meta.url).href)}
+      import { systemClock } from ${JSON.stringify(new URL('../../src/adapters/system/clock.ts', import.meta.url).href)}
       import { hostEnvs } from ${JSON.stringify(new URL('../../src/adapters/envs/host/host.ts', import.meta.url).href)}
       import { createSandbox } from ${JSON.stringify(new URL('../../src/adapters/envs/sandbox/sandbox.ts', import.meta.url).href)}
       const { launcher } = createSandbox({ folder: ${JSON.stringify(join(base, 'own'))}, hidden: [], env: process.env, clock: systemClock })
@@ -157,7 +157,7 @@ describe('a command in the sandbox', { skip: WITHOUT_SANDBOX }, () => {
     const { base, root } = await place(t)
     const mark = `${50_000 + process.pid}.5`
     const script = `
-      import { systemClock } from ${JSON.stringify(new URL('../../src/adapters/clock.ts', import.meta.url).href)}
+      import { systemClock } from ${JSON.stringify(new URL('../../src/adapters/system/clock.ts', import.meta.url).href)}
       import { hostEnvs } from ${JSON.stringify(new URL('../../src/adapters/envs/host/host.ts', import.meta.url).href)}
       import { createSandbox } from ${JSON.stringify(new URL('../../src/adapters/envs/sandbox/sandbox.ts', import.meta.url).href)}
       const { launcher } = createSandbox({ folder: ${JSON.stringify(join(base, 'own'))}, hidden: [], env: process.env, clock: systemClock })

@@ -5,15 +5,15 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statfsSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { systemClock } from '../../src/adapters/clock.ts'
 import { hostEnvs } from '../../src/adapters/envs/host/host.ts'
 import { createCommandLimits, type ResourceLimits } from '../../src/adapters/envs/host/resource-limits.ts'
 import { createSandbox } from '../../src/adapters/envs/sandbox/sandbox.ts'
+import { systemClock } from '../../src/adapters/system/clock.ts'
 import { type ProcessResult, requireOps } from '../../src/ports/env.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { openApp, runTaskIn } from '../apps.ts'
+import { openApp, runTaskIn } from '../support/open-app.ts'
+import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
 import { bomb, marked, peakDuring } from './bombs.ts'
-import { WITHOUT_SANDBOX } from './here.ts'
 
 const bash = (command: string) => ({ calls: [{ tool: 'bash', args: { command } }] })
 const MOST = 150

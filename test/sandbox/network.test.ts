@@ -8,11 +8,11 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, type TestContext, test } from 'node:test'
-import { systemClock } from '../../src/adapters/clock.ts'
 import { hostEnvs } from '../../src/adapters/envs/host/host.ts'
 import { createSandbox } from '../../src/adapters/envs/sandbox/sandbox.ts'
+import { systemClock } from '../../src/adapters/system/clock.ts'
 import { type OpenSocketProxy, type ProcessResult, requireOps } from '../../src/ports/env.ts'
-import { WITHOUT_SANDBOX } from './here.ts'
+import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
 
 const PERL = '/usr/bin/perl'
 /** What forwards: Perl where it is there, else Node. */

@@ -9,11 +9,11 @@ import { appendFileSync, cpSync, existsSync, mkdirSync, rmSync, symlinkSync, wri
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { createGit, type GitSandbox, gitWithoutSandbox } from '../../src/adapters/envs/git.ts'
-import { describeGitChanges, gitFingerprint } from '../../src/adapters/envs/git-news.ts'
+import { describeGitChanges, gitFingerprint } from '../../src/adapters/envs/git-changes.ts'
 import { requireOps } from '../../src/ports/env.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder, openApp } from '../apps.ts'
-import { WITHOUT_SANDBOX } from './here.ts'
+import { freshFolder, openApp } from '../support/open-app.ts'
+import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
 
 interface Planted {
   readonly ws: string

@@ -17,10 +17,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder, openApp, runTaskIn, until } from '../apps.ts'
-import { ended, homeWith } from '../command-line.ts'
 import { MAIN, NODE_FLAGS } from '../crash/kills.ts'
-import { WITHOUT_SANDBOX } from './here.ts'
+import { ended, homeWith } from '../support/command-line.ts'
+import { freshFolder, openApp, runTaskIn, until } from '../support/open-app.ts'
+import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
 import { LEFT_NAMES, OBEYED_NAMES, PLANTING_TOOLS, PLANTINGS } from './plantings.ts'
 
 const bash = (command: string) => ({ calls: [{ tool: 'bash', args: { command } }] })

@@ -1,9 +1,9 @@
 /** Broken programs that let calls be run which nobody has allowed, or lose what somebody has. */
 
-import type { Sql } from '../../src/adapters/stores/sqlite/refused.ts'
+import type { Sql } from '../../src/adapters/stores/sqlite/refuse-batch.ts'
 import { approvalAnswerObservation } from '../../src/domain/approval.ts'
-import type { JournalRecord } from '../../src/domain/record.ts'
-import { approvalDigest } from '../../src/engine/approved.ts'
+import type { JournalRecord } from '../../src/domain/journal-record.ts'
+import { approvalDigest } from '../../src/engine/calls/approved-calls.ts'
 import type { TurnState } from './invariants/session.ts'
 import type { ToolName } from './plan.ts'
 import { GIVES } from './truth.ts'

@@ -1,7 +1,7 @@
 /** Which branches a commit shows to have been taken. Looked at before the rows are read anew. */
 
 import type { Decision } from '../../src/domain/decision.ts'
-import type { JournalRecord } from '../../src/domain/record.ts'
+import type { JournalRecord } from '../../src/domain/journal-record.ts'
 import type { Batch, BatchOutcome, Op, OpResults } from '../../src/ports/store.ts'
 import type { Branch } from './counters.ts'
 import type { Watch } from './invariants/watch.ts'

@@ -4,7 +4,7 @@
  */
 
 import { asTirelessError } from '../../src/domain/error.ts'
-import type { Resolution } from '../../src/domain/unknown.ts'
+import type { Resolution } from '../../src/domain/unknown-outcome.ts'
 import { Life } from './life.ts'
 import type { Act, Task } from './plan.ts'
 import { keyOf } from './truth.ts'

@@ -1,7 +1,7 @@
 /** Broken programs that lose what was said, hear it twice, or do not wake for it. */
 
 import type { StatementSync } from 'node:sqlite'
-import type { Sql } from '../../src/adapters/stores/sqlite/refused.ts'
+import type { Sql } from '../../src/adapters/stores/sqlite/refuse-batch.ts'
 import type { Variant } from './variants.ts'
 
 /** More than people send. */

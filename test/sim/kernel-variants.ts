@@ -1,7 +1,7 @@
 /** Broken kernels: beats that fire twice, a STATE that can be torn, cycles that forget. */
 
 import type { DocumentFiles } from '../../src/adapters/documents/files.ts'
-import type { Sql } from '../../src/adapters/stores/sqlite/refused.ts'
+import type { Sql } from '../../src/adapters/stores/sqlite/refuse-batch.ts'
 import { ENDED_DURING_CYCLE } from '../../src/domain/cycle.ts'
 import type { Variant } from './variants.ts'
 

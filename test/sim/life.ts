@@ -1,12 +1,12 @@
 /** One life of the process: the real engine, kernel and commands, composed over ports that the world answers. */
 
-import type { CommandContext, Progress } from '../../src/commands/command.ts'
-import { validateAndRun } from '../../src/commands/execute.ts'
+import type { CommandContext, Progress } from '../../src/commands/lib/command.ts'
+import { validateAndRun } from '../../src/commands/lib/validate-and-run.ts'
 import { asTirelessError, TirelessError } from '../../src/domain/error.ts'
 import type { Engine } from '../../src/engine/run.ts'
-import { createWakeSignal, ringOnCommit, type WakeSignal } from '../../src/kernel/doorbell.ts'
-import { type DrainDeps, drain, joinHome, leaveHome } from '../../src/kernel/drain.ts'
-import { createHeldDispatches, type HeldDispatches } from '../../src/kernel/held.ts'
+import { type DrainDeps, drain, joinHome, leaveHome } from '../../src/kernel/queue/drain.ts'
+import { createHeldDispatches, type HeldDispatches } from '../../src/kernel/queue/held-dispatches.ts'
+import { createWakeSignal, ringOnCommit, type WakeSignal } from '../../src/kernel/queue/wake-signal.ts'
 import { compose } from './compose.ts'
 import type { KernelPlan } from './kernel-plan.ts'
 import { type Parts, settingsOf, simKernel } from './ports/kernel.ts'

@@ -1,9 +1,9 @@
 /** Every run of a world that has come to its end is lived again offline, and must come to the same events. */
 
 import { createEventFold } from '../../src/domain/event.ts'
-import type { JournalRecord } from '../../src/domain/record.ts'
-import { recordsOfRun } from '../../src/domain/record.ts'
-import { replayRun } from '../../src/engine/replay.ts'
+import type { JournalRecord } from '../../src/domain/journal-record.ts'
+import { recordsOfRun } from '../../src/domain/journal-record.ts'
+import { replayRun } from '../../src/engine/replay/replay.ts'
 import type { Engine } from '../../src/engine/run.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { compose } from './compose.ts'

@@ -1,7 +1,7 @@
 /** What really happened outside: effects that nobody can take back, and answers that were paid for. */
 
 import type { Effect } from '../../src/domain/effect.ts'
-import { CLEAN_LABEL, type Label } from '../../src/domain/trust.ts'
+import { CLEAN_LABEL, type Label } from '../../src/domain/label.ts'
 import type { Life } from './life.ts'
 import type { ToolName } from './plan.ts'
 import type { World } from './world.ts'

@@ -2,10 +2,10 @@
 
 import type { DocumentFiles } from '../../src/adapters/documents/files.ts'
 import type { OpTable } from '../../src/adapters/stores/sqlite/ops.ts'
-import type { Sql } from '../../src/adapters/stores/sqlite/refused.ts'
+import type { Sql } from '../../src/adapters/stores/sqlite/refuse-batch.ts'
 import { TirelessError } from '../../src/domain/error.ts'
-import type { JournalRecord } from '../../src/domain/record.ts'
-import type { WakeSignal } from '../../src/kernel/doorbell.ts'
+import type { JournalRecord } from '../../src/domain/journal-record.ts'
+import type { WakeSignal } from '../../src/kernel/queue/wake-signal.ts'
 import type { Batch, Op, Store } from '../../src/ports/store.ts'
 import type { AnyTool } from '../../src/ports/tool.ts'
 import { APPROVAL_VARIANTS } from './approval-variants.ts'

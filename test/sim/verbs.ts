@@ -2,8 +2,8 @@
 
 import { z } from 'zod'
 import { approvalsAllow, approvalsDeny, approvalsList } from '../../src/commands/approvals.ts'
-import { type Command, defineCommand } from '../../src/commands/command.ts'
 import { cycleNow, once, pause, resume } from '../../src/commands/cycles.ts'
+import { type Command, defineCommand } from '../../src/commands/lib/command.ts'
 import { enqueue, queueList } from '../../src/commands/queue.ts'
 import { run } from '../../src/commands/run.ts'
 import { send, sessionsList } from '../../src/commands/sessions.ts'

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Progress } from '../../src/commands/command.ts'
+import type { Progress } from '../../src/commands/lib/command.ts'
 import type { Event } from '../../src/domain/event.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { hear, hearDelta, newRun, type ShownRun } from '../../web/src/runs.ts'
-import { openApp } from '../apps.ts'
+import { openApp } from '../support/open-app.ts'
 
 async function toldBy(
   t: Parameters<typeof openApp>[0],

@@ -3,8 +3,8 @@
 import { chmod, mkdir, readdir, realpath, rm } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { TirelessError } from '../../domain/error.ts'
+import { copyTree, hashFile, syncFolders } from './copy-tree.ts'
 import { writeBackupManifest } from './manifest.ts'
-import { copyTree, hashFile, syncFolders } from './tree.ts'
 
 export interface BackupOptions {
   /** The home folder. */

@@ -3,8 +3,8 @@
 import { open, readFile, rename } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import { z } from 'zod'
+import { describeMismatch } from '../../domain/describe-issues.ts'
 import { TirelessError } from '../../domain/error.ts'
-import { describeMismatch } from '../../domain/mismatch.ts'
 
 export const BACKUP_MANIFEST = 'manifest.json'
 const VERSION = 1

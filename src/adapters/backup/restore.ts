@@ -11,8 +11,8 @@ import { lstatSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TirelessError } from '../../domain/error.ts'
+import { copyManifestFiles } from './copy-tree.ts'
 import { type BackupManifest, readBackupManifest, syncPath, writeJsonDurably } from './manifest.ts'
-import { copyManifestFiles } from './tree.ts'
 
 export interface RestoreOptions {
   /** The home folder. */

@@ -3,15 +3,15 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { until } from '../../../test/apps.ts'
-import { startHookServer } from '../../../test/hook-server.ts'
+import { startHookServer } from '../../../test/support/hook-server.ts'
+import { until } from '../../../test/support/open-app.ts'
 import { TirelessError } from '../../domain/error.ts'
 import type { ChannelMessage } from '../../domain/message.ts'
 import type { Channel } from '../../ports/channel.ts'
 import { type ChannelPeer, channelConformance, channelMessage } from '../../testing/channel-conformance.ts'
 import { consoleChannel } from './console.ts'
 import { type Desktop, desktopChannel } from './desktop.ts'
-import { postRequest } from './http.ts'
+import { postRequest } from './post-request.ts'
 import { signBody, webhookChannel } from './webhook.ts'
 
 const NOW = Date.UTC(2026, 0, 1)

@@ -1,9 +1,9 @@
 /** The desktop channel: notifications by notify-send (Linux) or osascript (macOS). */
 
 import { execFile } from 'node:child_process'
+import { clipText } from '../../domain/clean-summary.ts'
 import { TirelessError } from '../../domain/error.ts'
 import type { ChannelMessage } from '../../domain/message.ts'
-import { clipText } from '../../domain/summary.ts'
 import type { Channel } from '../../ports/channel.ts'
 
 export interface Desktop {

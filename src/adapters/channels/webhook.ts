@@ -5,12 +5,12 @@
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
+import { describeMismatch } from '../../domain/describe-issues.ts'
 import { TirelessError } from '../../domain/error.ts'
 import type { ChannelMessage } from '../../domain/message.ts'
-import { describeMismatch } from '../../domain/mismatch.ts'
 import type { Channel, IncomingRequest, ReceivedMessage } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { postRequest } from './http.ts'
+import { postRequest } from './post-request.ts'
 
 export interface Webhook {
   readonly url: string

@@ -4,8 +4,8 @@ import { constants } from 'node:fs'
 import { chmod, link, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, iso } from '../../ports/clock.ts'
-import { type DocumentFileContent, isSameContent, openDocumentFile } from './found.ts'
-import { createReplacedFiles, type LateEdit } from './taken.ts'
+import { type DocumentFileContent, isSameContent, openDocumentFile } from './read-file.ts'
+import { createReplacedFiles, type LateEdit } from './replaced-files.ts'
 
 /** Why a copy was saved next to the file; part of the copy's name. */
 export type SavedCopyKind = (typeof KINDS)[number]

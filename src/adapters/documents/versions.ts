@@ -2,8 +2,8 @@
 
 import { type Document, type DocumentName, MAX_VERSIONS } from '../../domain/document.ts'
 import { asTirelessError } from '../../domain/error.ts'
-import { changedSections } from '../../domain/section.ts'
-import { CLEAN_LABEL, isCleanLabel, type Label } from '../../domain/trust.ts'
+import { CLEAN_LABEL, isCleanLabel, type Label } from '../../domain/label.ts'
+import { changedSections } from '../../domain/markdown-section.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Attribution } from '../../ports/documents.ts'
 import { commitOne, type Op, type Store } from '../../ports/store.ts'

@@ -14,7 +14,7 @@ import { type Address, parseHttpAddress } from '../../domain/address.ts'
 import { createEgressRules, ownerAddressRules } from '../../policy/egress.ts'
 import type { Egress, Resolver } from '../../ports/egress.ts'
 import { FakeClock } from '../../testing/fake-clock.ts'
-import { systemClock } from '../clock.ts'
+import { systemClock } from '../system/clock.ts'
 import { createEgress } from './egress.ts'
 
 const neverAborts = (): AbortSignal => new AbortController().signal

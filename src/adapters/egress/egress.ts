@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../ports/clock.ts'
 import type { Egress, EgressRules, Resolver } from '../../ports/egress.ts'
-import { createHostResolver } from './reach.ts'
+import { createHostResolver } from './resolve-host.ts'
 
 export interface EgressParts {
   readonly rules: EgressRules
@@ -22,9 +22,12 @@ export function createEgress({ rules, ownersRules, resolve, clock, secret }: Egr
     refusal: rules.refusal,
     // Imported on first use: most commands send no request.
     ask: async (outgoing, signal) =>
-      (await import('./ask.ts')).createRequester({ rules, reach: resolveChecked, clock })(outgoing, signal),
+      (await import('./follow-redirects.ts')).createRequester({ rules, reach: resolveChecked, clock })(
+        outgoing,
+        signal,
+      ),
     open: async (outgoing, signal) =>
-      (await import('./exchange.ts')).openResponse(outgoing, await resolveOwners(outgoing.to), signal),
+      (await import('./http-request.ts')).openResponse(outgoing, await resolveOwners(outgoing.to), signal),
     proxy: async (admits, at, use = 'all') =>
       (await import('./proxy.ts')).openProxy({ admits, reach: resolveChecked, password: secret(), at, use }),
   }

@@ -10,7 +10,7 @@ import type { Duplex } from 'node:stream'
 import { type Address, formatHostPort, type HostPort, parseHostPort, parseHttpAddress } from '../../domain/address.ts'
 import { asTirelessError } from '../../domain/error.ts'
 import { type EgressProxy, NOT_ADMITTED, ONLY_READ } from '../../ports/egress.ts'
-import { egressRefusedError, type ResolveHost } from './reach.ts'
+import { egressRefusedError, type ResolveHost } from './resolve-host.ts'
 
 const USER = 'tireless'
 /** An idle connection is closed after this time. */

@@ -10,9 +10,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { Launcher } from './host/launch.ts'
+import type { Launcher } from './host/launcher.ts'
 import type { WorkTree } from './repository/git-folder.ts'
-import type { BindMount } from './sandbox/layout.ts'
+import type { BindMount } from './sandbox/bubblewrap-command-line.ts'
 
 export type GitEnvironment = Readonly<Record<string, string | undefined>>
 

@@ -8,11 +8,11 @@ import { TirelessError } from '../../domain/error.ts'
 import type { Json } from '../../domain/json.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { AnyTool } from '../../ports/tool.ts'
-import { argumentsSchema, type ToolArguments } from './arguments.ts'
-import { resultFromAnswer } from './content.ts'
-import type { McpCallOutcome } from './link.ts'
-import { type ServerOptions, STRICTEST_EFFECT, type ToolEffect } from './options.ts'
-import type { PinnedTool } from './pins.ts'
+import type { PinnedTool } from './approved-tools.ts'
+import { argumentsSchema, type ToolArguments } from './check-arguments.ts'
+import type { McpCallOutcome } from './connection.ts'
+import { type ServerOptions, STRICTEST_EFFECT, type ToolEffect } from './server-options.ts'
+import { resultFromAnswer } from './tool-result.ts'
 
 /** Sends calls to the server. */
 export interface ServerCalls {

@@ -8,11 +8,11 @@ import type { Json } from '../../domain/json.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Egress } from '../../ports/egress.ts'
 import type { McpState } from '../../ports/mcp.ts'
-import type { ProcessGroup } from './leash.ts'
-import type { McpCallOutcome, McpConnection } from './link.ts'
-import type { ServerOptions } from './options.ts'
-import type { ListedTool } from './pins.ts'
-import type { PrepareStart } from './start.ts'
+import type { ListedTool } from './approved-tools.ts'
+import type { McpCallOutcome, McpConnection } from './connection.ts'
+import type { ProcessGroup } from './process-group.ts'
+import type { PrepareStart } from './process-start.ts'
+import type { ServerOptions } from './server-options.ts'
 
 export interface ServerDeps {
   readonly clock: Clock
@@ -172,7 +172,7 @@ export class ConfiguredServer {
     const ended = { why: null as string | null }
     try {
       await this.#ending
-      const { connect } = await import('./link.ts')
+      const { connect } = await import('./connection.ts')
       const server = this.#withSecrets()
       const link: McpConnection = await connect({
         start: () => startFor(this.name, server),

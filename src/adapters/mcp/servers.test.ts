@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Json } from '../../domain/json.ts'
 import type { Store } from '../../ports/store.ts'
-import { systemClock } from '../clock.ts'
-import type { ServerOptions } from './options.ts'
+import { systemClock } from '../system/clock.ts'
+import type { ServerOptions } from './server-options.ts'
 import { McpServerPool } from './servers.ts'
 
 const SERVER = join(import.meta.dirname, '../../../test/mcp/plain-server-main.ts')

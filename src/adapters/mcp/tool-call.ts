@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { TirelessError } from '../../domain/error.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { AnyTool } from '../../ports/tool.ts'
-import { STRICTEST_EFFECT } from './options.ts'
+import { STRICTEST_EFFECT } from './server-options.ts'
 
 const args = z.strictObject({
   name: z.string().min(1).describe('Name of the tool, as listed by tool_search.'),

@@ -4,8 +4,8 @@
 
 import { z } from 'zod'
 import type { Json } from '../../domain/json.ts'
-import { CLEAN_LABEL, UNTRUSTED_LABEL } from '../../domain/trust.ts'
-import { tokenize } from '../../domain/words.ts'
+import { CLEAN_LABEL, UNTRUSTED_LABEL } from '../../domain/label.ts'
+import { tokenize } from '../../domain/tokenize.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { AnyTool } from '../../ports/tool.ts'
 

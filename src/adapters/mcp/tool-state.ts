@@ -1,10 +1,10 @@
 /** The state of one server tool: as data for the owner, and as a message for a model that calls a disabled tool. */
 
 import type { McpTool } from '../../ports/mcp.ts'
+import { diffPin, type Pin } from './approved-tools.ts'
 import { declaredEffect, effectOfTool } from './mcp-tool.ts'
-import { qualifiedToolName } from './names.ts'
-import { diffPin, type Pin } from './pins.ts'
 import type { ConfiguredServer } from './server.ts'
+import { qualifiedToolName } from './tool-names.ts'
 
 export function toolState(server: ConfiguredServer, tool: string, pin: Pin): McpTool {
   const { name, options } = server

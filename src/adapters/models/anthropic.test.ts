@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { raw, STREAMING, scripted } from '../../../test/raw-server.ts'
+import { raw, STREAMING, scripted } from '../../../test/support/raw-server.ts'
 import type { ModelMessage, ModelRequest } from '../../ports/model.ts'
-import { systemClock } from '../clock.ts'
+import { systemClock } from '../system/clock.ts'
 import { createAnthropicModel } from './anthropic.ts'
 import { createOpenAICompatibleModel } from './openai-compatible.ts'
-import type { SdkOptions } from './sdk/model.ts'
+import type { SdkOptions } from './sdk/sdk-model.ts'
 
 const signal = new AbortController().signal
 const tools = ['one', 'two'].map((name) => ({ name, description: '', parameters: { type: 'object' } }))

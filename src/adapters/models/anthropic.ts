@@ -5,7 +5,7 @@
 
 import { createAnthropic } from '@ai-sdk/anthropic'
 import type { Model } from '../../ports/model.ts'
-import { createSdkModel, type SdkOptions } from './sdk/model.ts'
+import { createSdkModel, type SdkOptions } from './sdk/sdk-model.ts'
 
 export function createAnthropicModel(options: SdkOptions): Model {
   const { model, baseUrl, apiKey = '', headers = {} } = options

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bodyOf, raw, STREAMING, sse } from '../../../test/raw-server.ts'
+import { bodyOf, raw, STREAMING, sse } from '../../../test/support/raw-server.ts'
 import type { ModelMessage, ModelRequest } from '../../ports/model.ts'
-import { systemClock } from '../clock.ts'
+import { systemClock } from '../system/clock.ts'
 import { createGoogleModel } from './google.ts'
-import type { SdkOptions } from './sdk/model.ts'
+import type { SdkOptions } from './sdk/sdk-model.ts'
 
 const signal = new AbortController().signal
 const tools = [{ name: 'one', description: '', parameters: { type: 'object', properties: { a: { type: 'number' } } } }]

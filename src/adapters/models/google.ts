@@ -2,7 +2,7 @@
 
 import { createGoogle } from '@ai-sdk/google'
 import type { Model } from '../../ports/model.ts'
-import { createSdkModel, type SdkOptions } from './sdk/model.ts'
+import { createSdkModel, type SdkOptions } from './sdk/sdk-model.ts'
 
 export function createGoogleModel(options: SdkOptions): Model {
   const { model, baseUrl, apiKey = '', headers = {} } = options

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import { setImmediate as settled } from 'node:timers/promises'
-import { raw, STREAMING, scripted, sse } from '../../../test/raw-server.ts'
+import { raw, STREAMING, scripted, sse } from '../../../test/support/raw-server.ts'
 import type { Model, ModelMessage, ModelRequest } from '../../ports/model.ts'
 import { FakeClock } from '../../testing/fake-clock.ts'
-import { systemClock } from '../clock.ts'
+import { systemClock } from '../system/clock.ts'
 import { createOpenAICompatibleModel } from './openai-compatible.ts'
-import type { SdkOptions } from './sdk/model.ts'
+import type { SdkOptions } from './sdk/sdk-model.ts'
 
 const signal = new AbortController().signal
 const hello: ModelRequest = { system: '', messages: [{ role: 'user', text: 'hello' }], tools: [] }

@@ -2,7 +2,7 @@
 
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import type { Model } from '../../ports/model.ts'
-import { createSdkModel, type SdkOptions } from './sdk/model.ts'
+import { createSdkModel, type SdkOptions } from './sdk/sdk-model.ts'
 
 /** `baseUrl`: includes `/v1`. */
 export function createOpenAICompatibleModel(options: SdkOptions): Model {

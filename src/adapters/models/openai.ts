@@ -5,7 +5,7 @@
 
 import { createOpenAI } from '@ai-sdk/openai'
 import type { Model } from '../../ports/model.ts'
-import { createSdkModel, type SdkOptions } from './sdk/model.ts'
+import { createSdkModel, type SdkOptions } from './sdk/sdk-model.ts'
 
 export function createOpenAIModel(options: SdkOptions): Model {
   const { model, baseUrl, apiKey = '', headers = {} } = options

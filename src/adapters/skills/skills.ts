@@ -6,14 +6,14 @@
 import { lstat, readdir, readFile, realpath } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { asTirelessError, TirelessError } from '../../domain/error.ts'
-import type { OwnerNote } from '../../domain/note.ts'
+import type { OwnerNote } from '../../domain/owner-note.ts'
 import type { Skill, SkillFinding, SkillLine } from '../../domain/skill.ts'
 import { type Clock, iso } from '../../ports/clock.ts'
 import type { Skills } from '../../ports/skills.ts'
 import { commitOne, fallbackIfUnreadable, type Store } from '../../ports/store.ts'
-import { readSkillFile, readSkillFolder, type SkillContents, type SkillFile } from './contents.ts'
 import { parseFrontMatter } from './front-matter.ts'
-import { decodeUtf8, scanSkill } from './scan.ts'
+import { decodeUtf8, scanSkill } from './scan-skill.ts'
+import { readSkillFile, readSkillFolder, type SkillContents, type SkillFile } from './skill-files.ts'
 
 /** Settings key in the store. */
 const PINS = 'skill pins'

@@ -1,11 +1,11 @@
 /** ask_user: posts a question to the owner. Afterwards the engine parks the run until a message arrives. */
 
 import { z } from 'zod'
-import { CLEAN_LABEL } from '../../domain/trust.ts'
+import { CLEAN_LABEL } from '../../domain/label.ts'
 import { defineTool } from '../../ports/define-tool.ts'
-import type { MessageSender } from '../../ports/postbox.ts'
+import type { MessageSender } from '../../ports/message-sender.ts'
 import type { AnyTool } from '../../ports/tool.ts'
-import { asToolResult } from './result.ts'
+import { asToolResult } from './tool-result.ts'
 
 const args = z.strictObject({
   question: z.string().trim().min(1).max(4000).describe('Complete; understandable without context.'),

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import type { CallResult } from '../../domain/decision.ts'
 import type { Effect } from '../../domain/effect.ts'
 import { assertNever } from '../../domain/error.ts'
-import { LABEL_OF_WORKSPACE, type ResultLabel, UNTRUSTED_LABEL } from '../../domain/trust.ts'
+import { LABEL_OF_WORKSPACE, type ResultLabel, UNTRUSTED_LABEL } from '../../domain/label.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { ProcessResult } from '../../ports/env.ts'
 import type { AnyTool } from '../../ports/tool.ts'
@@ -21,8 +21,8 @@ import {
   refuseHosts,
 } from './command-network.ts'
 import { escapeControls } from './file-path.ts'
-import { describeInterrupted } from './left-of.ts'
-import { asToolResult } from './result.ts'
+import { describeInterrupted } from './interrupted-output.ts'
+import { asToolResult } from './tool-result.ts'
 
 const DEFAULT_SECONDS = 120
 const MOST_SECONDS = 1800

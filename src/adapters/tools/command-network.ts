@@ -5,7 +5,7 @@
 
 import { z } from 'zod'
 import { allowsHost, formatHostPort, type HostPort, parseAllowedHost, parseHostPort } from '../../domain/address.ts'
-import type { Label } from '../../domain/trust.ts'
+import type { Label } from '../../domain/label.ts'
 import { type Egress, type EgressProxy, NOT_ADMITTED, ONLY_READ } from '../../ports/egress.ts'
 import type { OpenSocketProxy, SocketProxy } from '../../ports/env.ts'
 

@@ -2,10 +2,10 @@
 
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { LABEL_OF_OWN_OUTPUT } from '../../domain/trust.ts'
+import { LABEL_OF_OWN_OUTPUT } from '../../domain/label.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import { normalizePath } from './file-path.ts'
-import { asToolResult, fileResult, toolError } from './result.ts'
+import { asToolResult, fileResult, toolError } from './tool-result.ts'
 
 const args = z.strictObject({
   path: z.string().describe('The file; missing folders are created.'),

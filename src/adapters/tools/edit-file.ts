@@ -3,12 +3,12 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { CallResult } from '../../domain/decision.ts'
-import { LABEL_OF_OWN_OUTPUT } from '../../domain/trust.ts'
+import { LABEL_OF_OWN_OUTPUT } from '../../domain/label.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { ToolContext } from '../../ports/tool.ts'
 import { normalizePath } from './file-path.ts'
-import { replaceText } from './passage.ts'
-import { asToolResult, fileResult, toolError } from './result.ts'
+import { replaceText } from './replace-text.ts'
+import { asToolResult, fileResult, toolError } from './tool-result.ts'
 
 const args = z.strictObject({
   path: z.string().describe('The file.'),

@@ -5,14 +5,14 @@
 
 import { z } from 'zod'
 import type { CallResult } from '../../domain/decision.ts'
+import { LABEL_OF_OWN_OUTPUT } from '../../domain/label.ts'
+import { replaceSection, type SectionEdit } from '../../domain/markdown-section.ts'
 import { changeOutsideBlock, hasBlockMark } from '../../domain/runtime-block.ts'
-import { replaceSection, type SectionEdit } from '../../domain/section.ts'
-import { LABEL_OF_OWN_OUTPUT } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { Documents } from '../../ports/documents.ts'
 import type { AnyTool } from '../../ports/tool.ts'
-import { replaceText, type TextReplacement } from './passage.ts'
-import { asToolResult, toolError } from './result.ts'
+import { replaceText, type TextReplacement } from './replace-text.ts'
+import { asToolResult, toolError } from './tool-result.ts'
 
 const args = z.strictObject({
   old: z.string().min(1).optional().describe('The text to replace, exactly; must occur once.'),

@@ -4,11 +4,11 @@ import { z } from 'zod'
 import { type Address, formatHostPort, parseHttpAddress } from '../../domain/address.ts'
 import type { CallResult } from '../../domain/decision.ts'
 import type { Effect } from '../../domain/effect.ts'
-import { UNTRUSTED_LABEL } from '../../domain/trust.ts'
+import { UNTRUSTED_LABEL } from '../../domain/label.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { Egress, EgressResponse, UnfollowedRedirect } from '../../ports/egress.ts'
 import type { AnyTool, ToolContext } from '../../ports/tool.ts'
-import { asToolResult, toolError } from './result.ts'
+import { asToolResult, toolError } from './tool-result.ts'
 import { responseText } from './web-text.ts'
 
 const MOST_TEXT_BYTES = 5 * 1024 * 1024

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { defineTool } from '../../ports/define-tool.ts'
-import { decisionTool } from './decision.ts'
+import { decisionTool } from './decision-tool.ts'
 
 const args = z.strictObject({
   answer: z.string().describe('The final answer.'),

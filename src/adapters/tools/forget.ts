@@ -1,7 +1,7 @@
 /** forget: deletes the fact under a key. A fact written after the call's intent was recorded stays. */
 
 import { z } from 'zod'
-import { LABEL_OF_OWN_OUTPUT } from '../../domain/trust.ts'
+import { LABEL_OF_OWN_OUTPUT } from '../../domain/label.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import { commitOne, type Store } from '../../ports/store.ts'
 import type { AnyTool } from '../../ports/tool.ts'

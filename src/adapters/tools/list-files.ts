@@ -1,11 +1,11 @@
 /** list_files: the content of a folder, a few levels deep. */
 
 import { z } from 'zod'
-import { LABEL_OF_WORKSPACE } from '../../domain/trust.ts'
+import { LABEL_OF_WORKSPACE } from '../../domain/label.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { FileEntry } from '../../ports/env.ts'
 import { escapeControls } from './file-path.ts'
-import { asToolResult } from './result.ts'
+import { asToolResult } from './tool-result.ts'
 
 const MOST_ENTRIES = 500
 const MOST_CHARACTERS = 64 * 1024

@@ -1,11 +1,11 @@
 /** read_skill: shows a skill that the owner has approved. Content that changed since the approval is not shown. */
 
 import { z } from 'zod'
-import { LABEL_OF_OWN_OUTPUT } from '../../domain/trust.ts'
+import { LABEL_OF_OWN_OUTPUT } from '../../domain/label.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import { READ_SKILL_TOOL } from '../../ports/skills.ts'
 import type { AnyTool } from '../../ports/tool.ts'
-import { asToolResult } from './result.ts'
+import { asToolResult } from './tool-result.ts'
 
 const args = z.strictObject({
   name: z.string().describe('Name of the skill.'),

@@ -1,8 +1,8 @@
 /** read_state: the current STATE.md without the runtime's block. */
 
 import { z } from 'zod'
+import { LABEL_OF_OWN_OUTPUT } from '../../domain/label.ts'
 import { textOutsideBlock } from '../../domain/runtime-block.ts'
-import { LABEL_OF_OWN_OUTPUT } from '../../domain/trust.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { Documents } from '../../ports/documents.ts'
 import type { AnyTool } from '../../ports/tool.ts'

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import type { Fact } from '../../domain/fact.ts'
-import { CLEAN_LABEL, LABEL_OF_OWN_OUTPUT, type Label, lowestLabel } from '../../domain/trust.ts'
+import { CLEAN_LABEL, LABEL_OF_OWN_OUTPUT, type Label, lowestLabel } from '../../domain/label.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { Store } from '../../ports/store.ts'
 import type { AnyTool } from '../../ports/tool.ts'

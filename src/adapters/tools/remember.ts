@@ -3,13 +3,13 @@
 import { z } from 'zod'
 import { parseInstant } from '../../domain/duration.ts'
 import { MAX_FACT_KEY, MAX_FACT_TEXT } from '../../domain/fact.ts'
+import { LABEL_OF_OWN_OUTPUT } from '../../domain/label.ts'
 import { EXPECTED_INSTANT } from '../../domain/limits.ts'
-import { LABEL_OF_OWN_OUTPUT } from '../../domain/trust.ts'
 import { iso } from '../../ports/clock.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import { commitOne, type Store } from '../../ports/store.ts'
 import type { AnyTool } from '../../ports/tool.ts'
-import { toolError } from './result.ts'
+import { toolError } from './tool-result.ts'
 
 const args = z.strictObject({
   key: z.string().trim().min(1).max(MAX_FACT_KEY).describe('A short name; a fact with the same key is replaced.'),

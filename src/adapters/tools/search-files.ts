@@ -2,13 +2,13 @@
 
 import { z } from 'zod'
 import { TirelessError } from '../../domain/error.ts'
-import { LABEL_OF_WORKSPACE } from '../../domain/trust.ts'
+import { LABEL_OF_WORKSPACE } from '../../domain/label.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { FileOps } from '../../ports/env.ts'
 import type { ToolContext } from '../../ports/tool.ts'
 import { escapeControls, normalizePath } from './file-path.ts'
-import { asToolResult } from './result.ts'
 import { createMatcher, type Hit } from './search/matcher.ts'
+import { asToolResult } from './tool-result.ts'
 
 const MOST_FILES = 5000
 const MOST_BYTES = 64 * 1024 * 1024

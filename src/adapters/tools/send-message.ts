@@ -3,11 +3,11 @@
  */
 
 import { z } from 'zod'
-import { CLEAN_LABEL } from '../../domain/trust.ts'
+import { CLEAN_LABEL } from '../../domain/label.ts'
 import { defineTool } from '../../ports/define-tool.ts'
-import type { MessageSender } from '../../ports/postbox.ts'
+import type { MessageSender } from '../../ports/message-sender.ts'
 import type { AnyTool } from '../../ports/tool.ts'
-import { asToolResult } from './result.ts'
+import { asToolResult } from './tool-result.ts'
 
 const args = z.strictObject({
   to: z.string().trim().min(1).optional().describe('A channel, or CHANNEL:CHAT; default: your owner.'),

@@ -9,11 +9,11 @@ import { describe, type TestContext, test } from 'node:test'
 import { z } from 'zod'
 import type { CallResult } from '../../domain/decision.ts'
 import type { Json } from '../../domain/json.ts'
-import { CLEAN_LABEL } from '../../domain/trust.ts'
+import { CLEAN_LABEL } from '../../domain/label.ts'
 import { requireOps } from '../../ports/env.ts'
 import type { AnyTool, ProbeResult, ToolContext } from '../../ports/tool.ts'
-import { systemClock } from '../clock.ts'
 import { hostEnvs } from '../envs/host/host.ts'
+import { systemClock } from '../system/clock.ts'
 import { builtinTools } from './tools.ts'
 
 const sha = (text: string) => createHash('sha256').update(text).digest('hex')

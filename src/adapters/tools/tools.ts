@@ -2,13 +2,13 @@
 
 import type { Documents } from '../../ports/documents.ts'
 import type { Egress } from '../../ports/egress.ts'
-import type { MessageSender } from '../../ports/postbox.ts'
+import type { MessageSender } from '../../ports/message-sender.ts'
 import type { Store } from '../../ports/store.ts'
 import type { AnyTool } from '../../ports/tool.ts'
 import { askUser } from './ask-user.ts'
 import { bash, type ShellOptions } from './bash.ts'
 import { browser } from './browser/browser.ts'
-import type { BrowserLaunch } from './browser/launch.ts'
+import type { BrowserLaunch } from './browser/launch-chromium.ts'
 import { createFile } from './create-file.ts'
 import { editFile } from './edit-file.ts'
 import { editState } from './edit-state.ts'
@@ -25,7 +25,7 @@ import { sendMessage } from './send-message.ts'
 import { viewFile } from './view-file.ts'
 import { waitTool } from './wait.ts'
 
-export type { BrowserLaunch as Launching } from './browser/launch.ts'
+export type { BrowserLaunch as Launching } from './browser/launch-chromium.ts'
 
 const NO_NETWORK: ShellOptions = { where: 'sandbox' }
 

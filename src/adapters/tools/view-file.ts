@@ -2,12 +2,12 @@
 
 import { posix } from 'node:path'
 import { z } from 'zod'
-import { LABEL_OF_WORKSPACE } from '../../domain/trust.ts'
+import { LABEL_OF_WORKSPACE } from '../../domain/label.ts'
 import { defineTool } from '../../ports/define-tool.ts'
 import type { ToolContext } from '../../ports/tool.ts'
 import { escapeControls, normalizePath } from './file-path.ts'
-import { similarNames } from './nearest.ts'
-import { asToolResult, fileResult, toolError } from './result.ts'
+import { similarNames } from './similar-names.ts'
+import { asToolResult, fileResult, toolError } from './tool-result.ts'
 
 const MAX_BYTES = 64 * 1024
 

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { defineTool } from '../../ports/define-tool.ts'
-import { decisionTool } from './decision.ts'
+import { decisionTool } from './decision-tool.ts'
 
 const args = z.strictObject({
   for: z.string().min(1).describe('user_message, event:NAME, or a description.'),

@@ -1,6 +1,6 @@
 /** Converts a response body to text: decodes its charset and reduces HTML to its visible text. */
 
-import { htmlToText } from './readable.ts'
+import { htmlToText } from './html-to-text.ts'
 
 const TEXT_APPLICATIONS =
   'json|xml|javascript|ecmascript|x-ndjson|yaml|x-yaml|toml|graphql|sql|x-sh|x-www-form-urlencoded'

@@ -3,7 +3,7 @@
 import { consoleChannel } from '../../adapters/channels/console.ts'
 import { desktopChannel } from '../../adapters/channels/desktop.ts'
 import { type Webhook, webhookChannel } from '../../adapters/channels/webhook.ts'
-import { findProgram } from '../../adapters/machine.ts'
+import { findProgram } from '../../adapters/system/machine.ts'
 import { environment, type LoadedConfig, resolveWebhookSecret } from '../../config.ts'
 import type { Channel } from '../../ports/channel.ts'
 import { definePlugin, type Plugin, type Services } from '../../ports/plugin.ts'

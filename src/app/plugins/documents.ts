@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { createDocuments, type ManagedDocuments } from '../../adapters/documents/documents.ts'
 import { diskFiles } from '../../adapters/documents/files.ts'
-import { createGitMirror } from '../../adapters/documents/mirror.ts'
+import { createGitMirror } from '../../adapters/documents/git-mirror.ts'
 import { createBareGit } from '../../adapters/envs/git.ts'
 import { stateTools } from '../../adapters/tools/tools.ts'
 import { environment } from '../../config.ts'

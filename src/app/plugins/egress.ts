@@ -1,8 +1,8 @@
 /** Plugin `egress`: the only way to the network, with the owner's rules. */
 
 import { createEgress } from '../../adapters/egress/egress.ts'
-import { systemResolver } from '../../adapters/egress/reach.ts'
-import { newSecret } from '../../adapters/ids.ts'
+import { systemResolver } from '../../adapters/egress/resolve-host.ts'
+import { newSecret } from '../../adapters/system/ids.ts'
 import { createEgressRules, ownerAddressRules } from '../../policy/egress.ts'
 import type { Resolver } from '../../ports/egress.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'

@@ -1,13 +1,13 @@
 /** Plugin `engine`: everything that a run needs, in one service. */
 
 import { join } from 'node:path'
-import { systemClock } from '../../adapters/clock.ts'
 import { createWorkspaceSnapshots } from '../../adapters/envs/snapshots/snapshots.ts'
+import { systemClock } from '../../adapters/system/clock.ts'
 import { createBehaviours } from '../../behaviours/behaviours.ts'
 import { type Config, capsOf } from '../../config.ts'
 import { dayFormatter } from '../../domain/day.ts'
 import type { Budget } from '../../domain/task.ts'
-import { Breaker } from '../../engine/chain.ts'
+import { Breaker } from '../../engine/request/model-fallback.ts'
 import type { HookFailure } from '../../ports/hook.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 import { callHooks } from '../call-hooks.ts'

@@ -1,6 +1,6 @@
 /** Plugin `log`: writes every event to the log files. */
 
-import { type Log, openLog } from '../../adapters/log.ts'
+import { type Log, openLog } from '../../adapters/log/log.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 
 export function log(): Plugin {

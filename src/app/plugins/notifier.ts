@@ -1,8 +1,8 @@
 /** Plugin `notifier`: posts notices and delivers the outbox. */
 
-import { postRequest } from '../../adapters/channels/http.ts'
+import { postRequest } from '../../adapters/channels/post-request.ts'
 import { messageTools } from '../../adapters/tools/tools.ts'
-import { Notifier } from '../../kernel/notifier.ts'
+import { Notifier } from '../../kernel/notify/notifier.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 
 /** It does nothing by itself; commands that run the kernel also run the notifier. */

@@ -1,12 +1,12 @@
 /** Plugin `server`: the HTTP server, opened on demand. */
 
 import { join } from 'node:path'
-import { newSecret } from '../../adapters/ids.ts'
-import { loadOrCreateToken, readCurrentToken } from '../../adapters/token.ts'
-import type { CommandContext } from '../../commands/command.ts'
+import { loadOrCreateToken, readCurrentToken } from '../../adapters/system/home-token.ts'
+import { newSecret } from '../../adapters/system/ids.ts'
+import type { CommandContext } from '../../commands/lib/command.ts'
 import { asTirelessError, TirelessError } from '../../domain/error.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
-import { isLoopback } from '../../server/access.ts'
+import { isLoopback } from '../../server/auth.ts'
 import type { HttpServer } from '../../server/http.ts'
 
 /** The built page, at the same relative path in the sources and in the compiled package. */
@@ -36,7 +36,7 @@ export function server(): Plugin {
         // Loaded on demand, because most commands serve nothing.
         const [{ serveHttp }, { COMMANDS }] = await Promise.all([
           import('../../server/http.ts'),
-          import('../../commands/all.ts'),
+          import('../../commands/lib/registry.ts'),
         ])
         const serve = (port: number): Promise<HttpServer> =>
           serveHttp({

@@ -1,9 +1,9 @@
 /** Plugin `store`: the database, with redaction, semantic recall, error logging and the wake signal around it. */
 
-import { newSecret } from '../../adapters/ids.ts'
 import { openSqliteStore } from '../../adapters/stores/sqlite/store.ts'
+import { newSecret } from '../../adapters/system/ids.ts'
 import { describeLoss, LOST_COMMITS, type LostCommits } from '../../domain/lost-commits.ts'
-import { createWakeSignal, ringOnCommit } from '../../kernel/doorbell.ts'
+import { createWakeSignal, ringOnCommit } from '../../kernel/queue/wake-signal.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 import { fallbackIfUnreadable, type Store } from '../../ports/store.ts'
 import { withErrorLog, withRedaction, withSemanticRecall } from '../store-wrappers.ts'

@@ -1,7 +1,7 @@
 /** Formats command output for people: a view for some commands, plain fields for the others. */
 
+import { type Label, labelWord } from '../../domain/label.ts'
 import { titleOf } from '../../domain/title.ts'
-import { type Label, labelWord } from '../../domain/trust.ts'
 import { escapeToOneLine, style } from '../terminal.ts'
 import { renderApproval, renderApprovals } from './approvals.ts'
 import { renderInit } from './init.ts'

@@ -6,11 +6,11 @@
 
 import type { Json } from '../../domain/json.ts'
 import type { Parser } from '../../ports/parser.ts'
-import { createParser, emptyParts, type ParsedParts, refuseAnswer } from './reading.ts'
-import { splitThinking, unwrapFence } from './surroundings.ts'
+import { FIELD_NAMES, type FieldNames, normaliseFieldName, partFinder } from './field-names.ts'
+import { findBracketEnd, isObject, type JsonObject, jsonToText, readCallObject, readJson } from './json-scanner.ts'
+import { splitThinking, unwrapFence } from './outside-text.ts'
+import { createParser, emptyParts, type ParsedParts, refuseAnswer } from './parser-base.ts'
 import { toolList } from './tools.ts'
-import { findBracketEnd, isObject, type JsonObject, jsonToText, readCallObject, readJson } from './values.ts'
-import { FIELD_NAMES, type FieldNames, normaliseFieldName, partFinder } from './words.ts'
 
 const INSTRUCTIONS = `Answer with one JSON object and nothing else.
 To use one or more tools, which run in this order:

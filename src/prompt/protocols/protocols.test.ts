@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { ToolSpec } from '../../ports/model.ts'
 import type { ParsedAnswer, Parser } from '../../ports/parser.ts'
+import { FIELD_NAMES } from './field-names.ts'
 import { jsonParser } from './json.ts'
 import { PARSERS } from './protocols.ts'
 import { reactParser } from './react.ts'
-import { FIELD_NAMES } from './words.ts'
 import { xmlParser } from './xml.ts'
 
 const json = jsonParser()

@@ -8,12 +8,12 @@
 
 import { assertNever } from '../../domain/error.ts'
 import type { Parser } from '../../ports/parser.ts'
-import { readArguments } from './arguments.ts'
-import { ACTION_AND_ANSWER, createParser, emptyParts, type ParsedParts, refuseAnswer } from './reading.ts'
-import { endsInQuotation, splitThinking } from './surroundings.ts'
+import { readArguments } from './argument-scanner.ts'
+import { type AnswerPart, FIELD_NAMES, type FieldNames, normaliseFieldName, partFinder } from './field-names.ts'
+import { findBracketEnd, matchAt, readCallObject, readJson, skipSpace } from './json-scanner.ts'
+import { endsInQuotation, splitThinking } from './outside-text.ts'
+import { ACTION_AND_ANSWER, createParser, emptyParts, type ParsedParts, refuseAnswer } from './parser-base.ts'
 import { toolList } from './tools.ts'
-import { findBracketEnd, matchAt, readCallObject, readJson, skipSpace } from './values.ts'
-import { type AnswerPart, FIELD_NAMES, type FieldNames, normaliseFieldName, partFinder } from './words.ts'
 
 const INSTRUCTIONS = `Answer in labelled blocks and nothing else, each label at the very start of a line.
 To use a tool, with every value written as JSON:

@@ -6,12 +6,12 @@
 
 import type { Json } from '../../domain/json.ts'
 import type { Parser } from '../../ports/parser.ts'
-import { readOpeningTag, readTagBody } from './markup.ts'
-import { createParser, emptyParts, type ParsedParts, refuseAnswer } from './reading.ts'
-import { splitThinking, unwrapFence } from './surroundings.ts'
+import { type AnswerPart, FIELD_NAMES, type FieldNames, partFinder } from './field-names.ts'
+import { findBracketEnd, isObject, matchAt, readJson, skipSpace } from './json-scanner.ts'
+import { splitThinking, unwrapFence } from './outside-text.ts'
+import { createParser, emptyParts, type ParsedParts, refuseAnswer } from './parser-base.ts'
 import { toolList } from './tools.ts'
-import { findBracketEnd, isObject, matchAt, readJson, skipSpace } from './values.ts'
-import { type AnswerPart, FIELD_NAMES, type FieldNames, partFinder } from './words.ts'
+import { readOpeningTag, readTagBody } from './xml-scanner.ts'
 
 const INSTRUCTIONS = `Answer with these tags and nothing else.
 To use tools, one <action> per call, which run in this order:

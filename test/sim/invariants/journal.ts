@@ -1,7 +1,7 @@
-/** The order of records (domain/record.ts), and what a commit that ends a step has to hold (I3). */
+/** The order of records (domain/journal-record.ts), and what a commit that ends a step has to hold (I3). */
 
+import type { JournalRecord } from '../../../src/domain/journal-record.ts'
 import type { Observation } from '../../../src/domain/observation.ts'
-import type { JournalRecord } from '../../../src/domain/record.ts'
 import type { Batch, Op } from '../../../src/ports/store.ts'
 import { type Approvals, checkLeave, checkParked, giveBackLeave } from './approvals.ts'
 import { checkResultLabel, lowerLabel } from './labels.ts'

@@ -1,7 +1,7 @@
 /** Labels (I12): a result is worth no more than its tool gives, and no more than what the session had read when it asked for it. */
 
-import type { JournalRecord } from '../../../src/domain/record.ts'
-import { CLEAN_LABEL, type Label } from '../../../src/domain/trust.ts'
+import type { JournalRecord } from '../../../src/domain/journal-record.ts'
+import { CLEAN_LABEL, type Label } from '../../../src/domain/label.ts'
 import type { ToolName } from '../plan.ts'
 import { EFFECTS, GIVES } from '../truth.ts'
 import type { Fail } from './queue.ts'

@@ -2,9 +2,9 @@
 
 import type { CallResult, Decision, Next } from '../../../src/domain/decision.ts'
 import type { Effect } from '../../../src/domain/effect.ts'
+import type { ModelAnswer } from '../../../src/domain/journal-record.ts'
+import { CLEAN_LABEL, type Label } from '../../../src/domain/label.ts'
 import type { Observation } from '../../../src/domain/observation.ts'
-import type { ModelAnswer } from '../../../src/domain/record.ts'
-import { CLEAN_LABEL, type Label } from '../../../src/domain/trust.ts'
 
 export interface CallState {
   readonly key: string

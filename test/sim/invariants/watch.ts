@@ -1,7 +1,7 @@
 /** Looks at the database after every commit, at what it changed, and holds that against the invariants. */
 
+import type { JournalRecord } from '../../../src/domain/journal-record.ts'
 import type { Observation } from '../../../src/domain/observation.ts'
-import type { JournalRecord } from '../../../src/domain/record.ts'
 import type { Batch, BatchOutcome, Op } from '../../../src/ports/store.ts'
 import { branchesOf } from '../count.ts'
 import type { Life } from '../life.ts'

@@ -1,7 +1,7 @@
 /** The kernel's folder, which outlives processes: a file is replaced whole or not at all, and people edit it between any two moments. */
 
 import type { DocumentFiles } from '../../../src/adapters/documents/files.ts'
-import type { DocumentFileContent } from '../../../src/adapters/documents/found.ts'
+import type { DocumentFileContent } from '../../../src/adapters/documents/read-file.ts'
 import type { Life } from '../life.ts'
 import type { World } from '../world.ts'
 

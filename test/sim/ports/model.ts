@@ -1,8 +1,8 @@
 /** The provider: answers by the seed, troubles by the plan, and a good memory of what it was asked. */
 
 import { TirelessError } from '../../../src/domain/error.ts'
+import type { ModelAnswer, RequestedCall } from '../../../src/domain/journal-record.ts'
 import { costOf, isFreeOfCharge, type Price } from '../../../src/domain/money.ts'
-import type { ModelAnswer, RequestedCall } from '../../../src/domain/record.ts'
 import type { Model, ModelRequest } from '../../../src/ports/model.ts'
 import { checkBooks } from '../invariants/money.ts'
 import type { SessionState, TurnState } from '../invariants/session.ts'

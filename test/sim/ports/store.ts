@@ -1,6 +1,6 @@
 /** The real store code on the world's one database, with every call a boundary at which the process may die. */
 
-import { encodeBatch } from '../../../src/adapters/stores/sqlite/encode.ts'
+import { encodeBatch } from '../../../src/adapters/stores/sqlite/encode-batch.ts'
 import { TirelessError } from '../../../src/domain/error.ts'
 import type { Batch, BatchOutcome, Store } from '../../../src/ports/store.ts'
 import { checkBooks } from '../invariants/money.ts'

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { errno } from './file-errors.ts'
 import type { ProcessRow, ProcessTable } from './process-table.ts'
-import { errno } from './refusal.ts'
 
 /** The digest makes the name unique on any file system; the readable prefix is for people. */
 export function callFolder(callsDir: string, call: string): string {

@@ -5,11 +5,11 @@ import { access, mkdir, realpath, stat } from 'node:fs/promises'
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { type Envs, type FileOps, type Health, provideOps } from '../../../ports/env.ts'
-import { createRootedFiles } from './files.ts'
-import type { Launcher } from './launch.ts'
+import { createHostProcesses } from './host-processes.ts'
+import type { Launcher } from './launcher.ts'
 import { type ProcessTable, processTable } from './process-table.ts'
-import { createHostProcesses } from './processes.ts'
 import type { CommandLimits } from './resource-limits.ts'
+import { createRootedFiles } from './rooted-files.ts'
 
 export interface HostOptions {
   /** Folder of the home where running commands are recorded. */

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { describe, test } from 'node:test'
-import { systemClock } from '../../clock.ts'
+import { systemClock } from '../../system/clock.ts'
 import { type ProcessRow, procTable, psTable } from './process-table.ts'
 import { findMembers, hasNamespaceEnded, type ProcessTree, signalTargets } from './process-tree.ts'
 

@@ -7,8 +7,8 @@
 
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
+import { errno } from './file-errors.ts'
 import type { MarkedProcessRow, ProcessMark, ProcessRow, ProcessTable } from './process-table.ts'
-import { errno } from './refusal.ts'
 
 export interface ProcessTree {
   /** The call's shell, which leads its own session and group; undefined if its report was lost. */

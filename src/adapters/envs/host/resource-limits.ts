@@ -7,7 +7,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { totalmem } from 'node:os'
-import { type CommandGroup, makeCommandGroup } from './command-group.ts'
+import { type CommandGroup, makeCommandGroup } from './cgroup.ts'
 import { type ProcessTable, processTable } from './process-table.ts'
 
 export interface ResourceLimits {

@@ -4,7 +4,7 @@ import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { GitChange, GitCommit, GitOps } from '../../../ports/env.ts'
 import { createGit, type Git, type GitOutput, type GitSandbox } from '../git.ts'
-import { gitFolderBinds } from '../sandbox/repositories.ts'
+import { gitFolderBinds } from '../sandbox/git-mounts.ts'
 import type { WorkTree } from './git-folder.ts'
 
 /** Identifies the runtime's commits in the log. */

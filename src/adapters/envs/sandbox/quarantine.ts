@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { errno } from '../host/refusal.ts'
+import { errno } from '../host/file-errors.ts'
 import { pathToBytes, pathToText } from './workspace-scan.ts'
 
 /** Older quarantine folders are deleted. */

@@ -11,9 +11,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { isExecutableFile, type Launcher } from '../host/launch.ts'
+import { isExecutableFile, type Launcher } from '../host/launcher.ts'
 import type { ProcessTable } from '../host/process-table.ts'
-import { type Bubblewrap, createSandboxLauncher } from './launcher.ts'
+import { type Bubblewrap, createSandboxLauncher } from './launch-bubblewrap.ts'
 import { runSelfTest, type SandboxTestResult } from './self-test.ts'
 
 export interface SandboxOptions {

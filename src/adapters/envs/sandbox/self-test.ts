@@ -11,9 +11,9 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Clock } from '../../../ports/clock.ts'
-import type { Launcher } from '../host/launch.ts'
+import { createHostProcesses } from '../host/host-processes.ts'
+import type { Launcher } from '../host/launcher.ts'
 import { type ProcessTable, processTable } from '../host/process-table.ts'
-import { createHostProcesses } from '../host/processes.ts'
 
 export type SandboxTestResult =
   | { readonly holds: true; readonly what: string }

@@ -6,7 +6,7 @@
 
 import { createHash } from 'node:crypto'
 import { type BigIntStats, chmodSync, type Dirent, lstatSync, readdirSync } from 'node:fs'
-import { isGitName, isProtectedName } from '../protected.ts'
+import { isGitName, isProtectedName } from '../protected-names.ts'
 
 export interface ScanFinding {
   /** Relative to the root; each character is one byte (latin1). Empty for the root. */

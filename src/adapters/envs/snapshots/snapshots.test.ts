@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Snapshots } from '../../../ports/snapshots.ts'
-import { systemClock } from '../../clock.ts'
+import { systemClock } from '../../system/clock.ts'
 import { createWorkspaceSnapshots } from './snapshots.ts'
 
 interface Setup {

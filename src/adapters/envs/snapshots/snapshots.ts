@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { asTirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Snapshots } from '../../../ports/snapshots.ts'
-import { copyFolder } from '../workspace.ts'
+import { copyFolder } from '../choose-workspace.ts'
 import { type ObjectStore, openObjectStore } from './object-store.ts'
 import {
   type KnownFiles,

@@ -6,10 +6,10 @@
 import { type Approval, type ApprovalAnswer, approvalObservationId, isExpired } from '../../../domain/approval.ts'
 import { iso } from '../../../ports/clock.ts'
 import type { Op } from '../../../ports/store.ts'
-import { type ApplyOp, findSessionNumber } from './apply.ts'
-import { RefusedBatch, type Sql } from './refused.ts'
+import { type ApplyOp, findSessionNumber } from './op-context.ts'
+import { RefusedBatch, type Sql } from './refuse-batch.ts'
 import { APPROVAL_COLUMNS, approvalFromRow, type SqlRow } from './rows.ts'
-import { ensureReadableInBatch, readableCondition } from './unreadable.ts'
+import { ensureReadableInBatch, readableCondition } from './unreadable-rows.ts'
 
 export const insertApproval: ApplyOp<'ask'> = (sql, { approval }) => {
   sql(

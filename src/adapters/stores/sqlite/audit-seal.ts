@@ -11,7 +11,7 @@ import { closeSync, constants, fsyncSync, openSync, readFileSync, renameSync, rm
 import { TirelessError } from '../../../domain/error.ts'
 import type { AuditHead, AuditKey, AuditSeal } from '../../../ports/audit.ts'
 import type { BatchOutcome, OpResults, Store } from '../../../ports/store.ts'
-import type { EncodedBatch } from './encode.ts'
+import type { EncodedBatch } from './encode-batch.ts'
 
 export interface AuditSealOptions {
   readonly keyFile: string

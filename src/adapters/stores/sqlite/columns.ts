@@ -5,11 +5,11 @@ import { CYCLE_STATUSES } from '../../../domain/cycle.ts'
 import { CANCEL_MODES, DISPATCH_STATUSES } from '../../../domain/dispatch.ts'
 import { REACHES } from '../../../domain/effect.ts'
 import { FACT_STATUSES } from '../../../domain/fact.ts'
+import { TRUSTS } from '../../../domain/label.ts'
 import { LOST_COMMITS } from '../../../domain/lost-commits.ts'
 import { MESSAGE_KINDS, OUTBOX_STATUSES } from '../../../domain/message.ts'
-import { FAILURE_CLASSES } from '../../../domain/stop.ts'
-import { TRUSTS } from '../../../domain/trust.ts'
-import { RESOLUTIONS } from '../../../domain/unknown.ts'
+import { FAILURE_CLASSES } from '../../../domain/stop-reason.ts'
+import { RESOLUTIONS } from '../../../domain/unknown-outcome.ts'
 import type { Op } from '../../../ports/store.ts'
 import { effectShape, labelShape, observationShape, waitShape } from './record-shapes.ts'
 import {
@@ -29,7 +29,7 @@ import {
   storedObject,
   storedShape,
   storedText,
-} from './shape.ts'
+} from './value-shapes.ts'
 
 /** A row as read; integers beyond the safe range are bigints. */
 export type StoredRow = Readonly<Record<string, unknown>>

@@ -11,7 +11,7 @@ import { closeSync, constants, fsyncSync, ftruncateSync, openSync, readFileSync,
 import { crc32 } from 'node:zlib'
 import type { LostCommits } from '../../../domain/lost-commits.ts'
 import type { BatchOutcome } from '../../../ports/store.ts'
-import type { EncodedBatch, EncodedOp } from './encode.ts'
+import type { EncodedBatch, EncodedOp } from './encode-batch.ts'
 
 /** How far a database has come; positions are ordered by `count`, then by `entry`. */
 export interface CommitPosition {

@@ -3,9 +3,9 @@
 import { type Cycle, type CycleResult, ENDED_DURING_CYCLE, errorCycleResult } from '../../../domain/cycle.ts'
 import { iso } from '../../../ports/clock.ts'
 import type { Op, OpResults } from '../../../ports/store.ts'
-import { RefusedBatch, type Sql } from './refused.ts'
+import { RefusedBatch, type Sql } from './refuse-batch.ts'
 import type { SqlRow } from './rows.ts'
-import { readableCondition } from './unreadable.ts'
+import { readableCondition } from './unreadable-rows.ts'
 
 /** Only one process runs a kernel, so an unfinished cycle belongs to a dead process and is ended here. */
 export function beginCycle(sql: Sql, op: Extract<Op, { op: 'cycle_begin' }>): OpResults['cycle_begin'] {

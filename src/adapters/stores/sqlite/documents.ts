@@ -3,9 +3,9 @@
 import { hash } from 'node:crypto'
 import { MAX_VERSION_BYTES, MAX_VERSIONS } from '../../../domain/document.ts'
 import type { Op, OpResults } from '../../../ports/store.ts'
-import { RefusedBatch, type Sql } from './refused.ts'
+import { RefusedBatch, type Sql } from './refuse-batch.ts'
 import { documentFromRow, type SqlRow, VERSION_COLUMNS, versionFromRow } from './rows.ts'
-import { ensureReadableInBatch } from './unreadable.ts'
+import { ensureReadableInBatch } from './unreadable-rows.ts'
 
 type NewVersion = Extract<Op, { op: 'document' }>
 type Project = Extract<Op, { op: 'project' }>

@@ -4,10 +4,10 @@
  */
 
 import { type FactStatus, MAX_ENDED_FACTS, MAX_FACTS } from '../../../domain/fact.ts'
-import { tokenize, tokenizeForIndex } from '../../../domain/words.ts'
+import { tokenize, tokenizeForIndex } from '../../../domain/tokenize.ts'
 import type { FactQuery, Op, OpResults } from '../../../ports/store.ts'
-import type { Sql } from './refused.ts'
-import { readableCondition } from './unreadable.ts'
+import type { Sql } from './refuse-batch.ts'
+import { readableCondition } from './unreadable-rows.ts'
 
 type Remember = Extract<Op, { op: 'remember' }>
 type Forget = Extract<Op, { op: 'forget' }>

@@ -4,11 +4,11 @@ import { approvalAnswerObservation } from '../../../domain/approval.ts'
 import type { Observation } from '../../../domain/observation.ts'
 import { type Wait, wakesWait } from '../../../domain/wait.ts'
 import type { OpResults } from '../../../ports/store.ts'
-import { type ApplyOp, findSessionNumber } from './apply.ts'
 import { answerApproval, denyOpenApprovals, denyUnreadApprovals, expireApprovals } from './approvals.ts'
-import { enqueueSuccessor, wakeDispatch } from './dispatches.ts'
-import type { Sql } from './refused.ts'
-import { readableCondition } from './unreadable.ts'
+import { enqueueSuccessor, wakeDispatch } from './create-dispatches.ts'
+import { type ApplyOp, findSessionNumber } from './op-context.ts'
+import type { Sql } from './refuse-batch.ts'
+import { readableCondition } from './unreadable-rows.ts'
 
 export const publishObservation: ApplyOp<'publish'> = (sql, op) =>
   deliverObservation(sql, findSessionNumber(sql, op.session_id), op.observation, op.successor_id, op.now)

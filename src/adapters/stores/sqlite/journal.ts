@@ -1,8 +1,8 @@
 /** Table operations on the journal: one entry per commit and session, linked to the previous one. Gaps are refused. */
 
 import type { Fence } from '../../../ports/store.ts'
-import { type ApplyOp, findSessionNumber } from './apply.ts'
-import { RefusedBatch, type Sql } from './refused.ts'
+import { type ApplyOp, findSessionNumber } from './op-context.ts'
+import { RefusedBatch, type Sql } from './refuse-batch.ts'
 
 export const appendRecords: ApplyOp<'append'> = (sql, op, held) => {
   if (held && held.session_id !== op.session_id)

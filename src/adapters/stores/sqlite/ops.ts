@@ -1,16 +1,17 @@
 /** The function that applies each op. ports/store.ts specifies order and refusals. */
 
 import type { Op } from '../../../ports/store.ts'
-import type { ApplyOp } from './apply.ts'
 import { insertApproval } from './approvals.ts'
+import { enqueueDispatches } from './create-dispatches.ts'
 import { beginCycle, endCycle, writeSetting } from './cycles.ts'
-import { enqueueDispatches } from './dispatches.ts'
 import { insertDocumentVersion, writeProjection } from './documents.ts'
 import { forgetFact, rememberFact } from './facts.ts'
+import { appendAuditWith, deleteGrant, insertGrant, writeLabel } from './grants-and-audit.ts'
 import { acknowledgeObservations, answerAndPublish, promoteDue, publishObservation } from './inbox.ts'
 import { appendRecords } from './journal.ts'
+import { selectModel } from './model-selections.ts'
+import type { ApplyOp } from './op-context.ts'
 import { markDelivered, markUndelivered, postMessage, recordIncoming } from './outbox.ts'
-import { appendAuditWith, deleteGrant, insertGrant, writeLabel } from './policy.ts'
 import {
   archiveSession,
   cancelDispatches,
@@ -23,10 +24,9 @@ import {
 } from './queue.ts'
 import { pruneOldRows } from './retention.ts'
 import { fireSchedule, openSchedule, pauseSchedule, putSchedule, removeSchedule } from './schedules.ts'
-import { selectModel } from './selections.ts'
-import { setRowsAside } from './set-aside.ts'
+import { setRowsAside } from './set-rows-aside.ts'
 import { releaseSpend, reserveSpend, settleSpend } from './spend.ts'
-import { resolveUnknown, upsertUnknown } from './unknowns.ts'
+import { resolveUnknown, upsertUnknown } from './unknown-outcomes.ts'
 import { joinWorker, leaveWorker, recoverWorkers, renewLease } from './workers.ts'
 
 export type OpTable = { readonly [K in Op['op']]: ApplyOp<K> }

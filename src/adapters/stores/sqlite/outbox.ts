@@ -3,9 +3,9 @@
 import type { OutboxMessage } from '../../../domain/message.ts'
 import { iso } from '../../../ports/clock.ts'
 import type { DeliverySummary, OutboxOp } from '../../../ports/outbox.ts'
-import { RefusedBatch, type Sql } from './refused.ts'
+import { RefusedBatch, type Sql } from './refuse-batch.ts'
 import type { SqlRow } from './rows.ts'
-import { readableCondition } from './unreadable.ts'
+import { readableCondition } from './unreadable-rows.ts'
 
 /** Most messages kept after they were sent or failed. */
 const KEPT_MESSAGES = 1000

@@ -3,12 +3,12 @@
 import type { DispatchStatus } from '../../../domain/dispatch.ts'
 import type { Observation } from '../../../domain/observation.ts'
 import { type Wait, wakesWait } from '../../../domain/wait.ts'
-import { type ApplyOp, findSessionNumber, requireHeldDispatch } from './apply.ts'
-import { enqueueSuccessor, wakeDispatch } from './dispatches.ts'
+import { enqueueSuccessor, wakeDispatch } from './create-dispatches.ts'
 import { closeApprovals, withdrawApprovals } from './inbox.ts'
-import { RefusedBatch, type Sql } from './refused.ts'
+import { type ApplyOp, findSessionNumber, requireHeldDispatch } from './op-context.ts'
+import { RefusedBatch, type Sql } from './refuse-batch.ts'
 import { DISPATCH_COLUMNS, dispatchFromRow, type SqlRow } from './rows.ts'
-import { readableCondition } from './unreadable.ts'
+import { readableCondition } from './unreadable-rows.ts'
 
 /** Unreadable rows are skipped, so they do not block the queue. */
 const CLAIMABLE = `status = 'pending' AND paused = 0 AND ${readableCondition('dispatches')}

@@ -3,10 +3,10 @@
  * unreadable.
  */
 
-import type { JournalRecord } from '../../../domain/record.ts'
+import type { JournalRecord } from '../../../domain/journal-record.ts'
 import { describeInvalidEntry } from './record-shapes.ts'
 import type { SqlRow } from './rows.ts'
-import { rowUnreadableError } from './unreadable.ts'
+import { rowUnreadableError } from './unreadable-rows.ts'
 
 /** From the last entry backwards to the one with record `from`. Entry numbers must decrease, so a loop ends. */
 const CHAIN = `WITH RECURSIVE entry (n, session, seq, prev, body) AS (

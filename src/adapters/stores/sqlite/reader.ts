@@ -7,7 +7,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { DISPATCH_STATUSES, type DispatchStatus } from '../../../domain/dispatch.ts'
 import type { Json } from '../../../domain/json.ts'
 import type { Observation } from '../../../domain/observation.ts'
-import type { UnreadableRow } from '../../../domain/unreadable.ts'
+import type { UnreadableRow } from '../../../domain/unreadable-row.ts'
 import { iso } from '../../../ports/clock.ts'
 import type { DispatchCounts, Store } from '../../../ports/store.ts'
 import type { TableName } from './columns.ts'
@@ -15,8 +15,8 @@ import { storeFailedError } from './connection.ts'
 import { cycleFromRow } from './cycles.ts'
 import { LATEST_VERSION } from './documents.ts'
 import { buildMatchQuery, RECALL_QUERY } from './facts.ts'
+import { auditLinkFromRow, labelFromRow } from './grants-and-audit.ts'
 import { DELIVERIES, DUE_MESSAGES, deliveriesFromRow, postedFromRow } from './outbox.ts'
-import { auditLinkFromRow, labelFromRow } from './policy.ts'
 import { readJournal } from './read-journal.ts'
 import { PRUNABLE_SESSIONS } from './retention.ts'
 import {
@@ -38,7 +38,13 @@ import {
   versionFromRow,
 } from './rows.ts'
 import { SPEND_QUERY, spendFromRow } from './spend.ts'
-import { addReadableFunctions, convertBigInts, ensureReadable, isOutOfRange, readableCondition } from './unreadable.ts'
+import {
+  addReadableFunctions,
+  convertBigInts,
+  ensureReadable,
+  isOutOfRange,
+  readableCondition,
+} from './unreadable-rows.ts'
 
 export type StoreReader = Omit<Store, 'commit' | 'commits' | 'verify' | 'unreadable' | 'skipped' | 'backup' | 'close'>
 

@@ -5,11 +5,11 @@
 
 import { CALL_STATUSES, type Decision, type Next } from '../../../domain/decision.ts'
 import { REACHES, RECOVERIES } from '../../../domain/effect.ts'
+import type { JournalRecord } from '../../../domain/journal-record.ts'
+import { FAILING_PHASES } from '../../../domain/journal-record.ts'
+import { TRUSTS } from '../../../domain/label.ts'
 import type { Observation } from '../../../domain/observation.ts'
-import type { JournalRecord } from '../../../domain/record.ts'
-import { FAILING_PHASES } from '../../../domain/record.ts'
-import { STOP_REASONS } from '../../../domain/stop.ts'
-import { TRUSTS } from '../../../domain/trust.ts'
+import { STOP_REASONS } from '../../../domain/stop-reason.ts'
 import type { Wait } from '../../../domain/wait.ts'
 import {
   listOf,
@@ -27,7 +27,7 @@ import {
   storedText,
   storedTime,
   storedUnion,
-} from './shape.ts'
+} from './value-shapes.ts'
 
 export const labelShape = storedObject({ trust: oneOf(TRUSTS), private: storedBoolean })
 export const effectShape = storedObject({

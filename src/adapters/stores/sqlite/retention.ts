@@ -1,9 +1,9 @@
 /** Deletes old data: finished sessions with all their rows, ended cycles, sent messages. */
 
 import { approvalObservationId } from '../../../domain/approval.ts'
-import type { ApplyOp } from './apply.ts'
-import type { Sql } from './refused.ts'
-import { readableCondition } from './unreadable.ts'
+import type { ApplyOp } from './op-context.ts'
+import type { Sql } from './refuse-batch.ts'
+import { readableCondition } from './unreadable-rows.ts'
 
 /**
  * Sessions without activity since ?1 and without open work. An unread notice that an approval expired or was denied

@@ -8,7 +8,7 @@ import type { Grant } from '../../../domain/grant.ts'
 import { MAX_INSTANT_MS } from '../../../domain/limits.ts'
 import type { ScheduleEntry, ScheduleMark } from '../../../domain/schedule.ts'
 import { type Session, sessionStatus } from '../../../domain/session.ts'
-import type { UnknownOutcome } from '../../../domain/unknown.ts'
+import type { UnknownOutcome } from '../../../domain/unknown-outcome.ts'
 import { iso } from '../../../ports/clock.ts'
 
 export type SqlRow = Record<string, string | number | bigint | null | Uint8Array>

@@ -1,10 +1,16 @@
 /** Scans the whole database for unreadable rows and says what is wrong with each. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { UnreadableRow } from '../../../domain/unreadable.ts'
+import type { UnreadableRow } from '../../../domain/unreadable-row.ts'
 import { type StoredRow, TABLE_NAMES, type TableName } from './columns.ts'
 import { parseEntry } from './read-journal.ts'
-import { addReadableFunctions, convertBigInts, describeUnreadableRow, readableCondition, rowKey } from './unreadable.ts'
+import {
+  addReadableFunctions,
+  convertBigInts,
+  describeUnreadableRow,
+  readableCondition,
+  rowKey,
+} from './unreadable-rows.ts'
 
 /** Tables whose rows belong to a session. */
 const SESSION_TABLES: ReadonlySet<TableName> = new Set(['dispatches', 'inbox', 'unknowns', 'approvals'])

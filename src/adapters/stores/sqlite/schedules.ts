@@ -1,9 +1,9 @@
 /** Table operations on added schedules, and on the progress marks of all schedules. */
 
-import { SET_ASIDE_REMEDY } from '../../../domain/unreadable.ts'
+import { SET_ASIDE_REMEDY } from '../../../domain/unreadable-row.ts'
 import type { Op, OpResults } from '../../../ports/store.ts'
-import { RefusedBatch, type Sql } from './refused.ts'
-import { readableCondition } from './unreadable.ts'
+import { RefusedBatch, type Sql } from './refuse-batch.ts'
+import { readableCondition } from './unreadable-rows.ts'
 
 type ScheduleOp<K extends Op['op']> = Extract<Op, { op: K }>
 

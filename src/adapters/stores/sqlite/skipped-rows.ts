@@ -1,6 +1,6 @@
 /** Remembers the unreadable rows that were skipped, for status and doctor. */
 
-import type { UnreadableRow } from '../../../domain/unreadable.ts'
+import type { UnreadableRow } from '../../../domain/unreadable-row.ts'
 
 /** Further rows are dropped; a scan finds them all. */
 const MAX_REMEMBERED = 1000

@@ -2,9 +2,9 @@
 
 import type { Cap, CapScope, CapUnit, Spend } from '../../../domain/money.ts'
 import type { Op, OpResults, Spender } from '../../../ports/store.ts'
-import type { Sql } from './refused.ts'
+import type { Sql } from './refuse-batch.ts'
 import type { SqlRow } from './rows.ts'
-import { readableCondition } from './unreadable.ts'
+import { readableCondition } from './unreadable-rows.ts'
 
 type Reserve = Extract<Op, { op: 'reserve' }>
 type Spent = Extract<Op, { op: 'spent' }>

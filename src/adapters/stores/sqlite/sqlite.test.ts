@@ -6,10 +6,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { canMove, DISPATCH_STATUSES } from '../../../domain/dispatch.ts'
 import { type Batch, commitOne } from '../../../ports/store.ts'
-import { enqueueInStore, newTestDispatch, newTestRecord, startDispatch } from '../../../testing/store-cases.ts'
 import { storeConformance } from '../../../testing/store-conformance.ts'
+import { enqueueInStore, newTestDispatch, newTestRecord, startDispatch } from '../../../testing/store-test-helpers.ts'
 import { checkSqliteVersion } from './connection.ts'
-import { checkIntegrity } from './copy.ts'
+import { checkIntegrity } from './copy-database.ts'
 import { openSqliteStore } from './store.ts'
 
 const clock = { monotonic: () => performance.now() }

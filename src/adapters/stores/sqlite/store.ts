@@ -15,14 +15,14 @@ import { type Batch, type BatchOutcome, fallbackIfUnreadable, type Store } from 
 import { type AuditSealOptions, AuditSealWriter } from './audit-seal.ts'
 import { CommitNotes } from './commit-notes.ts'
 import { hasCurrentSchema, openForWriting, openReadOnly, readPosition } from './connection.ts'
-import { copyDatabase } from './copy.ts'
-import { type EncodedBatch, encodeBatch } from './encode.ts'
+import { copyDatabase } from './copy-database.ts'
+import { cacheEmptyInboxes } from './empty-inbox-cache.ts'
+import { type EncodedBatch, encodeBatch } from './encode-batch.ts'
 import { opsWithAuditKey } from './ops.ts'
-import { cacheEmptyInboxes } from './quiet.ts'
 import { createStoreReader, type StoreReader } from './reader.ts'
 import { SkippedRows } from './skipped-rows.ts'
-import { type BackgroundScan, scanInThread, startWriterThread, verifyInThread } from './thread.ts'
 import { type AppliedGroup, createWriter, type GroupWriter, type Writer } from './writer.ts'
+import { type BackgroundScan, scanInThread, startWriterThread, verifyInThread } from './writer-thread.ts'
 
 export interface SqliteOptions {
   readonly file: string

@@ -3,10 +3,10 @@
  */
 
 import { statusAfterCrash } from '../../../domain/dispatch.ts'
-import type { ApplyOp } from './apply.ts'
 import { closeApprovals } from './inbox.ts'
-import { recordInterruptedCalls } from './interrupted.ts'
-import { readableCondition } from './unreadable.ts'
+import { recordInterruptedCalls } from './interrupted-calls.ts'
+import type { ApplyOp } from './op-context.ts'
+import { readableCondition } from './unreadable-rows.ts'
 
 export const joinWorker: ApplyOp<'join'> = (sql, op) => {
   if (op.alone) sql('UPDATE workers SET lease_until = 0 WHERE left_at IS NULL').run()

@@ -4,8 +4,8 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { asTirelessError } from '../../../domain/error.ts'
 import { openForWriting } from './connection.ts'
 import { opsWithAuditKey } from './ops.ts'
-import type { WriterReply, WriterRequest } from './thread.ts'
 import { type AppliedGroup, createWriter, type Writer } from './writer.ts'
+import type { WriterReply, WriterRequest } from './writer-thread.ts'
 
 const NOTHING: AppliedGroup = { outcomes: [], position: undefined }
 const port = parentPort

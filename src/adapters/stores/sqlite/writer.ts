@@ -5,16 +5,16 @@
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { TirelessError } from '../../../domain/error.ts'
-import { SET_ASIDE_REMEDY } from '../../../domain/unreadable.ts'
+import { SET_ASIDE_REMEDY } from '../../../domain/unreadable-row.ts'
 import type { BatchOutcome, Fence } from '../../../ports/store.ts'
-import type { HeldDispatch } from './apply.ts'
 import type { NewPosition } from './commit-notes.ts'
 import { COMMIT_COUNT, storeFailedError } from './connection.ts'
-import type { EncodedBatch, EncodedOp } from './encode.ts'
+import type { EncodedBatch, EncodedOp } from './encode-batch.ts'
 import { appendFenced } from './journal.ts'
+import type { HeldDispatch } from './op-context.ts'
 import { OP_TABLE, type OpTable } from './ops.ts'
-import { RefusedBatch, type Sql } from './refused.ts'
-import { addReadableFunctions, isOutOfRange } from './unreadable.ts'
+import { RefusedBatch, type Sql } from './refuse-batch.ts'
+import { addReadableFunctions, isOutOfRange } from './unreadable-rows.ts'
 
 export interface Writer {
   /** Contract: all outcomes are on disk when this returns; throws `store_failed` otherwise. */

@@ -11,14 +11,14 @@ import {
 import type { CallResult } from '../../../domain/decision.ts'
 import type { Effect } from '../../../domain/effect.ts'
 import { TirelessError } from '../../../domain/error.ts'
-import { UNTRUSTED_LABEL } from '../../../domain/trust.ts'
+import { UNTRUSTED_LABEL } from '../../../domain/label.ts'
 import { defineTool } from '../../../ports/define-tool.ts'
 import type { Env } from '../../../ports/env.ts'
 import type { AnyTool, ToolContext } from '../../../ports/tool.ts'
 import { webAddress } from '../fetch.ts'
-import { asToolResult, toolError } from '../result.ts'
-import type { BrowserLaunch } from './launch.ts'
-import { BrowserSession } from './session.ts'
+import { asToolResult, toolError } from '../tool-result.ts'
+import { BrowserSession } from './browser-session.ts'
+import type { BrowserLaunch } from './launch-chromium.ts'
 
 const ACTIONS = ['open', 'read', 'click', 'type', 'select', 'back', 'screenshot', 'close'] as const
 /** Time limit of one action, in ms. */

@@ -5,16 +5,16 @@ import { type Address, formatHostPort, type HostPort, parseHttpAddress } from '.
 import type { CallResult } from '../../../domain/decision.ts'
 import type { Effect } from '../../../domain/effect.ts'
 import { assertNever, TirelessError } from '../../../domain/error.ts'
-import { LABEL_OF_WORKSPACE, UNTRUSTED_LABEL } from '../../../domain/trust.ts'
+import { LABEL_OF_WORKSPACE, UNTRUSTED_LABEL } from '../../../domain/label.ts'
 import { defineTool } from '../../../ports/define-tool.ts'
 import type { Egress } from '../../../ports/egress.ts'
 import type { OpenSocketProxy, ProcessResult } from '../../../ports/env.ts'
 import type { AnyTool, ToolContext } from '../../../ports/tool.ts'
-import { describeInterrupted } from '../left-of.ts'
-import { asToolResult, toolError } from '../result.ts'
-import { buildGitCommand, checkConfigKeys, configKeysCommand } from './command.ts'
-import { probeGitCall, readGitState } from './probe.ts'
-import { type GitCall, parseGitArgs, usesNetwork } from './verbs.ts'
+import { describeInterrupted } from '../interrupted-output.ts'
+import { asToolResult, toolError } from '../tool-result.ts'
+import { buildGitCommand, checkConfigKeys, configKeysCommand } from './git-command.ts'
+import { type GitCall, parseGitArgs, usesNetwork } from './git-verbs.ts'
+import { probeGitCall, readGitState } from './probe-commit.ts'
 
 const WITHIN_MS = 120_000
 const NETWORK_WITHIN_MS = 600_000

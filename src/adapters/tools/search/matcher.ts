@@ -7,9 +7,9 @@ import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { TirelessError } from '../../../domain/error.ts'
-import { findLines, type MatchingLine } from './lines.ts'
+import { findLines, type MatchingLine } from './matching-lines.ts'
 
-export type { MatchingLine as Hit } from './lines.ts'
+export type { MatchingLine as Hit } from './matching-lines.ts'
 
 export interface Matcher {
   /** The pattern is not a valid regular expression, so it is matched as plain text. */

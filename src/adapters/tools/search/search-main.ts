@@ -1,8 +1,8 @@
 /** Entry of the search thread. Receives the pattern as worker data, then texts as messages. */
 
 import { parentPort, workerData } from 'node:worker_threads'
-import { findLines } from './lines.ts'
 import type { SearchPattern } from './matcher.ts'
+import { findLines } from './matching-lines.ts'
 
 const { pattern, flags } = workerData as SearchPattern
 const expression = new RegExp(pattern, flags)

@@ -1,0 +1,183 @@
+/**
+ * Synchronizes store and file: an edit of the file becomes a version, and the file receives the latest version. A file
+ * is overwritten only if its content is safe elsewhere: a version, or an edit that was merged or saved as a copy.
+ */
+
+import type { Document, DocumentName } from '../../domain/document.ts'
+import { TirelessError } from '../../domain/error.ts'
+import type { EditOutcome } from '../../ports/documents.ts'
+import type { Problems, ReportEvent } from './degraded.ts'
+import type { DocumentFiles, SavedCopyKind } from './files.ts'
+import { isBlank, mergeFileEdit } from './merge-edit.ts'
+import { type DocumentFileContent, sha256 } from './read-file.ts'
+import type { LateEdit } from './replaced-files.ts'
+import type { DocumentVersions } from './versions.ts'
+
+export interface FileSyncDeps {
+  readonly versions: DocumentVersions
+  readonly files: DocumentFiles
+  readonly fallback: DocumentFiles
+  readonly trouble: Problems
+  readonly tell: ReportEvent
+}
+
+export interface SyncResult {
+  readonly latest: Document | undefined
+  readonly taken: EditOutcome
+  /** The text of an edit that awaits acceptance. */
+  readonly pending?: string
+}
+
+interface Edit {
+  readonly text: string
+  /** The text that was edited. */
+  readonly base: string | undefined
+  /** Set if the edit was written into a file that had just been replaced. */
+  readonly late: LateEdit | undefined
+}
+
+interface Snapshot {
+  readonly latest: Document | undefined
+  /** The last known content of the file. */
+  readonly known: string | undefined
+  readonly found: DocumentFileContent
+  readonly edit: Edit | undefined
+}
+
+/** If the file changes more often than this during one call, the next call continues. */
+const MAX_ROUNDS = 8
+
+export interface FileSync {
+  /** Contract: throws store errors only. `accepting`: edits are merged; otherwise they stay in the file. */
+  synchronize(name: DocumentName, accepting: boolean): Promise<SyncResult>
+  /** Contract: saves a text that would be lost next to the document's file and returns its path. */
+  saveCopy(name: DocumentName, kind: SavedCopyKind, text: string): Promise<string>
+}
+
+export function createFileSync({ versions, files, fallback, trouble, tell }: FileSyncDeps): FileSync {
+  async function takeSnapshot(name: DocumentName): Promise<Snapshot> {
+    const late = await files.findLateEdit(name)
+    const found = await files.read(name)
+    const [latest, known] = [await versions.latest(name), await versions.knownFile(name)]
+    if (late === undefined) return { latest, known, found, edit: detectEdit(found, known, latest) }
+    if (late.text !== known && late.text !== latest?.text)
+      return { latest, known, found, edit: { text: late.text, base: await findBase(name, late, known), late } }
+    await late.keep()
+    return takeSnapshot(name)
+  }
+
+  /** The text that a late edit started from. If the replaced file was empty, the last known content is assumed. */
+  async function findBase(
+    name: DocumentName,
+    { known: over, knownSha: overSha }: LateEdit,
+    known?: string,
+  ): Promise<string | undefined> {
+    if (over) return over.kind === 'text' && !isBlank(over.text) ? over.text : known
+    return known !== undefined && sha256(known) === overSha ? known : versions.textWithSha(name, overSha)
+  }
+
+  /** A late edit with an unknown base is not merged: that would undo newer changes. */
+  async function mergeEdit(name: DocumentName, { text, base, late }: Edit): Promise<EditOutcome> {
+    for (;;) {
+      const latest = await versions.latest(name)
+      const merged = late && base === undefined ? null : mergeFileEdit(name, { base, ours: latest?.text, theirs: text })
+      if (merged === null) {
+        await saveConflict(name, text)
+        if (!late) await versions.noteFile(name, text)
+        return 'clash'
+      }
+      if (late && merged === latest?.text) return 'none'
+      const by = { author: 'owner', reason: 'edited as a file' }
+      if (await versions.add(name, latest, merged, by, late ? undefined : text)) return 'taken'
+    }
+  }
+
+  async function saveConflict(name: DocumentName, text: string): Promise<void> {
+    const path = await putBeside(name, 'conflict', text)
+    const message = `an edit of ${name} conflicts with a newer version; it is saved in ${path}`
+    tell('clash', { about: name, message })
+  }
+
+  async function putBeside(name: DocumentName, kind: SavedCopyKind, text: string): Promise<string> {
+    try {
+      return `${files.folder}/${await files.saveCopy(name, kind, text)}`
+    } catch (thrown) {
+      if (thrown instanceof TirelessError) throw thrown
+      return `${fallback.folder}/${await fallback.saveCopy(name, kind, text)}`
+    }
+  }
+
+  async function setAside(name: DocumentName, reason: string): Promise<void> {
+    const beside = await files.setAside(name)
+    if (beside === undefined) return
+    const path = `${files.folder}/${beside}`
+    tell('torn', {
+      about: name,
+      message: `${name} cannot be used: ${reason}. It was moved to ${path}; the latest version is restored`,
+    })
+  }
+
+  /** Contract: true if the file is now the latest version; false if it was changed meanwhile. */
+  async function updateFile(name: DocumentName, { latest, known, found }: Snapshot): Promise<boolean> {
+    if (!latest) return true
+    const isCurrent = found.kind === 'text' && found.text === latest.text
+    if (!isCurrent && !(await files.replace(name, latest.text, found))) return false
+    if (known !== latest.text) await versions.noteFile(name, latest.text)
+    trouble.end(name)
+    await fallback.remove(name).catch(() => {})
+    return true
+  }
+
+  async function synchronize(name: DocumentName, accepting: boolean): Promise<SyncResult> {
+    let taken: EditOutcome = 'none'
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      const snapshot = await takeSnapshot(name)
+      const { latest, found, edit } = snapshot
+      if (edit && !accepting && !edit.late) return { latest, taken, pending: edit.text }
+      if (edit && !accepting) await saveConflict(name, edit.text)
+      else if (edit) taken = await mergeEdit(name, edit)
+      if (edit) await edit.late?.keep()
+      else if (found.kind === 'torn') await setAside(name, found.why)
+      else if (await updateFile(name, snapshot)) return { latest, taken }
+    }
+    return { latest: await versions.latest(name), taken }
+  }
+
+  /** Writes the latest version to the fallback folder, because the document's own folder cannot be used. */
+  async function fallBack(name: DocumentName, cause: unknown): Promise<SyncResult> {
+    const latest = await versions.latest(name)
+    const broken = `${files.folder}/${name} cannot be used (${String(cause)})`
+    try {
+      if (latest) await fallback.replace(name, latest.text, await fallback.read(name))
+      trouble.start(name, `${broken}; meanwhile it is ${fallback.folder}/${name}`)
+    } catch (thrown) {
+      if (thrown instanceof TirelessError) throw thrown
+      trouble.start(name, `${broken}, nor can ${fallback.folder}; meanwhile only the store has it`)
+    }
+    return { latest, taken: 'none' }
+  }
+
+  return {
+    saveCopy: putBeside,
+    async synchronize(name, accepting) {
+      try {
+        return await synchronize(name, accepting)
+      } catch (thrown) {
+        // Store errors are all of this class; errors of the file system are not.
+        if (thrown instanceof TirelessError) throw thrown
+        return fallBack(name, thrown)
+      }
+    },
+  }
+}
+
+/** An empty file is no edit: it is being written, or was lost. Neither is the latest version, also if not yet noted. */
+function detectEdit(
+  found: DocumentFileContent,
+  known: string | undefined,
+  latest: Document | undefined,
+): Edit | undefined {
+  if (found.kind !== 'text' || isBlank(found.text) || found.text === known || found.text === latest?.text)
+    return undefined
+  return { text: found.text, base: known, late: undefined }
+}

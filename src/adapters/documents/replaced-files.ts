@@ -1,0 +1,181 @@
+/**
+ * Replaced files. An editor may have saved one just before its replacement, or may still write to it through an open
+ * handle. So each is kept under a private name for a while, also across a kill, and is compared again at every call.
+ */
+
+import { linkSync, renameSync } from 'node:fs'
+import { type FileHandle, readdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock } from '../../ports/clock.ts'
+import { type DocumentFileContent, isSameContent, openDocumentFile, readContent, sha256 } from './read-file.ts'
+
+/** A text that an editor wrote into a replaced file. */
+export interface LateEdit {
+  readonly text: string
+  /** SHA-256 of the file's known content at its replacement. */
+  readonly knownSha: string
+  /** The known content itself; undefined after a restart. */
+  readonly known: DocumentFileContent | undefined
+  /** Call this once the text is saved elsewhere; until then it is reported again. */
+  keep(): Promise<void>
+}
+
+export interface ReplacedFiles {
+  /** Contract: puts `fresh` at `name`; false, with nothing lost, if another file was created there meanwhile. */
+  exchange(name: string, fresh: string, over: DocumentFileContent): Promise<boolean>
+  findLateEdit(name: string): Promise<LateEdit | undefined>
+  close(): Promise<void>
+}
+
+type TextContent = DocumentFileContent & { readonly kind: 'text' }
+
+interface KeptFile {
+  readonly handle: FileHandle
+  path: string
+  over: DocumentFileContent | undefined
+  overSha: string
+  readonly keptAt: number
+  /** When the file was last read, and its time and size then. */
+  readAt: number
+  stamp: string
+}
+
+/** A later write of an editor that still has the file open is lost. */
+const KEEP_MS = 60_000
+const MAX_KEPT = 32
+/** Longer than the time resolution of any file system. */
+const TICK_MS = 100
+
+/** `keepUnreadable`: saves a file that is not a valid document. */
+export function createReplacedFiles(
+  folder: string,
+  clock: Clock,
+  keepUnreadable: (name: string, path: string) => Promise<void>,
+): ReplacedFiles {
+  const kept = new Map<string, KeptFile[]>()
+  /** Makes names unique. */
+  let count = 0
+  const prefixOf = (name: string): string => `.${name}.taken-`
+  const pathFor = (name: string, sha: string): string => join(folder, `${prefixOf(name)}${sha}-${count++}`)
+
+  /** Loads the files that an earlier process left, once for each name. */
+  async function loadKept(name: string): Promise<KeptFile[]> {
+    const known = kept.get(name)
+    if (known) return known
+    const found: KeptFile[] = []
+    kept.set(name, found)
+    for (const entry of await readdir(folder).catch(() => [])) {
+      if (!entry.startsWith(prefixOf(name))) continue
+      const [overSha = '', number = ''] = entry.slice(prefixOf(name).length).split('-')
+      count = Math.max(count, Number(number) + 1 || 0)
+      await keepFile(name, join(folder, entry), { over: undefined, overSha })
+    }
+    return found
+  }
+
+  async function keepFile(name: string, path: string, before: Pick<KeptFile, 'over' | 'overSha'>): Promise<void> {
+    const { handle } = await openDocumentFile(path)
+    if (handle) kept.get(name)?.push({ ...before, handle, path, keptAt: clock.now(), readAt: 0, stamp: '' })
+    else await keepUnreadable(name, path)
+  }
+
+  /**
+   * Contract: the text, if an editor wrote one. Skips unchanged files; two writes within TICK_MS have the same time.
+   */
+  async function readNewText(replaced: KeptFile): Promise<TextContent | undefined> {
+    const readAt = clock.now()
+    const { mtimeMs, size } = await replaced.handle.stat()
+    const stamp = `${mtimeMs} ${size}`
+    if (stamp === replaced.stamp && mtimeMs + TICK_MS < replaced.readAt) return undefined
+    const found = await readContent(replaced.handle)
+    if (found.kind === 'text' && isNewText(found, replaced)) return found
+    replaced.stamp = stamp
+    replaced.readAt = readAt
+    return undefined
+  }
+
+  async function discard(name: string, replaced: KeptFile): Promise<void> {
+    const found = await readContent(replaced.handle)
+    if (isNewText(found, replaced)) return
+    if (found.kind === 'torn') await keepUnreadable(name, replaced.path)
+    else await rm(replaced.path, { force: true })
+    await replaced.handle.close()
+    kept.set(
+      name,
+      (kept.get(name) ?? []).filter((one) => one !== replaced),
+    )
+  }
+
+  async function keep(name: string, replaced: KeptFile, over: TextContent): Promise<void> {
+    replaced.over = over
+    replaced.overSha = sha256(over.text)
+    const path = pathFor(name, replaced.overSha)
+    await rename(replaced.path, path)
+    replaced.path = path
+  }
+
+  return {
+    async exchange(name, fresh, over) {
+      await loadKept(name)
+      const path = join(folder, name)
+      const overSha = sha256(over.kind === 'text' ? over.text : '')
+      const keptPath = pathFor(name, overSha)
+      const isMoved = over.kind !== 'absent' && moveIfPresent(path, keptPath)
+      const isPut = linkIfAbsent(fresh, path)
+      if (isMoved) await keepFile(name, keptPath, { over, overSha })
+      return isPut
+    },
+    async findLateEdit(name) {
+      for (const replaced of [...(await loadKept(name))]) {
+        const found = await readNewText(replaced)
+        if (found === undefined) continue
+        const { over, overSha } = replaced
+        return { text: found.text, known: over, knownSha: overSha, keep: () => keep(name, replaced, found) }
+      }
+      const all = [...(await loadKept(name))]
+      const oldest = clock.now() - KEEP_MS
+      for (const [i, replaced] of all.entries())
+        if (replaced.keptAt < oldest || replaced.over === undefined || i < all.length - MAX_KEPT)
+          await discard(name, replaced)
+      return undefined
+    },
+    async close() {
+      for (const [name, all] of kept) for (const replaced of all) await discard(name, replaced)
+      for (const replaced of [...kept.values()].flat()) await replaced.handle.close()
+      kept.clear()
+    },
+  }
+}
+
+/** An empty file does not count: an editor is about to write it. */
+function isNewText(found: DocumentFileContent, { over, overSha }: KeptFile): boolean {
+  if (found.kind !== 'text' || found.text.trim() === '') return false
+  return over === undefined ? sha256(found.text) !== overSha : !isSameContent(found, over)
+}
+
+function moveIfPresent(from: string, to: string): boolean {
+  try {
+    renameSync(from, to)
+    return true
+  } catch (thrown) {
+    if (codeOf(thrown) === 'ENOENT') return false
+    throw thrown
+  }
+}
+
+/**
+ * Uses link, which unlike rename fails if the path exists. Call it right after the move: in between, the file is
+ * missing.
+ */
+function linkIfAbsent(fresh: string, path: string): boolean {
+  try {
+    linkSync(fresh, path)
+  } catch (thrown) {
+    if (codeOf(thrown) === 'EEXIST') return false
+    // A file system without hard links: an editor's save in these microseconds would be lost.
+    renameSync(fresh, path)
+  }
+  return true
+}
+
+const codeOf = (thrown: unknown): string | undefined => (thrown as { code?: string }).code

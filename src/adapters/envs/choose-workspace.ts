@@ -1,0 +1,110 @@
+/** Chooses a session's folder: a new one in the home, or one the owner names, if no work of theirs can get lost. */
+
+import { cp, mkdir, readdir, realpath, rm } from 'node:fs/promises'
+import { join, relative, resolve, sep } from 'node:path'
+import { TirelessError } from '../../domain/error.ts'
+import { createGit, type GitSandbox } from './git.ts'
+import { locateWorkTree, type WorkTree } from './repository/git-folder.ts'
+import type { BindMount } from './sandbox/bubblewrap-command-line.ts'
+import { gitFolderBinds } from './sandbox/git-mounts.ts'
+
+export interface PreparedWorkspace {
+  readonly path: string
+  /** Shown to the owner. */
+  readonly note?: string
+}
+
+export function createWorkspacePreparer(
+  homeRoot: string,
+  workspaces: string,
+  host: GitSandbox,
+): (sessionId: string, wanted?: string) => Promise<PreparedWorkspace> {
+  return async (sessionId, wanted) => {
+    const own = join(workspaces, sessionId)
+    if (wanted === undefined) return { path: own }
+    const folder = await realFolder(resolve(wanted))
+    if (isInside(folder, homeRoot) || isInside(homeRoot, folder))
+      throw refused(folder, 'the folder contains the home, or is inside it', 'name another folder, or omit --workspace')
+    const entries = await readdir(folder)
+    if (entries.length === 0) return { path: folder }
+    const tree = await locateWorkTree(folder)
+    if (!tree && entries.includes('.git'))
+      throw refused(
+        folder,
+        'its .git points to a repository that does not list this folder as a worktree',
+        'name a folder from git worktree list, or an empty one',
+      )
+    if (!tree)
+      throw refused(
+        folder,
+        'the folder is not empty and not a git repository, so changes could not be undone',
+        `cd ${folder} && git init && git add -A && git commit -m before, or name an empty folder`,
+      )
+    const changes = await createGit({ ...tree, cwd: folder }, host)(STATUS)
+    if (!changes.ok)
+      throw refused(folder, `git status failed (${changes.output})`, 'repair the repository, or name another folder')
+    if (changes.output === '') return { path: folder }
+    await addWorktree(tree, own, host)
+    return { path: own, note: `${folder} has uncommitted changes, so the agent works in a separate worktree: ${own}` }
+  }
+}
+
+const STATUS = ['status', '--porcelain', '--ignore-submodules=dirty']
+
+/** Checks out the last commit at `own`, which must not exist yet. */
+async function addWorktree(tree: WorkTree, own: string, host: GitSandbox): Promise<void> {
+  await mkdir(own, { recursive: true, mode: 0o700 })
+  const writable: readonly BindMount[] = [
+    ...(await gitFolderBinds(tree.common)),
+    { from: own, at: own, writable: true },
+  ]
+  const made = await createGit({ ...tree, writable }, host)(['worktree', 'add', '--detach', own, 'HEAD'])
+  if (made.ok) return
+  await rm(own, { recursive: true, force: true })
+  throw refused(
+    tree.top,
+    `the folder has uncommitted changes and git worktree add failed (${made.output})`,
+    'commit or stash the changes',
+  )
+}
+
+/** The only folders of the home that agents may work in. */
+const SHARED = /^(inbox|workspaces[\\/][^\\/]+)([\\/]|$)/
+
+/** For agents with a configured workspace. `wanted`: the configured folder, relative to the home; null: none. */
+export function createAgentWorkspacePreparer(
+  homeRoot: string,
+  prepare: (sessionId: string, wanted?: string) => Promise<PreparedWorkspace>,
+): (sessionId: string, wanted: string | null) => Promise<PreparedWorkspace> {
+  return async (sessionId, wanted) => {
+    if (wanted === null) return prepare(sessionId)
+    const folder = resolve(homeRoot, wanted)
+    if (!isInside(folder, homeRoot)) return prepare(sessionId, folder)
+    if (SHARED.test(relative(homeRoot, folder))) return { path: await realFolder(folder) }
+    throw refused(folder, 'agents do not work in this part of the home', 'name inbox, or workspaces/<name>')
+  }
+}
+
+/** Contract: `to` must not exist yet; does nothing if `from` does not exist. */
+export async function copyFolder(from: string, to: string): Promise<void> {
+  const entries = await readdir(from).catch(() => undefined)
+  if (entries) await cp(from, to, { recursive: true, errorOnExist: true, force: false, verbatimSymlinks: true })
+}
+
+async function realFolder(path: string): Promise<string> {
+  try {
+    await mkdir(path, { recursive: true })
+    return await realpath(path)
+  } catch (cause) {
+    throw refused(path, `the folder cannot be created or opened (${String(cause)})`, 'name a folder that you may write')
+  }
+}
+
+function isInside(path: string, folder: string): boolean {
+  const fromFolder = relative(folder, path)
+  return fromFolder === '' || !(fromFolder === '..' || fromFolder.startsWith(`..${sep}`))
+}
+
+function refused(where: string, what: string, fix: string): TirelessError {
+  return new TirelessError('workspace_refused', { what, where, fix })
+}

@@ -1,0 +1,201 @@
+/**
+ * The container sandbox: each agent command runs in its own container of the owner's image, with Docker or Podman. The
+ * workspace is guarded, and the sandbox is tested before its first use, in the same way as with bubblewrap. A container
+ * is not a child process of the runtime: it is removed by its name, also after a crash.
+ */
+
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { TirelessError } from '../../../domain/error.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { Launch, Launcher, LaunchRequest } from '../host/launcher.ts'
+import type { ProcessTable } from '../host/process-table.ts'
+import { INNER_HOME } from '../sandbox/bubblewrap-command-line.ts'
+import { makeCommandHome, ulimitScript } from '../sandbox/launch-bubblewrap.ts'
+import type { Sandbox } from '../sandbox/sandbox.ts'
+import { runSelfTest, type SandboxTestResult } from '../sandbox/self-test.ts'
+import { createGuards, quarantineFolder, withoutGuard } from '../sandbox/workspace-guard.ts'
+import { containerRunArgs, isMountable } from './container-command-line.ts'
+import {
+  type ContainerEngine,
+  type EngineEnvironment,
+  findContainerEngine,
+  lastErrorLine,
+} from './find-container-engine.ts'
+import { restrictProfile } from './seccomp-profile.ts'
+
+export interface ContainerOptions {
+  readonly image: string
+  /** A folder of the home. */
+  readonly folder: string
+  readonly hidden: readonly string[]
+  readonly env: EngineEnvironment
+  readonly clock: Clock
+  readonly table?: ProcessTable
+}
+
+/** Paths inside the container. */
+const BASH_ENV = '/.tireless/bash-env'
+const CWD_FILE = '/.tireless/cwd'
+
+/** Merges both outputs, because engines deliver two in no fixed order, and records bash's last folder in a file. */
+const BASH_ENV_TEXT = `unset BASH_ENV
+exec 2>&1
+trap 'pwd -P > ${CWD_FILE}' EXIT
+${ulimitScript('bash')}`
+
+export function createContainers(options: ContainerOptions): Sandbox {
+  const { image, folder } = options
+  let result: SandboxTestResult | undefined
+  let testing: Promise<{ readonly trial: SandboxTestResult; readonly launch?: Launcher }> | undefined
+  let engine: ReturnType<typeof findContainerEngine> | undefined
+
+  async function findAndTest(): Promise<{ readonly trial: SandboxTestResult; readonly launch?: Launcher }> {
+    engine ??= findContainerEngine(image, options.env)
+    const found = await engine
+    if ('why' in found) return { trial: { holds: false, ...found } }
+    // Removes containers of an earlier process of this home; only one process holds the home at a time.
+    await removeAll(found, options.clock, `label=${labelOf(folder)}`)
+    const launch = await launcherIn(found, options)
+    const named = `a container of ${image} (${found.name} ${found.version})`
+    const trial = await runSelfTest({
+      ...{
+        ...options,
+        launcher: Object.assign(launch, { end: (call: string) => removeContainerOf(found, options.clock, call) }),
+        named,
+      },
+      // The container's own /dev; it contains only device nodes that give no extra access.
+      harmless: ['/dev writable'],
+      shared: ['user'],
+      remedy: `run ${found.name} run --rm --network none --entrypoint bash ${image} -c true, or remove sandbox_image`,
+    })
+    return { trial, launch }
+  }
+
+  const testOnce = () => {
+    testing ??= findAndTest().catch((thrown) => ({
+      trial: { holds: false as const, why: lastErrorLine(thrown), remedy: 'fix the reported error' },
+    }))
+    return testing
+  }
+
+  async function launch(wanted: LaunchRequest): Promise<Launch> {
+    const { trial, launch: raw } = await testOnce()
+    if (trial.holds && raw) return raw(wanted)
+    throw new TirelessError('tool_failed', {
+      what: 'cannot run commands: the container sandbox does not work',
+      got: trial.holds ? '' : trial.why,
+    })
+  }
+
+  async function end(call: string): Promise<boolean> {
+    engine ??= findContainerEngine(image, options.env)
+    const found = await engine
+    if (!('why' in found)) return removeContainerOf(found, options.clock, call)
+    throw new TirelessError('tool_failed', {
+      what: 'cannot tell whether a container of the call is still running',
+      got: found.why,
+      fix: found.remedy,
+    })
+  }
+
+  return {
+    launcher: Object.assign(launch, { end }),
+    async trial() {
+      result = (await testOnce()).trial
+      return result
+    },
+    known: () => result,
+  }
+}
+
+async function launcherIn(engine: ContainerEngine, { image, folder }: ContainerOptions): Promise<Launcher> {
+  const guardOf = createGuards(quarantineFolder(folder), isMountable)
+  const bashEnvFile = join(folder, 'container-bash-env')
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await writeFile(bashEnvFile, BASH_ENV_TEXT, { mode: 0o600 })
+  const filter = engine.defaultProfile === undefined ? undefined : await writeProfile(folder, engine.defaultProfile)
+  return async ({ root, cwd, folder: call, command, env, network, readOnly, input = false }) => {
+    if (typeof network === 'function') throw networkUnavailable()
+    const [guard, home] = readOnly
+      ? [withoutGuard(readOnly), undefined]
+      : await Promise.all([guardOf({ root, folder: call }), makeCommandHome(folder, root)])
+    const args = containerRunArgs({
+      ...{ engine: engine.name, image, name: nameOf(call), label: labelOf(folder), filter, cwd, command, input },
+      environment: { ...inherited(env), HOME: home === undefined ? '/tmp' : INNER_HOME, BASH_ENV },
+      binds: [
+        { from: root, at: root, writable: home !== undefined },
+        ...guard.binds,
+        ...(home === undefined ? [] : [{ from: home, at: INNER_HOME, writable: true }]),
+        { from: bashEnvFile, at: BASH_ENV, writable: false },
+        { from: join(call, 'cwd'), at: CWD_FILE, writable: true },
+      ],
+    })
+    return {
+      // Without the call's markers: the engine's monitor of the container must not be killed with the call.
+      argv: ['env', '-u', 'TIRELESS_CALL', '-u', 'TIRELESS_CALL_SCOPE', engine.program, ...args],
+      env: engine.env,
+      cwd: '/',
+      handles: [],
+      notes: guard.removeProtected,
+      async [Symbol.asyncDispose]() {},
+    }
+  }
+}
+
+const networkUnavailable = (): TirelessError =>
+  new TirelessError('tool_failed', {
+    what: 'the command needs a network, and commands in a container have none',
+    fix: 'remove sandbox_image: commands in bubblewrap can reach allowed hosts',
+  })
+
+/** Contract: undefined if `profile` cannot be read; the self-test then shows whether that is safe. */
+async function writeProfile(folder: string, profile: string): Promise<string | undefined> {
+  const file = join(folder, 'container-filter.json')
+  const text = await readFile(profile, 'utf8').catch(() => undefined)
+  if (text === undefined) return undefined
+  await writeFile(file, restrictProfile(text), { mode: 0o600 })
+  return file
+}
+
+const INHERITED = ['LANG', 'TERM', 'TZ']
+
+/** PATH comes from the image. */
+const inherited = (env: EngineEnvironment): Record<string, string> =>
+  Object.fromEntries(INHERITED.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])))
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32)
+const nameOf = (call: string): string => `tireless-${digest(call)}`
+const labelOf = (folder: string): string => `tireless.home=${digest(folder)}`
+
+/** Without `--time 0`, Podman waits ten seconds. */
+const REMOVE = { docker: ['rm', '--force'], podman: ['rm', '--force', '--time', '0'] } as const
+
+const removeContainerOf = (engine: ContainerEngine, clock: Clock, call: string): Promise<boolean> =>
+  removeAll(engine, clock, `name=^${nameOf(call)}$`)
+
+/** Waits between attempts: an engine refuses to remove a container that it is already removing. */
+const RETRY_MS = [50, 200, 1000, 4000]
+
+/** Contract: when it resolves, no container matches `filter`; returns whether one did before. */
+async function removeAll(engine: ContainerEngine, clock: Clock, filter: string): Promise<boolean> {
+  const found = async () =>
+    (await engine.run('ps', '--all', '--quiet', '--filter', filter)).split('\n').filter((id) => id !== '')
+  let left = await found()
+  if (left.length === 0) return false
+  for (const ms of RETRY_MS) {
+    const isDone = await engine.run(...REMOVE[engine.name], ...left).then(
+      () => true,
+      () => false,
+    )
+    left = isDone ? [] : await found()
+    if (left.length === 0) return true
+    await clock.sleep(ms)
+  }
+  throw new TirelessError('tool_failed', {
+    what: 'cannot remove a container',
+    where: left.join(', '),
+    fix: `run ${engine.name} ps --all to inspect it`,
+  })
+}

@@ -1,0 +1,393 @@
+/** Commands as real processes: their environment, their output, and that no process of them survives. */
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { TirelessError } from '../../../domain/error.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import { type ProcessOps, requireOps } from '../../../ports/env.ts'
+import { systemClock } from '../../system/clock.ts'
+import { callFolder } from './call-folder.ts'
+import { type HostOptions, hostEnvs } from './host.ts'
+import { type ProcessTable, processTable, psTable } from './process-table.ts'
+
+const table = processTable()
+const hasProc = fs.existsSync('/proc/self/stat')
+const PATH = process.env.PATH ?? '/usr/bin:/bin'
+
+interface Setup {
+  readonly root: string
+  readonly calls: string
+  readonly process: ProcessOps
+  /** The pid that the command writes into a file of the workspace; waits for it. */
+  pid(name: string): Promise<number>
+}
+
+async function setUp(t: TestContext, options: Partial<HostOptions> = {}): Promise<Setup> {
+  const base = fs.realpathSync(fs.mkdtempSync(join(os.tmpdir(), 'tireless-processes-')))
+  t.after(() => fs.rmSync(base, { recursive: true, force: true }))
+  const calls = join(base, 'calls')
+  const envs = hostEnvs({ callsDir: calls, clock: systemClock, env: { PATH }, ...options })
+  const env = await envs.open(join(base, 'ws'))
+  const { root } = env
+  return { root, calls, process: requireOps(env, 'process'), pid: (name) => waitForLine(join(root, name)).then(Number) }
+}
+
+async function waitForLine(path: string): Promise<string> {
+  for (;;) {
+    const text = fs.existsSync(path) ? fs.readFileSync(path, 'utf8') : ''
+    if (text.endsWith('\n')) return text.trim()
+    await systemClock.sleep(5)
+  }
+}
+
+const noAbort = new AbortController().signal
+const run = (setUp: Setup, command: string, call = 'call') =>
+  setUp.process.run(call, command, { timeoutMs: 60_000, signal: noAbort })
+const isAlive = (pid: number) => table.row(pid)?.zombie === false
+
+/** Starts a `sleep` that belongs to no call. */
+function startBystander(t: TestContext): number {
+  const child = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' })
+  t.after(() => child.kill('SIGKILL'))
+  return child.pid ?? 0
+}
+
+describe('a command', () => {
+  test('runs with bash in the workspace, with empty stdin, both outputs in order, and returns its exit', async (t) => {
+    const w = await setUp(t)
+    const done = await run(w, 'pwd; cat; echo two >&2; echo three; [[ -n $BASH_VERSION ]] && exit 7')
+    const output = `${w.root}\ntwo\nthree\n`
+    assert.deepEqual(done, { exit: 7, signal: null, output, dropped: 0, ended: 'exited', cwd: '' })
+    assert.equal((await run(w, 'true')).exit, 0)
+    assert.equal((await run(w, 'kill -KILL $$')).signal, 'SIGKILL')
+    assert.equal((await run(w, 'no-such-command')).exit, 127)
+    assert.equal((await run(w, '-x')).exit, 127)
+    assert.equal((await run(w, 'exit 125')).exit, 125)
+  })
+
+  test('falls back to sh where there is no bash', async (t) => {
+    const w = await setUp(t, { env: { PATH: '/nowhere' } })
+    const done = await run(w, 'echo "sh$BASH_VERSION"')
+    assert.equal(done.output, 'sh\n')
+  })
+
+  test('case 136: gets a clean environment, without variables of the runtime', async (t) => {
+    process.env.TIRELESS_TEST_API_KEY = 'sk-planted'
+    t.after(() => delete process.env.TIRELESS_TEST_API_KEY)
+    const w = await setUp(t, {
+      env: { ...process.env, LC_ALL: 'C', GIT_DIR: '/x', BASH_ENV: '/x', LD_PRELOAD: '', lc_x: '1' },
+    })
+    const { output } = await run(w, 'env', 's1/2:3.x')
+    const names = output
+      .trim()
+      .split('\n')
+      .map((line) => line.split('=')[0] ?? '')
+    const allowed =
+      /^(PATH|HOME|LANG|LC_\w+|TERM|TZ|TMPDIR|USER|SHELL|TIRELESS_CALL|TIRELESS_CALL_SCOPE|PWD|SHLVL|_|OLDPWD)$/
+    assert.deepEqual(
+      names.filter((name) => !allowed.test(name)),
+      [],
+    )
+    assert.ok(!output.includes('sk-planted'))
+    assert.match(output, /^LC_ALL=C$/m)
+    assert.match(output, /^TIRELESS_CALL=s1\/2:3\.x$/m)
+  })
+
+  test('Q9: shows head and tail of a long output, cut between characters, and counts dropped bytes', async (t) => {
+    const w = await setUp(t)
+    const line = '中文中文中文中文\n'
+    const { output, dropped } = await run(
+      w,
+      `echo first; for i in $(seq 20000); do echo ${line.trim()}; done; echo last`,
+    )
+    const total = 'first\nlast\n'.length + 20_000 * Buffer.byteLength(line)
+    const [head = '', tail = ''] = output.split(`\n[… ${dropped} bytes dropped …]\n`)
+    assert.ok(output.length < 31_000)
+    assert.ok(head.startsWith('first\n') && tail.endsWith('last\n'))
+    assert.equal(dropped, total - Buffer.byteLength(head) - Buffer.byteLength(tail))
+    assert.ok(!output.includes('\ufffd'))
+  })
+
+  test('may write any bytes: those that are not UTF-8 are replaced', async (t) => {
+    const w = await setUp(t)
+    assert.equal((await run(w, "printf 'a\\377b\\000c\\303'")).output, 'a\ufffdb\ufffdc\ufffd')
+  })
+
+  test('is killed when it writes too much output', async (t) => {
+    const w = await setUp(t, { maxOutputBytes: 100_000 })
+    const done = await run(w, 'echo $$ > shell; yes')
+    assert.equal(done.exit, null)
+    assert.equal(done.ended, 'exited')
+    assert.match(done.output, /more than 100000 bytes of output; the whole process tree was killed\]$/)
+    assert.equal(isAlive(await w.pid('shell')), false)
+  })
+
+  test('that cannot be started fails with an error', async (t) => {
+    const w = await setUp(t)
+    const failed = (what: RegExp) => (error: unknown) =>
+      error instanceof TirelessError && error.code === 'tool_failed' && what.test(error.message)
+    await assert.rejects(run(w, `: ${'x'.repeat(200_000)}`), failed(/too long/))
+    await assert.rejects(run(w, 'a\0b'), failed(/could not be started/))
+    fs.rmSync(w.root, { recursive: true })
+    await assert.rejects(run(w, 'true'), failed(/could not be started/))
+  })
+
+  test('O13: is not started when its process cannot be recorded', async (t) => {
+    const unableToReport: ProcessTable = { ...table, reportScript: 'false' }
+    const w = await setUp(t, { table: unableToReport })
+    await assert.rejects(run(w, 'touch ran'), /could not be recorded/)
+    assert.deepEqual(fs.readdirSync(w.root), [])
+  })
+
+  test('is not started after an abort', async (t) => {
+    let looked = 0
+    const counting = (pid: number) => {
+      looked += 1
+      return table.row(pid)
+    }
+    const w = await setUp(t, { table: { ...table, row: counting } })
+    const done = await w.process.run('call', 'touch ran', { timeoutMs: 1000, signal: AbortSignal.abort() })
+    assert.deepEqual([done.ended, looked], ['interrupted', 0])
+  })
+})
+
+/** Each starts a process that tries to survive its parents, and writes its pid. */
+const SURVIVORS: Readonly<Record<string, string>> = {
+  background: '(echo $BASHPID > background; exec sleep 1000) &',
+  setsid: "setsid sh -c 'echo $$ > setsid; exec sleep 1000' &",
+  nohup: "nohup sh -c 'echo $$ > nohup; exec sleep 1000' > /dev/null 2>&1 &",
+  daemon:
+    '(setsid sh -c \'(echo $$ > /dev/null; sh -c "echo \\$\\$ > daemon; exec sleep 1000") ' +
+    "> /dev/null 2>&1 < /dev/null & exit' &) ; true",
+  deaf: 'setsid sh -c \'trap "" TERM HUP INT; echo $$ > deaf; while :; do sleep 1000; done\' &',
+  nameless: "env -i setsid sh -c 'echo $$ > nameless; exec sleep 1000' &",
+  cleared: '(env -i PATH="$PATH" sh -c \'echo $$ > cleared; exec sleep 1000\' > /dev/null 2>&1 &)',
+  frozen: "setsid sh -c 'echo $$ > frozen; kill -STOP $$; sleep 1000' &",
+}
+const ALL = Object.values(SURVIVORS).join('\n')
+const UNTIL_THERE = `for f in ${Object.keys(SURVIVORS).join(' ')}; do until [ -s $f ]; do sleep 0.01; done; done`
+
+async function pids(w: Setup): Promise<Map<string, number>> {
+  const found = new Map<string, number>()
+  for (const name of Object.keys(SURVIVORS)) found.set(name, await w.pid(name))
+  return found
+}
+
+describe('no process of a command survives', { skip: !hasProc && 'needs /proc' }, () => {
+  test('after it has exited: background children end with it', async (t) => {
+    const w = await setUp(t)
+    const done = await run(w, `${ALL}\n${UNTIL_THERE}\necho done`)
+    assert.deepEqual([done.exit, done.ended, done.output], [0, 'exited', 'done\n'])
+    for (const [name, pid] of await pids(w)) assert.equal(isAlive(pid), false, name)
+  })
+
+  test('case 29: after its timeout', async (t) => {
+    const timeoutMs = 77_000
+    let expire = () => {}
+    const expired = new Promise<void>((resolve) => {
+      expire = resolve
+    })
+    const clock: Clock = {
+      ...systemClock,
+      sleep: (ms, signal) => (ms === timeoutMs ? expired : systemClock.sleep(ms, signal)),
+    }
+    const w = await setUp(t, { clock })
+    const running = w.process.run('call', `${ALL}\n${UNTIL_THERE}\necho so far; echo > ready; sleep 1000`, {
+      timeoutMs,
+      signal: noAbort,
+    })
+    await waitForLine(join(w.root, 'ready'))
+    const found = await pids(w)
+    for (const [name, pid] of found) assert.equal(isAlive(pid), true, name)
+    expire()
+    const done = await running
+    assert.equal(done.ended, 'timed_out')
+    // A shell that outlives its child for a moment prints this.
+    assert.match(done.output, /^so far\n(Terminated\n)?$/)
+    for (const [name, pid] of found) assert.equal(isAlive(pid), false, name)
+  })
+
+  test('case 51: after an abort', async (t) => {
+    const w = await setUp(t)
+    const abort = new AbortController()
+    const command = `${ALL}\n${UNTIL_THERE}\necho > ready; sleep 1000`
+    const running = w.process.run('call', command, { timeoutMs: 60_000, signal: abort.signal })
+    await waitForLine(join(w.root, 'ready'))
+    abort.abort()
+    assert.equal((await running).ended, 'interrupted')
+    for (const [name, pid] of await pids(w)) assert.equal(isAlive(pid), false, name)
+  })
+
+  test('but it gets SIGTERM first, and may clean up', async (t) => {
+    const patient: Clock = { ...systemClock, monotonic: () => systemClock.monotonic() / 100 }
+    const w = await setUp(t, { clock: patient })
+    const abort = new AbortController()
+    const command = "trap 'echo tidy; exit 3' TERM; echo > ready; while :; do sleep 0.01; done"
+    const running = w.process.run('call', command, { timeoutMs: 60_000, signal: abort.signal })
+    await waitForLine(join(w.root, 'ready'))
+    abort.abort()
+    const done = await running
+    assert.deepEqual([done.ended, done.exit], ['interrupted', 3])
+    assert.match(done.output, /^tidy$/m)
+  })
+
+  for (const start of ['', 'setsid '])
+    test(`also if it forks as fast as it is scanned (${start}sh)`, async (t) => {
+      const w = await setUp(t)
+      // The script ends by itself when the test removes the folder.
+      fs.writeFileSync(join(w.root, 'hop'), `${start}sh ./hop &\necho hop >> hops`)
+      await run(w, 'sh ./hop; until [ "$(wc -l < hops)" -gt 5 ]; do :; done')
+      const hops = fs.readFileSync(join(w.root, 'hops'), 'utf8').length
+      await systemClock.sleep(50)
+      assert.equal(fs.readFileSync(join(w.root, 'hops'), 'utf8').length, hops)
+    })
+
+  test('but other processes do, also those of the same call in another home', async (t) => {
+    const bystander = startBystander(t)
+    const [w, other] = [await setUp(t), await setUp(t)]
+    const abort = new AbortController()
+    const running = other.process.run('call', 'echo $$ > shell; exec sleep 1000', {
+      timeoutMs: 60_000,
+      signal: abort.signal,
+    })
+    const shell = await other.pid('shell')
+    await run(w, 'sleep 1000 & true')
+    fs.rmSync(join(callFolder(w.calls, 'call'), 'pid'))
+    assert.equal((await w.process.reap('call')).killed, false)
+    assert.equal(isAlive(shell) && isAlive(bystander), true)
+    abort.abort()
+    await running
+    assert.equal(isAlive(bystander), true)
+  })
+})
+
+test('without /proc, the process group and the descendants of a command end with it', async (t) => {
+  const w = await setUp(t, { table: psTable })
+  const bystander = startBystander(t)
+  const done = await run(w, 'sleep 1000 & echo $! > child; echo out')
+  assert.equal(done.output, 'out\n')
+  assert.equal(isAlive(await w.pid('child')), false)
+  assert.equal(isAlive(bystander), true)
+  assert.match(fs.readFileSync(join(callFolder(w.calls, 'call'), 'pid'), 'utf8'), /^ps\n.*\d{4}\n$/)
+})
+
+describe('after the runtime was killed', { skip: !hasProc && 'needs /proc' }, () => {
+  /** Runs a command in a separate runtime process, and kills that process with SIGKILL once the command is ready. */
+  async function runAndKillRuntime(w: Setup, command: string): Promise<void> {
+    const script = `
+      import { hostEnvs } from ${JSON.stringify(new URL('./host.ts', import.meta.url).href)}
+      import { systemClock } from ${JSON.stringify(new URL('../../system/clock.ts', import.meta.url).href)}
+      const { PATH } = process.env
+      const envs = hostEnvs({ callsDir: ${JSON.stringify(w.calls)}, clock: systemClock, env: { PATH } })
+      const env = await envs.open(${JSON.stringify(w.root)})
+      const options = { timeoutMs: 600000, signal: new AbortController().signal }
+      await env.getOps('process').run('call', ${JSON.stringify(command)}, options)`
+    const runtime = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'inherit', 'inherit'],
+    })
+    const exited = new Promise((resolve) => runtime.once('exit', resolve))
+    await waitForLine(join(w.root, 'ready'))
+    runtime.kill('SIGKILL')
+    await exited
+  }
+
+  test('O13: the tree is still found and killed, its output is returned, and it can be forgotten', async (t) => {
+    const w = await setUp(t)
+    await runAndKillRuntime(
+      w,
+      `${ALL}\n${UNTIL_THERE}\necho before; echo > ready; until [ -e more ]; do sleep 0.01; done
+      echo after; echo > later; sleep 1000`,
+    )
+    const found = await pids(w)
+    for (const [name, pid] of found) assert.equal(isAlive(pid), true, name)
+    fs.writeFileSync(join(w.root, 'more'), '')
+    await waitForLine(join(w.root, 'later')).catch(() => {})
+    assert.deepEqual(await w.process.reap('call'), { output: 'before\nafter\n', killed: true })
+    for (const [name, pid] of found) assert.equal(isAlive(pid), false, name)
+    assert.deepEqual(await w.process.reap('call'), { output: 'before\nafter\n', killed: false })
+    await w.process.forget('call')
+    assert.deepEqual(await w.process.reap('call'), { output: '', killed: false })
+    assert.deepEqual(fs.readdirSync(w.calls), [])
+  })
+
+  test('O13: processes that outlived the shell are found by their mark, even without the report', async (t) => {
+    const w = await setUp(t)
+    await runAndKillRuntime(
+      w,
+      "setsid sh -c 'echo $$ > left; exec sleep 1000' & until [ -s left ]; do sleep 0.01; done; echo > ready",
+    )
+    const left = await w.pid('left')
+    fs.rmSync(join(callFolder(w.calls, 'call'), 'pid'))
+    assert.equal((await w.process.reap('call')).killed, true)
+    assert.equal(isAlive(left), false)
+  })
+
+  test('a call name is used again only after its old processes are dead', async (t) => {
+    const w = await setUp(t)
+    await runAndKillRuntime(w, 'echo $$ > shell; echo > ready; exec sleep 1000')
+    assert.equal((await run(w, 'echo again')).output, 'again\n')
+    assert.equal(isAlive(await w.pid('shell')), false)
+  })
+
+  test('O13: a process is killed by a report only if pid, start time and boot all match', async (t) => {
+    const w = await setUp(t)
+    const pid = startBystander(t)
+    const line = fs.readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const start = String(table.row(pid)?.start)
+    const report = (boot: string, row: string) => {
+      fs.mkdirSync(callFolder(w.calls, 'call'), { recursive: true })
+      fs.writeFileSync(join(callFolder(w.calls, 'call'), 'pid'), `${boot}\n${row}`)
+    }
+    const forged: [string, string][] = [
+      [table.bootId(), line.replace(` ${start} `, ` ${Number(start) + 1} `)],
+      [table.bootId(), line.replace(` ${start} `, ` ${Number(start) - 1} `)],
+      ['00000000-0000-0000-0000-000000000000', line],
+      [table.bootId(), line.slice(0, -1)],
+      ['', line],
+      [table.bootId(), ''],
+    ]
+    for (const [boot, row] of forged) {
+      report(boot, row)
+      assert.deepEqual(await w.process.reap('call'), { output: '', killed: false })
+      assert.equal(isAlive(pid), true)
+    }
+    report(table.bootId(), line)
+    assert.deepEqual(await w.process.reap('call'), { output: '', killed: true })
+  })
+
+  test('an unknown call has no output, and forget never throws', async (t) => {
+    const w = await setUp(t)
+    assert.deepEqual(await w.process.reap('never/was'), { output: '', killed: false })
+    await w.process.forget('never/was')
+    await w.process.forget('a\0b')
+    fs.mkdirSync(callFolder(w.calls, 'odd'))
+    fs.symlinkSync('/etc/passwd', join(callFolder(w.calls, 'odd'), 'output'))
+    assert.deepEqual(await w.process.reap('odd'), { output: '', killed: false })
+  })
+})
+
+test('every call has its own folder, directly in the calls folder', () => {
+  const names = [
+    'a/b',
+    'a:b',
+    'a.b',
+    'a_b',
+    'A_b',
+    '.',
+    '..',
+    '../x',
+    '/',
+    '',
+    'x'.repeat(500),
+    'x'.repeat(501),
+    '中',
+    's-1/2:3.4',
+  ]
+  const folders = names.map((name) => callFolder('/calls', name))
+  assert.equal(new Set(folders.map((folder) => folder.toLowerCase())).size, names.length)
+  for (const folder of folders) assert.match(folder, /^\/calls\/[A-Za-z0-9_-]{1,100}$/)
+})

@@ -1,0 +1,90 @@
+/** How a command is started: by a plain shell of this machine, or by another launcher such as the sandbox. */
+
+import { accessSync, constants, statSync } from 'node:fs'
+import { type FileHandle, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { RunOptions } from '../../../ports/env.ts'
+import type { BindMount } from '../sandbox/bubblewrap-command-line.ts'
+
+export interface Launch extends AsyncDisposable {
+  readonly argv: readonly string[]
+  /** The complete environment, except for the call's markers. */
+  readonly env: Readonly<Record<string, string>>
+  /** Start folder; default: the root. */
+  readonly cwd?: string
+  /** Standard input; default: /dev/null of the machine. */
+  readonly stdin?: FileHandle
+  /** Inherited descriptors, from number 4 on. */
+  readonly handles: readonly FileHandle[]
+  /**
+   * Contract: called after the command has ended. Returns the first process of its pid namespace; the kernel ends all
+   * other processes of the namespace before this one. Undefined if there is no namespace, or the pid is unknown.
+   */
+  init?(): Promise<number | undefined>
+  /** Contract: called after all processes of the command have ended; returns lines to append to its output. */
+  notes(): Promise<readonly string[]>
+}
+
+export interface LaunchRequest {
+  readonly command: string
+  readonly root: string
+  /** A real path inside the root. */
+  readonly cwd: string
+  /** The call's folder. */
+  readonly folder: string
+  readonly env: Readonly<Record<string, string>>
+  readonly network: RunOptions['network']
+  /** Makes the root read-only, with an empty $HOME, and adds these mounts. Default: a writable workspace, guarded. */
+  readonly readOnly?: readonly BindMount[]
+  /** Set for a program that the owner configured, not for an agent's command. The root belongs to the program. */
+  readonly program?: {
+    /** Read-only paths. */
+    readonly seen: readonly string[]
+    /** Writable folders; protected names in them stay guarded. */
+    readonly writable: readonly string[]
+    readonly environment: Readonly<Record<string, string>>
+  }
+  /** The command reads its standard input. */
+  readonly input?: boolean
+}
+
+export interface Launcher {
+  /** Contract: prepares the start of a command; throws `tool_failed` if commands cannot run. */
+  (wanted: LaunchRequest): Promise<Launch>
+  /**
+   * Contract: ends the parts of a call that are not child processes (containers), also those that an earlier runtime
+   * process started. `folder`: the call's folder. Returns whether there were any; throws if it cannot tell.
+   */
+  readonly end?: (folder: string) => Promise<boolean>
+}
+
+/**
+ * Bash runs this first. At exit, bash reports its folder on descriptor 199, which commands do not use by accident. All
+ * other inherited descriptors are closed, because an open folder is a way out of the workspace.
+ */
+export const BASH_ENV_TEXT = `unset BASH_ENV
+exec 199>&3
+for fd in /proc/self/fd/*; do case \${fd##*/} in [012]|199|255) ;; [0-9]*) eval "exec \${fd##*/}>&-" ;; esac; done
+unset fd
+trap 'pwd -P >&199' EXIT
+`
+
+export const hostLauncher: Launcher = async ({ command, cwd, folder, env }) => {
+  const bashEnvFile = join(folder, 'bash-env')
+  await writeFile(bashEnvFile, BASH_ENV_TEXT, { mode: 0o600 })
+  const shell = (env.PATH ?? '').split(':').some((at) => isExecutableFile(join(at, 'bash'))) ? 'bash' : '/bin/sh'
+  return {
+    ...{ argv: [shell, '-c', '--', command], env: { ...env, BASH_ENV: bashEnvFile }, cwd, handles: [] },
+    notes: async () => [],
+    async [Symbol.asyncDispose]() {},
+  }
+}
+
+export function isExecutableFile(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return statSync(file).isFile()
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,29 @@
+/** Checks a path as text and splits it into names below the root. Links are detected later, when it is opened. */
+
+import { posix } from 'node:path'
+import { pathRefused } from './file-errors.ts'
+
+/** Half of the Linux limit, which includes the root. */
+const MAX_BYTES = 2048
+
+/** Contract: an empty list is the root itself; no name is empty, `.` or `..`, or holds a slash. */
+export function splitPathBelow(root: string, path: string): readonly string[] {
+  const expected = `a path below ${root}`
+  if (path === '') throw pathRefused(path, 'an empty path', { expected })
+  if (/\p{Cc}/u.test(path) || !path.isWellFormed())
+    throw pathRefused(path, 'a NUL or another control character', { expected })
+  if (/^file:/i.test(path)) throw pathRefused(path, 'a URL', { expected })
+  if (/^~(\/|$)/.test(path)) throw pathRefused(path, 'a path in the home folder', { expected })
+  // On other systems a backslash separates names.
+  if (path.includes('\\')) throw pathRefused(path, 'a backslash', { fix: 'separate names with /' })
+  const relative = posix.relative(root, posix.resolve(root, path))
+  if (relative === '..' || relative.startsWith('../')) throw pathRefused(path, 'outside the workspace', { expected })
+  // Checked before a folder is created: a folder with a longer path could not be removed by its path.
+  if (Buffer.byteLength(relative) > MAX_BYTES)
+    throw pathRefused(`${path.slice(0, 60)}…`, 'too long', { expected: `at most ${MAX_BYTES} bytes` })
+  return relative === '' ? [] : relative.split('/')
+}
+
+export function isInside(root: string, real: string): boolean {
+  return real === root || real.startsWith(root === '/' ? '/' : `${root}/`)
+}

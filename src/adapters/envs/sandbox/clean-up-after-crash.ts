@@ -1,0 +1,71 @@
+/**
+ * Cleans up after a crash, before anything else uses the home: ends commands that were running when the runtime was
+ * killed, and removes protected files that they may have left in their workspaces.
+ */
+
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { asTirelessError } from '../../../domain/error.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import { outputFile, readReport } from '../host/call-folder.ts'
+import type { Launcher } from '../host/launcher.ts'
+import { type ProcessTable, processTable } from '../host/process-table.ts'
+import { killTree } from '../host/process-tree.ts'
+import { removeProtectedFiles } from './remove-protected-files.ts'
+import { describeRemoved, type GuardNote, guardNoteFile, quarantineFolder } from './workspace-guard.ts'
+
+export interface CrashSweepOptions {
+  readonly callsDir: string
+  /** The home's folder for sandbox files. */
+  readonly folder: string
+  readonly clock: Clock
+  /** Ends the parts of a call that are not its child processes (containers). */
+  readonly end: Launcher['end']
+  readonly table?: ProcessTable
+}
+
+/** Contract: one line per workspace where files were removed or the clean-up failed, for the owner; never throws. */
+export async function cleanUpAfterCrash(options: CrashSweepOptions): Promise<readonly string[]> {
+  const { callsDir } = options
+  const folders = existsSync(callsDir) ? readdirSync(callsDir).map((name) => join(callsDir, name)) : []
+  const lines: string[] = []
+  for (const folder of folders.filter((one) => existsSync(guardNoteFile(one)))) {
+    const note = readNote(guardNoteFile(folder))
+    try {
+      if (note !== undefined && existsSync(note.root)) lines.push(...(await sweepWorkspace(options, folder, note)))
+      rmSync(guardNoteFile(folder), { force: true })
+    } catch (thrown) {
+      const why = asTirelessError(thrown).message
+      lines.push(`${note?.root}: clean-up after a crash failed; do not use git there yet (${why})`)
+    }
+  }
+  return lines
+}
+
+async function sweepWorkspace(
+  options: CrashSweepOptions,
+  call: string,
+  { root, before }: GuardNote,
+): Promise<string[]> {
+  await endCall(options, call)
+  const { taken } = await removeProtectedFiles(root, before, quarantineFolder(options.folder))
+  return taken.length === 0 ? [] : [`${root}: a crash interrupted a command; ${describeRemoved(taken)}`]
+}
+
+async function endCall({ clock, end, table = processTable() }: CrashSweepOptions, call: string): Promise<void> {
+  const report = await readReport(call, table)
+  // No process has this environment entry, so its processes are found by their output file alone.
+  const mark = { environment: ['\0'], output: outputFile(call) }
+  if (report?.boot === table.bootId())
+    await killTree({ shell: report.shell, wasOurChild: false, mark }, table, clock, 0)
+  await end?.(call)
+}
+
+/** Contract: undefined if the crash happened before the note was complete. */
+function readNote(file: string): GuardNote | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as GuardNote
+  } catch {
+    return undefined
+  }
+}

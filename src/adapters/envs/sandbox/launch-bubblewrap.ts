@@ -1,0 +1,148 @@
+/** Starts a command in bubblewrap: sets up shared files once, guards the workspace before each command and after it. */
+
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { type FileHandle, mkdir, open } from 'node:fs/promises'
+import { totalmem } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { BASH_ENV_TEXT, isExecutableFile, type Launch, type Launcher } from '../host/launcher.ts'
+import { bwrapArgs, DEVICES, INNER_HOME, type SandboxLayout } from './bubblewrap-command-line.ts'
+import { openEgressSocket } from './egress-socket.ts'
+import { BASH_ENV_PATH, makeEtc, type SandboxUser } from './make-etc.ts'
+import { chooseForwarder, FORWARDER_PATH, type Forwarder, forwarderStartScript } from './network-forwarder.ts'
+import { seccompFilter } from './seccomp-filter.ts'
+import { createGuards, guardFolders, quarantineFolder, withoutGuard } from './workspace-guard.ts'
+
+export interface Bubblewrap {
+  readonly program: string
+  readonly version: SandboxLayout['version']
+}
+
+export interface LauncherOptions extends Bubblewrap {
+  readonly folder: string
+  readonly hidden: readonly string[]
+  readonly perl?: string | undefined
+}
+
+/** The first descriptor that bubblewrap inherits. */
+const FIRST_HANDLE = 4
+const MAX_INFO_BYTES = 4096
+
+export async function createSandboxLauncher(options: LauncherOptions): Promise<Launcher> {
+  const shared = await makeSharedFiles(options)
+  const guardOf = createGuards(quarantineFolder(options.folder))
+  return async (wanted) => {
+    const { root, command } = wanted
+    await using opened = new AsyncDisposableStack()
+    const [guard, home] = wanted.readOnly
+      ? [withoutGuard(wanted.readOnly), undefined]
+      : await Promise.all([
+          wanted.program
+            ? guardFolders(wanted.program.writable, wanted.folder, guardOf)
+            : guardOf({ root, folder: wanted.folder }),
+          makeCommandHome(options.folder, root),
+        ])
+    const filter = shared.filter === undefined ? [] : [opened.use(await open(shared.filter, 'r'))]
+    // As root, a command could change the mode of the machine's /dev/null.
+    const stdin = shared.devices === undefined ? undefined : opened.use(await open(join(shared.devices, 'null'), 'r'))
+    const info = opened.use(await open(join(wanted.folder, 'sandbox'), 'wx+', 0o600))
+    const egress = await openEgressSocket(wanted.network, shared.forwarder, opened)
+    const args = bwrapArgs({
+      ...{
+        ...options,
+        ...shared,
+        root,
+        home,
+        cwd: wanted.cwd,
+        environment: wanted.env,
+        seen: wanted.program?.seen ?? [],
+      },
+      more: { ...egress.environment, ...wanted.program?.environment },
+      ...{
+        binds: [...guard.binds, ...egress.binds],
+        filter: filter[0] && FIRST_HANDLE,
+        info: FIRST_HANDLE + filter.length,
+      },
+    })
+    const kept = opened.move()
+    return {
+      argv: [options.program, ...args, '--', ...shared.shell, '-c', '--', command],
+      // Commands could read bubblewrap's own environment.
+      env: {},
+      handles: [...filter, info],
+      ...(stdin && { stdin }),
+      init: () => readInitPid(info),
+      notes: async () => [...(await guard.removeProtected()), ...egress.refusals()],
+      [Symbol.asyncDispose]: () => kept.disposeAsync(),
+    } satisfies Launch
+  }
+}
+
+/** The pid, seen from outside, of the sandbox's first process, as bubblewrap reports it. */
+async function readInitPid(info: FileHandle): Promise<number | undefined> {
+  const { buffer, bytesRead } = await info.read(Buffer.alloc(MAX_INFO_BYTES), 0, MAX_INFO_BYTES, 0)
+  const [, pid] = /"child-pid":\s*(\d+)/.exec(buffer.toString('utf8', 0, bytesRead)) ?? []
+  return pid === undefined ? undefined : Number(pid)
+}
+
+type SharedFiles = Pick<SandboxLayout, 'etc' | 'inEtc' | 'devices' | 'identity'> & {
+  /** Path of the seccomp filter. */
+  readonly filter: string | undefined
+  readonly shell: readonly string[]
+  readonly forwarder: Forwarder
+}
+
+async function makeSharedFiles({ folder, perl = '/usr/bin/perl' }: LauncherOptions): Promise<SharedFiles> {
+  const identity: SandboxUser = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
+  const etc = join(folder, 'etc')
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const forwarder = chooseForwarder(perl)
+  const inEtc = makeEtc(etc, identity, INNER_HOME, {
+    [BASH_ENV_PATH]: `${BASH_ENV_TEXT}${ulimitScript('bash')}${forwarderStartScript(forwarder.program)}`,
+    [FORWARDER_PATH]: forwarder.text,
+  })
+  const devices = identity.uid === 0 ? await makeDevices(join(folder, 'dev')) : undefined
+  const program = seccompFilter(process.arch)
+  const filter = program && join(folder, 'filter')
+  if (filter) writeFileSync(filter, program)
+  // Bash sets its limits in its BASH_ENV script; sh needs them on its command line.
+  const hasBash = ['/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash'].some(isExecutableFile)
+  const shell = hasBash ? ['bash'] : ['/bin/sh', '-c', `${ulimitScript('sh')}exec "$@"`, 'sandbox', 'sh']
+  return { identity, etc, inEtc, devices, filter, shell, forwarder }
+}
+
+const MAX_FILE_BYTES = 4 * 1024 ** 3
+export const MAX_PROCESSES = 4096
+const LEAST_MEMORY = 1024 ** 3
+/** Bytes per process. */
+export const maxMemoryBytes = (): number => Math.floor(Math.max(LEAST_MEMORY, totalmem() * 0.75))
+
+/** Shell code that limits core dumps, file size, memory and processes. Runs inside, so that outer ones do not count. */
+export function ulimitScript(shell: 'bash' | 'sh'): string {
+  const memory = Math.floor(maxMemoryBytes() / 1024)
+  const [block, processes] = shell === 'bash' ? [1024, 'u'] : [512, 'p']
+  const each = ['c 0', `f ${MAX_FILE_BYTES / block}`, `d ${memory}`, `${processes} ${MAX_PROCESSES}`]
+  return each.map((limit) => `ulimit -${limit} 2> /dev/null\n`).join('')
+}
+
+/** Contract: undefined if device nodes cannot be created; the self-test then shows whether that is safe. */
+async function makeDevices(folder: string): Promise<string | undefined> {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder)
+  const nodes = Object.entries(DEVICES).map(([name, numbers]) => `mknod -m 666 ${name} c ${numbers}`)
+  // On some disks, device nodes can be created but not opened.
+  const script = [...nodes, ': < null'].join(' && ')
+  return promisify(execFile)('/bin/sh', ['-c', script], { cwd: folder }).then(
+    () => folder,
+    () => undefined,
+  )
+}
+
+/** Contract: creates the folder that is $HOME for all commands of a workspace. */
+export async function makeCommandHome(folder: string, root: string): Promise<string> {
+  const home = join(folder, 'homes', createHash('sha256').update(root).digest('hex').slice(0, 32))
+  await mkdir(home, { recursive: true, mode: 0o700 })
+  return home
+}

@@ -1,0 +1,101 @@
+/** Reads the log, also while another process writes and rotates it. */
+
+import { type FileHandle, open, readFile, stat } from 'node:fs/promises'
+import type { Clock } from '../../ports/clock.ts'
+import type { LogFileEntry } from './log-entry.ts'
+import { logFilePath } from './log-files.ts'
+
+export interface LogFileReader {
+  last(count: number): Promise<readonly LogFileEntry[]>
+  follow(count: number, signal: AbortSignal, onEntry: (entry: LogFileEntry) => void): Promise<void>
+}
+
+const POLL_MS = 200
+
+export function createLogReader(folder: string, files: number, clock: Clock): LogFileReader {
+  /**
+   * Reads the newest files first, until there are enough entries; `newest`: the entries of the current file, if read.
+   */
+  async function last(count: number, newest?: readonly LogFileEntry[]): Promise<readonly LogFileEntry[]> {
+    let found: readonly LogFileEntry[] = newest ?? []
+    for (let age = newest ? 1 : 0; age < files && found.length < count; age += 1) {
+      const text = await readFile(logFilePath({ folder }, age), 'utf8').catch(() => '')
+      found = [...text.split('\n').flatMap(parseLine), ...found]
+    }
+    return count === 0 ? [] : found.slice(-count)
+  }
+
+  return {
+    last: (count) => last(count),
+    async follow(count, signal, onEntry) {
+      const tail = openTail(logFilePath({ folder }, 0))
+      try {
+        for (const entry of await last(count, await tail.read())) onEntry(entry)
+        while (!signal.aborted) {
+          await clock.sleep(POLL_MS, signal)
+          for (const entry of await tail.read()) onEntry(entry)
+        }
+      } finally {
+        await tail.close()
+      }
+    },
+  }
+}
+
+interface Tail {
+  /** Contract: the entries written since the previous call. */
+  read(): Promise<readonly LogFileEntry[]>
+  close(): Promise<void>
+}
+
+/** Reads a file incrementally. When a rotation replaces it, the old file is read to its end first. */
+function openTail(path: string): Tail {
+  let file: { readonly handle: FileHandle; position: number; rest: Buffer } | undefined
+
+  async function readMore(): Promise<readonly LogFileEntry[]> {
+    const handle = file ? undefined : await open(path, 'r').catch(() => undefined)
+    if (handle) file = { handle, position: 0, rest: Buffer.alloc(0) }
+    if (!file) return []
+    const { size } = await file.handle.stat()
+    const more = Buffer.alloc(Math.max(0, size - file.position))
+    const { bytesRead } = await file.handle.read(more, 0, more.length, file.position)
+    file.position += bytesRead
+    const bytes = Buffer.concat([file.rest, more.subarray(0, bytesRead)])
+    const end = bytes.lastIndexOf('\n') + 1
+    file.rest = bytes.subarray(end)
+    return bytes.toString('utf8', 0, end).split('\n').flatMap(parseLine)
+  }
+
+  async function isReplaced(): Promise<boolean> {
+    const current = await stat(path).catch(() => undefined)
+    const opened = await file?.handle.stat()
+    return current !== undefined && opened !== undefined && current.ino !== opened.ino
+  }
+
+  async function close(): Promise<void> {
+    await file?.handle.close()
+    file = undefined
+  }
+
+  return {
+    close,
+    async read() {
+      const entries = await readMore()
+      if (!(await isReplaced())) return entries
+      // First the lines written to the old file in between, then the new file.
+      const rest = await readMore()
+      await close()
+      return [...entries, ...rest, ...(await readMore())]
+    },
+  }
+}
+
+/** Incomplete lines are skipped. */
+function parseLine(line: string): LogFileEntry[] {
+  if (line === '') return []
+  try {
+    return [JSON.parse(line) as LogFileEntry]
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * Detects the default model if none is configured: the first provider with a key in the environment, then the first
+ * local server that answers, then the offline model. Local servers are asked only when a model is needed.
+ */
+
+import { z } from 'zod'
+import type { Clock } from '../../ports/clock.ts'
+import type { ModelChoice } from '../../ports/model.ts'
+import { offlineModel } from './offline/offline.ts'
+import { findKnownProvider, PROVIDERS, type ProviderEnvironment } from './providers.ts'
+
+/** A running local server answers within a few milliseconds. */
+const TIMEOUT_MS = 500
+
+export function detectFromEnvironment(env: ProviderEnvironment): ModelChoice | undefined {
+  if (env.TIRELESS_MODEL) return { id: env.TIRELESS_MODEL, why: 'TIRELESS_MODEL' }
+  for (const name of Object.keys(PROVIDERS)) {
+    const known = findKnownProvider(name, env)
+    if (known?.variable && known.model && env[known.variable]?.trim())
+      return { id: `${name}/${known.model}`, why: known.variable }
+  }
+  return undefined
+}
+
+export interface DetectDeps {
+  readonly env: ProviderEnvironment
+  readonly fetch: typeof globalThis.fetch
+  readonly clock: Clock
+}
+
+/** Contract: never rejects; resolves within TIMEOUT_MS. */
+export async function detectLocalServer({ env, fetch, clock }: DetectDeps): Promise<ModelChoice> {
+  const done = new AbortController()
+  const local = Object.keys(PROVIDERS).filter((name) => findKnownProvider(name, env)?.variable === null)
+  const answers = local.map(async (name): Promise<ModelChoice | undefined> => {
+    const base = findKnownProvider(name, env)?.base_url
+    const model = base && (await firstModel(`${base}/models`, fetch, done.signal))
+    return model ? { id: `${name}/${model}`, why: `${name} answers at ${base}` } : undefined
+  })
+  const timeout = clock.sleep(TIMEOUT_MS, done.signal).then(() => undefined)
+  try {
+    for (const answer of answers) {
+      const found = await Promise.race([answer, timeout])
+      if (found) return found
+    }
+    return { id: offlineModel.id, why: 'no key is set and no local server answers' }
+  } finally {
+    done.abort('over')
+  }
+}
+
+const modelList = z.object({ data: z.array(z.object({ id: z.string().min(1) })) })
+
+/** Skips embedding models. */
+async function firstModel(
+  url: string,
+  fetch: typeof globalThis.fetch,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    const { data } = modelList.parse(await (await fetch(url, { signal, redirect: 'error' })).json())
+    return data.find(({ id }) => !/embed/i.test(id))?.id
+  } catch {
+    return undefined
+  }
+}

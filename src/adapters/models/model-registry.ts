@@ -1,0 +1,239 @@
+/**
+ * The available models: configured ones, those of providers with a key, and the offline model. Created on first use.
+ */
+
+import { TirelessError } from '../../domain/error.ts'
+import { type Price, priceFor } from '../../domain/money.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Model, ModelChoice, ModelEntry, Models } from '../../ports/model.ts'
+import { detectFromEnvironment, detectLocalServer } from './detect-model.ts'
+import { offlineModel } from './offline/offline.ts'
+import { FREE_PRICE, LIST_PRICES } from './prices.ts'
+import {
+  findKnownProvider,
+  type KnownProvider,
+  PROVIDERS,
+  type ProtocolName,
+  type ProviderEnvironment,
+} from './providers.ts'
+import type { SdkOptions } from './sdk/sdk-model.ts'
+
+interface Provider {
+  readonly type: string
+  readonly base_url?: string | undefined
+  readonly headers?: Readonly<Record<string, string>>
+  readonly stream?: boolean
+  readonly timeout?: number | null | undefined
+  readonly api_key?: string | undefined
+  readonly api_key_env?: string | undefined
+  readonly api_key_file?: string | undefined
+}
+
+type ConfiguredPrice = Omit<Price, 'max_output'> & { readonly max_output?: number | undefined }
+
+export interface ModelRegistryOptions {
+  readonly default: string | null
+  readonly fallback: readonly string[]
+  readonly planner: string | null
+  readonly agents: Readonly<Record<string, string>>
+  /** Milliseconds without data; null: no limit. */
+  readonly timeout: number | null
+  /** Most tokens of one answer. */
+  readonly max_output: number
+  readonly providers: Readonly<Record<string, Provider>>
+  /** Keys are `provider/model`, with `*` as wildcard. */
+  readonly prices: Readonly<Record<string, ConfiguredPrice>>
+  /** True if models on this machine are free unless `prices` says otherwise. */
+  readonly isLocalFree: boolean
+  readonly clock: Clock
+  readonly env: ProviderEnvironment
+  readonly fetch: typeof globalThis.fetch
+  /** Contract: undefined if the provider names no key; throws if the named key is missing. */
+  apiKeyOf(provider: Provider): string | undefined
+  /** Contract: replaces each `secret:NAME` with its value; throws if a secret is missing. */
+  resolveSecrets(text: string): string
+}
+
+export function createModelRegistry(config: ModelRegistryOptions): Models {
+  const models = new Map<string, Model>([[offlineModel.id, offlineModel]])
+  const named: ModelChoice | undefined = config.default
+    ? { id: config.default, why: 'models.default' }
+    : detectFromEnvironment(config.env)
+  let defaultChoice: ModelChoice | undefined = named
+  let detection: Promise<ModelChoice> | undefined
+  const detectDefault = async (): Promise<ModelChoice> => {
+    detection ??= detectLocalServer(config)
+    defaultChoice ??= await detection
+    return defaultChoice
+  }
+  const registry: Models = {
+    get defaultId() {
+      return defaultChoice?.id ?? offlineModel.id
+    },
+    choice: async () => defaultChoice ?? detectDefault(),
+    get(id = registry.defaultId) {
+      const model = models.get(id) ?? createModel(config, id)
+      models.set(id, model)
+      return model
+    },
+    async fallbackChain({ model, agent, phase, selected } = {}) {
+      if (model !== undefined) return [model]
+      const agentModel = agent === undefined ? undefined : config.agents[agent]
+      const planner = phase === 'planner' ? (config.planner ?? undefined) : undefined
+      const first = planner ?? agentModel ?? selected ?? (await registry.choice()).id
+      return [...new Set([first, ...config.fallback])]
+    },
+    list: async () => {
+      const { id, why } = await registry.choice()
+      return listEntries(config, registry, id, why)
+    },
+  }
+  return registry
+}
+
+/** One entry for each model in use, each configured provider and each provider with a key. */
+function listEntries(config: ModelRegistryOptions, models: Models, defaultId: string, why: string): ModelEntry[] {
+  const ids = [defaultId, ...config.fallback, config.planner ?? [], Object.values(config.agents)].flat()
+  const providers = new Set([...Object.keys(config.providers), ...Object.keys(PROVIDERS)])
+  for (const name of providers) {
+    if (ids.some((id) => id.startsWith(`${name}/`))) continue
+    const model = findKnownProvider(name, config.env)?.model
+    if (Object.hasOwn(config.providers, name) || (model && findKey(config, name).state === 'set'))
+      ids.push(`${name}/${model ?? '<model>'}`)
+  }
+  return [...new Set([...ids, offlineModel.id])].map((id) => {
+    const provider = id.slice(0, Math.max(0, id.indexOf('/')))
+    const { state, problem } = checkUsable(config, models, id)
+    return {
+      id,
+      provider,
+      source: id === offlineModel.id ? 'built in' : isConfigured(config, provider, id) ? 'configured' : 'found',
+      key: state,
+      is_default: id === defaultId,
+      why: id === defaultId ? why : config.fallback.includes(id) ? 'models.fallback' : null,
+      price: problem === undefined && !id.endsWith('/<model>') ? (models.get(id).price ?? null) : null,
+      problem: problem ?? null,
+    }
+  })
+}
+
+/** True if the configuration names the model or its provider. */
+function isConfigured(config: ModelRegistryOptions, provider: string, id: string): boolean {
+  const named = [config.default, config.planner, ...config.fallback, ...Object.values(config.agents)]
+  return Object.hasOwn(config.providers, provider) || named.includes(id)
+}
+
+function checkUsable(config: ModelRegistryOptions, models: Models, id: string): Pick<ProviderKey, 'state' | 'problem'> {
+  const name = id.slice(0, Math.max(0, id.indexOf('/')))
+  const key = id === offlineModel.id ? { state: 'none' as const } : findKey(config, name)
+  if (key.problem !== undefined || id.endsWith('/<model>')) return key
+  try {
+    models.get(id)
+    return key
+  } catch (thrown) {
+    return { ...key, problem: thrown instanceof Error ? thrown.message : String(thrown) }
+  }
+}
+
+interface ProviderKey {
+  readonly state: 'set' | 'missing' | 'none'
+  readonly value?: string | undefined
+  readonly problem?: string | undefined
+}
+
+/** The key from the configuration, or else from the environment variable of a known provider. */
+function findKey(config: ModelRegistryOptions, name: string): ProviderKey {
+  const configuredProvider = Object.hasOwn(config.providers, name) ? config.providers[name] : undefined
+  const variable = findKnownProvider(configuredProvider?.type ?? name, config.env)?.variable ?? undefined
+  const named =
+    configuredProvider &&
+    (configuredProvider.api_key ?? configuredProvider.api_key_env ?? configuredProvider.api_key_file) !== undefined
+  const provider: Provider | undefined = named
+    ? configuredProvider
+    : variable
+      ? { type: name, api_key_env: variable }
+      : undefined
+  if (!provider) return { state: 'none' }
+  try {
+    return { state: 'set', value: config.apiKeyOf(provider) }
+  } catch (thrown) {
+    return { state: 'missing', problem: thrown instanceof Error ? thrown.message : String(thrown) }
+  }
+}
+
+function createModel(config: ModelRegistryOptions, id: string): Model {
+  const slash = id.indexOf('/')
+  const name = id.slice(0, Math.max(0, slash))
+  const configuredProvider = Object.hasOwn(config.providers, name) ? config.providers[name] : undefined
+  const known: KnownProvider | undefined = findKnownProvider(configuredProvider?.type ?? name, config.env)
+  const wire = configuredProvider?.type === 'openai-compatible' ? 'openai-compatible' : known?.protocol
+  if (slash < 1 || slash === id.length - 1 || !wire) throw unknownModel(config, id)
+  const { problem, value: apiKey } = findKey(config, name)
+  if (problem !== undefined) throw new TirelessError('config_invalid', problem)
+  const timeout = configuredProvider?.timeout === undefined ? config.timeout : configuredProvider.timeout
+  const baseUrl = configuredProvider?.base_url ?? known?.base_url ?? ''
+  const price = findPrice(config, id, configuredProvider?.type, baseUrl)
+  return createLazyModel(id, price, wire, {
+    provider: name,
+    model: id.slice(slash + 1),
+    baseUrl,
+    apiKey,
+    headers: mapValues(configuredProvider?.headers ?? {}, config.resolveSecrets),
+    stream: configuredProvider?.stream,
+    maxOutput: price?.max_output ?? config.max_output,
+    idleTimeoutMs: timeout ?? Number.POSITIVE_INFINITY,
+    clock: config.clock,
+  })
+}
+
+const mapValues = (texts: Readonly<Record<string, string>>, change: (text: string) => string): Record<string, string> =>
+  Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, change(text)]))
+
+/** The configured price, or else the list price. A provider of a known type has the list prices of that type. */
+function findPrice(
+  { prices, max_output, isLocalFree: freeAtHome }: ModelRegistryOptions,
+  id: string,
+  type: string | undefined,
+  baseUrl: string,
+): Price | null {
+  const kind = type === undefined ? id : `${type}${id.slice(id.indexOf('/'))}`
+  const localPrice = freeAtHome && isLocal(baseUrl) ? FREE_PRICE : undefined
+  const price: ConfiguredPrice | undefined = priceFor(id, prices) ?? priceFor(kind, LIST_PRICES) ?? localPrice
+  return price ? { ...price, max_output: price.max_output ?? max_output } : null
+}
+
+const isLocal = (url: string): boolean =>
+  /^(127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/.test(URL.parse(url)?.hostname ?? '')
+
+function unknownModel({ providers }: ModelRegistryOptions, id: string): TirelessError {
+  const names = [...new Set([...Object.keys(providers), ...Object.keys(PROVIDERS)])]
+  return new TirelessError('model_unknown', {
+    what: 'unknown model',
+    got: id,
+    expected: [...names.map((known) => `${known}/<model>`), offlineModel.id].join(' or '),
+    fix: 'add its provider to models.providers',
+  })
+}
+
+const LOADERS: Readonly<Record<ProtocolName, () => Promise<(options: SdkOptions) => Model>>> = {
+  'openai-compatible': async () => (await import('./openai-compatible.ts')).createOpenAICompatibleModel,
+  openai: async () => (await import('./openai.ts')).createOpenAIModel,
+  anthropic: async () => (await import('./anthropic.ts')).createAnthropicModel,
+  google: async () => (await import('./google.ts')).createGoogleModel,
+}
+
+/**
+ * Imports the provider's library on the first call: it takes most of the start-up time, and most commands need no
+ * model.
+ */
+function createLazyModel(id: string, price: Price | null, wire: ProtocolName, options: SdkOptions): Model {
+  let loading: Promise<Model> | undefined
+  return {
+    id,
+    price,
+    async call(request, callOptions) {
+      loading ??= LOADERS[wire]().then((makeModel) => makeModel(options))
+      return (await loading).call(request, callOptions)
+    },
+  }
+}

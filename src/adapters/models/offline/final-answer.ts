@@ -1,0 +1,131 @@
+/**
+ * Builds the final answer in the language of the task: the model's name, each step with its result, unknown sentences.
+ * Pure.
+ */
+
+import { assertNever } from '../../../domain/error.ts'
+import { isChinese } from './clauses.ts'
+import { type Attempt, nextStepAction, type StepAction } from './next-call.ts'
+import type { OfflineStep } from './parse-steps.ts'
+
+export interface StepProgress {
+  readonly step: OfflineStep
+  readonly tried: readonly Attempt[]
+}
+
+const ENGLISH = {
+  announcement:
+    '[offline/rules] This is the built-in offline model: it follows a few rules and understands no language. ' +
+    'Set an API key or a local model for real work.',
+  done: 'done',
+  failed: 'FAILED',
+  unable: (tool: string) => `NOT DONE: the tool \`${tool}\` is not available`,
+  notUnderstood: 'NOT UNDERSTOOD, nothing was done',
+  noResult: 'no result',
+  nothing: 'I understood no sentence of this task, so nothing was done.',
+  noTask: 'There was no new task, so nothing was done.',
+  cut: '… (truncated)',
+  more: (count: number) => `… and ${count} more sentences that I did not understand`,
+  beyond: (words: string) => `; NOT UNDERSTOOD in it: ${words}`,
+  known: [
+    'I understand these sentences, one per line (I skip sentences with "not", "if", "or" or "every"):',
+    '- create a file NAME with the content "TEXT" · write "TEXT" to NAME · create NAME: TEXT up to the end of the line',
+    '- append the line "TEXT" to NAME · read NAME · list the files in FOLDER',
+    '- write a report · write an index of the files to NAME',
+    '- run `COMMAND`, or a block of ```bash · wait 10 minutes · wait for a message',
+  ],
+}
+
+const CHINESE: typeof ENGLISH = {
+  announcement:
+    '[offline/rules] 这是内置的离线模型：只按少数规则行事，并不理解语言。要做真正的工作，请设置 API 密钥或本地模型。',
+  done: '完成',
+  failed: '失败',
+  unable: (tool) => `未做：这里没有提供工具 \`${tool}\``,
+  notUnderstood: '看不懂，什么也没有做',
+  noResult: '没有看到结果',
+  nothing: '这个任务我一点也没看懂，所以什么也没有做。',
+  noTask: '没有新的任务，所以什么也没有做。',
+  cut: '……（在此截断）',
+  more: (count) => `……还有 ${count} 句看不懂`,
+  beyond: (words) => `；其中看不懂的：${words}`,
+  known: [
+    '我看得懂的句子，一句或一行一件事（含有“不”、“如果”、“或者”、“每”的句子一律不动）：',
+    '- 创建文件 NAME，内容为“TEXT” · 把“TEXT”写入 NAME · 创建文件 NAME：直到行末的 TEXT',
+    '- 在 NAME 末尾追加一行“TEXT” · 读取 NAME · 列出 FOLDER 目录下的文件',
+    '- 生成简报 · 整理文件索引到 NAME：根据所给的数据和文件',
+    '- 运行命令 `COMMAND`，或 ```bash 代码块 · 等待10分钟 · 等待用户消息',
+  ],
+}
+
+/** The summary heading that unattended tasks ask for. */
+const SUMMARY = /## (?:执行总结|Execution Summary)/
+
+/** Most unknown sentences that are quoted; a prompt may have thousands. */
+const MAX_UNKNOWN = 10
+
+export function buildFinalAnswer(steps: readonly StepProgress[], tools: ReadonlySet<string>, task: string): string {
+  const texts = isChinese(task) ? CHINESE : ENGLISH
+  const unknown = steps.filter(({ step }) => step.kind === 'unknown')
+  // A task for a report describes it at length, so unknown sentences are counted, not quoted.
+  const makesReport = steps.some(({ step }) => step.kind === 'report' || step.kind === 'index')
+  const uncited = new Set(unknown.slice(makesReport ? 0 : MAX_UNKNOWN))
+  const lines = steps
+    .filter((each) => !uncited.has(each))
+    .map(({ step, tried }, index) => {
+      const beyond = 'beyond' in step && step.beyond !== '' ? texts.beyond(JSON.stringify(shorten(step.beyond))) : ''
+      return (
+        `${index + 1}. ${shorten(describeStep(step))}: ` +
+        `${describeOutcome(nextStepAction(step, tried, tools), tried, texts)}` +
+        `${beyond}`
+      )
+    })
+  if (uncited.size > 0) lines.push(texts.more(uncited.size))
+  const opening = steps.length === 0 ? [texts.noTask] : unknown.length === steps.length ? [texts.nothing] : []
+  const closing = (unknown.length > 0 && !makesReport) || steps.length === 0 ? ['', ...texts.known] : []
+  const [heading] = SUMMARY.exec(task) ?? []
+  return [texts.announcement, '', ...(heading ? [heading] : []), ...opening, ...lines, ...closing].join('\n')
+}
+
+const shorten = (name: string) => (name.length > 200 ? `${name.slice(0, 200)}…` : name)
+
+function describeStep(step: OfflineStep): string {
+  switch (step.kind) {
+    case 'create':
+      return `create_file ${step.path}`
+    case 'append':
+      return `append ${JSON.stringify(step.line)} → ${step.path}`
+    case 'view':
+      return `view_file ${step.path}`
+    case 'list':
+      return `list_files ${step.path}`
+    case 'run':
+      return `bash ${JSON.stringify(step.command)}`
+    case 'wait':
+      return `wait ${step.for}${step.until === undefined ? '' : ` (${step.until})`}`
+    case 'report':
+    case 'index':
+      return `${step.kind} ${step.path}`
+    case 'unknown':
+      return JSON.stringify(step.words)
+    default:
+      return assertNever(step)
+  }
+}
+
+function describeOutcome(action: StepAction, tried: readonly Attempt[], texts: typeof ENGLISH): string {
+  if (action.kind === 'not_understood') return texts.notUnderstood
+  if (action.kind === 'unable') return texts.unable(action.tool)
+  const result = tried.at(-1)?.result
+  if (!result) return `${texts.failed}: ${texts.noResult}`
+  return `${result.ok ? texts.done : texts.failed}${formatOutput(result.text, texts.cut)}`
+}
+
+const MAX_OUTPUT = 4000
+
+function formatOutput(text: string, cut: string): string {
+  const shortened = text.length > MAX_OUTPUT ? `${text.slice(0, MAX_OUTPUT)}\n${cut}` : text
+  const lines = shortened.trimEnd().split('\n')
+  if (lines.length > 1) return `\n${lines.map((line) => `   | ${line}`).join('\n')}`
+  return lines[0] ? `: ${lines[0]}` : ''
+}

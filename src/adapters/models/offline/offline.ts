@@ -1,0 +1,107 @@
+/**
+ * The built-in model for machines without another: deterministic and rule-based. It reads only the request and derives
+ * its progress from the conversation, so it can resume an interrupted run.
+ */
+
+import { isDeepStrictEqual } from 'node:util'
+import { TirelessError } from '../../../domain/error.ts'
+import type { ModelAnswer, RequestedCall } from '../../../domain/journal-record.ts'
+import type { Model, ModelMessage, ModelRequest } from '../../../ports/model.ts'
+import { withoutData } from './clauses.ts'
+import { planAgents } from './cycle-plan.ts'
+import { buildFinalAnswer } from './final-answer.ts'
+import { type Attempt, nextStepAction } from './next-call.ts'
+import { type OfflineStep, parseSteps } from './parse-steps.ts'
+
+export const offlineModel: Model = {
+  id: 'offline/rules',
+  price: { input: 0, output: 0, max_output: 0 },
+  async call(request, { signal, onText }) {
+    if (signal.aborted)
+      throw new TirelessError('aborted', 'the request was aborted before the offline model was called')
+    const answer = computeAnswer(request)
+    if (answer.text) onText?.(answer.text)
+    return answer
+  },
+}
+
+interface Progress {
+  readonly step: OfflineStep
+  readonly tried: Attempt[]
+}
+
+/** Progress since the last final answer. */
+interface ConversationState {
+  readonly task: string
+  readonly steps: readonly Progress[]
+}
+
+function computeAnswer(request: ModelRequest): ModelAnswer {
+  const plan = planAgents(request)
+  if (plan !== undefined) return buildAnswer(request, plan, [])
+  const tools = new Set(request.tools.map((tool) => tool.name))
+  const { steps, task } = replayConversation(request.messages, tools)
+  const next = nextCall(steps, tools)
+  const turn = request.messages.filter((message) => message.role === 'assistant').length
+  if (next) {
+    const call = { id: `offline-${turn}`, tool: next.tool, args: JSON.stringify(next.args) }
+    return buildAnswer(request, '', [call])
+  }
+  return buildAnswer(request, buildFinalAnswer(steps, tools, task), [])
+}
+
+const FENCED = /<data ([0-9a-f]{12}) [^>\n]*>\n([\s\S]*)\n<\/data \1>/
+
+/** Removes the marks around untrusted text in a tool result. The text is only reported, never followed. */
+const removeFence = (text: string): string => text.replace(FENCED, (_, __, inside: string) => inside)
+
+/** Replays the conversation against the rules: a call counts for a step only if it equals the step's next call. */
+function replayConversation(messages: readonly ModelMessage[], tools: ReadonlySet<string>): ConversationState {
+  let steps: Progress[] = []
+  let task = ''
+  const pendingCalls = new Map<string, Attempt>()
+  for (const message of messages) {
+    if (message.role === 'user') {
+      steps.push(...parseSteps(message.text).map((step) => ({ step, tried: [] })))
+      task += `${withoutData(message.text)}\n`
+    } else if (message.role === 'tool') {
+      const attempt = pendingCalls.get(message.call_id)
+      if (attempt) attempt.result = { ok: message.ok, text: removeFence(message.text) }
+    } else if (message.calls.length === 0) {
+      steps = []
+      task = ''
+    } else {
+      for (const { id, tool, args } of message.calls) {
+        const expected = nextCall(steps, tools)
+        if (!expected || expected.tool !== tool || !isDeepStrictEqual(expected.args, args)) continue
+        const attempt: Attempt = { tool, args: expected.args }
+        expected.tried.push(attempt)
+        pendingCalls.set(id, attempt)
+      }
+    }
+  }
+  return { steps, task }
+}
+
+function nextCall(steps: readonly Progress[], tools: ReadonlySet<string>) {
+  for (const { step, tried } of steps) {
+    const action = nextStepAction(step, tried, tools)
+    if (action.kind === 'call') return { tool: action.tool, args: action.args, tried }
+  }
+  return undefined
+}
+
+function buildAnswer(request: ModelRequest, text: string, calls: readonly RequestedCall[]): ModelAnswer {
+  return {
+    text,
+    calls,
+    finish: calls.length > 0 ? 'calls' : 'stop',
+    usage: {
+      input_tokens: estimateTokens(JSON.stringify(request)),
+      output_tokens: estimateTokens(text + calls.map((call) => call.args).join('')),
+      cached_tokens: 0,
+    },
+  }
+}
+
+const estimateTokens = (text: string) => Math.ceil(Buffer.byteLength(text) / 4)

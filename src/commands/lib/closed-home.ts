@@ -1,0 +1,135 @@
+/** What a command can use without an open home: configuration, machine, log, backups. */
+
+import type { Json } from '../../domain/json.ts'
+import type { Price } from '../../domain/money.ts'
+import type { StopSignals } from '../../engine/advance.ts'
+import type { KernelSettings } from '../../kernel/settings.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { TraceReader } from '../../trace/reader.ts'
+
+export interface ClosedHomeContext {
+  readonly clock: Clock
+  readonly signals: StopSignals
+  /** Contract: throws `config_invalid` with every problem. */
+  checkConfig(): { readonly file: string | null; readonly unused: readonly string[] }
+  /** Contract: as checkConfig; secrets are left out. */
+  explainConfig(): { readonly file: string | null; readonly items: readonly ConfigValue[] }
+  configSchema(): Readonly<Record<string, unknown>>
+  readonly machine: Machine
+  readonly log: LogView
+  readonly backups: Backups
+  /** Trace files of the home. */
+  readonly traces: TraceReader
+  readonly homeSetup: HomeSetup
+}
+
+/** Creates a home, and forecasts its cost before it exists. */
+export interface HomeSetup {
+  readonly home: string
+  /** Contract: writes missing files of a home and changes no existing one. `repository`: a git work tree to watch. */
+  scaffold(repository: string | undefined): ScaffoldedFiles
+  /** Contract: kernel settings from the file; throws `config_invalid`. */
+  settings(): KernelSettings
+  /** Contract: the default model and a well-known paid one, with prices. Sends no request to a provider. */
+  modelPrices(): Promise<{ readonly own: PricedModel & { readonly why: string }; readonly paid: PricedModel }>
+}
+
+/** Paths relative to the home. */
+export interface ScaffoldedFiles {
+  readonly wrote: readonly string[]
+  /** Files that existed before. */
+  readonly kept: readonly string[]
+}
+
+export interface PricedModel {
+  readonly id: string
+  /** Null: unknown. */
+  readonly price: Price | null
+}
+
+export interface ConfigValue {
+  readonly key: string
+  readonly value: Json
+  readonly source: string
+}
+
+/** The machine, and the home's files on it. */
+export interface Machine {
+  readonly node: { readonly got: string; readonly needed: string; readonly ok: boolean }
+  /** Contract: the version; throws `store_unsupported` if it is unsafe. */
+  sqlite(): string
+  /**
+   * Contract: schema version of the home's database; null if there is none or it cannot be read.
+   * `copies`: copies that upgrades have kept.
+   */
+  database(): { readonly schema: number | null; readonly copies: readonly string[] }
+  /** Contract: the program's path; undefined if it is not on the PATH. */
+  programAt(name: string): string | undefined
+  /** The disk that holds the home. `network`: the kind of file system, if it is a network one. */
+  disk(): Promise<{ readonly freeBytes: number; readonly network: string | undefined }>
+  /** Contract: tries the sandbox for agents' commands; `off`: the owner disabled it. Never throws. */
+  sandbox(): Promise<'off' | SandboxTrial>
+  /** Contract: the limits for all commands together, and how they are enforced here. */
+  limits(): string
+  /** Contract: parts of the home that other users can access or own. */
+  findExposed(): Promise<readonly ExposedPart[]>
+  /** Contract: removes other users' access. */
+  restrictAccess(part: ExposedPart): Promise<void>
+  /** Contract: pure; resolves `~/x`, and `x` relative to `base`. */
+  fullPath(path: string, base?: string): string
+  /** Contract: the top folder of the git work tree around `folder`; undefined if there is none. */
+  workTreeAt(folder: string): Promise<string | undefined>
+}
+
+export type SandboxTrial =
+  | { readonly holds: true; readonly what: string }
+  | { readonly holds: false; readonly why: string; readonly remedy: string }
+
+export interface ExposedPart {
+  readonly path: string
+  readonly mode: number
+  readonly wanted: number
+  readonly foreign: boolean
+}
+
+export interface LogEntry {
+  readonly ts: string
+  readonly level: string
+  readonly event: string
+  readonly [detail: string]: Json
+}
+
+export interface LogView {
+  /** Contract: the last `count` entries, oldest first. */
+  last(count: number): Promise<readonly LogEntry[]>
+  /** Contract: the last `count` entries, then new ones, until the signal. */
+  follow(count: number, signal: AbortSignal, onEntry: (entry: LogEntry) => void): Promise<void>
+}
+
+export interface Backups {
+  /** `database`: writes a copy of the database to that file. `secrets`: include the file of secrets. */
+  make(
+    dir: string,
+    database: (file: string) => Promise<{ readonly schema: number }>,
+    secrets: boolean,
+  ): Promise<MadeBackup>
+  /** Contract: verifies the whole backup before touching the home; moves existing files aside, deletes none. */
+  restore(dir: string): Promise<RestoredBackup>
+}
+
+export interface MadeBackup {
+  readonly dir: string
+  readonly created_at: string
+  readonly files: number
+  readonly bytes: number
+  /** Files left out: unreadable, or neither file, folder nor link. */
+  readonly skipped: readonly string[]
+}
+
+export interface RestoredBackup {
+  readonly from: string
+  readonly created_at: string
+  readonly files: number
+  /** Folder that holds the previous home; null if there was none. */
+  readonly before: string | null
+}

@@ -1,0 +1,269 @@
+/** A command: one function with an input and an output schema. Command line, socket, HTTP and chat are built on it. */
+
+import type { z } from 'zod'
+import type { Agent } from '../../domain/agent.ts'
+import type { CancelMode, Dispatch, NewDispatch } from '../../domain/dispatch.ts'
+import type { TirelessError } from '../../domain/error.ts'
+import type { Delta, Event } from '../../domain/event.ts'
+import type { JournalRecord } from '../../domain/journal-record.ts'
+import type { Json } from '../../domain/json.ts'
+import type { Skill, SkillFinding } from '../../domain/skill.ts'
+import type { Policy } from '../../engine/calls/policy-check.ts'
+import type { BudgetLimits } from '../../engine/request/budget-reservation.ts'
+import type { Breaker } from '../../engine/request/model-fallback.ts'
+import type { CycleOutcome } from '../../kernel/cycle/cycle.ts'
+import type { Notifier } from '../../kernel/notify/notifier.ts'
+import type { DrainOptions } from '../../kernel/queue/drain.ts'
+import type { WakeSignal } from '../../kernel/queue/wake-signal.ts'
+import type { KernelSettings } from '../../kernel/settings.ts'
+import type { AuditSeal } from '../../ports/audit.ts'
+import type { Channel } from '../../ports/channel.ts'
+import type { Documents } from '../../ports/documents.ts'
+import type { Ids } from '../../ports/ids.ts'
+import type { McpServers } from '../../ports/mcp.ts'
+import type { Models } from '../../ports/model.ts'
+import type { Snapshots } from '../../ports/snapshots.ts'
+import type { Store } from '../../ports/store.ts'
+import type { ClosedHomeContext } from './closed-home.ts'
+
+/** Progress while a command runs. */
+export type Progress =
+  | { readonly kind: 'event'; readonly event: Event }
+  | { readonly kind: 'delta'; readonly delta: Delta }
+  | { readonly kind: 'note'; readonly text: string }
+  /** A part of the output, sent before the command ends. */
+  | { readonly kind: 'item'; readonly item: Json }
+
+/** For callers that want no progress: what is listened to with it is not made, and costs nothing. */
+export const ignoreProgress = (_: Progress): void => {}
+
+export interface CommandContext extends ClosedHomeContext {
+  readonly store: Store
+  readonly documents: Documents
+  readonly ids: Ids
+  readonly wakeSignal: WakeSignal
+  readonly kernelId: string
+  /** Names of the agents that accept work now. */
+  agents(): readonly string[]
+  /** Kernel settings from the current configuration. */
+  settings(): KernelSettings
+  /** Default time limit of a dispatch in milliseconds; null: none. */
+  timeLimit(): number | null
+  /** Warnings to show before any work starts. */
+  startNotices(): Promise<readonly string[]>
+  /** Contract: warnings about the sandbox of commands; resolves when the sandbox has been tried. */
+  sandboxNotices(): Promise<readonly string[]>
+  /** Contract: throws `sandbox_missing` if the configuration requires a sandbox and none works here. */
+  requireSandbox(): Promise<void>
+  /**
+   * Contract: creates or checks the folder for a session's files; refuses an unsafe one.
+   * `wanted`: a folder, or the workspace of an agent.
+   */
+  prepareWorkspace(
+    sessionId: string,
+    wanted?: string | { readonly agent: string },
+  ): Promise<{ readonly path: string; readonly note?: string }>
+  /** Contract: works the queue in this process. A call during another one only waits for its own condition. */
+  drain(options: Omit<DrainOptions, 'signals'>): Promise<void>
+  /** Contract: passes a committed cancel or pause on to the run, if it is in this process. */
+  tellRun(dispatchId: string, what: CancelMode | 'pause'): void
+  /** Contract: replays a recorded run without model, tools or time; returns the records. See engine/replay/replay.ts. */
+  replay(
+    dispatch: Dispatch,
+    past: readonly JournalRecord[],
+    records: readonly JournalRecord[],
+  ): Promise<readonly JournalRecord[]>
+  readonly snapshots: Pick<Snapshots, 'copyTo'>
+  /** Whether this process is working the whole queue. */
+  draining(): boolean
+  /** Epoch of this process's worker; undefined before it has worked the queue. */
+  epoch(): number | undefined
+  /** Contract: passes on events as they are committed; call the result to stop listening. */
+  listen(listener: (progress: Progress) => void): () => void
+  health(): Promise<{
+    readonly ok: boolean
+    readonly reasons: readonly string[]
+    readonly degraded: readonly string[]
+  }>
+  readonly kernel: KernelControl
+  readonly notifier: Pick<Notifier, 'run' | 'once' | 'deliver' | 'target' | 'unpairedTarget' | 'language'>
+  readonly channels: ReadonlyMap<string, Channel>
+  /** Contract: stops this process: running steps may finish, and are interrupted after `withinMs`. */
+  stop(withinMs: number): void
+  readonly models: Models
+  readonly mcp: McpServers
+  readonly budgetLimits: BudgetLimits
+  readonly policy: Pick<Policy, 'grants'>
+  /** Contract: writes the changes to the configuration file and applies them; on `config_invalid` nothing changes. */
+  changeConfig(changes: readonly ConfigChange[]): void
+  readonly agentDirectory: AgentDirectory
+  /** Reports whether a model answered, for the choice of fallbacks. */
+  readonly breaker: Breaker
+  /** Contract: the default model's name, without a request to the provider; throws if it cannot be used. */
+  defaultModel(): string
+  readonly callFolders: CallFolders
+  readonly auditSeal: AuditSeal
+  /** Contract: serves the commands over MCP on stdin and stdout until the client disconnects. Only with `no_home`. */
+  serveMcp?(offers: readonly OfferedCommand[]): Promise<void>
+  /**
+   * Contract: serves HTTP until the app closes; later calls return the same address. Call it before working the queue.
+   * `expose`: also on addresses that other machines can reach.
+   */
+  serveHttp(how?: { readonly expose?: boolean }): Promise<ServerAddress>
+  /** Contract: removes known secrets and texts that look like one. */
+  redact(text: string): string
+  /** Contract: removes known secrets. */
+  redactKnownSecrets(text: string): string
+  readonly secrets: SecretVault
+  readonly skills: SkillApprovals
+}
+
+/** Skills, and the owner's approval of them. */
+export interface SkillApprovals {
+  /** `workspaces`: folders to search for an AGENTS.md. */
+  list(workspaces: readonly string[]): Promise<readonly Skill[]>
+  /** Contract: throws `not_found`, or `usage` if several match. */
+  find(wanted: SkillSelector): Promise<SkillWithFindings>
+  /** Contract: approves the current content; throws `conflict` if `digest` names another one. */
+  approve(wanted: SkillSelector, digest: string | undefined): Promise<SkillWithFindings>
+}
+
+interface SkillSelector {
+  readonly name?: string | undefined
+  readonly agent?: string | undefined
+  readonly workspace?: string | undefined
+}
+
+interface SkillWithFindings {
+  readonly skill: Skill
+  readonly findings: readonly SkillFinding[]
+}
+
+/** The owner's secrets. No method returns a value. */
+export interface SecretVault {
+  list(): readonly SecretEntry[]
+  /** Contract: stores the secret and redacts it from then on; throws `usage` for an unusable value. */
+  set(name: string, value: string, to: readonly string[] | undefined): SecretEntry & { readonly replaced: boolean }
+  /** Contract: throws `not_found` for an unknown name. */
+  remove(name: string): SecretEntry
+}
+
+export interface SecretEntry {
+  readonly name: string
+  readonly set_at: string
+  /** Hosts that tools may send it to. */
+  readonly to: readonly string[]
+  /** Configuration keys that refer to it. */
+  readonly used_by: readonly string[]
+}
+
+/** A command offered to programs over MCP. `fixed`: input that the client cannot change. */
+export interface OfferedCommand {
+  readonly name: string
+  readonly fixedInput?: Readonly<Record<string, Json>>
+}
+
+/** Control of the kernel by commands. */
+export interface KernelControl {
+  isRunning(): boolean
+  /** Over all schedules; undefined while the kernel is stopped. */
+  nextBeatAt(): number | undefined
+  /** Contract: the agent's next beat, by its own schedule or the kernel's; undefined if there is none. */
+  nextBeatOf(agentId: string): number | undefined
+  /** Contract: runs beats and cycles until the signal. */
+  run(signal: AbortSignal): Promise<void>
+  /** Contract: runs a cycle for each missed beat that has to be caught up. */
+  catchUp(signal: AbortSignal): Promise<void>
+  /** Contract: runs one cycle in this process; the kernel must not be running. */
+  runOneCycle(signal: AbortSignal): Promise<CycleOutcome>
+  /** Contract: runs one cycle with all enabled agents if there has never been a cycle; otherwise undefined. */
+  runFirstCycle(): Promise<CycleOutcome | undefined>
+  /** Contract: runs one cycle of the running kernel, after the current one. */
+  runCycleNow(): Promise<CycleOutcome>
+  /** Contract: enqueues the work that a beat would give these agents; `prompt` replaces their own prompt. */
+  enqueueAgents(
+    agents: readonly string[],
+    prompt: string | null,
+    metadata: NewDispatch['metadata'],
+  ): Promise<readonly Pick<NewDispatch, 'agent_id' | 'dispatch_id' | 'session_id'>[]>
+  /** Call it when schedules may have changed. */
+  reloadSchedules(): void
+  /** Problems of the kernel; empty if it is healthy. */
+  healthProblems(): Promise<readonly string[]>
+}
+
+/** All agents, and the files that define them. */
+export interface AgentDirectory {
+  /** `file`: the file that defines the agent. */
+  all(): readonly { readonly agent: Agent; readonly file: string }[]
+  /** Contract: writes a new agent's file and returns its name; on a throw, no file exists. */
+  add(agentId: string, keys: Readonly<Record<string, Json>>): string
+  /** Contract: changes the agent's file and returns its name; on a throw, nothing changed. Paths start at the agent. */
+  change(agentId: string, changes: readonly ConfigChange[]): string
+}
+
+/** `value` undefined: deletes the key. */
+export interface ConfigChange {
+  readonly path: readonly (string | number)[]
+  readonly value: Json | undefined
+}
+
+/** Address of the page and the API. */
+export interface ServerAddress {
+  readonly url: string
+  /** Link with a single-use code that logs one browser in. */
+  readonly login_url: string
+  readonly token_file: string
+  /** Whether only this machine can reach it. */
+  readonly loopback: boolean
+}
+
+/** Folders that running tool calls keep in the home for recovery after a crash. */
+export interface CallFolders {
+  list(): Promise<readonly CallFolder[]>
+  /** Contract: call it only if no process uses the folder any more. */
+  remove(call: CallFolder): Promise<void>
+}
+
+export interface CallFolder {
+  readonly name: string
+  /** A process of the call that is still running. */
+  readonly pid: number | undefined
+  belongsTo(sessionId: string): boolean
+}
+
+/**
+ * - `no_home`: in this process; needs no home.
+ * - `any_process`: in the kernel that holds the home; without one, in this process.
+ * - `own_process`: in this process, which must hold the home.
+ * - `kernel`: only in a running kernel, until the caller disconnects.
+ * - `closed_home`: in this process, with the home locked but not opened, so that even the database can be replaced.
+ */
+export type RunsIn = 'no_home' | 'any_process' | 'own_process' | 'kernel' | 'closed_home'
+
+export interface Command<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> {
+  readonly name: string
+  /** One line for help texts, the OpenAPI document and MCP tools. */
+  readonly summary: string
+  /** Arguments of a typical use, for `--help`; start with the name. */
+  readonly example: string
+  readonly runsIn: RunsIn
+  readonly input: I
+  /** Question to confirm on a terminal first; input `yes` skips it. */
+  readonly confirmation?: string
+  /** Input keys that are positional arguments on the command line. */
+  readonly positional?: readonly string[]
+  readonly output: O
+  /** Contract: with `no_home` and `closed_home` the context has only members of Outside; `no_home` adds `offer`. */
+  run(context: CommandContext, input: z.output<I>, tell: (progress: Progress) => void): Promise<z.input<O>>
+  /** Runs instead when the home cannot be opened, for the reason `why`. Without it, `why` is thrown. */
+  runClosed?(outside: ClosedHomeContext, input: z.output<I>, why: TirelessError): Promise<z.input<O>>
+  /** The command ends the process that holds the home; the command line waits for its exit. */
+  readonly stopsKernel?: true
+  /** Contract: pure; the exit code of the command line, by default 0. */
+  exitCode?(output: z.output<O>): number
+}
+
+export function defineCommand<I extends z.ZodObject, O extends z.ZodType>(definition: Command<I, O>): Command<I, O> {
+  return definition
+}

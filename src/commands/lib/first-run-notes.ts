@@ -1,0 +1,73 @@
+/** Notes of the first start: files that runs wrote, the cost of the first cycle, and the forecast for a day. */
+
+import type { AgentResult } from '../../domain/cycle.ts'
+import { recordsOfRun } from '../../domain/journal-record.ts'
+import { costOf, formatDollars, MICROS_PER_USD } from '../../domain/money.ts'
+import { fallbackIfUnreadable } from '../../ports/store.ts'
+import type { CommandContext, Progress } from './command.ts'
+import { forecastDay } from './forecast.ts'
+import { filesWrittenBy, wroteFiles } from './written-files.ts'
+
+type Tell = (progress: Progress) => void
+
+/** Contract: announces the files of every successful run; call the result to stop. Errors are ignored. */
+export function announceWrittenFiles({ listen, store }: CommandContext, tell: Tell): () => void {
+  /** Runs seen from their start that have written no file; their journals are not read. */
+  const withoutFiles = new Set<string>()
+  return listen((progress) => {
+    if (progress.kind !== 'event') return
+    const { run_id, phase, ok } = progress.event
+    if (phase === 'INIT') withoutFiles.add(run_id)
+    if (wroteFiles(progress.event)) withoutFiles.delete(run_id)
+    if (phase !== 'END' || withoutFiles.delete(run_id) || !ok) return
+    filesWrittenBy(store, run_id).then(
+      (files) => {
+        for (const file of files) tell({ kind: 'note', text: `wrote ${file}` })
+      },
+      () => {},
+    )
+  })
+}
+
+/** Runs one cycle with all agents if there has never been one, so that the user need not wait for a beat. */
+export async function runAndPriceFirstCycle(context: CommandContext, tell: Tell): Promise<void> {
+  const cycled = await context.kernel.runFirstCycle()
+  const usage = await usageOf(context, cycled?.result.agents ?? [])
+  // No input tokens: no model answered, so there is no cost to report.
+  if (usage.input_tokens > 0) tell({ kind: 'note', text: await costLine(context, usage) })
+}
+
+type Usage = Parameters<typeof costOf>[1]
+
+async function costLine(context: CommandContext, usage: Usage): Promise<string> {
+  const { homeSetup: starter, settings, clock } = context
+  const { own, paid } = await starter.modelPrices()
+  const tokens = `${(usage.input_tokens + usage.output_tokens).toLocaleString('en')} tokens`
+  const free = own.price !== null && own.price.input + own.price.output === 0
+  const { id, price } = free ? paid : own
+  if (price === null) return `Used ${tokens}. No price for ${id}; set models.prices.`
+  const cycle = costOf(price, usage) / MICROS_PER_USD
+  const day = forecastDay(settings(), price, clock.now()).reduce((sum, { usd }) => sum + (usd ?? 0), 0)
+  const cost = `about ${formatDollars(cycle)} (${tokens})`
+  return free
+    ? `Cost nothing with ${own.id}. With ${id}: ${cost}, and about ${formatDollars(day)} a day.`
+    : `Cost ${cost} with ${id}, and about ${formatDollars(day)} a day. Run: tireless budget show`
+}
+
+/** Summed over the records of the agents' runs. */
+async function usageOf({ store }: CommandContext, agents: readonly AgentResult[]): Promise<Usage> {
+  const journals = await Promise.all(
+    agents.map(async ({ session_id, dispatch_id }) =>
+      recordsOfRun(await fallbackIfUnreadable(store.journal(session_id), []), dispatch_id),
+    ),
+  )
+  const usages = journals.flat().flatMap((record) => (record.kind === 'model_answered' ? [record.answer.usage] : []))
+  const sum = (pick: (usage: (typeof usages)[number]) => number): number =>
+    usages.reduce((all, usage) => all + pick(usage), 0)
+  return {
+    input_tokens: sum(({ input_tokens }) => input_tokens),
+    output_tokens: sum(({ output_tokens }) => output_tokens),
+    cached_tokens: sum(({ cached_tokens }) => cached_tokens),
+    written_tokens: sum(({ written_tokens = 0 }) => written_tokens),
+  }
+}

@@ -1,0 +1,89 @@
+/** Schemas that several commands output. */
+
+import { z } from 'zod'
+import { APPROVAL_STATUSES } from '../../domain/approval.ts'
+import { CANCEL_MODES, DISPATCH_STATUSES } from '../../domain/dispatch.ts'
+import { REACHES, RECOVERIES } from '../../domain/effect.ts'
+import { FAILURE_CLASSES } from '../../domain/stop-reason.ts'
+import { RESOLUTIONS } from '../../domain/unknown-outcome.ts'
+
+export const dispatchSchema = z.object({
+  dispatch_id: z.string(),
+  kernel_id: z.string(),
+  cycle_id: z.string().nullable(),
+  agent_id: z.string(),
+  session_id: z.string(),
+  prompt: z.string(),
+  title: z.string().describe('of the prompt, the words that are no filled-in data'),
+  priority: z.number(),
+  status: z.enum(DISPATCH_STATUSES),
+  metadata: z.record(z.string(), z.unknown()),
+  lease_owner: z.number().nullable(),
+  lease_until: z.string().nullable(),
+  attempts: z.number(),
+  wait: z.looseObject({ kind: z.string(), reason: z.string(), until: z.number().nullable() }).nullable(),
+  result: z.string().nullable(),
+  error: z.string().nullable(),
+  failure_class: z.enum(FAILURE_CLASSES).nullable(),
+  cancel: z.enum(CANCEL_MODES).nullable(),
+  paused: z.boolean(),
+  parent_id: z.string().nullable(),
+  created_at: z.string(),
+  updated_at: z.string(),
+})
+
+export const sessionSchema = z.object({
+  session_id: z.string(),
+  agent_id: z.string(),
+  workspace: z.string(),
+  status: z.enum(['idle', 'active', 'waiting', 'archived']),
+  created_at: z.string(),
+})
+
+export const unknownSchema = z.object({
+  id: z.string(),
+  session_id: z.string(),
+  dispatch_id: z.string(),
+  tool: z.string(),
+  args: z.unknown(),
+  reach: z.enum(REACHES),
+  started_at: z.string(),
+  output_so_far: z.string(),
+  status: z.enum(['open', 'told_model', 'resolved']),
+  resolution: z.enum(RESOLUTIONS).nullable(),
+})
+
+export const grantSchema = z.object({
+  id: z.string(),
+  tool: z.string(),
+  agent_id: z.string().nullable(),
+  session_id: z.string().nullable(),
+  to: z.array(z.string()).readonly(),
+  args: z.string().nullable(),
+  granted_at: z.string(),
+  expires_at: z.string().nullable(),
+})
+
+export const approvalSchema = z.object({
+  id: z.string(),
+  session_id: z.string(),
+  tool: z.string(),
+  args: z.unknown(),
+  effect: z.object({
+    recovery: z.enum(RECOVERIES),
+    reach: z.enum(REACHES),
+    host: z.string().optional(),
+    writes: z.literal(true).optional().describe('also writes to the workspace'),
+    method: z.string().optional(),
+    publishes: z.literal(true).optional(),
+  }),
+  sinks: z.array(z.object({ to: z.string(), from: z.string(), trusted: z.boolean() })).readonly(),
+  digest: z.string(),
+  reason: z.string(),
+  origin: z.object({ run_id: z.string(), step: z.number() }),
+  asked_at: z.string(),
+  expires_at: z.string(),
+  status: z.enum(APPROVAL_STATUSES),
+  answered_at: z.string().nullable(),
+  answer_reason: z.string().nullable(),
+})

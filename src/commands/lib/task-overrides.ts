@@ -1,0 +1,44 @@
+/** Options of one task that override the configuration: on the command line, over HTTP and in the library. */
+
+import { z } from 'zod'
+import type { Json } from '../../domain/json.ts'
+import { MAX_DURATION_MS, MAX_USD } from '../../domain/limits.ts'
+
+const count = z.int().positive().nullable().optional()
+const amount = (max: number) => z.number().positive().max(max).nullable().optional()
+
+export const taskOverrides = {
+  behaviour: z.string().min(1).optional().describe('the behaviour to start with'),
+  model: z.string().min(1).optional().describe('model as provider/model'),
+  parser: z.string().min(1).optional().describe('how the model writes tool calls: native, json, react, xml'),
+  memory: z.string().min(1).optional().describe('how much history the model sees: whole, window, summary, recall'),
+  env: z.string().min(1).optional().describe('where tools run: host, repository'),
+  max_steps: count.describe('stop after this many steps'),
+  max_seconds: amount(MAX_DURATION_MS / 1000).describe('stop after this many seconds of work'),
+  max_tokens: count.describe('stop after this many tokens'),
+  max_usd: amount(MAX_USD).describe('stop after this many US dollars'),
+  resources: z
+    .array(
+      z.strictObject({
+        path: z.string(),
+        mount_to: z.string().optional(),
+        required: z.boolean().optional(),
+        writable: z.boolean().optional(),
+      }),
+    )
+    .optional()
+    .describe('files that must exist before the run starts'),
+}
+
+export type TaskOverridesInput = z.output<z.ZodObject<typeof taskOverrides>>
+
+export function overridesToMetadata(wanted: TaskOverridesInput): Readonly<Record<string, Json>> {
+  const { max_steps, max_seconds, max_tokens, max_usd, ...rest } = wanted
+  const ms = typeof max_seconds === 'number' ? max_seconds * 1000 : max_seconds
+  const budget = dropUndefined({ steps: max_steps, ms, tokens: max_tokens, usd: max_usd })
+  return dropUndefined({ ...rest, ...(Object.keys(budget).length > 0 ? { budget } : {}) })
+}
+
+function dropUndefined(values: Readonly<Record<string, unknown>>): Readonly<Record<string, Json>> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Record<string, Json>
+}

@@ -1,0 +1,58 @@
+/** Edits tireless.yaml in place: comments, order and all other text stay unchanged. */
+
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { isCollection, isScalar, parseDocument } from 'yaml'
+import type { Json } from '../domain/json.ts'
+import type { KeyPath } from './key-path.ts'
+
+export interface KeyChange {
+  readonly path: KeyPath
+  /** undefined: remove the key. */
+  readonly value: Json | undefined
+}
+
+/** Contract: pure. */
+export function editYaml(source: string, changes: readonly KeyChange[]): string {
+  const document = parseDocument(source)
+  for (const { path, value } of changes) {
+    // A key with a missing or scalar value (`budget:`) cannot hold another key.
+    for (let depth = 1; depth < path.length; depth++) {
+      const above = path.slice(0, depth)
+      if (!isCollection(document.getIn(above))) document.setIn(above, document.createNode({}))
+    }
+    const node = document.getIn(path, true)
+    if (value === undefined) document.deleteIn(path)
+    // Set in place, so that a comment beside the value stays.
+    else if (isScalar(node) && (typeof value !== 'object' || value === null)) node.value = value
+    else document.setIn(path, document.createNode(value))
+  }
+  return document.toString({ lineWidth: 0 })
+}
+
+/** Contract: all or nothing: `check` runs on the draft before it replaces the file. */
+export function editConfigFile(file: string, changes: readonly KeyChange[], check: (draft: string) => void): void {
+  const draft = `${file}.draft`
+  const handle = openSync(draft, 'w', 0o600)
+  try {
+    writeSync(handle, editYaml(readOrEmpty(file), changes))
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+  try {
+    check(draft)
+    renameSync(draft, file)
+  } catch (thrown) {
+    rmSync(draft, { force: true })
+    throw thrown
+  }
+}
+
+function readOrEmpty(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return ''
+    throw thrown
+  }
+}

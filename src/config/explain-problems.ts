@@ -1,0 +1,172 @@
+/** Turns schema issues into messages: position, key, got, expected, do this. Secrets are never quoted. */
+
+import type { z } from 'zod'
+import { TYPE_NAMES } from '../domain/describe-issues.ts'
+import { formatPath, type KeyPath, pathKey } from './key-path.ts'
+import type { ConfigProblem, FilePosition, YamlReading } from './read-yaml.ts'
+import { jsonSchema } from './schema.ts'
+
+type Issue = z.core.$ZodIssue
+
+/** `keys`: the valid keys of the file. */
+export function problemsFromIssues(
+  issues: readonly Issue[],
+  reading: YamlReading,
+  keys: () => readonly SchemaLevel[],
+): readonly ConfigProblem[] {
+  const known = issues.length > 0 ? keys() : []
+  return issues
+    .filter((issue) => !reading.faulty.has(pathKey(issue.path as KeyPath)))
+    .flatMap((issue) => {
+      const path = issue.path as KeyPath
+      if (issue.code === 'unrecognized_keys') return issue.keys.map((name) => unknownKey(path, name, reading, known))
+      return [wrongValue(path, issue, reading)]
+    })
+}
+
+/** Of a union (text or mapping, say) only the branch with the right type is reported. */
+export function flattenIssue(issue: Issue, above: KeyPath = []): readonly Issue[] {
+  const here = { ...issue, path: [...above, ...issue.path] }
+  if (issue.code !== 'invalid_union') return [here]
+  const branches = issue.errors.filter((branch) => !branch.some(isTypeMismatch))
+  const [only] = branches
+  return only && branches.length === 1 ? only.flatMap((inner) => flattenIssue(inner, here.path as KeyPath)) : [here]
+}
+
+function isTypeMismatch(issue: Issue): boolean {
+  if (issue.path.length > 0) return false
+  return issue.code === 'invalid_type' || (issue.code === 'invalid_value' && typeof issue.input !== 'string')
+}
+
+function unknownKey(path: KeyPath, name: string, reading: YamlReading, known: readonly SchemaLevel[]): ConfigProblem {
+  const here = [...path, name]
+  const keys = keysAt(path, known)
+  const nearest = nearestName(name, keys)
+  const elsewhere = known.find((level) => level.path.length > 0 && level.keys.includes(name))
+  const close = nearest !== undefined && isClose(name, nearest)
+  const move = elsewhere && !close ? `, or move it under ${formatPath(elsewhere.path)}` : ''
+  return {
+    position: positionOf(here, reading),
+    what: `${formatPath(here)} is not a known key`,
+    expected: close ? undefined : `one of ${keys.join(', ')}`,
+    fix: close ? `rename it to ${nearest}` : `remove it${move} (the nearest valid key is ${nearest})`,
+  }
+}
+
+function wrongValue(path: KeyPath, issue: Issue, reading: YamlReading): ConfigProblem {
+  const got = issue.input
+  const variables = reading.variables.get(pathKey(path))
+  const missing = got === undefined
+  return {
+    position: positionOf(path, reading),
+    what: missing ? `${formatPath(path)} is missing` : `${formatPath(path)} is not valid`,
+    got: missing ? undefined : variables ? `a value from ${variables.join(', ')}` : describeGot(got, path),
+    expected: issue.message,
+    fix: fixOf(path, issue),
+  }
+}
+
+function fixOf(path: KeyPath, issue: Issue): string {
+  const got = issue.input
+  if (got === 0 && issue.message.includes('null')) return 'write null if you want no limit'
+  if (issue.code === 'custom' && typeof issue.params?.fix === 'string') return issue.params.fix
+  if (got === undefined) return `add ${path.at(-1)} here`
+  if (got === null) return 'fill it in, or remove the line'
+  if (issue.code === 'invalid_value') return fixChoice(got, issue.values.map(String))
+  if (issue.code === 'invalid_type' && issue.expected === 'string') return 'put the value in quotes'
+  if (issue.code === 'invalid_type' && typeof got === 'string' && /^[\d.]+$/.test(got)) return 'remove the quotes'
+  return 'change the value'
+}
+
+function fixChoice(got: unknown, values: readonly string[]): string {
+  const nearest = nearestName(String(got), values)
+  return nearest !== undefined && isClose(String(got), nearest) ? `write ${nearest}` : 'choose one of them'
+}
+
+/** Type names that users know; a message of the schema itself takes precedence. */
+export function expectedTypeOf(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      return TYPE_NAMES[issue.expected] ?? issue.expected
+    case 'invalid_value':
+      return `one of ${issue.values.map(String).join(', ')}`
+    default:
+      return undefined
+  }
+}
+
+const SECRET = /key|token|secret|pass|auth|headers|env|url|store|command|channels|metadata|grants|sources|plugins/i
+
+function describeGot(value: unknown, path: KeyPath): string {
+  if (value === null) return 'nothing'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object') return 'a mapping'
+  if (path.some((step) => SECRET.test(String(step))))
+    return `${typeof value === 'string' ? 'text' : `a ${typeof value}`} (not shown)`
+  const text = JSON.stringify(value)
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text
+}
+
+/** The position of the key, or of its nearest existing parent. */
+function positionOf(path: KeyPath, reading: YamlReading): FilePosition {
+  for (let length = path.length; length >= 0; length -= 1) {
+    const position = reading.positions.get(pathKey(path.slice(0, length)))
+    if (position) return position
+  }
+  return { line: 1, column: 1 }
+}
+
+/** A mapping of the schema with its keys; `*` in the path matches any name or index. */
+export interface SchemaLevel {
+  readonly path: readonly string[]
+  readonly keys: readonly string[]
+}
+
+interface JsonSchemaNode {
+  readonly properties?: Readonly<Record<string, JsonSchemaNode>>
+  readonly additionalProperties?: JsonSchemaNode | boolean
+  readonly items?: JsonSchemaNode
+  readonly anyOf?: readonly JsonSchemaNode[]
+}
+
+export function schemaLevels(
+  node: JsonSchemaNode = jsonSchema() as JsonSchemaNode,
+  path: readonly string[] = [],
+): readonly SchemaLevel[] {
+  const { properties, additionalProperties, items, anyOf } = node
+  const nested = Object.entries(properties ?? {}).flatMap(([name, child]) => schemaLevels(child, [...path, name]))
+  const dynamic = typeof additionalProperties === 'object' ? schemaLevels(additionalProperties, [...path, '*']) : []
+  return [
+    ...(properties ? [{ path, keys: Object.keys(properties) }] : []),
+    ...nested,
+    ...dynamic,
+    ...(items ? schemaLevels(items, [...path, '*']) : []),
+    ...(anyOf ?? []).flatMap((branch) => schemaLevels(branch, path)),
+  ]
+}
+
+function keysAt(path: KeyPath, known: readonly SchemaLevel[]): readonly string[] {
+  const matches = (level: SchemaLevel) =>
+    level.path.length === path.length && level.path.every((step, index) => step === '*' || step === path[index])
+  return known.find(matches)?.keys ?? []
+}
+
+function nearestName(word: string, candidates: readonly string[]): string | undefined {
+  return candidates.toSorted((a, b) => editDistance(word, a) - editDistance(word, b))[0]
+}
+
+function isClose(word: string, other: string): boolean {
+  return editDistance(word, other) <= Math.max(1, Math.floor(word.length / 3))
+}
+
+/** Edit distance (Levenshtein). */
+export function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (const [i, letter] of [...a].entries()) {
+    const next = [i + 1]
+    for (const [j, other] of [...b].entries())
+      next.push(Math.min((row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1, (row[j] ?? 0) + (letter === other ? 0 : 1)))
+    row = next
+  }
+  return row.at(-1) ?? 0
+}

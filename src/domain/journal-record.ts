@@ -1,0 +1,252 @@
+/**
+ * Journal records: the turns of a session in order, append-only. Events, progress, replay and resume are pure functions
+ * of these records.
+ *
+ * Order inside a turn:
+ *   input_bound → (cut)? → model_requested → (failed …) → model_answered | decided → (branched)?
+ *   → (intent_fixed)? → (call_intended → call_settled)* → step_committed
+ */
+
+import type { Call, CallResult, Decision, Issue, Next, Verdict } from './decision.ts'
+import type { Effect } from './effect.ts'
+import type { ErrorCode } from './error.ts'
+import type { RecalledFacts } from './fact.ts'
+import type { ToolNeed } from './intent.ts'
+import type { Json } from './json.ts'
+import type { Patch } from './json-patch.ts'
+import type { Label } from './label.ts'
+import type { Observation } from './observation.ts'
+import type { SkillLine } from './skill.ts'
+import type { FailureClass, StopReason } from './stop-reason.ts'
+import type { Budget } from './task.ts'
+
+export type { Issue } from './decision.ts'
+
+export interface Usage {
+  readonly input_tokens: number
+  readonly output_tokens: number
+  readonly cached_tokens: number
+  /** Input tokens written to the provider's cache; absent where the provider does not report them. */
+  readonly written_tokens?: number
+}
+
+/** A call as the model wrote it; `args` is the raw text and may not be valid JSON. */
+export interface RequestedCall {
+  readonly id: string
+  readonly tool: string
+  readonly args: string
+}
+
+export interface ModelAnswer {
+  readonly text: string
+  readonly calls: readonly RequestedCall[]
+  /** `length`: truncated by the provider; no part of the answer may be acted on. */
+  readonly finish: 'stop' | 'calls' | 'length'
+  readonly usage: Usage
+  /** The provider's reasoning parts, sent back to it unchanged. */
+  readonly reasoning?: Json
+  /** With a text protocol: the final answer, the model's stated reasons, or the parse error. */
+  readonly said?: string
+  readonly notes?: Readonly<Record<string, string>>
+  readonly fault?: string
+}
+
+/** The components and limits of a run, recorded so that two runs can be compared. */
+export interface RunSetup {
+  readonly model: string | null
+  /** Fallback models; absent where there are none. */
+  readonly fallback?: readonly string[]
+  /** `native` tool calls, or the name of a text protocol. */
+  readonly parser: string
+  readonly memory: string
+  readonly critics: readonly string[]
+  readonly tools: readonly string[]
+  readonly state_version: number
+  readonly budget: Budget
+  /**
+   * At the start of the run: its readable skills, and the approved AGENTS.md of its workspace. Absent where there are
+   * none.
+   */
+  readonly skills?: readonly SkillLine[]
+  readonly instructions?: string
+}
+
+/** Shortens the history from this turn on to a summary, recalled texts, and the turns from `from` on. */
+export interface HistoryCut {
+  readonly from: number
+  readonly summary: string
+  readonly recalled: readonly string[]
+  /**
+   * Token limit for earlier messages of the owner, the task excluded. Absent in cuts of compiler 4 and before, which
+   * showed none.
+   */
+  readonly words?: number
+  /** Token limit per message; longer ones lose their middle. Absent: no limit. */
+  readonly longest?: number
+  /** With `longest`: also shortens the new input of the turn in which the cut was made. */
+  readonly input?: true
+}
+
+/** Composition of a request. Tokens are estimated, rounded up. */
+export interface PromptComposition {
+  /** Tokens per section, in order. */
+  readonly sections: Readonly<Record<string, number>>
+  readonly bytes: number
+  /** Bytes shared with the beginning of the previous request: the most that a provider's cache can save. */
+  readonly cached: number
+  /** Fingerprint of model, system prompt and tools: where it differs, the provider's cache is useless. */
+  readonly prefix: string
+  /** Sections shown in part, or left out. */
+  readonly cut?: readonly string[]
+  readonly dropped?: readonly string[]
+}
+
+export const FAILING_PHASES = ['OBSERVE', 'DECIDE', 'ACT', 'REDUCE', 'CRITIC', 'CHECK_STOP'] as const
+export type FailingPhase = (typeof FAILING_PHASES)[number]
+
+/**
+ * Ruling of the retry policy: repeat the turn (now or at an instant), report the error to the model in the next turn,
+ * or stop.
+ */
+export type RetryRuling =
+  | { readonly kind: 'retry'; readonly until: number | null }
+  | { readonly kind: 'feedback' }
+  | { readonly kind: 'stop' }
+
+type Body =
+  | {
+      readonly kind: 'run_started'
+      readonly run_id: string
+      readonly agent_id: string
+      readonly behaviour: string
+      readonly task: string
+      readonly setup: RunSetup
+      /** The behaviour's initial state; absent where it is null. */
+      readonly state?: Json
+    }
+  | {
+      readonly kind: 'input_bound'
+      readonly turn: number
+      readonly input: readonly Observation[]
+      readonly feedback?: string
+      /** Facts recalled from other sessions; with the first input of a run. */
+      readonly recalled?: RecalledFacts
+      /** The behaviour's own observation, where it makes one. */
+      readonly observation?: Json
+      /** The behaviour writes the request's text itself; it is in `model_requested`. */
+      readonly prepares?: true
+    }
+  /** From this turn on the history is shortened. */
+  | { readonly kind: 'cut'; readonly turn: number; readonly cut: HistoryCut }
+  | {
+      readonly kind: 'model_requested'
+      readonly turn: number
+      readonly model: string
+      /** The request by reference: records [from, upto) under this compiler version, with a digest to verify it. */
+      readonly from: number
+      readonly upto: number
+      readonly compiler: number
+      readonly digest: string
+      /** The behaviour's own request text; with the first request of a turn. */
+      readonly prepared?: string
+      readonly composition?: PromptComposition
+      /** US dollars reserved for the answer (upper bound); absent where the model has no price. */
+      readonly reserved?: number
+    }
+  /** A phase failed. In DECIDE there may be several failures in one turn. */
+  | {
+      readonly kind: 'failed'
+      readonly turn: number
+      readonly phase: FailingPhase
+      readonly code: ErrorCode
+      readonly message: string
+      readonly ruling: RetryRuling
+    }
+  /** `usd`: the cost, where the price is known. */
+  | { readonly kind: 'model_answered'; readonly turn: number; readonly answer: ModelAnswer; readonly usd?: number }
+  | { readonly kind: 'decided'; readonly turn: number; readonly decision: Decision }
+  /** One of several candidates was chosen. `chosen` null: none, and the search goes back. */
+  | {
+      readonly kind: 'branched'
+      readonly turn: number
+      /** Candidates of the search, where it replaced the decided ones. */
+      readonly candidates?: readonly Decision[]
+      /** One per candidate; null where it was not scored. */
+      readonly scores: readonly (number | null)[]
+      readonly chosen: number | null
+    }
+  | {
+      readonly kind: 'call_intended'
+      readonly turn: number
+      readonly index: number
+      /** 1, plus 1 each time the owner says that an interrupted attempt did not happen. */
+      readonly attempt: number
+      readonly call: Omit<Call, 'fault' | 'effect'>
+      readonly effect: Effect
+      /** State that the tool recorded before acting, for its probe. */
+      readonly before?: Json
+    }
+  | {
+      readonly kind: 'call_settled'
+      readonly turn: number
+      readonly index: number
+      readonly call_id: string
+      readonly result: CallResult
+      /** Absent: the result is as trusted as the owner's own text. */
+      readonly label?: Label
+      /** The result holds third-party text: the model sees it in a data fence. */
+      readonly outside?: true
+    }
+  /** The outward calls that the owner's messages need, as judged by a model that saw only those messages. */
+  | {
+      readonly kind: 'intent_fixed'
+      readonly turn: number
+      readonly needs: readonly ToolNeed[]
+      /** The number of owner messages it is based on. */
+      readonly words: number
+      readonly usage: Usage
+      readonly usd?: number
+    }
+  | {
+      readonly kind: 'step_committed'
+      readonly turn: number
+      readonly next: Next
+      /** The exact change of the state; absent where there is none. */
+      readonly patch?: Patch
+      /** The verdicts in the order of the critics; absent where there were no critics. */
+      readonly verdicts?: readonly { readonly critic: string; readonly verdict: Verdict }[]
+      /** Duration of the step, without waiting times. */
+      readonly ms: number
+    }
+  /** The state was migrated to another version of its behaviour. */
+  | { readonly kind: 'migrated'; readonly version: number; readonly patch?: Patch }
+  /** The run was resumed with other components than it was started with. */
+  | { readonly kind: 'refitted'; readonly setup: RunSetup }
+  /** A hook or critic failed; the run continues. */
+  | { readonly kind: 'diagnosed'; readonly turn: number; readonly about: string; readonly message: string }
+  | {
+      readonly kind: 'run_ended'
+      readonly run_id: string
+      readonly stop_reason: StopReason
+      readonly answer?: string
+      readonly failure_class?: FailureClass
+      readonly error?: string
+      /** Why the run did not start (preflight). */
+      readonly issues?: readonly Issue[]
+      /** The last failed phase, and the number of earlier failures. */
+      readonly failure_report?: Json
+    }
+
+export type JournalRecord = Body & { readonly seq: number; readonly ts: number }
+export type RecordBody = Body
+
+/** The records of one run in its session's journal, including those after a manual retry. */
+export function recordsOfRun(journal: readonly JournalRecord[], run_id: string): readonly JournalRecord[] {
+  let current: string | undefined
+  return journal.filter((record) => {
+    if (record.kind === 'run_started') current = record.run_id
+    const isOf = current === run_id
+    if (record.kind === 'run_ended') current = undefined
+    return isOf
+  })
+}

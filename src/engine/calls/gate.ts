@@ -1,0 +1,183 @@
+/**
+ * Gates: checks every call of a step before any of them runs. If one call needs approval, all calls of the step are
+ * held back.
+ * Must not know: who answers an approval, and when. The answer arrives as input, see approved-calls.ts.
+ * Invariants: case 55 (if one call is held back, no call of the step has started); a failing gate never allows a call.
+ */
+
+import { APPROVAL_TTL_MS, type Approval } from '../../domain/approval.ts'
+import type { Call, CallResult } from '../../domain/decision.ts'
+import { asTirelessError } from '../../domain/error.ts'
+import { callKeyOf } from '../../domain/unknown-outcome.ts'
+import { iso } from '../../ports/clock.ts'
+import type { Gate, GateVerdict } from '../../ports/gate.ts'
+import { askPlugin, askPluginAsync } from '../plugins/ask-plugin.ts'
+import { gateVerdictPort, reasonPort } from '../plugins/return-shapes.ts'
+import { appendRecord, type Run } from '../run.ts'
+import type { OpenTurn } from '../session/session-thread.ts'
+import { approvalDigest } from './approved-calls.ts'
+import { checkPolicy, createAuditOp, type PolicyVerdict, traceDestinations } from './policy-check.ts'
+
+/** Maximum number of open approvals of a session that are searched for a duplicate. */
+const MAX_OPEN_APPROVALS = 1000
+
+/** A call after the gates have checked it. */
+export interface CheckedCall extends Call {
+  readonly held?: HeldCall
+}
+
+/** The result of a call that does not run, and the approval to request. */
+export interface HeldCall {
+  readonly result: CallResult
+  readonly approval?: Approval
+}
+
+/** Contract: the caller must commit a held call's result together with its approval. Audit entries join that commit. */
+export async function checkGates(run: Run, open: OpenTurn, calls: readonly Call[]): Promise<readonly CheckedCall[]> {
+  const newCalls = calls.flatMap((call, index) =>
+    open.intended.has(index) || open.settled.has(index) || call.fault !== undefined ? [] : [{ index, call }],
+  )
+  const { replaySource: replaying } = run.engine
+  const fixed = replaying?.nextIntent()
+  if (fixed) appendRecord(run, fixed)
+  // An interrupted run starts no further call.
+  const held = replaying || run.signal.aborted ? new Map<number, HeldCall>() : await gateCalls(run, open, newCalls)
+  return calls.map((call, index) => {
+    const result = replaying?.heldResult(index)
+    const holding = result ? { result } : held.get(index)
+    return holding && !run.signal.aborted ? { ...call, held: holding } : call
+  })
+}
+
+interface NewCall {
+  readonly index: number
+  readonly call: Call
+}
+
+async function gateCalls(
+  run: Run,
+  open: OpenTurn,
+  newCalls: readonly NewCall[],
+): Promise<ReadonlyMap<number, HeldCall>> {
+  const verdicts: (NewCall & PolicyVerdict)[] = []
+  for (const { index, call } of newCalls) {
+    const ruled = await strictestVerdict(run, open.turn, call)
+    run.pendingOps.push(createAuditOp(run, { turn: open.turn, index }, call, ruled))
+    verdicts.push({ index, call, ...ruled })
+  }
+  const needsApproval = verdicts.some(({ verdict: clearance }) => clearance.kind === 'ask')
+  const approvals = needsApproval ? await openApprovals(run) : []
+  const held = new Map<number, HeldCall>()
+  for (const { index, call, verdict: clearance, destinations } of verdicts) {
+    if (clearance.kind === 'deny') held.set(index, { result: deniedResult(clearance.reason) })
+    else if (clearance.kind === 'ask') {
+      const approval = newApproval(run, { turn: open.turn, index }, call, clearance.reason, destinations)
+      const known = approvals.find(({ digest }) => digest === approval.digest)
+      approvals.push(approval)
+      held.set(index, known ? { result: alreadyAskedResult(known) } : { result: parkedResult(approval), approval })
+    } else if (needsApproval) held.set(index, { result: HELD_WITH_OTHERS })
+  }
+  return held
+}
+
+const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const
+
+/** The strictest verdict of policy, tool and gates. An approval overrides `ask`, but never `deny`. */
+async function strictestVerdict(run: Run, turn: number, call: Call): Promise<PolicyVerdict> {
+  const { verdict: clearance, destinations } = await checkPolicy(run, turn, call)
+  const ownVerdict = toolVerdict(run, call)
+  let strictest =
+    ownVerdict.kind !== 'allow' && STRICTNESS[ownVerdict.kind] >= STRICTNESS[clearance.kind] ? ownVerdict : clearance
+  for (const gate of run.engine.gates()) {
+    const clearance = await run.grace.race(
+      () => verdictOfGate(run, gate, call),
+      () => GATE_INTERRUPTED,
+    )
+    if (STRICTNESS[clearance.kind] > STRICTNESS[strictest.kind]) strictest = clearance
+  }
+  const isAllowed = strictest.kind === 'ask' && call.approval !== undefined
+  return { verdict: isAllowed ? { kind: 'allow', reason: 'a person allowed it' } : strictest, destinations }
+}
+
+/** The verdict of the tool itself. */
+function toolVerdict({ toolbox }: Run, { tool, args }: Call): GateVerdict {
+  const known = toolbox.get(tool)
+  try {
+    const refusal = askPlugin(reasonPort(tool, 'refuses'), () => known?.refuses?.(args as never))
+    if (refusal !== undefined) return { kind: 'deny', reason: refusal }
+    const reason = askPlugin(reasonPort(tool, 'asks'), () => known?.asks?.(args as never))
+    return reason === undefined ? { kind: 'allow' } : { kind: 'ask', reason }
+  } catch (thrown) {
+    return { kind: 'ask', reason: `${tool} failed to check the call: ${asTirelessError(thrown).message}` }
+  }
+}
+
+async function verdictOfGate({ dispatch }: Run, gate: Gate, { tool, args, effect }: Call): Promise<GateVerdict> {
+  const { session_id, agent_id } = dispatch
+  try {
+    const call = { tool, args, effect, session_id, agent_id }
+    return await askPluginAsync(gateVerdictPort(gate.name), () => gate.judge(call))
+  } catch (thrown) {
+    return { kind: 'ask', reason: `the gate ${gate.name} failed: ${asTirelessError(thrown).message}` }
+  }
+}
+
+const GATE_INTERRUPTED: GateVerdict = { kind: 'ask', reason: 'the run was interrupted while a gate checked the call' }
+
+async function openApprovals({ engine, dispatch }: Run): Promise<Approval[]> {
+  const { session_id } = dispatch
+  return [...(await engine.store.approvals({ session_id, status: 'open', limit: MAX_OPEN_APPROVALS }))]
+}
+
+function newApproval(
+  run: Run,
+  at: { readonly turn: number; readonly index: number },
+  { tool, args, effect }: Call,
+  reason: string,
+  destinations: readonly string[],
+): Approval {
+  const { session_id, dispatch_id } = run.dispatch
+  const now = run.engine.clock.now()
+  const bound = { session_id, tool, args }
+  return {
+    id: callKeyOf(session_id, at),
+    ...bound,
+    effect,
+    sinks: traceDestinations(run, destinations),
+    digest: approvalDigest(bound),
+    reason,
+    origin: { run_id: dispatch_id, step: run.thread.turns + 1 },
+    asked_at: iso(now),
+    expires_at: iso(now + APPROVAL_TTL_MS),
+    status: 'open',
+    answered_at: null,
+    answer_reason: null,
+  }
+}
+
+/** A replay recognises results of held calls by `held`. */
+const HELD_FACTS = { held: true }
+
+function parkedResult({ id, reason, expires_at }: Approval): CallResult {
+  const next = 'A person must approve this call. Do something else, or wait; the result follows after the approval.'
+  const content = JSON.stringify({ parked: true, id, reason, expires_at, next })
+  return { status: 'parked', content, facts: { ...HELD_FACTS, approval: id } }
+}
+
+/** A repeated request is blocked: people are asked once, and a run that keeps repeating it counts as stuck. */
+function alreadyAskedResult({ id, expires_at }: Approval): CallResult {
+  const next = 'This call is already waiting for approval. Do something else, or wait.'
+  return { status: 'blocked', content: JSON.stringify({ parked: true, id, expires_at, next }), facts: HELD_FACTS }
+}
+
+const HELD_WITH_OTHERS: CallResult = {
+  status: 'not_started',
+  content: 'Not run, because another call of this step needs approval. Call it again if it is still needed.',
+  facts: HELD_FACTS,
+}
+
+const deniedResult = (reason: string): CallResult => ({
+  status: 'error',
+  content: `denied: ${reason}`,
+  facts: HELD_FACTS,
+})

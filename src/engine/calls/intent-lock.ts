@@ -1,0 +1,120 @@
+/**
+ * The intent lock: asks a model which outward calls the task needs, and shows it only the owner's messages. It is asked
+ * when the answer first matters, and again only after a new message of the owner.
+ * Must not know: which calls are allowed, see policy/policy-rule.ts.
+ * Invariants: the request contains no outside content, so outside content cannot extend the intent.
+ */
+
+import { z } from 'zod'
+import type { Call } from '../../domain/decision.ts'
+import { asTirelessError, TirelessError } from '../../domain/error.ts'
+import type { ToolNeed } from '../../domain/intent.ts'
+import type { ModelAnswer } from '../../domain/journal-record.ts'
+import { costOf, MICROS_PER_USD } from '../../domain/money.ts'
+import { findMentions } from '../../policy/owner-mentions.ts'
+import type { AnyTool } from '../../ports/tool.ts'
+import { callWithinBudget, spenderOf } from '../request/budget-reservation.ts'
+import { callableTools } from '../request/toolbox.ts'
+import { appendRecord, flushRecords, type Run } from '../run.ts'
+import { listOwnerTexts } from '../session/provenance.ts'
+
+/** Contract: whether the recorded intent contains such a call; undefined if no current intent is recorded. */
+export function isIntended(
+  { thread }: Run,
+  { tool, effect }: Call,
+  destinations: readonly string[],
+): boolean | undefined {
+  const { intent } = thread
+  if (!intent || intent.words !== listOwnerTexts(thread).length) return undefined
+  return intent.needs.some(
+    (need) =>
+      need.tool === tool &&
+      need.method?.toLowerCase() === effect.method?.toLowerCase() &&
+      (need.to === undefined || goesTo(need.to, destinations)),
+  )
+}
+
+/** A call without destinations never matches a need that names one. */
+function goesTo(places: readonly string[], destinations: readonly string[]): boolean {
+  const needed = findMentions(places)
+  return destinations.length > 0 && destinations.every((one) => needed.mentions(one))
+}
+
+/** Contract: records the intent before it resolves. If the model call fails, nothing is recorded. */
+export async function determineIntent(run: Run, turn: number): Promise<void> {
+  const { engine, model, thread, toolbox } = run
+  const ownerTexts = listOwnerTexts(thread)
+  // Book the cost of earlier answers before more money is reserved.
+  await flushRecords(run, [])
+  const request = {
+    system: SYSTEM,
+    tools: [],
+    messages: [{ role: 'user', text: buildQuestion(ownerTexts, toolbox) } as const],
+  }
+  try {
+    const id = `${run.dispatch.dispatch_id}-intent-${thread.head}`
+    const withGrace = (call: () => Promise<ModelAnswer>): Promise<ModelAnswer> => run.grace.race(call, abortedInIntent)
+    const answer = await callWithinBudget(engine, model, request, run.signal, spenderOf(run), id, withGrace)
+    const usd = model.price ? costOf(model.price, answer.usage) / MICROS_PER_USD : undefined
+    appendRecord(run, {
+      kind: 'intent_fixed',
+      turn,
+      needs: parseNeeds(answer.text, toolbox),
+      words: ownerTexts.length,
+      usage: answer.usage,
+      ...(usd === undefined ? {} : { usd }),
+    })
+  } catch (thrown) {
+    if (run.signal.aborted) throw asTirelessError(thrown)
+  }
+}
+
+function abortedInIntent(): never {
+  throw new TirelessError('aborted', 'the run was interrupted while its intent was determined')
+}
+
+const SYSTEM = `You decide which tools a task needs. \
+You see the task in its owner's own words, and the tools that can reach other people or places.
+Answer with JSON only: a list of the tools that the task asks you to use, \
+like [{"tool": "send_mail", "to": ["ann@example.org"]}].
+"to": the destinations, as written in the task. Leave it out if the task names none.
+"method": POST, PUT, PATCH or DELETE for fetch; click, type or select for browser; push for git; network for bash. \
+Leave it out for other tools.
+List only what the task asks for. An empty list is a good answer.`
+
+function buildQuestion(ownerTexts: readonly string[], toolbox: ReadonlyMap<string, AnyTool>): string {
+  const tools = callableTools(toolbox).filter(reachesOthers)
+  const lines = tools.map(
+    ({ name, description, foreign }) =>
+      `- ${name}: ${foreign ? SERVER_TOOL_DESCRIPTION : description.split('\n', 1)[0]}`,
+  )
+  return `The task:\n${ownerTexts.join('\n\n')}\n\nTools:\n${lines.join('\n')}`
+}
+
+/** Replaces descriptions of server tools, which are outside content. */
+const SERVER_TOOL_DESCRIPTION = 'a server tool; its name says what it does'
+
+/** A tool that declares neither destinations nor the label of its results may do anything, and so may server tools. */
+const reachesOthers = ({ destinations, gives, lazy }: AnyTool): boolean =>
+  destinations !== undefined || gives === undefined || (lazy ?? false)
+
+const answerShape = z.array(
+  z.object({ tool: z.string(), method: z.string().optional(), to: z.array(z.string()).optional() }),
+)
+
+/** An unreadable answer means that no tool is needed, so every outward call needs approval. */
+function parseNeeds(text: string, toolbox: ReadonlyMap<string, AnyTool>): readonly ToolNeed[] {
+  const [json = ''] = /\[[\s\S]*\]/.exec(text) ?? []
+  try {
+    return answerShape
+      .parse(JSON.parse(json))
+      .filter(({ tool }) => toolbox.get(tool) !== undefined)
+      .map(({ tool, method, to = [] }) => ({
+        tool,
+        ...(method !== undefined && { method }),
+        ...(to.length > 0 && { to }),
+      }))
+  } catch {
+    return []
+  }
+}

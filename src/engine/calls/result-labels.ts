@@ -1,0 +1,83 @@
+/**
+ * Labels of call results, and of the workspaces that calls write to (I12).
+ * Must not know: the consequences of a label. They belong to policy.
+ */
+
+import type { CallResult } from '../../domain/decision.ts'
+import { type Effect, writesWorkspace } from '../../domain/effect.ts'
+import type { JournalRecord } from '../../domain/journal-record.ts'
+import {
+  CLEAN_LABEL,
+  isCleanLabel,
+  type Label,
+  lowestLabel,
+  type ResultLabel,
+  UNTRUSTED_LABEL,
+} from '../../domain/label.ts'
+import type { AnyTool } from '../../ports/tool.ts'
+import { askPlugin } from '../plugins/ask-plugin.ts'
+import { resultLabelPort } from '../plugins/return-shapes.ts'
+import type { Run } from '../run.ts'
+import type { IntendedCall, OpenTurn } from '../session/session-thread.ts'
+
+/** The label fields of the record. */
+export type RecordedLabel = Pick<Extract<JournalRecord, { kind: 'call_settled' }>, 'label' | 'outside'>
+
+/**
+ * The label of a result: the lowest of the content's label and the session's label, because a tool may repeat its
+ * arguments. The result of a call that never started is the engine's own text and has no label.
+ */
+export function labelResult(run: Run, { intended }: OpenTurn, index: number, result: CallResult): RecordedLabel {
+  if (run.engine.replaySource) return run.engine.replaySource.recordedLabel(index)
+  const call = intended.get(index)
+  if (!call) return {}
+  const declared = labelInFacts(result) ?? declaredLabel(run.engine.tools.get(call.call.tool), call)
+  const contentLabel = labelOfContent(run, declared)
+  const label = lowestLabel(run.thread.label, lowestLabel(contentLabel, lowestByReach(call.effect)))
+  // Only content that is declared untrusted is shown in a data fence.
+  const isOutside = declared !== undefined && contentLabel.trust === 'untrusted'
+  return { ...(isCleanLabel(label) ? {} : { label }), ...(isOutside ? { outside: true } : {}) }
+}
+
+/** The label that a tool determined while it ran. */
+function labelInFacts({ facts }: CallResult): Label | undefined {
+  const { label } = (facts ?? {}) as { readonly label?: Label }
+  return label
+}
+
+function declaredLabel(tool: AnyTool | undefined, { call: { args } }: IntendedCall): ResultLabel | undefined {
+  try {
+    return tool?.gives && askPlugin(resultLabelPort(tool.name), () => tool.gives?.(args as never))
+  } catch {
+    return UNTRUSTED_LABEL
+  }
+}
+
+/** A tool without a declared label may return anything, so its content is untrusted. */
+const labelOfContent = (run: Run, declared: ResultLabel | undefined): Label =>
+  declared === undefined ? UNTRUSTED_LABEL : resolveLabel(run, declared)
+
+function resolveLabel({ workspace }: Run, { trust, private: isPrivate }: ResultLabel): Label {
+  if (trust !== 'workspace') return { trust, private: isPrivate }
+  return { ...workspace.label, private: workspace.label.private || isPrivate }
+}
+
+/** Private content stays private and network content untrusted, whatever the tool declares. */
+function lowestByReach({ reach }: Effect): Label {
+  if (reach === 'private') return { trust: 'untrusted', private: true }
+  return reach === 'network' ? UNTRUSTED_LABEL : CLEAN_LABEL
+}
+
+/**
+ * Lowers the workspace's label before a write: to that of the session, and to that of the content the call brings in.
+ * Stored in the commit of the intent.
+ */
+export function taintWorkspace(run: Run, intended: IntendedCall): void {
+  const { workspace, thread } = run
+  if (!writesWorkspace(intended.effect) || run.engine.replaySource) return
+  const contentLabel = labelOfContent(run, declaredLabel(run.engine.tools.get(intended.call.tool), intended))
+  const label = lowestLabel(workspace.label, lowestLabel(thread.label, contentLabel))
+  if (label.trust === workspace.label.trust && label.private === workspace.label.private) return
+  workspace.label = label
+  run.pendingOps.push({ op: 'label', of: workspace.key, label })
+}

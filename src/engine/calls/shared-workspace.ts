@@ -1,0 +1,43 @@
+/**
+ * Labels of the workspaces in use. Runs in the same workspace share one entry, so that outside content brought in by
+ * one run lowers the label for the others at once.
+ * Must not know: the consequences of a label. They belong to policy.
+ */
+
+import { CLEAN_LABEL, type Label, lowestLabel, UNTRUSTED_LABEL, workspaceKey } from '../../domain/label.ts'
+import type { Store } from '../../ports/store.ts'
+import type { ClaimedRun } from '../run.ts'
+
+export interface SharedWorkspace {
+  readonly key: string
+  label: Label
+  /** Number of runs in this workspace. */
+  runCount: number
+}
+
+const openWorkspaces = new WeakMap<Store, Map<string, SharedWorkspace>>()
+
+function workspacesOf(store: Store): Map<string, SharedWorkspace> {
+  const known = openWorkspaces.get(store) ?? new Map<string, SharedWorkspace>()
+  openWorkspaces.set(store, known)
+  return known
+}
+
+/** Loads the stored label. The files of a foreign workspace count as untrusted. */
+export async function acquireWorkspace({ engine, dispatch }: ClaimedRun): Promise<SharedWorkspace> {
+  const { store, policy } = engine
+  const { workspace = '' } = (await store.session(dispatch.session_id)) ?? {}
+  const key = workspaceKey(workspace)
+  const known = (await store.label(key)) ?? CLEAN_LABEL
+  const label = policy.isForeignWorkspace(workspace) ? lowestLabel(known, UNTRUSTED_LABEL) : known
+  const place = workspacesOf(store).get(key) ?? { key, label, runCount: 0 }
+  place.label = lowestLabel(place.label, label)
+  place.runCount += 1
+  workspacesOf(store).set(key, place)
+  return place
+}
+
+export function releaseWorkspace({ engine }: ClaimedRun, place: SharedWorkspace): void {
+  place.runCount -= 1
+  if (place.runCount === 0) workspacesOf(engine.store).delete(place.key)
+}

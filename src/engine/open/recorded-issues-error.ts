@@ -1,0 +1,12 @@
+/** Thrown by the environment of a replay: the issues of the recorded run, which replace those found so far. */
+
+import type { Issue } from '../../domain/decision.ts'
+import { TirelessError } from '../../domain/error.ts'
+
+export class RecordedIssuesError extends TirelessError {
+  readonly issues: readonly Issue[]
+  constructor(issues: readonly Issue[]) {
+    super('internal', issues.map(({ message }) => message).join('; '))
+    this.issues = issues
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * CHECK_STOP: decides from the model's decision, the verdicts and the budgets whether the run continues, parks or ends.
+ * Precedence: final > agent_condition > env_terminal > criteria and budgets (Q13); a critic may overrule a final.
+ */
+
+import type { Decision, Next, Verdict } from '../../domain/decision.ts'
+import type { Json } from '../../domain/json.ts'
+import type { Budget } from '../../domain/task.ts'
+import { interruptionReason } from '../abort-reason.ts'
+import { askPlugin } from '../plugins/ask-plugin.ts'
+import { isTerminalPort, shouldStopPort } from '../plugins/return-shapes.ts'
+import type { Run } from '../run.ts'
+import { countStepsWithoutNews, hasBlockedCall } from '../session/repetition-guard.ts'
+import type { SessionThread } from '../session/session-thread.ts'
+import type { RunUsage } from '../session/usage.ts'
+import { type CriticVerdict, decisiveVerdict } from './critic.ts'
+import { copyState } from './reduce.ts'
+
+/** Default deadline of a wait. When it passes, the run receives a timeout observation. */
+const MAX_WAIT_MS = 24 * 3_600_000
+/** How often in a row critics may request a retry of the step. Attempts have a separate limit. */
+const MAX_RETRIES = 3
+/** Maximum number of steps in a row with a call that was blocked as a repetition. */
+const MAX_BLOCKED_STEPS = 3
+/** Maximum number of steps in a row whose calls return nothing new. */
+const MAX_STEPS_WITHOUT_NEWS = 12
+
+type End = Extract<Next, { kind: 'end' }>
+
+export interface StopInput {
+  /** Undefined: no decision was reached. */
+  readonly decision: Decision | undefined
+  readonly verdicts: readonly CriticVerdict[]
+  readonly state: Json
+  /** Start of the step on the monotonic clock. */
+  readonly began: number
+}
+
+export function checkStop(run: Run, { decision, verdicts, state, began }: StopInput): Next {
+  const { thread, behaviour, env, overrides: wishes } = run
+  const verdict = decisiveVerdict(verdicts)
+  if (verdict.kind === 'stop') return endByCritic(verdict)
+  if (verdict.kind === 'retry' && !verdict.attempt && thread.retries + 1 > MAX_RETRIES) {
+    const error = `critics requested ${MAX_RETRIES} retries in a row; the last one: ${verdict.instruction}`
+    return { kind: 'end', stop_reason: 'critic_stop', error }
+  }
+  // The run does not end while an approval is open, even if the model wants to finish.
+  if (decision?.kind === 'final' && verdict.kind === 'continue')
+    return parkForApproval(thread) ?? { kind: 'end', stop_reason: 'final', answer: decision.answer }
+  const { shouldStop } = behaviour
+  if (shouldStop && askPlugin(shouldStopPort(behaviour.name), () => shouldStop.call(behaviour, copyState(state))))
+    return { kind: 'end', stop_reason: 'agent_condition' }
+  const { isTerminal } = env
+  if (isTerminal && askPlugin(isTerminalPort, () => isTerminal.call(env, copyState(state))))
+    return { kind: 'end', stop_reason: 'env_terminal' }
+  const waits = decision?.kind === 'wait' && verdict.kind === 'continue' && hasStartedWait(thread, decision)
+  const used = usageAfterStep(run, began, waits ? 0 : 1)
+  const stopped = endByInterruption(run) ?? endByBudget(used, wishes.budget)
+  if (stopped) return stopped
+  const stuck = endByStagnation(thread)
+  // A run that repeats a call with an open approval waits for the answer instead of ending.
+  if (stuck) return parkForApproval(thread) ?? stuck
+  if (verdict.kind === 'retry') return retryStep(verdict, thread.open?.answeredAt ?? 0)
+  if (!waits) return { kind: 'continue' }
+  const { match, reason, until = (thread.open?.answeredAt ?? 0) + MAX_WAIT_MS } = decision
+  return { kind: 'park', wait: { kind: 'observation', match, until, reason } }
+}
+
+/** Parks the run while approvals are open. An answer or the deadline wakes it. */
+function parkForApproval({ openApprovals: unanswered, open }: SessionThread): Next | undefined {
+  if (unanswered.size === 0) return undefined
+  const tools = [...new Set(unanswered.values())].join(', ')
+  const [first = ''] = unanswered.keys()
+  const more =
+    unanswered.size === 1 ? `. Run: tireless approvals allow ${first} (or deny)` : '. Run: tireless approvals list'
+  const reason = `${tools} needs approval${more}`
+  const until = (open?.answeredAt ?? 0) + MAX_WAIT_MS
+  return { kind: 'park', wait: { kind: 'observation', match: 'user_message', until, reason } }
+}
+
+/** Whether the call that starts the wait succeeded. */
+function hasStartedWait({ open }: SessionThread, { via }: Extract<Decision, { kind: 'wait' }>): boolean {
+  return via === undefined || open?.settled.get(0)?.status === 'ok'
+}
+
+function endByCritic({ reason, failure_class }: Extract<Verdict, { kind: 'stop' }>): End {
+  const failureClass = failure_class === undefined ? {} : { failure_class }
+  return { kind: 'end', stop_reason: 'critic_stop', error: reason, ...failureClass }
+}
+
+/** The delay counts from the answer's recorded time, so that a replay parks until the same instant. */
+function retryStep({ instruction: feedback, attempt }: Extract<Verdict, { kind: 'retry' }>, answeredAt: number): Next {
+  if (!attempt) return { kind: 'continue', feedback, retry: true }
+  const until = answeredAt + Math.ceil(attempt.after_ms)
+  return { kind: 'park', wait: { kind: 'retry', until, reason: 'another attempt' }, feedback }
+}
+
+/** Applies interruptions and budgets to a step that failed and continues. */
+export function checkLimits(run: Run, began: number): End | undefined {
+  return endByInterruption(run) ?? endByBudget(usageAfterStep(run, began, 1), run.overrides.budget)
+}
+
+/** A stopping program is not an end: the run is released after the step. */
+function endByInterruption({ signal, overrides: wishes }: Run): End | undefined {
+  const why = interruptionReason(signal)
+  if (why === 'cancelled') return { kind: 'end', stop_reason: 'cancelled' }
+  return why === 'time' ? timeLimitEnd(wishes.budget) : undefined
+}
+
+export function timeLimitEnd({ ms }: Budget): End {
+  return { kind: 'end', stop_reason: 'budget_time', error: `the run exceeded its time limit of ${ms} ms` }
+}
+
+function endByStagnation(thread: SessionThread): End | undefined {
+  const { blockedSteps: stuck, open } = thread
+  if (!open) return undefined
+  if (countStepsWithoutNews(thread, open) >= MAX_STEPS_WITHOUT_NEWS) {
+    const error = `${MAX_STEPS_WITHOUT_NEWS} steps in a row returned nothing new`
+    return { kind: 'end', stop_reason: 'stagnation', error }
+  }
+  if (!hasBlockedCall(open) || stuck + 1 < MAX_BLOCKED_STEPS) return undefined
+  return {
+    kind: 'end',
+    stop_reason: 'stagnation',
+    error: `${MAX_BLOCKED_STEPS} steps in a row repeated blocked calls`,
+  }
+}
+
+/** Usage including the current step. A wait does not count as a step. */
+function usageAfterStep({ thread, engine }: Run, began: number, more: 0 | 1): RunUsage {
+  const { steps, ms } = thread.usage
+  return { ...thread.usage, steps: steps + more, ms: ms + engine.clock.monotonic() - began }
+}
+
+function endByBudget(used: RunUsage, budget: Budget): End | undefined {
+  const { steps, ms, tokens, usd } = budget
+  if (steps !== null && used.steps >= steps)
+    return endWith('budget_steps', `the run reached its limit of ${steps} steps (budget.per_dispatch_calls)`)
+  if (ms !== null && used.ms >= ms) return timeLimitEnd(budget)
+  if (tokens !== null && used.tokens >= tokens)
+    return endWith('budget_tokens', `the run used ${used.tokens} tokens; its limit is ${tokens}`)
+  if (usd !== null && used.usd >= usd)
+    return endWith('budget_money', `the run spent ${used.usd} USD; its limit is ${usd} USD`)
+  return undefined
+}
+
+const endWith = (stop_reason: End['stop_reason'], error: string): End => ({ kind: 'end', stop_reason, error })

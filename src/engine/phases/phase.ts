@@ -1,0 +1,73 @@
+/**
+ * Runs one phase of a step between its before and after hooks. The after hook runs on every path.
+ * Must not know: what a phase does.
+ * Invariants: I9 (a hook that throws or hangs is recorded as a diagnosis and does not affect the run).
+ */
+
+import { asTirelessError } from '../../domain/error.ts'
+import type { Hook, HookContext, HookedPhase, HookFailure } from '../../ports/hook.ts'
+import { appendRecord, type ClaimedRun, type ObservedRun, type Run, runRefOf } from '../run.ts'
+
+/** Time limit of a hook. One that exceeds it is no longer awaited until the run is opened again. */
+const HOOK_MS = 1000
+
+export async function runPhase<T>(run: Run, name: HookedPhase, work: () => T | Promise<T>): Promise<T> {
+  run.phase = name
+  if (run.hooks.length === 0) return work()
+  await runHooks(run, `on_before_${name}`, {})
+  let error: string | undefined
+  try {
+    return await work()
+  } catch (thrown) {
+    error = asTirelessError(thrown).message
+    throw thrown
+  } finally {
+    await runHooks(run, `on_after_${name}`, error === undefined ? {} : { error })
+  }
+}
+
+type HookMoment = Exclude<keyof Hook, 'name' | 'on_event'>
+
+/** Contract: never rejects; calls each hook once. `onFailure` receives failures instead of the journal. */
+export async function runHooks(
+  run: ObservedRun,
+  moment: HookMoment,
+  more: Partial<HookContext>,
+  onFailure?: (failure: HookFailure) => void,
+): Promise<void> {
+  const { turns } = run.thread
+  const step_id = moment === 'on_run_start' || moment === 'on_run_end' ? turns : turns + 1
+  for (const hook of run.hooks) {
+    const method = hook[moment]
+    if (!method) continue
+    const problem = await callHook(run, hook, () => method.call(hook, { ...runRefOf(run), step_id, ...more }))
+    if (problem === undefined) continue
+    if (onFailure) onFailure({ hook: hook.name, moment, message: problem })
+    else recordDiagnosis(run, `hook ${hook.name}: ${moment}`, problem)
+  }
+}
+
+async function callHook(run: ObservedRun, hook: Hook, work: () => void | Promise<void>): Promise<string | undefined> {
+  const timer = new AbortController()
+  try {
+    const done = work()
+    if (!(done instanceof Promise)) return undefined
+    if (run.slowHooks.has(hook.name)) {
+      done.catch(() => {})
+      return undefined
+    }
+    const timeout = run.engine.clock.sleep(HOOK_MS, timer.signal).then(() => 'late' as const)
+    if ((await Promise.race([done, timeout])) !== 'late') return undefined
+    run.slowHooks.add(hook.name)
+    done.catch(() => {})
+    return `it took longer than ${HOOK_MS} ms and is no longer awaited`
+  } catch (thrown) {
+    return asTirelessError(thrown).message
+  } finally {
+    timer.abort('over')
+  }
+}
+
+export function recordDiagnosis(run: ClaimedRun, about: string, message: string): void {
+  appendRecord(run, { kind: 'diagnosed', turn: run.thread.turn, about, message })
+}

@@ -1,0 +1,301 @@
+/**
+ * The return value of each plugin method: its shape, and a description for error messages.
+ * Must not know: who calls the method, and what follows from an invalid value.
+ */
+
+import type { Verdict } from '../../domain/decision.ts'
+import { type Effect, REACHES, RECOVERIES } from '../../domain/effect.ts'
+import type { ModelAnswer } from '../../domain/journal-record.ts'
+import type { Json } from '../../domain/json.ts'
+import { type ResultLabel, TRUSTS } from '../../domain/label.ts'
+import { MAX_DURATION_MS, MAX_INSTANT_MS, MAX_TOKENS } from '../../domain/limits.ts'
+import { FAILURE_CLASSES } from '../../domain/stop-reason.ts'
+import type { WaitMatch } from '../../domain/wait.ts'
+import type { ProposedCall, ProposedDecision, SystemPrompt } from '../../ports/behaviour.ts'
+import type { Health } from '../../ports/env.ts'
+import type { GateVerdict } from '../../ports/gate.ts'
+import type { MemoryQuery, MemoryView } from '../../ports/memory.ts'
+import type { ParsedAnswer } from '../../ports/parser.ts'
+import type { AnyTool } from '../../ports/tool.ts'
+import {
+  anyShape,
+  booleanShape,
+  isJsonObject,
+  listShape,
+  matchingShape,
+  numberShape,
+  objectShape,
+  oneOfShape,
+  optionalShape,
+  recordShape,
+  type Shape,
+  ShapeMismatch,
+  taggedShape,
+  textShape,
+} from '../shape.ts'
+import type { PluginPort } from './ask-plugin.ts'
+
+const tokens = numberShape({ whole: true, from: 0, upto: MAX_TOKENS })
+const count = numberShape({ whole: true, from: 0 })
+const texts = listShape(textShape)
+
+const requestedCall = objectShape({ id: textShape, tool: textShape, args: textShape })
+
+const answer: Shape<ModelAnswer> = objectShape(
+  {
+    text: textShape,
+    calls: listShape(requestedCall),
+    finish: oneOfShape(['stop', 'calls', 'length']),
+    usage: objectShape(
+      { input_tokens: tokens, output_tokens: tokens, cached_tokens: tokens },
+      { written_tokens: tokens },
+    ),
+  },
+  { reasoning: anyShape },
+)
+
+export const answerPort = (model: string): PluginPort<ModelAnswer> => ({
+  who: `model ${model}`,
+  method: 'call',
+  expected:
+    'an answer: { text, calls: [{ id, tool, args }], finish, usage } with token counts that are whole numbers from 0',
+  shape: answer,
+  code: 'model_garbled',
+})
+
+const parsed: Shape<ParsedAnswer> = taggedShape('kind', {
+  said: objectShape(
+    { kind: oneOfShape(['said']), text: textShape, calls: listShape(requestedCall) },
+    { notes: recordShape(textShape) },
+  ),
+  fault: objectShape({ kind: oneOfShape(['fault']), reason: textShape }),
+})
+
+export const parsedPort = (parser: string): PluginPort<ParsedAnswer> => ({
+  who: `parser ${parser}`,
+  method: 'parse',
+  expected: "{ kind: 'said', text, calls } or { kind: 'fault', reason }",
+  shape: parsed,
+})
+
+const textPort = (who: string, method: string): PluginPort<string> => ({
+  ...{ who, method, expected: 'a text', shape: textShape },
+})
+
+export const instructionsPort = (parser: string): PluginPort<string> => textPort(`parser ${parser}`, 'instructions')
+export const preparedPort = (behaviour: string): PluginPort<string> => textPort(`behaviour ${behaviour}`, 'prepare')
+export const remainsPort = (tool: string): PluginPort<string> => textPort(`tool ${tool}`, 'remains')
+
+const flagPort = (who: string, method: string): PluginPort<boolean> => ({
+  ...{ who, method, expected: 'true or false', shape: booleanShape },
+})
+
+export const shouldStopPort = (behaviour: string): PluginPort<boolean> =>
+  flagPort(`behaviour ${behaviour}`, 'shouldStop')
+export const prunePort = (search: string): PluginPort<boolean> => flagPort(`search ${search}`, 'prune')
+export const isTerminalPort: PluginPort<boolean> = flagPort('env', 'isTerminal')
+
+const memoryView: Shape<MemoryView> = objectShape({ from: count, summary: textShape, recalled: texts })
+
+/** `turn`: the next turn. */
+export const memoryViewPort = (memory: string, turn: number): PluginPort<MemoryView> => ({
+  who: `memory ${memory}`,
+  method: 'retrieve',
+  expected: `{ from, summary, recalled } with from a whole number from 0 to ${turn}, a text and a list of texts`,
+  shape: memoryView,
+})
+
+export const evictPort = (memory: string): PluginPort<number> => ({
+  ...{ who: `memory ${memory}`, method: 'evict', expected: 'a whole number from 0' },
+  shape: count,
+})
+
+const memoryQuery: Shape<MemoryQuery> = objectShape({ text: textShape })
+
+export const memoryQueryPort = (behaviour: string): PluginPort<MemoryQuery> => ({
+  ...{ who: `behaviour ${behaviour}`, method: 'buildMemoryQuery', expected: '{ text }' },
+  shape: memoryQuery,
+})
+
+const sections = objectShape(
+  {},
+  {
+    role: textShape,
+    process_rules: textShape,
+    policy: textShape,
+    toolbox: textShape,
+    output_protocol: textShape,
+    unattended: textShape,
+  },
+)
+const systemPrompt: Shape<SystemPrompt> = (value) => (typeof value === 'string' ? value : sections(value))
+
+export const systemPromptPort = (behaviour: string): PluginPort<SystemPrompt> => ({
+  ...{ who: `behaviour ${behaviour}`, method: 'buildSystemPrompt', expected: 'a text, or texts by section' },
+  shape: systemPrompt,
+})
+
+const optionalJson = optionalShape(anyShape)
+
+/** Undefined: the new input itself is the observation. */
+export const observationPort = (behaviour: string): PluginPort<Json | undefined> => ({
+  ...{ who: `behaviour ${behaviour}`, method: 'observe', expected: 'plain data, or undefined', code: 'state_invalid' },
+  shape: optionalJson,
+})
+
+const proposedCall: Shape<ProposedCall> = objectShape(
+  { tool: textShape },
+  {
+    args: anyShape,
+    id: matchingShape(/./s),
+    timeoutMs: numberShape({ above: 0, upto: MAX_DURATION_MS }),
+  },
+)
+const match: Shape<WaitMatch> = matchingShape(/^(any|user_message|system_event|event:.+)$/s)
+
+/** Any decision except a branch. The candidates of a branch are checked one by one, so invalid ones can be skipped. */
+type SingleDecision = Exclude<ProposedDecision, { kind: 'branch' }>
+const singleDecision: Shape<SingleDecision> = taggedShape('kind', {
+  act: objectShape({ kind: oneOfShape(['act']), calls: listShape(proposedCall) }, { failFast: booleanShape }),
+  final: objectShape({ kind: oneOfShape(['final']), answer: textShape }, { summary: textShape }),
+  wait: objectShape(
+    { kind: oneOfShape(['wait']), match, reason: textShape },
+    { until: numberShape({ whole: true, from: 0, upto: MAX_INSTANT_MS }) },
+  ),
+})
+
+export const decisionPort = (who: string, method: string): PluginPort<SingleDecision> => ({
+  ...{ who, method, code: 'decision_invalid' },
+  expected:
+    "a decision: { kind: 'act', calls: [{ tool, args }] }, { kind: 'final', answer } or " +
+    "{ kind: 'wait', match, reason, until? in whole epoch milliseconds, in the years 1970 to 9999 }",
+  shape: singleDecision,
+})
+
+export const candidatesPort = (search: string): Omit<PluginPort<unknown>, 'shape'> => ({
+  ...{ who: `search ${search}`, method: 'expand', expected: 'a list of decisions' },
+})
+
+export const scorePort = (search: string): PluginPort<number> => ({
+  ...{ who: `search ${search}`, method: 'score', expected: 'a finite number' },
+  shape: numberShape(),
+})
+
+/** `length`: number of candidates. */
+export const selectPort = (search: string, length: number): PluginPort<number> => ({
+  ...{ who: `search ${search}`, method: 'select', expected: `an index from 0 to ${length - 1}` },
+  shape: count,
+})
+
+const verdict: Shape<Verdict> = taggedShape('kind', {
+  continue: objectShape({ kind: oneOfShape(['continue']) }),
+  retry: objectShape(
+    { kind: oneOfShape(['retry']), instruction: textShape },
+    { attempt: objectShape({ after_ms: numberShape({ from: 0, upto: MAX_DURATION_MS }) }) },
+  ),
+  stop: objectShape({ kind: oneOfShape(['stop']), reason: textShape }, { failure_class: oneOfShape(FAILURE_CLASSES) }),
+})
+
+export const verdictPort = (critic: string): PluginPort<Verdict> => ({
+  who: `critic ${critic}`,
+  method: 'judge',
+  expected: "{ kind: 'continue' }, { kind: 'retry', instruction } or { kind: 'stop', reason }",
+  shape: verdict,
+})
+
+const clearance: Shape<GateVerdict> = taggedShape('kind', {
+  allow: objectShape({ kind: oneOfShape(['allow']) }, { reason: textShape }),
+  ask: objectShape({ kind: oneOfShape(['ask']), reason: textShape }),
+  deny: objectShape({ kind: oneOfShape(['deny']), reason: textShape }),
+})
+
+export const gateVerdictPort = (gate: string): PluginPort<GateVerdict> => ({
+  who: `gate ${gate}`,
+  method: 'judge',
+  expected: "{ kind: 'allow' }, { kind: 'ask', reason } or { kind: 'deny', reason }",
+  shape: clearance,
+})
+
+const effect = objectShape(
+  { recovery: oneOfShape(RECOVERIES), reach: oneOfShape(REACHES) },
+  { host: textShape, writes: booleanShape, method: textShape, publishes: booleanShape, unseen: booleanShape },
+) as Shape<Effect>
+
+const EXPECTED_EFFECT = `{ recovery: ${RECOVERIES.join('|')}, reach: ${REACHES.join('|')} }`
+
+export const effectPort = (tool: string): PluginPort<Effect> => ({
+  who: `tool ${tool}`,
+  method: 'effect',
+  expected: EXPECTED_EFFECT,
+  shape: effect,
+})
+
+const optionalText = optionalShape(textShape)
+
+/** The reason why a call is refused or needs approval; undefined: it does not. */
+export const reasonPort = (tool: string, method: 'refuses' | 'asks'): PluginPort<string | undefined> => ({
+  ...{ who: `tool ${tool}`, method, expected: 'a text, or undefined' },
+  shape: optionalText,
+})
+
+export const destinationsPort = (tool: string): PluginPort<readonly string[]> => ({
+  ...{ who: `tool ${tool}`, method: 'destinations', expected: 'a list of texts' },
+  shape: texts,
+})
+
+export const contentPort = (tool: string): PluginPort<readonly string[]> => ({
+  ...{ who: `tool ${tool}`, method: 'content', expected: 'a list of texts' },
+  shape: texts,
+})
+
+const resultLabel: Shape<ResultLabel> = objectShape({
+  trust: oneOfShape([...TRUSTS, 'workspace']),
+  private: booleanShape,
+})
+
+export const resultLabelPort = (tool: string): PluginPort<ResultLabel> => ({
+  ...{ who: `tool ${tool}`, method: 'gives', expected: '{ trust: trusted|untrusted|workspace, private }' },
+  shape: resultLabel,
+})
+
+/** The facts that the runtime reads. Other fields belong to the tool. */
+const facts = objectShape(
+  {},
+  {
+    label: objectShape({ trust: oneOfShape(TRUSTS), private: booleanShape }),
+    seen: recordShape(textShape),
+    cwd: textShape,
+    quoted: booleanShape,
+  },
+)
+
+const anyFacts: Shape<Json> = (value) => {
+  if (!isJsonObject(value)) return anyShape(value)
+  const known = facts(value)
+  return known instanceof ShapeMismatch ? known : { ...value, ...(known as Json & object) }
+}
+
+export const factsPort = (tool: string): PluginPort<Json> => ({
+  ...{ who: `tool ${tool}`, method: 'run', code: 'tool_failed' },
+  expected:
+    'facts that are plain data: label { trust, private }, seen { path: digest }, cwd a text, quoted true or false',
+  shape: anyFacts,
+})
+
+type Meant = ReturnType<NonNullable<AnyTool['meant']>>
+const meant = optionalShape(objectShape({ tool: textShape, args: anyShape }))
+
+export const innerCallPort = (tool: string): PluginPort<Meant | undefined> => ({
+  ...{ who: `tool ${tool}`, method: 'meant', expected: '{ tool, args }' },
+  shape: meant,
+})
+
+const health: Shape<Health> = taggedShape('ok', {
+  true: objectShape({ ok: oneOfShape([true]) }),
+  false: objectShape({ ok: oneOfShape([false]), reason: textShape }),
+})
+
+export const healthPort: PluginPort<Health> = {
+  ...{ who: 'env', method: 'health', expected: '{ ok: true } or { ok: false, reason }' },
+  shape: health,
+}

@@ -1,0 +1,83 @@
+/** The store of a replay: one session's journal in memory, and an inbox with the recorded input. */
+
+import type { Dispatch } from '../../domain/dispatch.ts'
+import { TirelessError } from '../../domain/error.ts'
+import { unknownIdOf } from '../../domain/unknown-outcome.ts'
+import { iso } from '../../ports/clock.ts'
+import type { Op, Store } from '../../ports/store.ts'
+import type { ReplayTape } from './replay-tape.ts'
+
+export function createReplayStore(dispatch: Dispatch, tape: ReplayTape): Store {
+  const { session_id, agent_id } = dispatch
+  const notAvailable = (): never => {
+    throw new TirelessError('internal', 'this operation is not available in a replay')
+  }
+  return {
+    async commit(batches) {
+      const results = batches.map(({ ops }) => ({ ok: true as const, results: ops.map(resultOf) }))
+      tape.markCommitted()
+      return results
+    },
+    journal: async () => [...tape.past, ...tape.committedRecords()],
+    session: async () => ({ session_id, agent_id, workspace: '/', status: 'active', created_at: iso(0) }),
+    inbox: async () => tape.input(dispatch.dispatch_id),
+    /** A call that ran again had been resolved as not executed. */
+    unknowns: async () =>
+      tape.repeatedCalls().map((intended) => ({
+        id: unknownIdOf(session_id, { ...intended, attempt: intended.attempt - 1 }),
+        session_id,
+        dispatch_id: dispatch.dispatch_id,
+        tool: intended.call.tool,
+        args: intended.call.args,
+        reach: intended.effect.reach,
+        started_at: iso(0),
+        output_so_far: '',
+        status: 'resolved',
+        resolution: 'not',
+      })),
+    commits: () => 0,
+    close: async () => {},
+    selections: async () => [],
+    label: async () => undefined,
+    labels: notAvailable,
+    grants: notAvailable,
+    audit: notAvailable,
+    prunable: notAvailable,
+    unreadable: notAvailable,
+    skipped: () => [],
+    setAside: notAvailable,
+    spend: notAvailable,
+    recent: notAvailable,
+    dispatchesOf: notAvailable,
+    cycles: notAvailable,
+    setting: notAvailable,
+    approval: notAvailable,
+    approvals: notAvailable,
+    dispatch: notAvailable,
+    dispatches: notAvailable,
+    counts: notAvailable,
+    sessions: notAvailable,
+    schedules: notAvailable,
+    marks: notAvailable,
+    facts: notAvailable,
+    recallFacts: notAvailable,
+    document: notAvailable,
+    documentVersion: notAvailable,
+    documentVersions: notAvailable,
+    projection: notAvailable,
+    outbox: notAvailable,
+    dueMessages: notAvailable,
+    nextMessageDue: notAvailable,
+    deliveries: notAvailable,
+    workers: notAvailable,
+    nextTimer: notAvailable,
+    verify: notAvailable,
+    backup: notAvailable,
+  }
+}
+
+function resultOf(op: Op): unknown {
+  if (op.op === 'append') return { head: op.records.at(-1)?.seq ?? 0 }
+  if (op.op === 'reserve') return { refused: null }
+  return op.op === 'park' ? { parked: true } : null
+}

@@ -1,0 +1,277 @@
+/** The replay tape: the records of a run and the replay's position in them. The next record is what happens next. */
+
+import type { Call, CallResult, Issue } from '../../domain/decision.ts'
+import type { JournalRecord, RunSetup } from '../../domain/journal-record.ts'
+import type { StopReason } from '../../domain/stop-reason.ts'
+import { HOOKED_PHASES, type HookedPhase } from '../../ports/hook.ts'
+import { type Interruption, NOT_STARTED_INTERRUPTED } from '../abort-reason.ts'
+import type { RecordedLabel } from '../calls/result-labels.ts'
+
+export type RecordOfKind<K extends JournalRecord['kind']> = Extract<JournalRecord, { kind: K }>
+
+type EndedEarly = Exclude<Interruption['why'], 'stopping'>
+
+/** How the tape ends one replayed process. */
+export interface ProcessControl {
+  kill(): void
+  /** Releases the run after its step. */
+  release(): void
+  interrupt(why: Interruption['why']): void
+  cancelAfterStep(): void
+}
+
+/** Kinds of records that close a run that cannot be opened. */
+const CLOSING_KINDS: ReadonlySet<JournalRecord['kind']> = new Set([
+  'call_settled',
+  'step_committed',
+  'run_ended',
+  'diagnosed',
+])
+
+export class ReplayTape {
+  /** The session's journal before the run. */
+  readonly past: readonly JournalRecord[]
+  readonly behaviour: string
+  readonly #records: readonly JournalRecord[]
+  /** Records produced so far; those after `#written` are not committed. */
+  readonly #made: JournalRecord[] = []
+  #written = 0
+  /** Number of steps among the produced records. */
+  #steps = 0
+  /** Running sums of the recorded step durations: 0, first, first two, … */
+  readonly #elapsed: readonly number[]
+  #isDiverged = false
+  #ends: ProcessControl = { kill() {}, release() {}, interrupt() {}, cancelAfterStep() {} }
+  #hasStepStarted = false
+
+  constructor(records: readonly JournalRecord[], past: readonly JournalRecord[]) {
+    const [started] = records
+    if (started?.kind !== 'run_started') throw new Error('a recording must start with run_started')
+    this.past = past
+    this.behaviour = started.behaviour
+    this.#records = records
+    this.#elapsed = runningSums(records.flatMap((record) => (record.kind === 'step_committed' ? [record.ms] : [])))
+  }
+
+  /** Restart: drops records that were not committed. */
+  restart(ends: ProcessControl): void {
+    this.#ends = ends
+    this.#steps -= this.#made.splice(this.#written).filter(isStep).length
+    this.#hasStepStarted = false
+  }
+
+  /** The replay is complete, or it has diverged from the recording and cannot continue. */
+  isOver(): boolean {
+    return this.#isDiverged || this.#written >= this.#records.length
+  }
+
+  diverge(): void {
+    this.#isDiverged = true
+    this.#ends.kill()
+  }
+
+  committedRecords(): readonly JournalRecord[] {
+    return this.#made.slice(0, this.#written)
+  }
+
+  addRecord(record: JournalRecord): void {
+    if (this.next()?.kind !== record.kind) this.#isDiverged = true
+    this.#made.push(record)
+    const next = this.next()
+    if (next?.kind === 'call_settled' && next.result.content === NOT_STARTED_INTERRUPTED.content)
+      this.interrupt(this.interruptionOf(this.find('step_committed')) ?? 'stopping')
+    const reason = record.kind === 'step_committed' && record.next.kind === 'end' ? undefined : this.whyEndedHere()
+    if (reason === 'cancelled') this.#ends.cancelAfterStep()
+    else if (reason) this.interrupt(reason)
+    if (record.kind !== 'step_committed') return
+    this.#steps += 1
+    this.#hasStepStarted = false
+    // The recorded run was released here or never continued.
+    if (this.wasStoppedHere()) this.#ends.release()
+  }
+
+  markCommitted(): void {
+    this.#written = this.#made.length
+  }
+
+  next(): JournalRecord | undefined {
+    return this.#records[this.#made.length]
+  }
+
+  /** The remaining records of the current turn, or of the next one. */
+  #remainingTurn(): readonly JournalRecord[] {
+    const from = this.#made.length
+    const end = indexFrom(this.#records, from, isStep)
+    return this.#records.slice(from, end < 0 ? undefined : end + 1)
+  }
+
+  find<K extends JournalRecord['kind']>(kind: K): RecordOfKind<K> | undefined {
+    return this.#remainingTurn().find((record): record is RecordOfKind<K> => record.kind === kind)
+  }
+
+  intended(index: number): RecordOfKind<'call_intended'> | undefined {
+    const found = this.#remainingTurn().find((record) => record.kind === 'call_intended' && record.index === index)
+    return found as RecordOfKind<'call_intended'> | undefined
+  }
+
+  settled(index: number): RecordOfKind<'call_settled'> | undefined {
+    const upcoming = this.#remainingTurn()
+    const settled = upcoming.find((record) => record.kind === 'call_settled' && record.index === index)
+    return this.intended(index) ? undefined : (settled as RecordOfKind<'call_settled'> | undefined)
+  }
+
+  heldResult(index: number): CallResult | undefined {
+    const result = this.settled(index)?.result
+    return (result?.facts as { readonly held?: boolean } | undefined)?.held ? result : undefined
+  }
+
+  approvedCalls(): readonly Call[] {
+    const decision = this.find('decided')?.decision
+    return decision?.kind === 'act' ? decision.calls.filter(({ approval }) => approval !== undefined) : []
+  }
+
+  nextIntent(): RecordOfKind<'intent_fixed'> | undefined {
+    const next = this.next()
+    return next?.kind === 'intent_fixed' ? next : undefined
+  }
+
+  recordedLabel(index: number): RecordedLabel {
+    const settled = this.#remainingTurn().find((record) => record.kind === 'call_settled' && record.index === index)
+    const { label, outside } = (settled ?? {}) as RecordedLabel
+    return { ...(label === undefined ? {} : { label }), ...(outside === undefined ? {} : { outside }) }
+  }
+
+  /** Whether a fallback model replaced the one that failed here. */
+  fallback(): 'now' | 'later' | undefined {
+    const next = this.next()
+    if (next?.kind !== 'failed' || next.ruling.kind !== 'retry') return undefined
+    return next.ruling.until === null ? 'now' : 'later'
+  }
+
+  diagnosed(about: string): RecordOfKind<'diagnosed'> | undefined {
+    const next = this.next()
+    return next?.kind === 'diagnosed' && next.about === about ? next : undefined
+  }
+
+  brokenHooks(): readonly string[] {
+    const names = this.#records.flatMap((record) => {
+      const found = record.kind === 'diagnosed' ? /^hook (.*): on_\w+$/.exec(record.about) : null
+      return found?.[1] === undefined ? [] : [found[1]]
+    })
+    return [...new Set(names)]
+  }
+
+  /** The setup of the next process. */
+  setup(): RunSetup {
+    const next = this.next()
+    const last = next && isSetup(next) ? next : this.#made.findLast(isSetup)
+    return (last as RecordOfKind<'run_started' | 'refitted'>).setup
+  }
+
+  /** The issues that kept the run from being opened at this point; undefined: it was opened. */
+  issues(): readonly Issue[] | undefined {
+    const last = this.#records.at(-1)
+    if (last?.kind !== 'run_ended' || !this.next()) return undefined
+    const nextOpenIndex = indexFrom(this.#records, this.#made.length, (record) => !isClosing(record))
+    return nextOpenIndex < 0 ? last.issues : undefined
+  }
+
+  /** The program was killed here and restarted with a different configuration or version. */
+  isReconfiguredNext(): boolean {
+    const next = this.next()
+    return next?.kind === 'refitted' || next?.kind === 'migrated'
+  }
+
+  /**
+   * Whether the recorded process was killed or stopped here, in `phase`. The evidence: the next record is the failure
+   * of a hook of an earlier phase, because the next process calls the hooks of the turn again.
+   */
+  wasKilledInPhase(phase: HookedPhase): boolean {
+    const next = this.next()
+    const [, when, name] = (next?.kind === 'diagnosed' && /^hook .*: on_(before|after)_(\w+)$/s.exec(next.about)) || []
+    const [at, current] = [HOOKED_PHASES.indexOf(name as HookedPhase), HOOKED_PHASES.indexOf(phase)]
+    return at >= 0 && (at < current || (at === current && when === 'before'))
+  }
+
+  /** Whether the recorded process was stopped here: the recording ends, or the next record is of another process. */
+  wasStoppedHere(): boolean {
+    return !this.next() || this.isReconfiguredNext() || this.issues() !== undefined
+  }
+
+  /** Why the run ended here between two steps; undefined: it did not. */
+  whyEndedHere(): EndedEarly | undefined {
+    const next = this.next()
+    return next?.kind === 'run_ended' ? interruptionFor(next.stop_reason) : undefined
+  }
+
+  interruptionOf(record: JournalRecord | undefined): EndedEarly | undefined {
+    if (record?.kind !== 'step_committed' || record.next.kind !== 'end') return undefined
+    return interruptionFor(record.next.stop_reason)
+  }
+
+  interrupt(why: Interruption['why']): void {
+    this.#ends.interrupt(why)
+  }
+
+  /** Contract: never resolves; the replayed process ends here, as the recorded one did. */
+  die(): Promise<never> {
+    this.#ends.kill()
+    return new Promise(() => {})
+  }
+
+  /** The input of the next turn without the run's task. */
+  input(task: string): RecordOfKind<'input_bound'>['input'] {
+    return this.nextInput()?.input.filter(({ id }) => id !== task) ?? []
+  }
+
+  nextInput(): RecordOfKind<'input_bound'> | undefined {
+    const at = indexFrom(this.#records, this.#made.length, ({ kind }) => kind === 'input_bound')
+    return this.#records[at] as RecordOfKind<'input_bound'> | undefined
+  }
+
+  /** Interrupted calls that the owner declared as not executed, so that they ran again. */
+  repeatedCalls(): readonly RecordOfKind<'call_intended'>[] {
+    return this.#remainingTurn().filter(
+      (record): record is RecordOfKind<'call_intended'> => record.kind === 'call_intended',
+    )
+  }
+
+  now(): number {
+    return this.next()?.ts ?? this.#records.at(-1)?.ts ?? 0
+  }
+
+  /** The first read of a step returns its start, later reads its end. */
+  monotonic(): number {
+    const steps = this.#steps + (this.#hasStepStarted ? 1 : 0)
+    this.#hasStepStarted = true
+    return this.#elapsed[steps] ?? this.#elapsed.at(-1) ?? 0
+  }
+}
+
+function interruptionFor(stop_reason: StopReason): EndedEarly | undefined {
+  if (stop_reason === 'cancelled') return 'cancelled'
+  return stop_reason === 'budget_time' ? 'time' : undefined
+}
+
+const isStep = ({ kind }: JournalRecord): boolean => kind === 'step_committed'
+
+const isSetup = ({ kind }: JournalRecord): boolean => kind === 'run_started' || kind === 'refitted'
+
+const isClosing = (record: JournalRecord): boolean =>
+  CLOSING_KINDS.has(record.kind) && (record.kind !== 'step_committed' || record.next.kind === 'end')
+
+/** Searches from a position. It runs for every record, so it must not scan a long recording from the start. */
+function indexFrom(
+  records: readonly JournalRecord[],
+  from: number,
+  matches: (record: JournalRecord) => boolean,
+): number {
+  for (let at = from; at < records.length; at += 1) if (matches(records[at] as JournalRecord)) return at
+  return -1
+}
+
+function runningSums(numbers: readonly number[]): readonly number[] {
+  const sums = [0]
+  for (const number of numbers) sums.push((sums.at(-1) ?? 0) + number)
+  return sums
+}

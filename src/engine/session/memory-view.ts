@@ -1,0 +1,157 @@
+/**
+ * The model's view of the past: the memory's current view, or that of the last recorded cut. A cut only moves forward:
+ * after a restart the memory does not know which turns were dropped, but the journal does.
+ * Must not know: models. The caller passes the available room.
+ * Invariants: the task is never shortened; new input is shortened only if it is a single message, because of several
+ * messages some can wait for the next turn.
+ */
+
+import { asTirelessError } from '../../domain/error.ts'
+import type { HistoryCut } from '../../domain/journal-record.ts'
+import { deepFreeze } from '../../domain/json.ts'
+import type { Observation } from '../../domain/observation.ts'
+import type { MemoryQuery, MemoryView, PastTurn } from '../../ports/memory.ts'
+import { estimateTokens } from '../../prompt/tokens.ts'
+import { observationText } from '../../prompt/turn-messages.ts'
+import { recordDiagnosis } from '../phases/phase.ts'
+import { copyState } from '../phases/reduce.ts'
+import { askPlugin, invalidReturnError } from '../plugins/ask-plugin.ts'
+import { evictPort, memoryQueryPort, memoryViewPort } from '../plugins/return-shapes.ts'
+import { roomForConversation } from '../request/prompt-prefix.ts'
+import type { Run } from '../run.ts'
+import { messagesWithoutTask } from './bind-input.ts'
+import { newConversation, weighConversation } from './message-digest.ts'
+import type { OpenTurn } from './session-thread.ts'
+import { messagesWithCut } from './transcript.ts'
+
+/** The complete history. */
+const NO_CUT: HistoryCut = { from: 0, summary: '', recalled: [] }
+
+/** Shares of the room beside the prefix, for the owner's messages before a cut and for the summary. */
+const WORDS_SHARE = 0.25
+const SUMMARY_SHARE = 0.15
+/** Maximum tokens for the owner's messages before a cut. */
+const MAX_WORDS_TOKENS = 30_000
+const MAX_TRIES = 3
+const SHARE_AFTER_CUT = 0.7
+/** No message is shortened below this number of tokens. */
+const MIN_MESSAGE_TOKENS = 32
+
+export function currentView(run: Run, input: readonly Observation[]): HistoryCut {
+  const { cut = NO_CUT } = run.thread
+  const view = askMemory(run, buildQuery(run, input))
+  if (view.from <= cut.from) return cut
+  const { from, summary, recalled } = fitSummary(run, input, view)
+  return { from, summary, recalled, words: ownerWordsRoom(run) }
+}
+
+/** The view for a behaviour's observe(). Before the first request the room is unknown, so the summary is not fitted. */
+export function viewForBehaviour(run: Run, input: readonly Observation[]): HistoryCut {
+  if (run.prefix) return currentView(run, input)
+  const { cut = NO_CUT } = run.thread
+  const { from, summary, recalled } = run.memory.retrieve(buildQuery(run, input))
+  return from <= cut.from ? cut : { from, summary, recalled }
+}
+
+/** Requests shorter summaries until one fits: the memory counts characters, and one character can be two tokens. */
+function fitSummary(run: Run, input: readonly Observation[], first: MemoryView): MemoryView {
+  const share = roomForConversation(run) * SUMMARY_SHARE
+  let view = first
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const tokens = estimateTokens(view.summary)
+    if (tokens <= share) break
+    const room = Math.floor((view.summary.length * share) / tokens)
+    view = askMemory(run, { ...buildQuery(run, input), maxChars: room })
+  }
+  return view
+}
+
+function ownerWordsRoom(run: Run): number {
+  return Math.floor(Math.min(roomForConversation(run) * WORDS_SHARE, MAX_WORDS_TOKENS))
+}
+
+/**
+ * Finds a cut with which the conversation has at most `allowed` tokens and no more than the provider accepts.
+ * Contract: returns the current cut if it fits; undefined if no cut fits. Records nothing.
+ */
+export function findFittingCut(run: Run, open: OpenTurn, allowed: number): HistoryCut | undefined {
+  const { thread } = run
+  let cut = currentView(run, open.input)
+  const most = Math.min(allowed, thread.learntTokenLimit)
+  let room = most
+  for (;;) {
+    const isShown = cut === (thread.cut ?? NO_CUT)
+    const shown = isShown ? thread.conversation : newConversation(messagesWithCut(thread, open, cut))
+    const { tokens } = weighConversation(shown)
+    if (tokens <= room) return cut
+    // When a cut is needed, cut further, so that the next turns need none.
+    room = most * SHARE_AFTER_CUT
+    if (dropOldTurns(run, cut.from)) cut = currentView(run, open.input)
+    else return tokens <= most ? cut : shortenedCut(run, open, cut, { room, most })
+  }
+}
+
+/** Whether the cut changes the history that the model sees. */
+export const isNewCut = ({ thread }: Run, cut: HistoryCut): boolean => cut !== (thread.cut ?? NO_CUT)
+
+/** Drops turns until the model sees less history. Contract: false if nothing can be dropped. */
+export function dropOldTurns(run: Run, from = run.thread.cut?.from ?? 0): boolean {
+  const { past } = run.thread
+  try {
+    const evict = (): number => askPlugin(evictPort(memoryName(run)), () => run.memory.evict())
+    for (let turns = past.length; turns > 0 && evict() > 0; turns--)
+      if (askMemory(run, buildQuery(run, [])).from > from) return true
+  } catch (thrown) {
+    recordDiagnosis(run, 'memory', asTirelessError(thrown).message)
+  }
+  return false
+}
+
+/**
+ * The last resort when no turn can be dropped: shortens each shown message, and the owner's messages before the cut.
+ * Contract: returns the first cut within `room` tokens, else the smallest within `most`, else undefined.
+ */
+function shortenedCut(
+  run: Run,
+  open: OpenTurn,
+  { input: _, words = ownerWordsRoom(run), ...now }: HistoryCut,
+  { room, most }: { readonly room: number; readonly most: number },
+): HistoryCut | undefined {
+  const { thread } = run
+  const isSingle = messagesWithoutTask(open.input, thread.run_id ?? '').length <= 1
+  for (const input of isSingle ? [false, true] : [false]) {
+    let least: HistoryCut | undefined
+    for (let longest = halve(most); longest >= MIN_MESSAGE_TOKENS; longest = halve(longest)) {
+      const next: HistoryCut = { ...now, words: Math.min(words, longest), longest, ...(input ? { input } : {}) }
+      const { tokens } = weighConversation(newConversation(messagesWithCut(thread, open, next)))
+      if (tokens <= room) return next
+      if (tokens <= most) least = next
+    }
+    if (least) return least
+  }
+  return undefined
+}
+
+const halve = (tokens: number): number => Math.floor(tokens / 2)
+
+function askMemory(run: Run, query: MemoryQuery): MemoryView {
+  const next = run.thread.turn + 1
+  const port = memoryViewPort(memoryName(run), next)
+  const view = askPlugin(port, () => run.memory.retrieve(query))
+  if (view.from > next) throw invalidReturnError(port, view)
+  return view
+}
+
+const memoryName = ({ thread }: Run): string => thread.setup?.memory ?? ''
+
+/** A copy for a memory plugin, which may change the list; the messages are frozen. */
+export const copyPastTurn = ({ turn, messages }: PastTurn): PastTurn => ({ turn, messages: messages.map(deepFreeze) })
+
+/** The query for the memory: from the behaviour, else the task and the new input. */
+function buildQuery({ behaviour, thread, dispatch }: Run, input: readonly Observation[]): MemoryQuery {
+  if (behaviour.buildMemoryQuery)
+    return askPlugin(memoryQueryPort(behaviour.name), () =>
+      behaviour.buildMemoryQuery?.(copyState(thread.state), input),
+    )
+  return { text: [dispatch.prompt, ...input.map(observationText)].join('\n') }
+}

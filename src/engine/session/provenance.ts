@@ -1,0 +1,111 @@
+/**
+ * Provenance: which texts a session has read, their sources, and the label that results (I12). Folded from the journal.
+ * Must not know: the consequences of a label. They belong to policy.
+ */
+
+import type { JournalRecord } from '../../domain/journal-record.ts'
+import type { Json } from '../../domain/json.ts'
+import { CLEAN_LABEL, isCleanLabel, type Label, lowestLabel } from '../../domain/label.ts'
+import type { Observation } from '../../domain/observation.ts'
+import { withoutFences } from '../../domain/title.ts'
+import { parseWebAddress } from '../../policy/links.ts'
+import { collectTexts } from '../../policy/senders.ts'
+
+export interface TextSource {
+  readonly text: string
+  /** Shown to people in approvals. */
+  readonly source: string
+  /** Whether the owner wrote it. */
+  readonly trusted: boolean
+  /** The host that it came from. */
+  readonly host?: string
+  /** The address that was asked for, if the request held exactly one. */
+  readonly address?: string
+  /** The session had read no outside content until then. */
+  readonly isEarly?: true
+}
+
+export interface Provenance {
+  /** The lowest label of everything the session has read. */
+  label: Label
+  readonly sources: TextSource[]
+}
+
+/** Contract: the lowest label of all texts in a session's journal, without folding the rest. */
+export function labelOfJournal(records: readonly JournalRecord[]): Label {
+  const provenance: Provenance = { label: CLEAN_LABEL, sources: [] }
+  for (const record of records) {
+    if (record.kind === 'input_bound') addInputSources(provenance, record)
+    else if (record.kind === 'call_settled') addResultSource(provenance, record, { tool: '', args: null })
+  }
+  return provenance.label
+}
+
+export function addInputSources(
+  provenance: Provenance,
+  { input, recalled, turn }: Extract<JournalRecord, { kind: 'input_bound' }>,
+): void {
+  for (const observation of input) {
+    lowerLabel(provenance, observation.label)
+    provenance.sources.push(...partsOf(observation, turn))
+  }
+  for (const { text, key, trust, private: isPrivate } of recalled?.facts ?? []) {
+    lowerLabel(provenance, { trust, private: isPrivate })
+    provenance.sources.push({ text, source: `the remembered fact ${key}`, trusted: false })
+  }
+}
+
+/** In an owner's message, only text outside data fences is the owner's. */
+function partsOf(observation: Observation, turn: number): readonly TextSource[] {
+  if (observation.type !== 'user_message') {
+    const text = JSON.stringify(observation.payload ?? null)
+    return [{ text, source: `the event ${observation.name} (turn ${turn})`, trusted: false }]
+  }
+  if (observation.words === 'model')
+    return [{ text: observation.text, source: 'text written by a model', trusted: false }]
+  const ownText = withoutFences(observation.text)
+  return [
+    { text: ownText, source: OWNER_SOURCE, trusted: true },
+    ...(ownText === observation.text ? [] : [{ text: observation.text, source: 'data in the prompt', trusted: false }]),
+  ]
+}
+
+/** The call that a result belongs to. */
+export interface HeardCall {
+  readonly tool: string
+  readonly args: Json
+  readonly host?: string | undefined
+}
+
+export function addResultSource(
+  provenance: Provenance,
+  { result, label, turn }: Extract<JournalRecord, { kind: 'call_settled' }>,
+  { tool, args, host }: HeardCall,
+): void {
+  lowerLabel(provenance, label)
+  provenance.sources.push({
+    text: result.content,
+    source: `${tool} (turn ${turn})`,
+    // Even a trusted result never counts as written by the owner.
+    trusted: false,
+    ...(host === undefined ? {} : { host, ...onlyAddressIn(args) }),
+    ...(isCleanLabel(provenance.label) ? { isEarly: true } : {}),
+  })
+}
+
+/** Of several, one may have been sent nowhere. */
+function onlyAddressIn(args: Json): Pick<TextSource, 'address'> {
+  const [address, ...more] = collectTexts(args).filter((text) => parseWebAddress(text) !== undefined)
+  return address === undefined || more.length > 0 ? {} : { address }
+}
+
+function lowerLabel(provenance: Provenance, label: Label = CLEAN_LABEL): void {
+  provenance.label = lowestLabel(provenance.label, label)
+}
+
+const OWNER_SOURCE = 'your instructions'
+
+/** The owner's texts so far, without duplicates: the input of a failed turn is bound again. */
+export const listOwnerTexts = ({ sources: heard }: Provenance): readonly string[] => [
+  ...new Set(heard.filter(({ source }) => source === OWNER_SOURCE).map(({ text }) => text)),
+]

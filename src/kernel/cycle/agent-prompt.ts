@@ -1,0 +1,109 @@
+/**
+ * Builds the prompt of an unattended dispatch: the agent's own prompt with its placeholders filled in, then the
+ * instructions for every such run. The founder's directive is not part of it; it ends the system prompt, see
+ * behaviours/unattended.ts.
+ * Must not know: where the inserted texts come from.
+ * Invariants: one pass; inserted text is fenced as data, and placeholders in it (also `{MEMORY}`) are not expanded.
+ */
+
+import { CLEAN_LABEL, isCleanLabel, type Label, lowestLabel, UNTRUSTED_LABEL } from '../../domain/label.ts'
+import { type Language, languageOf, SUMMARY_HEADING } from '../../domain/language.ts'
+import { iso } from '../../ports/clock.ts'
+import { nonceOf } from '../../prompt/data-fence.ts'
+import { expandPlaceholders, MEMORY_PLACEHOLDER, memoryMark, type PlaceholderValue } from '../../prompt/placeholders.ts'
+import { truncateEnd } from '../../prompt/truncate.ts'
+
+/** The values of an agent's placeholders. */
+export interface PromptValues {
+  /** STATE.md without the runtime block. */
+  readonly state: string
+  readonly goal: string
+  readonly recent_results: string
+  readonly cycle_history: string
+  /** What the agent watches, and what is new there. */
+  readonly watched: string
+  /** Epoch milliseconds. */
+  readonly now: number
+  /** Label of STATE.md. */
+  readonly state_label: Label
+}
+
+export interface AgentPrompt {
+  readonly prompt: string
+  readonly metadata: {
+    readonly behaviour: 'unattended'
+    readonly language: Language
+    /** Marks where the facts that the agent remembers are inserted when the run starts. */
+    readonly memory_mark?: string
+    /** Set if an inserted text is not fully trusted. */
+    readonly label?: { readonly trust: Label['trust']; readonly private: boolean }
+  }
+  /** Unknown placeholders; they are left unchanged. */
+  readonly unknownPlaceholders: readonly string[]
+  /** Placeholders whose value was too long; the prompt has its beginning and a mark with the missing length. */
+  readonly truncatedPlaceholders: readonly string[]
+}
+
+/** Limits in tokens: a document has no limit, but a prompt does. */
+const MAX_TOKENS = { STATE: 16_000, GOAL: 4_000, RECENT_RESULTS: 4_000, CYCLE_HISTORY: 4_000, WATCHED: 8_000 } as const
+
+/** `seed`: unpredictable and unique per dispatch, such as its id; the fences are derived from it. */
+export function buildAgentPrompt(template: string, values: PromptValues, seed: string): AgentPrompt {
+  const language = languageOf(template)
+  const mark = nonceOf(seed, MEMORY_PLACEHOLDER)
+  const cut = new Set<string>()
+  const data = (name: keyof typeof MAX_TOKENS, text: string): PlaceholderValue => {
+    const fits = truncateEnd(text.trim() || '(none)', MAX_TOKENS[name])
+    if (fits?.missing !== 0 && template.includes(`{${name}}`)) cut.add(name)
+    return { text: fits?.text ?? '', nonce: nonceOf(seed, name) }
+  }
+  const { text, unknown } = expandPlaceholders(template, {
+    STATE: data('STATE', values.state),
+    GOAL: data('GOAL', values.goal),
+    RECENT_RESULTS: data('RECENT_RESULTS', values.recent_results),
+    CYCLE_HISTORY: data('CYCLE_HISTORY', values.cycle_history),
+    WATCHED: data('WATCHED', values.watched),
+    TIME: { text: iso(values.now), nonce: null },
+    [MEMORY_PLACEHOLDER]: { text: memoryMark(mark), nonce: null },
+  })
+  const expanded = text.trim()
+  const label = labelOf(template, values)
+  return {
+    prompt: asksForSummary(template) ? expanded : `${expanded}\n\n${SUMMARY_INSTRUCTION[language](iso(values.now))}`,
+    metadata: {
+      ...{ behaviour: 'unattended', language },
+      ...(expanded.includes(memoryMark(mark)) ? { memory_mark: mark } : {}),
+      ...(isCleanLabel(label) ? {} : { label: { ...label } }),
+    },
+    unknownPlaceholders: unknown,
+    truncatedPlaceholders: [...cut],
+  }
+}
+
+/** Results of agents and files of folders can contain text from anyone. */
+function labelOf(template: string, { recent_results, cycle_history, watched, state_label }: PromptValues): Label {
+  const untrusted = { RECENT_RESULTS: recent_results, CYCLE_HISTORY: cycle_history, WATCHED: watched }
+  const isUsed = (name: string): boolean => template.includes(`{${name}}`)
+  const hasUntrusted = Object.entries(untrusted).some(([name, text]) => isUsed(name) && text.trim() !== '')
+  return lowestLabel(isUsed('STATE') ? state_label : CLEAN_LABEL, hasUntrusted ? UNTRUSTED_LABEL : CLEAN_LABEL)
+}
+
+/** Checks the template only: inserted texts may contain summaries of other runs. */
+const asksForSummary = (template: string): boolean => /#\s*(?:执行总结|execution summary)/i.test(template)
+
+const SUMMARY_INSTRUCTION: Readonly<Record<Language, (time: string) => string>> = {
+  en: (time) => `Execution requirements:
+- You MUST complete at least one real tool action.
+- Do NOT claim completion without the evidence of a tool's result.
+- Do NOT use tools that ask (ask_user, request_user, clarify).
+- Write files into your workspace: it is authorized and writable, and paths are relative to it.
+- It is ${time} now.
+- End your answer with "${SUMMARY_HEADING.en}": what was done, what came of it, and the paths of what you made.`,
+  zh: (time) => `执行要求：
+- 必须完成至少一个真实的工具操作。
+- 没有工具结果作为证据，不得声称完成。
+- 不得使用询问类工具（ask_user、request_user、clarify）。
+- 文件写入你的工作区：该目录已授权，可写，路径相对于工作区。
+- 现在是 ${time}。
+- 以“${SUMMARY_HEADING.zh}”结尾：做了什么、结果如何、产物的路径。`,
+}

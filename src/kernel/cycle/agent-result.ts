@@ -1,0 +1,39 @@
+/**
+ * The result of one agent's dispatch in a cycle, from its row and its journal.
+ * Must not know: the cycle.
+ */
+
+import type { AgentResult } from '../../domain/cycle.ts'
+import type { Dispatch } from '../../domain/dispatch.ts'
+import { type JournalRecord, recordsOfRun } from '../../domain/journal-record.ts'
+import type { Json } from '../../domain/json.ts'
+import { applyPatch } from '../../domain/json-patch.ts'
+import { autonomyFromState } from '../autonomy/autonomy.ts'
+import { extractSummary } from '../autonomy/run-summary.ts'
+
+/** `journal`: of the session, or at least of the run. */
+export function buildAgentResult(dispatch: Dispatch, journal: readonly JournalRecord[]): AgentResult {
+  const { agent_id, dispatch_id, session_id, status, wait, failure_class, result, error } = dispatch
+  const { attempts, state } = foldRun(recordsOfRun(journal, dispatch_id))
+  return {
+    ...{ agent_id, dispatch_id, session_id },
+    status: status === 'waiting' && wait?.kind === 'retry' ? 'running' : status,
+    summary: extractSummary(result ?? error ?? wait?.reason ?? ''),
+    failure_class: status === 'cancelled' ? 'cancelled' : failure_class,
+    attempts,
+    recovered_from: status === 'done' ? (autonomyFromState(state)?.first_failure ?? null) : null,
+  }
+}
+
+/** The number of attempts, and the last state of the behaviour. */
+function foldRun(run: readonly JournalRecord[]): { readonly attempts: number; readonly state: Json } {
+  let state: Json = null
+  let attempts = 1
+  for (const record of run) {
+    if (record.kind === 'run_started') state = record.state ?? null
+    if ('patch' in record && record.patch) state = applyPatch(state, record.patch)
+    if (record.kind === 'step_committed' && record.next.kind === 'park' && record.next.feedback !== undefined)
+      attempts += 1
+  }
+  return { attempts, state }
+}

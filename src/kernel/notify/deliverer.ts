@@ -1,0 +1,174 @@
+/**
+ * Deliverer: sends the messages of the outbox to their channels; channels work in parallel, each one message at a time.
+ * Must not know: what messages say, who wrote them.
+ * Invariants: I9 (a channel delays or breaks only itself); a message is marked as sent after it was accepted, so a
+ * crash repeats at most one message per channel, under the same id; every message ends as sent or failed.
+ */
+
+import { clipText } from '../../domain/clean-summary.ts'
+import { asTirelessError, TirelessError } from '../../domain/error.ts'
+import type { ChannelMessage, OutboxMessage } from '../../domain/message.ts'
+import type { Channel } from '../../ports/channel.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { commitOne, type Op, type Store } from '../../ports/store.ts'
+
+/** Time limit of one delivery. */
+const TIMEOUT_MS = 15_000
+/** Delays between attempts; after the last attempt the message fails. */
+const RETRY_DELAYS_MS = [5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 10_800_000]
+/** A channel that asks for a longer delay makes the message fail. */
+const MAX_RETRY_DELAY_MS = 86_400_000
+/** How long running deliveries are awaited when the process stops. */
+const GRACE_MS = 3_000
+const MAX_ERROR = 300
+
+export interface DeliveryDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly channels: ReadonlyMap<string, Channel>
+  log(level: 'info' | 'warn' | 'error', event: string, details: Readonly<Record<string, string | number | null>>): void
+}
+
+/** Contract: null if the message was accepted; otherwise the reason. Never rejects; ends in time on any channel. */
+export async function tryDelivery(
+  { clock, channels }: Pick<DeliveryDeps, 'clock' | 'channels'>,
+  name: string,
+  message: ChannelMessage,
+  stop?: AbortSignal,
+): Promise<TirelessError | null> {
+  const finished = new AbortController()
+  const timeout = clock.sleep(TIMEOUT_MS, finished.signal).then(() => {
+    throw new TirelessError('channel_unavailable', `${name} did not answer within ${TIMEOUT_MS / 1000} s`)
+  })
+  const stopped = new Promise<never>((_, reject) => {
+    const stopWaiting = (): void => reject(new TirelessError('aborted', 'the process is stopping'))
+    if (stop?.aborted) stopWaiting()
+    else stop?.addEventListener('abort', stopWaiting, { once: true, signal: finished.signal })
+  })
+  try {
+    await Promise.race([deliverNow(channels, name, message, finished.signal), timeout, stopped])
+    return null
+  } catch (thrown) {
+    return asTirelessError(thrown, 'channel_unavailable')
+  } finally {
+    finished.abort('over')
+    timeout.catch(() => {})
+  }
+}
+
+async function deliverNow(
+  channels: DeliveryDeps['channels'],
+  name: string,
+  message: ChannelMessage,
+  signal: AbortSignal,
+): Promise<void> {
+  const channel = channels.get(name)
+  const trouble = channel ? channel.trouble() : `unknown channel ${name}`
+  if (!channel || trouble !== null) throw new TirelessError('channel_refused', trouble ?? '')
+  const { id, chat_id, kind, text, ts } = message
+  await channel.deliver({ id, chat_id, kind, text, ts }, signal)
+}
+
+/** Contract: when to try again after this many attempts; null: never. */
+export function retryAt(attempts: number, { retry, retryAfterMs }: TirelessError, now: number): number | null {
+  const delay = RETRY_DELAYS_MS[attempts - 1]
+  if (retry === 'never' || delay === undefined || (retryAfterMs ?? 0) > MAX_RETRY_DELAY_MS) return null
+  return Math.ceil(now + Math.max(delay, retryAfterMs ?? 0))
+}
+
+interface DelivererDeps extends DeliveryDeps {
+  /** Contract: why the message must not be sent; null if it may. */
+  refuse?(posted: OutboxMessage): Promise<TirelessError | null>
+}
+
+export class Deliverer {
+  readonly #deps: DelivererDeps
+  /** Running deliveries by channel. */
+  readonly #busy = new Map<string, Promise<void>>()
+  #stop = new AbortController()
+  #broken: unknown
+  #completed = 0
+
+  constructor(deps: DelivererDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Contract: starts the due deliveries of every idle channel; resolves with all running ones without waiting for them;
+   * these never reject. Rejects if the store fails or has failed before.
+   */
+  async begin(until = this.#deps.clock.now()): Promise<readonly Promise<void>[]> {
+    let due: readonly OutboxMessage[]
+    let completed: number
+    // Read again if a delivery finished meanwhile, so that it is not repeated.
+    do {
+      completed = this.#completed
+      due = await this.#deps.store.dueMessages(until)
+    } while (completed !== this.#completed)
+    if (this.#broken !== undefined) throw this.#broken
+    for (const posted of due) {
+      const { channel } = posted
+      if (this.#busy.has(channel)) continue
+      const work = this.#deliver(posted)
+        .catch((thrown) => {
+          this.#broken = thrown
+        })
+        .finally(() => {
+          this.#completed += 1
+          this.#busy.delete(channel)
+        })
+      this.#busy.set(channel, work)
+    }
+    return [...this.#busy.values()]
+  }
+
+  /** Contract: tries everything that is due now once, unless stopped. Rejects only if the store fails. */
+  async deliverDue(stop: AbortSignal): Promise<void> {
+    const stopped = untilAborted(stop)
+    // A failed message is due later than this, so the loop ends.
+    const until = this.#deps.clock.now()
+    while (!stop.aborted) {
+      const running = await this.begin(until)
+      if (running.length === 0) return
+      await Promise.race([...running, stopped])
+    }
+    await this.finish()
+  }
+
+  /** Contract: waits a moment for running deliveries, then abandons them; their messages stay pending. */
+  async finish(): Promise<void> {
+    const finished = new AbortController()
+    const running = Promise.all(this.#busy.values())
+    await Promise.race([running, this.#deps.clock.sleep(GRACE_MS, finished.signal)])
+    finished.abort('over')
+    this.#stop.abort()
+    await running
+    this.#stop = new AbortController()
+  }
+
+  async #deliver(posted: OutboxMessage): Promise<void> {
+    const { store, clock, log } = this.#deps
+    const { id, channel } = posted
+    const { signal } = this.#stop
+    const refused = this.#deps.refuse ? await this.#deps.refuse(posted) : null
+    const failure = refused ?? (await tryDelivery(this.#deps, channel, posted, signal))
+    if (failure?.code === 'aborted' && signal.aborted) return
+    const attempts = posted.attempts + 1
+    const now = clock.now()
+    const retry_at = failure && retryAt(attempts, failure, now)
+    const op: Op = failure
+      ? { op: 'undelivered', id, error: clipText(failure.message, MAX_ERROR), retry_at }
+      : { op: 'delivered', id, now }
+    await commitOne(store, [op])
+    if (failure)
+      log(retry_at === null ? 'error' : 'warn', retry_at === null ? 'message failed' : 'message not delivered', {
+        ...{ message_id: id, channel, attempts, message: failure.message },
+      })
+  }
+}
+
+const untilAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })

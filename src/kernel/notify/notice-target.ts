@@ -1,0 +1,54 @@
+/**
+ * Target: where notices go: as set in a chat or on the terminal, else as configured, else nowhere.
+ * Must not know: the text of notices.
+ */
+
+import type { Json } from '../../domain/json.ts'
+import type { Op } from '../../ports/store.ts'
+import type { KernelSettings } from '../settings.ts'
+
+export interface NoticeTarget {
+  readonly channel: string
+  readonly chat_id: string | null
+  /** Set by the configuration, or by a person since. */
+  readonly by: 'config' | 'person'
+}
+
+/** Key of the person's choice in the store's settings. */
+export const NOTICE_SETTING = 'notice'
+
+/** Contract: pure. `bound`: the person's choice; null: none. */
+export function resolveNoticeTarget(
+  { channel, chat_id }: Pick<KernelSettings, 'channel' | 'chat_id'>,
+  bound: Json,
+): NoticeTarget | null {
+  if (isBound(bound)) return bound.channel === null ? null : { ...bound, channel: bound.channel, by: 'person' }
+  return channel === null ? null : { channel, chat_id, by: 'config' }
+}
+
+/** Sets the target; `off`: no notices; null: as configured. */
+export function setNoticeTarget(
+  to: Pick<NoticeTarget, 'channel' | 'chat_id'> | 'off' | null,
+): Extract<Op, { op: 'set' }> {
+  const value = to === 'off' ? { channel: null, chat_id: null } : to && { channel: to.channel, chat_id: to.chat_id }
+  return { op: 'set', name: NOTICE_SETTING, value }
+}
+
+export function pairCommand(channel: string, chat_id: string | null): string {
+  if (chat_id === null) return `tireless channels pair ${channel}`
+  const isPlain = /^[\w.@:+=][\w.@:+=-]*$/.test(chat_id)
+  return `tireless channels pair ${channel} --chat ${isPlain ? chat_id : `'${chat_id.replaceAll("'", "'\\''")}'`}`
+}
+
+/** Contract: one line each for the owner: why a chat gets no notices, and what to do. */
+export const unpairedNote = ({
+  channel,
+  chat_id,
+}: NoticeTarget): { readonly found: string; readonly remedy: string } => ({
+  found: `notices do not go to the chat ${chat_id} of ${channel}: it is not paired, so it may be a stranger's`,
+  remedy: `if it is yours: ${pairCommand(channel, chat_id)}; if not: tireless channels unpair`,
+})
+
+function isBound(bound: Json): bound is { channel: string | null; chat_id: string | null } {
+  return typeof bound === 'object' && bound !== null && 'channel' in bound && 'chat_id' in bound
+}

@@ -1,0 +1,275 @@
+/**
+ * Notifier: posts notices and digests about cycles, and runs the deliverer, next to the loop.
+ * Must not know: how channels work.
+ * Invariants: I9 (no failure here keeps a cycle from ending or delays a beat, except of the store); the notice of a
+ * cycle is in the commit that ends it; a digest is in the commit that records its beat.
+ */
+
+import { clipText } from '../../domain/clean-summary.ts'
+import type { CycleResult } from '../../domain/cycle.ts'
+import { asTirelessError, TirelessError } from '../../domain/error.ts'
+import type { Json } from '../../domain/json.ts'
+import { type Language, languageOfAgents } from '../../domain/language.ts'
+import type { NewChannelMessage, OutboxMessage } from '../../domain/message.ts'
+import type { OwnerNote } from '../../domain/owner-note.ts'
+import { digestScheduleId } from '../../domain/schedule.ts'
+import type { MessageSender, OutgoingMessage } from '../../ports/message-sender.ts'
+import { commitOne, fallbackIfUnreadable, type Op } from '../../ports/store.ts'
+import type { CycleOutcome } from '../cycle/cycle.ts'
+import type { WakeSignal } from '../queue/wake-signal.ts'
+import { newestInstants } from '../schedule/missed-beats.ts'
+import { parseSchedule, type Schedule } from '../schedule/schedule.ts'
+import { localZone } from '../schedule/time-zone.ts'
+import type { KernelSettings } from '../settings.ts'
+import { Deliverer, type DeliveryDeps } from './deliverer.ts'
+import { renderDigest } from './digest.ts'
+import { type ReportedIssues, selectNews } from './notice-policy.ts'
+import { NOTICE_SETTING, type NoticeTarget, pairCommand, resolveNoticeTarget } from './notice-target.ts'
+import { renderNoticeWithNews } from './notice-text.ts'
+import { isOwnersChat } from './owners-chat.ts'
+import { quietHoursEnd } from './quiet-hours.ts'
+
+/** Key of the reported issues in the store's settings. */
+const TOLD = 'told'
+const EVERY_MORNING = '0 9 * * *'
+/** At most this many cycles are counted in a digest. */
+const MAX_CYCLES = 5000
+const MAX_TEXT = 8000
+const PING_TIMEOUT_MS = 10_000
+/** The target if none is set: the terminal that runs the kernel, and the log. */
+const TERMINAL = { channel: 'console', chat_id: null }
+/** Channels that reach only the person at this machine, who is the owner. */
+const OWN_MACHINE: readonly string[] = ['console', 'desktop']
+/** A long sleep is split, because the wall clock may jump. */
+const MAX_SLEEP_MS = 30_000
+
+export interface NotifierDeps extends DeliveryDeps {
+  readonly wakeSignal: WakeSignal
+  settings(): KernelSettings
+  /** Contract: the text without secrets. */
+  redact(text: string): string
+  /** Contract: sends a GET request; rejects on failure. */
+  ping(url: string, signal: AbortSignal): Promise<void>
+}
+
+export class Notifier implements MessageSender {
+  readonly #deps: NotifierDeps
+  readonly #deliverer: Deliverer
+  /** Running pings by the controller that aborts them. */
+  readonly #pings = new Map<AbortController, Promise<void>>()
+  #digestSettings: KernelSettings | undefined
+  #digestSchedule: Schedule | undefined
+
+  constructor(deps: NotifierDeps) {
+    this.#deps = deps
+    this.#deliverer = new Deliverer({ ...deps, refuse: (posted) => this.#refuse(posted) })
+  }
+
+  /** Contract: ops for the commit that ends the cycle; `alerts`: all current alerts. Rejects if the store fails. */
+  async noticeOps(cycled: CycleOutcome, alerts: readonly OwnerNote[]): Promise<readonly Op[]> {
+    const { clock, settings, log } = this.#deps
+    try {
+      const target = await this.target()
+      const now = clock.now()
+      const news = selectNews(await this.#told(target), cycled, alerts, now)
+      const saveTold = { op: 'set', name: TOLD, value: news.told } as const
+      // Logged in any case, also without a target.
+      for (const { text: message } of [...news.alerts, ...news.notes]) log('warn', 'notice', { message })
+      if (news.kind === null || !target) return [saveTold]
+      const { id } = settings()
+      const text = renderNoticeWithNews(id, cycled.result, news, this.language())
+      const message = { id: `notice-${cycled.result.cycle_id}`, kind: news.kind, text }
+      return [saveTold, this.#post(target, message, now)]
+    } catch (thrown) {
+      const error = asTirelessError(thrown)
+      if (error.code.startsWith('store_')) throw error
+      log('error', 'notice not written', { message: error.message })
+      return []
+    }
+  }
+
+  /** Sends the dead man's ping: its absence raises the alarm elsewhere. Contract: never throws, does not wait. */
+  pingAfterCycle({ status }: CycleResult): void {
+    const { clock, log, ping, settings } = this.#deps
+    const { ping_url } = settings()
+    if (ping_url === null || status === 'failed' || status === 'error') return
+    const timeout = new AbortController()
+    const finished = new AbortController()
+    void clock.sleep(PING_TIMEOUT_MS, finished.signal).then(() => timeout.abort())
+    const pinging = ping(ping_url, timeout.signal)
+      .catch((thrown) => log('warn', 'ping failed', { message: asTirelessError(thrown).message }))
+      .finally(() => {
+        finished.abort('over')
+        this.#pings.delete(timeout)
+      })
+    this.#pings.set(timeout, pinging)
+  }
+
+  /** Contract: the current target of notices; null if there is none. */
+  async target(): Promise<NoticeTarget | null> {
+    return resolveNoticeTarget(this.#deps.settings(), (await this.unpairedTarget()) ? null : await this.#bound())
+  }
+
+  /** Contract: the target chat if it is not (or no longer) paired, so that it gets no notices; otherwise null. */
+  async unpairedTarget(): Promise<NoticeTarget | null> {
+    const target = resolveNoticeTarget(this.#deps.settings(), await this.#bound())
+    const isChat = target !== null && target.by === 'person' && target.chat_id !== null
+    return isChat && !(await isOwnersChat(this.#deps, target)) ? target : null
+  }
+
+  /** Contract: posts digests and delivers messages until stopped; rejects only if the store fails. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { store, clock, wakeSignal } = this.#deps
+    try {
+      while (!signal.aborted) {
+        const since = wakeSignal.ringCount()
+        const nextDigest = await this.#postDigest()
+        const now = clock.now()
+        const running = await this.#deliverer.begin(now)
+        const next = Math.min(nextDigest, (await store.nextMessageDue(now)) ?? Number.POSITIVE_INFINITY)
+        const finished = new AbortController()
+        const either = AbortSignal.any([finished.signal, signal])
+        const timer = clock.sleep(Math.min(next - now, MAX_SLEEP_MS), either)
+        await Promise.race([...running, wakeSignal.wait(since, either), timer])
+        finished.abort('over')
+      }
+    } finally {
+      await this.#deliverer.finish()
+      for (const timeout of this.#pings.keys()) timeout.abort()
+    }
+  }
+
+  /** Contract: posts a due digest, tries every due message once, waits for pings. Rejects only if the store fails. */
+  async once(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return
+    await this.#postDigest()
+    await this.#deliverer.deliverDue(signal)
+    if (!signal.aborted) await Promise.all(this.#pings.values())
+  }
+
+  /** Contract: tries every due message once; rejects only if the store fails. */
+  async deliver(signal: AbortSignal): Promise<void> {
+    if (!signal.aborted) await this.#deliverer.deliverDue(signal)
+  }
+
+  async post({ id, to, text, urgent }: OutgoingMessage): Promise<{ readonly channel: string }> {
+    const { store, clock } = this.#deps
+    const target = to === null ? ((await this.target()) ?? TERMINAL) : this.#resolveTarget(to)
+    const now = clock.now()
+    const kind = to !== null ? 'reply' : urgent ? 'alert' : 'notice'
+    const post = this.#post(target, { id, kind, text }, now)
+    // Quiet hours apply to the owner only.
+    await commitOne(store, [to === null ? post : { ...post, due: now }])
+    return { channel: target.channel }
+  }
+
+  isOwnerTarget(to: string): boolean {
+    const { channel, chat_id } = this.#deps.settings()
+    return (
+      OWN_MACHINE.includes(to) || (channel !== null && to === (chat_id === null ? channel : `${channel}:${chat_id}`))
+    )
+  }
+
+  refusal(to: string): string | undefined {
+    try {
+      this.#resolveTarget(to)
+      return undefined
+    } catch (thrown) {
+      return asTirelessError(thrown).message
+    }
+  }
+
+  #bound(): Promise<Json> {
+    return fallbackIfUnreadable(this.#deps.store.setting(NOTICE_SETTING), null)
+  }
+
+  /** A queued notice is refused if its chat is no longer the owner's. Replies go to the chat that asked. */
+  async #refuse({ kind, channel, chat_id }: OutboxMessage): Promise<TirelessError | null> {
+    if (kind === 'reply' || chat_id === null || (await isOwnersChat(this.#deps, { channel, chat_id }))) return null
+    return new TirelessError('channel_refused', {
+      what: `the chat ${chat_id} of ${channel} is not paired`,
+      fix: `if it is yours: ${pairCommand(channel, chat_id)}`,
+    })
+  }
+
+  #resolveTarget(to: string): Pick<NoticeTarget, 'channel' | 'chat_id'> {
+    const { channels } = this.#deps
+    const [, channel = '', chat_id = null] = /^([^:]+)(?::(.+))?$/s.exec(to) ?? []
+    if (channels.get(channel)?.trouble() === null) return { channel, chat_id }
+    const why = channels.has(channel)
+      ? `${channel} cannot deliver: ${channels.get(channel)?.trouble()}`
+      : 'unknown channel'
+    const usable = [...channels.values()].filter((one) => one.trouble() === null).map(({ name }) => name)
+    throw new TirelessError('not_found', {
+      what: why,
+      got: to,
+      expected: `one of ${usable.join(', ')}, or leave out "to" to reach your owner`,
+    })
+  }
+
+  async #told(target: NoticeTarget | null): Promise<ReportedIssues> {
+    const key = JSON.stringify(target && [target.channel, target.chat_id])
+    const told = (await fallbackIfUnreadable(this.#deps.store.setting(TOLD), null)) as Partial<ReportedIssues> | null
+    const isKnown = told?.target === key && typeof told.matters === 'object' && told.matters !== null
+    return { target: key, matters: (isKnown && told.matters) || {} }
+  }
+
+  /** Messages that can wait are delayed until the end of the quiet hours. */
+  #post(
+    { channel, chat_id }: Pick<NoticeTarget, 'channel' | 'chat_id'>,
+    message: Pick<NewChannelMessage, 'id' | 'kind' | 'text'>,
+    now: number,
+  ): Extract<Op, { op: 'post' }> {
+    const { settings, redact } = this.#deps
+    const quiet = message.kind === 'alert' ? undefined : quietHoursEnd(settings().quiet_hours, this.#zone(), now)
+    const text = clipText(redact(message.text), MAX_TEXT)
+    return { op: 'post', message: { ...message, text, channel, chat_id }, due: quiet ?? now, now }
+  }
+
+  /** Contract: posts a due digest; returns when the next one is due. Of missed digests only the newest is posted. */
+  async #postDigest(): Promise<number> {
+    const { store, clock, settings } = this.#deps
+    const { id: kernel_id } = settings()
+    const schedule = this.#currentDigestSchedule()
+    // A kernel without agents has no cycles.
+    if (!schedule || settings().agents.length === 0) return Number.POSITIVE_INFINITY
+    const id = digestScheduleId(kernel_id)
+    const now = clock.now()
+    const from = (await store.marks()).find(({ schedule_id }) => schedule_id === id)?.until
+    if (from === undefined) {
+      // If the progress cannot be read, no digest is posted; messages are delivered all the same.
+      const opened = await fallbackIfUnreadable(commitOne(store, [{ op: 'schedule_open', id, now }]), undefined)
+      return (opened && schedule.next(now)) ?? Number.POSITIVE_INFINITY
+    }
+    const to = newestInstants(schedule, from, now).at(-1)
+    if (to === undefined) return schedule.next(from) ?? Number.POSITIVE_INFINITY
+    const target = await this.target()
+    const cycles = target ? await store.cycles(kernel_id, { limit: MAX_CYCLES }) : []
+    const text = renderDigest(kernel_id, cycles, { from, to, timezone: this.#zone() }, this.language())
+    const message = { id: `digest-${kernel_id}-${to}`, kind: 'digest' as const }
+    const posts = target && text !== undefined ? [this.#post(target, { ...message, text }, now)] : []
+    await commitOne(store, [{ op: 'schedule_fired', id, instant: to }, ...posts])
+    return schedule.next(to) ?? Number.POSITIVE_INFINITY
+  }
+
+  #currentDigestSchedule(): Schedule | undefined {
+    const settings = this.#deps.settings()
+    const { digest } = settings
+    // Called at each wake-up, so it is cached; a changed configuration is a new object.
+    if (this.#digestSettings !== settings) {
+      this.#digestSettings = settings
+      const isOff = digest === null || digest === false
+      this.#digestSchedule = isOff ? undefined : parseSchedule(digest === true ? EVERY_MORNING : digest, this.#zone())
+    }
+    return this.#digestSchedule
+  }
+
+  #zone(): string {
+    return this.#deps.settings().timezone ?? localZone()
+  }
+
+  /** The language of notices. */
+  language(): Language {
+    return languageOfAgents(this.#deps.settings().agents)
+  }
+}

@@ -1,0 +1,202 @@
+/**
+ * Drain: claims pending dispatches and runs them, up to a limit at a time, until none is left or it is stopped.
+ * Must not know: what a step does.
+ * Invariants: I1 (only claimed dispatches run); I5 (a run that hangs or has lost its dispatch never stops the others);
+ * every wait here also ends on the wake signal, so no wake-up is lost.
+ */
+
+import type { CancelMode, Dispatch } from '../../domain/dispatch.ts'
+import { asTirelessError, type TirelessError } from '../../domain/error.ts'
+import { Interruption } from '../../engine/abort-reason.ts'
+import { advanceDispatch, type CancelSignals, type StopSignals } from '../../engine/advance.ts'
+import type { Engine } from '../../engine/run.ts'
+import { commitOne } from '../../ports/store.ts'
+import type { HeldDispatches } from './held-dispatches.ts'
+import type { WakeSignal } from './wake-signal.ts'
+
+const LEASE_MS = 30_000
+const BEAT_MS = 10_000
+/** A long sleep is split, because timers are wall times and the wall clock may jump. */
+const MAX_SLEEP_MS = 30_000
+/** A retry that is due within this time counts as work in progress; a later one is left for the next start. */
+export const RETRY_SOON_MS = 60_000
+
+export interface DrainDeps {
+  readonly engine: Engine
+  readonly wakeSignal: WakeSignal
+  readonly epoch: number
+  readonly maxConcurrent: number
+  readonly controls: RunControls
+  readonly held: HeldDispatches
+}
+
+/** The runs of this process by dispatch id, each with its stop controls. */
+export type RunControls = Map<string, RunControl>
+
+interface RunControl {
+  readonly afterStep: AbortController
+  readonly immediate: AbortController
+  readonly pause: AbortController
+}
+
+/** Contract: signals the run of this dispatch, if it runs in this process; otherwise does nothing. */
+export function signalRun(controls: RunControls, dispatch_id: string, what: CancelMode | 'pause'): void {
+  const control = controls.get(dispatch_id)
+  if (what === 'pause') control?.pause.abort()
+  else if (what === 'after_step') control?.afterStep.abort()
+  else control?.immediate.abort(new Interruption('cancelled'))
+}
+
+export interface DrainOptions {
+  /** Return when nothing is pending, running or about to be retried. A function is evaluated at each wake-up. */
+  readonly untilIdle: boolean | (() => boolean)
+  /** Claim these dispatches only. */
+  readonly only?: readonly string[] | undefined
+  /** When aborted, claim nothing more and return after the current steps. */
+  readonly until?: AbortSignal | undefined
+  readonly signals: StopSignals
+}
+
+/** Starts a worker's epoch and recovers the dispatches that an earlier process left running. */
+export async function joinHome(engine: Engine, name: string): Promise<{ epoch: number; lost: number }> {
+  const now = engine.clock.now()
+  const [{ epoch }, { lost }] = await commitOne(engine.store, [
+    { op: 'join', name, now, lease_until: now + LEASE_MS, alone: true },
+    { op: 'recover', now },
+  ])
+  return { epoch, lost }
+}
+
+export async function leaveHome({ engine, epoch }: DrainDeps): Promise<void> {
+  await commitOne(engine.store, [{ op: 'leave', epoch, now: engine.clock.now() }])
+}
+
+/** Contract: resolves when drained or stopped, with nothing left running; rejects if the store has failed. */
+export async function drain(deps: DrainDeps, options: DrainOptions): Promise<void> {
+  const { engine, wakeSignal } = deps
+  const stop = options.until ? AbortSignal.any([options.signals.drain, options.until]) : options.signals.drain
+  const broken = new AbortController()
+  const signals: StopSignals = { drain: stop, abort: AbortSignal.any([options.signals.abort, broken.signal]) }
+  // Promises, not dispatch ids: a parked dispatch may be claimed again before its last run has cleaned up.
+  const running = new Set<Promise<void>>()
+  const retries = new Map<string, number>()
+  let failure: TirelessError | undefined
+
+  function fail(thrown: unknown): void {
+    failure ??= asTirelessError(thrown)
+    broken.abort()
+    wakeSignal.ring()
+  }
+
+  async function work(dispatch: Dispatch): Promise<void> {
+    const { dispatch_id } = dispatch
+    const control = createControl()
+    deps.controls.set(dispatch_id, control)
+    const cancelling: CancelSignals = { afterStep: control.afterStep.signal, immediate: control.immediate.signal }
+    const runSignals = { ...signals, drain: AbortSignal.any([signals.drain, control.pause.signal]) }
+    try {
+      await applyPendingRequests(deps, dispatch_id)
+      const outcome = await advanceDispatch(engine, dispatch, runSignals, cancelling)
+      if (
+        outcome.kind === 'park' &&
+        outcome.wait.kind === 'retry' &&
+        outcome.wait.until - engine.clock.now() <= RETRY_SOON_MS
+      )
+        retries.set(dispatch.dispatch_id, outcome.wait.until)
+    } catch (thrown) {
+      const error = asTirelessError(thrown)
+      // A fenced run has lost its dispatch to another worker, which continues it. Anything else is a store failure.
+      if (error.code !== 'store_fenced') fail(error)
+    } finally {
+      if (deps.controls.get(dispatch_id) === control) deps.controls.delete(dispatch_id)
+    }
+  }
+
+  const beating = new AbortController()
+  const heartbeat = beat(deps, () => running.size > 0, beating.signal).catch(fail)
+  try {
+    while (!failure && !signals.drain.aborted) {
+      const since = wakeSignal.ringCount()
+      const now = engine.clock.now()
+      const nextTimer = await engine.store.nextTimer()
+      if (nextTimer !== undefined && nextTimer <= now) await commitOne(engine.store, [{ op: 'promote', now }])
+      for (const [id, until] of retries) if (until <= now) retries.delete(id)
+      for (const dispatch of await claim(deps, deps.maxConcurrent - running.size, options.only, signals.drain)) {
+        const working = work(dispatch).finally(() => {
+          running.delete(working)
+          wakeSignal.ring()
+        })
+        running.add(working)
+      }
+      const { untilIdle } = options
+      if ((typeof untilIdle === 'function' ? untilIdle() : untilIdle) && running.size === 0 && retries.size === 0) break
+      await waitForWork(deps, since, signals.drain)
+    }
+  } finally {
+    beating.abort()
+    await Promise.all([...running, heartbeat])
+  }
+  if (failure) throw failure
+}
+
+/** Called after the control is registered: requests made between the claim and now were signalled to no run. */
+async function applyPendingRequests({ engine, controls }: DrainDeps, dispatch_id: string): Promise<void> {
+  const { cancel, paused } = (await engine.store.dispatch(dispatch_id)) ?? {}
+  if (cancel) signalRun(controls, dispatch_id, cancel)
+  if (paused) signalRun(controls, dispatch_id, 'pause')
+}
+
+const createControl = (): RunControl => ({
+  afterStep: new AbortController(),
+  immediate: new AbortController(),
+  pause: new AbortController(),
+})
+
+async function claim(
+  { engine, epoch, held }: DrainDeps,
+  free: number,
+  only: readonly string[] | undefined,
+  stop: AbortSignal,
+): Promise<readonly Dispatch[]> {
+  // Read first, so that polling an empty queue writes nothing.
+  if (free <= 0 || (await engine.store.counts()).pending === 0 || stop.aborted) return []
+  const now = engine.clock.now()
+  const op = { op: 'claim', epoch, limit: free, now } as const
+  // The lease may have expired while the worker was idle.
+  const [claimed] = await commitOne(engine.store, [
+    only === undefined ? { ...op, except: [...held.ids] } : { ...op, only },
+    { op: 'beat', epoch, lease_until: now + LEASE_MS },
+  ])
+  return claimed
+}
+
+async function waitForWork({ engine, wakeSignal }: DrainDeps, since: number, stop: AbortSignal): Promise<void> {
+  const finished = new AbortController()
+  const either = AbortSignal.any([finished.signal, stop])
+  const timer = await engine.store.nextTimer()
+  const waits = [wakeSignal.wait(since, either)]
+  if (timer !== undefined)
+    waits.push(engine.clock.sleep(Math.min(Math.max(0, timer - engine.clock.now()), MAX_SLEEP_MS), either))
+  await Promise.race(waits)
+  finished.abort('over')
+}
+
+/**
+ * One heartbeat per worker, not per dispatch. An idle worker needs no lease, so it writes nothing (I8). A failed store
+ * also rings, and the heartbeat then detects the failure.
+ */
+async function beat(
+  { engine, wakeSignal, epoch }: DrainDeps,
+  isBusy: () => boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  let lastRung = wakeSignal.ringCount()
+  while (!signal.aborted) {
+    await engine.clock.sleep(BEAT_MS, signal)
+    if (signal.aborted) return
+    const rung = wakeSignal.ringCount()
+    if (!isBusy() && rung === lastRung) continue
+    lastRung = rung
+    await commitOne(engine.store, [{ op: 'beat', epoch, lease_until: engine.clock.now() + LEASE_MS }])
+  }
+}

@@ -1,0 +1,27 @@
+/**
+ * Held dispatches: queued dispatches that must not be claimed yet.
+ * Must not know: the reason.
+ * Invariant: kept in memory only, so that the dispatches of a dead process are free.
+ */
+
+import type { WakeSignal } from './wake-signal.ts'
+
+export interface HeldDispatches {
+  readonly ids: ReadonlySet<string>
+  /** Contract: these are not claimed until the returned function is called. */
+  hold(dispatchIds: readonly string[]): () => void
+}
+
+export function createHeldDispatches(wakeSignal: WakeSignal): HeldDispatches {
+  const ids = new Set<string>()
+  return {
+    ids,
+    hold(dispatchIds) {
+      for (const id of dispatchIds) ids.add(id)
+      return () => {
+        for (const id of dispatchIds) ids.delete(id)
+        wakeSignal.ring()
+      }
+    },
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * Wake signal: rung by every commit that may create work; waited for by everything that waits for work.
+ * Must not know: who rings, who waits. A ring between two waits is not lost.
+ */
+
+import type { Op, Store } from '../../ports/store.ts'
+
+export interface WakeSignal {
+  ring(): void
+  /** Contract: resolves at the next ring after `since`, or when `signal` aborts; never rejects. */
+  wait(since: number, signal: AbortSignal): Promise<void>
+  /** Number of rings so far. Read it BEFORE looking at the queue, then pass it to `wait`. */
+  ringCount(): number
+}
+
+export function createWakeSignal(): WakeSignal {
+  let rings = 0
+  let listeners = new Set<() => void>()
+  return {
+    ringCount: () => rings,
+    ring() {
+      rings += 1
+      const notified = listeners
+      listeners = new Set()
+      for (const listener of notified) listener()
+    },
+    wait(since, signal) {
+      if (rings > since || signal.aborted) return Promise.resolve()
+      return new Promise((resolve) => {
+        const wake = (): void => {
+          listeners.delete(wake)
+          signal.removeEventListener('abort', wake)
+          resolve()
+        }
+        listeners.add(wake)
+        signal.addEventListener('abort', wake)
+      })
+    },
+  }
+}
+
+const WAKING_OPS: ReadonlySet<Op['op']> = new Set([
+  'enqueue',
+  'publish',
+  'resolve',
+  'answer',
+  'promote',
+  'settle',
+  'park',
+  'release',
+  'cancel',
+  'pause',
+  'recover',
+  'leave',
+  'post',
+  'schedule_put',
+  'schedule_remove',
+  'schedule_pause',
+  'set_aside',
+])
+
+/** Makes a store ring by itself, so that no caller forgets to; also on a failed commit, which waiters must notice. */
+export function ringOnCommit(store: Store, wakeSignal: WakeSignal): Store {
+  return {
+    ...store,
+    async commit(batches) {
+      const outcomes = await store.commit(batches).catch((thrown) => {
+        wakeSignal.ring()
+        throw thrown
+      })
+      if (batches.some((batch, i) => outcomes[i]?.ok && batch.ops.some(({ op }) => WAKING_OPS.has(op))))
+        wakeSignal.ring()
+      return outcomes
+    },
+  }
+}

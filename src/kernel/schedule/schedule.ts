@@ -1,0 +1,56 @@
+/**
+ * Schedule: when something is due. Cron lines, intervals and single instants differ only in `next`.
+ * Must not know: the clock, who waits, what happens then.
+ * Invariant: a schedule is a pure function, so restarts and several machines agree on every instant.
+ */
+
+import { isCalendarDay } from '../../domain/duration.ts'
+import { TirelessError } from '../../domain/error.ts'
+import { isDuration, isInstant } from '../../domain/limits.ts'
+import type { ScheduleSpec } from '../../domain/schedule.ts'
+import { parseCron } from './cron.ts'
+import { loadZone, type TimeZone } from './time-zone.ts'
+
+export interface Schedule {
+  /** Contract: the first instant after `after`, in epoch milliseconds; undefined if none is left. */
+  next(after: number): number | undefined
+}
+
+/** Contract: throws `usage` and says what is wrong. `anchor`: the instant from which an interval is counted. */
+export function parseSchedule(spec: ScheduleSpec, timezone: string, anchor = 0): Schedule {
+  const zone = loadZone(timezone)
+  if (typeof spec === 'string') return { next: parseCron(spec, zone) }
+  return 'every' in spec ? intervalSchedule(spec.every, anchor) : instantSchedule(spec.at, zone)
+}
+
+/** Counted from the anchor, not from the last beat, so that it neither drifts nor shifts on a restart. */
+function intervalSchedule(ms: number, anchor: number): Schedule {
+  if (!isDuration(ms) || ms === 0)
+    throw new TirelessError('usage', {
+      what: 'invalid interval',
+      got: `${ms} ms`,
+      expected: 'whole milliseconds, 1 or more, at most 100 years',
+    })
+  return { next: (after) => anchor + (Math.floor((after - anchor) / ms) + 1) * ms }
+}
+
+function instantSchedule(text: string, zone: TimeZone): Schedule {
+  const instant = parseInstant(text, zone)
+  return { next: (after) => (after < instant ? instant : undefined) }
+}
+
+const INSTANT = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:?\d\d)?$/
+
+function parseInstant(text: string, zone: TimeZone): number {
+  const [, date, time, offset] = INSTANT.exec(text) ?? []
+  const wall = Date.parse(`${date}${time}Z`)
+  const isDay = !Number.isNaN(wall) && isCalendarDay(String(date))
+  const instant = offset === undefined && isDay ? zone.firstInstantShowing(wall) : Date.parse(text)
+  if (isDay && isInstant(instant)) return instant
+  throw new TirelessError('usage', {
+    what: 'invalid date and time',
+    got: JSON.stringify(text),
+    expected:
+      'a date in the years 1970 to 9999 such as 2026-01-31T09:00:00Z, or 2026-01-31T09:00 in the zone of the schedule',
+  })
+}

@@ -1,0 +1,102 @@
+/**
+ * The messages that the model sees of a turn, made from journal records. Pure: the same records always give the same
+ * bytes.
+ */
+
+import type { CallResult } from '../domain/decision.ts'
+import type { HistoryCut, ModelAnswer } from '../domain/journal-record.ts'
+import type { Json } from '../domain/json.ts'
+import type { Observation } from '../domain/observation.ts'
+import type { ModelMessage } from '../ports/model.ts'
+import { fenceUntrusted } from './data-fence.ts'
+
+/** Raise it whenever the same records would give other bytes. Recorded with every request. */
+export const COMPILER_VERSION = 6
+
+export function inputMessages(input: readonly Observation[], feedback?: string): ModelMessage[] {
+  const lines = input.map(observationText)
+  if (feedback !== undefined) lines.push(`[feedback] ${feedback}`)
+  return lines.length > 0 ? [{ role: 'user', text: lines.join('\n\n') }] : []
+}
+
+/** For cuts recorded by compiler 4 or before; later ones use `openingMessage`. */
+export function legacyCutMessages({ summary, recalled }: HistoryCut): ModelMessage[] {
+  const parts = [
+    ...(summary === '' ? [] : [`[what happened before, in short]\n${summary}`]),
+    ...(recalled.length === 0 ? [] : [`[from earlier, as it may matter now]\n${recalled.join('\n---\n')}`]),
+  ]
+  return parts.length > 0 ? [{ role: 'user', text: parts.join('\n\n') }] : []
+}
+
+/** `inText`: the model writes its calls as text, so they stay in the text. */
+export function answerMessage(answer: ModelAnswer, inText: boolean): ModelMessage {
+  if (inText) return { role: 'assistant', text: answer.text, calls: [] }
+  return {
+    role: 'assistant',
+    text: answer.text,
+    calls: answer.calls.map((call, index) => ({
+      id: callId(answer, index),
+      tool: call.tool,
+      args: parseArgs(call.args),
+    })),
+    ...(answer.reasoning === undefined ? {} : { reasoning: answer.reasoning }),
+  }
+}
+
+/** A call's result from the journal. `nonce`: set where the content is third-party text. */
+export interface JournalledResult {
+  readonly result: CallResult
+  readonly nonce?: string | undefined
+}
+
+export function resultMessage(
+  answer: ModelAnswer,
+  index: number,
+  shown: JournalledResult,
+  inText: boolean,
+): ModelMessage {
+  const ok = shown.result.status === 'ok'
+  const tool = answer.calls[index]?.tool ?? ''
+  const text = resultText(tool, shown)
+  if (inText) return { role: 'user', text: `[result of ${tool}] ${text}` }
+  return { role: 'tool', call_id: callId(answer, index), tool, text, ok }
+}
+
+/** For a call that a person allowed: it belongs to no answer of the model, so its result comes as a user message. */
+export function approvedMessage(tool: string, shown: JournalledResult): ModelMessage {
+  return { role: 'user', text: `[approved: ${tool}] ${resultText(tool, shown)}` }
+}
+
+function resultText(tool: string, { result: { status, content }, nonce }: JournalledResult): string {
+  const text = nonce === undefined ? content : fenceUntrusted(tool, content, nonce)
+  return status === 'ok' ? text : `[${status}] ${text}`
+}
+
+/** Native calls and results as text, for a model that writes its calls as text. */
+export function callsAsText(message: ModelMessage): ModelMessage {
+  if (message.role === 'tool') return { role: 'user', text: `[result of ${message.tool}] ${message.text}` }
+  if (message.role !== 'assistant' || message.calls.length === 0) return message
+  const called = message.calls.map(({ tool, args }) => `[called ${tool} ${JSON.stringify(args)}]`)
+  return { role: 'assistant', text: [message.text, ...called].filter((line) => line !== '').join('\n'), calls: [] }
+}
+
+/** The provider's id; made unique where the model repeated one, because providers refuse duplicate ids. */
+function callId(answer: ModelAnswer, index: number): string {
+  const id = answer.calls[index]?.id ?? ''
+  return answer.calls.some((other, i) => i !== index && other.id === id) || id === '' ? `${id}_${index}` : id
+}
+
+export function observationText(observation: Observation): string {
+  if (observation.type === 'user_message') return observation.text
+  const payload = observation.payload === undefined ? '' : ` ${JSON.stringify(observation.payload)}`
+  return `[event ${observation.name}]${payload}`
+}
+
+/** Providers refuse a history whose arguments are not JSON, so invalid ones are wrapped. */
+function parseArgs(text: string): Json {
+  try {
+    const parsed: unknown = JSON.parse(text === '' ? '{}' : text)
+    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as Json
+  } catch {}
+  return { unreadable_arguments: text }
+}

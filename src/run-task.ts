@@ -1,0 +1,97 @@
+/** runTask: runs one task and returns its result. */
+
+import { checkOptions } from './app/check-options.ts'
+import { useApp } from './app/share-app.ts'
+import type { AppOptions } from './app.ts'
+import type { Progress } from './commands/lib/command.ts'
+import type { Issue } from './domain/decision.ts'
+import type { DispatchStatus } from './domain/dispatch.ts'
+import { asTirelessError, TirelessError } from './domain/error.ts'
+import type { FailureClass, StopReason } from './domain/stop-reason.ts'
+import type { Resource } from './domain/task.ts'
+import type { Wait } from './domain/wait.ts'
+
+export interface Task {
+  readonly objective: string
+  readonly behaviour?: string
+  readonly model?: string
+  readonly parser?: string
+  readonly memory?: string
+  readonly env?: string
+  readonly max_steps?: number | null
+  readonly max_seconds?: number | null
+  readonly max_tokens?: number | null
+  readonly max_usd?: number | null
+  /** Files that must exist before the task starts. */
+  readonly resources?: readonly Resource[]
+  /** Checked when the run has ended, whatever its answer says. */
+  readonly success_criteria?: readonly Criterion[]
+}
+
+export interface Criterion {
+  readonly name: string
+  met(ending: TaskEnd): boolean | Promise<boolean>
+}
+
+export interface RunTaskOptions extends AppOptions {
+  readonly agent?: string
+  readonly workspace?: string
+  readonly onProgress?: (progress: Progress) => void
+}
+
+export interface TaskEnd {
+  readonly dispatch_id: string
+  readonly session_id: string
+  readonly status: DispatchStatus
+  readonly answer: string | null
+  readonly error: string | null
+  readonly failure_class: FailureClass | null
+  readonly wait: Wait | null
+  readonly workspace: string
+  readonly stop_reason: StopReason | null
+  readonly steps: number
+  /** Why the task did not start. */
+  readonly issues: readonly Issue[]
+}
+
+export interface TaskResult extends TaskEnd {
+  /** True where all criteria are met; null where there are none. */
+  readonly success: boolean | null
+  readonly criteria: readonly { readonly name: string; readonly met: boolean; readonly error?: string }[]
+}
+
+/**
+ * Contract: resolves when the task has ended or is parked, whatever the result; rejects where it could not be queued.
+ * Several calls in one home may run at once if all have the same options.
+ */
+export async function runTask(task: string | Task, options: RunTaskOptions = {}): Promise<TaskResult> {
+  checkOptions(options)
+  if (typeof task !== 'string' && (typeof task !== 'object' || task === null || Array.isArray(task)))
+    throw new TirelessError('usage', {
+      what: 'the task is not valid',
+      got: String(task).slice(0, 60),
+      expected: 'text, or an object with `objective`',
+    })
+  const { agent, workspace, onProgress, ...appOptions } = options
+  const { objective, success_criteria = [], ...overrides } = typeof task === 'string' ? { objective: task } : task
+  if (!Array.isArray(success_criteria))
+    throw new TirelessError('usage', {
+      what: 'this is not a list',
+      where: 'success_criteria',
+      expected: 'a list of criteria',
+    })
+  return useApp(appOptions, async (app) => {
+    const input = { task: objective, agent, workspace, ...overrides }
+    const ending = (await app.run('run', input, onProgress)) as TaskEnd
+    const criteria = await Promise.all(success_criteria.map((criterion) => checkCriterion(criterion, ending)))
+    return { ...ending, success: criteria.length === 0 ? null : criteria.every(({ met }) => met), criteria }
+  })
+}
+
+async function checkCriterion({ name, met }: Criterion, ending: TaskEnd): Promise<TaskResult['criteria'][number]> {
+  try {
+    return { name, met: await met(ending) }
+  } catch (thrown) {
+    return { name, met: false, error: asTirelessError(thrown).message }
+  }
+}

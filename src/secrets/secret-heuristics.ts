@@ -1,0 +1,74 @@
+/**
+ * Heuristics for texts that look like secrets but are not known as such. May be wrong, so only for texts that people
+ * read.
+ */
+
+import type { NamedSecret } from './secret-matcher.ts'
+
+/** The beginning of a word, also after an escaped line break, as in JSON inside JSON. */
+const START = String.raw`(?:\b|(?<=\\[nrt]))`
+/** The end of a name and the start of its value, bare or quoted: in a header, URL, script or JSON inside JSON. */
+const ASSIGNMENT = String.raw`\\*["']?\s*[:=]\s*\\*["']?`
+const VALUE = String.raw`[^\s"'\\,;&<>(){}\[\]]`
+const NAMES = '[a-z0-9]_key|(?:api|access|secret|private|auth)-?key|token|secret|password|passwd|credentials?'
+/** Requires a digit: otherwise a value assigned to such a name in a program is rarely a secret. */
+const GUESSED = `(?=${VALUE}{0,80}\\d)${VALUE}{8,}`
+
+/** Contract: `$1` is the part that stays. */
+const SECRET_PATTERNS: readonly RegExp[] = [
+  new RegExp(
+    `((?:authorization|api-key|auth-token)${ASSIGNMENT}(?:(?:bearer|basic|token|digest)\\s+)?)${VALUE}+`,
+    'gi',
+  ),
+  new RegExp(`(cookie${ASSIGNMENT}[\\w.-]+=)[^\\s"'\\\\;]+`, 'gi'),
+  new RegExp(`(${START}bearer\\s+)[\\w.~+/-]{12,}=*`, 'gi'),
+  new RegExp(`((?:${NAMES})${ASSIGNMENT})${GUESSED}`, 'gi'),
+  /(:\/\/[^\s/:@"']{0,100}:)[^\s/@"']+(?=@)/g,
+  new RegExp(`()${START}(?:sk|pk|rk)[-_](?:[A-Za-z]+[-_]){0,2}[A-Za-z0-9_-]{16,}`, 'g'),
+  new RegExp(`()${START}(?:gh[pousr]|npm|hf|glpat|github_pat|xox[abeprs])[-_][\\w-]{16,}`, 'g'),
+  new RegExp(`()${START}(?:(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[\\w-]{30,}|eyJ[\\w-]{8,}\\.eyJ[\\w-]{8,}\\.[\\w-]+)`, 'g'),
+  /(-----BEGIN [A-Z ]*PRIVATE KEY-----)[\s\S]*?(?=-----END|$)/g,
+]
+
+/** Every pattern needs one of these: a quick first pass instead of nine. */
+const QUICK_CHECK = new RegExp(
+  [
+    /authorization|key|token|cookie|bearer|secret|passw|credential|:\/\//,
+    /[spr]k[-_]|gh[pousr]_|npm_|hf_|glpat|_pat|xox|AKIA|ASIA|AIza|eyJ/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'i',
+)
+
+const MIN_LENGTH = 8
+
+/** A text must be searched this far beyond the point where it is truncated. */
+export const MAX_PATTERN_LENGTH = 200
+
+export const REDACTED_MARK = '(secret)'
+
+export function redactLookalikes(text: string): string {
+  if (text.length < MIN_LENGTH || !QUICK_CHECK.test(text)) return text
+  return SECRET_PATTERNS.reduce((left, look) => left.replace(look, `$1${REDACTED_MARK}`), text)
+}
+
+const SECRET_NAME = /KEY|TOKEN|SECRET|PASSW|CREDENTIAL/i
+
+/** The values of environment variables whose names suggest a secret. */
+export function secretsInEnv(env: Readonly<Record<string, string | undefined>>): readonly NamedSecret[] {
+  return Object.entries(env).flatMap(([name, value]) => (SECRET_NAME.test(name) && value ? [{ name, value }] : []))
+}
+
+const MIN_GUESS = 8
+const LONG_VALUE = 16
+const ORDINARY_WORDS = /^([A-Z]?[a-z]+([-_. ][A-Z]?[a-z]+)*|[A-Z]+([-_. ][A-Z]+)*)$/
+
+/**
+ * True where a value is probably a secret: no word, number, path or URL. Errs on the side of false: a word removed from
+ * the journal by mistake is lost.
+ */
+export function isLikelySecret(value: string): boolean {
+  if (value.length < MIN_GUESS || /^[/~.]|^\w+:\/\/|^[\d.]+$/.test(value)) return false
+  return /\d/.test(value) || (value.length >= LONG_VALUE && !ORDINARY_WORDS.test(value))
+}

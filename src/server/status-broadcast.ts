@@ -1,0 +1,32 @@
+/** Sends the status to viewers whenever it changes; reads nothing while there is no viewer. */
+
+import type { CommandContext } from '../commands/lib/command.ts'
+import type { EventStream } from './event-stream.ts'
+
+/** Poll interval for changes that do not wake the queue. */
+const POLL_MS = 5000
+/** Minimum pause between two reads, because a busy queue wakes constantly. */
+const PAUSE_MS = 250
+
+/** Contract: never rejects; ends with the signal. */
+export async function broadcastStatus(
+  { wakeSignal: bell, clock }: CommandContext,
+  live: EventStream,
+  status: () => Promise<unknown>,
+  closed: AbortSignal,
+): Promise<void> {
+  let lastSent = ''
+  while (!closed.aborted) {
+    await live.untilViewed()
+    const since = bell.ringCount()
+    const now = await status().catch(() => undefined)
+    const text = JSON.stringify(now)
+    if (now !== undefined && text !== lastSent) live.send({ name: 'status', data: now })
+    lastSent = text
+    await clock.sleep(PAUSE_MS, closed)
+    const over = new AbortController()
+    const either = AbortSignal.any([over.signal, closed])
+    await Promise.race([bell.wait(since, either), clock.sleep(POLL_MS, either)])
+    over.abort()
+  }
+}

@@ -1,0 +1,35 @@
+/** Webhooks of channels: the channel verifies the sender; each message is handled once. */
+
+import { handleChatMessage } from '../commands/lib/chat-commands.ts'
+import type { CommandContext } from '../commands/lib/command.ts'
+import { asTirelessError, TirelessError } from '../domain/error.ts'
+import type { IncomingRequest, ReceivedMessage } from '../ports/channel.ts'
+
+/**
+ * Contract: resolves when the result is on disk, because a sender may retry after any other answer. Throws
+ * `unauthorized` if the channel cannot verify the sender. `name`: of the channel.
+ */
+export async function receiveWebhook(
+  context: CommandContext,
+  name: string,
+  request: Omit<IncomingRequest, 'now'>,
+): Promise<{ readonly ok: true; readonly duplicate: boolean }> {
+  const { message, proof } = receive(context, name, { ...request, now: context.clock.now() })
+  return { ok: true, ...(await handleChatMessage(context, message, proof)) }
+}
+
+function receive({ channels }: CommandContext, name: string, request: IncomingRequest): ReceivedMessage {
+  const channel = channels.get(name)
+  if (!channel?.receive) throw new TirelessError('not_found', { what: 'no such webhook', got: name })
+  try {
+    return channel.receive(request)
+  } catch (thrown) {
+    const error = asTirelessError(thrown)
+    if (['unauthorized', 'not_found', 'usage'].includes(error.code)) throw error
+    // Do not show internal errors to an unverified sender.
+    throw new TirelessError(
+      'channel_unavailable',
+      'the webhook is unavailable; its owner can see why: tireless channels list',
+    )
+  }
+}

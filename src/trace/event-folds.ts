@@ -1,0 +1,56 @@
+/** Turns records into events: one fold per active run, none for parked ones. */
+
+import { createEventFold, type Event, type EventFold } from '../domain/event.ts'
+import type { JournalRecord } from '../domain/journal-record.ts'
+import type { RunSink } from '../ports/run-sink.ts'
+
+interface ActiveRun {
+  readonly fold: EventFold
+  /** The sequence number of the last record; 0: the run has not started. */
+  last: number
+  /** Open references: a parked run may be resumed before its previous owner has closed it. */
+  holders: number
+}
+
+export interface EventFolds extends Omit<RunSink, 'delta'> {
+  /** The number of active runs. */
+  activeCount(): number
+}
+
+/** `prepare`: applied to each record before it is folded (redaction). */
+export function createEventFolds(
+  emit: (event: Event) => void,
+  prepare: (record: JournalRecord) => JournalRecord = (record) => record,
+): EventFolds {
+  const activeRuns = new Map<string, ActiveRun>()
+  return {
+    onRunOpened(run, past) {
+      const known = activeRuns.get(run.run_id)
+      const holders = (known?.holders ?? 0) + 1
+      if (known?.last === lastOf(past)) known.holders = holders
+      else {
+        const fold = createEventFold(run)
+        // A fold keeps no text of committed steps, so only later records are prepared: opening a long history stays
+        // fast.
+        const kept = past.findLastIndex(({ kind }) => kind === 'step_committed') + 1
+        for (const [i, record] of past.entries()) fold.apply(i < kept ? record : prepare(record))
+        activeRuns.set(run.run_id, { fold, last: lastOf(past), holders })
+      }
+    },
+    onRecord(run, record) {
+      const known = activeRuns.get(run.run_id)
+      // A record before `run_started` closes the session's previous run.
+      if (!known || (known.last === 0 && record.kind !== 'run_started')) return
+      known.last = record.seq
+      for (const event of known.fold.apply(prepare(record))) emit(event)
+    },
+    onRunClosed(run) {
+      const known = activeRuns.get(run.run_id)
+      if (known) known.holders -= 1
+      if (known?.holders === 0) activeRuns.delete(run.run_id)
+    },
+    activeCount: () => activeRuns.size,
+  }
+}
+
+const lastOf = (records: readonly JournalRecord[]): number => records.at(-1)?.seq ?? 0

@@ -1,0 +1,124 @@
+/** What the contract's tests share: a behaviour that follows a list, an app whose events are kept, a hook that notes what it is told. */
+
+import type { TestContext } from 'node:test'
+import { z } from 'zod'
+import type { App, AppOptions } from '../../src/app.ts'
+import type { Event } from '../../src/domain/event.ts'
+import type { Behaviour, ProposedDecision } from '../../src/ports/behaviour.ts'
+import { defineTool } from '../../src/ports/define-tool.ts'
+import type { Env } from '../../src/ports/env.ts'
+import { HOOKED_PHASES, type Hook } from '../../src/ports/hook.ts'
+import { definePlugin, type Plugin } from '../../src/ports/plugin.ts'
+import type { AnyTool, ToolContext } from '../../src/ports/tool.ts'
+import type { TaskResult } from '../../src/run-task.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import type { TraceManifest } from '../../src/trace/manifest.ts'
+import { openApp } from './open-app.ts'
+
+export const poke: ProposedDecision = { kind: 'act', calls: [{ tool: 'poke' }] }
+export const answer = (text = 'all done'): ProposedDecision => ({ kind: 'final', answer: text })
+
+/** For tests that look on: the item itself. */
+export function kept<T>(list: T[], item: T): T {
+  list.push(item)
+  return item
+}
+
+export type Ruled = { readonly task: string; readonly step: number }
+
+/** Follows the list, a wish per step that went well; its last wish goes on for ever. It never asks a model. */
+export function ruled(wishes: readonly ProposedDecision[], more: Partial<Behaviour> = {}): Behaviour {
+  return {
+    name: 'ruled',
+    tools: ['poke'],
+    initState: (task) => ({ task, step: 0 }),
+    decide: (state) => wishes[Math.min((state as Ruled).step, wishes.length - 1)],
+    reduce: (state) => ({ ...(state as Ruled), step: (state as Ruled).step + 1 }),
+    buildSystemPrompt: () => 'you follow a list',
+    ...more,
+  }
+}
+
+export interface Poked extends Omit<AnyTool, 'run'> {
+  runs: number
+}
+
+/** A tool that does what the test gives it, and counts. */
+export function poking(
+  work: (context: ToolContext) => unknown = () => {},
+  more: Partial<AnyTool> = {},
+): AnyTool & Poked {
+  const counted = { runs: 0 }
+  const tool = defineTool({
+    name: 'poke',
+    description: 'for tests',
+    args: z.strictObject({}),
+    effect: () => ({ recovery: 'once', reach: 'workspace' }),
+    async run(_args, context) {
+      counted.runs += 1
+      await work(context)
+      return { status: 'ok', content: `poked, number ${counted.runs}` }
+    },
+  })
+  return Object.assign(counted, tool, more)
+}
+
+/** An app and every event it tells. */
+export async function watchedApp(
+  t: TestContext,
+  options: AppOptions & { yaml?: string } = {},
+): Promise<{ app: App; events: Event[] }> {
+  const app = await openApp(t, { model: scriptedModel([]), tools: [poking()], ...options })
+  const events: Event[] = []
+  app.context.listen((progress) => progress.kind === 'event' && events.push(progress.event))
+  return { app, events }
+}
+
+export const runRuled = async (app: App, input: object = {}): Promise<TaskResult> =>
+  (await app.run('run', { task: 'the task', behaviour: 'ruled', ...input })) as TaskResult
+
+export const words = (events: readonly Event[]): string[] => events.map(({ phase, stage }) => `${phase} ${stage}`)
+
+export function found(events: readonly Event[], phase: Event['phase'], stage: string): Event {
+  const event = events.find((each) => each.phase === phase && each.stage === stage)
+  if (!event) throw new Error(`no ${phase} ${stage} among ${words(events).join(', ')}`)
+  return event
+}
+
+/** As it lies in the home, once nobody writes there any more. */
+export async function manifestOf(app: App, runId: string): Promise<TraceManifest> {
+  await app.close()
+  return (await app.context.traces.read(runId)).manifest
+}
+
+export const issueCodes = ({ issues }: TaskResult): string[] => issues.map(({ code }) => code)
+
+/** Notes every moment with its step, except events. */
+export function notingHook(name = 'noting'): Hook & { readonly told: string[] } {
+  const told: string[] = []
+  const moments = [
+    'run_start',
+    'run_end',
+    'recover',
+    ...HOOKED_PHASES.flatMap((phase) => [`before_${phase}`, `after_${phase}`]),
+  ]
+  const noting = moments.map((moment) => [
+    `on_${moment}`,
+    ({ step_id, error }: { step_id: number; error?: string }) =>
+      void told.push(`${moment} ${step_id}${error === undefined ? '' : ' !'}`),
+  ])
+  return { name, told, ...Object.fromEntries(noting) }
+}
+
+/** The env of every run, as the test would have it. */
+export function withEnv(change: (env: Env) => Env | Promise<Env>, name = 'changed env'): Plugin {
+  return definePlugin({
+    name,
+    needs: ['envs'],
+    setup(host) {
+      const envs = host.get('envs')
+      const { open } = envs
+      Object.assign(envs, { open: async (...given: Parameters<typeof open>) => change(await open(...given)) })
+    },
+  })
+}

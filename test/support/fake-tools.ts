@@ -1,0 +1,126 @@
+/** Tools and behaviours for tests of deciding and acting: each does what the test gives it, and keeps what it was asked. */
+
+import { z } from 'zod'
+import type { App } from '../../src/app.ts'
+import type { CallResult } from '../../src/domain/decision.ts'
+import type { Effect } from '../../src/domain/effect.ts'
+import type { JournalRecord } from '../../src/domain/journal-record.ts'
+import type { Json } from '../../src/domain/json.ts'
+import { type Behaviour, defineBehaviour } from '../../src/ports/behaviour.ts'
+import { defineTool } from '../../src/ports/define-tool.ts'
+import type { Model } from '../../src/ports/model.ts'
+import type { AnyTool, Tool, ToolContext } from '../../src/ports/tool.ts'
+import type { ScriptedModel } from '../../src/testing/scripted-model.ts'
+import { dispatchOf, journalOf } from './open-app.ts'
+
+const ONCE: Effect = { recovery: 'once', reach: 'workspace' }
+export const PURE: Effect = { recovery: 'pure', reach: 'none' }
+
+type Args = { readonly [name: string]: Json }
+type Made = Partial<Omit<Tool<Args>, 'run' | 'effect'>> & {
+  readonly effect?: Effect
+  readonly run?: (args: Args, context: ToolContext) => unknown
+}
+
+/** `asked`: the arguments of every run, in order. */
+export type CountingTool = AnyTool & { readonly asked: Args[] }
+
+/** A tool that takes any arguments; what `run` returns is its content, unless that is a result. */
+export function aTool({ effect = ONCE, run = () => 'poked', ...more }: Made = {}): CountingTool {
+  const asked: Args[] = []
+  const tool = defineTool<Args>({
+    name: 'poke',
+    description: 'for tests',
+    args: z.record(z.string(), z.json()),
+    ...more,
+    effect: () => effect,
+    async run(args, context) {
+      asked.push(args)
+      const said = await run(args, context)
+      return isResult(said) ? said : { status: 'ok', content: String(said) }
+    },
+  })
+  return { ...tool, asked }
+}
+
+function isResult(said: unknown): said is CallResult {
+  return typeof said === 'object' && said !== null && 'status' in said && 'content' in said
+}
+
+/** The behaviour `own`, without tools, prompts or wishes of its own but for what is given. */
+export function aBehaviour(more: Partial<Behaviour> = {}): Behaviour {
+  return defineBehaviour({
+    name: 'own',
+    tools: [],
+    initState: () => null,
+    buildSystemPrompt: () => 'be brief',
+    ...more,
+  })
+}
+
+/** A model that says so far and no further, until it is told to stop. */
+export function hangingModel(said = ''): Model & { readonly aborted: boolean } {
+  const model = {
+    id: 'scripted/hanging',
+    aborted: false,
+    call: (_request: unknown, { signal, onText }: Parameters<Model['call']>[1]) =>
+      new Promise<never>((_, reject) => {
+        onText?.(said)
+        signal.addEventListener('abort', () => {
+          model.aborted = true
+          reject(new Error('the connection was closed'))
+        })
+      }),
+  }
+  return model
+}
+
+/** Ends with its signal, as a tool should. */
+export const untilAborted = (_: unknown, { signal }: ToolContext): Promise<never> =>
+  new Promise((_, reject) => {
+    const stop = (): void => reject(new Error('stopped as asked'))
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop)
+  })
+
+/** What the model was last told with its nth request, counted from nought. */
+export const heard = ({ requests }: ScriptedModel, nth: number): string =>
+  JSON.stringify(requests[nth]?.messages.at(-1) ?? null)
+
+export async function resultsOf(app: App, sessionId: string): Promise<CallResult[]> {
+  return (await recordsOf(app, sessionId, 'call_settled')).map(({ result }) => result)
+}
+
+export async function recordsOf<K extends JournalRecord['kind']>(
+  app: App,
+  sessionId: string,
+  kind: K,
+): Promise<Extract<JournalRecord, { kind: K }>[]> {
+  const journal = await journalOf(app, sessionId)
+  return journal.filter((record): record is Extract<JournalRecord, { kind: K }> => record.kind === kind)
+}
+
+export interface Queued {
+  readonly dispatch_id: string
+  readonly session_id: string
+}
+
+export const enqueue = async (app: App, input: object = {}): Promise<Queued> =>
+  (await app.run('enqueue', { prompt: 'the task', ...input })) as Queued
+
+export interface Reached {
+  readonly items: readonly { readonly dispatch_id: string; readonly was: string; readonly status: string }[]
+}
+
+export const cancel = async (app: App, { dispatch_id }: Queued, how?: string): Promise<Reached> =>
+  (await app.run('queue cancel', { id: dispatch_id, ...(how === undefined ? {} : { how }) })) as Reached
+
+export const statusOf = async (app: App, { dispatch_id }: Queued): Promise<string> =>
+  (await dispatchOf(app, dispatch_id)).status
+
+export const has = async (app: App, { session_id }: Queued, kind: JournalRecord['kind']): Promise<boolean> =>
+  (await recordsOf(app, session_id, kind)).length > 0
+
+/** The last words of a session's runs. */
+export const endings = async (app: App, { session_id }: Queued): Promise<readonly string[]> =>
+  (await recordsOf(app, session_id, 'run_ended')).map(({ stop_reason }) => stop_reason)

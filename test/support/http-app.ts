@@ -1,0 +1,103 @@
+/** An app that serves HTTP, and ways to ask it by hand: every header as the test wants it, and the live events one by one. */
+
+import { readFileSync } from 'node:fs'
+import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
+import type { TestContext } from 'node:test'
+import type { App, AppOptions } from '../../src/app.ts'
+import type { ServerAddress } from '../../src/commands/lib/command.ts'
+import { freshFolder, openApp } from './open-app.ts'
+
+export interface ServedApp extends ServerAddress {
+  readonly app: App
+  readonly home: string
+  readonly port: number
+  readonly token: string
+  readonly bearer: { readonly authorization: string }
+}
+
+export async function servedApp(t: TestContext, options: AppOptions & { yaml?: string } = {}): Promise<ServedApp> {
+  const home = options.home ?? freshFolder(t)
+  const app = await openApp(t, { yaml: 'server: { port: 0 }\n', ...options, home })
+  const served = await app.context.serveHttp()
+  const token = readFileSync(served.token_file, 'utf8').trim()
+  const port = Number(new URL(served.url).port)
+  return { ...served, app, home, port, token, bearer: { authorization: `Bearer ${token}` } }
+}
+
+export interface Asked {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Buffer
+}
+
+export interface Answered {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+  /** The body as JSON. */
+  json<T = Record<string, unknown>>(): T
+  readonly code: string | undefined
+}
+
+export async function ask({ port }: { readonly port: number }, path: string, asked: Asked = {}): Promise<Answered> {
+  const answer = await open(port, path, asked)
+  const text = Buffer.concat(await answer.toArray()).toString('utf8')
+  const json = <T>(): T => JSON.parse(text) as T
+  const code = text.startsWith('{"error"') ? json<{ error: { code: string } }>().error.code : undefined
+  return { status: answer.statusCode ?? 0, headers: answer.headers, text, json, code }
+}
+
+export const JSON_BODY = { 'content-type': 'application/json' }
+
+export function post(to: ServedApp, path: string, body: object, headers: Asked['headers'] = to.bearer) {
+  return ask(to, path, { method: 'POST', headers: { ...JSON_BODY, ...headers }, body: JSON.stringify(body) })
+}
+
+function open(port: number, path: string, { method = 'GET', headers = {}, body }: Asked): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const sized = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
+    const asking = request(
+      { host: '127.0.0.1', port, path, method, headers: { ...sized, ...headers }, agent: false },
+      resolve,
+    )
+    asking.on('error', reject)
+    asking.end(body)
+  })
+}
+
+export interface Message {
+  readonly id: string
+  readonly name: string
+  readonly data: Record<string, unknown>
+}
+
+export interface Watching {
+  readonly messages: readonly Message[]
+  readonly ended: Promise<void>
+  /** The connection as it is, for a viewer that reads nothing. */
+  readonly response: IncomingMessage
+  leave(): void
+}
+
+/** Contract: connected when it resolves. */
+export async function watch(to: ServedApp, last?: string): Promise<Watching> {
+  const headers = { ...to.bearer, ...(last === undefined ? {} : { 'last-event-id': last }) }
+  const response = await open(to.port, '/api/v1/events', { headers })
+  if (response.statusCode !== 200) throw new Error(`the stream was answered with ${response.statusCode}`)
+  const messages: Message[] = []
+  let rest = ''
+  response.setEncoding('utf8').on('data', (text: string) => {
+    const parts = `${rest}${text}`.split('\n\n')
+    rest = parts.pop() ?? ''
+    messages.push(...parts.flatMap(messageOf))
+  })
+  const ended = new Promise<void>((resolve) => response.once('close', resolve))
+  response.on('error', () => {})
+  return { messages, ended, response, leave: () => response.destroy() }
+}
+
+function messageOf(part: string): Message[] {
+  const fields = new Map(part.split('\n').map((line) => line.split(/: ?(.*)/s, 2) as [string, string]))
+  const [id, name, data] = [fields.get('id'), fields.get('event'), fields.get('data')]
+  return id === undefined || name === undefined || data === undefined ? [] : [{ id, name, data: JSON.parse(data) }]
+}

@@ -1,0 +1,126 @@
+/** Journals made by hand, for tests of what is made of them: bodies in, records out, a second between two of them. */
+
+import type { Call, CallResult } from '../../src/domain/decision.ts'
+import type {
+  JournalRecord,
+  ModelAnswer,
+  RecordBody,
+  RequestedCall,
+  RunSetup,
+} from '../../src/domain/journal-record.ts'
+import type { Budget } from '../../src/domain/task.ts'
+
+const BEGAN = 1_767_225_600_000
+
+export const RUN = { run_id: 'run-1', session_id: 'session-1' } as const
+
+export const NO_BUDGET: Budget = { steps: null, ms: null, tokens: null, usd: null, context: null }
+
+export const SETUP: RunSetup = {
+  model: 'scripted/model',
+  parser: 'native',
+  memory: 'whole',
+  critics: [],
+  tools: ['poke', 'finish'],
+  state_version: 1,
+  budget: NO_BUDGET,
+}
+
+export function recordsOf(...bodies: readonly RecordBody[]): readonly JournalRecord[] {
+  return bodies.map((body, i) => ({ ...body, seq: i + 1, ts: BEGAN + i * 1000 }))
+}
+
+export const started = (
+  task = 'the task',
+  setup: Partial<RunSetup> = {},
+  run_id: string = RUN.run_id,
+): RecordBody & { kind: 'run_started' } => ({
+  kind: 'run_started',
+  run_id,
+  agent_id: 'default',
+  behaviour: 'solo',
+  task,
+  setup: { ...SETUP, ...setup },
+})
+
+export const bound = (turn: number, text?: string): RecordBody => ({
+  kind: 'input_bound',
+  turn,
+  input: text === undefined ? [] : [{ id: `o${turn}`, type: 'user_message', text, ts: BEGAN }],
+})
+
+export const requested = (turn: number): RecordBody => ({
+  kind: 'model_requested',
+  turn,
+  model: 'scripted/model',
+  from: 1,
+  upto: 2,
+  compiler: 1,
+  digest: 'abc',
+})
+
+export const asked = (tool: string, args: unknown = {}): RequestedCall => ({
+  id: `call_${tool}`,
+  tool,
+  args: JSON.stringify(args),
+})
+
+export const answered = (turn: number, answer: Partial<ModelAnswer>): RecordBody => ({
+  kind: 'model_answered',
+  turn,
+  answer: {
+    text: '',
+    calls: [],
+    finish: 'stop',
+    usage: { input_tokens: 10, output_tokens: 5, cached_tokens: 1 },
+    ...answer,
+  },
+})
+
+export const callOf = (tool: string, args: Call['args'] = {}): Call => ({
+  id: `call_${tool}`,
+  tool,
+  args,
+  effect: { recovery: 'once', reach: 'workspace' },
+})
+
+export const intended = (turn: number, index: number, tool = 'poke', args: Call['args'] = {}): RecordBody => {
+  const { effect, ...call } = callOf(tool, args)
+  return { kind: 'call_intended', turn, index, attempt: 1, call, effect }
+}
+
+export const settled = (turn: number, index: number, result: Partial<CallResult> = {}): RecordBody => ({
+  kind: 'call_settled',
+  turn,
+  index,
+  call_id: 'call_poke',
+  result: { status: 'ok', content: 'poked', ...result },
+})
+
+export const committed = (
+  turn: number,
+  more: Partial<Extract<RecordBody, { kind: 'step_committed' }>> = {},
+): RecordBody => ({ kind: 'step_committed', turn, next: { kind: 'continue' }, ms: 7, ...more })
+
+export const ended = (
+  more: Partial<Extract<RecordBody, { kind: 'run_ended' }>> = {},
+): RecordBody & { kind: 'run_ended' } => ({ kind: 'run_ended', run_id: RUN.run_id, stop_reason: 'final', ...more })
+
+/** A turn in which the model calls one tool and all goes well. */
+export const acting = (turn: number, tool = 'poke', args: Call['args'] = {}, content = 'poked'): RecordBody[] => [
+  bound(turn),
+  requested(turn),
+  answered(turn, { text: 'I poke.', calls: [asked(tool, args)], finish: 'calls' }),
+  intended(turn, 0, tool, args),
+  settled(turn, 0, { content }),
+  committed(turn),
+]
+
+/** The turn in which the model answers, and the run's end. */
+export const finishing = (turn: number, answer = 'all done'): RecordBody[] => [
+  bound(turn),
+  requested(turn),
+  answered(turn, { text: answer }),
+  committed(turn, { next: { kind: 'end', stop_reason: 'final', answer } }),
+  ended({ answer }),
+]

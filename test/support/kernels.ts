@@ -1,0 +1,152 @@
+/** Homes with a kernel, for the tests of cycles. */
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import type { App, AppOptions } from '../../src/app.ts'
+import type { Cycle, CycleResult } from '../../src/domain/cycle.ts'
+import type { Dispatch } from '../../src/domain/dispatch.ts'
+import type { ModelMessage, ModelRequest } from '../../src/ports/model.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { type ScriptedAnswer, type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
+import { freshFolder, openApp, passing, rests, until } from './open-app.ts'
+
+export const NOON = Date.parse('2030-03-10T12:00:00Z')
+export const MINUTE = 60_000
+
+export interface Home {
+  readonly app: App
+  readonly home: string
+  readonly clock: FakeClock
+  readonly model: ScriptedModel
+}
+
+export interface Described {
+  readonly agent_id: string
+  readonly prompt?: string
+  readonly [key: string]: unknown
+}
+
+/** A kernel with these agents; `kernel`: more of its keys. */
+export async function kernelApp(
+  t: TestContext,
+  given: {
+    readonly agents: readonly Described[]
+    readonly kernel?: object
+    readonly model?: ScriptedModel
+    readonly config?: object
+    readonly home?: string
+    readonly clock?: FakeClock
+    readonly options?: AppOptions
+  },
+): Promise<Home> {
+  const {
+    agents,
+    kernel = {},
+    config = {},
+    model = scriptedModel(diligent),
+    clock = new FakeClock({ now: NOON }),
+  } = given
+  const home = given.home ?? freshFolder(t)
+  const described = agents.map((agent) => ({ prompt: `work of ${agent.agent_id}`, ...agent }))
+  const yaml = JSON.stringify({ kernel: { timezone: 'UTC', agents: described, ...kernel }, ...config })
+  const app = await openApp(t, { home, clock, model, yaml, ...given.options })
+  return { app, home, clock, model }
+}
+
+/** One real action, then the summary; the planner is told nothing. */
+export function diligent(request: ModelRequest): ScriptedAnswer {
+  if (isPlanning(request)) return { text: '[]' }
+  return actedIn(request) ? { text: '## Execution Summary\nwrote done.md' } : write('done.md')
+}
+
+export const write = (path: string, content = 'done'): ScriptedAnswer => ({
+  calls: [{ tool: 'create_file', args: { path, content } }],
+})
+
+export const isPlanning = ({ system }: ModelRequest): boolean => system.includes('You decide which agents')
+
+export const actedIn = ({ messages }: ModelRequest): boolean =>
+  messages.findLast((message): message is Extract<ModelMessage, { role: 'tool' }> => message.role === 'tool') !==
+  undefined
+
+export const taskIn = ({ messages }: ModelRequest): string => (messages[0]?.role === 'user' ? messages[0].text : '')
+
+export const planningCalls = (model: ScriptedModel): number => model.requests.filter(isPlanning).length
+
+export const once = async (app: App): Promise<CycleResult> => (await app.run('once', {})) as CycleResult
+
+export const stateOf = (home: string, kernel = 'default'): string =>
+  readFileSync(join(home, 'kernels', kernel, 'STATE.md'), 'utf8')
+
+export function editState(home: string, change: (text: string) => string): void {
+  const file = join(home, 'kernels', 'default', 'STATE.md')
+  writeFileSync(file, change(readFileSync(file, 'utf8')))
+}
+
+export async function dispatchesIn(app: App): Promise<readonly Dispatch[]> {
+  return ((await app.run('queue list', { limit: 1000 })) as { items: Dispatch[] }).items
+}
+
+/** Lets so much time pass, event by event, while the kernel lives. */
+export async function livingFor(clock: FakeClock, ms: number): Promise<void> {
+  const end = clock.now() + ms
+  const rest = rests()
+  let still = 0
+  while (clock.now() < end) {
+    await rest()
+    const next = clock.nextIn
+    still = next === undefined ? 0 : still + 1
+    if (next === undefined || still < 2) continue
+    still = 0
+    await clock.advance(Math.min(next, end - clock.now()))
+  }
+}
+
+export const allCycles = async (app: App): Promise<readonly Cycle[]> =>
+  ((await app.run('cycles list', { limit: 1000 })) as { items: Cycle[] }).items
+
+/** Without the one that a first start begins with. */
+export const cyclesIn = async (app: App): Promise<readonly Cycle[]> =>
+  (await allCycles(app)).filter(({ trigger }) => trigger !== 'first')
+
+export const ended = async (app: App): Promise<number> =>
+  (await cyclesIn(app)).filter(({ ended_at }) => ended_at).length
+
+/** A kernel that lives until it is told to stop. */
+export async function living(
+  t: TestContext,
+  given: Parameters<typeof kernelApp>[1],
+): Promise<Home & { stop(): Promise<unknown> }> {
+  const drain = new AbortController()
+  const abort = new AbortController()
+  const home = await kernelApp(t, {
+    ...given,
+    options: { ...given.options, signals: { drain: drain.signal, abort: abort.signal } },
+  })
+  const life = home.app.run('start', {})
+  life.catch(() => {})
+  t.after(() => drain.abort())
+  await until(
+    async () => ((await home.app.run('status', {})) as { kernel: { next_beat: unknown } }).kernel.next_beat !== null,
+  )
+  // One whose model hangs does not come to its end.
+  if (given.options?.model === undefined)
+    await until(async () =>
+      (await allCycles(home.app)).some(({ trigger, ended_at }) => trigger === 'first' && ended_at !== null),
+    )
+  return {
+    ...home,
+    stop() {
+      drain.abort()
+      return passing(home.clock, life)
+    },
+  }
+}
+
+/** One beat: the time that it takes to come, and whatever it sets off. */
+export async function beat({ app, clock }: Home, ms: number): Promise<void> {
+  const before = await ended(app)
+  await clock.advance(ms)
+  await until(async () => (await ended(app)) > before)
+}

@@ -1,0 +1,37 @@
+/** A conversation with the offline model, for its tests: what it calls is done by hands of theirs. */
+
+import assert from 'node:assert/strict'
+import { offlineModel } from '../../src/adapters/models/offline/offline.ts'
+import type { Json } from '../../src/domain/json.ts'
+import type { ModelMessage } from '../../src/ports/model.ts'
+
+export type Said = { readonly ok?: boolean; readonly text: string }
+export type Hands = (tool: string, args: Record<string, string>) => Said | Promise<Said>
+
+export const ALL = ['bash', 'view_file', 'list_files', 'create_file', 'edit_file', 'wait', 'finish']
+export const NO_BASH = ALL.filter((tool) => tool !== 'bash')
+const signal = new AbortController().signal
+export const ask = (messages: readonly ModelMessage[], tools = ALL) =>
+  offlineModel.call(
+    { system: 's', messages, tools: tools.map((name) => ({ name, description: '', parameters: {} })) },
+    { signal },
+  )
+
+/** A conversation to its end: every answer's calls are done by the hands. */
+export async function converse(task: string, hands: Hands, tools = ALL) {
+  const messages: ModelMessage[] = [{ role: 'user', text: task }]
+  const calls: [string, Json][] = []
+  for (let turn = 0; turn < 50; turn++) {
+    const answer = await ask(messages, tools)
+    if (answer.calls.length === 0) return { messages, calls, text: answer.text, turns: turn }
+    assert.equal(answer.calls.length, 1)
+    for (const { id, tool, args } of answer.calls) {
+      const parsed = JSON.parse(args)
+      calls.push([tool, parsed])
+      const { ok = true, text } = await hands(tool, parsed)
+      messages.push({ role: 'assistant', text: answer.text, calls: [{ id, tool, args: parsed }] })
+      messages.push({ role: 'tool', call_id: id, tool, text, ok })
+    }
+  }
+  return assert.fail('it never ended')
+}

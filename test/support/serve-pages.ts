@@ -1,0 +1,90 @@
+/** Web servers on this machine for tests of hands, and runs of a scripted agent against them. */
+
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+import type { App, AppOptions } from '../../src/app.ts'
+import type { CallResult } from '../../src/domain/decision.ts'
+import { type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
+import { resultsOf } from './fake-tools.ts'
+import { openApp, runTaskIn } from './open-app.ts'
+
+export interface Site {
+  readonly port: number
+  /** `METHOD host/path`, in order. */
+  readonly asked: string[]
+  /** What was sent, in order. */
+  readonly bodies: string[]
+}
+
+export async function serve(t: TestContext, answer: http.RequestListener): Promise<Site> {
+  const asked: string[] = []
+  const bodies: string[] = []
+  const server = http.createServer((request, response) => {
+    asked.push(`${request.method} ${request.headers.host}${request.url}`)
+    let body = ''
+    request.on('data', (data) => {
+      body += String(data)
+    })
+    request.on('end', () => {
+      bodies.push(body)
+      answer(request, response)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { port: (server.address() as AddressInfo).port, asked, bodies }
+}
+
+export const calling = (tool: string, args: object = {}): ScriptedStep => ({ calls: [{ tool, args: { ...args } }] })
+
+export interface Lived {
+  readonly app: App
+  readonly results: readonly CallResult[]
+  readonly session_id: string
+  readonly workspace: string
+}
+
+/** An agent that makes these calls, one after the other. */
+export async function living(
+  t: TestContext,
+  calls: readonly ScriptedStep[],
+  options: AppOptions & { yaml?: string } = {},
+  input: object = {},
+): Promise<Lived> {
+  const app = await openApp(t, { model: scriptedModel([...calls, { text: 'done' }]), yaml: listing(), ...options })
+  const { session_id, workspace } = await runTaskIn(app, 'the task', input)
+  return { app, results: await resultsOf(app, session_id), session_id, workspace }
+}
+
+/** Names of the network as a test wants them; every other one leads nowhere. */
+export const names =
+  (known: Readonly<Record<string, string>>) =>
+  async (name: string): Promise<readonly string[]> => {
+    const ip = known[name]
+    if (ip !== undefined) return [ip]
+    throw Object.assign(new Error(`no ${name}`), { code: 'ENOTFOUND' })
+  }
+
+/** A configuration that lists these hosts, and lets every tool go anywhere: what is left is the way out itself. */
+export function listing(...hosts: readonly string[]): string {
+  const grants = ['fetch', 'git', 'browser', 'send_message'].map((tool) => ({ tool, to: ['*', '* *', '* **'] }))
+  return `policy: ${JSON.stringify({ allow_hosts: hosts, grants })}\n`
+}
+
+/** The same, each call in a run of its own: some are refused before they are made, and a run gives up after a few of those. */
+export async function eachAlone(
+  t: TestContext,
+  calls: readonly ScriptedStep[],
+  options: AppOptions & { yaml?: string } = {},
+): Promise<Pick<Lived, 'app' | 'results'>> {
+  let at = 0
+  const model = scriptedModel((_, turn) => (turn === 0 ? (calls[at] ?? { text: 'none' }) : { text: 'done' }))
+  const app = await openApp(t, { model, yaml: listing(), ...options })
+  const results: CallResult[] = []
+  for (at = 0; at < calls.length; at += 1) results.push(...(await resultsOf(app, (await runTaskIn(app)).session_id)))
+  return { app, results }
+}
