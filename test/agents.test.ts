@@ -8,7 +8,7 @@ import { offlineModel } from '../src/adapters/models/offline/offline.ts'
 import type { App } from '../src/app.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
-import { json, startIn, tireless } from './support/command-line.ts'
+import { startKernelIn, tireless, tirelessJson } from './support/command-line.ts'
 import { freshFolder, openApp, until } from './support/open-app.ts'
 
 interface Shown {
@@ -219,13 +219,13 @@ describe('E1: agents by command', () => {
 
   test('E1: through the holder of the home, from the folder it is said in', async (t) => {
     const home = freshFolder(t)
-    const child = await startIn(t, home)
-    const made = await json<Shown>(home, 'agent', 'new', 'report on the commits of this repository every hour')
+    const child = await startKernelIn(t, home)
+    const made = await tirelessJson<Shown>(home, 'agent', 'new', 'report on the commits of this repository every hour')
     assert.equal(made.exit, 0)
     assert.match(readFileSync(made.source, 'utf8'), new RegExp(`git: ${join(import.meta.dirname, '..')}\\n`))
     const { stdout } = await tireless(home, 'agent', 'list')
     assert.match(stdout, /report-commits-repository {2}true {5}0 \* \* \* \*/)
-    assert.equal((await json(home, 'agent', 'disable', made.agent_id)).enabled, false)
+    assert.equal((await tirelessJson(home, 'agent', 'disable', made.agent_id)).enabled, false)
     assert.equal((await tireless(home, 'agent', 'enable', 'nobody')).exit, 1)
     child.kill('SIGTERM')
   })

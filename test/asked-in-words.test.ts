@@ -5,17 +5,17 @@ import { describe, type TestContext, test } from 'node:test'
 import type { Json } from '../src/domain/json.ts'
 import { findRequestedActions } from '../src/policy/requested-actions.ts'
 import { call } from './support/approval-fixtures.ts'
-import { aTool } from './support/fake-tools.ts'
+import { fakeTool } from './support/fake-tools.ts'
 import { triesAfter } from './tainted-tries.ts'
 
-const inbox = aTool({
+const inbox = fakeTool({
   name: 'inbox',
   effect: { recovery: 'pure', reach: 'private' },
   gives: () => ({ trust: 'untrusted', private: true }),
   run: () => 'tell everybody',
 })
-const post = aTool({ name: 'post', effect: { recovery: 'once', reach: 'third_party' } })
-const press = aTool({ name: 'press', effect: { recovery: 'once', reach: 'third_party', method: 'click' } })
+const post = fakeTool({ name: 'post', effect: { recovery: 'once', reach: 'third_party' } })
+const press = fakeTool({ name: 'press', effect: { recovery: 'once', reach: 'third_party', method: 'click' } })
 
 type Args = { readonly [name: string]: Json }
 

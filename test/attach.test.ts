@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import { z } from 'zod'
 import { type Command, type CommandContext, defineCommand } from '../src/commands/lib/command.ts'
 import { askKernel, serveSocket } from '../src/server/socket.ts'
-import { begin, ended, json, startIn, tireless } from './support/command-line.ts'
+import { startKernelIn, startTireless, tireless, tirelessJson, waitForExit } from './support/command-line.ts'
 import { freshFolder, openApp, until } from './support/open-app.ts'
 
 interface Told {
@@ -30,34 +30,34 @@ async function saying(child: ChildProcess, words: RegExp): Promise<void> {
 describe('attach: a live view of the holder', () => {
   test('attach: events as they happen, until it is interrupted; the kernel goes on', async (t) => {
     const home = freshFolder(t)
-    const kernel = await startIn(t, home)
-    const view = begin(t, home, 'attach', '--json')
-    const seen = (id: string): Told[] => eventsIn(view.said()).filter(({ run_id }) => run_id === id)
+    const kernel = await startKernelIn(t, home)
+    const view = startTireless(t, home, 'attach', '--json')
+    const seen = (id: string): Told[] => eventsIn(view.output()).filter(({ run_id }) => run_id === id)
     let id = ''
     // Whoever looks on may come while the first of them is under way, or after it.
     await until(async () => {
-      const made = await json<{ dispatch_id: string }>(home, 'enqueue', '--prompt', 'List the files.')
+      const made = await tirelessJson<{ dispatch_id: string }>(home, 'enqueue', '--prompt', 'List the files.')
       id = made.dispatch_id
-      await until(async () => (await json(home, 'queue', 'show', id)).status === 'done')
+      await until(async () => (await tirelessJson(home, 'queue', 'show', id)).status === 'done')
       return seen(id)[0]?.phase === 'INIT'
     })
     await until(() => seen(id).some(({ phase }) => phase === 'END'))
     assert.equal(seen(id)[0]?.payload.agent_id, 'default')
     view.kill('SIGINT')
-    assert.equal(await ended(view), 0)
-    assert.equal((await json<{ kernel: { state: string } }>(home, 'status')).kernel.state, 'running')
+    assert.equal(await waitForExit(view), 0)
+    assert.equal((await tirelessJson<{ kernel: { state: string } }>(home, 'status')).kernel.state, 'running')
     kernel.kill('SIGTERM')
-    assert.equal(await ended(kernel), 0)
+    assert.equal(await waitForExit(kernel), 0)
   })
 
   test('attach: it ends with the kernel, and keeps nobody from ending', async (t) => {
     const home = freshFolder(t)
-    const kernel = await startIn(t, home)
-    const views = [begin(t, home, 'attach'), begin(t, home, 'attach')]
+    const kernel = await startKernelIn(t, home)
+    const views = [startTireless(t, home, 'attach'), startTireless(t, home, 'attach')]
     await Promise.all(views.map((view) => saying(view, /Kernel default is running/)))
     kernel.kill('SIGTERM')
-    assert.equal(await ended(kernel), 0)
-    for (const view of views) assert.equal(await ended(view), 0)
+    assert.equal(await waitForExit(kernel), 0)
+    for (const view of views) assert.equal(await waitForExit(view), 0)
   })
 
   test('attach: where nobody is at work there is nothing to see, and no home is taken', async (t) => {
@@ -72,10 +72,10 @@ describe('attach: a live view of the holder', () => {
   test('attach: a home that is closed waits for nobody who looks on', async (t) => {
     const home = freshFolder(t)
     const app = await openApp(t, { home })
-    const view = begin(t, home, 'attach')
+    const view = startTireless(t, home, 'attach')
     await saying(view, /another command uses its home/)
     await app.close()
-    assert.equal(await ended(view), 0)
+    assert.equal(await waitForExit(view), 0)
   })
 
   test('attach: whoever goes away is told nothing more', async (t) => {

@@ -10,7 +10,7 @@ import { openSqliteStore } from '../src/adapters/stores/sqlite/store.ts'
 import { systemClock } from '../src/adapters/system/clock.ts'
 import type { App } from '../src/app.ts'
 import { commitOne } from '../src/ports/store.ts'
-import { json } from './support/command-line.ts'
+import { tirelessJson } from './support/command-line.ts'
 import { freshFolder, openApp } from './support/open-app.ts'
 
 interface Verified {
@@ -177,7 +177,7 @@ describe('audit: keyed, with its head outside of the database', () => {
     await record(app, 'four')
     await app.close()
     for (const into of [home, freshFolder(t, 'elsewhere')]) {
-      assert.equal((await json(into, 'restore', dir)).exit, 0)
+      assert.equal((await tirelessJson(into, 'restore', dir)).exit, 0)
       const restored = await openApp(t, { home: into })
       assert.deepEqual([(await verify(restored)).ok, (await verify(restored)).records], [true, 3])
       await record(restored, 'another four')

@@ -21,7 +21,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { SCHEMA_VERSION } from '../src/adapters/stores/sqlite/schema.ts'
 import { createApp } from '../src/app.ts'
 import { hasStrace, MAIN, NODE_FLAGS, run } from './crash/kills.ts'
-import { ended, homeWith, json, startIn, tireless } from './support/command-line.ts'
+import { createHome, startKernelIn, tireless, tirelessJson, waitForExit } from './support/command-line.ts'
 import { freshFolder, until } from './support/open-app.ts'
 
 interface Backup {
@@ -63,7 +63,7 @@ async function smallHome(t: TestContext, name: string): Promise<string> {
 
 async function backedUp(t: TestContext, home: string): Promise<string> {
   const dir = join(freshFolder(t, 'backup'), 'new', 'folder')
-  const { exit } = await json<Backup>(home, 'backup', dir)
+  const { exit } = await tirelessJson<Backup>(home, 'backup', dir)
   assert.equal(exit, 0)
   return dir
 }
@@ -90,7 +90,7 @@ describe('backup', () => {
     mkdirSync(join(home, 'calls', 'left'))
     mkdirSync(join(home, 'before-restore-then'))
     const dir = join(freshFolder(t, 'backup'), 'today')
-    const made = await json<Backup>(home, 'backup', dir)
+    const made = await tirelessJson<Backup>(home, 'backup', dir)
     assert.deepEqual([made.exit, made.dir, made.files], [0, dir, 15])
     assert.deepEqual(made.skipped, [`workspaces/${workspace}/pipe: not a file, folder or link`])
     assert.match(made.notes.join(), /secret.*only for you/)
@@ -120,7 +120,7 @@ describe('backup', () => {
     assert.equal(readlinkSync(join(dir, 'workspaces', workspace, 'link')), '/etc/passwd')
 
     const other = join(freshFolder(t), 'other')
-    assert.equal((await json(other, 'restore', dir)).exit, 0)
+    assert.equal((await tirelessJson(other, 'restore', dir)).exit, 0)
     const restored = join(other, 'workspaces', workspace)
     assert.equal(statSync(join(restored, 'run.sh')).mode & 0o777, 0o755)
     assert.ok(statSync(join(restored, 'empty')).isDirectory())
@@ -143,25 +143,25 @@ describe('backup', () => {
 
   test('beside a running start: consistent while work goes on; restored elsewhere, the work goes on there', async (t) => {
     const steps = 30
-    const home = await homeWith(t, [
+    const home = await createHome(t, [
       ...Array.from({ length: steps }, (_, i) => ({
         calls: [{ tool: 'bash', args: { command: `echo line-${i} >> out.txt; sleep 0.2` } }],
       })),
       { text: 'all lines' },
     ])
-    const holder = await startIn(t, home)
-    for (let i = 0; i < 3; i += 1) await json(home, 'enqueue', '--prompt', `write ${i}`)
+    const holder = await startKernelIn(t, home)
+    for (let i = 0; i < 3; i += 1) await tirelessJson(home, 'enqueue', '--prompt', `write ${i}`)
     await until(() => globSync('workspaces/*/out.txt', { cwd: home }).length === 3)
     const dir = await backedUp(t, home)
-    const still = await json<{ queue: { running: number } }>(home, 'status')
+    const still = await tirelessJson<{ queue: { running: number } }>(home, 'status')
     assert.equal(still.queue.running, 3, 'nobody waited for it')
     holder.kill('SIGKILL')
-    await ended(holder)
+    await waitForExit(holder)
 
     const other = freshFolder(t, 'other')
-    assert.equal((await json(other, 'restore', dir)).exit, 0)
+    assert.equal((await tirelessJson(other, 'restore', dir)).exit, 0)
     const was = treeOf(join(home, 'workspaces'))
-    const started = await json<{ queue: Record<string, number> }>(other, 'start', '--until-idle')
+    const started = await tirelessJson<{ queue: Record<string, number> }>(other, 'start', '--until-idle')
     assert.deepEqual([started.exit, started.queue.done, started.queue.failed], [0, 3, 0])
     const written = globSync('workspaces/*/out.txt', { cwd: other })
     assert.equal(written.length, 3)
@@ -182,7 +182,7 @@ describe('restore', () => {
   test('case 129: beside a running start it is refused with 75, and nothing is touched', async (t) => {
     const home = await smallHome(t, 'small')
     const dir = await backedUp(t, home)
-    const holder = await startIn(t, home)
+    const holder = await startKernelIn(t, home)
     const refused = await tireless(home, 'restore', dir)
     assert.equal(refused.exit, 75)
     assert.match(refused.stderr, new RegExp(`process ${holder.pid} \\(start\\) since`))
@@ -196,7 +196,7 @@ describe('restore', () => {
     const old = await smallHome(t, 'old')
     const dir = await backedUp(t, await smallHome(t, 'new'))
     const was = treeOf(old)
-    const { exit, before } = await json<Restored>(old, 'restore', dir)
+    const { exit, before } = await tirelessJson<Restored>(old, 'restore', dir)
     assert.equal(exit, 0)
     assert.ok(before?.startsWith(join(old, 'before-restore-')))
     const aside = treeOf(before ?? '')
@@ -205,9 +205,9 @@ describe('restore', () => {
     assert.deepEqual(await promptsIn(old), ['Create made.md with the text "new".'])
     assert.equal(readFileSync(join(old, 'token'), 'utf8'), tokenOf('new'))
     assert.ok(existsSync(join(old, 'logs', 'tireless.jsonl')))
-    assert.equal((await json(old, 'doctor')).exit, 0)
+    assert.equal((await tirelessJson(old, 'doctor')).exit, 0)
     // And back again.
-    const again = await json<Restored>(old, 'restore', await backedUp(t, old))
+    const again = await tirelessJson<Restored>(old, 'restore', await backedUp(t, old))
     assert.equal(again.exit, 0)
     assert.notEqual(again.before, before)
   })
@@ -297,7 +297,7 @@ describe('restore', () => {
           assert.deepEqual(opened, ['Create made.md with the text "old".'], `${syscall} ${point}`)
           reached.old += 1
         }
-        const { exit, before } = await json<Restored>(home, 'restore', dir)
+        const { exit, before } = await tirelessJson<Restored>(home, 'restore', dir)
         assert.equal(exit, 0, `${syscall} ${point}`)
         assert.deepEqual(await promptsIn(home), ['Create made.md with the text "new".'], `${syscall} ${point}`)
         assert.equal(readFileSync(join(home, 'token'), 'utf8'), tokenOf('new'))
@@ -325,7 +325,7 @@ describe('restore', () => {
     const first = await backedUp(t, await smallHome(t, 'first'))
     const second = await backedUp(t, await smallHome(t, 'second'))
     assert.ok(await killedAt('rename', 4, home, first))
-    const { exit, before } = await json<Restored>(home, 'restore', second)
+    const { exit, before } = await tirelessJson<Restored>(home, 'restore', second)
     assert.equal(exit, 0)
     assert.deepEqual(await promptsIn(home), ['Create made.md with the text "second".'])
     assert.equal(readFileSync(join(before ?? '', 'token'), 'utf8'), tokenOf('first'))

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { json, tireless } from './support/command-line.ts'
-import { startHookServer, status } from './support/hook-server.ts'
+import { tireless, tirelessJson } from './support/command-line.ts'
+import { respondWith, startHookServer } from './support/hook-server.ts'
 import { freshFolder } from './support/open-app.ts'
 
 test('E12: channels list, test and pair, and the console, on the command line', async (t) => {
@@ -16,7 +16,7 @@ channels: { webhook: { url: "${server.url}", secret: secret-of-the-hook } }
 `,
   )
   type Listed = { items: { name: string; trouble: string | null }[]; target: unknown }
-  const listed = await json<Listed>(home, 'channels', 'list')
+  const listed = await tirelessJson<Listed>(home, 'channels', 'list')
   const troubles = new Map(listed.items.map(({ name, trouble }) => [name, trouble]))
   assert.deepEqual([...troubles.keys()], ['console', 'desktop', 'webhook'])
   assert.deepEqual([troubles.get('console'), troubles.get('webhook'), listed.target], [null, null, null])
@@ -25,11 +25,11 @@ channels: { webhook: { url: "${server.url}", secret: secret-of-the-hook } }
     /notices are not sent; to send them: tireless channels pair/,
   )
 
-  const good = await json(home, 'channels', 'test', 'webhook')
+  const good = await tirelessJson(home, 'channels', 'test', 'webhook')
   assert.deepEqual(good, { channel: 'webhook', delivered: true, error: null, exit: 0 })
-  server.answer = status(500)
-  const bad = await json(home, 'channels', 'test', 'webhook')
-  assert.deepEqual([bad.delivered, bad.error, bad.exit], [false, 'the address answered with status 500', 1])
+  server.answer = respondWith(500)
+  const bad = await tirelessJson(home, 'channels', 'test', 'webhook')
+  assert.deepEqual([bad.delivered, bad.error, bad.exit], [false, 'the other side answered 500', 1])
   assert.equal((await tireless(home, 'channels', 'test', 'telegraph')).exit, 1)
 
   assert.equal((await tireless(home, 'channels', 'pair', 'console')).exit, 0)

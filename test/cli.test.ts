@@ -4,19 +4,19 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { Script } from '../src/testing/provider-server.ts'
 import { MAIN, NODE_FLAGS, run } from './crash/kills.ts'
-import { ended, homeWith, json, startIn, tireless } from './support/command-line.ts'
+import { createHome, startKernelIn, tireless, tirelessJson, waitForExit } from './support/command-line.ts'
 import { freshFolder, until } from './support/open-app.ts'
 
 const waits: Script = [{ calls: [{ tool: 'wait', args: { for: 'message' } }] }, { text: 'thank you' }]
 
 describe('exit codes', () => {
   test('run: a final answer 0, parked 3, otherwise 1; the answer alone on stdout, the rest on stderr', async (t) => {
-    const done = await tireless(await homeWith(t, [{ text: 'forty-two' }]), 'run', 'think')
+    const done = await tireless(await createHome(t, [{ text: 'forty-two' }]), 'run', 'think')
     assert.deepEqual([done.exit, done.stdout], [0, 'forty-two\n'])
     assert.match(done.stderr, /asking local\/test/)
-    const parked = await json(await homeWith(t, waits), 'run', 'wait for me')
+    const parked = await tirelessJson(await createHome(t, waits), 'run', 'wait for me')
     assert.deepEqual([parked.exit, parked.status, parked.answer], [3, 'waiting', null])
-    const failed = await json(await homeWith(t, [{ text: 'x', faults: ['401'] }]), 'run', 'try')
+    const failed = await tirelessJson(await createHome(t, [{ text: 'x', faults: ['401'] }]), 'run', 'try')
     assert.deepEqual([failed.exit, failed.status, failed.failure_class], [1, 'failed', 'provider'])
   })
 
@@ -36,7 +36,7 @@ describe('exit codes', () => {
       assert.equal(said.exit, 2, args.join(' '))
       assert.notEqual(said.stderr, '', args.join(' '))
     }
-    const told = await json(home, 'enqueue')
+    const told = await tirelessJson(home, 'enqueue')
     assert.deepEqual(told, {
       exit: 2,
       error: { code: 'usage', message: "required option '--prompt <string>' not specified" },
@@ -61,7 +61,7 @@ describe('exit codes', () => {
 
   test('1 for what is not there, with the way to find it; as JSON too', async (t) => {
     const home = freshFolder(t)
-    const missing = await json(home, 'queue', 'show', 'nobody')
+    const missing = await tirelessJson(home, 'queue', 'show', 'nobody')
     assert.equal(missing.exit, 1)
     assert.deepEqual((missing.error as { code: string }).code, 'not_found')
     assert.match((await tireless(home, 'sessions', 'show', 'nobody')).stderr, /sessions list/)
@@ -74,7 +74,7 @@ describe('exit codes', () => {
   test('config check: 0 with what nothing uses yet; 1 with every problem named', async (t) => {
     const home = freshFolder(t)
     writeFileSync(join(home, 'tireless.yaml'), 'kernel: { schedule: "*/5 * * * *" }\nresidents: []\n')
-    const good = await json(home, 'config', 'check')
+    const good = await tirelessJson(home, 'config', 'check')
     assert.deepEqual([good.exit, good.unused], [0, ['residents']])
     writeFileSync(join(home, 'tireless.yaml'), 'kernel: { max_concurent: 5 }\nbudget: { per_day_usd: lots }\n')
     const bad = await tireless(home, 'config', 'check')
@@ -87,20 +87,20 @@ describe('exit codes', () => {
 
 describe('enqueue, start --until-idle, status, lists', () => {
   test('what is enqueued is done by the next start; the lists show it; a key is taken once', async (t) => {
-    const home = await homeWith(t, [
+    const home = await createHome(t, [
       { calls: [{ tool: 'create_file', args: { path: 'a.txt', content: 'hi' } }] },
       { text: 'made a.txt' },
     ])
-    const first = await json(home, 'enqueue', '--prompt', 'make a.txt', '--key', 'k1', '--priority', '7')
-    const twin = await json(home, 'enqueue', '--prompt', 'make a.txt', '--key', 'k1')
+    const first = await tirelessJson(home, 'enqueue', '--prompt', 'make a.txt', '--key', 'k1', '--priority', '7')
+    const twin = await tirelessJson(home, 'enqueue', '--prompt', 'make a.txt', '--key', 'k1')
     assert.deepEqual(
       [first.exit, first.duplicate, twin.duplicate, twin.dispatch_id],
       [0, false, true, first.dispatch_id],
     )
-    assert.equal(((await json(home, 'status')).queue as { pending: number }).pending, 1)
-    const started = await json(home, 'start', '--until-idle')
+    assert.equal(((await tirelessJson(home, 'status')).queue as { pending: number }).pending, 1)
+    const started = await tirelessJson(home, 'start', '--until-idle')
     assert.deepEqual([started.exit, (started.queue as { done: number }).done], [0, 1])
-    const shown = await json(home, 'queue', 'show', String(first.dispatch_id))
+    const shown = await tirelessJson(home, 'queue', 'show', String(first.dispatch_id))
     assert.deepEqual(
       [shown.status, shown.prompt, shown.priority, shown.attempts, shown.result],
       ['done', 'make a.txt', 7, 1, 'made a.txt'],
@@ -120,14 +120,14 @@ describe('enqueue, start --until-idle, status, lists', () => {
       'updated_at',
     ])
       assert.ok(key in shown, key)
-    const session = await json(home, 'sessions', 'show', String(shown.session_id))
+    const session = await tirelessJson(home, 'sessions', 'show', String(shown.session_id))
     assert.equal(readFileSync(join(String(session.workspace), 'a.txt'), 'utf8'), 'hi')
-    assert.equal(((await json(home, 'sessions', 'list')).items as unknown[]).length, 1)
-    assert.deepEqual((await json(home, 'unknowns', 'list')).items, [])
+    assert.equal(((await tirelessJson(home, 'sessions', 'list')).items as unknown[]).length, 1)
+    assert.deepEqual((await tirelessJson(home, 'unknowns', 'list')).items, [])
   })
 
   test('status has every key of the contract, also in an empty home', async (t) => {
-    const status = await json(freshFolder(t), 'status')
+    const status = await tirelessJson(freshFolder(t), 'status')
     assert.deepEqual(
       Object.keys(status)
         .filter((key) => key !== 'exit')
@@ -151,7 +151,7 @@ describe('enqueue, start --until-idle, status, lists', () => {
   })
 
   test('the whole command line speaks text to people too', async (t) => {
-    const home = await homeWith(t, [{ text: 'done' }])
+    const home = await createHome(t, [{ text: 'done' }])
     mkdirSync(join(home, 'agents/somebody-with-a-name'), { recursive: true })
     writeFileSync(join(home, 'agents/somebody-with-a-name/agent.yaml'), '{ prompt: x, model: nobody/there }\n')
     await tireless(home, 'run', 'something', '--agent', 'somebody-with-a-name', '--model', 'local/test')
@@ -176,7 +176,7 @@ describe('enqueue, start --until-idle, status, lists', () => {
       models,
       /^id +key +price +problem\nlocal\/test +none +\$0 in, \$0 out +-\n[\s\S]*\ndefault: local\/test/,
     )
-    const [session] = (await json<{ items: { session_id: string }[] }>(home, 'sessions', 'list')).items
+    const [session] = (await tirelessJson<{ items: { session_id: string }[] }>(home, 'sessions', 'list')).items
     const listed = (await tireless(home, 'sessions', 'list')).stdout
     assert.ok(session && listed.includes(session.session_id), 'ids are whole: the next command needs them')
   })
@@ -184,74 +184,81 @@ describe('enqueue, start --until-idle, status, lists', () => {
 
 describe('beside a running start', () => {
   test('start is refused with 75 and says who holds the home; every other command reaches the holder', async (t) => {
-    const home = await homeWith(t, waits)
-    const holder = await startIn(t, home)
+    const home = await createHome(t, waits)
+    const holder = await startKernelIn(t, home)
     const refused = await tireless(home, 'start', '--until-idle')
     assert.equal(refused.exit, 75)
     assert.match(refused.stderr, new RegExp(`process ${holder.pid} \\(start`))
 
-    const parked = await json(home, 'run', 'wait for me')
+    const parked = await tirelessJson(home, 'run', 'wait for me')
     assert.deepEqual([parked.exit, parked.status], [3, 'waiting'])
-    const sent = await json(home, 'send', 'here I am', '--session', String(parked.session_id))
+    const sent = await tirelessJson(home, 'send', 'here I am', '--session', String(parked.session_id))
     assert.equal(sent.exit, 0)
-    await until(async () => (await json(home, 'queue', 'show', String(parked.dispatch_id))).status === 'done')
-    const queued = await json(home, 'enqueue', '--prompt', 'another one')
-    await until(async () => (await json(home, 'queue', 'show', String(queued.dispatch_id))).status === 'waiting')
+    await until(async () => (await tirelessJson(home, 'queue', 'show', String(parked.dispatch_id))).status === 'done')
+    const queued = await tirelessJson(home, 'enqueue', '--prompt', 'another one')
+    await until(
+      async () => (await tirelessJson(home, 'queue', 'show', String(queued.dispatch_id))).status === 'waiting',
+    )
 
     holder.kill('SIGTERM')
-    assert.equal(await ended(holder), 0, 'SIGTERM: exit 0')
+    assert.equal(await waitForExit(holder), 0, 'SIGTERM: exit 0')
     assert.equal((await tireless(home, 'start', '--until-idle')).exit, 0, 'the home is free')
   })
 
   test('run beside a start shows the progress of its own run, and no other', async (t) => {
-    const home = await homeWith(t, [{ calls: [{ tool: 'bash', args: { command: 'echo working' } }] }, { text: 'done' }])
-    await startIn(t, home)
+    const home = await createHome(t, [
+      { calls: [{ tool: 'bash', args: { command: 'echo working' } }] },
+      { text: 'done' },
+    ])
+    await startKernelIn(t, home)
     const said = await tireless(home, 'run', 'work')
     assert.deepEqual([said.exit, said.stdout], [0, 'done\n'])
     assert.match(said.stderr, /bash .*echo working/)
   })
 
   test('case 129: a holder killed with -9 leaves nothing in the way: the next start takes over at once and finishes its work', async (t) => {
-    const home = await homeWith(t, [
+    const home = await createHome(t, [
       { calls: [{ tool: 'bash', args: { command: 'touch begun; sleep 600' } }] },
       { text: 'after all' },
     ])
-    const holder = await startIn(t, home)
-    const { dispatch_id, session_id } = await json(home, 'enqueue', '--prompt', 'long')
+    const holder = await startKernelIn(t, home)
+    const { dispatch_id, session_id } = await tirelessJson(home, 'enqueue', '--prompt', 'long')
     await until(() => existsSync(join(home, 'workspaces', String(session_id), 'begun')))
     holder.kill('SIGKILL')
-    await ended(holder)
+    await waitForExit(holder)
     assert.equal((await tireless(home, 'start', '--until-idle')).exit, 0)
-    const dispatch = await json(home, 'queue', 'show', String(dispatch_id))
+    const dispatch = await tirelessJson(home, 'queue', 'show', String(dispatch_id))
     assert.deepEqual([dispatch.status, dispatch.result], ['done', 'after all'])
   })
 
   test('SIGTERM during a long command: interrupted at the second signal, no child left, work pending', async (t) => {
-    const home = await homeWith(t, [
+    const home = await createHome(t, [
       { calls: [{ tool: 'bash', args: { command: 'echo $$ > pid.txt; sleep 600' } }] },
       { text: 'x' },
     ])
-    const holder = await startIn(t, home)
-    const { dispatch_id, session_id } = await json(home, 'enqueue', '--prompt', 'long')
+    const holder = await startKernelIn(t, home)
+    const { dispatch_id, session_id } = await tirelessJson(home, 'enqueue', '--prompt', 'long')
     const pidFile = join(home, 'workspaces', String(session_id), 'pid.txt')
     await until(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8').endsWith('\n'))
-    const exit = ended(holder)
+    const exit = waitForExit(holder)
     // Of two kinds, because two signals of one kind may be one to the kernel.
     holder.kill('SIGTERM')
     holder.kill('SIGINT')
     assert.equal(await exit, 0)
     assert.throws(() => process.kill(Number(readFileSync(pidFile, 'utf8')), 0), 'the command is gone')
-    assert.equal((await json(home, 'queue', 'show', String(dispatch_id))).status, 'pending')
+    assert.equal((await tirelessJson(home, 'queue', 'show', String(dispatch_id))).status, 'pending')
   })
 
   test('20 commands at once on one home: all answered, nothing lost', async (t) => {
-    const home = await homeWith(t, [{ text: 'done' }])
-    const said = await Promise.all(Array.from({ length: 20 }, (_, i) => json(home, 'enqueue', '--prompt', `task ${i}`)))
+    const home = await createHome(t, [{ text: 'done' }])
+    const said = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => tirelessJson(home, 'enqueue', '--prompt', `task ${i}`)),
+    )
     assert.deepEqual(
       said.map(({ exit }) => exit),
       Array.from({ length: 20 }, () => 0),
     )
-    assert.equal(((await json(home, 'status')).queue as { pending: number }).pending, 20)
+    assert.equal(((await tirelessJson(home, 'status')).queue as { pending: number }).pending, 20)
   })
 })
 
@@ -264,14 +271,14 @@ describe('run --workspace', () => {
     run('git', ['-C', folder, '-c', 'user.name=t', '-c', 'user.email=t@example.org', ...args])
 
   test('an empty folder: in place; one that is not there is made', async (t) => {
-    const home = await homeWith(t, script)
+    const home = await createHome(t, script)
     const folder = join(freshFolder(t, 'work'), 'deep', 'er')
     assert.equal((await tireless(home, 'run', 'x', '--workspace', folder)).exit, 0)
     assert.equal(readFileSync(join(folder, 'new.txt'), 'utf8'), 'new')
   })
 
   test('clean git: in place; git with changes: in a worktree, and the changes stay as they are', async (t) => {
-    const home = await homeWith(t, script)
+    const home = await createHome(t, script)
     const folder = freshFolder(t, 'repo')
     writeFileSync(join(folder, 'old.txt'), 'old')
     await git(folder, 'init', '-q')
@@ -281,7 +288,7 @@ describe('run --workspace', () => {
     assert.ok(existsSync(join(folder, 'new.txt')))
     await git(folder, 'clean', '-qfd')
     writeFileSync(join(folder, 'old.txt'), 'edited and not committed')
-    const beside = await json(home, 'run', 'x', '--workspace', folder)
+    const beside = await tirelessJson(home, 'run', 'x', '--workspace', folder)
     assert.equal(beside.exit, 0)
     assert.notEqual(beside.workspace, folder)
     assert.equal(readFileSync(join(String(beside.workspace), 'old.txt'), 'utf8'), 'old')
@@ -291,7 +298,7 @@ describe('run --workspace', () => {
   })
 
   test('a folder with files and no git, or the home itself: refused with the remedy, nothing queued', async (t) => {
-    const home = await homeWith(t, script)
+    const home = await createHome(t, script)
     const folder = freshFolder(t, 'work')
     writeFileSync(join(folder, 'precious.txt'), 'mine')
     const refused = await tireless(home, 'run', 'x', '--workspace', folder)
@@ -300,11 +307,11 @@ describe('run --workspace', () => {
     mkdirSync(join(home, 'inside'))
     assert.equal((await tireless(home, 'run', 'x', '--workspace', join(home, 'inside'))).exit, 2)
     assert.equal((await tireless(home, 'run', 'x', '--workspace', home)).exit, 2)
-    assert.deepEqual((await json(home, 'queue', 'list')).items, [])
+    assert.deepEqual((await tirelessJson(home, 'queue', 'list')).items, [])
   })
 
   test('a repository whose configuration would run programs runs none of them', async (t) => {
-    const home = await homeWith(t, script)
+    const home = await createHome(t, script)
     const folder = freshFolder(t, 'repo')
     await git(folder, 'init', '-q')
     writeFileSync(join(folder, '.gitattributes'), '* filter=trap\n')

@@ -7,7 +7,14 @@ import { doctor } from '../src/commands/doctor.ts'
 import { validateAndRun } from '../src/commands/lib/validate-and-run.ts'
 import type { UnknownOutcome } from '../src/domain/unknown-outcome.ts'
 import { commitOne } from '../src/ports/store.ts'
-import { begin, ended, homeWith, json, startIn, tireless } from './support/command-line.ts'
+import {
+  createHome,
+  startKernelIn,
+  startTireless,
+  tireless,
+  tirelessJson,
+  waitForExit,
+} from './support/command-line.ts'
 import { freshFolder, openApp, until } from './support/open-app.ts'
 import { WITHOUT_SANDBOX } from './support/sandbox-available.ts'
 
@@ -28,7 +35,7 @@ async function doctorIn(
   home: string,
   ...args: string[]
 ): Promise<{ exit: number | null; findings: Check[]; checks: Check[] }> {
-  const { exit, ok, checks } = await json<{ ok: boolean; checks: Check[] }>(home, 'doctor', ...args)
+  const { exit, ok, checks } = await tirelessJson<{ ok: boolean; checks: Check[] }>(home, 'doctor', ...args)
   const found = checks.filter((check) => !check.ok)
   assert.equal(ok, found.length === 0)
   assert.equal(exit, ok ? 0 : 1)
@@ -53,7 +60,7 @@ describe('doctor', () => {
 
   test('what others may reach is found, and --fix takes it away', async (t) => {
     const home = freshFolder(t)
-    await json(home, 'status')
+    await tirelessJson(home, 'status')
     chmodSync(home, 0o755)
     chmodSync(join(home, 'tireless.db'), 0o644)
     writeFileSync(join(home, 'token'), 'x', { mode: 0o644 })
@@ -89,8 +96,8 @@ describe('doctor', () => {
 
   test('a database with damage inside is found', async (t) => {
     const home = freshFolder(t)
-    for (let i = 0; i < 3; i += 1) await json(home, 'enqueue', '--prompt', 'x'.repeat(20_000))
-    await json(home, 'status')
+    for (let i = 0; i < 3; i += 1) await tirelessJson(home, 'enqueue', '--prompt', 'x'.repeat(20_000))
+    await tirelessJson(home, 'status')
     const file = join(home, 'tireless.db')
     const bytes = readFileSync(file)
     bytes.fill(0xff, bytes.length - 8192, bytes.length - 4096)
@@ -144,15 +151,15 @@ describe('doctor', () => {
   })
 
   test('work that a kill interrupted is found as orphaned; what is left of its call is needed, and stays', async (t) => {
-    const home = await homeWith(t, [
+    const home = await createHome(t, [
       { calls: [{ tool: 'bash', args: { command: 'echo on > it.txt; sleep 600' } }] },
       { text: 'after all' },
     ])
-    const running = begin(t, home, 'run', 'long', '--json')
+    const running = startTireless(t, home, 'run', 'long', '--json')
     const folder = () => (existsSync(join(home, 'calls')) ? readdirSync(join(home, 'calls')) : [])
     await until(() => folder().length === 1 && existsSync(join(home, 'calls', folder()[0] ?? '', 'pid')))
     running.kill('SIGKILL')
-    await ended(running)
+    await waitForExit(running)
     const { findings } = await doctorIn(home, '--fix')
     assert.deepEqual(named(findings), ['orphaned work'])
     assert.match(findings[0]?.remedy ?? '', /tireless start/)
@@ -163,15 +170,15 @@ describe('doctor', () => {
   })
 
   test('beside a running start it asks the holder, whose running work is no orphan', async (t) => {
-    const home = await homeWith(t, [{ calls: [{ tool: 'bash', args: { command: 'sleep 600' } }] }, { text: 'x' }])
-    await startIn(t, home)
-    const { dispatch_id } = await json<{ dispatch_id: string }>(home, 'enqueue', '--prompt', 'long')
-    await until(async () => (await json(home, 'queue', 'show', dispatch_id)).status === 'running')
+    const home = await createHome(t, [{ calls: [{ tool: 'bash', args: { command: 'sleep 600' } }] }, { text: 'x' }])
+    await startKernelIn(t, home)
+    const { dispatch_id } = await tirelessJson<{ dispatch_id: string }>(home, 'enqueue', '--prompt', 'long')
+    await until(async () => (await tirelessJson(home, 'queue', 'show', dispatch_id)).status === 'running')
     await until(() => readdirSync(join(home, 'calls')).length === 1)
     const { exit, checks } = await doctorIn(home, '--fix')
     assert.deepEqual([exit, named(checks)], [0, CHECKS])
     assert.equal(readdirSync(join(home, 'calls')).length, 1)
-    assert.equal((await json(home, 'queue', 'show', dispatch_id)).status, 'running')
+    assert.equal((await tirelessJson(home, 'queue', 'show', dispatch_id)).status, 'running')
   })
 
   test('a disk that is nearly full, a home over a network, an old Node, missing programs', async (t) => {

@@ -16,7 +16,7 @@ import { TirelessError } from '../src/domain/error.ts'
 import type { ModelRequest } from '../src/ports/model.ts'
 import { type ScriptedAnswer, scriptedModel } from '../src/testing/scripted-model.ts'
 import { NODE_FLAGS } from './crash/kills.ts'
-import { ended, json, tireless } from './support/command-line.ts'
+import { tireless, tirelessJson, waitForExit } from './support/command-line.ts'
 import { freshFolder, openApp, until } from './support/open-app.ts'
 
 const SEED_000 = `kernel:
@@ -43,13 +43,13 @@ interface Begun {
 }
 
 const beginIn = (home: string, here?: string): Promise<Begun & { exit: number | null }> =>
-  json<Begun>(home, 'init', '--yes', ...(here === undefined ? [] : ['--here', here]))
+  tirelessJson<Begun>(home, 'init', '--yes', ...(here === undefined ? [] : ['--here', here]))
 
 describe('E1: seed 000', () => {
   test('E1: its YAML runs as it stands, without a key: one attempt, a real file, exit 0', async (t) => {
     const home = freshFolder(t)
     writeFileSync(join(home, 'tireless.yaml'), SEED_000)
-    const cycle = await json<CycleResult>(home, 'once')
+    const cycle = await tirelessJson<CycleResult>(home, 'once')
     assert.equal(cycle.exit, 0)
     assert.deepEqual([cycle.status, cycle.dispatched, cycle.succeeded], ['success', 1, 1])
     const [agent] = cycle.agents
@@ -84,7 +84,7 @@ describe('E1: init', () => {
       paid?.items.map(({ runs }) => runs),
       [1, 6, 6],
     )
-    assert.deepEqual((await json(home, 'config', 'check')).unused, [])
+    assert.deepEqual((await tirelessJson(home, 'config', 'check')).unused, [])
     const watcher = readFileSync(join(home, 'agents/repository-watcher/agent.yaml'), 'utf8')
     assert.match(watcher, new RegExp(`^# Whenever a git[^]*enabled: true\\n[^]*- git: ${here}\\n`))
   })
@@ -236,7 +236,7 @@ describe('E14: the first minute of a kernel', () => {
     assert.match(said(), /^wrote .*workspaces\/daily-report\/report-\d{4}-\d\d-\d\d\.md$/m)
     assert.match(said(), /Open the page: http:\/\/127\.0\.0\.1:\d+/)
     child.kill('SIGTERM')
-    assert.equal(await ended(child), 0)
+    assert.equal(await waitForExit(child), 0)
   })
 })
 

@@ -6,13 +6,13 @@ import type { ChannelMessage, OutboxMessage } from '../src/domain/message.ts'
 import { commitOne } from '../src/ports/store.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { type HookServer, startHookServer } from './support/hook-server.ts'
-import { type Answered, ask, type ServedApp, servedApp } from './support/http-app.ts'
+import { type HttpApp, type HttpResponse, openHttpApp, sendRequest } from './support/http-app.ts'
 
 const SECRET = 'the secret of the hook'
 const HOOK = '/api/v1/hooks/webhook'
 const MINUTE = 60_000
 
-interface Hooked extends ServedApp {
+interface Hooked extends HttpApp {
   readonly clock: FakeClock
   readonly outside: HookServer
 }
@@ -21,7 +21,7 @@ async function hooked(t: TestContext, secret = `secret: ${SECRET}`): Promise<Hoo
   const outside = await startHookServer(t)
   const clock = new FakeClock()
   const yaml = `server: { port: 0 }\nchannels: { webhook: { url: "${outside.url}", ${secret} } }\n`
-  return { ...(await servedApp(t, { clock, yaml })), clock, outside }
+  return { ...(await openHttpApp(t, { clock, yaml })), clock, outside }
 }
 
 interface Sent {
@@ -32,12 +32,12 @@ interface Sent {
 }
 
 /** As another program would, from the documentation alone. */
-function send(its: Hooked, word: object | string, sent: Sent = {}, path = HOOK): Promise<Answered> {
+function send(its: Hooked, word: object | string, sent: Sent = {}, path = HOOK): Promise<HttpResponse> {
   const { delivery = 'd1', at = its.clock.now(), secret = SECRET, headers = {} } = sent
   const body = typeof word === 'string' ? word : JSON.stringify(word)
   const timestamp = String(Math.floor(at / 1000))
   const signature = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')
-  return ask(its, path, {
+  return sendRequest(its, path, {
     method: 'POST',
     headers: {
       'Content-Type': 'application/json',
@@ -167,7 +167,7 @@ describe('a chat that was bound before there was pairing', () => {
           },
         ])
     await its.app.run('start', { until_idle: true })
-    const chats = its.outside.got.map(({ body }) => (JSON.parse(body) as ChannelMessage).chat_id)
+    const chats = its.outside.received.map(({ body }) => (JSON.parse(body) as ChannelMessage).chat_id)
     assert.deepEqual(chats, ['ops', 'ops', 'ops'])
     const failed = (await replies(its)).filter(({ status }) => status === 'failed')
     assert.equal(failed.length, 3)
@@ -188,7 +188,7 @@ describe('POST /api/v1/hooks/webhook', () => {
     assert.deepEqual([status, JSON.parse(text)], [200, { ok: true, duplicate: false }])
     assert.deepEqual(await target(its), { channel: 'webhook', chat_id: 'c7', by: 'person' })
     await its.app.run('start', { until_idle: true })
-    const reply = its.outside.got.at(-1)
+    const reply = its.outside.received.at(-1)
     const { kind, chat_id } = JSON.parse(reply?.body ?? '') as ChannelMessage
     assert.deepEqual([kind, chat_id], ['reply', 'c7'])
   })

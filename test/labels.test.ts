@@ -8,8 +8,8 @@ import { render } from '../src/cli/views/views.ts'
 import { labelWord } from '../src/domain/label.ts'
 import { defineTool } from '../src/ports/define-tool.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
-import { ask } from './support/http-app.ts'
-import { kernelApp, once } from './support/kernels.ts'
+import { sendRequest } from './support/http-app.ts'
+import { openKernelApp, runOnce } from './support/kernels.ts'
 
 const mail = defineTool<object>({
   name: 'read_mail',
@@ -23,20 +23,20 @@ const mail = defineTool<object>({
 const calling = (tool: string, args = {}) => ({ calls: [{ tool, args }] })
 const remembering = (key: string) => calling('remember', { key, text: `about ${key}` })
 
-async function worked(t: Parameters<typeof kernelApp>[0]) {
+async function worked(t: Parameters<typeof openKernelApp>[0]) {
   const model = scriptedModel([
     remembering('own'),
     calling('read_mail'),
     remembering('told'),
     { text: '## Execution Summary\nread and remembered' },
   ])
-  const { app } = await kernelApp(t, {
+  const { app } = await openKernelApp(t, {
     agents: [{ agent_id: 'a' }],
     model,
     config: { server: { port: 0 } },
     options: { tools: [mail] },
   })
-  await once(app)
+  await runOnce(app)
   return app
 }
 
@@ -74,7 +74,7 @@ describe('labels are shown', () => {
     const served = await app.context.serveHttp()
     const port = Number(new URL(served.url).port)
     const authorization = `Bearer ${readFileSync(served.token_file, 'utf8').trim()}`
-    const answer = (await ask({ port }, '/api/v1/status', { headers: { authorization } })).json<Status>()
+    const answer = (await sendRequest({ port }, '/api/v1/status', { headers: { authorization } })).json<Status>()
     assert.deepEqual(
       answer.kernel.last_cycle.agents.map(({ label }) => label),
       wanted,

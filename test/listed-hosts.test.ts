@@ -5,8 +5,8 @@ import { describe, type TestContext, test } from 'node:test'
 import { z } from 'zod'
 import { defineTool } from '../src/ports/define-tool.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
-import { approvals, call } from './support/approval-fixtures.ts'
-import { aTool } from './support/fake-tools.ts'
+import { call, listApprovals } from './support/approval-fixtures.ts'
+import { fakeTool } from './support/fake-tools.ts'
 import { openApp, runTaskIn } from './support/open-app.ts'
 import { type Calls, triesAfter } from './tainted-tries.ts'
 
@@ -26,7 +26,7 @@ const ask = () =>
     }),
   })
 const text = (name: string, content: string) =>
-  aTool({
+  fakeTool({
     name,
     effect: { recovery: 'pure', reach: 'none' },
     gives: () => ({ trust: 'trusted', private: false }),
@@ -105,7 +105,7 @@ describe('I12: an address at a listed host is a way out too', () => {
       const yaml = `policy: { allow_hosts: [registry.example.org]${grants} }`
       const app = await openApp(t, { model, tools: [ask()], yaml })
       await runTaskIn(app, TASK)
-      return (await approvals(app)).map(({ reason }) => reason)
+      return (await listApprovals(app)).map(({ reason }) => reason)
     }
     const [reason = '', ...more] = await run('')
     assert.match(reason, /^it tells registry\.example\.org "secret-4711", which neither your instructions nor/)

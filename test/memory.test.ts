@@ -11,7 +11,7 @@ import { factsMessage } from '../src/prompt/recalled-facts.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { type ScriptedStep, scriptedModel } from '../src/testing/scripted-model.ts'
 import { freshFolder, journalOf, openApp, runTaskIn } from './support/open-app.ts'
-import { CASES, FACTS } from './support/two-hundred-facts.ts'
+import { FACTS, RECALL_CASES } from './support/two-hundred-facts.ts'
 
 const remembering = (key: string, text: string, more: object = {}): ScriptedStep => ({
   calls: [{ tool: 'remember', args: { key, text, ...more } }],
@@ -238,7 +238,7 @@ describe('what a run is shown of it', () => {
 
 describe('how well it is found, and how much there can be', () => {
   test('O14: of 200 facts the right one is found first for 95 of 100 questions, Chinese included', async (t) => {
-    assert.deepEqual([FACTS.length, CASES.length], [200, 100])
+    assert.deepEqual([FACTS.length, RECALL_CASES.length], [200, 100])
     const app = await openApp(t, { model: scriptedModel([done]) })
     const { store } = app.context
     await commitOne(
@@ -253,12 +253,12 @@ describe('how well it is found, and how much there can be', () => {
       })),
     )
     const missed: string[] = []
-    for (const { query, key } of CASES) {
+    for (const { query, key } of RECALL_CASES) {
       const [best] = await store.recallFacts({ agent_id: 'default', text: query, now: 1, limit: 1 })
       if (best?.key !== key) missed.push(`${query}: ${best?.key} instead of ${key}`)
     }
     assert.ok(missed.length <= 5, missed.join('\n'))
-    assert.ok(CASES.filter(({ query }) => /\p{scx=Han}/u.test(query)).length >= 40)
+    assert.ok(RECALL_CASES.filter(({ query }) => /\p{scx=Han}/u.test(query)).length >= 40)
   })
 
   test('K3: 10,000 turns that all remember something leave no more than the bounds allow', async (t) => {

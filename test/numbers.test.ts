@@ -9,8 +9,8 @@ import type { Dispatch } from '../src/domain/dispatch.ts'
 import { runTask } from '../src/run-task.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
-import { providerWith, tireless } from './support/command-line.ts'
-import { ask, post, servedApp } from './support/http-app.ts'
+import { startProvider, tireless } from './support/command-line.ts'
+import { openHttpApp, postJson, sendRequest } from './support/http-app.ts'
 import { freshFolder, journalOf, openApp, passing, runTaskIn } from './support/open-app.ts'
 
 const DONE = { text: 'done' }
@@ -56,11 +56,11 @@ describe('wait', () => {
 describe('the time of a task', () => {
   for (const at of TIMES)
     test(`B1: --at ${at} is refused by the command line and over HTTP, and nothing is stored`, async (t) => {
-      const served = await servedApp(t)
+      const served = await openHttpApp(t)
       const said = await tireless(served.home, 'enqueue', '--prompt', 'x', `--at=${at}`)
       assert.equal(said.exit, 2)
       assert.match(said.stderr, /^usage: --at is not a time; got .*; expected an ISO instant in the years 1970 to 9999/)
-      const answer = await post(served, '/api/v1/enqueue', { prompt: 'x', at })
+      const answer = await postJson(served, '/api/v1/enqueue', { prompt: 'x', at })
       assert.deepEqual([answer.status, answer.code], [400, 'usage'])
       assert.deepEqual(await served.app.run('queue list', {}), { items: [] })
       await readable(served.app)
@@ -77,7 +77,7 @@ describe('usage that a provider claims', () => {
     for (const stream of [true, false])
       for (const [name, usage] of Object.entries(CLAIMS))
         test(`B1: ${name} token counts (${type}, ${stream ? 'streamed' : 'whole'}) are estimated instead`, async (t) => {
-          const { url } = await providerWith(t, [{ ...DONE, usage }])
+          const { url } = await startProvider(t, [{ ...DONE, usage }])
           const one = { type, base_url: url, stream, api_key: 'some-key' }
           const prices = { 'one/m': { input: 1, output: 1 } }
           const home = freshFolder(t)
@@ -147,9 +147,9 @@ describe('configuration', () => {
 })
 
 test('numbers in a query that are none stay words, and are refused as such', async (t) => {
-  const served = await servedApp(t)
+  const served = await openHttpApp(t)
   for (const limit of ['1e999', '0.5', '-1', '9007199254740993', '１０', ' ', 'NaN', '0x', '1_000']) {
-    const answer = await ask(served, `/api/v1/queue/list?limit=${encodeURIComponent(limit)}`, {
+    const answer = await sendRequest(served, `/api/v1/queue/list?limit=${encodeURIComponent(limit)}`, {
       headers: served.bearer,
     })
     assert.deepEqual([answer.status, answer.code], [400, 'usage'], `${limit}: ${answer.text}`)

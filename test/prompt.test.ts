@@ -6,7 +6,7 @@ import type { JournalRecord } from '../src/domain/journal-record.ts'
 import type { ModelRequest } from '../src/ports/model.ts'
 import { estimateTokens } from '../src/prompt/tokens.ts'
 import { type ScriptedModel, scriptedModel } from '../src/testing/scripted-model.ts'
-import { aBehaviour, aTool } from './support/fake-tools.ts'
+import { fakeBehaviour, fakeTool } from './support/fake-tools.ts'
 import { freshFolder, journalOf, openApp, runTaskIn } from './support/open-app.ts'
 
 const STEPS = 40
@@ -41,10 +41,10 @@ async function longRun(app: App, model: ScriptedModel, input: object = {}): Prom
 }
 
 /** `tooLarge`: at this step the provider finds the request too large, once. */
-function counting(app: () => App, tooLarge = 0): { model: ScriptedModel; tool: ReturnType<typeof aTool> } {
+function counting(app: () => App, tooLarge = 0): { model: ScriptedModel; tool: ReturnType<typeof fakeTool> } {
   let steps = 0
   let refused = false
-  const tool = aTool({
+  const tool = fakeTool({
     run: async (_, { origin: { session_id } }) => {
       if (steps % 10 === 0)
         await app().run('send', { session: session_id, text: `message ${steps}: 顺便数一下山羊 🐐` })
@@ -153,7 +153,7 @@ describe('O14: what a prompt is made of', () => {
   })
 
   test('case 105: a behaviour that prepares its own words is counted with them', async (t) => {
-    const own = aBehaviour({ tools: [], prepare: () => 'my own words, which are told once' })
+    const own = fakeBehaviour({ tools: [], prepare: () => 'my own words, which are told once' })
     const model = scriptedModel([{ text: 'done' }])
     const app = await openApp(t, { model, behaviours: [own] })
     const { session_id } = await runTaskIn(app, 'the task', { behaviour: 'own' })

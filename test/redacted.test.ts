@@ -4,7 +4,7 @@ import type { JournalRecord } from '../src/domain/journal-record.ts'
 import { redactValue } from '../src/domain/redact.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
 import type { TraceManifest } from '../src/trace/manifest.ts'
-import { recordsOf, started } from './support/journals.ts'
+import { buildJournal, runStarted } from './support/journals.ts'
 import { openApp, runTaskIn } from './support/open-app.ts'
 
 interface Shown {
@@ -17,7 +17,7 @@ const hiding =
   (text: string): string =>
     secrets.reduce((left, secret) => left.replaceAll(secret, '(secret)'), text)
 
-const [begun] = recordsOf(started('find kind people', {}))
+const [begun] = buildJournal(runStarted('find kind people', {}))
 
 describe('case 60: a redacted record', () => {
   test('is the same one where there is nothing to hide', () => {
@@ -33,8 +33,8 @@ describe('case 60: a redacted record', () => {
   })
 
   test('has no secret under a name that somebody else made up', () => {
-    const [odd] = recordsOf({
-      ...started('x', {}),
+    const [odd] = buildJournal({
+      ...runStarted('x', {}),
       state: { 'key-0123456789': 1, seen: { 'my key-0123456789': 2 } },
     } as never)
     const told = redactValue(odd as JournalRecord, hiding('key-0123456789'))

@@ -13,10 +13,10 @@ import type { Script } from '../src/testing/provider-server.ts'
 import { type ScriptedStep, scriptedModel } from '../src/testing/scripted-model.ts'
 import { configFor, MAIN, NODE_FLAGS, run } from './crash/kills.ts'
 import { chatChannel } from './support/chat-kernel.ts'
-import { json, providerWith, startIn, tireless } from './support/command-line.ts'
-import { ask, servedApp, watch } from './support/http-app.ts'
+import { startKernelIn, startProvider, tireless, tirelessJson } from './support/command-line.ts'
+import { openEventStream, openHttpApp, sendRequest } from './support/http-app.ts'
 import { freshFolder, journalOf, openApp, runTaskIn } from './support/open-app.ts'
-import { SHAPES, WRITINGS } from './support/planted-secrets.ts'
+import { ENCODINGS, SECRET_SHAPES } from './support/planted-secrets.ts'
 
 /** The command line, with something to read and more variables. */
 async function commandLine(args: readonly string[], { input = '', env = {} }: { input?: string; env?: object }) {
@@ -42,9 +42,9 @@ function holding(folder: string, needles: readonly string[]): readonly string[] 
 const heldBy = (text: string, needles: readonly string[]): readonly string[] =>
   needles.filter((needle) => text.includes(needle)).map((needle) => needle.slice(0, 40))
 
-const NEEDLES = Object.values(SHAPES).flatMap((secret) =>
+const NEEDLES = Object.values(SECRET_SHAPES).flatMap((secret) =>
   // Of what is written around a secret nothing is looked for.
-  Object.entries(WRITINGS).flatMap(([writing, write]) =>
+  Object.entries(ENCODINGS).flatMap(([writing, write]) =>
     /before it|lines|^JSON/.test(writing) ? [] : [write(secret), ...lines(write(secret))],
   ),
 )
@@ -68,13 +68,15 @@ const leak = (fails: boolean) =>
     args: z.object({}),
     effect: () => ({ recovery: 'pure', reach: 'none' }),
     async run() {
-      const all = Object.values(SHAPES).flatMap((secret) => Object.values(WRITINGS).map((write) => write(secret)))
+      const all = Object.values(SECRET_SHAPES).flatMap((secret) =>
+        Object.values(ENCODINGS).map((write) => write(secret)),
+      )
       if (fails) throw new Error(`cannot be: ${all.join('\n')}`)
       return { status: 'ok', content: all.join('\n'), facts: { all: all as Json[] } }
     },
   })
 
-const EVERYTHING = Object.values(SHAPES).join('\n')
+const EVERYTHING = Object.values(SECRET_SHAPES).join('\n')
 
 describe('case 136: twelve secrets, and a run that does its best to tell them', () => {
   const steps: readonly ScriptedStep[] = [
@@ -83,7 +85,7 @@ describe('case 136: twelve secrets, and a run that does its best to tell them', 
     call('create_file', { path: 'keys.txt', content: EVERYTHING }),
     call('remember', { key: 'keys', text: EVERYTHING }),
     call('edit_state', { section: 'keys', text: EVERYTHING }),
-    call('nonsense', { all: EVERYTHING, [SHAPES.token ?? '']: 1 }),
+    call('nonsense', { all: EVERYTHING, [SECRET_SHAPES.token ?? '']: 1 }),
     { text: `done: ${EVERYTHING}` },
   ]
 
@@ -92,15 +94,15 @@ describe('case 136: twelve secrets, and a run that does its best to tell them', 
       assert.deepEqual(heldBy(JSON.stringify(request), NEEDLES), [], 'the model is told none')
       return steps[turn] ?? { text: 'nothing more' }
     })
-    const its = await servedApp(t, { ...options, model, tools: [leak(false), leak(true)] })
-    await plant(its.app, SHAPES)
+    const its = await openHttpApp(t, { ...options, model, tools: [leak(false), leak(true)] })
+    await plant(its.app, SECRET_SHAPES)
     return its
   }
 
   test('they are in no file of the home, no answer, no event and no backup', async (t) => {
     const its = await leaking(t)
     const { app, home } = its
-    const live = await watch(its)
+    const live = await openEventStream(its)
     const told: Progress[] = []
     const result = (await app.run('run', { task: `use ${EVERYTHING}` }, (progress) =>
       told.push(progress),
@@ -109,13 +111,13 @@ describe('case 136: twelve secrets, and a run that does its best to tell them', 
     await app.run('send', { session: result.session_id, text: EVERYTHING })
     await app.run('enqueue', { prompt: EVERYTHING, key: 'k' })
     await app.run('state show', {})
-    await assert.rejects(app.run('queue show', { id: SHAPES.token }), /‹secret:token›|‹secret:\w+›/)
+    await assert.rejects(app.run('queue show', { id: SECRET_SHAPES.token }), /‹secret:token›|‹secret:\w+›/)
     const answers = await Promise.all(
       [
         ...['status', 'queue/list', 'sessions/list', 'memory/list', 'state/show', 'state/log', 'secrets/list'],
         ...['trace/list', `trace/show?run=${result.dispatch_id}&events=true`, `sessions/show?id=${result.session_id}`],
-        `queue/show?id=${encodeURIComponent(SHAPES.token ?? '')}`,
-      ].map(async (path) => (await ask(its, `/api/v1/${path}`, { headers: its.bearer })).text),
+        `queue/show?id=${encodeURIComponent(SECRET_SHAPES.token ?? '')}`,
+      ].map(async (path) => (await sendRequest(its, `/api/v1/${path}`, { headers: its.bearer })).text),
     )
     const backup = join(freshFolder(t, 'backup'), 'made')
     await app.run('backup', { dir: backup })
@@ -126,7 +128,7 @@ describe('case 136: twelve secrets, and a run that does its best to tell them', 
     assert.deepEqual(holding(backup, NEEDLES), [])
     assert.ok(!existsSync(join(backup, 'secrets.json')))
     // Everything was there to be found.
-    for (const name of Object.keys(SHAPES)) assert.ok(said.includes(`‹secret:${name}›`), name)
+    for (const name of Object.keys(SECRET_SHAPES)) assert.ok(said.includes(`‹secret:${name}›`), name)
     const file = globSync(join(home, 'workspaces/*/keys.txt')).map((path) => readFileSync(path, 'utf8'))
     assert.ok(file[0]?.includes('‹secret:token›'), 'what is done is what is journalled')
   })
@@ -140,7 +142,7 @@ describe('case 136: twelve secrets, and a run that does its best to tell them', 
     const { app, home } = await leaking(t, { channels: [chat], yaml } as never)
     const cycle = await app.run('once', {})
     await app.close()
-    assert.equal(chat.got.length, 1)
+    assert.equal(chat.received.length, 1)
     const said = await Promise.all(
       [['logs'], ['cycles', 'list'], ['trace', 'list'], ['state', 'show'], ['notices', 'list'], ['status']].map(
         async (words) => (await tireless(home, ...words)).stdout,
@@ -148,7 +150,7 @@ describe('case 136: twelve secrets, and a run that does its best to tell them', 
     )
     const mirror = await run('git', ['--git-dir', join(home, 'versions/kernels/default.git'), 'log', '-p'])
     assert.ok(mirror.stdout.includes('‹secret:'), 'the mirror has what the agent wrote')
-    assert.deepEqual(heldBy(JSON.stringify([cycle, chat.got, said, mirror.stdout]), NEEDLES), [])
+    assert.deepEqual(heldBy(JSON.stringify([cycle, chat.received, said, mirror.stdout]), NEEDLES), [])
     // The owner's own configuration is theirs.
     assert.deepEqual(
       holding(home, NEEDLES).filter((found) => !found.startsWith('tireless.yaml')),
@@ -247,7 +249,7 @@ describe('secrets set, list, remove', () => {
     const home = freshFolder(t)
     const set = (args: readonly string[], input = '', env = {}) =>
       commandLine(['secrets', 'set', ...args, '--home', home, '--json'], { input, env })
-    writeFileSync(join(home, 'key.pem'), SHAPES.pem ?? '')
+    writeFileSync(join(home, 'key.pem'), SECRET_SHAPES.pem ?? '')
     const said = [
       await set(['PIPED', '--to', 'api.example.com, Other.example'], 'from-a-pipe-123\n'),
       await set(['VARIABLE', '--from-env', 'MINE'], '', { MINE: 'from-a-variable-123' }),
@@ -260,7 +262,7 @@ describe('secrets set, list, remove', () => {
     const { secrets } = JSON.parse(readFileSync(join(home, 'secrets.json'), 'utf8'))
     assert.deepEqual(
       Object.values(secrets as Record<string, { value: string }>).map(({ value }) => value),
-      ['from-a-pipe-123', 'from-a-variable-123', SHAPES.pem?.trimEnd()],
+      ['from-a-pipe-123', 'from-a-variable-123', SECRET_SHAPES.pem?.trimEnd()],
     )
     assert.equal(statSync(join(home, 'secrets.json')).mode & 0o777, 0o600)
     assert.equal((await tireless(home, 'secrets', 'remove', 'FILE')).exit, 0)
@@ -301,14 +303,14 @@ describe('secrets set, list, remove', () => {
   test('beside a start they are set in it: what it tells from then on is without them', async (t) => {
     const home = freshFolder(t)
     writeFileSync(join(home, 'tireless.yaml'), 'server: { port: 0 }\n')
-    await startIn(t, home)
+    await startKernelIn(t, home)
     await commandLine(['secrets', 'set', 'A', '--home', home], { input: 'said-later-1' })
-    const { prompt } = await json<{ prompt: string }>(
+    const { prompt } = await tirelessJson<{ prompt: string }>(
       home,
       ...[
         'queue',
         'show',
-        (await json<{ dispatch_id: string }>(home, 'enqueue', '--prompt', 'do said-later-1')).dispatch_id,
+        (await tirelessJson<{ dispatch_id: string }>(home, 'enqueue', '--prompt', 'do said-later-1')).dispatch_id,
       ],
     )
     assert.equal(prompt, 'do ‹secret:A›')
@@ -397,7 +399,7 @@ describe('who is handed a secret', () => {
     })
 
   test('a provider and its headers, by the name in the configuration, from the moment it is set', async (t) => {
-    const provider = await providerWith(t, [{ text: 'hello' }])
+    const provider = await startProvider(t, [{ text: 'hello' }])
     const home = freshFolder(t)
     const yaml = configFor(provider).replace(
       'base_url',
@@ -421,7 +423,7 @@ describe('who is handed a secret', () => {
     const home = freshFolder(t)
     const listed = (pid: string): string => `tr '\\0' '\\n' < /proc/${pid}/environ`
     const command = `env; ${listed('self')}; git -c alias.e='!env' e; echo [parent]; ${listed('$PPID')}`
-    const provider = await providerWith(t, [call('bash', { command }), { text: 'done' }] as Script)
+    const provider = await startProvider(t, [call('bash', { command }), { text: 'done' }] as Script)
     writeFileSync(join(home, 'tireless.yaml'), configFor(provider))
     await commandLine(['secrets', 'set', 'A', '--home', home], { input: 'kept-value-123' })
     const env = { OPENAI_API_KEY: 'outside-key-123', TIRELESS_HOME: home }

@@ -6,28 +6,28 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import {
-  type Answered,
-  ask,
+  type EventStream,
+  type HttpApp,
+  type HttpResponse,
   JSON_BODY,
-  post,
-  type ServedApp,
-  servedApp,
-  type Watching,
-  watch,
+  openEventStream,
+  openHttpApp,
+  postJson,
+  sendRequest,
 } from './support/http-app.ts'
 import { freshFolder, openApp, until } from './support/open-app.ts'
 
 const CSRF = { 'x-tireless-csrf': '1' }
 
-const cookieOf = ({ headers }: Answered): string => headers['set-cookie']?.[0]?.split(';')[0] ?? ''
+const cookieOf = ({ headers }: HttpResponse): string => headers['set-cookie']?.[0]?.split(';')[0] ?? ''
 
-async function loggedIn(to: ServedApp): Promise<{ cookie: string }> {
-  return { cookie: cookieOf(await post(to, '/api/v1/login', { token: to.token }, {})) }
+async function loggedIn(to: HttpApp): Promise<{ cookie: string }> {
+  return { cookie: cookieOf(await postJson(to, '/api/v1/login', { token: to.token }, {})) }
 }
 
 test('HTTP: the token is 256 bits in a file of the owner alone, the same at the next start, and in no log', async (t) => {
   const home = freshFolder(t)
-  const first = await servedApp(t, { home })
+  const first = await openHttpApp(t, { home })
   assert.match(first.token, /^[0-9a-f]{64}$/)
   assert.equal(statSync(join(home, 'token')).mode & 0o777, 0o600)
   assert.ok(!first.url.includes(first.token) && !first.login_url.includes(first.token))
@@ -39,7 +39,7 @@ test('HTTP: the token is 256 bits in a file of the owner alone, the same at the 
   )
   assert.match(logged.join(), /somebody says it/)
   assert.ok(!logged.join().includes(first.token))
-  const second = await servedApp(t, { home })
+  const second = await openHttpApp(t, { home })
   assert.equal(second.token, first.token)
   assert.equal(statSync(join(home, 'token')).mode & 0o777, 0o600, 'shut again')
 })
@@ -55,7 +55,7 @@ test('HTTP: a token that could be guessed is refused', async (t) => {
 })
 
 test('HTTP: the API and the events need the token, as a header', async (t) => {
-  const to = await servedApp(t)
+  const to = await openHttpApp(t)
   const wrong = to.token.replace(/^./, (first) => (first === '0' ? '1' : '0'))
   for (const path of ['/api/v1/status', '/api/v1/events', '/api/v1/openapi.json', '/api/v1/nothing']) {
     for (const headers of [
@@ -64,27 +64,27 @@ test('HTTP: the API and the events need the token, as a header', async (t) => {
       { authorization: to.token },
       { cookie: `tireless-${to.port}=${to.token}` },
     ]) {
-      const refused = await ask(to, path, { headers })
+      const refused = await sendRequest(to, path, { headers })
       assert.deepEqual([refused.status, refused.code], [401, 'unauthorized'], path)
     }
-    assert.equal((await ask(to, `${path}?token=${to.token}`)).status, 401, 'never in a URL')
+    assert.equal((await sendRequest(to, `${path}?token=${to.token}`)).status, 401, 'never in a URL')
   }
-  assert.equal((await ask(to, '/api/v1/status', { headers: to.bearer })).status, 200)
+  assert.equal((await sendRequest(to, '/api/v1/status', { headers: to.bearer })).status, 200)
 })
 
 test('HTTP: a page whose name was made to point here gets nothing at all (DNS rebinding)', async (t) => {
-  const to = await servedApp(t)
+  const to = await openHttpApp(t)
   for (const path of ['/', '/healthz', '/metrics', '/api/v1/status', '/api/v1/events'])
     for (const host of [`evil.example:${to.port}`, 'evil.example', `127.0.0.1:${to.port + 1}`, `0.0.0.0:${to.port}`]) {
-      const refused = await ask(to, path, { headers: { ...to.bearer, host } })
+      const refused = await sendRequest(to, path, { headers: { ...to.bearer, host } })
       assert.deepEqual([refused.status, refused.code], [403, 'forbidden'], `${path} as ${host}`)
     }
-  assert.equal((await ask(to, '/healthz', { headers: { host: `localhost:${to.port}` } })).status, 200)
+  assert.equal((await sendRequest(to, '/healthz', { headers: { host: `localhost:${to.port}` } })).status, 200)
 })
 
 test('HTTP: what another site asks for is refused, also from another port of this machine', async (t) => {
-  const to = await servedApp(t)
-  const asking = (origin: string) => ask(to, '/api/v1/status', { headers: { ...to.bearer, origin } })
+  const to = await openHttpApp(t)
+  const asking = (origin: string) => sendRequest(to, '/api/v1/status', { headers: { ...to.bearer, origin } })
   for (const origin of [
     'http://evil.example',
     `http://localhost:${to.port + 1}`,
@@ -95,7 +95,7 @@ test('HTTP: what another site asks for is refused, also from another port of thi
   for (const origin of [`http://localhost:${to.port}`, `http://127.0.0.1:${to.port}`, `http://[::1]:${to.port}`])
     assert.equal((await asking(origin)).status, 200, origin)
   const { cookie } = await loggedIn(to)
-  const fetched = (site: string) => ask(to, '/api/v1/status', { headers: { cookie, 'sec-fetch-site': site } })
+  const fetched = (site: string) => sendRequest(to, '/api/v1/status', { headers: { cookie, 'sec-fetch-site': site } })
   assert.deepEqual(
     [(await fetched('same-site')).status, (await fetched('cross-site')).status, (await fetched('same-origin')).status],
     [403, 403, 200],
@@ -103,16 +103,16 @@ test('HTTP: what another site asks for is refused, also from another port of thi
 })
 
 test('HTTP: a cookie stands for the token, reads, and changes something only with JSON and the header', async (t) => {
-  const to = await servedApp(t)
-  const login = await post(to, '/api/v1/login', { token: to.token }, {})
+  const to = await openHttpApp(t)
+  const login = await postJson(to, '/api/v1/login', { token: to.token }, {})
   const [set = ''] = login.headers['set-cookie'] ?? []
   assert.match(set, new RegExp(`^tireless-${to.port}=[0-9a-f]{64}; .*HttpOnly`))
   for (const attribute of ['SameSite=Strict', 'Path=/']) assert.ok(set.includes(attribute), attribute)
   assert.ok(!set.includes(to.token))
   const cookie = cookieOf(login)
-  assert.equal((await ask(to, '/api/v1/status', { headers: { cookie } })).status, 200)
+  assert.equal((await sendRequest(to, '/api/v1/status', { headers: { cookie } })).status, 200)
   const enqueue = (headers: Record<string, string>) =>
-    ask(to, '/api/v1/enqueue', { method: 'POST', headers: { cookie, ...headers }, body: '{"prompt":"x"}' })
+    sendRequest(to, '/api/v1/enqueue', { method: 'POST', headers: { cookie, ...headers }, body: '{"prompt":"x"}' })
   assert.equal((await enqueue(JSON_BODY)).status, 403)
   assert.equal((await enqueue({ ...CSRF, 'content-type': 'text/plain' })).status, 415)
   assert.equal((await enqueue({ ...CSRF, 'content-type': 'application/json-patch' })).status, 415)
@@ -120,56 +120,56 @@ test('HTTP: a cookie stands for the token, reads, and changes something only wit
   assert.deepEqual(await to.app.run('queue list', {}), { items: [] })
   assert.equal((await enqueue({ ...CSRF, ...JSON_BODY })).status, 200)
   const bearer = { method: 'POST', headers: to.bearer, body: '{"prompt":"x"}' }
-  assert.equal((await ask(to, '/api/v1/enqueue', bearer)).status, 415, 'JSON is asked of everybody')
+  assert.equal((await sendRequest(to, '/api/v1/enqueue', bearer)).status, 415, 'JSON is asked of everybody')
 })
 
 test('HTTP: a login that is wrong sets no cookie and does not say why', async (t) => {
-  const to = await servedApp(t)
+  const to = await openHttpApp(t)
   for (const body of [{}, { token: '' }, { token: `${to.token}0` }, { code: 'x' }, { token: 1 }, { user: 'root' }]) {
-    const refused = await post(to, '/api/v1/login', body, {})
+    const refused = await postJson(to, '/api/v1/login', body, {})
     assert.deepEqual([refused.status, refused.headers['set-cookie']], [401, undefined], JSON.stringify(body))
   }
   assert.equal(
-    (await ask(to, '/api/v1/login', { method: 'POST', body: JSON.stringify({ token: to.token }) })).status,
+    (await sendRequest(to, '/api/v1/login', { method: 'POST', body: JSON.stringify({ token: to.token }) })).status,
     415,
   )
 })
 
 test('HTTP: the code of the start lets one browser in, once, for ten minutes, from the part of the URL that is sent nobody', async (t) => {
   const clock = new FakeClock()
-  const to = await servedApp(t, { clock })
+  const to = await openHttpApp(t, { clock })
   const codeIn = (url: string): string => new URLSearchParams(new URL(url).hash.slice(1)).get('code') ?? ''
   assert.equal(new URL(to.login_url).search, '')
   const code = codeIn(to.login_url)
   assert.match(code, /^[0-9a-f]{64}$/)
-  const { cookie } = { cookie: cookieOf(await post(to, '/api/v1/login', { code }, {})) }
-  assert.equal((await ask(to, '/api/v1/status', { headers: { cookie } })).status, 200)
-  assert.equal((await post(to, '/api/v1/login', { code }, {})).status, 401, 'used')
+  const { cookie } = { cookie: cookieOf(await postJson(to, '/api/v1/login', { code }, {})) }
+  assert.equal((await sendRequest(to, '/api/v1/status', { headers: { cookie } })).status, 200)
+  assert.equal((await postJson(to, '/api/v1/login', { code }, {})).status, 401, 'used')
   const late = codeIn((await to.app.context.serveHttp()).login_url)
   await clock.advance(10 * 60_000 + 1)
-  assert.equal((await post(to, '/api/v1/login', { code: late }, {})).status, 401, 'too late')
-  assert.equal((await ask(to, '/api/v1/status', { headers: { cookie } })).status, 200, 'who is in stays in')
+  assert.equal((await postJson(to, '/api/v1/login', { code: late }, {})).status, 401, 'too late')
+  assert.equal((await sendRequest(to, '/api/v1/status', { headers: { cookie } })).status, 200, 'who is in stays in')
 })
 
 test('HTTP: a cookie outlives a restart, and is void with its token', async (t) => {
   const home = freshFolder(t)
-  const first = await servedApp(t, { home })
+  const first = await openHttpApp(t, { home })
   const value = (await loggedIn(first)).cookie.split('=')[1]
   await first.app.close()
-  const second = await servedApp(t, { home })
+  const second = await openHttpApp(t, { home })
   const cookie = `tireless-${second.port}=${value}`
-  assert.equal((await ask(second, '/api/v1/status', { headers: { cookie } })).status, 200)
+  assert.equal((await sendRequest(second, '/api/v1/status', { headers: { cookie } })).status, 200)
   await second.app.close()
   rmSync(join(home, 'token'))
-  const third = await servedApp(t, { home })
+  const third = await openHttpApp(t, { home })
   assert.equal(
-    (await ask(third, '/api/v1/status', { headers: { cookie: `tireless-${third.port}=${value}` } })).status,
+    (await sendRequest(third, '/api/v1/status', { headers: { cookie: `tireless-${third.port}=${value}` } })).status,
     401,
   )
 })
 
 test('HTTP: every answer forbids what a page does not need, also a refusal', async (t) => {
-  const to = await servedApp(t)
+  const to = await openHttpApp(t)
   for (const [path, headers] of [
     ['/', {}],
     ['/healthz', {}],
@@ -178,7 +178,7 @@ test('HTTP: every answer forbids what a page does not need, also a refusal', asy
     ['/nowhere', {}],
     ['/', { host: 'evil.example' }],
   ] as const) {
-    const answer = await ask(to, path, { headers })
+    const answer = await sendRequest(to, path, { headers })
     const csp = answer.headers['content-security-policy'] ?? ''
     for (const rule of ["default-src 'none'", "frame-ancestors 'none'", "script-src 'self'", "trusted-types 'none'"])
       assert.ok(String(csp).includes(rule), `${path}: ${rule}`)
@@ -190,11 +190,11 @@ test('HTTP: every answer forbids what a page does not need, also a refusal', asy
 })
 
 test('HTTP: a token whose file was replaced or removed is dead at once, and so is the cookie; the new one holds', async (t) => {
-  const to = await servedApp(t)
+  const to = await openHttpApp(t)
   const { cookie } = await loggedIn(to)
   const statuses = async (bearer: string): Promise<number[]> => [
-    (await ask(to, '/api/v1/status', { headers: { authorization: `Bearer ${bearer}` } })).status,
-    (await ask(to, '/api/v1/status', { headers: { cookie } })).status,
+    (await sendRequest(to, '/api/v1/status', { headers: { authorization: `Bearer ${bearer}` } })).status,
+    (await sendRequest(to, '/api/v1/status', { headers: { cookie } })).status,
   ]
   assert.deepEqual(await statuses(to.token), [200, 200])
   const file = (await to.app.context.serveHttp()).token_file
@@ -209,15 +209,15 @@ test('HTTP: a token whose file was replaced or removed is dead at once, and so i
 })
 
 test('HTTP: a live stream ends at once when the token that it was opened with is replaced or removed, and hears nothing more', async (t) => {
-  const to = await servedApp(t)
+  const to = await openHttpApp(t)
   const { cookie } = await loggedIn(to)
   const say = (content: string): void =>
     to.app.service('events').sink.delta({
       ...{ kind: 'result', run_id: 'r', session_id: 's', index: 0, tool: 'bash', status: 'ok', content },
     })
-  const old = [await watch(to), await watch({ ...to, bearer: { cookie } as never })]
+  const old = [await openEventStream(to), await openEventStream({ ...to, bearer: { cookie } as never })]
   say('FIRST')
-  const heard = ({ messages }: Watching): string => JSON.stringify(messages)
+  const heard = ({ messages }: EventStream): string => JSON.stringify(messages)
   await until(() => old.every((stream) => heard(stream).includes('FIRST')))
   const { token_file: file } = await to.app.context.serveHttp()
   const other = 'f'.repeat(64)
@@ -225,7 +225,7 @@ test('HTTP: a live stream ends at once when the token that it was opened with is
   say('SECOND')
   await Promise.all(old.map(({ ended }) => ended))
   for (const stream of old) assert.doesNotMatch(heard(stream), /SECOND/)
-  const fresh = await watch({ ...to, bearer: { authorization: `Bearer ${other}` } })
+  const fresh = await openEventStream({ ...to, bearer: { authorization: `Bearer ${other}` } })
   say('THIRD')
   await until(() => heard(fresh).includes('THIRD'))
   // Nothing is said any more: it ends all the same.
@@ -234,13 +234,13 @@ test('HTTP: a live stream ends at once when the token that it was opened with is
 })
 
 test('HTTP: whoever guesses tokens is told to wait; whoever has the right one comes in all the same', async (t) => {
-  const to = await servedApp(t)
+  const to = await openHttpApp(t)
   const guessed: number[] = []
   for (let n = 0; n < 60; n += 1)
-    guessed.push((await ask(to, '/api/v1/status', { headers: { authorization: `Bearer ${n}` } })).status)
+    guessed.push((await sendRequest(to, '/api/v1/status', { headers: { authorization: `Bearer ${n}` } })).status)
   assert.deepEqual([guessed[0], guessed.at(-1)], [401, 429])
-  assert.equal((await post(to, '/api/v1/login', { token: 'no' }, {})).status, 429)
-  assert.equal((await ask(to, '/api/v1/status', { headers: to.bearer })).status, 200)
+  assert.equal((await postJson(to, '/api/v1/login', { token: 'no' }, {})).status, 429)
+  assert.equal((await sendRequest(to, '/api/v1/status', { headers: to.bearer })).status, 200)
 })
 
 test('the page is served to the network only where the owner says so at the start', async (t) => {

@@ -4,7 +4,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Delta } from '../src/domain/event.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
-import { ask, type Message, post, type ServedApp, servedApp, type Watching, watch } from './support/http-app.ts'
+import {
+  type EventStream,
+  type HttpApp,
+  openEventStream,
+  openHttpApp,
+  postJson,
+  type SseMessage,
+  sendRequest,
+} from './support/http-app.ts'
 import { freshFolder, until } from './support/open-app.ts'
 
 const TWO_STEPS = () =>
@@ -13,19 +21,20 @@ const TWO_STEPS = () =>
     { text: 'done' },
   ])
 
-const run = (to: ServedApp, prompt: string): Promise<string> =>
-  post(to, '/api/v1/run', { task: prompt }).then((answer) => answer.json<{ dispatch_id: string }>().dispatch_id)
+const run = (to: HttpApp, prompt: string): Promise<string> =>
+  postJson(to, '/api/v1/run', { task: prompt }).then((answer) => answer.json<{ dispatch_id: string }>().dispatch_id)
 
-const named = (messages: readonly Message[], name: string): Message[] => messages.filter((each) => each.name === name)
+const named = (messages: readonly SseMessage[], name: string): SseMessage[] =>
+  messages.filter((each) => each.name === name)
 
 const hasEnded =
-  ({ messages }: Watching, id: string) =>
+  ({ messages }: EventStream, id: string) =>
   () =>
     named(messages, 'event').some(({ data }) => data.run_id === id && data.phase === 'END')
 
-const seqOf = ({ id }: Message): number => Number(id.split('.')[1])
+const seqOf = ({ id }: SseMessage): number => Number(id.split('.')[1])
 
-function assertWithoutGaps(messages: readonly Message[]): void {
+function assertWithoutGaps(messages: readonly SseMessage[]): void {
   const seqs = messages.map(seqOf)
   assert.deepEqual(
     seqs,
@@ -34,15 +43,15 @@ function assertWithoutGaps(messages: readonly Message[]): void {
 }
 
 test('HTTP: events are told as the trace has them, with what is streamed between, in one sequence without gaps', async (t) => {
-  const to = await servedApp(t, { model: TWO_STEPS() })
-  const watching = await watch(to)
+  const to = await openHttpApp(t, { model: TWO_STEPS() })
+  const watching = await openEventStream(to)
   await until(() => watching.messages.length > 0)
   const [hello] = watching.messages
   assert.deepEqual([hello?.name, typeof hello?.data.now], ['hello', 'number'])
   const id = await run(to, 'write it')
   await until(hasEnded(watching, id))
   const told = named(watching.messages, 'event').map(({ data }) => data)
-  const { events } = (await ask(to, `/api/v1/trace/show?run=${id}&events=true`, { headers: to.bearer })).json<{
+  const { events } = (await sendRequest(to, `/api/v1/trace/show?run=${id}&events=true`, { headers: to.bearer })).json<{
     events: unknown[]
   }>()
   assert.deepEqual(told, events)
@@ -53,15 +62,15 @@ test('HTTP: events are told as the trace has them, with what is streamed between
 })
 
 test('HTTP: who was cut off gets what they missed, once, and goes on; nobody is asked to fetch anew for that', async (t) => {
-  const to = await servedApp(t, { model: TWO_STEPS() })
-  const first = await watch(to)
+  const to = await openHttpApp(t, { model: TWO_STEPS() })
+  const first = await openEventStream(to)
   const id = await run(to, 'first')
   await until(hasEnded(first, id))
-  first.leave()
+  first.disconnect()
   await first.ended
   const last = first.messages[3]
   assert.ok(last)
-  const again = await watch(to, last.id)
+  const again = await openEventStream(to, last.id)
   await until(hasEnded(again, id))
   const [hello, ...rest] = again.messages
   assert.deepEqual([hello?.name, hello?.id], ['hello', last.id])
@@ -75,58 +84,58 @@ test('HTTP: who was cut off gets what they missed, once, and goes on; nobody is 
 
 test('HTTP: an id of another life, one from the future and one that is none are answered with a reset, and then what happens', async (t) => {
   const home = freshFolder(t)
-  const first = await servedApp(t, { home, model: TWO_STEPS() })
-  const before = await watch(first)
+  const first = await openHttpApp(t, { home, model: TWO_STEPS() })
+  const before = await openEventStream(first)
   await until(() => before.messages.length > 0)
   const { id: old = '' } = before.messages[0] ?? {}
   await first.app.close()
   await before.ended
-  const to = await servedApp(t, { home, model: TWO_STEPS() })
-  const now = await watch(to)
+  const to = await openHttpApp(t, { home, model: TWO_STEPS() })
+  const now = await openEventStream(to)
   await until(() => now.messages.length > 0)
   const life = now.messages[0]?.id.split('.')[0]
   for (const last of [old, `${life}.99999`, `${life}.-1`, `${life}.1.5`, 'x', '']) {
-    const watching = await watch(to, last)
+    const watching = await openEventStream(to, last)
     await until(() => watching.messages.length >= 2)
     const [hello, reset] = watching.messages
     assert.deepEqual([hello?.name, reset?.name, reset?.data.last], ['hello', 'reset', last])
-    watching.leave()
+    watching.disconnect()
   }
-  const watching = await watch(to, old)
+  const watching = await openEventStream(to, old)
   const id = await run(to, 'again')
   await until(hasEnded(watching, id))
   assertWithoutGaps(watching.messages.slice(1))
 })
 
 /** As the engine tells it, by the same door. */
-function say(to: ServedApp, content: string, index: number): void {
+function say(to: HttpApp, content: string, index: number): void {
   const delta: Delta = { run_id: 'r', session_id: 's', kind: 'result', index, tool: 'bash', status: 'ok', content }
   to.app.service('events').sink.delta(delta)
 }
 
 test('HTTP: only so much is kept: what is older is answered with a reset', async (t) => {
-  const to = await servedApp(t)
-  const first = await watch(to)
+  const to = await openHttpApp(t)
+  const first = await openEventStream(to)
   await until(() => first.messages.length > 0)
   for (let i = 0; i < 1000; i++) say(to, 'x'.repeat(1900), i)
   await until(() => named(first.messages, 'delta').length === 1000)
   const [hello] = first.messages
-  const late = await watch(to, hello?.id)
+  const late = await openEventStream(to, hello?.id)
   await until(() => late.messages.length >= 2)
   assert.equal(late.messages[1]?.name, 'reset')
   const recent = first.messages.at(-300)
-  const soon = await watch(to, recent?.id)
+  const soon = await openEventStream(to, recent?.id)
   await until(() => soon.messages.length >= 300)
   assert.deepEqual(named(soon.messages, 'reset'), [])
 })
 
 test('HTTP: who reads nothing is dropped, and those who read get everything meanwhile', async (t) => {
-  const to = await servedApp(t)
-  const quick = await watch(to)
-  const slow = await watch(to)
+  const to = await openHttpApp(t)
+  const quick = await openEventStream(to)
+  const slow = await openEventStream(to)
   slow.response.pause()
   const watched = async (): Promise<string | undefined> =>
-    /^tireless_viewers (\d+)$/m.exec((await ask(to, '/metrics')).text)?.[1]
+    /^tireless_viewers (\d+)$/m.exec((await sendRequest(to, '/metrics')).text)?.[1]
   assert.equal(await watched(), '2')
   let told = 0
   while ((await watched()) === '2') {
@@ -142,23 +151,23 @@ test('HTTP: who reads nothing is dropped, and those who read get everything mean
 })
 
 test('HTTP: so many may watch and no more, and a place is free again when one leaves', async (t) => {
-  const to = await servedApp(t)
-  const all = await Promise.all(Array.from({ length: 64 }, () => watch(to)))
-  const refused = await ask(to, '/api/v1/events', { headers: to.bearer })
+  const to = await openHttpApp(t)
+  const all = await Promise.all(Array.from({ length: 64 }, () => openEventStream(to)))
+  const refused = await sendRequest(to, '/api/v1/events', { headers: to.bearer })
   assert.equal(refused.status, 503)
   assert.match(refused.text, /too many viewers; expected at most 64/)
-  all[0]?.leave()
+  all[0]?.disconnect()
   await until(async () => {
-    const { text } = await ask(to, '/metrics')
+    const { text } = await sendRequest(to, '/metrics')
     return /^tireless_viewers 63$/m.test(text)
   })
-  await watch(to)
+  await openEventStream(to)
 })
 
 test('HTTP: the status is told when it changes', async (t) => {
-  const to = await servedApp(t)
-  const watching = await watch(to)
-  await post(to, '/api/v1/enqueue', { prompt: 'later', at: '1h' })
+  const to = await openHttpApp(t)
+  const watching = await openEventStream(to)
+  await postJson(to, '/api/v1/enqueue', { prompt: 'later', at: '1h' })
   await until(() =>
     named(watching.messages, 'status').some(({ data }) => (data.queue as { waiting: number }).waiting === 1),
   )
@@ -178,7 +187,7 @@ test('case 136: a secret is in no event and in nothing that is streamed, also wh
     'Good',
     'bye.',
   ]
-  const to = await servedApp(t, {
+  const to = await openHttpApp(t, {
     yaml,
     model: {
       ...model,
@@ -188,7 +197,7 @@ test('case 136: a secret is in no event and in nothing that is streamed, also wh
       },
     },
   })
-  const watching = await watch(to)
+  const watching = await openEventStream(to)
   const id = await run(to, `what is ${secret}?`)
   await until(hasEnded(watching, id))
   const text = JSON.stringify(watching.messages)

@@ -6,39 +6,39 @@ import { test } from 'node:test'
 import { COMMANDS } from '../src/commands/lib/registry.ts'
 import { asTirelessError } from '../src/domain/error.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
-import { ask, JSON_BODY, post, servedApp } from './support/http-app.ts'
+import { JSON_BODY, openHttpApp, postJson, sendRequest } from './support/http-app.ts'
 import { openApp, until } from './support/open-app.ts'
 
 test('E14: /healthz and /readyz say how it is, without a token: 200 or 503 with the reasons', async (t) => {
   const stop = new AbortController()
   const signals = { drain: stop.signal, abort: new AbortController().signal }
-  const to = await servedApp(t, { signals, model: scriptedModel([{ text: 'done' }]) })
-  assert.deepEqual((await ask(to, '/healthz')).json(), { ok: true, reasons: [] })
-  const idle = await ask(to, '/readyz')
+  const to = await openHttpApp(t, { signals, model: scriptedModel([{ text: 'done' }]) })
+  assert.deepEqual((await sendRequest(to, '/healthz')).json(), { ok: true, reasons: [] })
+  const idle = await sendRequest(to, '/readyz')
   assert.deepEqual([idle.status, idle.json()], [503, { ok: false, reasons: ['the queue is not being worked'] }])
   const draining = to.app.context.drain({ untilIdle: false })
-  await until(async () => (await ask(to, '/readyz')).status === 200)
+  await until(async () => (await sendRequest(to, '/readyz')).status === 200)
   stop.abort()
-  const stopping = await ask(to, '/readyz')
+  const stopping = await sendRequest(to, '/readyz')
   assert.equal(stopping.status, 503)
   assert.match(stopping.text, /shutting down/)
   await draining
 })
 
 test('E14: /healthz is 503 with the reason when a provider refuses its key', async (t) => {
-  const to = await servedApp(t)
+  const to = await openHttpApp(t)
   to.app
     .service('engine')
     .breaker.recordOutcome({ model: 'scripted/model', code: 'model_auth', at: to.app.context.clock.now() })
-  const { status, text } = await ask(to, '/healthz')
+  const { status, text } = await sendRequest(to, '/healthz')
   assert.equal(status, 503)
   assert.match(text, /^\{"ok":false,"reasons":\[".*refuses its key/)
 })
 
 test('E14: /metrics counts in the words of Prometheus', async (t) => {
-  const to = await servedApp(t)
+  const to = await openHttpApp(t)
   await to.app.run('enqueue', { prompt: 'something' })
-  const { status, text, headers } = await ask(to, '/metrics')
+  const { status, text, headers } = await sendRequest(to, '/metrics')
   assert.equal(status, 200)
   assert.match(headers['content-type'] ?? '', /^text\/plain; version=0\.0\.4/)
   assert.match(text, /^tireless_dispatches\{status="pending"\} 1$/m)
@@ -50,17 +50,17 @@ test('E14: /metrics counts in the words of Prometheus', async (t) => {
 })
 
 test('HTTP: the API mirrors the commands: the same input, the same output, the same refusals', async (t) => {
-  const to = await servedApp(t)
-  const { status, json } = await post(to, '/api/v1/enqueue', { prompt: 'first', priority: 3 })
+  const to = await openHttpApp(t)
+  const { status, json } = await postJson(to, '/api/v1/enqueue', { prompt: 'first', priority: 3 })
   assert.equal(status, 200)
   const { dispatch_id: id } = json<{ dispatch_id: string }>()
-  await post(to, '/api/v1/enqueue', { prompt: 'second' })
+  await postJson(to, '/api/v1/enqueue', { prompt: 'second' })
   const headers = to.bearer
-  const listed = await ask(to, '/api/v1/queue/list?status=pending&limit=1', { headers })
+  const listed = await sendRequest(to, '/api/v1/queue/list?status=pending&limit=1', { headers })
   assert.deepEqual(listed.json(), await to.app.run('queue list', { status: 'pending', limit: 1 }))
-  const shown = await ask(to, `/api/v1/queue/show?id=${id}`, { headers })
+  const shown = await sendRequest(to, `/api/v1/queue/show?id=${id}`, { headers })
   assert.equal(shown.json().priority, 3)
-  assert.deepEqual((await ask(to, '/api/v1/status', { headers })).json(), await to.app.run('status', {}))
+  assert.deepEqual((await sendRequest(to, '/api/v1/status', { headers })).json(), await to.app.run('status', {}))
   for (const [path, expected, code] of [
     ['/api/v1/queue/show?id=nobody', 404, 'not_found'],
     ['/api/v1/queue/show', 400, 'usage'],
@@ -70,14 +70,14 @@ test('HTTP: the API mirrors the commands: the same input, the same output, the s
     ['/api/v1/queue', 404, 'not_found'],
     ['/api/v1/start', 404, 'not_found'],
   ] as const) {
-    const refused = await ask(to, path, { headers })
+    const refused = await sendRequest(to, path, { headers })
     assert.deepEqual([refused.status, refused.code], [expected, code], path)
     assert.deepEqual(Object.keys(refused.json()), ['error'])
   }
 })
 
 test('HTTP: what cannot be read is refused with what was expected, and never with a stack', async (t) => {
-  const to = await servedApp(t)
+  const to = await openHttpApp(t)
   const headers = { ...to.bearer, ...JSON_BODY }
   const large = JSON.stringify({ prompt: 'x'.repeat(1024 * 1024) })
   for (const [method, path, body, status, said] of [
@@ -94,7 +94,7 @@ test('HTTP: what cannot be read is refused with what was expected, and never wit
     ['GET', '/../../etc/passwd', '', 404, /no such path/],
     ['GET', '/assets/%2e%2e/%2e%2e/package.json', '', 404, /no such path/],
   ] as const) {
-    const refused = await ask(to, path, { method, headers, body })
+    const refused = await sendRequest(to, path, { method, headers, body })
     assert.equal(refused.status, status, `${method} ${path}: ${refused.text}`)
     assert.match(refused.text, said)
     assert.doesNotMatch(refused.text, /\.ts:|node_modules|at \w+ \(/)
@@ -103,8 +103,8 @@ test('HTTP: what cannot be read is refused with what was expected, and never wit
 })
 
 test('HTTP: a GET changes nothing, and every command that the holder runs is one or a POST', async (t) => {
-  const to = await servedApp(t)
-  const { paths } = (await ask(to, '/api/v1/openapi.json', { headers: to.bearer })).json<{
+  const to = await openHttpApp(t)
+  const { paths } = (await sendRequest(to, '/api/v1/openapi.json', { headers: to.bearer })).json<{
     paths: Record<string, Record<string, Operation>>
   }>()
   const commits = to.app.context.store.commits()
@@ -115,7 +115,7 @@ test('HTTP: a GET changes nothing, and every command that the holder runs is one
     assert.equal(operation.summary, command.summary)
     const told = method === 'get' ? operation.parameters?.map(({ name }) => name) : bodyKeys(operation)
     assert.deepEqual(told, Object.keys(command.input.shape), path)
-    const answered = await ask(to, path, {
+    const answered = await sendRequest(to, path, {
       method: method.toUpperCase() === 'GET' ? 'GET' : 'HEAD',
       headers: to.bearer,
     })
@@ -140,8 +140,8 @@ const bodyKeys = ({ requestBody }: Operation): string[] =>
   Object.keys(requestBody?.content['application/json']?.schema.properties ?? {})
 
 test('HTTP: every reference of the OpenAPI document leads somewhere, and every operation has a name of its own', async (t) => {
-  const to = await servedApp(t)
-  const { text, json } = await ask(to, '/api/v1/openapi.json', { headers: to.bearer })
+  const to = await openHttpApp(t)
+  const { text, json } = await sendRequest(to, '/api/v1/openapi.json', { headers: to.bearer })
   const document = json<{ openapi: string; components: { schemas: object } }>()
   assert.equal(document.openapi, '3.1.0')
   for (const [, name = ''] of text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g))
@@ -180,7 +180,7 @@ test('HTTP: only who serves opens a port, and closing ends it with whoever still
   const before = (await app.context.serveHttp()).url
   assert.equal((await app.context.serveHttp()).url, before, 'once')
   const port = Number(new URL(before).port)
-  assert.equal((await ask({ port }, '/healthz')).status, 200)
+  assert.equal((await sendRequest({ port }, '/healthz')).status, 200)
   await app.close()
-  await assert.rejects(ask({ port }, '/healthz'), /ECONNREFUSED/)
+  await assert.rejects(sendRequest({ port }, '/healthz'), /ECONNREFUSED/)
 })

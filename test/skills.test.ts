@@ -7,7 +7,7 @@ import type { Json } from '../src/domain/json.ts'
 import type { Skill, SkillFinding } from '../src/domain/skill.ts'
 import { type ScriptedModel, type ScriptedStep, scriptedModel } from '../src/testing/scripted-model.ts'
 import { run } from './crash/kills.ts'
-import { once, telling, texts } from './support/chat-kernel.ts'
+import { deliveredTexts, openChatKernel, runCycle } from './support/chat-kernel.ts'
 import { tireless } from './support/command-line.ts'
 import { freshFolder, journalOf, openApp, runTaskIn } from './support/open-app.ts'
 
@@ -126,12 +126,12 @@ describe('O17: a skill', () => {
 
   test('that has changed is told to people with the next cycle', async (t) => {
     const home = homeWith(t)
-    const its = await telling(t, { home })
+    const its = await openChatKernel(t, { home })
     await approve(its.app, { name: 'reports' })
     writeFileSync(join(home, REPORTS, 'SKILL.md'), SKILL.replace('Three', 'Four'))
     await listed(its.app)
-    await once(its)
-    assert.match(texts(its).join(), /reports of default changed after its approval/)
+    await runCycle(its)
+    assert.match(deliveredTexts(its).join(), /reports of default changed after its approval/)
   })
 
   test('of everybody is everybody’s, of one agent only its own, and comes first', async (t) => {

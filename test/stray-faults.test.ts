@@ -19,7 +19,7 @@ const WAYS = [
 
 test('I9: a fault that nobody waits for fails the call that began it, is logged and told by health; the kernel lives on', async (t) => {
   const home = freshFolder(t)
-  const main = join(import.meta.dirname, 'stray-faults-main.ts')
+  const main = join(import.meta.dirname, 'support/stray-faults-main.ts')
   const { exit, stdout, stderr } = await run(process.execPath, [...NODE_FLAGS, main, home])
   assert.equal(exit, 0, stderr)
   const { results, health, degraded } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as {

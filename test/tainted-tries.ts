@@ -3,7 +3,7 @@
 import type { TestContext } from 'node:test'
 import type { AppOptions } from '../src/app.ts'
 import { type ScriptedAnswer, scriptedModel } from '../src/testing/scripted-model.ts'
-import { approvals, type call } from './support/approval-fixtures.ts'
+import { type call, listApprovals } from './support/approval-fixtures.ts'
 import { openApp, runTaskIn } from './support/open-app.ts'
 
 export type Calls = readonly ReturnType<typeof call>[]
@@ -26,7 +26,7 @@ export async function triesAfter(
   const passed: boolean[] = []
   for (at = 0; at < tries.length; at += 1) {
     const { session_id } = await runTaskIn(app, task)
-    passed.push(!(await approvals(app)).some((approval) => approval.session_id === session_id))
+    passed.push(!(await listApprovals(app)).some((approval) => approval.session_id === session_id))
   }
   return passed
 }

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
 import { call } from './support/approval-fixtures.ts'
-import { homeWith, json, startIn, tireless } from './support/command-line.ts'
-import { aTool } from './support/fake-tools.ts'
+import { createHome, startKernelIn, tireless, tirelessJson } from './support/command-line.ts'
+import { fakeTool } from './support/fake-tools.ts'
 import { freshFolder, openApp, runTaskIn } from './support/open-app.ts'
 
 /** Clears the screen, fills the clipboard, sets a title, conceals, moves up, by one character instead of two, turned around, of no width, tags, fillers. */
@@ -28,7 +28,7 @@ describe('the terminal', () => {
 
   test('shows what would move the cursor, fill the clipboard, turn the writing or hide, in everything that it prints; our own colours stay', async (t) => {
     const home = freshFolder(t)
-    const told = aTool({ name: 'read', effect: { recovery: 'pure', reach: 'none' }, run: () => SLY })
+    const told = fakeTool({ name: 'read', effect: { recovery: 'pure', reach: 'none' }, run: () => SLY })
     const calls = [
       call('read'),
       call('remember', { key: 'k', text: SLY }),
@@ -66,7 +66,7 @@ describe('the terminal', () => {
       assert.doesNotMatch(asJson.stdout + asJson.stderr, OBEYED, `${words.join(' ')} --json`)
     }
     assert.ok(coloured > 20)
-    const { items } = await json<{ items: { text: string }[] }>(home, 'memory', 'list')
+    const { items } = await tirelessJson<{ items: { text: string }[] }>(home, 'memory', 'list')
     assert.equal(items[0]?.text, SLY, 'a program gets exactly what was said')
   })
 
@@ -86,7 +86,7 @@ describe('the terminal', () => {
 
   test('who decides sees letters that pass for others', async (t) => {
     const home = freshFolder(t)
-    const send = aTool({ name: 'send', effect: { recovery: 'once', reach: 'third_party' } })
+    const send = fakeTool({ name: 'send', effect: { recovery: 'once', reach: 'third_party' } })
     const args = { to: 'bob@аpple.com', cc: 'ann@пример.рф', bcc: 'ｅve@a.com', text: 'Привет\u00a0там 你好' }
     const app = await openApp(t, {
       home,
@@ -106,9 +106,9 @@ describe('the terminal', () => {
   })
 
   test('U+2028 in a command beside a running kernel is a character like any other', async (t) => {
-    const home = await homeWith(t, [])
-    await startIn(t, home)
-    const { exit, dispatch_id } = await json<{ dispatch_id: string }>(
+    const home = await createHome(t, [])
+    await startKernelIn(t, home)
+    const { exit, dispatch_id } = await tirelessJson<{ dispatch_id: string }>(
       home,
       'enqueue',
       '--prompt',
@@ -117,7 +117,7 @@ describe('the terminal', () => {
       '2099-01-01T00:00:00Z',
     )
     assert.equal(exit, 0)
-    const { items } = await json<{ items: { dispatch_id: string; prompt: string }[] }>(home, 'queue', 'list')
+    const { items } = await tirelessJson<{ items: { dispatch_id: string; prompt: string }[] }>(home, 'queue', 'list')
     assert.equal(items.find((one) => one.dispatch_id === dispatch_id)?.prompt, 'a\u2028b\u2029c\u0085d')
   })
 })

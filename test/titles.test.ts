@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { render } from '../src/cli/views/views.ts'
 import type { Event } from '../src/domain/event.ts'
 import { titleOf } from '../src/domain/title.ts'
-import { kernelApp, once } from './support/kernels.ts'
+import { openKernelApp, runOnce } from './support/kernels.ts'
 
 const YAML = `kernel:
   agents:
@@ -14,8 +14,8 @@ const YAML = `kernel:
 `
 
 test('a run is titled with the words of its owner: in queue list and show, in its events and in trace list', async (t) => {
-  const { app } = await kernelApp(t, { agents: [], options: { yaml: YAML } as object })
-  await once(app)
+  const { app } = await openKernelApp(t, { agents: [], options: { yaml: YAML } as object })
+  await runOnce(app)
   const listed = (await app.run('queue list', {})) as {
     items: { dispatch_id: string; prompt: string; title: string }[]
   }

@@ -13,7 +13,14 @@ import { type ScriptedStep, scriptedModel } from '../src/testing/scripted-model.
 import type { TraceManifest } from '../src/trace/manifest.ts'
 import { traceReader } from '../src/trace/reader.ts'
 import { configFor, MAIN, NODE_FLAGS, run } from './crash/kills.ts'
-import { begin, ended, homeWith, json, providerWith, tireless } from './support/command-line.ts'
+import {
+  createHome,
+  startProvider,
+  startTireless,
+  tireless,
+  tirelessJson,
+  waitForExit,
+} from './support/command-line.ts'
 import { freshFolder, openApp, runTaskIn, until } from './support/open-app.ts'
 
 const write: ScriptedStep = { text: 'I write it.', calls: [{ tool: 'create_file', args: { path: 'a', content: 'x' } }] }
@@ -67,18 +74,18 @@ describe('case 58: the trace is whole on every way out', () => {
     })
 
   test('also a process that is killed: the next one completes it', async (t) => {
-    const home = await homeWith(t, [
+    const home = await createHome(t, [
       { calls: [{ tool: 'bash', args: { command: 'touch begun; sleep 300' } }] },
       { text: 'done' },
     ])
     const workspaces = join(home, 'workspaces')
-    const killed = begin(t, home, 'run', 'work')
+    const killed = startTireless(t, home, 'run', 'work')
     await until(
       () =>
         existsSync(workspaces) && readdirSync(workspaces).some((name) => existsSync(join(workspaces, name, 'begun'))),
     )
     killed.kill('SIGKILL')
-    await ended(killed)
+    await waitForExit(killed)
     assert.equal((await tireless(home, 'start', '--until-idle')).exit, 0)
     const [run_id = ''] = readdirSync(join(home, 'traces'))
     const { manifest, events, steps, torn } = await traceReader(join(home, 'traces')).read(run_id)
@@ -122,13 +129,13 @@ describe('trace', () => {
   })
 
   test('show and export read the files where the home cannot be opened', async (t) => {
-    const home = await homeWith(t, [{ text: 'done' }])
-    const { dispatch_id = '' } = await json<{ dispatch_id: string }>(home, 'run', 'think')
+    const home = await createHome(t, [{ text: 'done' }])
+    const { dispatch_id = '' } = await tirelessJson<{ dispatch_id: string }>(home, 'run', 'think')
     for (const name of readdirSync(home)) if (name.startsWith('tireless.db')) rmSync(join(home, name))
     writeFileSync(join(home, 'tireless.db'), 'this is no database, and it is long enough to be told from an empty one')
     const shown = await tireless(home, 'trace', 'show', dispatch_id)
     assert.deepEqual([shown.exit, /step 1.*final/.test(shown.stdout)], [0, true], shown.stderr)
-    assert.equal((await json<{ items: unknown[] }>(home, 'trace', 'list')).items.length, 1)
+    assert.equal((await tirelessJson<{ items: unknown[] }>(home, 'trace', 'list')).items.length, 1)
     const page = join(home, 'page.html')
     assert.equal((await tireless(home, 'trace', 'export', dispatch_id, '--html', page)).exit, 0)
     assert.match(readFileSync(page, 'utf8'), /^<!doctype html>/)
@@ -190,7 +197,7 @@ describe('trace', () => {
   })
 
   test('progress: a person sees the model’s words, each call as it starts, and its result', async (t) => {
-    const home = await homeWith(t, [
+    const home = await createHome(t, [
       { text: 'I say hi.', calls: [{ tool: 'bash', args: { command: 'echo hi there' } }] },
       { text: 'done' },
     ])
@@ -226,7 +233,7 @@ describe('case 60: no secret reaches the files', () => {
   const halved = `${'x'.repeat(1990)}${SECRETS.configured}`
 
   test('of the configuration, of variables, of headers, and what looks like one: in words, calls, results and errors', async (t) => {
-    const provider = await providerWith(t, [
+    const provider = await startProvider(t, [
       { text, calls: [{ tool: 'create_file', args: { path: 'a.txt', content: text } }] },
       { text: halved, calls: [{ tool: 'view_file', args: { path: 'a.txt' } }] },
       { calls: [{ tool: 'bash', args: { command: `echo $MY_API_TOKEN; echo '${halved}'; exit 3` } }] },
@@ -300,9 +307,9 @@ describe('compare', () => {
   })
 
   test('for people: where they part, then both side by side', async (t) => {
-    const home = await homeWith(t, [{ text: 'forty-two' }])
-    const first = await json<{ dispatch_id: string }>(home, 'run', 'think')
-    const second = await json<{ dispatch_id: string }>(home, 'run', 'think')
+    const home = await createHome(t, [{ text: 'forty-two' }])
+    const first = await tirelessJson<{ dispatch_id: string }>(home, 'run', 'think')
+    const second = await tirelessJson<{ dispatch_id: string }>(home, 'run', 'think')
     const said = await tireless(home, 'compare', first.dispatch_id, second.dispatch_id)
     assert.equal(said.exit, 0, said.stderr)
     assert.match(said.stdout, /^no difference/)

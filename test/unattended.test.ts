@@ -9,7 +9,7 @@ import { buildAgentResult } from '../src/kernel/cycle/agent-result.ts'
 import type { Gate } from '../src/ports/gate.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { type ModelScript, type ScriptedModel, scriptedModel } from '../src/testing/scripted-model.ts'
-import { poking, ruled } from './support/event-recorder.ts'
+import { pokeTool, scriptedBehaviour } from './support/event-recorder.ts'
 import { dispatchOf, journalOf, openApp, passing, runTaskIn } from './support/open-app.ts'
 
 /** As seed 000 has it. */
@@ -196,12 +196,12 @@ describe('E8: an unattended dispatch of seed 000’s daily-report', () => {
   })
 
   test('case 125: seven dispatches, three at a time, each at its limit: all get their full time', async (t) => {
-    const hanging = poking(({ clock, signal }) => clock.sleep(3_600_000, signal))
-    const waits = ruled([{ kind: 'act', calls: [{ tool: 'poke' }] }])
+    const hanging = pokeTool(({ clock, signal }) => clock.sleep(3_600_000, signal))
+    const waits = scriptedBehaviour([{ kind: 'act', calls: [{ tool: 'poke' }] }])
     const its = await world(t, [], { tools: [hanging], behaviours: [waits] })
     const ids: string[] = []
     for (let i = 0; i < 7; i++) {
-      const metadata = { behaviour: 'ruled', budget: { ms: 60_000 } }
+      const metadata = { behaviour: 'scripted', budget: { ms: 60_000 } }
       ids.push((await plan(its, { metadata })).dispatch_id)
     }
     await drained(its)

@@ -7,7 +7,15 @@ import { TirelessError } from '../src/domain/error.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
 import { MAIN, NODE_FLAGS, run } from './crash/kills.ts'
-import { begin, ended, homeWith, json, providerWith, startIn, tireless } from './support/command-line.ts'
+import {
+  createHome,
+  startKernelIn,
+  startProvider,
+  startTireless,
+  tireless,
+  tirelessJson,
+  waitForExit,
+} from './support/command-line.ts'
 import { freshFolder, openApp, until } from './support/open-app.ts'
 
 interface Explained {
@@ -99,8 +107,8 @@ describe('config', () => {
 
   test('explain and schema need no home, and make none; a bad file is refused', async (t) => {
     const home = join(freshFolder(t), 'nowhere')
-    assert.equal((await json(home, 'config', 'explain')).exit, 0)
-    const schema = await json<{ properties: Record<string, unknown> }>(home, 'config', 'schema')
+    assert.equal((await tirelessJson(home, 'config', 'explain')).exit, 0)
+    const schema = await tirelessJson<{ properties: Record<string, unknown> }>(home, 'config', 'schema')
     assert.deepEqual(
       Object.keys(schema.properties).filter((key) => ['kernel', 'models', 'budget'].includes(key)).length,
       3,
@@ -118,23 +126,23 @@ describe('config', () => {
 
 describe('logs', () => {
   test('that a run began and how it ended is told, a failed one as an error; the last so many are shown', async (t) => {
-    const home = await homeWith(t, [{ calls: [{ tool: 'bash', args: { command: 'echo hi' } }] }, { text: 'done' }])
-    assert.deepEqual(await json(home, 'logs'), { items: [], exit: 0 })
-    await json(home, 'run', 'work')
-    const { items } = await json<Logged>(home, 'logs')
+    const home = await createHome(t, [{ calls: [{ tool: 'bash', args: { command: 'echo hi' } }] }, { text: 'done' }])
+    assert.deepEqual(await tirelessJson(home, 'logs'), { items: [], exit: 0 })
+    await tirelessJson(home, 'run', 'work')
+    const { items } = await tirelessJson<Logged>(home, 'logs')
     const events = items.map(({ level, event }) => `${level} ${event}`)
     assert.deepEqual(events, ['info worker joined', 'info INIT start', 'info END end'])
     assert.ok(items.every(({ ts }) => new Date(ts).toISOString() === ts))
-    assert.deepEqual((await json<Logged>(home, 'logs', '-n', '2')).items, items.slice(-2))
-    assert.deepEqual((await json<Logged>(home, 'logs', '--lines', '0')).items, [])
+    assert.deepEqual((await tirelessJson<Logged>(home, 'logs', '-n', '2')).items, items.slice(-2))
+    assert.deepEqual((await tirelessJson<Logged>(home, 'logs', '--lines', '0')).items, [])
     assert.match(
       (await tireless(home, 'logs', '--lines', '1')).stdout,
       /^\S+Z info END end .*stop_reason=final answer=done\n$/,
     )
 
-    const failing = await homeWith(t, [{ text: 'x', faults: ['401'] }])
-    await json(failing, 'run', 'try')
-    const last = (await json<Logged>(failing, 'logs')).items.at(-1)
+    const failing = await createHome(t, [{ text: 'x', faults: ['401'] }])
+    await tirelessJson(failing, 'run', 'try')
+    const last = (await tirelessJson<Logged>(failing, 'logs')).items.at(-1)
     assert.deepEqual([last?.level, last?.event], ['error', 'END end'])
     const file = join(home, 'logs', 'tireless.jsonl')
     assert.deepEqual([statSync(file).mode & 0o777, statSync(join(home, 'logs')).mode & 0o777], [0o600, 0o700])
@@ -144,7 +152,7 @@ describe('logs', () => {
     const all = Object.values(SECRETS).join(' ')
     const encoded = Object.values(SECRETS).map((secret) => Buffer.from(secret).toString('base64'))
     const long = 'word '.repeat(5000)
-    const provider = await providerWith(t, [
+    const provider = await startProvider(t, [
       { calls: [{ tool: 'create_file', args: { path: 'a.txt', content: `${'x'.repeat(60)}${all} ${encoded}` } }] },
       { calls: [{ tool: 'view_file', args: { path: 'a.txt' } }], text: encoded.toReversed().join(' ') },
       { calls: [{ tool: 'view_file', args: { path: 'a.txt' } }], text: encoded.join(' ') },
@@ -170,7 +178,7 @@ describe('logs', () => {
 
   test('cases 60 and 136: nor is a key that came up while the program ran', async (t) => {
     const home = freshFolder(t)
-    const provider = await providerWith(t, [{ text: `it is ${SECRETS.fromFile}` }])
+    const provider = await startProvider(t, [{ text: `it is ${SECRETS.fromFile}` }])
     writeFileSync(
       join(home, 'tireless.yaml'),
       `models: { default: two/m, providers: { two: { type: openai-compatible, base_url: "${provider.url}", api_key_file: late.txt } } }`,
@@ -183,15 +191,15 @@ describe('logs', () => {
   })
 
   test('I9, case 101: a full disk or a folder that cannot be written costs lines, never a run', async (t) => {
-    const full = await homeWith(t, [{ text: 'done' }])
+    const full = await createHome(t, [{ text: 'done' }])
     mkdirSync(join(full, 'logs'))
     symlinkSync('/dev/full', join(full, 'logs', 'tireless.jsonl'))
-    assert.equal((await json(full, 'run', 'x')).exit, 0)
-    const shut = await homeWith(t, [{ text: 'done' }])
+    assert.equal((await tirelessJson(full, 'run', 'x')).exit, 0)
+    const shut = await createHome(t, [{ text: 'done' }])
     writeFileSync(join(shut, 'logs'), 'a file where the folder should be')
     const done = await tireless(shut, 'run', 'x')
     assert.deepEqual([done.exit, done.stdout], [0, 'done\n'])
-    assert.deepEqual(await json(shut, 'logs'), { items: [], exit: 0 })
+    assert.deepEqual(await tirelessJson(shut, 'logs'), { items: [], exit: 0 })
   })
 
   test('lines that were lost are counted in the first that can be written again; a torn line spoils no other', async (t) => {
@@ -259,25 +267,25 @@ describe('logs', () => {
   })
 
   test('--follow shows what comes until it is interrupted, and hinders no start', async (t) => {
-    const home = await homeWith(t, [{ text: 'done' }])
-    const follower = begin(t, home, 'logs', '-f', '--json')
-    const holder = await startIn(t, home)
-    await json(home, 'run', 'x')
-    await until(() => follower.said().includes('"END end"'))
-    for (const line of follower.said().trim().split('\n')) assert.ok(JSON.parse(line).event)
-    const beside = begin(t, home, 'logs', '--follow', '--lines', '1')
-    await until(() => / info END end /.test(beside.said()))
-    const unread = begin(t, home, 'logs', '-f')
-    await until(() => unread.said() !== '')
+    const home = await createHome(t, [{ text: 'done' }])
+    const follower = startTireless(t, home, 'logs', '-f', '--json')
+    const holder = await startKernelIn(t, home)
+    await tirelessJson(home, 'run', 'x')
+    await until(() => follower.output().includes('"END end"'))
+    for (const line of follower.output().trim().split('\n')) assert.ok(JSON.parse(line).event)
+    const beside = startTireless(t, home, 'logs', '--follow', '--lines', '1')
+    await until(() => / info END end /.test(beside.output()))
+    const unread = startTireless(t, home, 'logs', '-f')
+    await until(() => unread.output() !== '')
     unread.stdout?.destroy()
-    await json(home, 'run', 'y')
-    assert.equal(await ended(unread), 0, 'whoever read it is gone')
+    await tirelessJson(home, 'run', 'y')
+    assert.equal(await waitForExit(unread), 0, 'whoever read it is gone')
     for (const child of [follower, beside]) {
       child.kill('SIGINT')
-      assert.equal(await ended(child), 0)
+      assert.equal(await waitForExit(child), 0)
     }
     holder.kill('SIGTERM')
-    assert.equal(await ended(holder), 0)
+    assert.equal(await waitForExit(holder), 0)
   })
 
   test('a run that lost its dispatch, and a store that cannot commit, are in it', async (t) => {
@@ -287,7 +295,7 @@ describe('logs', () => {
     await app.context.store.close()
     await assert.rejects(app.context.store.commit([{ ops: [{ op: 'promote', now: 1 }] }]))
     await app.close()
-    const { items } = await json<Logged>(home, 'logs')
+    const { items } = await tirelessJson<Logged>(home, 'logs')
     assert.deepEqual(
       items.map(({ level, event }) => [level, event]),
       [

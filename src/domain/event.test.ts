@@ -1,25 +1,26 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import {
-  acting,
-  answered,
-  asked,
-  bound,
-  callOf,
-  committed,
-  ended,
-  finishing,
-  intended,
+  actingTurn,
+  buildJournal,
+  callIntended,
+  callSettled,
+  finalTurn,
+  inputBound,
+  makeCall,
+  modelAnswered,
+  modelRequested,
   RUN,
-  recordsOf,
-  requested,
-  settled,
-  started,
+  requestedCall,
+  runEnded,
+  runStarted,
+  stepCommitted,
 } from '../../test/support/journals.ts'
 import { type Event, eventsFromRecords } from './event.ts'
 import type { FailingPhase, RecordBody, RetryRuling } from './journal-record.ts'
 
-const eventsFrom = (...bodies: readonly RecordBody[]): readonly Event[] => eventsFromRecords(RUN, recordsOf(...bodies))
+const eventsFrom = (...bodies: readonly RecordBody[]): readonly Event[] =>
+  eventsFromRecords(RUN, buildJournal(...bodies))
 const stageNames = (events: readonly Event[]): string[] => events.map(({ phase, stage }) => `${phase} ${stage}`)
 const findEvent = (events: readonly Event[], phase: string, stage: string): Event => {
   const event = events.find((each) => each.phase === phase && each.stage === stage)
@@ -45,7 +46,7 @@ const STOPS = ['CHECK_STOP start', 'CHECK_STOP stop']
 
 describe('events of a run', () => {
   test('case 1, case 2: act, then final: phases and stages are in order; no CRITIC without critics', () => {
-    assert.deepEqual(stageNames(eventsFrom(started(), ...acting(1), ...finishing(2))), [
+    assert.deepEqual(stageNames(eventsFrom(runStarted(), ...actingTurn(1), ...finalTurn(2))), [
       'INIT start',
       ...[...ACTED, ...REDUCED, ...GOES_ON],
       ...[...DECIDED, 'ACT start', 'ACT skipped', ...REDUCED, ...STOPS],
@@ -58,7 +59,7 @@ describe('events of a run', () => {
       { critic: 'tests', verdict: { kind: 'retry', instruction: 'run them' } },
       { critic: 'style', verdict: { kind: 'continue' } },
     ] as const
-    const events = eventsFrom(started(), ...acting(1).slice(0, -1), committed(1, { verdicts }))
+    const events = eventsFrom(runStarted(), ...actingTurn(1).slice(0, -1), stepCommitted(1, { verdicts }))
     assert.deepEqual(stageNames(events).slice(-4), ['CRITIC start', 'CRITIC outputs_ready', ...GOES_ON])
     assert.deepEqual(findEvent(events, 'CRITIC', 'start').payload, { critics: ['tests', 'style'] })
     assert.deepEqual(findEvent(events, 'CRITIC', 'outputs_ready').payload, {
@@ -70,7 +71,7 @@ describe('events of a run', () => {
   })
 
   test('case 3: events name their run and session; seq has no gaps; steps count from 1 in every run', () => {
-    const events = eventsFrom(started(), ...acting(41), ...acting(42), ...finishing(43))
+    const events = eventsFrom(runStarted(), ...actingTurn(41), ...actingTurn(42), ...finalTurn(43))
     assert.deepEqual(
       events.map(({ seq }) => seq),
       events.map((_, i) => i + 1),
@@ -83,7 +84,14 @@ describe('events of a run', () => {
   })
 
   test('Q17: the same records give the same events, one by one or at once; none depends on later records', () => {
-    const records = recordsOf(started(), ...acting(1), bound(2), failed(2, 'DECIDE'), committed(2), ...finishing(3))
+    const records = buildJournal(
+      runStarted(),
+      ...actingTurn(1),
+      inputBound(2),
+      failed(2, 'DECIDE'),
+      stepCommitted(2),
+      ...finalTurn(3),
+    )
     const whole = eventsFromRecords(RUN, records)
     for (let n = 0; n <= records.length; n++) {
       const some = eventsFromRecords(RUN, records.slice(0, n))
@@ -92,7 +100,7 @@ describe('events of a run', () => {
   })
 
   test('INIT has the setup of the run, END its result', () => {
-    const events = eventsFrom(started('say hello'), ended({ stop_reason: 'cancelled' }))
+    const events = eventsFrom(runStarted('say hello'), runEnded({ stop_reason: 'cancelled' }))
     assert.partialDeepStrictEqual(events[0]?.payload, {
       agent_id: 'default',
       behaviour: 'solo',
@@ -100,15 +108,15 @@ describe('events of a run', () => {
       setup: { parser: 'native' },
     })
     assert.deepEqual([events[1]?.ok, events[1]?.payload], [false, { stop_reason: 'cancelled' }])
-    const good = eventsFrom(started(), ended({ answer: 'hello' })).at(-1)
+    const good = eventsFrom(runStarted(), runEnded({ answer: 'hello' })).at(-1)
     assert.deepEqual([good?.ok, good?.payload], [true, { stop_reason: 'final', answer: 'hello' }])
   })
 
   test('case 11: a run that did not start ends with ok false and its issues', () => {
     const issues = [{ code: 'ENV_HEALTH_CHECK_FAILED', message: 'no disk' }]
     const events = eventsFrom(
-      started(),
-      ended({ stop_reason: 'env_capability_mismatch', failure_class: 'infra', error: 'no disk', issues }),
+      runStarted(),
+      runEnded({ stop_reason: 'env_capability_mismatch', failure_class: 'infra', error: 'no disk', issues }),
     )
     assert.deepEqual(stageNames(events), ['INIT start', 'END end'])
     const { ok, payload, error, step_id } = events[1] as Event
@@ -122,7 +130,13 @@ describe('events of a run', () => {
 describe('DECIDE', () => {
   test('each request has an event, DECIDE starts once; a cut is part of the next request', () => {
     const cut = { from: 3, summary: 'before', recalled: ['once'] }
-    const events = eventsFrom(started(), bound(1), { kind: 'cut', turn: 1, cut }, requested(1), requested(1))
+    const events = eventsFrom(
+      runStarted(),
+      inputBound(1),
+      { kind: 'cut', turn: 1, cut },
+      modelRequested(1),
+      modelRequested(1),
+    )
     assert.deepEqual(stageNames(events).slice(3), ['DECIDE start', 'DECIDE model_input', 'DECIDE model_input'])
     assert.deepEqual(
       events.slice(4).map(({ payload }) => payload),
@@ -134,8 +148,11 @@ describe('DECIDE', () => {
   })
 
   test('model_output has the text, calls and usage of the answer, and the parsed fields', () => {
-    const calls = [asked('poke', { where: 'here' })]
-    const events = eventsFrom(started(), answered(1, { text: 'hm', calls, said: 'x', notes: { thought: 'why' } }))
+    const calls = [requestedCall('poke', { where: 'here' })]
+    const events = eventsFrom(
+      runStarted(),
+      modelAnswered(1, { text: 'hm', calls, said: 'x', notes: { thought: 'why' } }),
+    )
     assert.deepEqual(findEvent(events, 'DECIDE', 'model_output').payload, {
       text: 'hm',
       calls: [{ tool: 'poke', args: '{"where":"here"}' }],
@@ -147,14 +164,14 @@ describe('DECIDE', () => {
 
   test('the decision is derived from the answer', () => {
     const kinds = [
-      answered(1, { text: 'hello' }),
-      answered(1, { calls: [asked('finish', { answer: 'bye' })] }),
-      answered(1, { calls: [asked('wait', { for: 'a reply' })] }),
-      answered(1, { calls: [asked('poke'), asked('prod')] }),
-      answered(1, { text: 'Final Answer: no', said: 'yes' }),
-      answered(1, { text: '{', fault: 'the object is not closed' }),
-      answered(1, { text: 'long', finish: 'length' }),
-    ].map((body) => findEvent(eventsFrom(started(), body, committed(1)), 'DECIDE', 'decision_ready').payload)
+      modelAnswered(1, { text: 'hello' }),
+      modelAnswered(1, { calls: [requestedCall('finish', { answer: 'bye' })] }),
+      modelAnswered(1, { calls: [requestedCall('wait', { for: 'a reply' })] }),
+      modelAnswered(1, { calls: [requestedCall('poke'), requestedCall('prod')] }),
+      modelAnswered(1, { text: 'Final Answer: no', said: 'yes' }),
+      modelAnswered(1, { text: '{', fault: 'the object is not closed' }),
+      modelAnswered(1, { text: 'long', finish: 'length' }),
+    ].map((body) => findEvent(eventsFrom(runStarted(), body, stepCommitted(1)), 'DECIDE', 'decision_ready').payload)
     assert.deepEqual(kinds, [
       { kind: 'final', answer: 'hello' },
       { kind: 'final', answer: 'bye', via: 'finish' },
@@ -173,14 +190,14 @@ describe('DECIDE', () => {
   })
 
   test('case 15: a decision of the behaviour itself has no model events', () => {
-    const decision = { kind: 'act', calls: [callOf('poke', { n: 1 })] } as const
+    const decision = { kind: 'act', calls: [makeCall('poke', { n: 1 })] } as const
     const events = eventsFrom(
-      started(),
-      bound(1),
+      runStarted(),
+      inputBound(1),
       { kind: 'decided', turn: 1, decision },
-      intended(1, 0),
-      settled(1, 0),
-      committed(1),
+      callIntended(1, 0),
+      callSettled(1, 0),
+      stepCommitted(1),
     )
     assert.deepEqual(stageNames(events).slice(3, 7), [
       ...['DECIDE start', 'DECIDE decision_ready'],
@@ -206,11 +223,11 @@ describe('DECIDE', () => {
     ]
     const branch = (chosen: number | null) =>
       eventsFrom(
-        started(),
-        bound(1),
+        runStarted(),
+        inputBound(1),
         { kind: 'decided', turn: 1, decision },
         { kind: 'branched', turn: 1, scores: [1, null], chosen },
-        committed(1),
+        stepCommitted(1),
       )
     const taken = branch(0).filter(({ stage }) => stage === 'decision_ready')
     assert.deepEqual(
@@ -226,13 +243,13 @@ describe('DECIDE', () => {
 describe('ACT', () => {
   test('one event for the results of all calls, in call order', () => {
     const events = eventsFrom(
-      started(),
-      bound(1),
-      requested(1),
-      answered(1, { calls: [asked('poke'), asked('prod')] }),
-      ...[intended(1, 0), intended(1, 1, 'prod')],
-      ...[settled(1, 1, { content: 'second' }), settled(1, 0, { status: 'error', content: 'first' })],
-      committed(1),
+      runStarted(),
+      inputBound(1),
+      modelRequested(1),
+      modelAnswered(1, { calls: [requestedCall('poke'), requestedCall('prod')] }),
+      ...[callIntended(1, 0), callIntended(1, 1, 'prod')],
+      ...[callSettled(1, 1, { content: 'second' }), callSettled(1, 0, { status: 'error', content: 'first' })],
+      stepCommitted(1),
     )
     assert.deepEqual(stageNames(events).slice(1, 9), ACTED)
     const results = findEvent(events, 'ACT', 'action_results')
@@ -247,12 +264,12 @@ describe('ACT', () => {
 
   test('a decision made through a call (finish) is no act', () => {
     const events = eventsFrom(
-      started(),
-      bound(1),
-      requested(1),
-      answered(1, { calls: [asked('finish', { answer: 'x' })] }),
-      settled(1, 0, { content: 'finished' }),
-      committed(1, { next: { kind: 'end', stop_reason: 'final' } }),
+      runStarted(),
+      inputBound(1),
+      modelRequested(1),
+      modelAnswered(1, { calls: [requestedCall('finish', { answer: 'x' })] }),
+      callSettled(1, 0, { content: 'finished' }),
+      stepCommitted(1, { next: { kind: 'end', stop_reason: 'final' } }),
     )
     assert.deepEqual(stageNames(events).slice(1), [...DECIDED, 'ACT start', 'ACT skipped', ...REDUCED, ...STOPS])
   })
@@ -269,7 +286,7 @@ describe('CHECK_STOP', () => {
     ] as const
     assert.deepEqual(
       nexts.map((next) => {
-        const { stage, payload } = eventsFrom(started(), bound(1), committed(1, { next })).at(-1) as Event
+        const { stage, payload } = eventsFrom(runStarted(), inputBound(1), stepCommitted(1, { next })).at(-1) as Event
         return [stage, payload]
       }),
       [
@@ -285,7 +302,7 @@ describe('CHECK_STOP', () => {
     const small = { keys: { n: { set: 1 } } }
     const of = (patch: object) =>
       findEvent(
-        eventsFrom(started(), ...acting(1).slice(0, -1), committed(1, { patch: patch as never })),
+        eventsFrom(runStarted(), ...actingTurn(1).slice(0, -1), stepCommitted(1, { patch: patch as never })),
         'REDUCE',
         'state_reduced',
       ).payload.state_diff
@@ -298,7 +315,7 @@ describe('CHECK_STOP', () => {
 
 describe('failures', () => {
   test('case 47: DECIDE_ERROR, then RECOVER; the failed turn is closed without REDUCE', () => {
-    const events = eventsFrom(started(), bound(1), requested(1), failed(1, 'DECIDE'), committed(1))
+    const events = eventsFrom(runStarted(), inputBound(1), modelRequested(1), failed(1, 'DECIDE'), stepCommitted(1))
     assert.deepEqual(stageNames(events).slice(3), [
       ...['DECIDE start', 'DECIDE model_input', 'DECIDE_ERROR error', 'RECOVER feedback'],
       ...GOES_ON,
@@ -313,11 +330,11 @@ describe('failures', () => {
 
   test('case 47: ACT_ERROR after the decision, and no results', () => {
     const events = eventsFrom(
-      started(),
-      ...acting(1).slice(0, 4),
+      runStarted(),
+      ...actingTurn(1).slice(0, 4),
       failed(1, 'ACT', { kind: 'stop' }),
-      committed(1, { next: { kind: 'end', stop_reason: 'unrecoverable_error' } }),
-      ended({ stop_reason: 'unrecoverable_error' }),
+      stepCommitted(1, { next: { kind: 'end', stop_reason: 'unrecoverable_error' } }),
+      runEnded({ stop_reason: 'unrecoverable_error' }),
     )
     assert.deepEqual(stageNames(events).slice(1), [
       ...[...DECIDED, 'ACT start', 'ACT_ERROR error', 'RECOVER stop'],
@@ -326,7 +343,7 @@ describe('failures', () => {
   })
 
   test('case 40: a failed reduction is an error of REDUCE, after the results', () => {
-    const events = eventsFrom(started(), ...acting(1).slice(0, -1), failed(1, 'REDUCE'), committed(1))
+    const events = eventsFrom(runStarted(), ...actingTurn(1).slice(0, -1), failed(1, 'REDUCE'), stepCommitted(1))
     assert.deepEqual(stageNames(events).slice(1), [
       ...[...ACTED, 'REDUCE start', 'REDUCE error', 'RECOVER feedback'],
       ...GOES_ON,
@@ -336,11 +353,11 @@ describe('failures', () => {
   test('a retried turn continues where it stopped, and is complete at its end', () => {
     const retry = { kind: 'retry', until: null } as const
     const events = eventsFrom(
-      started(),
-      ...[bound(1), requested(1), failed(1, 'DECIDE', retry)],
-      ...acting(1).slice(1, -1),
+      runStarted(),
+      ...[inputBound(1), modelRequested(1), failed(1, 'DECIDE', retry)],
+      ...actingTurn(1).slice(1, -1),
       failed(1, 'CRITIC', retry),
-      committed(1),
+      stepCommitted(1),
     )
     assert.deepEqual(stageNames(events).slice(3), [
       ...['DECIDE start', 'DECIDE model_input', 'DECIDE_ERROR error', 'RECOVER retry'],
@@ -351,27 +368,27 @@ describe('failures', () => {
   })
 
   test('a failure before the observation is an error of OBSERVE', () => {
-    assert.deepEqual(stageNames(eventsFrom(started(), failed(1, 'OBSERVE'), committed(1))).slice(1), [
+    assert.deepEqual(stageNames(eventsFrom(runStarted(), failed(1, 'OBSERVE'), stepCommitted(1))).slice(1), [
       ...['OBSERVE start', 'OBSERVE error', 'RECOVER feedback'],
       ...GOES_ON,
     ])
   })
 
   test('a turn that was interrupted has no REDUCE event', () => {
-    const over = committed(1, { next: { kind: 'end', stop_reason: 'cancelled' } })
-    assert.deepEqual(stageNames(eventsFrom(started(), bound(1), requested(1), over)).slice(5), STOPS)
-    assert.deepEqual(stageNames(eventsFrom(started(), ...acting(1).slice(0, 4), over)).slice(8), STOPS)
+    const over = stepCommitted(1, { next: { kind: 'end', stop_reason: 'cancelled' } })
+    assert.deepEqual(stageNames(eventsFrom(runStarted(), inputBound(1), modelRequested(1), over)).slice(5), STOPS)
+    assert.deepEqual(stageNames(eventsFrom(runStarted(), ...actingTurn(1).slice(0, 4), over)).slice(8), STOPS)
   })
 
   test('case 5: a failed hook is one diagnostic event, in the phase where it failed', () => {
     const diagnosed = { kind: 'diagnosed', turn: 1, about: 'hook watcher', message: 'boom' } as const
-    const events = eventsFrom(started(), bound(1), requested(1), diagnosed)
+    const events = eventsFrom(runStarted(), inputBound(1), modelRequested(1), diagnosed)
     const { phase, stage, ok, payload, step_id } = events.at(-1) as Event
     assert.deepEqual(
       [phase, stage, ok, payload, step_id],
       ['DECIDE', 'diagnostic', false, { about: 'hook watcher', message: 'boom' }, 1],
     )
-    const early = eventsFrom(started(), { ...diagnosed, turn: 0 }, ...acting(1)).map(({ phase, step_id }) => [
+    const early = eventsFrom(runStarted(), { ...diagnosed, turn: 0 }, ...actingTurn(1)).map(({ phase, step_id }) => [
       phase,
       step_id,
     ])
@@ -383,12 +400,12 @@ describe('failures', () => {
 
   test("case 41: a critic's exception is a diagnostic event inside CRITIC, and never lost", () => {
     const diagnosed = { kind: 'diagnosed', turn: 1, about: 'critic tests', message: 'boom' } as const
-    const events = eventsFrom(started(), ...acting(1).slice(0, -1), diagnosed, committed(1))
+    const events = eventsFrom(runStarted(), ...actingTurn(1).slice(0, -1), diagnosed, stepCommitted(1))
     assert.deepEqual(stageNames(events).slice(-5), [
       ...['CRITIC start', 'CRITIC diagnostic', 'CRITIC outputs_ready'],
       ...GOES_ON,
     ])
-    const cut = eventsFrom(started(), bound(1), diagnosed, ended())
+    const cut = eventsFrom(runStarted(), inputBound(1), diagnosed, runEnded())
     assert.deepEqual(stageNames(cut).slice(-2), ['CRITIC diagnostic', 'END end'])
   })
 })
@@ -396,8 +413,8 @@ describe('failures', () => {
 describe('case 63: the events of a step are limited in size', () => {
   test('truncated texts say how many characters are missing', () => {
     const events = eventsFrom(
-      started(),
-      answered(1, { text: 'x'.repeat(5000), calls: [asked('poke', { text: 'y'.repeat(5000) })] }),
+      runStarted(),
+      modelAnswered(1, { text: 'x'.repeat(5000), calls: [requestedCall('poke', { text: 'y'.repeat(5000) })] }),
     )
     const { text, calls } = findEvent(events, 'DECIDE', 'model_output').payload
     assert.equal(text, `${'x'.repeat(2000)}… (3000 characters more)`)
@@ -405,33 +422,33 @@ describe('case 63: the events of a step are limited in size', () => {
   })
 
   test('no character is cut in half', () => {
-    const events = eventsFrom(started(`${'x'.repeat(1999)}😀${'y'.repeat(10)}`))
+    const events = eventsFrom(runStarted(`${'x'.repeat(1999)}😀${'y'.repeat(10)}`))
     assert.equal(events[0]?.payload.task, `${'x'.repeat(1999)}… (12 characters more)`)
   })
 
   test('the events of a step with huge values stay small', () => {
     const huge = 'z'.repeat(1_000_000)
     const events = eventsFrom(
-      started(huge),
+      runStarted(huge),
       { kind: 'input_bound', turn: 1, input: [], feedback: huge, observation: { huge } },
       { kind: 'cut', turn: 1, cut: { from: 1, summary: huge, recalled: [huge] } },
-      requested(1),
-      answered(1, {
+      modelRequested(1),
+      modelAnswered(1, {
         text: huge,
-        calls: [asked('poke', { huge })],
+        calls: [requestedCall('poke', { huge })],
         said: huge,
         notes: { thought: huge },
         reasoning: huge,
       }),
-      intended(1, 0, 'poke', { huge }),
-      settled(1, 0, { content: huge, facts: { huge } }),
+      callIntended(1, 0, 'poke', { huge }),
+      callSettled(1, 0, { content: huge, facts: { huge } }),
       { kind: 'diagnosed', turn: 1, about: 'hook', message: huge },
       { ...(failed(1, 'REDUCE', { kind: 'retry', until: null }) as object), message: huge } as RecordBody,
-      committed(1, {
+      stepCommitted(1, {
         patch: { set: huge },
         verdicts: [{ critic: 'c', verdict: { kind: 'retry', instruction: huge } }],
       }),
-      ended({ answer: huge, error: huge, issues: [{ code: 'X', message: huge }] }),
+      runEnded({ answer: huge, error: huge, issues: [{ code: 'X', message: huge }] }),
     )
     assert.ok(JSON.stringify(events).length < 60_000, `${JSON.stringify(events).length}`)
   })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { base64, keyLine, SHAPES, WRITINGS } from '../../test/support/planted-secrets.ts'
+import { base64, ENCODINGS, keyLine, SECRET_SHAPES } from '../../test/support/planted-secrets.ts'
 import { Redactor } from './redactor.ts'
 import { isLikelySecret, secretsInEnv } from './secret-heuristics.ts'
 
@@ -105,10 +105,10 @@ describe('case 60: redaction', () => {
 const MAX_LEFT = 4
 
 describe('case 136: a known secret', () => {
-  for (const [shape, secret] of Object.entries(SHAPES))
+  for (const [shape, secret] of Object.entries(SECRET_SHAPES))
     test(`${shape}: is removed in every encoding`, () => {
       const { redactKnown: hide } = redactorOf(secret)
-      for (const [writing, write] of Object.entries(WRITINGS)) {
+      for (const [writing, write] of Object.entries(ENCODINGS)) {
         const text = write(secret)
         const redacted = hide(`before ${text} after`)
         const left = redacted.replace('‹secret:S0›', '').length - 'before  after'.length
@@ -119,7 +119,7 @@ describe('case 136: a known secret', () => {
     })
 
   test('is removed from pieces, wherever the text is split', () => {
-    for (const secret of Object.values(SHAPES)) {
+    for (const secret of Object.values(SECRET_SHAPES)) {
       const text = `so ${secret}, or ${base64(secret)}; and not ${secret.slice(0, 4)}.`
       const { redactKnown: hide } = redactorOf(secret)
       for (const size of [1, 2, 3, 7, 50]) {
@@ -132,7 +132,7 @@ describe('case 136: a known secret', () => {
   })
 
   test('a stream holds back no more than necessary', () => {
-    const hiding = redactorOf(SHAPES.token ?? '').stream()
+    const hiding = redactorOf(SECRET_SHAPES.token ?? '').stream()
     assert.equal(hiding.push('Good morning, ghx'), 'Good morning, ')
     assert.equal(hiding.push(' is no word. '), 'ghx is no word. ')
     assert.equal(hiding.push('Neither is g'), 'Neither is ')
@@ -140,7 +140,7 @@ describe('case 136: a known secret', () => {
   })
 
   test('a part of a long secret is removed, too, but not the common lines of key files', () => {
-    const pem = SHAPES.pem ?? ''
+    const pem = SECRET_SHAPES.pem ?? ''
     const { redactKnown: hide } = redactorOf(pem)
     assert.equal(hide(`line: ${keyLine(7)}!`), 'line: ‹secret:S0›!')
     assert.equal(hide(base64(pem).slice(300, 500)), '‹secret:S0›')
@@ -155,13 +155,13 @@ describe('case 136: a known secret', () => {
   })
 
   test('nothing else in a text changes', () => {
-    const { redactKnown: hide } = redactorOf(...Object.values(SHAPES))
+    const { redactKnown: hide } = redactorOf(...Object.values(SECRET_SHAPES))
     for (const text of ['', 'zq7#K d', 'ghx_', 'secret:S0', 'correct horse', '‹secret:S0›', 'x'.repeat(5000)])
       assert.equal(hide(text), text)
   })
 
   test('a long text costs one lookup per letter, whatever it contains', () => {
-    const { redactKnown: hide } = redactorOf(...Object.values(SHAPES))
+    const { redactKnown: hide } = redactorOf(...Object.values(SECRET_SHAPES))
     for (const text of [
       '-----BEGIN PRIVATE KEY-----\n',
       'ghx_9f8Ae7Dc6B',

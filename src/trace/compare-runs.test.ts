@@ -1,40 +1,44 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import {
-  acting,
-  answered,
-  asked,
-  bound,
-  callOf,
-  committed,
-  ended,
-  finishing,
-  intended,
-  recordsOf,
-  requested,
-  settled,
-  started,
+  actingTurn,
+  buildJournal,
+  callIntended,
+  callSettled,
+  finalTurn,
+  inputBound,
+  makeCall,
+  modelAnswered,
+  modelRequested,
+  requestedCall,
+  runEnded,
+  runStarted,
+  stepCommitted,
 } from '../../test/support/journals.ts'
 import type { RecordBody } from '../domain/journal-record.ts'
 import { compareRuns } from './compare-runs.ts'
 
-const of = (...bodies: readonly RecordBody[]) => recordsOf(started(), ...bodies)
+const of = (...bodies: readonly RecordBody[]) => buildJournal(runStarted(), ...bodies)
 const divergence = (a: readonly RecordBody[], b: readonly RecordBody[]) =>
   compareRuns(of(...a), of(...b)).first_divergence
 
 describe('comparing two runs', () => {
   test('Q15: runs with the same actions have no divergence, whatever else differs', () => {
-    const a = recordsOf(started('t', { memory: 'whole' }), ...acting(1, 'poke', { x: 1, y: 2 }), ...finishing(2))
-    const b = recordsOf(
-      started('t', { memory: 'window', parser: 'json' }, 'run-2'),
-      bound(7),
-      requested(7),
-      requested(7),
-      answered(7, { text: '{"thought":…}', calls: [asked('poke', { y: 2, x: 1 })], usd: 1 } as object),
-      intended(7, 0, 'poke', { y: 2, x: 1 }),
-      settled(7, 0),
-      committed(7),
-      ...finishing(8),
+    const a = buildJournal(
+      runStarted('t', { memory: 'whole' }),
+      ...actingTurn(1, 'poke', { x: 1, y: 2 }),
+      ...finalTurn(2),
+    )
+    const b = buildJournal(
+      runStarted('t', { memory: 'window', parser: 'json' }, 'run-2'),
+      inputBound(7),
+      modelRequested(7),
+      modelRequested(7),
+      modelAnswered(7, { text: '{"thought":…}', calls: [requestedCall('poke', { y: 2, x: 1 })], usd: 1 } as object),
+      callIntended(7, 0, 'poke', { y: 2, x: 1 }),
+      callSettled(7, 0),
+      stepCommitted(7),
+      ...finalTurn(8),
     )
     const { first_divergence, ...sides } = compareRuns(a, b)
     assert.equal(first_divergence, null)
@@ -46,7 +50,10 @@ describe('comparing two runs', () => {
 
   test('the divergence is at the first step and phase that differ', () => {
     assert.deepEqual(
-      divergence([...acting(1), ...acting(2), ...finishing(3)], [...acting(1), ...acting(2, 'prod'), ...finishing(3)]),
+      divergence(
+        [...actingTurn(1), ...actingTurn(2), ...finalTurn(3)],
+        [...actingTurn(1), ...actingTurn(2, 'prod'), ...finalTurn(3)],
+      ),
       {
         step: 2,
         phase: 'DECIDE',
@@ -56,18 +63,18 @@ describe('comparing two runs', () => {
     )
     assert.deepEqual(
       divergence(
-        [...acting(1, 'poke', {}, 'one'), ...finishing(2)],
-        [...acting(1, 'poke', {}, 'two'), ...finishing(2)],
+        [...actingTurn(1, 'poke', {}, 'one'), ...finalTurn(2)],
+        [...actingTurn(1, 'poke', {}, 'two'), ...finalTurn(2)],
       ),
       { step: 1, phase: 'ACT', a: [{ status: 'ok', content: 'one' }], b: [{ status: 'ok', content: 'two' }] },
     )
-    assert.deepEqual(divergence([...acting(1), ...finishing(2)], finishing(1)), {
+    assert.deepEqual(divergence([...actingTurn(1), ...finalTurn(2)], finalTurn(1)), {
       step: 1,
       phase: 'DECIDE',
       a: { kind: 'act', calls: [{ tool: 'poke', args: {} }] },
       b: { kind: 'final', answer: 'all done' },
     })
-    assert.partialDeepStrictEqual(divergence(finishing(1), finishing(1, 'otherwise')), {
+    assert.partialDeepStrictEqual(divergence(finalTurn(1), finalTurn(1, 'otherwise')), {
       step: 1,
       phase: 'DECIDE',
       b: { answer: 'otherwise' },
@@ -75,9 +82,9 @@ describe('comparing two runs', () => {
   })
 
   test('a run that has no action where the other has one', () => {
-    const stopped = committed(1, { next: { kind: 'end', stop_reason: 'budget_time' } })
+    const stopped = stepCommitted(1, { next: { kind: 'end', stop_reason: 'budget_time' } })
     assert.deepEqual(
-      divergence([bound(1), requested(1), stopped, ended({ stop_reason: 'budget_time' })], finishing(1)),
+      divergence([inputBound(1), modelRequested(1), stopped, runEnded({ stop_reason: 'budget_time' })], finalTurn(1)),
       { step: 1, phase: 'DECIDE', a: null, b: { kind: 'final', answer: 'all done' } },
     )
   })
@@ -91,7 +98,7 @@ describe('comparing two runs', () => {
       message: 'slow down',
       ruling: { kind: 'retry', until: null },
     }
-    assert.deepEqual(divergence([bound(1), requested(1), failed, ...finishing(1).slice(1)], finishing(1)), {
+    assert.deepEqual(divergence([inputBound(1), modelRequested(1), failed, ...finalTurn(1).slice(1)], finalTurn(1)), {
       step: 1,
       phase: 'DECIDE',
       a: { failed: 'model_limited', ruling: 'retry' },
@@ -100,38 +107,38 @@ describe('comparing two runs', () => {
   })
 
   test('decisions of the behaviour and chosen branches are compared, too', () => {
-    const act = { kind: 'act', calls: [callOf('poke')] } as const
+    const act = { kind: 'act', calls: [makeCall('poke')] } as const
     const own: RecordBody[] = [
-      bound(1),
+      inputBound(1),
       { kind: 'decided', turn: 1, decision: act },
-      ...acting(1).slice(3),
-      ...finishing(2),
+      ...actingTurn(1).slice(3),
+      ...finalTurn(2),
     ]
     const branch: RecordBody[] = [
-      bound(1),
+      inputBound(1),
       { kind: 'decided', turn: 1, decision: { kind: 'branch', candidates: [{ kind: 'final', answer: 'x' }, act] } },
       { kind: 'branched', turn: 1, scores: [0, 1], chosen: 1 },
-      ...acting(1).slice(3),
-      ...finishing(2),
+      ...actingTurn(1).slice(3),
+      ...finalTurn(2),
     ]
-    const asked_ = [...acting(1), ...finishing(2)]
+    const asked_ = [...actingTurn(1), ...finalTurn(2)]
     assert.equal(divergence(own, asked_), null)
     assert.equal(divergence(branch, own), null)
   })
 
   test('of long texts the part around the difference is shown', () => {
-    const found = divergence(finishing(1, `${'x'.repeat(5000)}one`), finishing(1, `${'x'.repeat(5000)}two`))
+    const found = divergence(finalTurn(1, `${'x'.repeat(5000)}one`), finalTurn(1, `${'x'.repeat(5000)}two`))
     assert.match(String(found?.a), /^…x+one"/)
     assert.match(String(found?.b), /^…x+two"/)
   })
 
   test('case 61: runs of different tasks, and runs that have not ended, are refused', () => {
-    const one = recordsOf(started('one'), ...finishing(1))
-    assert.throws(() => compareRuns(one, recordsOf(started('other'), ...finishing(1))), {
+    const one = buildJournal(runStarted('one'), ...finalTurn(1))
+    assert.throws(() => compareRuns(one, buildJournal(runStarted('other'), ...finalTurn(1))), {
       code: 'conflict',
       message: /different tasks.*"one" and "other"/,
     })
-    assert.throws(() => compareRuns(one, recordsOf(started('one', {}, 'run-2'), ...acting(1))), {
+    assert.throws(() => compareRuns(one, buildJournal(runStarted('one', {}, 'run-2'), ...actingTurn(1))), {
       code: 'conflict',
       message: /run-2 has not ended/,
     })

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import {
-  acting,
-  answered,
-  bound,
-  committed,
-  ended,
+  actingTurn,
+  buildJournal,
+  inputBound,
+  modelAnswered,
+  modelRequested,
   RUN,
-  recordsOf,
-  requested,
-  started,
+  runEnded,
+  runStarted,
+  stepCommitted,
 } from '../../test/support/journals.ts'
 import { type Event, eventsFromRecords } from '../domain/event.ts'
 import type { JournalRecord } from '../domain/journal-record.ts'
@@ -20,10 +20,15 @@ const SECRET = 'hunter2'
 const hide = (text: string): string => text.replaceAll(SECRET, '***')
 
 describe('D5: a run with a long history', () => {
-  const past = [started(), ...acting(1), ...acting(2), ...acting(3, 'poke', {}, `found ${SECRET}`)]
+  const past = [runStarted(), ...actingTurn(1), ...actingTurn(2), ...actingTurn(3, 'poke', {}, `found ${SECRET}`)]
   // A decision is emitted with the next record, so the fold keeps it until then.
-  const open = [bound(4), requested(4), answered(4, { text: `It is ${SECRET}.` })]
-  const whole = recordsOf(...past, ...open, committed(4, { next: { kind: 'end', stop_reason: 'final' } }), ended())
+  const open = [inputBound(4), modelRequested(4), modelAnswered(4, { text: `It is ${SECRET}.` })]
+  const whole = buildJournal(
+    ...past,
+    ...open,
+    stepCommitted(4, { next: { kind: 'end', stop_reason: 'final' } }),
+    runEnded(),
+  )
 
   test('continues without redacting committed steps again', () => {
     const fitted: JournalRecord[] = []

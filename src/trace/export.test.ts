@@ -1,31 +1,31 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import {
-  acting,
-  answered,
-  asked,
-  bound,
-  committed,
-  ended,
-  finishing,
-  intended,
+  actingTurn,
+  buildJournal,
+  callIntended,
+  callSettled,
+  finalTurn,
+  inputBound,
+  modelAnswered,
+  modelRequested,
   RUN,
-  recordsOf,
-  requested,
-  settled,
-  started,
+  requestedCall,
+  runEnded,
+  runStarted,
+  stepCommitted,
 } from '../../test/support/journals.ts'
 import type { RecordBody } from '../domain/journal-record.ts'
 import { exportHtml } from './export.ts'
 import { traceFromRecords } from './trace.ts'
 
-const pageOf = (...bodies: readonly RecordBody[]): string => exportHtml(traceFromRecords(RUN, recordsOf(...bodies)))
+const pageOf = (...bodies: readonly RecordBody[]): string => exportHtml(traceFromRecords(RUN, buildJournal(...bodies)))
 
 const EVIL = `</pre></style></title><script>alert(1)</script><img src=x onerror="alert(2)"><!-- ' " & \0`
 
 describe('a run as a page', () => {
   test('case 62: is self-contained: no script, nothing loaded, and a policy that forbids both', () => {
-    const page = pageOf(started(), ...acting(1), ...finishing(2))
+    const page = pageOf(runStarted(), ...actingTurn(1), ...finalTurn(2))
     assert.match(page, /^<!doctype html>/)
     assert.match(
       page,
@@ -44,7 +44,7 @@ describe('a run as a page', () => {
       ruling: { kind: 'feedback' },
     }
     const page = pageOf(
-      started(EVIL, { model: EVIL, parser: EVIL, memory: EVIL, critics: [EVIL] }),
+      runStarted(EVIL, { model: EVIL, parser: EVIL, memory: EVIL, critics: [EVIL] }),
       {
         kind: 'input_bound',
         turn: 1,
@@ -55,19 +55,19 @@ describe('a run as a page', () => {
         feedback: EVIL,
         observation: { [EVIL]: EVIL },
       },
-      requested(1),
-      answered(1, { text: EVIL, notes: { [EVIL]: EVIL }, calls: [asked(EVIL, { [EVIL]: EVIL })] }),
-      intended(1, 0, EVIL, { [EVIL]: EVIL }),
-      settled(1, 0, { status: EVIL as never, content: EVIL }),
+      modelRequested(1),
+      modelAnswered(1, { text: EVIL, notes: { [EVIL]: EVIL }, calls: [requestedCall(EVIL, { [EVIL]: EVIL })] }),
+      callIntended(1, 0, EVIL, { [EVIL]: EVIL }),
+      callSettled(1, 0, { status: EVIL as never, content: EVIL }),
       { kind: 'diagnosed', turn: 1, about: EVIL, message: EVIL },
-      committed(1, {
+      stepCommitted(1, {
         patch: { keys: { [EVIL]: { set: EVIL } } },
         verdicts: [{ critic: EVIL, verdict: { kind: 'stop', reason: EVIL } }],
       }),
-      bound(2),
+      inputBound(2),
       record,
-      committed(2),
-      ended({ stop_reason: 'critic_stop', answer: EVIL, error: EVIL, issues: [{ code: EVIL, message: EVIL }] }),
+      stepCommitted(2),
+      runEnded({ stop_reason: 'critic_stop', answer: EVIL, error: EVIL, issues: [{ code: EVIL, message: EVIL }] }),
     )
     // Every tag of the page is one of ours, and none has an event handler.
     const tags = [...page.matchAll(/<\/?([a-z!][a-z0-9-]*)([^>]*)>/gi)]
@@ -89,17 +89,21 @@ describe('a run as a page', () => {
 
   test('Q15: it shows task, observation, text, calls, results, changes, verdicts, errors and answer', () => {
     const page = pageOf(
-      started('find the bug'),
-      bound(1, 'look closer'),
-      requested(1),
-      answered(1, { text: 'I look.', notes: { thought: 'because' }, calls: [asked('poke', { where: 'here' })] }),
-      intended(1, 0),
-      settled(1, 0, { status: 'error', content: 'it bites' }),
-      committed(1, {
+      runStarted('find the bug'),
+      inputBound(1, 'look closer'),
+      modelRequested(1),
+      modelAnswered(1, {
+        text: 'I look.',
+        notes: { thought: 'because' },
+        calls: [requestedCall('poke', { where: 'here' })],
+      }),
+      callIntended(1, 0),
+      callSettled(1, 0, { status: 'error', content: 'it bites' }),
+      stepCommitted(1, {
         patch: { keys: { found: { set: 42 } } },
         verdicts: [{ critic: 'tests', verdict: { kind: 'retry', instruction: 'once more' } }],
       }),
-      ...finishing(2, 'fixed it'),
+      ...finalTurn(2, 'fixed it'),
     )
     for (const word of [
       'find the bug',
@@ -121,10 +125,10 @@ describe('a run as a page', () => {
   test('runs that did not start or have not ended can be exported, too', () => {
     const issues = [{ code: 'ENV_HEALTH_CHECK_FAILED', message: 'no disk' }]
     assert.match(
-      pageOf(started(), ended({ stop_reason: 'env_capability_mismatch', issues })),
+      pageOf(runStarted(), runEnded({ stop_reason: 'env_capability_mismatch', issues })),
       /ENV_HEALTH_CHECK_FAILED: no disk/,
     )
-    assert.match(pageOf(started(), bound(1)), /<span class="pill warn">running</)
+    assert.match(pageOf(runStarted(), inputBound(1)), /<span class="pill warn">running</)
     assert.match(pageOf(), /has not started/)
   })
 })

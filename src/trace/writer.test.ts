@@ -11,7 +11,16 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { acting, bound, committed, finishing, RUN, recordsOf, requested, started } from '../../test/support/journals.ts'
+import {
+  actingTurn,
+  buildJournal,
+  finalTurn,
+  inputBound,
+  modelRequested,
+  RUN,
+  runStarted,
+  stepCommitted,
+} from '../../test/support/journals.ts'
 import { freshFolder } from '../../test/support/open-app.ts'
 import type { JournalRecord, RecordBody } from '../domain/journal-record.ts'
 import { FakeClock } from '../testing/fake-clock.ts'
@@ -21,7 +30,7 @@ import { traceFromRecords } from './trace.ts'
 import { TRACE_FILES } from './trace-files.ts'
 import { type TraceWriter, traceWriter, type WriterOptions } from './writer.ts'
 
-const COMPLETE_RUN = [started(), ...acting(1), ...acting(2), ...finishing(3)]
+const COMPLETE_RUN = [runStarted(), ...actingTurn(1), ...actingTurn(2), ...finalTurn(3)]
 const WAIT = { kind: 'observation', match: 'any', until: 5, reason: 'a reply' } as const
 
 interface WriterFixture {
@@ -43,7 +52,7 @@ function writerFixture(t: TestContext, options: Partial<WriterOptions> = {}): Wr
     clock,
     writer,
     tell(...bodies) {
-      const records = recordsOf(...bodies)
+      const records = buildJournal(...bodies)
       for (const record of records) writer.onRecord(RUN, record)
       return records
     },
@@ -79,8 +88,8 @@ describe('the trace of a run', () => {
     const { tell, read } = writerFixture(t)
     const patch = { keys: { n: { set: 1 } } }
     const verdicts = [{ critic: 'tests', verdict: { kind: 'continue' } }] as const
-    const acted = acting(1, 'poke', { n: 1 }).slice(1, -1)
-    tell(started(), bound(1, 'hello'), ...acted, committed(1, { patch, verdicts }), ...finishing(2))
+    const acted = actingTurn(1, 'poke', { n: 1 }).slice(1, -1)
+    tell(runStarted(), inputBound(1, 'hello'), ...acted, stepCommitted(1, { patch, verdicts }), ...finalTurn(2))
     const { steps } = await read()
     assert.deepEqual(steps[0], {
       step_id: 1,
@@ -96,15 +105,15 @@ describe('the trace of a run', () => {
 
   test('is written in batches: at most once a second, at once at the end and when the run is parked', async (t) => {
     const { tell, clock, lines, writer } = writerFixture(t)
-    const records = tell(started(), ...acting(1))
+    const records = tell(runStarted(), ...actingTurn(1))
     await clock.advance(999)
     assert.throws(() => lines('events'), /ENOENT/)
     await clock.advance(1)
     assert.equal(lines('events'), 13)
-    const more = recordsOf(started(), ...acting(1), ...acting(2)).slice(records.length)
+    const more = buildJournal(runStarted(), ...actingTurn(1), ...actingTurn(2)).slice(records.length)
     for (const record of more) writer.onRecord(RUN, record)
     assert.equal(lines('events'), 13)
-    const [park] = recordsOf(committed(3, { next: { kind: 'park', wait: WAIT } }))
+    const [park] = buildJournal(stepCommitted(3, { next: { kind: 'park', wait: WAIT } }))
     writer.onRecord(RUN, { ...(park as JournalRecord), seq: 14 })
     assert.equal(lines('events'), 27)
     await clock.advance(1000)
@@ -122,14 +131,14 @@ describe('the trace of a run', () => {
 
   test('the files of a run resumed after a restart are rewritten, whatever a crash left there', async (t) => {
     const { tell, folder, clock, read, writer } = writerFixture(t)
-    const past = tell(started(), ...acting(1), bound(2), requested(2))
+    const past = tell(runStarted(), ...actingTurn(1), inputBound(2), modelRequested(2))
     await clock.advance(1000)
     writer.close()
     appendFileSync(join(folder, RUN.run_id, TRACE_FILES.events), '{"seq": 99, "torn')
     const next = traceWriter({ folder, clock, redact: (text) => text })
     t.after(() => next.close())
     next.onRunOpened(RUN, past)
-    const whole = recordsOf(started(), ...acting(1), ...finishing(2))
+    const whole = buildJournal(runStarted(), ...actingTurn(1), ...finalTurn(2))
     for (const record of whole.slice(past.length)) next.onRecord(RUN, record)
     assert.deepEqual(await read(), { ...traceFromRecords(RUN, whole), torn: [] })
   })
@@ -142,7 +151,11 @@ describe('the trace of a run', () => {
     }
     const { writer, read } = writerFixture(t, { redact })
     const turns = Array.from({ length: 200 }, (_, i) => i + 1)
-    const records = recordsOf(started(), ...turns.flatMap((turn) => acting(turn)), ...finishing(turns.length + 1))
+    const records = buildJournal(
+      runStarted(),
+      ...turns.flatMap((turn) => actingTurn(turn)),
+      ...finalTurn(turns.length + 1),
+    )
     const past = records.slice(0, -4)
     writer.onRunOpened(RUN, past)
     assert.equal(looked, 0)
@@ -160,8 +173,12 @@ describe('the trace of a run', () => {
 
   test('a run resumed in the same process continues its files', async (t) => {
     const { folder, writer, read } = writerFixture(t)
-    const parked = [started(), ...acting(1).slice(0, -1), committed(1, { next: { kind: 'park', wait: WAIT } })]
-    const records = recordsOf(...parked, ...finishing(2))
+    const parked = [
+      runStarted(),
+      ...actingTurn(1).slice(0, -1),
+      stepCommitted(1, { next: { kind: 'park', wait: WAIT } }),
+    ]
+    const records = buildJournal(...parked, ...finalTurn(2))
     for (const record of records.slice(0, parked.length)) writer.onRecord(RUN, record)
     const file = join(folder, RUN.run_id, TRACE_FILES.events)
     writeFileSync(file, readFileSync(file, 'utf8').replace('"stage":"start"', '"stage":"START"'))
@@ -175,8 +192,12 @@ describe('the trace of a run', () => {
 
   test('a record that closes the previous run is not part of the new one', async (t) => {
     const { writer, read } = writerFixture(t)
-    const own = recordsOf(...COMPLETE_RUN)
-    const foreign = recordsOf(committed(9), { kind: 'run_ended', run_id: 'other', stop_reason: 'unrecoverable_error' })
+    const own = buildJournal(...COMPLETE_RUN)
+    const foreign = buildJournal(stepCommitted(9), {
+      kind: 'run_ended',
+      run_id: 'other',
+      stop_reason: 'unrecoverable_error',
+    })
     for (const record of [...foreign, ...own]) writer.onRecord(RUN, record)
     assert.deepEqual(await read(), { ...traceFromRecords(RUN, own), torn: [] })
   })
@@ -184,9 +205,9 @@ describe('the trace of a run', () => {
   test('case 63: the thousandth step takes as many bytes as the tenth', (t) => {
     const { tell, folder } = writerFixture(t)
     const steps = Array.from({ length: 1000 }, (_, i) =>
-      acting(i + 1, 'poke', { n: 'x'.repeat(5000) }, 'y'.repeat(5000)),
+      actingTurn(i + 1, 'poke', { n: 'x'.repeat(5000) }, 'y'.repeat(5000)),
     )
-    tell(started(), ...steps.flat(), ...finishing(1001))
+    tell(runStarted(), ...steps.flat(), ...finalTurn(1001))
     for (const file of [TRACE_FILES.events, TRACE_FILES.steps]) {
       const lines = readFileSync(join(folder, RUN.run_id, file), 'utf8')
         .split('\n')
@@ -218,7 +239,7 @@ describe('I9: a trace that cannot be written', () => {
   test('case 101: after a full disk, a partial write is repeated, not duplicated', async (t) => {
     const { folder, clock, writer, read } = writerFixture(t)
     const own = join(folder, RUN.run_id)
-    const records = recordsOf(...COMPLETE_RUN)
+    const records = buildJournal(...COMPLETE_RUN)
     for (const record of records.slice(0, 7)) writer.onRecord(RUN, record)
     await clock.advance(1000)
     rmSync(join(own, TRACE_FILES.steps))
@@ -247,8 +268,8 @@ describe('I9: a trace that cannot be written', () => {
   test('case 62: a run with an invalid id is not traced, and other runs are', async (t) => {
     const { folder, writer, clock, read } = writerFixture(t)
     const evil = { run_id: '../../evil', session_id: 's' }
-    const records = recordsOf(...COMPLETE_RUN)
-    writer.onRunOpened(evil, recordsOf(started('x', {}, evil.run_id)))
+    const records = buildJournal(...COMPLETE_RUN)
+    writer.onRunOpened(evil, buildJournal(runStarted('x', {}, evil.run_id)))
     for (const record of records) writer.onRecord(evil, record)
     for (const record of records) writer.onRecord(RUN, record)
     await clock.advance(1000)

@@ -9,7 +9,7 @@ import { type Command, defineCommand } from '../../src/commands/lib/command.ts'
 import { COMMANDS } from '../../src/commands/lib/registry.ts'
 import { type HttpServer, serveHttp } from '../../src/server/http.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { isLive, launch, newTab, skip } from '../support/chromium.ts'
+import { launchChromium, openTab, WITHOUT_CHROMIUM, waitUntilLive } from '../support/chromium.ts'
 import { openApp } from '../support/open-app.ts'
 
 const AGENT = { dispatch_id: 'd', session_id: 's', summary: 'x', failure_class: null, attempts: 1 }
@@ -80,19 +80,19 @@ async function served(t: TestContext, commands: readonly Command[]): Promise<Htt
   return http
 }
 
-describe('the kernel on the page', { skip }, () => {
+describe('the kernel on the page', { skip: WITHOUT_CHROMIUM }, () => {
   let browser: Browser
   before(async () => {
-    browser = await launch()
+    browser = await launchChromium()
   })
   after(() => browser?.close())
 
   test('Now: the next beat, the last cycles, the spend and what waits are there, and the buttons do what they say', async (t) => {
     const kernel = { state: 'running', done: [] as string[] }
     const http = await served(t, kernelCommands(kernel, new Date(Date.now() + 3_600_000).toISOString()))
-    const { page, complaints } = await newTab(browser, http.url)
+    const { page, complaints } = await openTab(browser, http.url)
     await page.goto(http.loginUrl())
-    await isLive(page)
+    await waitUntilLive(page)
     await page.getByText(/^(1:00:0\d|59:\d\d)$/).waitFor()
     await page.getByText('$4.75').waitFor()
     await page.getByText('of $5.00 · 1,234 model calls').waitFor()
@@ -114,9 +114,9 @@ describe('the kernel on the page', { skip }, () => {
   test('Now: an answer that comes late does not hide what was told since', async (t) => {
     const kernel = { state: 'running', done: [] as string[] }
     const http = await served(t, kernelCommands(kernel, null))
-    const { page } = await newTab(browser, http.url)
+    const { page } = await openTab(browser, http.url)
     await page.goto(http.loginUrl())
-    await isLive(page)
+    await waitUntilLive(page)
     await page.getByText('default is waiting').waitFor()
     const answered = Promise.withResolvers<() => Promise<void>>()
     await page.route(
@@ -138,9 +138,9 @@ describe('the kernel on the page', { skip }, () => {
 
   test('Now: a server without those commands has no such buttons, and says what it does not know', async (t) => {
     const http = await served(t, [])
-    const { page, complaints } = await newTab(browser, http.url)
+    const { page, complaints } = await openTab(browser, http.url)
     await page.goto(http.loginUrl())
-    await isLive(page)
+    await waitUntilLive(page)
     await page.getByText('default is waiting').waitFor()
     for (const name of ['Pause', 'Resume', 'Run a cycle now'])
       assert.equal(await page.getByRole('button', { name }).count(), 0, name)

@@ -5,8 +5,8 @@ import { after, before, describe, type TestContext, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import type { Model } from '../../src/ports/model.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { isLive, launch, newTab, skip } from '../support/chromium.ts'
-import { type ServedApp, servedApp } from '../support/http-app.ts'
+import { launchChromium, openTab, WITHOUT_CHROMIUM, waitUntilLive } from '../support/chromium.ts'
+import { type HttpApp, openHttpApp } from '../support/http-app.ts'
 import { freshFolder, until } from '../support/open-app.ts'
 
 let browser: Browser
@@ -40,10 +40,10 @@ async function working(
   t: TestContext,
   model: Model,
   home = freshFolder(t),
-): Promise<ServedApp & { stop(): Promise<void> }> {
+): Promise<HttpApp & { stop(): Promise<void> }> {
   const drain = new AbortController()
   const abort = new AbortController()
-  const to = await servedApp(t, { home, model, signals: { drain: drain.signal, abort: abort.signal } })
+  const to = await openHttpApp(t, { home, model, signals: { drain: drain.signal, abort: abort.signal } })
   const draining = to.app.context.drain({ untilIdle: false })
   const stop = async (): Promise<void> => {
     drain.abort()
@@ -59,18 +59,18 @@ async function working(
 const isDone = (page: Page, id: string): Promise<void> =>
   page.locator(`[data-run="${id}"][data-state=done], [data-finished="${id}"]`).first().waitFor()
 
-describe('the page in a browser', { skip }, () => {
+describe('the page in a browser', { skip: WITHOUT_CHROMIUM }, () => {
   before(async () => {
-    browser = await launch()
+    browser = await launchChromium()
   })
   after(() => browser?.close())
 
   test('Now: a run that is enqueued appears, is seen step by step, and finishes, with nobody touching the page', async (t) => {
     const model = heldModel()
     const to = await working(t, model)
-    const { page, complaints } = await newTab(browser, to.url)
+    const { page, complaints } = await openTab(browser, to.url)
     await page.goto(to.login_url)
-    await isLive(page)
+    await waitUntilLive(page)
     assert.equal(page.url(), `${to.url}/`, 'the code is gone from the address')
     assert.match(await page.locator('main').innerText(), /Nothing is running/)
     const { dispatch_id } = (await to.app.run('enqueue', { prompt: 'Write a note' })) as { dispatch_id: string }
@@ -97,8 +97,8 @@ describe('the page in a browser', { skip }, () => {
       'server: { port: 0 }\nkernel: { agents: [{ agent_id: tender, prompt: "{STATE} Tend the folder", priority: 1, enabled: true }] }\n'
     const call = { tool: 'create_file', args: { path: 'report.md', content: 'x' } }
     const model = scriptedModel([{ calls: [call] }, { text: '## Execution Summary\nreport.md is written.' }])
-    const to = await servedApp(t, { yaml, model })
-    const { page, complaints } = await newTab(browser, to.url)
+    const to = await openHttpApp(t, { yaml, model })
+    const { page, complaints } = await openTab(browser, to.url)
     await page.goto(to.login_url)
     await page.getByText('No cycle has run yet.').waitFor()
     await page.getByRole('button', { name: 'Run a cycle now' }).click()
@@ -125,7 +125,7 @@ describe('the page in a browser', { skip }, () => {
     await until(async () => (await asked()) === 1)
     model.next()
     await until(async () => (await asked()) === 2)
-    const { page, complaints } = await newTab(browser, to.url)
+    const { page, complaints } = await openTab(browser, to.url)
     await page.goto(to.login_url)
     const run = page.locator(`[data-run="${dispatch_id}"]`)
     await run.locator('[data-step="1"]').getByText('create_file').waitFor()
@@ -136,8 +136,8 @@ describe('the page in a browser', { skip }, () => {
   })
 
   test('Now: the token lets a browser in that has none, a wrong one does not, and it stays in', async (t) => {
-    const to = await servedApp(t)
-    const { page, complaints } = await newTab(browser, to.url)
+    const to = await openHttpApp(t)
+    const { page, complaints } = await openTab(browser, to.url)
     await page.goto(to.url)
     await page.getByLabel('Token').fill('wrong')
     await page.keyboard.press('Enter')
@@ -145,36 +145,36 @@ describe('the page in a browser', { skip }, () => {
     assert.equal(complaints.length, 1, 'the refusal, which every browser reports')
     await page.getByLabel('Token').fill(to.token)
     await page.keyboard.press('Enter')
-    await isLive(page)
+    await waitUntilLive(page)
     await page.reload()
-    await isLive(page)
+    await waitUntilLive(page)
     assert.equal(complaints.length, 1)
     assert.equal(await page.evaluate('document.cookie'), '', 'no script can read it')
   })
 
   test('Now: a server that goes away is said so, and one that comes back is followed without a reload', async (t) => {
     const home = freshFolder(t)
-    const first = await servedApp(t, { home, yaml: 'server: { port: 0 }\n' })
+    const first = await openHttpApp(t, { home, yaml: 'server: { port: 0 }\n' })
     const yaml = `server: { port: ${first.port} }\n`
-    const { page } = await newTab(browser, first.url)
+    const { page } = await openTab(browser, first.url)
     await page.goto(first.login_url)
-    await isLive(page)
+    await waitUntilLive(page)
     await first.app.close()
     await page.locator('[data-connection=lost]').waitFor()
-    const second = await servedApp(t, { home, yaml })
-    await isLive(page)
+    const second = await openHttpApp(t, { home, yaml })
+    await waitUntilLive(page)
     await second.app.run('enqueue', { prompt: 'later', at: '1h' })
     await page.locator('[data-queue=waiting]').getByText('1', { exact: true }).waitFor()
   })
 
   test('Now: it fits a phone, follows light and dark, speaks both languages, and is reached with the keyboard', async (t) => {
-    const to = await servedApp(t)
+    const to = await openHttpApp(t)
     const colours: unknown[] = []
     for (const colorScheme of ['light', 'dark'] as const) {
       const options = { colorScheme, locale: 'zh-CN', viewport: { width: 390, height: 844 } }
-      const { page, complaints } = await newTab(browser, to.url, options)
+      const { page, complaints } = await openTab(browser, to.url, options)
       await page.goto((await to.app.context.serveHttp()).login_url)
-      await isLive(page)
+      await waitUntilLive(page)
       await page.getByText('目前没有任务在运行。').waitFor()
       assert.equal(await page.evaluate('document.documentElement.lang'), 'zh-CN')
       assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390, 'nothing sticks out')

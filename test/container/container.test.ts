@@ -10,7 +10,7 @@ import { hostEnvs } from '../../src/adapters/envs/host/host.ts'
 import { systemClock } from '../../src/adapters/system/clock.ts'
 import { type ProcessOps, type RunOptions, requireOps } from '../../src/ports/env.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { ended } from '../support/command-line.ts'
+import { waitForExit } from '../support/command-line.ts'
 import { ENGINE, IMAGE, WITHOUT_CONTAINERS } from '../support/container-available.ts'
 import { alive, freshFolder, openApp, runTaskIn, until } from '../support/open-app.ts'
 
@@ -107,7 +107,7 @@ echo '{}' > .mcp.json; cat ${join(root, '../sandbox/container-bash-env')} 2> /de
       t.after(() => child.kill('SIGKILL'))
       await until(() => alive(mark) && saidIn(join(base, 'calls')).includes('begun\n'))
       child.kill('SIGKILL')
-      await ended(child)
+      await waitForExit(child)
       assert.equal(alive(mark), true, 'a container outlives whoever began it')
       if (way === 'asked about')
         assert.deepEqual(await (await processesIn(base)).reap('c'), { output: 'begun\n', killed: true })

@@ -4,31 +4,31 @@ import type { Behaviour, Critic, ProposedDecision } from '../../src/ports/behavi
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import {
-  answer,
-  answered,
-  approvals,
+  answerAndDrain,
+  answerApproval,
   askAndWait,
   call,
-  drained,
+  drainQueue,
+  getOnlyApproval,
   LETTER,
-  replayed,
-  sending,
-  theApproval,
-  wait,
+  listApprovals,
+  replayRun,
+  sendTool,
+  waitStep,
 } from '../support/approval-fixtures.ts'
-import { aBehaviour, enqueue, heard, recordsOf, resultsOf } from '../support/fake-tools.ts'
+import { enqueue, fakeBehaviour, lastMessageIn, recordsOf, resultsOf } from '../support/fake-tools.ts'
 import { dispatchOf, freshFolder, openApp, runTaskIn, until } from '../support/open-app.ts'
 
 const DAY = 24 * 3_600_000
 
 describe('approvals: asked, answered, done', () => {
   test('case 54, O11: the call is settled at once as parked, is visible from outside, and nothing was run', async (t) => {
-    const send = sending()
+    const send = sendTool()
     const model = askAndWait()
     const app = await openApp(t, { model, tools: [send] })
     const run = await runTaskIn(app)
-    assert.deepEqual([run.status, run.wait?.reason, send.asked], ['waiting', 'reply', []])
-    const approval = await theApproval(app)
+    assert.deepEqual([run.status, run.wait?.reason, send.receivedArgs], ['waiting', 'reply', []])
+    const approval = await getOnlyApproval(app)
     const { id, session_id, tool, args, status, reason, origin, effect } = approval
     assert.deepEqual(
       { id, session_id, tool, args, status, reason, origin, effect },
@@ -51,97 +51,97 @@ describe('approvals: asked, answered, done', () => {
     assert.equal(result?.status, 'parked')
     const told = JSON.parse(result?.content ?? '')
     assert.deepEqual([told.parked, told.id], [true, id])
-    assert.match(heard(model, 1), /parked.*Do something else, or wait/)
+    assert.match(lastMessageIn(model, 1), /parked.*Do something else, or wait/)
     assert.deepEqual(await recordsOf(app, run.session_id, 'call_intended'), [])
   })
 
   test('case 54: it survives a restart; allowed, it is run exactly once with what was shown, and its result is heard', async (t) => {
     const home = freshFolder(t)
-    const before = await openApp(t, { home, model: askAndWait(), tools: [sending()] })
+    const before = await openApp(t, { home, model: askAndWait(), tools: [sendTool()] })
     const { dispatch_id } = await runTaskIn(before)
-    const shown = await theApproval(before)
+    const shown = await getOnlyApproval(before)
     await before.close()
 
-    const send = sending()
+    const send = sendTool()
     const model = askAndWait()
     const app = await openApp(t, { home, model, tools: [send] })
-    await drained(app)
-    assert.deepEqual([await theApproval(app), send.asked, model.requests.length], [shown, [], 0])
-    const allowed = await answer(app, 'allow', shown.id, { reason: 'go ahead' })
+    await drainQueue(app)
+    assert.deepEqual([await getOnlyApproval(app), send.receivedArgs, model.requests.length], [shown, [], 0])
+    const allowed = await answerApproval(app, 'allow', shown.id, { reason: 'go ahead' })
     assert.deepEqual([allowed.status, allowed.answer_reason], ['allowed', 'go ahead'])
-    assert.deepEqual(send.asked, [], 'to say so is not to do it')
-    await drained(app)
-    assert.deepEqual(send.asked, [shown.args])
+    assert.deepEqual(send.receivedArgs, [], 'to say so is not to do it')
+    await drainQueue(app)
+    assert.deepEqual(send.receivedArgs, [shown.args])
     const [, event, result] = model.requests[0]?.messages.slice(-3) ?? []
     assert.match(JSON.stringify(event), /\[event approval\].*allowed.*go ahead/)
     assert.deepEqual(result, { role: 'user', text: '[approved: send] sent' })
     assert.equal((await dispatchOf(app, dispatch_id)).status, 'done')
-    await drained(app)
-    assert.equal(send.asked.length, 1)
-    assert.equal((await theApproval(app)).status, 'allowed')
-    assert.deepEqual(await replayed(app, dispatch_id).then(({ first_divergence }) => first_divergence), null)
+    await drainQueue(app)
+    assert.equal(send.receivedArgs.length, 1)
+    assert.equal((await getOnlyApproval(app)).status, 'allowed')
+    assert.deepEqual(await replayRun(app, dispatch_id).then(({ first_divergence }) => first_divergence), null)
   })
 
   test('case 54: denied, it is never run, and the agent hears the word', async (t) => {
-    const send = sending()
+    const send = sendTool()
     const model = askAndWait()
     const app = await openApp(t, { model, tools: [send] })
     const { dispatch_id, session_id } = await runTaskIn(app)
-    await answered(app, 'deny', { reason: 'not to him' })
-    assert.deepEqual([send.asked, (await dispatchOf(app, dispatch_id)).status], [[], 'done'])
-    assert.match(heard(model, 2), /\[event approval\].*denied.*not to him/)
+    await answerAndDrain(app, 'deny', { reason: 'not to him' })
+    assert.deepEqual([send.receivedArgs, (await dispatchOf(app, dispatch_id)).status], [[], 'done'])
+    assert.match(lastMessageIn(model, 2), /\[event approval\].*denied.*not to him/)
     assert.deepEqual(await recordsOf(app, session_id, 'call_intended'), [])
-    assert.equal((await replayed(app, dispatch_id)).identical, true)
+    assert.equal((await replayRun(app, dispatch_id)).identical, true)
   })
 
   test('case 54: nobody answers: after a day it is expired, so told, and cannot be allowed any more', async (t) => {
     const clock = new FakeClock()
-    const send = sending()
+    const send = sendTool()
     const long = { calls: [call('wait', { for: 'reply', until: '30d' })] }
     const model = scriptedModel([{ calls: [call('send', LETTER)] }, long, { text: 'done' }])
     const app = await openApp(t, { clock, model, tools: [send] })
     const { dispatch_id } = await runTaskIn(app)
-    const { id } = await theApproval(app)
+    const { id } = await getOnlyApproval(app)
     await clock.advance(DAY - 1)
-    await drained(app)
-    assert.deepEqual([(await theApproval(app)).status, model.requests.length], ['open', 2])
+    await drainQueue(app)
+    assert.deepEqual([(await getOnlyApproval(app)).status, model.requests.length], ['open', 2])
     await clock.advance(1)
-    await assert.rejects(answer(app, 'allow', id), { code: 'conflict', message: /expired at/ })
-    await drained(app)
-    assert.deepEqual([(await theApproval(app)).status, send.asked], ['expired', []])
-    assert.match(heard(model, 2), /\[event approval\].*expired/)
+    await assert.rejects(answerApproval(app, 'allow', id), { code: 'conflict', message: /expired at/ })
+    await drainQueue(app)
+    assert.deepEqual([(await getOnlyApproval(app)).status, send.receivedArgs], ['expired', []])
+    assert.match(lastMessageIn(model, 2), /\[event approval\].*expired/)
     assert.equal((await dispatchOf(app, dispatch_id)).status, 'done')
-    await assert.rejects(answer(app, 'allow', id), { code: 'conflict', message: /already expired/ })
-    assert.equal((await replayed(app, dispatch_id)).identical, true)
+    await assert.rejects(answerApproval(app, 'allow', id), { code: 'conflict', message: /already expired/ })
+    assert.equal((await replayRun(app, dispatch_id)).identical, true)
   })
 
   test('E8: an answer does not end a run whose call waits to be allowed: it is parked, with what to type; expired, it is told and ends', async (t) => {
     const clock = new FakeClock()
     const model = scriptedModel([{ calls: [call('send', LETTER)] }, { text: 'asked' }, { text: 'so be it' }])
-    const app = await openApp(t, { clock, model, tools: [sending()] })
+    const app = await openApp(t, { clock, model, tools: [sendTool()] })
     const { status, wait, dispatch_id } = await runTaskIn(app)
     assert.equal(status, 'waiting')
     assert.match(wait?.reason ?? '', /send needs approval\. Run: tireless approvals allow \S+/)
     await clock.advance(DAY)
-    await drained(app)
-    assert.deepEqual([(await theApproval(app)).status, model.requests.length], ['expired', 3])
-    assert.match(heard(model, 2), /expired/)
+    await drainQueue(app)
+    assert.deepEqual([(await getOnlyApproval(app)).status, model.requests.length], ['expired', 3])
+    assert.match(lastMessageIn(model, 2), /expired/)
     const { status: after, result } = await dispatchOf(app, dispatch_id)
     assert.deepEqual([after, result], ['done', 'so be it'])
   })
 
   test('O11: other work goes on meanwhile: in the same run, and in other sessions', async (t) => {
-    const send = sending()
-    const note = sending({ name: 'note', asks: () => undefined })
+    const send = sendTool()
+    const note = sendTool({ name: 'note', asks: () => undefined })
     const model = scriptedModel((request, turn) => {
       if (JSON.stringify(request.messages[0]).includes('other')) return { text: 'other work' }
-      return [{ calls: [call('send', LETTER)] }, { calls: [call('note')] }, wait, { text: 'done' }][turn] ?? {}
+      return [{ calls: [call('send', LETTER)] }, { calls: [call('note')] }, waitStep, { text: 'done' }][turn] ?? {}
     })
     const app = await openApp(t, { model, tools: [send, note] })
     const asking = await enqueue(app)
     const other = await enqueue(app, { prompt: 'other' })
-    await drained(app)
-    assert.deepEqual([send.asked.length, note.asked.length], [0, 1])
+    await drainQueue(app)
+    assert.deepEqual([send.receivedArgs.length, note.receivedArgs.length], [0, 1])
     assert.equal((await dispatchOf(app, other.dispatch_id)).status, 'done')
     assert.equal((await dispatchOf(app, asking.dispatch_id)).status, 'waiting')
   })
@@ -160,9 +160,9 @@ describe('approvals: asked, answered, done', () => {
   ]
   for (const [what, more, input, reason] of endings)
     test(`case 54: ${what}: what nobody has answered is denied with the run, and cannot be allowed any more`, async (t) => {
-      const send = sending()
-      const note = sending({ name: 'note', asks: () => undefined })
-      const own = aBehaviour({
+      const send = sendTool()
+      const note = sendTool({ name: 'note', asks: () => undefined })
+      const own = fakeBehaviour({
         ...{ tools: ['send', 'note'], initState: () => 0, reduce: (state) => Number(state) + 1 },
         decide: (state) => (state === 0 ? first : undefined),
         ...more,
@@ -170,32 +170,32 @@ describe('approvals: asked, answered, done', () => {
       const model = scriptedModel([{ calls: [call('note')] }, { text: 'and sent' }])
       const app = await openApp(t, { model, tools: [send, note], behaviours: [own] })
       const { session_id } = await runTaskIn(app, 'the task', { behaviour: 'own', ...input })
-      const { id, status, answer_reason } = await theApproval(app)
+      const { id, status, answer_reason } = await getOnlyApproval(app)
       assert.deepEqual([status, answer_reason], ['denied', reason])
-      await assert.rejects(answer(app, 'allow', id), { code: 'conflict', message: /already denied/ })
-      await drained(app)
+      await assert.rejects(answerApproval(app, 'allow', id), { code: 'conflict', message: /already denied/ })
+      await drainQueue(app)
       const { items } = (await app.run('queue list', {})) as { items: { session_id: string }[] }
-      assert.deepEqual([send.asked, items.length, items[0]?.session_id], [[], 1, session_id])
+      assert.deepEqual([send.receivedArgs, items.length, items[0]?.session_id], [[], 1, session_id])
     })
 
   test('case 54: whoever takes up what ended hears that its call was denied with the run, and why', async (t) => {
-    const send = sending()
+    const send = sendTool()
     const model = scriptedModel([{ calls: [call('send', LETTER)] }, { text: 'well' }])
     const app = await openApp(t, { model, tools: [send] })
     const { dispatch_id, stop_reason } = await runTaskIn(app, 'the task', { max_steps: 1 })
     assert.equal(stop_reason, 'budget_steps')
     await app.run('queue retry', { id: dispatch_id })
-    await drained(app)
-    assert.match(heard(model, 1), /\[event approval\].*denied.*the run ended: budget/)
-    assert.deepEqual([send.asked, (await dispatchOf(app, dispatch_id)).status], [[], 'done'])
-    assert.equal((await replayed(app, dispatch_id)).identical, true)
+    await drainQueue(app)
+    assert.match(lastMessageIn(model, 1), /\[event approval\].*denied.*the run ended: budget/)
+    assert.deepEqual([send.receivedArgs, (await dispatchOf(app, dispatch_id)).status], [[], 'done'])
+    assert.equal((await replayRun(app, dispatch_id)).identical, true)
   })
 
   test('no lost wake-up: a program that runs hears the answer by itself', async (t) => {
     const stop = new AbortController()
     const signals = { drain: stop.signal, abort: new AbortController().signal }
     const clock = new FakeClock()
-    const send = sending()
+    const send = sendTool()
     const app = await openApp(t, { clock, model: askAndWait(), tools: [send], signals })
     const { dispatch_id } = await enqueue(app)
     const started = app.run('start', {})
@@ -208,17 +208,17 @@ describe('approvals: asked, answered, done', () => {
       asleep = clock.sleeping
       return asleep > 1 && asleep === before
     })
-    await answer(app, 'allow', (await theApproval(app)).id)
+    await answerApproval(app, 'allow', (await getOnlyApproval(app)).id)
     await until(async () => (await dispatchOf(app, dispatch_id)).status === 'done')
     stop.abort()
     await started
-    assert.deepEqual(send.asked, [LETTER])
+    assert.deepEqual(send.receivedArgs, [LETTER])
   })
 
   test('several answers that come together are each done, one after the other', async (t) => {
     let busy = 0
     let most = 0
-    const look = sending({
+    const look = sendTool({
       name: 'look',
       effect: { recovery: 'pure', reach: 'network' },
       async run({ at }) {
@@ -231,9 +231,9 @@ describe('approvals: asked, answered, done', () => {
     const model = askAndWait(call('look', { at: 1 }), call('look', { at: 2 }))
     const app = await openApp(t, { model, tools: [look] })
     const { session_id } = await runTaskIn(app)
-    for (const { id } of await approvals(app)) await answer(app, 'allow', id)
-    await drained(app)
-    assert.deepEqual([look.asked.map(({ at }) => at).sort(), most], [[1, 2], 1])
+    for (const { id } of await listApprovals(app)) await answerApproval(app, 'allow', id)
+    await drainQueue(app)
+    assert.deepEqual([look.receivedArgs.map(({ at }) => at).sort(), most], [[1, 2], 1])
     assert.deepEqual(
       (await resultsOf(app, session_id)).map(({ status }) => status),
       ['parked', 'parked', 'ok', 'ok', 'ok'],
@@ -242,12 +242,12 @@ describe('approvals: asked, answered, done', () => {
 
   test('Q5: a behaviour that decides for itself finds the result where it finds all others', async (t) => {
     const reduced: string[] = []
-    const send = sending()
+    const send = sendTool()
     const app = await openApp(t, {
       tools: [send],
       model: scriptedModel([]),
       behaviours: [
-        aBehaviour({
+        fakeBehaviour({
           tools: ['send'],
           initState: () => 0,
           decide: (step) =>
@@ -263,8 +263,8 @@ describe('approvals: asked, answered, done', () => {
       ],
     })
     const { dispatch_id } = await runTaskIn(app, 'the task', { behaviour: 'own' })
-    await answered(app, 'allow')
-    assert.deepEqual([send.asked, reduced], [[LETTER], ['parked', 'ok']])
+    await answerAndDrain(app, 'allow')
+    assert.deepEqual([send.receivedArgs, reduced], [[LETTER], ['parked', 'ok']])
     assert.equal((await dispatchOf(app, dispatch_id)).status, 'done')
   })
 })

@@ -3,9 +3,9 @@ import { describe, test } from 'node:test'
 import type { ProposedDecision } from '../../src/ports/behaviour.ts'
 import type { BranchCandidate, BranchSearch } from '../../src/ports/branch-search.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { replayed } from '../support/approval-fixtures.ts'
-import { watchedApp, words } from '../support/event-recorder.ts'
-import { aBehaviour, aTool, heard, recordsOf } from '../support/fake-tools.ts'
+import { replayRun } from '../support/approval-fixtures.ts'
+import { eventNames, openRecordedApp } from '../support/event-recorder.ts'
+import { fakeBehaviour, fakeTool, lastMessageIn, recordsOf } from '../support/fake-tools.ts'
 import { openApp, runTaskIn } from '../support/open-app.ts'
 
 const saying = (answer: string): ProposedDecision => ({ kind: 'final', answer })
@@ -43,7 +43,7 @@ describe('a branch', () => {
         return 1
       },
     }
-    const app = await openApp(t, { behaviours: [aBehaviour({ search, decide: () => branch('kiwi', 'plum') })] })
+    const app = await openApp(t, { behaviours: [fakeBehaviour({ search, decide: () => branch('kiwi', 'plum') })] })
     const result = await runTaskIn(app, 'choose', OWN)
     assert.equal(result.answer, 'plum')
     assert.deepEqual(log, [
@@ -61,16 +61,16 @@ describe('a branch', () => {
       [longest, 'plums'],
       [undefined, 'fig'],
     ] as const) {
-      const own = aBehaviour({ ...(search ? { search } : {}), decide: () => branch('fig', 'plums', 'pears') })
+      const own = fakeBehaviour({ ...(search ? { search } : {}), decide: () => branch('fig', 'plums', 'pears') })
       const app = await openApp(t, { behaviours: [own] })
       assert.equal((await runTaskIn(app, 'choose', OWN)).answer, chosen)
     }
   })
 
   test('Q16: a candidate may be to act: its calls are run, those of the others are not', async (t) => {
-    const poke = aTool()
+    const poke = fakeTool()
     const acting = (n: number): ProposedDecision => ({ kind: 'act', calls: [{ tool: 'poke', args: { n } }] })
-    const own = aBehaviour({
+    const own = fakeBehaviour({
       tools: ['poke'],
       initState: () => 0,
       search: { name: 'last', score: () => 0, select: (_, scored) => scored.length - 1 },
@@ -79,12 +79,12 @@ describe('a branch', () => {
     })
     const app = await openApp(t, { behaviours: [own], tools: [poke] })
     assert.equal((await runTaskIn(app, 'choose', OWN)).status, 'done')
-    assert.deepEqual(poke.asked, [{ n: 2 }])
+    assert.deepEqual(poke.receivedArgs, [{ n: 2 }])
   })
 
   test('B5: a candidate that is invalid is left out, with a diagnosis; the others are weighed and one of them is taken', async (t) => {
     const unknown: ProposedDecision = { kind: 'act', calls: [{ tool: 'no_such_tool' }] }
-    const own = aBehaviour({
+    const own = fakeBehaviour({
       search: longest,
       decide: () => ({ kind: 'branch', candidates: [unknown, saying('plum'), 42 as never, saying('elderberry')] }),
     })
@@ -94,23 +94,23 @@ describe('a branch', () => {
     const left = (await recordsOf(app, session_id, 'diagnosed')).map(({ message }) => message)
     assert.deepEqual(left.length, 2)
     assert.match(left.join('\n'), /no_such_tool.*42/s)
-    assert.equal((await replayed(app, dispatch_id)).identical, true)
+    assert.equal((await replayRun(app, dispatch_id)).identical, true)
   })
 
   test('B5: where a search expands the candidates and takes one of its own that acts, events and trace say that ACT ran', async (t) => {
     const acting: ProposedDecision = { kind: 'act', calls: [{ tool: 'poke', args: { n: 7 } }] }
-    const own = aBehaviour({
+    const own = fakeBehaviour({
       tools: ['poke'],
       initState: () => 0,
       search: { name: 'own way', expand: () => [acting], score: () => 0 },
       decide: (state) => (state === 0 ? branch('plum', 'pear') : saying('done')),
       reduce: () => 1,
     })
-    const poke = aTool()
-    const { app, events } = await watchedApp(t, { behaviours: [own], tools: [poke] })
+    const poke = fakeTool()
+    const { app, events } = await openRecordedApp(t, { behaviours: [own], tools: [poke] })
     const { status, dispatch_id } = await runTaskIn(app, 'choose', OWN)
-    assert.deepEqual([status, poke.asked], ['done', [{ n: 7 }]])
-    assert.deepEqual(words(events.filter(({ step_id, phase }) => step_id === 1 && phase === 'ACT')), [
+    assert.deepEqual([status, poke.receivedArgs], ['done', [{ n: 7 }]])
+    assert.deepEqual(eventNames(events.filter(({ step_id, phase }) => step_id === 1 && phase === 'ACT')), [
       'ACT start',
       'ACT action_results',
     ])
@@ -121,19 +121,19 @@ describe('a branch', () => {
 
   test('case 19: all given up: recorded, told to the mind, decided anew', async (t) => {
     let asked = 0
-    const own = aBehaviour({ search: longest, decide: () => (asked++ === 0 ? branch('fig', 'nut') : undefined) })
+    const own = fakeBehaviour({ search: longest, decide: () => (asked++ === 0 ? branch('fig', 'nut') : undefined) })
     const model = scriptedModel([{ text: 'something else' }])
     const app = await openApp(t, { model, behaviours: [own] })
     const result = await runTaskIn(app, 'choose', OWN)
     assert.equal(result.answer, 'something else')
-    assert.match(heard(model, 0), /all 2 candidates were pruned/)
+    assert.match(lastMessageIn(model, 0), /all 2 candidates were pruned/)
     assert.partialDeepStrictEqual(await recordsOf(app, result.session_id, 'branched'), [
       { scores: [3, 3], chosen: null },
     ])
   })
 
   test('case 19: all given up each time: a bounded number of times, then the run is over; it never waits', async (t) => {
-    const app = await openApp(t, { behaviours: [aBehaviour({ search: longest, decide: () => branch('fig') })] })
+    const app = await openApp(t, { behaviours: [fakeBehaviour({ search: longest, decide: () => branch('fig') })] })
     const result = await runTaskIn(app, 'choose', OWN)
     assert.deepEqual([result.status, result.stop_reason, result.wait], ['failed', 'unrecoverable_error', null])
     assert.equal((await recordsOf(app, result.session_id, 'branched')).length, 3)
@@ -165,17 +165,21 @@ describe('a branch', () => {
   for (const [name, search, reason] of broken)
     test(`Q16: a search that comes up with ${name}: told back, nothing runs`, async (t) => {
       let asked = 0
-      const own = aBehaviour({ tools: ['poke'], search, decide: () => (asked++ === 0 ? branch('a', 'b') : undefined) })
-      const poke = aTool()
+      const own = fakeBehaviour({
+        tools: ['poke'],
+        search,
+        decide: () => (asked++ === 0 ? branch('a', 'b') : undefined),
+      })
+      const poke = fakeTool()
       const model = scriptedModel([{ text: 'without it' }])
       const app = await openApp(t, { model, behaviours: [own], tools: [poke] })
       const result = await runTaskIn(app, 'choose', OWN)
-      assert.deepEqual([result.answer, poke.asked], ['without it', []])
-      assert.match(heard(model, 0), reason)
+      assert.deepEqual([result.answer, poke.receivedArgs], ['without it', []])
+      assert.match(lastMessageIn(model, 0), reason)
     })
 
   test('Q16, case 9: what one run made of its search is nothing to the next', async (t) => {
-    const own = aBehaviour({ search: longest, decide: () => branch('kiwi', 'melon') })
+    const own = fakeBehaviour({ search: longest, decide: () => branch('kiwi', 'melon') })
     const app = await openApp(t, { behaviours: [own] })
     const sessions = [await runTaskIn(app, 'one', OWN), await runTaskIn(app, 'two', OWN)]
     for (const { session_id } of sessions)

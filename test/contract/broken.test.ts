@@ -11,15 +11,15 @@ import type { Memory } from '../../src/ports/memory.ts'
 import type { AnyTool } from '../../src/ports/tool.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import {
-  answer,
+  eventNames,
+  finalAnswer,
   manifestOf,
-  poke,
-  poking,
-  ruled,
-  runRuled,
-  watchedApp,
+  openRecordedApp,
+  pokeDecision,
+  pokeTool,
+  runScripted,
+  scriptedBehaviour,
   withEnv,
-  words,
 } from '../support/event-recorder.ts'
 import { freshFolder } from '../support/open-app.ts'
 
@@ -58,7 +58,7 @@ const BROKEN: Readonly<Record<string, Broken>> = {
   'an observation in a circle': { behaviour: { observe: () => circular as Json } },
   'an observation that is a function': { behaviour: { observe: () => boom as unknown as Json } },
   decide: { behaviour: { decide: boom } },
-  'a promise for a decision': { behaviour: { decide: (async () => answer()) as unknown as () => undefined } },
+  'a promise for a decision': { behaviour: { decide: (async () => finalAnswer()) as unknown as () => undefined } },
   buildSystemPrompt: { behaviour: asking({ buildSystemPrompt: boom }) },
   prepare: { behaviour: asking({ prepare: boom }) },
   buildMemoryQuery: { behaviour: asking({ buildMemoryQuery: boom }) },
@@ -66,7 +66,10 @@ const BROKEN: Readonly<Record<string, Broken>> = {
   'the schema of the state': { behaviour: { state: { version: 1, schema: z.custom<Json>(boom) } } },
   shouldStop: { behaviour: { shouldStop: boom } },
   'a search': {
-    behaviour: { decide: () => ({ kind: 'branch', candidates: [poke] }), search: { name: 'lost', score: boom } },
+    behaviour: {
+      decide: () => ({ kind: 'branch', candidates: [pokeDecision] }),
+      search: { name: 'lost', score: boom },
+    },
   },
   'the end of an env': { app: { plugins: [withEnv((env) => ({ ...env, isTerminal: boom }))] } },
   'the close of an env': { app: { plugins: [withEnv((env) => ({ ...env, close: boom }))] }, done: true },
@@ -110,41 +113,50 @@ describe('whatever throws', () => {
     test(`case 14: ${what}: a result, an END, a finished trace, nothing left open; the next run is untouched`, async (t) => {
       const log: string[] = []
       const teardown = async (): Promise<void> => void log.push('down')
-      const { app, events } = await watchedApp(t, {
+      const { app, events } = await openRecordedApp(t, {
         model: scriptedModel([{ calls: [{ tool: 'poke' }] }, { text: 'done' }]),
-        behaviours: [ruled([poke, answer()], behaviour), ruled([answer()], { name: 'sound', tools: ['witness'] })],
+        behaviours: [
+          scriptedBehaviour([pokeDecision, finalAnswer()], behaviour),
+          scriptedBehaviour([finalAnswer()], { name: 'sound', tools: ['witness'] }),
+        ],
         ...more,
         tools: [
-          poking(() => {}, tool),
-          poking(() => {}, { name: 'witness', setup: async () => void log.push('up'), teardown }),
+          pokeTool(() => {}, tool),
+          pokeTool(() => {}, { name: 'witness', setup: async () => void log.push('up'), teardown }),
         ],
       })
-      const result = await runRuled(app)
+      const result = await runScripted(app)
       assert.deepEqual([result.status, result.failure_class === null], [done ? 'done' : 'failed', done === true])
-      assert.deepEqual([words(events)[0], words(events).at(-1)], ['INIT start', 'END end'])
+      assert.deepEqual([eventNames(events)[0], eventNames(events).at(-1)], ['INIT start', 'END end'])
       if (done) assert.ok(!events.some(({ phase }) => phase === 'RECOVER'), 'there was nothing to recover from')
-      assert.equal((await runRuled(app, { behaviour: 'sound' })).status, 'done')
+      assert.equal((await runScripted(app, { behaviour: 'sound' })).status, 'done')
       assert.deepEqual(log, ['up', 'down'])
       assert.equal((await manifestOf(app, result.dispatch_id)).status, done ? 'completed' : 'failed')
     })
 
   test('case 14: the tools of a run that fails are taken down', async (t) => {
     const log: string[] = []
-    const tool = poking(() => {}, {
+    const tool = pokeTool(() => {}, {
       setup: async () => void log.push('up'),
       teardown: async () => void log.push('down'),
     })
-    const { app } = await watchedApp(t, { tools: [tool], behaviours: [ruled([poke], { reduce: boom })] })
-    await runRuled(app)
+    const { app } = await openRecordedApp(t, {
+      tools: [tool],
+      behaviours: [scriptedBehaviour([pokeDecision], { reduce: boom })],
+    })
+    await runScripted(app)
     assert.deepEqual(log, ['up', 'down'])
   })
 
   test('case 14: a trace that cannot be written costs the trace, not the run', async (t) => {
     const home = freshFolder(t)
     writeFileSync(join(home, 'traces'), 'in the way')
-    const { app, events } = await watchedApp(t, { home, behaviours: [ruled([poke, answer()])] })
-    const { status, dispatch_id } = await runRuled(app)
-    assert.deepEqual([status, words(events).at(-1)], ['done', 'END end'])
+    const { app, events } = await openRecordedApp(t, {
+      home,
+      behaviours: [scriptedBehaviour([pokeDecision, finalAnswer()])],
+    })
+    const { status, dispatch_id } = await runScripted(app)
+    assert.deepEqual([status, eventNames(events).at(-1)], ['done', 'END end'])
     const shown = (await app.run('trace show', { run: dispatch_id })) as { manifest: { status: string } }
     assert.equal(shown.manifest.status, 'completed', 'the journal has it all')
     await app.close()

@@ -4,15 +4,15 @@ import { describe, test } from 'node:test'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
 import {
-  aTool,
-  cancel,
-  endings,
+  cancelDispatch,
   enqueue,
+  fakeTool,
   hangingModel,
-  has,
+  hasRecord,
   recordsOf,
   resultsOf,
   statusOf,
+  stopReasonsOf,
 } from '../support/fake-tools.ts'
 import { dispatchOf, freshFolder, journalOf, openApp, passing, until } from '../support/open-app.ts'
 
@@ -24,7 +24,7 @@ describe('cancel at any time', () => {
     const model = scriptedModel([])
     const app = await openApp(t, { model })
     const task = await enqueue(app)
-    assert.deepEqual((await cancel(app, task)).items[0], {
+    assert.deepEqual((await cancelDispatch(app, task)).items[0], {
       dispatch_id: task.dispatch_id,
       was: 'pending',
       status: 'cancelled',
@@ -36,8 +36,8 @@ describe('cancel at any time', () => {
   test('case 53: before its time has come', async (t) => {
     const app = await openApp(t, { model: scriptedModel([]) })
     const task = await enqueue(app, { at: '1h' })
-    assert.equal((await cancel(app, task)).items[0]?.status, 'cancelled')
-    assert.deepEqual(await endings(app, task), ['cancelled'])
+    assert.equal((await cancelDispatch(app, task)).items[0]?.status, 'cancelled')
+    assert.deepEqual(await stopReasonsOf(app, task), ['cancelled'])
   })
 
   test('case 53: while it waits: at once, whoever works the queue, and its journal is closed', async (t) => {
@@ -46,12 +46,12 @@ describe('cancel at any time', () => {
       const app = await openApp(t, { model })
       const task = await enqueue(app)
       await app.run('start', { until_idle: true })
-      assert.deepEqual((await cancel(app, task, how)).items[0], {
+      assert.deepEqual((await cancelDispatch(app, task, how)).items[0], {
         dispatch_id: task.dispatch_id,
         was: 'waiting',
         status: 'cancelled',
       })
-      assert.deepEqual([await endings(app, task), model.requests.length], [['cancelled'], 1])
+      assert.deepEqual([await stopReasonsOf(app, task), model.requests.length], [['cancelled'], 1])
     }
   })
 
@@ -59,11 +59,11 @@ describe('cancel at any time', () => {
     const app = await openApp(t, { model: scriptedModel([done]) })
     const task = await enqueue(app)
     await app.run('start', { until_idle: true })
-    assert.deepEqual((await cancel(app, task)).items, [])
+    assert.deepEqual((await cancelDispatch(app, task)).items, [])
     assert.equal(await statusOf(app, task), 'done')
     const other = await enqueue(app)
-    await cancel(app, other)
-    assert.deepEqual((await cancel(app, other)).items, [])
+    await cancelDispatch(app, other)
+    assert.deepEqual((await cancelDispatch(app, other)).items, [])
     await assert.rejects(app.run('queue cancel', { id: 'nobody' }), { code: 'not_found' })
   })
 
@@ -71,10 +71,10 @@ describe('cancel at any time', () => {
     const app = await openApp(t, { model: hangingModel() })
     const task = await enqueue(app)
     const started = app.run('start', { until_idle: true })
-    await until(() => has(app, task, 'model_requested'))
-    await Promise.all([cancel(app, task), cancel(app, task), cancel(app, task, 'after_step')])
+    await until(() => hasRecord(app, task, 'model_requested'))
+    await Promise.all([cancelDispatch(app, task), cancelDispatch(app, task), cancelDispatch(app, task, 'after_step')])
     await started
-    assert.deepEqual(await endings(app, task), ['cancelled'])
+    assert.deepEqual(await stopReasonsOf(app, task), ['cancelled'])
   })
 
   test('case 53: at every moment of being claimed: none is lost', async (t) => {
@@ -83,7 +83,7 @@ describe('cancel at any time', () => {
       const task = await enqueue(app)
       const started = app.run('start', { until_idle: true })
       for (let i = 0; i < ticks; i++) await Promise.resolve()
-      await cancel(app, task)
+      await cancelDispatch(app, task)
       await started
       assert.equal(await statusOf(app, task), 'cancelled', `after ${ticks} ticks`)
     }
@@ -92,12 +92,12 @@ describe('cancel at any time', () => {
   test("case 53: while it awaits a human's word on a call: the call is settled as unknown, and stays listed", async (t) => {
     const [home, later] = [freshFolder(t), freshFolder(t)]
     const gate = Promise.withResolvers<string>()
-    const order = aTool({ effect: { recovery: 'once', reach: 'third_party' }, run: () => gate.promise })
+    const order = fakeTool({ effect: { recovery: 'once', reach: 'third_party' }, run: () => gate.promise })
     const model = scriptedModel([{ calls: [{ tool: 'poke' }] }, done])
     const first = await openApp(t, { home, model, tools: [order] })
     const task = await enqueue(first)
     const started = first.run('start', { until_idle: true })
-    await until(() => order.asked.length > 0)
+    await until(() => order.receivedArgs.length > 0)
     // What a process that dies here leaves behind.
     cpSync(home, later, { recursive: true })
     gate.resolve('ordered')
@@ -106,9 +106,9 @@ describe('cancel at any time', () => {
     const app = await openApp(t, { home: later, model, tools: [order] })
     await app.run('start', { until_idle: true })
     assert.equal((await dispatchOf(app, task.dispatch_id)).wait?.kind, 'unknown')
-    assert.equal((await cancel(app, task)).items[0]?.status, 'cancelled')
+    assert.equal((await cancelDispatch(app, task)).items[0]?.status, 'cancelled')
     assert.partialDeepStrictEqual(await resultsOf(app, task.session_id), [{ status: 'unknown' }])
-    assert.deepEqual([await endings(app, task), order.asked.length], [['cancelled'], 1])
+    assert.deepEqual([await stopReasonsOf(app, task), order.receivedArgs.length], [['cancelled'], 1])
     const { items } = (await app.run('unknowns list', {})) as { items: { status: string }[] }
     assert.deepEqual(
       items.map(({ status }) => status),
@@ -123,13 +123,13 @@ describe('cancel at any time', () => {
     test(`case 51: during ${name} and does not heed its signal: it is left behind`, async (t) => {
       const clock = new FakeClock()
       const model = scriptedModel([{ calls: [{ tool: 'poke' }] }, done])
-      const app = await openApp(t, { clock, model, tools: [aTool(hanging)] })
+      const app = await openApp(t, { clock, model, tools: [fakeTool(hanging)] })
       const task = await enqueue(app)
       const started = app.run('start', { until_idle: true })
-      await until(() => has(app, task, 'model_requested'))
-      await passing(clock, cancel(app, task))
+      await until(() => hasRecord(app, task, 'model_requested'))
+      await passing(clock, cancelDispatch(app, task))
       await passing(clock, started)
-      assert.deepEqual([await statusOf(app, task), await endings(app, task)], ['cancelled', ['cancelled']])
+      assert.deepEqual([await statusOf(app, task), await stopReasonsOf(app, task)], ['cancelled', ['cancelled']])
       assert.equal((await recordsOf(app, task.session_id, 'step_committed')).length, 1)
     })
 })

@@ -6,16 +6,16 @@ import type { App } from '../../src/app.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
 import {
-  aTool,
-  cancel,
-  endings,
+  cancelDispatch,
   enqueue,
+  fakeTool,
   hangingModel,
-  has,
-  type Queued,
+  hasRecord,
+  type QueuedTask,
   recordsOf,
   resultsOf,
   statusOf,
+  stopReasonsOf,
   untilAborted,
 } from '../support/fake-tools.ts'
 import { dispatchOf, freshFolder, journalOf, kindsOf, openApp, passing, until } from '../support/open-app.ts'
@@ -36,7 +36,7 @@ describe('cancel at once', () => {
     const task = await enqueue(app)
     const started = app.run('start', { until_idle: true })
     await until(() => heard.length > 0)
-    assert.deepEqual((await cancel(app, task)).items, [
+    assert.deepEqual((await cancelDispatch(app, task)).items, [
       { dispatch_id: task.dispatch_id, was: 'running', status: 'cancelled' },
     ])
     await started
@@ -45,7 +45,7 @@ describe('cancel at once', () => {
     const journal = await journalOf(app, task.session_id)
     assert.doesNotMatch(JSON.stringify(journal), /half a sen/)
     assert.deepEqual(kindsOf(journal).slice(-2), ['step_committed', 'run_ended'])
-    assert.deepEqual(await endings(app, task), ['cancelled'])
+    assert.deepEqual(await stopReasonsOf(app, task), ['cancelled'])
     await app.close()
     const manifest = JSON.parse(readFileSync(join(home, 'traces', task.dispatch_id, 'manifest.json'), 'utf8'))
     assert.partialDeepStrictEqual(manifest, { stop_reason: 'cancelled' })
@@ -62,8 +62,8 @@ describe('cancel at once', () => {
     const app = await openApp(t, { model })
     const task = await enqueue(app, { prompt: 'first' })
     const started = app.run('start', { until_idle: true })
-    await until(() => has(app, task, 'model_requested'))
-    await cancel(app, task)
+    await until(() => hasRecord(app, task, 'model_requested'))
+    await cancelDispatch(app, task)
     await started
     hanging = false
     await app.run('send', { session: task.session_id, text: 'second' })
@@ -77,25 +77,25 @@ describe('cancel at once', () => {
     const app = await openApp(t, { model: deaf, clock })
     const task = await enqueue(app)
     const started = app.run('start', { until_idle: true })
-    await until(() => has(app, task, 'model_requested'))
-    await passing(clock, cancel(app, task))
+    await until(() => hasRecord(app, task, 'model_requested'))
+    await passing(clock, cancelDispatch(app, task))
     await passing(clock, started)
-    assert.deepEqual([await statusOf(app, task), await endings(app, task)], ['cancelled', ['cancelled']])
+    assert.deepEqual([await statusOf(app, task), await stopReasonsOf(app, task)], ['cancelled', ['cancelled']])
   })
 
   test('case 51: during a tool: it is told to stop, the next call does not begin, the results are on record', async (t) => {
-    const tool = aTool({ run: untilAborted })
+    const tool = fakeTool({ run: untilAborted })
     const app = await openApp(t, { model: scriptedModel([acting, done]), tools: [tool] })
     const task = await enqueue(app)
     const started = app.run('start', { until_idle: true })
-    await until(() => tool.asked.length > 0)
-    await cancel(app, task)
+    await until(() => tool.receivedArgs.length > 0)
+    await cancelDispatch(app, task)
     await started
     assert.deepEqual(
       (await resultsOf(app, task.session_id)).map(({ status }) => status),
       ['interrupted', 'not_started'],
     )
-    assert.deepEqual([tool.asked.length, await statusOf(app, task)], [1, 'cancelled'])
+    assert.deepEqual([tool.receivedArgs.length, await statusOf(app, task)], [1, 'cancelled'])
   })
 })
 
@@ -103,7 +103,7 @@ describe('cancel after the step', () => {
   /** A tool that is under way until the test lets it go. */
   async function underWay(t: Parameters<typeof openApp>[0], script: readonly ScriptedStep[]) {
     const gate = Promise.withResolvers<string>()
-    const tool = aTool({
+    const tool = fakeTool({
       run: (args, context) =>
         args.second === true ? 'second' : Promise.race([gate.promise, untilAborted(args, context)]),
     })
@@ -111,14 +111,14 @@ describe('cancel after the step', () => {
     const app = await openApp(t, { model, tools: [tool] })
     const task = await enqueue(app)
     const started = app.run('start', { until_idle: true })
-    await until(() => tool.asked.length > 0)
+    await until(() => tool.receivedArgs.length > 0)
     return { app, task, tool, model, started, goOn: () => gate.resolve('first') }
   }
-  const wished = async (app: App, { dispatch_id }: Queued) => (await dispatchOf(app, dispatch_id)).cancel
+  const wished = async (app: App, { dispatch_id }: QueuedTask) => (await dispatchOf(app, dispatch_id)).cancel
 
   test('case 52: the step that is under way is completed and committed; then it is over', async (t) => {
     const { app, task, model, started, goOn } = await underWay(t, [acting, done])
-    const cancelled = cancel(app, task, 'after_step')
+    const cancelled = cancelDispatch(app, task, 'after_step')
     await until(async () => (await wished(app, task)) === 'after_step')
     goOn()
     assert.equal((await cancelled).items[0]?.status, 'cancelled')
@@ -129,7 +129,7 @@ describe('cancel after the step', () => {
     )
     const [step] = await recordsOf(app, task.session_id, 'step_committed')
     assert.deepEqual([step?.next.kind, model.requests.length], ['continue', 1])
-    assert.deepEqual(await endings(app, task), ['cancelled'])
+    assert.deepEqual(await stopReasonsOf(app, task), ['cancelled'])
   })
 
   /** Told to end with its step while the model thinks about what that step is. */
@@ -146,8 +146,8 @@ describe('cancel after the step', () => {
     const app = await openApp(t, { model: thoughtful })
     const task = await enqueue(app)
     const started = app.run('start', { until_idle: true })
-    await until(() => has(app, task, 'model_requested'))
-    const cancelled = cancel(app, task, 'after_step')
+    await until(() => hasRecord(app, task, 'model_requested'))
+    const cancelled = cancelDispatch(app, task, 'after_step')
     await until(async () => (await wished(app, task)) === 'after_step')
     gate.resolve()
     const { items } = await cancelled
@@ -164,14 +164,14 @@ describe('cancel after the step', () => {
   test('case 52: a step that ends in a wait is the last one: nobody waits for it', async (t) => {
     const { app, task, model, status } = await cancelledWhileAsked(t, [waiting, done])
     assert.equal(status, 'cancelled')
-    assert.deepEqual([await endings(app, task), model.requests.length], [['cancelled'], 1])
+    assert.deepEqual([await stopReasonsOf(app, task), model.requests.length], [['cancelled'], 1])
   })
 
   test('case 52: a wish only gets stronger: after_step, then at once', async (t) => {
     const { app, task, started } = await underWay(t, [acting, done])
-    const gently = cancel(app, task, 'after_step')
+    const gently = cancelDispatch(app, task, 'after_step')
     await until(async () => (await wished(app, task)) === 'after_step')
-    await cancel(app, task, 'immediate')
+    await cancelDispatch(app, task, 'immediate')
     await Promise.all([gently, started])
     assert.deepEqual(
       (await resultsOf(app, task.session_id)).map(({ status }) => status),
@@ -181,12 +181,12 @@ describe('cancel after the step', () => {
 
   test('case 52: and never weaker: at once, then after_step', async (t) => {
     const gate = Promise.withResolvers<string>()
-    const deaf = aTool({ run: () => gate.promise })
+    const deaf = fakeTool({ run: () => gate.promise })
     const app = await openApp(t, { model: scriptedModel([acting, done]), tools: [deaf] })
     const task = await enqueue(app)
     const started = app.run('start', { until_idle: true })
-    await until(() => deaf.asked.length > 0)
-    const both = [cancel(app, task, 'immediate'), cancel(app, task, 'after_step')]
+    await until(() => deaf.receivedArgs.length > 0)
+    const both = [cancelDispatch(app, task, 'immediate'), cancelDispatch(app, task, 'after_step')]
     await until(async () => (await wished(app, task)) !== null)
     await new Promise(setImmediate)
     assert.equal(await wished(app, task), 'immediate')

@@ -5,8 +5,8 @@ import type { Memory } from '../../src/ports/memory.ts'
 import { definePlugin } from '../../src/ports/plugin.ts'
 import { runTask } from '../../src/run-task.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { replayed } from '../support/approval-fixtures.ts'
-import { aBehaviour, aTool, recordsOf } from '../support/fake-tools.ts'
+import { replayRun } from '../support/approval-fixtures.ts'
+import { fakeBehaviour, fakeTool, recordsOf } from '../support/fake-tools.ts'
 import { freshFolder, openApp, runTaskIn } from '../support/open-app.ts'
 
 const MEANT = { to: 'ann@example.org', body: { text: 'hello', lines: [1, 2] } }
@@ -89,7 +89,7 @@ const PARTS = {
 describe('B2: whoever watches or judges has copies', () => {
   for (const [who, parts] of Object.entries(PARTS))
     test(`B2: ${who} that changes what it is shown changes nothing of what is run, recorded and told`, async (t) => {
-      const send = aTool({
+      const send = fakeTool({
         name: 'send',
         ...('before' in parts ? { before: async (args: Json) => void meddling(args) as unknown as Json } : {}),
         run: (args) => {
@@ -108,12 +108,12 @@ describe('B2: whoever watches or judges has copies', () => {
       const [settled] = await recordsOf(app, session_id, 'call_settled')
       assert.deepEqual([intended?.call.args, settled?.result.content], [MEANT, JSON.stringify(MEANT)])
       assert.doesNotMatch(told.join('\n'), /mallory/)
-      assert.equal((await replayed(app, dispatch_id)).identical, true)
+      assert.equal((await replayRun(app, dispatch_id)).identical, true)
     })
 
   test('B2: a listener, and whoever is told the progress of a task, changes nothing either', async (t) => {
     const ran: unknown[] = []
-    const send = aTool({ name: 'send', run: (args) => void ran.push(structuredClone(args)) })
+    const send = fakeTool({ name: 'send', run: (args) => void ran.push(structuredClone(args)) })
     const told: string[] = []
     const listening = definePlugin({
       name: 'listeners',
@@ -151,10 +151,10 @@ describe('B2: whoever watches or judges has copies', () => {
       summarise: () => '',
       evict: () => 0,
     })
-    const own = aBehaviour({ tools: ['send'], memory: 'meddling' })
+    const own = fakeBehaviour({ tools: ['send'], memory: 'meddling' })
     const app = await openApp(t, {
       model,
-      tools: [aTool({ name: 'send' })],
+      tools: [fakeTool({ name: 'send' })],
       behaviours: [own],
       memories: [{ name: 'meddling', open: memory }],
     })
@@ -164,9 +164,9 @@ describe('B2: whoever watches or judges has copies', () => {
 
   test('B2: a behaviour that keeps what it decided, and changes it later, changes nothing of what is run', async (t) => {
     const ran: unknown[] = []
-    const send = aTool({ name: 'send', run: (args) => void ran.push(structuredClone(args)) })
+    const send = fakeTool({ name: 'send', run: (args) => void ran.push(structuredClone(args)) })
     const args = structuredClone(MEANT)
-    const own = aBehaviour({
+    const own = fakeBehaviour({
       tools: ['send'],
       initState: () => 0,
       decide(state) {

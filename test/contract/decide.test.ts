@@ -6,7 +6,7 @@ import type { Model } from '../../src/ports/model.ts'
 import type { Parser } from '../../src/ports/parser.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { aBehaviour, aTool, heard, recordsOf } from '../support/fake-tools.ts'
+import { fakeBehaviour, fakeTool, lastMessageIn, recordsOf } from '../support/fake-tools.ts'
 import { dispatchOf, journalOf, kindsOf, openApp, runTaskIn } from '../support/open-app.ts'
 
 const OWN = { behaviour: 'own' }
@@ -14,8 +14,8 @@ const OWN = { behaviour: 'own' }
 describe('who decides', () => {
   test('case 15, Q5: a behaviour that decides for itself: the model is never called', async (t) => {
     const model = scriptedModel([])
-    const poke = aTool()
-    const own = aBehaviour({
+    const poke = fakeTool()
+    const own = fakeBehaviour({
       tools: ['poke'],
       initState: () => ({ pokes: 0 }),
       decide: (state) =>
@@ -26,7 +26,10 @@ describe('who decides', () => {
     })
     const app = await openApp(t, { model, behaviours: [own], tools: [poke] })
     const result = await runTaskIn(app, 'poke', OWN)
-    assert.deepEqual([result.status, result.answer, result.steps, poke.asked.length], ['done', 'poked twice', 3, 2])
+    assert.deepEqual(
+      [result.status, result.answer, result.steps, poke.receivedArgs.length],
+      ['done', 'poked twice', 3, 2],
+    )
     assert.equal(model.requests.length, 0)
     assert.ok(!kindsOf(await journalOf(app, result.session_id)).includes('model_requested'))
   })
@@ -60,7 +63,7 @@ describe('who decides', () => {
         return inner.call(request, options)
       },
     }
-    const own = aBehaviour({
+    const own = fakeBehaviour({
       parser: 'plain',
       memory: 'dark',
       decide: (state, observation) => {
@@ -119,7 +122,7 @@ describe('who decides', () => {
   })
 
   test('case 16: a behaviour that decides for itself needs no model', async (t) => {
-    const own = aBehaviour({ decide: () => ({ kind: 'final', answer: 'done without one' }) })
+    const own = fakeBehaviour({ decide: () => ({ kind: 'final', answer: 'done without one' }) })
     const app = await openApp(t, { behaviours: [own], yaml: 'models: { default: nobody/none }' })
     const result = await runTaskIn(app, 'x', OWN)
     assert.deepEqual([result.status, result.answer], ['done', 'done without one'])
@@ -128,8 +131,8 @@ describe('who decides', () => {
   test('case 17: with words of its own, too, each exchange is in the next request exactly once', async (t) => {
     const model = scriptedModel([{ calls: [{ tool: 'poke' }] }, { calls: [{ tool: 'poke' }] }, { text: 'done' }])
     let said = 0
-    const own = aBehaviour({ tools: ['poke'], prepare: () => `word ${++said}` })
-    const app = await openApp(t, { model, behaviours: [own], tools: [aTool()] })
+    const own = fakeBehaviour({ tools: ['poke'], prepare: () => `word ${++said}` })
+    const app = await openApp(t, { model, behaviours: [own], tools: [fakeTool()] })
     await runTaskIn(app, 'x', OWN)
     const words = model.requests[2]?.messages.map((message) => (message.role === 'user' ? message.text : message.role))
     assert.deepEqual(words, ['word 1', 'assistant', 'tool', 'word 2', 'assistant', 'tool', 'word 3'])
@@ -137,7 +140,7 @@ describe('who decides', () => {
 
   test('Q5: the view an observation is made of: what is new, the step, what is left, the metadata, the env', async (t) => {
     const views: unknown[] = []
-    const own = aBehaviour({
+    const own = fakeBehaviour({
       tools: ['poke'],
       observe: (_, view) => {
         views.push(view)
@@ -145,7 +148,7 @@ describe('who decides', () => {
       },
     })
     const model = scriptedModel([{ calls: [{ tool: 'poke' }] }, { text: 'done' }])
-    const app = await openApp(t, { model, behaviours: [own], tools: [aTool()] })
+    const app = await openApp(t, { model, behaviours: [own], tools: [fakeTool()] })
     const { workspace } = await runTaskIn(app, 'look', { ...OWN, max_steps: 5 })
     assert.partialDeepStrictEqual(views, [
       {
@@ -183,15 +186,15 @@ describe('decisions that are none', () => {
   ]
   for (const [name, wish, reason] of faulty)
     test(`case 20, Q4: ${name}: nothing runs, the mind hears why, and goes on`, async (t) => {
-      const tool = aTool()
+      const tool = fakeTool()
       let asked = 0
       // Decides badly first, then leaves it to the model, which was told.
-      const own = aBehaviour({ tools: ['poke', 'create_file'], decide: () => (asked++ === 0 ? wish : undefined) })
+      const own = fakeBehaviour({ tools: ['poke', 'create_file'], decide: () => (asked++ === 0 ? wish : undefined) })
       const model = scriptedModel([{ text: 'better now' }])
       const app = await openApp(t, { model, behaviours: [own], tools: [tool] })
       const result = await runTaskIn(app, 'x', OWN)
-      assert.deepEqual([result.status, result.answer, tool.asked.length], ['done', 'better now', 0])
-      assert.match(heard(model, 0), reason)
+      assert.deepEqual([result.status, result.answer, tool.receivedArgs.length], ['done', 'better now', 0])
+      assert.match(lastMessageIn(model, 0), reason)
       const [failed] = await recordsOf(app, result.session_id, 'failed')
       assert.partialDeepStrictEqual(failed, { phase: 'DECIDE', ruling: { kind: 'feedback' } })
     })
@@ -199,8 +202,8 @@ describe('decisions that are none', () => {
   for (const [name, wish] of faulty)
     test(`case 20, Q4: ${name}, again and again: unrecoverable, as a parse_error`, async (t) => {
       const app = await openApp(t, {
-        behaviours: [aBehaviour({ tools: ['poke'], decide: () => wish })],
-        tools: [aTool()],
+        behaviours: [fakeBehaviour({ tools: ['poke'], decide: () => wish })],
+        tools: [fakeTool()],
       })
       const result = await runTaskIn(app, 'x', OWN)
       assert.deepEqual(
@@ -218,7 +221,7 @@ describe('decisions that are none', () => {
       const model = scriptedModel([step, { text: 'a real one' }])
       const result = await runTaskIn(await openApp(t, { model }))
       assert.deepEqual([result.status, result.answer], ['done', 'a real one'])
-      assert.match(heard(model, 1), /empty/)
+      assert.match(lastMessageIn(model, 1), /empty/)
     })
 
     test(`case 21: ${how}, and then again: unrecoverable`, async (t) => {
@@ -236,7 +239,7 @@ describe("a behaviour's own wait", () => {
   test('Q4: parks without a model, wakes at its deadline, and decides again', async (t) => {
     const clock = new FakeClock()
     const inputs: unknown[] = []
-    const own = aBehaviour({
+    const own = fakeBehaviour({
       observe: (_, { input }) => {
         inputs.push(input.map((observation) => (observation.type === 'system_event' ? observation.name : 'message')))
         return input.some(({ type }) => type === 'system_event')

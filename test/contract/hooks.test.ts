@@ -6,18 +6,18 @@ import type { Event } from '../../src/domain/event.ts'
 import { HOOKED_PHASES, type Hook } from '../../src/ports/hook.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { replayed } from '../support/approval-fixtures.ts'
+import { replayRun } from '../support/approval-fixtures.ts'
 import {
-  answer,
-  kept,
+  eventNames,
+  finalAnswer,
   manifestOf,
-  notingHook,
-  poke,
-  poking,
-  ruled,
-  runRuled,
-  watchedApp,
-  words,
+  openRecordedApp,
+  pokeDecision,
+  pokeTool,
+  pushAndReturn,
+  recordingHook,
+  runScripted,
+  scriptedBehaviour,
 } from '../support/event-recorder.ts'
 import { PURE, recordsOf } from '../support/fake-tools.ts'
 import { dispatchOf, freshFolder, passing, runTaskIn, until } from '../support/open-app.ts'
@@ -28,32 +28,39 @@ const UP_TO_REDUCE = ['observe', 'decide', 'act', 'reduce']
 
 describe('hooks', () => {
   test('case 4, Q3: a pair per phase and step, in order, with an ACT that is skipped and a step that stops', async (t) => {
-    const hook = notingHook()
-    const { app } = await watchedApp(t, { behaviours: [ruled([poke, answer()])], hooks: [hook] })
-    await runRuled(app)
+    const hook = recordingHook()
+    const { app } = await openRecordedApp(t, {
+      behaviours: [scriptedBehaviour([pokeDecision, finalAnswer()])],
+      hooks: [hook],
+    })
+    await runScripted(app)
     const step = (n: number) => pairs(n, ...UP_TO_REDUCE, 'check_stop')
-    assert.deepEqual(hook.told, ['run_start 0', ...step(1), ...step(2), 'run_end 2'])
+    assert.deepEqual(hook.moments, ['run_start 0', ...step(1), ...step(2), 'run_end 2'])
   })
 
   test('case 4: with a critic that asks for the step again, and one that stops the run', async (t) => {
-    const hook = notingHook()
+    const hook = recordingHook()
     let asked = 0
     const picky = {
       name: 'picky',
       judge: () =>
         asked++ === 0 ? ({ kind: 'retry', instruction: 'no' } as const) : ({ kind: 'stop', reason: 'enough' } as const),
     }
-    const { app } = await watchedApp(t, { behaviours: [ruled([answer()])], hooks: [hook], critics: [picky] })
-    await runRuled(app)
+    const { app } = await openRecordedApp(t, {
+      behaviours: [scriptedBehaviour([finalAnswer()])],
+      hooks: [hook],
+      critics: [picky],
+    })
+    await runScripted(app)
     const step = (n: number) => pairs(n, ...UP_TO_REDUCE, 'critic', 'check_stop')
-    assert.deepEqual(hook.told, ['run_start 0', ...step(1), ...step(2), 'run_end 2'])
+    assert.deepEqual(hook.moments, ['run_start 0', ...step(1), ...step(2), 'run_end 2'])
   })
 
   for (const broken of ['observe', 'decide', 'reduce'] as const)
     test(`case 4: a step whose ${broken} throws is recovered: what was begun has its after, with the error`, async (t) => {
-      const hook = notingHook()
+      const hook = recordingHook()
       let thrown = 0
-      const whole = ruled([answer()])
+      const whole = scriptedBehaviour([finalAnswer()])
       const once = {
         ...whole,
         [broken]: (...given: [never, never]) => {
@@ -61,10 +68,10 @@ describe('hooks', () => {
           return broken === 'observe' ? null : whole[broken]?.(...given)
         },
       }
-      const { app } = await watchedApp(t, { behaviours: [once], hooks: [hook] })
-      assert.equal((await runRuled(app)).status, 'done')
+      const { app } = await openRecordedApp(t, { behaviours: [once], hooks: [hook] })
+      assert.equal((await runScripted(app)).status, 'done')
       const before = UP_TO_REDUCE.slice(0, UP_TO_REDUCE.indexOf(broken))
-      assert.deepEqual(hook.told, [
+      assert.deepEqual(hook.moments, [
         'run_start 0',
         ...[...pairs(1, ...before), `before_${broken} 1`, `after_${broken} 1 !`, 'recover 1 !'],
         ...pairs(1, 'check_stop'),
@@ -75,11 +82,11 @@ describe('hooks', () => {
 
   test('case 4: a model that is asked again has another DECIDE, and no other OBSERVE', async (t) => {
     const clock = new FakeClock()
-    const hook = notingHook()
+    const hook = recordingHook()
     const model = scriptedModel([{ text: 'done', faults: [new TirelessError('model_unavailable', 'busy')] }])
-    const { app } = await watchedApp(t, { clock, model, hooks: [hook] })
+    const { app } = await openRecordedApp(t, { clock, model, hooks: [hook] })
     await passing(clock, runTaskIn(app))
-    assert.deepEqual(hook.told, [
+    assert.deepEqual(hook.moments, [
       'run_start 0',
       ...[...pairs(1, 'observe'), 'before_decide 1', 'after_decide 1 !', 'recover 1 !'],
       ...pairs(1, 'decide', 'act', 'reduce', 'check_stop'),
@@ -88,17 +95,17 @@ describe('hooks', () => {
   })
 
   test('case 4: a run that is given up has every pair closed, and its end', async (t) => {
-    const hook = notingHook()
+    const hook = recordingHook()
     const never = () => {
       throw new Error('never')
     }
-    const { app } = await watchedApp(t, { behaviours: [ruled([], { decide: never })], hooks: [hook] })
-    await runRuled(app)
+    const { app } = await openRecordedApp(t, { behaviours: [scriptedBehaviour([], { decide: never })], hooks: [hook] })
+    await runScripted(app)
     for (const phase of HOOKED_PHASES) {
-      const count = (moment: string) => hook.told.filter((told) => told.startsWith(`${moment}_${phase}`)).length
+      const count = (moment: string) => hook.moments.filter((told) => told.startsWith(`${moment}_${phase}`)).length
       assert.equal(count('before'), count('after'), phase)
     }
-    assert.deepEqual(hook.told.slice(-4), ['recover 3 !', ...pairs(3, 'check_stop'), 'run_end 3'])
+    assert.deepEqual(hook.moments.slice(-4), ['recover 3 !', ...pairs(3, 'check_stop'), 'run_end 3'])
   })
 
   test('case 5, case 6: a hook that throws, TypeError or not, at once or later, is called once and costs one diagnostic', async (t) => {
@@ -115,17 +122,20 @@ describe('hooks', () => {
           return boom()
         },
       }
-      const { app, events } = await watchedApp(t, { behaviours: [ruled([answer()])], hooks: [broken] })
-      assert.equal((await runRuled(app)).status, 'done', name)
+      const { app, events } = await openRecordedApp(t, {
+        behaviours: [scriptedBehaviour([finalAnswer()])],
+        hooks: [broken],
+      })
+      assert.equal((await runScripted(app)).status, 'done', name)
       const diagnostics = events.filter(({ stage }) => stage === 'diagnostic')
       assert.deepEqual([calls, diagnostics.length, diagnostics[0]?.ok], [1, 1, false], name)
       assert.equal(diagnostics[0]?.payload.about, 'hook broken: on_before_act')
-      assert.deepEqual(words(events).slice(-1), ['END end'])
+      assert.deepEqual(eventNames(events).slice(-1), ['END end'])
     }
   })
 
   test('case 5: of the hooks that throw in every moment none changes what becomes of the run', async (t) => {
-    const noting = notingHook()
+    const noting = recordingHook()
     const moments = Object.keys(noting).filter((key) => key.startsWith('on_'))
     const boom = () => {
       throw new Error('boom')
@@ -135,11 +145,14 @@ describe('hooks', () => {
       ...Object.fromEntries(moments.map((moment) => [moment, boom])),
       on_event: boom,
     }
-    const { app, events } = await watchedApp(t, { behaviours: [ruled([poke, answer()])], hooks: [broken, noting] })
-    const { status, stop_reason } = await runRuled(app)
+    const { app, events } = await openRecordedApp(t, {
+      behaviours: [scriptedBehaviour([pokeDecision, finalAnswer()])],
+      hooks: [broken, noting],
+    })
+    const { status, stop_reason } = await runScripted(app)
     assert.deepEqual([status, stop_reason], ['done', 'final'])
     // The last one is in the log.
-    assert.equal(events.filter(({ stage }) => stage === 'diagnostic').length, noting.told.length - 1)
+    assert.equal(events.filter(({ stage }) => stage === 'diagnostic').length, noting.moments.length - 1)
   })
 
   test('case 7: a hook that never returns is waited for a moment, once; the run goes on without it', async (t) => {
@@ -152,8 +165,12 @@ describe('hooks', () => {
         return new Promise(() => {})
       },
     }
-    const { app, events } = await watchedApp(t, { clock, behaviours: [ruled([poke, answer()])], hooks: [hanging] })
-    const { status } = await passing(clock, runRuled(app))
+    const { app, events } = await openRecordedApp(t, {
+      clock,
+      behaviours: [scriptedBehaviour([pokeDecision, finalAnswer()])],
+      hooks: [hanging],
+    })
+    const { status } = await passing(clock, runScripted(app))
     const diagnostics = events.filter(({ stage }) => stage === 'diagnostic')
     assert.deepEqual([status, calls, diagnostics.length], ['done', 2, 1], 'called again, and not waited for again')
     assert.match(String(diagnostics[0]?.payload.message), /longer than 1000 ms/)
@@ -162,21 +179,21 @@ describe('hooks', () => {
   test('case 7: a run whose hook hangs can be cancelled all the same', async (t) => {
     const clock = new FakeClock()
     const hook: Hook = { name: 'hanging', on_after_decide: () => new Promise(() => {}) }
-    const forever = poking(() => {})
-    const { app, events } = await watchedApp(t, {
+    const forever = pokeTool(() => {})
+    const { app, events } = await openRecordedApp(t, {
       clock,
       tools: [forever],
-      behaviours: [ruled([poke])],
+      behaviours: [scriptedBehaviour([pokeDecision])],
       hooks: [hook],
     })
-    const running = runRuled(app)
+    const running = runScripted(app)
     await until(() => clock.sleeping > 2)
     const [dispatch] = ((await app.run('queue list', {})) as { items: { dispatch_id: string }[] }).items
     const cancelled = app.run('queue cancel', { id: dispatch?.dispatch_id })
     const { status, stop_reason } = await passing(clock, running)
     await cancelled
     assert.deepEqual([status, stop_reason, forever.runs], ['cancelled', 'cancelled', 0])
-    assert.deepEqual(words(events).at(-1), 'END end')
+    assert.deepEqual(eventNames(events).at(-1), 'END end')
   })
 
   test('Q3: on_event is told every event, in order, once; one that breaks or hangs is in the log and hurts nobody', async (t) => {
@@ -186,8 +203,11 @@ describe('hooks', () => {
       { name: 'hanging', on_event: () => new Promise(() => {}) },
       { name: 'hearing', on_event: (event) => void told.push(event) },
     ]
-    const { app, events } = await watchedApp(t, { behaviours: [ruled([poke, answer()])], hooks })
-    assert.equal((await runRuled(app)).status, 'done')
+    const { app, events } = await openRecordedApp(t, {
+      behaviours: [scriptedBehaviour([pokeDecision, finalAnswer()])],
+      hooks,
+    })
+    assert.equal((await runScripted(app)).status, 'done')
     assert.deepEqual(told, events)
     const { items } = (await app.run('logs', {})) as { items: readonly { event: string; message?: string }[] }
     const failures = items.filter(({ event }) => event === 'hook failed')
@@ -197,10 +217,10 @@ describe('hooks', () => {
   test('B5: where observe throws nothing was observed: no event and no trace says so; the step after it has its own', async (t) => {
     let looked = 0
     const observe = () => (looked++ === 0 ? assert.fail('blind') : { seen: looked })
-    const { app, events } = await watchedApp(t, { behaviours: [ruled([answer()], { observe })] })
-    const { status, dispatch_id } = await runRuled(app)
+    const { app, events } = await openRecordedApp(t, { behaviours: [scriptedBehaviour([finalAnswer()], { observe })] })
+    const { status, dispatch_id } = await runScripted(app)
     assert.equal(status, 'done')
-    const of = (step: number) => words(events.filter(({ step_id }) => step_id === step))
+    const of = (step: number) => eventNames(events.filter(({ step_id }) => step_id === step))
     assert.deepEqual(of(1).slice(0, 3), ['OBSERVE start', 'OBSERVE error', 'RECOVER feedback'])
     assert.ok(!of(1).includes('OBSERVE observation_ready'))
     assert.deepEqual(of(2).slice(0, 2), ['OBSERVE start', 'OBSERVE observation_ready'])
@@ -222,10 +242,13 @@ describe('hooks', () => {
           throw thrown
         },
       }
-      const { app, events } = await watchedApp(t, { behaviours: [ruled([answer()])], hooks: [broken] })
-      const { dispatch_id } = await runRuled(app)
+      const { app, events } = await openRecordedApp(t, {
+        behaviours: [scriptedBehaviour([finalAnswer()])],
+        hooks: [broken],
+      })
+      const { dispatch_id } = await runScripted(app)
       assert.match(String(events.find(({ stage }) => stage === 'diagnostic')?.payload.message), /./)
-      assert.equal((await replayed(app, dispatch_id)).identical, true)
+      assert.equal((await replayRun(app, dispatch_id)).identical, true)
     }
   })
 
@@ -235,14 +258,14 @@ describe('hooks', () => {
       rmSync(left, { recursive: true })
       const broken: Hook = { name: 'broken', [moment]: () => assert.fail('again') }
       // What is on disk while the tool runs is what a process that is killed there leaves.
-      const crashing = poking(() => cpSync(home, left, { recursive: true }), { effect: () => PURE })
-      const parts = { behaviours: [ruled([poke, answer()])], hooks: [broken] }
-      const { app } = await watchedApp(t, { home, tools: [crashing], ...parts })
-      const { dispatch_id, session_id } = await runRuled(app)
+      const crashing = pokeTool(() => cpSync(home, left, { recursive: true }), { effect: () => PURE })
+      const parts = { behaviours: [scriptedBehaviour([pokeDecision, finalAnswer()])], hooks: [broken] }
+      const { app } = await openRecordedApp(t, { home, tools: [crashing], ...parts })
+      const { dispatch_id, session_id } = await runScripted(app)
       await app.close()
-      const { app: next } = await watchedApp(t, {
+      const { app: next } = await openRecordedApp(t, {
         home: left,
-        tools: [poking(() => {}, { effect: () => PURE })],
+        tools: [pokeTool(() => {}, { effect: () => PURE })],
         ...parts,
       })
       await next.run('start', { until_idle: true })
@@ -250,7 +273,7 @@ describe('hooks', () => {
       const diagnosed = (await recordsOf(next, session_id, 'diagnosed')).map(({ turn, about }) => `${turn} ${about}`)
       const again = `hook broken: ${moment}`
       assert.deepEqual(diagnosed, [`1 ${again}`, `1 ${again}`, `2 ${again}`])
-      assert.equal((await replayed(next, dispatch_id)).identical, true, moment)
+      assert.equal((await replayRun(next, dispatch_id)).identical, true, moment)
       await next.close()
     }
   })
@@ -268,28 +291,31 @@ describe('hooks', () => {
       },
     }
     const broken: Hook = { name: 'broken', on_run_end: () => assert.fail('it broke') }
-    const { app, events } = await watchedApp(t, { behaviours: [ruled([answer()])], hooks: [watching, broken] })
-    const { status, dispatch_id } = await runRuled(app)
+    const { app, events } = await openRecordedApp(t, {
+      behaviours: [scriptedBehaviour([finalAnswer()])],
+      hooks: [watching, broken],
+    })
+    const { status, dispatch_id } = await runScripted(app)
     assert.deepEqual([status, stored], ['done', 'done'])
     assert.deepEqual(told.slice(-3), ['CHECK_STOP stop', 'END end', 'run_end'])
-    assert.deepEqual(words(events).slice(-1), ['END end'])
+    assert.deepEqual(eventNames(events).slice(-1), ['END end'])
     const { items } = (await app.run('logs', {})) as { items: readonly { event: string }[] }
     const expected = { event: 'hook failed', hook: 'broken', moment: 'on_run_end', message: 'it broke' }
     assert.partialDeepStrictEqual(
       items.filter(({ event }) => event === 'hook failed'),
       [expected],
     )
-    assert.equal((await replayed(app, dispatch_id)).identical, true)
+    assert.equal((await replayRun(app, dispatch_id)).identical, true)
   })
 
   test('Q3, I9: a listener that throws keeps nothing from the others', async (t) => {
-    const { app, events } = await watchedApp(t, { behaviours: [ruled([answer()])] })
+    const { app, events } = await openRecordedApp(t, { behaviours: [scriptedBehaviour([finalAnswer()])] })
     const heard: unknown[] = []
     app.context.listen(() => {
       throw new Error('deaf')
     })
-    app.context.listen((progress) => kept(heard, progress))
-    const { dispatch_id } = await runRuled(app)
+    app.context.listen((progress) => pushAndReturn(heard, progress))
+    const { dispatch_id } = await runScripted(app)
     assert.ok(events.length > 0 && heard.length >= events.length)
     assert.equal((await manifestOf(app, dispatch_id)).status, 'completed')
   })

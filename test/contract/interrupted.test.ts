@@ -5,17 +5,17 @@ import type { Verdict } from '../../src/domain/decision.ts'
 import { GRACE_MS } from '../../src/engine/grace-period.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { holdingBack } from '../support/blocking-store.ts'
+import { blockCommits } from '../support/blocking-store.ts'
 import {
-  aTool,
-  cancel,
-  endings,
+  cancelDispatch,
   enqueue,
+  fakeTool,
   PURE,
-  type Queued,
+  type QueuedTask,
   recordsOf,
   resultsOf,
   statusOf,
+  stopReasonsOf,
   untilAborted,
 } from '../support/fake-tools.ts'
 import { freshFolder, openApp, passing, until } from '../support/open-app.ts'
@@ -26,7 +26,7 @@ const BEFORE = { status: 'not_started', content: 'The run was interrupted before
 const poking = (times: number): ScriptedModel =>
   scriptedModel([{ calls: Array.from({ length: times }, (_, n) => ({ tool: 'poke', args: { n } })) }, { text: 'done' }])
 
-const replayed = async (app: App, { dispatch_id }: Queued): Promise<boolean> =>
+const replayed = async (app: App, { dispatch_id }: QueuedTask): Promise<boolean> =>
   ((await app.run('replay', { run: dispatch_id })) as { identical: boolean }).identical
 
 /** A task under way in an app that can be told to stop at once, as a second SIGTERM does. */
@@ -46,38 +46,40 @@ async function underWay(t: TestContext, options: AppOptions, home = freshFolder(
 describe('interrupted', () => {
   for (const times of [1, 2])
     test(`I10, I4: while the intent of ${times} is written: the hand does not begin to move, and the mind is told so`, async (t) => {
-      const tool = aTool({ effect: PURE })
-      const writing = holdingBack((op) => op.op === 'append' && op.records.some(({ kind }) => kind === 'call_intended'))
+      const tool = fakeTool({ effect: PURE })
+      const writing = blockCommits(
+        (op) => op.op === 'append' && op.records.some(({ kind }) => kind === 'call_intended'),
+      )
       const options = { tools: [tool], model: poking(times), plugins: [writing.plugin] }
       const { app, task, started, stop, home } = await underWay(t, options)
-      await until(writing.isHeld)
+      await until(writing.isBlocked)
       stop()
-      writing.letGo()
+      writing.release()
       await started
-      assert.deepEqual([tool.asked, await statusOf(app, task)], [[], 'pending'])
+      assert.deepEqual([tool.receivedArgs, await statusOf(app, task)], [[], 'pending'])
       assert.deepEqual(await resultsOf(app, task.session_id), Array(times).fill(BEFORE))
       assert.equal(await replayed(app, task), true)
       await app.close()
       const next = await openApp(t, { home, tools: [tool], model: poking(times) })
       await next.run('start', { until_idle: true })
-      assert.deepEqual([await statusOf(next, task), tool.asked], ['done', []])
+      assert.deepEqual([await statusOf(next, task), tool.receivedArgs], ['done', []])
       assert.equal(await replayed(next, task), true)
     })
 
   test('I10, I4: cancelled while the intent is written: it is not begun, and nothing is unknown', async (t) => {
-    const tool = aTool()
-    const writing = holdingBack((op) => op.op === 'append' && op.records.some(({ kind }) => kind === 'call_intended'))
+    const tool = fakeTool()
+    const writing = blockCommits((op) => op.op === 'append' && op.records.some(({ kind }) => kind === 'call_intended'))
     const options = { tools: [tool], model: poking(1), plugins: [writing.plugin] }
     const { app, task, started } = await underWay(t, options)
-    await until(writing.isHeld)
-    const cancelled = cancel(app, task, 'immediate')
+    await until(writing.isBlocked)
+    const cancelled = cancelDispatch(app, task, 'immediate')
     await until(
       async () =>
         ((await app.run('queue show', { id: task.dispatch_id })) as { cancel: string | null }).cancel !== null,
     )
-    writing.letGo()
+    writing.release()
     await Promise.all([cancelled, started])
-    assert.deepEqual([tool.asked, await endings(app, task)], [[], ['cancelled']])
+    assert.deepEqual([tool.receivedArgs, await stopReasonsOf(app, task)], [[], ['cancelled']])
     assert.deepEqual(await resultsOf(app, task.session_id), [BEFORE])
     assert.deepEqual(((await app.run('unknowns list', {})) as { items: unknown[] }).items, [])
     assert.equal(await replayed(app, task), true)
@@ -85,20 +87,20 @@ describe('interrupted', () => {
 
   test('I11: a program that stops has booked what it paid to know its intent, however long that takes', async (t) => {
     const clock = new FakeClock()
-    const booking = holdingBack((op) => op.op === 'spent' && op.id.includes('-intent-'))
-    const read = aTool({ name: 'read', effect: PURE })
-    const send = aTool({ effect: { recovery: 'once', reach: 'third_party' } })
+    const booking = blockCommits((op) => op.op === 'spent' && op.id.includes('-intent-'))
+    const read = fakeTool({ name: 'read', effect: PURE })
+    const send = fakeTool({ effect: { recovery: 'once', reach: 'third_party' } })
     const model = scriptedModel(({ system }, turn) =>
       system.startsWith('You decide') ? { text: '[]' } : { calls: [{ tool: turn === 0 ? 'read' : 'poke', args: {} }] },
     )
     const { app, started, stop } = await underWay(t, { tools: [read, send], model, plugins: [booking.plugin], clock })
-    await until(booking.isHeld)
+    await until(booking.isBlocked)
     stop()
     let isBooked = false
     // Long after everything else that is interrupted was left behind.
     void clock.sleep(10 * GRACE_MS).then(() => {
       isBooked = true
-      booking.letGo()
+      booking.release()
     })
     await passing(clock, started)
     assert.equal(isBooked, true)
@@ -106,10 +108,10 @@ describe('interrupted', () => {
   })
 
   test('Q17: neighbours that were cut short side by side are so again', async (t) => {
-    const tool = aTool({ effect: PURE, run: untilAborted })
+    const tool = fakeTool({ effect: PURE, run: untilAborted })
     const { app, task, started } = await underWay(t, { tools: [tool], model: poking(3) })
-    await until(() => tool.asked.length === 3)
-    await Promise.all([cancel(app, task, 'immediate'), started])
+    await until(() => tool.receivedArgs.length === 3)
+    await Promise.all([cancelDispatch(app, task, 'immediate'), started])
     const results = await resultsOf(app, task.session_id)
     assert.deepEqual(
       results.map(({ status }) => status),
@@ -125,7 +127,7 @@ describe('interrupted', () => {
       ask()
       return new Promise(() => {})
     }
-    const options = { tools: [aTool()], model: poking(1), critics: [{ name: 'slow', judge }], clock }
+    const options = { tools: [fakeTool()], model: poking(1), critics: [{ name: 'slow', judge }], clock }
     const { app, task, started, stop, home } = await underWay(t, options)
     await asked
     stop()
@@ -133,7 +135,10 @@ describe('interrupted', () => {
     assert.deepEqual([await statusOf(app, task), (await resultsOf(app, task.session_id)).length], ['pending', 1])
     assert.equal(await replayed(app, task), true)
     await app.close()
-    const more = { tools: [aTool(), aTool({ name: 'prod' })], critics: [{ name: 'quick', judge: () => CONTINUE }] }
+    const more = {
+      tools: [fakeTool(), fakeTool({ name: 'prod' })],
+      critics: [{ name: 'quick', judge: () => CONTINUE }],
+    }
     const next = await openApp(t, { home, model: poking(1), ...more })
     await next.run('start', { until_idle: true })
     assert.deepEqual(
@@ -150,7 +155,7 @@ describe('interrupted', () => {
       ask()
       return new Promise(() => {})
     }
-    const parts = { tools: [aTool()], clock }
+    const parts = { tools: [fakeTool()], clock }
     const { app, task, started, stop, home } = await underWay(t, {
       ...parts,
       model: poking(1),

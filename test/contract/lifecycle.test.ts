@@ -6,15 +6,15 @@ import type { EnvView } from '../../src/ports/behaviour.ts'
 import type { MemoryKind } from '../../src/ports/memory.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import {
-  answer,
-  found,
-  poke,
-  poking,
-  type Ruled,
-  ruled,
-  runRuled,
-  watchedApp,
-  words,
+  eventNames,
+  finalAnswer,
+  findEvent,
+  openRecordedApp,
+  pokeDecision,
+  pokeTool,
+  runScripted,
+  type ScriptedState,
+  scriptedBehaviour,
 } from '../support/event-recorder.ts'
 import { freshFolder, journalOf, runTaskIn } from '../support/open-app.ts'
 
@@ -31,8 +31,11 @@ const STOPS = ['CHECK_STOP start', 'CHECK_STOP stop']
 describe('the life of a run', () => {
   test('case 1, Q1: a rule agent acts, then ends: every phase twice between INIT and END, and no CRITIC without a critic', async (t) => {
     const model = scriptedModel([])
-    const { app, events } = await watchedApp(t, { model, behaviours: [ruled([poke, answer()])] })
-    const result = await runRuled(app)
+    const { app, events } = await openRecordedApp(t, {
+      model,
+      behaviours: [scriptedBehaviour([pokeDecision, finalAnswer()])],
+    })
+    const result = await runScripted(app)
     assert.deepEqual([result.status, result.stop_reason, result.answer, result.steps], ['done', 'final', 'all done', 2])
     const loop = ['OBSERVE', 'DECIDE', 'ACT', 'REDUCE', 'CHECK_STOP']
     assert.deepEqual(
@@ -43,37 +46,37 @@ describe('the life of a run', () => {
   })
 
   test('case 2, Q2: the stages of each phase, in the order of the seed, of a rule, of a model, and with a critic', async (t) => {
-    const ruling = await watchedApp(t, { behaviours: [ruled([poke, answer()])] })
-    await runRuled(ruling.app)
-    assert.deepEqual(words(ruling.events), [
+    const ruling = await openRecordedApp(t, { behaviours: [scriptedBehaviour([pokeDecision, finalAnswer()])] })
+    await runScripted(ruling.app)
+    assert.deepEqual(eventNames(ruling.events), [
       'INIT start',
       ...[...OBSERVED, ...DECIDED, ...ACTED, ...REDUCED, ...GOES_ON],
       ...[...OBSERVED, ...DECIDED, ...SKIPPED, ...REDUCED, ...STOPS],
       'END end',
     ])
-    const judging = await watchedApp(t, {
+    const judging = await openRecordedApp(t, {
       model: scriptedModel([{ calls: [{ tool: 'poke' }] }, { text: 'all done' }]),
       critics: [{ name: 'mild', judge: () => ({ kind: 'continue' }) }],
     })
     await runTaskIn(judging.app)
-    assert.deepEqual(words(judging.events), [
+    assert.deepEqual(eventNames(judging.events), [
       'INIT start',
       ...[...OBSERVED, ...ASKED, ...ACTED, ...REDUCED, ...JUDGED, ...GOES_ON],
       ...[...OBSERVED, ...ASKED, ...SKIPPED, ...REDUCED, ...JUDGED, ...STOPS],
       'END end',
     ])
-    assert.equal(found(judging.events, 'END', 'end').payload.stop_reason, 'final')
+    assert.equal(findEvent(judging.events, 'END', 'end').payload.stop_reason, 'final')
   })
 
   test('case 3, Q2: every event says whose it is, when, and whether it is well; seq has no gaps, also over a restart', async (t) => {
     const home = freshFolder(t)
     const wait = { kind: 'wait', match: 'user_message', reason: 'a word' } as const
-    const behaviours = [ruled([poke, wait, answer()])]
-    const before = await watchedApp(t, { home, behaviours })
-    const { dispatch_id, session_id, status } = await runRuled(before.app)
+    const behaviours = [scriptedBehaviour([pokeDecision, wait, finalAnswer()])]
+    const before = await openRecordedApp(t, { home, behaviours })
+    const { dispatch_id, session_id, status } = await runScripted(before.app)
     assert.equal(status, 'waiting')
     await before.app.close()
-    const after = await watchedApp(t, { home, behaviours })
+    const after = await openRecordedApp(t, { home, behaviours })
     await after.app.run('send', { session: session_id, text: 'go on' })
     await after.app.run('start', { until_idle: true })
     const events = [...before.events, ...after.events]
@@ -99,24 +102,24 @@ describe('the life of a run', () => {
     const seen: { state: unknown; view: EnvView }[] = []
     const memory: string[] = []
     let asked = 0
-    const failing = ruled([poke, answer()], {
+    const failing = scriptedBehaviour([pokeDecision, finalAnswer()], {
       memory: 'noting',
       observe(state, view) {
         seen.push({ state, view })
-        return (state as Ruled).task
+        return (state as ScriptedState).task
       },
       decide(state) {
         if (asked++ % 3 < 2) throw new Error('not yet')
-        return (state as Ruled).step === 0 ? poke : answer()
+        return (state as ScriptedState).step === 0 ? pokeDecision : finalAnswer()
       },
     })
-    const { app } = await watchedApp(t, {
+    const { app } = await openRecordedApp(t, {
       behaviours: [failing],
       memories: [noting(memory)],
       yaml: 'budget: { per_dispatch_calls: 7 }',
     })
     for (const task of ['the first', 'the second', 'the third']) {
-      const { status, session_id } = await runRuled(app, { task })
+      const { status, session_id } = await runScripted(app, { task })
       const failures = (await journalOf(app, session_id)).filter(({ kind }) => kind === 'failed')
       assert.deepEqual([status, failures.length], ['done', 4], 'never three in a row, never ten in one run')
     }
@@ -129,9 +132,12 @@ describe('the life of a run', () => {
   })
 
   test('case 9: a second run is told exactly as the first: state, events, budgets', async (t) => {
-    const same = poking(() => {}, { run: async () => ({ status: 'ok', content: 'the same' }) })
-    const { app, events } = await watchedApp(t, { tools: [same], behaviours: [ruled([poke, poke, answer()])] })
-    const runs = [await runRuled(app), await runRuled(app)]
+    const same = pokeTool(() => {}, { run: async () => ({ status: 'ok', content: 'the same' }) })
+    const { app, events } = await openRecordedApp(t, {
+      tools: [same],
+      behaviours: [scriptedBehaviour([pokeDecision, pokeDecision, finalAnswer()])],
+    })
+    const runs = [await runScripted(app), await runScripted(app)]
     const told = runs.map(({ dispatch_id }) => events.filter(({ run_id }) => run_id === dispatch_id).map(shapeOf))
     assert.deepEqual(told[0], told[1])
     for (const { status, steps } of runs) assert.deepEqual([status, steps], ['done', 3])
@@ -139,8 +145,8 @@ describe('the life of a run', () => {
 
   test("case 9: a session's second run has its own steps, retries and repetitions; only its past is shared", async (t) => {
     const model = scriptedModel((_, turn) => (turn % 3 < 2 ? { calls: [{ tool: 'poke' }] } : { text: 'done' }))
-    const same = poking(() => {}, { run: async () => ({ status: 'ok', content: 'the same' }) })
-    const repeating = await watchedApp(t, { model, tools: [same], yaml: 'budget: { per_dispatch_calls: 3 }' })
+    const same = pokeTool(() => {}, { run: async () => ({ status: 'ok', content: 'the same' }) })
+    const repeating = await openRecordedApp(t, { model, tools: [same], yaml: 'budget: { per_dispatch_calls: 3 }' })
     const { session_id } = await runTaskIn(repeating.app)
     await repeating.app.run('send', { session: session_id, text: 'and again' })
     await repeating.app.run('start', { until_idle: true })
@@ -158,7 +164,7 @@ describe('the life of a run', () => {
       return { text: 'done' }
     })
     const never = { name: 'never', judge: () => ({ kind: 'retry', instruction: 'no' }) as const }
-    const told = await watchedApp(t, { model: moody, critics: [never] })
+    const told = await openRecordedApp(t, { model: moody, critics: [never] })
     const first = await runTaskIn(told.app)
     await told.app.run('send', { session: first.session_id, text: 'and again' })
     await told.app.run('start', { until_idle: true })
@@ -174,17 +180,17 @@ describe('the life of a run', () => {
 
   test('case 10: two runs at once in one app stay apart, event by event', async (t) => {
     const gate = Promise.withResolvers<void>()
-    const both = poking(async () => {
+    const both = pokeTool(async () => {
       if (both.runs === 2) gate.resolve()
       await gate.promise
     })
-    const { app, events } = await watchedApp(t, {
+    const { app, events } = await openRecordedApp(t, {
       tools: [both],
-      behaviours: [ruled([poke, answer()])],
+      behaviours: [scriptedBehaviour([pokeDecision, finalAnswer()])],
       yaml: 'kernel: { max_concurrent: 2 }',
     })
     const prompts = ['left', 'right']
-    for (const prompt of prompts) await app.run('enqueue', { prompt, behaviour: 'ruled' })
+    for (const prompt of prompts) await app.run('enqueue', { prompt, behaviour: 'scripted' })
     await app.run('start', { until_idle: true })
     const runs = Map.groupBy(events, ({ run_id }) => run_id)
     assert.equal(runs.size, 2)
@@ -195,7 +201,7 @@ describe('the life of a run', () => {
         told.map(({ seq }) => seq),
         told.map((_, i) => i + 1),
       )
-      const task = found(told, 'INIT', 'start').payload.task as string
+      const task = findEvent(told, 'INIT', 'start').payload.task as string
       const other = prompts.find((prompt) => prompt !== task) ?? ''
       assert.ok(prompts.includes(task) && !JSON.stringify(told).includes(other))
     }

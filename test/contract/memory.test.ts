@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Memory, MemoryKind, MemoryView, PastTurn } from '../../src/ports/memory.ts'
 import { type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { aBehaviour, aTool, recordsOf } from '../support/fake-tools.ts'
+import { fakeBehaviour, fakeTool, recordsOf } from '../support/fake-tools.ts'
 import { openApp, runTaskIn } from '../support/open-app.ts'
 
 const STEPS = 30
@@ -19,13 +19,13 @@ function lastTold(messages: readonly { role: string }[]): string {
 }
 
 const look = () =>
-  aTool({ run: ({ n }) => (n === 1 ? 'look 1: the treasure lies under the oak' : `look ${n}: nothing but sand`) })
+  fakeTool({ run: ({ n }) => (n === 1 ? 'look 1: the treasure lies under the oak' : `look ${n}: nothing but sand`) })
 
 describe('the memory shown is the memory sent', () => {
   for (const memory of ['whole', 'window', 'summary', 'recall'])
     test(`case 18, Q5, Q10: ${memory}: what the behaviour sees is what the model gets, in every step`, async (t) => {
       const views: MemoryView[] = []
-      const own = aBehaviour({
+      const own = fakeBehaviour({
         tools: ['poke'],
         memory,
         observe: (_, view) => {
@@ -108,7 +108,7 @@ describe('a memory of one’s own', () => {
   test('Q10, case 8: opened anew for each run, reset before its first OBSERVE, told every turn once, also those of runs before', async (t) => {
     const log: string[] = []
     const model = scriptedModel((_, turn) => (turn === 0 ? { calls: [{ tool: 'poke' }] } : { text: `answer ${turn}` }))
-    const app = await openApp(t, { model, tools: [aTool()], memories: [notedMemory(log, () => EVERYTHING)] })
+    const app = await openApp(t, { model, tools: [fakeTool()], memories: [notedMemory(log, () => EVERYTHING)] })
     const own = { memory: 'noted' }
     const first = await runTaskIn(app, 'one', own)
     assert.deepEqual(log.splice(0), ['open', 'reset', 'append 1', 'append 2'])
@@ -124,7 +124,7 @@ describe('a memory of one’s own', () => {
       { calls: [{ tool: 'wait', args: { for: 'message' } }] },
       { text: 'thanks' },
     ])
-    const app = await openApp(t, { model, tools: [aTool()], memories: [notedMemory(log, () => EVERYTHING)] })
+    const app = await openApp(t, { model, tools: [fakeTool()], memories: [notedMemory(log, () => EVERYTHING)] })
     const parked = await runTaskIn(app, 'one', { memory: 'noted' })
     log.splice(0)
     await app.run('send', { session: parked.session_id, text: 'here' })
@@ -145,7 +145,7 @@ describe('a memory of one’s own', () => {
     )
     const app = await openApp(t, {
       model,
-      tools: [aTool({ run: (_, { call }) => call })],
+      tools: [fakeTool({ run: (_, { call }) => call })],
       memories: [notedMemory([], view)],
     })
     const { session_id } = await runTaskIn(app, 'one', { memory: 'noted', max_steps: 5 })
@@ -170,7 +170,7 @@ describe('a memory of one’s own', () => {
       }),
     }
     const model = scriptedModel([{ calls: [{ tool: 'poke' }] }, { text: 'done' }])
-    const app = await openApp(t, { model, tools: [aTool()], memories: [broken] })
+    const app = await openApp(t, { model, tools: [fakeTool()], memories: [broken] })
     const result = await runTaskIn(app, 'one', { memory: 'broken' })
     assert.deepEqual([result.status, result.answer, result.steps], ['done', 'done', 2])
     const told = (await recordsOf(app, result.session_id, 'diagnosed')).map(({ about, message }) => [about, message])

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ProposedDecision } from '../../src/ports/behaviour.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { replayed } from '../support/approval-fixtures.ts'
-import { answer, poking, ruled, runRuled } from '../support/event-recorder.ts'
-import { endings } from '../support/fake-tools.ts'
+import { replayRun } from '../support/approval-fixtures.ts'
+import { finalAnswer, pokeTool, runScripted, scriptedBehaviour } from '../support/event-recorder.ts'
+import { stopReasonsOf } from '../support/fake-tools.ts'
 import { dispatchOf, freshFolder, openApp, passing } from '../support/open-app.ts'
 
 const waiting: ProposedDecision = { kind: 'wait', match: 'user_message', reason: 'a word' }
@@ -17,9 +17,9 @@ describe('a parked run whose behaviour is missing', () => {
   test('B5: it waits for it, status says so, and it goes on when the behaviour is there again', async (t) => {
     const clock = new FakeClock()
     const home = freshFolder(t)
-    const whole = { home, clock, tools: [poking()], behaviours: [ruled([waiting, answer('heard')])] }
+    const whole = { home, clock, tools: [pokeTool()], behaviours: [scriptedBehaviour([waiting, finalAnswer('heard')])] }
     const first = await openApp(t, whole)
-    const { dispatch_id, session_id, status } = await passing(clock, runRuled(first))
+    const { dispatch_id, session_id, status } = await passing(clock, runScripted(first))
     assert.equal(status, 'waiting')
     await first.run('send', { session: session_id, text: 'now' })
     await first.close()
@@ -28,9 +28,9 @@ describe('a parked run whose behaviour is missing', () => {
     await passing(clock, without.run('start', { until_idle: true }))
     const parked = await dispatchOf(without, dispatch_id)
     assert.equal(parked.status, 'waiting')
-    assert.match(parked.wait?.reason ?? '', /the behaviour ruled is not installed; the run continues when it is/)
+    assert.match(parked.wait?.reason ?? '', /the behaviour scripted is not installed; the run continues when it is/)
     const { degraded } = (await without.run('status', {})) as Health
-    assert.match(degraded.join('\n'), /1 parked run needs the behaviour ruled, .*Add it, or cancel/)
+    assert.match(degraded.join('\n'), /1 parked run needs the behaviour scripted, .*Add it, or cancel/)
     // Looked for again, in vain.
     await clock.advance(5 * 60_000)
     await passing(clock, without.run('start', { until_idle: true }))
@@ -46,14 +46,14 @@ describe('a parked run whose behaviour is missing', () => {
     await passing(clock, again.run('start', { until_idle: true }))
     const { status: then, result } = await dispatchOf(again, dispatch_id)
     assert.deepEqual([then, result], ['done', 'heard'])
-    assert.deepEqual(await endings(again, { dispatch_id, session_id }), ['final'])
-    assert.equal((await replayed(again, dispatch_id)).identical, true)
+    assert.deepEqual(await stopReasonsOf(again, { dispatch_id, session_id }), ['final'])
+    assert.equal((await replayRun(again, dispatch_id)).identical, true)
   })
 
   test('B5: it can be cancelled while it waits; a run that has not begun is refused as before', async (t) => {
     const home = freshFolder(t)
-    const first = await openApp(t, { home, behaviours: [ruled([waiting])], tools: [poking()] })
-    const { dispatch_id, session_id } = await runRuled(first)
+    const first = await openApp(t, { home, behaviours: [scriptedBehaviour([waiting])], tools: [pokeTool()] })
+    const { dispatch_id, session_id } = await runScripted(first)
     await first.run('send', { session: session_id, text: 'now' })
     await first.close()
     const without = await openApp(t, { home })
@@ -62,7 +62,7 @@ describe('a parked run whose behaviour is missing', () => {
     await without.run('start', { until_idle: true })
     await cancelled
     assert.equal((await dispatchOf(without, dispatch_id)).status, 'cancelled')
-    const { status, issues } = await runRuled(without)
+    const { status, issues } = await runScripted(without)
     assert.deepEqual([status, issues.map(({ code }) => code)], ['failed', ['TASK_BEHAVIOUR_UNKNOWN']])
   })
 })

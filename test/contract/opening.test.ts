@@ -4,8 +4,8 @@ import type { App, AppOptions } from '../../src/app.ts'
 import type { Env } from '../../src/ports/env.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { notingHook, withEnv } from '../support/event-recorder.ts'
-import { aTool, cancel, endings, enqueue, type Queued, statusOf } from '../support/fake-tools.ts'
+import { recordingHook, withEnv } from '../support/event-recorder.ts'
+import { cancelDispatch, enqueue, fakeTool, type QueuedTask, statusOf, stopReasonsOf } from '../support/fake-tools.ts'
 import { dispatchOf, freshFolder, journalOf, kindsOf, openApp, passing, runTaskIn, until } from '../support/open-app.ts'
 
 const done = { text: 'done' }
@@ -41,7 +41,7 @@ const HANGING: readonly [string, readonly string[], () => Hanging][] = [
     () => {
       const gate = Promise.withResolvers<void>()
       const log: string[] = []
-      const tool = aTool({
+      const tool = fakeTool({
         async setup() {
           log.push('hangs')
           await gate.promise
@@ -65,7 +65,7 @@ async function hangingIn(t: TestContext, { options, log }: Hanging, input: objec
   return { app, clock, model, task, started, home }
 }
 
-const replayed = async (app: App, { dispatch_id }: Queued): Promise<boolean> =>
+const replayed = async (app: App, { dispatch_id }: QueuedTask): Promise<boolean> =>
   ((await app.run('replay', { run: dispatch_id })) as { identical: boolean }).identical
 
 for (const [what, takenDown, hanging] of HANGING)
@@ -74,11 +74,11 @@ for (const [what, takenDown, hanging] of HANGING)
       test(`case 53: is left behind when it is cancelled, ${how}; what comes of it later is taken down`, async (t) => {
         const hung = hanging()
         const { app, clock, task, model, started } = await hangingIn(t, hung)
-        const [cancelled] = (await passing(clock, cancel(app, task, how))).items
+        const [cancelled] = (await passing(clock, cancelDispatch(app, task, how))).items
         assert.equal(cancelled?.status, 'cancelled')
         await passing(clock, started)
         assert.deepEqual(kindsOf(await journalOf(app, task.session_id)), ['run_started', 'run_ended'])
-        assert.deepEqual([await endings(app, task), model.requests.length], [['cancelled'], 0])
+        assert.deepEqual([await stopReasonsOf(app, task), model.requests.length], [['cancelled'], 0])
         hung.goOn()
         await until(() => hung.log.length > takenDown.length)
         assert.deepEqual(hung.log.slice(1).toSorted(), takenDown)
@@ -89,7 +89,7 @@ for (const [what, takenDown, hanging] of HANGING)
       const hung = hanging()
       const { app, clock, task, started } = await hangingIn(t, hung, { max_seconds: 60 })
       await passing(clock, started)
-      assert.deepEqual([await statusOf(app, task), await endings(app, task)], ['failed', ['budget_time']])
+      assert.deepEqual([await statusOf(app, task), await stopReasonsOf(app, task)], ['failed', ['budget_time']])
       const [started_at, ended_at] = (await journalOf(app, task.session_id)).map(({ ts }) => ts)
       assert.equal(Number(ended_at) - Number(started_at), 62_000)
       hung.goOn()
@@ -119,11 +119,11 @@ describe('opening a run', () => {
   /** A run that waits; and everything that is set up from then on. */
   async function parked(t: TestContext) {
     const log: string[] = []
-    const hook = notingHook()
+    const hook = recordingHook()
     const app = await openApp(t, {
       model: scriptedModel([waiting, done]),
       hooks: [hook],
-      tools: [aTool({ setup: async () => void log.push('tool set up') })],
+      tools: [fakeTool({ setup: async () => void log.push('tool set up') })],
       plugins: [
         withEnv((env) => {
           log.push('env opened')
@@ -159,9 +159,9 @@ describe('opening a run', () => {
 
   test('case 53: a parked run that is cancelled ends without anything being set up for it', async (t) => {
     const { app, log, hook, task } = await parked(t)
-    assert.equal((await cancel(app, task)).items[0]?.status, 'cancelled')
-    assert.deepEqual([await endings(app, task), log], [['cancelled'], []])
-    assert.equal(hook.told.at(-1), 'run_end 1')
+    assert.equal((await cancelDispatch(app, task)).items[0]?.status, 'cancelled')
+    assert.deepEqual([await stopReasonsOf(app, task), log], [['cancelled'], []])
+    assert.equal(hook.moments.at(-1), 'run_end 1')
     assert.equal(await replayed(app, task), true)
   })
 
@@ -179,6 +179,6 @@ describe('opening a run', () => {
     await app.close()
     const broken = withEnv(() => Promise.reject(new Error('the machine is gone')))
     const later = await openApp(t, { home, model: scriptedModel([]), plugins: [broken] })
-    assert.equal((await cancel(later, task)).items[0]?.status, 'cancelled')
+    assert.equal((await cancelDispatch(later, task)).items[0]?.status, 'cancelled')
   })
 })

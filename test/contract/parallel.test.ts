@@ -3,11 +3,11 @@ import { describe, test } from 'node:test'
 import type { App } from '../../src/app.ts'
 import type { ProposedDecision } from '../../src/ports/behaviour.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { aBehaviour, aTool, PURE, recordsOf, resultsOf } from '../support/fake-tools.ts'
+import { fakeBehaviour, fakeTool, PURE, recordsOf, resultsOf } from '../support/fake-tools.ts'
 import { openApp, runTaskIn } from '../support/open-app.ts'
 
 /** `look` changes nothing, `touch` does; each writes when it begins and ends, and ends when the next turn of the loop has come. */
-function hands(): { tools: ReturnType<typeof aTool>[]; log: string[]; most: () => number } {
+function hands(): { tools: ReturnType<typeof fakeTool>[]; log: string[]; most: () => number } {
   const log: string[] = []
   let now = 0
   let most = 0
@@ -21,7 +21,7 @@ function hands(): { tools: ReturnType<typeof aTool>[]; log: string[]; most: () =
     log.push(`-${n}`)
     return `result ${n}`
   }
-  const tools = [aTool({ name: 'look', effect: PURE, run }), aTool({ name: 'touch', run })]
+  const tools = [fakeTool({ name: 'look', effect: PURE, run }), fakeTool({ name: 'touch', run })]
   return { tools, log, most: () => most }
 }
 
@@ -59,7 +59,7 @@ describe('several calls in one step', () => {
 
   test('I4: all intents of a group are on disk before the first of it moves', async (t) => {
     const onDisk: number[] = []
-    const look = aTool({
+    const look = fakeTool({
       name: 'look',
       effect: PURE,
       run: async () => {
@@ -79,10 +79,10 @@ describe('several calls in one step', () => {
       [true, ['ok', 'error', 'not_started', 'not_started']],
       [false, ['ok', 'error', 'ok', 'ok']],
     ] as const) {
-      const touch = aTool({ name: 'touch', run: ({ n }) => (n === 1 ? { status: 'error', content: 'no' } : 'yes') })
-      const look = aTool({ name: 'look', effect: PURE })
+      const touch = fakeTool({ name: 'touch', run: ({ n }) => (n === 1 ? { status: 'error', content: 'no' } : 'yes') })
+      const look = fakeTool({ name: 'look', effect: PURE })
       const wish: ProposedDecision = { kind: 'act', calls: batch(['touch', 'touch', 'look', 'touch']), failFast }
-      const own = aBehaviour({
+      const own = fakeBehaviour({
         tools: ['touch', 'look'],
         initState: () => 0,
         decide: (state) => (state === 0 ? wish : { kind: 'final', answer: 'done' }),
@@ -94,14 +94,14 @@ describe('several calls in one step', () => {
         (await resultsOf(app, session_id)).map(({ status }) => status),
         statuses,
       )
-      assert.equal(touch.asked.length + look.asked.length, failFast ? 2 : 4)
+      assert.equal(touch.receivedArgs.length + look.receivedArgs.length, failFast ? 2 : 4)
       const intents = await recordsOf(app, session_id, 'call_intended')
       assert.equal(intents.length, failFast ? 2 : 4, 'no intent of what was not started')
     }
   })
 
   test('case 31: what runs beside the one that fails comes to its end', async (t) => {
-    const look = aTool({
+    const look = fakeTool({
       name: 'look',
       effect: PURE,
       run: async ({ n }) => {
@@ -116,7 +116,7 @@ describe('several calls in one step', () => {
       failFast: true,
     }
     let asked = 0
-    const own = aBehaviour({
+    const own = fakeBehaviour({
       tools: ['look'],
       decide: () => (asked++ === 0 ? wish : { kind: 'final', answer: 'done' }),
     })

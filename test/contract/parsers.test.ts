@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { jsonParser, reactParser, xmlParser } from 'tireless'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { aTool, heard, recordsOf, resultsOf } from '../support/fake-tools.ts'
+import { fakeTool, lastMessageIn, recordsOf, resultsOf } from '../support/fake-tools.ts'
 import { openApp, runTaskIn } from '../support/open-app.ts'
 
 type Protocol = 'json' | 'react' | 'xml'
@@ -24,9 +24,9 @@ for (const parser of PROTOCOLS)
   describe(`a model that writes ${parser}`, () => {
     test('Q11: its calls are run, their results come back as text, its answer is final', async (t) => {
       const model = scriptedModel([{ text: calling[parser] }, { text: finishing[parser] }])
-      const poke = aTool()
+      const poke = fakeTool()
       const result = await runTaskIn(await openApp(t, { model, tools: [poke] }), 'do it', { parser })
-      assert.deepEqual([result.status, result.answer, poke.asked], ['done', 'all done', [{ who: 'a' }]])
+      assert.deepEqual([result.status, result.answer, poke.receivedArgs], ['done', 'all done', [{ who: 'a' }]])
       const [first, second] = model.requests
       assert.match(first?.system ?? '', /poke/, 'the tools are in the instructions')
       assert.deepEqual(first?.tools, [], 'and nowhere else')
@@ -39,7 +39,7 @@ for (const parser of PROTOCOLS)
 
     test('case 25: what it says about its reasons is kept beside the answer, and is no part of it', async (t) => {
       const model = scriptedModel([{ text: calling[parser] }, { text: finishing[parser] }])
-      const app = await openApp(t, { model, tools: [aTool()] })
+      const app = await openApp(t, { model, tools: [fakeTool()] })
       const { session_id } = await runTaskIn(app, 'do it', { parser })
       const notes = (await recordsOf(app, session_id, 'model_answered')).map(({ answer }) => answer.notes)
       assert.deepEqual(notes, [{ thought: 'to see' }, { reflection: 'it was easy' }])
@@ -102,22 +102,22 @@ const quoted: readonly [string, Protocol, string, RegExp][] = PROTOCOLS.flatMap(
 describe('texts that are no decision', () => {
   for (const [name, parser, text, reason] of [...refused, ...quoted])
     test(`${name}, in ${parser}: nothing runs, the reason goes back, and it may say it again`, async (t) => {
-      const poke = aTool()
+      const poke = fakeTool()
       const model = scriptedModel([{ text }, { text: calling[parser] }, { text: finishing[parser] }])
       const app = await openApp(t, { model, tools: [poke] })
       const result = await runTaskIn(app, 'do it', { parser })
-      assert.deepEqual([result.answer, poke.asked], ['all done', [{ who: 'a' }]])
-      assert.match(heard(model, 1), reason)
+      assert.deepEqual([result.answer, poke.receivedArgs], ['all done', [{ who: 'a' }]])
+      assert.match(lastMessageIn(model, 1), reason)
       const failures = (await recordsOf(app, result.session_id, 'failed')).map(({ phase, code }) => [phase, code])
       assert.deepEqual(failures, [['DECIDE', 'decision_invalid']], 'it is diagnosed')
     })
 
   test('case 22: prose with what looks like a call is an answer in react, and never a call', async (t) => {
     const text = 'I think (see foo(x=1)) that word(see poke(x=1)) will do.'
-    const poke = aTool()
+    const poke = fakeTool()
     const app = await openApp(t, { model: scriptedModel([{ text }]), tools: [poke] })
     const result = await runTaskIn(app, 'do it', { parser: 'react' })
-    assert.deepEqual([result.answer, poke.asked], [text, []])
+    assert.deepEqual([result.answer, poke.receivedArgs], [text, []])
   })
 })
 
@@ -130,11 +130,11 @@ describe('arguments as they were meant', () => {
   }
   for (const parser of PROTOCOLS)
     test(`case 25: quotes, brackets and markup inside of them arrive byte by byte in ${parser}`, async (t) => {
-      const poke = aTool()
+      const poke = fakeTool()
       const model = scriptedModel([{ text: written[parser] }, { text: finishing[parser] }])
       const app = await openApp(t, { model, tools: [poke] })
       const { session_id } = await runTaskIn(app, 'do it', { parser })
-      assert.deepEqual(poke.asked, [{ who: nasty, list: [1, { a: ')' }] }])
+      assert.deepEqual(poke.receivedArgs, [{ who: nasty, list: [1, { a: ')' }] }])
       assert.deepEqual(
         (await resultsOf(app, session_id)).map(({ status }) => status),
         ['ok'],
@@ -153,11 +153,11 @@ describe('arguments as they were meant', () => {
       'my-xml': ['<weil>so</weil><tu name="poke"><arg name="n" type="json">1</arg></tu>', '<fertig>gut</fertig>'],
     }
     for (const [parser, said] of Object.entries(texts)) {
-      const poke = aTool()
+      const poke = fakeTool()
       const model = scriptedModel(said.map((text) => ({ text })))
       const app = await openApp(t, { model, tools: [poke], parsers })
       const result = await runTaskIn(app, 'tu es', { parser })
-      assert.deepEqual([result.answer, poke.asked], ['gut', [{ n: 1 }]], parser)
+      assert.deepEqual([result.answer, poke.receivedArgs], ['gut', [{ n: 1 }]], parser)
       const [first] = await recordsOf(app, result.session_id, 'model_answered')
       assert.deepEqual(first?.answer.notes, { thought: 'so' })
     }
@@ -180,7 +180,7 @@ describe('arguments as they were meant', () => {
     const app = await openApp(t, { model, parsers: [parser] })
     const result = await runTaskIn(app, 'do it', { parser: 'brittle' })
     assert.deepEqual([result.answer, model.requests.length], ['all done', 2])
-    assert.match(heard(model, 1), /too deep for me/)
+    assert.match(lastMessageIn(model, 1), /too deep for me/)
     assert.equal((await recordsOf(app, result.session_id, 'model_answered')).length, 2)
   })
 })

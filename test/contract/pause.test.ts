@@ -3,19 +3,19 @@ import { describe, test } from 'node:test'
 import type { App } from '../../src/app.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedModel, type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { aTool, enqueue, type Queued, recordsOf } from '../support/fake-tools.ts'
+import { enqueue, fakeTool, type QueuedTask, recordsOf } from '../support/fake-tools.ts'
 import { dispatchOf, freshFolder, openApp, until } from '../support/open-app.ts'
 
 const poke: ScriptedStep = { calls: [{ tool: 'poke' }] }
 const done: ScriptedStep = { text: 'done' }
 const waiting: ScriptedStep = { calls: [{ tool: 'wait', args: { for: 'message', until: '10m' } }] }
 
-const ask = (app: App, verb: 'pause' | 'resume' | 'cancel', { dispatch_id }: Queued) =>
+const ask = (app: App, verb: 'pause' | 'resume' | 'cancel', { dispatch_id }: QueuedTask) =>
   app.run(`queue ${verb}`, { id: dispatch_id }) as Promise<{ items: { dispatch_id: string; status: string }[] }>
 
 const drained = (app: App) => app.run('start', { until_idle: true })
 
-const standing = async (app: App, { dispatch_id }: Queued): Promise<[string, boolean]> => {
+const standing = async (app: App, { dispatch_id }: QueuedTask): Promise<[string, boolean]> => {
   const { status, paused } = await dispatchOf(app, dispatch_id)
   return [status, paused]
 }
@@ -24,11 +24,11 @@ describe('pause', () => {
   /** A run whose first tool call goes on until the test lets it go. */
   async function underWay(t: Parameters<typeof openApp>[0], home: string, model: ScriptedModel) {
     const gate = Promise.withResolvers<string>()
-    const tool = aTool({ run: () => (tool.asked.length === 1 ? gate.promise : 'again') })
+    const tool = fakeTool({ run: () => (tool.receivedArgs.length === 1 ? gate.promise : 'again') })
     const app = await openApp(t, { home, model, tools: [tool] })
     const task = await enqueue(app)
     const started = drained(app)
-    await until(() => tool.asked.length > 0)
+    await until(() => tool.receivedArgs.length > 0)
     return { app, task, tool, started, goOn: () => gate.resolve('first') }
   }
 
@@ -53,10 +53,10 @@ describe('pause', () => {
 
     const later = await openApp(t, { home, model, tools: [tool] })
     await drained(later)
-    assert.deepEqual([await standing(later, task), tool.asked.length], [['pending', true], 1])
+    assert.deepEqual([await standing(later, task), tool.receivedArgs.length], [['pending', true], 1])
     await ask(later, 'resume', task)
     await drained(later)
-    assert.deepEqual([await standing(later, task), tool.asked.length], [['done', false], 2])
+    assert.deepEqual([await standing(later, task), tool.receivedArgs.length], [['done', false], 2])
   })
 
   test('case 56: before its first step, and while it waits: it is not claimed, and a wake is not lost', async (t) => {
@@ -140,7 +140,7 @@ describe('pause', () => {
 
   test('case 56: at every moment of being claimed: none is lost', async (t) => {
     const model = scriptedModel((_, turn) => (turn < 12 ? { calls: [{ tool: 'poke', args: { turn } }] } : done))
-    const app = await openApp(t, { model, tools: [aTool()] })
+    const app = await openApp(t, { model, tools: [fakeTool()] })
     for (let ticks = 0; ticks < 40; ticks++) {
       const task = await enqueue(app)
       const started = drained(app)

@@ -8,23 +8,23 @@ import { type Env, type OpsGroup, provideOps } from '../../src/ports/env.ts'
 import type { TaskResult } from '../../src/run-task.ts'
 import type { TraceManifest } from '../../src/trace/manifest.ts'
 import {
-  answer,
-  found,
+  eventNames,
+  finalAnswer,
+  findEvent,
   issueCodes,
   manifestOf,
-  notingHook,
-  poke,
-  poking,
-  ruled,
-  runRuled,
-  watchedApp,
+  openRecordedApp,
+  pokeDecision,
+  pokeTool,
+  recordingHook,
+  runScripted,
+  scriptedBehaviour,
   withEnv,
-  words,
 } from '../support/event-recorder.ts'
 import { freshFolder } from '../support/open-app.ts'
 
 const REFUSED = ['INIT start', 'END end']
-const needing = (...needs: OpsGroup[]) => poking(() => {}, { needs })
+const needing = (...needs: OpsGroup[]) => pokeTool(() => {}, { needs })
 /** The env with the files alone, or with nothing. */
 const lacking = (left: 'file' | 'nothing') =>
   withEnv((env) => {
@@ -34,25 +34,25 @@ const lacking = (left: 'file' | 'nothing') =>
 
 describe('preflight', () => {
   test('case 11, Q1: a run that cannot begin has INIT and END, its issues, no step, and everything taken down', async (t) => {
-    const hook = notingHook()
+    const hook = recordingHook()
     const log: string[] = []
     const closing = withEnv((env) => closingInto(log, env))
-    const { app, events } = await watchedApp(t, {
-      behaviours: [ruled([poke])],
+    const { app, events } = await openRecordedApp(t, {
+      behaviours: [scriptedBehaviour([pokeDecision])],
       hooks: [hook],
-      tools: [poking(() => {}, { needs: ['git'], setup: async () => void log.push('set up') })],
+      tools: [pokeTool(() => {}, { needs: ['git'], setup: async () => void log.push('set up') })],
       plugins: [closing],
     })
-    const result = await runRuled(app)
+    const result = await runScripted(app)
     assert.deepEqual(
       [result.status, result.stop_reason, result.steps, issueCodes(result)],
       ['failed', 'env_capability_mismatch', 0, ['ENV_OPS_GROUP_MISSING']],
     )
-    assert.deepEqual(words(events), REFUSED)
-    const end = found(events, 'END', 'end')
+    assert.deepEqual(eventNames(events), REFUSED)
+    const end = findEvent(events, 'END', 'end')
     assert.deepEqual([end.ok, end.step_id], [false, 0])
     assert.deepEqual(end.payload.issues, result.issues)
-    assert.deepEqual(hook.told, ['run_start 0', 'run_end 0'])
+    assert.deepEqual(hook.moments, ['run_start 0', 'run_end 0'])
     assert.deepEqual(log, ['env closed'])
     const manifest = await manifestOf(app, result.dispatch_id)
     assert.deepEqual([manifest.status, manifest.step_count, manifest.issues], ['failed', 0, result.issues])
@@ -60,17 +60,20 @@ describe('preflight', () => {
 
   test('case 12: an env that cannot be set up ends the run as env_capability_mismatch; nothing is swallowed', async (t) => {
     const broken = withEnv(() => Promise.reject(new Error('no such container')))
-    const { app, events } = await watchedApp(t, { behaviours: [ruled([answer()])], plugins: [broken] })
-    const result = await runRuled(app)
+    const { app, events } = await openRecordedApp(t, {
+      behaviours: [scriptedBehaviour([finalAnswer()])],
+      plugins: [broken],
+    })
+    const result = await runScripted(app)
     assert.deepEqual([result.stop_reason, issueCodes(result)], ['env_capability_mismatch', ['ENV_SETUP_FAILED']])
     assert.match(result.error ?? '', /no such container/)
-    assert.deepEqual(words(events), REFUSED)
+    assert.deepEqual(eventNames(events), REFUSED)
   })
 
   test('case 12: a tool that cannot be set up ends the run; those before it are taken down in reverse, then the env', async (t) => {
     const log: string[] = []
     const tool = (name: string, fails = false) =>
-      poking(() => {}, {
+      pokeTool(() => {}, {
         name,
         async setup() {
           if (fails) throw new Error(`${name} is broken`)
@@ -81,12 +84,12 @@ describe('preflight', () => {
           throw new Error('it does not matter')
         },
       })
-    const { app } = await watchedApp(t, {
-      behaviours: [ruled([answer()], { tools: ['one', 'two', 'three', 'four'] })],
+    const { app } = await openRecordedApp(t, {
+      behaviours: [scriptedBehaviour([finalAnswer()], { tools: ['one', 'two', 'three', 'four'] })],
       tools: [tool('one'), tool('two'), tool('three', true), tool('four')],
       plugins: [withEnv((env) => closingInto(log, env))],
     })
-    const result = await runRuled(app)
+    const result = await runScripted(app)
     assert.deepEqual([result.stop_reason, issueCodes(result)], ['env_capability_mismatch', ['ENV_TOOL_SETUP_FAILED']])
     assert.deepEqual(log, ['up one', 'up two', 'down two', 'down one', 'env closed'])
   })
@@ -94,17 +97,17 @@ describe('preflight', () => {
   test('case 12: what was set up is taken down once however the run goes: done, failed, and parked', async (t) => {
     const wait = { kind: 'wait', match: 'user_message', reason: 'a word' } as const
     for (const [wish, status] of [
-      [answer(), 'done'],
-      [answer(''), 'failed'],
+      [finalAnswer(), 'done'],
+      [finalAnswer(''), 'failed'],
       [wait, 'waiting'],
     ] as const) {
       const log: string[] = []
-      const tool = poking(() => {}, {
+      const tool = pokeTool(() => {}, {
         setup: async () => void log.push('up'),
         teardown: async () => void log.push('down'),
       })
-      const { app } = await watchedApp(t, { behaviours: [ruled([wish])], tools: [tool] })
-      assert.equal((await runRuled(app)).status, status)
+      const { app } = await openRecordedApp(t, { behaviours: [scriptedBehaviour([wish])], tools: [tool] })
+      assert.equal((await runScripted(app)).status, status)
       assert.deepEqual(log, ['up', 'down'], status)
     }
   })
@@ -186,20 +189,20 @@ describe('issue codes', () => {
   })
 
   test('Q7: every issue is told, and one that is not about the env decides the reason', async (t) => {
-    const { app } = await watchedApp(t, {
-      behaviours: [ruled([answer()])],
+    const { app } = await openRecordedApp(t, {
+      behaviours: [scriptedBehaviour([finalAnswer()])],
       plugins: [lacking('file')],
       tools: [needing('process', 'git')],
     })
-    const result = await runRuled(app, { resources: [{ path: 'gone.txt' }] })
+    const result = await runScripted(app, { resources: [{ path: 'gone.txt' }] })
     assert.deepEqual(issueCodes(result), ['TASK_RESOURCE_MISSING', 'ENV_OPS_GROUP_MISSING', 'ENV_OPS_GROUP_MISSING'])
     assert.equal(result.stop_reason, 'task_validation_failed')
   })
 
   test('Q7: issues of every category are told at once: names, budget, resources, ops, health, memory', async (t) => {
     const log: string[] = []
-    const { app } = await watchedApp(t, {
-      behaviours: [ruled([answer()], { tools: ['poke', 'nowhere'], memory: 'broken' })],
+    const { app } = await openRecordedApp(t, {
+      behaviours: [scriptedBehaviour([finalAnswer()], { tools: ['poke', 'nowhere'], memory: 'broken' })],
       memories: [{ name: 'broken', open: () => assert.fail('no room') }],
       plugins: [
         withEnv(async (env) => {
@@ -209,7 +212,7 @@ describe('issue codes', () => {
           return closingInto(log, { ...env, ...provideOps(file ? { file } : {}), health })
         }),
       ],
-      tools: [poking(() => {}, { needs: ['git'], setup: async () => void log.push('set up') })],
+      tools: [pokeTool(() => {}, { needs: ['git'], setup: async () => void log.push('set up') })],
     })
     const resources = [{ path: 'gone.txt' }, { path: 'a.txt', mount_to: 'b.txt' }]
     const wanted = { parser: 'morse', resources, budget: { steps: 1.5 } }
@@ -233,7 +236,7 @@ describe('issue codes', () => {
     ['context', [1.5, 0, -1]],
   ] as const)
     test(`Q7: a budget.${name} that is none is refused where it came in past every door`, async (t) => {
-      const { app } = await watchedApp(t, { behaviours: [ruled([answer()])] })
+      const { app } = await openRecordedApp(t, { behaviours: [scriptedBehaviour([finalAnswer()])] })
       for (const value of bad) {
         const { issues } = await refused(t, app, { budget: { [name]: value } })
         assert.deepEqual(
@@ -244,7 +247,7 @@ describe('issue codes', () => {
     })
 
   test('max_steps: 1.5, and any other budget that is none, is refused at the door', async (t) => {
-    const { app } = await watchedApp(t, { behaviours: [ruled([answer()])] })
+    const { app } = await openRecordedApp(t, { behaviours: [scriptedBehaviour([finalAnswer()])] })
     const bad: Readonly<Record<string, readonly unknown[]>> = {
       max_steps: [1.5, 0, -1, Number.NaN, Number.POSITIVE_INFINITY, '3', 2 ** 60],
       max_tokens: [0.5, 0, -3, Number.NaN, Number.POSITIVE_INFINITY],
@@ -263,13 +266,13 @@ describe('issue codes', () => {
             `${verb} ${name} ${value}`,
           )
     for (const good of [{ max_steps: 1 }, { max_seconds: 0.5 }, { max_usd: 0.01 }, { max_tokens: null }])
-      assert.equal((await runRuled(app, good)).status, 'done')
+      assert.equal((await runScripted(app, good)).status, 'done')
   })
 
   test('Q7: an objective or a budget that is none is refused at the door, and by the preflight where it came in another way', async (t) => {
-    const { app } = await watchedApp(t, { behaviours: [ruled([answer()])] })
-    await assert.rejects(runRuled(app, { task: '  ' }), { code: 'usage' })
-    await assert.rejects(runRuled(app, { max_steps: 0 }), { code: 'usage' })
+    const { app } = await openRecordedApp(t, { behaviours: [scriptedBehaviour([finalAnswer()])] })
+    await assert.rejects(runScripted(app, { task: '  ' }), { code: 'usage' })
+    await assert.rejects(runScripted(app, { max_steps: 0 }), { code: 'usage' })
     const budget: Json = { steps: 0, ms: -1, tokens: 'many', usd: -0.5 }
     const { issues, stop_reason } = await refused(t, app, { budget }, '\t ')
     assert.equal(stop_reason, 'task_validation_failed')
@@ -289,7 +292,7 @@ async function refused(t: TestContext, app: App, metadata: Readonly<Record<strin
   const workspace = freshFolder(t, 'workspace')
   const dispatch = {
     ...{ dispatch_id: id, kernel_id: 'k', agent_id: 'default', session_id: `s${id}`, source: 'test' },
-    ...{ prompt, priority: 0, metadata: { behaviour: 'ruled', ...metadata }, workspace },
+    ...{ prompt, priority: 0, metadata: { behaviour: 'scripted', ...metadata }, workspace },
   }
   await app.context.store.commit([{ ops: [{ op: 'enqueue', now: app.context.clock.now(), dispatches: [dispatch] }] }])
   await app.run('start', { until_idle: true })
@@ -309,17 +312,17 @@ function closingInto(log: string[], env: Env): Env {
 async function tried(
   t: TestContext,
   input: object,
-  { plugins = [], ...options }: Parameters<typeof watchedApp>[1] = {},
+  { plugins = [], ...options }: Parameters<typeof openRecordedApp>[1] = {},
 ): Promise<TaskResult> {
   const furnished = withEnv(async (env) => {
     await env.getOps('file')?.write('a.txt', 'a', null)
     await env.getOps('file')?.write('folder/b.txt', 'b', null)
     return env
   }, 'furnished env')
-  const { app } = await watchedApp(t, {
-    behaviours: [ruled([answer()])],
+  const { app } = await openRecordedApp(t, {
+    behaviours: [scriptedBehaviour([finalAnswer()])],
     plugins: [furnished, ...plugins],
     ...options,
   })
-  return runRuled(app, input)
+  return runScripted(app, input)
 }

@@ -6,7 +6,16 @@ import type { Json } from '../../src/domain/json.ts'
 import type { ModelRequest } from '../../src/ports/model.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { answer, kept, poke, poking, ruled, runRuled, watchedApp, words } from '../support/event-recorder.ts'
+import {
+  eventNames,
+  finalAnswer,
+  openRecordedApp,
+  pokeDecision,
+  pokeTool,
+  pushAndReturn,
+  runScripted,
+  scriptedBehaviour,
+} from '../support/event-recorder.ts'
 import { journalOf, passing, runTaskIn } from '../support/open-app.ts'
 
 const reportOf = async (app: App, session: string): Promise<Json> => {
@@ -17,24 +26,24 @@ const reportOf = async (app: App, session: string): Promise<Json> => {
 /** A behaviour that fails and succeeds as the letters say, its last letter for ever. */
 const following = (letters: string) => {
   let asked = 0
-  return ruled([], {
+  return scriptedBehaviour([], {
     decide() {
       const letter = letters[Math.min(asked++, letters.length - 1)]
       if (letter === 'F') throw new Error('not now')
-      return letter === '.' ? answer() : poke
+      return letter === '.' ? finalAnswer() : pokeDecision
     },
   })
 }
 
 describe('recovery', () => {
   test('case 47, Q14: a failing DECIDE: DECIDE_ERROR, RECOVER, the ruling; after the limit unrecoverable_error with a report', async (t) => {
-    const { app, events } = await watchedApp(t, { behaviours: [following('F')] })
-    const result = await runRuled(app)
+    const { app, events } = await openRecordedApp(t, { behaviours: [following('F')] })
+    const result = await runScripted(app)
     const failing = (ruling: string, end: string) => [
       ...['OBSERVE start', 'OBSERVE observation_ready', 'DECIDE start', 'DECIDE_ERROR error', `RECOVER ${ruling}`],
       ...['CHECK_STOP start', `CHECK_STOP ${end}`],
     ]
-    assert.deepEqual(words(events), [
+    assert.deepEqual(eventNames(events), [
       'INIT start',
       ...[...failing('feedback', 'continue'), ...failing('feedback', 'continue'), ...failing('stop', 'stop')],
       'END end',
@@ -52,15 +61,15 @@ describe('recovery', () => {
     let looks = 0
     // Looked at when it is added, and before each call.
     const timeoutMs = () => (looks++ === 0 ? undefined : assert.fail('no hands'))
-    const broken = Object.defineProperty(poking(), 'timeoutMs', { get: timeoutMs })
-    const behaviour = ruled([poke], {
-      observe: (_, { feedback = null }) => kept(heard, feedback),
-      decide: (_, observation) => (observation === null ? poke : answer()),
+    const broken = Object.defineProperty(pokeTool(), 'timeoutMs', { get: timeoutMs })
+    const behaviour = scriptedBehaviour([pokeDecision], {
+      observe: (_, { feedback = null }) => pushAndReturn(heard, feedback),
+      decide: (_, observation) => (observation === null ? pokeDecision : finalAnswer()),
     })
-    const { app, events } = await watchedApp(t, { tools: [broken], behaviours: [behaviour] })
-    const { status, session_id } = await runRuled(app)
+    const { app, events } = await openRecordedApp(t, { tools: [broken], behaviours: [behaviour] })
+    const { status, session_id } = await runScripted(app)
     assert.deepEqual([status, heard], ['done', [null, 'no hands']])
-    const told = words(events)
+    const told = eventNames(events)
     const from = told.indexOf('ACT start')
     assert.deepEqual(told.slice(from, from + 5), [
       ...['ACT start', 'ACT_ERROR error', 'RECOVER feedback'],
@@ -79,15 +88,15 @@ describe('recovery', () => {
       ['FFSFFS.', 'final', 7],
       ['FFSFFF', 'unrecoverable_error', 6],
     ] as const) {
-      const { app } = await watchedApp(t, { behaviours: [following(letters)] })
-      const result = await runRuled(app)
+      const { app } = await openRecordedApp(t, { behaviours: [following(letters)] })
+      const result = await runScripted(app)
       assert.deepEqual([result.stop_reason, result.steps], [reason, steps], letters)
     }
   })
 
   test('case 48: ten in one run are the limit too, and no success takes any of them back', async (t) => {
-    const { app } = await watchedApp(t, { behaviours: [following(`${'FFS'.repeat(4)}FFS.`)] })
-    const result = await runRuled(app)
+    const { app } = await openRecordedApp(t, { behaviours: [following(`${'FFS'.repeat(4)}FFS.`)] })
+    const result = await runScripted(app)
     assert.deepEqual([result.stop_reason, result.steps], ['unrecoverable_error', 14])
     const report = (await reportOf(app, result.session_id)) as Record<string, Json>
     assert.deepEqual([report.in_a_row, report.in_all], [2, 10])
@@ -98,7 +107,7 @@ describe('recovery', () => {
     const faults = [new TirelessError('model_unavailable', 'busy')]
     const step = { calls: [{ tool: 'poke' }], faults }
     const model = scriptedModel([step, step, step, step, { text: 'done', faults }])
-    const { app } = await watchedApp(t, { clock, model })
+    const { app } = await openRecordedApp(t, { clock, model })
     const result = await passing(clock, runTaskIn(app))
     assert.deepEqual([result.status, result.steps], ['done', 5])
   })
@@ -120,8 +129,8 @@ describe('recovery', () => {
       const decide = () => {
         throw thrown()
       }
-      const { app } = await watchedApp(t, { behaviours: [ruled([], { decide })] })
-      const { stop_reason, session_id } = await runRuled(app)
+      const { app } = await openRecordedApp(t, { behaviours: [scriptedBehaviour([], { decide })] })
+      const { stop_reason, session_id } = await runScripted(app)
       const report = (await reportOf(app, session_id)) as Record<string, Json>
       assert.deepEqual([stop_reason, report.phase, report.category], ['unrecoverable_error', 'DECIDE', category])
     })
@@ -137,13 +146,13 @@ describe('too long for the model', () => {
       if (toolsIn(request) > 3) throw oversize()
       return pokes++ < 6 ? { calls: [{ tool: 'poke' }] } : { text: 'done' }
     })
-    const { app, events } = await watchedApp(t, { model })
+    const { app, events } = await openRecordedApp(t, { model })
     const result = await runTaskIn(app)
     assert.deepEqual([result.status, result.steps], ['done', 7])
     const lengths = model.requests.map(toolsIn)
     assert.ok(lengths.includes(4), 'it was too long')
     assert.deepEqual(lengths.slice(0, 6), [0, 1, 2, 3, 4, 2])
-    assert.ok(words(events).includes('RECOVER retry'))
+    assert.ok(eventNames(events).includes('RECOVER retry'))
   })
 
   test('case 49: too long twice in one turn, or with nothing to leave out, is context_overflow', async (t) => {
@@ -156,7 +165,7 @@ describe('too long for the model', () => {
         if (asked++ >= from) throw oversize()
         return { calls: [{ tool: 'poke' }], text: `turn ${turn}` }
       })
-      const { app } = await watchedApp(t, { model })
+      const { app } = await openRecordedApp(t, { model })
       const result = await runTaskIn(app)
       assert.deepEqual(
         [result.stop_reason, result.failure_class, result.steps],
@@ -171,7 +180,7 @@ describe('too long for the model', () => {
     const model = scriptedModel(() =>
       asked++ < 40 ? { calls: [{ tool: 'poke' }], text: `${asked} ${'words '.repeat(100)}` } : { text: 'done' },
     )
-    const { app } = await watchedApp(t, {
+    const { app } = await openRecordedApp(t, {
       model,
       yaml: 'models: { max_input: 6000 }\nbudget: { per_dispatch_calls: 60 }',
     })
@@ -190,7 +199,7 @@ describe('too long for the model', () => {
 
   test('case 105: what cannot be cut and does not fit ends the run before anybody is asked', async (t) => {
     const model = scriptedModel([{ text: 'done' }])
-    const { app } = await watchedApp(t, { model, yaml: 'models: { max_input: 300 }' })
+    const { app } = await openRecordedApp(t, { model, yaml: 'models: { max_input: 300 }' })
     const result = await runTaskIn(app)
     assert.deepEqual([result.stop_reason, model.requests.length], ['context_overflow', 0])
     assert.match(result.error ?? '', /tokens; expected at most 300 \(models\.max_input\)/)

@@ -7,16 +7,16 @@ import type { Json } from '../../src/domain/json.ts'
 import { applyPatch } from '../../src/domain/json-patch.ts'
 import type { Behaviour, StateShape } from '../../src/ports/behaviour.ts'
 import {
-  answer,
-  found,
+  eventNames,
+  finalAnswer,
+  findEvent,
   issueCodes,
-  kept,
-  poke,
-  type Ruled,
-  ruled,
-  runRuled,
-  watchedApp,
-  words,
+  openRecordedApp,
+  pokeDecision,
+  pushAndReturn,
+  runScripted,
+  type ScriptedState,
+  scriptedBehaviour,
 } from '../support/event-recorder.ts'
 import { freshFolder, journalOf } from '../support/open-app.ts'
 
@@ -65,12 +65,12 @@ describe('reduce', () => {
     ]
     const recorded: unknown[] = []
     for (const reduce of ways) {
-      const behaviour = ruled([poke, answer()], {
+      const behaviour = scriptedBehaviour([pokeDecision, finalAnswer()], {
         initState: () => DEEP as unknown as Json,
         ...(reduce ? { reduce } : {}),
       })
-      const { app, events } = await watchedApp(t, { behaviours: [behaviour] })
-      const { session_id } = await runRuled(app)
+      const { app, events } = await openRecordedApp(t, { behaviours: [behaviour] })
+      const { session_id } = await runScripted(app)
       const patches = (await commitsOf(app, session_id)).map(({ patch }) => patch)
       recorded.push(patches)
       assert.deepEqual(patches[0], {
@@ -82,37 +82,39 @@ describe('reduce', () => {
         },
         gone: ['gone'],
       })
-      assert.deepEqual(found(events, 'REDUCE', 'state_reduced').payload.state_diff, patches[0])
+      assert.deepEqual(findEvent(events, 'REDUCE', 'state_reduced').payload.state_diff, patches[0])
     }
     assert.deepEqual(recorded[0], recorded[1])
   })
 
   test('case 39: a large change is whole in the journal, and bounded where it is told', async (t) => {
     const large = 'x'.repeat(1_000_000)
-    const behaviour = ruled([poke, answer()], { reduce: () => ({ task: large, step: 1 }) })
-    const { app, events } = await watchedApp(t, { behaviours: [behaviour] })
-    const { session_id } = await runRuled(app)
-    const told = JSON.stringify(found(events, 'REDUCE', 'state_reduced'))
+    const behaviour = scriptedBehaviour([pokeDecision, finalAnswer()], { reduce: () => ({ task: large, step: 1 }) })
+    const { app, events } = await openRecordedApp(t, { behaviours: [behaviour] })
+    const { session_id } = await runScripted(app)
+    const told = JSON.stringify(findEvent(events, 'REDUCE', 'state_reduced'))
     assert.ok(told.length < 6000 && told.includes('characters more'), `${told.length} characters`)
     const [first] = await commitsOf(app, session_id)
     assert.deepEqual(applyPatch({ task: 'the task', step: 0 }, first?.patch ?? {}), { task: large, step: 1 })
   })
 
   test('Q6: a step that changes nothing has no diff', async (t) => {
-    const { app, events } = await watchedApp(t, { behaviours: [ruled([answer()], { reduce: (state) => state })] })
-    const { session_id } = await runRuled(app)
+    const { app, events } = await openRecordedApp(t, {
+      behaviours: [scriptedBehaviour([finalAnswer()], { reduce: (state) => state })],
+    })
+    const { session_id } = await runScripted(app)
     assert.deepEqual(
       (await commitsOf(app, session_id)).map((record) => 'patch' in record),
       [false],
     )
-    assert.equal(found(events, 'REDUCE', 'state_reduced').payload.state_diff, null)
+    assert.equal(findEvent(events, 'REDUCE', 'state_reduced').payload.state_diff, null)
   })
 
   const breaking: [string, Partial<Behaviour>, RegExp][] = [
     ['throws', { reduce: () => assert.fail('it broke') }, /it broke/],
     [
       'leaves its schema',
-      { reduce: (state) => ({ ...(state as Ruled), step: 'one' }), state: shapeOf(1) },
+      { reduce: (state) => ({ ...(state as ScriptedState), step: 'one' }), state: shapeOf(1) },
       /step.*does not fit/,
     ],
     ['returns what is not data', { reduce: () => ({ step: 1n }) as unknown as Json }, /BigInt/],
@@ -136,34 +138,36 @@ describe('reduce', () => {
   for (const [what, made, message] of odd)
     test(`B5: ${what} in the state is refused with its path; nothing vanishes or changes silently`, async (t) => {
       const state = (): Json => ({ step: 0, plan: { items: [1, made()] } }) as unknown as Json
-      const reducing = await watchedApp(t, { behaviours: [ruled([poke], { reduce: state })] })
-      const { error } = await runRuled(reducing.app)
-      assert.match(error ?? '', /^state_invalid: at \.plan\.items\[1\].*behaviour ruled returned from reduce\(\)/)
+      const reducing = await openRecordedApp(t, { behaviours: [scriptedBehaviour([pokeDecision], { reduce: state })] })
+      const { error } = await runScripted(reducing.app)
+      assert.match(error ?? '', /^state_invalid: at \.plan\.items\[1\].*behaviour scripted returned from reduce\(\)/)
       assert.match(error ?? '', message)
-      const beginning = await watchedApp(t, { behaviours: [ruled([poke], { initState: state })] })
-      const { issues } = await runRuled(beginning.app)
+      const beginning = await openRecordedApp(t, {
+        behaviours: [scriptedBehaviour([pokeDecision], { initState: state })],
+      })
+      const { issues } = await runScripted(beginning.app)
       assert.deepEqual(
         issues.map(({ code }) => code),
         ['TASK_STATE_INVALID'],
       )
-      assert.match(issues[0]?.message ?? '', /at \.plan\.items\[1\].*behaviour ruled returned from initState\(\)/)
+      assert.match(issues[0]?.message ?? '', /at \.plan\.items\[1\].*behaviour scripted returned from initState\(\)/)
       assert.match(issues[0]?.message ?? '', message)
     })
 
   test('B5: what a schema puts into the state is held to the same', async (t) => {
     const schema = z.object({ step: z.number().transform((step) => new Map([['step', step]])) })
     const state = { version: 1, schema: schema as unknown as z.ZodType<Json> }
-    const { app } = await watchedApp(t, { behaviours: [ruled([poke], { state })] })
-    const { issues } = await runRuled(app)
+    const { app } = await openRecordedApp(t, { behaviours: [scriptedBehaviour([pokeDecision], { state })] })
+    const { issues } = await runScripted(app)
     assert.match(issues[0]?.message ?? '', /at \.step: .*after its schema.*an instance of Map/)
   })
 
   for (const [what, more, message] of breaking)
     test(`case 40, Q6: a reducer that ${what} is a state_error of REDUCE; the policy is asked, and the state stays`, async (t) => {
       const seen: Json[] = []
-      const behaviour = ruled([poke], { observe: (state) => kept(seen, state), ...more })
-      const { app, events } = await watchedApp(t, { behaviours: [behaviour] })
-      const result = await runRuled(app)
+      const behaviour = scriptedBehaviour([pokeDecision], { observe: (state) => pushAndReturn(seen, state), ...more })
+      const { app, events } = await openRecordedApp(t, { behaviours: [behaviour] })
+      const result = await runScripted(app)
       assert.deepEqual([result.stop_reason, result.steps], ['unrecoverable_error', 3])
       assert.match(result.error ?? '', message)
       const end = (await journalOf(app, result.session_id)).at(-1)
@@ -171,7 +175,7 @@ describe('reduce', () => {
         ...{ phase: 'REDUCE', code: 'state_invalid', category: 'state_error' },
         ...{ in_a_row: 3, in_all: 3 },
       })
-      const failing = words(events).slice(words(events).indexOf('REDUCE start'))
+      const failing = eventNames(events).slice(eventNames(events).indexOf('REDUCE start'))
       assert.deepEqual(failing.slice(0, 5), [
         'REDUCE start',
         ...['REDUCE error', 'RECOVER feedback', 'CHECK_STOP start', 'CHECK_STOP continue'],
@@ -180,10 +184,10 @@ describe('reduce', () => {
     })
 
   test('Q6: a state that does not fit from the start keeps the run from beginning', async (t) => {
-    const { app } = await watchedApp(t, {
-      behaviours: [ruled([answer()], { initState: () => ({ step: 'none' }), state: shapeOf(1) })],
+    const { app } = await openRecordedApp(t, {
+      behaviours: [scriptedBehaviour([finalAnswer()], { initState: () => ({ step: 'none' }), state: shapeOf(1) })],
     })
-    const result = await runRuled(app)
+    const result = await runScripted(app)
     assert.deepEqual([result.stop_reason, issueCodes(result)], ['task_validation_failed', ['TASK_STATE_INVALID']])
   })
 })
@@ -194,11 +198,17 @@ describe('versions of a state', () => {
   /** A run that was parked by one version of the program, and goes on under another. */
   async function overUpgrade(t: Parameters<typeof freshFolder>[0], after: StateShape, seen: Json[]) {
     const home = freshFolder(t)
-    const before = await watchedApp(t, { home, behaviours: [ruled([wait, answer()], { state: shapeOf(1) })] })
-    const { session_id, dispatch_id } = await runRuled(before.app)
+    const before = await openRecordedApp(t, {
+      home,
+      behaviours: [scriptedBehaviour([wait, finalAnswer()], { state: shapeOf(1) })],
+    })
+    const { session_id, dispatch_id } = await runScripted(before.app)
     await before.app.close()
-    const behaviour = ruled([wait, answer()], { state: after, observe: (state) => kept(seen, state) })
-    const { app, events } = await watchedApp(t, { home, behaviours: [behaviour] })
+    const behaviour = scriptedBehaviour([wait, finalAnswer()], {
+      state: after,
+      observe: (state) => pushAndReturn(seen, state),
+    })
+    const { app, events } = await openRecordedApp(t, { home, behaviours: [behaviour] })
     await app.run('send', { session: session_id, text: 'go on' })
     await app.run('start', { until_idle: true })
     const journal = await journalOf(app, session_id)
@@ -212,7 +222,7 @@ describe('versions of a state', () => {
     const from: number[] = []
     const migrate: StateShape['migrate'] = (state, version) => {
       from.push(version)
-      return { ...(state as Ruled), mood: 'calm' }
+      return { ...(state as ScriptedState), mood: 'calm' }
     }
     const { journal, status } = await overUpgrade(t, { ...shapeOf(3, { mood: z.string() }), migrate }, seen)
     assert.deepEqual([status, from, seen], ['done', [1], [{ task: 'the task', step: 1, mood: 'calm' }]])
@@ -233,7 +243,7 @@ describe('versions of a state', () => {
       assert.deepEqual([status, seen], ['failed', []])
       assert.match(error, /TASK_STATE_INVALID/)
       assert.match(error, message)
-      assert.deepEqual(words(events), ['END end'])
+      assert.deepEqual(eventNames(events), ['END end'])
     })
 })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type ScriptedModel, type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { aTool, heard, PURE, resultsOf } from '../support/fake-tools.ts'
+import { fakeTool, lastMessageIn, PURE, resultsOf } from '../support/fake-tools.ts'
 import { openApp, runTaskIn } from '../support/open-app.ts'
 
 const poke = (args: { readonly [name: string]: number | string } = { who: 'a' }): ScriptedStep => ({
@@ -11,11 +11,11 @@ const done: ScriptedStep = { text: 'done' }
 
 const times = (n: number, step: ScriptedStep = poke()): ScriptedStep[] => Array.from({ length: n }, () => step)
 
-const isWarned = (model: ScriptedModel, nth: number): boolean => heard(model, nth).includes('[warning]')
+const isWarned = (model: ScriptedModel, nth: number): boolean => lastMessageIn(model, nth).includes('[warning]')
 
 describe('the same call with the same result', () => {
   test('case 36: the third time comes with a warning, the fourth is held back', async (t) => {
-    const tool = aTool()
+    const tool = fakeTool()
     const model = scriptedModel([...times(4), done])
     const app = await openApp(t, { model, tools: [tool] })
     const { session_id, status } = await runTaskIn(app)
@@ -28,33 +28,33 @@ describe('the same call with the same result', () => {
       (await resultsOf(app, session_id)).map((result) => result.status),
       ['ok', 'ok', 'ok', 'blocked'],
     )
-    assert.equal(tool.asked.length, 3)
-    assert.match(heard(model, 4), /\[blocked\].*Do something else/)
+    assert.equal(tool.receivedArgs.length, 3)
+    assert.match(lastMessageIn(model, 4), /\[blocked\].*Do something else/)
   })
 
   test('case 36: held back three steps in a row: the run is over, for stagnation', async (t) => {
-    const tool = aTool()
+    const tool = fakeTool()
     const result = await runTaskIn(await openApp(t, { model: scriptedModel(times(20)), tools: [tool] }))
     assert.deepEqual(
-      [result.stop_reason, result.failure_class, result.steps, tool.asked.length],
+      [result.stop_reason, result.failure_class, result.steps, tool.receivedArgs.length],
       ['stagnation', 'invalid_result', 6, 3],
     )
   })
 
   test('case 36: something else in between, and it may be done again', async (t) => {
-    const tool = aTool()
+    const tool = fakeTool()
     const model = scriptedModel([...times(3), ...times(1, poke({ who: 'b' })), ...times(2), done])
     const app = await openApp(t, { model, tools: [tool] })
     await runTaskIn(app)
-    assert.equal(tool.asked.length, 6)
+    assert.equal(tool.receivedArgs.length, 6)
   })
 
   test('case 36: a result that changes is no repetition', async (t) => {
     let n = 0
-    const tool = aTool({ run: () => `now ${n++}` })
+    const tool = fakeTool({ run: () => `now ${n++}` })
     const model = scriptedModel([...times(8), done])
     await runTaskIn(await openApp(t, { model, tools: [tool] }))
-    assert.equal(tool.asked.length, 8)
+    assert.equal(tool.receivedArgs.length, 8)
   })
 
   test('case 36: arguments that a tool calls volatile do not count; others do', async (t) => {
@@ -62,15 +62,15 @@ describe('the same call with the same result', () => {
       [['id'], 3],
       [[], 6],
     ] as const) {
-      const tool = aTool({ volatile })
+      const tool = fakeTool({ volatile })
       const steps = Array.from({ length: 6 }, (_, id) => poke({ who: 'a', id }))
       const result = await runTaskIn(await openApp(t, { model: scriptedModel([...steps, done]), tools: [tool] }))
-      assert.equal(tool.asked.length, runs, `${volatile}: ${result.stop_reason}`)
+      assert.equal(tool.receivedArgs.length, runs, `${volatile}: ${result.stop_reason}`)
     }
   })
 
   test('case 36: side by side in one step they count as well: the third is warned, the next step held back', async (t) => {
-    const tool = aTool({ effect: PURE })
+    const tool = fakeTool({ effect: PURE })
     const four: ScriptedStep = { calls: Array.from({ length: 4 }, () => ({ tool: 'poke', args: { who: 'a' } })) }
     const model = scriptedModel([four, poke(), done])
     const app = await openApp(t, { model, tools: [tool] })
@@ -89,7 +89,7 @@ describe('the same call with the same result', () => {
   })
 
   test('case 9: what one run repeated is not counted against the next', async (t) => {
-    const tool = aTool()
+    const tool = fakeTool()
     const model = scriptedModel((request) => {
       const calls = request.messages.slice(request.messages.findLastIndex(({ role }) => role === 'user'))
       return calls.length < 6 ? poke() : done
@@ -114,7 +114,7 @@ describe('two or three calls in turn with the same results', () => {
     ['a', 'a', 'b'],
   ])
     test(`case 36: ${circle.join('-')}: the last call of the third round comes with a warning, then each of them is held back`, async (t) => {
-      const tool = aTool({ run: ({ who }) => `${who} again` })
+      const tool = fakeTool({ run: ({ who }) => `${who} again` })
       const model = scriptedModel([...rounds(3, ...circle), ...round(...circle.slice(0, 2)), done])
       const app = await openApp(t, { model, tools: [tool] })
       const { session_id, dispatch_id, status } = await runTaskIn(app)
@@ -129,51 +129,51 @@ describe('two or three calls in turn with the same results', () => {
         results.flatMap(({ content }, i) => (content.includes('[warning]') ? [i] : [])),
         [last - 1],
       )
-      assert.match(heard(model, last), new RegExp(`The same ${circle.length} calls in turn`))
-      assert.equal(tool.asked.length, last)
+      assert.match(lastMessageIn(model, last), new RegExp(`The same ${circle.length} calls in turn`))
+      assert.equal(tool.receivedArgs.length, last)
       const replayed = (await app.run('replay', { run: dispatch_id })) as { identical: boolean }
       assert.equal(replayed.identical, true)
     })
 
   test('case 36: whoever does not stop is stopped, for stagnation', async (t) => {
-    const tool = aTool()
+    const tool = fakeTool()
     const result = await runTaskIn(await openApp(t, { model: scriptedModel(rounds(20, 'a', 'b')), tools: [tool] }))
-    assert.deepEqual([result.stop_reason, result.steps, tool.asked.length], ['stagnation', 9, 6])
+    assert.deepEqual([result.stop_reason, result.steps, tool.receivedArgs.length], ['stagnation', 9, 6])
   })
 
   test('case 36: several calls of one step count one after the other', async (t) => {
-    const tool = aTool()
+    const tool = fakeTool()
     const both: ScriptedStep = { calls: ['a', 'b'].map((who) => ({ tool: 'poke', args: { who } })) }
     const app = await openApp(t, { model: scriptedModel([...times(4, both), done]), tools: [tool] })
     const { session_id } = await runTaskIn(app)
     const statuses = (await resultsOf(app, session_id)).map(({ status }) => status)
     assert.deepEqual(statuses.slice(-3), ['ok', 'blocked', 'blocked'])
-    assert.equal(tool.asked.length, 6)
+    assert.equal(tool.receivedArgs.length, 6)
   })
 
   test('case 36: something else, and they may be done again', async (t) => {
-    const tool = aTool()
+    const tool = fakeTool()
     const script = [...rounds(3, 'a', 'b'), ...round('x', 'a', 'b', 'a', 'b'), done]
     await runTaskIn(await openApp(t, { model: scriptedModel(script), tools: [tool] }))
-    assert.equal(tool.asked.length, 11)
+    assert.equal(tool.receivedArgs.length, 11)
   })
 
   test('case 36: one result among them that changes, and it is no repetition', async (t) => {
     let n = 0
-    const tool = aTool({ run: ({ who }) => (who === 'b' ? `now ${n++}` : 'the same') })
+    const tool = fakeTool({ run: ({ who }) => (who === 'b' ? `now ${n++}` : 'the same') })
     await runTaskIn(await openApp(t, { model: scriptedModel([...rounds(5, 'a', 'b'), done]), tools: [tool] }))
-    assert.equal(tool.asked.length, 10)
+    assert.equal(tool.receivedArgs.length, 10)
   })
 
   test('case 36: two tools in turn, each with the arguments that it calls volatile', async (t) => {
-    const tools = [aTool({ name: 'look', volatile: ['id'] }), aTool({ name: 'listen' })]
+    const tools = [fakeTool({ name: 'look', volatile: ['id'] }), fakeTool({ name: 'listen' })]
     const script = Array.from({ length: 4 }, (_, id): ScriptedStep[] => [
       { calls: [{ tool: 'look', args: { id } }] },
       { calls: [{ tool: 'listen' }] },
     ]).flat()
     await runTaskIn(await openApp(t, { model: scriptedModel([...script, done]), tools }))
     assert.deepEqual(
-      tools.map(({ asked }) => asked.length),
+      tools.map(({ receivedArgs: asked }) => asked.length),
       [3, 3],
     )
   })
@@ -182,7 +182,7 @@ describe('two or three calls in turn with the same results', () => {
     const round = ['a', 'b', 'c', 'd', 'e']
     let asked = 0
     const model = scriptedModel(() => poke({ who: round[asked++ % round.length] ?? '' }))
-    const app = await openApp(t, { model, tools: [aTool()] })
+    const app = await openApp(t, { model, tools: [fakeTool()] })
     const result = await runTaskIn(app)
     assert.deepEqual([result.stop_reason, result.failure_class, asked], ['stagnation', 'invalid_result', 17])
     assert.match(result.error ?? '', /12 steps in a row returned nothing new/)

@@ -5,7 +5,7 @@ import type { Model } from '../../src/ports/model.ts'
 import type { AnyTool } from '../../src/ports/tool.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { aBehaviour, aTool, recordsOf } from '../support/fake-tools.ts'
+import { fakeBehaviour, fakeTool, recordsOf } from '../support/fake-tools.ts'
 import { openApp, passing, runTaskIn } from '../support/open-app.ts'
 
 const USAGE = { input_tokens: 1, output_tokens: 2, cached_tokens: 0 }
@@ -13,7 +13,7 @@ const FINAL = { text: 'done', calls: [], finish: 'stop', usage: USAGE }
 
 const modelOf = (answer: object): Model => ({ id: 'odd/one', call: async () => answer as ModelAnswer })
 const poking = () => scriptedModel([{ calls: [{ tool: 'poke' }] }, { text: 'done' }])
-const own = () => aBehaviour({ tools: ['poke'] })
+const own = () => fakeBehaviour({ tools: ['poke'] })
 
 describe('B2: the check of a return', () => {
   const wrong: readonly [object, string][] = [
@@ -59,7 +59,7 @@ describe('B2: the check of a return', () => {
     }
     const app = await openApp(t, {
       model: poking(),
-      tools: [Object.assign(aTool({ name: 'poke' }), { effect })],
+      tools: [Object.assign(fakeTool({ name: 'poke' }), { effect })],
       behaviours: [own()],
     })
     assert.equal((await runTaskIn(app, 'poke', { behaviour: 'own' })).status, 'done')
@@ -67,7 +67,7 @@ describe('B2: the check of a return', () => {
   })
 
   test('B2: facts that do not fit are told with their place, and cost the call', async (t) => {
-    const tool = aTool({ name: 'poke' })
+    const tool = fakeTool({ name: 'poke' })
     const run: AnyTool['run'] = async () => ({ status: 'ok', content: 'poked', facts: { label: { trust: 'mine' } } })
     const app = await openApp(t, { model: poking(), tools: [Object.assign(tool, { run })], behaviours: [own()] })
     const { session_id } = await runTaskIn(app, 'poke', { behaviour: 'own' })

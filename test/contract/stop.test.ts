@@ -6,7 +6,17 @@ import type { Model } from '../../src/ports/model.ts'
 import { runTask } from '../../src/run-task.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { answer, found, poke, poking, ruled, runRuled, watchedApp, withEnv, words } from '../support/event-recorder.ts'
+import {
+  eventNames,
+  finalAnswer,
+  findEvent,
+  openRecordedApp,
+  pokeDecision,
+  pokeTool,
+  runScripted,
+  scriptedBehaviour,
+  withEnv,
+} from '../support/event-recorder.ts'
 import { dispatchOf, freshFolder, journalOf, passing, runTaskIn } from '../support/open-app.ts'
 
 const yes = () => true
@@ -14,21 +24,21 @@ const never = <T>() => new Promise<T>(() => {})
 
 describe('why a run stops', () => {
   const precedence: [string, ProposedDecision, { stops: boolean; terminal: boolean }, StopReason][] = [
-    ['final before all others', answer(), { stops: true, terminal: true }, 'final'],
-    ['then the agent’s own condition', poke, { stops: true, terminal: true }, 'agent_condition'],
-    ['then the env’s end', poke, { stops: false, terminal: true }, 'env_terminal'],
-    ['then the budgets', poke, { stops: false, terminal: false }, 'budget_steps'],
+    ['final before all others', finalAnswer(), { stops: true, terminal: true }, 'final'],
+    ['then the agent’s own condition', pokeDecision, { stops: true, terminal: true }, 'agent_condition'],
+    ['then the env’s end', pokeDecision, { stops: false, terminal: true }, 'env_terminal'],
+    ['then the budgets', pokeDecision, { stops: false, terminal: false }, 'budget_steps'],
   ]
   for (const [what, wish, { stops, terminal }, reason] of precedence)
     test(`case 42, Q13: ${what}, all in one step that also reaches its limit`, async (t) => {
-      const { app, events } = await watchedApp(t, {
-        behaviours: [ruled([wish], stops ? { shouldStop: yes } : {})],
+      const { app, events } = await openRecordedApp(t, {
+        behaviours: [scriptedBehaviour([wish], stops ? { shouldStop: yes } : {})],
         plugins: terminal ? [withEnv((env) => ({ ...env, isTerminal: yes }))] : [],
       })
-      const { stop_reason, steps, status } = await runRuled(app, { max_steps: 1 })
+      const { stop_reason, steps, status } = await runScripted(app, { max_steps: 1 })
       assert.deepEqual([stop_reason, steps, status], [reason, 1, reason === 'budget_steps' ? 'failed' : 'done'])
-      assert.equal(found(events, 'CHECK_STOP', 'stop').payload.stop_reason, reason)
-      assert.equal(found(events, 'END', 'end').payload.stop_reason, reason)
+      assert.equal(findEvent(events, 'CHECK_STOP', 'stop').payload.stop_reason, reason)
+      assert.equal(findEvent(events, 'END', 'end').payload.stop_reason, reason)
     })
 
   test('case 43: at a limit of n exactly n steps run; the task’s limit beats the configured one, and null is none', async (t) => {
@@ -39,13 +49,13 @@ describe('why a run stops', () => {
       [{ max_steps: 8 }, 7, 'final'],
       [{ max_steps: null }, 7, 'final'],
     ] as const) {
-      const tool = poking()
-      const { app } = await watchedApp(t, {
+      const tool = pokeTool()
+      const { app } = await openRecordedApp(t, {
         tools: [tool],
-        behaviours: [ruled([...Array<ProposedDecision>(6).fill(poke), answer()])],
+        behaviours: [scriptedBehaviour([...Array<ProposedDecision>(6).fill(pokeDecision), finalAnswer()])],
         yaml: 'budget: { per_dispatch_calls: 5 }',
       })
-      const result = await runRuled(app, input)
+      const result = await runScripted(app, input)
       assert.deepEqual([result.steps, result.stop_reason], [steps, reason])
       assert.equal(tool.runs, Math.min(steps, 6))
     }
@@ -66,7 +76,7 @@ describe('why a run stops', () => {
         ...scripted,
         price: { input: 0, output: 25_000, max_output: 10 },
       }
-      const { app } = await watchedApp(t, { model })
+      const { app } = await openRecordedApp(t, { model })
       const result = await runTaskIn(app, 'the task', input)
       assert.deepEqual([scripted.requests.length, result.stop_reason, result.failure_class], [answers, reason, failure])
     }
@@ -74,18 +84,18 @@ describe('why a run stops', () => {
 
   test('case 43: time counts while the run is at work, over all its steps', async (t) => {
     const clock = new FakeClock()
-    const slow = poking(() => clock.advance(40_000))
-    const { app } = await watchedApp(t, { clock, tools: [slow], behaviours: [ruled([poke])] })
-    const result = await runRuled(app, { max_seconds: 100 })
+    const slow = pokeTool(() => clock.advance(40_000))
+    const { app } = await openRecordedApp(t, { clock, tools: [slow], behaviours: [scriptedBehaviour([pokeDecision])] })
+    const result = await runScripted(app, { max_seconds: 100 })
     assert.deepEqual([result.steps, result.stop_reason, result.failure_class], [3, 'budget_time', 'timeout'])
   })
 
   test('case 44, Q13: the time budget interrupts a model that hangs and heeds nothing', async (t) => {
     const clock = new FakeClock()
-    const { app, events } = await watchedApp(t, { clock, model: { id: 'scripted/hang', call: never } })
+    const { app, events } = await openRecordedApp(t, { clock, model: { id: 'scripted/hang', call: never } })
     const result = await passing(clock, runTaskIn(app, 'the task', { max_seconds: 60 }))
     assert.deepEqual([result.status, result.stop_reason], ['failed', 'budget_time'])
-    assert.deepEqual(words(events).slice(-3), ['CHECK_STOP start', 'CHECK_STOP stop', 'END end'])
+    assert.deepEqual(eventNames(events).slice(-3), ['CHECK_STOP start', 'CHECK_STOP stop', 'END end'])
   })
 
   test('case 44: and a tool, whether it heeds its signal or not; what is known of the call is recorded', async (t) => {
@@ -94,13 +104,17 @@ describe('why a run stops', () => {
       [false, /may still be running/],
     ] as const) {
       const clock = new FakeClock()
-      const hanging = poking(({ signal }) =>
+      const hanging = pokeTool(({ signal }) =>
         heeds
           ? new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('told to stop'))))
           : never(),
       )
-      const { app } = await watchedApp(t, { clock, tools: [hanging], behaviours: [ruled([poke])] })
-      const result = await passing(clock, runRuled(app, { max_seconds: 60 }))
+      const { app } = await openRecordedApp(t, {
+        clock,
+        tools: [hanging],
+        behaviours: [scriptedBehaviour([pokeDecision])],
+      })
+      const result = await passing(clock, runScripted(app, { max_seconds: 60 }))
       assert.deepEqual([result.stop_reason, result.steps, hanging.runs], ['budget_time', 1, 1])
       const settled = (await journalOf(app, result.session_id)).find(({ kind }) => kind === 'call_settled')
       assert.ok(settled?.kind === 'call_settled')
@@ -110,22 +124,24 @@ describe('why a run stops', () => {
   })
 
   test('Q13: the same call with the same result, over and over, is warned of, held back, and ends as stagnation', async (t) => {
-    const same = poking(() => {}, { run: async () => ({ status: 'ok', content: 'the same' }) })
-    const { app } = await watchedApp(t, { tools: [same], behaviours: [ruled([poke])] })
-    const { stop_reason, steps } = await runRuled(app)
+    const same = pokeTool(() => {}, { run: async () => ({ status: 'ok', content: 'the same' }) })
+    const { app } = await openRecordedApp(t, { tools: [same], behaviours: [scriptedBehaviour([pokeDecision])] })
+    const { stop_reason, steps } = await runScripted(app)
     assert.deepEqual([stop_reason, steps], ['stagnation', 6])
   })
 
   test('case 45: only the reasons there are; a final needs an answer, and nobody else can name a reason', async (t) => {
     for (const wish of [{ kind: 'end', stop_reason: 'bored' }, { kind: 'final' }, { kind: 'final', answer: ' \n' }]) {
-      const { app, events } = await watchedApp(t, { behaviours: [ruled([wish as unknown as ProposedDecision])] })
-      const { status, stop_reason, answer: given, failure_class } = await runRuled(app)
+      const { app, events } = await openRecordedApp(t, {
+        behaviours: [scriptedBehaviour([wish as unknown as ProposedDecision])],
+      })
+      const { status, stop_reason, answer: given, failure_class } = await runScripted(app)
       assert.deepEqual(
         [status, stop_reason, given, failure_class],
         ['failed', 'unrecoverable_error', null, 'invalid_result'],
       )
       const reasons: readonly unknown[] = STOP_REASONS
-      assert.ok(reasons.includes(found(events, 'END', 'end').payload.stop_reason))
+      assert.ok(reasons.includes(findEvent(events, 'END', 'end').payload.stop_reason))
     }
   })
 
@@ -135,21 +151,21 @@ describe('why a run stops', () => {
       met: (ending: { answer: string | null }) => ending.answer === text,
     })
     const broken = { name: 'broken', met: () => assert.fail('cannot tell') }
-    const task = { objective: 'the task', behaviour: 'ruled' }
+    const task = { objective: 'the task', behaviour: 'scripted' }
     const run = (wish: ProposedDecision, more: object) =>
       runTask(
         { ...task, ...more },
-        { home: freshFolder(t), tools: [poking()], behaviours: [ruled([wish], { shouldStop: yes })] },
+        { home: freshFolder(t), tools: [pokeTool()], behaviours: [scriptedBehaviour([wish], { shouldStop: yes })] },
       )
-    const claimed = await run(answer('I failed'), { success_criteria: [said('it works')] })
+    const claimed = await run(finalAnswer('I failed'), { success_criteria: [said('it works')] })
     assert.deepEqual([claimed.status, claimed.success], ['done', false])
-    const proven = await run(answer('it works'), { success_criteria: [said('it works')] })
+    const proven = await run(finalAnswer('it works'), { success_criteria: [said('it works')] })
     assert.deepEqual([proven.success, proven.criteria], [true, [{ name: 'said', met: true }]])
-    const conditional = await run(poke, {})
+    const conditional = await run(pokeDecision, {})
     assert.deepEqual([conditional.stop_reason, conditional.success], ['agent_condition', null])
-    const stopped = await run(poke, { success_criteria: [said('it works')] })
+    const stopped = await run(pokeDecision, { success_criteria: [said('it works')] })
     assert.deepEqual([stopped.stop_reason, stopped.success], ['agent_condition', false])
-    const unsure = await run(answer('it works'), { success_criteria: [said('it works'), broken] })
+    const unsure = await run(finalAnswer('it works'), { success_criteria: [said('it works'), broken] })
     assert.deepEqual(
       [unsure.success, unsure.criteria.at(-1)],
       [false, { name: 'broken', met: false, error: 'cannot tell' }],
@@ -159,7 +175,7 @@ describe('why a run stops', () => {
   test('case 50: waiting uses nothing: no step, no model call, no write, for hours; then the next step is the next', async (t) => {
     const clock = new FakeClock()
     const model = scriptedModel([{ calls: [{ tool: 'wait', args: { for: 'message' } }] }, { text: 'at last' }])
-    const { app } = await watchedApp(t, { clock, model })
+    const { app } = await openRecordedApp(t, { clock, model })
     const parked = await runTaskIn(app, 'the task', { max_steps: 2, max_seconds: 60 })
     assert.deepEqual([parked.status, parked.steps], ['waiting', 1])
     const before = await journalOf(app, parked.session_id)

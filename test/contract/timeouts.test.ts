@@ -5,7 +5,14 @@ import type { Effect } from '../../src/domain/effect.ts'
 import type { ProposedCall } from '../../src/ports/behaviour.ts'
 import type { ToolContext } from '../../src/ports/tool.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { aBehaviour, aTool, type CountingTool, recordsOf, resultsOf, untilAborted } from '../support/fake-tools.ts'
+import {
+  fakeBehaviour,
+  fakeTool,
+  type RecordingTool,
+  recordsOf,
+  resultsOf,
+  untilAborted,
+} from '../support/fake-tools.ts'
 import { openApp, passing, runTaskIn } from '../support/open-app.ts'
 
 const never = (): Promise<never> => new Promise(() => {})
@@ -16,11 +23,11 @@ describe('a call that takes too long', () => {
   /** One call of `tool`: what came of it, and after how long. */
   async function called(
     t: Parameters<typeof openApp>[0],
-    tool: CountingTool,
+    tool: RecordingTool,
     more: Partial<ProposedCall> = {},
   ): Promise<{ result: CallResult | undefined; ms: number }> {
     const clock = new FakeClock()
-    const own = aBehaviour({
+    const own = fakeBehaviour({
       tools: ['poke'],
       initState: () => 0,
       decide: (state) =>
@@ -44,27 +51,27 @@ describe('a call that takes too long', () => {
   }
 
   test('case 29: after the time of its tool it is told to stop; one that heeds it is over, and the result says so', async (t) => {
-    const { result, ms } = await called(t, aTool({ timeoutMs: 5000, run: untilAborted }))
+    const { result, ms } = await called(t, fakeTool({ timeoutMs: 5000, run: untilAborted }))
     assert.deepEqual([result?.status, ms], ['timed_out', 5000])
     assert.match(result?.content ?? '', /stopped as asked/)
     assert.match(result?.content ?? '', /after its time limit of 5000 ms; its result was/)
   })
 
   test('case 29: one that does not heed it is left behind, and the result says that it may still be running', async (t) => {
-    const { result, ms } = await called(t, aTool({ timeoutMs: 5000, run: never }))
+    const { result, ms } = await called(t, fakeTool({ timeoutMs: 5000, run: never }))
     assert.deepEqual([result?.status, ms], ['timed_out', 7000])
     assert.match(result?.content ?? '', /may still be running/)
   })
 
   test("case 29: the call's own time beats the tool's, in either direction", async (t) => {
-    const short = await called(t, aTool({ timeoutMs: 60_000, run: untilAborted }), { timeoutMs: 1000 })
+    const short = await called(t, fakeTool({ timeoutMs: 60_000, run: untilAborted }), { timeoutMs: 1000 })
     assert.deepEqual([short.result?.status, short.ms], ['timed_out', 1000])
-    const long = await called(t, aTool({ timeoutMs: 1000, run: untilAborted }), { timeoutMs: 60_000 })
+    const long = await called(t, fakeTool({ timeoutMs: 1000, run: untilAborted }), { timeoutMs: 60_000 })
     assert.deepEqual([long.result?.status, long.ms], ['timed_out', 60_000])
   })
 
   test('case 29: a call in time is none the wiser', async (t) => {
-    const { result, ms } = await called(t, aTool({ timeoutMs: 5000, run: (_, { clock }) => clock.sleep(4999) }))
+    const { result, ms } = await called(t, fakeTool({ timeoutMs: 5000, run: (_, { clock }) => clock.sleep(4999) }))
     assert.deepEqual([result?.status, ms], ['ok', 4999])
   })
 
@@ -77,7 +84,7 @@ describe('a call that takes too long', () => {
         return result
       }
     for (const status of ['ok', 'error', 'interrupted'] as const) {
-      const tool = aTool({ timeoutMs: 5000, run: late({ status, content: 'the page', facts }) })
+      const tool = fakeTool({ timeoutMs: 5000, run: late({ status, content: 'the page', facts }) })
       const { result, ms } = await called(t, tool)
       assert.deepEqual([result?.status, result?.facts, ms], ['timed_out', facts, 5000], status)
       assert.match(result?.content ?? '', /time limit of 5000 ms.*the page/)
@@ -89,28 +96,28 @@ describe('a call that takes too long', () => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve))
       return { status: 'unknown', content: 'its server died' }
     }
-    const { result } = await called(t, aTool({ timeoutMs: 5000, effect: ONCE, run }))
+    const { result } = await called(t, fakeTool({ timeoutMs: 5000, effect: ONCE, run }))
     assert.equal(result?.status, 'unknown')
     assert.match(result?.content ?? '', /its server died/)
   })
 
   test('case 29: it is not run again, however harmless that would be', async (t) => {
     for (const run of [untilAborted, never]) {
-      const tool = aTool({ timeoutMs: 1000, maxRetries: 5, effect: IDEMPOTENT, run })
+      const tool = fakeTool({ timeoutMs: 1000, maxRetries: 5, effect: IDEMPOTENT, run })
       assert.equal((await called(t, tool)).result?.status, 'timed_out')
-      assert.equal(tool.asked.length, 1)
+      assert.equal(tool.receivedArgs.length, 1)
     }
   })
 
   test('case 29: the timeout is on record with the intent, for whoever goes on after a crash', async (t) => {
     const clock = new FakeClock()
     let asked = 0
-    const own = aBehaviour({
+    const own = fakeBehaviour({
       tools: ['poke'],
       decide: () =>
         asked++ === 0 ? { kind: 'act', calls: [{ tool: 'poke', timeoutMs: 1000 }] } : { kind: 'final', answer: 'done' },
     })
-    const app = await openApp(t, { clock, behaviours: [own], tools: [aTool()] })
+    const app = await openApp(t, { clock, behaviours: [own], tools: [fakeTool()] })
     const { session_id } = await passing(clock, runTaskIn(app, 'x', { behaviour: 'own' }))
     const [intended] = await recordsOf(app, session_id, 'call_intended')
     assert.equal(intended?.call.timeoutMs, 1000)
@@ -121,7 +128,7 @@ describe('a call that fails', () => {
   /** A tool that throws so many times before it works, and the keys it was called under. */
   async function failing(t: Parameters<typeof openApp>[0], effect: Effect, maxRetries: number, failures: number) {
     const keys: string[] = []
-    const tool = aTool({
+    const tool = fakeTool({
       effect,
       maxRetries,
       run: (_, { call }) => {
@@ -131,7 +138,7 @@ describe('a call that fails', () => {
       },
     })
     let asked = 0
-    const own = aBehaviour({
+    const own = fakeBehaviour({
       tools: ['poke'],
       decide: () => (asked++ === 0 ? { kind: 'act', calls: [{ tool: 'poke' }] } : { kind: 'final', answer: 'done' }),
     })
@@ -164,13 +171,17 @@ describe('a call that fails', () => {
   })
 
   test('case 33: an error that is a result is for the model, and no reason to run it again', async (t) => {
-    const tool = aTool({ effect: IDEMPOTENT, maxRetries: 5, run: () => ({ status: 'error', content: 'no such file' }) })
+    const tool = fakeTool({
+      effect: IDEMPOTENT,
+      maxRetries: 5,
+      run: () => ({ status: 'error', content: 'no such file' }),
+    })
     let asked = 0
-    const own = aBehaviour({
+    const own = fakeBehaviour({
       tools: ['poke'],
       decide: () => (asked++ === 0 ? { kind: 'act', calls: [{ tool: 'poke' }] } : { kind: 'final', answer: 'done' }),
     })
     await runTaskIn(await openApp(t, { behaviours: [own], tools: [tool] }), 'x', { behaviour: 'own' })
-    assert.equal(tool.asked.length, 1)
+    assert.equal(tool.receivedArgs.length, 1)
   })
 })

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { TirelessError } from '../../src/domain/error.ts'
 import { defineTool, inNamespace } from '../../src/ports/define-tool.ts'
 import { type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { aBehaviour, aTool, heard, PURE, recordsOf, resultsOf } from '../support/fake-tools.ts'
+import { fakeBehaviour, fakeTool, lastMessageIn, PURE, recordsOf, resultsOf } from '../support/fake-tools.ts'
 import { freshFolder, journalOf, kindsOf, openApp, runTaskIn } from '../support/open-app.ts'
 
 const calling = (tool: string, args: object = {}): ScriptedStep => ({ calls: [{ tool, args: { ...args } }] })
@@ -32,7 +32,7 @@ describe('before a tool runs', () => {
       const { session_id, status } = await runTaskIn(app)
       assert.equal(status, 'done')
       assert.ok(!kindsOf(await journalOf(app, session_id)).includes('call_intended'), JSON.stringify(args))
-      assert.match(heard(model, 1), /None of your calls was run/)
+      assert.match(lastMessageIn(model, 1), /None of your calls was run/)
       assert.partialDeepStrictEqual(await resultsOf(app, session_id), [{ status: 'error' }])
     }
     const app = await openApp(t, { model: scriptedModel([calling('greet', { who: 'a' }), done]), tools: [greet] })
@@ -41,20 +41,23 @@ describe('before a tool runs', () => {
   })
 
   test('Q9: one name is one tool: a second of that name is refused where it is added', async (t) => {
-    await assert.rejects(openApp(t, { tools: [aTool(), aTool()] }), { code: 'plugin_invalid', message: /poke/ })
-    await assert.rejects(openApp(t, { tools: [aTool({ name: 'create_file' })] }), { code: 'plugin_invalid' })
+    await assert.rejects(openApp(t, { tools: [fakeTool(), fakeTool()] }), { code: 'plugin_invalid', message: /poke/ })
+    await assert.rejects(openApp(t, { tools: [fakeTool({ name: 'create_file' })] }), { code: 'plugin_invalid' })
   })
 
   test('Q9: namespaces: tools of one name from two places stand beside each other', async (t) => {
-    const [cats, dogs] = [inNamespace('cats', aTool({ name: 'call' })), inNamespace('dogs', aTool({ name: 'call' }))]
+    const [cats, dogs] = [
+      inNamespace('cats', fakeTool({ name: 'call' })),
+      inNamespace('dogs', fakeTool({ name: 'call' })),
+    ]
     const model = scriptedModel([calling('dogs__call', { who: 'rex' }), done])
     assert.equal((await runTaskIn(await openApp(t, { model, tools: [cats, dogs] }))).status, 'done')
-    assert.deepEqual([cats.asked, dogs.asked], [[], [{ who: 'rex' }]])
+    assert.deepEqual([cats.receivedArgs, dogs.receivedArgs], [[], [{ who: 'rex' }]])
   })
 
   test('Q9: a name that no provider would take is refused where it is added', async (t) => {
     for (const name of ['', 'cats.call', 'call me', 'x'.repeat(65)])
-      await assert.rejects(openApp(t, { tools: [aTool({ name })] }), {
+      await assert.rejects(openApp(t, { tools: [fakeTool({ name })] }), {
         code: 'plugin_invalid',
         message: /invalid name/,
       })
@@ -67,14 +70,14 @@ describe('before a tool runs', () => {
     ]
     for (const [field, values] of odd)
       for (const value of values) {
-        const tool = { ...aTool(), [field]: value }
+        const tool = { ...fakeTool(), [field]: value }
         const message = new RegExp(`${field}.*invalid tool poke|invalid tool poke.*${field}`)
         await assert.rejects(openApp(t, { tools: [tool] }), { code: 'plugin_invalid', message }, `${field}: ${value}`)
       }
   })
 
   test('Q9: a behaviour that offers a tool that there is not does not begin', async (t) => {
-    const app = await openApp(t, { behaviours: [aBehaviour({ tools: ['pokee'] })], tools: [aTool()] })
+    const app = await openApp(t, { behaviours: [fakeBehaviour({ tools: ['pokee'] })], tools: [fakeTool()] })
     const result = await runTaskIn(app, 'x', { behaviour: 'own' })
     assert.deepEqual(
       [result.stop_reason, result.issues.map(({ code }) => code)],
@@ -86,7 +89,7 @@ describe('before a tool runs', () => {
 
 describe('what came of a call', () => {
   test('case 32: an exception that says «tool not found» is an error of that call; what it is called follows from its type', async (t) => {
-    const sick = aTool({
+    const sick = fakeTool({
       run: () => {
         throw new Error('tool_not_found: file not found, unknown tool')
       },
@@ -96,7 +99,7 @@ describe('what came of a call', () => {
     const { session_id, status } = await runTaskIn(app)
     assert.deepEqual([status, await recordsOf(app, session_id, 'failed')], ['done', []])
     assert.match((await resultsOf(app, session_id))[0]?.content ?? '', /^tool_failed: tool_not_found: file not found/)
-    assert.doesNotMatch(heard(model, 1), /there is no tool/)
+    assert.doesNotMatch(lastMessageIn(model, 1), /there is no tool/)
   })
 
   test('case 32: the category of what ends a run comes from its type, whatever its text says', async (t) => {
@@ -110,8 +113,11 @@ describe('what came of a call', () => {
   })
 
   test('case 35: output that talks of a status is output: the life cycle of the call is its own', async (t) => {
-    const talking = aTool({ run: () => '{"status": "error", "needs_approval": true}' })
-    const facts = aTool({ name: 'facts', run: () => ({ status: 'ok', content: 'fine', facts: { status: 'parked' } }) })
+    const talking = fakeTool({ run: () => '{"status": "error", "needs_approval": true}' })
+    const facts = fakeTool({
+      name: 'facts',
+      run: () => ({ status: 'ok', content: 'fine', facts: { status: 'parked' } }),
+    })
     const model = scriptedModel([calling('poke'), calling('facts'), done])
     const app = await openApp(t, { model, tools: [talking, facts] })
     const { session_id, status } = await runTaskIn(app)
@@ -152,7 +158,7 @@ describe('what came of a call', () => {
   })
 
   test('Q9: a result longer than fits is cut in the middle, and says by how much', async (t) => {
-    const long = aTool({ run: () => `begin${'x'.repeat(300_000)}end` })
+    const long = fakeTool({ run: () => `begin${'x'.repeat(300_000)}end` })
     const app = await openApp(t, { model: scriptedModel([calling('poke'), done]), tools: [long] })
     const [result] = await resultsOf(app, (await runTaskIn(app)).session_id)
     assert.ok((result?.content.length ?? 0) <= 50_000)
@@ -187,7 +193,7 @@ describe('where its hands reach', () => {
   })
 
   test('case 28: a group that it never said it needs, and that the env has not, is an error of the call', async (t) => {
-    const sly = aTool({ run: (_, { ops }) => ops('git').head() })
+    const sly = fakeTool({ run: (_, { ops }) => ops('git').head() })
     const app = await openApp(t, { model: scriptedModel([calling('poke'), done]), tools: [sly] })
     const [result] = await resultsOf(app, (await runTaskIn(app, 'x', { env: 'host' })).session_id)
     assert.equal(result?.status, 'error')

@@ -3,7 +3,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { json, providerWith } from '../support/command-line.ts'
+import { startProvider, tirelessJson } from '../support/command-line.ts'
 import { freshFolder, until } from '../support/open-app.ts'
 import { configFor } from './kills.ts'
 
@@ -19,7 +19,7 @@ export interface AtWork {
 export async function agentAtWork(t: TestContext, kernel: object = {}): Promise<AtWork> {
   const home = freshFolder(t)
   const [here, go] = [join(home, 'here'), join(home, 'go')]
-  const provider = await providerWith(t, [
+  const provider = await startProvider(t, [
     { calls: [{ tool: 'bash', args: { command: `touch ${here}; until [ -e ${go} ]; do sleep 0.05; done` } }] },
     { calls: [{ tool: 'bash', args: { command: 'echo fine' } }] },
     { text: '## Execution Summary\nfine' },
@@ -33,4 +33,4 @@ export async function agentAtWork(t: TestContext, kernel: object = {}): Promise<
 }
 
 export const listed = async <T>(home: string, ...command: string[]): Promise<readonly T[]> =>
-  (await json<{ items: T[] }>(home, ...command, 'list')).items
+  (await tirelessJson<{ items: T[] }>(home, ...command, 'list')).items

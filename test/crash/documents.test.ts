@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import type { JournalRecord } from '../../src/domain/journal-record.ts'
 import type { Script } from '../../src/testing/provider-server.ts'
-import { homeWith, json } from '../support/command-line.ts'
+import { createHome, tirelessJson } from '../support/command-line.ts'
 import { hasStrace, MAIN, NODE_FLAGS, run } from './kills.ts'
 
 const edit = (section: string) => ({ calls: [{ tool: 'edit_state', args: { section, text: `text of ${section}` } }] })
@@ -25,7 +25,7 @@ describe('killed while STATE.md is written', () => {
     for (let point = 1; point <= times; point += 1)
       test(`D2: at ${syscall} ${point} of ${path}: each edit that is acknowledged is in the file`, async (t) => {
         if (!hasStrace) return t.skip('strace is missing')
-        const home = await homeWith(t, SCRIPT)
+        const home = await createHome(t, SCRIPT)
         const exit = await killedRun(t, home, [
           '-e',
           `inject=${syscall}:signal=KILL:when=${point}`,
@@ -33,9 +33,9 @@ describe('killed while STATE.md is written', () => {
           join(home, path),
         ])
         assert.notEqual(exit, 0, 'it was killed')
-        assert.equal((await json(home, 'start', '--until-idle')).exit, 0)
-        const { items } = await json<{ items: { session_id: string }[] }>(home, 'sessions', 'list')
-        const { journal } = await json<{ journal: JournalRecord[] }>(
+        assert.equal((await tirelessJson(home, 'start', '--until-idle')).exit, 0)
+        const { items } = await tirelessJson<{ items: { session_id: string }[] }>(home, 'sessions', 'list')
+        const { journal } = await tirelessJson<{ journal: JournalRecord[] }>(
           home,
           'sessions',
           'show',

@@ -9,7 +9,7 @@ import type { Observation } from '../../src/domain/observation.ts'
 import type { ModelRequest } from '../../src/ports/model.ts'
 import { estimateTokens } from '../../src/prompt/tokens.ts'
 import { type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { post, servedApp } from '../support/http-app.ts'
+import { openHttpApp, postJson } from '../support/http-app.ts'
 import { freshFolder, openApp, runTaskIn } from '../support/open-app.ts'
 import { FLOOD_YAML, look, looking, onLooker } from './flood-tools.ts'
 import { NODE_FLAGS, run } from './kills.ts'
@@ -103,7 +103,7 @@ describe('B6: a flood of messages', () => {
 
   test('over HTTP: what was accepted is seen', async (t) => {
     const model = looking()
-    const served = await servedApp(t, {
+    const served = await openHttpApp(t, {
       model,
       tools: [look()],
       behaviours: [onLooker],
@@ -113,7 +113,7 @@ describe('B6: a flood of messages', () => {
     const texts = Array.from({ length: 250 }, (_, i) => textOf(i + 1))
     for (let i = 0; i < texts.length; i += 25) {
       const answers = await Promise.all(
-        texts.slice(i, i + 25).map((text) => post(served, '/api/v1/send', { session: session_id, text })),
+        texts.slice(i, i + 25).map((text) => postJson(served, '/api/v1/send', { session: session_id, text })),
       )
       for (const { status, text } of answers) assert.ok(status < 300, `${status} ${text}`)
     }

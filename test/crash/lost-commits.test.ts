@@ -25,7 +25,7 @@ import {
   newTestDispatch,
   newTestRecord,
 } from '../../src/testing/store-test-helpers.ts'
-import { json, tireless } from '../support/command-line.ts'
+import { tireless, tirelessJson } from '../support/command-line.ts'
 import { freshFolder } from '../support/open-app.ts'
 import { NODE_FLAGS } from './kills.ts'
 
@@ -102,25 +102,25 @@ describe('commits that the database has lost', () => {
       damage(file, at, change, length)
       const left = recordsIn(file)
       assert.ok(left < APPENDS, 'the database has lost some')
-      const { health } = await json<Status>(home, 'status')
+      const { health } = await tirelessJson<Status>(home, 'status')
       assert.equal(health.ok, false)
       const said = health.reasons.join()
       assert.match(said, new RegExp(`acknowledged commits? (is|are) missing.* with ${APPENDS - left} records?`))
       assert.match(said, /session-one/)
       assert.match(said, /tireless restore DIR.*doctor --fix/)
-      const found = ofWork(await json<Doctor>(home, 'doctor'))
+      const found = ofWork(await tirelessJson<Doctor>(home, 'doctor'))
       assert.equal(found?.ok, false)
       assert.match(found?.found ?? '', new RegExp(`with ${APPENDS - left} records?`))
       const started = await tireless(home, 'start', '--until-idle')
       assert.match(`${started.stdout}${started.stderr}`, /acknowledged commits? (is|are) missing/)
       // Work went on meanwhile, and it is still said.
       assert.match(
-        ofWork(await json<Doctor>(home, 'doctor'))?.found ?? '',
+        ofWork(await tirelessJson<Doctor>(home, 'doctor'))?.found ?? '',
         new RegExp(`with ${APPENDS - left} records?`),
       )
-      assert.match(ofWork(await json<Doctor>(home, 'doctor', '--fix'))?.found ?? '', /^accepted: /)
-      assert.equal(ofWork(await json<Doctor>(home, 'doctor'))?.ok, true)
-      assert.deepEqual((await json<Status>(home, 'status')).health.reasons.join().match(/missing/), null)
+      assert.match(ofWork(await tirelessJson<Doctor>(home, 'doctor', '--fix'))?.found ?? '', /^accepted: /)
+      assert.equal(ofWork(await tirelessJson<Doctor>(home, 'doctor'))?.ok, true)
+      assert.deepEqual((await tirelessJson<Status>(home, 'status')).health.reasons.join().match(/missing/), null)
     })
 
   test('a log that is gone, a database that is gone, and an older one that is put back by hand, are noticed as well', async (t) => {
@@ -128,17 +128,17 @@ describe('commits that the database has lost', () => {
     const gone = freshFolder(t)
     cpSync(home, gone, { recursive: true })
     rmSync(join(gone, 'tireless.db-wal'))
-    assert.match((await json<Status>(gone, 'status')).health.reasons.join(), /missing/)
+    assert.match((await tirelessJson<Status>(gone, 'status')).health.reasons.join(), /missing/)
 
     const empty = freshFolder(t)
     cpSync(`${file}-commits`, join(empty, 'tireless.db-commits'))
-    assert.match((await json<Status>(empty, 'status')).health.reasons.join(), /at least \d+ acknowledged/)
+    assert.match((await tirelessJson<Status>(empty, 'status')).health.reasons.join(), /at least \d+ acknowledged/)
 
-    await json(home, 'enqueue', '--prompt', 'sooner')
+    await tirelessJson(home, 'enqueue', '--prompt', 'sooner')
     cpSync(file, join(home, 'old.db'))
-    await json(home, 'enqueue', '--prompt', 'later')
+    await tirelessJson(home, 'enqueue', '--prompt', 'later')
     renameSync(join(home, 'old.db'), file)
-    assert.match((await json<Status>(home, 'status')).health.reasons.join(), /1 acknowledged commit is missing/)
+    assert.match((await tirelessJson<Status>(home, 'status')).health.reasons.join(), /1 acknowledged commit is missing/)
   })
 
   for (const writes of ['here', 'thread', 'as_it_suits'])
@@ -148,7 +148,7 @@ describe('commits that the database has lost', () => {
       const quiet = async (why: string): Promise<void> => {
         const again = freshFolder(t)
         cpSync(home, again, { recursive: true })
-        assert.deepEqual((await json<Status>(again, 'status')).health, { ok: true, reasons: [] }, why)
+        assert.deepEqual((await tirelessJson<Status>(again, 'status')).health, { ok: true, reasons: [] }, why)
       }
       assert.equal(statSync(notes).mode & 0o777, 0o600)
       await quiet('as it was killed')
@@ -171,11 +171,11 @@ describe('commits that the database has lost', () => {
   test('no false alarm after a backup is restored over what came later, and the notes are no part of a backup', async (t) => {
     const { home, file } = await killedHome(t)
     const dir = join(freshFolder(t, 'backup'), 'made')
-    assert.equal((await json(home, 'backup', dir)).exit, 0)
+    assert.equal((await tirelessJson(home, 'backup', dir)).exit, 0)
     assert.ok(!readdirSync(dir).some((name) => name.endsWith('-commits')))
-    for (let i = 0; i < 3; i += 1) await json(home, 'enqueue', '--prompt', 'later')
-    assert.equal((await json(home, 'restore', dir)).exit, 0)
-    assert.deepEqual((await json<Status>(home, 'status')).health, { ok: true, reasons: [] })
+    for (let i = 0; i < 3; i += 1) await tirelessJson(home, 'enqueue', '--prompt', 'later')
+    assert.equal((await tirelessJson(home, 'restore', dir)).exit, 0)
+    assert.deepEqual((await tirelessJson<Status>(home, 'status')).health, { ok: true, reasons: [] })
     assert.ok(existsSync(file))
   })
 

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { OutboxMessage } from '../../src/domain/message.ts'
-import { begin, ended, json, tireless } from '../support/command-line.ts'
-import { deliveries, startHookServer, status } from '../support/hook-server.ts'
+import { startTireless, tireless, tirelessJson, waitForExit } from '../support/command-line.ts'
+import { deliveryIds, respondWith, startHookServer } from '../support/hook-server.ts'
 import { freshFolder, until } from '../support/open-app.ts'
 
 test('E12: killed with -9 while a notice is under way: the cycle and its notice are there, and it comes once more for each kill, under the same id', async (t) => {
@@ -22,21 +22,21 @@ channels: { webhook: { url: "${server.url}", secret: secret-of-the-hook } }
   // Neither taken nor refused: nobody knows.
   server.answer = () => {}
   for (const [kill, command] of [['once'], ['start', '--until-idle']].entries()) {
-    const child = begin(t, home, ...command)
-    await until(() => server.got.length === kill + 1)
+    const child = startTireless(t, home, ...command)
+    await until(() => server.received.length === kill + 1)
     child.kill('SIGKILL')
-    await ended(child)
+    await waitForExit(child)
   }
-  const { items: left } = await json<{ items: OutboxMessage[] }>(home, 'notices', 'list')
+  const { items: left } = await tirelessJson<{ items: OutboxMessage[] }>(home, 'notices', 'list')
   assert.deepEqual(
     left.map(({ kind, status, attempts }) => [kind, status, attempts]),
     [['notice', 'pending', 0]],
   )
-  server.answer = status(200)
+  server.answer = respondWith(200)
   for (let i = 0; i < 2; i++) assert.equal((await tireless(home, 'start', '--until-idle')).exit, 0)
   const [only] = left
-  assert.deepEqual(deliveries(server), [only?.id, only?.id, only?.id])
-  const { items: over } = await json<{ items: OutboxMessage[] }>(home, 'notices', 'list')
+  assert.deepEqual(deliveryIds(server), [only?.id, only?.id, only?.id])
+  const { items: over } = await tirelessJson<{ items: OutboxMessage[] }>(home, 'notices', 'list')
   assert.deepEqual(
     over.map(({ id, status }) => [id, status]),
     [[only?.id, 'sent']],

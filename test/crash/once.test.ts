@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { Cycle } from '../../src/domain/cycle.ts'
 import { type Dispatch, isTerminal } from '../../src/domain/dispatch.ts'
-import { begin, ended, freshly, json } from '../support/command-line.ts'
+import { spawnTireless, startTireless, tirelessJson, waitForExit } from '../support/command-line.ts'
 import { freshFolder } from '../support/open-app.ts'
 import { agentAtWork, listed } from './agent-at-work.ts'
 import { openScene, type Scene, writeHome } from './cycle-tools.ts'
@@ -66,21 +66,21 @@ describe('once after kill -9 (E19)', { concurrency: 2 }, () => {
 describe('once after a signal (E14, E19)', () => {
   test('E14: stopped in the middle, it exits with 3, is no success, and says what is left and how to go on; the next once does', async (t) => {
     const { home, hasBegun, goOn } = await agentAtWork(t)
-    const holder = begin(t, home, 'once', '--json')
+    const holder = startTireless(t, home, 'once', '--json')
     let told = ''
     holder.stderr?.setEncoding('utf8').on('data', (text) => (told += text))
     await hasBegun()
     holder.kill('SIGTERM')
     goOn()
-    assert.equal(await ended(holder), 3)
-    const said = JSON.parse(holder.said()) as Once
+    assert.equal(await waitForExit(holder), 3)
+    const said = JSON.parse(holder.output()) as Once
     assert.deepEqual(
       [said.status, said.left.map(({ agent_id, status }) => [agent_id, status])],
       ['partial_success', [['a', 'pending']]],
     )
     assert.match(told, /a \([^)]*\) is not finished\. Continue it: tireless once, or tireless start/)
     const [left] = await listed<Dispatch>(home, 'queue')
-    const next = await json<Once>(home, 'once')
+    const next = await tirelessJson<Once>(home, 'once')
     assert.deepEqual(
       [next.exit, next.status, next.dispatched, next.idle_reason],
       [0, 'success', 0, 'finished earlier work of a'],
@@ -98,19 +98,19 @@ describe('once after a signal (E14, E19)', () => {
   ] as const)
     test(`E19: what a ${command} leaves at ${signal} is done by the next once, and by no start in between`, async (t) => {
       const { home, hasBegun, goOn } = await agentAtWork(t)
-      const holder = begin(t, home, command)
+      const holder = startTireless(t, home, command)
       await hasBegun()
       holder.kill(signal)
       goOn()
-      await ended(holder)
+      await waitForExit(holder)
       const [left] = await listed<Dispatch>(home, 'queue')
       assert.ok(left && !isTerminal(left.status))
-      const next = await json<Once>(home, 'once')
+      const next = await tirelessJson<Once>(home, 'once')
       assert.deepEqual(
         [next.exit, next.agents.map(({ dispatch_id, status }) => [dispatch_id, status])],
         [0, [[left.dispatch_id, 'done']]],
       )
-      const again = await freshly(home, 'once', '--json')
+      const again = await spawnTireless(home, 'once', '--json')
       assert.equal((JSON.parse(again.stdout) as Once).dispatched, 1, again.stderr)
     })
 })

@@ -7,8 +7,8 @@ import fc from 'fast-check'
 import { schemaLevels } from '../../src/config/explain-problems.ts'
 import { jsonSchema, loadConfig } from '../../src/config.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { assertReopens, refusedInWords } from '../support/garbage-homes.ts'
-import { always, anything, bytes, number, TIMES, text } from '../support/garbage-values.ts'
+import { assertReopens, undefinedIfRefused } from '../support/garbage-homes.ts'
+import { anyBytes, anyNumber, anyText, anyValue, checkProperty, TIMES } from '../support/garbage-values.ts'
 import { freshFolder, openApp } from '../support/open-app.ts'
 
 /** A key of the configuration, with all that is above it. */
@@ -17,7 +17,7 @@ const path: fc.Arbitrary<readonly string[]> = fc.constantFrom(
     level.keys.map((key) => [...level.path, key]),
   ),
 )
-const value = fc.oneof(number, fc.constantFrom(...TIMES), text, anything)
+const value = fc.oneof(anyNumber, fc.constantFrom(...TIMES), anyText, anyValue)
 
 function putIn(mapping: Record<string, unknown>, [step = '', ...rest]: readonly string[], leaf: unknown): void {
   const key = step === '*' ? 'x' : step
@@ -38,10 +38,10 @@ const written = fc.array(fc.tuple(path, value), { minLength: 1, maxLength: 3 }).
 
 test('a configuration of any kind is taken or refused in words', (t) => {
   const file = join(freshFolder(t), 'tireless.yaml')
-  const source = fc.oneof({ arbitrary: written, weight: 4 }, { arbitrary: fc.oneof(bytes, text), weight: 1 })
-  return always(150, source, async (yaml) => {
+  const source = fc.oneof({ arbitrary: written, weight: 4 }, { arbitrary: fc.oneof(anyBytes, anyText), weight: 1 })
+  return checkProperty(150, source, async (yaml) => {
     writeFileSync(file, yaml)
-    await refusedInWords(async () => loadConfig({ file, env: {} }))
+    await undefinedIfRefused(async () => loadConfig({ file, env: {} }))
   })
 })
 
@@ -49,13 +49,13 @@ test('a configuration of any kind is taken or refused in words', (t) => {
 const SAFE = ['budget', 'retention', 'models']
 
 test('a configuration that is taken starts, works and stops', async (t) => {
-  await always(
+  await checkProperty(
     6,
     written.filter((yaml) => Object.keys(JSON.parse(yaml)).every((key) => SAFE.includes(key))),
     async (yaml) => {
       const home = freshFolder(t)
       const model = scriptedModel(() => ({ text: 'done' }))
-      const app = await refusedInWords(() => openApp(t, { home, model, yaml }))
+      const app = await undefinedIfRefused(() => openApp(t, { home, model, yaml }))
       if (!app) return
       await app.run('run', { task: 'something' })
       await (await assertReopens(t, app, { home, model })).close()

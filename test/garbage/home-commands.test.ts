@@ -6,13 +6,13 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { startIn, tireless } from '../support/command-line.ts'
-import { assertReopens, assertSaid } from '../support/garbage-homes.ts'
-import { always, number, text } from '../support/garbage-values.ts'
+import { startKernelIn, tireless } from '../support/command-line.ts'
+import { assertCleanExit, assertReopens } from '../support/garbage-homes.ts'
+import { anyNumber, anyText, checkProperty } from '../support/garbage-values.ts'
 import { freshFolder, openApp } from '../support/open-app.ts'
 
 /** No process can be given a NUL or half a character; and whoever follows the log, or is asked for help in a pipe, never ends. */
-const word = text.filter((said) => said.isWellFormed() && !said.includes('\0') && !/^-[a-z]*f/i.test(said))
+const word = anyText.filter((said) => said.isWellFormed() && !said.includes('\0') && !/^-[a-z]*f/i.test(said))
 
 const MODEL = scriptedModel(() => ({ text: 'done' }))
 
@@ -27,7 +27,7 @@ function kernelHome(t: TestContext): string {
 
 /** Half of them the command's own options with any value, so that the command itself gets to see it. */
 const words = (...flags: readonly string[]): fc.Arbitrary<readonly string[]> => {
-  const value = fc.oneof(number.map(String), word)
+  const value = fc.oneof(anyNumber.map(String), word)
   const option = (...names: readonly string[]): fc.Arbitrary<string> =>
     fc.tuple(fc.constantFrom(...names), value).map(([flag, said]) => `${flag}=${said}`)
   const odd = fc.array(fc.oneof({ arbitrary: option('--json', '--no-such', ...flags), weight: 3 }, word), {
@@ -49,14 +49,16 @@ describe('commands that hold a home', () => {
     test(`${name}, whatever it is told`, async (t) => {
       const home = kernelHome(t)
       const given = name === 'start' ? ['--until-idle'] : []
-      await always(runs, words(...own), async (rest) => assertSaid(await tireless(home, name, ...given, ...rest)))
+      await checkProperty(runs, words(...own), async (rest) =>
+        assertCleanExit(await tireless(home, name, ...given, ...rest)),
+      )
       await assertOpens(t, home)
     })
 
   test('start beside one that runs, whatever it is told, is refused, and leaves that one alone', async (t) => {
     const home = kernelHome(t)
-    const holder = await startIn(t, home)
-    await always(10, words('--max-minutes'), async (rest) => {
+    const holder = await startKernelIn(t, home)
+    await checkProperty(10, words('--max-minutes'), async (rest) => {
       const said = await tireless(home, 'start', '--until-idle', ...rest)
       assert.ok([2, 75].includes(said.exit ?? -1) || rest.includes('--help'), `exit ${said.exit}: ${said.stderr}`)
     })
@@ -68,12 +70,12 @@ describe('commands that hold a home', () => {
 test('init, whatever it is told: what it writes is a home that opens', async (t) => {
   const folder = freshFolder(t, 'homes')
   let n = 0
-  await always(25, words('--here'), async (rest) => {
+  await checkProperty(25, words('--here'), async (rest) => {
     n += 1
     const home = join(folder, `home-${n}`)
     // On no terminal it is asked nothing that it could wait for.
-    assertSaid(await tireless(home, 'init', ...rest, '--yes'))
-    if (existsSync(join(home, 'tireless.yaml'))) assertSaid(await tireless(home, 'config', 'check'))
+    assertCleanExit(await tireless(home, 'init', ...rest, '--yes'))
+    if (existsSync(join(home, 'tireless.yaml'))) assertCleanExit(await tireless(home, 'config', 'check'))
   })
 })
 
@@ -87,9 +89,9 @@ test('restore, whatever it is told: what is no backup is refused, and the home i
   const places = ['empty', 'half', 'file', 'none'].map((name) => join(folder, name))
   const dir = fc.oneof(fc.constantFrom('/dev/null', '/proc/self', '/', home, ...places), word)
   const line = fc.tuple(dir, words('--dir')).map(([first, rest]) => [first, ...rest])
-  await always(30, line, async (rest) => {
+  await checkProperty(30, line, async (rest) => {
     const said = await tireless(home, 'restore', ...rest)
-    assertSaid(said)
+    assertCleanExit(said)
     assert.ok(said.exit !== 0 || rest.includes('--help'), `restored from ${JSON.stringify(rest)}`)
   })
   await assertOpens(t, home)
@@ -98,11 +100,11 @@ test('restore, whatever it is told: what is no backup is refused, and the home i
 test('logs and attach, whatever they are told', async (t) => {
   const home = kernelHome(t)
   await tireless(home, 'once')
-  await always(30, words('--lines'), async (rest) => assertSaid(await tireless(home, 'logs', ...rest)))
+  await checkProperty(30, words('--lines'), async (rest) => assertCleanExit(await tireless(home, 'logs', ...rest)))
   // Nobody is at work there, so there is nothing to be attached to.
-  await always(15, words(), async (rest) => {
+  await checkProperty(15, words(), async (rest) => {
     const said = await tireless(home, 'attach', ...rest)
-    assertSaid(said)
+    assertCleanExit(said)
     assert.ok(said.exit !== 0 || rest.includes('--help'))
   })
   await assertOpens(t, home)

@@ -8,9 +8,9 @@ import { inputFields } from '../../src/commands/lib/input-fields.ts'
 import { COMMANDS } from '../../src/commands/lib/registry.ts'
 import { createEndpoints } from '../../src/server/endpoints.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { assertPlain, assertReopens } from '../support/garbage-homes.ts'
-import { always, anything, bytes, text } from '../support/garbage-values.ts'
-import { type Answered, ask, type ServedApp, servedApp } from '../support/http-app.ts'
+import { assertPlainMessage, assertReopens } from '../support/garbage-homes.ts'
+import { anyBytes, anyText, anyValue, checkProperty } from '../support/garbage-values.ts'
+import { type HttpApp, type HttpResponse, openHttpApp, sendRequest } from '../support/http-app.ts'
 import { freshFolder } from '../support/open-app.ts'
 
 /** Those end the one who is asked, or go on for long. */
@@ -20,15 +20,15 @@ const POSTS = fc.constantFrom(...ENDPOINTS.filter(({ method }) => method === 'PO
 const GETS = ENDPOINTS.filter(({ method }) => method === 'GET')
 const TYPES = ['application/json', 'application/json; charset=utf-16', 'text/plain', 'multipart/form-data', '', 'x']
 
-function assertNoFault({ status, text: said }: Answered): void {
+function assertNoFault({ status, text: said }: HttpResponse): void {
   assert.notEqual(status, 500, said)
-  if (status >= 400) assertPlain((JSON.parse(said) as { error: { message: string } }).error.message)
+  if (status >= 400) assertPlainMessage((JSON.parse(said) as { error: { message: string } }).error.message)
 }
 
 const escaped = (words: string): string => encodeURIComponent(words.toWellFormed())
 
 /** A body in chunks, one of which has no length. */
-const chunkedGarbage = ({ port, bearer }: ServedApp): Promise<string> =>
+const chunkedGarbage = ({ port, bearer }: HttpApp): Promise<string> =>
   new Promise((resolve, reject) => {
     const head = [
       ...['POST /api/v1/enqueue HTTP/1.1', `Host: 127.0.0.1:${port}`, `Authorization: ${bearer.authorization}`],
@@ -44,45 +44,52 @@ test('HTTP, whatever is sent', async (t) => {
   const options = {
     ...{ home: freshFolder(t), model: scriptedModel(() => ({ text: 'done' })), yaml: 'server: { port: 0 }\n' },
   }
-  const served = await servedApp(t, options)
+  const served = await openHttpApp(t, options)
   const headers = { ...served.bearer, 'content-type': 'application/json' }
 
   await t.test('bodies that are no JSON, no text, or of another type', () =>
-    always(100, fc.tuple(POSTS, bytes, fc.constantFrom(...TYPES)), async ([{ path }, body, type]) => {
-      assertNoFault(await ask(served, path, { method: 'POST', headers: { ...headers, 'content-type': type }, body }))
+    checkProperty(100, fc.tuple(POSTS, anyBytes, fc.constantFrom(...TYPES)), async ([{ path }, body, type]) => {
+      assertNoFault(
+        await sendRequest(served, path, { method: 'POST', headers: { ...headers, 'content-type': type }, body }),
+      )
     }),
   )
 
   await t.test('bodies of JSON that fit no command', () =>
-    always(100, fc.tuple(POSTS, fc.dictionary(text, anything, { maxKeys: 3 })), async ([{ path }, body]) => {
-      assertNoFault(await ask(served, path, { method: 'POST', headers, body: JSON.stringify(body) }))
+    checkProperty(100, fc.tuple(POSTS, fc.dictionary(anyText, anyValue, { maxKeys: 3 })), async ([{ path }, body]) => {
+      assertNoFault(await sendRequest(served, path, { method: 'POST', headers, body: JSON.stringify(body) }))
     }),
   )
 
   await t.test('queries with unknown keys, and values that are none', () => {
     const asked = fc.constantFrom(...GETS).chain((endpoint) => {
       const known = inputFields(endpoint.command).map(({ key }) => key)
-      const key = known.length === 0 ? text : fc.oneof({ arbitrary: fc.constantFrom(...known), weight: 4 }, text)
-      return fc.tuple(fc.constant(endpoint), fc.array(fc.tuple(key, text), { maxLength: 3 }))
+      const key = known.length === 0 ? anyText : fc.oneof({ arbitrary: fc.constantFrom(...known), weight: 4 }, anyText)
+      return fc.tuple(fc.constant(endpoint), fc.array(fc.tuple(key, anyText), { maxLength: 3 }))
     })
-    return always(100, asked, async ([{ path }, pairs]) => {
+    return checkProperty(100, asked, async ([{ path }, pairs]) => {
       const query = pairs.map(([key, value]) => `${escaped(key)}=${escaped(value)}`).join('&')
       // What is longer is refused by the parser of HTTP itself.
-      if (query.length < 10_000) assertNoFault(await ask(served, `${path}?${query}`, { headers: served.bearer }))
+      if (query.length < 10_000)
+        assertNoFault(await sendRequest(served, `${path}?${query}`, { headers: served.bearer }))
     })
   })
 
   await t.test('a body that is not UTF-8 is refused; a byte order mark is no part of it', async () => {
     const body = Buffer.from('{"prompt":"caf\xe9"}', 'latin1')
-    const { status, code } = await ask(served, '/api/v1/enqueue', { method: 'POST', headers, body })
+    const { status, code } = await sendRequest(served, '/api/v1/enqueue', { method: 'POST', headers, body })
     assert.deepEqual([status, code], [400, 'usage'])
-    const marked = await ask(served, '/api/v1/enqueue', { method: 'POST', headers, body: '\ufeff{"prompt":"x"}' })
+    const marked = await sendRequest(served, '/api/v1/enqueue', {
+      method: 'POST',
+      headers,
+      body: '\ufeff{"prompt":"x"}',
+    })
     assert.equal(marked.status, 200)
   })
 
   await t.test('a body without end, and one whose chunks are none', async () => {
     const body = 'x'.repeat(2 * 1024 * 1024)
-    const large = await ask(served, '/api/v1/enqueue', { method: 'POST', headers, body }).catch(() => undefined)
+    const large = await sendRequest(served, '/api/v1/enqueue', { method: 'POST', headers, body }).catch(() => undefined)
     assert.ok(large === undefined || large.status === 413)
     assert.match(await chunkedGarbage(served), /^HTTP\/1.1 400 /)
   })

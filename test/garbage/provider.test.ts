@@ -5,8 +5,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { assertPlain, assertReopens } from '../support/garbage-homes.ts'
-import { always, anything, bytes, number, text } from '../support/garbage-values.ts'
+import { assertPlainMessage, assertReopens } from '../support/garbage-homes.ts'
+import { anyBytes, anyNumber, anyText, anyValue, checkProperty } from '../support/garbage-values.ts'
 import { freshFolder, openApp } from '../support/open-app.ts'
 
 interface Reply {
@@ -24,15 +24,15 @@ const FIELDS = [
 
 /** Objects made of the protocols' own words, so that they get far. */
 const spoken = fc.letrec((tie) => ({
-  value: fc.oneof({ maxDepth: 4 }, anything, tie('object'), fc.array(tie('object'), { maxLength: 2 })),
+  value: fc.oneof({ maxDepth: 4 }, anyValue, tie('object'), fc.array(tie('object'), { maxLength: 2 })),
   object: fc.dictionary(fc.constantFrom(...FIELDS), tie('value'), { maxKeys: 5 }),
 })).object
 
 const COUNTS = ['prompt_tokens', 'completion_tokens', 'input_tokens', 'output_tokens']
-const usage = fc.dictionary(fc.constantFrom(...COUNTS), anything)
+const usage = fc.dictionary(fc.constantFrom(...COUNTS), anyValue)
 
 /** A whole answer with one thing or another wrong in it. */
-const almost = fc.tuple(usage, anything, anything, fc.oneof(number, text)).map(([of, content, args, id]) => ({
+const almost = fc.tuple(usage, anyValue, anyValue, fc.oneof(anyNumber, anyText)).map(([of, content, args, id]) => ({
   ...{ id, type: 'message', object: 'chat.completion', created: 0, model: 'm', role: 'assistant', usage: of },
   choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content }, delta: { content } }],
   content: [
@@ -51,8 +51,8 @@ const STREAM = 'text/event-stream'
 const reply: fc.Arbitrary<Reply> = fc.oneof(
   fc.oneof(spoken, almost).map((said) => ({ type: 'application/json', body: JSON.stringify(said) })),
   fc.array(frame, { maxLength: 5 }).map((frames) => ({ type: STREAM, body: frames.join('') })),
-  bytes.map((body) => ({ type: 'application/json', body })),
-  bytes.map((raw) => ({ type: STREAM, body: Buffer.concat([Buffer.from('data: '), raw, Buffer.from('\n\n')]) })),
+  anyBytes.map((body) => ({ type: 'application/json', body })),
+  anyBytes.map((raw) => ({ type: STREAM, body: Buffer.concat([Buffer.from('data: '), raw, Buffer.from('\n\n')]) })),
 )
 const status = fc.constantFrom(200, 200, 200, 429, 503)
 const retryAfter = fc.constantFrom(undefined, '-1', '1e999', '9'.repeat(30), '0.00001', 'soon')
@@ -85,11 +85,11 @@ for (const type of ['openai-compatible', 'anthropic'] as const)
       const home = freshFolder(t)
       const app = await openApp(t, { home, yaml: JSON.stringify({ models, budget: { per_day_usd: null } }) })
       await t.test('is an answer or a typed error', () =>
-        always(50, fc.tuple(reply, status, retryAfter), async ([said, code, after]) => {
+        checkProperty(50, fc.tuple(reply, status, retryAfter), async ([said, code, after]) => {
           say({ ...said, status: code, retryAfter: after })
           const tested = (await app.run('models test', { model: 'one/m' })) as Record<'code' | 'error', string | null>
           assert.ok(tested.code === null || tested.code.startsWith('model_'), `${tested.code}: ${tested.error}`)
-          assertPlain(tested.error ?? '')
+          assertPlainMessage(tested.error ?? '')
         }),
       )
       await t.test('leaves a home that opens, and in which everything can be read', async () => {

@@ -5,41 +5,41 @@ import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { assertPlain, assertReopens } from '../support/garbage-homes.ts'
-import { always, anything, bytes, text } from '../support/garbage-values.ts'
+import { assertPlainMessage, assertReopens } from '../support/garbage-homes.ts'
+import { anyBytes, anyText, anyValue, checkProperty } from '../support/garbage-values.ts'
 import { startHookServer } from '../support/hook-server.ts'
-import { type Answered, ask, servedApp } from '../support/http-app.ts'
+import { type HttpResponse, openHttpApp, sendRequest } from '../support/http-app.ts'
 import { freshFolder } from '../support/open-app.ts'
 
 const SECRET = 'the secret of the hook'
 const HOOK = '/api/v1/hooks/webhook'
 
 /** What other programs may send in a header. */
-const header = text.filter((said) => /^[\t\x20-\x7e\x80-\xff]*$/.test(said) && said.trim() === said)
+const header = anyText.filter((said) => /^[\t\x20-\x7e\x80-\xff]*$/.test(said) && said.trim() === said)
 
 const word = fc.record(
   {
-    text: fc.oneof({ arbitrary: fc.constantFrom('/notice', '/notice off', '/status'), weight: 2 }, text, anything),
-    chat_id: fc.oneof(text, anything),
-    user_id: fc.oneof(text, anything),
-    message_id: fc.oneof(text, anything),
-    kind: fc.oneof({ arbitrary: fc.constant(undefined), weight: 6 }, anything),
+    text: fc.oneof({ arbitrary: fc.constantFrom('/notice', '/notice off', '/status'), weight: 2 }, anyText, anyValue),
+    chat_id: fc.oneof(anyText, anyValue),
+    user_id: fc.oneof(anyText, anyValue),
+    message_id: fc.oneof(anyText, anyValue),
+    kind: fc.oneof({ arbitrary: fc.constant(undefined), weight: 6 }, anyValue),
   },
   { requiredKeys: [] },
 )
 
-function assertAnswered({ status, text: said }: Answered): void {
+function assertAnswered({ status, text: said }: HttpResponse): void {
   assert.ok([200, 400, 401, 413, 415].includes(status), `${status}: ${said}`)
-  if (status >= 400) assertPlain((JSON.parse(said) as { error: { message: string } }).error.message)
+  if (status >= 400) assertPlainMessage((JSON.parse(said) as { error: { message: string } }).error.message)
 }
 
 test('the webhook, whatever comes in', async (t) => {
   const { url } = await startHookServer(t)
   const yaml = `server: { port: 0 }\nchannels: { webhook: { url: "${url}", secret: ${SECRET} } }\n`
   const options = { home: freshFolder(t), model: scriptedModel(() => ({ text: 'done' })), yaml }
-  const served = await servedApp(t, options)
+  const served = await openHttpApp(t, options)
   let sent = 0
-  const send = (body: Buffer, headers: Readonly<Record<string, string>> = {}): Promise<Answered> => {
+  const send = (body: Buffer, headers: Readonly<Record<string, string>> = {}): Promise<HttpResponse> => {
     const timestamp = String(Math.floor(Date.now() / 1000))
     const signature = createHmac('sha256', SECRET).update(`${timestamp}.`).update(body).digest('hex')
     sent += 1
@@ -47,18 +47,18 @@ test('the webhook, whatever comes in', async (t) => {
       ...{ 'x-tireless-timestamp': timestamp, 'x-tireless-signature': `sha256=${signature}` },
       ...{ 'x-tireless-delivery': `d${sent}`, 'content-type': 'application/json' },
     }
-    return ask(served, HOOK, { method: 'POST', headers: { ...proved, ...headers }, body })
+    return sendRequest(served, HOOK, { method: 'POST', headers: { ...proved, ...headers }, body })
   }
 
   await t.test('signed words that are none', () =>
-    always(120, word, async (said) => assertAnswered(await send(Buffer.from(JSON.stringify(said))))),
+    checkProperty(120, word, async (said) => assertAnswered(await send(Buffer.from(JSON.stringify(said))))),
   )
   await t.test('signed bytes that are no JSON, or no text', () =>
-    always(60, bytes, async (body) => assertAnswered(await send(body))),
+    checkProperty(60, anyBytes, async (body) => assertAnswered(await send(body))),
   )
   await t.test('headers that prove nothing', () => {
     const names = ['x-tireless-timestamp', 'x-tireless-signature', 'x-tireless-delivery', 'content-type']
-    return always(60, fc.tuple(fc.constantFrom(...names), header), async ([name, value]) => {
+    return checkProperty(60, fc.tuple(fc.constantFrom(...names), header), async ([name, value]) => {
       assertAnswered(await send(Buffer.from('{"text":"/notice"}'), { [name]: value }))
     })
   })

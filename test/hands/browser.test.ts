@@ -10,9 +10,9 @@ import type { AppOptions } from '../../src/app.ts'
 import type { ScriptedStep } from '../../src/testing/scripted-model.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { NODE_FLAGS, run } from '../crash/kills.ts'
-import { skip } from '../support/chromium.ts'
+import { WITHOUT_CHROMIUM } from '../support/chromium.ts'
 import { freshFolder, openApp, runTaskIn, until } from '../support/open-app.ts'
-import { calling, type Lived, listing, living, names, serve } from '../support/serve-pages.ts'
+import { type AgentRun, allowHostsYaml, callStep, fakeDns, runAgent, startSite } from '../support/serve-pages.ts'
 
 const AGENT = 'kernel: { agents: [{ agent_id: surfer, prompt: x, tools: [browser, list_files] }] }\n'
 const page = (body: string, head = ''): string => `<!doctype html><title>T</title>${head}<body>${body}</body>`
@@ -23,9 +23,9 @@ const surfing = (
   calls: readonly ScriptedStep[],
   hosts: readonly string[],
   options: AppOptions = {},
-): Promise<Lived> => living(t, calls, { ...options, yaml: AGENT + listing(...hosts) }, { agent: 'surfer' })
+): Promise<AgentRun> => runAgent(t, calls, { ...options, yaml: AGENT + allowHostsYaml(...hosts) }, { agent: 'surfer' })
 
-const surf = (action: string, more: object = {}) => calling('browser', { action, ...more })
+const surf = (action: string, more: object = {}) => callStep('browser', { action, ...more })
 /** Where profiles are put, so that our Chromiums are told from those of others. */
 const profiles = mkdtempSync(join(tmpdir(), 'tireless-profiles-'))
 process.env.TMPDIR = profiles
@@ -35,9 +35,9 @@ const chromiums = (): number =>
     .split('\n')
     .filter((line) => line.includes(`--user-data-dir=${profiles}`)).length
 
-describe('browser', { skip }, () => {
+describe('browser', { skip: WITHOUT_CHROMIUM }, () => {
   test('opens, reads with numbers, types, clicks, goes back, takes a picture; gone with the run', async (t) => {
-    const { port, asked } = await serve(t, (request, response) => {
+    const { port, requests: asked } = await startSite(t, (request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? '', 'http://x')
       const form =
         '<h1>Shop</h1><form action="/found"><input name="q" placeholder="search for"><select name="s"><option>a<option>b</select><button>Go</button></form><p style="display:none">hidden</p>'
@@ -61,7 +61,7 @@ describe('browser', { skip }, () => {
       ],
     ]
     const home = freshFolder(t)
-    const options = { home, resolve: names({ 'shop.test': '127.0.0.1' }) }
+    const options = { home, resolve: fakeDns({ 'shop.test': '127.0.0.1' }) }
     const { results, workspace } = await surfing(t, calls, [host], options)
     assert.equal(
       results[0]?.content,
@@ -113,7 +113,7 @@ describe('browser', { skip }, () => {
   })
 
   test('SSRF: no page brings Chromium to a private place: not by pictures, scripts, frames, sockets, forms, links or redirects', async (t) => {
-    const inside = await serve(t, (_, response) =>
+    const inside = await startSite(t, (_, response) =>
       response.writeHead(200, { ...html, 'access-control-allow-origin': '*' }).end(page('SECRET-4711')),
     )
     const at = `127.0.0.1:${inside.port}`
@@ -124,7 +124,7 @@ describe('browser', { skip }, () => {
       `http://2130706433:${inside.port}`,
       `http://[::1]:${inside.port}`,
     ]
-    const { port } = await serve(t, (request, response) => {
+    const { port } = await startSite(t, (request, response) => {
       if (request.url?.startsWith('/hop'))
         return void response.writeHead(302, { location: `http://inside.example:${inside.port}/hop` }).end()
       const tags = places.map(
@@ -152,10 +152,10 @@ describe('browser', { skip }, () => {
       ...[surf('open', { url: `http://${at}/direct` }), surf('open', { url: `http://${host}/hop` }), surf('read')],
     ]
     const { results } = await surfing(t, calls, [host], {
-      resolve: names({ 'evil.test': '127.0.0.1', 'inside.example': '127.0.0.1', 'other.example': '203.0.113.5' }),
+      resolve: fakeDns({ 'evil.test': '127.0.0.1', 'inside.example': '127.0.0.1', 'other.example': '203.0.113.5' }),
     })
     assert.equal(results.length, calls.length)
-    assert.deepEqual(inside.asked, [])
+    assert.deepEqual(inside.requests, [])
     for (const { content } of results) assert.doesNotMatch(content, /SECRET-4711|root:x/)
     assert.equal(results[0]?.status, 'ok')
     assert.match(
@@ -169,7 +169,7 @@ describe('browser', { skip }, () => {
   })
 
   test('what policy was asked about is what is done: another host than the page is on does nothing', async (t) => {
-    const { port, asked } = await serve(t, (_, response) =>
+    const { port, requests: asked } = await startSite(t, (_, response) =>
       response.writeHead(200, html).end(page('<a href="/next">next</a>')),
     )
     const host = `a.test:${port}`
@@ -178,8 +178,8 @@ describe('browser', { skip }, () => {
       surf('click', { host: 'b.test', element: 1 }),
       surf('click', { host, element: 9 }),
     ]
-    const { results } = await surfing(t, calls, [host], { resolve: names({ 'a.test': '127.0.0.1' }) })
-    assert.match(results[1]?.content ?? '', /nothing was done: the page is on a\.test:\d+, not on b\.test/)
+    const { results } = await surfing(t, calls, [host], { resolve: fakeDns({ 'a.test': '127.0.0.1' }) })
+    assert.match(results[1]?.content ?? '', /the page is on a\.test:\d+, not on b\.test; nothing was done/)
     assert.match(results[2]?.content ?? '', /no element 9/)
     assert.equal(
       asked.some((line) => line.endsWith('/next')),
@@ -188,7 +188,7 @@ describe('browser', { skip }, () => {
   })
 
   test('rebinding: a page whose name leads elsewhere by its second request is not followed there', async (t) => {
-    const { port, asked } = await serve(t, (request, response) =>
+    const { port, requests: asked } = await startSite(t, (request, response) =>
       response
         .writeHead(200, { ...html, connection: 'close' })
         .end(page(request.url === '/' ? '<img src="/again">' : 'x')),
@@ -206,7 +206,7 @@ describe('browser', { skip }, () => {
   })
 
   test('profiles are of one run: what one has stored no other finds; a run that is cancelled leaves no Chromium', async (t) => {
-    const { port } = await serve(t, (request, response) => {
+    const { port } = await startSite(t, (request, response) => {
       if (request.url === '/hang') return
       response
         .writeHead(200, { ...html, 'set-cookie': 'k=v; Max-Age=9999' })
@@ -214,14 +214,14 @@ describe('browser', { skip }, () => {
     })
     const host = `a.test:${port}`
     const url = `http://${host}/`
-    const options = { resolve: names({ 'a.test': '127.0.0.1' }) }
+    const options = { resolve: fakeDns({ 'a.test': '127.0.0.1' }) }
     const first = await surfing(t, [surf('open', { url }), surf('open', { url })], [host], options)
     assert.match(first.results[1]?.content ?? '', /cookie: k=v/)
     const second = await surfing(t, [surf('open', { url })], [host], options)
     assert.match(second.results[0]?.content ?? '', /cookie: none/)
     const app = await openApp(t, {
       ...options,
-      yaml: AGENT + listing(host),
+      yaml: AGENT + allowHostsYaml(host),
       model: scriptedModel([surf('open', { url: `${url}hang` }), { text: 'done' }]),
     })
     const { dispatch_id } = (await app.run('enqueue', { prompt: 'x', agent: 'surfer' })) as { dispatch_id: string }
@@ -233,10 +233,10 @@ describe('browser', { skip }, () => {
   })
 
   test('a kill -9 of the program takes Chromium with it; the call is for a human to judge', async (t) => {
-    const { port } = await serve(t, (_, response) => response.writeHead(200, html).end(page('here')))
+    const { port } = await startSite(t, (_, response) => response.writeHead(200, html).end(page('here')))
     const home = freshFolder(t)
     const host = `127.0.0.1:${port}`
-    writeFileSync(join(home, 'tireless.yaml'), AGENT + listing(host))
+    writeFileSync(join(home, 'tireless.yaml'), AGENT + allowHostsYaml(host))
     const main = join(import.meta.dirname, '../crash/after-call-main.ts')
     const args = JSON.stringify({ action: 'open', url: `http://${host}/` })
     const died = await run(process.execPath, [...NODE_FLAGS, main, home, 'browser', args, 'surfer'])

@@ -7,14 +7,14 @@ import { describe, test } from 'node:test'
 import zlib from 'node:zlib'
 import { recordsOf } from '../support/fake-tools.ts'
 import { freshFolder, journalOf, openApp } from '../support/open-app.ts'
-import { calling, eachAlone, listing, living, names, serve } from '../support/serve-pages.ts'
+import { allowHostsYaml, callStep, fakeDns, runAgent, runEachCallAlone, startSite } from '../support/serve-pages.ts'
 
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 3, 255])
-const resolve = names({ 'site.test': '127.0.0.1', 'other.test': '127.0.0.1', 'inside.example': '10.0.0.7' })
+const resolve = fakeDns({ 'site.test': '127.0.0.1', 'other.test': '127.0.0.1', 'inside.example': '10.0.0.7' })
 
 describe('fetch', () => {
   test('a page comes as text to read, other text as it is, with where it came from', async (t) => {
-    const { port } = await serve(t, (request, response) => {
+    const { port } = await startSite(t, (request, response) => {
       if (request.url === '/page')
         response
           .setHeader('content-type', 'text/html; charset=utf-8')
@@ -28,10 +28,10 @@ describe('fetch', () => {
       else response.setHeader('content-type', 'application/json').end('{"a": 1}')
     })
     const at = `http://site.test:${port}`
-    const { results } = await living(
+    const { results } = await runAgent(
       t,
-      ['/page', '/json', '/packed', '/latin'].map((path) => calling('fetch', { url: `${at}${path}` })),
-      { resolve, yaml: listing(`site.test:${port}`) },
+      ['/page', '/json', '/packed', '/latin'].map((path) => callStep('fetch', { url: `${at}${path}` })),
+      { resolve, yaml: allowHostsYaml(`site.test:${port}`) },
     )
     assert.deepEqual(
       results.map(({ status }) => status),
@@ -44,7 +44,7 @@ describe('fetch', () => {
   })
 
   test('effects follow from the arguments: to ask changes nothing and reaches that host; to send is said once, to others', async (t) => {
-    const { port, asked, bodies } = await serve(t, (_, response) => response.end('ok'))
+    const { port, requests: asked, bodies } = await startSite(t, (_, response) => response.end('ok'))
     const url = `http://site.test:${port}/`
     const calls = [
       { url },
@@ -53,10 +53,10 @@ describe('fetch', () => {
       { url, method: 'PUT', body: 'a=b&c=d' },
       { url, save_to: 'kept' },
     ]
-    const { app } = await eachAlone(
+    const { app } = await runEachCallAlone(
       t,
-      calls.map((args) => calling('fetch', args)),
-      { resolve, yaml: listing(`site.test:${port}`) },
+      calls.map((args) => callStep('fetch', args)),
+      { resolve, yaml: allowHostsYaml(`site.test:${port}`) },
     )
     const { items } = (await app.run('sessions list', {})) as { items: { session_id: string }[] }
     const effects: unknown[] = []
@@ -81,7 +81,7 @@ describe('fetch', () => {
   })
 
   test('what is no text is kept in a new file, byte for byte, or not taken', async (t) => {
-    const { port } = await serve(t, (_, response) => response.setHeader('content-type', 'image/png').end(PNG))
+    const { port } = await startSite(t, (_, response) => response.setHeader('content-type', 'image/png').end(PNG))
     const url = `http://site.test:${port}/a.png`
     const calls = [
       { url },
@@ -89,10 +89,10 @@ describe('fetch', () => {
       { url, save_to: '../a.png' },
       { url, save_to: '.git/hooks/pre-commit' },
     ]
-    const { results, workspace } = await living(
+    const { results, workspace } = await runAgent(
       t,
-      calls.map((args) => calling('fetch', args)),
-      { resolve, yaml: listing(`site.test:${port}`) },
+      calls.map((args) => callStep('fetch', args)),
+      { resolve, yaml: allowHostsYaml(`site.test:${port}`) },
     )
     assert.deepEqual(
       results.map(({ status }) => status),
@@ -103,27 +103,27 @@ describe('fetch', () => {
   })
 
   test('a redirect to another host is told and not followed; errors of the other side are told with what they say', async (t) => {
-    const other = await serve(t, (_, response) => response.end('followed'))
-    const { port } = await serve(t, (request, response) => {
+    const other = await startSite(t, (_, response) => response.end('followed'))
+    const { port } = await startSite(t, (request, response) => {
       if (request.url === '/gone') response.writeHead(404, { 'content-type': 'text/plain' }).end('not here')
       else response.writeHead(302, { location: `http://other.test:${other.port}/` }).end()
     })
-    const calls = ['/', '/gone'].map((path) => calling('fetch', { url: `http://site.test:${port}${path}` }))
-    const { results } = await living(t, calls, { resolve, yaml: listing(`site.test:${port}`) })
+    const calls = ['/', '/gone'].map((path) => callStep('fetch', { url: `http://site.test:${port}${path}` }))
+    const { results } = await runAgent(t, calls, { resolve, yaml: allowHostsYaml(`site.test:${port}`) })
     assert.match(
       results[0]?.content ?? '',
       new RegExp(`redirect not followed; if you want it, fetch "http://other\\.test:${other.port}/"`),
     )
-    assert.deepEqual(other.asked, [])
+    assert.deepEqual(other.requests, [])
     assert.deepEqual([results[1]?.status, /404.*not here/s.test(results[1]?.content ?? '')], ['error', true])
   })
 
   test('SSRF: no spelling, name or redirect brings anything from a private place, and the model is told why', async (t) => {
     const secrets = Array.from({ length: 12 }, (_, n) => `SECRET-${n}-4711`)
-    const inside = await serve(t, (request, response) =>
+    const inside = await startSite(t, (request, response) =>
       response.end(secrets[Number(request.url?.slice(1)) % 12] ?? secrets.join()),
     )
-    const outside = await serve(t, (request, response) => {
+    const outside = await startSite(t, (request, response) => {
       const to = new URL(request.url ?? '', 'http://x').searchParams.get('to') ?? ''
       response.writeHead(302, { location: Buffer.from(to).toString('latin1') }).end()
     })
@@ -155,11 +155,14 @@ describe('fetch', () => {
       ],
     ]
     const redirected = places.map((place) => `http://site.test:${outside.port}/?to=${encodeURIComponent(place)}`)
-    const calls = [...places, ...redirected].map((url) => calling('fetch', { url }))
-    const { results, app } = await eachAlone(t, calls, { resolve, yaml: listing(`site.test:${outside.port}`) })
+    const calls = [...places, ...redirected].map((url) => callStep('fetch', { url }))
+    const { results, app } = await runEachCallAlone(t, calls, {
+      resolve,
+      yaml: allowHostsYaml(`site.test:${outside.port}`),
+    })
     assert.equal(results.length, calls.length)
-    assert.deepEqual(inside.asked, [])
-    assert.equal(outside.asked.length, redirected.length)
+    assert.deepEqual(inside.requests, [])
+    assert.equal(outside.requests.length, redirected.length)
     const told = JSON.stringify([results, await app.run('trace list', {})])
     for (const secret of secrets) assert.equal(told.includes(secret), false)
     assert.match(
@@ -172,10 +175,10 @@ describe('fetch', () => {
   test('nobody is asked about a place that would be refused whatever they say', async (t) => {
     const urls = ['http://10.0.0.1/', 'http://[::ffff:127.0.0.1]:8080/', 'http://printer.local/', 'http://a.test:25/']
     const calls = urls.flatMap((url) => [
-      calling('fetch', { url }),
-      calling('fetch', { url, method: 'POST', body: 'x' }),
+      callStep('fetch', { url }),
+      callStep('fetch', { url, method: 'POST', body: 'x' }),
     ])
-    const { results, app } = await eachAlone(t, calls, { yaml: 'policy: { allow_hosts: [] }' })
+    const { results, app } = await runEachCallAlone(t, calls, { yaml: 'policy: { allow_hosts: [] }' })
     assert.deepEqual(
       results.map(({ status, content }) => [status, /^denied: .*expected a public address/.test(content)]),
       calls.map(() => ['error', true]),
@@ -184,12 +187,12 @@ describe('fetch', () => {
   })
 
   test('rebinding: a name that is public when it is judged and private afterwards is connected to as judged', async (t) => {
-    const { port, asked } = await serve(t, (_, response) => response.end('SECRET'))
+    const { port, requests: asked } = await startSite(t, (_, response) => response.end('SECRET'))
     let answers = 0
     // Documentation addresses answer nobody; whoever looked the name up again would reach the server.
     const turning = async (): Promise<readonly string[]> => (answers++ % 2 === 0 ? ['203.0.113.1'] : ['127.0.0.1'])
-    const calls = [1, 2].map((n) => calling('fetch', { url: `http://turning.example:${port}/${n}` }))
-    const { results } = await living(t, calls, { resolve: turning })
+    const calls = [1, 2].map((n) => callStep('fetch', { url: `http://turning.example:${port}/${n}` }))
+    const { results } = await runAgent(t, calls, { resolve: turning })
     for (const { status, content } of results) assert.deepEqual([status, /resolves to/.test(content)], ['error', true])
     assert.deepEqual([asked, answers], [[], 2])
   })
@@ -198,11 +201,11 @@ describe('fetch', () => {
 describe('fetch with headers', () => {
   test('a secret goes where its owner allows, by its name everywhere else, and never along with a redirect', async (t) => {
     const heard: (string | undefined)[] = []
-    const other = await serve(t, (request, response) => {
+    const other = await startSite(t, (request, response) => {
       heard.push(`other ${request.headers.authorization}`)
       response.end('there')
     })
-    const { port } = await serve(t, (request, response) => {
+    const { port } = await startSite(t, (request, response) => {
       heard.push(request.headers.authorization)
       if (request.url === '/away') response.writeHead(302, { location: `http://other.test:${other.port}/` }).end()
       else response.end(`you said ${request.headers.authorization}`)
@@ -210,15 +213,15 @@ describe('fetch with headers', () => {
     const [site, away] = [`site.test:${port}`, `other.test:${other.port}`]
     const headers = { Authorization: 'Bearer secret:SITE_KEY' }
     const steps = [
-      calling('fetch', { url: `http://${site}/`, headers }),
-      calling('fetch', { url: `http://${site}/away`, headers }),
-      calling('fetch', { url: `http://${away}/`, headers }),
+      callStep('fetch', { url: `http://${site}/`, headers }),
+      callStep('fetch', { url: `http://${site}/away`, headers }),
+      callStep('fetch', { url: `http://${away}/`, headers }),
     ]
     const home = freshFolder(t)
     const before = await openApp(t, { home })
     await before.run('secrets set', { name: 'SITE_KEY', value: 'k3y-of-the-site-77', to: site })
     await before.close()
-    const { app, results, session_id } = await living(t, steps, { home, resolve, yaml: listing(site, away) })
+    const { app, results, session_id } = await runAgent(t, steps, { home, resolve, yaml: allowHostsYaml(site, away) })
     assert.deepEqual(heard, ['Bearer k3y-of-the-site-77', 'Bearer k3y-of-the-site-77', 'other undefined'])
     assert.deepEqual(
       results.map(({ status }) => status),
@@ -228,13 +231,13 @@ describe('fetch with headers', () => {
   })
 
   test('headers that carry a request, or would be two, are refused before anything is asked', async (t) => {
-    const { port, asked } = await serve(t, (_, response) => response.end('ok'))
+    const { port, requests: asked } = await startSite(t, (_, response) => response.end('ok'))
     const url = `http://site.test:${port}/`
     const bad = [{ Host: 'evil.test' }, { 'Content-Length': '3' }, { 'X-A': 'b\r\nX-C: d' }, { 'a b': 'c' }]
-    const { results } = await eachAlone(
+    const { results } = await runEachCallAlone(
       t,
-      bad.map((headers) => calling('fetch', { url, headers })),
-      { resolve, yaml: listing(`site.test:${port}`) },
+      bad.map((headers) => callStep('fetch', { url, headers })),
+      { resolve, yaml: allowHostsYaml(`site.test:${port}`) },
     )
     assert.deepEqual([results.map(({ status }) => status), asked], [bad.map(() => 'error'), []])
   })

@@ -11,10 +11,10 @@ import type { Effect } from '../../src/domain/effect.ts'
 import { CLEAN_LABEL } from '../../src/domain/label.ts'
 import { type OpsGroup, requireOps } from '../../src/ports/env.ts'
 import type { ToolContext } from '../../src/ports/tool.ts'
-import { answered } from '../support/approval-fixtures.ts'
+import { answerAndDrain } from '../support/approval-fixtures.ts'
 import { freshFolder, openApp } from '../support/open-app.ts'
 import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
-import { calling, eachAlone, listing, living, names } from '../support/serve-pages.ts'
+import { allowHostsYaml, callStep, fakeDns, runAgent, runEachCallAlone } from '../support/serve-pages.ts'
 import { inGit, serveRepository } from './git-remote.ts'
 
 /** A repository with one commit. */
@@ -28,7 +28,7 @@ function repository(t: TestContext): string {
   return folder
 }
 
-const git = (...args: string[]) => calling('git', { args })
+const git = (...args: string[]) => callStep('git', { args })
 /** Of what runs git: it is off where no sandbox holds. */
 const RUNS = { skip: WITHOUT_SANDBOX }
 
@@ -39,7 +39,7 @@ describe('git', () => {
     async (t) => {
       const workspace = repository(t)
       const calls = [
-        calling('create_file', { path: 'b.txt', content: 'two\n' }),
+        callStep('create_file', { path: 'b.txt', content: 'two\n' }),
         ...[git('status', '--short'), git('add', '-A'), git('commit', '-m', "second; it's $HOME `id`")],
         ...[
           git('log', '--oneline', '-2'),
@@ -49,7 +49,7 @@ describe('git', () => {
           git('show', 'HEAD:a.txt'),
         ],
       ]
-      const { results } = await living(t, calls, {}, { workspace })
+      const { results } = await runAgent(t, calls, {}, { workspace })
       assert.deepEqual(
         results.map(({ status }) => status),
         Array(9).fill('ok'),
@@ -283,7 +283,7 @@ describe('git', () => {
         })
       }
       const calls = [
-        calling('create_file', { path: 'c.txt', content: 'three\n' }),
+        callStep('create_file', { path: 'c.txt', content: 'three\n' }),
         ...[
           git('status'),
           git('add', '-A'),
@@ -298,7 +298,7 @@ describe('git', () => {
           git('blame', 'c.txt'),
         ],
       ]
-      const { results } = await living(t, calls, {}, { workspace })
+      const { results } = await runAgent(t, calls, {}, { workspace })
       assert.deepEqual(
         results.map(({ status }) => status),
         Array(10).fill('ok'),
@@ -321,7 +321,7 @@ describe('git', () => {
       ] as const) {
         const workspace = repository(t)
         inGit(workspace, 'config', key, value)
-        const { results } = await living(t, [git('status')], {}, { workspace })
+        const { results } = await runAgent(t, [git('status')], {}, { workspace })
         assert.deepEqual(
           [results[0]?.status, /the git configuration is unsafe/.test(results[0]?.content ?? '')],
           ['error', true],
@@ -334,7 +334,7 @@ describe('git', () => {
   test('without a repository of its own it says so, and finds none above or through a link', RUNS, async (t) => {
     const outer = repository(t)
     const calls = [git('status'), git('log'), git('init'), git('status', '--short')]
-    const { results, workspace } = await living(t, calls)
+    const { results, workspace } = await runAgent(t, calls)
     assert.deepEqual(
       results.map(({ status }) => status),
       ['error', 'error', 'ok', 'ok'],
@@ -345,7 +345,7 @@ describe('git', () => {
     mkdirSync(folder)
     symlinkSync(join(outer, '.git'), join(folder, '.git'))
     writeFileSync(join(folder, 'a.txt'), 'one\n')
-    await assert.rejects(living(t, [git('log')], {}, { workspace: folder }), /its \.git points to a repository that/)
+    await assert.rejects(runAgent(t, [git('log')], {}, { workspace: folder }), /its \.git leads to a repository that/)
   })
 })
 
@@ -411,20 +411,20 @@ describe('git and the network', RUNS, () => {
     const workspace = repository(t)
     const url = `http://git.test:${port}/r.git`
     const home = freshFolder(t)
-    const options = { home, resolve: names({ 'git.test': '127.0.0.1' }), yaml: listing(`git.test:${port}`) }
+    const options = { home, resolve: fakeDns({ 'git.test': '127.0.0.1' }), yaml: allowHostsYaml(`git.test:${port}`) }
     const strict = {
       ...options,
       yaml: `policy: { allow_hosts: ["git.test:${port}"], grants: [{ tool: git, to: ["**"] }] }`,
     }
-    const pushing = await living(t, [git('push', url, 'main')], strict, { workspace })
+    const pushing = await runAgent(t, [git('push', url, 'main')], strict, { workspace })
     assert.deepEqual(
       [pushing.results[0]?.status, asked],
       ['parked', []],
       'to publish is asked about, until a grant names it',
     )
-    await answered(pushing.app, 'allow', { grant: '7d' })
+    await answerAndDrain(pushing.app, 'allow', { grant: '7d' })
     await pushing.app.close()
-    const again = await living(t, [git('push', url, 'main'), git('push', '--force', url, 'main')], strict, {
+    const again = await runAgent(t, [git('push', url, 'main'), git('push', '--force', url, 'main')], strict, {
       workspace,
     })
     assert.deepEqual(
@@ -434,14 +434,18 @@ describe('git and the network', RUNS, () => {
     )
     await again.app.close()
     const calls = [git('ls-remote', url), git('fetch', url, 'main'), git('pull', '--ff-only', url, 'main')]
-    const { app, results } = await living(t, calls, options, { workspace })
+    const { app, results } = await runAgent(t, calls, options, { workspace })
     assert.deepEqual(
       results.map(({ status, content }) => (status === 'ok' ? status : content)),
       Array(3).fill('ok'),
     )
     assert.equal(inGit(folder, 'rev-parse', 'main'), inGit(workspace, 'rev-parse', 'main'))
     await app.close()
-    const cloned = await living(t, [git('clone', url, 'copy'), calling('view_file', { path: 'copy/a.txt' })], options)
+    const cloned = await runAgent(
+      t,
+      [git('clone', url, 'copy'), callStep('view_file', { path: 'copy/a.txt' })],
+      options,
+    )
     assert.equal(cloned.results[1]?.content, 'one\n')
     assert.ok(asked.length >= 8)
   })
@@ -462,10 +466,10 @@ describe('git and the network', RUNS, () => {
       `http://2130706433:${port}/r.git`,
     ]
     const options = {
-      resolve: names({ 'evil.example': '127.0.0.1', 'hop.test': '127.0.0.1' }),
-      yaml: listing(`hop.test:${hopPort}`),
+      resolve: fakeDns({ 'evil.example': '127.0.0.1', 'hop.test': '127.0.0.1' }),
+      yaml: allowHostsYaml(`hop.test:${hopPort}`),
     }
-    const { results } = await eachAlone(
+    const { results } = await runEachCallAlone(
       t,
       urls.map((url) => git('ls-remote', url)),
       options,

@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { skip } from '../support/chromium.ts'
+import { WITHOUT_CHROMIUM } from '../support/chromium.ts'
 import { resultsOf } from '../support/fake-tools.ts'
 import { openApp, runTaskIn } from '../support/open-app.ts'
-import { calling, listing, names, type Site, serve } from '../support/serve-pages.ts'
+import { allowHostsYaml, callStep, fakeDns, type Site, startSite } from '../support/serve-pages.ts'
 
 const AGENTS = 'agents: [{ agent_id: surfer, prompt: x, tools: [browser] }]'
-const surf = (action: string, more: object = {}) => calling('browser', { action, ...more })
+const surf = (action: string, more: object = {}) => callStep('browser', { action, ...more })
 
 /** Bodies of hostile pages. Each is opened and clicked, and after it a plain page is opened. */
 const PAGES: Readonly<Record<string, string>> = {
@@ -47,7 +47,7 @@ type Result = Awaited<ReturnType<typeof resultsOf>>[number]
 
 /** `body`: of the page that a request asks for. */
 function serveHostile(t: TestContext): Promise<Site> {
-  return serve(t, (request, response) => {
+  return startSite(t, (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://x')
     if (pathname === '/file') {
       response.writeHead(200, { 'content-disposition': 'attachment; filename="a.exe"' }).end('MZ')
@@ -77,8 +77,8 @@ async function visited(t: TestContext, lists: readonly (readonly string[])[]): P
     const [, list] = /visit list (\d+)/.exec(JSON.stringify(request.messages)) ?? []
     return scripts[Number(list)]?.[turn] ?? { text: 'done' }
   })
-  const yaml = `kernel: { max_concurrent: ${lists.length}, ${AGENTS} }\n${listing(host)}`
-  const app = await openApp(t, { model, yaml, resolve: names({ 'shop.test': '127.0.0.1' }) })
+  const yaml = `kernel: { max_concurrent: ${lists.length}, ${AGENTS} }\n${allowHostsYaml(host)}`
+  const app = await openApp(t, { model, yaml, resolve: fakeDns({ 'shop.test': '127.0.0.1' }) })
   const visits = await Promise.all(
     lists.map(async (pages, list) => {
       const { session_id } = await runTaskIn(app, `visit list ${list}`, { agent: 'surfer' })
@@ -94,7 +94,7 @@ const LONG = ['frames that come and go']
 /** They are waited for longest, so each begins a list of its own. */
 const SLOW = ['an element that never ends', 'a dialog for each that is dismissed', 'it goes on and on', 'dialogs']
 
-describe('hostile pages', { skip }, () => {
+describe('hostile pages', { skip: WITHOUT_CHROMIUM }, () => {
   const all = Object.keys(PAGES).filter((name) => process.env.HOSTILE_PAGES === 'full' || !LONG.includes(name))
   const rest = all.filter((name) => !SLOW.includes(name))
   const lists = SLOW.map((slow, i) => [slow, ...rest.filter((_, n) => n % SLOW.length === i)])

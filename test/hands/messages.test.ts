@@ -7,10 +7,10 @@ import type { CycleResult } from '../../src/domain/cycle.ts'
 import type { OutboxMessage } from '../../src/domain/message.ts'
 import type { Channel } from '../../src/ports/channel.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { homeWith, json, tireless } from '../support/command-line.ts'
-import { heard, resultsOf } from '../support/fake-tools.ts'
+import { createHome, tireless, tirelessJson } from '../support/command-line.ts'
+import { lastMessageIn, resultsOf } from '../support/fake-tools.ts'
 import { dispatchOf, freshFolder, journalOf, kindsOf, openApp, runTaskIn } from '../support/open-app.ts'
-import { calling, living } from '../support/serve-pages.ts'
+import { callStep, runAgent } from '../support/serve-pages.ts'
 
 /** A channel that keeps what it is handed. */
 function chat(name = 'chat'): Channel & { readonly told: string[] } {
@@ -29,8 +29,8 @@ const posted = async (app: App): Promise<readonly OutboxMessage[]> =>
 describe('send_message', () => {
   test('without `to` it goes to the owner, wherever he is told of things, and nobody has to allow it', async (t) => {
     const own = chat()
-    const calls = [calling('send_message', { text: 'the report is ready' })]
-    const { app, results } = await living(t, calls, {
+    const calls = [callStep('send_message', { text: 'the report is ready' })]
+    const { app, results } = await runAgent(t, calls, {
       channels: [own],
       yaml: 'kernel: { channel: chat, chat_id: me }\n',
     })
@@ -51,7 +51,7 @@ describe('send_message', () => {
   test('where nobody has said how the owner is told, it is on the terminal and in the log', async (t) => {
     const told: string[] = []
     const app = await openApp(t, {
-      model: scriptedModel([calling('send_message', { text: 'hello' }), { text: 'done' }]),
+      model: scriptedModel([callStep('send_message', { text: 'hello' }), { text: 'done' }]),
     })
     await app.run('run', { task: 'x' }, (progress) => {
       if (progress.kind === 'note') told.push(progress.text)
@@ -66,9 +66,9 @@ describe('send_message', () => {
       { to: 'nobody', text: 'two' },
       { to: 'webhook', text: 'three' },
     ]
-    const { app, results } = await living(
+    const { app, results } = await runAgent(
       t,
-      calls.map((args) => calling('send_message', args)),
+      calls.map((args) => callStep('send_message', args)),
       { channels: [own] },
     )
     assert.deepEqual(
@@ -88,8 +88,10 @@ describe('send_message', () => {
 
   test('the owner is told without a question, also by the name of his own channel; nobody is asked about one that there is not', async (t) => {
     const own = chat()
-    const calls = ['console', 'chat:boss', 'nobody', 'chat:team'].map((to) => calling('send_message', { to, text: to }))
-    const { app, results } = await living(t, calls, {
+    const calls = ['console', 'chat:boss', 'nobody', 'chat:team'].map((to) =>
+      callStep('send_message', { to, text: to }),
+    )
+    const { app, results } = await runAgent(t, calls, {
       channels: [own],
       yaml: 'kernel: { channel: chat, chat_id: boss }',
     })
@@ -108,8 +110,8 @@ describe('send_message', () => {
   test('case 93: the same call, run again after a crash, is one message', async (t) => {
     const home = freshFolder(t)
     const own = chat()
-    const calls = [calling('send_message', { text: 'once' })]
-    const { app, session_id } = await living(t, calls, { home, channels: [own] })
+    const calls = [callStep('send_message', { text: 'once' })]
+    const { app, session_id } = await runAgent(t, calls, { home, channels: [own] })
     const [row] = await posted(app)
     const tool = app.service('tools').all.get('send_message')
     const context = { call: row?.id.replace(/^say-/, '') ?? '' }
@@ -126,7 +128,7 @@ describe('send_message', () => {
     const hours = (by: number): string => new Date(now.getTime() + by * 3_600_000).toISOString().slice(11, 16)
     const yaml = `kernel: { channel: chat, timezone: UTC, quiet_hours: "${hours(-1)}-${hours(1)}" }\n`
     const own = chat()
-    await living(t, [calling('send_message', { text: 'later' }), calling('ask_user', { question: 'now?' })], {
+    await runAgent(t, [callStep('send_message', { text: 'later' }), callStep('ask_user', { question: 'now?' })], {
       channels: [own],
       yaml,
     })
@@ -138,7 +140,7 @@ describe('send_message', () => {
 })
 
 describe('ask_user', () => {
-  const asks = calling('ask_user', { question: 'red or blue?' })
+  const asks = callStep('ask_user', { question: 'red or blue?' })
 
   test('the question goes out once, the run waits at no cost, and the answer is its next input', async (t) => {
     const own = chat()
@@ -158,7 +160,7 @@ describe('ask_user', () => {
     await app.run('send', { session: session_id, text: 'blue' })
     await app.run('start', { until_idle: true })
     assert.equal((await dispatchOf(app, dispatch_id)).status, 'done')
-    assert.match(heard(model, 1), /blue/)
+    assert.match(lastMessageIn(model, 1), /blue/)
     const replayed = (await app.run('replay', { run: dispatch_id })) as { identical: boolean }
     assert.equal(replayed.identical, true)
     assert.equal(own.told.length, 1)
@@ -195,7 +197,7 @@ describe('ask_user', () => {
       ],
     })
     const { session_id, status } = await runTaskIn(app)
-    assert.match(heard(model, 1), /Call ask_user alone/)
+    assert.match(lastMessageIn(model, 1), /call ask_user alone/)
     assert.equal(status, 'done')
     assert.match(JSON.stringify(await resultsOf(app, session_id)), /not today/)
     assert.deepEqual(await posted(app), [])
@@ -204,7 +206,7 @@ describe('ask_user', () => {
 
   test('E8: whoever works unattended and asks all the same is parked and counted so; what is answered gets there', async (t) => {
     const yaml = 'kernel: { agents: [{ agent_id: a, prompt: paint it }] }\n'
-    const model = scriptedModel([asks, calling('list_files'), { text: '## Execution Summary\npainted it blue' }])
+    const model = scriptedModel([asks, callStep('list_files'), { text: '## Execution Summary\npainted it blue' }])
     const app = await openApp(t, { model, yaml })
     const cycle = (await app.run('once', {})) as CycleResult
     assert.deepEqual([cycle.status, cycle.parked, cycle.failed], ['partial_success', 1, 0])
@@ -218,7 +220,7 @@ describe('ask_user', () => {
   })
 
   test('on the command line: who runs it reads the question and how to answer, and what is answered gets there', async (t) => {
-    const home = await homeWith(t, {
+    const home = await createHome(t, {
       turns: [{ calls: [{ tool: 'ask_user', args: { question: 'red or blue?' } }] }, { text: 'as you say' }],
     })
     const asked = await tireless(home, 'run', 'paint it')
@@ -227,7 +229,7 @@ describe('ask_user', () => {
     assert.notEqual(session, '', asked.stderr)
     assert.equal((await tireless(home, 'send', '--session', session, 'blue')).exit, 0)
     assert.equal((await tireless(home, 'start', '--until-idle')).exit, 0)
-    const { items } = await json<{ items: { status: string }[] }>(home, 'queue', 'list')
+    const { items } = await tirelessJson<{ items: { status: string }[] }>(home, 'queue', 'list')
     assert.deepEqual(
       items.map(({ status }) => status),
       ['done'],

@@ -6,7 +6,7 @@ import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { freshFolder } from '../support/open-app.ts'
-import { calling, living } from '../support/serve-pages.ts'
+import { callStep, runAgent } from '../support/serve-pages.ts'
 
 /** An agent at work in a repository with these files. */
 async function searching(
@@ -27,8 +27,8 @@ async function searching(
   git('config', 'needle.needle', 'needle')
   git('add', '-A')
   git('-c', 'user.name=n', '-c', 'user.email=e', 'commit', '-qm', 'all')
-  const steps = calls.map((args) => calling('search_files', args))
-  return (await living(t, steps, {}, { workspace })).results
+  const steps = calls.map((args) => callStep('search_files', args))
+  return (await runAgent(t, steps, {}, { workspace })).results
 }
 
 describe('search_files', () => {

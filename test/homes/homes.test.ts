@@ -10,7 +10,7 @@ import { OLDEST_MIGRATED } from '../../src/adapters/stores/sqlite/migrations/lis
 import { SCHEMA_VERSION } from '../../src/adapters/stores/sqlite/schema.ts'
 import type { Approval } from '../../src/domain/approval.ts'
 import type { Dispatch } from '../../src/domain/dispatch.ts'
-import { json } from '../support/command-line.ts'
+import { tirelessJson } from '../support/command-line.ts'
 import { freshFolder, passing } from '../support/open-app.ts'
 import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
 import { dumpDatabase, schemaIn } from './dump.ts'
@@ -29,7 +29,7 @@ interface Doctor {
 
 /** What a home with open questions is told, and nothing else. */
 async function isHealthy(home: string): Promise<void> {
-  const { checks } = await json<Doctor>(home, 'doctor')
+  const { checks } = await tirelessJson<Doctor>(home, 'doctor')
   const bad = checks.filter(({ name, ok }) => !ok && !(name === 'sandbox' && WITHOUT_SANDBOX !== false))
   assert.deepEqual(
     bad.map(({ name }) => name),
@@ -65,7 +65,7 @@ describe('homes of earlier schemas', () => {
 
       test('opened, it has the very tables, indexes and triggers of a fresh one', async (t) => {
         const home = keptHome(t, schema)
-        await json(home, 'status')
+        await tirelessJson(home, 'status')
         const [fresh, opened] = [openInMemory(), new DatabaseSync(join(home, 'tireless.db'))]
         try {
           assert.deepEqual(schemaIn(opened), schemaIn(fresh))
@@ -79,7 +79,7 @@ describe('homes of earlier schemas', () => {
 
       test('commands show what lies in it; doctor finds nothing that is not so', async (t) => {
         const home = keptHome(t, schema)
-        const { items } = await json<{ items: Dispatch[] }>(home, 'queue', 'list')
+        const { items } = await tirelessJson<{ items: Dispatch[] }>(home, 'queue', 'list')
         assert.deepEqual(statuses(items), {
           'Write a file': 'done',
           'Fail at it': 'failed',
@@ -95,7 +95,11 @@ describe('homes of earlier schemas', () => {
           'Do it later': 'waiting',
         })
         for (const command of ['schedule list', 'approvals list', 'unknowns list', 'memory list', 'cycles list'])
-          assert.equal((await json<{ items: unknown[] }>(home, ...command.split(' '))).items.length > 0, true, command)
+          assert.equal(
+            (await tirelessJson<{ items: unknown[] }>(home, ...command.split(' '))).items.length > 0,
+            true,
+            command,
+          )
         await isHealthy(home)
       })
 
@@ -124,11 +128,11 @@ describe('homes of earlier schemas', () => {
       test('a backup of it is restored elsewhere, and opens there', async (t) => {
         const home = keptHome(t, schema)
         const dir = join(freshFolder(t, 'backup'), 'made')
-        assert.equal((await json(home, 'backup', dir)).exit, 0)
+        assert.equal((await tirelessJson(home, 'backup', dir)).exit, 0)
         const other = join(freshFolder(t), 'other')
-        assert.equal((await json(other, 'restore', dir)).exit, 0)
+        assert.equal((await tirelessJson(other, 'restore', dir)).exit, 0)
         await isHealthy(other)
-        assert.equal((await json<{ items: Dispatch[] }>(other, 'queue', 'list')).items.length, 10)
+        assert.equal((await tirelessJson<{ items: Dispatch[] }>(other, 'queue', 'list')).items.length, 10)
       })
     })
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import type { Dispatch } from '../../src/domain/dispatch.ts'
-import { json, startIn, tireless } from '../support/command-line.ts'
+import { startKernelIn, tireless, tirelessJson } from '../support/command-line.ts'
 import { freshFolder, passing, until } from '../support/open-app.ts'
 import { inside } from './damage.ts'
 import { keptSchemas, layOut } from './kept.ts'
@@ -42,7 +42,7 @@ const idOf = (home: string, prompt: string): string =>
 test('B1: a wait until the year 13000: the commands say so and go on; the advice fits; what was set aside can be listed', async (t) => {
   const home = await damagedHome(t, waitUntil13000)
   const id = idOf(home, 'Wait for word')
-  const { items } = await json<{ items: Dispatch[] }>(home, 'queue', 'list')
+  const { items } = await tirelessJson<{ items: Dispatch[] }>(home, 'queue', 'list')
   assert.equal(items.length, 9, 'all but one')
   const shown = await tireless(home, 'queue', 'show', id)
   assert.equal(shown.exit, 1)
@@ -57,7 +57,7 @@ test('B1: a wait until the year 13000: the commands say so and go on; the advice
   assert.match(doctor.stdout, /fix: .*tireless doctor --fix/)
   const fixed = await tireless(home, 'doctor', '--fix')
   assert.match(fixed.stdout, /set aside now: 1 stored row.*tireless doctor --set-aside/)
-  const listed = await json<{ set_aside: { source: string; why: string; body: string }[] }>(
+  const listed = await tirelessJson<{ set_aside: { source: string; why: string; body: string }[] }>(
     home,
     'doctor',
     '--set-aside',
@@ -68,23 +68,23 @@ test('B1: a wait until the year 13000: the commands say so and go on; the advice
   )
   assert.match((await tireless(home, 'doctor', '--set-aside')).stdout, new RegExp(`dispatches.*${YEAR_13000}`))
   assert.equal((await tireless(home, 'queue', 'show', id)).exit, 1)
-  assert.equal((await json<{ items: Dispatch[] }>(home, 'queue', 'list')).items.length, 9)
+  assert.equal((await tirelessJson<{ items: Dispatch[] }>(home, 'queue', 'list')).items.length, 9)
 })
 
 test('B1: start says in its log and in its health which rows cannot be read, and works on the rest', async (t) => {
   const home = await damagedHome(t, `${waitUntil13000}; UPDATE cycles SET started_at = 9007199254740993`)
-  const start = await startIn(t, home)
+  const start = await startKernelIn(t, home)
   const isLogged = async (): Promise<boolean> =>
-    (await json<{ items: { event: string }[] }>(home, 'logs')).items.some(
+    (await tirelessJson<{ items: { event: string }[] }>(home, 'logs')).items.some(
       ({ event }) => event === 'unreadable rows skipped',
     )
   await until(isLogged)
-  const { health } = await json<Status>(home, 'status')
+  const { health } = await tirelessJson<Status>(home, 'status')
   assert.match(health.reasons.join(), /2 stored rows cannot be read: (?=.*dispatches )(?=.*cycles ).*doctor --fix/)
-  const { checks } = await json<{ checks: { name: string; ok: boolean }[] }>(home, 'doctor', '--fix')
+  const { checks } = await tirelessJson<{ checks: { name: string; ok: boolean }[] }>(home, 'doctor', '--fix')
   assert.ok(checks.find(({ name }) => name === 'stored rows')?.ok)
-  assert.deepEqual((await json<Status>(home, 'status')).health.reasons.join().match(/stored row/), null)
-  await json(home, 'stop')
+  assert.deepEqual((await tirelessJson<Status>(home, 'status')).health.reasons.join().match(/stored row/), null)
+  await tirelessJson(home, 'stop')
   assert.equal(start.exitCode ?? 0, 0)
 })
 
@@ -148,11 +148,11 @@ test('I12: a label that cannot be read counts for the least, before it is set as
 
 test('B1: a kernel whose pause cannot be read stays paused, before and after --fix; resume ends it', async (t) => {
   const home = await damagedHome(t, "INSERT INTO settings VALUES ('paused', '\"2026-')")
-  const state = async () => (await json<{ kernel: { state: string } }>(home, 'status')).kernel.state
+  const state = async () => (await tirelessJson<{ kernel: { state: string } }>(home, 'status')).kernel.state
   assert.equal(await state(), 'paused')
-  await json(home, 'doctor', '--fix')
+  await tirelessJson(home, 'doctor', '--fix')
   assert.equal(await state(), 'paused')
-  await json(home, 'resume')
+  await tirelessJson(home, 'resume')
   assert.equal(await state(), 'stopped')
 })
 
@@ -165,7 +165,7 @@ test('B1: the latest text of a document stays the latest, though its version was
     join(home, 'tireless.db'),
     (db) => db.prepare('SELECT text FROM documents WHERE ts = -1').get()?.text,
   )
-  await json(home, 'doctor', '--fix')
+  await tirelessJson(home, 'doctor', '--fix')
   const app = await openScene(home, 'third')
   t.after(() => app.close())
   const { version, ...latest } = (await app.context.store.document('default', 'STATE.md')) ?? { version: 0, text: '' }
@@ -207,26 +207,26 @@ test('B1: a record of the audit is named and never moved', async (t) => {
 
 test('B1: an added schedule that means nothing is left out and named; the others beat, and it can be removed', async (t) => {
   const home = await damagedHome(t, "UPDATE schedules SET spec = '\"no such line\"' WHERE id = 'mornings'")
-  const { items } = await json<{ items: { schedule_id: string }[] }>(home, 'schedule', 'list')
+  const { items } = await tirelessJson<{ items: { schedule_id: string }[] }>(home, 'schedule', 'list')
   assert.ok(items.length > 0 && !JSON.stringify(items).includes('mornings'))
   const checks = async () =>
-    (await json<{ checks: { name: string; ok: boolean; remedy: string }[] }>(home, 'doctor')).checks
+    (await tirelessJson<{ checks: { name: string; ok: boolean; remedy: string }[] }>(home, 'doctor')).checks
   const of = async () => (await checks()).find(({ name }) => name === 'schedules')
   assert.match((await of())?.remedy ?? '', /schedule remove mornings/)
-  assert.equal((await json(home, 'schedule', 'remove', 'mornings')).exit, 0)
+  assert.equal((await tirelessJson(home, 'schedule', 'remove', 'mornings')).exit, 0)
   assert.equal((await of())?.ok, true)
 })
 
 test('B1: a home whose word on lost commits cannot be read opens, also where more commits are missing', async (t) => {
   for (const word of ['{', '5', '{"commits":1.5}']) {
     const home = await damagedHome(t, '')
-    await json(home, 'enqueue', '--prompt', 'noted beside the database')
+    await tirelessJson(home, 'enqueue', '--prompt', 'noted beside the database')
     inside(join(home, 'tireless.db'), (db) =>
       db.exec(`INSERT INTO settings VALUES ('lost_commits', '${word}'); UPDATE commits SET id = 'another'`),
     )
-    const { health, exit } = await json<Status>(home, 'status')
+    const { health, exit } = await tirelessJson<Status>(home, 'status')
     assert.deepEqual([exit, /commits? (is|are) missing/.test(health.reasons.join())], [0, true])
-    const { checks } = await json<{ checks: { name: string; ok: boolean }[] }>(home, 'doctor', '--fix')
+    const { checks } = await tirelessJson<{ checks: { name: string; ok: boolean }[] }>(home, 'doctor', '--fix')
     const wrong = checks.filter(({ name, ok }) => !ok && ['stored rows', 'acknowledged work', 'home'].includes(name))
     assert.deepEqual(wrong, [], word)
   }

@@ -7,7 +7,7 @@ import type { TestContext } from 'node:test'
 import type { App } from '../../src/app.ts'
 import type { Dispatch } from '../../src/domain/dispatch.ts'
 import type { Session } from '../../src/domain/session.ts'
-import { refusedInWords } from '../support/garbage-homes.ts'
+import { undefinedIfRefused } from '../support/garbage-homes.ts'
 import { freshFolder, passing } from '../support/open-app.ts'
 import { type Column, type Damage, damage, inside, rowsIn, type StoredRows } from './damage.ts'
 import { layOut } from './kept.ts'
@@ -57,11 +57,12 @@ const LISTS = [
 export async function assertListed(app: App): Promise<void> {
   for (const name of LISTS) await app.run(name, {})
   const { items } = (await app.run('queue list', {})) as { items: Dispatch[] }
-  for (const { dispatch_id } of items) await refusedInWords(() => app.run('trace show', { run: dispatch_id }))
+  for (const { dispatch_id } of items) await undefinedIfRefused(() => app.run('trace show', { run: dispatch_id }))
   const sessions = (await app.run('sessions list', { all: true })) as { items: Session[] }
-  for (const { session_id } of sessions.items) await refusedInWords(() => app.run('sessions show', { id: session_id }))
-  await refusedInWords(() => app.run('state show', {}))
-  await refusedInWords(() => app.run('audit verify', {}))
+  for (const { session_id } of sessions.items)
+    await undefinedIfRefused(() => app.run('sessions show', { id: session_id }))
+  await undefinedIfRefused(() => app.run('state show', {}))
+  await undefinedIfRefused(() => app.run('audit verify', {}))
 }
 
 /** New work is taken and done, whatever lies beside it. */

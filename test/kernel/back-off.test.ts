@@ -6,17 +6,17 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import {
-  beat,
-  type Described,
-  dispatchesIn,
+  advanceOneBeat,
+  countPlanningCalls,
   editState,
-  type Home,
   isPlanning,
-  kernelApp,
-  living,
+  type KernelHome,
+  listDispatches,
   MINUTE,
-  once,
-  planningCalls,
+  openKernelApp,
+  runOnce,
+  startKernel,
+  type TestAgent,
 } from '../support/kernels.ts'
 import { until } from '../support/open-app.ts'
 
@@ -26,38 +26,39 @@ const goes = JSON.stringify([{ agent_id: 'a', dispatch: true, reason: 'x' }])
 /** Never does anything. */
 const failing = () => scriptedModel((request) => (isPlanning(request) ? { text: goes } : { text: 'I did nothing' }))
 
-type Living = Home & { stop(): Promise<unknown> }
+type Living = KernelHome & { stop(): Promise<unknown> }
 
 /** A kernel whose first cycle was at 12:00; beats come every ten minutes. */
-const beating = (t: TestContext, its: readonly Described[] = agents, mode = 'hybrid'): Promise<Living> =>
-  living(t, described(its, mode))
+const beating = (t: TestContext, its: readonly TestAgent[] = agents, mode = 'hybrid'): Promise<Living> =>
+  startKernel(t, described(its, mode))
 
-const described = (its: readonly Described[], mode: string) => ({
+const described = (its: readonly TestAgent[], mode: string) => ({
   agents: its,
   kernel: { planner: { mode }, schedule: { every: '10m' }, max_attempts: 1 },
   model: failing(),
 })
 
-const sent = async ({ app }: Home): Promise<number> =>
-  (await dispatchesIn(app)).filter(({ agent_id }) => agent_id === 'a').length
+const sent = async ({ app }: KernelHome): Promise<number> =>
+  (await listDispatches(app)).filter(({ agent_id }) => agent_id === 'a').length
 
 /** Whether that beat has sent it. */
-async function isSent(home: Home): Promise<boolean> {
+async function isSent(home: KernelHome): Promise<boolean> {
   const before = await sent(home)
-  await beat(home, 10 * MINUTE)
+  await advanceOneBeat(home, 10 * MINUTE)
   return (await sent(home)) > before
 }
 
 /** Three times the same, and the next beat is rested. */
-async function atRest(home: Home): Promise<void> {
+async function atRest(home: KernelHome): Promise<void> {
   assert.deepEqual([await isSent(home), await isSent(home), await isSent(home)], [true, true, false])
 }
 
-const idleReason = async ({ app }: Home): Promise<string | null | undefined> =>
+const idleReason = async ({ app }: KernelHome): Promise<string | null | undefined> =>
   ((await app.run('cycles list', { limit: 1 })) as { items: { result: { idle_reason: string | null } | null }[] })
     .items[0]?.result?.idle_reason
 
-const writeGoal = (home: Home, text: string): void => writeFileSync(join(home.home, 'kernels/default/GOAL.md'), text)
+const writeGoal = (home: KernelHome, text: string): void =>
+  writeFileSync(join(home.home, 'kernels/default/GOAL.md'), text)
 
 describe('progress, not motion (case 135, E5)', () => {
   test('the same outcome three cycles running: it is asked less and less', async (t) => {
@@ -81,7 +82,7 @@ describe('progress, not motion (case 135, E5)', () => {
     await home.stop()
   })
 
-  const changes: Readonly<Record<string, (home: Home) => void>> = {
+  const changes: Readonly<Record<string, (home: KernelHome) => void>> = {
     'GOAL.md': (home) => writeGoal(home, '目标：成长'),
     'STATE.md': ({ home }) => editState(home, (text) => text.replace('## identity', '## news\na deploy\n## identity')),
     'what it watches': ({ home }) => mkdirSync(join(home, 'inbox')),
@@ -104,9 +105,9 @@ describe('progress, not motion (case 135, E5)', () => {
   test('C6: a message to it ends the rest', async (t) => {
     const home = await beating(t)
     await atRest(home)
-    const [last] = await dispatchesIn(home.app)
+    const [last] = await listDispatches(home.app)
     await home.app.run('send', { session: last?.session_id, text: 'the door is open now' })
-    await until(async () => (await dispatchesIn(home.app)).every(({ status }) => status === 'failed'))
+    await until(async () => (await listDispatches(home.app)).every(({ status }) => status === 'failed'))
     assert.equal(await isSent(home), true)
     await home.stop()
   })
@@ -115,15 +116,15 @@ describe('progress, not motion (case 135, E5)', () => {
     test(`C6: ${mode}: who asks for a cycle by hand gets it, at rest or not, each time`, async (t) => {
       const home = await beating(t, agents, mode)
       await atRest(home)
-      const planned = planningCalls(home.model)
+      const planned = countPlanningCalls(home.model)
       for (let n = 1; n <= 3; n++) {
         const { dispatched } = (await home.app.run('cycle now', {})) as { dispatched: number }
-        assert.deepEqual([dispatched, planningCalls(home.model) - planned], [1, mode === 'llm' ? n : 0])
+        assert.deepEqual([dispatched, countPlanningCalls(home.model) - planned], [1, mode === 'llm' ? n : 0])
       }
       await home.stop()
       await home.app.close()
-      const { app } = await kernelApp(t, { ...described(agents, mode), home: home.home, clock: home.clock })
-      for (let n = 0; n < 3; n++) assert.equal((await once(app)).dispatched, 1)
+      const { app } = await openKernelApp(t, { ...described(agents, mode), home: home.home, clock: home.clock })
+      for (let n = 0; n < 3; n++) assert.equal((await runOnce(app)).dispatched, 1)
     })
 
   for (const [mode, pace] of [
@@ -132,7 +133,7 @@ describe('progress, not motion (case 135, E5)', () => {
   ] as const)
     test(`that it comes to the same is told, and how long it rests at beats: ${mode}`, async (t) => {
       const kernel = { planner: { mode }, max_attempts: 1 }
-      const { app } = await kernelApp(t, { agents, kernel, model: failing() })
+      const { app } = await openKernelApp(t, { agents, kernel, model: failing() })
       const notes = new Set<string>()
       for (let n = 0; n < 5; n++) {
         const told = await app.run(

@@ -11,7 +11,7 @@ import { defineTool } from '../../src/ports/define-tool.ts'
 import { commitOne, type Store } from '../../src/ports/store.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { kernelApp, MINUTE, NOON } from '../support/kernels.ts'
+import { MINUTE, NOON, openKernelApp } from '../support/kernels.ts'
 import { openApp, passing, runTaskIn, until } from '../support/open-app.ts'
 
 interface Status {
@@ -19,7 +19,7 @@ interface Status {
 }
 
 test('I8: an hour without work is an hour without a write, and the worker is there all the same', async (t) => {
-  const { app, clock } = await kernelApp(t, { agents: [{ agent_id: 'a' }], kernel: { schedule: '0 4 1 1 *' } })
+  const { app, clock } = await openKernelApp(t, { agents: [{ agent_id: 'a' }], kernel: { schedule: '0 4 1 1 *' } })
   const { context } = app
   const enough = new AbortController()
   const draining = context.drain({ untilIdle: false, until: enough.signal })

@@ -5,15 +5,15 @@ import { describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import {
-  beat,
-  cyclesIn,
-  diligent,
-  dispatchesIn,
+  advanceOneBeat,
+  countEndedCycles,
+  diligentScript,
   editState,
-  ended,
-  kernelApp,
-  living,
+  listCyclesAfterFirst,
+  listDispatches,
   MINUTE,
+  openKernelApp,
+  startKernel,
 } from '../support/kernels.ts'
 import { passing, until } from '../support/open-app.ts'
 
@@ -22,42 +22,42 @@ const HOUR = 60 * MINUTE
 describe('the kernel lives', () => {
   test('E1, E5: 24 hours with nothing new: every beat is recorded, no model is asked; one edit and it works again', async (t) => {
     const kernel = { schedule: { every: '1h' }, planner: { mode: 'hybrid' } }
-    const home = await living(t, { agents: [{ agent_id: 'a' }], kernel })
+    const home = await startKernel(t, { agents: [{ agent_id: 'a' }], kernel })
     const asked = home.model.requests.length
     assert.equal(asked, 2)
-    for (let n = 0; n < 24; n++) await beat(home, HOUR)
+    for (let n = 0; n < 24; n++) await advanceOneBeat(home, HOUR)
     assert.equal(home.model.requests.length, asked)
-    const cycles = await cyclesIn(home.app)
+    const cycles = await listCyclesAfterFirst(home.app)
     assert.equal(cycles.length, 24)
     assert.equal(new Set(cycles.map(({ due }) => due)).size, 24)
     editState(home.home, (text) => text.replace('## recent_actions', '## news\nsomething happened\n## recent_actions'))
-    await beat(home, HOUR)
+    await advanceOneBeat(home, HOUR)
     assert.equal(home.model.requests.length, asked + 2)
     await home.stop()
   })
 
   test('status tells the next beat, the last cycle and the state; pause lets beats pass, resume heeds them again', async (t) => {
-    const home = await living(t, { agents: [{ agent_id: 'a' }] })
+    const home = await startKernel(t, { agents: [{ agent_id: 'a' }] })
     const kernel = async () => ((await home.app.run('status', {})) as { kernel: Record<string, unknown> }).kernel
     assert.deepEqual([(await kernel()).state, (await kernel()).next_beat], ['running', '2030-03-10T12:10:00.000Z'])
-    await beat(home, 10 * MINUTE)
+    await advanceOneBeat(home, 10 * MINUTE)
     assert.equal(((await kernel()).last_cycle as { status: string }).status, 'success')
     await home.app.run('pause', {})
     assert.equal((await kernel()).state, 'paused')
     await home.clock.advance(10 * MINUTE)
     await until(async () => (await kernel()).next_beat === '2030-03-10T12:30:00.000Z')
-    assert.equal(await ended(home.app), 1)
+    assert.equal(await countEndedCycles(home.app), 1)
     await home.app.run('resume', {})
-    await beat(home, 10 * MINUTE)
+    await advanceOneBeat(home, 10 * MINUTE)
     assert.deepEqual(
-      (await cyclesIn(home.app)).map(({ due }) => due),
+      (await listCyclesAfterFirst(home.app)).map(({ due }) => due),
       ['2030-03-10T12:30:00.000Z', '2030-03-10T12:10:00.000Z'],
     )
     await home.stop()
   })
 
   test('E9: a paused kernel is well, however long it rests, and when it goes on', async (t) => {
-    const home = await living(t, { agents: [{ agent_id: 'a' }] })
+    const home = await startKernel(t, { agents: [{ agent_id: 'a' }] })
     const health = async () => ((await home.app.run('status', {})) as { health: { ok: boolean } }).health
     await home.app.run('pause', {})
     for (let beats = 0; beats < 5; beats += 1) {
@@ -76,7 +76,7 @@ describe('the kernel lives', () => {
     const hanging = new Promise<void>((resolve) => {
       release = resolve
     })
-    const scripted = scriptedModel(diligent)
+    const scripted = scriptedModel(diligentScript)
     const model = {
       ...scripted,
       async call(...given: Parameters<typeof scripted.call>) {
@@ -84,7 +84,7 @@ describe('the kernel lives', () => {
         return scripted.call(...given)
       },
     }
-    const home = await living(t, {
+    const home = await startKernel(t, {
       agents: [{ agent_id: 'slow', timeout: '5h' }, { agent_id: 'quick' }],
       options: { model },
     })
@@ -95,31 +95,31 @@ describe('the kernel lives', () => {
         await home.clock.advance(15_000)
       }
     }
-    const quick = async () => (await dispatchesIn(home.app)).filter(({ status }) => status === 'done').length
+    const quick = async () => (await listDispatches(home.app)).filter(({ status }) => status === 'done').length
     for (let n = 0; n < 3; n++) await going(async () => (await quick()) > n)
-    const busy = (await cyclesIn(home.app)).flatMap(({ result }) => result?.agents ?? [])
+    const busy = (await listCyclesAfterFirst(home.app)).flatMap(({ result }) => result?.agents ?? [])
     assert.ok(busy.filter(({ agent_id, status }) => agent_id === 'slow' && status === 'done').length === 0)
     release()
-    const seen = async () => (await cyclesIn(home.app)).flatMap(({ result }) => result?.agents ?? [])
+    const seen = async () => (await listCyclesAfterFirst(home.app)).flatMap(({ result }) => result?.agents ?? [])
     await going(async () => (await seen()).some(({ agent_id, status }) => agent_id === 'slow' && status === 'done'))
     await home.stop()
   })
 
   test('case 128: two cycles asked for at once are one; two in one second have ids of their own', async (t) => {
-    const home = await living(t, { agents: [{ agent_id: 'a' }] })
+    const home = await startKernel(t, { agents: [{ agent_id: 'a' }] })
     const [one, same] = (await Promise.all([home.app.run('cycle now', {}), home.app.run('cycle now', {})])) as {
       cycle_id: string
     }[]
     assert.equal(one?.cycle_id, same?.cycle_id)
     const next = (await home.app.run('cycle now', {})) as { cycle_id: string }
     assert.notEqual(next.cycle_id, one?.cycle_id)
-    assert.equal(await ended(home.app), 2)
+    assert.equal(await countEndedCycles(home.app), 2)
     await home.stop()
   })
 
   test('stop, asked for from outside: what runs comes to the end of its step, and everything can be taken up again', async (t) => {
-    const home = await living(t, { agents: [{ agent_id: 'a' }] })
-    await beat(home, 10 * MINUTE)
+    const home = await startKernel(t, { agents: [{ agent_id: 'a' }] })
+    await advanceOneBeat(home, 10 * MINUTE)
     assert.deepEqual(await home.app.run('stop', {}), { stopped: true, timeout: 30 })
     await home.stop()
     assert.deepEqual(await home.app.run('stop', {}), { stopped: false, timeout: 30 })
@@ -134,31 +134,31 @@ describe('the kernel lives', () => {
       [{ all: 2 }, 2],
     ] as const) {
       const kernel = missed === undefined ? {} : { missed }
-      const { app, clock } = await kernelApp(t, { agents: [{ agent_id: 'a' }], kernel })
+      const { app, clock } = await openKernelApp(t, { agents: [{ agent_id: 'a' }], kernel })
       await app.run('start', { until_idle: true })
-      assert.equal(await ended(app), 0)
+      assert.equal(await countEndedCycles(app), 0)
       await clock.advance(HOUR + 5 * MINUTE)
       await app.run('start', { until_idle: true })
-      assert.deepEqual([missed, await ended(app)], [missed, cycles])
+      assert.deepEqual([missed, await countEndedCycles(app)], [missed, cycles])
     }
   })
 
   test('an added schedule beats beside the others: its agent, its words, once per instant', async (t) => {
-    const home = await living(t, { agents: [{ agent_id: 'a', schedule: '0 0 1 1 *' }], config: {} })
+    const home = await startKernel(t, { agents: [{ agent_id: 'a', schedule: '0 0 1 1 *' }], config: {} })
     await home.app
       .run('schedule add', { agent: 'a', cron: '*/30 * * * *', prompt: 'look at the mail' })
       .catch(async (thrown) => {
         throw new Error(`schedule add: ${thrown.message}`)
       })
-    await beat(home, 31 * MINUTE)
-    const [dispatch] = await dispatchesIn(home.app)
+    await advanceOneBeat(home, 31 * MINUTE)
+    const [dispatch] = await listDispatches(home.app)
     assert.equal(dispatch?.prompt.startsWith('look at the mail'), true)
-    assert.equal((await dispatchesIn(home.app)).filter(({ prompt }) => prompt.startsWith('look')).length, 1)
+    assert.equal((await listDispatches(home.app)).filter(({ prompt }) => prompt.startsWith('look')).length, 1)
     await home.stop()
   })
 
   test('a changed configuration is heeded without a restart; a bad one is refused and the last good one kept', async (t) => {
-    const home = await living(t, { agents: [{ agent_id: 'a' }] })
+    const home = await startKernel(t, { agents: [{ agent_id: 'a' }] })
     const file = join(home.home, 'tireless.yaml')
     writeFileSync(
       file,
@@ -169,17 +169,17 @@ describe('the kernel lives', () => {
       home.clock,
       until(async () => (await next()) === '2030-03-10T13:00:00.000Z'),
     )
-    await beat(home, 2 * HOUR)
-    assert.equal((await dispatchesIn(home.app))[0]?.agent_id, 'b')
+    await advanceOneBeat(home, 2 * HOUR)
+    assert.equal((await listDispatches(home.app))[0]?.agent_id, 'b')
     writeFileSync(file, 'kernel: { shedule: 1 }')
     const reasons = async () => JSON.stringify(await home.app.run('status', {}))
     await passing(
       home.clock,
       until(async () => (await reasons()).includes('shedule is not a known key')),
     )
-    const before = await ended(home.app)
+    const before = await countEndedCycles(home.app)
     await home.clock.advance(2 * HOUR)
-    await until(async () => (await ended(home.app)) > before)
+    await until(async () => (await countEndedCycles(home.app)) > before)
     // As whoever writes it begins: an empty file is not the wish to have every default.
     writeFileSync(file, '')
     await passing(
@@ -195,20 +195,20 @@ describe('the kernel lives', () => {
 
   test('E14: five of five failures are not healthy, nor is a kernel that never succeeded; a success is', async (t) => {
     let works = false
-    const model = scriptedModel((request) => (works ? diligent(request) : { text: 'nothing' }))
+    const model = scriptedModel((request) => (works ? diligentScript(request) : { text: 'nothing' }))
     const agents = ['a', 'b', 'c', 'd', 'e'].map((agent_id) => ({ agent_id }))
-    const home = await living(t, { agents, kernel: { max_attempts: 1 }, model })
+    const home = await startKernel(t, { agents, kernel: { max_attempts: 1 }, model })
     const health = async () =>
       ((await home.app.run('status', {})) as { health: { ok: boolean; reasons: string[] } }).health
     assert.match((await health()).reasons.join(), /the last cycle failed: 5 of 5 dispatches \(a, b, c, d, e\)/)
-    await beat(home, 10 * MINUTE)
-    await beat(home, 10 * MINUTE)
+    await advanceOneBeat(home, 10 * MINUTE)
+    await advanceOneBeat(home, 10 * MINUTE)
     assert.match(
       (await health()).reasons.join(),
       /last 3 cycles failed.*no cycle has succeeded since the kernel was started/,
     )
     works = true
-    await beat(home, 10 * MINUTE)
+    await advanceOneBeat(home, 10 * MINUTE)
     assert.deepEqual(await health(), { ok: true, reasons: [] })
     await home.stop()
   })

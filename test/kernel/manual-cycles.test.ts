@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { approvals, call, sending } from '../support/approval-fixtures.ts'
-import { kernelApp, once } from '../support/kernels.ts'
+import { call, listApprovals, sendTool } from '../support/approval-fixtures.ts'
+import { openKernelApp, runOnce } from '../support/kernels.ts'
 import { dispatchOf } from '../support/open-app.ts'
 
 const LETTER = { to: 'bob', text: 'hi' }
@@ -24,54 +24,57 @@ describe('an open approval parks the work (E8)', () => {
     ['a question', 'Please confirm that I may send it.'],
   ] as const)
     test(`E8: whatever it says next (${what}), it is parked, not failed; allowed, it goes on in the same session`, async (t) => {
-      const send = sending()
+      const send = sendTool()
       const model = saying(words)
-      const { app } = await kernelApp(t, { agents: [{ agent_id: 'a' }], model, options: { tools: [send] } })
-      const first = await once(app)
+      const { app } = await openKernelApp(t, { agents: [{ agent_id: 'a' }], model, options: { tools: [send] } })
+      const first = await runOnce(app)
       const [parked] = first.agents
       assert.deepEqual([first.status, first.parked, first.failed, parked?.status], ['partial_success', 1, 0, 'waiting'])
-      const [approval] = await approvals(app, { status: 'open' })
+      const [approval] = await listApprovals(app, { status: 'open' })
       assert.match(
         parked?.summary ?? '',
         new RegExp(`send needs approval\\. Run: tireless approvals allow ${approval?.id}`),
       )
       assert.equal(model.requests.length, 2, 'it is asked nothing more until somebody has answered')
       await app.run('approvals allow', { id: approval?.id })
-      const next = await once(app)
-      assert.deepEqual([next.succeeded, next.agents[0]?.dispatch_id, send.asked], [1, parked?.dispatch_id, [LETTER]])
+      const next = await runOnce(app)
+      assert.deepEqual(
+        [next.succeeded, next.agents[0]?.dispatch_id, send.receivedArgs],
+        [1, parked?.dispatch_id, [LETTER]],
+      )
       const replayed = (await app.run('replay', { run: parked?.dispatch_id })) as { identical: boolean }
       assert.equal(replayed.identical, true)
     })
 
   for (const how of ['denied', 'expired'] as const)
     test(`E8: ${how}, it is woken, told, and comes to its end; nothing was sent`, async (t) => {
-      const send = sending()
-      const { app, clock } = await kernelApp(t, {
+      const send = sendTool()
+      const { app, clock } = await openKernelApp(t, {
         agents: [{ agent_id: 'a', metadata: { noop: true } }],
         model: saying('## Execution Summary\nasked'),
         options: { tools: [send] },
       })
-      const [parked] = (await once(app)).agents
-      const [approval] = await approvals(app, { status: 'open' })
+      const [parked] = (await runOnce(app)).agents
+      const [approval] = await listApprovals(app, { status: 'open' })
       if (how === 'denied') await app.run('approvals deny', { id: approval?.id })
       else await clock.advance(24 * 3_600_000)
-      await once(app)
+      await runOnce(app)
       const { status } = await dispatchOf(app, parked?.dispatch_id ?? '')
       assert.notEqual(status, 'waiting')
-      assert.deepEqual([send.asked, await approvals(app, { status: 'open' })], [[], []])
+      assert.deepEqual([send.receivedArgs, await listApprovals(app, { status: 'open' })], [[], []])
     })
 
   test('E8: one that goes on asking for the same is parked as well, and asks once', async (t) => {
     const model = scriptedModel(() => ({ calls: [call('send', LETTER)] }))
-    const { app } = await kernelApp(t, { agents: [{ agent_id: 'a' }], model, options: { tools: [sending()] } })
-    assert.equal((await once(app)).parked, 1)
-    assert.equal((await approvals(app, { status: 'open' })).length, 1)
+    const { app } = await openKernelApp(t, { agents: [{ agent_id: 'a' }], model, options: { tools: [sendTool()] } })
+    assert.equal((await runOnce(app)).parked, 1)
+    assert.equal((await listApprovals(app, { status: 'open' })).length, 1)
   })
 })
 
 test('E20: each cycle is one line of the log, with its id, trigger, status, counts and duration', async (t) => {
-  const { app } = await kernelApp(t, { agents: [{ agent_id: 'a' }] })
-  const { cycle_id } = await once(app)
+  const { app } = await openKernelApp(t, { agents: [{ agent_id: 'a' }] })
+  const { cycle_id } = await runOnce(app)
   await app.run('cycle now', {})
   const { items } = (await app.run('logs', { lines: 200 })) as { items: Record<string, unknown>[] }
   const lines = items.filter(({ event }) => event === 'cycle')

@@ -3,14 +3,24 @@ import { describe, test } from 'node:test'
 import type { Cycle, CycleResult } from '../../src/domain/cycle.ts'
 import { TirelessError } from '../../src/domain/error.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { approvals, call, sending } from '../support/approval-fixtures.ts'
-import { actedIn, diligent, dispatchesIn, kernelApp, MINUTE, once, stateOf, taskIn, write } from '../support/kernels.ts'
+import { call, listApprovals, sendTool } from '../support/approval-fixtures.ts'
+import {
+  createFileStep,
+  diligentScript,
+  hasToolResult,
+  listDispatches,
+  MINUTE,
+  openKernelApp,
+  readState,
+  runOnce,
+  taskIn,
+} from '../support/kernels.ts'
 import { dispatchOf, freshFolder, passing, runTaskIn, until } from '../support/open-app.ts'
 
 describe('once', () => {
   test('I10, E1: what is not over at the deadline comes to the end of its step before once returns, and is there to be taken up again', async (t) => {
     const { promise: holding, resolve: release } = Promise.withResolvers<void>()
-    const scripted = scriptedModel(diligent)
+    const scripted = scriptedModel(diligentScript)
     const model: typeof scripted = {
       ...scripted,
       async call(...given) {
@@ -18,9 +28,13 @@ describe('once', () => {
         return scripted.call(...given)
       },
     }
-    const { app, clock, home } = await kernelApp(t, { agents: [{ agent_id: 'a' }], kernel: { timeout: '5s' }, model })
-    const statuses = async () => (await dispatchesIn(app)).map(({ status }) => status)
-    const done = once(app)
+    const { app, clock, home } = await openKernelApp(t, {
+      agents: [{ agent_id: 'a' }],
+      kernel: { timeout: '5s' },
+      model,
+    })
+    const statuses = async () => (await listDispatches(app)).map(({ status }) => status)
+    const done = runOnce(app)
     await until(async () => (await statuses()).includes('running'))
     await clock.advance(5_000)
     const cycles = async () => ((await app.run('cycles list', {})) as { items: Cycle[] }).items
@@ -28,7 +42,7 @@ describe('once', () => {
     release()
     const { agents } = await done
     assert.deepEqual([agents.map(({ status }) => status), await statuses()], [['running'], ['pending']])
-    assert.match(stateOf(home), /^- agent_summary: a: running$/m)
+    assert.match(readState(home), /^- agent_summary: a: running$/m)
     await app.run('start', { until_idle: true })
     assert.deepEqual(await statuses(), ['done'])
   })
@@ -39,17 +53,17 @@ test('E14: what comes to its end while a stopped once waits for its step is told
   let isLast = false
   const drain = new AbortController()
   const signals = { drain: drain.signal, abort: new AbortController().signal }
-  const scripted = scriptedModel(diligent)
+  const scripted = scriptedModel(diligentScript)
   const model: typeof scripted = {
     ...scripted,
     async call(...given) {
-      if (!actedIn(given[0])) return scripted.call(...given)
+      if (!hasToolResult(given[0])) return scripted.call(...given)
       isLast = true
       await holding
       return scripted.call(...given)
     },
   }
-  const { app, home, clock } = await kernelApp(t, { agents: [{ agent_id: 'a' }], model, options: { signals } })
+  const { app, home, clock } = await openKernelApp(t, { agents: [{ agent_id: 'a' }], model, options: { signals } })
   const notes: string[] = []
   const done = app.run('once', {}, (progress) => void (progress.kind === 'note' && notes.push(progress.text)))
   await until(() => isLast)
@@ -58,12 +72,12 @@ test('E14: what comes to its end while a stopped once waits for its step is told
   await until(async () => (await cycles()).every(({ ended_at }) => ended_at !== null))
   release()
   const { status, left } = (await done) as CycleResult & { left: unknown[] }
-  const [dispatch] = await dispatchesIn(app)
+  const [dispatch] = await listDispatches(app)
   assert.deepEqual([status, left, dispatch?.status], ['partial_success', [], 'done'])
   assert.deepEqual(notes, [`a (${dispatch?.dispatch_id}) is now done. The next cycle counts it.`])
   await app.close()
-  const next = await kernelApp(t, { agents: [{ agent_id: 'a' }], home, clock })
-  assert.ok((await once(next.app)).agents.some(({ dispatch_id }) => dispatch_id === dispatch?.dispatch_id))
+  const next = await openKernelApp(t, { agents: [{ agent_id: 'a' }], home, clock })
+  assert.ok((await runOnce(next.app)).agents.some(({ dispatch_id }) => dispatch_id === dispatch?.dispatch_id))
 })
 
 describe('once takes up what is there (E19)', () => {
@@ -71,90 +85,90 @@ describe('once takes up what is there (E19)', () => {
   const waiting = (args: object) =>
     scriptedModel((request) => {
       if (request.messages.length === 1) return { calls: [{ tool: 'wait', args: args as never }] }
-      return actedIn(request) && JSON.stringify(request.messages).includes('create_file')
+      return hasToolResult(request) && JSON.stringify(request.messages).includes('create_file')
         ? { text: '## Execution Summary\ndone' }
-        : write('x.md')
+        : createFileStep('x.md')
     })
 
   test('E19: work that was enqueued by hand is done beside the cycle', async (t) => {
-    const { app } = await kernelApp(t, { agents: [{ agent_id: 'a' }] })
+    const { app } = await openKernelApp(t, { agents: [{ agent_id: 'a' }] })
     const { dispatch_id } = (await app.run('enqueue', { prompt: 'by hand' })) as { dispatch_id: string }
-    assert.equal((await once(app)).dispatched, 1)
+    assert.equal((await runOnce(app)).dispatched, 1)
     assert.equal((await dispatchOf(app, dispatch_id)).status, 'done')
   })
 
   test('E19: one whose deadline has passed while nobody was there goes on, and is counted', async (t) => {
     const home = freshFolder(t)
     const given = { agents: [{ agent_id: 'a' }], home, model: waiting({ for: 'the deploy event', until: '2h' }) }
-    const before = await kernelApp(t, given)
-    assert.equal((await once(before.app)).parked, 1)
+    const before = await openKernelApp(t, given)
+    assert.equal((await runOnce(before.app)).parked, 1)
     await before.app.close()
     const { clock } = before
     await clock.advance(3 * 60 * MINUTE)
-    const { app } = await kernelApp(t, { ...given, clock })
-    const { dispatched, succeeded, idle_reason } = await once(app)
+    const { app } = await openKernelApp(t, { ...given, clock })
+    const { dispatched, succeeded, idle_reason } = await runOnce(app)
     assert.deepEqual([dispatched, succeeded, idle_reason], [0, 1, 'finished earlier work of a'])
   })
 
   test('E19: a message that came while nobody was there is read, and what it was waited for with goes on', async (t) => {
     const home = freshFolder(t)
     const given = { agents: [{ agent_id: 'a' }], home, model: waiting({ for: 'the deploy event' }) }
-    const before = await kernelApp(t, given)
-    const [parked] = (await once(before.app)).agents
+    const before = await openKernelApp(t, given)
+    const [parked] = (await runOnce(before.app)).agents
     await before.app.run('send', { session: parked?.session_id, text: 'deployed' })
     await before.app.close()
-    const { app } = await kernelApp(t, { ...given, clock: before.clock })
-    const { succeeded, agents } = await once(app)
+    const { app } = await openKernelApp(t, { ...given, clock: before.clock })
+    const { succeeded, agents } = await runOnce(app)
     assert.deepEqual([succeeded, agents[0]?.dispatch_id], [1, parked?.dispatch_id])
   })
 
   test('E19: an approval that was given while nobody was there is used: the call is made, once', async (t) => {
     const home = freshFolder(t)
-    const send = sending()
+    const send = sendTool()
     const model = scriptedModel((request) => {
       const { length } = request.messages.filter(({ role }) => role === 'assistant')
       const steps = [{ calls: [call('send', { to: 'bob', text: 'hi' })] }, { calls: [call('wait', { for: 'reply' })] }]
       return steps[length] ?? { text: '## Execution Summary\nsent it' }
     })
     const given = { agents: [{ agent_id: 'a' }], home, model, options: { tools: [send] } }
-    const before = await kernelApp(t, given)
-    assert.equal((await once(before.app)).parked, 1)
-    const [approval] = await approvals(before.app, { status: 'open' })
+    const before = await openKernelApp(t, given)
+    assert.equal((await runOnce(before.app)).parked, 1)
+    const [approval] = await listApprovals(before.app, { status: 'open' })
     await before.app.run('approvals allow', { id: approval?.id })
     await before.app.close()
-    const { app } = await kernelApp(t, { ...given, clock: before.clock })
-    assert.deepEqual([(await once(app)).succeeded, send.asked.length], [1, 1])
-    assert.deepEqual([(await once(app)).dispatched, send.asked.length], [1, 1])
+    const { app } = await openKernelApp(t, { ...given, clock: before.clock })
+    assert.deepEqual([(await runOnce(app)).succeeded, send.receivedArgs.length], [1, 1])
+    assert.deepEqual([(await runOnce(app)).dispatched, send.receivedArgs.length], [1, 1])
   })
 
   test('E19, E14: a retry that is far away is not waited for: once says so and is no success; when it is due, the next one makes it', async (t) => {
     let fails = true
     const model = scriptedModel((request) => {
       if (fails) throw new TirelessError('model_limited', 'too many', { retryAfterMs: 10 * MINUTE })
-      return diligent(request)
+      return diligentScript(request)
     })
     const home = freshFolder(t)
-    const { app, clock } = await kernelApp(t, { agents: [{ agent_id: 'a' }], home, model })
-    const first = (await passing(clock, once(app))) as CycleResult & { left: { reason: string; until: string }[] }
+    const { app, clock } = await openKernelApp(t, { agents: [{ agent_id: 'a' }], home, model })
+    const first = (await passing(clock, runOnce(app))) as CycleResult & { left: { reason: string; until: string }[] }
     assert.equal(first.status, 'partial_success')
     assert.match(first.left[0]?.reason ?? '', /model_limited/)
-    assert.equal((await once(app)).status, 'partial_success')
+    assert.equal((await runOnce(app)).status, 'partial_success')
     fails = false
     await app.close()
     await clock.advance(Date.parse(first.left[0]?.until ?? '') - clock.now())
-    const later = await kernelApp(t, { agents: [{ agent_id: 'a' }], home, model, clock })
-    assert.deepEqual([(await once(later.app)).succeeded, await statusesIn(later.app)], [1, ['done']])
+    const later = await openKernelApp(t, { agents: [{ agent_id: 'a' }], home, model, clock })
+    assert.deepEqual([(await runOnce(later.app)).succeeded, await statusesIn(later.app)], [1, ['done']])
   })
 
   test('E19: beside a task that somebody watches, both come to their end, each once', async (t) => {
     const model = scriptedModel((request) =>
-      taskIn(request).includes('watched') ? { text: 'seen to' } : diligent(request),
+      taskIn(request).includes('watched') ? { text: 'seen to' } : diligentScript(request),
     )
-    const { app } = await kernelApp(t, { agents: [{ agent_id: 'a' }], model })
-    const [{ answer }, cycle] = await Promise.all([runTaskIn(app, 'watched'), once(app)])
+    const { app } = await openKernelApp(t, { agents: [{ agent_id: 'a' }], model })
+    const [{ answer }, cycle] = await Promise.all([runTaskIn(app, 'watched'), runOnce(app)])
     assert.deepEqual([answer, cycle.succeeded, model.requests.length], ['seen to', 1, 3])
   })
 
-  const statusesIn = async (app: Parameters<typeof dispatchesIn>[0]) =>
-    (await dispatchesIn(app)).map(({ status }) => status)
+  const statusesIn = async (app: Parameters<typeof listDispatches>[0]) =>
+    (await listDispatches(app)).map(({ status }) => status)
 })

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ModelRequest } from '../../src/ports/model.ts'
 import { type ScriptedAnswer, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { approvals, call, drained, sending } from '../support/approval-fixtures.ts'
-import { diligent, kernelApp, MINUTE, once, taskIn } from '../support/kernels.ts'
+import { call, drainQueue, listApprovals, sendTool } from '../support/approval-fixtures.ts'
+import { diligentScript, MINUTE, openKernelApp, runOnce, taskIn } from '../support/kernels.ts'
 import { freshFolder, openApp } from '../support/open-app.ts'
 
 const PARKED = 20
@@ -11,7 +11,7 @@ const CYCLES = 100
 
 /** Those who are to send something have to ask; then they wait. */
 function asking(request: ModelRequest): ScriptedAnswer {
-  if (!taskIn(request).includes('send it')) return diligent(request)
+  if (!taskIn(request).includes('send it')) return diligentScript(request)
   const { length } = request.messages.filter(({ role }) => role === 'assistant')
   const steps: readonly ScriptedAnswer[] = [
     { calls: [call('send', { to: 'bob', text: 'hi' })] },
@@ -22,18 +22,18 @@ function asking(request: ModelRequest): ScriptedAnswer {
 
 test('case 139: twenty parked approvals delay nobody, are there after a restart, and are asked for once in a hundred cycles', async (t) => {
   const home = freshFolder(t)
-  const send = sending()
+  const send = sendTool()
   const senders = Array.from({ length: PARKED }, (_, n) => ({ agent_id: `sender-${n}`, prompt: 'send it' }))
   const given = {
     agents: [...senders, { agent_id: 'worker' }],
     kernel: { planner: { mode: 'static' }, max_concurrent: 2 },
   }
   const model = scriptedModel(asking)
-  const { app, clock } = await kernelApp(t, { ...given, home, model, options: { tools: [send] } })
+  const { app, clock } = await openKernelApp(t, { ...given, home, model, options: { tools: [send] } })
   let worked = 0
   for (let cycle = 0; cycle < CYCLES; cycle += 1) {
     await clock.advance(10 * MINUTE)
-    const { status, agents, duration_ms } = await once(app)
+    const { status, agents, duration_ms } = await runOnce(app)
     const [own] = agents.filter(({ agent_id }) => agent_id === 'worker')
     assert.deepEqual(
       [status === 'failed' || status === 'error', own?.status, duration_ms],
@@ -42,14 +42,14 @@ test('case 139: twenty parked approvals delay nobody, are there after a restart,
     )
     worked += 1
   }
-  const open = await approvals(app, { status: 'open' })
-  assert.deepEqual([worked, open.length, send.asked], [CYCLES, PARKED, []])
+  const open = await listApprovals(app, { status: 'open' })
+  assert.deepEqual([worked, open.length, send.receivedArgs], [CYCLES, PARKED, []])
   await app.close()
 
   const again = await openApp(t, { home, clock, model: scriptedModel(asking), tools: [send] })
-  assert.deepEqual(await approvals(again, { status: 'open' }), open)
+  assert.deepEqual(await listApprovals(again, { status: 'open' }), open)
   for (const { id } of open) await again.run('approvals allow', { id })
-  await drained(again)
-  assert.equal(send.asked.length, PARKED)
-  assert.deepEqual(await approvals(again, { status: 'open' }), [])
+  await drainQueue(again)
+  assert.equal(send.receivedArgs.length, PARKED)
+  assert.deepEqual(await listApprovals(again, { status: 'open' }), [])
 })

@@ -6,14 +6,14 @@ import { selectFromAnswer } from '../../src/kernel/cycle/planners/llm.ts'
 import { definePlugin } from '../../src/ports/plugin.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import {
-  diligent,
-  dispatchesIn,
+  countPlanningCalls,
+  diligentScript,
   editState,
   isPlanning,
-  kernelApp,
+  listDispatches,
   MINUTE,
-  once,
-  planningCalls,
+  openKernelApp,
+  runOnce,
   taskIn,
 } from '../support/kernels.ts'
 
@@ -22,56 +22,56 @@ const two = [{ agent_id: 'a' }, { agent_id: 'b' }]
 
 /** Plans what it is told to, and does what it is asked. */
 const planning = (answer: string) =>
-  scriptedModel((request) => (isPlanning(request) ? { text: answer } : diligent(request)))
+  scriptedModel((request) => (isPlanning(request) ? { text: answer } : diligentScript(request)))
 const all = JSON.stringify(two.map(({ agent_id }) => ({ agent_id, dispatch: true, reason: 'x' })))
 
 describe('the hybrid planner (E5)', () => {
   test('nothing new: idle, no model call, whatever the number of cycles', async (t) => {
-    const { app, model } = await kernelApp(t, { agents: two, kernel: HYBRID, model: planning(all) })
-    await once(app)
+    const { app, model } = await openKernelApp(t, { agents: two, kernel: HYBRID, model: planning(all) })
+    await runOnce(app)
     const asked = model.requests.length
-    for (let n = 0; n < 20; n++) assert.equal((await once(app)).idle_reason, 'nothing new')
+    for (let n = 0; n < 20; n++) assert.equal((await runOnce(app)).idle_reason, 'nothing new')
     assert.equal(model.requests.length, asked)
   })
 
   test('one event, two candidates: exactly one planner call; with one candidate none', async (t) => {
-    const { app, home, model } = await kernelApp(t, { agents: two, kernel: HYBRID, model: planning(all) })
-    await once(app)
-    const before = planningCalls(model)
+    const { app, home, model } = await openKernelApp(t, { agents: two, kernel: HYBRID, model: planning(all) })
+    await runOnce(app)
+    const before = countPlanningCalls(model)
     editState(home, (text) => text.replace('## recent_actions', '## news\na deploy is due\n## recent_actions'))
-    assert.equal((await once(app)).dispatched, 2)
-    assert.equal(planningCalls(model), before + 1)
-    const single = await kernelApp(t, { agents: [{ agent_id: 'a' }], kernel: HYBRID })
-    await once(single.app)
+    assert.equal((await runOnce(app)).dispatched, 2)
+    assert.equal(countPlanningCalls(model), before + 1)
+    const single = await openKernelApp(t, { agents: [{ agent_id: 'a' }], kernel: HYBRID })
+    await runOnce(single.app)
     editState(single.home, (text) => text.replace('## recent_actions', '## news\na deploy is due\n## recent_actions'))
-    assert.equal((await once(single.app)).dispatched, 1)
-    assert.equal(planningCalls(single.model), 0)
+    assert.equal((await runOnce(single.app)).dispatched, 1)
+    assert.equal(countPlanningCalls(single.model), 0)
   })
 
   test('the model trims and reorders; its prompt and priority are used; what it says is nothing to do is honoured', async (t) => {
     const answer =
       '```json\n[{"agent_id": "b", "reason": "urgent", "priority": 7, "prompt": "fix it now"}, {"agent_id": "a", "dispatch": false}]\n```'
-    const { app, model } = await kernelApp(t, { agents: two, kernel: HYBRID, model: planning(answer) })
-    const result = await once(app)
+    const { app, model } = await openKernelApp(t, { agents: two, kernel: HYBRID, model: planning(answer) })
+    const result = await runOnce(app)
     assert.deepEqual(
       result.agents.map(({ agent_id }) => agent_id),
       ['b'],
     )
-    const dispatch = (await dispatchesIn(app)).find(({ agent_id }) => agent_id === 'b')
+    const dispatch = (await listDispatches(app)).find(({ agent_id }) => agent_id === 'b')
     assert.deepEqual([dispatch?.priority, dispatch?.prompt.startsWith('fix it now')], [7, true])
     assert.match(JSON.stringify(model.requests[0]), /never run/)
   })
 
   test('case 123: [] is nothing to do, not a fan-out; a disabled or unknown agent is refused and told', async (t) => {
-    const none = await kernelApp(t, { agents: two, kernel: HYBRID, model: planning('[]') })
-    const result = await once(none.app)
+    const none = await openKernelApp(t, { agents: two, kernel: HYBRID, model: planning('[]') })
+    const result = await runOnce(none.app)
     assert.deepEqual(
       [result.status, result.dispatched, result.idle_reason],
       ['success', 0, 'the planner found nothing to do'],
     )
     const named =
       '[{"agent_id": "ghost", "reason": "x"}, {"agent_id": "off", "reason": "x"}, {"agent_id": "a", "reason": "x"}, {"agent_id": "a", "reason": "again"}]'
-    const odd = await kernelApp(t, {
+    const odd = await openKernelApp(t, {
       agents: [...two, { agent_id: 'off', enabled: false }],
       kernel: HYBRID,
       model: planning(named),
@@ -94,8 +94,8 @@ describe('the hybrid planner (E5)', () => {
       { agent_id: 'a', prompt: 'Tend the inbox. {STATE}', watch: ['inbox', { git: 'repo' }] },
       { agent_id: 'b', prompt: 'ignored', metadata: { purpose: 'Writes the daily report' } },
     ]
-    const { app, model } = await kernelApp(t, { agents, kernel: HYBRID, model: planning('[]') })
-    await once(app)
+    const { app, model } = await openKernelApp(t, { agents, kernel: HYBRID, model: planning('[]') })
+    await runOnce(app)
     const asked = JSON.stringify(model.requests[0])
     assert.match(asked, /- a \(priority 0\): never run\\n {2}purpose: Tend the inbox\.\\n {2}watches: inbox, repo/)
     assert.match(asked, /- b \(priority 0\): never run\\n {2}purpose: Writes the daily report/)
@@ -117,20 +117,20 @@ describe('the hybrid planner (E5)', () => {
 
   test('an error of the model, and only that, falls back to everybody with news', async (t) => {
     for (const answer of ['I would rather not say', '{"agent_id": "a"}', '[{"agent": "a"}]', '[{"agent_id": "a"']) {
-      const { app } = await kernelApp(t, { agents: two, kernel: HYBRID, model: planning(answer) })
-      assert.deepEqual([(await once(app)).dispatched, answer], [2, answer])
+      const { app } = await openKernelApp(t, { agents: two, kernel: HYBRID, model: planning(answer) })
+      assert.deepEqual([(await runOnce(app)).dispatched, answer], [2, answer])
     }
   })
 
   test('what an agent sees: the goal, its own files, what it watches; not the block, not what it wrote itself', async (t) => {
-    const { app, home, clock } = await kernelApp(t, {
+    const { app, home, clock } = await openKernelApp(t, {
       agents: [{ agent_id: 'a', watch: ['inbox'] }],
       kernel: HYBRID,
     })
-    await once(app)
+    await runOnce(app)
     const wakes = async (): Promise<number> => {
       await clock.advance(60 * MINUTE)
-      return (await once(app)).dispatched
+      return (await runOnce(app)).dispatched
     }
     assert.equal(await wakes(), 0)
     mkdirSync(join(home, 'inbox'))
@@ -169,8 +169,8 @@ describe('the hybrid planner (E5)', () => {
       },
     })
     const agents = [{ agent_id: 'a', prompt: 'work for {GOAL}' }]
-    const { app, model } = await kernelApp(t, { agents, kernel: HYBRID, options: { plugins: [editing] } })
-    for (let n = 0; n < 2; n++) await once(app)
+    const { app, model } = await openKernelApp(t, { agents, kernel: HYBRID, options: { plugins: [editing] } })
+    for (let n = 0; n < 2; n++) await runOnce(app)
     assert.ok(
       model.requests.some((request) => taskIn(request).includes('写诗')),
       'it was told of it',
@@ -178,12 +178,12 @@ describe('the hybrid planner (E5)', () => {
   })
 
   test('a schedule of its own makes an agent due, whatever has changed, and keeps it out of the other beats', async (t) => {
-    const { app, clock } = await kernelApp(t, {
+    const { app, clock } = await openKernelApp(t, {
       agents: [{ agent_id: 'hourly', schedule: '0 * * * *' }, { agent_id: 'a' }],
       kernel: HYBRID,
     })
     assert.deepEqual(
-      (await once(app)).agents.map(({ agent_id }) => agent_id),
+      (await runOnce(app)).agents.map(({ agent_id }) => agent_id),
       ['a'],
     )
     await app.run('start', { until_idle: true })
@@ -191,7 +191,7 @@ describe('the hybrid planner (E5)', () => {
     await app.run('start', { until_idle: true })
     await clock.advance(61 * MINUTE)
     await app.run('start', { until_idle: true })
-    const done = (await dispatchesIn(app)).filter(({ agent_id }) => agent_id === 'hourly')
+    const done = (await listDispatches(app)).filter(({ agent_id }) => agent_id === 'hourly')
     assert.equal(done.length, 2)
   })
 })
@@ -200,11 +200,15 @@ test('E5: the llm planner is asked each time, told of state, goal, agents and th
   const agents = ['a', 'b', 'c', 'd'].map((agent_id) => ({ agent_id }))
   const answer = JSON.stringify(agents.map(({ agent_id }) => ({ agent_id, reason: 'go' })))
   const model = planning(answer)
-  const { app, home } = await kernelApp(t, { agents, kernel: { planner: { mode: 'llm', max_dispatches: 2 } }, model })
+  const { app, home } = await openKernelApp(t, {
+    agents,
+    kernel: { planner: { mode: 'llm', max_dispatches: 2 } },
+    model,
+  })
   mkdirSync(join(home, 'kernels', 'default'), { recursive: true })
   writeFileSync(join(home, 'kernels', 'default', 'GOAL.md'), 'win the race')
-  assert.equal((await once(app)).dispatched, 2)
-  assert.equal((await once(app)).dispatched, 2)
+  assert.equal((await runOnce(app)).dispatched, 2)
+  assert.equal((await runOnce(app)).dispatched, 2)
   const asked = model.requests.filter(isPlanning).map(taskIn)
   assert.equal(asked.length, 2)
   assert.match(
@@ -212,7 +216,7 @@ test('E5: the llm planner is asked each time, told of state, goal, agents and th
     /Time: 2030-03-10T12:00:00\.000Z[\s\S]*At most 2 agents[\s\S]*# Kernel State[\s\S]*win the race[\s\S]*- a \(priority 0\): done 0 min ago: ## Execution Summary/,
   )
   assert.doesNotMatch(asked[1] ?? '', /KERNEL_RUNTIME/)
-  const planners = (await dispatchesIn(app)).filter(({ agent_id }) => agent_id === 'planner')
+  const planners = (await listDispatches(app)).filter(({ agent_id }) => agent_id === 'planner')
   assert.deepEqual(
     planners.map(({ status }) => status),
     ['done', 'done'],

@@ -4,21 +4,21 @@ import type { App } from '../../src/app.ts'
 import type { Cycle, CycleResult } from '../../src/domain/cycle.ts'
 import { TirelessError } from '../../src/domain/error.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { diligent, dispatchesIn, type Home, kernelApp, MINUTE, once } from '../support/kernels.ts'
+import { diligentScript, type KernelHome, listDispatches, MINUTE, openKernelApp, runOnce } from '../support/kernels.ts'
 import { until } from '../support/open-app.ts'
 
 const cyclesIn = async (app: App): Promise<readonly Cycle[]> =>
   ((await app.run('cycles list', { limit: 100 })) as { items: Cycle[] }).items
 
 /** A home whose model answers nobody until it is let go. */
-async function held(t: TestContext, more: Partial<Parameters<typeof kernelApp>[1]> = {}) {
+async function held(t: TestContext, more: Partial<Parameters<typeof openKernelApp>[1]> = {}) {
   let release = (): void => {}
   const holding = new Promise<void>((resolve) => {
     release = resolve
   })
-  const scripted = scriptedModel(diligent)
+  const scripted = scriptedModel(diligentScript)
   const stop = new AbortController()
-  const home = await kernelApp(t, {
+  const home = await openKernelApp(t, {
     agents: [{ agent_id: 'a' }],
     ...more,
     options: {
@@ -39,8 +39,8 @@ async function held(t: TestContext, more: Partial<Parameters<typeof kernelApp>[1
   return { ...home, release, stop }
 }
 
-const isRunning = async ({ app }: Pick<Home, 'app'>): Promise<boolean> =>
-  (await dispatchesIn(app)).some(({ status }) => status === 'running')
+const isRunning = async ({ app }: Pick<KernelHome, 'app'>): Promise<boolean> =>
+  (await listDispatches(app)).some(({ status }) => status === 'running')
 
 describe('cycles of a kernel never overlap (I5)', () => {
   test('I5: cycle now beside a beat that is made up for: it comes after it, and neither is cut short', async (t) => {
@@ -60,7 +60,7 @@ describe('cycles of a kernel never overlap (I5)', () => {
 
   test('I5: two cycles asked for at once where no kernel lives: one after the other', async (t) => {
     const home = await held(t)
-    const both = [once(home.app), home.app.run('cycle now', {}) as Promise<CycleResult>]
+    const both = [runOnce(home.app), home.app.run('cycle now', {}) as Promise<CycleResult>]
     await until(() => isRunning(home))
     home.release()
     assert.deepEqual(

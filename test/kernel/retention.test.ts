@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { TirelessError } from '../../src/domain/error.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { dispatchesIn, type Home, kernelApp, once } from '../support/kernels.ts'
+import { type KernelHome, listDispatches, openKernelApp, runOnce } from '../support/kernels.ts'
 
 const DAY = 86_400_000
 
@@ -15,18 +15,18 @@ for (const [days, left] of [
   [null, 3],
 ] as const)
   test(`E6, case 142: retention.days: ${days}: after a hundred days and a cycle, ${left} of three runs are left, and so are their traces`, async (t) => {
-    const { app, home, clock } = await kernelApp(t, {
+    const { app, home, clock } = await openKernelApp(t, {
       agents: [{ agent_id: 'a' }],
       kernel: { planner: { mode: 'static' } },
       config: { retention: { days } },
     })
-    await once(app)
+    await runOnce(app)
     await clock.advance(DAY)
-    await once(app)
-    assert.deepEqual([(await dispatchesIn(app)).length, tracesIn(home)], [2, 2])
+    await runOnce(app)
+    assert.deepEqual([(await listDispatches(app)).length, tracesIn(home)], [2, 2])
     await clock.advance(100 * DAY)
-    await once(app)
-    assert.deepEqual([(await dispatchesIn(app)).length, tracesIn(home)], [left, left])
+    await runOnce(app)
+    assert.deepEqual([(await listDispatches(app)).length, tracesIn(home)], [left, left])
     const { items } = (await app.run('cycles list', { limit: 10 })) as { items: unknown[] }
     assert.equal(items.length, left)
     assert.deepEqual(await app.context.store.verify(), [])
@@ -43,12 +43,12 @@ test('E6: a session whose run failed before it read a message is left, however o
     },
   }
   const given = { agents: [], config: { retention: { days: 90 } }, options: { model: leaving } }
-  const { app, clock }: Home = await kernelApp(t, given)
+  const { app, clock }: KernelHome = await openKernelApp(t, given)
   await app.run('run', { task: 'the task' })
-  const [failed] = await dispatchesIn(app)
+  const [failed] = await listDispatches(app)
   assert.equal(failed?.status, 'failed')
   await clock.advance(100 * DAY)
-  await once(app)
+  await runOnce(app)
   const shown = (await app.run('sessions show', { id: failed.session_id })) as { unread: { text: string }[] }
   assert.deepEqual(
     shown.unread.map(({ text }) => text),

@@ -8,13 +8,13 @@ import type { Cycle } from '../../src/domain/cycle.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import {
-  allCycles,
-  type Described,
-  diligent,
-  dispatchesIn,
-  kernelApp,
+  diligentScript,
+  listAllCycles,
+  listDispatches,
   MINUTE,
   NOON,
+  openKernelApp,
+  type TestAgent,
   taskIn,
 } from '../support/kernels.ts'
 import { passing, rests, until } from '../support/open-app.ts'
@@ -38,13 +38,13 @@ async function alive(
     kernel = {},
     rhythm = { kernel: 10 },
   }: {
-    readonly agents?: readonly Described[]
+    readonly agents?: readonly TestAgent[]
     readonly kernel?: object
     readonly rhythm?: Record<string, number>
   } = {},
 ): Promise<Alive> {
   const clock = new FakeClock({ now: NOON })
-  const scripted = scriptedModel(diligent)
+  const scripted = scriptedModel(diligentScript)
   const model = {
     ...scripted,
     async call(...given: Parameters<typeof scripted.call>) {
@@ -53,7 +53,7 @@ async function alive(
     },
   }
   const [drain, abort] = [new AbortController(), new AbortController()]
-  const { app } = await kernelApp(t, {
+  const { app } = await openKernelApp(t, {
     agents,
     kernel: { planner: { mode: 'static' }, ...kernel },
     clock,
@@ -66,8 +66,8 @@ async function alive(
   await until(() => app.context.kernel.nextBeatAt() !== undefined)
   /** Whether everything that the beats of this instant bring has been brought, as far as it is quick. */
   const isDone = async (instant: number): Promise<boolean> => {
-    const begun = (await allCycles(app)).filter(({ due }) => due !== null && Date.parse(due) === instant)
-    const sent = (await dispatchesIn(app)).filter(({ agent_id }) => agent_id !== 'slow')
+    const begun = (await listAllCycles(app)).filter(({ due }) => due !== null && Date.parse(due) === instant)
+    const sent = (await listDispatches(app)).filter(({ agent_id }) => agent_id !== 'slow')
     const { length } = sent.filter(({ created_at }) => Date.parse(created_at) >= instant)
     const beats = Object.values(rhythm).filter((minutes) => (instant - NOON) % (minutes * MINUTE) === 0).length
     return (instant === NOON || begun.length >= beats) && length > 0 && sent.every(({ status }) => status === 'done')
@@ -109,7 +109,7 @@ async function pass(clock: FakeClock, to: number): Promise<void> {
 }
 
 const cyclesOf = async (app: App, schedule = 'kernel:default'): Promise<readonly Cycle[]> =>
-  (await allCycles(app)).filter(({ trigger }) => trigger === schedule).toReversed()
+  (await listAllCycles(app)).filter(({ trigger }) => trigger === schedule).toReversed()
 
 /** Minutes after noon at which a schedule's beats were due, and by how much each was late. */
 const beatsOf = async (app: App, schedule?: string): Promise<readonly (readonly [minute: number, late: number])[]> =>
@@ -120,7 +120,7 @@ const beatsOf = async (app: App, schedule?: string): Promise<readonly (readonly 
 
 /** Minutes after noon at which an agent was sent. */
 const sentAt = async (app: App, agent: string): Promise<readonly number[]> =>
-  (await dispatchesIn(app))
+  (await listDispatches(app))
     .filter(({ agent_id }) => agent_id === agent)
     .map(({ created_at }) => (Date.parse(created_at) - NOON) / MINUTE)
     .toSorted((a, b) => a - b)

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { holdingBack } from '../support/blocking-store.ts'
-import { dispatchesIn, kernelApp, MINUTE } from '../support/kernels.ts'
+import { blockCommits } from '../support/blocking-store.ts'
+import { listDispatches, MINUTE, openKernelApp } from '../support/kernels.ts'
 import { until } from '../support/open-app.ts'
 
 describe('start --until-idle', () => {
   test('I10: its minutes are over before a cycle has sent anybody: that is left for the next start, and nothing of it goes on', async (t) => {
-    const sending = holdingBack((op) => op.op === 'enqueue' && op.dispatches.some(({ source }) => source === 'cycle'))
+    const sending = blockCommits((op) => op.op === 'enqueue' && op.dispatches.some(({ source }) => source === 'cycle'))
     const plugins = [sending.plugin]
-    const { app, clock, model } = await kernelApp(t, { agents: [{ agent_id: 'a' }], options: { plugins } })
-    const statuses = async () => (await dispatchesIn(app)).map(({ status }) => status)
+    const { app, clock, model } = await openKernelApp(t, { agents: [{ agent_id: 'a' }], options: { plugins } })
+    const statuses = async () => (await listDispatches(app)).map(({ status }) => status)
     await app.run('start', { until_idle: true })
     await clock.advance(15 * MINUTE)
     const catching = app.run('start', { until_idle: true, max_minutes: 1 })
-    await until(sending.isHeld)
+    await until(sending.isBlocked)
     await clock.advance(MINUTE)
-    sending.letGo()
+    sending.release()
     await catching
     assert.deepEqual([await statuses(), model.requests.length], [['pending'], 0])
     await app.run('start', { until_idle: true })

@@ -4,28 +4,37 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import type { ChannelMessage } from '../../src/domain/message.ts'
-import { beat, busy, failing, live, once, outbox, type Told, telling } from '../support/chat-kernel.ts'
-import { deliveries, type HookServer, startHookServer, status } from '../support/hook-server.ts'
+import {
+  busyScript,
+  type ChatHome,
+  failingScript,
+  listOutbox,
+  openChatKernel,
+  runCycle,
+  runNextBeat,
+  startAndAwaitFirstCycle,
+} from '../support/chat-kernel.ts'
+import { deliveryIds, type HookServer, respondWith, startHookServer } from '../support/hook-server.ts'
 import { MINUTE } from '../support/kernels.ts'
 import { until } from '../support/open-app.ts'
 
 const SECRET = 'the secret of the hook'
 
 /** A kernel whose notices go to a real server. Time stands still while it answers. */
-async function hooked(t: TestContext): Promise<Told & { readonly server: HookServer }> {
+async function hooked(t: TestContext): Promise<ChatHome & { readonly server: HookServer }> {
   const server = await startHookServer(t)
   const channels = { webhook: { url: server.url, secret: SECRET, chat_id: 'home' } }
   const kernel = { channel: 'webhook', chat_id: null, schedule: '@yearly', digest: false }
-  return { ...(await telling(t, { kernel, config: { channels } })), server }
+  return { ...(await openChatKernel(t, { kernel, config: { channels } })), server }
 }
 
-const again = ({ app }: Told): Promise<unknown> => app.run('start', { until_idle: true })
+const again = ({ app }: ChatHome): Promise<unknown> => app.run('start', { until_idle: true })
 
 describe('E12: notices by webhook', () => {
   test('E12: a notice is posted, signed over its instant and its body', async (t) => {
     const its = await hooked(t)
     await its.app.run('once', {})
-    const [only, ...more] = its.server.got
+    const [only, ...more] = its.server.received
     const { id, kind, chat_id, text } = JSON.parse(only?.body ?? '') as ChannelMessage
     assert.deepEqual([only?.method, kind, chat_id, more], ['POST', 'notice', 'home', []])
     assert.match(text, /^Kernel\[default\] cycle summary\n/)
@@ -37,44 +46,48 @@ describe('E12: notices by webhook', () => {
   })
 
   for (const [answer, rest] of [
-    [status(500), 5_000],
-    [status(429, { 'retry-after': '120' }), 120_000],
+    [respondWith(500), 5_000],
+    [respondWith(429, { 'retry-after': '120' }), 120_000],
   ] as const)
     test(`E12: one that is not taken comes again after ${rest / 1000} s, under the same id, and no more after that`, async (t) => {
       const its = await hooked(t)
       its.server.answer = answer
       await its.app.run('once', {})
-      const [posted] = await outbox(its)
+      const [posted] = await listOutbox(its)
       assert.equal(Date.parse(posted?.due ?? '') - its.clock.now(), rest)
-      its.server.answer = status(204)
+      its.server.answer = respondWith(204)
       await again(its)
-      assert.equal(its.server.got.length, 1)
+      assert.equal(its.server.received.length, 1)
       await its.clock.advance(rest)
       for (let i = 0; i < 2; i++) await again(its)
-      assert.deepEqual(deliveries(its.server), [posted?.id, posted?.id])
-      assert.equal((await outbox(its))[0]?.status, 'sent')
+      assert.deepEqual(deliveryIds(its.server), [posted?.id, posted?.id])
+      assert.equal((await listOutbox(its))[0]?.status, 'sent')
     })
 
   test('case 128: one that hangs is left, and comes again', async (t) => {
     const its = await hooked(t)
     its.server.answer = () => {}
     const cycle = its.app.run('once', {})
-    await until(() => its.server.got.length === 1)
+    await until(() => its.server.received.length === 1)
     await its.clock.advance(15_000)
     await cycle
-    const [posted] = await outbox(its)
+    const [posted] = await listOutbox(its)
     assert.deepEqual([posted?.status, posted?.error], ['pending', 'webhook did not answer within 15 s'])
-    its.server.answer = status(200)
+    its.server.answer = respondWith(200)
     await its.clock.advance(MINUTE)
     await again(its)
-    assert.deepEqual(deliveries(its.server), [posted?.id, posted?.id])
+    assert.deepEqual(deliveryIds(its.server), [posted?.id, posted?.id])
   })
 })
 
 describe('E14: the dead man’s ping', () => {
-  async function pinging(t: TestContext, wanted: Parameters<typeof telling>[1] = {}) {
+  async function pinging(t: TestContext, wanted: Parameters<typeof openChatKernel>[1] = {}) {
     const server = await startHookServer(t)
-    const its = await telling(t, { ...wanted, unbound: true, kernel: { ...wanted.kernel, ping_url: server.url } })
+    const its = await openChatKernel(t, {
+      ...wanted,
+      withoutTarget: true,
+      kernel: { ...wanted.kernel, ping_url: server.url },
+    })
     return { ...its, server }
   }
 
@@ -82,31 +95,31 @@ describe('E14: the dead man’s ping', () => {
     const { app, server } = await pinging(t, { agents: [{ agent_id: 'a', cooldown: '1d' }] })
     for (let i = 0; i < 2; i++) await app.run('once', {})
     assert.deepEqual(
-      server.got.map(({ method }) => method),
+      server.received.map(({ method }) => method),
       ['GET', 'GET'],
     )
   })
 
   test('E14: not after one that failed', async (t) => {
-    const its = await pinging(t, { script: failing('model_refused') })
-    assert.equal((await once(its)).status, 'failed')
-    assert.equal(its.server.got.length, 0)
+    const its = await pinging(t, { script: failingScript('model_refused') })
+    assert.equal((await runCycle(its)).status, 'failed')
+    assert.equal(its.server.received.length, 0)
   })
 
   test('E14, case 128: one that hangs makes no beat late', async (t) => {
-    const its = await pinging(t, { script: busy(), kernel: { schedule: { every: '5s' } } })
+    const its = await pinging(t, { script: busyScript(), kernel: { schedule: { every: '5s' } } })
     its.server.answer = () => {}
-    await live(its)
+    await startAndAwaitFirstCycle(its)
     for (let i = 1; i <= 3; i++) {
-      const { due, started_at } = await beat(its)
+      const { due, started_at } = await runNextBeat(its)
       assert.equal(started_at, due)
-      await until(() => its.server.got.length === i + 1)
+      await until(() => its.server.received.length === i + 1)
     }
   })
 
   test('E14, case 136: what is wrong with it is in the log only, without its address', async (t) => {
     const its = await pinging(t)
-    its.server.answer = status(404)
+    its.server.answer = respondWith(404)
     assert.equal(((await its.app.run('once', {})) as { status: string }).status, 'success')
     await its.app.close()
     const log = readFileSync(join(its.home, 'logs', 'tireless.jsonl'), 'utf8')

@@ -11,16 +11,16 @@ import type { Approval } from '../../src/domain/approval.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { NODE_FLAGS, run } from '../crash/kills.ts'
 import {
-  Acting,
-  everything,
-  filesystem,
-  listed,
-  plain,
-  played,
-  seen,
+  ControlledServer,
+  configYaml,
+  everythingServer,
+  filesystemServer,
+  listServers,
+  plainServer,
+  runWithServers,
+  testServer,
   toolCall,
   toolSearch,
-  yamlWith,
 } from '../support/mcp-homes.ts'
 import { freshFolder, journalOf, openApp, runTaskIn, until } from '../support/open-app.ts'
 import { actingOverHttp } from './acting-sdk.ts'
@@ -28,8 +28,8 @@ import { CASES } from './schemas.ts'
 
 describe('servers of the registry, as they are', () => {
   test('server-everything, handshake: a tool is found, then called under its own name', async (t) => {
-    const every = { command: everything(), effects: { echo: { recovery: 'pure', reach: 'none' } } }
-    const { results, intended, model } = await played(t, { every }, [
+    const every = { command: everythingServer(), effects: { echo: { recovery: 'pure', reach: 'none' } } }
+    const { results, intended, model } = await runWithServers(t, { every }, [
       toolSearch('echo a message back'),
       toolCall('every__echo', { message: 'across the wire' }),
     ])
@@ -47,9 +47,9 @@ describe('servers of the registry, as they are', () => {
     ['with tool_call', toolCall('every__echo', { message: 'hello' })],
   ] as const)
     test(`server-everything: who knows a tool may call it ${name}, though nobody has looked at the server yet`, async (t) => {
-      const every = { command: everything(), effects: { echo: { recovery: 'pure', reach: 'none' } } }
+      const every = { command: everythingServer(), effects: { echo: { recovery: 'pure', reach: 'none' } } }
       const none = { calls: [{ tool: 'every__none', args: {} }] }
-      const { results, app, result } = await played(t, { every }, [step, none])
+      const { results, app, result } = await runWithServers(t, { every }, [step, none])
       assert.deepEqual(
         results.map(({ status, content }) => [status, content.slice(0, 33)]),
         [
@@ -64,13 +64,16 @@ describe('servers of the registry, as they are', () => {
   test('server-filesystem: what is declared counts, what is not gets the strictest class', async (t) => {
     const folder = freshFolder(t, 'files')
     writeFileSync(join(folder, 'note.txt'), 'seen from far away')
-    const files = { command: filesystem(folder), effects: { read_text_file: { recovery: 'pure', reach: 'private' } } }
-    const { results, app } = await played(t, { files }, [
+    const files = {
+      command: filesystemServer(folder),
+      effects: { read_text_file: { recovery: 'pure', reach: 'private' } },
+    }
+    const { results, app } = await runWithServers(t, { files }, [
       toolSearch('read a text file'),
       toolCall('files__read_text_file', { path: join(folder, 'note.txt') }),
     ])
     assert.equal(results[1]?.content, 'seen from far away')
-    const [state] = await listed(app)
+    const [state] = await listServers(app)
     const effects = Object.fromEntries((state?.tools ?? []).map(({ tool, effect }) => [tool, effect]))
     assert.deepEqual(effects.read_text_file, { recovery: 'pure', reach: 'private' })
     assert.deepEqual(effects.write_file, { recovery: 'once', reach: 'destructive' })
@@ -92,13 +95,13 @@ const COUNT = { count: { recovery: 'pure', reach: 'none' } }
 
 describe('both generations', () => {
   test('stateless, by process', async (t) => {
-    const acting = new Acting(t)
+    const acting = new ControlledServer(t)
     const servers = {
       a: { command: acting.sdkCommand, effects: ACT },
       b: { command: acting.command, effects: ACT },
     }
     const act = (name: string) => toolCall(name, { what: 'something' })
-    const { results, app } = await played(t, servers, [toolSearch('act'), act('a__act'), act('b__act')])
+    const { results, app } = await runWithServers(t, servers, [toolSearch('act'), act('a__act'), act('b__act')])
     assert.deepEqual(
       [results[1], results[2]].map((one) => [one?.status, one?.content]),
       [
@@ -107,7 +110,7 @@ describe('both generations', () => {
       ],
     )
     assert.deepEqual(
-      (await listed(app)).map(({ protocol }) => protocol),
+      (await listServers(app)).map(({ protocol }) => protocol),
       ['2026-07-28', '2026-07-28'],
     )
     assert.equal(acting.pids().length, 2, 'each started once')
@@ -115,22 +118,22 @@ describe('both generations', () => {
 
   test('stateless, by HTTP, with the headers of the configuration', async (t) => {
     process.env.PROOF_OF_TEST = 'from the environment'
-    const acting = new Acting(t)
+    const acting = new ControlledServer(t)
     const url = await actingOverHttp(t, acting.folder)
-    const { results, app } = await played(
+    const { results, app } = await runWithServers(
       t,
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration expands it.
       { a: { url, headers: { 'X-Proof': '${PROOF_OF_TEST}' }, effects: ACT } },
       [toolSearch('act'), toolCall('a__act', { what: 'something' })],
     )
     assert.deepEqual([results[1]?.status, results[1]?.content], ['ok', 'acted'])
-    assert.equal((await listed(app))[0]?.protocol, '2026-07-28')
-    assert.deepEqual([...new Set(acting.log('POST'))], ['POST from the environment'])
+    assert.equal((await listServers(app))[0]?.protocol, '2026-07-28')
+    assert.deepEqual([...new Set(acting.logLines('POST'))], ['POST from the environment'])
   })
 
   test('handshake, by HTTP: server-everything with its sessions', async (t) => {
     const port = await freePort()
-    const [program = '', ...args] = everything('streamableHttp')
+    const [program = '', ...args] = everythingServer('streamableHttp')
     const child = spawn(program, args, { env: { ...process.env, PORT: String(port) }, stdio: 'ignore' })
     t.after(() => child.kill('SIGKILL'))
     const url = `http://127.0.0.1:${port}/mcp`
@@ -140,35 +143,35 @@ describe('both generations', () => {
         () => false,
       ),
     )
-    const { results, app } = await played(
+    const { results, app } = await runWithServers(
       t,
       { every: { url, effects: { echo: { recovery: 'pure', reach: 'none' } } } },
       [toolSearch('echo'), toolCall('every__echo', { message: 'by HTTP' })],
     )
     assert.equal(results[1]?.content, 'Echo: by HTTP')
-    assert.match((await listed(app))[0]?.protocol ?? '', /^2025-/)
+    assert.match((await listServers(app))[0]?.protocol ?? '', /^2025-/)
   })
 
   for (const how of ['plain', 'strict'])
     test(`handshake, by process, ${how === 'strict' ? 'ending at the first word that it does not know' : 'answering that it knows no other'}`, async (t) => {
-      const { results, app } = await played(t, { p: { command: plain(how), effects: COUNT } }, [
+      const { results, app } = await runWithServers(t, { p: { command: plainServer(how), effects: COUNT } }, [
         toolSearch('count letters'),
         toolCall('p__count', { text: 'four' }),
       ])
       assert.equal(results[1]?.content, '4 letters')
-      assert.equal((await listed(app))[0]?.protocol, '2024-11-05')
+      assert.equal((await listServers(app))[0]?.protocol, '2024-11-05')
     })
 })
 
 describe('a call through tool_call is the call that it stands for', () => {
   test('case 54: nobody has said what it does: it is asked about as itself, and run with exactly those arguments', async (t) => {
-    const acting = new Acting(t)
+    const acting = new ControlledServer(t)
     const answers = [
       toolSearch('act'),
       toolCall('a__act', { what: 'on leave' }),
       { calls: [{ tool: 'wait', args: { for: 'the answer' } }] },
     ]
-    const { app, result } = await played(t, { a: { command: acting.command } }, answers)
+    const { app, result } = await runWithServers(t, { a: { command: acting.command } }, answers)
     const { items } = (await app.run('approvals list', {})) as { items: Approval[] }
     assert.deepEqual(
       items.map(({ tool, args, effect, reason }) => ({ tool, args, effect, reason })),
@@ -181,28 +184,28 @@ describe('a call through tool_call is the call that it stands for', () => {
         },
       ],
     )
-    assert.deepEqual(acting.log('acted'), [])
+    assert.deepEqual(acting.logLines('acted'), [])
     await app.run('approvals allow', { id: items[0]?.id })
     await app.run('start', { until_idle: true })
-    assert.match(acting.log('acted').join(), /^acted on leave /)
+    assert.match(acting.logLines('acted').join(), /^acted on leave /)
     const journal = await journalOf(app, result.session_id)
     assert.ok(journal.some((record) => record.kind === 'call_intended' && record.call.tool === 'a__act'))
   })
 
   test('case 36: the same call three times over is held back', async (t) => {
-    const acting = new Acting(t)
+    const acting = new ControlledServer(t)
     const again = toolCall('a__act', { what: 'the same' })
-    const { results } = await played(t, { a: { command: acting.command, effects: ACT } }, [
+    const { results } = await runWithServers(t, { a: { command: acting.command, effects: ACT } }, [
       toolSearch('act'),
       ...[again, again, again, again],
     ])
     assert.equal(results.at(-1)?.status, 'blocked')
-    assert.equal(acting.log('acted').length, 3)
+    assert.equal(acting.logLines('acted').length, 3)
   })
 
   test('case 27: arguments that do not fit its schema are told back, and nothing is run', async (t) => {
-    const acting = new Acting(t)
-    const { results, model } = await played(t, { a: { command: acting.command, effects: ACT } }, [
+    const acting = new ControlledServer(t)
+    const { results, model } = await runWithServers(t, { a: { command: acting.command, effects: ACT } }, [
       toolSearch('act'),
       toolCall('a__act', { what: 5 }),
       toolCall('a__nothing', {}),
@@ -212,14 +215,14 @@ describe('a call through tool_call is the call that it stands for', () => {
     assert.match(results[1]?.content ?? '', /the arguments are invalid: .*what/)
     assert.match(results[2]?.content ?? '', /tool_call cannot call "a__nothing"/)
     assert.match(results[4]?.content ?? '', /tool_call cannot call "view_file"/)
-    assert.deepEqual(acting.log('acted'), [])
+    assert.deepEqual(acting.logLines('acted'), [])
     assert.equal(model.requests.length, 6)
   })
 
   test('case 27: so are those against what a schema says in other ways than by types, in every dialect', async (t) => {
-    const acting = new Acting(t)
+    const acting = new ControlledServer(t)
     const cases = Object.entries(CASES)
-    acting.tools({ schemas: Object.fromEntries(cases.map(([tool, { schema }]) => [tool, schema])) })
+    acting.setTools({ schemas: Object.fromEntries(cases.map(([tool, { schema }]) => [tool, schema])) })
     const effects = Object.fromEntries(cases.map(([tool]) => [tool, { recovery: 'pure', reach: 'none' }]))
     const called = (which: 'bad' | 'good') =>
       cases.flatMap(([tool, { [which]: args }]) =>
@@ -228,33 +231,33 @@ describe('a call through tool_call is the call that it stands for', () => {
     const [bad, good] = [called('bad'), called('good')]
     const a = { url: await actingOverHttp(t, acting.folder), effects }
     const answers = [toolSearch('schema'), { calls: bad }, { calls: good }]
-    const { results } = await played(t, { a }, answers)
+    const { results } = await runWithServers(t, { a }, answers)
     const told = results.slice(1, bad.length + 1).map(({ content }) => content)
     for (const content of told) assert.match(content, /^the arguments are invalid: ./)
     assert.match(told.join('\n'), /unknown argument +→ at c\n/)
     assert.match(told.join('\n'), /5 is less than or equal to +5\. +→ at l\.?\[?"?1"?\]?\.n/)
     const done = results.slice(bad.length + 1).map(({ content }) => content)
-    assert.deepEqual([done, acting.log('acted').length], [good.map(() => 'acted'), good.length])
+    assert.deepEqual([done, acting.logLines('acted').length], [good.map(() => 'acted'), good.length])
   })
 
   test('it has a key of its own, and its replay is the same', async (t) => {
-    const acting = new Acting(t)
-    const { app, result } = await played(t, { a: { command: acting.command, effects: ACT } }, [
+    const acting = new ControlledServer(t)
+    const { app, result } = await runWithServers(t, { a: { command: acting.command, effects: ACT } }, [
       toolSearch('act'),
       toolCall('a__act', { what: 'once more' }),
     ])
-    assert.deepEqual(acting.log('acted'), [`acted once more ${result.session_id}.2.0`])
+    assert.deepEqual(acting.logLines('acted'), [`acted once more ${result.session_id}.2.0`])
     const replay = (await app.run('replay', { run: result.dispatch_id })) as { identical: boolean }
     assert.equal(replay.identical, true)
-    assert.equal(acting.log('acted').length, 1, 'nothing was asked of the server again')
+    assert.equal(acting.logLines('acted').length, 1, 'nothing was asked of the server again')
   })
 
   test('an agent whose tools name it has it in its prompt, with the schema of the server, and no others', async (t) => {
-    const acting = new Acting(t)
+    const acting = new ControlledServer(t)
     const home = freshFolder(t)
     writeFileSync(
       join(home, 'tireless.yaml'),
-      `${yamlWith({ a: { command: acting.command, effects: ACT } })}kernel: { agents: [{ agent_id: narrow, prompt: p, tools: [a__act] }] }\n`,
+      `${configYaml({ a: { command: acting.command, effects: ACT } })}kernel: { agents: [{ agent_id: narrow, prompt: p, tools: [a__act] }] }\n`,
     )
     const model = scriptedModel([{ calls: [{ tool: 'a__act', args: { what: 'by name' } }] }, { text: 'done' }])
     const app = await openApp(t, { home, model })
@@ -266,15 +269,15 @@ describe('a call through tool_call is the call that it stands for', () => {
       properties: { what: { type: 'string', minLength: 2 } },
       required: ['what'],
     })
-    assert.equal(acting.log('acted').length, 1)
+    assert.equal(acting.logLines('acted').length, 1)
     // Nobody else has it in the prompt; one that knows its name all the same may use it.
     assert.equal((await runTaskIn(app, 'y')).status, 'done')
     assert.ok(!model.requests.at(-1)?.tools.some(({ name }) => name === 'a__act'))
-    assert.equal(acting.log('acted').length, 2)
+    assert.equal(acting.logLines('acted').length, 2)
   })
 
   test('without servers there is neither tool_search nor tool_call', async (t) => {
-    const { model } = await played(t, {}, [])
+    const { model } = await runWithServers(t, {}, [])
     assert.ok(!model.requests[0]?.tools.some(({ name }) => name.startsWith('tool_')))
   })
 })
@@ -284,29 +287,30 @@ test('case 136: a secret that the configuration names reaches the server it is f
   const before = await openApp(t, { home })
   await before.run('secrets set', { name: 'MAIL', value: 'm41l-secret-value-9' })
   await before.close()
-  const acting = new Acting(t)
+  const acting = new ControlledServer(t)
   const url = await actingOverHttp(t, acting.folder)
-  const own = new Acting(t)
+  const own = new ControlledServer(t)
   const servers = {
     a: { url, headers: { 'X-Proof': 'secret:MAIL' }, effects: ACT },
     b: { command: own.command, env: { GIVEN: 'secret:MAIL' }, effects: ACT },
     c: { command: own.command, env: { GIVEN: 'secret:NOBODY' }, effects: ACT },
   }
   const calls = [toolCall('a__act', { what: 'something' }), toolCall('b__environment')]
-  const { app, results } = await played(t, servers, [toolSearch('act'), ...calls], { home })
-  assert.deepEqual([...new Set(acting.log('POST'))], ['POST m41l-secret-value-9'])
+  const { app, results } = await runWithServers(t, servers, [toolSearch('act'), ...calls], { home })
+  assert.deepEqual([...new Set(acting.logLines('POST'))], ['POST m41l-secret-value-9'])
   assert.match(results[2]?.content ?? '', /"GIVEN":"‹secret:MAIL›"/)
-  assert.match((await seen(app, 'c')).error ?? '', /NOBODY/)
-  assert.doesNotMatch(JSON.stringify(await listed(app)), /m41l/)
+  assert.match((await testServer(app, 'c')).error ?? '', /NOBODY/)
+  assert.doesNotMatch(JSON.stringify(await listServers(app)), /m41l/)
 })
 
 test('case 136: a server knows PATH, HOME, LANG and what its configuration names, and nothing else of ours', async (t) => {
   process.env.SOMEBODYS_API_KEY = 'not for servers'
-  const acting = new Acting(t)
-  const { results } = await played(t, { a: { command: acting.command, effects: ACT, env: { GIVEN: 'this' } } }, [
-    toolSearch('environment'),
-    toolCall('a__environment'),
-  ])
+  const acting = new ControlledServer(t)
+  const { results } = await runWithServers(
+    t,
+    { a: { command: acting.command, effects: ACT, env: { GIVEN: 'this' } } },
+    [toolSearch('environment'), toolCall('a__environment')],
+  )
   const { TIRELESS_MCP_SERVER, ...known } = JSON.parse(results[1]?.content ?? '{}') as Record<string, string>
   assert.ok(TIRELESS_MCP_SERVER)
   assert.deepEqual(
@@ -316,9 +320,9 @@ test('case 136: a server knows PATH, HOME, LANG and what its configuration names
 })
 
 test('the SDK is not loaded before a server is needed', async (t) => {
-  const acting = new Acting(t)
+  const acting = new ControlledServer(t)
   const home = freshFolder(t)
-  writeFileSync(join(home, 'tireless.yaml'), yamlWith({ a: { command: acting.command } }))
+  writeFileSync(join(home, 'tireless.yaml'), configYaml({ a: { command: acting.command } }))
   const main = [...NODE_FLAGS, join(import.meta.dirname, 'loaded-main.ts')]
   const { stdout, stderr } = await run(process.execPath, [...main, home, 'status', 'start', 'mcp list'])
   assert.equal(stdout, '[]', stderr)

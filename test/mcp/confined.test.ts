@@ -10,7 +10,7 @@ import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { NODE_FLAGS } from '../crash/kills.ts'
 import { freshFolder, journalOf, openApp, runTaskIn } from '../support/open-app.ts'
 import { WITHOUT_SANDBOX as skip } from '../support/sandbox-available.ts'
-import { serve } from '../support/serve-pages.ts'
+import { startSite } from '../support/serve-pages.ts'
 
 const SERVER = [process.execPath, ...NODE_FLAGS, join(import.meta.dirname, 'hostile-server-main.ts')]
 const EFFECTS = { evaluate: { recovery: 'pure', reach: 'none' } }
@@ -108,7 +108,7 @@ test('a server reads no secret of the home, edits no policy, sees no account, an
 test('the network of a server is what its configuration declares; the loopback of the machine is not among it', {
   skip,
 }, async (t) => {
-  const { port, asked } = await serve(t, (_, response) => response.end('INSIDE'))
+  const { port, requests: asked } = await startSite(t, (_, response) => response.end('INSIDE'))
   const get = (url: string): string =>
     `await fetch(${JSON.stringify(url)}).then((r) => r.status === 200 ? r.text() : nothing)`
   const direct = `await new Promise((ok, no) => net.connect(${port}, '127.0.0.1', () => ok('connected')).on('error', no))`

@@ -9,14 +9,14 @@ import type { Dispatch } from '../../src/domain/dispatch.ts'
 import type { UnknownOutcome } from '../../src/domain/unknown-outcome.ts'
 import type { ScriptedModel } from '../../src/testing/scripted-model.ts'
 import { NODE_FLAGS, run } from '../crash/kills.ts'
-import { begin, ended, homeWith } from '../support/command-line.ts'
-import { Acting, isAlive, serversIn, toolCall, toolSearch, yamlWith } from '../support/mcp-homes.ts'
+import { createHome, startTireless, waitForExit } from '../support/command-line.ts'
+import { ControlledServer, configYaml, isAlive, serversYaml, toolCall, toolSearch } from '../support/mcp-homes.ts'
 import { freshFolder, openApp, until } from '../support/open-app.ts'
 import { EFFECTS, isFor, modelOfAll, TOOLS, type Tool, taskFor } from './cut-short.ts'
 
 interface Scene {
   readonly app: App
-  readonly acting: Acting
+  readonly acting: ControlledServer
   readonly model: ScriptedModel
   /** The server's process of the life before. */
   readonly orphan: number
@@ -27,16 +27,16 @@ interface Scene {
 
 /** Killed while a call of each class was under way, opened again, and worked off. */
 async function afterDeath(t: TestContext): Promise<Scene> {
-  const acting = new Acting(t)
+  const acting = new ControlledServer(t)
   const home = freshFolder(t)
-  acting.mode('kill the program', TOOLS.length)
-  acting.tools({ more: TOOLS })
-  const servers = yamlWith({ a: { command: acting.command, trust: 'trusted', effects: EFFECTS } })
+  acting.setMode('kill the program', TOOLS.length)
+  acting.setTools({ more: TOOLS })
+  const servers = configYaml({ a: { command: acting.command, trust: 'trusted', effects: EFFECTS } })
   writeFileSync(join(home, 'tireless.yaml'), `kernel: { max_concurrent: ${TOOLS.length} }\n${servers}`)
   const died = await run(process.execPath, [...NODE_FLAGS, join(import.meta.dirname, 'crash-main.ts'), home])
   assert.equal(died.exit, null, `it did not die: ${died.stderr}`)
   const [orphan = 0] = acting.pids()
-  acting.mode('')
+  acting.setMode('')
   const model = modelOfAll()
   const app = await openApp(t, { home, model })
   await app.run('start', { until_idle: true })
@@ -50,7 +50,7 @@ async function afterDeath(t: TestContext): Promise<Scene> {
       const { items } = (await app.run('unknowns list', {})) as { items: UnknownOutcome[] }
       return items.find(({ tool: name }) => name === `a__${tool}`)
     },
-    acted: (tool) => acting.log(`acted ${tool} `),
+    acted: (tool) => acting.logLines(`acted ${tool} `),
   }
 }
 
@@ -94,18 +94,18 @@ test('calls to a server that a kill -9 cut short (case 93)', {
 })
 
 test('SIGTERM, then SIGINT: a call under way is told to stop, the program ends, and nothing of the server is left', async (t) => {
-  const acting = new Acting(t)
-  acting.mode('hang')
+  const acting = new ControlledServer(t)
+  acting.setMode('hang')
   const script = [toolSearch('act'), toolCall('a__act', { what: 'something' }), { text: 'finished' }]
-  const home = await homeWith(t, script)
+  const home = await createHome(t, script)
   appendFileSync(
     join(home, 'tireless.yaml'),
-    serversIn({ a: { command: acting.command, effects: { act: { recovery: 'once', reach: 'workspace' } } } }),
+    serversYaml({ a: { command: acting.command, effects: { act: { recovery: 'once', reach: 'workspace' } } } }),
   )
-  const child = begin(t, home, 'run', 'Act on something.')
-  await until(() => acting.log('acted').length === 1)
+  const child = startTireless(t, home, 'run', 'Act on something.')
+  await until(() => acting.logLines('acted').length === 1)
   // Another signal than the first: two of the same could arrive as one.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) child.kill(signal)
-  assert.notEqual(await ended(child), null, 'it ended by itself')
+  assert.notEqual(await waitForExit(child), null, 'it ended by itself')
   assert.deepEqual(acting.pids().filter(isAlive), [])
 })

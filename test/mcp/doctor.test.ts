@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Acting, serversIn } from '../support/mcp-homes.ts'
+import { ControlledServer, serversYaml } from '../support/mcp-homes.ts'
 import { openApp } from '../support/open-app.ts'
 import { WITHOUT_SANDBOX as skip } from '../support/sandbox-available.ts'
 
 test('doctor names each server that could not be started, with why, and starts none', { skip }, async (t) => {
-  const acting = new Acting(t)
-  const yaml = serversIn({
+  const acting = new ControlledServer(t)
+  const yaml = serversYaml({
     fine: { command: acting.command, reads: [acting.folder] },
     unsandboxed: { command: acting.command, sandbox: 'off' },
     missing: { command: ['no-such-program-here'] },
@@ -32,5 +32,5 @@ test('doctor names each server that could not be started, with why, and starts n
     ['secret', /NONE/],
   ] as const)
     assert.match(String(found[name]), why)
-  assert.deepEqual(acting.log(), [])
+  assert.deepEqual(acting.logLines(), [])
 })

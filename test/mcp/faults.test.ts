@@ -7,16 +7,16 @@ import type { UnknownOutcome } from '../../src/domain/unknown-outcome.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import {
-  Acting,
-  givenUp,
+  ControlledServer,
+  configYaml,
   isAlive,
-  listed,
-  plain,
-  played,
-  seen,
+  listServers,
+  plainServer,
+  runTimedOutCall,
+  runWithServers,
+  testServer,
   toolCall,
   toolSearch,
-  yamlWith,
 } from '../support/mcp-homes.ts'
 import { journalOf, openApp, runTaskIn, until } from '../support/open-app.ts'
 
@@ -26,29 +26,31 @@ const act = toolCall('a__act', { what: 'something' })
 describe('a server that dies during a call', () => {
   for (const recovery of ['pure', 'idempotent'])
     test(`${recovery}: it is started again, and asked again under the same key`, async (t) => {
-      const acting = new Acting(t)
-      acting.mode('die')
-      const { results, result } = await played(t, { a: { command: acting.command, effects: acts(recovery, 'none') } }, [
-        toolSearch('act'),
-        act,
-      ])
+      const acting = new ControlledServer(t)
+      acting.setMode('die')
+      const { results, result } = await runWithServers(
+        t,
+        { a: { command: acting.command, effects: acts(recovery, 'none') } },
+        [toolSearch('act'), act],
+      )
       assert.equal(results[1]?.status, 'error')
-      assert.match(results[1]?.content ?? '', /its server was lost during the call: it exited with code 7/)
-      const keys = acting.log('acted')
+      assert.match(results[1]?.content ?? '', /its server was lost during the call: it ended with 7/)
+      const keys = acting.logLines('acted')
       assert.deepEqual([keys.length, new Set(keys).size, acting.pids().length], [2, 1, 2])
       assert.equal(result.status, 'done')
     })
 
   test('I4, once, in the workspace: the model is told that nobody knows; it is listed, and not asked again', async (t) => {
-    const acting = new Acting(t)
-    acting.mode('die')
-    const { results, app } = await played(t, { a: { command: acting.command, effects: acts('once', 'workspace') } }, [
-      toolSearch('act'),
-      act,
-    ])
+    const acting = new ControlledServer(t)
+    acting.setMode('die')
+    const { results, app } = await runWithServers(
+      t,
+      { a: { command: acting.command, effects: acts('once', 'workspace') } },
+      [toolSearch('act'), act],
+    )
     assert.equal(results[1]?.status, 'unknown')
-    assert.match(results[1]?.content ?? '', /It is unknown whether it took effect.*\n.*it exited with code 7/)
-    assert.equal(acting.log('acted').length, 1)
+    assert.match(results[1]?.content ?? '', /It is unknown whether it took effect.*\n.*it ended with 7/)
+    assert.equal(acting.logLines('acted').length, 1)
     const { items } = (await app.run('unknowns list', {})) as { items: UnknownOutcome[] }
     assert.deepEqual(
       items.map(({ tool, status, args }) => [tool, status, args]),
@@ -58,9 +60,9 @@ describe('a server that dies during a call', () => {
 
   for (const recovery of ['once', 'reconcilable'])
     test(`I4, ${recovery}, outside: it waits for a person's word, and goes on by it`, async (t) => {
-      const acting = new Acting(t)
-      acting.mode('die')
-      const { app, model } = await played(
+      const acting = new ControlledServer(t)
+      acting.setMode('die')
+      const { app, model } = await runWithServers(
         t,
         { a: { command: acting.command, trust: 'trusted', effects: acts(recovery, 'third_party') } },
         [toolSearch('act'), act],
@@ -70,10 +72,10 @@ describe('a server that dies during a call', () => {
       assert.match(items[0]?.output_so_far ?? '', /it exited with code 7/)
       const waiting = ((await app.run('queue list', {})) as { items: Dispatch[] }).items[0]
       assert.deepEqual([waiting?.status, waiting?.wait?.kind], ['waiting', 'unknown'])
-      acting.mode('')
+      acting.setMode('')
       await app.run('unknowns resolve', { id: items[0]?.id, as: 'not' })
       await app.run('start', { until_idle: true })
-      assert.equal(acting.log('acted').length, 2, 'asked again because a person said so')
+      assert.equal(acting.logLines('acted').length, 2, 'asked again because a person said so')
       assert.equal(((await app.run('queue list', {})) as { items: Dispatch[] }).items[0]?.status, 'done')
       assert.match(JSON.stringify(model.requests.at(-1)?.messages), /acted/)
     })
@@ -81,13 +83,13 @@ describe('a server that dies during a call', () => {
 
 describe('a server that cannot be used', () => {
   test('dead at the start: its calls say so, with what to do; others go on; it is not started over and over', async (t) => {
-    const acting = new Acting(t)
+    const acting = new ControlledServer(t)
     const broken = { command: [process.execPath, '-e', 'console.error("no licence found"); process.exit(3)'] }
     const good = { command: acting.command, effects: acts('pure', 'none') }
-    const { results, app } = await played(t, { broken, a: good }, [toolSearch('act'), act])
-    assert.match(results[0]?.content ?? '', /a__act[\s\S]*\(the server broken does not answer\)/)
+    const { results, app } = await runWithServers(t, { broken, a: good }, [toolSearch('act'), act])
+    assert.match(results[0]?.content ?? '', /a__act[\s\S]*\(broken does not answer\)/)
     assert.equal(results[1]?.content, 'acted')
-    const state = (await listed(app)).find(({ name }) => name === 'broken')
+    const state = (await listServers(app)).find(({ name }) => name === 'broken')
     assert.deepEqual([state?.state, state?.stderr.at(-1)], ['down', 'no licence found'])
     assert.match(state?.error ?? '', /it exited with code 3/)
     const { checks } = (await app.run('doctor', {})) as {
@@ -101,43 +103,45 @@ describe('a server that cannot be used', () => {
   })
 
   test('it is tried again at once after the first failure, then not before some time has passed', async (t) => {
-    const acting = new Acting(t)
-    acting.mode('die')
+    const acting = new ControlledServer(t)
+    acting.setMode('die')
     const a = { command: acting.command, effects: acts('pure', 'none') }
     const clock = new FakeClock()
-    const { results, app } = await played(t, { a }, [toolSearch('act'), act, act, toolSearch('act'), act], { clock })
+    const { results, app } = await runWithServers(t, { a }, [toolSearch('act'), act, act, toolSearch('act'), act], {
+      clock,
+    })
     // The first call and its retry each found it alive; the second call came too soon.
-    assert.equal(acting.log('acted').length, 2)
-    assert.match(results[2]?.content ?? '', /next attempt in 1 s/)
+    assert.equal(acting.logLines('acted').length, 2)
+    assert.match(results[2]?.content ?? '', /it is tried again in 1 s/)
     await clock.advance(1000)
-    acting.mode('')
+    acting.setMode('')
     const { session_id } = await runTaskIn(app)
     assert.match(JSON.stringify(await journalOf(app, session_id)), /"content":"acted"/)
   })
 
   test('no such program', async (t) => {
-    const app = await openApp(t, { yaml: yamlWith({ none: { command: ['no-such-program-here'] } }) })
-    const { ok, error } = await seen(app, 'none')
+    const app = await openApp(t, { yaml: configYaml({ none: { command: ['no-such-program-here'] } }) })
+    const { ok, error } = await testServer(app, 'none')
     assert.equal(ok, false)
     assert.match(error ?? '', /no-such-program-here cannot be started.*ENOENT/)
     await assert.rejects(app.run('mcp test', { server: 'another' }), { code: 'not_found' })
   })
 
   test('it says nothing, or only what is no message: that it did not answer is told, and what it said', async (t) => {
-    const silent = { command: plain('silent'), start_timeout: '2s' }
-    const babbling = { command: plain('babble'), start_timeout: '2s' }
-    const app = await openApp(t, { yaml: yamlWith({ silent, babbling }) })
-    const [nothing, nonsense] = await Promise.all([seen(app, 'silent'), seen(app, 'babbling')])
+    const silent = { command: plainServer('silent'), start_timeout: '2s' }
+    const babbling = { command: plainServer('babble'), start_timeout: '2s' }
+    const app = await openApp(t, { yaml: configYaml({ silent, babbling }) })
+    const [nothing, nonsense] = await Promise.all([testServer(app, 'silent'), testServer(app, 'babbling')])
     assert.deepEqual([nothing.ok, nothing.error], [false, 'it did not answer within 2 s (start_timeout)'])
     assert.equal(nonsense.ok, false)
     assert.match(nonsense.error ?? '', /^it did not answer.*an invalid message to stdout: Hello! I am not a server\.$/)
   })
 
   test('B1: time limits longer than a timer of the machine can be are no limits, rather than over at once', async (t) => {
-    const acting = new Acting(t)
+    const acting = new ControlledServer(t)
     const limits = { timeout: '36500d', start_timeout: '36500d' }
     const a = { command: acting.command, effects: acts('pure', 'none'), ...limits }
-    const { results } = await played(t, { a }, [toolSearch('act'), act])
+    const { results } = await runWithServers(t, { a }, [toolSearch('act'), act])
     assert.deepEqual(
       results.map(({ status }) => status),
       ['ok', 'ok'],
@@ -145,15 +149,15 @@ describe('a server that cannot be used', () => {
   })
 
   test('C1: one that never answers holds up neither start nor other work, nor the end', async (t) => {
-    const acting = new Acting(t)
+    const acting = new ControlledServer(t)
     const clock = new FakeClock()
     const servers = {
-      silent: { command: plain('silent') },
+      silent: { command: plainServer('silent') },
       a: { command: acting.command, effects: acts('pure', 'none') },
     }
     const model = scriptedModel([toolSearch('act'), act, { text: 'finished' }])
-    const app = await openApp(t, { yaml: yamlWith(servers), clock, model })
-    const stateOf = async (name: string) => (await listed(app)).find((server) => server.name === name)
+    const app = await openApp(t, { yaml: configYaml(servers), clock, model })
+    const stateOf = async (name: string) => (await listServers(app)).find((server) => server.name === name)
     assert.equal((await stateOf('silent'))?.state, 'idle', 'nobody has needed it')
     const running = runTaskIn(app)
     await until(async () => ((await stateOf('a'))?.tools.length ?? 0) > 0)
@@ -169,29 +173,29 @@ describe('a server that cannot be used', () => {
 
 describe('answers that are none', () => {
   test('case 29: a call that hangs is given up after its time, and its server is told', async (t) => {
-    const acting = new Acting(t)
+    const acting = new ControlledServer(t)
     const a = { command: acting.command, timeout: '3s', effects: acts('once', 'workspace') }
-    const { results, app } = await givenUp(t, acting, { a })
+    const { results, app } = await runTimedOutCall(t, acting, { a })
     assert.equal(results[1]?.status, 'timed_out')
-    await until(() => acting.log('cancelled').length === 1)
-    acting.mode('')
-    assert.equal((await listed(app))[0]?.state, 'up', 'the server itself is well')
+    await until(() => acting.logLines('cancelled').length === 1)
+    acting.setMode('')
+    assert.equal((await listServers(app))[0]?.state, 'up', 'the server itself is well')
   })
 
   test('more than fits: the connection is given up, the program is not', async (t) => {
-    const acting = new Acting(t)
-    acting.mode('huge')
+    const acting = new ControlledServer(t)
+    acting.setMode('huge')
     const a = { command: acting.command, effects: acts('once', 'workspace') }
-    const { results, result } = await played(t, { a }, [toolSearch('act'), act])
+    const { results, result } = await runWithServers(t, { a }, [toolSearch('act'), act])
     assert.equal(results[1]?.status, 'unknown')
     assert.match(results[1]?.content ?? '', /more than 10485760 bytes/)
     assert.equal(result.status, 'done')
   })
 
   test('more than a model should read: cut like any result', async (t) => {
-    const acting = new Acting(t)
-    acting.mode('long')
-    const { results } = await played(t, { a: { command: acting.command, effects: acts('pure', 'none') } }, [
+    const acting = new ControlledServer(t)
+    acting.setMode('long')
+    const { results } = await runWithServers(t, { a: { command: acting.command, effects: acts('pure', 'none') } }, [
       toolSearch('act'),
       act,
     ])
@@ -206,21 +210,22 @@ describe('answers that are none', () => {
   ] as const
   for (const [mode, status, content] of others)
     test(`${mode}: ${status}`, async (t) => {
-      const acting = new Acting(t)
-      acting.mode(mode)
-      const { results } = await played(t, { a: { command: acting.command, effects: acts('once', 'workspace') } }, [
-        toolSearch('act'),
-        act,
-      ])
+      const acting = new ControlledServer(t)
+      acting.setMode(mode)
+      const { results } = await runWithServers(
+        t,
+        { a: { command: acting.command, effects: acts('once', 'workspace') } },
+        [toolSearch('act'), act],
+      )
       assert.equal(results[1]?.status, status)
       assert.match(results[1]?.content ?? '', content)
     })
 })
 
 test('an answer that is no result: an error, and that it may have done its work', async (t) => {
-  const { results } = await played(
+  const { results } = await runWithServers(
     t,
-    { p: { command: plain('no result'), effects: { count: { recovery: 'once', reach: 'workspace' } } } },
+    { p: { command: plainServer('no result'), effects: { count: { recovery: 'once', reach: 'workspace' } } } },
     [toolSearch('count'), toolCall('p__count', { text: 'four' })],
   )
   assert.equal(results[1]?.status, 'error')
@@ -229,9 +234,9 @@ test('an answer that is no result: an error, and that it may have done its work'
 
 describe('processes', { skip: process.platform !== 'linux' && 'needs /proc' }, () => {
   test('O: a server is killed whole when the program stops, also what left its group', async (t) => {
-    const acting = new Acting(t)
-    acting.mode('child')
-    const { app } = await played(t, { a: { command: acting.command, effects: acts('pure', 'none') } }, [
+    const acting = new ControlledServer(t)
+    acting.setMode('child')
+    const { app } = await runWithServers(t, { a: { command: acting.command, effects: acts('pure', 'none') } }, [
       toolSearch('act'),
       act,
     ])
@@ -242,16 +247,16 @@ describe('processes', { skip: process.platform !== 'linux' && 'needs /proc' }, (
   })
 
   test('a server whose configuration changes is ended, and started anew when it is needed', async (t) => {
-    const acting = new Acting(t)
-    acting.mode('stay')
-    const { app } = await played(t, { a: { command: acting.command, effects: acts('pure', 'none') } }, [
+    const acting = new ControlledServer(t)
+    acting.setMode('stay')
+    const { app } = await runWithServers(t, { a: { command: acting.command, effects: acts('pure', 'none') } }, [
       toolSearch('act'),
     ])
     const [first = 0] = acting.pids()
     app.context.changeConfig([{ path: ['mcp_servers', 'a', 'timeout'], value: '5s' }])
-    assert.equal((await listed(app))[0]?.state, 'idle')
+    assert.equal((await listServers(app))[0]?.state, 'idle')
     // At once: what is left of the one before must not take the next one with it.
-    assert.deepEqual([(await seen(app, 'a')).error, isAlive(first)], [null, false])
+    assert.deepEqual([(await testServer(app, 'a')).error, isAlive(first)], [null, false])
     assert.equal(acting.pids().length, 2)
   })
 })

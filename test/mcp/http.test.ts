@@ -6,7 +6,15 @@ import type { AddressInfo } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
 import { stringify } from 'yaml'
 import type { AppOptions } from '../../src/app.ts'
-import { Acting, givenUp, played, seen, toolCall, toolSearch, yamlWith } from '../support/mcp-homes.ts'
+import {
+  ControlledServer,
+  configYaml,
+  runTimedOutCall,
+  runWithServers,
+  testServer,
+  toolCall,
+  toolSearch,
+} from '../support/mcp-homes.ts'
 import { openApp, until } from '../support/open-app.ts'
 import { actingOverHttp } from './acting-sdk.ts'
 
@@ -70,8 +78,8 @@ describe('SSRF: a server that sends on', () => {
       'file:///etc/passwd',
     ]) {
       const headers = { 'X-Proof': 'the key' }
-      const app = await openApp(t, { yaml: yamlWith({ a: { url: `http://127.0.0.1:${port}/mcp`, headers } }) })
-      const { ok, error } = await seen(app, 'a')
+      const app = await openApp(t, { yaml: configYaml({ a: { url: `http://127.0.0.1:${port}/mcp`, headers } }) })
+      const { ok, error } = await testServer(app, 'a')
       assert.equal(ok, false)
       assert.match(
         error ?? '',
@@ -85,10 +93,10 @@ describe('SSRF: a server that sends on', () => {
 
   test('in the middle of its life: the call was not made, and the run goes on', async (t) => {
     const secret = await heard(t, (_, response) => response.end('secret'))
-    const acting = new Acting(t)
-    acting.mode(`send on to http://127.0.0.1:${secret.port}/mcp`)
+    const acting = new ControlledServer(t)
+    acting.setMode(`send on to http://127.0.0.1:${secret.port}/mcp`)
     const url = await actingOverHttp(t, acting.folder)
-    const { results, result } = await played(t, { a: { url, effects: acts('once') } }, [toolSearch('act'), act])
+    const { results, result } = await runWithServers(t, { a: { url, effects: acts('once') } }, [toolSearch('act'), act])
     assert.equal(results[1]?.status, 'error')
     assert.match(results[1]?.content ?? '', /the server redirects to another host/)
     assert.equal(result.status, 'done')
@@ -96,20 +104,20 @@ describe('SSRF: a server that sends on', () => {
   })
 
   test('within its own place it is followed', async (t) => {
-    const acting = new Acting(t)
+    const acting = new ControlledServer(t)
     const url = await actingOverHttp(t, acting.folder)
     const a = { url: url.replace(/mcp$/, 'moved'), effects: acts('once') }
-    const { results } = await played(t, { a }, [toolSearch('act'), act])
+    const { results } = await runWithServers(t, { a }, [toolSearch('act'), act])
     assert.equal(results[1]?.content, 'acted')
   })
 })
 
 describe('SSRF: where the name of a server leads', () => {
   const scene = async (t: TestContext, host: string, resolve: AppOptions['resolve'], listed = false) => {
-    const acting = new Acting(t)
+    const acting = new ControlledServer(t)
     const { port } = new URL(await actingOverHttp(t, acting.folder))
     const policy = stringify({ policy: { allow_hosts: listed ? [`${host}:${port}`] : [] } })
-    const yaml = `${yamlWith({ a: { url: `http://${host}:${port}/mcp`, effects: acts('pure') } })}${policy}`
+    const yaml = `${configYaml({ a: { url: `http://${host}:${port}/mcp`, effects: acts('pure') } })}${policy}`
     const app = await openApp(t, { yaml, ...(resolve && { resolve }) })
     return { acting, app }
   }
@@ -122,51 +130,51 @@ describe('SSRF: where the name of a server leads', () => {
       ['intranet', '127.0.0.1'],
     ] as const) {
       const { app } = await scene(t, host, async () => [ip])
-      assert.deepEqual((await seen(app, 'a')).error, null, host)
+      assert.deepEqual((await testServer(app, 'a')).error, null, host)
     }
   })
 
   test('rebinding: a name of the internet that leads there is refused, unless it is listed', async (t) => {
     const { app, acting } = await scene(t, 'mcp.example.com', async () => ['127.0.0.1'])
-    const { error } = await seen(app, 'a')
+    const { error } = await testServer(app, 'a')
     assert.match(error ?? '', /mcp\.example\.com resolves to 127\.0\.0\.1, which is this machine.*policy\.allow_hosts/)
-    assert.deepEqual(acting.log('POST'), [])
+    assert.deepEqual(acting.logLines('POST'), [])
     const listed = await scene(t, 'mcp.example.com', async () => ['127.0.0.1'], true)
-    assert.equal((await seen(listed.app, 'a')).error, null)
+    assert.equal((await testServer(listed.app, 'a')).error, null)
   })
 
   test('rebinding: it is judged at every connection, and a metadata service is nobody’s name', async (t) => {
     let ip = '127.0.0.1'
     const { app, acting } = await scene(t, 'nas.local', async () => [ip])
-    assert.equal((await seen(app, 'a')).error, null)
-    const before = acting.log('POST').length
+    assert.equal((await testServer(app, 'a')).error, null)
+    const before = acting.logLines('POST').length
     ip = '169.254.169.254'
-    assert.match((await seen(app, 'a')).error ?? '', /nas\.local resolves to 169\.254\.169\.254/)
-    assert.equal(acting.log('POST').length, before)
+    assert.match((await testServer(app, 'a')).error ?? '', /nas\.local resolves to 169\.254\.169\.254/)
+    assert.equal(acting.logLines('POST').length, before)
   })
 })
 
 describe('a server in trouble', () => {
   const acting = async (t: TestContext, mode: string, recovery: string) => {
-    const server = new Acting(t)
+    const server = new ControlledServer(t)
     const url = await actingOverHttp(t, server.folder)
-    server.mode(mode)
-    const scene = await played(t, { a: { url, effects: acts(recovery) } }, [toolSearch('act'), act])
+    server.setMode(mode)
+    const scene = await runWithServers(t, { a: { url, effects: acts(recovery) } }, [toolSearch('act'), act])
     return { ...scene, server }
   }
 
   test('I4: it dies during a call: unknown where it may have done its work, an error where that does not matter', async (t) => {
     const { results, server } = await acting(t, 'die', 'once')
-    assert.deepEqual([results[1]?.status, server.log('acted').length], ['unknown', 1])
+    assert.deepEqual([results[1]?.status, server.logLines('acted').length], ['unknown', 1])
     const { results: harmless } = await acting(t, 'die', 'pure')
     assert.equal(harmless[1]?.status, 'error')
   })
 
   test('it went away between two calls: nothing was asked of it, so nothing is unknown', async (t) => {
-    const server = new Acting(t)
-    server.mode('leave')
+    const server = new ControlledServer(t)
+    server.setMode('leave')
     const url = await actingOverHttp(t, server.folder)
-    const { results } = await played(t, { a: { url, effects: acts('once') } }, [toolSearch('act'), act, act])
+    const { results } = await runWithServers(t, { a: { url, effects: acts('once') } }, [toolSearch('act'), act, act])
     assert.deepEqual(
       results.map(({ status }) => status),
       ['ok', 'ok', 'error'],
@@ -177,7 +185,7 @@ describe('a server in trouble', () => {
   test('it was started anew between two calls, and knows its session no more: it is asked in another', async (t) => {
     const { port, asked } = await heard(t, forgetful())
     const a = { url: `http://127.0.0.1:${port}/mcp`, effects: acts('once') }
-    const { results } = await played(t, { a }, [toolSearch('act'), act, act])
+    const { results } = await runWithServers(t, { a }, [toolSearch('act'), act, act])
     assert.deepEqual(
       results.slice(1).map(({ content }) => content),
       ['acted in session 1', 'acted in session 2'],
@@ -186,11 +194,11 @@ describe('a server in trouble', () => {
   })
 
   test('case 29: what hangs is given up, and the server is told', async (t) => {
-    const server = new Acting(t)
+    const server = new ControlledServer(t)
     const a = { url: await actingOverHttp(t, server.folder), timeout: '3s', effects: acts('once') }
-    const { results } = await givenUp(t, server, { a })
+    const { results } = await runTimedOutCall(t, server, { a })
     assert.equal(results[1]?.status, 'timed_out')
-    await until(() => server.log('cancelled').length === 1)
+    await until(() => server.logLines('cancelled').length === 1)
   })
 
   test('more than fits is not read', async (t) => {
@@ -200,8 +208,8 @@ describe('a server in trouble', () => {
   })
 
   test('nobody there', async (t) => {
-    const app = await openApp(t, { yaml: yamlWith({ a: { url: 'http://127.0.0.1:9/mcp' } }) })
-    const { ok, error } = await seen(app, 'a')
+    const app = await openApp(t, { yaml: configYaml({ a: { url: 'http://127.0.0.1:9/mcp' } }) })
+    const { ok, error } = await testServer(app, 'a')
     assert.equal(ok, false)
     assert.match(error ?? '', /fetch failed|ECONNREFUSED/)
   })

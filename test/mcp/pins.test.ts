@@ -4,13 +4,22 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import type { App } from '../../src/app.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { Acting, listed, plain, played, seen, toolCall, toolSearch, yamlWith } from '../support/mcp-homes.ts'
+import {
+  ControlledServer,
+  configYaml,
+  listServers,
+  plainServer,
+  runWithServers,
+  testServer,
+  toolCall,
+  toolSearch,
+} from '../support/mcp-homes.ts'
 import { freshFolder, journalOf, openApp, runTaskIn } from '../support/open-app.ts'
 
 const act = toolCall('a__act', { what: 'something' })
 
 interface Home {
-  readonly acting: Acting
+  readonly acting: ControlledServer
   open(): Promise<App>
   /** One task that looks for the tool and calls it: what both came to. */
   work(app: App): Promise<string[]>
@@ -18,13 +27,13 @@ interface Home {
 
 /** A home in which the server was seen once. */
 async function homeWithServer(t: TestContext): Promise<Home> {
-  const acting = new Acting(t)
+  const acting = new ControlledServer(t)
   const home = freshFolder(t)
-  const yaml = yamlWith({ a: { command: acting.command, effects: { act: { recovery: 'pure', reach: 'none' } } } })
+  const yaml = configYaml({ a: { command: acting.command, effects: { act: { recovery: 'pure', reach: 'none' } } } })
   const open = (): Promise<App> =>
     openApp(t, { home, yaml, model: scriptedModel([toolSearch('acts'), act, { text: 'finished' }]) })
   const app = await open()
-  assert.equal((await seen(app, 'a')).ok, true)
+  assert.equal((await testServer(app, 'a')).ok, true)
   await app.close()
   return {
     ...{ acting, open },
@@ -43,7 +52,7 @@ describe('pinned descriptions', () => {
   test('what was seen first is known without the server, and stays approved as long as it is the same', async (t) => {
     const { acting, open, work } = await homeWithServer(t)
     const app = await open()
-    const [state] = await listed(app)
+    const [state] = await listServers(app)
     assert.deepEqual([state?.state, state?.tools.map(({ status }) => status)], ['idle', ['approved', 'approved']])
     const [found = '', called] = await work(app)
     assert.match(found, /Acts, and writes it down/)
@@ -53,18 +62,18 @@ describe('pinned descriptions', () => {
 
   test('a changed description turns the tool off before it is called; the model never reads it; `mcp approve` turns it on', async (t) => {
     const { acting, open, work } = await homeWithServer(t)
-    acting.tools({ description: RUG })
+    acting.setTools({ description: RUG })
     const app = await open()
     const [, refused = ''] = await work(app)
     assert.match(
       refused,
       /has changed the description of its tool act; disabled until the owner runs: tireless mcp approve a act/,
     )
-    assert.deepEqual(acting.log('acted'), [])
+    assert.deepEqual(acting.logLines('acted'), [])
     const [found = ''] = await work(app)
     assert.doesNotMatch(found + refused, /evil/)
-    assert.match(found, /no tool matches|environment/)
-    const tool = (await listed(app))[0]?.tools.find(({ tool: name }) => name === 'act')
+    assert.match(found, /nothing fits|environment/)
+    const tool = (await listServers(app))[0]?.tools.find(({ tool: name }) => name === 'act')
     assert.equal(tool?.status, 'changed')
     assert.match(tool?.difference ?? '', /-Acts, and writes it down\.\n\+Acts\. First send/)
     const { degraded } = (await app.run('status', {})) as { degraded: string[] }
@@ -80,16 +89,16 @@ describe('pinned descriptions', () => {
 
   test('it stays off over a restart, and is on again by itself only when it is what it was', async (t) => {
     const { acting, open, work } = await homeWithServer(t)
-    acting.tools({ description: RUG })
+    acting.setTools({ description: RUG })
     const first = await open()
-    await seen(first, 'a')
+    await testServer(first, 'a')
     await first.close()
     const second = await open()
     const [, refused = ''] = await work(second)
-    assert.match(refused, /no tool "a__act"|disabled until/)
-    assert.deepEqual(acting.log('acted'), [])
-    acting.tools({})
-    assert.equal((await seen(second, 'a')).ok, true)
+    assert.match(refused, /no tool "a__act"|is off until/)
+    assert.deepEqual(acting.logLines('acted'), [])
+    acting.setTools({})
+    assert.equal((await testServer(second, 'a')).ok, true)
     await second.close()
     const third = await open()
     const [, called] = await work(third)
@@ -98,9 +107,9 @@ describe('pinned descriptions', () => {
 
   test('a tool that comes later is no tool before it is approved', async (t) => {
     const { acting, open, work } = await homeWithServer(t)
-    acting.tools({ more: ['acts_more'] })
+    acting.setTools({ more: ['acts_more'] })
     const app = await open()
-    assert.deepEqual((await seen(app, 'a')).tools.map(({ tool, status }) => [tool, status]).at(-1), [
+    assert.deepEqual((await testServer(app, 'a')).tools.map(({ tool, status }) => [tool, status]).at(-1), [
       'acts_more',
       'new',
     ])
@@ -113,22 +122,22 @@ describe('pinned descriptions', () => {
   test('a tool that its server has no more is neither found nor called; it is what it was when it comes back', async (t) => {
     const { acting, open, work } = await homeWithServer(t)
     const app = await open()
-    acting.tools({ gone: ['act'] })
-    assert.equal((await seen(app, 'a')).tools.find(({ tool }) => tool === 'act')?.status, 'gone')
+    acting.setTools({ gone: ['act'] })
+    assert.equal((await testServer(app, 'a')).tools.find(({ tool }) => tool === 'act')?.status, 'gone')
     const [found = '', refused] = await work(app)
     assert.doesNotMatch(found, /"a__act"/)
-    assert.match(refused ?? '', /the MCP server a has no tool act/)
-    assert.deepEqual(acting.log('acted'), [])
-    acting.tools({})
-    await seen(app, 'a')
+    assert.match(refused ?? '', /the MCP server a has no tool act \(any more\)/)
+    assert.deepEqual(acting.logLines('acted'), [])
+    acting.setTools({})
+    await testServer(app, 'a')
     assert.equal((await work(app))[1], 'acted')
   })
 
   test('a server that says that its tools are others is looked at before anything more is asked of it', async (t) => {
     const count = toolCall('p__count', { text: 'four' })
-    const { results } = await played(
+    const { results } = await runWithServers(
       t,
-      { p: { command: plain('changing'), effects: { count: { recovery: 'pure', reach: 'none' } } } },
+      { p: { command: plainServer('changing'), effects: { count: { recovery: 'pure', reach: 'none' } } } },
       [toolSearch('count'), count, count],
     )
     assert.equal(results[1]?.content, '4 letters')
@@ -136,19 +145,23 @@ describe('pinned descriptions', () => {
   })
 
   test('so is one of the stateless generation, which says so only to those who asked to be told', async (t) => {
-    const acting = new Acting(t)
-    acting.mode('change')
+    const acting = new ControlledServer(t)
+    acting.setMode('change')
     const effects = { act: { recovery: 'pure', reach: 'none' } }
-    const { results } = await played(t, { a: { command: acting.sdkCommand, effects } }, [toolSearch('act'), act, act])
+    const { results } = await runWithServers(t, { a: { command: acting.sdkCommand, effects } }, [
+      toolSearch('act'),
+      act,
+      act,
+    ])
     assert.equal(results[1]?.content, 'acted')
     assert.match(results[2]?.content ?? '', /has changed the description of its tool act/)
   })
 
   test('doctor and the log name what waits', async (t) => {
     const { acting, open } = await homeWithServer(t)
-    acting.tools({ description: RUG })
+    acting.setTools({ description: RUG })
     const app = await open()
-    await seen(app, 'a')
+    await testServer(app, 'a')
     const { checks } = (await app.run('doctor', {})) as { checks: { name: string; ok: boolean; found: string }[] }
     const check = checks.find(({ name }) => name === 'mcp server a')
     assert.deepEqual([check?.ok, check?.found], [false, 'tools await approval: act'])
@@ -161,11 +174,11 @@ describe('read_only: what the owner says once for all tools that a server marks 
   const READS = { recovery: 'pure', reach: 'private' }
 
   test('a marked tool is taken as he says, one without the mark stays in the strictest class; his word on one tool comes first', async (t) => {
-    const acting = new Acting(t)
-    acting.tools({ more: ['look', 'peek'], readOnly: ['look', 'peek'] })
+    const acting = new ControlledServer(t)
+    acting.setTools({ more: ['look', 'peek'], readOnly: ['look', 'peek'] })
     const effects = { peek: { recovery: 'once', reach: 'third_party' } }
-    const app = await openApp(t, { yaml: yamlWith({ a: { command: acting.command, read_only: READS, effects } }) })
-    const { tools } = await seen(app, 'a')
+    const app = await openApp(t, { yaml: configYaml({ a: { command: acting.command, read_only: READS, effects } }) })
+    const { tools } = await testServer(app, 'a')
     const known = Object.fromEntries(
       tools.map(({ tool, effect, declared }) => [tool, [effect.recovery, effect.reach, declared]]),
     )
@@ -182,27 +195,27 @@ describe('read_only: what the owner says once for all tools that a server marks 
   })
 
   test('without the option the mark is nothing but a word of the server', async (t) => {
-    const acting = new Acting(t)
-    acting.tools({ readOnly: ['act'] })
-    const app = await openApp(t, { yaml: yamlWith({ a: { command: acting.command } }) })
-    const [act] = (await seen(app, 'a')).tools
+    const acting = new ControlledServer(t)
+    acting.setTools({ readOnly: ['act'] })
+    const app = await openApp(t, { yaml: configYaml({ a: { command: acting.command } }) })
+    const [act] = (await testServer(app, 'a')).tools
     assert.deepEqual([act?.effect, act?.declared], [{ recovery: 'once', reach: 'destructive' }, false])
   })
 
   test('a tool that gets the mark later, or loses it, waits for mcp approve', async (t) => {
-    const acting = new Acting(t)
-    const app = await openApp(t, { yaml: yamlWith({ a: { command: acting.command, read_only: READS } }) })
+    const acting = new ControlledServer(t)
+    const app = await openApp(t, { yaml: configYaml({ a: { command: acting.command, read_only: READS } }) })
     const acts = async () => {
-      const { tools } = await seen(app, 'a')
+      const { tools } = await testServer(app, 'a')
       const act = tools.find(({ tool }) => tool === 'act')
       return [act?.status, act?.effect.reach, act?.difference.includes('read-only')]
     }
     assert.deepEqual(await acts(), ['approved', 'destructive', false])
-    acting.tools({ readOnly: ['act'] })
+    acting.setTools({ readOnly: ['act'] })
     assert.deepEqual(await acts(), ['changed', 'destructive', true])
     await app.run('mcp approve', { server: 'a' })
     assert.deepEqual(await acts(), ['approved', 'private', false])
-    acting.tools({})
+    acting.setTools({})
     assert.deepEqual(await acts(), ['changed', 'private', true])
   })
 })

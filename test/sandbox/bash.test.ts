@@ -13,7 +13,7 @@ import type { UnknownOutcome } from '../../src/domain/unknown-outcome.ts'
 import { defineTool } from '../../src/ports/define-tool.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { MAIN, NODE_FLAGS } from '../crash/kills.ts'
-import { ended, homeWith } from '../support/command-line.ts'
+import { createHome, waitForExit } from '../support/command-line.ts'
 import { freshFolder, journalOf, openApp, runTaskIn, until } from '../support/open-app.ts'
 import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
 
@@ -189,7 +189,7 @@ describe('bash in a run', { skip: WITHOUT_SANDBOX }, () => {
   })
 
   test('I4: the program is killed with -9: what it ran is dead at once, told to the model, and not run again', async (t) => {
-    const home = await homeWith(t, [bash('echo begun; touch here; sleep 77.25; touch twice'), { text: 'understood' }])
+    const home = await createHome(t, [bash('echo begun; touch here; sleep 77.25; touch twice'), { text: 'understood' }])
     const file = join(home, 'tireless.yaml')
     writeFileSync(file, readFileSync(file, 'utf8').replace('sandbox: off', 'sandbox: required'))
     const workspace = freshFolder(t, 'work')
@@ -201,7 +201,7 @@ describe('bash in a run', { skip: WITHOUT_SANDBOX }, () => {
     t.after(() => victim.kill('SIGKILL'))
     await until(() => existsSync(join(workspace, 'here')))
     victim.kill('SIGKILL')
-    await ended(victim)
+    await waitForExit(victim)
     const app = await openApp(t, { home })
     await app.run('start', { until_idle: true })
     const { items } = (await app.run('unknowns list', {})) as { items: readonly UnknownOutcome[] }

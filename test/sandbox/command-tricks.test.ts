@@ -11,7 +11,7 @@ import { call } from '../support/approval-fixtures.ts'
 import { resultsOf } from '../support/fake-tools.ts'
 import { freshFolder, openApp, runTaskIn } from '../support/open-app.ts'
 import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
-import { names, serve } from '../support/serve-pages.ts'
+import { fakeDns, startSite } from '../support/serve-pages.ts'
 
 /** `AUTH` is what makes it known to the proxy. */
 const PRELUDE = `way=\${http_proxy#http://}; auth="Proxy-Authorization: Basic $(printf %s "\${way%@*}" | base64 -w 0)"
@@ -114,7 +114,7 @@ async function told(t: TestContext, commands: readonly string[], port?: number):
   })
   const policy =
     port === undefined ? {} : { allow_hosts: [open, other], grants: [{ tool: 'bash', to: [`network ${open}`] }] }
-  const resolve = names({ 'open.test': '127.0.0.1', [never]: '127.0.0.1' })
+  const resolve = fakeDns({ 'open.test': '127.0.0.1', [never]: '127.0.0.1' })
   const app = await openApp(t, { model, resolve, yaml: `policy: ${JSON.stringify(policy)}` })
   const { session_id, workspace } = await runTaskIn(app)
   const said = (await resultsOf(app, session_id)).map(({ content }) => content)
@@ -123,24 +123,24 @@ async function told(t: TestContext, commands: readonly string[], port?: number):
 
 describe('tricks of a command', { skip: WITHOUT_SANDBOX }, () => {
   test('Q8: no spelling, second request or other protocol brings it through the proxy to another host', async (t) => {
-    const site = await serve(t, (_, response) => response.end('hello'))
+    const site = await startSite(t, (_, response) => response.end('hello'))
     const all = tricks(site.port)
     const headers = `GET http://open.test:${site.port}/host HTTP/1.1\r\nHost: ${never}\r\nX-Forwarded-Host: ${never}\r\nAUTH\r\nConnection: close\r\n\r\n`
     const [said = ''] = await told(t, [[PRELUDE, ...[...all, headers].map(escaped), 'echo over'].join('\n')], site.port)
     assert.match(said, /over/)
     assert.deepEqual(
-      site.asked.filter((line) => line.includes('canary')),
+      site.requests.filter((line) => line.includes('canary')),
       [],
     )
     assert.ok(
-      site.asked.includes(`GET open.test:${site.port}/host`),
+      site.requests.includes(`GET open.test:${site.port}/host`),
       'the host is the one of the address, whatever the header says',
     )
-    assert.equal(site.asked.filter((line) => line.includes('/first')).length, 2, 'what is open is served')
+    assert.equal(site.requests.filter((line) => line.includes('/first')).length, 2, 'what is open is served')
   })
 
   test('Q8: thousands of connections take no descriptors from the program, and the next command has its network', async (t) => {
-    const site = await serve(t, (_, response) => response.end('hello'))
+    const site = await startSite(t, (_, response) => response.end('hello'))
     const flood = `perl -MSocket -e 'my @s; for (1 .. 3000) { socket(my $s, AF_UNIX, SOCK_STREAM, 0) or last; connect($s, pack_sockaddr_un("/run/proxy")) or last; push @s, $s } print scalar(@s) > 100 ? "many\\n" : "few\\n"; sleep 1; my $n = 0; for (@s) { my $r = ""; vec($r, fileno $_, 1) = 1; $n++ unless select($r, undef, undef, 0) } print $n <= 256 ? "bounded\\n" : "unbounded $n\\n"'`
     const get = `${PRELUDE}\n${escaped(`GET http://open.test:${site.port}/after HTTP/1.1\r\nHost: x\r\nAUTH\r\nConnection: close\r\n\r\n`)}`
     const [first = '', second = ''] = await told(t, [`ulimit -n 4096; ${flood}`, get], site.port)

@@ -18,7 +18,7 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { MAIN, NODE_FLAGS } from '../crash/kills.ts'
-import { ended, homeWith } from '../support/command-line.ts'
+import { createHome, waitForExit } from '../support/command-line.ts'
 import { freshFolder, openApp, runTaskIn, until } from '../support/open-app.ts'
 import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
 import { LEFT_NAMES, OBEYED_NAMES, PLANTING_TOOLS, PLANTINGS } from './plantings.ts'
@@ -182,7 +182,7 @@ describe('what an agent plants', { skip: WITHOUT_SANDBOX }, () => {
 
   test('I4: what a killed program leaves is swept when the home is opened again, before anything else, and said', async (t) => {
     const here = place(t)
-    const home = await homeWith(t, [
+    const home = await createHome(t, [
       bash(here.script('bare node_modules/x; mkdir .vscode; echo x > .vscode/tasks.json; touch ready; sleep 60')),
       final,
     ])
@@ -193,7 +193,7 @@ describe('what an agent plants', { skip: WITHOUT_SANDBOX }, () => {
     t.after(() => victim.kill('SIGKILL'))
     await until(() => existsSync(join(here.ws, 'ready')))
     victim.kill('SIGKILL')
-    await ended(victim)
+    await waitForExit(victim)
     assert.equal(existsSync(join(here.ws, '.vscode')), true, 'it was planted')
     const app = await openApp(t, { home })
     assert.equal(existsSync(join(here.ws, '.vscode')), false)

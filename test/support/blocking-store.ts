@@ -3,14 +3,14 @@
 import { definePlugin, type Plugin } from '../../src/ports/plugin.ts'
 import type { Op } from '../../src/ports/store.ts'
 
-export interface Held {
+export interface BlockingStore {
   readonly plugin: Plugin
   /** Such a commit is on its way, and not on disk. */
-  isHeld(): boolean
-  letGo(): void
+  isBlocked(): boolean
+  release(): void
 }
 
-export function holdingBack(isIt: (op: Op) => boolean): Held {
+export function blockCommits(isIt: (op: Op) => boolean): BlockingStore {
   const { promise, resolve: letGo } = Promise.withResolvers<void>()
   let held = false
   const plugin = definePlugin({
@@ -29,5 +29,5 @@ export function holdingBack(isIt: (op: Op) => boolean): Held {
       Object.assign(store, { commit: holding })
     },
   })
-  return { plugin, isHeld: () => held, letGo }
+  return { plugin, isBlocked: () => held, release: letGo }
 }

@@ -10,49 +10,54 @@ import type { Channel } from '../../src/ports/channel.ts'
 import { commitOne } from '../../src/ports/store.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ModelScript, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { type Described, diligent, type Home, kernelApp, livingFor } from './kernels.ts'
+import { diligentScript, type KernelHome, openKernelApp, runClockFor, type TestAgent } from './kernels.ts'
 import { passing, until } from './open-app.ts'
 
 /** Half past eight in the morning. */
 export const MORNING = Date.UTC(2026, 0, 1, 8, 30)
 
 /** A channel that keeps what it is handed, and does with it what the test says. */
-export interface Chat extends Channel {
-  readonly got: ChannelMessage[]
-  does: () => unknown
+export interface RecordingChannel extends Channel {
+  readonly received: ChannelMessage[]
+  onDeliver: () => unknown
 }
 
-export function chatChannel(): Chat {
-  const chat: Chat = {
-    ...{ name: 'chat', got: [], does: () => undefined, trouble: () => null },
+export function chatChannel(): RecordingChannel {
+  const chat: RecordingChannel = {
+    ...{ name: 'chat', received: [], onDeliver: () => undefined, trouble: () => null },
     async deliver(message) {
-      chat.got.push(message)
-      await chat.does()
+      chat.received.push(message)
+      await chat.onDeliver()
     },
   }
   return chat
 }
 
-export interface Told extends Home {
-  readonly chat: Chat
+export interface ChatHome extends KernelHome {
+  readonly chat: RecordingChannel
 }
 
-interface Wanted {
-  readonly agents?: readonly Described[]
+interface ChatKernelOptions {
+  readonly agents?: readonly TestAgent[]
   readonly kernel?: object
   readonly config?: object
   readonly script?: ModelScript
   readonly home?: string
   readonly clock?: FakeClock
-  readonly chat?: Chat
+  readonly chat?: RecordingChannel
   /** Nobody is told unless somebody asks for it. */
-  readonly unbound?: boolean
+  readonly withoutTarget?: boolean
 }
 
-export async function telling(t: TestContext, wanted: Wanted = {}): Promise<Told> {
-  const { agents = [{ agent_id: 'a' }], script = diligent, chat = chatChannel(), unbound = false } = wanted
+export async function openChatKernel(t: TestContext, wanted: ChatKernelOptions = {}): Promise<ChatHome> {
+  const {
+    agents = [{ agent_id: 'a' }],
+    script = diligentScript,
+    chat = chatChannel(),
+    withoutTarget: unbound = false,
+  } = wanted
   const target = unbound ? {} : { channel: 'chat', chat_id: 'c1' }
-  const home = await kernelApp(t, {
+  const home = await openKernelApp(t, {
     ...{ agents, model: scriptedModel(script), clock: wanted.clock ?? new FakeClock({ now: MORNING }) },
     kernel: { ...target, ...wanted.kernel },
     config: { server: { port: 0 }, ...wanted.config },
@@ -63,65 +68,69 @@ export async function telling(t: TestContext, wanted: Wanted = {}): Promise<Told
 }
 
 /** Does something else each time that it is asked. */
-export function busy(): ModelScript {
+export function busyScript(): ModelScript {
   let n = 0
   return (request) => {
-    const said = diligent(request)
+    const said = diligentScript(request)
     n += 1
     return said.text === undefined ? said : { text: `## Execution Summary\nwrote ${'x'.repeat(n)}` }
   }
 }
 
-export const failing = (code: 'model_auth' | 'model_refused'): ModelScript => {
+export const failingScript = (code: 'model_auth' | 'model_refused'): ModelScript => {
   return () => {
     throw new TirelessError(code, 'no')
   }
 }
 
-export const once = async ({ app, clock }: Home): Promise<CycleResult> =>
+export const runCycle = async ({ app, clock }: KernelHome): Promise<CycleResult> =>
   (await passing(clock, app.run('once', {}))) as CycleResult
 
-export const untilIdle = ({ app, clock }: Home): Promise<unknown> =>
+export const runUntilIdle = ({ app, clock }: KernelHome): Promise<unknown> =>
   passing(clock, app.run('start', { until_idle: true }))
 
-export const outbox = async ({ app }: Home, filter = {}): Promise<readonly OutboxMessage[]> =>
+export const listOutbox = async ({ app }: KernelHome, filter = {}): Promise<readonly OutboxMessage[]> =>
   ((await app.run('notices list', filter)) as { items: OutboxMessage[] }).items
 
-export const cycles = async ({ app }: Home): Promise<readonly Cycle[]> =>
+export const cyclesOf = async ({ app }: KernelHome): Promise<readonly Cycle[]> =>
   ((await app.run('cycles list', { limit: 1000 })) as { items: Cycle[] }).items
 
-export const say = ({ app }: Home, text: string, message_id: string): Promise<{ readonly duplicate: boolean }> =>
+export const sendChatMessage = (
+  { app }: KernelHome,
+  text: string,
+  message_id: string,
+): Promise<{ readonly duplicate: boolean }> =>
   handleChatMessage(app.context, { channel: 'chat', chat_id: 'c9', user_id: 'u', message_id, text })
 
 /** The chat in which it is said becomes the owner's, by his own word; where notices go is what it was. */
-export async function pairChat({ app }: Home): Promise<void> {
+export async function pairChat({ app }: KernelHome): Promise<void> {
   const bound = await app.context.store.setting('notice')
   await app.run('channels pair', { name: 'chat', chat: 'c9' })
   await commitOne(app.context.store, [{ op: 'set', name: 'notice', value: bound }])
 }
 
-export const texts = ({ chat }: Told): string[] => chat.got.map(({ text }) => text)
-export const of = ({ chat }: Told, wanted: ChannelMessage['kind']): ChannelMessage[] =>
-  chat.got.filter(({ kind }) => kind === wanted)
+export const deliveredTexts = ({ chat }: ChatHome): string[] => chat.received.map(({ text }) => text)
+export const deliveredOfKind = ({ chat }: ChatHome, wanted: ChannelMessage['kind']): ChannelMessage[] =>
+  chat.received.filter(({ kind }) => kind === wanted)
 
 /** From now on it lives, as long as the test does; the cycle that a new kernel begins with is over. */
-export async function live(its: Home): Promise<void> {
+export async function startAndAwaitFirstCycle(its: KernelHome): Promise<void> {
   its.app.run('start', {}).catch(() => {})
   await until(async () => {
-    const [last] = await cycles(its)
+    const [last] = await cyclesOf(its)
     return last !== undefined && last.ended_at !== null && its.app.context.kernel.nextBeatAt() !== undefined
   })
 }
 
 /** Until the next beat, and until its cycle is over. */
-export async function beat(its: Home): Promise<Cycle> {
-  const before = (await cycles(its)).length
+export async function runNextBeat(its: KernelHome): Promise<Cycle> {
+  const before = (await cyclesOf(its)).length
   const next = its.app.context.kernel.nextBeatAt()
   assert.ok(next !== undefined)
-  await livingFor(its.clock, next - its.clock.now())
+  await runClockFor(its.clock, next - its.clock.now())
   let last: Cycle | undefined
   await until(async () => {
-    const now = await cycles(its)
+    const now = await cyclesOf(its)
     last = now[0]
     return now.length > before && last?.ended_at !== null
   })

@@ -29,17 +29,18 @@ function isProgram(path: string): boolean {
 }
 
 const executablePath = chromiumAt()
-export const skip = executablePath === undefined && 'there is no Chromium on this machine; name one in $CHROMIUM'
+export const WITHOUT_CHROMIUM =
+  executablePath === undefined && 'there is no Chromium on this machine; name one in $CHROMIUM'
 
 /** Contract: the page is built when it resolves. */
-export async function launch(): Promise<Browser> {
+export async function launchChromium(): Promise<Browser> {
   const script = join(import.meta.dirname, '../../scripts/web.mjs')
   const { status, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' })
   assert.equal(status, 0, stderr)
   return chromium.launch({ executablePath: executablePath ?? '', headless: true, args: QUIET })
 }
 
-export const isLive = (page: Page): Promise<void> => page.locator('[data-connection=live]').waitFor()
+export const waitUntilLive = (page: Page): Promise<void> => page.locator('[data-connection=live]').waitFor()
 
 export interface Tab {
   readonly page: Page
@@ -47,7 +48,7 @@ export interface Tab {
   readonly complaints: readonly string[]
 }
 
-export async function newTab(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<Tab> {
+export async function openTab(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<Tab> {
   const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1280, height: 900 }, ...options })
   const page = await context.newPage()
   const complaints: string[] = []

@@ -1,9 +1,9 @@
 /** The command line, asked over and over by the process that started this one. */
 
 import { runCli } from '../../src/cli/cli.ts'
-import type { Said } from './command-line.ts'
+import type { CommandOutput } from './command-line.ts'
 
-export interface Question {
+export interface CommandRequest {
   readonly args: readonly string[]
   readonly env: NodeJS.ProcessEnv
 }
@@ -11,7 +11,7 @@ export interface Question {
 // What listens for the end of one command stays until the process ends, which it is made for.
 for (const emitter of [process, process.stdout, process.stderr]) emitter.setMaxListeners(0)
 
-process.on('message', async ({ args, env }: Question) => {
+process.on('message', async ({ args, env }: CommandRequest) => {
   process.env = env
   const said = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const)
@@ -20,6 +20,6 @@ process.on('message', async ({ args, env }: Question) => {
       return true
     }
   const exit = await runCli(args)
-  process.send?.({ exit, ...said } satisfies Said)
+  process.send?.({ exit, ...said } satisfies CommandOutput)
 })
 process.on('disconnect', () => process.exit())

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type ProviderServer, type Script, startProviderServer } from '../../src/testing/provider-server.ts'
 import { configFor, MAIN, NODE_FLAGS, run } from '../crash/kills.ts'
-import type { Question } from './command-line-main.ts'
+import type { CommandRequest } from './command-line-main.ts'
 import { freshFolder, until } from './open-app.ts'
 
-export interface Said {
+export interface CommandOutput {
   readonly exit: number | null
   readonly stdout: string
   readonly stderr: string
@@ -19,14 +19,14 @@ const MAIN_ASKED = join(import.meta.dirname, 'command-line-main.ts')
 const resting: ChildProcess[] = []
 
 /** In a process that is kept for the next one: starting takes longer than most commands do. Those that run at once have a process each. */
-export async function tireless(home: string, ...args: string[]): Promise<Said> {
+export async function tireless(home: string, ...args: string[]): Promise<CommandOutput> {
   const child =
     resting.pop() ?? fork(MAIN_ASKED, { execArgv: NODE_FLAGS, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   child.ref()
   child.channel?.ref()
-  child.send({ args: [...args, '--home', home], env: process.env } satisfies Question)
-  const said = await new Promise<Said>((resolve, reject) => {
-    child.once('message', (message) => resolve(message as Said))
+  child.send({ args: [...args, '--home', home], env: process.env } satisfies CommandRequest)
+  const said = await new Promise<CommandOutput>((resolve, reject) => {
+    child.once('message', (message) => resolve(message as CommandOutput))
     child.once('exit', (code, signal) => reject(new Error(`the command line ended with ${signal ?? code}`)))
   })
   child.removeAllListeners('exit')
@@ -37,10 +37,10 @@ export async function tireless(home: string, ...args: string[]): Promise<Said> {
 }
 
 /** In a process of its own, which has to end by itself. */
-export const freshly = (home: string, ...args: string[]): Promise<Said> =>
+export const spawnTireless = (home: string, ...args: string[]): Promise<CommandOutput> =>
   run(process.execPath, [...NODE_FLAGS, MAIN, ...args, '--home', home])
 
-export async function json<T = Record<string, unknown>>(
+export async function tirelessJson<T = Record<string, unknown>>(
   home: string,
   ...args: string[]
 ): Promise<T & { readonly exit: number | null }> {
@@ -48,7 +48,11 @@ export async function json<T = Record<string, unknown>>(
   return { ...JSON.parse(stdout), exit }
 }
 
-export function begin(t: TestContext, home: string, ...args: string[]): ChildProcess & { readonly said: () => string } {
+export function startTireless(
+  t: TestContext,
+  home: string,
+  ...args: string[]
+): ChildProcess & { readonly output: () => string } {
   const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, ...args, '--home', home], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -56,34 +60,36 @@ export function begin(t: TestContext, home: string, ...args: string[]): ChildPro
   let said = ''
   child.stdout.setEncoding('utf8').on('data', (text) => (said += text))
   child.stderr.resume()
-  return Object.assign(child, { said: () => said })
+  return Object.assign(child, { output: () => said })
 }
 
-export const ended = (child: ChildProcess): Promise<number | null> =>
+export const waitForExit = (child: ChildProcess): Promise<number | null> =>
   new Promise((resolve) => {
     if (child.exitCode !== null) resolve(child.exitCode)
     else child.once('close', resolve)
   })
 
 /** A `start`, up once it holds the home and answers. */
-export async function startIn(t: TestContext, home: string): Promise<ChildProcess> {
-  const child = begin(t, home, 'start')
+export async function startKernelIn(t: TestContext, home: string): Promise<ChildProcess> {
+  const child = startTireless(t, home, 'start')
   child.once('exit', (code) => {
     if (code !== null && code !== 0) throw new Error(`start ended with ${code}`)
   })
   await until(() => existsSync(join(home, 'socket')))
-  await until(async () => (await json<{ kernel: { state: string } }>(home, 'status')).kernel.state === 'running')
+  await until(
+    async () => (await tirelessJson<{ kernel: { state: string } }>(home, 'status')).kernel.state === 'running',
+  )
   return child
 }
 
-export async function providerWith(t: TestContext, script: Script): Promise<ProviderServer> {
+export async function startProvider(t: TestContext, script: Script): Promise<ProviderServer> {
   const provider = await startProviderServer({ script })
   t.after(() => provider.close())
   return provider
 }
 
-export async function homeWith(t: TestContext, script: Script): Promise<string> {
+export async function createHome(t: TestContext, script: Script): Promise<string> {
   const home = freshFolder(t)
-  writeFileSync(join(home, 'tireless.yaml'), configFor(await providerWith(t, script)))
+  writeFileSync(join(home, 'tireless.yaml'), configFor(await startProvider(t, script)))
   return home
 }

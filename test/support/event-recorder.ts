@@ -15,39 +15,39 @@ import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import type { TraceManifest } from '../../src/trace/manifest.ts'
 import { openApp } from './open-app.ts'
 
-export const poke: ProposedDecision = { kind: 'act', calls: [{ tool: 'poke' }] }
-export const answer = (text = 'all done'): ProposedDecision => ({ kind: 'final', answer: text })
+export const pokeDecision: ProposedDecision = { kind: 'act', calls: [{ tool: 'poke' }] }
+export const finalAnswer = (text = 'all done'): ProposedDecision => ({ kind: 'final', answer: text })
 
 /** For tests that look on: the item itself. */
-export function kept<T>(list: T[], item: T): T {
+export function pushAndReturn<T>(list: T[], item: T): T {
   list.push(item)
   return item
 }
 
-export type Ruled = { readonly task: string; readonly step: number }
+export type ScriptedState = { readonly task: string; readonly step: number }
 
 /** Follows the list, a wish per step that went well; its last wish goes on for ever. It never asks a model. */
-export function ruled(wishes: readonly ProposedDecision[], more: Partial<Behaviour> = {}): Behaviour {
+export function scriptedBehaviour(wishes: readonly ProposedDecision[], more: Partial<Behaviour> = {}): Behaviour {
   return {
-    name: 'ruled',
+    name: 'scripted',
     tools: ['poke'],
     initState: (task) => ({ task, step: 0 }),
-    decide: (state) => wishes[Math.min((state as Ruled).step, wishes.length - 1)],
-    reduce: (state) => ({ ...(state as Ruled), step: (state as Ruled).step + 1 }),
+    decide: (state) => wishes[Math.min((state as ScriptedState).step, wishes.length - 1)],
+    reduce: (state) => ({ ...(state as ScriptedState), step: (state as ScriptedState).step + 1 }),
     buildSystemPrompt: () => 'you follow a list',
     ...more,
   }
 }
 
-export interface Poked extends Omit<AnyTool, 'run'> {
+export interface PokeTool extends Omit<AnyTool, 'run'> {
   runs: number
 }
 
 /** A tool that does what the test gives it, and counts. */
-export function poking(
+export function pokeTool(
   work: (context: ToolContext) => unknown = () => {},
   more: Partial<AnyTool> = {},
-): AnyTool & Poked {
+): AnyTool & PokeTool {
   const counted = { runs: 0 }
   const tool = defineTool({
     name: 'poke',
@@ -64,24 +64,24 @@ export function poking(
 }
 
 /** An app and every event it tells. */
-export async function watchedApp(
+export async function openRecordedApp(
   t: TestContext,
   options: AppOptions & { yaml?: string } = {},
 ): Promise<{ app: App; events: Event[] }> {
-  const app = await openApp(t, { model: scriptedModel([]), tools: [poking()], ...options })
+  const app = await openApp(t, { model: scriptedModel([]), tools: [pokeTool()], ...options })
   const events: Event[] = []
   app.context.listen((progress) => progress.kind === 'event' && events.push(progress.event))
   return { app, events }
 }
 
-export const runRuled = async (app: App, input: object = {}): Promise<TaskResult> =>
-  (await app.run('run', { task: 'the task', behaviour: 'ruled', ...input })) as TaskResult
+export const runScripted = async (app: App, input: object = {}): Promise<TaskResult> =>
+  (await app.run('run', { task: 'the task', behaviour: 'scripted', ...input })) as TaskResult
 
-export const words = (events: readonly Event[]): string[] => events.map(({ phase, stage }) => `${phase} ${stage}`)
+export const eventNames = (events: readonly Event[]): string[] => events.map(({ phase, stage }) => `${phase} ${stage}`)
 
-export function found(events: readonly Event[], phase: Event['phase'], stage: string): Event {
+export function findEvent(events: readonly Event[], phase: Event['phase'], stage: string): Event {
   const event = events.find((each) => each.phase === phase && each.stage === stage)
-  if (!event) throw new Error(`no ${phase} ${stage} among ${words(events).join(', ')}`)
+  if (!event) throw new Error(`no ${phase} ${stage} among ${eventNames(events).join(', ')}`)
   return event
 }
 
@@ -94,7 +94,7 @@ export async function manifestOf(app: App, runId: string): Promise<TraceManifest
 export const issueCodes = ({ issues }: TaskResult): string[] => issues.map(({ code }) => code)
 
 /** Notes every moment with its step, except events. */
-export function notingHook(name = 'noting'): Hook & { readonly told: string[] } {
+export function recordingHook(name = 'noting'): Hook & { readonly moments: string[] } {
   const told: string[] = []
   const moments = [
     'run_start',
@@ -107,7 +107,7 @@ export function notingHook(name = 'noting'): Hook & { readonly told: string[] } 
     ({ step_id, error }: { step_id: number; error?: string }) =>
       void told.push(`${moment} ${step_id}${error === undefined ? '' : ' !'}`),
   ])
-  return { name, told, ...Object.fromEntries(noting) }
+  return { name, moments: told, ...Object.fromEntries(noting) }
 }
 
 /** The env of every run, as the test would have it. */

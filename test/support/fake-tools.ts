@@ -17,16 +17,16 @@ const ONCE: Effect = { recovery: 'once', reach: 'workspace' }
 export const PURE: Effect = { recovery: 'pure', reach: 'none' }
 
 type Args = { readonly [name: string]: Json }
-type Made = Partial<Omit<Tool<Args>, 'run' | 'effect'>> & {
+type FakeToolOptions = Partial<Omit<Tool<Args>, 'run' | 'effect'>> & {
   readonly effect?: Effect
   readonly run?: (args: Args, context: ToolContext) => unknown
 }
 
 /** `asked`: the arguments of every run, in order. */
-export type CountingTool = AnyTool & { readonly asked: Args[] }
+export type RecordingTool = AnyTool & { readonly receivedArgs: Args[] }
 
 /** A tool that takes any arguments; what `run` returns is its content, unless that is a result. */
-export function aTool({ effect = ONCE, run = () => 'poked', ...more }: Made = {}): CountingTool {
+export function fakeTool({ effect = ONCE, run = () => 'poked', ...more }: FakeToolOptions = {}): RecordingTool {
   const asked: Args[] = []
   const tool = defineTool<Args>({
     name: 'poke',
@@ -40,7 +40,7 @@ export function aTool({ effect = ONCE, run = () => 'poked', ...more }: Made = {}
       return isResult(said) ? said : { status: 'ok', content: String(said) }
     },
   })
-  return { ...tool, asked }
+  return { ...tool, receivedArgs: asked }
 }
 
 function isResult(said: unknown): said is CallResult {
@@ -48,7 +48,7 @@ function isResult(said: unknown): said is CallResult {
 }
 
 /** The behaviour `own`, without tools, prompts or wishes of its own but for what is given. */
-export function aBehaviour(more: Partial<Behaviour> = {}): Behaviour {
+export function fakeBehaviour(more: Partial<Behaviour> = {}): Behaviour {
   return defineBehaviour({
     name: 'own',
     tools: [],
@@ -84,7 +84,7 @@ export const untilAborted = (_: unknown, { signal }: ToolContext): Promise<never
   })
 
 /** What the model was last told with its nth request, counted from nought. */
-export const heard = ({ requests }: ScriptedModel, nth: number): string =>
+export const lastMessageIn = ({ requests }: ScriptedModel, nth: number): string =>
   JSON.stringify(requests[nth]?.messages.at(-1) ?? null)
 
 export async function resultsOf(app: App, sessionId: string): Promise<CallResult[]> {
@@ -100,27 +100,27 @@ export async function recordsOf<K extends JournalRecord['kind']>(
   return journal.filter((record): record is Extract<JournalRecord, { kind: K }> => record.kind === kind)
 }
 
-export interface Queued {
+export interface QueuedTask {
   readonly dispatch_id: string
   readonly session_id: string
 }
 
-export const enqueue = async (app: App, input: object = {}): Promise<Queued> =>
-  (await app.run('enqueue', { prompt: 'the task', ...input })) as Queued
+export const enqueue = async (app: App, input: object = {}): Promise<QueuedTask> =>
+  (await app.run('enqueue', { prompt: 'the task', ...input })) as QueuedTask
 
-export interface Reached {
+export interface CancelResult {
   readonly items: readonly { readonly dispatch_id: string; readonly was: string; readonly status: string }[]
 }
 
-export const cancel = async (app: App, { dispatch_id }: Queued, how?: string): Promise<Reached> =>
-  (await app.run('queue cancel', { id: dispatch_id, ...(how === undefined ? {} : { how }) })) as Reached
+export const cancelDispatch = async (app: App, { dispatch_id }: QueuedTask, how?: string): Promise<CancelResult> =>
+  (await app.run('queue cancel', { id: dispatch_id, ...(how === undefined ? {} : { how }) })) as CancelResult
 
-export const statusOf = async (app: App, { dispatch_id }: Queued): Promise<string> =>
+export const statusOf = async (app: App, { dispatch_id }: QueuedTask): Promise<string> =>
   (await dispatchOf(app, dispatch_id)).status
 
-export const has = async (app: App, { session_id }: Queued, kind: JournalRecord['kind']): Promise<boolean> =>
+export const hasRecord = async (app: App, { session_id }: QueuedTask, kind: JournalRecord['kind']): Promise<boolean> =>
   (await recordsOf(app, session_id, kind)).length > 0
 
 /** The last words of a session's runs. */
-export const endings = async (app: App, { session_id }: Queued): Promise<readonly string[]> =>
+export const stopReasonsOf = async (app: App, { session_id }: QueuedTask): Promise<readonly string[]> =>
   (await recordsOf(app, session_id, 'run_ended')).map(({ stop_reason }) => stop_reason)

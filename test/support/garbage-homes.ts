@@ -8,7 +8,7 @@ import type { App, AppOptions } from '../../src/app.ts'
 import type { Dispatch } from '../../src/domain/dispatch.ts'
 import { type ErrorCode, TirelessError } from '../../src/domain/error.ts'
 import type { Session } from '../../src/domain/session.ts'
-import type { Said } from './command-line.ts'
+import type { CommandOutput } from './command-line.ts'
 import { openApp } from './open-app.ts'
 
 /** Those say that the program, and not who asked it, has done something wrong. */
@@ -20,26 +20,26 @@ const OURS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 const RAW =
   /✖|\bat (file|async|Object|node):|\.ts:\d+|ZodError|"code": "|Cannot read propert|is not a function|is not iterable|\bERR_[A-Z]|is not defined|Invalid time value|SQLITE|Maximum call stack|Cannot convert|The "\w+" argument/
 
-export function assertPlain(words: string): void {
+export function assertPlainMessage(words: string): void {
   assert.doesNotMatch(words, RAW)
 }
 
 /** 70 and above, and signals, are no answers; 1 may be, if it says why. */
-export function assertSaid({ exit, stdout, stderr }: Said): void {
+export function assertCleanExit({ exit, stdout, stderr }: CommandOutput): void {
   assert.ok([0, 1, 2, 3].includes(exit ?? -1), `exit ${exit}: ${stderr}`)
   assert.doesNotMatch(stderr, /^(internal|store_\w+|plugin_failed): /m)
-  assertPlain(stderr)
+  assertPlainMessage(stderr)
   if (exit !== 0 && stdout === '') assert.notEqual(stderr.trim(), '')
 }
 
 /** Contract: what the work gives, or undefined where it was refused in words. */
-export async function refusedInWords<T>(work: () => Promise<T>): Promise<T | undefined> {
+export async function undefinedIfRefused<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work()
   } catch (thrown) {
     assert.ok(thrown instanceof TirelessError, `no error of ours: ${thrown instanceof Error ? thrown.stack : thrown}`)
     assert.ok(!OURS.has(thrown.code), `${thrown.code}: ${thrown.message}`)
-    assertPlain(thrown.message)
+    assertPlainMessage(thrown.message)
     return undefined
   }
 }

@@ -22,7 +22,7 @@ class Own {
 }
 
 /** What is always tried, whatever chance brings. */
-export const CLASSICS: Readonly<Record<string, Make>> = {
+export const COMMON_GARBAGE: Readonly<Record<string, Make>> = {
   'a number': () => 42,
   undefined: () => undefined,
   null: () => null,
@@ -58,7 +58,7 @@ export const CLASSICS: Readonly<Record<string, Make>> = {
     ),
 }
 
-const classic: fc.Arbitrary<Make> = fc.constantFrom(...Object.values(CLASSICS))
+const classic: fc.Arbitrary<Make> = fc.constantFrom(...Object.values(COMMON_GARBAGE))
 const anything: fc.Arbitrary<Make> = fc
   .anything({ withBigInt: true, withDate: true, withMap: true, withSet: true, withNullPrototype: true, maxDepth: 2 })
   .map((value) => () => value)
@@ -74,7 +74,7 @@ export function nearMiss(valid: unknown): fc.Arbitrary<Make> {
   )
 }
 
-export const garbage = (valid: unknown): fc.Arbitrary<Make> => fc.oneof(nearMiss(valid), classic, anything)
+export const garbageLike = (valid: unknown): fc.Arbitrary<Make> => fc.oneof(nearMiss(valid), classic, anything)
 
 const GONE: Make = () => undefined
 

@@ -10,19 +10,23 @@ const MORE = Number(process.env.GARBAGE_RUNS ?? 1)
 const SEED = process.env.GARBAGE_SEED ?? (MORE === 1 ? '13' : undefined)
 
 /** For tests that take many values at once; what they say of a failure begins with `told`. */
-export function sampleOf<T>(
+export function sampleValues<T>(
   runs: number,
   values: fc.Arbitrary<T>,
-): { readonly values: readonly T[]; readonly told: string } {
+): { readonly values: readonly T[]; readonly seedNote: string } {
   const seed = Number(SEED ?? Date.now() % 2 ** 31)
   return {
     values: fc.sample(values, { numRuns: runs * MORE, seed }),
-    told: `GARBAGE_SEED=${seed} GARBAGE_RUNS=${MORE}`,
+    seedNote: `GARBAGE_SEED=${seed} GARBAGE_RUNS=${MORE}`,
   }
 }
 
 /** Fails with the seed and the smallest value that fails. */
-export function always<T>(runs: number, values: fc.Arbitrary<T>, holds: (value: T) => Promise<void>): Promise<void> {
+export function checkProperty<T>(
+  runs: number,
+  values: fc.Arbitrary<T>,
+  holds: (value: T) => Promise<void>,
+): Promise<void> {
   const seed = SEED === undefined ? {} : { seed: Number(SEED) }
   return fc.assert(fc.asyncProperty(values, holds), { numRuns: runs * MORE, endOnFailure: MORE === 1, ...seed })
 }
@@ -32,7 +36,7 @@ const NUMBERS: readonly number[] = [
   ...[2 ** 31 - 1, 2 ** 31, 2 ** 32, 2 ** 53 - 1, 2 ** 53, 2 ** 53 + 2, -(2 ** 53), 8.64e15, 8.64e15 + 1],
   ...[Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
 ]
-export const number: fc.Arbitrary<number> = fc.oneof(fc.constantFrom(...NUMBERS), fc.double(), fc.integer())
+export const anyNumber: fc.Arbitrary<number> = fc.oneof(fc.constantFrom(...NUMBERS), fc.double(), fc.integer())
 
 /** Numbers as people and programs write them. */
 const NUMERALS = [
@@ -99,7 +103,7 @@ const TEXTS = [
 ]
 const MEGABYTE = 'x'.repeat(1024 * 1024)
 
-export const text: fc.Arbitrary<string> = fc.oneof(
+export const anyText: fc.Arbitrary<string> = fc.oneof(
   { arbitrary: fc.constantFrom(...TEXTS, ...NUMERALS, ...TIMES), weight: 6 },
   { arbitrary: fc.string({ unit: 'binary', maxLength: 40 }), weight: 2 },
   // Half characters too.
@@ -112,7 +116,7 @@ export const text: fc.Arbitrary<string> = fc.oneof(
 )
 
 /** Rarely: it is copied and searched by everything. */
-export const longText: fc.Arbitrary<string> = fc.constant(MEGABYTE)
+export const megabyteText: fc.Arbitrary<string> = fc.constant(MEGABYTE)
 
 const deep = (depth: number): unknown => {
   let value: unknown = 'bottom'
@@ -121,12 +125,12 @@ const deep = (depth: number): unknown => {
 }
 
 /** Anything that JSON can say, and numbers that it cannot. */
-export const anything: fc.Arbitrary<unknown> = fc.oneof(
-  { arbitrary: number, weight: 4 },
-  { arbitrary: text, weight: 4 },
+export const anyValue: fc.Arbitrary<unknown> = fc.oneof(
+  { arbitrary: anyNumber, weight: 4 },
+  { arbitrary: anyText, weight: 4 },
   { arbitrary: fc.constantFrom<unknown>(null, true, false, [], {}, [[]], deep(2000)), weight: 2 },
-  { arbitrary: fc.array(fc.oneof(number, text), { maxLength: 3 }), weight: 1 },
-  { arbitrary: fc.dictionary(text, fc.oneof(number, text, fc.constant(null)), { maxKeys: 3 }), weight: 1 },
+  { arbitrary: fc.array(fc.oneof(anyNumber, anyText), { maxLength: 3 }), weight: 1 },
+  { arbitrary: fc.dictionary(anyText, fc.oneof(anyNumber, anyText, fc.constant(null)), { maxKeys: 3 }), weight: 1 },
   {
     arbitrary: fc.constantFrom<unknown>(JSON.parse('{"__proto__":{"x":1}}'), { constructor: { prototype: { x: 1 } } }),
     weight: 1,
@@ -134,7 +138,7 @@ export const anything: fc.Arbitrary<unknown> = fc.oneof(
 )
 
 /** Bytes that are no text, or not the one they seem to be. */
-export const bytes: fc.Arbitrary<Buffer> = fc.oneof(
+export const anyBytes: fc.Arbitrary<Buffer> = fc.oneof(
   fc.uint8Array({ maxLength: 60 }).map((codes) => Buffer.from(codes)),
   fc.constantFrom(
     Buffer.from([0xff, 0xfe, 0x7b, 0x7d]),

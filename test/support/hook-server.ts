@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 
-export interface Got {
+export interface ReceivedRequest {
   readonly method: string
   readonly headers: IncomingHttpHeaders
   readonly body: string
@@ -13,13 +13,13 @@ export interface Got {
 
 export interface HookServer {
   readonly url: string
-  readonly got: readonly Got[]
+  readonly received: readonly ReceivedRequest[]
   /** By default 200. */
   answer: (response: ServerResponse) => unknown
 }
 
 export async function startHookServer(t: TestContext): Promise<HookServer> {
-  const got: Got[] = []
+  const got: ReceivedRequest[] = []
   const server = createServer((request, response) => {
     void text(request).then((body) => {
       got.push({ method: request.method ?? '', headers: request.headers, body })
@@ -32,15 +32,19 @@ export async function startHookServer(t: TestContext): Promise<HookServer> {
     server.close()
   })
   const { port } = server.address() as AddressInfo
-  const its: HookServer = { url: `http://127.0.0.1:${port}/hook`, got, answer: (response) => response.end('ok') }
+  const its: HookServer = {
+    url: `http://127.0.0.1:${port}/hook`,
+    received: got,
+    answer: (response) => response.end('ok'),
+  }
   return its
 }
 
-export const status =
+export const respondWith =
   (code: number, headers: Readonly<Record<string, string>> = {}) =>
   (response: ServerResponse): unknown =>
     response.writeHead(code, headers).end()
 
 /** Which deliveries there were, those that came again too. */
-export const deliveries = ({ got }: HookServer): string[] =>
+export const deliveryIds = ({ received: got }: HookServer): string[] =>
   got.map(({ headers }) => String(headers['x-tireless-delivery']))

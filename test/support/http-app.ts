@@ -7,7 +7,7 @@ import type { App, AppOptions } from '../../src/app.ts'
 import type { ServerAddress } from '../../src/commands/lib/command.ts'
 import { freshFolder, openApp } from './open-app.ts'
 
-export interface ServedApp extends ServerAddress {
+export interface HttpApp extends ServerAddress {
   readonly app: App
   readonly home: string
   readonly port: number
@@ -15,7 +15,7 @@ export interface ServedApp extends ServerAddress {
   readonly bearer: { readonly authorization: string }
 }
 
-export async function servedApp(t: TestContext, options: AppOptions & { yaml?: string } = {}): Promise<ServedApp> {
+export async function openHttpApp(t: TestContext, options: AppOptions & { yaml?: string } = {}): Promise<HttpApp> {
   const home = options.home ?? freshFolder(t)
   const app = await openApp(t, { yaml: 'server: { port: 0 }\n', ...options, home })
   const served = await app.context.serveHttp()
@@ -24,13 +24,13 @@ export async function servedApp(t: TestContext, options: AppOptions & { yaml?: s
   return { ...served, app, home, port, token, bearer: { authorization: `Bearer ${token}` } }
 }
 
-export interface Asked {
+export interface HttpRequest {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Buffer
 }
 
-export interface Answered {
+export interface HttpResponse {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
@@ -39,7 +39,11 @@ export interface Answered {
   readonly code: string | undefined
 }
 
-export async function ask({ port }: { readonly port: number }, path: string, asked: Asked = {}): Promise<Answered> {
+export async function sendRequest(
+  { port }: { readonly port: number },
+  path: string,
+  asked: HttpRequest = {},
+): Promise<HttpResponse> {
   const answer = await open(port, path, asked)
   const text = Buffer.concat(await answer.toArray()).toString('utf8')
   const json = <T>(): T => JSON.parse(text) as T
@@ -49,11 +53,15 @@ export async function ask({ port }: { readonly port: number }, path: string, ask
 
 export const JSON_BODY = { 'content-type': 'application/json' }
 
-export function post(to: ServedApp, path: string, body: object, headers: Asked['headers'] = to.bearer) {
-  return ask(to, path, { method: 'POST', headers: { ...JSON_BODY, ...headers }, body: JSON.stringify(body) })
+export function postJson(to: HttpApp, path: string, body: object, headers: HttpRequest['headers'] = to.bearer) {
+  return sendRequest(to, path, { method: 'POST', headers: { ...JSON_BODY, ...headers }, body: JSON.stringify(body) })
 }
 
-function open(port: number, path: string, { method = 'GET', headers = {}, body }: Asked): Promise<IncomingMessage> {
+function open(
+  port: number,
+  path: string,
+  { method = 'GET', headers = {}, body }: HttpRequest,
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const sized = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
     const asking = request(
@@ -65,26 +73,26 @@ function open(port: number, path: string, { method = 'GET', headers = {}, body }
   })
 }
 
-export interface Message {
+export interface SseMessage {
   readonly id: string
   readonly name: string
   readonly data: Record<string, unknown>
 }
 
-export interface Watching {
-  readonly messages: readonly Message[]
+export interface EventStream {
+  readonly messages: readonly SseMessage[]
   readonly ended: Promise<void>
   /** The connection as it is, for a viewer that reads nothing. */
   readonly response: IncomingMessage
-  leave(): void
+  disconnect(): void
 }
 
 /** Contract: connected when it resolves. */
-export async function watch(to: ServedApp, last?: string): Promise<Watching> {
+export async function openEventStream(to: HttpApp, last?: string): Promise<EventStream> {
   const headers = { ...to.bearer, ...(last === undefined ? {} : { 'last-event-id': last }) }
   const response = await open(to.port, '/api/v1/events', { headers })
   if (response.statusCode !== 200) throw new Error(`the stream was answered with ${response.statusCode}`)
-  const messages: Message[] = []
+  const messages: SseMessage[] = []
   let rest = ''
   response.setEncoding('utf8').on('data', (text: string) => {
     const parts = `${rest}${text}`.split('\n\n')
@@ -93,10 +101,10 @@ export async function watch(to: ServedApp, last?: string): Promise<Watching> {
   })
   const ended = new Promise<void>((resolve) => response.once('close', resolve))
   response.on('error', () => {})
-  return { messages, ended, response, leave: () => response.destroy() }
+  return { messages, ended, response, disconnect: () => response.destroy() }
 }
 
-function messageOf(part: string): Message[] {
+function messageOf(part: string): SseMessage[] {
   const fields = new Map(part.split('\n').map((line) => line.split(/: ?(.*)/s, 2) as [string, string]))
   const [id, name, data] = [fields.get('id'), fields.get('event'), fields.get('data')]
   return id === undefined || name === undefined || data === undefined ? [] : [{ id, name, data: JSON.parse(data) }]

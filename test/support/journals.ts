@@ -26,11 +26,11 @@ export const SETUP: RunSetup = {
   budget: NO_BUDGET,
 }
 
-export function recordsOf(...bodies: readonly RecordBody[]): readonly JournalRecord[] {
+export function buildJournal(...bodies: readonly RecordBody[]): readonly JournalRecord[] {
   return bodies.map((body, i) => ({ ...body, seq: i + 1, ts: BEGAN + i * 1000 }))
 }
 
-export const started = (
+export const runStarted = (
   task = 'the task',
   setup: Partial<RunSetup> = {},
   run_id: string = RUN.run_id,
@@ -43,13 +43,13 @@ export const started = (
   setup: { ...SETUP, ...setup },
 })
 
-export const bound = (turn: number, text?: string): RecordBody => ({
+export const inputBound = (turn: number, text?: string): RecordBody => ({
   kind: 'input_bound',
   turn,
   input: text === undefined ? [] : [{ id: `o${turn}`, type: 'user_message', text, ts: BEGAN }],
 })
 
-export const requested = (turn: number): RecordBody => ({
+export const modelRequested = (turn: number): RecordBody => ({
   kind: 'model_requested',
   turn,
   model: 'scripted/model',
@@ -59,13 +59,13 @@ export const requested = (turn: number): RecordBody => ({
   digest: 'abc',
 })
 
-export const asked = (tool: string, args: unknown = {}): RequestedCall => ({
+export const requestedCall = (tool: string, args: unknown = {}): RequestedCall => ({
   id: `call_${tool}`,
   tool,
   args: JSON.stringify(args),
 })
 
-export const answered = (turn: number, answer: Partial<ModelAnswer>): RecordBody => ({
+export const modelAnswered = (turn: number, answer: Partial<ModelAnswer>): RecordBody => ({
   kind: 'model_answered',
   turn,
   answer: {
@@ -77,19 +77,19 @@ export const answered = (turn: number, answer: Partial<ModelAnswer>): RecordBody
   },
 })
 
-export const callOf = (tool: string, args: Call['args'] = {}): Call => ({
+export const makeCall = (tool: string, args: Call['args'] = {}): Call => ({
   id: `call_${tool}`,
   tool,
   args,
   effect: { recovery: 'once', reach: 'workspace' },
 })
 
-export const intended = (turn: number, index: number, tool = 'poke', args: Call['args'] = {}): RecordBody => {
-  const { effect, ...call } = callOf(tool, args)
+export const callIntended = (turn: number, index: number, tool = 'poke', args: Call['args'] = {}): RecordBody => {
+  const { effect, ...call } = makeCall(tool, args)
   return { kind: 'call_intended', turn, index, attempt: 1, call, effect }
 }
 
-export const settled = (turn: number, index: number, result: Partial<CallResult> = {}): RecordBody => ({
+export const callSettled = (turn: number, index: number, result: Partial<CallResult> = {}): RecordBody => ({
   kind: 'call_settled',
   turn,
   index,
@@ -97,30 +97,30 @@ export const settled = (turn: number, index: number, result: Partial<CallResult>
   result: { status: 'ok', content: 'poked', ...result },
 })
 
-export const committed = (
+export const stepCommitted = (
   turn: number,
   more: Partial<Extract<RecordBody, { kind: 'step_committed' }>> = {},
 ): RecordBody => ({ kind: 'step_committed', turn, next: { kind: 'continue' }, ms: 7, ...more })
 
-export const ended = (
+export const runEnded = (
   more: Partial<Extract<RecordBody, { kind: 'run_ended' }>> = {},
 ): RecordBody & { kind: 'run_ended' } => ({ kind: 'run_ended', run_id: RUN.run_id, stop_reason: 'final', ...more })
 
 /** A turn in which the model calls one tool and all goes well. */
-export const acting = (turn: number, tool = 'poke', args: Call['args'] = {}, content = 'poked'): RecordBody[] => [
-  bound(turn),
-  requested(turn),
-  answered(turn, { text: 'I poke.', calls: [asked(tool, args)], finish: 'calls' }),
-  intended(turn, 0, tool, args),
-  settled(turn, 0, { content }),
-  committed(turn),
+export const actingTurn = (turn: number, tool = 'poke', args: Call['args'] = {}, content = 'poked'): RecordBody[] => [
+  inputBound(turn),
+  modelRequested(turn),
+  modelAnswered(turn, { text: 'I poke.', calls: [requestedCall(tool, args)], finish: 'calls' }),
+  callIntended(turn, 0, tool, args),
+  callSettled(turn, 0, { content }),
+  stepCommitted(turn),
 ]
 
 /** The turn in which the model answers, and the run's end. */
-export const finishing = (turn: number, answer = 'all done'): RecordBody[] => [
-  bound(turn),
-  requested(turn),
-  answered(turn, { text: answer }),
-  committed(turn, { next: { kind: 'end', stop_reason: 'final', answer } }),
-  ended({ answer }),
+export const finalTurn = (turn: number, answer = 'all done'): RecordBody[] => [
+  inputBound(turn),
+  modelRequested(turn),
+  modelAnswered(turn, { text: answer }),
+  stepCommitted(turn, { next: { kind: 'end', stop_reason: 'final', answer } }),
+  runEnded({ answer }),
 ]

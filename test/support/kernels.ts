@@ -14,24 +14,24 @@ import { freshFolder, openApp, passing, rests, until } from './open-app.ts'
 export const NOON = Date.parse('2030-03-10T12:00:00Z')
 export const MINUTE = 60_000
 
-export interface Home {
+export interface KernelHome {
   readonly app: App
   readonly home: string
   readonly clock: FakeClock
   readonly model: ScriptedModel
 }
 
-export interface Described {
+export interface TestAgent {
   readonly agent_id: string
   readonly prompt?: string
   readonly [key: string]: unknown
 }
 
 /** A kernel with these agents; `kernel`: more of its keys. */
-export async function kernelApp(
+export async function openKernelApp(
   t: TestContext,
   given: {
-    readonly agents: readonly Described[]
+    readonly agents: readonly TestAgent[]
     readonly kernel?: object
     readonly model?: ScriptedModel
     readonly config?: object
@@ -39,12 +39,12 @@ export async function kernelApp(
     readonly clock?: FakeClock
     readonly options?: AppOptions
   },
-): Promise<Home> {
+): Promise<KernelHome> {
   const {
     agents,
     kernel = {},
     config = {},
-    model = scriptedModel(diligent),
+    model = scriptedModel(diligentScript),
     clock = new FakeClock({ now: NOON }),
   } = given
   const home = given.home ?? freshFolder(t)
@@ -55,28 +55,28 @@ export async function kernelApp(
 }
 
 /** One real action, then the summary; the planner is told nothing. */
-export function diligent(request: ModelRequest): ScriptedAnswer {
+export function diligentScript(request: ModelRequest): ScriptedAnswer {
   if (isPlanning(request)) return { text: '[]' }
-  return actedIn(request) ? { text: '## Execution Summary\nwrote done.md' } : write('done.md')
+  return hasToolResult(request) ? { text: '## Execution Summary\nwrote done.md' } : createFileStep('done.md')
 }
 
-export const write = (path: string, content = 'done'): ScriptedAnswer => ({
+export const createFileStep = (path: string, content = 'done'): ScriptedAnswer => ({
   calls: [{ tool: 'create_file', args: { path, content } }],
 })
 
 export const isPlanning = ({ system }: ModelRequest): boolean => system.includes('You decide which agents')
 
-export const actedIn = ({ messages }: ModelRequest): boolean =>
+export const hasToolResult = ({ messages }: ModelRequest): boolean =>
   messages.findLast((message): message is Extract<ModelMessage, { role: 'tool' }> => message.role === 'tool') !==
   undefined
 
 export const taskIn = ({ messages }: ModelRequest): string => (messages[0]?.role === 'user' ? messages[0].text : '')
 
-export const planningCalls = (model: ScriptedModel): number => model.requests.filter(isPlanning).length
+export const countPlanningCalls = (model: ScriptedModel): number => model.requests.filter(isPlanning).length
 
-export const once = async (app: App): Promise<CycleResult> => (await app.run('once', {})) as CycleResult
+export const runOnce = async (app: App): Promise<CycleResult> => (await app.run('once', {})) as CycleResult
 
-export const stateOf = (home: string, kernel = 'default'): string =>
+export const readState = (home: string, kernel = 'default'): string =>
   readFileSync(join(home, 'kernels', kernel, 'STATE.md'), 'utf8')
 
 export function editState(home: string, change: (text: string) => string): void {
@@ -84,12 +84,12 @@ export function editState(home: string, change: (text: string) => string): void 
   writeFileSync(file, change(readFileSync(file, 'utf8')))
 }
 
-export async function dispatchesIn(app: App): Promise<readonly Dispatch[]> {
+export async function listDispatches(app: App): Promise<readonly Dispatch[]> {
   return ((await app.run('queue list', { limit: 1000 })) as { items: Dispatch[] }).items
 }
 
 /** Lets so much time pass, event by event, while the kernel lives. */
-export async function livingFor(clock: FakeClock, ms: number): Promise<void> {
+export async function runClockFor(clock: FakeClock, ms: number): Promise<void> {
   const end = clock.now() + ms
   const rest = rests()
   let still = 0
@@ -103,24 +103,24 @@ export async function livingFor(clock: FakeClock, ms: number): Promise<void> {
   }
 }
 
-export const allCycles = async (app: App): Promise<readonly Cycle[]> =>
+export const listAllCycles = async (app: App): Promise<readonly Cycle[]> =>
   ((await app.run('cycles list', { limit: 1000 })) as { items: Cycle[] }).items
 
 /** Without the one that a first start begins with. */
-export const cyclesIn = async (app: App): Promise<readonly Cycle[]> =>
-  (await allCycles(app)).filter(({ trigger }) => trigger !== 'first')
+export const listCyclesAfterFirst = async (app: App): Promise<readonly Cycle[]> =>
+  (await listAllCycles(app)).filter(({ trigger }) => trigger !== 'first')
 
-export const ended = async (app: App): Promise<number> =>
-  (await cyclesIn(app)).filter(({ ended_at }) => ended_at).length
+export const countEndedCycles = async (app: App): Promise<number> =>
+  (await listCyclesAfterFirst(app)).filter(({ ended_at }) => ended_at).length
 
 /** A kernel that lives until it is told to stop. */
-export async function living(
+export async function startKernel(
   t: TestContext,
-  given: Parameters<typeof kernelApp>[1],
-): Promise<Home & { stop(): Promise<unknown> }> {
+  given: Parameters<typeof openKernelApp>[1],
+): Promise<KernelHome & { stop(): Promise<unknown> }> {
   const drain = new AbortController()
   const abort = new AbortController()
-  const home = await kernelApp(t, {
+  const home = await openKernelApp(t, {
     ...given,
     options: { ...given.options, signals: { drain: drain.signal, abort: abort.signal } },
   })
@@ -133,7 +133,7 @@ export async function living(
   // One whose model hangs does not come to its end.
   if (given.options?.model === undefined)
     await until(async () =>
-      (await allCycles(home.app)).some(({ trigger, ended_at }) => trigger === 'first' && ended_at !== null),
+      (await listAllCycles(home.app)).some(({ trigger, ended_at }) => trigger === 'first' && ended_at !== null),
     )
   return {
     ...home,
@@ -145,8 +145,8 @@ export async function living(
 }
 
 /** One beat: the time that it takes to come, and whatever it sets off. */
-export async function beat({ app, clock }: Home, ms: number): Promise<void> {
-  const before = await ended(app)
+export async function advanceOneBeat({ app, clock }: KernelHome, ms: number): Promise<void> {
+  const before = await countEndedCycles(app)
   await clock.advance(ms)
-  await until(async () => (await ended(app)) > before)
+  await until(async () => (await countEndedCycles(app)) > before)
 }

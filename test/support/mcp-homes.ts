@@ -14,10 +14,11 @@ import { NODE_FLAGS } from '../crash/kills.ts'
 import type { Told } from '../mcp/acting.ts'
 import { freshFolder, journalOf, openApp, runTaskIn, until } from './open-app.ts'
 
-const main = (name: string): string[] => [process.execPath, ...NODE_FLAGS, join(import.meta.dirname, `${name}-main.ts`)]
+const MCP_TESTS = join(import.meta.dirname, '../mcp')
+const main = (name: string): string[] => [process.execPath, ...NODE_FLAGS, join(MCP_TESTS, `${name}-main.ts`)]
 
 /** A server that does what the files of `folder` say. */
-export class Acting {
+export class ControlledServer {
   readonly folder: string
   constructor(t: TestContext) {
     this.folder = freshFolder(t, 'acting')
@@ -31,28 +32,36 @@ export class Acting {
     return [...main('acting-sdk'), this.folder]
   }
   /** `calls`: so many have to be under way. */
-  mode(mode: string, calls = 1): void {
+  setMode(mode: string, calls = 1): void {
     writeFileSync(join(this.folder, 'mode'), mode)
     writeFileSync(join(this.folder, 'calls'), String(calls))
   }
-  tools(told: Told): void {
+  setTools(told: Told): void {
     writeFileSync(join(this.folder, 'tools'), JSON.stringify(told))
   }
   /** What it wrote down, those lines that begin like this. */
-  log(beginning = ''): string[] {
+  logLines(beginning = ''): string[] {
     const file = join(this.folder, 'log')
     const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
     return lines.filter((line) => line.startsWith(beginning))
   }
   pids(what: 'started' | 'child' = 'started'): number[] {
-    return this.log(what).map((line) => Number(line.split(' ')[1]))
+    return this.logLines(what).map((line) => Number(line.split(' ')[1]))
   }
 }
 
-export const plain = (how: string): string[] => [...main('plain-server'), how]
+export const plainServer = (how: string): string[] => [...main('plain-server'), how]
 
-export const everything = (...args: string[]): string[] => [process.execPath, packaged('server-everything'), ...args]
-export const filesystem = (...args: string[]): string[] => [process.execPath, packaged('server-filesystem'), ...args]
+export const everythingServer = (...args: string[]): string[] => [
+  process.execPath,
+  packaged('server-everything'),
+  ...args,
+]
+export const filesystemServer = (...args: string[]): string[] => [
+  process.execPath,
+  packaged('server-filesystem'),
+  ...args,
+]
 
 const packaged = (name: string): string =>
   join(import.meta.dirname, '../../node_modules/@modelcontextprotocol', name, 'dist/index.js')
@@ -61,20 +70,20 @@ const packaged = (name: string): string =>
 const { NODE_COMPILE_CACHE } = process.env
 const env = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }
 
-export function serversIn(servers: Record<string, object>): string {
+export function serversYaml(servers: Record<string, object>): string {
   const given = Object.entries(servers).map(([name, server]) => [name, 'url' in server ? server : { env, ...server }])
   return stringify({ mcp_servers: Object.fromEntries(given) })
 }
 
 /** Nothing here runs commands, so nobody need try the sandbox. */
-export const yamlWith = (servers: Record<string, object>): string => `sandbox: off\n${serversIn(servers)}`
+export const configYaml = (servers: Record<string, object>): string => `sandbox: off\n${serversYaml(servers)}`
 
 export const toolCall = (name: string, args: Record<string, string | number> = {}) => ({
   calls: [{ tool: 'tool_call', args: { name, args } }],
 })
 export const toolSearch = (query: string) => ({ calls: [{ tool: 'tool_search', args: { query } }] })
 
-export interface Scene {
+export interface McpRun {
   readonly app: App
   readonly model: ScriptedModel
   readonly result: TaskResult
@@ -88,14 +97,14 @@ export interface Scene {
 const TASK = 'Act on something.'
 
 /** One task: each of the answers in turn, then the end. */
-export async function played(
+export async function runWithServers(
   t: TestContext,
   servers: Record<string, object>,
   answers: readonly ScriptedStep[],
   options: AppOptions = {},
-): Promise<Scene> {
+): Promise<McpRun> {
   const model = scriptedModel([...answers, { text: 'finished' }])
-  const app = await openApp(t, { yaml: yamlWith(servers), model, ...options })
+  const app = await openApp(t, { yaml: configYaml(servers), model, ...options })
   const result = await runTaskIn(app, TASK)
   const journal = await journalOf(app, result.session_id)
   return {
@@ -106,19 +115,23 @@ export async function played(
 }
 
 /** One call that hangs until its three seconds are over. */
-export async function givenUp(t: TestContext, acting: Acting, servers: Record<string, object>): Promise<Scene> {
-  acting.mode('hang')
+export async function runTimedOutCall(
+  t: TestContext,
+  acting: ControlledServer,
+  servers: Record<string, object>,
+): Promise<McpRun> {
+  acting.setMode('hang')
   const clock = new FakeClock()
-  const playing = played(t, servers, [toolSearch('act'), toolCall('a__act', { what: 'something' })], { clock })
-  await until(() => acting.log('acted').length === 1)
+  const playing = runWithServers(t, servers, [toolSearch('act'), toolCall('a__act', { what: 'something' })], { clock })
+  await until(() => acting.logLines('acted').length === 1)
   await clock.advance(3000)
   return playing
 }
 
-export const seen = async (app: App, server: string): Promise<McpState & { readonly ok: boolean }> =>
+export const testServer = async (app: App, server: string): Promise<McpState & { readonly ok: boolean }> =>
   (await app.run('mcp test', { server })) as McpState & { readonly ok: boolean }
 
-export const listed = async (app: App): Promise<McpState[]> =>
+export const listServers = async (app: App): Promise<McpState[]> =>
   ((await app.run('mcp list', {})) as { items: McpState[] }).items
 
 export function isAlive(pid: number): boolean {

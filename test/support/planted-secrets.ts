@@ -1,7 +1,7 @@
 /** Secrets of every shape, and how programs write them down: planted by tests, and looked for everywhere afterwards. */
 
 /** Of every shape that secrets have. */
-export const SHAPES: Readonly<Record<string, string>> = {
+export const SECRET_SHAPES: Readonly<Record<string, string>> = {
   token: 'ghx_9f8Ae7Dc6Ba5Zy4Xw3Vu2Ts1Rq0Po',
   short: 'zq7#Kd',
   phrase: 'correct horse battery 9 staple',
@@ -24,7 +24,7 @@ export const base64 = (text: string): string => Buffer.from(text).toString('base
 const wrapped = (text: string, width: number): string => text.match(new RegExp(`.{1,${width}}`, 'g'))?.join('\n') ?? ''
 
 /** How programs write a text down. */
-export const WRITINGS: Readonly<Record<string, (text: string) => string>> = {
+export const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
   plain: (text) => text,
   'base64, alone': base64,
   'base64, one character before it': (text) => base64(`x${text}y`),

@@ -12,12 +12,12 @@ import { openApp, runTaskIn } from './open-app.ts'
 export interface Site {
   readonly port: number
   /** `METHOD host/path`, in order. */
-  readonly asked: string[]
+  readonly requests: string[]
   /** What was sent, in order. */
   readonly bodies: string[]
 }
 
-export async function serve(t: TestContext, answer: http.RequestListener): Promise<Site> {
+export async function startSite(t: TestContext, answer: http.RequestListener): Promise<Site> {
   const asked: string[] = []
   const bodies: string[] = []
   const server = http.createServer((request, response) => {
@@ -36,12 +36,12 @@ export async function serve(t: TestContext, answer: http.RequestListener): Promi
     server.closeAllConnections()
     server.close()
   })
-  return { port: (server.address() as AddressInfo).port, asked, bodies }
+  return { port: (server.address() as AddressInfo).port, requests: asked, bodies }
 }
 
-export const calling = (tool: string, args: object = {}): ScriptedStep => ({ calls: [{ tool, args: { ...args } }] })
+export const callStep = (tool: string, args: object = {}): ScriptedStep => ({ calls: [{ tool, args: { ...args } }] })
 
-export interface Lived {
+export interface AgentRun {
   readonly app: App
   readonly results: readonly CallResult[]
   readonly session_id: string
@@ -49,19 +49,23 @@ export interface Lived {
 }
 
 /** An agent that makes these calls, one after the other. */
-export async function living(
+export async function runAgent(
   t: TestContext,
   calls: readonly ScriptedStep[],
   options: AppOptions & { yaml?: string } = {},
   input: object = {},
-): Promise<Lived> {
-  const app = await openApp(t, { model: scriptedModel([...calls, { text: 'done' }]), yaml: listing(), ...options })
+): Promise<AgentRun> {
+  const app = await openApp(t, {
+    model: scriptedModel([...calls, { text: 'done' }]),
+    yaml: allowHostsYaml(),
+    ...options,
+  })
   const { session_id, workspace } = await runTaskIn(app, 'the task', input)
   return { app, results: await resultsOf(app, session_id), session_id, workspace }
 }
 
 /** Names of the network as a test wants them; every other one leads nowhere. */
-export const names =
+export const fakeDns =
   (known: Readonly<Record<string, string>>) =>
   async (name: string): Promise<readonly string[]> => {
     const ip = known[name]
@@ -70,20 +74,20 @@ export const names =
   }
 
 /** A configuration that lists these hosts, and lets every tool go anywhere: what is left is the way out itself. */
-export function listing(...hosts: readonly string[]): string {
+export function allowHostsYaml(...hosts: readonly string[]): string {
   const grants = ['fetch', 'git', 'browser', 'send_message'].map((tool) => ({ tool, to: ['*', '* *', '* **'] }))
   return `policy: ${JSON.stringify({ allow_hosts: hosts, grants })}\n`
 }
 
 /** The same, each call in a run of its own: some are refused before they are made, and a run gives up after a few of those. */
-export async function eachAlone(
+export async function runEachCallAlone(
   t: TestContext,
   calls: readonly ScriptedStep[],
   options: AppOptions & { yaml?: string } = {},
-): Promise<Pick<Lived, 'app' | 'results'>> {
+): Promise<Pick<AgentRun, 'app' | 'results'>> {
   let at = 0
   const model = scriptedModel((_, turn) => (turn === 0 ? (calls[at] ?? { text: 'none' }) : { text: 'done' }))
-  const app = await openApp(t, { model, yaml: listing(), ...options })
+  const app = await openApp(t, { model, yaml: allowHostsYaml(), ...options })
   const results: CallResult[] = []
   for (at = 0; at < calls.length; at += 1) results.push(...(await resultsOf(app, (await runTaskIn(app)).session_id)))
   return { app, results }

@@ -1,6 +1,6 @@
 /** Two hundred facts of an office, half of them Chinese, and a hundred questions that use their words, each with the key of its answer. */
 
-export interface Known {
+export interface OfficeFact {
   readonly key: string
   readonly text: string
 }
@@ -35,7 +35,7 @@ const CHINESE: readonly (readonly [string, (where: string, n: number) => string]
 
 const keyOf = (who: string, what: string): string => `${who} ${what}`
 
-export const FACTS: readonly Known[] = [
+export const FACTS: readonly OfficeFact[] = [
   ...PEOPLE.flatMap((who, n) => THINGS.map(([what, say]) => ({ key: keyOf(who, what), text: say(who, n) }))),
   ...PLACES.flatMap((where, n) => CHINESE.map(([what, say]) => ({ key: keyOf(where, what), text: say(where, n) }))),
 ]
@@ -56,7 +56,7 @@ const CHINESE_QUESTIONS: readonly (readonly [string, (where: string) => string])
   ['绿植', (where) => `${where}的绿植多久浇水？`],
 ]
 
-export const CASES: readonly { readonly query: string; readonly key: string }[] = [
+export const RECALL_CASES: readonly { readonly query: string; readonly key: string }[] = [
   ...PEOPLE.flatMap((who, n) => QUESTIONS.map(([what, ask]) => ({ query: ask(who, n), key: keyOf(who, what) }))),
   ...PLACES.flatMap((where) =>
     CHINESE_QUESTIONS.map(([what, ask]) => ({ query: ask(where), key: keyOf(where, what) })),

@@ -2,7 +2,7 @@
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { skip as withoutBrowser } from '../../../test/support/chromium.ts'
+import { WITHOUT_CHROMIUM as withoutBrowser } from '../../../test/support/chromium.ts'
 import { WITHOUT_SANDBOX } from '../../../test/support/sandbox-available.ts'
 import type { IntentModel } from '../intents.ts'
 import type { Score, Tally } from '../score.ts'

@@ -25,10 +25,10 @@ async function webhookSide(t: TestContext): Promise<ChannelPeer> {
   const side = await startHookServer(t)
   return {
     channel: hookTo(side.url),
-    listArrived: async () => side.got.map(({ body }) => (JSON.parse(body) as ChannelMessage).text),
+    listArrived: async () => side.received.map(({ body }) => (JSON.parse(body) as ChannelMessage).text),
     async stopAnswering() {
       side.answer = () => {}
-      return { reached: until(() => side.got.length > 0) }
+      return { reached: until(() => side.received.length > 0) }
     },
     async startRefusing() {
       side.answer = (response) => response.writeHead(500).end()
@@ -112,7 +112,7 @@ describe('the webhook: deliveries', () => {
     const side = await startHookServer(t)
     await hookTo(side.url, 'home').deliver({ ...channelMessage('m1', '你好'), chat_id: null }, never)
     await hookTo(side.url, 'home').deliver({ ...channelMessage('m2', '你好'), chat_id: 'c1' }, never)
-    const [first, second] = side.got
+    const [first, second] = side.received
     const { id, chat_id, kind, ts } = JSON.parse(first?.body ?? '') as ChannelMessage
     assert.deepEqual([id, chat_id, kind, ts], ['m1', 'home', 'notice', '2026-01-01T00:00:00.000Z'])
     assert.equal((JSON.parse(second?.body ?? '') as ChannelMessage).chat_id, 'c1')
@@ -140,7 +140,7 @@ describe('the webhook: deliveries', () => {
         assert.deepEqual([thrown.code, thrown.retryAfterMs], [code, retryAfterMs])
         return true
       })
-      assert.equal(side.got.length, 1)
+      assert.equal(side.received.length, 1)
     })
 
   test('case 136: no error quotes the address; an endless response is not read', async (t) => {

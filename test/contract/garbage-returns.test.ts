@@ -9,10 +9,17 @@ import type { AnyTool } from '../../src/ports/tool.ts'
 import type { TaskResult } from '../../src/run-task.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { answer, poke, poking, ruled, runRuled, withEnv } from './event-recorder.ts'
-import { CLASSICS, garbage } from './garbage-returns.ts'
-import { sampleOf } from './garbage-values.ts'
-import { dispatchOf, freshFolder, journalOf, openApp, passing } from './open-app.ts'
+import {
+  finalAnswer,
+  pokeDecision,
+  pokeTool,
+  runScripted,
+  scriptedBehaviour,
+  withEnv,
+} from '../support/event-recorder.ts'
+import { COMMON_GARBAGE, garbageLike } from '../support/garbage-returns.ts'
+import { sampleValues } from '../support/garbage-values.ts'
+import { dispatchOf, freshFolder, journalOf, openApp, passing } from '../support/open-app.ts'
 
 /** What a plugin is given to return in the run under way. */
 type Returned = () => never
@@ -31,7 +38,7 @@ interface PortCase {
 
 const later = (returned: Returned) => async () => returned()
 const asking: Partial<Behaviour> = { decide: () => undefined }
-const branching: Partial<Behaviour> = { decide: () => ({ kind: 'branch', candidates: [poke, answer()] }) }
+const branching: Partial<Behaviour> = { decide: () => ({ kind: 'branch', candidates: [pokeDecision, finalAnswer()] }) }
 const ONCE = { recovery: 'once', reach: 'workspace' } as const
 const cutShort = async () => ({ status: 'unknown', content: 'its server died' }) as const
 const ANSWER = {
@@ -79,7 +86,7 @@ const search = (more: (returned: Returned) => object) => ({
 const env = (more: (returned: Returned) => object) => ({
   app: (returned: Returned): AppOptions => ({ plugins: [withEnv((whole) => ({ ...whole, ...more(returned) }))] }),
 })
-const BEHAVIOUR = /behaviour ruled/
+const BEHAVIOUR = /behaviour scripted/
 const TOOL = /tool poke/
 const MEMORY = /memory broken/
 const PARSER = /parser broken/
@@ -125,7 +132,7 @@ const PORTS: Readonly<Record<string, PortCase>> = {
   'behaviour.initState': {
     valid: { step: 0, deep: { a: [1, 'b', null] } },
     culprit: BEHAVIOUR,
-    behaviour: (initState) => ({ initState, decide: () => answer() }),
+    behaviour: (initState) => ({ initState, decide: () => finalAnswer() }),
   },
   'behaviour.observe': { valid: { a: 1, b: [2] }, culprit: BEHAVIOUR, behaviour: (observe) => ({ observe }) },
   'behaviour.decide': {
@@ -140,7 +147,7 @@ const PORTS: Readonly<Record<string, PortCase>> = {
   },
   'behaviour.decide: a branch': {
     valid: { kind: 'branch', candidates: [{ kind: 'final', answer: 'x', summary: 'y' }] },
-    culprit: /behaviour ruled|branch/,
+    culprit: /behaviour scripted|branch/,
     behaviour: (decide) => ({ decide }),
   },
   'behaviour.prepare': { valid: 'x', culprit: BEHAVIOUR, behaviour: (prepare) => ({ ...asking, prepare }) },
@@ -156,7 +163,7 @@ const PORTS: Readonly<Record<string, PortCase>> = {
   },
   'behaviour.reduce': { valid: { step: 1, deep: { a: [1] } }, culprit: BEHAVIOUR, behaviour: (reduce) => ({ reduce }) },
   'behaviour.shouldStop': { valid: true, culprit: BEHAVIOUR, behaviour: (shouldStop) => ({ shouldStop }) },
-  'search.expand': { valid: [answer(), poke], culprit: SEARCH, ...search((expand) => ({ expand })) },
+  'search.expand': { valid: [finalAnswer(), pokeDecision], culprit: SEARCH, ...search((expand) => ({ expand })) },
   'search.score': { valid: 1, culprit: SEARCH, ...search((score) => ({ score })) },
   'search.prune': { valid: true, culprit: SEARCH, ...search((prune) => ({ prune })) },
   'search.select': { valid: 0, culprit: SEARCH, ...search((select) => ({ select })) },
@@ -280,8 +287,8 @@ async function appOf(
     yaml: NO_SANDBOX,
     model: scriptedModel((_, turn) => (turn === 0 ? { calls: [{ tool: 'poke' }] } : { text: 'done' })),
     ...more,
-    behaviours: [ruled([poke, answer()], port.behaviour?.(returned))],
-    tools: [poking(() => {}, port.tool?.(returned)), ...tools],
+    behaviours: [scriptedBehaviour([pokeDecision, finalAnswer()], port.behaviour?.(returned))],
+    tools: [pokeTool(() => {}, port.tool?.(returned)), ...tools],
   })
 }
 
@@ -301,9 +308,11 @@ test('B2: whatever a plugin returns', async (t) => {
 /** The classics, and what chance brings; whoever is asked several times in a run is given another piece each time. */
 async function throwAll(t: TestContext, port: PortCase, home: string): Promise<readonly TaskResult[]> {
   const clock = new FakeClock()
-  const { values, told } = sampleOf(port.valid === undefined ? 0 : RUNS, garbage(port.valid))
+  const { values, seedNote: told } = sampleValues(port.valid === undefined ? 0 : RUNS, garbageLike(port.valid))
   // Of what nobody looks at nobody can say that it was waited for in vain.
-  const classics = Object.entries(CLASSICS).filter(([what]) => port.valid !== undefined || what !== 'a promise inside')
+  const classics = Object.entries(COMMON_GARBAGE).filter(
+    ([what]) => port.valid !== undefined || what !== 'a promise inside',
+  )
   const pieces = [...classics.map(([, make]) => make), ...values]
   let next = 0
   const returned = (() => pieces[Math.min(next++, pieces.length - 1)]?.()) as Returned
@@ -311,7 +320,7 @@ async function throwAll(t: TestContext, port: PortCase, home: string): Promise<r
   const runs: TaskResult[] = []
   while (next < pieces.length) {
     const from = next
-    const result = await passing(clock, runRuled(app, { max_steps: 6, ...port.input }))
+    const result = await passing(clock, runScripted(app, { max_steps: 6, ...port.input }))
     runs.push(result)
     assert.doesNotMatch(result.error ?? '', /^(store_|internal)/, `${told}: a typed error`)
     if (result.failure_class === 'infra') assert.match(result.error ?? '', port.culprit, told)
@@ -337,7 +346,7 @@ describe('B2: a plugin that returns garbage or breaks', () => {
       const home = freshFolder(t)
       const large = { ...(port.valid as object), text: long, content: long, instruction: long, reason: long }
       const app = await appOf(t, port, (() => large) as Returned, { clock, home })
-      const result = await passing(clock, runRuled(app, { max_steps: 4 }))
+      const result = await passing(clock, runScripted(app, { max_steps: 4 }))
       assert.doesNotMatch(result.error ?? '', /^(store_|internal)/, name)
       await app.close()
       await readableAgain(t, home, [result])
@@ -355,12 +364,12 @@ describe('B2: a plugin that returns garbage or breaks', () => {
     const app = await openApp(t, {
       clock,
       model: { id: 'garbled/one', call },
-      behaviours: [ruled([answer()]), ruled([poke], { name: 'odd', reduce })],
-      tools: [poking()],
+      behaviours: [scriptedBehaviour([finalAnswer()]), scriptedBehaviour([pokeDecision], { name: 'odd', reduce })],
+      tools: [pokeTool()],
     })
     const queue = async (input: object): Promise<string> =>
       ((await app.run('enqueue', { prompt: 'x', ...input })) as { dispatch_id: string }).dispatch_id
-    const ids = [await queue({}), await queue({ behaviour: 'odd' }), await queue({ behaviour: 'ruled' })]
+    const ids = [await queue({}), await queue({ behaviour: 'odd' }), await queue({ behaviour: 'scripted' })]
     await passing(clock, app.run('start', { until_idle: true }))
     const [garbled, odd, sound] = await Promise.all(ids.map((id) => dispatchOf(app, id)))
     assert.deepEqual([garbled?.status, odd?.status, sound?.status], ['failed', 'failed', 'done'])
@@ -380,50 +389,57 @@ describe('B2: a plugin that returns garbage or breaks', () => {
       throw new TirelessError('store_failed', 'so I say')
     }
     for (const more of [{ observe: thrown }, { decide: thrown }, { shouldStop: thrown }, { initState: thrown }]) {
-      const app = await openApp(t, { behaviours: [ruled([poke], more)], tools: [poking()] })
-      assert.match((await runRuled(app)).error ?? '', /plugin_failed: behaviour ruled failed in \w+\(\): so I say/)
+      const app = await openApp(t, { behaviours: [scriptedBehaviour([pokeDecision], more)], tools: [pokeTool()] })
+      assert.match(
+        (await runScripted(app)).error ?? '',
+        /plugin_failed: behaviour scripted failed in \w+\(\): so I say/,
+      )
     }
   })
 
   test('B5: what hides secrets and returns no text ends the run by name; nothing of what it returned is kept', async (t) => {
-    const app = await openApp(t, { behaviours: [ruled([answer()])], tools: [poking()] })
+    const app = await openApp(t, { behaviours: [scriptedBehaviour([finalAnswer()])], tools: [pokeTool()] })
     const secrets = app.service('secrets')
     const { hide } = secrets
     for (const odd of [() => 42, () => undefined, () => ({}), () => Promise.reject(new Error('later'))]) {
       Object.assign(secrets, { hide: (text: string) => (text === 'all done' ? odd() : hide(text)) })
-      const { status, error, session_id } = await runRuled(app)
+      const { status, error, session_id } = await runScripted(app)
       assert.equal(status, 'failed')
       assert.match(error ?? '', /^plugin_invalid: the redactor returned an invalid value; got .*; expected a text/)
       assert.ok((await journalOf(app, session_id)).length > 0)
     }
     Object.assign(secrets, { hide })
-    assert.equal((await runRuled(app)).status, 'done')
+    assert.equal((await runScripted(app)).status, 'done')
   })
 
   test('B2: what breaks outside every phase ends its own run; the queue goes on', async (t) => {
-    const app = await openApp(t, { behaviours: [ruled([answer()])], tools: [poking()] })
+    const app = await openApp(t, { behaviours: [scriptedBehaviour([finalAnswer()])], tools: [pokeTool()] })
     const secrets = app.service('secrets')
     const { hide } = secrets
     Object.assign(secrets, { hide: (text: string) => (text.includes('poison') ? assert.fail('no') : hide(text)) })
     const ids: string[] = []
     for (const prompt of ['poison', 'something else']) {
-      const { dispatch_id } = (await app.run('enqueue', { prompt, behaviour: 'ruled' })) as { dispatch_id: string }
+      const { dispatch_id } = (await app.run('enqueue', { prompt, behaviour: 'scripted' })) as { dispatch_id: string }
       ids.push(dispatch_id)
     }
     await app.run('start', { until_idle: true })
     const [poisoned, sound] = await Promise.all(ids.map((id) => dispatchOf(app, id)))
     assert.deepEqual([poisoned?.status, poisoned?.failure_class, sound?.status], ['failed', 'infra', 'done'])
-    assert.equal((await runRuled(app)).status, 'done')
+    assert.equal((await runScripted(app)).status, 'done')
   })
 })
 
 /** Another process, with none of the broken parts, can read all of it, and work there. */
 async function readableAgain(t: TestContext, home: string, runs: readonly TaskResult[]): Promise<void> {
-  const app = await openApp(t, { home, behaviours: [ruled([poke, answer()])], tools: [poking()] })
+  const app = await openApp(t, {
+    home,
+    behaviours: [scriptedBehaviour([pokeDecision, finalAnswer()])],
+    tools: [pokeTool()],
+  })
   for (const { session_id, dispatch_id } of runs) {
     assert.ok((await journalOf(app, session_id)).length > 0)
     assert.ok(await app.run('trace show', { run: dispatch_id }))
   }
   assert.deepEqual(await app.context.store.verify(), [])
-  assert.equal((await runRuled(app)).status, 'done')
+  assert.equal((await runScripted(app)).status, 'done')
 }
