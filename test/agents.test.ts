@@ -9,7 +9,7 @@ import type { App } from '../src/app.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
 import { startKernelIn, tireless, tirelessJson } from './support/command-line.ts'
-import { freshFolder, openApp, until } from './support/open-app.ts'
+import { freshFolder, openApp, waitUntil } from './support/open-app.ts'
 
 interface Shown {
   readonly agent_id: string
@@ -158,10 +158,10 @@ describe('E1: agents by command', () => {
     const stop = new AbortController()
     const running = app.context.kernel.run(stop.signal)
     const drained = app.context.drain({ untilIdle: false, until: stop.signal })
-    await until(() => app.context.kernel.nextBeatAt() !== undefined)
+    await waitUntil(() => app.context.kernel.nextBeatAt() !== undefined)
     await app.run('agent disable', { id: 'first' })
     await app.run('agent new', { sentence: 'do it', id: 'second', schedule: '*/10 * * * *' })
-    await until(async () => {
+    await waitUntil(async () => {
       await clock.advance(60_000)
       return (await app.context.store.recent('default', 'second', 1)).length > 0
     })
@@ -179,9 +179,9 @@ describe('E1: agents by command', () => {
     const app = await openApp(t, { home, clock: noon(), model: offlineModel })
     const stop = new AbortController()
     const running = app.context.kernel.run(stop.signal)
-    await until(() => app.context.kernel.nextBeatAt() !== undefined)
+    await waitUntil(() => app.context.kernel.nextBeatAt() !== undefined)
     writeFileSync(join(home, 'agents/r/role.md'), 'another')
-    await until(() => app.context.agentDirectory.all()[0]?.agent.prompt === 'another')
+    await waitUntil(() => app.context.agentDirectory.all()[0]?.agent.prompt === 'another')
     stop.abort()
     await running
   })

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { type Command, type CommandContext, defineCommand } from '../src/commands/lib/command.ts'
 import { askKernel, serveSocket } from '../src/server/socket.ts'
 import { startKernelIn, startTireless, tireless, tirelessJson, waitForExit } from './support/command-line.ts'
-import { freshFolder, openApp, until } from './support/open-app.ts'
+import { freshFolder, openApp, waitUntil } from './support/open-app.ts'
 
 interface Told {
   readonly run_id: string
@@ -24,7 +24,7 @@ const eventsIn = (text: string): Told[] =>
 async function saying(child: ChildProcess, words: RegExp): Promise<void> {
   let said = ''
   child.stderr?.setEncoding('utf8').on('data', (text) => (said += text))
-  await until(() => words.test(said))
+  await waitUntil(() => words.test(said))
 }
 
 describe('attach: a live view of the holder', () => {
@@ -35,13 +35,13 @@ describe('attach: a live view of the holder', () => {
     const seen = (id: string): Told[] => eventsIn(view.output()).filter(({ run_id }) => run_id === id)
     let id = ''
     // Whoever looks on may come while the first of them is under way, or after it.
-    await until(async () => {
+    await waitUntil(async () => {
       const made = await tirelessJson<{ dispatch_id: string }>(home, 'enqueue', '--prompt', 'List the files.')
       id = made.dispatch_id
-      await until(async () => (await tirelessJson(home, 'queue', 'show', id)).status === 'done')
+      await waitUntil(async () => (await tirelessJson(home, 'queue', 'show', id)).status === 'done')
       return seen(id)[0]?.phase === 'INIT'
     })
-    await until(() => seen(id).some(({ phase }) => phase === 'END'))
+    await waitUntil(() => seen(id).some(({ phase }) => phase === 'END'))
     assert.equal(seen(id)[0]?.payload.agent_id, 'default')
     view.kill('SIGINT')
     assert.equal(await waitForExit(view), 0)
@@ -102,6 +102,6 @@ describe('attach: a live view of the holder', () => {
     const read = (): void => void setImmediate(() => enough.abort())
     const answered = await askKernel(path, 'look', {}, read, enough.signal)
     assert.deepEqual(answered, { output: null })
-    await until(() => ends.length > 0)
+    await waitUntil(() => ends.length > 0)
   })
 })

@@ -22,7 +22,7 @@ import { SCHEMA_VERSION } from '../src/adapters/stores/sqlite/schema.ts'
 import { createApp } from '../src/app.ts'
 import { hasStrace, MAIN, NODE_FLAGS, run } from './crash/kills.ts'
 import { createHome, startKernelIn, tireless, tirelessJson, waitForExit } from './support/command-line.ts'
-import { freshFolder, until } from './support/open-app.ts'
+import { freshFolder, waitUntil } from './support/open-app.ts'
 
 interface Backup {
   readonly dir: string
@@ -151,7 +151,7 @@ describe('backup', () => {
     ])
     const holder = await startKernelIn(t, home)
     for (let i = 0; i < 3; i += 1) await tirelessJson(home, 'enqueue', '--prompt', `write ${i}`)
-    await until(() => globSync('workspaces/*/out.txt', { cwd: home }).length === 3)
+    await waitUntil(() => globSync('workspaces/*/out.txt', { cwd: home }).length === 3)
     const dir = await backedUp(t, home)
     const still = await tirelessJson<{ queue: { running: number } }>(home, 'status')
     assert.equal(still.queue.running, 3, 'nobody waited for it')

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import type { Script } from '../src/testing/provider-server.ts'
 import { MAIN, NODE_FLAGS, run } from './crash/kills.ts'
 import { createHome, startKernelIn, tireless, tirelessJson, waitForExit } from './support/command-line.ts'
-import { freshFolder, until } from './support/open-app.ts'
+import { freshFolder, waitUntil } from './support/open-app.ts'
 
 const waits: Script = [{ calls: [{ tool: 'wait', args: { for: 'message' } }] }, { text: 'thank you' }]
 
@@ -194,9 +194,11 @@ describe('beside a running start', () => {
     assert.deepEqual([parked.exit, parked.status], [3, 'waiting'])
     const sent = await tirelessJson(home, 'send', 'here I am', '--session', String(parked.session_id))
     assert.equal(sent.exit, 0)
-    await until(async () => (await tirelessJson(home, 'queue', 'show', String(parked.dispatch_id))).status === 'done')
+    await waitUntil(
+      async () => (await tirelessJson(home, 'queue', 'show', String(parked.dispatch_id))).status === 'done',
+    )
     const queued = await tirelessJson(home, 'enqueue', '--prompt', 'another one')
-    await until(
+    await waitUntil(
       async () => (await tirelessJson(home, 'queue', 'show', String(queued.dispatch_id))).status === 'waiting',
     )
 
@@ -223,7 +225,7 @@ describe('beside a running start', () => {
     ])
     const holder = await startKernelIn(t, home)
     const { dispatch_id, session_id } = await tirelessJson(home, 'enqueue', '--prompt', 'long')
-    await until(() => existsSync(join(home, 'workspaces', String(session_id), 'begun')))
+    await waitUntil(() => existsSync(join(home, 'workspaces', String(session_id), 'begun')))
     holder.kill('SIGKILL')
     await waitForExit(holder)
     assert.equal((await tireless(home, 'start', '--until-idle')).exit, 0)
@@ -239,7 +241,7 @@ describe('beside a running start', () => {
     const holder = await startKernelIn(t, home)
     const { dispatch_id, session_id } = await tirelessJson(home, 'enqueue', '--prompt', 'long')
     const pidFile = join(home, 'workspaces', String(session_id), 'pid.txt')
-    await until(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8').endsWith('\n'))
+    await waitUntil(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8').endsWith('\n'))
     const exit = waitForExit(holder)
     // Of two kinds, because two signals of one kind may be one to the kernel.
     holder.kill('SIGTERM')

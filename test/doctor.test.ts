@@ -15,7 +15,7 @@ import {
   tirelessJson,
   waitForExit,
 } from './support/command-line.ts'
-import { freshFolder, openApp, until } from './support/open-app.ts'
+import { freshFolder, openApp, waitUntil } from './support/open-app.ts'
 import { WITHOUT_SANDBOX } from './support/sandbox-available.ts'
 
 interface Check {
@@ -157,7 +157,7 @@ describe('doctor', () => {
     ])
     const running = startTireless(t, home, 'run', 'long', '--json')
     const folder = () => (existsSync(join(home, 'calls')) ? readdirSync(join(home, 'calls')) : [])
-    await until(() => folder().length === 1 && existsSync(join(home, 'calls', folder()[0] ?? '', 'pid')))
+    await waitUntil(() => folder().length === 1 && existsSync(join(home, 'calls', folder()[0] ?? '', 'pid')))
     running.kill('SIGKILL')
     await waitForExit(running)
     const { findings } = await doctorIn(home, '--fix')
@@ -173,8 +173,8 @@ describe('doctor', () => {
     const home = await createHome(t, [{ calls: [{ tool: 'bash', args: { command: 'sleep 600' } }] }, { text: 'x' }])
     await startKernelIn(t, home)
     const { dispatch_id } = await tirelessJson<{ dispatch_id: string }>(home, 'enqueue', '--prompt', 'long')
-    await until(async () => (await tirelessJson(home, 'queue', 'show', dispatch_id)).status === 'running')
-    await until(() => readdirSync(join(home, 'calls')).length === 1)
+    await waitUntil(async () => (await tirelessJson(home, 'queue', 'show', dispatch_id)).status === 'running')
+    await waitUntil(() => readdirSync(join(home, 'calls')).length === 1)
     const { exit, checks } = await doctorIn(home, '--fix')
     assert.deepEqual([exit, named(checks)], [0, CHECKS])
     assert.equal(readdirSync(join(home, 'calls')).length, 1)

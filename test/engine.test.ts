@@ -8,7 +8,7 @@ import { defineTool } from '../src/ports/define-tool.ts'
 import type { AnyTool } from '../src/ports/tool.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { type ScriptedStep, scriptedModel } from '../src/testing/scripted-model.ts'
-import { dispatchOf, journalOf, kindsOf, openApp, passing, runTaskIn, until } from './support/open-app.ts'
+import { advanceUntilDone, dispatchOf, journalOf, kindsOf, openApp, runTaskIn, waitUntil } from './support/open-app.ts'
 
 const write = (path: string, content = 'x'): ScriptedStep => ({
   calls: [{ tool: 'create_file', args: { path, content } }],
@@ -197,7 +197,7 @@ describe('provider trouble', () => {
       final(),
     ])
     const app = await openApp(t, { model, clock })
-    const result = await passing(clock, runTaskIn(app))
+    const result = await advanceUntilDone(clock, runTaskIn(app))
     assert.deepEqual([result.status, model.requests.length], ['done', 4])
     const journal = await journalOf(app, result.session_id)
     assert.deepEqual(
@@ -217,7 +217,7 @@ describe('provider trouble', () => {
       const clock = new FakeClock()
       const model = scriptedModel([{ ...final(), faults: Array.from({ length: 9 }, () => busy(code)) }])
       const app = await openApp(t, { model, clock })
-      const result = await passing(clock, runTaskIn(app))
+      const result = await advanceUntilDone(clock, runTaskIn(app))
       assert.deepEqual([result.status, result.failure_class, model.requests.length], ['failed', 'provider', requests])
       assert.match(result.error ?? '', new RegExp(code))
     })
@@ -227,7 +227,7 @@ describe('provider trouble', () => {
     const model = scriptedModel([{ ...final(), faults: [busy('model_limited', 600_000)] }])
     const app = await openApp(t, { model, clock })
     const asked = clock.now()
-    const result = await passing(clock, runTaskIn(app))
+    const result = await advanceUntilDone(clock, runTaskIn(app))
     assert.equal(result.status, 'waiting')
     assert.ok(result.wait?.kind === 'retry' && result.wait.until >= asked + 600_000)
     await clock.advance(600_000)
@@ -530,7 +530,7 @@ describe('stopping', () => {
       session_id: string
     }
     const started = app.run('start', {})
-    await until(async () => kindsOf(await journalOf(app, session_id)).includes('model_requested'))
+    await waitUntil(async () => kindsOf(await journalOf(app, session_id)).includes('model_requested'))
     drain.abort()
     abort.abort()
     await started

@@ -17,7 +17,7 @@ import type { ModelRequest } from '../src/ports/model.ts'
 import { type ScriptedAnswer, scriptedModel } from '../src/testing/scripted-model.ts'
 import { NODE_FLAGS } from './crash/kills.ts'
 import { tireless, tirelessJson, waitForExit } from './support/command-line.ts'
-import { freshFolder, openApp, until } from './support/open-app.ts'
+import { freshFolder, openApp, waitUntil } from './support/open-app.ts'
 
 const SEED_000 = `kernel:
   agents:
@@ -156,7 +156,7 @@ describe('E14: the first minute of a kernel', () => {
     await beginIn(home, join(import.meta.dirname, '..'))
     const first = await openHome(t, home)
     const { notes, over } = startedIn(first.app)
-    await until(() => notes.some((note) => /^Cost nothing/m.test(note)))
+    await waitUntil(() => notes.some((note) => /^Cost nothing/m.test(note)))
     const { items } = (await first.app.run('cycles list', {})) as { items: { trigger: string; result: CycleResult }[] }
     assert.deepEqual(
       items.map(({ trigger }) => trigger),
@@ -187,7 +187,7 @@ describe('E14: the first minute of a kernel', () => {
     // A kernel that has had one waits for its beats, like everybody.
     const second = await openHome(t, home)
     const again = startedIn(second.app)
-    await until(() => second.app.context.kernel.nextBeatAt() !== undefined)
+    await waitUntil(() => second.app.context.kernel.nextBeatAt() !== undefined)
     assert.equal(await second.app.context.kernel.runFirstCycle(), undefined)
     second.stop()
     await again.over
@@ -206,7 +206,7 @@ describe('E14: the first minute of a kernel', () => {
     const { notes, over } = startedIn(app)
     const ended = async () =>
       ((await app.run('cycles list', {})) as { items: { ended_at: unknown }[] }).items[0]?.ended_at
-    await until(async () => typeof (await ended()) === 'string')
+    await waitUntil(async () => typeof (await ended()) === 'string')
     drain.abort()
     await over
     assert.deepEqual(
@@ -231,7 +231,7 @@ describe('E14: the first minute of a kernel', () => {
     })
     t.after(() => child.kill('SIGKILL'))
     const said = heard(child)
-    await until(() => /^Cost nothing/m.test(said()))
+    await waitUntil(() => /^Cost nothing/m.test(said()))
     assert.match(said(), /^wrote +agents\/daily-report\/agent\.yaml$/m)
     assert.match(said(), /^wrote .*workspaces\/daily-report\/report-\d{4}-\d\d-\d\d\.md$/m)
     assert.match(said(), /Open the page: http:\/\/127\.0\.0\.1:\d+/)
@@ -324,7 +324,7 @@ describe('E5: what an agent watches, through the kernel', () => {
     t.after(announceWrittenFiles({ ...context, listen: lateListen }, tellLater))
     await run('run', { task: 'only talk' })
     const { session_id, workspace } = (await run('run', { task: 'write' })) as { session_id: string; workspace: string }
-    await until(() => told.length + later.length === 2)
+    await waitUntil(() => told.length + later.length === 2)
     assert.deepEqual([told, later], [[`wrote ${join(workspace, 'a.md')}`], [`wrote ${join(workspace, 'a.md')}`]])
     assert.deepEqual(read, [session_id])
   })

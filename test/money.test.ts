@@ -7,7 +7,7 @@ import { TirelessError } from '../src/domain/error.ts'
 import type { Model } from '../src/ports/model.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
-import { freshFolder, journalOf, openApp, passing, runTaskIn } from './support/open-app.ts'
+import { advanceUntilDone, freshFolder, journalOf, openApp, runTaskIn } from './support/open-app.ts'
 import { startPaidProvider } from './support/paid-provider.ts'
 
 const DAY = 86_400_000
@@ -117,7 +117,7 @@ budget: { per_day_usd: 1 }`
         model: { ...faulty, price: quarter().price ?? null },
         yaml: 'kernel: { timezone: UTC }\nbudget: { per_day_usd: 0.5 }',
       })
-      assert.equal((await passing(clock, runTaskIn(app))).answer, 'done')
+      assert.equal((await advanceUntilDone(clock, runTaskIn(app))).answer, 'done')
       const { caps } = (await app.run('budget show', {})) as Shown
       assert.deepEqual(
         caps.map((cap) => cap.left),

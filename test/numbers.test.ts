@@ -11,7 +11,7 @@ import { FakeClock } from '../src/testing/fake-clock.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
 import { startProvider, tireless } from './support/command-line.ts'
 import { openHttpApp, postJson, sendRequest } from './support/http-app.ts'
-import { freshFolder, journalOf, openApp, passing, runTaskIn } from './support/open-app.ts'
+import { advanceUntilDone, freshFolder, journalOf, openApp, runTaskIn } from './support/open-app.ts'
 
 const DONE = { text: 'done' }
 const TIMES = ['99999999999h', '9999999999d', '+275760-09-13T00:00:00Z', '0001-01-01', '2026-02-30', 'foo 1', '-1h']
@@ -42,13 +42,13 @@ describe('wait', () => {
     const clock = new FakeClock()
     const model = scriptedModel([{ calls: [{ tool: 'wait', args: { for: 'news', until: '40d' } }] }, DONE])
     const app = await openApp(t, { model, clock })
-    const { dispatch_id, wait } = await passing(clock, runTaskIn(app))
+    const { dispatch_id, wait } = await advanceUntilDone(clock, runTaskIn(app))
     assert.equal(wait?.until, clock.now() + 40 * 86_400_000)
     await clock.advance(40 * 86_400_000 - 1000)
-    await passing(clock, app.run('start', { until_idle: true }))
+    await advanceUntilDone(clock, app.run('start', { until_idle: true }))
     assert.equal(((await app.run('queue show', { id: dispatch_id })) as Dispatch).status, 'waiting')
     await clock.advance(1000)
-    await passing(clock, app.run('start', { until_idle: true }))
+    await advanceUntilDone(clock, app.run('start', { until_idle: true }))
     assert.equal(((await app.run('queue show', { id: dispatch_id })) as Dispatch).status, 'done')
   })
 })

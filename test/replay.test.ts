@@ -22,7 +22,7 @@ import { defineBehaviour } from '../src/ports/behaviour.ts'
 import { defineTool } from '../src/ports/define-tool.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
-import { freshFolder, openApp, passing, runTaskIn } from './support/open-app.ts'
+import { advanceUntilDone, freshFolder, openApp, runTaskIn } from './support/open-app.ts'
 
 interface Replayed {
   readonly identical: boolean
@@ -107,7 +107,7 @@ describe('Q17: replay', () => {
         },
       ],
     })
-    const result = await passing(clock, runTaskIn(app))
+    const result = await advanceUntilDone(clock, runTaskIn(app))
     assert.equal(result.answer, 'really done')
     const again = await replayIn(app, result.dispatch_id)
     assert.deepEqual([again.identical, again.first_divergence], [true, null])

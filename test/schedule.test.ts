@@ -6,7 +6,7 @@ import type { App } from '../src/app.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { type ModelScript, scriptedModel } from '../src/testing/scripted-model.ts'
 import { tireless } from './support/command-line.ts'
-import { dispatchOf, freshFolder, openApp, passing, runTaskIn, until } from './support/open-app.ts'
+import { advanceUntilDone, dispatchOf, freshFolder, openApp, runTaskIn, waitUntil } from './support/open-app.ts'
 
 const NOON = Date.parse('2026-01-15T12:00:00Z')
 const MINUTE = 60_000
@@ -220,7 +220,7 @@ describe('the kernel keeps to the timetable', () => {
         (await app.run('cycles list', {})) as { items: { trigger: string; due: string; ended_at: string | null }[] }
       ).items.filter(({ trigger }) => trigger !== 'first')
     const came = (count: number) =>
-      until(async () => (await cycles()).filter(({ ended_at }) => ended_at !== null).length >= count)
+      waitUntil(async () => (await cycles()).filter(({ ended_at }) => ended_at !== null).length >= count)
     return { app, home, clock, stop, cycles, came }
   }
 
@@ -230,9 +230,9 @@ describe('the kernel keeps to the timetable', () => {
   test('E1: what is added while it lives is due from then on, and what is removed or paused is not', async (t) => {
     const { app, clock, stop, cycles, came } = await world(t)
     const living = app.run('start', {})
-    await until(() => app.context.kernel.isRunning())
+    await waitUntil(() => app.context.kernel.isRunning())
     await add(app, { id: 'tea', agent: 'report', prompt: 'make tea', every: '10m' })
-    await passing(clock, came(2))
+    await advanceUntilDone(clock, came(2))
     assert.deepEqual(
       (await cycles()).map(({ trigger, due }) => [trigger, due]),
       [
@@ -243,7 +243,7 @@ describe('the kernel keeps to the timetable', () => {
     assert.deepEqual((await prompts(app)).slice(0, 2), ['make tea', 'make tea'])
     await app.run('schedule pause', { id: 'tea' })
     await add(app, { id: 'milk', agent: 'report', prompt: 'fetch milk', every: '25m' })
-    await passing(clock, came(3))
+    await advanceUntilDone(clock, came(3))
     assert.deepEqual(
       (await cycles()).map(({ trigger }) => trigger),
       ['milk', 'tea', 'tea'],
@@ -257,13 +257,13 @@ describe('the kernel keeps to the timetable', () => {
     await add(first.app, { id: 'tea', agent: 'report', prompt: 'make tea', at: '10m' })
     await first.app.close()
     const later = await world(t, first.home, new FakeClock({ now: NOON + 26 * 60 * MINUTE }))
-    await passing(later.clock, later.app.run('start', { until_idle: true }))
+    await advanceUntilDone(later.clock, later.app.run('start', { until_idle: true }))
     assert.deepEqual(
       (await later.cycles()).map(({ trigger, due }) => [trigger, due]),
       [['tea', '2026-01-15T12:10:00.000Z']],
     )
     assert.equal(await itemOf(later.app, 'tea'), undefined)
-    await passing(later.clock, later.app.run('start', { until_idle: true }))
+    await advanceUntilDone(later.clock, later.app.run('start', { until_idle: true }))
     assert.equal((await later.cycles()).length, 1)
   })
 
@@ -328,7 +328,7 @@ describe('simulate', () => {
     const model = { ...scriptedModel(script), price: { input: 100, output: 100, max_output: 10 } }
     const app = await openApp(t, { clock, model, yaml: `${YAML}budget: { per_day_usd: null }\n` })
     for (const task of ['a short one', 'a long one', 'an endless one'])
-      await passing(clock, runTaskIn(app, task, { agent: 'report' }))
+      await advanceUntilDone(clock, runTaskIn(app, task, { agent: 'report' }))
     const { total, guessed, unpriced } = (await app.run('simulate', {})) as Foretold
     assert.equal(total.dispatches, 145)
     // The one run of the day that the other will have is a guess.

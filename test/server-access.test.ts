@@ -15,7 +15,7 @@ import {
   postJson,
   sendRequest,
 } from './support/http-app.ts'
-import { freshFolder, openApp, until } from './support/open-app.ts'
+import { freshFolder, openApp, waitUntil } from './support/open-app.ts'
 
 const CSRF = { 'x-tireless-csrf': '1' }
 
@@ -218,7 +218,7 @@ test('HTTP: a live stream ends at once when the token that it was opened with is
   const old = [await openEventStream(to), await openEventStream({ ...to, bearer: { cookie } as never })]
   say('FIRST')
   const heard = ({ messages }: EventStream): string => JSON.stringify(messages)
-  await until(() => old.every((stream) => heard(stream).includes('FIRST')))
+  await waitUntil(() => old.every((stream) => heard(stream).includes('FIRST')))
   const { token_file: file } = await to.app.context.serveHttp()
   const other = 'f'.repeat(64)
   writeFileSync(file, `${other}\n`)
@@ -227,7 +227,7 @@ test('HTTP: a live stream ends at once when the token that it was opened with is
   for (const stream of old) assert.doesNotMatch(heard(stream), /SECOND/)
   const fresh = await openEventStream({ ...to, bearer: { authorization: `Bearer ${other}` } })
   say('THIRD')
-  await until(() => heard(fresh).includes('THIRD'))
+  await waitUntil(() => heard(fresh).includes('THIRD'))
   // Nothing is said any more: it ends all the same.
   rmSync(file)
   await fresh.ended

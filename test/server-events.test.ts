@@ -13,7 +13,7 @@ import {
   type SseMessage,
   sendRequest,
 } from './support/http-app.ts'
-import { freshFolder, until } from './support/open-app.ts'
+import { freshFolder, waitUntil } from './support/open-app.ts'
 
 const TWO_STEPS = () =>
   scriptedModel([
@@ -45,11 +45,11 @@ function assertWithoutGaps(messages: readonly SseMessage[]): void {
 test('HTTP: events are told as the trace has them, with what is streamed between, in one sequence without gaps', async (t) => {
   const to = await openHttpApp(t, { model: TWO_STEPS() })
   const watching = await openEventStream(to)
-  await until(() => watching.messages.length > 0)
+  await waitUntil(() => watching.messages.length > 0)
   const [hello] = watching.messages
   assert.deepEqual([hello?.name, typeof hello?.data.now], ['hello', 'number'])
   const id = await run(to, 'write it')
-  await until(hasEnded(watching, id))
+  await waitUntil(hasEnded(watching, id))
   const told = named(watching.messages, 'event').map(({ data }) => data)
   const { events } = (await sendRequest(to, `/api/v1/trace/show?run=${id}&events=true`, { headers: to.bearer })).json<{
     events: unknown[]
@@ -65,19 +65,19 @@ test('HTTP: who was cut off gets what they missed, once, and goes on; nobody is 
   const to = await openHttpApp(t, { model: TWO_STEPS() })
   const first = await openEventStream(to)
   const id = await run(to, 'first')
-  await until(hasEnded(first, id))
+  await waitUntil(hasEnded(first, id))
   first.disconnect()
   await first.ended
   const last = first.messages[3]
   assert.ok(last)
   const again = await openEventStream(to, last.id)
-  await until(hasEnded(again, id))
+  await waitUntil(hasEnded(again, id))
   const [hello, ...rest] = again.messages
   assert.deepEqual([hello?.name, hello?.id], ['hello', last.id])
   const missed = first.messages.slice(4)
   assert.deepEqual(rest.slice(0, missed.length), missed)
   const later = await run(to, 'second')
-  await until(hasEnded(again, later))
+  await waitUntil(hasEnded(again, later))
   assertWithoutGaps(again.messages)
   assert.deepEqual(named(again.messages, 'reset'), [])
 })
@@ -86,24 +86,24 @@ test('HTTP: an id of another life, one from the future and one that is none are 
   const home = freshFolder(t)
   const first = await openHttpApp(t, { home, model: TWO_STEPS() })
   const before = await openEventStream(first)
-  await until(() => before.messages.length > 0)
+  await waitUntil(() => before.messages.length > 0)
   const { id: old = '' } = before.messages[0] ?? {}
   await first.app.close()
   await before.ended
   const to = await openHttpApp(t, { home, model: TWO_STEPS() })
   const now = await openEventStream(to)
-  await until(() => now.messages.length > 0)
+  await waitUntil(() => now.messages.length > 0)
   const life = now.messages[0]?.id.split('.')[0]
   for (const last of [old, `${life}.99999`, `${life}.-1`, `${life}.1.5`, 'x', '']) {
     const watching = await openEventStream(to, last)
-    await until(() => watching.messages.length >= 2)
+    await waitUntil(() => watching.messages.length >= 2)
     const [hello, reset] = watching.messages
     assert.deepEqual([hello?.name, reset?.name, reset?.data.last], ['hello', 'reset', last])
     watching.disconnect()
   }
   const watching = await openEventStream(to, old)
   const id = await run(to, 'again')
-  await until(hasEnded(watching, id))
+  await waitUntil(hasEnded(watching, id))
   assertWithoutGaps(watching.messages.slice(1))
 })
 
@@ -116,16 +116,16 @@ function say(to: HttpApp, content: string, index: number): void {
 test('HTTP: only so much is kept: what is older is answered with a reset', async (t) => {
   const to = await openHttpApp(t)
   const first = await openEventStream(to)
-  await until(() => first.messages.length > 0)
+  await waitUntil(() => first.messages.length > 0)
   for (let i = 0; i < 1000; i++) say(to, 'x'.repeat(1900), i)
-  await until(() => named(first.messages, 'delta').length === 1000)
+  await waitUntil(() => named(first.messages, 'delta').length === 1000)
   const [hello] = first.messages
   const late = await openEventStream(to, hello?.id)
-  await until(() => late.messages.length >= 2)
+  await waitUntil(() => late.messages.length >= 2)
   assert.equal(late.messages[1]?.name, 'reset')
   const recent = first.messages.at(-300)
   const soon = await openEventStream(to, recent?.id)
-  await until(() => soon.messages.length >= 300)
+  await waitUntil(() => soon.messages.length >= 300)
   assert.deepEqual(named(soon.messages, 'reset'), [])
 })
 
@@ -140,7 +140,7 @@ test('HTTP: who reads nothing is dropped, and those who read get everything mean
   let told = 0
   while ((await watched()) === '2') {
     for (let i = 0; i < 500; i++) say(to, 'y'.repeat(1900), told++)
-    await until(() => named(quick.messages, 'delta').length === told)
+    await waitUntil(() => named(quick.messages, 'delta').length === told)
     // What the machine itself keeps for a connection is a few megabytes.
     assert.ok(told < 40_000, 'it was waited for')
   }
@@ -157,7 +157,7 @@ test('HTTP: so many may watch and no more, and a place is free again when one le
   assert.equal(refused.status, 503)
   assert.match(refused.text, /too many viewers; expected at most 64/)
   all[0]?.disconnect()
-  await until(async () => {
+  await waitUntil(async () => {
     const { text } = await sendRequest(to, '/metrics')
     return /^tireless_viewers 63$/m.test(text)
   })
@@ -168,7 +168,7 @@ test('HTTP: the status is told when it changes', async (t) => {
   const to = await openHttpApp(t)
   const watching = await openEventStream(to)
   await postJson(to, '/api/v1/enqueue', { prompt: 'later', at: '1h' })
-  await until(() =>
+  await waitUntil(() =>
     named(watching.messages, 'status').some(({ data }) => (data.queue as { waiting: number }).waiting === 1),
   )
   assertWithoutGaps(watching.messages)
@@ -199,7 +199,7 @@ test('case 136: a secret is in no event and in nothing that is streamed, also wh
   })
   const watching = await openEventStream(to)
   const id = await run(to, `what is ${secret}?`)
-  await until(hasEnded(watching, id))
+  await waitUntil(hasEnded(watching, id))
   const text = JSON.stringify(watching.messages)
   for (const half of [secret, secret.slice(0, 20), secret.slice(-14)]) assert.ok(!text.includes(half), half)
   const streamed = named(watching.messages, 'delta').map(({ data }) => data.text)

@@ -7,7 +7,7 @@ import { COMMANDS } from '../src/commands/lib/registry.ts'
 import { asTirelessError } from '../src/domain/error.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
 import { JSON_BODY, openHttpApp, postJson, sendRequest } from './support/http-app.ts'
-import { openApp, until } from './support/open-app.ts'
+import { openApp, waitUntil } from './support/open-app.ts'
 
 test('E14: /healthz and /readyz say how it is, without a token: 200 or 503 with the reasons', async (t) => {
   const stop = new AbortController()
@@ -17,7 +17,7 @@ test('E14: /healthz and /readyz say how it is, without a token: 200 or 503 with 
   const idle = await sendRequest(to, '/readyz')
   assert.deepEqual([idle.status, idle.json()], [503, { ok: false, reasons: ['the queue is not being worked'] }])
   const draining = to.app.context.drain({ untilIdle: false })
-  await until(async () => (await sendRequest(to, '/readyz')).status === 200)
+  await waitUntil(async () => (await sendRequest(to, '/readyz')).status === 200)
   stop.abort()
   const stopping = await sendRequest(to, '/readyz')
   assert.equal(stopping.status, 503)

@@ -21,7 +21,7 @@ import {
   tirelessJson,
   waitForExit,
 } from './support/command-line.ts'
-import { freshFolder, openApp, runTaskIn, until } from './support/open-app.ts'
+import { freshFolder, openApp, runTaskIn, waitUntil } from './support/open-app.ts'
 
 const write: ScriptedStep = { text: 'I write it.', calls: [{ tool: 'create_file', args: { path: 'a', content: 'x' } }] }
 const tracesOf = (app: App) => traceReader(join(homeOf(app), 'traces'))
@@ -80,7 +80,7 @@ describe('case 58: the trace is whole on every way out', () => {
     ])
     const workspaces = join(home, 'workspaces')
     const killed = startTireless(t, home, 'run', 'work')
-    await until(
+    await waitUntil(
       () =>
         existsSync(workspaces) && readdirSync(workspaces).some((name) => existsSync(join(workspaces, name, 'begun'))),
     )
@@ -160,11 +160,11 @@ describe('trace', () => {
     })
     const running = runTaskIn(app)
     const folder = join(homeOf(app), 'traces')
-    await until(
+    await waitUntil(
       () => existsSync(folder) && readdirSync(folder).some((id) => existsSync(join(folder, id, 'manifest.json'))),
     )
     const [run_id = ''] = readdirSync(folder)
-    await until(async () => (await traceReader(folder).read(run_id)).events.at(-1)?.phase === 'ACT')
+    await waitUntil(async () => (await traceReader(folder).read(run_id)).events.at(-1)?.phase === 'ACT')
     const before = filesOf(homeOf(app), run_id)
     assert.equal((await traceReader(folder).read(run_id)).manifest.status, 'running')
     assert.deepEqual(filesOf(homeOf(app), run_id), before)
@@ -183,7 +183,7 @@ describe('trace', () => {
     listen((progress) => heard.push(progress))
     sink.onRunOpened(next, [])
     sink.onRecord(next, { kind: 'run_ended', run_id: dispatch_id, stop_reason: 'unrecoverable_error', seq: 99, ts: 0 })
-    await until(() => existsSync(join(homeOf(app), 'traces', dispatch_id, 'manifest.json')))
+    await waitUntil(() => existsSync(join(homeOf(app), 'traces', dispatch_id, 'manifest.json')))
     assert.deepEqual(readdirSync(join(homeOf(app), 'traces')), [dispatch_id])
     assert.deepEqual(heard, [], 'it is no event of the next')
   })

@@ -10,7 +10,7 @@ import type { Gate } from '../src/ports/gate.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { type ModelScript, type ScriptedModel, scriptedModel } from '../src/testing/scripted-model.ts'
 import { pokeTool, scriptedBehaviour } from './support/event-recorder.ts'
-import { dispatchOf, journalOf, openApp, passing, runTaskIn } from './support/open-app.ts'
+import { advanceUntilDone, dispatchOf, journalOf, openApp, runTaskIn } from './support/open-app.ts'
 
 /** As seed 000 has it. */
 const DAILY_REPORT = `当前系统状态:
@@ -76,7 +76,8 @@ async function plan({ app }: World, planned: Planned = {}): Promise<{ dispatch_i
   })
 }
 
-const drained = ({ app, clock }: World): Promise<unknown> => passing(clock, app.run('start', { until_idle: true }))
+const drained = ({ app, clock }: World): Promise<unknown> =>
+  advanceUntilDone(clock, app.run('start', { until_idle: true }))
 
 /** Also past the rests that nobody waits for. */
 async function settled(its: World, id: string): Promise<AgentResult> {

@@ -16,7 +16,7 @@ import {
   tirelessJson,
   waitForExit,
 } from './support/command-line.ts'
-import { freshFolder, openApp, until } from './support/open-app.ts'
+import { freshFolder, openApp, waitUntil } from './support/open-app.ts'
 
 interface Explained {
   readonly items: readonly { readonly key: string; readonly value: unknown; readonly source: string }[]
@@ -233,13 +233,13 @@ describe('logs', () => {
     const heard: unknown[] = []
     const following = openLogReader(folder, clock).follow(5, stop.signal, ({ n }) => heard.push(n))
     // It has looked, and found nothing yet.
-    await until(() => clock.nextIn !== undefined)
+    await waitUntil(() => clock.nextIn !== undefined)
     for (let n = 0; n < 500; n += 1) {
       log.write('info', 'tick', { n })
       if (n % 10 === 9) {
         log.close()
         // It may take more than one look: where a new file was begun, the old one is read to its end first.
-        await until(async () => {
+        await waitUntil(async () => {
           if (clock.nextIn !== undefined) await clock.advance(clock.nextIn)
           return heard.length > n
         })
@@ -271,12 +271,12 @@ describe('logs', () => {
     const follower = startTireless(t, home, 'logs', '-f', '--json')
     const holder = await startKernelIn(t, home)
     await tirelessJson(home, 'run', 'x')
-    await until(() => follower.output().includes('"END end"'))
+    await waitUntil(() => follower.output().includes('"END end"'))
     for (const line of follower.output().trim().split('\n')) assert.ok(JSON.parse(line).event)
     const beside = startTireless(t, home, 'logs', '--follow', '--lines', '1')
-    await until(() => / info END end /.test(beside.output()))
+    await waitUntil(() => / info END end /.test(beside.output()))
     const unread = startTireless(t, home, 'logs', '-f')
-    await until(() => unread.output() !== '')
+    await waitUntil(() => unread.output() !== '')
     unread.stdout?.destroy()
     await tirelessJson(home, 'run', 'y')
     assert.equal(await waitForExit(unread), 0, 'whoever read it is gone')

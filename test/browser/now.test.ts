@@ -7,7 +7,7 @@ import type { Model } from '../../src/ports/model.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { launchChromium, openTab, WITHOUT_CHROMIUM, waitUntilLive } from '../support/chromium.ts'
 import { type HttpApp, openHttpApp } from '../support/http-app.ts'
-import { freshFolder, until } from '../support/open-app.ts'
+import { freshFolder, waitUntil } from '../support/open-app.ts'
 
 let browser: Browser
 
@@ -122,9 +122,9 @@ describe('the page in a browser', { skip: WITHOUT_CHROMIUM }, () => {
       const journal = dispatch ? await store.journal(dispatch.session_id) : []
       return journal.filter(({ kind }) => kind === 'model_requested').length
     }
-    await until(async () => (await asked()) === 1)
+    await waitUntil(async () => (await asked()) === 1)
     model.next()
-    await until(async () => (await asked()) === 2)
+    await waitUntil(async () => (await asked()) === 2)
     const { page, complaints } = await openTab(browser, to.url)
     await page.goto(to.login_url)
     const run = page.locator(`[data-run="${dispatch_id}"]`)

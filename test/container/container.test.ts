@@ -12,7 +12,7 @@ import { type ProcessOps, type RunOptions, requireOps } from '../../src/ports/en
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { waitForExit } from '../support/command-line.ts'
 import { ENGINE, IMAGE, WITHOUT_CONTAINERS } from '../support/container-available.ts'
-import { alive, freshFolder, openApp, runTaskIn, until } from '../support/open-app.ts'
+import { freshFolder, isSleepRunning, openApp, runTaskIn, waitUntil } from '../support/open-app.ts'
 
 const options = (base: string) => ({
   ...{ image: IMAGE, folder: join(base, 'sandbox'), hidden: [], env: process.env, clock: systemClock },
@@ -78,15 +78,15 @@ echo '{}' > .mcp.json; cat ${join(root, '../sandbox/container-bash-env')} 2> /de
     const mark = `${60_000 + process.pid}.5`
     const hide = `setsid sleep ${mark} < /dev/null > /dev/null 2>&1 &`
     assert.equal((await run(`${hide} exit 4`)).exit, 4)
-    assert.equal(alive(mark), false)
+    assert.equal(isSleepRunning(mark), false)
     assert.equal((await run(`${hide} sleep ${mark}`, { timeoutMs: 3000 })).ended, 'timed_out')
-    assert.equal(alive(mark), false)
+    assert.equal(isSleepRunning(mark), false)
     const stop = new AbortController()
     const cancelled = run(`trap '' TERM; ${hide} while :; do sleep ${mark}; done`, { signal: stop.signal })
-    await until(() => alive(mark))
+    await waitUntil(() => isSleepRunning(mark))
     stop.abort()
     assert.equal((await cancelled).ended, 'interrupted')
-    assert.equal(alive(mark), false)
+    assert.equal(isSleepRunning(mark), false)
     assert.doesNotMatch(await running(), /tireless-/)
   })
 
@@ -105,14 +105,14 @@ echo '{}' > .mcp.json; cat ${join(root, '../sandbox/container-bash-env')} 2> /de
       const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', script]
       const child = spawn(process.execPath, flags, { stdio: 'ignore' })
       t.after(() => child.kill('SIGKILL'))
-      await until(() => alive(mark) && saidIn(join(base, 'calls')).includes('begun\n'))
+      await waitUntil(() => isSleepRunning(mark) && saidIn(join(base, 'calls')).includes('begun\n'))
       child.kill('SIGKILL')
       await waitForExit(child)
-      assert.equal(alive(mark), true, 'a container outlives whoever began it')
+      assert.equal(isSleepRunning(mark), true, 'a container outlives whoever began it')
       if (way === 'asked about')
         assert.deepEqual(await (await processesIn(base)).reap('c'), { output: 'begun\n', killed: true })
       else assert.equal((await createContainers(options(base)).trial()).holds, true)
-      assert.equal(alive(mark), false)
+      assert.equal(isSleepRunning(mark), false)
     }
   })
 

@@ -17,7 +17,7 @@ import {
   waitStep,
 } from '../support/approval-fixtures.ts'
 import { enqueue, fakeBehaviour, lastMessageIn, recordsOf, resultsOf } from '../support/fake-tools.ts'
-import { dispatchOf, freshFolder, openApp, runTaskIn, until } from '../support/open-app.ts'
+import { dispatchOf, freshFolder, openApp, runTaskIn, waitUntil } from '../support/open-app.ts'
 
 const DAY = 24 * 3_600_000
 
@@ -199,17 +199,17 @@ describe('approvals: asked, answered, done', () => {
     const app = await openApp(t, { clock, model: askAndWait(), tools: [send], signals })
     const { dispatch_id } = await enqueue(app)
     const started = app.run('start', {})
-    await until(async () => (await dispatchOf(app, dispatch_id)).status === 'waiting')
+    await waitUntil(async () => (await dispatchOf(app, dispatch_id)).status === 'waiting')
     // Asleep: once what is written with a delay is written, as many as before are.
     let asleep = -1
-    await until(async () => {
+    await waitUntil(async () => {
       const before = asleep
       await clock.advance(200)
       asleep = clock.sleeping
       return asleep > 1 && asleep === before
     })
     await answerApproval(app, 'allow', (await getOnlyApproval(app)).id)
-    await until(async () => (await dispatchOf(app, dispatch_id)).status === 'done')
+    await waitUntil(async () => (await dispatchOf(app, dispatch_id)).status === 'done')
     stop.abort()
     await started
     assert.deepEqual(send.receivedArgs, [LETTER])

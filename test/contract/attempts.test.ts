@@ -16,7 +16,7 @@ import {
   runScripted,
   scriptedBehaviour,
 } from '../support/event-recorder.ts'
-import { dispatchOf, freshFolder, journalOf, passing } from '../support/open-app.ts'
+import { advanceUntilDone, dispatchOf, freshFolder, journalOf } from '../support/open-app.ts'
 
 const REST_MS = 30_000
 
@@ -47,7 +47,7 @@ describe('E8: another attempt', () => {
       critics: [unhappy(5)],
     })
     const began = clock.now()
-    const result = await passing(clock, runScripted(app))
+    const result = await advanceUntilDone(clock, runScripted(app))
     assert.deepEqual([result.status, result.steps], ['done', 6])
     assert.ok(clock.now() - began >= 5 * REST_MS)
     const said = [1, 2, 3, 4, 5].map((n) => `not enough, number ${n}`)
@@ -68,7 +68,7 @@ describe('E8: another attempt', () => {
       behaviours: [scriptedBehaviour([finalAnswer()])],
       critics: [picky],
     })
-    const { stop_reason, steps } = await passing(clock, runScripted(app))
+    const { stop_reason, steps } = await advanceUntilDone(clock, runScripted(app))
     assert.deepEqual([stop_reason, steps], ['final', 8])
   })
 
@@ -81,7 +81,7 @@ describe('E8: another attempt', () => {
       behaviours: [scriptedBehaviour(wishes)],
       critics: [unhappy(2)],
     })
-    const result = await passing(clock, runScripted(patient.app, { max_seconds: 60 }))
+    const result = await advanceUntilDone(clock, runScripted(patient.app, { max_seconds: 60 }))
     assert.deepEqual([result.stop_reason, result.steps], ['final', 6])
     let pokes = 0
     const slower = pokeTool(({ clock: its }) => its.sleep(++pokes === 2 ? 70_000 : 40_000))
@@ -91,7 +91,7 @@ describe('E8: another attempt', () => {
       behaviours: [scriptedBehaviour(wishes)],
       critics: [unhappy(2)],
     })
-    const ended = await passing(clock, runScripted(late.app, { max_seconds: 60 }))
+    const ended = await advanceUntilDone(clock, runScripted(late.app, { max_seconds: 60 }))
     assert.deepEqual([ended.stop_reason, ended.failure_class, ended.steps], ['budget_time', 'timeout', 3])
   })
 
@@ -102,7 +102,7 @@ describe('E8: another attempt', () => {
       behaviours: [scriptedBehaviour([finalAnswer()])],
       critics: [unhappy(9)],
     })
-    const { stop_reason, steps } = await passing(clock, runScripted(app, { max_steps: 3 }))
+    const { stop_reason, steps } = await advanceUntilDone(clock, runScripted(app, { max_steps: 3 }))
     assert.deepEqual([stop_reason, steps], ['budget_steps', 3])
   })
 
@@ -116,7 +116,7 @@ describe('E8: another attempt', () => {
     await first.app.close()
     await clock.advance(3_600_000)
     const second = await openRecordedApp(t, { ...parts, critics: [unhappy(0)] })
-    await passing(clock, second.app.run('start', { until_idle: true }))
+    await advanceUntilDone(clock, second.app.run('start', { until_idle: true }))
     assert.equal((await dispatchOf(second.app, parked.dispatch_id)).status, 'done')
     assert.deepEqual(await feedbackIn(second.app, parked.session_id), [undefined, 'not enough, number 1'])
     const replayed = (await second.app.run('replay', { run: parked.dispatch_id })) as { identical: boolean }
@@ -132,10 +132,10 @@ describe('E8: another attempt', () => {
     })
     const { session_id, dispatch_id } = await runScripted(app)
     await app.run('send', { session: session_id, text: 'hurry' })
-    await passing(clock, app.run('start', { until_idle: true }))
+    await advanceUntilDone(clock, app.run('start', { until_idle: true }))
     assert.equal((await dispatchOf(app, dispatch_id)).status, 'waiting')
     await clock.advance(3_600_000)
-    await passing(clock, app.run('start', { until_idle: true }))
+    await advanceUntilDone(clock, app.run('start', { until_idle: true }))
     const bound = (await journalOf(app, session_id)).flatMap((record) =>
       record.kind === 'input_bound' ? [{ heard: record.input.length, feedback: record.feedback }] : [],
     )
@@ -155,7 +155,7 @@ describe('E8: another attempt', () => {
       },
     })
     const { app } = await openRecordedApp(t, { clock, behaviours: [behaviour], critics: [unhappy(1)] })
-    const { status } = await passing(clock, runScripted(app))
+    const { status } = await advanceUntilDone(clock, runScripted(app))
     assert.equal(status, 'done')
     assert.deepEqual(heard, [null, 'not enough, number 1\nbehaviour scripted failed in observe(): the look failed'])
   })

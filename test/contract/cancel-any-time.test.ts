@@ -14,7 +14,7 @@ import {
   statusOf,
   stopReasonsOf,
 } from '../support/fake-tools.ts'
-import { dispatchOf, freshFolder, journalOf, openApp, passing, until } from '../support/open-app.ts'
+import { advanceUntilDone, dispatchOf, freshFolder, journalOf, openApp, waitUntil } from '../support/open-app.ts'
 
 const done: ScriptedStep = { text: 'done' }
 const waiting: ScriptedStep = { calls: [{ tool: 'wait', args: { for: 'message' } }] }
@@ -71,7 +71,7 @@ describe('cancel at any time', () => {
     const app = await openApp(t, { model: hangingModel() })
     const task = await enqueue(app)
     const started = app.run('start', { until_idle: true })
-    await until(() => hasRecord(app, task, 'model_requested'))
+    await waitUntil(() => hasRecord(app, task, 'model_requested'))
     await Promise.all([cancelDispatch(app, task), cancelDispatch(app, task), cancelDispatch(app, task, 'after_step')])
     await started
     assert.deepEqual(await stopReasonsOf(app, task), ['cancelled'])
@@ -97,7 +97,7 @@ describe('cancel at any time', () => {
     const first = await openApp(t, { home, model, tools: [order] })
     const task = await enqueue(first)
     const started = first.run('start', { until_idle: true })
-    await until(() => order.receivedArgs.length > 0)
+    await waitUntil(() => order.receivedArgs.length > 0)
     // What a process that dies here leaves behind.
     cpSync(home, later, { recursive: true })
     gate.resolve('ordered')
@@ -126,9 +126,9 @@ describe('cancel at any time', () => {
       const app = await openApp(t, { clock, model, tools: [fakeTool(hanging)] })
       const task = await enqueue(app)
       const started = app.run('start', { until_idle: true })
-      await until(() => hasRecord(app, task, 'model_requested'))
-      await passing(clock, cancelDispatch(app, task))
-      await passing(clock, started)
+      await waitUntil(() => hasRecord(app, task, 'model_requested'))
+      await advanceUntilDone(clock, cancelDispatch(app, task))
+      await advanceUntilDone(clock, started)
       assert.deepEqual([await statusOf(app, task), await stopReasonsOf(app, task)], ['cancelled', ['cancelled']])
       assert.equal((await recordsOf(app, task.session_id, 'step_committed')).length, 1)
     })

@@ -18,7 +18,15 @@ import {
   stopReasonsOf,
   untilAborted,
 } from '../support/fake-tools.ts'
-import { dispatchOf, freshFolder, journalOf, kindsOf, openApp, passing, until } from '../support/open-app.ts'
+import {
+  advanceUntilDone,
+  dispatchOf,
+  freshFolder,
+  journalOf,
+  kindsOf,
+  openApp,
+  waitUntil,
+} from '../support/open-app.ts'
 
 const done: ScriptedStep = { text: 'done' }
 const acting: ScriptedStep = { calls: [{ tool: 'poke' }, { tool: 'poke', args: { second: true } }] }
@@ -35,7 +43,7 @@ describe('cancel at once', () => {
     })
     const task = await enqueue(app)
     const started = app.run('start', { until_idle: true })
-    await until(() => heard.length > 0)
+    await waitUntil(() => heard.length > 0)
     assert.deepEqual((await cancelDispatch(app, task)).items, [
       { dispatch_id: task.dispatch_id, was: 'running', status: 'cancelled' },
     ])
@@ -62,7 +70,7 @@ describe('cancel at once', () => {
     const app = await openApp(t, { model })
     const task = await enqueue(app, { prompt: 'first' })
     const started = app.run('start', { until_idle: true })
-    await until(() => hasRecord(app, task, 'model_requested'))
+    await waitUntil(() => hasRecord(app, task, 'model_requested'))
     await cancelDispatch(app, task)
     await started
     hanging = false
@@ -77,9 +85,9 @@ describe('cancel at once', () => {
     const app = await openApp(t, { model: deaf, clock })
     const task = await enqueue(app)
     const started = app.run('start', { until_idle: true })
-    await until(() => hasRecord(app, task, 'model_requested'))
-    await passing(clock, cancelDispatch(app, task))
-    await passing(clock, started)
+    await waitUntil(() => hasRecord(app, task, 'model_requested'))
+    await advanceUntilDone(clock, cancelDispatch(app, task))
+    await advanceUntilDone(clock, started)
     assert.deepEqual([await statusOf(app, task), await stopReasonsOf(app, task)], ['cancelled', ['cancelled']])
   })
 
@@ -88,7 +96,7 @@ describe('cancel at once', () => {
     const app = await openApp(t, { model: scriptedModel([acting, done]), tools: [tool] })
     const task = await enqueue(app)
     const started = app.run('start', { until_idle: true })
-    await until(() => tool.receivedArgs.length > 0)
+    await waitUntil(() => tool.receivedArgs.length > 0)
     await cancelDispatch(app, task)
     await started
     assert.deepEqual(
@@ -111,7 +119,7 @@ describe('cancel after the step', () => {
     const app = await openApp(t, { model, tools: [tool] })
     const task = await enqueue(app)
     const started = app.run('start', { until_idle: true })
-    await until(() => tool.receivedArgs.length > 0)
+    await waitUntil(() => tool.receivedArgs.length > 0)
     return { app, task, tool, model, started, goOn: () => gate.resolve('first') }
   }
   const wished = async (app: App, { dispatch_id }: QueuedTask) => (await dispatchOf(app, dispatch_id)).cancel
@@ -119,7 +127,7 @@ describe('cancel after the step', () => {
   test('case 52: the step that is under way is completed and committed; then it is over', async (t) => {
     const { app, task, model, started, goOn } = await underWay(t, [acting, done])
     const cancelled = cancelDispatch(app, task, 'after_step')
-    await until(async () => (await wished(app, task)) === 'after_step')
+    await waitUntil(async () => (await wished(app, task)) === 'after_step')
     goOn()
     assert.equal((await cancelled).items[0]?.status, 'cancelled')
     await started
@@ -146,9 +154,9 @@ describe('cancel after the step', () => {
     const app = await openApp(t, { model: thoughtful })
     const task = await enqueue(app)
     const started = app.run('start', { until_idle: true })
-    await until(() => hasRecord(app, task, 'model_requested'))
+    await waitUntil(() => hasRecord(app, task, 'model_requested'))
     const cancelled = cancelDispatch(app, task, 'after_step')
-    await until(async () => (await wished(app, task)) === 'after_step')
+    await waitUntil(async () => (await wished(app, task)) === 'after_step')
     gate.resolve()
     const { items } = await cancelled
     await started
@@ -170,7 +178,7 @@ describe('cancel after the step', () => {
   test('case 52: a wish only gets stronger: after_step, then at once', async (t) => {
     const { app, task, started } = await underWay(t, [acting, done])
     const gently = cancelDispatch(app, task, 'after_step')
-    await until(async () => (await wished(app, task)) === 'after_step')
+    await waitUntil(async () => (await wished(app, task)) === 'after_step')
     await cancelDispatch(app, task, 'immediate')
     await Promise.all([gently, started])
     assert.deepEqual(
@@ -185,9 +193,9 @@ describe('cancel after the step', () => {
     const app = await openApp(t, { model: scriptedModel([acting, done]), tools: [deaf] })
     const task = await enqueue(app)
     const started = app.run('start', { until_idle: true })
-    await until(() => deaf.receivedArgs.length > 0)
+    await waitUntil(() => deaf.receivedArgs.length > 0)
     const both = [cancelDispatch(app, task, 'immediate'), cancelDispatch(app, task, 'after_step')]
-    await until(async () => (await wished(app, task)) !== null)
+    await waitUntil(async () => (await wished(app, task)) !== null)
     await new Promise(setImmediate)
     assert.equal(await wished(app, task), 'immediate')
     gate.resolve('after all')

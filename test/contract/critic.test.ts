@@ -16,7 +16,7 @@ import {
   type ScriptedState,
   scriptedBehaviour,
 } from '../support/event-recorder.ts'
-import { passing, runTaskIn } from '../support/open-app.ts'
+import { advanceUntilDone, runTaskIn } from '../support/open-app.ts'
 
 const CONTINUE: Verdict = { kind: 'continue' }
 const retry = (instruction = 'again'): Verdict => ({ kind: 'retry', instruction })
@@ -165,7 +165,7 @@ describe('critics', () => {
       behaviours: [scriptedBehaviour([finalAnswer()])],
       critics: [{ name: 'hanging', judge: () => new Promise<Verdict>(() => {}) }],
     })
-    const { stop_reason } = await passing(clock, runScripted(app, { max_seconds: 60 }))
+    const { stop_reason } = await advanceUntilDone(clock, runScripted(app, { max_seconds: 60 }))
     assert.equal(stop_reason, 'budget_time')
     assert.equal(eventNames(events).at(-1), 'END end')
   })

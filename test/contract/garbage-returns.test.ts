@@ -19,7 +19,7 @@ import {
 } from '../support/event-recorder.ts'
 import { COMMON_GARBAGE, garbageLike } from '../support/garbage-returns.ts'
 import { sampleValues } from '../support/garbage-values.ts'
-import { dispatchOf, freshFolder, journalOf, openApp, passing } from '../support/open-app.ts'
+import { advanceUntilDone, dispatchOf, freshFolder, journalOf, openApp } from '../support/open-app.ts'
 
 /** What a plugin is given to return in the run under way. */
 type Returned = () => never
@@ -320,7 +320,7 @@ async function throwAll(t: TestContext, port: PortCase, home: string): Promise<r
   const runs: TaskResult[] = []
   while (next < pieces.length) {
     const from = next
-    const result = await passing(clock, runScripted(app, { max_steps: 6, ...port.input }))
+    const result = await advanceUntilDone(clock, runScripted(app, { max_steps: 6, ...port.input }))
     runs.push(result)
     assert.doesNotMatch(result.error ?? '', /^(store_|internal)/, `${told}: a typed error`)
     if (result.failure_class === 'infra') assert.match(result.error ?? '', port.culprit, told)
@@ -346,7 +346,7 @@ describe('B2: a plugin that returns garbage or breaks', () => {
       const home = freshFolder(t)
       const large = { ...(port.valid as object), text: long, content: long, instruction: long, reason: long }
       const app = await appOf(t, port, (() => large) as Returned, { clock, home })
-      const result = await passing(clock, runScripted(app, { max_steps: 4 }))
+      const result = await advanceUntilDone(clock, runScripted(app, { max_steps: 4 }))
       assert.doesNotMatch(result.error ?? '', /^(store_|internal)/, name)
       await app.close()
       await readableAgain(t, home, [result])
@@ -370,7 +370,7 @@ describe('B2: a plugin that returns garbage or breaks', () => {
     const queue = async (input: object): Promise<string> =>
       ((await app.run('enqueue', { prompt: 'x', ...input })) as { dispatch_id: string }).dispatch_id
     const ids = [await queue({}), await queue({ behaviour: 'odd' }), await queue({ behaviour: 'scripted' })]
-    await passing(clock, app.run('start', { until_idle: true }))
+    await advanceUntilDone(clock, app.run('start', { until_idle: true }))
     const [garbled, odd, sound] = await Promise.all(ids.map((id) => dispatchOf(app, id)))
     assert.deepEqual([garbled?.status, odd?.status, sound?.status], ['failed', 'failed', 'done'])
     assert.match(

@@ -17,7 +17,7 @@ import {
 } from '../support/approval-fixtures.ts'
 import { scriptedBehaviour } from '../support/event-recorder.ts'
 import { enqueue, fakeTool, lastMessageIn, resultsOf } from '../support/fake-tools.ts'
-import { dispatchOf, openApp, passing, runTaskIn } from '../support/open-app.ts'
+import { advanceUntilDone, dispatchOf, openApp, runTaskIn } from '../support/open-app.ts'
 
 const saying = (name: string, said: GateVerdict | (() => never)): Gate => ({
   name,
@@ -149,7 +149,7 @@ describe('gates', () => {
     const { dispatch_id } = await enqueue(app)
     const over = drainQueue(app)
     await asked.promise
-    await passing(clock, Promise.all([app.run('queue cancel', { id: dispatch_id }), over]))
+    await advanceUntilDone(clock, Promise.all([app.run('queue cancel', { id: dispatch_id }), over]))
     assert.deepEqual([note.receivedArgs, await listApprovals(app)], [[], []])
     assert.equal((await dispatchOf(app, dispatch_id)).status, 'cancelled')
     assert.equal((await replayRun(app, dispatch_id)).identical, true)

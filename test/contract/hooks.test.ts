@@ -20,7 +20,7 @@ import {
   scriptedBehaviour,
 } from '../support/event-recorder.ts'
 import { PURE, recordsOf } from '../support/fake-tools.ts'
-import { dispatchOf, freshFolder, passing, runTaskIn, until } from '../support/open-app.ts'
+import { advanceUntilDone, dispatchOf, freshFolder, runTaskIn, waitUntil } from '../support/open-app.ts'
 
 const pairs = (step: number, ...phases: readonly string[]): string[] =>
   phases.flatMap((phase) => [`before_${phase} ${step}`, `after_${phase} ${step}`])
@@ -85,7 +85,7 @@ describe('hooks', () => {
     const hook = recordingHook()
     const model = scriptedModel([{ text: 'done', faults: [new TirelessError('model_unavailable', 'busy')] }])
     const { app } = await openRecordedApp(t, { clock, model, hooks: [hook] })
-    await passing(clock, runTaskIn(app))
+    await advanceUntilDone(clock, runTaskIn(app))
     assert.deepEqual(hook.moments, [
       'run_start 0',
       ...[...pairs(1, 'observe'), 'before_decide 1', 'after_decide 1 !', 'recover 1 !'],
@@ -170,7 +170,7 @@ describe('hooks', () => {
       behaviours: [scriptedBehaviour([pokeDecision, finalAnswer()])],
       hooks: [hanging],
     })
-    const { status } = await passing(clock, runScripted(app))
+    const { status } = await advanceUntilDone(clock, runScripted(app))
     const diagnostics = events.filter(({ stage }) => stage === 'diagnostic')
     assert.deepEqual([status, calls, diagnostics.length], ['done', 2, 1], 'called again, and not waited for again')
     assert.match(String(diagnostics[0]?.payload.message), /longer than 1000 ms/)
@@ -187,10 +187,10 @@ describe('hooks', () => {
       hooks: [hook],
     })
     const running = runScripted(app)
-    await until(() => clock.sleeping > 2)
+    await waitUntil(() => clock.sleeping > 2)
     const [dispatch] = ((await app.run('queue list', {})) as { items: { dispatch_id: string }[] }).items
     const cancelled = app.run('queue cancel', { id: dispatch?.dispatch_id })
-    const { status, stop_reason } = await passing(clock, running)
+    const { status, stop_reason } = await advanceUntilDone(clock, running)
     await cancelled
     assert.deepEqual([status, stop_reason, forever.runs], ['cancelled', 'cancelled', 0])
     assert.deepEqual(eventNames(events).at(-1), 'END end')

@@ -18,7 +18,7 @@ import {
   stopReasonsOf,
   untilAborted,
 } from '../support/fake-tools.ts'
-import { freshFolder, openApp, passing, until } from '../support/open-app.ts'
+import { advanceUntilDone, freshFolder, openApp, waitUntil } from '../support/open-app.ts'
 
 const CONTINUE: Verdict = { kind: 'continue' }
 const BEFORE = { status: 'not_started', content: 'The run was interrupted before this call started.' }
@@ -52,7 +52,7 @@ describe('interrupted', () => {
       )
       const options = { tools: [tool], model: poking(times), plugins: [writing.plugin] }
       const { app, task, started, stop, home } = await underWay(t, options)
-      await until(writing.isBlocked)
+      await waitUntil(writing.isBlocked)
       stop()
       writing.release()
       await started
@@ -71,9 +71,9 @@ describe('interrupted', () => {
     const writing = blockCommits((op) => op.op === 'append' && op.records.some(({ kind }) => kind === 'call_intended'))
     const options = { tools: [tool], model: poking(1), plugins: [writing.plugin] }
     const { app, task, started } = await underWay(t, options)
-    await until(writing.isBlocked)
+    await waitUntil(writing.isBlocked)
     const cancelled = cancelDispatch(app, task, 'immediate')
-    await until(
+    await waitUntil(
       async () =>
         ((await app.run('queue show', { id: task.dispatch_id })) as { cancel: string | null }).cancel !== null,
     )
@@ -94,7 +94,7 @@ describe('interrupted', () => {
       system.startsWith('You decide') ? { text: '[]' } : { calls: [{ tool: turn === 0 ? 'read' : 'poke', args: {} }] },
     )
     const { app, started, stop } = await underWay(t, { tools: [read, send], model, plugins: [booking.plugin], clock })
-    await until(booking.isBlocked)
+    await waitUntil(booking.isBlocked)
     stop()
     let isBooked = false
     // Long after everything else that is interrupted was left behind.
@@ -102,7 +102,7 @@ describe('interrupted', () => {
       isBooked = true
       booking.release()
     })
-    await passing(clock, started)
+    await advanceUntilDone(clock, started)
     assert.equal(isBooked, true)
     await app.close()
   })
@@ -110,7 +110,7 @@ describe('interrupted', () => {
   test('Q17: neighbours that were cut short side by side are so again', async (t) => {
     const tool = fakeTool({ effect: PURE, run: untilAborted })
     const { app, task, started } = await underWay(t, { tools: [tool], model: poking(3) })
-    await until(() => tool.receivedArgs.length === 3)
+    await waitUntil(() => tool.receivedArgs.length === 3)
     await Promise.all([cancelDispatch(app, task, 'immediate'), started])
     const results = await resultsOf(app, task.session_id)
     assert.deepEqual(
@@ -131,7 +131,7 @@ describe('interrupted', () => {
     const { app, task, started, stop, home } = await underWay(t, options)
     await asked
     stop()
-    await passing(clock, started)
+    await advanceUntilDone(clock, started)
     assert.deepEqual([await statusOf(app, task), (await resultsOf(app, task.session_id)).length], ['pending', 1])
     assert.equal(await replayed(app, task), true)
     await app.close()
@@ -163,12 +163,12 @@ describe('interrupted', () => {
     })
     await asked
     stop()
-    await passing(clock, started)
+    await advanceUntilDone(clock, started)
     await app.close()
     const hooks = [{ name: 'broken', on_before_act: () => assert.fail('it broke') }]
     const critics = [{ name: 'slow', judge: () => CONTINUE }]
     const next = await openApp(t, { home, model: poking(1), critics, hooks, ...parts })
-    await passing(clock, next.run('start', { until_idle: true }))
+    await advanceUntilDone(clock, next.run('start', { until_idle: true }))
     assert.deepEqual(
       [await statusOf(next, task), (await recordsOf(next, task.session_id, 'diagnosed')).length],
       ['done', 2],

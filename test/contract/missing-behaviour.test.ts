@@ -5,7 +5,7 @@ import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { replayRun } from '../support/approval-fixtures.ts'
 import { finalAnswer, pokeTool, runScripted, scriptedBehaviour } from '../support/event-recorder.ts'
 import { stopReasonsOf } from '../support/fake-tools.ts'
-import { dispatchOf, freshFolder, openApp, passing } from '../support/open-app.ts'
+import { advanceUntilDone, dispatchOf, freshFolder, openApp } from '../support/open-app.ts'
 
 const waiting: ProposedDecision = { kind: 'wait', match: 'user_message', reason: 'a word' }
 
@@ -19,13 +19,13 @@ describe('a parked run whose behaviour is missing', () => {
     const home = freshFolder(t)
     const whole = { home, clock, tools: [pokeTool()], behaviours: [scriptedBehaviour([waiting, finalAnswer('heard')])] }
     const first = await openApp(t, whole)
-    const { dispatch_id, session_id, status } = await passing(clock, runScripted(first))
+    const { dispatch_id, session_id, status } = await advanceUntilDone(clock, runScripted(first))
     assert.equal(status, 'waiting')
     await first.run('send', { session: session_id, text: 'now' })
     await first.close()
 
     const without = await openApp(t, { home, clock })
-    await passing(clock, without.run('start', { until_idle: true }))
+    await advanceUntilDone(clock, without.run('start', { until_idle: true }))
     const parked = await dispatchOf(without, dispatch_id)
     assert.equal(parked.status, 'waiting')
     assert.match(parked.wait?.reason ?? '', /the behaviour scripted is not installed; the run continues when it is/)
@@ -33,7 +33,7 @@ describe('a parked run whose behaviour is missing', () => {
     assert.match(degraded.join('\n'), /1 parked run needs the behaviour scripted, .*Add it, or cancel/)
     // Looked for again, in vain.
     await clock.advance(5 * 60_000)
-    await passing(clock, without.run('start', { until_idle: true }))
+    await advanceUntilDone(clock, without.run('start', { until_idle: true }))
     assert.equal((await dispatchOf(without, dispatch_id)).status, 'waiting')
     await without.close()
 
@@ -43,7 +43,7 @@ describe('a parked run whose behaviour is missing', () => {
       ((await again.run('status', {})) as Health).degraded.filter((line) => /behaviour/.test(line)),
       [],
     )
-    await passing(clock, again.run('start', { until_idle: true }))
+    await advanceUntilDone(clock, again.run('start', { until_idle: true }))
     const { status: then, result } = await dispatchOf(again, dispatch_id)
     assert.deepEqual([then, result], ['done', 'heard'])
     assert.deepEqual(await stopReasonsOf(again, { dispatch_id, session_id }), ['final'])

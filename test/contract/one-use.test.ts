@@ -22,7 +22,7 @@ import {
 } from '../support/approval-fixtures.ts'
 import { blockCommits } from '../support/blocking-store.ts'
 import { enqueue, fakeTool, lastMessageIn, resultsOf } from '../support/fake-tools.ts'
-import { dispatchOf, freshFolder, openApp, runTaskIn, until } from '../support/open-app.ts'
+import { dispatchOf, freshFolder, openApp, runTaskIn, waitUntil } from '../support/open-app.ts'
 
 /** Somebody says that it was allowed. */
 const claim = (app: App, session_id: string, approval: string, id = 'claim') =>
@@ -252,7 +252,7 @@ describe('approvals: cancel, pause, stop', () => {
     const { dispatch_id, session_id } = await runTaskIn(before)
     await answerApproval(before, 'allow', (await getOnlyApproval(before)).id)
     const stopped = drainQueue(before)
-    await until(writing.isBlocked)
+    await waitUntil(writing.isBlocked)
     stop.abort()
     writing.release()
     await stopped

@@ -6,7 +6,16 @@ import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { recordingHook, withEnv } from '../support/event-recorder.ts'
 import { cancelDispatch, enqueue, fakeTool, type QueuedTask, statusOf, stopReasonsOf } from '../support/fake-tools.ts'
-import { dispatchOf, freshFolder, journalOf, kindsOf, openApp, passing, runTaskIn, until } from '../support/open-app.ts'
+import {
+  advanceUntilDone,
+  dispatchOf,
+  freshFolder,
+  journalOf,
+  kindsOf,
+  openApp,
+  runTaskIn,
+  waitUntil,
+} from '../support/open-app.ts'
 
 const done = { text: 'done' }
 const waiting = { calls: [{ tool: 'wait', args: { for: 'message' } }] }
@@ -61,7 +70,7 @@ async function hangingIn(t: TestContext, { options, log }: Hanging, input: objec
   const app = await openApp(t, { home, clock, model, ...options })
   const task = await enqueue(app, input)
   const started = app.run('start', { until_idle: true })
-  await until(() => log.includes('hangs'))
+  await waitUntil(() => log.includes('hangs'))
   return { app, clock, model, task, started, home }
 }
 
@@ -74,13 +83,13 @@ for (const [what, takenDown, hanging] of HANGING)
       test(`case 53: is left behind when it is cancelled, ${how}; what comes of it later is taken down`, async (t) => {
         const hung = hanging()
         const { app, clock, task, model, started } = await hangingIn(t, hung)
-        const [cancelled] = (await passing(clock, cancelDispatch(app, task, how))).items
+        const [cancelled] = (await advanceUntilDone(clock, cancelDispatch(app, task, how))).items
         assert.equal(cancelled?.status, 'cancelled')
-        await passing(clock, started)
+        await advanceUntilDone(clock, started)
         assert.deepEqual(kindsOf(await journalOf(app, task.session_id)), ['run_started', 'run_ended'])
         assert.deepEqual([await stopReasonsOf(app, task), model.requests.length], [['cancelled'], 0])
         hung.goOn()
-        await until(() => hung.log.length > takenDown.length)
+        await waitUntil(() => hung.log.length > takenDown.length)
         assert.deepEqual(hung.log.slice(1).toSorted(), takenDown)
         assert.equal(await replayed(app, task), true)
       })
@@ -88,12 +97,12 @@ for (const [what, takenDown, hanging] of HANGING)
     test('case 50: is left behind when the time of the run is up', async (t) => {
       const hung = hanging()
       const { app, clock, task, started } = await hangingIn(t, hung, { max_seconds: 60 })
-      await passing(clock, started)
+      await advanceUntilDone(clock, started)
       assert.deepEqual([await statusOf(app, task), await stopReasonsOf(app, task)], ['failed', ['budget_time']])
       const [started_at, ended_at] = (await journalOf(app, task.session_id)).map(({ ts }) => ts)
       assert.equal(Number(ended_at) - Number(started_at), 62_000)
       hung.goOn()
-      await until(() => hung.log.length > takenDown.length)
+      await waitUntil(() => hung.log.length > takenDown.length)
       assert.equal(await replayed(app, task), true)
     })
 
@@ -106,7 +115,7 @@ for (const [what, takenDown, hanging] of HANGING)
       const { app, clock, task, started } = await hangingIn(t, { ...hung, options }, {}, home)
       drain.abort()
       abort.abort()
-      await passing(clock, started)
+      await advanceUntilDone(clock, started)
       assert.deepEqual([await statusOf(app, task), await journalOf(app, task.session_id)], ['pending', []])
       await app.close()
       const next = await openApp(t, { home, model: scriptedModel([done]) })

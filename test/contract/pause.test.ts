@@ -4,7 +4,7 @@ import type { App } from '../../src/app.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedModel, type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { enqueue, fakeTool, type QueuedTask, recordsOf } from '../support/fake-tools.ts'
-import { dispatchOf, freshFolder, openApp, until } from '../support/open-app.ts'
+import { dispatchOf, freshFolder, openApp, waitUntil } from '../support/open-app.ts'
 
 const poke: ScriptedStep = { calls: [{ tool: 'poke' }] }
 const done: ScriptedStep = { text: 'done' }
@@ -28,7 +28,7 @@ describe('pause', () => {
     const app = await openApp(t, { home, model, tools: [tool] })
     const task = await enqueue(app)
     const started = drained(app)
-    await until(() => tool.receivedArgs.length > 0)
+    await waitUntil(() => tool.receivedArgs.length > 0)
     return { app, task, tool, started, goOn: () => gate.resolve('first') }
   }
 
@@ -41,7 +41,7 @@ describe('pause', () => {
       said = true
       return reached
     })
-    await until(async () => (await dispatchOf(app, task.dispatch_id)).paused)
+    await waitUntil(async () => (await dispatchOf(app, task.dispatch_id)).paused)
     await new Promise(setImmediate)
     assert.deepEqual([said, await standing(app, task)], [false, ['running', true]])
     goOn()
@@ -88,10 +88,10 @@ describe('pause', () => {
     await ask(app, 'pause', task)
     const started = app.run('start', {})
     const other = await enqueue(app)
-    await until(async () => (await standing(app, other))[0] === 'done')
+    await waitUntil(async () => (await standing(app, other))[0] === 'done')
     assert.deepEqual(await standing(app, task), ['pending', true])
     await ask(app, 'resume', task)
-    await until(async () => (await standing(app, task))[0] === 'done')
+    await waitUntil(async () => (await standing(app, task))[0] === 'done')
     stop.abort()
     await started
   })

@@ -16,7 +16,7 @@ import {
   runScripted,
   scriptedBehaviour,
 } from '../support/event-recorder.ts'
-import { journalOf, passing, runTaskIn } from '../support/open-app.ts'
+import { advanceUntilDone, journalOf, runTaskIn } from '../support/open-app.ts'
 
 const reportOf = async (app: App, session: string): Promise<Json> => {
   const end = (await journalOf(app, session)).at(-1)
@@ -108,7 +108,7 @@ describe('recovery', () => {
     const step = { calls: [{ tool: 'poke' }], faults }
     const model = scriptedModel([step, step, step, step, { text: 'done', faults }])
     const { app } = await openRecordedApp(t, { clock, model })
-    const result = await passing(clock, runTaskIn(app))
+    const result = await advanceUntilDone(clock, runTaskIn(app))
     assert.deepEqual([result.status, result.steps], ['done', 5])
   })
 

@@ -6,7 +6,7 @@ import type { AnyTool } from '../../src/ports/tool.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { fakeBehaviour, fakeTool, recordsOf } from '../support/fake-tools.ts'
-import { openApp, passing, runTaskIn } from '../support/open-app.ts'
+import { advanceUntilDone, openApp, runTaskIn } from '../support/open-app.ts'
 
 const USAGE = { input_tokens: 1, output_tokens: 2, cached_tokens: 0 }
 const FINAL = { text: 'done', calls: [], finish: 'stop', usage: USAGE }
@@ -36,7 +36,7 @@ describe('B2: the check of a return', () => {
     test(`B2: the error says where, what came and what was expected: ${where}`, async (t) => {
       const clock = new FakeClock()
       const app = await openApp(t, { clock, yaml: 'sandbox: off\n', model: modelOf(answer) })
-      const { error } = await passing(clock, runTaskIn(app))
+      const { error } = await advanceUntilDone(clock, runTaskIn(app))
       assert.ok(
         error?.includes(`model odd/one returned an invalid value from call() (${where}); got `),
         error ?? undefined,

@@ -17,7 +17,7 @@ import {
   scriptedBehaviour,
   withEnv,
 } from '../support/event-recorder.ts'
-import { dispatchOf, freshFolder, journalOf, passing, runTaskIn } from '../support/open-app.ts'
+import { advanceUntilDone, dispatchOf, freshFolder, journalOf, runTaskIn } from '../support/open-app.ts'
 
 const yes = () => true
 const never = <T>() => new Promise<T>(() => {})
@@ -93,7 +93,7 @@ describe('why a run stops', () => {
   test('case 44, Q13: the time budget interrupts a model that hangs and heeds nothing', async (t) => {
     const clock = new FakeClock()
     const { app, events } = await openRecordedApp(t, { clock, model: { id: 'scripted/hang', call: never } })
-    const result = await passing(clock, runTaskIn(app, 'the task', { max_seconds: 60 }))
+    const result = await advanceUntilDone(clock, runTaskIn(app, 'the task', { max_seconds: 60 }))
     assert.deepEqual([result.status, result.stop_reason], ['failed', 'budget_time'])
     assert.deepEqual(eventNames(events).slice(-3), ['CHECK_STOP start', 'CHECK_STOP stop', 'END end'])
   })
@@ -114,7 +114,7 @@ describe('why a run stops', () => {
         tools: [hanging],
         behaviours: [scriptedBehaviour([pokeDecision])],
       })
-      const result = await passing(clock, runScripted(app, { max_seconds: 60 }))
+      const result = await advanceUntilDone(clock, runScripted(app, { max_seconds: 60 }))
       assert.deepEqual([result.stop_reason, result.steps, hanging.runs], ['budget_time', 1, 1])
       const settled = (await journalOf(app, result.session_id)).find(({ kind }) => kind === 'call_settled')
       assert.ok(settled?.kind === 'call_settled')

@@ -13,7 +13,7 @@ import {
   resultsOf,
   untilAborted,
 } from '../support/fake-tools.ts'
-import { openApp, passing, runTaskIn } from '../support/open-app.ts'
+import { advanceUntilDone, openApp, runTaskIn } from '../support/open-app.ts'
 
 const never = (): Promise<never> => new Promise(() => {})
 const IDEMPOTENT: Effect = { recovery: 'idempotent', reach: 'workspace' }
@@ -44,7 +44,7 @@ describe('a call that takes too long', () => {
       },
     })
     const app = await openApp(t, { clock, behaviours: [own], tools: [timed] })
-    const { session_id, status } = await passing(clock, runTaskIn(app, 'x', { behaviour: 'own' }))
+    const { session_id, status } = await advanceUntilDone(clock, runTaskIn(app, 'x', { behaviour: 'own' }))
     assert.equal(status, 'done')
     const [settled] = await recordsOf(app, session_id, 'call_settled')
     return { result: settled?.result, ms: (settled?.ts ?? 0) - began }
@@ -118,7 +118,7 @@ describe('a call that takes too long', () => {
         asked++ === 0 ? { kind: 'act', calls: [{ tool: 'poke', timeoutMs: 1000 }] } : { kind: 'final', answer: 'done' },
     })
     const app = await openApp(t, { clock, behaviours: [own], tools: [fakeTool()] })
-    const { session_id } = await passing(clock, runTaskIn(app, 'x', { behaviour: 'own' }))
+    const { session_id } = await advanceUntilDone(clock, runTaskIn(app, 'x', { behaviour: 'own' }))
     const [intended] = await recordsOf(app, session_id, 'call_intended')
     assert.equal(intended?.call.timeoutMs, 1000)
   })

@@ -4,7 +4,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { startProvider, tirelessJson } from '../support/command-line.ts'
-import { freshFolder, until } from '../support/open-app.ts'
+import { freshFolder, waitUntil } from '../support/open-app.ts'
 import { configFor } from './kills.ts'
 
 export interface AtWork {
@@ -29,7 +29,7 @@ export async function agentAtWork(t: TestContext, kernel: object = {}): Promise<
     join(home, 'tireless.yaml'),
     `${configFor(provider)}kernel: ${JSON.stringify(given)}\nserver: { port: 0 }\n`,
   )
-  return { home, hasBegun: () => until(() => existsSync(here)), goOn: () => writeFileSync(go, '') }
+  return { home, hasBegun: () => waitUntil(() => existsSync(here)), goOn: () => writeFileSync(go, '') }
 }
 
 export const listed = async <T>(home: string, ...command: string[]): Promise<readonly T[]> =>

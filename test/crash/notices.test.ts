@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import type { OutboxMessage } from '../../src/domain/message.ts'
 import { startTireless, tireless, tirelessJson, waitForExit } from '../support/command-line.ts'
 import { deliveryIds, respondWith, startHookServer } from '../support/hook-server.ts'
-import { freshFolder, until } from '../support/open-app.ts'
+import { freshFolder, waitUntil } from '../support/open-app.ts'
 
 test('E12: killed with -9 while a notice is under way: the cycle and its notice are there, and it comes once more for each kill, under the same id', async (t) => {
   const server = await startHookServer(t)
@@ -23,7 +23,7 @@ channels: { webhook: { url: "${server.url}", secret: secret-of-the-hook } }
   server.answer = () => {}
   for (const [kill, command] of [['once'], ['start', '--until-idle']].entries()) {
     const child = startTireless(t, home, ...command)
-    await until(() => server.received.length === kill + 1)
+    await waitUntil(() => server.received.length === kill + 1)
     child.kill('SIGKILL')
     await waitForExit(child)
   }

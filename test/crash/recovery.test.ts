@@ -9,7 +9,7 @@ import type { Effect } from '../../src/domain/effect.ts'
 import type { UnknownOutcome } from '../../src/domain/unknown-outcome.ts'
 import { startProviderServer } from '../../src/testing/provider-server.ts'
 import { type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder, openApp, until } from '../support/open-app.ts'
+import { freshFolder, openApp, waitUntil } from '../support/open-app.ts'
 import { configFor, MAIN, NODE_FLAGS, run } from './kills.ts'
 import { acting, actOnce, type Death, runsIn } from './recovery-tools.ts'
 
@@ -188,7 +188,7 @@ describe('a call that a kill -9 cut short (case 93)', () => {
       `${home}-work`,
     ])
     t.after(() => rmSync(`${home}-work`, { recursive: true, force: true }))
-    await until(() => existsSync(join(`${home}-work`, 'here')))
+    await waitUntil(() => existsSync(join(`${home}-work`, 'here')))
     victim.kill('SIGKILL')
     await new Promise((resolve) => victim.once('close', resolve))
     const model = scriptedModel([{ text: 'unused' }, { text: 'understood' }])
@@ -241,7 +241,7 @@ describe('an orphaned command (case 93)', () => {
     writeFileSync(join(home, 'tireless.yaml'), configFor(provider))
     const victim = spawn(process.execPath, [...NODE_FLAGS, MAIN, 'run', 'go', '--home', home, '--workspace', workspace])
     const pidFile = join(workspace, 'pid.txt')
-    await until(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8').endsWith('\n'))
+    await waitUntil(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8').endsWith('\n'))
     const pid = Number(readFileSync(pidFile, 'utf8'))
     victim.kill('SIGKILL')
     await new Promise((resolve) => victim.once('close', resolve))

@@ -11,7 +11,7 @@ import type { ScriptedStep } from '../../src/testing/scripted-model.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { NODE_FLAGS, run } from '../crash/kills.ts'
 import { WITHOUT_CHROMIUM } from '../support/chromium.ts'
-import { freshFolder, openApp, runTaskIn, until } from '../support/open-app.ts'
+import { freshFolder, openApp, runTaskIn, waitUntil } from '../support/open-app.ts'
 import { type AgentRun, allowHostsYaml, callStep, fakeDns, runAgent, startSite } from '../support/serve-pages.ts'
 
 const AGENT = 'kernel: { agents: [{ agent_id: surfer, prompt: x, tools: [browser, list_files] }] }\n'
@@ -226,10 +226,10 @@ describe('browser', { skip: WITHOUT_CHROMIUM }, () => {
     })
     const { dispatch_id } = (await app.run('enqueue', { prompt: 'x', agent: 'surfer' })) as { dispatch_id: string }
     const idle = app.run('start', { until_idle: true })
-    await until(() => chromiums() > 0)
+    await waitUntil(() => chromiums() > 0)
     await app.run('queue cancel', { id: dispatch_id, how: 'immediate' })
     await idle
-    await until(() => chromiums() === 0)
+    await waitUntil(() => chromiums() === 0)
   })
 
   test('a kill -9 of the program takes Chromium with it; the call is for a human to judge', async (t) => {
@@ -241,7 +241,7 @@ describe('browser', { skip: WITHOUT_CHROMIUM }, () => {
     const args = JSON.stringify({ action: 'open', url: `http://${host}/` })
     const died = await run(process.execPath, [...NODE_FLAGS, main, home, 'browser', args, 'surfer'])
     assert.equal(died.exit, null, `it did not die: ${died.stderr}`)
-    await until(() => chromiums() === 0)
+    await waitUntil(() => chromiums() === 0)
     assert.equal(readdirSync(join(home, 'browser')).length, 1)
     const app = await openApp(t, { home, model: scriptedModel([surf('open')]) })
     assert.equal(existsSync(join(home, 'browser')), false, 'and of its profile nothing is left')

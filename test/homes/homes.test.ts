@@ -11,7 +11,7 @@ import { SCHEMA_VERSION } from '../../src/adapters/stores/sqlite/schema.ts'
 import type { Approval } from '../../src/domain/approval.ts'
 import type { Dispatch } from '../../src/domain/dispatch.ts'
 import { tirelessJson } from '../support/command-line.ts'
-import { freshFolder, passing } from '../support/open-app.ts'
+import { advanceUntilDone, freshFolder } from '../support/open-app.ts'
 import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
 import { dumpDatabase, schemaIn } from './dump.ts'
 import { keptSchemas, layOut } from './kept.ts'
@@ -115,7 +115,7 @@ describe('homes of earlier schemas', () => {
         for (const { prompt, session_id } of items)
           if (prompt === 'Wait for word' || prompt === 'Ask me')
             await app.run('send', { session: session_id, text: 'go on' })
-        await passing(app.clock, app.run('start', { until_idle: true }))
+        await advanceUntilDone(app.clock, app.run('start', { until_idle: true }))
         const { items: after } = (await app.run('queue list', {})) as { items: Dispatch[] }
         const left = statuses(after.filter(({ status }) => status !== 'done'))
         assert.deepEqual(left, { 'Fail at it': 'failed', 'Do it later': 'waiting' })

@@ -11,7 +11,7 @@ import type { AnyTool } from '../../src/ports/tool.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedModel, type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { seededIds } from '../../src/testing/seeded-ids.ts'
-import { passing } from '../support/open-app.ts'
+import { advanceUntilDone } from '../support/open-app.ts'
 
 export const YAML = `sandbox: off
 kernel:
@@ -92,17 +92,17 @@ export async function openScene(
 export async function liveAndDie(home: string): Promise<void> {
   const app = await openScene(home, 'first', true)
   for (const task of ['Write a file', 'Fail at it', 'Wait for word', 'Ask me', 'Send a letter', 'Remember it'])
-    await passing(app.clock, app.run('run', { task }))
-  await passing(app.clock, app.run('once', {}))
+    await advanceUntilDone(app.clock, app.run('run', { task }))
+  await advanceUntilDone(app.clock, app.run('once', {}))
   await app.run('schedule add', { agent: 'daily-report', cron: '30 9 * * mon-fri', id: 'mornings' })
   await app.run('schedule add', { agent: 'daily-report', every: '6h', id: 'often' })
-  await passing(app.clock, app.run('run', { task: 'Order it' }))
+  await advanceUntilDone(app.clock, app.run('run', { task: 'Order it' }))
 }
 
 /** The second life finds out what became of the first, leaves some work for another, and ends as it should. */
 export async function liveOn(home: string): Promise<void> {
   const app = await openScene(home, 'second')
-  await passing(app.clock, app.run('start', { until_idle: true }))
+  await advanceUntilDone(app.clock, app.run('start', { until_idle: true }))
   const message = { id: 'm1', channel: 'elsewhere', chat_id: 'c1', kind: 'notice', text: 'to be delivered' } as const
   const now = app.clock.now()
   const grant = {

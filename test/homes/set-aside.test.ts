@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import type { Dispatch } from '../../src/domain/dispatch.ts'
 import { startKernelIn, tireless, tirelessJson } from '../support/command-line.ts'
-import { freshFolder, passing, until } from '../support/open-app.ts'
+import { advanceUntilDone, freshFolder, waitUntil } from '../support/open-app.ts'
 import { inside } from './damage.ts'
 import { keptSchemas, layOut } from './kept.ts'
 import { openScene } from './scene.ts'
@@ -78,7 +78,7 @@ test('B1: start says in its log and in its health which rows cannot be read, and
     (await tirelessJson<{ items: { event: string }[] }>(home, 'logs')).items.some(
       ({ event }) => event === 'unreadable rows skipped',
     )
-  await until(isLogged)
+  await waitUntil(isLogged)
   const { health } = await tirelessJson<Status>(home, 'status')
   assert.match(health.reasons.join(), /2 stored rows cannot be read: (?=.*dispatches )(?=.*cycles ).*doctor --fix/)
   const { checks } = await tirelessJson<{ checks: { name: string; ok: boolean }[] }>(home, 'doctor', '--fix')
@@ -93,7 +93,7 @@ test('B1: a queue whose first dispatches cannot be read: the next ones are claim
   const app = await openScene(home, 'third')
   t.after(() => app.close())
   const { dispatch_id } = (await app.run('enqueue', { prompt: 'Write a file' })) as Dispatch
-  await passing(app.clock, app.run('start', { until_idle: true }))
+  await advanceUntilDone(app.clock, app.run('start', { until_idle: true }))
   assert.equal(((await app.run('queue show', { id: dispatch_id })) as Dispatch).status, 'done')
   await assert.rejects(app.run('queue show', { id: idOf(home, 'Do it soon') }), { code: 'row_unreadable' })
 })
@@ -105,7 +105,7 @@ test('B1: a wrong count of what is pending does not stop the queue', async (t) =
   // With it the count is 0 again, and wrong.
   const { dispatch_id } = (await app.run('enqueue', { prompt: 'Write a file' })) as Dispatch
   assert.equal((await app.context.store.counts()).pending, 2)
-  await passing(app.clock, app.run('start', { until_idle: true }))
+  await advanceUntilDone(app.clock, app.run('start', { until_idle: true }))
   assert.equal(((await app.run('queue show', { id: dispatch_id })) as Dispatch).status, 'done')
   assert.ok((await storedRows(app, { fix: true })).ok)
 })
@@ -120,7 +120,7 @@ test('B1: a run whose journal cannot be read fails in words, and goes as a whole
   const id = idOf(home, 'Ask me')
   const { session_id } = (await app.run('queue show', { id })) as Dispatch
   await app.run('send', { session: session_id, text: 'blue' })
-  await passing(app.clock, app.run('start', { until_idle: true }))
+  await advanceUntilDone(app.clock, app.run('start', { until_idle: true }))
   const { status, error } = (await app.run('queue show', { id })) as Dispatch
   assert.equal(status, 'failed')
   assert.match(error ?? '', /row_unreadable: sessions .*its journal: entry \d+ is damaged JSON.*doctor --fix/)
@@ -177,7 +177,7 @@ test('I4: an open approval and an unknown outcome that cannot be read: the runs 
   const app = await openScene(home, 'third')
   t.after(() => app.close())
   assert.ok((await storedRows(app, { fix: true })).ok)
-  await passing(app.clock, app.run('start', { until_idle: true }))
+  await advanceUntilDone(app.clock, app.run('start', { until_idle: true }))
   const { items } = (await app.run('unknowns list', {})) as { items: { tool: string; status: string }[] }
   assert.deepEqual(
     items.map(({ tool, status }) => [tool, status]),

@@ -8,7 +8,7 @@ import type { App } from '../../src/app.ts'
 import type { Dispatch } from '../../src/domain/dispatch.ts'
 import type { Session } from '../../src/domain/session.ts'
 import { undefinedIfRefused } from '../support/garbage-homes.ts'
-import { freshFolder, passing } from '../support/open-app.ts'
+import { advanceUntilDone, freshFolder } from '../support/open-app.ts'
 import { type Column, type Damage, damage, inside, rowsIn, type StoredRows } from './damage.ts'
 import { layOut } from './kept.ts'
 import { openScene } from './scene.ts'
@@ -68,7 +68,7 @@ export async function assertListed(app: App): Promise<void> {
 /** New work is taken and done, whatever lies beside it. */
 export async function assertWorks(app: Awaited<ReturnType<typeof openScene>>): Promise<void> {
   const { dispatch_id } = (await app.run('enqueue', { prompt: 'Write a file' })) as Dispatch
-  await passing(app.clock, app.run('start', { until_idle: true }))
+  await advanceUntilDone(app.clock, app.run('start', { until_idle: true }))
   const { status, error } = (await app.run('queue show', { id: dispatch_id })) as Dispatch
   assert.equal(status, 'done', error ?? '')
 }

@@ -18,7 +18,7 @@ import {
   startKernel,
   type TestAgent,
 } from '../support/kernels.ts'
-import { until } from '../support/open-app.ts'
+import { waitUntil } from '../support/open-app.ts'
 
 const agents = [{ agent_id: 'a' }]
 const goes = JSON.stringify([{ agent_id: 'a', dispatch: true, reason: 'x' }])
@@ -107,7 +107,7 @@ describe('progress, not motion (case 135, E5)', () => {
     await atRest(home)
     const [last] = await listDispatches(home.app)
     await home.app.run('send', { session: last?.session_id, text: 'the door is open now' })
-    await until(async () => (await listDispatches(home.app)).every(({ status }) => status === 'failed'))
+    await waitUntil(async () => (await listDispatches(home.app)).every(({ status }) => status === 'failed'))
     assert.equal(await isSent(home), true)
     await home.stop()
   })

@@ -16,7 +16,7 @@ import {
   runOnce,
   taskIn,
 } from '../support/kernels.ts'
-import { passing } from '../support/open-app.ts'
+import { advanceUntilDone } from '../support/open-app.ts'
 
 const SEED = `kernel:
   agents:
@@ -117,7 +117,7 @@ describe('one cycle', () => {
     })
     const agents = ['lazy', 'broken', 'a'].map((agent_id) => ({ agent_id }))
     const { app, clock } = await openKernelApp(t, { agents, model })
-    const result = await passing(clock, runOnce(app))
+    const result = await advanceUntilDone(clock, runOnce(app))
     assert.deepEqual([result.status, result.dispatched, result.succeeded, result.failed], ['partial_success', 3, 1, 2])
     assert.deepEqual(result.failed_agents, ['broken', 'lazy'])
     assert.deepEqual(
@@ -137,7 +137,7 @@ describe('one cycle', () => {
       return hasToolResult(request) ? { text: '## Execution Summary\ndone' } : createFileStep('x.md')
     })
     const { app, clock, home } = await openKernelApp(t, { agents: [{ agent_id: 'a' }], model })
-    const result = await passing(clock, runOnce(app))
+    const result = await advanceUntilDone(clock, runOnce(app))
     const [agent] = result.agents
     assert.deepEqual([agent?.status, agent?.attempts, agent?.recovered_from], ['done', 2, 'awaiting_input'])
     assert.match(readState(home), /autonomy=actionable, attempts=2, recovered_from=awaiting_input/)
@@ -236,7 +236,7 @@ describe('one cycle', () => {
       return diligentScript(request)
     })
     const { app, clock } = await openKernelApp(t, { agents: ['a', 'b', 'c'].map((agent_id) => ({ agent_id })), model })
-    const result = await passing(clock, runOnce(app))
+    const result = await advanceUntilDone(clock, runOnce(app))
     assert.deepEqual([result.succeeded, result.failed_agents], [2, ['b']])
   })
 
@@ -257,7 +257,7 @@ describe('one cycle', () => {
     assert.match(health.reasons.join('\n'), /cloud refuses its key/)
     refuses = false
     await clock.advance(3_600_000)
-    assert.equal((await passing(clock, runOnce(app))).succeeded, 5)
+    assert.equal((await advanceUntilDone(clock, runOnce(app))).succeeded, 5)
   })
 
   test('E7: user, channel, chat, the timeout and the tools of an agent reach its dispatch', async (t) => {

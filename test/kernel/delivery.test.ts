@@ -15,7 +15,7 @@ import {
   startAndAwaitFirstCycle,
 } from '../support/chat-kernel.ts'
 import { MINUTE, runClockFor } from '../support/kernels.ts'
-import { passing, until } from '../support/open-app.ts'
+import { advanceUntilDone, waitUntil } from '../support/open-app.ts'
 
 /** From now on nobody takes anything. */
 function away({ chat }: ChatHome, more: { readonly retryAfterMs?: number } = {}): void {
@@ -36,7 +36,7 @@ describe('E12: delivery, beside the loop', () => {
     assert.equal(new Set(lived.map(({ cycle_id }) => cycle_id)).size, 5)
     const [first] = its.chat.received
     await runClockFor(its.clock, MINUTE)
-    await until(async () => (await listOutbox(its, { status: 'sent' })).some(({ id }) => id === first?.id))
+    await waitUntil(async () => (await listOutbox(its, { status: 'sent' })).some(({ id }) => id === first?.id))
     assert.equal(its.chat.received.filter(({ id }) => id === first?.id).length, 2)
   })
 
@@ -47,7 +47,7 @@ describe('E12: delivery, beside the loop', () => {
     await runNextBeat(its)
     await its.app.run('channels pair', { name: 'console' })
     await runNextBeat(its)
-    await until(async () => (await listOutbox(its, { channel: 'console', status: 'sent' })).length === 1)
+    await waitUntil(async () => (await listOutbox(its, { channel: 'console', status: 'sent' })).length === 1)
     assert.equal((await listOutbox(its, { channel: 'chat', status: 'sent' })).length, 0)
   })
 
@@ -65,7 +65,7 @@ describe('E12: delivery, beside the loop', () => {
       const rest = Date.parse(now.due) - its.clock.now()
       rests.push(rest)
       await its.clock.advance(rest)
-      await until(async () => (await listOutbox(its))[0]?.attempts !== now.attempts)
+      await waitUntil(async () => (await listOutbox(its))[0]?.attempts !== now.attempts)
     }
     assert.deepEqual([posted?.status, posted?.attempts, posted?.error], ['failed', 8, 'nobody at home'])
     assert.deepEqual(
@@ -127,7 +127,7 @@ describe('E12: delivery, beside the loop', () => {
     const life = its.app.run('start', {})
     await trying
     await its.app.run('stop', {})
-    await passing(its.clock, life)
+    await advanceUntilDone(its.clock, life)
     const [left] = await listOutbox(its)
     assert.deepEqual([left?.status, left?.attempts], ['pending', 0])
     await its.app.close()
@@ -142,7 +142,8 @@ describe('E12: delivery, beside the loop', () => {
 
   test('channels test says whether a message came through', async (t) => {
     const its = await openChatKernel(t)
-    const tested = (name: string): Promise<unknown> => passing(its.clock, its.app.run('channels test', { name }))
+    const tested = (name: string): Promise<unknown> =>
+      advanceUntilDone(its.clock, its.app.run('channels test', { name }))
     assert.deepEqual(await tested('chat'), { channel: 'chat', delivered: true, error: null })
     assert.deepEqual([its.chat.received[0]?.kind, its.chat.received[0]?.chat_id], ['reply', 'c1'])
     const failed = { channel: 'webhook', delivered: false, error: 'channels.webhook is not configured' }

@@ -12,7 +12,7 @@ import { commitOne, type Store } from '../../src/ports/store.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { MINUTE, NOON, openKernelApp } from '../support/kernels.ts'
-import { openApp, passing, runTaskIn, until } from '../support/open-app.ts'
+import { advanceUntilDone, openApp, runTaskIn, waitUntil } from '../support/open-app.ts'
 
 interface Status {
   readonly workers: readonly { readonly epoch: number; readonly lease_until: string }[]
@@ -23,9 +23,9 @@ test('I8: an hour without work is an hour without a write, and the worker is the
   const { context } = app
   const enough = new AbortController()
   const draining = context.drain({ untilIdle: false, until: enough.signal })
-  await until(() => context.epoch() !== undefined)
+  await waitUntil(() => context.epoch() !== undefined)
   const pass = async (minutes: number): Promise<void> => {
-    for (let i = 0; i < minutes; i++) await passing(clock, clock.sleep(MINUTE))
+    for (let i = 0; i < minutes; i++) await advanceUntilDone(clock, clock.sleep(MINUTE))
   }
   await pass(1)
   const before = context.store.commits()
@@ -63,14 +63,14 @@ test('E6: who works for longer than a lease keeps it; who rested has one again w
   const app = await openApp(t, { clock, model, tools: [work] })
   const stop = new AbortController()
   const draining = app.context.drain({ untilIdle: false, until: stop.signal })
-  await until(async () => (await alive()) === 1)
-  await passing(clock, clock.sleep(2 * MINUTE))
+  await waitUntil(async () => (await alive()) === 1)
+  await advanceUntilDone(clock, clock.sleep(2 * MINUTE))
   assert.equal(await alive(), 0, 'it rests')
   const worked = async (): Promise<void> => {
     const running = runTaskIn(app)
     // Before any time has passed.
-    await until(() => seen.length > 0)
-    assert.equal((await passing(clock, running)).status, 'done')
+    await waitUntil(() => seen.length > 0)
+    assert.equal((await advanceUntilDone(clock, running)).status, 'done')
     assert.deepEqual(
       seen.splice(0),
       Array.from({ length: 60 }, () => 1),
@@ -79,7 +79,7 @@ test('E6: who works for longer than a lease keeps it; who rested has one again w
   await worked()
   stop.abort()
   await draining
-  await passing(clock, clock.sleep(2 * MINUTE))
+  await advanceUntilDone(clock, clock.sleep(2 * MINUTE))
   assert.equal(await alive(), 0, 'nobody works the queue')
   await worked()
 })
@@ -104,8 +104,8 @@ test('case 101: a store that fails while nothing is at work ends the drain all t
   }
   const signals = { drain: new AbortController().signal, abort: new AbortController().signal }
   const draining = drain(kernel, { untilIdle: false, signals })
-  await passing(clock, clock.sleep(MINUTE))
+  await advanceUntilDone(clock, clock.sleep(MINUTE))
   isGone = true
   await assert.rejects(commitOne(store, [{ op: 'set', name: 'a', value: 1 }]), { code: 'store_failed' })
-  await assert.rejects(passing(clock, draining), { code: 'store_failed' })
+  await assert.rejects(advanceUntilDone(clock, draining), { code: 'store_failed' })
 })

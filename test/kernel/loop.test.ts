@@ -15,7 +15,7 @@ import {
   openKernelApp,
   startKernel,
 } from '../support/kernels.ts'
-import { passing, until } from '../support/open-app.ts'
+import { advanceUntilDone, waitUntil } from '../support/open-app.ts'
 
 const HOUR = 60 * MINUTE
 
@@ -45,7 +45,7 @@ describe('the kernel lives', () => {
     await home.app.run('pause', {})
     assert.equal((await kernel()).state, 'paused')
     await home.clock.advance(10 * MINUTE)
-    await until(async () => (await kernel()).next_beat === '2030-03-10T12:30:00.000Z')
+    await waitUntil(async () => (await kernel()).next_beat === '2030-03-10T12:30:00.000Z')
     assert.equal(await countEndedCycles(home.app), 1)
     await home.app.run('resume', {})
     await advanceOneBeat(home, 10 * MINUTE)
@@ -63,7 +63,7 @@ describe('the kernel lives', () => {
     for (let beats = 0; beats < 5; beats += 1) {
       const next = home.clock.now() + 10 * MINUTE
       await home.clock.advance(10 * MINUTE)
-      await until(async () => home.clock.now() >= next)
+      await waitUntil(async () => home.clock.now() >= next)
     }
     assert.deepEqual(await health(), { ok: true, reasons: [] })
     await home.app.run('resume', {})
@@ -165,26 +165,26 @@ describe('the kernel lives', () => {
       'kernel: { timezone: UTC, schedule: { every: 1h }, agents: [{ agent_id: b, prompt: "work of b" }] }',
     )
     const next = async () => ((await home.app.run('status', {})) as { kernel: { next_beat: string } }).kernel.next_beat
-    await passing(
+    await advanceUntilDone(
       home.clock,
-      until(async () => (await next()) === '2030-03-10T13:00:00.000Z'),
+      waitUntil(async () => (await next()) === '2030-03-10T13:00:00.000Z'),
     )
     await advanceOneBeat(home, 2 * HOUR)
     assert.equal((await listDispatches(home.app))[0]?.agent_id, 'b')
     writeFileSync(file, 'kernel: { shedule: 1 }')
     const reasons = async () => JSON.stringify(await home.app.run('status', {}))
-    await passing(
+    await advanceUntilDone(
       home.clock,
-      until(async () => (await reasons()).includes('shedule is not a known key')),
+      waitUntil(async () => (await reasons()).includes('shedule is not a known key')),
     )
     const before = await countEndedCycles(home.app)
     await home.clock.advance(2 * HOUR)
-    await until(async () => (await countEndedCycles(home.app)) > before)
+    await waitUntil(async () => (await countEndedCycles(home.app)) > before)
     // As whoever writes it begins: an empty file is not the wish to have every default.
     writeFileSync(file, '')
-    await passing(
+    await advanceUntilDone(
       home.clock,
-      until(async () => (await reasons()).includes('the configuration file is empty')),
+      waitUntil(async () => (await reasons()).includes('the configuration file is empty')),
     )
     assert.deepEqual(
       home.app.context.agentDirectory.all().map(({ agent }) => agent.agent_id),

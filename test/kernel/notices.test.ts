@@ -18,7 +18,7 @@ import {
   startAndAwaitFirstCycle,
 } from '../support/chat-kernel.ts'
 import { diligentScript, MINUTE, runClockFor, runOnce as stillOnce } from '../support/kernels.ts'
-import { until } from '../support/open-app.ts'
+import { waitUntil } from '../support/open-app.ts'
 
 const AGENTS = ['a', 'b', 'c', 'd', 'e'].map((agent_id) => ({ agent_id }))
 const TWO = AGENTS.slice(0, 2)
@@ -133,7 +133,7 @@ describe('E12: what goes wrong is told once', () => {
     const its = await openChatKernel(t, { script: failingScript('model_refused') })
     await startAndAwaitFirstCycle(its)
     for (let i = 0; i < 4; i++) assert.equal((await runNextBeat(its)).result?.status, 'failed')
-    await until(() => deliveredOfKind(its, 'alert').length === 2)
+    await waitUntil(() => deliveredOfKind(its, 'alert').length === 2)
     assert.match(
       deliveredOfKind(its, 'alert')[1]?.text ?? '',
       /^Kernel\[default\] alert\n- no cycle has succeeded since the kernel was started\n\n/,
@@ -159,7 +159,7 @@ describe('E12: quiet hours and digests', () => {
     await runClockFor(its.clock, Date.UTC(2026, 0, 1, 9, 14, 59) - its.clock.now())
     assert.equal(its.chat.received.length, 0)
     await runClockFor(its.clock, 1000)
-    await until(() => its.chat.received.length > 1)
+    await waitUntil(() => its.chat.received.length > 1)
     assert.equal(its.chat.received[0]?.id, held?.id)
   })
 
@@ -189,7 +189,7 @@ describe('E12: quiet hours and digests', () => {
       const its = await openChatKernel(t, { agents: RESTING, kernel: { digest, schedule: '*/5 * * * *' } })
       await startAndAwaitFirstCycle(its)
       for (let i = 0; i < 7; i++) await runNextBeat(its)
-      await until(() => deliveredOfKind(its, 'digest').length >= expected.length)
+      await waitUntil(() => deliveredOfKind(its, 'digest').length >= expected.length)
       const told = (await listOutbox(its)).filter(({ kind }) => kind === 'digest').map(({ ts }) => ts.slice(11, 16))
       assert.deepEqual(told.toReversed(), expected)
     })
@@ -204,9 +204,9 @@ describe('E12: /notice', () => {
     assert.equal(its.chat.received.length, 0)
     assert.deepEqual(await sendChatMessage(its, ' /Notice ', 'm1'), { duplicate: false })
     // At once: no time passes.
-    await until(() => its.chat.received.length === 1)
+    await waitUntil(() => its.chat.received.length === 1)
     await runNextBeat(its)
-    await until(() => its.chat.received.length === 2)
+    await waitUntil(() => its.chat.received.length === 2)
     const told = its.chat.received.map(({ kind, chat_id }) => [kind, chat_id])
     assert.deepEqual(told, [
       ['reply', 'c9'],
@@ -215,7 +215,7 @@ describe('E12: /notice', () => {
     await sendChatMessage(its, '/notice off', 'm2')
     assert.deepEqual(await sendChatMessage(its, '/notice', 'm1'), { duplicate: true })
     await runNextBeat(its)
-    await until(() => its.chat.received.length === 3)
+    await waitUntil(() => its.chat.received.length === 3)
     assert.match(deliveredTexts(its)[2] ?? '', /sends no more notices/)
     assert.equal((await listOutbox(its)).filter(({ kind }) => kind === 'notice').length, 1)
   })

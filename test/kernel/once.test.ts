@@ -15,7 +15,7 @@ import {
   runOnce,
   taskIn,
 } from '../support/kernels.ts'
-import { dispatchOf, freshFolder, passing, runTaskIn, until } from '../support/open-app.ts'
+import { advanceUntilDone, dispatchOf, freshFolder, runTaskIn, waitUntil } from '../support/open-app.ts'
 
 describe('once', () => {
   test('I10, E1: what is not over at the deadline comes to the end of its step before once returns, and is there to be taken up again', async (t) => {
@@ -35,10 +35,10 @@ describe('once', () => {
     })
     const statuses = async () => (await listDispatches(app)).map(({ status }) => status)
     const done = runOnce(app)
-    await until(async () => (await statuses()).includes('running'))
+    await waitUntil(async () => (await statuses()).includes('running'))
     await clock.advance(5_000)
     const cycles = async () => ((await app.run('cycles list', {})) as { items: Cycle[] }).items
-    await until(async () => (await cycles()).every(({ ended_at }) => ended_at !== null))
+    await waitUntil(async () => (await cycles()).every(({ ended_at }) => ended_at !== null))
     release()
     const { agents } = await done
     assert.deepEqual([agents.map(({ status }) => status), await statuses()], [['running'], ['pending']])
@@ -66,10 +66,10 @@ test('E14: what comes to its end while a stopped once waits for its step is told
   const { app, home, clock } = await openKernelApp(t, { agents: [{ agent_id: 'a' }], model, options: { signals } })
   const notes: string[] = []
   const done = app.run('once', {}, (progress) => void (progress.kind === 'note' && notes.push(progress.text)))
-  await until(() => isLast)
+  await waitUntil(() => isLast)
   drain.abort()
   const cycles = async () => ((await app.run('cycles list', {})) as { items: Cycle[] }).items
-  await until(async () => (await cycles()).every(({ ended_at }) => ended_at !== null))
+  await waitUntil(async () => (await cycles()).every(({ ended_at }) => ended_at !== null))
   release()
   const { status, left } = (await done) as CycleResult & { left: unknown[] }
   const [dispatch] = await listDispatches(app)
@@ -149,7 +149,9 @@ describe('once takes up what is there (E19)', () => {
     })
     const home = freshFolder(t)
     const { app, clock } = await openKernelApp(t, { agents: [{ agent_id: 'a' }], home, model })
-    const first = (await passing(clock, runOnce(app))) as CycleResult & { left: { reason: string; until: string }[] }
+    const first = (await advanceUntilDone(clock, runOnce(app))) as CycleResult & {
+      left: { reason: string; until: string }[]
+    }
     assert.equal(first.status, 'partial_success')
     assert.match(first.left[0]?.reason ?? '', /model_limited/)
     assert.equal((await runOnce(app)).status, 'partial_success')

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import { TirelessError } from '../../src/domain/error.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { countPlanningCalls, diligentScript, listDispatches, openKernelApp, runOnce } from '../support/kernels.ts'
-import { passing, until } from '../support/open-app.ts'
+import { advanceUntilDone, waitUntil } from '../support/open-app.ts'
 
 const agents = ['a', 'b', 'c', 'd', 'e', 'f'].map((agent_id) => ({ agent_id }))
 
@@ -29,7 +29,7 @@ describe('a plan of six (C6, E6)', () => {
     const { model, scripted, speak } = silentProvider()
     const { app } = await openKernelApp(t, { agents, options: { model } })
     const cycle = runOnce(app)
-    await until(() => scripted.requests.length > 0)
+    await waitUntil(() => scripted.requests.length > 0)
     const queued = await listDispatches(app)
     assert.deepEqual(queued.map(({ agent_id, status }) => `${agent_id} ${status}`).toSorted(), [
       'a running',
@@ -46,11 +46,11 @@ describe('a plan of six (C6, E6)', () => {
     const { model, speak } = silentProvider()
     const { app, clock } = await openKernelApp(t, { agents, options: { model } })
     const cycle = runOnce(app)
-    await until(async () => (await listDispatches(app)).some(({ status }) => status === 'running'))
+    await waitUntil(async () => (await listDispatches(app)).some(({ status }) => status === 'running'))
     await clock.advance(30_000)
-    await until(async () => (await listDispatches(app)).filter(({ status }) => status === 'running').length > 1)
+    await waitUntil(async () => (await listDispatches(app)).filter(({ status }) => status === 'running').length > 1)
     speak()
-    assert.equal((await passing(clock, cycle)).succeeded, 6)
+    assert.equal((await advanceUntilDone(clock, cycle)).succeeded, 6)
   })
 
   test('C6: told to stop before the first has heard of its provider, all six are there, and the next process does them', async (t) => {
@@ -59,7 +59,7 @@ describe('a plan of six (C6, E6)', () => {
     const { model, scripted, speak } = silentProvider()
     const { app, home } = await openKernelApp(t, { agents, options: { model, signals } })
     const cycle = runOnce(app)
-    await until(() => scripted.requests.length > 0)
+    await waitUntil(() => scripted.requests.length > 0)
     drain.abort()
     speak()
     assert.equal((await cycle).status, 'partial_success')

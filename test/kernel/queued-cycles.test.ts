@@ -5,7 +5,7 @@ import type { Cycle, CycleResult } from '../../src/domain/cycle.ts'
 import { TirelessError } from '../../src/domain/error.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { diligentScript, type KernelHome, listDispatches, MINUTE, openKernelApp, runOnce } from '../support/kernels.ts'
-import { until } from '../support/open-app.ts'
+import { waitUntil } from '../support/open-app.ts'
 
 const cyclesIn = async (app: App): Promise<readonly Cycle[]> =>
   ((await app.run('cycles list', { limit: 100 })) as { items: Cycle[] }).items
@@ -48,7 +48,7 @@ describe('cycles of a kernel never overlap (I5)', () => {
     await home.app.run('start', { until_idle: true })
     await home.clock.advance(15 * MINUTE)
     const catching = home.app.run('start', { until_idle: true })
-    await until(() => isRunning(home))
+    await waitUntil(() => isRunning(home))
     const now = home.app.run('cycle now', {}) as Promise<CycleResult>
     home.release()
     const [{ status }] = await Promise.all([now, catching])
@@ -61,7 +61,7 @@ describe('cycles of a kernel never overlap (I5)', () => {
   test('I5: two cycles asked for at once where no kernel lives: one after the other', async (t) => {
     const home = await held(t)
     const both = [runOnce(home.app), home.app.run('cycle now', {}) as Promise<CycleResult>]
-    await until(() => isRunning(home))
+    await waitUntil(() => isRunning(home))
     home.release()
     assert.deepEqual(
       (await Promise.all(both)).map(({ status }) => status),
@@ -72,11 +72,11 @@ describe('cycles of a kernel never overlap (I5)', () => {
   test('I5: a cycle asked for just before the kernel lives gives way to its beats, however long its work takes', async (t) => {
     const home = await held(t)
     const asked = home.app.run('cycle now', {})
-    await until(() => isRunning(home))
+    await waitUntil(() => isRunning(home))
     const life = home.app.run('start', {})
-    await until(() => home.app.context.kernel.nextBeatAt() !== undefined)
+    await waitUntil(() => home.app.context.kernel.nextBeatAt() !== undefined)
     await home.clock.advance(10 * MINUTE)
-    await until(async () => (await cyclesIn(home.app)).some(({ trigger }) => trigger === 'kernel:default'))
+    await waitUntil(async () => (await cyclesIn(home.app)).some(({ trigger }) => trigger === 'kernel:default'))
     home.release()
     home.stop.abort()
     await Promise.all([asked, life])
@@ -86,9 +86,9 @@ describe('cycles of a kernel never overlap (I5)', () => {
     const home = await held(t)
     const life = home.app.run('start', {})
     const kernel = async () => ((await home.app.run('status', {})) as { kernel: { next_beat: unknown } }).kernel
-    await until(async () => (await kernel()).next_beat !== null)
+    await waitUntil(async () => (await kernel()).next_beat !== null)
     await home.clock.advance(10 * MINUTE)
-    await until(() => isRunning(home))
+    await waitUntil(() => isRunning(home))
     const asked = assert.rejects(
       home.app.run('cycle now', {}),
       (thrown) => thrown instanceof TirelessError && thrown.code === 'aborted' && thrown.message.includes('stopped'),

@@ -17,7 +17,7 @@ import {
   type TestAgent,
   taskIn,
 } from '../support/kernels.ts'
-import { passing, rests, until } from '../support/open-app.ts'
+import { advanceUntilDone, idleWaiter, waitUntil } from '../support/open-app.ts'
 
 const HOUR = 60 * MINUTE
 
@@ -63,7 +63,7 @@ async function alive(
   life.catch(() => {})
   t.after(() => abort.abort())
   t.after(() => drain.abort())
-  await until(() => app.context.kernel.nextBeatAt() !== undefined)
+  await waitUntil(() => app.context.kernel.nextBeatAt() !== undefined)
   /** Whether everything that the beats of this instant bring has been brought, as far as it is quick. */
   const isDone = async (instant: number): Promise<boolean> => {
     const begun = (await listAllCycles(app)).filter(({ due }) => due !== null && Date.parse(due) === instant)
@@ -91,7 +91,7 @@ async function alive(
       drain.abort()
       // What is still under way would take its time.
       abort.abort()
-      return passing(clock, life)
+      return advanceUntilDone(clock, life)
     },
   }
 }
@@ -101,7 +101,7 @@ const nextMultiple = (now: number, ms: number): number => NOON + (Math.floor((no
 
 /** Event by event. */
 async function pass(clock: FakeClock, to: number): Promise<void> {
-  const rest = rests()
+  const rest = idleWaiter()
   while (clock.now() < to) {
     await rest()
     await clock.advance(Math.min(clock.nextIn ?? to - clock.now(), to - clock.now()))
@@ -218,7 +218,7 @@ describe('a quick agent beside a slow one (E1, I5)', () => {
   test('E1: a cycle gives way to one that is asked for by hand, and what it was waiting for is told by that one', async (t) => {
     const { app, clock, live, stop } = await alive(t, 3 * MINUTE)
     await live(10 * MINUTE + 1000)
-    const asked = (await passing(clock, app.run('cycle now', {}))) as NonNullable<Cycle['result']>
+    const asked = (await advanceUntilDone(clock, app.run('cycle now', {}))) as NonNullable<Cycle['result']>
     const slow = (await cyclesOf(app))[0]?.result?.agents.find(({ agent_id }) => agent_id === 'slow')
     assert.equal(slow?.status, 'running')
     const told = asked.agents.find(({ dispatch_id }) => dispatch_id === slow?.dispatch_id)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { blockCommits } from '../support/blocking-store.ts'
 import { listDispatches, MINUTE, openKernelApp } from '../support/kernels.ts'
-import { until } from '../support/open-app.ts'
+import { waitUntil } from '../support/open-app.ts'
 
 describe('start --until-idle', () => {
   test('I10: its minutes are over before a cycle has sent anybody: that is left for the next start, and nothing of it goes on', async (t) => {
@@ -13,7 +13,7 @@ describe('start --until-idle', () => {
     await app.run('start', { until_idle: true })
     await clock.advance(15 * MINUTE)
     const catching = app.run('start', { until_idle: true, max_minutes: 1 })
-    await until(sending.isBlocked)
+    await waitUntil(sending.isBlocked)
     await clock.advance(MINUTE)
     sending.release()
     await catching

@@ -16,7 +16,7 @@ import {
 } from '../support/chat-kernel.ts'
 import { deliveryIds, type HookServer, respondWith, startHookServer } from '../support/hook-server.ts'
 import { MINUTE } from '../support/kernels.ts'
-import { until } from '../support/open-app.ts'
+import { waitUntil } from '../support/open-app.ts'
 
 const SECRET = 'the secret of the hook'
 
@@ -68,7 +68,7 @@ describe('E12: notices by webhook', () => {
     const its = await hooked(t)
     its.server.answer = () => {}
     const cycle = its.app.run('once', {})
-    await until(() => its.server.received.length === 1)
+    await waitUntil(() => its.server.received.length === 1)
     await its.clock.advance(15_000)
     await cycle
     const [posted] = await listOutbox(its)
@@ -113,7 +113,7 @@ describe('E14: the dead man’s ping', () => {
     for (let i = 1; i <= 3; i++) {
       const { due, started_at } = await runNextBeat(its)
       assert.equal(started_at, due)
-      await until(() => its.server.received.length === i + 1)
+      await waitUntil(() => its.server.received.length === i + 1)
     }
   })
 

@@ -22,7 +22,7 @@ import {
   toolCall,
   toolSearch,
 } from '../support/mcp-homes.ts'
-import { freshFolder, journalOf, openApp, runTaskIn, until } from '../support/open-app.ts'
+import { freshFolder, journalOf, openApp, runTaskIn, waitUntil } from '../support/open-app.ts'
 import { actingOverHttp } from './acting-sdk.ts'
 import { CASES } from './schemas.ts'
 
@@ -137,7 +137,7 @@ describe('both generations', () => {
     const child = spawn(program, args, { env: { ...process.env, PORT: String(port) }, stdio: 'ignore' })
     t.after(() => child.kill('SIGKILL'))
     const url = `http://127.0.0.1:${port}/mcp`
-    await until(() =>
+    await waitUntil(() =>
       fetch(url).then(
         () => true,
         () => false,

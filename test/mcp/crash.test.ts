@@ -11,7 +11,7 @@ import type { ScriptedModel } from '../../src/testing/scripted-model.ts'
 import { NODE_FLAGS, run } from '../crash/kills.ts'
 import { createHome, startTireless, waitForExit } from '../support/command-line.ts'
 import { ControlledServer, configYaml, isAlive, serversYaml, toolCall, toolSearch } from '../support/mcp-homes.ts'
-import { freshFolder, openApp, until } from '../support/open-app.ts'
+import { freshFolder, openApp, waitUntil } from '../support/open-app.ts'
 import { EFFECTS, isFor, modelOfAll, TOOLS, type Tool, taskFor } from './cut-short.ts'
 
 interface Scene {
@@ -103,7 +103,7 @@ test('SIGTERM, then SIGINT: a call under way is told to stop, the program ends, 
     serversYaml({ a: { command: acting.command, effects: { act: { recovery: 'once', reach: 'workspace' } } } }),
   )
   const child = startTireless(t, home, 'run', 'Act on something.')
-  await until(() => acting.logLines('acted').length === 1)
+  await waitUntil(() => acting.logLines('acted').length === 1)
   // Another signal than the first: two of the same could arrive as one.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) child.kill(signal)
   assert.notEqual(await waitForExit(child), null, 'it ended by itself')

@@ -18,7 +18,7 @@ import {
   toolCall,
   toolSearch,
 } from '../support/mcp-homes.ts'
-import { journalOf, openApp, runTaskIn, until } from '../support/open-app.ts'
+import { journalOf, openApp, runTaskIn, waitUntil } from '../support/open-app.ts'
 
 const acts = (recovery: string, reach: string) => ({ act: { recovery, reach } })
 const act = toolCall('a__act', { what: 'something' })
@@ -160,7 +160,7 @@ describe('a server that cannot be used', () => {
     const stateOf = async (name: string) => (await listServers(app)).find((server) => server.name === name)
     assert.equal((await stateOf('silent'))?.state, 'idle', 'nobody has needed it')
     const running = runTaskIn(app)
-    await until(async () => ((await stateOf('a'))?.tools.length ?? 0) > 0)
+    await waitUntil(async () => ((await stateOf('a'))?.tools.length ?? 0) > 0)
     await clock.advance(20_000)
     const { session_id, status } = await running
     const journal = JSON.stringify(await journalOf(app, session_id))
@@ -177,7 +177,7 @@ describe('answers that are none', () => {
     const a = { command: acting.command, timeout: '3s', effects: acts('once', 'workspace') }
     const { results, app } = await runTimedOutCall(t, acting, { a })
     assert.equal(results[1]?.status, 'timed_out')
-    await until(() => acting.logLines('cancelled').length === 1)
+    await waitUntil(() => acting.logLines('cancelled').length === 1)
     acting.setMode('')
     assert.equal((await listServers(app))[0]?.state, 'up', 'the server itself is well')
   })

@@ -15,7 +15,7 @@ import {
   toolCall,
   toolSearch,
 } from '../support/mcp-homes.ts'
-import { openApp, until } from '../support/open-app.ts'
+import { openApp, waitUntil } from '../support/open-app.ts'
 import { actingOverHttp } from './acting-sdk.ts'
 
 const acts = (recovery: string) => ({ act: { recovery, reach: 'workspace' } })
@@ -198,7 +198,7 @@ describe('a server in trouble', () => {
     const a = { url: await actingOverHttp(t, server.folder), timeout: '3s', effects: acts('once') }
     const { results } = await runTimedOutCall(t, server, { a })
     assert.equal(results[1]?.status, 'timed_out')
-    await until(() => server.logLines('cancelled').length === 1)
+    await waitUntil(() => server.logLines('cancelled').length === 1)
   })
 
   test('more than fits is not read', async (t) => {

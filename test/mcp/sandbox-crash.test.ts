@@ -9,7 +9,7 @@ import { test } from 'node:test'
 import { stringify } from 'yaml'
 import { NODE_FLAGS } from '../crash/kills.ts'
 import { isAlive } from '../support/mcp-homes.ts'
-import { freshFolder, until } from '../support/open-app.ts'
+import { freshFolder, waitUntil } from '../support/open-app.ts'
 import { WITHOUT_SANDBOX as skip } from '../support/sandbox-available.ts'
 
 const main = (name: string): string[] => [...NODE_FLAGS, join(import.meta.dirname, `${name}-main.ts`)]
@@ -46,5 +46,5 @@ test('a server in the sandbox and what it started are gone with the program', { 
   assert.ok(before.length >= 2, `the server and its sleep are there: ${before.join()}`)
   program.kill('SIGKILL')
   await once(program, 'exit')
-  await until(() => processesWith(mark).length === 0)
+  await waitUntil(() => processesWith(mark).length === 0)
 })

@@ -6,7 +6,7 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { MAIN, NODE_FLAGS } from '../crash/kills.ts'
-import { dispatchOf, freshFolder, openApp, until } from '../support/open-app.ts'
+import { dispatchOf, freshFolder, openApp, waitUntil } from '../support/open-app.ts'
 
 type Mode = 'legacy' | { readonly pin: string }
 
@@ -92,7 +92,7 @@ test('mcp serve, beside a start: its holder answers, and does what is asked', as
   const life = app.run('start', {})
   const client = await clientOf(t, home, { pin: '2026-07-28' })
   const { dispatch_id } = await asked(client, 'enqueue', { prompt: 'do it' })
-  await until(async () => ((await asked(client, 'status')).queue as { done: number }).done === 1)
+  await waitUntil(async () => ((await asked(client, 'status')).queue as { done: number }).done === 1)
   const { items } = await asked(client, 'trace_list')
   assert.partialDeepStrictEqual(items, [{ run_id: dispatch_id, final_answer: 'done from afar' }])
   assert.partialDeepStrictEqual(await asked(client, 'trace_show', { run: dispatch_id }), {

@@ -14,7 +14,7 @@ import { defineTool } from '../../src/ports/define-tool.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { MAIN, NODE_FLAGS } from '../crash/kills.ts'
 import { createHome, waitForExit } from '../support/command-line.ts'
-import { freshFolder, journalOf, openApp, runTaskIn, until } from '../support/open-app.ts'
+import { freshFolder, journalOf, openApp, runTaskIn, waitUntil } from '../support/open-app.ts'
 import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
 
 const bash = (command: string) => ({ calls: [{ tool: 'bash', args: { command } }] })
@@ -161,7 +161,7 @@ describe('bash in a run', { skip: WITHOUT_SANDBOX }, () => {
     app.context.listen((progress) => progress.kind === 'delta' && heard.push(progress.delta))
     const workspace = freshFolder(t, 'work')
     const running = runTaskIn(app, 'x', { workspace })
-    await until(() =>
+    await waitUntil(() =>
       heard.some((delta) => delta.kind === 'output' && delta.tool === 'bash' && delta.text.includes('begun')),
     )
     assert.ok(!heard.some(({ kind }) => kind === 'result'))
@@ -199,7 +199,7 @@ describe('bash in a run', { skip: WITHOUT_SANDBOX }, () => {
       { stdio: 'ignore' },
     )
     t.after(() => victim.kill('SIGKILL'))
-    await until(() => existsSync(join(workspace, 'here')))
+    await waitUntil(() => existsSync(join(workspace, 'here')))
     victim.kill('SIGKILL')
     await waitForExit(victim)
     const app = await openApp(t, { home })

@@ -22,7 +22,7 @@ import { hostEnvs } from '../../src/adapters/envs/host/host.ts'
 import { createSandbox } from '../../src/adapters/envs/sandbox/sandbox.ts'
 import { systemClock } from '../../src/adapters/system/clock.ts'
 import { type ProcessResult, requireOps } from '../../src/ports/env.ts'
-import { alive, until } from '../support/open-app.ts'
+import { isSleepRunning, waitUntil } from '../support/open-app.ts'
 import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
 import { makeWorkspace, type Outcome, outcomes, SWEPT } from './escapes.ts'
 
@@ -142,15 +142,15 @@ describe('a command in the sandbox', { skip: WITHOUT_SANDBOX }, () => {
     const mark = `${40_000 + process.pid}.5`
     const hide = `env -i setsid sh -c "setsid sleep ${mark} < /dev/null > /dev/null 2>&1 &"`
     assert.equal((await run(`${hide}; sleep 0.2`)).exit, 0)
-    assert.equal(alive(mark), false)
+    assert.equal(isSleepRunning(mark), false)
     assert.equal((await run(`trap '' TERM; ${hide}; sleep ${mark}`, { timeoutMs: 300 })).ended, 'timed_out')
-    assert.equal(alive(mark), false)
+    assert.equal(isSleepRunning(mark), false)
     const stop = new AbortController()
     const running = run(`${hide}; touch begun; sleep ${mark}`, { signal: stop.signal })
-    await until(() => alive(mark))
+    await waitUntil(() => isSleepRunning(mark))
     stop.abort()
     assert.equal((await running).ended, 'interrupted')
-    assert.equal(alive(mark), false)
+    assert.equal(isSleepRunning(mark), false)
   })
 
   test('nor the runtime, when it is killed with -9', async (t) => {
@@ -170,9 +170,9 @@ describe('a command in the sandbox', { skip: WITHOUT_SANDBOX }, () => {
       { stdio: 'ignore' },
     )
     t.after(() => child.kill('SIGKILL'))
-    await until(() => alive(mark))
+    await waitUntil(() => isSleepRunning(mark))
     child.kill('SIGKILL')
-    await until(() => !alive(mark))
+    await waitUntil(() => !isSleepRunning(mark))
   })
 
   test('has limits that it cannot raise', async (t) => {

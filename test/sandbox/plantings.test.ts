@@ -19,7 +19,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { MAIN, NODE_FLAGS } from '../crash/kills.ts'
 import { createHome, waitForExit } from '../support/command-line.ts'
-import { freshFolder, openApp, runTaskIn, until } from '../support/open-app.ts'
+import { freshFolder, openApp, runTaskIn, waitUntil } from '../support/open-app.ts'
 import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
 import { LEFT_NAMES, OBEYED_NAMES, PLANTING_TOOLS, PLANTINGS } from './plantings.ts'
 
@@ -191,7 +191,7 @@ describe('what an agent plants', { skip: WITHOUT_SANDBOX }, () => {
     const args = [...NODE_FLAGS, MAIN, 'run', 'go', '--home', home, '--workspace', here.ws]
     const victim = spawn(process.execPath, args, { stdio: 'ignore' })
     t.after(() => victim.kill('SIGKILL'))
-    await until(() => existsSync(join(here.ws, 'ready')))
+    await waitUntil(() => existsSync(join(here.ws, 'ready')))
     victim.kill('SIGKILL')
     await waitForExit(victim)
     assert.equal(existsSync(join(here.ws, '.vscode')), true, 'it was planted')

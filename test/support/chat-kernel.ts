@@ -11,7 +11,7 @@ import { commitOne } from '../../src/ports/store.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ModelScript, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { diligentScript, type KernelHome, openKernelApp, runClockFor, type TestAgent } from './kernels.ts'
-import { passing, until } from './open-app.ts'
+import { advanceUntilDone, waitUntil } from './open-app.ts'
 
 /** Half past eight in the morning. */
 export const MORNING = Date.UTC(2026, 0, 1, 8, 30)
@@ -84,10 +84,10 @@ export const failingScript = (code: 'model_auth' | 'model_refused'): ModelScript
 }
 
 export const runCycle = async ({ app, clock }: KernelHome): Promise<CycleResult> =>
-  (await passing(clock, app.run('once', {}))) as CycleResult
+  (await advanceUntilDone(clock, app.run('once', {}))) as CycleResult
 
 export const runUntilIdle = ({ app, clock }: KernelHome): Promise<unknown> =>
-  passing(clock, app.run('start', { until_idle: true }))
+  advanceUntilDone(clock, app.run('start', { until_idle: true }))
 
 export const listOutbox = async ({ app }: KernelHome, filter = {}): Promise<readonly OutboxMessage[]> =>
   ((await app.run('notices list', filter)) as { items: OutboxMessage[] }).items
@@ -116,7 +116,7 @@ export const deliveredOfKind = ({ chat }: ChatHome, wanted: ChannelMessage['kind
 /** From now on it lives, as long as the test does; the cycle that a new kernel begins with is over. */
 export async function startAndAwaitFirstCycle(its: KernelHome): Promise<void> {
   its.app.run('start', {}).catch(() => {})
-  await until(async () => {
+  await waitUntil(async () => {
     const [last] = await cyclesOf(its)
     return last !== undefined && last.ended_at !== null && its.app.context.kernel.nextBeatAt() !== undefined
   })
@@ -129,7 +129,7 @@ export async function runNextBeat(its: KernelHome): Promise<Cycle> {
   assert.ok(next !== undefined)
   await runClockFor(its.clock, next - its.clock.now())
   let last: Cycle | undefined
-  await until(async () => {
+  await waitUntil(async () => {
     const now = await cyclesOf(its)
     last = now[0]
     return now.length > before && last?.ended_at !== null

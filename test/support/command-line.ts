@@ -7,7 +7,7 @@ import type { TestContext } from 'node:test'
 import { type ProviderServer, type Script, startProviderServer } from '../../src/testing/provider-server.ts'
 import { configFor, MAIN, NODE_FLAGS, run } from '../crash/kills.ts'
 import type { CommandRequest } from './command-line-main.ts'
-import { freshFolder, until } from './open-app.ts'
+import { freshFolder, waitUntil } from './open-app.ts'
 
 export interface CommandOutput {
   readonly exit: number | null
@@ -75,8 +75,8 @@ export async function startKernelIn(t: TestContext, home: string): Promise<Child
   child.once('exit', (code) => {
     if (code !== null && code !== 0) throw new Error(`start ended with ${code}`)
   })
-  await until(() => existsSync(join(home, 'socket')))
-  await until(
+  await waitUntil(() => existsSync(join(home, 'socket')))
+  await waitUntil(
     async () => (await tirelessJson<{ kernel: { state: string } }>(home, 'status')).kernel.state === 'running',
   )
   return child

@@ -9,7 +9,7 @@ import type { Dispatch } from '../../src/domain/dispatch.ts'
 import type { ModelMessage, ModelRequest } from '../../src/ports/model.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedAnswer, type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder, openApp, passing, rests, until } from './open-app.ts'
+import { advanceUntilDone, freshFolder, idleWaiter, openApp, waitUntil } from './open-app.ts'
 
 export const NOON = Date.parse('2030-03-10T12:00:00Z')
 export const MINUTE = 60_000
@@ -91,7 +91,7 @@ export async function listDispatches(app: App): Promise<readonly Dispatch[]> {
 /** Lets so much time pass, event by event, while the kernel lives. */
 export async function runClockFor(clock: FakeClock, ms: number): Promise<void> {
   const end = clock.now() + ms
-  const rest = rests()
+  const rest = idleWaiter()
   let still = 0
   while (clock.now() < end) {
     await rest()
@@ -127,19 +127,19 @@ export async function startKernel(
   const life = home.app.run('start', {})
   life.catch(() => {})
   t.after(() => drain.abort())
-  await until(
+  await waitUntil(
     async () => ((await home.app.run('status', {})) as { kernel: { next_beat: unknown } }).kernel.next_beat !== null,
   )
   // One whose model hangs does not come to its end.
   if (given.options?.model === undefined)
-    await until(async () =>
+    await waitUntil(async () =>
       (await listAllCycles(home.app)).some(({ trigger, ended_at }) => trigger === 'first' && ended_at !== null),
     )
   return {
     ...home,
     stop() {
       drain.abort()
-      return passing(home.clock, life)
+      return advanceUntilDone(home.clock, life)
     },
   }
 }
@@ -148,5 +148,5 @@ export async function startKernel(
 export async function advanceOneBeat({ app, clock }: KernelHome, ms: number): Promise<void> {
   const before = await countEndedCycles(app)
   await clock.advance(ms)
-  await until(async () => (await countEndedCycles(app)) > before)
+  await waitUntil(async () => (await countEndedCycles(app)) > before)
 }

@@ -12,7 +12,7 @@ import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedModel, type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { NODE_FLAGS } from '../crash/kills.ts'
 import type { Told } from '../mcp/acting.ts'
-import { freshFolder, journalOf, openApp, runTaskIn, until } from './open-app.ts'
+import { freshFolder, journalOf, openApp, runTaskIn, waitUntil } from './open-app.ts'
 
 const MCP_TESTS = join(import.meta.dirname, '../mcp')
 const main = (name: string): string[] => [process.execPath, ...NODE_FLAGS, join(MCP_TESTS, `${name}-main.ts`)]
@@ -123,7 +123,7 @@ export async function runTimedOutCall(
   acting.setMode('hang')
   const clock = new FakeClock()
   const playing = runWithServers(t, servers, [toolSearch('act'), toolCall('a__act', { what: 'something' })], { clock })
-  await until(() => acting.logLines('acted').length === 1)
+  await waitUntil(() => acting.logLines('acted').length === 1)
   await clock.advance(3000)
   return playing
 }

@@ -5,24 +5,24 @@ import { offlineModel } from '../../src/adapters/models/offline/offline.ts'
 import type { Json } from '../../src/domain/json.ts'
 import type { ModelMessage } from '../../src/ports/model.ts'
 
-export type Said = { readonly ok?: boolean; readonly text: string }
-export type Hands = (tool: string, args: Record<string, string>) => Said | Promise<Said>
+export type ToolOutput = { readonly ok?: boolean; readonly text: string }
+export type RunTool = (tool: string, args: Record<string, string>) => ToolOutput | Promise<ToolOutput>
 
-export const ALL = ['bash', 'view_file', 'list_files', 'create_file', 'edit_file', 'wait', 'finish']
-export const NO_BASH = ALL.filter((tool) => tool !== 'bash')
+export const ALL_TOOLS = ['bash', 'view_file', 'list_files', 'create_file', 'edit_file', 'wait', 'finish']
+export const NO_BASH = ALL_TOOLS.filter((tool) => tool !== 'bash')
 const signal = new AbortController().signal
-export const ask = (messages: readonly ModelMessage[], tools = ALL) =>
+export const askOffline = (messages: readonly ModelMessage[], tools = ALL_TOOLS) =>
   offlineModel.call(
     { system: 's', messages, tools: tools.map((name) => ({ name, description: '', parameters: {} })) },
     { signal },
   )
 
 /** A conversation to its end: every answer's calls are done by the hands. */
-export async function converse(task: string, hands: Hands, tools = ALL) {
+export async function converse(task: string, hands: RunTool, tools = ALL_TOOLS) {
   const messages: ModelMessage[] = [{ role: 'user', text: task }]
   const calls: [string, Json][] = []
   for (let turn = 0; turn < 50; turn++) {
-    const answer = await ask(messages, tools)
+    const answer = await askOffline(messages, tools)
     if (answer.calls.length === 0) return { messages, calls, text: answer.text, turns: turn }
     assert.equal(answer.calls.length, 1)
     for (const { id, tool, args } of answer.calls) {

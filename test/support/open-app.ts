@@ -51,13 +51,13 @@ export const dispatchOf = async (app: App, id: string): Promise<Dispatch> =>
 const LONGEST_JUMP_MS = 20 * 60_000
 
 /** Lets a fake clock run, event by event, until the work is done. */
-export async function passing<T>(clock: FakeClock, work: Promise<T>): Promise<T> {
+export async function advanceUntilDone<T>(clock: FakeClock, work: Promise<T>): Promise<T> {
   let over = false
   const done = work.finally(() => {
     over = true
   })
   done.catch(() => {})
-  const rest = rests()
+  const rest = idleWaiter()
   let seen: number | undefined
   while (!over) {
     await rest()
@@ -76,7 +76,7 @@ const UNDER_WAY = /^FSReq|^ProcessWrap/
 const PATIENCE_MS = 1000
 
 /** Contract: each call waits until the world is at rest. One that does not come to rest is waited for once. */
-export function rests(): () => Promise<void> {
+export function idleWaiter(): () => Promise<void> {
   let patience = PATIENCE_MS
   return async () => {
     const from = performance.now()
@@ -89,12 +89,12 @@ export function rests(): () => Promise<void> {
 const isUnderWay = (): boolean => process.getActiveResourcesInfo().some((name) => UNDER_WAY.test(name))
 
 /** Waits until something is so; a test that would wait for ever is stopped by the runner's own limit. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+export async function waitUntil(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await pause(5)
 }
 
 /** Whether anybody on this machine sleeps for so long: a number that nobody else uses finds a process wherever it runs. */
-export const alive = (mark: string): boolean =>
+export const isSleepRunning = (mark: string): boolean =>
   readdirSync('/proc').some((pid) => {
     try {
       return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(`sleep\0${mark}`)

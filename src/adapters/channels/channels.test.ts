@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { startHookServer } from '../../../test/support/hook-server.ts'
-import { until } from '../../../test/support/open-app.ts'
+import { waitUntil } from '../../../test/support/open-app.ts'
 import { TirelessError } from '../../domain/error.ts'
 import type { ChannelMessage } from '../../domain/message.ts'
 import type { Channel } from '../../ports/channel.ts'
@@ -28,7 +28,7 @@ async function webhookSide(t: TestContext): Promise<ChannelPeer> {
     listArrived: async () => side.received.map(({ body }) => (JSON.parse(body) as ChannelMessage).text),
     async stopAnswering() {
       side.answer = () => {}
-      return { reached: until(() => side.received.length > 0) }
+      return { reached: waitUntil(() => side.received.length > 0) }
     },
     async startRefusing() {
       side.answer = (response) => response.writeHead(500).end()
@@ -68,8 +68,8 @@ function desktopSide(t: TestContext): ChannelPeer & { readonly desktop: Desktop;
     ...{ desktop, file, channel: desktopChannel(desktop) },
     listArrived: async () => calls().map(([, , , title, body]) => `${title}\n${plain(body)}`),
     async stopAnswering() {
-      replaceProgram(`touch '${ran}'; exec sleep 600`)
-      return { reached: until(() => existsSync(ran)) }
+      become(`touch '${ran}'; exec sleep 600`)
+      return { reached: waitUntil(() => existsSync(ran)) }
     },
     startRefusing: async () => replaceProgram('exit 1'),
   }

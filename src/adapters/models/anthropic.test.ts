@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { raw, STREAMING, scripted } from '../../../test/support/raw-server.ts'
+import { EVENT_STREAM_HEADERS, startRawServer, startScriptedProvider } from '../../../test/support/raw-server.ts'
 import type { ModelMessage, ModelRequest } from '../../ports/model.ts'
 import { systemClock } from '../system/clock.ts'
 import { createAnthropicModel } from './anthropic.ts'
@@ -29,7 +29,9 @@ const blocksOf = (content: unknown): readonly Block[] => content as readonly Blo
 
 test('an answer has text, calls, usage and cached tokens; the request has the key and the output limit', async () => {
   const usage = { input_tokens: 10, output_tokens: 20, cached_tokens: 4 }
-  await using server = await scripted([{ text: '你好 🚀', calls: [{ tool: 'one', args: { a: 1 } }], usage }])
+  await using server = await startScriptedProvider([
+    { text: '你好 🚀', calls: [{ tool: 'one', args: { a: 1 } }], usage },
+  ])
   for (const stream of [true, false]) {
     const pieces: string[] = []
     const model = modelAt(server.url, { stream, maxOutput: 77 })
@@ -50,7 +52,7 @@ test('an answer has text, calls, usage and cached tokens; the request has the ke
 })
 
 test('system prompt, tools and conversation so far are marked for the prompt cache', async () => {
-  await using server = await scripted([{ text: 'ok' }])
+  await using server = await startScriptedProvider([{ text: 'ok' }])
   const messages: ModelMessage[] = [
     { role: 'user', text: 'first' },
     { role: 'assistant', text: 'so', calls: [{ id: 'a', tool: 'one', args: {} }] },
@@ -68,7 +70,7 @@ test('system prompt, tools and conversation so far are marked for the prompt cac
 })
 
 test('signed thinking is sent back unchanged and in order, to the same provider only', async () => {
-  await using server = await scripted([
+  await using server = await startScriptedProvider([
     { reasoning: 'hm, hm', text: 'well', calls: [{ tool: 'one' }] },
     { text: 'done' },
   ])
@@ -99,7 +101,7 @@ test('signed thinking is sent back unchanged and in order, to the same provider 
 })
 
 test('images are sent with a message and with a tool result', async () => {
-  await using server = await scripted([{ text: 'ok' }])
+  await using server = await startScriptedProvider([{ text: 'ok' }])
   const images = [{ media_type: 'image/png', data: 'aW1hZ2U=' }]
   const messages: ModelMessage[] = [
     { role: 'user', text: 'look', images },
@@ -120,9 +122,9 @@ test('an error as the first event of a stream gets the code of its HTTP status',
     authentication_error: 'model_auth',
   }
   for (const [type, code] of Object.entries(codes)) {
-    await using server = await raw((_, response) => {
+    await using server = await startRawServer((_, response) => {
       const error = { type: 'error', error: { type, message: 'no' } }
-      response.writeHead(200, STREAMING).end(`event: error\ndata: ${JSON.stringify(error)}\n\n`)
+      response.writeHead(200, EVENT_STREAM_HEADERS).end(`event: error\ndata: ${JSON.stringify(error)}\n\n`)
     })
     await assert.rejects(modelAt(server.url).call(hello, { signal }), { code })
   }
@@ -131,7 +133,7 @@ test('an error as the first event of a stream gets the code of its HTTP status',
 test('without a key, no key from the environment is sent', async () => {
   process.env.ANTHROPIC_API_KEY = 'of-the-environment'
   try {
-    await using server = await scripted([{ text: 'ok' }])
+    await using server = await startScriptedProvider([{ text: 'ok' }])
     await modelAt(server.url, { apiKey: undefined }).call(hello, { signal })
     assert.doesNotMatch(JSON.stringify(server.requests[0]?.headers), /of-the-environment/)
   } finally {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bodyOf, raw, STREAMING, sse } from '../../../test/support/raw-server.ts'
+import { EVENT_STREAM_HEADERS, readJsonBody, sseData, startRawServer } from '../../../test/support/raw-server.ts'
 import type { ModelMessage, ModelRequest } from '../../ports/model.ts'
 import { systemClock } from '../system/clock.ts'
 import { createGoogleModel } from './google.ts'
@@ -34,11 +34,11 @@ const answerWith = (finishReason: string | undefined) => ({
 
 async function startServer(answer: object, status = 200) {
   const requests: { url: string; headers: Record<string, unknown>; body: RequestBody }[] = []
-  const rawServer = await raw(async (message, reply) => {
-    requests.push({ url: message.url ?? '', headers: message.headers, body: await bodyOf<RequestBody>(message) })
+  const rawServer = await startRawServer(async (message, reply) => {
+    requests.push({ url: message.url ?? '', headers: message.headers, body: await readJsonBody<RequestBody>(message) })
     const streamed = message.url?.includes('stream') && status === 200
-    const headers = streamed ? STREAMING : { 'content-type': 'application/json' }
-    reply.writeHead(status, headers).end(streamed ? sse(answer) : JSON.stringify(answer))
+    const headers = streamed ? EVENT_STREAM_HEADERS : { 'content-type': 'application/json' }
+    reply.writeHead(status, headers).end(streamed ? sseData(answer) : JSON.stringify(answer))
   })
   return { ...rawServer, requests }
 }

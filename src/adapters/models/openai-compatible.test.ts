@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import { setImmediate as settled } from 'node:timers/promises'
-import { raw, STREAMING, scripted, sse } from '../../../test/support/raw-server.ts'
+import {
+  EVENT_STREAM_HEADERS,
+  sseData,
+  startRawServer,
+  startScriptedProvider,
+} from '../../../test/support/raw-server.ts'
 import type { Model, ModelMessage, ModelRequest } from '../../ports/model.ts'
 import { FakeClock } from '../../testing/fake-clock.ts'
 import { systemClock } from '../system/clock.ts'
@@ -16,7 +21,7 @@ const modelAt = (baseUrl: string, more: Partial<SdkOptions> = {}): Model =>
   createOpenAICompatibleModel({ provider: 'local', model: 'm', baseUrl, clock: systemClock, ...more })
 
 const delta = (part: object, finish: string | null = null) =>
-  sse({ id: 'c', choices: [{ index: 0, delta: part, finish_reason: finish }] })
+  sseData({ id: 'c', choices: [{ index: 0, delta: part, finish_reason: finish }] })
 
 test('an answer has text in pieces, raw calls and usage, with and without streaming', async () => {
   const usage = { input_tokens: 10, output_tokens: 20, cached_tokens: 4 }
@@ -24,7 +29,7 @@ test('an answer has text in pieces, raw calls and usage, with and without stream
     { tool: 'bash', args: { command: 'ls' } },
     { tool: 'bash', args: '{"command": }', id: 'mine' },
   ]
-  await using server = await scripted([{ text: '你好, working on it 🚀', calls, usage }])
+  await using server = await startScriptedProvider([{ text: '你好, working on it 🚀', calls, usage }])
   for (const stream of [true, false]) {
     const pieces: string[] = []
     const model = modelAt(server.url, { stream, apiKey: 'k', headers: { 'x-extra': 'yes' } })
@@ -72,7 +77,7 @@ const conversation: readonly ModelMessage[] = [
 ]
 
 test('a conversation is sent message by message, in order, and the request is not modified', async () => {
-  await using server = await scripted([{ text: 'ok' }])
+  await using server = await startScriptedProvider([{ text: 'ok' }])
   const request = { system: 'be brief', messages: conversation, tools }
   const before = structuredClone(request)
   for (const stream of [true, false]) await modelAt(server.url, { stream }).call(request, { signal })
@@ -100,7 +105,7 @@ test('a conversation is sent message by message, in order, and the request is no
 })
 
 test('B3: consecutive user messages are sent as one, because many model templates refuse two', async () => {
-  await using server = await scripted([{ text: 'ok' }])
+  await using server = await startScriptedProvider([{ text: 'ok' }])
   const messages: readonly ModelMessage[] = [
     { role: 'user', text: 'first' },
     { role: 'user', text: 'second' },
@@ -118,7 +123,10 @@ test('B3: consecutive user messages are sent as one, because many model template
 })
 
 test('reasoning is sent back verbatim, to the same provider only', async () => {
-  await using server = await scripted([{ reasoning: 'hm, hm', calls: [{ tool: 'bash' }] }, { text: 'done' }])
+  await using server = await startScriptedProvider([
+    { reasoning: 'hm, hm', calls: [{ tool: 'bash' }] },
+    { text: 'done' },
+  ])
   for (const stream of [true, false]) {
     const { calls, text, reasoning } = await modelAt(server.url, { stream }).call(hello, { signal })
     assert.ok(reasoning !== undefined)
@@ -133,7 +141,7 @@ test('reasoning is sent back verbatim, to the same provider only', async () => {
 })
 
 test('images are sent with a message; images of a tool result follow it, because a result is text only', async () => {
-  await using server = await scripted([{ text: 'ok' }])
+  await using server = await startScriptedProvider([{ text: 'ok' }])
   const images = [{ media_type: 'image/png', data: 'aW1hZ2U=' }]
   const messages: ModelMessage[] = [
     { role: 'user', text: 'look', images },
@@ -160,9 +168,10 @@ test("Node's own fetch timeout does not end a slow answer", async () => {
   const originalDispatcher = Reflect.get(globalThis, dispatcherKey) as object
   const Dispatcher = originalDispatcher.constructor as new (options: object) => object
   let answer = () => {}
-  await using server = await raw((message, response) => {
+  await using server = await startRawServer((message, response) => {
     if (message.method === 'POST')
-      answer = () => void response.writeHead(200, STREAMING).end(delta({ content: 'at last' }) + delta({}, 'stop'))
+      answer = () =>
+        void response.writeHead(200, EVENT_STREAM_HEADERS).end(delta({ content: 'at last' }) + delta({}, 'stop'))
   })
   Reflect.set(globalThis, dispatcherKey, new Dispatcher({ headersTimeout: 50, bodyTimeout: 50 }))
   try {
@@ -185,9 +194,9 @@ test("a call's signature is sent back with the call", async () => {
     function: { name: 'bash', arguments: '{}' },
     extra_content: { google: { thought_signature: 'sig' } },
   }
-  await using server = await raw(async (message, response) => {
+  await using server = await startRawServer(async (message, response) => {
     bodies.push(JSON.parse((await message.toArray()).join('')))
-    response.writeHead(200, STREAMING).end(delta({ tool_calls: [signed] }) + delta({}, 'tool_calls'))
+    response.writeHead(200, EVENT_STREAM_HEADERS).end(delta({ tool_calls: [signed] }) + delta({}, 'tool_calls'))
   })
   const model = modelAt(server.url)
   const { reasoning } = await model.call(hello, { signal })
@@ -199,8 +208,8 @@ test("a call's signature is sent back with the call", async () => {
 })
 
 test('usage is estimated if the provider reports none', async () => {
-  await using server = await raw((_, response) => {
-    response.writeHead(200, STREAMING).end(delta({ content: 'x'.repeat(40) }) + delta({}, 'stop'))
+  await using server = await startRawServer((_, response) => {
+    response.writeHead(200, EVENT_STREAM_HEADERS).end(delta({ content: 'x'.repeat(40) }) + delta({}, 'stop'))
   })
   const { usage } = await modelAt(server.url).call(hello, { signal })
   assert.equal(usage.output_tokens, 10)
@@ -213,7 +222,7 @@ test('an abort before the call sends nothing; a later one ends the request with 
   })
   for (const stream of [true, false]) {
     for (const fault of ['hang', 'stall'] as const) {
-      await using server = await scripted([{ text: 'some text', faults: [fault] }])
+      await using server = await startScriptedProvider([{ text: 'some text', faults: [fault] }])
       const stop = new AbortController()
       const called = modelAt(server.url, { stream }).call(hello, {
         signal: stop.signal,
@@ -230,9 +239,9 @@ test('bytes reset the idle timeout; silence ends the request and closes the conn
   const clock = new FakeClock()
   let response: ServerResponse | undefined
   let closed = false
-  await using server = await raw((message: IncomingMessage, serverResponse) => {
+  await using server = await startRawServer((message: IncomingMessage, serverResponse) => {
     message.resume()
-    serverResponse.writeHead(200, STREAMING).flushHeaders()
+    serverResponse.writeHead(200, EVENT_STREAM_HEADERS).flushHeaders()
     serverResponse.once('close', () => {
       closed = true
     })
@@ -267,8 +276,8 @@ test('bytes reset the idle timeout; silence ends the request and closes the conn
 })
 
 test('endless bytes without an event are model_oversize', async () => {
-  await using server = await raw((_, response) => {
-    response.writeHead(200, STREAMING)
+  await using server = await startRawServer((_, response) => {
+    response.writeHead(200, EVENT_STREAM_HEADERS)
     const writeMore = () => {
       while (!response.destroyed && response.write('x'.repeat(65_536)));
       if (!response.destroyed) response.once('drain', writeMore)
@@ -284,7 +293,7 @@ test('endless bytes without an event are model_oversize', async () => {
 
 test('a redirect is not followed', async () => {
   let requests = 0
-  await using server = await raw((_, response) => {
+  await using server = await startRawServer((_, response) => {
     requests += 1
     response.writeHead(307, { location: '/elsewhere' }).end()
   })
@@ -293,7 +302,7 @@ test('a redirect is not followed', async () => {
 })
 
 test('an error in onText does not break the answer', async () => {
-  await using server = await scripted([{ text: 'fine' }])
+  await using server = await startScriptedProvider([{ text: 'fine' }])
   for (const stream of [true, false]) {
     const onText = () => {
       throw new Error('a broken callback')

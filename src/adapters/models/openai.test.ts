@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bodyOf, raw, STREAMING, sse } from '../../../test/support/raw-server.ts'
+import { EVENT_STREAM_HEADERS, readJsonBody, sseData, startRawServer } from '../../../test/support/raw-server.ts'
 import type { ModelMessage, ModelRequest } from '../../ports/model.ts'
 import { systemClock } from '../system/clock.ts'
 import { createOpenAIModel } from './openai.ts'
@@ -58,17 +58,17 @@ const events = (last: object): string =>
     { type: 'response.output_item.done', output_index: 1, item: call },
     last,
   ]
-    .map(sse)
+    .map(sseData)
     .join('')
 
 const complete = response({ output: [reasoning, call], usage, incomplete_details: null })
 
 async function startServer(last: object = { type: 'response.completed', response: complete }) {
   const bodies: (RequestBody & { stream?: boolean })[] = []
-  const started = await raw(async (message, reply) => {
-    const body = await bodyOf<RequestBody & { stream?: boolean }>(message)
+  const started = await startRawServer(async (message, reply) => {
+    const body = await readJsonBody<RequestBody & { stream?: boolean }>(message)
     bodies.push(body)
-    if (body.stream) reply.writeHead(200, STREAMING).end(events(last))
+    if (body.stream) reply.writeHead(200, EVENT_STREAM_HEADERS).end(events(last))
     else reply.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(complete))
   })
   return { ...started, bodies }

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { ALL, ask, converse, type Hands, NO_BASH } from '../../../../test/support/offline-talk.ts'
+import { ALL_TOOLS, askOffline, converse, NO_BASH, type RunTool } from '../../../../test/support/offline-talk.ts'
 import type { ModelMessage } from '../../../ports/model.ts'
 import { offlineModel } from './offline.ts'
 import { parseSteps } from './parse-steps.ts'
 
-const answerOk: Hands = (tool) => ({ text: `result of ${tool}` })
+const answerOk: RunTool = (tool) => ({ text: `result of ${tool}` })
 
 test('a task in English takes one call per turn; the answer names the model and lists the results', async () => {
   const task = `Create a file hello.txt with the content "Hello, world. Then more", then read it and list the files.
@@ -49,11 +49,11 @@ test('a task in Chinese is answered in Chinese', async () => {
 
 test('every prefix of a conversation yields the same next answer, so a run can resume anywhere', async () => {
   const task = 'Write "a" to a.txt. Append "b" to a.txt. Append "b" to a.txt. Read a.txt. Run `date`.'
-  const answerTool: Hands = (tool) => ({ ok: tool !== 'create_file', text: `${tool} said` })
-  for (const tools of [ALL, NO_BASH]) {
+  const answerTool: RunTool = (tool) => ({ ok: tool !== 'create_file', text: `${tool} said` })
+  for (const tools of [ALL_TOOLS, NO_BASH]) {
     const { messages, text } = await converse(task, answerTool, tools)
     for (let end = 1; end <= messages.length; end += 2) {
-      const repeated = await ask(messages.slice(0, end), tools)
+      const repeated = await askOffline(messages.slice(0, end), tools)
       const next = messages[end]
       if (next?.role !== 'assistant') assert.equal(repeated.text, text)
       else
@@ -71,11 +71,12 @@ test('calls of another model in the conversation are ignored', async () => {
     { role: 'assistant', text: '', calls: [{ id: 'x', tool: 'view_file', args: { path: 'b.txt' } }] },
     { role: 'tool', call_id: 'x', tool: 'view_file', text: 'b', ok: true },
   ]
-  assert.equal((await ask(messages)).calls[0]?.args, '{"path":"a.txt"}')
+  assert.equal((await askOffline(messages)).calls[0]?.args, '{"path":"a.txt"}')
 })
 
 test('a failed step is reported with its output; later steps still run', async () => {
-  const answerTool: Hands = (tool) => (tool === 'bash' ? { ok: false, text: '[error] boom\n[exit 1]' } : { text: 'ok' })
+  const answerTool: RunTool = (tool) =>
+    tool === 'bash' ? { ok: false, text: '[error] boom\n[exit 1]' } : { text: 'ok' }
   const { text, calls } = await converse('Run `make`, then list the files.', answerTool)
   assert.equal(calls.length, 2)
   assert.match(text, /1\. bash "make": FAILED\n {3}\| \[error\] boom\n {3}\| \[exit 1\]\n2\. list_files \.: done: ok$/)
@@ -196,7 +197,7 @@ test('a long or hostile task is parsed quickly', () => {
 test('append with bash adds a separate line, also with unusual file names and texts', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'offline-'))
   try {
-    const answerTool: Hands = async (_, { command = '' }) => {
+    const answerTool: RunTool = async (_, { command = '' }) => {
       await promisify(execFile)('bash', ['-c', command], { cwd: folder })
       return { text: '' }
     }
@@ -216,7 +217,7 @@ test('append with bash adds a separate line, also with unusual file names and te
 
 test('append without bash views and edits the file; a missing or empty file is created', async () => {
   const appendTo = async (text: string | undefined) => {
-    const answerTool: Hands = (tool) =>
+    const answerTool: RunTool = (tool) =>
       tool === 'view_file' ? { ok: text !== undefined, text: text ?? 'no file' } : { text: 'ok' }
     return (await converse('append "x" to a.txt', answerTool, NO_BASH)).calls.slice(1)
   }
@@ -232,7 +233,7 @@ test('append without bash views and edits the file; a missing or empty file is c
 })
 
 test('write replaces an existing file after viewing it; create does not', async () => {
-  const existingFile = (): Hands => {
+  const existingFile = (): RunTool => {
     let seen = false
     return (tool) => {
       const ok = tool !== 'create_file' || seen
@@ -257,11 +258,11 @@ test('write replaces an existing file after viewing it; create does not', async 
 test('after an answer only new messages count; an abort is honoured; usage is estimated', async () => {
   const { messages, text } = await converse('read a.txt', answerOk)
   messages.push({ role: 'assistant', text, calls: [] }, { role: 'user', text: 'read b.txt' })
-  const answer = await ask(messages)
+  const answer = await askOffline(messages)
   assert.equal(answer.calls[0]?.args, '{"path":"b.txt"}')
   assert.equal(answer.usage.output_tokens, 4)
   assert.ok(answer.usage.input_tokens > 0)
-  const afterEvent = await ask([...messages.slice(0, -1), { role: 'user', text: '[event deadline]' }])
+  const afterEvent = await askOffline([...messages.slice(0, -1), { role: 'user', text: '[event deadline]' }])
   assert.match(afterEvent.text, /There was no new task/)
   const request = { system: '', messages, tools: [] }
   await assert.rejects(offlineModel.call(request, { signal: AbortSignal.abort() }), { code: 'aborted' })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { converse, type Hands, NO_BASH } from '../../../../test/support/offline-talk.ts'
+import { converse, NO_BASH, type RunTool } from '../../../../test/support/offline-talk.ts'
 import { parseSteps } from './parse-steps.ts'
 import { buildReport } from './report-content.ts'
 
@@ -18,7 +18,7 @@ ${STATE}
 - 以“## 执行总结”结尾：做了什么、结果如何、产物的路径。`
 
 /** An in-memory workspace that answers like the real tools. */
-function workspace(files: Record<string, string> = {}): Hands {
+function workspace(files: Record<string, string> = {}): RunTool {
   const viewed = new Set<string>()
   return (tool, { path = '', content = '', old = '', new: replacement = '' }) => {
     const existing = files[path]
