@@ -4,9 +4,9 @@ import type { Sql } from '../../src/adapters/stores/sqlite/refuse-batch.ts'
 import { approvalAnswerObservation } from '../../src/domain/approval.ts'
 import type { JournalRecord } from '../../src/domain/journal-record.ts'
 import { approvalDigest } from '../../src/engine/calls/approved-calls.ts'
+import { GIVES } from './ground-truth.ts'
 import type { TurnState } from './invariants/session.ts'
 import type { ToolName } from './plan.ts'
-import { GIVES } from './truth.ts'
 import type { Variant } from './variants.ts'
 
 export const APPROVAL_VARIANTS: readonly Variant[] = [

@@ -1,8 +1,8 @@
 /** The faults of a plan, waiting for their moment: the nth time something is asked, or the nth event of the storm. */
 
-import type { Branch, Counters } from './counters.ts'
-import type { Life } from './life.ts'
+import type { Branch, Counters } from './branch-counters.ts'
 import type { Blow, Boundary, CallFault, Fault, GarbagePort, Plan } from './plan.ts'
+import type { Life } from './process.ts'
 
 const CRASHES: Partial<Record<Boundary, Branch>> = {
   commit: 'crash before a commit is applied',

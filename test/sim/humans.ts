@@ -5,9 +5,9 @@
 
 import { asTirelessError } from '../../src/domain/error.ts'
 import type { Resolution } from '../../src/domain/unknown-outcome.ts'
-import { Life } from './life.ts'
+import { keyOf } from './ground-truth.ts'
 import type { Act, Task } from './plan.ts'
-import { keyOf } from './truth.ts'
+import { Life } from './process.ts'
 import type { World } from './world.ts'
 
 export class Humans {

@@ -1,7 +1,7 @@
 /** What a seed draws where there is a kernel: its beats and agents, what people ask of it, and faults where cycles are. */
 
 import type { MissedPolicy, OverrunPolicy } from '../../src/domain/schedule.ts'
-import { type Boundary, type Fault, HOUR, type Item, OFTEN, times, type When } from './plan-words.ts'
+import { type Boundary, type Fault, HOUR, type Item, OFTEN, times, type When } from './plan-types.ts'
 import { chance, oneOf, whole } from './random.ts'
 
 /** Something that is asked of the kernel. */

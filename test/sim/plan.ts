@@ -1,6 +1,5 @@
 /** What a seed draws before the world begins: tasks, what people do, and every fault. A plan is data, so a failing one can be made smaller. */
 
-import { drawCutShort, drawLastWord, drawPoison, drawRelapse } from './crash-plan.ts'
 import {
   drawKernel,
   drawKernelFault,
@@ -21,10 +20,11 @@ import {
   TROUBLES,
   times,
   type When,
-} from './plan-words.ts'
+} from './plan-types.ts'
 import { chance, oneOf, whole } from './random.ts'
+import { drawCutShort, drawLastWord, drawPoison, drawRelapse } from './targeted-crashes.ts'
 
-export * from './plan-words.ts'
+export * from './plan-types.ts'
 
 export interface Task extends Item {
   readonly tag: string

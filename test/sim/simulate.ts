@@ -1,14 +1,14 @@
 /** One world from beginning to end: a storm of faults, then calm weather until everything has come to rest. */
 
 import { MAX_CYCLE_MS } from '../../src/kernel/loop.ts'
-import type { Branch } from './counters.ts'
+import type { Branch } from './branch-counters.ts'
+import { checkReplays } from './check-replays.ts'
 import { Humans } from './humans.ts'
-import { checkBusy, checkEnd, checkIdle, checkTakenUp, isAtWork, restless } from './invariants/end.ts'
+import { checkBusy, checkEnd, checkIdle, checkTakenUp, isAtWork, restless } from './invariants/end-state.ts'
 import { checkLeft } from './invariants/retention.ts'
-import { Life } from './life.ts'
 import type { Plan } from './plan.ts'
+import { Life } from './process.ts'
 import { oneOf, whole } from './random.ts'
-import { checkReplays } from './replays.ts'
 import { HONEST, type Variant } from './variants.ts'
 import { type Violation, World } from './world.ts'
 

@@ -2,7 +2,7 @@
 
 import { isApprovalAnswer } from '../../../src/domain/approval.ts'
 import type { Observation } from '../../../src/domain/observation.ts'
-import { sessionOf } from '../truth.ts'
+import { sessionOf } from '../ground-truth.ts'
 import type { World } from '../world.ts'
 import type { Fail } from './queue.ts'
 import type { SessionState, TurnState } from './session.ts'

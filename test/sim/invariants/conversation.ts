@@ -2,7 +2,7 @@
 
 import type { Observation } from '../../../src/domain/observation.ts'
 import type { ModelMessage, ModelRequest } from '../../../src/ports/model.ts'
-import type { Life } from '../life.ts'
+import type { Life } from '../process.ts'
 import type { World } from '../world.ts'
 import type { SessionState } from './session.ts'
 

@@ -3,7 +3,7 @@
 import { type CycleResult, ENDED_DURING_CYCLE } from '../../../src/domain/cycle.ts'
 import { isTerminal } from '../../../src/domain/dispatch.ts'
 import type { Batch, BatchOutcome, Op } from '../../../src/ports/store.ts'
-import type { Life } from '../life.ts'
+import type { Life } from '../process.ts'
 import type { World } from '../world.ts'
 
 export class Cycles {

@@ -1,7 +1,7 @@
 /** I4 at the hand itself: what must be on disk when an effect happens, and how often it may. */
 
-import type { Life } from '../life.ts'
-import { EFFECTS, type Happening, keyOf, sessionOf } from '../truth.ts'
+import { EFFECTS, type Happening, keyOf, sessionOf } from '../ground-truth.ts'
+import type { Life } from '../process.ts'
 import type { World } from '../world.ts'
 
 export function checkEffect(world: World, life: Life, now: Happening, before: readonly Happening[]): void {

@@ -1,8 +1,8 @@
 /** Garbage: whoever returned it is named on record, and a gate that is broken lets nothing through. */
 
 import type { Batch, BatchOutcome, Op } from '../../../src/ports/store.ts'
-import type { Life } from '../life.ts'
 import type { GarbagePort } from '../plan.ts'
+import type { Life } from '../process.ts'
 import type { World } from '../world.ts'
 
 /** How each is named. */

@@ -2,8 +2,8 @@
 
 import type { JournalRecord } from '../../../src/domain/journal-record.ts'
 import { CLEAN_LABEL, type Label } from '../../../src/domain/label.ts'
+import { EFFECTS, GIVES } from '../ground-truth.ts'
 import type { ToolName } from '../plan.ts'
-import { EFFECTS, GIVES } from '../truth.ts'
 import type { Fail } from './queue.ts'
 import type { CallState, SessionState } from './session.ts'
 

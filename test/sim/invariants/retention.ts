@@ -2,7 +2,7 @@
 
 import { approvalObservationId } from '../../../src/domain/approval.ts'
 import { isTerminal } from '../../../src/domain/dispatch.ts'
-import { sessionOf } from '../truth.ts'
+import { sessionOf } from '../ground-truth.ts'
 import type { World } from '../world.ts'
 import { checkTold } from './effects.ts'
 import type { SessionState } from './session.ts'

@@ -4,7 +4,7 @@ import { plannerBehaviour } from '../../../src/behaviours/planner.ts'
 import type { Verdict } from '../../../src/domain/decision.ts'
 import type { Json } from '../../../src/domain/json.ts'
 import type { Behaviour, Behaviours, Critic, ProposedDecision } from '../../../src/ports/behaviour.ts'
-import type { Life } from '../life.ts'
+import type { Life } from '../process.ts'
 import type { World } from '../world.ts'
 import { orGarbage } from './garbage.ts'
 

@@ -2,7 +2,7 @@
 
 import type { DocumentFiles } from '../../../src/adapters/documents/files.ts'
 import type { DocumentFileContent } from '../../../src/adapters/documents/read-file.ts'
-import type { Life } from '../life.ts'
+import type { Life } from '../process.ts'
 import type { World } from '../world.ts'
 
 export function simFiles(world: World, life: Life): DocumentFiles {

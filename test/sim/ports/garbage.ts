@@ -2,8 +2,8 @@
 
 import type { Hook } from '../../../src/ports/hook.ts'
 import type { MemoryKind } from '../../../src/ports/memory.ts'
-import type { Life } from '../life.ts'
 import type { GarbagePort } from '../plan.ts'
+import type { Life } from '../process.ts'
 import { whole } from '../random.ts'
 import type { World } from '../world.ts'
 

@@ -1,7 +1,7 @@
 /** A gate that asks about some calls, always about the same ones. In most worlds there is none. */
 
 import type { Gate, GateVerdict } from '../../../src/ports/gate.ts'
-import type { Life } from '../life.ts'
+import type { Life } from '../process.ts'
 import type { World } from '../world.ts'
 import { orGarbage } from './garbage.ts'
 

@@ -4,7 +4,7 @@ import { encodeBatch } from '../../../src/adapters/stores/sqlite/encode-batch.ts
 import { TirelessError } from '../../../src/domain/error.ts'
 import type { Batch, BatchOutcome, Store } from '../../../src/ports/store.ts'
 import { checkBooks } from '../invariants/money.ts'
-import type { Life } from '../life.ts'
+import type { Life } from '../process.ts'
 import type { World } from '../world.ts'
 
 interface Waiting {

@@ -7,11 +7,11 @@ import type { Engine } from '../../src/engine/run.ts'
 import { type DrainDeps, drain, joinHome, leaveHome } from '../../src/kernel/queue/drain.ts'
 import { createHeldDispatches, type HeldDispatches } from '../../src/kernel/queue/held-dispatches.ts'
 import { createWakeSignal, ringOnCommit, type WakeSignal } from '../../src/kernel/queue/wake-signal.ts'
-import { compose } from './compose.ts'
+import { COMMANDS } from './commands.ts'
+import { compose } from './compose-engine.ts'
 import type { KernelPlan } from './kernel-plan.ts'
 import { type Parts, settingsOf, simKernel } from './ports/kernel.ts'
 import { simStore } from './ports/store.ts'
-import { COMMANDS } from './verbs.ts'
 import type { World } from './world.ts'
 
 /** In a world without a kernel. */

@@ -2,8 +2,8 @@
 
 import type { Effect } from '../../src/domain/effect.ts'
 import { CLEAN_LABEL, type Label } from '../../src/domain/label.ts'
-import type { Life } from './life.ts'
 import type { ToolName } from './plan.ts'
+import type { Life } from './process.ts'
 import type { World } from './world.ts'
 
 /** The effects that the tools have, whatever a variant makes them declare. */

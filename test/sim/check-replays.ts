@@ -6,8 +6,8 @@ import { recordsOfRun } from '../../src/domain/journal-record.ts'
 import { replayRun } from '../../src/engine/replay/replay.ts'
 import type { Engine } from '../../src/engine/run.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { compose } from './compose.ts'
-import { Life } from './life.ts'
+import { compose } from './compose-engine.ts'
+import { Life } from './process.ts'
 import type { World } from './world.ts'
 
 /** Fails the world where one comes to something else. */

@@ -3,8 +3,8 @@
 import type { Decision } from '../../src/domain/decision.ts'
 import type { JournalRecord } from '../../src/domain/journal-record.ts'
 import type { Batch, BatchOutcome, Op, OpResults } from '../../src/ports/store.ts'
-import type { Branch } from './counters.ts'
-import type { Watch } from './invariants/watch.ts'
+import type { Branch } from './branch-counters.ts'
+import type { Watch } from './invariants/store-mirror.ts'
 
 export function branchesOf(watch: Watch, batch: Batch, outcome: BatchOutcome | undefined): readonly Branch[] {
   if (outcome?.ok) return batch.ops.flatMap((op, i) => ofOp(watch, op, outcome.results[i]))

@@ -1,6 +1,6 @@
 /** Crashes that are aimed: by chance alone a process would rarely die just there. */
 
-import type { Fault } from './plan-words.ts'
+import type { Fault } from './plan-types.ts'
 import { whole } from './random.ts'
 
 /** Twice it dies as soon as the run is opened, then it gets somewhere, and later it dies there once more. */

@@ -2,7 +2,7 @@
 
 import { agentScheduleId, kernelScheduleId } from '../../../src/domain/schedule.ts'
 import type { Batch, BatchOutcome } from '../../../src/ports/store.ts'
-import type { Life } from '../life.ts'
+import type { Life } from '../process.ts'
 import type { World } from '../world.ts'
 
 /** A cycle takes its time, the more so as this world is impatient; more than this it does not cost. What hangs here hangs far longer. */

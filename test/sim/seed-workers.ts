@@ -1,7 +1,7 @@
 /** Many worlds, on as many threads as there are cores. Each world is alone in its thread while it runs. */
 
 import { Worker } from 'node:worker_threads'
-import type { Branch } from './counters.ts'
+import type { Branch } from './branch-counters.ts'
 import { drawPlan } from './plan.ts'
 import { simulate } from './simulate.ts'
 import { HONEST, VARIANTS, type Variant } from './variants.ts'
@@ -53,7 +53,7 @@ export async function runSeeds(
 }
 
 async function hand(chunks: Chunk[], all: Summary[], tell: (summaries: readonly Summary[]) => void): Promise<void> {
-  const worker = new Worker(new URL('./farm-main.ts', import.meta.url))
+  const worker = new Worker(new URL('./seed-worker-main.ts', import.meta.url))
   try {
     for (let chunk = chunks.shift(); chunk; chunk = chunks.shift()) {
       const summaries = await new Promise<Summary[]>((resolve, reject) => {
