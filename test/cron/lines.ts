@@ -1,6 +1,6 @@
 /** Lines for the oracle: written by hand, every form once, and generated ones. Each field is its text and what it means, side by side. */
 
-import { type Key, oneOf, whole } from '../sim/random.ts'
+import { integerBelow, type Key, oneOf } from '../sim/random.ts'
 import type { OracleLine, WallDay } from './oracle.ts'
 
 interface ValueField {
@@ -114,17 +114,17 @@ export function generatedLine(seed: number, isSeconds = false): OracleLine {
     minute: drawnValues(seed, 'minute', 0, 59),
     hour: drawnValues(seed, 'hour', 0, 23),
     date: drawnDates(seed),
-    month: whole(seed, 3, 'months') === 0 ? drawnValues(seed, 'month', 1, 12) : any,
+    month: integerBelow(seed, 3, 'months') === 0 ? drawnValues(seed, 'month', 1, 12) : any,
     weekday: drawnWeekdays(seed),
-    both: whole(seed, 6, 'both') === 0,
+    both: integerBelow(seed, 6, 'both') === 0,
   })
 }
 
 function drawnValues(seed: number, name: Key, min: number, max: number): ValueField {
-  const draw = (key: Key): number => min + whole(seed, max - min + 1, name, key)
+  const draw = (key: Key): number => min + integerBelow(seed, max - min + 1, name, key)
   const [a, b, c] = [draw('a'), draw('b'), draw('c')]
   const [low, high] = [Math.min(a, b), Math.max(a, b)]
-  const step = 1 + whole(seed, Math.min(12, max), name, 'step')
+  const step = 1 + integerBelow(seed, Math.min(12, max), name, 'step')
   return oneOf<ValueField>(
     seed,
     [
@@ -142,7 +142,7 @@ function drawnValues(seed: number, name: Key, min: number, max: number): ValueFi
 }
 
 function drawnDates(seed: number): DayField {
-  const date = 1 + whole(seed, 31, 'date')
+  const date = 1 + integerBelow(seed, 31, 'date')
   const plain = drawnValues(seed, 'dates', 1, 31)
   return oneOf<DayField>(
     seed,
@@ -160,8 +160,8 @@ function drawnDates(seed: number): DayField {
 }
 
 function drawnWeekdays(seed: number): DayField {
-  const weekday = whole(seed, 7, 'weekday')
-  const nth = 1 + whole(seed, 5, 'nth')
+  const weekday = integerBelow(seed, 7, 'weekday')
+  const nth = 1 + integerBelow(seed, 5, 'nth')
   const plain = drawnValues(seed, 'weekdays', 0, 6)
   return oneOf<DayField>(
     seed,

@@ -4,7 +4,7 @@ import type { Sql } from '../../src/adapters/stores/sqlite/refuse-batch.ts'
 import { approvalAnswerObservation } from '../../src/domain/approval.ts'
 import type { JournalRecord } from '../../src/domain/journal-record.ts'
 import { approvalDigest } from '../../src/engine/calls/approved-calls.ts'
-import { GIVES } from './ground-truth.ts'
+import { RESULT_LABELS } from './ground-truth.ts'
 import type { TurnState } from './invariants/session.ts'
 import type { ToolName } from './plan.ts'
 import type { Variant } from './variants.ts'
@@ -13,13 +13,13 @@ export const APPROVAL_VARIANTS: readonly Variant[] = [
   {
     // A result is worth what its tool gives, whatever its session has read.
     name: 'label-not-inherited',
-    rewritten: (batches, { watch }) =>
+    rewriteBatches: (batches, { mirror }) =>
       batches.map((batch) => ({
         ...batch,
         ops: batch.ops.map((op) => {
           if (op.op !== 'append') return op
-          const calls = watch.byId.get(op.session_id)?.open?.calls
-          return { ...op, records: op.records.map((record) => asGiven(record, calls)) }
+          const calls = mirror.byId.get(op.session_id)?.open?.calls
+          return { ...op, records: op.records.map((record) => withToolLabelOnly(record, calls)) }
         }),
       })),
   },
@@ -29,7 +29,7 @@ export const APPROVAL_VARIANTS: readonly Variant[] = [
       ...ops,
       settle(sql, op, held) {
         const result = ops.settle(sql, op, held)
-        reopen(sql)
+        reopenApprovals(sql)
         return result
       },
     }),
@@ -40,7 +40,7 @@ export const APPROVAL_VARIANTS: readonly Variant[] = [
       ...ops,
       recover(sql, op, held) {
         const result = ops.recover(sql, op, held)
-        if (result.dead.length > 0) reopen(sql)
+        if (result.dead.length > 0) reopenApprovals(sql)
         return result
       },
     }),
@@ -117,28 +117,28 @@ export const APPROVAL_VARIANTS: readonly Variant[] = [
     }),
     store: (store) => ({
       ...store,
-      journal: async (sessionId, from) => (await store.journal(sessionId, from)).map(unused),
+      journal: async (sessionId, from) => (await store.journal(sessionId, from)).map(withOldApproval),
     }),
   },
 ]
 
 /** As if nobody had denied them with their runs. */
-function reopen(sql: Sql): void {
+function reopenApprovals(sql: Sql): void {
   const ended = "answer_reason LIKE 'the run ended: %'"
   sql(`DELETE FROM inbox WHERE id IN (SELECT 'approval-' || id FROM approvals WHERE ${ended})`).run()
   sql(`UPDATE approvals SET status = 'open', answered_at = NULL, answer_reason = NULL WHERE ${ended}`).run()
 }
 
-function asGiven(record: JournalRecord, calls: TurnState['calls'] | undefined): JournalRecord {
+function withToolLabelOnly(record: JournalRecord, calls: TurnState['calls'] | undefined): JournalRecord {
   if (record.kind !== 'call_settled') return record
-  const given = GIVES[calls?.get(record.index)?.tool as ToolName]
+  const given = RESULT_LABELS[calls?.get(record.index)?.tool as ToolName]
   if (given === undefined) return record
   const { label: _, ...settled } = record
   return given.private ? { ...settled, label: given } : settled
 }
 
 /** As if what was done had been done by leave of another approval. */
-function unused(record: JournalRecord): JournalRecord {
+function withOldApproval(record: JournalRecord): JournalRecord {
   if (record.kind !== 'decided' || record.decision.kind !== 'act') return record
   const calls = record.decision.calls.map((call) =>
     call.approval === undefined ? call : { ...call, approval: `${call.approval}-old` },

@@ -6,16 +6,16 @@ import { recordsOfRun } from '../../src/domain/journal-record.ts'
 import { replayRun } from '../../src/engine/replay/replay.ts'
 import type { Engine } from '../../src/engine/run.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { compose } from './compose-engine.ts'
-import { Life } from './process.ts'
+import { composeEngine } from './compose-engine.ts'
+import { SimProcess } from './process.ts'
 import type { World } from './world.ts'
 
 /** Fails the world where one comes to something else. */
 export async function checkReplays(world: World): Promise<void> {
-  const life = new Life(world)
+  const proc = new SimProcess(world)
   // No process of the world: nothing is delivered to it.
-  life.state = 'over'
-  const engine: Engine = compose(world, life, NO_STORE)
+  proc.state = 'exited'
+  const engine: Engine = composeEngine(world, proc, NO_STORE)
   for (const { session_id } of await world.reader.sessions({ limit: 1000 })) {
     const journal = await world.reader.journal(session_id)
     for (const started of journal) {
@@ -23,21 +23,21 @@ export async function checkReplays(world: World): Promise<void> {
       const records = recordsOfRun(journal, started.run_id)
       const dispatch = await world.reader.dispatch(started.run_id)
       // Set aside as poison: whoever came after it had the last word.
-      if (!dispatch || hasForeignEnd(records)) continue
+      if (!dispatch || wasClosedByLaterRun(records)) continue
       const past = journal.filter(({ seq }) => seq < started.seq)
-      const again = await replayRun(engine, dispatch, past, records)
-      const [recorded, lived] = [eventsOf(started.run_id, records), eventsOf(started.run_id, again)]
-      const at = recorded.findIndex((event, i) => event !== lived[i])
+      const replay = await replayRun(engine, dispatch, past, records)
+      const [recorded, replayed] = [eventsOf(started.run_id, records), eventsOf(started.run_id, replay)]
+      const at = recorded.findIndex((event, i) => event !== replayed[i])
       world.counters.add('run replayed')
-      if (at >= 0 || recorded.length !== lived.length)
-        world.fail('Q17', `${started.run_id}: event ${at + 1} was ${recorded[at]}, is ${lived[at]}`)
+      if (at >= 0 || recorded.length !== replayed.length)
+        world.fail('Q17', `${started.run_id}: event ${at + 1} was ${recorded[at]}, is ${replayed[at]}`)
     }
   }
 }
 
 const NO_STORE = {} as Store
 
-const hasForeignEnd = (records: readonly JournalRecord[]): boolean =>
+const wasClosedByLaterRun = (records: readonly JournalRecord[]): boolean =>
   records.some((record) => record.kind === 'run_ended' && record.error?.includes('without a record in its journal'))
 
 function eventsOf(run_id: string, records: readonly JournalRecord[]): readonly string[] {

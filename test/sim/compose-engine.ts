@@ -19,39 +19,39 @@ import { simHook, simMemory } from './ports/garbage.ts'
 import { simGate } from './ports/gate.ts'
 import { simModel } from './ports/model.ts'
 import { simTools } from './ports/tools.ts'
-import type { Life } from './process.ts'
+import type { SimProcess } from './process.ts'
 import type { World } from './world.ts'
 
-export function compose(world: World, life: Life, store: Store): Engine {
+export function composeEngine(world: World, proc: SimProcess, store: Store): Engine {
   const clock: Clock = {
     now: () => world.wall,
     monotonic: () => world.monotonic,
-    sleep: (ms, signal) => world.sleep(life, ms, signal),
+    sleep: (ms, signal) => world.sleep(proc, ms, signal),
   }
-  const known = simTools(world, life)
+  const known = simTools(world, proc)
   const tools = world.variant.tools?.(known) ?? known
-  const withdrawing = world.faults.withdrawing(life.id)
-  const withdrawn = new Set(withdrawing ? world.watch.cutShort().map(({ tool }) => tool) : [])
-  const model = simModel(world, life)
+  const withdrawing = world.faults.withdrawing(proc.id)
+  const withdrawn = new Set(withdrawing ? world.mirror.unsettledCalls().map(({ tool }) => tool) : [])
+  const model = simModel(world, proc)
   return {
     store,
     clock,
     ids: { next: () => world.nextId() },
     models: singleModel(model),
     breaker: new Breaker(),
-    envs: { open: (root) => world.io(life, 'open', '', () => openEnv(world, root)) },
+    envs: { open: (root) => world.io(proc, 'open', '', () => openEnv(world, root)) },
     behaviours: simBehaviours(
       world,
       [...tools.keys()].filter((name) => !withdrawn.has(name)),
     ),
-    tools: new Map([...tools].filter(([name]) => !(withdrawing?.gone && withdrawn.has(name)))),
-    critics: () => [simCritic(world, life)],
-    gates: () => [simGate(world, life)],
+    tools: new Map([...tools].filter(([name]) => !(withdrawing?.removed && withdrawn.has(name)))),
+    critics: () => [simCritic(world, proc)],
+    gates: () => [simGate(world, proc)],
     sink: {
       onRunOpened: () => {},
       onRunClosed: () => {},
       onRecord({ session_id }, { seq }) {
-        if ((world.watch.byId.get(session_id)?.head ?? 0) < seq)
+        if ((world.mirror.byId.get(session_id)?.head ?? 0) < seq)
           world.fail('live events', `${session_id} #${seq} is told before it is on disk`)
       },
       delta: () => {},
@@ -60,8 +60,8 @@ export function compose(world: World, life: Life, store: Store): Engine {
     snapshots: NO_SNAPSHOTS,
     skills: NO_SKILLS,
     parsers: new Map(),
-    memories: new Map(MEMORY_KINDS.map((kind) => [kind.name, simMemory(world, life, kind)])),
-    hooks: () => [simHook(world, life)],
+    memories: new Map(MEMORY_KINDS.map((kind) => [kind.name, simMemory(world, proc, kind)])),
+    hooks: () => [simHook(world, proc)],
     budget: { ...NO_BUDGET, steps: world.plan.maxSteps, context: world.plan.context },
     budgetLimits: { caps: () => capsOf(world.plan), dayOf: () => '2030-01-01' },
     policy: openPolicy([...tools.keys()]),
@@ -90,7 +90,7 @@ const openPolicy = (tools: readonly string[]): Engine['policy'] => ({
 
 /** An env that nothing may touch. */
 function openEnv(world: World, root: string): Env {
-  if (world.faults.of('env')) {
+  if (world.faults.nextFor('env')) {
     world.counters.add('run refused (folder)')
     throw new TirelessError('path_refused', 'the folder cannot be opened')
   }

@@ -4,10 +4,10 @@ import type { Decision } from '../../src/domain/decision.ts'
 import type { JournalRecord } from '../../src/domain/journal-record.ts'
 import type { Batch, BatchOutcome, Op, OpResults } from '../../src/ports/store.ts'
 import type { Branch } from './branch-counters.ts'
-import type { Watch } from './invariants/store-mirror.ts'
+import type { StoreMirror } from './invariants/store-mirror.ts'
 
-export function branchesOf(watch: Watch, batch: Batch, outcome: BatchOutcome | undefined): readonly Branch[] {
-  if (outcome?.ok) return batch.ops.flatMap((op, i) => ofOp(watch, op, outcome.results[i]))
+export function branchesOf(mirror: StoreMirror, batch: Batch, outcome: BatchOutcome | undefined): readonly Branch[] {
+  if (outcome?.ok) return batch.ops.flatMap((op, i) => branchesOfOp(mirror, op, outcome.results[i]))
   const has = (wanted: Op['op']): boolean => batch.ops.some(({ op }) => op === wanted)
   if (has('resolve')) return ['word refused (already said)']
   if (has('answer')) return ['answer refused (already given)']
@@ -15,7 +15,7 @@ export function branchesOf(watch: Watch, batch: Batch, outcome: BatchOutcome | u
   return [has('claim') ? 'claim of an ended epoch refused' : 'fenced write refused']
 }
 
-function ofOp(watch: Watch, op: Op, result: unknown): readonly Branch[] {
+function branchesOfOp(mirror: StoreMirror, op: Op, result: unknown): readonly Branch[] {
   switch (op.op) {
     case 'recover': {
       const { recovered, dead } = result as OpResults['recover']
@@ -27,24 +27,24 @@ function ofOp(watch: Watch, op: Op, result: unknown): readonly Branch[] {
     case 'release':
       return ['given back by a drain']
     case 'park':
-      return ofPark(op, (result as OpResults['park']).parked)
+      return branchesOfPark(op, (result as OpResults['park']).parked)
     case 'settle':
       return (result as OpResults['settle']).successor === null ? [] : ['successor after a run']
     case 'enqueue':
       return (result as OpResults['enqueue'])[0]?.duplicate ? ['task twice'] : []
     case 'publish':
-      return ofPublish(watch, op, result as OpResults['publish'])
+      return branchesOfPublish(mirror, op, result as OpResults['publish'])
     case 'unknown':
       return [
         op.unknown.status === 'open' ? 'human asked about an unknown outcome' : 'model told of an unknown outcome',
       ]
     case 'resolve': {
-      const waits = [...watch.dispatches.values()].map(({ wait }) => wait)
+      const waits = [...mirror.dispatches.values()].map(({ wait }) => wait)
       const waiting = waits.some((wait) => wait?.kind === 'unknown' && wait.unknown_id === op.unknown_id)
       return [`word: ${op.as}`, ...(waiting ? (['woken by a word'] as const) : [])]
     }
     case 'promote':
-      return [...watch.dispatches.values()].flatMap(({ wait, due }) =>
+      return [...mirror.dispatches.values()].flatMap(({ wait, due }) =>
         wait && wait.kind !== 'unknown' && due !== null && due <= op.now ? [WOKEN[wait.kind]] : [],
       )
     case 'reserve':
@@ -54,7 +54,7 @@ function ofOp(watch: Watch, op: Op, result: unknown): readonly Branch[] {
     case 'answer':
       return [op.answer]
     case 'append':
-      return op.records.flatMap(ofRecord)
+      return op.records.flatMap(branchesOfRecord)
     default:
       return []
   }
@@ -66,7 +66,7 @@ const WOKEN = {
   observation: 'woken by its deadline',
 } as const satisfies Record<string, Branch>
 
-function ofPark({ wait }: Extract<Op, { op: 'park' }>, parked: boolean): readonly Branch[] {
+function branchesOfPark({ wait }: Extract<Op, { op: 'park' }>, parked: boolean): readonly Branch[] {
   switch (wait.kind) {
     case 'retry':
       return ['parked for a retry']
@@ -79,27 +79,31 @@ function ofPark({ wait }: Extract<Op, { op: 'park' }>, parked: boolean): readonl
   }
 }
 
-function ofPublish(watch: Watch, op: Extract<Op, { op: 'publish' }>, result: OpResults['publish']): readonly Branch[] {
+function branchesOfPublish(
+  mirror: StoreMirror,
+  op: Extract<Op, { op: 'publish' }>,
+  result: OpResults['publish'],
+): readonly Branch[] {
   const { duplicate, dispatch_id } = result
   if (duplicate) return ['message twice']
   const word: readonly Branch[] = op.observation.id.startsWith('resolved-') ? ['word for a model that was told'] : []
   if (dispatch_id === op.successor_id) return [...word, 'successor for an idle session']
-  const asleep = watch.dispatches.get(dispatch_id ?? '')?.status === 'waiting'
+  const asleep = mirror.dispatches.get(dispatch_id ?? '')?.status === 'waiting'
   return asleep ? [...word, 'woken by an observation'] : word
 }
 
-function ofRecord(record: JournalRecord): readonly Branch[] {
+function branchesOfRecord(record: JournalRecord): readonly Branch[] {
   switch (record.kind) {
     case 'input_bound':
       return record.input.some((one) => one.type === 'system_event' && one.name === 'inbox_overflow')
         ? ['input left for the next step']
         : []
     case 'decided':
-      return ofDecision(record.decision)
+      return branchesOfDecision(record.decision)
     case 'call_intended':
       return record.attempt > 1 ? ['second attempt after a word'] : []
     case 'call_settled':
-      return ofResult(record.result)
+      return branchesOfResult(record.result)
     case 'step_committed':
       if (record.next.kind === 'park') return record.next.feedback === undefined ? [] : ['rests before another attempt']
       return record.next.kind === 'continue' && record.next.retry ? ['critic asked for more'] : []
@@ -107,19 +111,25 @@ function ofRecord(record: JournalRecord): readonly Branch[] {
       if (record.code === 'budget_busy') return ['money waited for']
       return record.code.startsWith('decision_') ? ['answer unusable'] : []
     case 'run_ended':
-      return [ofEnd(record)]
+      return [branchOfEnd(record)]
     default:
       return []
   }
 }
 
-function ofDecision(decision: Decision): readonly Branch[] {
+function branchesOfDecision(decision: Decision): readonly Branch[] {
   const allowed = decision.kind === 'act' ? decision.calls.filter(({ approval }) => approval !== undefined) : []
   if (allowed.length === 0) return ['own decision of the behaviour']
   return allowed.flatMap(({ fault }) => (fault === undefined ? ['what was allowed is run'] : []))
 }
 
-function ofResult({ status, content }: { readonly status: string; readonly content: string }): readonly Branch[] {
+function branchesOfResult({
+  status,
+  content,
+}: {
+  readonly status: string
+  readonly content: string
+}): readonly Branch[] {
   if (status === 'interrupted') return ['call interrupted']
   if (status === 'parked') return ['call parked for leave']
   if (content.includes('"parked":true')) return ['asked once more']
@@ -129,7 +139,7 @@ function ofResult({ status, content }: { readonly status: string; readonly conte
   return content.includes('it broke') ? ['tool threw'] : []
 }
 
-function ofEnd({ stop_reason, failure_class, error }: Extract<JournalRecord, { kind: 'run_ended' }>): Branch {
+function branchOfEnd({ stop_reason, failure_class, error }: Extract<JournalRecord, { kind: 'run_ended' }>): Branch {
   if (error?.includes('without a record in its journal')) return 'former run closed'
   if (stop_reason === 'final') return 'run ended: final'
   if (stop_reason === 'budget_steps') return 'run ended: budget'

@@ -9,16 +9,16 @@ import { openInMemory } from '../../src/adapters/stores/sqlite/connection.ts'
 /** The writer's own transactions happen inside the world's, with the same meaning. */
 const NESTED: Readonly<Record<string, string>> = { 'BEGIN IMMEDIATE': 'SAVEPOINT written', COMMIT: 'RELEASE written' }
 
-const idle: DatabaseSync[] = []
+const idleDatabases: DatabaseSync[] = []
 
 /** Contract: empty. Whoever is done with it closes it. */
-export function freshDatabase(): DatabaseSync {
-  const db = idle.pop() ?? withStatementsKept(openInMemory())
+export function openEmptyDatabase(): DatabaseSync {
+  const db = idleDatabases.pop() ?? withCachedStatements(openInMemory())
   db.exec('BEGIN')
   return db
 }
 
-function withStatementsKept(real: DatabaseSync): DatabaseSync {
+function withCachedStatements(real: DatabaseSync): DatabaseSync {
   const statements = new Map<string, StatementSync>()
   const functions = new Set<string>()
   const kept: Pick<DatabaseSync, 'prepare' | 'exec' | 'close'> & { function: unknown } = {
@@ -35,7 +35,7 @@ function withStatementsKept(real: DatabaseSync): DatabaseSync {
     exec: (text) => real.exec(text),
     close() {
       real.exec('ROLLBACK')
-      idle.push(kept as unknown as DatabaseSync)
+      idleDatabases.push(kept as unknown as DatabaseSync)
     },
   }
   return kept as unknown as DatabaseSync

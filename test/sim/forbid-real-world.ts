@@ -7,15 +7,15 @@ import net from 'node:net'
 import timers from 'node:timers'
 import timersPromises from 'node:timers/promises'
 
-export interface Poison {
+export interface RealWorldGuard {
   /** What was reached for; a program may catch what is thrown at it, but not this. */
-  readonly escapes: readonly string[]
-  lift(): void
+  readonly attempts: readonly string[]
+  restore(): void
 }
 
-type Place = readonly [name: string, owner: object, keys: readonly string[]]
+type Target = readonly [name: string, owner: object, keys: readonly string[]]
 
-const PLACES: readonly Place[] = [
+const FORBIDDEN: readonly Target[] = [
   ['globalThis', globalThis, ['setTimeout', 'setInterval', 'setImmediate', 'fetch']],
   ['timers', timers, ['setTimeout', 'setInterval', 'setImmediate']],
   ['timers/promises', timersPromises, ['setTimeout', 'setInterval', 'setImmediate']],
@@ -29,28 +29,28 @@ const PLACES: readonly Place[] = [
   ['child_process', childProcess, ['spawn', 'exec', 'execFile', 'fork', 'spawnSync', 'execSync', 'execFileSync']],
 ]
 
-export function poison(): Poison {
-  const escapes: string[] = []
+export function forbidRealWorld(): RealWorldGuard {
+  const attempts: string[] = []
   const refuse = (what: string): never => {
-    escapes.push(what)
+    attempts.push(what)
     throw new Error(`a simulation reached for ${what}`)
   }
-  const undo = PLACES.flatMap(([name, owner, keys]) =>
+  const undo = FORBIDDEN.flatMap(([name, owner, keys]) =>
     keys.map((key) => replace(owner, key, () => refuse(`${name}.${key}`))),
   )
-  undo.push(replace(globalThis, 'Date', poisonedDate(refuse)))
+  undo.push(replace(globalThis, 'Date', forbiddenDate(refuse)))
   syncBuiltinESMExports()
   return {
-    escapes,
-    lift() {
-      for (const restore of undo) restore()
+    attempts,
+    restore() {
+      for (const undoOne of undo) undoOne()
       syncBuiltinESMExports()
     },
   }
 }
 
 /** An instant that is given is no clock: only the present is taken away. */
-function poisonedDate(refuse: (what: string) => never): DateConstructor {
+function forbiddenDate(refuse: (what: string) => never): DateConstructor {
   return class extends Date {
     constructor(...given: readonly unknown[]) {
       if (given.length === 0) refuse('new Date()')

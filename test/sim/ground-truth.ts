@@ -3,7 +3,7 @@
 import type { Effect } from '../../src/domain/effect.ts'
 import { CLEAN_LABEL, type Label } from '../../src/domain/label.ts'
 import type { ToolName } from './plan.ts'
-import type { Life } from './process.ts'
+import type { SimProcess } from './process.ts'
 import type { World } from './world.ts'
 
 /** The effects that the tools have, whatever a variant makes them declare. */
@@ -18,14 +18,14 @@ export const EFFECTS: Readonly<Record<ToolName, Effect>> = {
 }
 
 /** What they say that their results are worth. The others say nothing. */
-export const GIVES: Readonly<Partial<Record<ToolName, Label>>> = {
+export const RESULT_LABELS: Readonly<Partial<Record<ToolName, Label>>> = {
   look: CLEAN_LABEL,
   put: CLEAN_LABEL,
   edit: CLEAN_LABEL,
   pay: { trust: 'trusted', private: true },
 }
 
-export interface Happening {
+export interface EffectOccurrence {
   readonly tool: ToolName
   readonly key: string
   readonly args: string
@@ -35,9 +35,9 @@ export interface Happening {
   readonly stale: boolean
 }
 
-export class Truth {
+export class GroundTruth {
   readonly #world: World
-  readonly #happened = new Map<string, Happening[]>()
+  readonly #happened = new Map<string, EffectOccurrence[]>()
   /** Calls that the provider counts. */
   paid = 0
   /** What it charges for them, in millionths of a dollar. */
@@ -48,28 +48,33 @@ export class Truth {
   }
 
   /** Returns what happened now, and what had happened under this key before. */
-  happen(life: Life, tool: ToolName, key: string, args: string): [now: Happening, before: readonly Happening[]] {
-    const call = this.#world.watch.byId.get(sessionOf(key))?.calls.get(key)
-    const happening = { tool, key, args, attempt: call?.attempts ?? 0, stale: life.superseded }
+  happen(
+    proc: SimProcess,
+    tool: ToolName,
+    key: string,
+    args: string,
+  ): [now: EffectOccurrence, before: readonly EffectOccurrence[]] {
+    const call = this.#world.mirror.byId.get(sessionIdOf(key))?.calls.get(key)
+    const occurrence = { tool, key, args, attempt: call?.attempts ?? 0, stale: proc.superseded }
     const before = this.of(key)
-    if (EFFECTS[tool].recovery !== 'pure') this.#happened.set(key, [...before, happening])
-    return [happening, before]
+    if (EFFECTS[tool].recovery !== 'pure') this.#happened.set(key, [...before, occurrence])
+    return [occurrence, before]
   }
 
   has(key: string): boolean {
     return this.#happened.has(key)
   }
 
-  of(key: string): readonly Happening[] {
+  of(key: string): readonly EffectOccurrence[] {
     return this.#happened.get(key) ?? []
   }
 
-  all(): readonly Happening[] {
+  all(): readonly EffectOccurrence[] {
     return [...this.#happened.values()].flat()
   }
 }
 
 /** From the key of a call, or of an unknown outcome, to its session. */
-export const sessionOf = (key: string): string => key.split('.')[0] ?? ''
+export const sessionIdOf = (key: string): string => key.split('.')[0] ?? ''
 /** From the id of an unknown outcome to the key of its call. */
-export const keyOf = (unknown: string): string => unknown.split('.').slice(0, 3).join('.')
+export const callKeyOf = (unknown: string): string => unknown.split('.').slice(0, 3).join('.')

@@ -11,7 +11,7 @@ export const INBOX_VARIANTS: readonly Variant[] = [
   {
     name: 'lost-wake-up',
     seed: 17,
-    ops: (ops) => ({ ...ops, park: (sql, op, held) => ops.park(blind(sql), op, held) }),
+    ops: (ops) => ({ ...ops, park: (sql, op, held) => ops.park(hideInbox(sql), op, held) }),
   },
   {
     name: 'silent-deadline',
@@ -27,7 +27,7 @@ export const INBOX_VARIANTS: readonly Variant[] = [
   {
     name: 'successor-dropped',
     seed: 11,
-    ops: (ops) => ({ ...ops, settle: (sql, op, held) => ops.settle(blind(sql), op, held) }),
+    ops: (ops) => ({ ...ops, settle: (sql, op, held) => ops.settle(hideInbox(sql), op, held) }),
   },
   {
     name: 'message-taken-twice',
@@ -53,12 +53,12 @@ export const INBOX_VARIANTS: readonly Variant[] = [
     // What did not fit into a step is taken for heard with the rest.
     name: 'flood-drops-overflow',
     seed: 4,
-    rewritten: (batches, { watch }) =>
+    rewriteBatches: (batches, { mirror }) =>
       batches.map((batch) => ({
         ...batch,
         ops: batch.ops.map((op) => {
           if (op.op !== 'acknowledge' || op.observation_ids.length < MANY) return op
-          const unread = watch.unread(watch.byId.get(op.session_id)?.n ?? 0).map(({ id }) => id)
+          const unread = mirror.unread(mirror.byId.get(op.session_id)?.n ?? 0).map(({ id }) => id)
           return { ...op, observation_ids: [...new Set([...op.observation_ids, ...unread])] }
         }),
       })),
@@ -66,7 +66,7 @@ export const INBOX_VARIANTS: readonly Variant[] = [
   {
     // As if everything had been read.
     name: 'retention-takes-the-unread',
-    ops: (ops) => ({ ...ops, prune: (sql, op, held) => ops.prune(allRead(sql), op, held) }),
+    ops: (ops) => ({ ...ops, prune: (sql, op, held) => ops.prune(treatAllAsRead(sql), op, held) }),
   },
   {
     name: 'deadline-told-once',
@@ -85,14 +85,14 @@ export const INBOX_VARIANTS: readonly Variant[] = [
 ]
 
 /** Sees an empty inbox. */
-function blind(sql: Sql): Sql {
+function hideInbox(sql: Sql): Sql {
   const nothing = { get: () => undefined, all: () => [] } as unknown as StatementSync
   return (text) => (text.includes('FROM inbox') ? nothing : sql(text))
 }
 
 const UNREAD = 'SELECT 1 FROM inbox i WHERE i.session = s.n AND i.read_at IS NULL'
 
-const allRead =
+const treatAllAsRead =
   (sql: Sql): Sql =>
   (text) =>
     sql(text.replace(UNREAD, 'SELECT 1 WHERE 0'))

@@ -1,20 +1,20 @@
 /** What a seed draws where there is a kernel: its beats and agents, what people ask of it, and faults where cycles are. */
 
 import type { MissedPolicy, OverrunPolicy } from '../../src/domain/schedule.ts'
-import { type Boundary, type Fault, HOUR, type Item, OFTEN, times, type When } from './plan-types.ts'
-import { chance, oneOf, whole } from './random.ts'
+import { type Boundary, type Fault, HOUR, type Item, TYPICAL_VISITS, times, type When } from './plan-types.ts'
+import { chance, integerBelow, oneOf } from './random.ts'
 
 /** Something that is asked of the kernel. */
-export interface Reign extends Item, When {
-  readonly kind: 'reign'
+export interface KernelCommandAction extends Item, When {
+  readonly kind: 'kernel_command'
   readonly command: 'pause' | 'resume' | 'cycle now'
 }
 
 /** Somebody edits STATE.md. */
-export interface Edit extends Item, When {
+export interface StateEdit extends Item, When {
   readonly kind: 'edit'
   /** While a file is about to be replaced for the nth time. */
-  readonly replacing?: number
+  readonly duringReplace?: number
 }
 
 export interface KernelPlan {
@@ -50,7 +50,7 @@ export function drawKernel(seed: number): KernelPlan {
     mode: among(['static', 'hybrid', 'hybrid', 'llm'], 'mode'),
     missed: among(['once', 'once', 'all', 'skip', { all: 2 }], 'missed'),
     overrun: among(['skip', 'catch_up'], 'overrun'),
-    agents: times(2 + whole(seed, 2, 'agents'), (i) => ({
+    agents: times(2 + integerBelow(seed, 2, 'agents'), (i) => ({
       agent_id: `agent${i}`,
       schedule: i > 0 && draw('own', i) < 0.3 ? among([30_000, 60_000], 'own', i) : null,
       cooldown: draw('rests', i) < 0.2 ? 45_000 : 0,
@@ -58,44 +58,49 @@ export function drawKernel(seed: number): KernelPlan {
   }
 }
 
-export function drawReign(seed: number, i: number, storm: number): Reign | Edit {
-  const at = Math.floor(chance(seed, 'reign', i, 'at') * storm * 0.9)
+export function drawKernelAction(seed: number, i: number, faultEvents: number): KernelCommandAction | StateEdit {
+  const at = Math.floor(chance(seed, 'reign', i, 'at') * faultEvents * 0.9)
   if (chance(seed, 'reign', i, 'kind') < 0.5) {
     const late = chance(seed, 'reign', i, 'late') < 0.6
-    return { id: `k${i}`, at, kind: 'edit', ...(late ? { replacing: 1 + whole(seed, 30, 'reign', i, 'nth') } : {}) }
+    return {
+      id: `k${i}`,
+      at,
+      kind: 'edit',
+      ...(late ? { duringReplace: 1 + integerBelow(seed, 30, 'reign', i, 'nth') } : {}),
+    }
   }
-  const command = oneOf<Reign['command']>(
+  const command = oneOf<KernelCommandAction['command']>(
     seed,
     ['cycle now', 'cycle now', 'pause', 'resume', 'resume'],
     'reign',
     i,
     'command',
   )
-  return { id: `k${i}`, at, kind: 'reign', command }
+  return { id: `k${i}`, at, kind: 'kernel_command', command }
 }
 
 /** Where cycles are: commits, files, and what is paid for. */
-export function drawKernelFault(seed: number, i: number, storm: number): Fault {
+export function drawKernelFault(seed: number, i: number, faultEvents: number): Fault {
   const draw = (name: string): number => chance(seed, 'kernel fault', i, name)
   const id = `g${i}`
   if (draw('kind') < 0.2)
-    return { id, kind: 'wall', at: Math.floor(draw('at') * storm), by: Math.round((draw('by') * 2 - 1) * HOUR) }
+    return { id, kind: 'wall', at: Math.floor(draw('at') * faultEvents), by: Math.round((draw('by') * 2 - 1) * HOUR) }
   const at = oneOf<Boundary>(seed, ['file', 'file', 'commit', 'ack', 'ack', 'read'], 'kernel fault', i, 'where')
-  const nth = 1 + Math.floor(draw('nth') * OFTEN[at] * (at === 'file' ? 1 : 3))
+  const nth = 1 + Math.floor(draw('nth') * TYPICAL_VISITS[at] * (at === 'file' ? 1 : 3))
   return draw('kind') < 0.3
     ? { id, kind: 'pause', at, nth, events: 10 + Math.floor(draw('events') * 90) }
-    : { id, kind: 'crash', at, nth, again: 0 }
+    : { id, kind: 'crash', at, nth, repeats: 0 }
 }
 
 /** In one of the first cycles something takes longer than many beats. */
-export const drawLate = (seed: number, i: number): Fault => ({
+export const drawLateDispatch = (seed: number, i: number): Fault => ({
   id: `l${i}`,
   kind: 'late',
-  nth: 1 + whole(seed, 2, 'late', i),
+  nth: 1 + integerBelow(seed, 2, 'late', i),
 })
 
-export const drawRival = (seed: number, i: number): Fault => ({
+export const drawRivalLeader = (seed: number, i: number): Fault => ({
   id: `r${i}`,
   kind: 'rival',
-  nth: 1 + whole(seed, 8, 'rival', i),
+  nth: 1 + integerBelow(seed, 8, 'rival', i),
 })

@@ -10,10 +10,10 @@ export const KERNEL_VARIANTS: readonly Variant[] = [
     // Whoever fires a beat is told to be the first.
     name: 'tick-without-key',
     seed: 13,
-    ops: (ops) => ({ ...ops, schedule_fired: (sql, op, held) => ops.schedule_fired(unkeyed(sql), op, held) }),
+    ops: (ops) => ({ ...ops, schedule_fired: (sql, op, held) => ops.schedule_fired(withoutBeatKey(sql), op, held) }),
   },
   { name: 'beat-never-marked', seed: 13, ops: (ops) => ({ ...ops, schedule_fired: () => ({ first: true }) }) },
-  { name: 'torn-state', files: inTwoHalves },
+  { name: 'torn-state', files: writeInTwoHalves },
   {
     // Whatever lies there by now.
     name: 'state-over-an-edit',
@@ -43,19 +43,19 @@ export const KERNEL_VARIANTS: readonly Variant[] = [
     // Until what it has sent is over, whatever the clock says.
     name: 'cycle-waits-past-its-beat',
     seed: 8,
-    bell: (bell, stop) => ({ ...bell, wait: (since) => bell.wait(since, stop) }),
+    wrapWakeSignal: (wakeSignal, stop) => ({ ...wakeSignal, wait: (since) => wakeSignal.wait(since, stop) }),
   },
   {
     // Works on what was asked for since it began, and on nothing else.
     name: 'once-leaves-orphans',
-    rewritten(batches, { plan, watch }) {
-      const rows = [...watch.dispatches.values()]
+    rewriteBatches(batches, { plan, mirror }) {
+      const rows = [...mirror.dispatches.values()]
       return batches.map((batch) => ({
         ...batch,
         ops: batch.ops.map((op) => {
           if (op.op !== 'claim' || !plan.kernel?.single) return op
           const own = rows
-            .filter(({ n }) => n > (watch.joined.get(op.epoch) ?? 0))
+            .filter(({ n }) => n > (mirror.joined.get(op.epoch) ?? 0))
             .map(({ dispatch_id }) => dispatch_id)
           return { ...op, only: op.only?.filter((id) => own.includes(id)) ?? own }
         }),
@@ -78,7 +78,7 @@ export const KERNEL_VARIANTS: readonly Variant[] = [
 
 const KEY = ' WHERE until < ?2'
 
-function unkeyed(sql: Sql): Sql {
+function withoutBeatKey(sql: Sql): Sql {
   return (text) => {
     if (!text.includes(KEY)) throw new Error(`nothing is left out of ${text}`)
     return sql(text.replace(KEY, ''))
@@ -86,7 +86,10 @@ function unkeyed(sql: Sql): Sql {
 }
 
 /** Writes in place: whoever dies in between leaves half a text. */
-function inTwoHalves(files: DocumentFiles, step: (what: string, work: () => void) => Promise<void>): DocumentFiles {
+function writeInTwoHalves(
+  files: DocumentFiles,
+  step: (what: string, work: () => void) => Promise<void>,
+): DocumentFiles {
   return {
     ...files,
     async replace(name, text, over) {

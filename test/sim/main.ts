@@ -8,11 +8,11 @@ import { createHash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { Counters } from './branch-counters.ts'
-import { drawPlan, without } from './plan.ts'
-import { runChunk, runSeeds, type Summary, variantNamed } from './seed-workers.ts'
+import { drawPlan, withoutItems } from './plan.ts'
+import { findVariant, runChunk, runSeeds, type WorldSummary } from './seed-workers.ts'
 import { shrink } from './shrink.ts'
 import { simulate } from './simulate.ts'
-import { HONEST, VARIANTS, type Variant } from './variants.ts'
+import { UNBROKEN, VARIANTS, type Variant } from './variants.ts'
 
 const { values } = parseArgs({
   options: {
@@ -30,16 +30,18 @@ const first = Number(values.seed ?? 1)
 process.exitCode = await main()
 
 async function main(): Promise<number> {
-  if (values.variant === 'all') return catchAll(VARIANTS)
-  const variant = variantNamed(values.variant ?? HONEST.name)
+  if (values.variant === 'all') return checkVariants(VARIANTS)
+  const variant = findVariant(values.variant ?? UNBROKEN.name)
   if (!variant)
-    return complain(`there is no variant ${values.variant}; there are ${VARIANTS.map(({ name }) => name).join(', ')}`)
+    return printUsageError(
+      `there is no variant ${values.variant}; there are ${VARIANTS.map(({ name }) => name).join(', ')}`,
+    )
   if (values.seed !== undefined && values.seeds === undefined) return replay(variant)
-  if (variant !== HONEST) return catchAll([variant])
-  return sweep()
+  if (variant !== UNBROKEN) return checkVariants([variant])
+  return runSeedRange()
 }
 
-async function sweep(): Promise<number> {
+async function runSeedRange(): Promise<number> {
   const began = performance.now()
   const skip = Number(values.from ?? 0)
   const count = Number(values.seeds ?? 500) - skip
@@ -66,7 +68,7 @@ async function sweep(): Promise<number> {
     `\n${count} worlds, ${events} events, log hash ${hash.digest('hex').slice(0, 16)}, ${seconds.toFixed(1)} s`,
   )
   console.log(`${broken.length} violations`)
-  if (broken[0]) await explain(broken[0].seed, HONEST)
+  if (broken[0]) await printSmallestPlan(broken[0].seed, UNBROKEN)
   return broken.length === 0 ? 0 : 1
 }
 
@@ -78,32 +80,32 @@ function printCounters(counters: Counters): void {
 
 async function replay(variant: Variant): Promise<number> {
   const dropped = new Set((values.drop ?? '').split(',').filter((id) => id !== ''))
-  const plan = without(drawPlan(first), dropped)
+  const plan = withoutItems(drawPlan(first), dropped)
   const report = await simulate(plan, { variant, log: values.log === true })
   if (report.log) console.log(`${JSON.stringify(plan, null, 2)}\n${report.log.join('\n')}`)
   console.log(`seed ${first}: ${report.events} events, log hash ${report.hash}`)
   if (!report.violation) return 0
   console.log(`at event ${report.violation.event}: ${report.violation.invariant}: ${report.violation.message}`)
-  if (dropped.size === 0) await explain(first, variant)
+  if (dropped.size === 0) await printSmallestPlan(first, variant)
   return 1
 }
 
 /** The smallest plan that fails in the same way, and how to see it. */
-async function explain(seed: number, variant: Variant): Promise<void> {
+async function printSmallestPlan(seed: number, variant: Variant): Promise<void> {
   const plan = drawPlan(seed)
   const small = await shrink(plan, await simulate(plan, { variant }), variant)
   console.log(`\nsmallest plan found in ${small.tries} tries: ${JSON.stringify(small.plan, null, 2)}`)
   console.log(`${small.report.violation?.invariant}: ${small.report.violation?.message}`)
   const drop = small.dropped.length > 0 ? ` --drop ${small.dropped.join(',')}` : ''
-  const named = variant === HONEST ? '' : ` --variant ${variant.name}`
+  const named = variant === UNBROKEN ? '' : ` --variant ${variant.name}`
   console.log(`replay: npm run sim -- --seed ${seed}${drop}${named} --log`)
 }
 
-async function catchAll(variants: readonly Variant[]): Promise<number> {
+async function checkVariants(variants: readonly Variant[]): Promise<number> {
   const limit = Number(values.seeds ?? 300)
   let missed = 0
   for (const { name } of variants) {
-    const caught = (await runChunk({ from: first, count: limit, variant: name })).at(-1) as Summary
+    const caught = (await runChunk({ from: first, count: limit, variant: name })).at(-1) as WorldSummary
     if (!caught.violation) missed += 1
     const verdict = caught.violation
       ? `caught after ${caught.seed - first + 1}: ${caught.violation.invariant}: ${caught.violation.message}`
@@ -113,7 +115,7 @@ async function catchAll(variants: readonly Variant[]): Promise<number> {
   return missed === 0 ? 0 : 1
 }
 
-function complain(what: string): number {
+function printUsageError(what: string): number {
   console.error(what)
   return 2
 }

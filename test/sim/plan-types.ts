@@ -20,7 +20,7 @@ export const BOUNDARIES = [
 /** `file`: where a document's file is replaced; only in worlds with a kernel. `word`: where an owner's word on an unknown outcome has been written. */
 export type Boundary = (typeof BOUNDARIES)[number] | 'file' | 'word'
 
-export const TROUBLES = [
+export const PROVIDER_TROUBLES = [
   'model_unavailable',
   'model_limited',
   'model_cut',
@@ -29,11 +29,11 @@ export const TROUBLES = [
   'unknown_tool',
   'bad_args',
   'not_json',
-  'doubled_ids',
+  'duplicate_ids',
   'length',
-  'two_voices',
+  'calls_and_finish',
 ] as const
-export type Trouble = (typeof TROUBLES)[number]
+export type ProviderTrouble = (typeof PROVIDER_TROUBLES)[number]
 
 export const TOOL_NAMES = ['look', 'put', 'book', 'edit', 'shell', 'post', 'pay'] as const
 export type ToolName = (typeof TOOL_NAMES)[number]
@@ -51,20 +51,20 @@ export interface When {
   /** The event of the storm. */
   readonly at: number
   /** Earlier, if so: while the model is busy with its nth request. */
-  readonly asking?: number
+  readonly duringRequest?: number
 }
 
-export type Fault = Blow | CallFault | Weather
+export type Fault = ProcessFault | CallFault | EnvironmentFault
 
 /** What befalls a process that waits for the world. */
-export type Blow =
+export type ProcessFault =
   /** The `nth` time it stands there, it dies; again in so many lives after it, at the first time each; and once more, later. */
   | (Item & {
       readonly kind: 'crash'
       readonly at: Boundary
       readonly nth: number
-      readonly again: number
-      readonly relapse?: number
+      readonly repeats: number
+      readonly finalRepeat?: number
     })
   /** It hears nothing for so many events, while another life takes over. */
   | (Item & { readonly kind: 'pause'; readonly at: Boundary; readonly nth: number; readonly events: number })
@@ -72,8 +72,8 @@ export type Blow =
 /** What goes wrong with the nth call of a kind. */
 export type CallFault = Item & { readonly nth: number } & (
     | { readonly kind: 'disk'; readonly written: boolean }
-    | { readonly kind: 'provider'; readonly times: number; readonly trouble: Trouble }
-    | { readonly kind: 'tool'; readonly trouble: 'hang' | 'deaf' | 'throw' | 'throw_after' }
+    | { readonly kind: 'provider'; readonly times: number; readonly trouble: ProviderTrouble }
+    | { readonly kind: 'tool'; readonly trouble: 'hang' | 'ignores_abort' | 'throw' | 'throw_after' }
     | { readonly kind: 'before' }
     | { readonly kind: 'probe'; readonly times: number; readonly trouble: 'unclear' | 'throw' }
     | { readonly kind: 'remains' }
@@ -87,9 +87,9 @@ export type CallFault = Item & { readonly nth: number } & (
     | { readonly kind: 'rival' }
   )
 
-export type Weather =
-  /** From that life on the tools of calls that were cut short are not offered; `gone`: not even known. */
-  | (Item & { readonly kind: 'withdraw'; readonly life: number; readonly gone: boolean })
+export type EnvironmentFault =
+  /** From that life on the tools of calls that were cut short are not offered; `removed`: not even known. */
+  | (Item & { readonly kind: 'withdraw'; readonly fromProcess: number; readonly removed: boolean })
   | (Item & { readonly kind: 'wall'; readonly at: number; readonly by: number })
   /** SIGTERM, and so many events later the second one. */
   | (Item & { readonly kind: 'term'; readonly at: number; readonly patience: number })
@@ -97,7 +97,7 @@ export type Weather =
 export const HOUR = 3_600_000
 
 /** How often a process stands at a boundary in a storm, roughly: a fault that would come later is none. */
-export const OFTEN: Readonly<Record<Boundary, number>> = {
+export const TYPICAL_VISITS: Readonly<Record<Boundary, number>> = {
   read: 60,
   commit: 50,
   ack: 50,

@@ -2,13 +2,13 @@
 
 import {
   drawKernel,
+  drawKernelAction,
   drawKernelFault,
-  drawLate,
-  drawReign,
-  drawRival,
-  type Edit,
+  drawLateDispatch,
+  drawRivalLeader,
+  type KernelCommandAction,
   type KernelPlan,
-  type Reign,
+  type StateEdit,
 } from './kernel-plan.ts'
 import {
   BOUNDARIES,
@@ -16,13 +16,18 @@ import {
   GARBAGE_PORTS,
   HOUR,
   type Item,
-  OFTEN,
-  TROUBLES,
+  PROVIDER_TROUBLES,
+  TYPICAL_VISITS,
   times,
   type When,
 } from './plan-types.ts'
-import { chance, oneOf, whole } from './random.ts'
-import { drawCutShort, drawLastWord, drawPoison, drawRelapse } from './targeted-crashes.ts'
+import { chance, integerBelow, oneOf } from './random.ts'
+import {
+  drawCrashAfterEffect,
+  drawCrashOnResolution,
+  drawPoisonCrashes,
+  drawRepeatedCrash,
+} from './targeted-crashes.ts'
 
 export * from './plan-types.ts'
 
@@ -34,11 +39,11 @@ export interface Task extends Item {
   readonly priority: number
   readonly key?: string
   /** It is asked for once more. */
-  readonly again?: number
+  readonly repeatedAt?: number
   readonly delay?: string
 }
 
-export type Act = Send | Flood | Look | Retain | Reign | Edit
+export type UserAction = Send | Flood | Query | Retain | KernelCommandAction | StateEdit
 
 export interface Send extends Item, When {
   readonly kind: 'send'
@@ -54,8 +59,8 @@ export interface Flood extends Item, When {
   readonly count: number
 }
 
-export interface Look extends Item, When {
-  readonly kind: 'look'
+export interface Query extends Item, When {
+  readonly kind: 'query'
   readonly command: 'status' | 'queue list' | 'unknowns list' | 'sessions list'
 }
 
@@ -67,8 +72,8 @@ export interface Retain extends Item, When {
 export interface Plan {
   readonly seed: number
   /** After so many events the faults stop. */
-  readonly storm: number
-  readonly width: number
+  readonly faultEvents: number
+  readonly maxConcurrent: number
   readonly maxSteps: number | null
   /** Tokens that a request may have; null: any number. */
   readonly context: number | null
@@ -76,76 +81,78 @@ export interface Plan {
   readonly cap?: number
   readonly kernel?: KernelPlan
   readonly tasks: readonly Task[]
-  readonly acts: readonly Act[]
+  readonly actions: readonly UserAction[]
   readonly faults: readonly Fault[]
 }
 
 /** By the rest of the seed, so that the other worlds stay as they were. */
-const PAYING: ReadonlySet<number> = new Set([0, 6])
-const REIGNED: ReadonlySet<number> = new Set([1, 6])
+const MONEY_SEEDS: ReadonlySet<number> = new Set([0, 6])
+const KERNEL_SEEDS: ReadonlySet<number> = new Set([1, 6])
 /** Where there is no kernel: its cycles count what became of their dispatches. */
-const RETAINING: ReadonlySet<number> = new Set([3])
+const RETENTION_SEEDS: ReadonlySet<number> = new Set([3])
 /** By another rest, so that they are found among all of those. */
-const isRelapsing = (seed: number): boolean => seed % 11 === 5
-const isFlooded = (seed: number): boolean => seed % 13 === 4
+const hasRepeatedCrash = (seed: number): boolean => seed % 11 === 5
+const hasFlood = (seed: number): boolean => seed % 13 === 4
 /** Whoever says a word on an unknown outcome to a process that dies of it. */
-const isHeardLast = (seed: number): boolean => seed % 4 === 2
+const crashesOnResolution = (seed: number): boolean => seed % 4 === 2
 /** A run that has got somewhere, and is then taken up once too often; among the worlds with a gate. */
-const isPoisoned = (seed: number): boolean => seed % 10 === 1
-const isGarbled = (seed: number): boolean => seed % 9 === 2
+const hasPoisonRun = (seed: number): boolean => seed % 10 === 1
+const hasGarbage = (seed: number): boolean => seed % 9 === 2
 /** Room for some dozens of messages, and for what the sessions here come to without any. */
-const LITTLE_CONTEXT = 4_000
+const SMALL_CONTEXT = 4_000
 /** Roughly what is set aside for one. */
-const MOST_OF_A_CALL = 5_000
+const TYPICAL_RESERVATION = 5_000
 
 export function drawPlan(seed: number): Plan {
-  const reigned = REIGNED.has(seed % 7)
-  const kernel = reigned ? drawKernel(seed) : undefined
-  const storm = (150 + whole(seed, 250, 'storm')) * (reigned ? 4 : 1)
-  const tasks = times(1 + whole(seed, 3, 'tasks'), (i) => drawTask(seed, i, storm))
+  const hasKernel = KERNEL_SEEDS.has(seed % 7)
+  const kernel = hasKernel ? drawKernel(seed) : undefined
+  const faultEvents = (150 + integerBelow(seed, 250, 'storm')) * (hasKernel ? 4 : 1)
+  const tasks = times(1 + integerBelow(seed, 3, 'tasks'), (i) => drawTask(seed, i, faultEvents))
   return {
     seed,
-    storm,
-    width: 1 + whole(seed, 3, 'width'),
-    maxSteps: chance(seed, 'bounded') < 0.1 ? 1 + whole(seed, 4, 'steps') : null,
-    context: isFlooded(seed) ? LITTLE_CONTEXT : null,
-    ...(PAYING.has(seed % 7) ? { cap: Math.floor(chance(seed, 'cap') ** 2 * 20 * MOST_OF_A_CALL) } : {}),
+    faultEvents,
+    maxConcurrent: 1 + integerBelow(seed, 3, 'width'),
+    maxSteps: chance(seed, 'bounded') < 0.1 ? 1 + integerBelow(seed, 4, 'steps') : null,
+    context: hasFlood(seed) ? SMALL_CONTEXT : null,
+    ...(MONEY_SEEDS.has(seed % 7) ? { cap: Math.floor(chance(seed, 'cap') ** 2 * 20 * TYPICAL_RESERVATION) } : {}),
     tasks,
     ...(kernel ? { kernel } : {}),
-    acts: [
-      ...times(whole(seed, 9, 'acts'), (i) => drawAct(seed, i, storm, tasks)),
-      ...times(reigned ? whole(seed, 9, 'reign') : 0, (i) => drawReign(seed, i, storm)),
-      ...times(isFlooded(seed) ? 1 + whole(seed, 2, 'floods') : 0, (i) => drawFlood(seed, i, storm, tasks)),
-      ...times(RETAINING.has(seed % 7) ? 1 + whole(seed, 4, 'retains') : 0, (i) => drawRetain(seed, i, storm)),
+    actions: [
+      ...times(integerBelow(seed, 9, 'acts'), (i) => drawAction(seed, i, faultEvents, tasks)),
+      ...times(hasKernel ? integerBelow(seed, 9, 'reign') : 0, (i) => drawKernelAction(seed, i, faultEvents)),
+      ...times(hasFlood(seed) ? 1 + integerBelow(seed, 2, 'floods') : 0, (i) => drawFlood(seed, i, faultEvents, tasks)),
+      ...times(RETENTION_SEEDS.has(seed % 7) ? 1 + integerBelow(seed, 4, 'retains') : 0, (i) =>
+        drawRetain(seed, i, faultEvents),
+      ),
     ],
-    faults: kernel?.late ? [drawLate(seed, 0)] : drawFaults(seed, storm, reigned),
+    faults: kernel?.late ? [drawLateDispatch(seed, 0)] : drawFaults(seed, faultEvents, hasKernel),
   }
 }
 
-function drawFaults(seed: number, storm: number, reigned: boolean): readonly Fault[] {
+function drawFaults(seed: number, faultEvents: number, hasKernel: boolean): readonly Fault[] {
   return [
-    ...times(whole(seed, 10, 'faults'), (i) => drawFault(seed, i, storm)),
-    ...times(reigned ? whole(seed, 6, 'kernel faults') : 0, (i) => drawKernelFault(seed, i, storm)),
-    ...times(reigned ? whole(seed, 3, 'rivals') : 0, (i) => drawRival(seed, i)),
-    ...times(isRelapsing(seed) ? 1 : 0, (i) => drawRelapse(seed, i)),
-    ...times(isHeardLast(seed) ? 3 : 0, (i) => drawLastWord(i)),
-    ...times(isHeardLast(seed) ? 3 : 0, (i) => drawCutShort(seed, i)),
-    ...times(isPoisoned(seed) ? 1 : 0, (i) => drawPoison(seed, i)),
-    ...times(isGarbled(seed) ? 2 + whole(seed, 4, 'garbage') : 0, (i) => drawGarbage(seed, i)),
+    ...times(integerBelow(seed, 10, 'faults'), (i) => drawFault(seed, i, faultEvents)),
+    ...times(hasKernel ? integerBelow(seed, 6, 'kernel faults') : 0, (i) => drawKernelFault(seed, i, faultEvents)),
+    ...times(hasKernel ? integerBelow(seed, 3, 'rivals') : 0, (i) => drawRivalLeader(seed, i)),
+    ...times(hasRepeatedCrash(seed) ? 1 : 0, (i) => drawRepeatedCrash(seed, i)),
+    ...times(crashesOnResolution(seed) ? 3 : 0, (i) => drawCrashOnResolution(i)),
+    ...times(crashesOnResolution(seed) ? 3 : 0, (i) => drawCrashAfterEffect(seed, i)),
+    ...times(hasPoisonRun(seed) ? 1 : 0, (i) => drawPoisonCrashes(seed, i)),
+    ...times(hasGarbage(seed) ? 2 + integerBelow(seed, 4, 'garbage') : 0, (i) => drawGarbage(seed, i)),
   ]
 }
 
 /** The same plan without the items of these ids. */
-export function without(plan: Plan, dropped: ReadonlySet<string>): Plan {
+export function withoutItems(plan: Plan, dropped: ReadonlySet<string>): Plan {
   const kept = <T extends Item>(items: readonly T[]): T[] => items.filter(({ id }) => !dropped.has(id))
-  return { ...plan, tasks: kept(plan.tasks), acts: kept(plan.acts), faults: kept(plan.faults) }
+  return { ...plan, tasks: kept(plan.tasks), actions: kept(plan.actions), faults: kept(plan.faults) }
 }
 
-export const itemsOf = ({ tasks, acts, faults }: Plan): readonly Item[] => [...faults, ...acts, ...tasks]
+export const itemsOf = ({ tasks, actions, faults }: Plan): readonly Item[] => [...faults, ...actions, ...tasks]
 
-function drawTask(seed: number, i: number, storm: number): Task {
+function drawTask(seed: number, i: number, faultEvents: number): Task {
   const draw = (name: string): number => chance(seed, 'task', i, name)
-  const at = i === 0 ? 0 : Math.floor(draw('at') * storm * 0.5)
+  const at = i === 0 ? 0 : Math.floor(draw('at') * faultEvents * 0.5)
   if (draw('by') < 0.3) return { id: `t${i}`, tag: `t${i}`, at, by: 'run', priority: 0 }
   return {
     id: `t${i}`,
@@ -154,65 +161,77 @@ function drawTask(seed: number, i: number, storm: number): Task {
     by: 'enqueue',
     priority: Math.floor(draw('priority') * 3),
     ...(draw('keyed') < 0.5 ? { key: `task-${i}` } : {}),
-    ...(draw('keyed') < 0.15 ? { again: Math.floor(draw('again') * storm) } : {}),
+    ...(draw('keyed') < 0.15 ? { repeatedAt: Math.floor(draw('again') * faultEvents) } : {}),
     ...(draw('late') < 0.15 ? { delay: oneOf(seed, ['5s', '2m', '1h'], 'task', i, 'delay') } : {}),
   }
 }
 
-function drawAct(seed: number, i: number, storm: number, tasks: readonly Task[]): Act {
+function drawAction(seed: number, i: number, faultEvents: number, tasks: readonly Task[]): UserAction {
   const draw = (name: string): number => chance(seed, 'act', i, name)
-  const at = Math.floor(draw('at') * storm * 0.7)
+  const at = Math.floor(draw('at') * faultEvents * 0.7)
   if (draw('kind') < 0.12)
     return {
       id: `a${i}`,
       at,
-      kind: 'look',
+      kind: 'query',
       command: oneOf(seed, ['status', 'queue list', 'unknowns list', 'sessions list'], 'act', i, 'look'),
     }
-  const own = letter(seed, i, tasks)
-  const former = letter(seed, i - 1, tasks)
+  const own = drawMessage(seed, i, tasks)
+  const previous = drawMessage(seed, i - 1, tasks)
   // Some people send the same thing once more.
-  const said = i > 0 && former.key !== undefined && draw('again') < 0.33 ? former : own
-  const busy = draw('busy') < 0.4 ? { asking: 1 + Math.floor(draw('asking') * 8) } : {}
-  return { id: `a${i}`, at, ...busy, kind: 'send', ...said }
+  const message = i > 0 && previous.key !== undefined && draw('again') < 0.33 ? previous : own
+  const busy = draw('busy') < 0.4 ? { duringRequest: 1 + Math.floor(draw('asking') * 8) } : {}
+  return { id: `a${i}`, at, ...busy, kind: 'send', ...message }
 }
 
-function letter(seed: number, i: number, tasks: readonly Task[]): { tag: string; text: string; key?: string } {
-  const tag = tasks[whole(seed, tasks.length, 'letter', i)]?.tag ?? 't0'
+function drawMessage(seed: number, i: number, tasks: readonly Task[]): { tag: string; text: string; key?: string } {
+  const tag = tasks[integerBelow(seed, tasks.length, 'letter', i)]?.tag ?? 't0'
   const keyed = chance(seed, 'letter', i, 'keyed') < 0.6
   return { tag, text: `${tag}#m${i}`, ...(keyed ? { key: `m${i}` } : {}) }
 }
 
 /** Where a run that is taken up again comes by once more without having written anything. */
-const POISONOUS = ['open', 'open', 'tool', 'tool', 'done', 'done', 'probe', 'remains', 'listed'] as const
-const DEADLY = ['ack', 'ack', 'commit', 'done', 'done', 'done', 'tool', 'tool', 'paid', ...BOUNDARIES] as const
+const REPEATED_CRASH_POINTS = ['open', 'open', 'tool', 'tool', 'done', 'done', 'probe', 'remains', 'listed'] as const
+const CRASH_POINTS = ['ack', 'ack', 'commit', 'done', 'done', 'done', 'tool', 'tool', 'paid', ...BOUNDARIES] as const
 
-function drawFault(seed: number, i: number, storm: number): Fault {
+function drawFault(seed: number, i: number, faultEvents: number): Fault {
   const id = `f${i}`
   const draw = (name: string): number => chance(seed, 'fault', i, name)
   const nth = (often: number): number => 1 + Math.floor(draw('nth') * often)
   const times = (most: number): number => (draw('again') < 0.4 ? 2 + Math.floor(draw('times') * (most - 1)) : 1)
   const among = <T>(options: readonly [T, ...T[]]): T => oneOf(seed, options, 'fault', i, 'among')
-  const at = Math.floor(draw('at') * storm)
-  switch (weighted(draw('kind'))) {
+  const at = Math.floor(draw('at') * faultEvents)
+  switch (pickByWeight(draw('kind'))) {
     case 'crash': {
-      const again = draw('again') < 0.4 ? 1 + Math.floor(draw('times') * 3) : 0
-      const where = among(again > 0 ? POISONOUS : DEADLY)
-      const relapse = again > 0 && draw('relapse') < 0.5 ? { relapse: 2 + Math.floor(draw('pause') * 4) } : {}
-      return { id, kind: 'crash', at: where, nth: nth(OFTEN[where]), again, ...relapse }
+      const repeats = draw('again') < 0.4 ? 1 + Math.floor(draw('times') * 3) : 0
+      const where = among(repeats > 0 ? REPEATED_CRASH_POINTS : CRASH_POINTS)
+      const finalRepeat = repeats > 0 && draw('relapse') < 0.5 ? { finalRepeat: 2 + Math.floor(draw('pause') * 4) } : {}
+      return { id, kind: 'crash', at: where, nth: nth(TYPICAL_VISITS[where]), repeats, ...finalRepeat }
     }
     case 'pause': {
-      const where = among(DEADLY)
-      return { id, kind: 'pause', at: where, nth: nth(OFTEN[where]), events: 10 + Math.floor(draw('events') * 90) }
+      const where = among(CRASH_POINTS)
+      return {
+        id,
+        kind: 'pause',
+        at: where,
+        nth: nth(TYPICAL_VISITS[where]),
+        events: 10 + Math.floor(draw('events') * 90),
+      }
     }
     case 'disk':
-      return { id, kind: 'disk', nth: nth(OFTEN.commit), written: draw('written') < 0.5 }
+      return { id, kind: 'disk', nth: nth(TYPICAL_VISITS.commit), written: draw('written') < 0.5 }
     case 'provider':
-      return { id, kind: 'provider', nth: nth(OFTEN.model), times: times(4), trouble: among(TROUBLES) }
+      return {
+        id,
+        kind: 'provider',
+        nth: nth(TYPICAL_VISITS.model),
+        times: times(4),
+        trouble: among(PROVIDER_TROUBLES),
+      }
     case 'tool': {
       const trouble = among<'hang' | 'throw' | 'throw_after'>(['hang', 'throw', 'throw_after'])
       const deaf = trouble === 'hang' && draw('deaf') < 0.6
-      return { id, kind: 'tool', nth: nth(OFTEN.tool), trouble: deaf ? 'deaf' : trouble }
+      return { id, kind: 'tool', nth: nth(TYPICAL_VISITS.tool), trouble: deaf ? 'ignores_abort' : trouble }
     }
     case 'before':
       return { id, kind: 'before', nth: nth(4) }
@@ -225,7 +244,7 @@ function drawFault(seed: number, i: number, storm: number): Fault {
     case 'env':
       return { id, kind: 'env', nth: nth(12) }
     case 'withdraw':
-      return { id, kind: 'withdraw', life: 2 + Math.floor(draw('life') * 4), gone: draw('gone') < 0.5 }
+      return { id, kind: 'withdraw', fromProcess: 2 + Math.floor(draw('life') * 4), removed: draw('gone') < 0.5 }
     case 'wall':
       return { id, kind: 'wall', at, by: Math.round((draw('by') * 2 - 1) * 12 * HOUR) }
     case 'term':
@@ -233,26 +252,26 @@ function drawFault(seed: number, i: number, storm: number): Fault {
   }
 }
 
-function drawFlood(seed: number, i: number, storm: number, tasks: readonly Task[]): Flood {
+function drawFlood(seed: number, i: number, faultEvents: number, tasks: readonly Task[]): Flood {
   const draw = (name: string): number => chance(seed, 'flood', i, name)
-  const tag = tasks[whole(seed, tasks.length, 'flood', i)]?.tag ?? 't0'
-  const busy = draw('busy') < 0.5 ? { asking: 1 + Math.floor(draw('asking') * 4) } : {}
+  const tag = tasks[integerBelow(seed, tasks.length, 'flood', i)]?.tag ?? 't0'
+  const busy = draw('busy') < 0.5 ? { duringRequest: 1 + Math.floor(draw('asking') * 4) } : {}
   const count = 100 + Math.floor(draw('count') * 200)
-  return { id: `w${i}`, kind: 'flood', at: Math.floor(draw('at') * storm * 0.6), ...busy, tag, count }
+  return { id: `w${i}`, kind: 'flood', at: Math.floor(draw('at') * faultEvents * 0.6), ...busy, tag, count }
 }
 
-const drawRetain = (seed: number, i: number, storm: number): Retain => ({
+const drawRetain = (seed: number, i: number, faultEvents: number): Retain => ({
   id: `s${i}`,
   kind: 'retain',
-  at: Math.floor((0.3 + 0.7 * chance(seed, 'retain', i)) * storm),
+  at: Math.floor((0.3 + 0.7 * chance(seed, 'retain', i)) * faultEvents),
 })
 
 const drawGarbage = (seed: number, i: number): Fault => ({
   id: `b${i}`,
   kind: 'garbage',
   port: oneOf(seed, GARBAGE_PORTS, 'garbage', i, 'port'),
-  nth: 1 + whole(seed, 8, 'garbage', i, 'nth'),
-  times: 1 + whole(seed, 4, 'garbage', i, 'times'),
+  nth: 1 + integerBelow(seed, 8, 'garbage', i, 'nth'),
+  times: 1 + integerBelow(seed, 4, 'garbage', i, 'times'),
 })
 
 const WEIGHTS = {
@@ -269,16 +288,16 @@ const WEIGHTS = {
   withdraw: 3,
   wall: 4,
   term: 9,
-} as const satisfies Record<Drawn, number>
+} as const satisfies Record<RandomFaultKind, number>
 
 /** By their weights; the others are drawn where there is a kernel. */
-type Drawn = Exclude<Fault['kind'], 'rival' | 'late' | 'garbage'>
+type RandomFaultKind = Exclude<Fault['kind'], 'rival' | 'late' | 'garbage'>
 
-function weighted(draw: number): Drawn {
+function pickByWeight(draw: number): RandomFaultKind {
   let left = draw * 100
   for (const [kind, weight] of Object.entries(WEIGHTS)) {
     left -= weight
-    if (left < 0) return kind as Drawn
+    if (left < 0) return kind as RandomFaultKind
   }
   return 'crash'
 }

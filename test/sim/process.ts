@@ -8,14 +8,14 @@ import { type DrainDeps, drain, joinHome, leaveHome } from '../../src/kernel/que
 import { createHeldDispatches, type HeldDispatches } from '../../src/kernel/queue/held-dispatches.ts'
 import { createWakeSignal, ringOnCommit, type WakeSignal } from '../../src/kernel/queue/wake-signal.ts'
 import { COMMANDS } from './commands.ts'
-import { compose } from './compose-engine.ts'
+import { composeEngine } from './compose-engine.ts'
 import type { KernelPlan } from './kernel-plan.ts'
-import { type Parts, settingsOf, simKernel } from './ports/kernel.ts'
+import { type KernelParts, kernelSettings, simKernel } from './ports/kernel.ts'
 import { simStore } from './ports/store.ts'
 import type { World } from './world.ts'
 
 /** In a world without a kernel. */
-const ASLEEP: CommandContext['kernel'] = {
+const NO_KERNEL_CONTROL: CommandContext['kernel'] = {
   isRunning: () => false,
   nextBeatAt: () => undefined,
   nextBeatOf: () => undefined,
@@ -40,7 +40,7 @@ const NO_KERNEL: KernelPlan = {
 }
 
 /** Nor is anybody told of them. */
-const SILENT: CommandContext['notifier'] = {
+const NO_NOTIFIER: CommandContext['notifier'] = {
   run: async () => {},
   once: async () => {},
   deliver: async () => {},
@@ -50,7 +50,7 @@ const SILENT: CommandContext['notifier'] = {
 }
 
 /** What these verbs ask of their context; the rest is for those that look at the house itself. */
-type Used = Pick<
+type UsedContext = Pick<
   CommandContext,
   | 'store'
   | 'clock'
@@ -75,22 +75,22 @@ type Used = Pick<
   | 'serveHttp'
 >
 
-export type LifeState = 'up' | 'paused' | 'dead' | 'over'
+export type ProcessState = 'up' | 'paused' | 'dead' | 'exited'
 
-export class Life {
+export class SimProcess {
   readonly id: number
   readonly term = new AbortController()
   readonly abort = new AbortController()
-  state: LifeState = 'up'
+  state: ProcessState = 'up'
   epoch: number | undefined
   /** Another life has joined after it. */
   superseded = false
   /** Since when its disk is gone, in events. */
-  sickSince = Number.POSITIVE_INFINITY
+  diskFailedAt = Number.POSITIVE_INFINITY
   /** It takes no more commands. */
-  leaving = false
+  isExiting = false
   /** It was paused, and another one was started in its place. */
-  zombie = false
+  isReplaced = false
   /** When it hears again, in events. */
   resumeAt = Number.POSITIVE_INFINITY
   /** When somebody has no more patience with what hangs in it, and tells it to stop, in events. */
@@ -100,41 +100,50 @@ export class Life {
   /** When that was, monotonic. */
   abortedAt = Number.POSITIVE_INFINITY
   /** Commands of people that it runs right now. */
-  readonly #errands = new Set<Promise<unknown>>()
+  readonly #openCommands = new Set<Promise<unknown>>()
   readonly #world: World
   readonly #context: CommandContext
-  readonly #bell: WakeSignal
-  readonly #held: HeldDispatches
-  #kernel: Promise<DrainDeps> | undefined
+  readonly #wakeSignal: WakeSignal
+  readonly #heldDispatches: HeldDispatches
+  #joined: Promise<DrainDeps> | undefined
   #epoch: number | undefined
-  #draining = 0
-  #enough: AbortSignal | undefined
+  #openDrains = 0
+  #drainUntil: AbortSignal | undefined
 
   constructor(world: World) {
     this.#world = world
-    this.id = world.lives.length + 1
-    world.lives.push(this)
-    this.#bell = createWakeSignal()
-    this.#held = createHeldDispatches(this.#bell)
+    this.id = world.processes.length + 1
+    world.processes.push(this)
+    this.#wakeSignal = createWakeSignal()
+    this.#heldDispatches = createHeldDispatches(this.#wakeSignal)
     const plain = simStore(world, this)
     const store = world.variant.store?.(plain) ?? plain
-    this.#context = this.#compose(compose(world, this, world.variant.deaf ? store : ringOnCommit(store, this.#bell)))
+    this.#context = this.#compose(
+      composeEngine(world, this, world.variant.withoutWakeSignal ? store : ringOnCommit(store, this.#wakeSignal)),
+    )
   }
 
   #compose(engine: Engine): CommandContext {
     const { store, clock, ids, budgetLimits: purse } = engine
     const signals = { drain: this.term.signal, abort: this.abort.signal }
-    const drains = (wanted: Parameters<CommandContext['drain']>[0]): Promise<void> =>
+    const drainQueue = (wanted: Parameters<CommandContext['drain']>[0]): Promise<void> =>
       this.#drain(engine, wanted, signals)
-    const parts: Parts = { engine, store, clock, wakeSignal: this.#bell, drain: drains, hold: this.#held.hold }
+    const parts: KernelParts = {
+      engine,
+      store,
+      clock,
+      wakeSignal: this.#wakeSignal,
+      drain: drainQueue,
+      hold: this.#heldDispatches.hold,
+    }
     const { kernel } = this.#world.plan
-    const used: Used = {
+    const used: UsedContext = {
       store,
       clock,
       ids,
       epoch: () => this.#epoch,
       budgetLimits: purse,
-      wakeSignal: this.#bell,
+      wakeSignal: this.#wakeSignal,
       kernelId: 'sim',
       agents: () => ['default'],
       startNotices: async () => [],
@@ -144,12 +153,12 @@ export class Life {
       prepareWorkspace: async (sessionId) => ({ path: `/nowhere/${sessionId}` }),
       listen: () => () => {},
       health: async () => ({ ok: true, reasons: [], degraded: [] }),
-      notifier: SILENT,
-      settings: () => settingsOf(this.#world, kernel ?? NO_KERNEL),
-      kernel: kernel ? simKernel(this.#world, this, kernel, parts) : ASLEEP,
-      draining: () => this.#draining > 0,
+      notifier: NO_NOTIFIER,
+      settings: () => kernelSettings(this.#world, kernel ?? NO_KERNEL),
+      kernel: kernel ? simKernel(this.#world, this, kernel, parts) : NO_KERNEL_CONTROL,
+      draining: () => this.#openDrains > 0,
       serveHttp: async () => ({ url: '', login_url: '', token_file: '', loopback: true }),
-      drain: drains,
+      drain: drainQueue,
     }
     return used as CommandContext
   }
@@ -159,40 +168,40 @@ export class Life {
     wanted: Parameters<CommandContext['drain']>[0],
     signals: CommandContext['signals'],
   ): Promise<void> {
-    this.#kernel ??= this.#join(engine)
+    this.#joined ??= this.#join(engine)
     const share = wanted.only === undefined ? 1 : 0
-    this.#draining += share
-    if (share > 0) this.#enough = wanted.until
+    this.#openDrains += share
+    if (share > 0) this.#drainUntil = wanted.until
     try {
-      await drain(await this.#kernel, { ...wanted, signals })
+      await drain(await this.#joined, { ...wanted, signals })
     } finally {
-      this.#draining -= share
-      this.#bell.ring()
+      this.#openDrains -= share
+      this.#wakeSignal.ring()
     }
   }
 
   async #join(engine: Engine): Promise<DrainDeps> {
-    const { epoch } = await joinHome(engine, `life ${this.id}`)
+    const { epoch } = await joinHome(engine, `process ${this.id}`)
     this.#epoch = epoch
     return {
       engine,
-      wakeSignal: this.#bell,
+      wakeSignal: this.#wakeSignal,
       epoch,
-      maxConcurrent: this.#world.plan.width,
+      maxConcurrent: this.#world.plan.maxConcurrent,
       controls: new Map(),
-      held: this.#held,
+      held: this.#heldDispatches,
     }
   }
 
   /** It works the whole queue, and nobody has told it to stop. */
-  claiming(): boolean {
-    return this.#draining > 0 && !this.term.signal.aborted && !this.#enough?.aborted
+  isClaiming(): boolean {
+    return this.#openDrains > 0 && !this.term.signal.aborted && !this.#drainUntil?.aborted
   }
 
   /** A command that somebody asks for through the socket. */
-  errand(name: string, input: object): Promise<unknown> {
-    const running = this.#run(name, input).finally(() => this.#errands.delete(running))
-    this.#errands.add(running)
+  runCommand(name: string, input: object): Promise<unknown> {
+    const running = this.#run(name, input).finally(() => this.#openCommands.delete(running))
+    this.#openCommands.add(running)
     return running
   }
 
@@ -203,56 +212,56 @@ export class Life {
   }
 
   /** The process does one thing, leaves the home and exits. */
-  async live(name: string, input: object): Promise<unknown> {
+  async runToExit(name: string, input: object): Promise<unknown> {
     try {
       const output = await this.#run(name, input)
-      this.leaving = true
+      this.isExiting = true
       // The socket takes no new question and lets the open ones be answered.
-      await Promise.allSettled(this.#errands)
-      this.#checkAllDone(name)
-      if (this.#kernel) await leaveHome(await this.#kernel)
+      await Promise.allSettled(this.#openCommands)
+      this.#checkNothingPending(name)
+      if (this.#joined) await leaveHome(await this.#joined)
       return output
     } catch (thrown) {
-      this.#checkReason(name, thrown)
+      this.#checkExitError(name, thrown)
       throw thrown
     } finally {
-      this.#end('over')
+      this.#end('exited')
     }
   }
 
   /** What started was stopped: nothing of a drain that returned is still under way. */
-  #checkAllDone(name: string): void {
-    const left = this.#world.underWay(this)
+  #checkNothingPending(name: string): void {
+    const left = this.#world.pendingOf(this)
     if (left.length > 0)
-      this.#world.fail('I10', `life ${this.id}: ${name} is over, and this is not: ${left.join(', ')}`)
+      this.#world.fail('I10', `process ${this.id}: ${name} is over, and this is not: ${left.join(', ')}`)
   }
 
-  #checkReason(name: string, thrown: unknown): void {
+  #checkExitError(name: string, thrown: unknown): void {
     const { code, message } = asTirelessError(thrown)
     const known =
-      (code === 'store_failed' && Number.isFinite(this.sickSince)) ||
+      (code === 'store_failed' && Number.isFinite(this.diskFailedAt)) ||
       (code === 'store_fenced' && this.superseded) ||
       (name !== 'start' && code !== 'internal')
-    if (!known) this.#world.fail('kernel', `life ${this.id}: ${name} ended with ${code}: ${message}`)
+    if (!known) this.#world.fail('kernel', `process ${this.id}: ${name} ended with ${code}: ${message}`)
   }
 
-  die(how: string): void {
+  crash(how: string): void {
     this.#world.counters.add('crash')
-    this.#world.note(`${this.id} ${how}`)
+    this.#world.logEvent(`${this.id} ${how}`)
     this.#end('dead')
   }
 
   pause(until: number): void {
     this.#world.counters.add('pause')
     this.state = 'paused'
-    this.zombie = this.#world.plan.kernel === undefined
+    this.isReplaced = this.#world.plan.kernel === undefined
     this.resumeAt = until
   }
 
-  #end(state: 'dead' | 'over'): void {
+  #end(state: 'dead' | 'exited'): void {
     if (this.state === 'dead') return
     this.state = state
-    this.#world.forget(this)
-    this.#world.garbage.forget(this)
+    this.#world.dropPending(this)
+    this.#world.garbage.forgetProcess(this)
   }
 }

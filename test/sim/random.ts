@@ -10,18 +10,18 @@ export function chance(seed: number, ...keys: readonly Key[]): number {
     for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
     hash = Math.imul(hash ^ 0x7c, 0x01000193)
   }
-  return mixed(hash) / 0x1_0000_0000
+  return mixBits(hash) / 0x1_0000_0000
 }
 
-export function whole(seed: number, below: number, ...keys: readonly Key[]): number {
+export function integerBelow(seed: number, below: number, ...keys: readonly Key[]): number {
   return Math.floor(chance(seed, ...keys) * below)
 }
 
 export function oneOf<T>(seed: number, among: readonly [T, ...T[]], ...keys: readonly Key[]): T {
-  return among[whole(seed, among.length, ...keys)] ?? among[0]
+  return among[integerBelow(seed, among.length, ...keys)] ?? among[0]
 }
 
-function mixed(hash: number): number {
+function mixBits(hash: number): number {
   let h = hash
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b)
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35)

@@ -1,25 +1,25 @@
 /** From a plan that fails to a smaller one that fails in the same way: items are left out, first many at a time, then one by one. */
 
-import { itemsOf, type Plan, without } from './plan.ts'
+import { itemsOf, type Plan, withoutItems } from './plan.ts'
 import { type Report, simulate } from './simulate.ts'
 import type { Variant } from './variants.ts'
 
-const MOST_TRIES = 150
+const MAX_TRIES = 150
 
-export interface Shrunk {
+export interface ShrunkPlan {
   readonly plan: Plan
   readonly report: Report
   readonly dropped: readonly string[]
   readonly tries: number
 }
 
-export async function shrink(plan: Plan, failed: Report, variant: Variant): Promise<Shrunk> {
+export async function shrink(plan: Plan, failed: Report, variant: Variant): Promise<ShrunkPlan> {
   const dropped = new Set<string>()
   let best = failed
   let tries = 0
-  const fails = async (more: readonly string[]): Promise<boolean> => {
+  const stillFails = async (more: readonly string[]): Promise<boolean> => {
     tries += 1
-    const report = await simulate(without(plan, new Set([...dropped, ...more])), { variant })
+    const report = await simulate(withoutItems(plan, new Set([...dropped, ...more])), { variant })
     if (report.violation?.invariant !== failed.violation?.invariant) return false
     for (const id of more) dropped.add(id)
     best = report
@@ -27,12 +27,12 @@ export async function shrink(plan: Plan, failed: Report, variant: Variant): Prom
   }
   for (let size = Math.ceil(itemsOf(plan).length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
     let again = true
-    while (again && tries < MOST_TRIES) {
+    while (again && tries < MAX_TRIES) {
       again = false
-      const left = itemsOf(without(plan, dropped)).map(({ id }) => id)
-      for (let i = 0; i < left.length && tries < MOST_TRIES; i += size)
-        if (await fails(left.slice(i, i + size))) again = size === 1
+      const left = itemsOf(withoutItems(plan, dropped)).map(({ id }) => id)
+      for (let i = 0; i < left.length && tries < MAX_TRIES; i += size)
+        if (await stillFails(left.slice(i, i + size))) again = size === 1
     }
   }
-  return { plan: without(plan, dropped), report: best, dropped: [...dropped], tries }
+  return { plan: withoutItems(plan, dropped), report: best, dropped: [...dropped], tries }
 }

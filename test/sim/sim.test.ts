@@ -5,12 +5,12 @@ import { describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { AnyTool } from '../../src/ports/tool.ts'
 import { Counters } from './branch-counters.ts'
-import { poison } from './forbid-real-world.ts'
+import { forbidRealWorld } from './forbid-real-world.ts'
 import { drawPlan, itemsOf } from './plan.ts'
 import { runChunk } from './seed-workers.ts'
 import { shrink } from './shrink.ts'
 import { simulate } from './simulate.ts'
-import { HONEST, VARIANTS, type Variant } from './variants.ts'
+import { UNBROKEN, VARIANTS, type Variant } from './variants.ts'
 
 const SEEDS = 150
 /** Each is caught long before; what matters is that none gets through. */
@@ -19,7 +19,7 @@ const MOST_SEEDS = 300
 describe('simulation', () => {
   test(`I1, I3, I4, I8: ${SEEDS} worlds full of faults break no invariant`, async (t) => {
     const counters = new Counters()
-    for (const { seed, violation, counts } of await runChunk({ from: 1, count: SEEDS, variant: HONEST.name })) {
+    for (const { seed, violation, counts } of await runChunk({ from: 1, count: SEEDS, variant: UNBROKEN.name })) {
       assert.equal(violation, undefined, `npm run sim -- --seed ${seed}`)
       counters.addAll(counts)
     }
@@ -64,17 +64,17 @@ describe('broken programs', () => {
 
 describe('injection', () => {
   test('nothing escapes: clocks, timers, chance, network and processes are taken away during a simulation', async () => {
-    const poisoned = poison()
+    const guard = forbidRealWorld()
     try {
       for (let seed = 1; seed <= 30; seed++) await simulate(drawPlan(seed))
     } finally {
-      poisoned.lift()
+      guard.restore()
     }
-    assert.deepEqual(poisoned.escapes, [])
+    assert.deepEqual(guard.attempts, [])
   })
 
   test('the poison works: whoever reaches for the real world is refused and named, and afterwards all is as it was', async () => {
-    const poisoned = poison()
+    const guard = forbidRealWorld()
     const reaching: readonly (() => unknown)[] = [
       () => Date.now(),
       () => new Date(),
@@ -93,9 +93,9 @@ describe('injection', () => {
       for (const reach of reaching) assert.throws(reach, /a simulation reached for/)
       assert.equal(new Date(0).toISOString(), '1970-01-01T00:00:00.000Z', 'an instant that is given is no clock')
     } finally {
-      poisoned.lift()
+      guard.restore()
     }
-    assert.equal(poisoned.escapes.length, reaching.length)
+    assert.equal(guard.attempts.length, reaching.length)
     assert.ok(Date.now() > 0 && new Date() instanceof Date && Math.random() < 1)
   })
 
@@ -111,13 +111,13 @@ describe('injection', () => {
       name: 'leaky',
       tools: (tools) => new Map([...tools].map(([name, tool]) => [name, looking(tool)])),
     }
-    const poisoned = poison()
+    const guard = forbidRealWorld()
     try {
       await simulate(drawPlan(1), { variant: leaky })
     } finally {
-      poisoned.lift()
+      guard.restore()
     }
-    assert.ok(poisoned.escapes.includes('Date.now'))
+    assert.ok(guard.attempts.includes('Date.now'))
   })
 })
 

@@ -4,20 +4,27 @@ import { MAX_CYCLE_MS } from '../../src/kernel/loop.ts'
 import type { Branch } from './branch-counters.ts'
 import { checkReplays } from './check-replays.ts'
 import { Humans } from './humans.ts'
-import { checkBusy, checkEnd, checkIdle, checkTakenUp, isAtWork, restless } from './invariants/end-state.ts'
-import { checkLeft } from './invariants/retention.ts'
+import {
+  checkEndState,
+  checkNoIdleWorker,
+  checkResumed,
+  describeIdleState,
+  isPendingOrRunning,
+  unfinishedDispatches,
+} from './invariants/end-state.ts'
+import { checkNothingPrunable } from './invariants/retention.ts'
 import type { Plan } from './plan.ts'
-import { Life } from './process.ts'
-import { oneOf, whole } from './random.ts'
-import { HONEST, type Variant } from './variants.ts'
+import { SimProcess } from './process.ts'
+import { integerBelow, oneOf } from './random.ts'
+import { UNBROKEN, type Variant } from './variants.ts'
 import { type Violation, World } from './world.ts'
 
 /** So many events without anything but waiting, and a storm is over early. */
-const DULL = 20
+const MAX_QUIET_EVENTS = 20
 /** From the first to the second SIGTERM where something hangs, in events. */
-const IMPATIENT = 3
-const MOST_ROUNDS = 60
-const MOST_EVENTS = 6_000
+const ABORT_DELAY_EVENTS = 3
+const MAX_ROUNDS = 60
+const MAX_EVENTS = 6_000
 
 export interface Report {
   readonly seed: number
@@ -33,14 +40,14 @@ export async function simulate(
   plan: Plan,
   options: { readonly variant?: Variant; readonly log?: boolean } = {},
 ): Promise<Report> {
-  const world = new World(plan, options.variant ?? HONEST, options)
+  const world = new World(plan, options.variant ?? UNBROKEN, options)
   try {
     const humans = new Humans(world)
-    await storm(world, humans)
-    if (!world.violation) await calm(world, humans)
-    if (!world.violation) checkEnd(world)
-    if (!world.violation && world.variant === HONEST) await checkReplays(world)
-    if (!world.violation) await retention(world)
+    await runFaultPhase(world, humans)
+    if (!world.violation) await runCalmPhase(world, humans)
+    if (!world.violation) checkEndState(world)
+    if (!world.violation && world.variant === UNBROKEN) await checkReplays(world)
+    if (!world.violation) await checkRetention(world)
     return {
       seed: plan.seed,
       hash: world.hash(),
@@ -54,99 +61,104 @@ export async function simulate(
   }
 }
 
-interface Planned {
+interface PlannedEvent {
   readonly at: number
-  readonly asking?: number | undefined
-  go(): void
+  readonly duringRequest?: number | undefined
+  perform(): void
 }
 
-async function storm(world: World, humans: Humans): Promise<void> {
-  const planned = calendar(world, humans)
-  while (world.events < world.plan.storm && !world.violation) {
-    const quiet = world.quiet()
-    if (quiet) checkBusy(world)
-    for (const next of takeDue(planned, world, quiet)) {
-      next.go()
-      await world.settle()
+async function runFaultPhase(world: World, humans: Humans): Promise<void> {
+  const planned = planEvents(world, humans)
+  while (world.events < world.plan.faultEvents && !world.violation) {
+    const quiet = world.isQuiet()
+    if (quiet) checkNoIdleWorker(world)
+    for (const next of takeDueEvents(planned, world, quiet)) {
+      next.perform()
+      await world.flushPromises()
     }
     // Where something is late, to wait is what matters.
-    const dull = world.events - world.stirred > DULL && !world.plan.kernel?.late
-    if (quiet && planned.length === 0 && dull) return
-    for (const say of humans.words(world.events, false)) void say()
-    wakeAndStop(world)
-    if (!world.holder() && !world.held() && (world.quiet() || world.chance('boot', world.events) < 0.3))
-      start(world, startInput(world))
-    if (!(await world.deliver())) wakePaused(world)
+    const isDull = world.events - world.lastActivity > MAX_QUIET_EVENTS && !world.plan.kernel?.late
+    if (quiet && planned.length === 0 && isDull) return
+    for (const say of humans.dueReplies(world.events, false)) void say()
+    resumeAndSignal(world)
+    if (!world.homeHolder() && !world.isHomeLocked() && (world.isQuiet() || world.chance('boot', world.events) < 0.3))
+      startProcess(world, startInput(world))
+    if (!(await world.deliverNext())) resumePaused(world)
   }
 }
 
 /** What is due by now; where nothing else happens, the next thing. */
-function takeDue(planned: Planned[], world: World, quiet: boolean): readonly Planned[] {
-  const isDue = ({ at, asking }: Planned): boolean => at <= world.events || (asking ?? Infinity) <= world.truth.paid
+function takeDueEvents(planned: PlannedEvent[], world: World, quiet: boolean): readonly PlannedEvent[] {
+  const isDue = ({ at, duringRequest }: PlannedEvent): boolean =>
+    at <= world.events || (duringRequest ?? Infinity) <= world.truth.paid
   const due = planned.filter(isDue)
   const taken = due.length === 0 && quiet ? planned.slice(0, 1) : due
   for (const one of taken) planned.splice(planned.indexOf(one), 1)
   return taken
 }
 
-function calendar(world: World, humans: Humans): Planned[] {
-  const { tasks, acts, faults } = world.plan
-  const planned: Planned[] = [
-    ...tasks.map((task) => ({ at: task.at, go: () => void humans.task(task) })),
+function planEvents(world: World, humans: Humans): PlannedEvent[] {
+  const { tasks, actions, faults } = world.plan
+  const planned: PlannedEvent[] = [
+    ...tasks.map((task) => ({ at: task.at, perform: () => void humans.task(task) })),
     ...tasks.flatMap((task) =>
-      task.again === undefined ? [] : [{ at: task.again, go: () => void humans.task(task) }],
+      task.repeatedAt === undefined ? [] : [{ at: task.repeatedAt, perform: () => void humans.task(task) }],
     ),
-    ...acts
-      .filter((act) => act.kind !== 'edit' || act.replacing === undefined)
-      .map((act) => ({ at: act.at, asking: act.asking, go: () => void humans.act(act) })),
+    ...actions
+      .filter((action) => action.kind !== 'edit' || action.duringReplace === undefined)
+      .map((action) => ({
+        at: action.at,
+        duringRequest: action.duringRequest,
+        perform: () => void humans.perform(action),
+      })),
     ...faults.flatMap((fault) => {
-      if (fault.kind === 'wall') return [{ at: fault.at, go: () => stepWall(world, fault.by) }]
-      return fault.kind === 'term' ? [{ at: fault.at, go: () => terminate(world, fault.patience) }] : []
+      if (fault.kind === 'wall') return [{ at: fault.at, perform: () => stepWallClock(world, fault.by) }]
+      return fault.kind === 'term' ? [{ at: fault.at, perform: () => terminate(world, fault.patience) }] : []
     }),
   ]
   return planned.sort((a, b) => a.at - b.at)
 }
 
-function stepWall(world: World, by: number): void {
+function stepWallClock(world: World, by: number): void {
   world.counters.add('wall clock stepped')
-  world.note(`wall ${by}`)
+  world.logEvent(`wall ${by}`)
   world.wall += by
-  world.rhythm.excuse()
+  world.beatTiming.excuseDelay()
 }
 
 function terminate(world: World, patience: number): void {
-  const life = world.holder()
-  if (!life || life.term.signal.aborted) return
+  const proc = world.homeHolder()
+  if (!proc || proc.term.signal.aborted) return
   world.counters.add('SIGTERM')
-  world.note(`${life.id} SIGTERM`)
-  life.abortAt = world.events + patience
-  life.term.abort()
+  world.logEvent(`${proc.id} SIGTERM`)
+  proc.abortAt = world.events + patience
+  proc.term.abort()
 }
 
 /** Nothing happens until somebody goes on: then some time has passed. */
-function wakePaused(world: World): void {
-  for (const life of world.lives) if (life.state === 'paused') life.resumeAt = 0
-  world.pass(whole(world.plan.seed, 600_000, 'asleep', world.events))
-  world.rhythm.excuse()
+function resumePaused(world: World): void {
+  for (const proc of world.processes) if (proc.state === 'paused') proc.resumeAt = 0
+  world.advanceTime(integerBelow(world.plan.seed, 600_000, 'asleep', world.events))
+  world.beatTiming.excuseDelay()
 }
 
-function wakeAndStop(world: World): void {
-  for (const life of world.lives) {
-    if (life.state === 'paused' && life.resumeAt <= world.events) {
-      world.note(`${life.id} goes on`)
-      life.state = 'up'
-      world.rhythm.excuse()
+function resumeAndSignal(world: World): void {
+  for (const proc of world.processes) {
+    if (proc.state === 'paused' && proc.resumeAt <= world.events) {
+      world.logEvent(`${proc.id} goes on`)
+      proc.state = 'up'
+      world.beatTiming.excuseDelay()
     }
-    if (life.termAt <= world.events && life === world.holder()) {
-      life.termAt = Number.POSITIVE_INFINITY
-      terminate(world, IMPATIENT)
+    if (proc.termAt <= world.events && proc === world.homeHolder()) {
+      proc.termAt = Number.POSITIVE_INFINITY
+      terminate(world, ABORT_DELAY_EVENTS)
     }
-    if (life.state === 'up' && life.abortAt <= world.events && !life.abort.signal.aborted) {
+    if (proc.state === 'up' && proc.abortAt <= world.events && !proc.abort.signal.aborted) {
       world.counters.add('abort')
-      world.note(`${life.id} abort`)
-      life.abortedAt = world.monotonic
-      world.garbage.forget(life)
-      life.abort.abort()
+      world.logEvent(`${proc.id} abort`)
+      proc.abortedAt = world.monotonic
+      world.garbage.forgetProcess(proc)
+      proc.abort.abort()
     }
   }
 }
@@ -158,84 +170,87 @@ function startInput(world: World): object {
 }
 
 /** A process that stays, or one for a single cycle. */
-function start(world: World, input: object): void {
-  if (world.plan.kernel?.single) once(world)
-  else stay(world, input)
+function startProcess(world: World, input: object): void {
+  if (world.plan.kernel?.single) startSingleCycle(world)
+  else startKernelProcess(world, input)
 }
 
-function stay(world: World, input: object): void {
-  const life = new Life(world)
-  world.note(`${life.id} start ${JSON.stringify(input)}`)
-  life.live('start', input).catch(() => {})
+function startKernelProcess(world: World, input: object): void {
+  const proc = new SimProcess(world)
+  world.logEvent(`${proc.id} start ${JSON.stringify(input)}`)
+  proc.runToExit('start', input).catch(() => {})
 }
 
-function once(world: World): void {
-  const life = new Life(world)
-  world.note(`${life.id} once`)
-  const left = new Map([...world.watch.dispatches.values()].filter(isAtWork).map((row) => [row.dispatch_id, row.token]))
+function startSingleCycle(world: World): void {
+  const proc = new SimProcess(world)
+  world.logEvent(`${proc.id} once`)
+  const left = new Map(
+    [...world.mirror.dispatches.values()].filter(isPendingOrRunning).map((row) => [row.dispatch_id, row.token]),
+  )
   const began = world.monotonic
   const taken = (): void => {
     world.counters.add(left.size > 0 ? 'single cycle takes up what was left' : 'single cycle')
-    if (!life.term.signal.aborted && world.monotonic - began < MAX_CYCLE_MS / 2) checkTakenUp(world, left)
+    if (!proc.term.signal.aborted && world.monotonic - began < MAX_CYCLE_MS / 2) checkResumed(world, left)
   }
-  life.live('once', {}).then(taken, () => {})
+  proc.runToExit('once', {}).then(taken, () => {})
 }
 
 /** No faults any more. Processes come and go, people answer, time passes, until there is nothing left to do. */
-async function calm(world: World, humans: Humans): Promise<void> {
-  world.faults.over = true
-  for (const life of world.lives) if (life.state === 'up' || life.state === 'paused') life.die('killed')
-  const rest = (): Promise<void> => untilNobody(world)
-  await humans.again(rest)
-  for (let round = 0; round < MOST_ROUNDS && !world.violation; round++) {
-    start(world, { until_idle: true })
+async function runCalmPhase(world: World, humans: Humans): Promise<void> {
+  world.faults.ended = true
+  for (const proc of world.processes) if (proc.state === 'up' || proc.state === 'paused') proc.crash('killed')
+  const rest = (): Promise<void> => runUntilAllExit(world)
+  await humans.retryUnanswered(rest)
+  for (let round = 0; round < MAX_ROUNDS && !world.violation; round++) {
+    startProcess(world, { until_idle: true })
     await rest()
-    for (const say of humans.words(world.events, true)) {
+    for (const say of humans.dueReplies(world.events, true)) {
       void say()
       await rest()
     }
-    const waiting = restless(world)
-    const open = [...world.watch.approvals.values()].filter(({ status }) => status === 'open')
-    if (waiting.length === 0 && open.length === 0) return idle(world)
+    const waiting = unfinishedDispatches(world)
+    const open = [...world.mirror.approvals.values()].filter(({ status }) => status === 'open')
+    if (waiting.length === 0 && open.length === 0) return checkIdleProcess(world)
     const expiring = open.map(({ expires_at }) => expires_at)
     const due = waiting.flatMap((row) => (row.due === null ? [] : [row.due])).concat(expiring)
-    if (due.length > 0) world.pass(Math.max(0, Math.min(...due) - world.wall))
+    if (due.length > 0) world.advanceTime(Math.max(0, Math.min(...due) - world.wall))
   }
-  world.fail('liveness', `no rest after ${MOST_ROUNDS} rounds: ${JSON.stringify(restless(world))}`)
+  world.fail('liveness', `no rest after ${MAX_ROUNDS} rounds: ${JSON.stringify(unfinishedDispatches(world))}`)
 }
 
 /** I8: where nothing is new, a life more changes nothing and asks nobody. */
-async function idle(world: World): Promise<void> {
-  const before = checkIdle(world)
-  start(world, { until_idle: true })
-  await untilNobody(world)
-  if (checkIdle(world) !== before) world.fail('I8', `an idle life changed something: ${before} → ${checkIdle(world)}`)
-  if (world.plan.kernel && !world.violation) await reckoning(world)
+async function checkIdleProcess(world: World): Promise<void> {
+  const before = describeIdleState(world)
+  startProcess(world, { until_idle: true })
+  await runUntilAllExit(world)
+  if (describeIdleState(world) !== before)
+    world.fail('I8', `an idle life changed something: ${before} → ${describeIdleState(world)}`)
+  if (world.plan.kernel && !world.violation) await checkFinalCycle(world)
 }
 
 /** One more cycle, which sends nobody, counts what is over. */
-async function reckoning(world: World): Promise<void> {
-  once(world)
-  await untilNobody(world)
+async function checkFinalCycle(world: World): Promise<void> {
+  startSingleCycle(world)
+  await runUntilAllExit(world)
   if (world.violation) return
   world.cycles.checkEnd()
-  world.state.checkEnd()
+  world.stateDocument.checkEnd()
 }
 
 /** Much later: everything that is over may go. */
-async function retention(world: World): Promise<void> {
-  const life = new Life(world)
-  world.note(`${life.id} retain`)
-  life.live('retain', { before: Number.MAX_SAFE_INTEGER }).catch(() => {})
-  await untilNobody(world)
-  if (!world.violation) checkLeft(world)
+async function checkRetention(world: World): Promise<void> {
+  const proc = new SimProcess(world)
+  world.logEvent(`${proc.id} retain`)
+  proc.runToExit('retain', { before: Number.MAX_SAFE_INTEGER }).catch(() => {})
+  await runUntilAllExit(world)
+  if (!world.violation) checkNothingPrunable(world)
 }
 
-async function untilNobody(world: World): Promise<void> {
-  const limit = world.events + MOST_EVENTS
-  await world.settle()
-  while (world.lives.some(({ state }) => state === 'up') && !world.violation) {
-    if (world.events > limit) return world.fail('liveness', `no rest after ${MOST_EVENTS} events`)
-    if (!(await world.deliver())) return world.fail('liveness', 'a process waits for nothing')
+async function runUntilAllExit(world: World): Promise<void> {
+  const limit = world.events + MAX_EVENTS
+  await world.flushPromises()
+  while (world.processes.some(({ state }) => state === 'up') && !world.violation) {
+    if (world.events > limit) return world.fail('liveness', `no rest after ${MAX_EVENTS} events`)
+    if (!(await world.deliverNext())) return world.fail('liveness', 'a process waits for nothing')
   }
 }

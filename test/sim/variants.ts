@@ -19,11 +19,11 @@ export interface Variant {
   /** A world that catches one that is rarely caught: a test begins with it. */
   readonly seed?: number
   /** Nobody hears that there is work. */
-  readonly deaf?: boolean
+  readonly withoutWakeSignal?: boolean
   /** The kernel hears another one. `stop`: the process is told to. */
-  bell?(bell: WakeSignal, stop: AbortSignal): WakeSignal
+  wrapWakeSignal?(wakeSignal: WakeSignal, stop: AbortSignal): WakeSignal
   /** What reaches the writer instead of what was committed. */
-  rewritten?(batches: readonly Batch[], world: World): readonly Batch[]
+  rewriteBatches?(batches: readonly Batch[], world: World): readonly Batch[]
   ops?(ops: OpTable): OpTable
   store?(store: Store): Store
   /** `step`: a moment at which the process may die. */
@@ -31,27 +31,27 @@ export interface Variant {
   tools?(tools: ReadonlyMap<string, AnyTool>): ReadonlyMap<string, AnyTool>
 }
 
-export const HONEST: Variant = { name: 'honest' }
+export const UNBROKEN: Variant = { name: 'honest' }
 
 export const VARIANTS: readonly Variant[] = [
   {
     name: 'no-fence',
     seed: 5,
-    rewritten: (batches, { watch }) =>
+    rewriteBatches: (batches, { mirror }) =>
       batches.map((batch) => {
-        const token = batch.fence && watch.dispatches.get(batch.fence.dispatch_id)?.token
+        const token = batch.fence && mirror.dispatches.get(batch.fence.dispatch_id)?.token
         return batch.fence && token !== undefined ? { ...batch, fence: { ...batch.fence, token } } : batch
       }),
   },
-  { name: 'no-intent', store: holdingBack(({ kind }) => kind === 'call_intended') },
-  { name: 'no-request', store: holdingBack(({ kind }) => kind === 'model_requested') },
+  { name: 'no-intent', store: delayRecords(({ kind }) => kind === 'call_intended') },
+  { name: 'no-request', store: delayRecords(({ kind }) => kind === 'model_requested') },
   {
     name: 'ack-before-commit',
-    store: (store) => ({ ...store, commit: (batches) => store.commit(batches.map(acknowledgingAtOnce)) }),
+    store: (store) => ({ ...store, commit: (batches) => store.commit(batches.map(acknowledgeEarly)) }),
   },
   { name: 'no-recovery', ops: (ops) => ({ ...ops, recover: () => ({ lost: 0, recovered: [], dead: [] }) }) },
-  { name: 'double-settle', store: forgetting('call_settled') },
-  { name: 'answer-bought-again', store: forgetting('model_answered') },
+  { name: 'double-settle', store: readWithout('call_settled') },
+  { name: 'answer-bought-again', store: readWithout('model_answered') },
   {
     name: 'token-not-raised',
     ops: (ops) => ({
@@ -64,8 +64,8 @@ export const VARIANTS: readonly Variant[] = [
         }),
     }),
   },
-  { name: 'word-reused', seed: 94, store: oneWordForAllAttempts },
-  { name: 'feedback-forgotten', seed: 60, store: withoutFeedback },
+  { name: 'word-reused', seed: 94, store: reuseResolution },
+  { name: 'feedback-forgotten', seed: 60, store: dropFeedback },
   {
     name: 'poison-never-dead',
     seed: 5,
@@ -78,21 +78,21 @@ export const VARIANTS: readonly Variant[] = [
       },
     }),
   },
-  { name: 'step-in-two-commits', store: inTwoCommits('append') },
+  { name: 'step-in-two-commits', store: splitCommit('append') },
   {
     name: 'run-again-blindly',
-    tools: declaring((tool) => ({ ...tool, effect: () => ({ recovery: 'idempotent', reach: 'none' }) })),
+    tools: changeTools((tool) => ({ ...tool, effect: () => ({ recovery: 'idempotent', reach: 'none' }) })),
   },
   {
     name: 'probe-not-asked',
     seed: 34,
-    tools: declaring((tool) => ({ ...tool, ...(tool.probe ? { probe: async () => ({ kind: 'not' }) } : {}) })),
+    tools: changeTools((tool) => ({ ...tool, ...(tool.probe ? { probe: async () => ({ kind: 'not' }) } : {}) })),
   },
   {
     name: 'lowest-priority-first',
-    ops: (ops) => ({ ...ops, claim: (sql, op, held) => ops.claim(upsideDown(sql), op, held) }),
+    ops: (ops) => ({ ...ops, claim: (sql, op, held) => ops.claim(withLowestPriorityFirst(sql), op, held) }),
   },
-  { name: 'deaf-doorbell', deaf: true },
+  { name: 'deaf-doorbell', withoutWakeSignal: true },
   {
     // Who is alive is told by the wall clock alone, and that clock was put forward.
     name: 'wall-clock-lease',
@@ -125,8 +125,10 @@ export const VARIANTS: readonly Variant[] = [
       ...store,
       commit(batches) {
         const records = batches.flatMap(({ ops }) => ops.flatMap((op) => (op.op === 'append' ? op.records : [])))
-        const garbled = records.find((record) => record.kind === 'failed' && record.message.includes('invalid value'))
-        return garbled
+        const isGarbageDue = records.find(
+          (record) => record.kind === 'failed' && record.message.includes('invalid value'),
+        )
+        return isGarbageDue
           ? Promise.reject(new TirelessError('store_failed', 'it is no plain data'))
           : store.commit(batches)
       },
@@ -151,7 +153,7 @@ export const VARIANTS: readonly Variant[] = [
       },
     }),
   },
-  { name: 'word-told-later', store: inTwoCommits('resolve') },
+  { name: 'word-told-later', store: splitCommit('resolve') },
   {
     name: 'word-taken-back',
     seed: 5,
@@ -166,7 +168,7 @@ export const VARIANTS: readonly Variant[] = [
 ]
 
 /** Says yes to such a record at once, and writes it with the next commit. */
-function holdingBack(late: (record: JournalRecord) => boolean): (store: Store) => Store {
+function delayRecords(late: (record: JournalRecord) => boolean): (store: Store) => Store {
   return (store) => {
     const held = new Map<string, JournalRecord[]>()
     const withHeld = (op: Op): Op => {
@@ -189,7 +191,7 @@ function holdingBack(late: (record: JournalRecord) => boolean): (store: Store) =
   }
 }
 
-function acknowledgingAtOnce(batch: Batch): Batch {
+function acknowledgeEarly(batch: Batch): Batch {
   const ops = batch.ops.flatMap((op): Op[] => {
     if (op.op !== 'append') return []
     const ids = op.records.flatMap((record) => (record.kind === 'input_bound' ? record.input.map(({ id }) => id) : []))
@@ -199,7 +201,7 @@ function acknowledgingAtOnce(batch: Batch): Batch {
 }
 
 /** A journal that was read without some of its records; the last one is always there, so that the sequence still fits. */
-function forgetting(kind: JournalRecord['kind']): (store: Store) => Store {
+function readWithout(kind: JournalRecord['kind']): (store: Store) => Store {
   return (store) => ({
     ...store,
     async journal(sessionId, from) {
@@ -211,7 +213,7 @@ function forgetting(kind: JournalRecord['kind']): (store: Store) => Store {
 }
 
 /** Whoever rests before another attempt is taken up again without knowing why: it just goes on. */
-function withoutFeedback(store: Store): Store {
+function dropFeedback(store: Store): Store {
   const forgotten = (record: JournalRecord): JournalRecord =>
     record.kind === 'step_committed' && record.next.kind === 'park' && record.next.feedback !== undefined
       ? { ...record, next: { kind: 'continue' } }
@@ -219,7 +221,7 @@ function withoutFeedback(store: Store): Store {
   return { ...store, journal: async (...asked) => (await store.journal(...asked)).map(forgotten) }
 }
 
-function oneWordForAllAttempts(store: Store): Store {
+function reuseResolution(store: Store): Store {
   const first = (id: string): string => id.split('.').slice(0, 3).join('.')
   return {
     ...store,
@@ -234,7 +236,7 @@ function oneWordForAllAttempts(store: Store): Store {
 }
 
 /** What begins with such an op is committed first, and the rest afterwards. */
-function inTwoCommits(first: Op['op']): (store: Store) => Store {
+function splitCommit(first: Op['op']): (store: Store) => Store {
   return (store) => ({
     ...store,
     async commit(batches) {
@@ -249,14 +251,14 @@ function inTwoCommits(first: Op['op']): (store: Store) => Store {
   })
 }
 
-const upsideDown =
+const withLowestPriorityFirst =
   (sql: Sql): Sql =>
   (text) =>
     sql(text.replace('ORDER BY priority DESC', 'ORDER BY priority ASC'))
 
 type AnyShape = { readonly [K in keyof AnyTool]: AnyTool[K] }
 
-function declaring(
+function changeTools(
   change: (tool: AnyTool) => object,
 ): (tools: ReadonlyMap<string, AnyTool>) => ReadonlyMap<string, AnyTool> {
   const kept = new Set(['wait', 'finish', 'look'])

@@ -2,7 +2,7 @@
 
 import { isApprovalAnswer } from '../../../src/domain/approval.ts'
 import type { Observation } from '../../../src/domain/observation.ts'
-import { sessionOf } from '../ground-truth.ts'
+import { sessionIdOf } from '../ground-truth.ts'
 import type { World } from '../world.ts'
 import type { Fail } from './queue.ts'
 import type { SessionState, TurnState } from './session.ts'
@@ -17,7 +17,7 @@ export interface ApprovalRow {
 
 export type Approvals = ReadonlyMap<string, ApprovalRow>
 
-export function checkAnswers(before: Approvals, now: Approvals, fail: Fail): void {
+export function checkAnswersUnchanged(before: Approvals, now: Approvals, fail: Fail): void {
   for (const { id, status } of before.values()) {
     const is = now.get(id)?.status
     if (status !== 'open' && is !== status) fail('approval', `${id} was ${status}, and is ${is}`)
@@ -25,33 +25,37 @@ export function checkAnswers(before: Approvals, now: Approvals, fail: Fail): voi
 }
 
 /** A call is about to be run: by leave, where it takes one, and as what was allowed. */
-export function checkLeave(
+export function checkApproved(
   session: SessionState,
   open: TurnState,
   call: { readonly index: number; readonly tool: string; readonly args: string },
-  by: { readonly approvals: Approvals; asks(session_id: string, tool: string, args: string): boolean; fail: Fail },
+  by: {
+    readonly approvals: Approvals
+    needsApproval(session_id: string, tool: string, args: string): boolean
+    fail: Fail
+  },
 ): void {
   const { index, tool, args } = call
   const fail = (message: string): void => by.fail('approval', `${session.session_id} turn ${open.turn}: ${message}`)
-  const id = leaveOf(open, index)
+  const id = approvalIdOf(open, index)
   if (id === undefined) {
-    if (by.asks(session.session_id, tool, args)) fail(`${tool} ${args} is run, and nobody has allowed it`)
+    if (by.needsApproval(session.session_id, tool, args)) fail(`${tool} ${args} is run, and nobody has allowed it`)
     return
   }
   const row = by.approvals.get(id)
   if (row?.status !== 'allowed') fail(`${id} is ${row?.status}, and is run`)
   if (row?.tool !== tool || row.args !== args) fail(`${id} allows ${row?.tool} ${row?.args}; it ran ${tool} ${args}`)
-  if (session.used.has(id)) fail(`${id} is used a second time`)
-  session.used.add(id)
+  if (session.usedApprovals.has(id)) fail(`${id} is used a second time`)
+  session.usedApprovals.add(id)
 }
 
-const leaveOf = ({ decided }: TurnState, index: number): string | undefined =>
+const approvalIdOf = ({ decided }: TurnState, index: number): string | undefined =>
   decided?.kind === 'act' ? decided.calls[index]?.approval : undefined
 
 /** What has not begun has not used its leave up. */
-export function giveBackLeave(session: SessionState, open: TurnState, index: number): void {
-  const id = leaveOf(open, index)
-  if (id !== undefined) session.used.delete(id)
+export function releaseApproval(session: SessionState, open: TurnState, index: number): void {
+  const id = approvalIdOf(open, index)
+  if (id !== undefined) session.usedApprovals.delete(id)
 }
 
 /**
@@ -62,34 +66,40 @@ export function checkParked(
   session: SessionState,
   open: TurnState,
   index: number,
-  { approvals, life, fail }: { readonly approvals: Approvals; readonly life: number; readonly fail: Fail },
+  { approvals, proc, fail }: { readonly approvals: Approvals; readonly proc: number; readonly fail: Fail },
 ): void {
   const id = `${session.session_id}.${open.turn}.${index}`
   if (!approvals.has(id)) fail('approval', `${id} is parked, and nobody can see it`)
-  if ([...open.calls.values()].some(({ intendedBy }) => intendedBy === life))
+  if ([...open.calls.values()].some(({ intendedBy }) => intendedBy === proc))
     fail('approval', `${id} is parked, and others of its turn were run`)
 }
 
 /** One that nobody answered in time, or before its run ended, is told with whatever comes next. */
-export function canWait(observation: Observation): boolean {
+export function mayStayUnread(observation: Observation): boolean {
   return (
     isApprovalAnswer(observation) && /"answer":"expired"|"reason":"the run ended: /.test(JSON.stringify(observation))
   )
 }
 
 /** With a run that is over goes what nobody has answered. `isInFlight`: of that session. */
-export function checkOpen(approvals: Approvals, isInFlight: (session_id: string) => boolean, fail: Fail): void {
+export function checkNoOrphanedApproval(
+  approvals: Approvals,
+  isInFlight: (session_id: string) => boolean,
+  fail: Fail,
+): void {
   for (const { id, status } of approvals.values())
-    if (status === 'open' && !isInFlight(sessionOf(id))) fail('approval', `${id} is open, and its run is over`)
+    if (status === 'open' && !isInFlight(sessionIdOf(id))) fail('approval', `${id} is open, and its run is over`)
 }
 
-export function checkAllDone(world: World): void {
-  const { watch } = world
-  const acted = new Set([...watch.sessions.values()].flatMap(({ acted }) => [...acted]))
-  const unread = new Set([...watch.inbox.values()].flatMap(({ read, observation }) => (read ? [] : observation.id)))
-  for (const { id, status } of watch.approvals.values()) {
+export function checkApprovalsUsed(world: World): void {
+  const { mirror } = world
+  const decidedApprovals = new Set(
+    [...mirror.sessions.values()].flatMap(({ decidedApprovals }) => [...decidedApprovals]),
+  )
+  const unread = new Set([...mirror.inbox.values()].flatMap(({ read, observation }) => (read ? [] : observation.id)))
+  for (const { id, status } of mirror.approvals.values()) {
     if (status === 'open') world.fail('approval', `${id} is still open`)
-    if (status === 'allowed' && !acted.has(id) && !unread.has(`approval-${id}`))
+    if (status === 'allowed' && !decidedApprovals.has(id) && !unread.has(`approval-${id}`))
       world.fail('approval', `${id} was allowed, and nothing came of it`)
   }
 }

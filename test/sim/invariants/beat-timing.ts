@@ -2,17 +2,17 @@
 
 import { agentScheduleId, kernelScheduleId } from '../../../src/domain/schedule.ts'
 import type { Batch, BatchOutcome } from '../../../src/ports/store.ts'
-import type { Life } from '../process.ts'
+import type { SimProcess } from '../process.ts'
 import type { World } from '../world.ts'
 
 /** A cycle takes its time, the more so as this world is impatient; more than this it does not cost. What hangs here hangs far longer. */
 const MOST_BEATS = 4
 const MOST_MS = 240_000
 
-export class Rhythm {
+export class BeatTiming {
   readonly #world: World
   /** The kernels that live, and since when. */
-  readonly #living = new Map<Life, number>()
+  readonly #living = new Map<SimProcess, number>()
   /** When each schedule last had a beat, on time or made up for. */
   readonly #fired = new Map<string, number>()
   /** Until then nobody could have kept it: the clock was set, or the process stood still. */
@@ -22,20 +22,20 @@ export class Rhythm {
     this.#world = world
   }
 
-  begins(life: Life): void {
-    this.#living.set(life, this.#world.wall)
+  kernelStarted(proc: SimProcess): void {
+    this.#living.set(proc, this.#world.wall)
   }
 
-  ends(life: Life): void {
-    this.#living.delete(life)
+  kernelStopped(proc: SimProcess): void {
+    this.#living.delete(proc)
   }
 
-  excuse(): void {
+  excuseDelay(): void {
     this.#excused = this.#world.wall
   }
 
   /** Contract: called with every commit that was applied. */
-  committed(batches: readonly Batch[], outcomes: readonly BatchOutcome[]): void {
+  onCommit(batches: readonly Batch[], outcomes: readonly BatchOutcome[]): void {
     for (const [i, { ops }] of batches.entries())
       for (const op of ops) if (outcomes[i]?.ok && op.op === 'schedule_fired') this.#fired.set(op.id, this.#world.wall)
   }
@@ -43,16 +43,16 @@ export class Rhythm {
   /** Contract: called after every event. */
   check(): void {
     const { plan, wall, faults } = this.#world
-    if (!plan.kernel || faults.over) return
-    for (const [life, since] of this.#living) {
-      if (life.state !== 'up' || life.term.signal.aborted || life.superseded || Number.isFinite(life.sickSince))
+    if (!plan.kernel || faults.ended) return
+    for (const [proc, since] of this.#living) {
+      if (proc.state !== 'up' || proc.term.signal.aborted || proc.superseded || Number.isFinite(proc.diskFailedAt))
         continue
       for (const [id, every] of schedulesOf(plan.kernel)) {
         const from = Math.max(since, this.#excused, this.#fired.get(id) ?? 0)
         if (wall - from > MOST_BEATS * every + MOST_MS)
           this.#world.fail(
             'I5',
-            `life ${life.id}: ${id} is due every ${every} ms, and had no beat for ${wall - from} ms`,
+            `process ${proc.id}: ${id} is due every ${every} ms, and had no beat for ${wall - from} ms`,
           )
       }
     }

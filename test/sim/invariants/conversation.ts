@@ -2,39 +2,39 @@
 
 import type { Observation } from '../../../src/domain/observation.ts'
 import type { ModelMessage, ModelRequest } from '../../../src/ports/model.ts'
-import type { Life } from '../process.ts'
+import type { SimProcess } from '../process.ts'
 import type { World } from '../world.ts'
 import type { SessionState } from './session.ts'
 
 /** What was last sent for a session. */
-interface Sent {
+interface LastRequest {
   readonly turn: number
   /** How often its past had been cut by then. */
   readonly cuts: number
   readonly messages: readonly string[]
   /** The messages of the last request that was answered: no later one may change them. */
-  readonly lasting: readonly string[]
+  readonly permanent: readonly string[]
 }
 
 export class Conversations {
-  readonly #sent = new Map<string, Sent>()
+  readonly #sent = new Map<string, LastRequest>()
 
   /** Contract: called when a request reaches the provider's door. Nothing is checked of a process that was taken over from. */
-  check(world: World, life: Life, session: SessionState, request: ModelRequest): void {
+  check(world: World, proc: SimProcess, session: SessionState, request: ModelRequest): void {
     const { open } = session
     const at = `${session.session_id} turn ${open?.turn}`
-    const held = world.watch.dispatchOf(session)
-    if (held?.status !== 'running' || held.epoch !== life.epoch)
-      world.fail('I1', `${at}: life ${life.id} asks a model, and does not hold the dispatch`)
+    const held = world.mirror.dispatchOf(session)
+    if (held?.status !== 'running' || held.epoch !== proc.epoch)
+      world.fail('I1', `${at}: process ${proc.id} asks a model, and does not hold the dispatch`)
     if (!open) {
       world.fail('I8', `${session.session_id}: a model is asked, and no turn is open`)
       return
     }
     if (open.answer || open.decided) world.fail('I4', `${at}: the answer is in the journal and is bought again`)
-    if (!open.asking) world.fail('inference', `${at}: the request is not on disk`)
-    if (!open.cause) world.fail('I8', `${at}: a model is asked without input`)
+    if (!open.awaitsAnswer) world.fail('inference', `${at}: the request is not on disk`)
+    if (!open.hasCause) world.fail('I8', `${at}: a model is asked without input`)
     checkWellFormed(request.messages, (message) => world.fail('conversation', `${at}: ${message}`))
-    checkSeen(open.input, request.messages, (message) => world.fail('incoming message', `${at}: ${message}`))
+    checkInputShown(open.input, request.messages, (message) => world.fail('incoming message', `${at}: ${message}`))
     this.#checkPrefix(world, session, open.turn, request.messages)
     if (open.requests > 1) world.counters.add('answer bought again after a crash')
   }
@@ -45,25 +45,27 @@ export class Conversations {
     // From a cut on it is another conversation.
     const last = known?.cuts === session.cuts ? known : undefined
     const answered = last !== undefined && session.answered.has(last.turn)
-    const lasting = answered ? last.messages : (last?.lasting ?? [])
-    const expected = last?.turn === turn ? last.messages : lasting
+    const permanent = answered ? last.messages : (last?.permanent ?? [])
+    const expected = last?.turn === turn ? last.messages : permanent
     const broken = expected.findIndex((message, i) => messages[i] !== message)
     if (broken >= 0 || (last?.turn === turn && messages.length !== expected.length))
       world.fail(
         'conversation',
         `${session.session_id} turn ${turn}: message ${broken} was ${expected[broken]}, is ${messages[broken]}`,
       )
-    this.#sent.set(session.session_id, { turn, cuts: session.cuts, messages, lasting })
+    this.#sent.set(session.session_id, { turn, cuts: session.cuts, messages, permanent })
   }
 }
 
 /** Nothing is acknowledged unseen: what is bound is shown, whole or with a mark that says what is left out. */
-function checkSeen(
+function checkInputShown(
   input: readonly Observation[],
   messages: readonly ModelMessage[],
   fail: (message: string) => void,
 ): void {
-  const shown = messages.flatMap((message) => (message.role === 'user' ? [withoutQuotes(message.text)] : [])).join('\n')
+  const shown = messages
+    .flatMap((message) => (message.role === 'user' ? [withoutSummaries(message.text)] : []))
+    .join('\n')
   for (const observation of input) {
     const mark = observation.type === 'user_message' ? MARK.exec(observation.text)?.[0] : undefined
     if (mark !== undefined && !shown.includes(mark)) fail(`${mark} is bound, and the model is not shown it`)
@@ -71,7 +73,7 @@ function checkSeen(
 }
 
 /** What is left of a past that was cut repeats what was said in it. */
-const withoutQuotes = (text: string): string => text.replaceAll(/<data (\w+) summary>[\s\S]*?<\/data \1>/g, '')
+const withoutSummaries = (text: string): string => text.replaceAll(/<data (\w+) summary>[\s\S]*?<\/data \1>/g, '')
 
 /** Of a message: the session it is for, and which one it is. Not where it is quoted: as the newest of those that have to wait. */
 const MARK = /(?<!")\bt\d+#(?:m\d+|w\d+m\d+)\b/
@@ -93,7 +95,7 @@ function checkWellFormed(messages: readonly ModelMessage[], fail: (message: stri
       due.delete(message.call_id)
     }
     if (message.role === 'user')
-      for (const [mark] of withoutQuotes(message.text).matchAll(new RegExp(MARK, 'g'))) {
+      for (const [mark] of withoutSummaries(message.text).matchAll(new RegExp(MARK, 'g'))) {
         if (said.has(mark)) fail(`${mark} is said twice`)
         said.add(mark)
       }

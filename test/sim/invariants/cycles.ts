@@ -3,73 +3,73 @@
 import { type CycleResult, ENDED_DURING_CYCLE } from '../../../src/domain/cycle.ts'
 import { isTerminal } from '../../../src/domain/dispatch.ts'
 import type { Batch, BatchOutcome, Op } from '../../../src/ports/store.ts'
-import type { Life } from '../process.ts'
+import type { SimProcess } from '../process.ts'
 import type { World } from '../world.ts'
 
 export class Cycles {
   readonly #world: World
   /** By the one that began it; ended ones are not in here. */
-  readonly #open = new Map<string, Life>()
+  readonly #open = new Map<string, SimProcess>()
   readonly #beats = new Set<string>()
-  readonly #outrun = new Set<string>()
+  readonly #rivalBeats = new Set<string>()
   /** Cycles of beats that another leader has fired. */
-  readonly #idle = new Set<string>()
+  readonly #rivalCycles = new Set<string>()
   /** Dispatches that cycles made. */
-  readonly #made = new Set<string>()
+  readonly #dispatched = new Set<string>()
 
   constructor(world: World) {
     this.#world = world
   }
 
-  committed(life: Life, batches: readonly Batch[], outcomes: readonly BatchOutcome[]): void {
+  onCommit(proc: SimProcess, batches: readonly Batch[], outcomes: readonly BatchOutcome[]): void {
     for (const [i, { ops }] of batches.entries()) {
       if (!outcomes[i]?.ok) continue
       if (ops.length === 1 && ops[0]?.op === 'schedule_fired') this.#world.counters.add('beat let pass: paused')
-      for (const op of ops) this.#applied(life, op)
+      for (const op of ops) this.#onOp(proc, op)
     }
   }
 
-  #applied(life: Life, op: Op): void {
-    if (op.op === 'cycle_begin') this.#begun(life, op)
-    if (op.op === 'cycle_end') this.#ended(life, op.result)
+  #onOp(proc: SimProcess, op: Op): void {
+    if (op.op === 'cycle_begin') this.#onBegin(proc, op)
+    if (op.op === 'cycle_end') this.#onEnd(proc, op.result)
     if (op.op === 'enqueue')
       for (const { dispatch_id, cycle_id, source } of op.dispatches) {
-        if (source === 'cycle') this.#made.add(dispatch_id)
-        if (cycle_id != null && this.#idle.has(cycle_id))
+        if (source === 'cycle') this.#dispatched.add(dispatch_id)
+        if (cycle_id != null && this.#rivalCycles.has(cycle_id))
           this.#world.fail('I5', `${cycle_id} sends ${dispatch_id}, and another leader has fired its beat`)
       }
   }
 
   /** Another leader fires a beat just before a cycle begins with it. */
-  outrun({ id, instant }: Extract<Op, { op: 'schedule_fired' }>): void {
+  rivalFired({ id, instant }: Extract<Op, { op: 'schedule_fired' }>): void {
     this.#world.counters.add('beat fired by another leader')
-    this.#outrun.add(`${id} ${instant}`)
+    this.#rivalBeats.add(`${id} ${instant}`)
   }
 
-  #begun(life: Life, { cycle_id, trigger, due }: Extract<Op, { op: 'cycle_begin' }>): void {
+  #onBegin(proc: SimProcess, { cycle_id, trigger, due }: Extract<Op, { op: 'cycle_begin' }>): void {
     for (const [other, by] of this.#open) {
       if (by.state === 'up' || by.state === 'paused')
-        this.#world.fail('I5', `${cycle_id} of life ${life.id} begins during ${other} of life ${by.id}`)
+        this.#world.fail('I5', `${cycle_id} of process ${proc.id} begins during ${other} of process ${by.id}`)
       this.#world.counters.add('cycle cut short')
       this.#open.delete(other)
     }
-    this.#open.set(cycle_id, life)
+    this.#open.set(cycle_id, proc)
     this.#world.counters.add(due === null ? 'cycle by hand' : 'cycle of a beat')
     if (due === null) return
     const beat = `${trigger} ${due}`
     if (this.#beats.has(beat)) this.#world.fail('I5', `the beat ${beat} has a second cycle, ${cycle_id}`)
     this.#beats.add(beat)
-    if (this.#outrun.has(beat)) this.#idle.add(cycle_id)
+    if (this.#rivalBeats.has(beat)) this.#rivalCycles.add(cycle_id)
   }
 
-  #ended(life: Life, { cycle_id, status, dispatched, agents, error }: CycleResult): void {
+  #onEnd(proc: SimProcess, { cycle_id, status, dispatched, agents, error }: CycleResult): void {
     const by = this.#open.get(cycle_id)
     const wasCutShort = by?.state !== 'up' && by?.state !== 'paused' && error === ENDED_DURING_CYCLE
-    if (by !== life && !(by && wasCutShort))
-      this.#world.fail('I6', `${cycle_id} is ended by life ${life.id}, which did not begin it`)
+    if (by !== proc && !(by && wasCutShort))
+      this.#world.fail('I6', `${cycle_id} is ended by process ${proc.id}, which did not begin it`)
     this.#open.delete(cycle_id)
     const { counters } = this.#world
-    if (by !== life) counters.add('cycle cut short')
+    if (by !== proc) counters.add('cycle cut short')
     else if (error !== null) counters.add('cycle with an error')
     else counters.add(dispatched > 0 ? 'cycle with work' : 'cycle without work')
     if (status === 'success' && agents.some((agent) => agent.status === 'waiting'))
@@ -80,7 +80,7 @@ export class Cycles {
   /** When all is at rest, and one more cycle has looked. */
   checkEnd(): void {
     const rows = this.#world.db.prepare('SELECT cycle_id, ended_at, result FROM cycles').all()
-    const told = new Map<string, number>()
+    const reported = new Map<string, number>()
     for (const { cycle_id, ended_at, result } of rows) {
       if (ended_at === null || result === null) {
         this.#world.fail('I6', `${cycle_id} was never ended`)
@@ -88,10 +88,10 @@ export class Cycles {
       }
       const { agents } = JSON.parse(String(result)) as CycleResult
       for (const { dispatch_id, status } of agents)
-        if (isTerminal(status)) told.set(dispatch_id, (told.get(dispatch_id) ?? 0) + 1)
+        if (isTerminal(status)) reported.set(dispatch_id, (reported.get(dispatch_id) ?? 0) + 1)
     }
-    for (const id of this.#made)
-      if (told.get(id) !== 1)
-        this.#world.fail('I6', `${id} came to its end and was told so in ${told.get(id) ?? 0} cycles`)
+    for (const id of this.#dispatched)
+      if (reported.get(id) !== 1)
+        this.#world.fail('I6', `${id} came to its end and was told so in ${reported.get(id) ?? 0} cycles`)
   }
 }

@@ -1,19 +1,24 @@
 /** I4 at the hand itself: what must be on disk when an effect happens, and how often it may. */
 
-import { EFFECTS, type Happening, keyOf, sessionOf } from '../ground-truth.ts'
-import type { Life } from '../process.ts'
+import { callKeyOf, EFFECTS, type EffectOccurrence, sessionIdOf } from '../ground-truth.ts'
+import type { SimProcess } from '../process.ts'
 import type { World } from '../world.ts'
 
-export function checkEffect(world: World, life: Life, now: Happening, before: readonly Happening[]): void {
+export function checkEffect(
+  world: World,
+  proc: SimProcess,
+  now: EffectOccurrence,
+  before: readonly EffectOccurrence[],
+): void {
   if (now.stale) {
     world.counters.add('stale effect')
     return
   }
-  if (world.watch.gone.has(sessionOf(now.key))) {
+  if (world.mirror.pruned.has(sessionIdOf(now.key))) {
     world.counters.add('effect of what was left behind')
     return
   }
-  const session = world.watch.byId.get(sessionOf(now.key))
+  const session = world.mirror.byId.get(sessionIdOf(now.key))
   const call = session?.calls.get(now.key)
   const fail = (message: string): void => world.fail('I4', `${now.tool} ${now.key}: ${message}`)
   if (!session || !call) {
@@ -25,16 +30,16 @@ export function checkEffect(world: World, life: Life, now: Happening, before: re
     world.counters.add('effect of what was left behind')
     return
   }
-  const held = world.watch.dispatchOf(session)
-  if (held?.status !== 'running' || held.epoch !== life.epoch)
-    world.fail('I1', `${now.key} ran in life ${life.id}, which does not hold its dispatch`)
+  const held = world.mirror.dispatchOf(session)
+  if (held?.status !== 'running' || held.epoch !== proc.epoch)
+    world.fail('I1', `${now.key} ran in process ${proc.id}, which does not hold its dispatch`)
   if (call.settled) fail('it happened again after it was settled')
   if (call.closed) fail('it happened after its turn was over')
   if (call.args !== now.args || call.tool !== now.tool)
     fail(`intended as ${call.tool} ${call.args}, run with ${now.args}`)
   const { recovery } = EFFECTS[now.tool]
   const own = before.filter(({ stale }) => !stale)
-  if (call.intendedBy !== life.id) {
+  if (call.intendedBy !== proc.id) {
     if (recovery === 'pure' || recovery === 'idempotent') world.counters.add('call run again (pure or idempotent)')
     if (recovery === 'once' && now.tool === 'shell') fail('run again by itself')
   }
@@ -44,18 +49,18 @@ export function checkEffect(world: World, life: Life, now: Happening, before: re
 }
 
 /** Every effect is told: as a result, or as an outcome that nobody knows. `of`: of that session alone. */
-export function checkTold(world: World, of?: string): void {
+export function checkEffectsRecorded(world: World, of?: string): void {
   for (const { key, tool, stale } of world.truth.all()) {
-    const session_id = sessionOf(key)
-    if ((of !== undefined && session_id !== of) || world.watch.gone.has(session_id)) continue
-    const call = world.watch.byId.get(sessionOf(key))?.calls.get(key)
-    const listed = [...world.watch.unknowns.keys()].some((id) => keyOf(id) === key)
+    const session_id = sessionIdOf(key)
+    if ((of !== undefined && session_id !== of) || world.mirror.pruned.has(session_id)) continue
+    const call = world.mirror.byId.get(sessionIdOf(key))?.calls.get(key)
+    const listed = [...world.mirror.unknowns.keys()].some((id) => callKeyOf(id) === key)
     if (!call?.settled && !listed)
       world.fail('I4', `${tool} ${key} happened and is neither settled nor listed as unknown`)
     if (!stale && !listed && call?.settled?.status === 'not_started')
       world.fail('I4', `${tool} ${key} happened and was told as not started`)
   }
-  for (const session of world.watch.sessions.values())
+  for (const session of world.mirror.sessions.values())
     for (const call of session.calls.values()) {
       if (of !== undefined && session.session_id !== of) continue
       if (call.settled?.status !== 'ok' || call.effect.recovery === 'pure') continue

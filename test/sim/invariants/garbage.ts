@@ -2,7 +2,7 @@
 
 import type { Batch, BatchOutcome, Op } from '../../../src/ports/store.ts'
 import type { GarbagePort } from '../plan.ts'
-import type { Life } from '../process.ts'
+import type { SimProcess } from '../process.ts'
 import type { World } from '../world.ts'
 
 /** How each is named. */
@@ -18,55 +18,55 @@ const NAMES: Readonly<Record<GarbagePort, RegExp>> = {
 export class Garbage {
   readonly #world: World
   /** What nobody has been told of yet. */
-  #untold: { readonly life: Life; readonly port: GarbagePort; readonly event: number }[] = []
+  #unrecorded: { readonly proc: SimProcess; readonly port: GarbagePort; readonly event: number }[] = []
   /** Calls that a broken gate has judged, by life, session, turn, tool and arguments. */
-  readonly #judged = new Set<string>()
+  readonly #judgedCalls = new Set<string>()
 
   constructor(world: World) {
     this.#world = world
   }
 
-  returned(life: Life, port: GarbagePort): void {
+  onGarbage(proc: SimProcess, port: GarbagePort): void {
     this.#world.counters.add('garbage returned')
-    this.#world.note(`${life.id} garbage from ${port}`)
+    this.#world.logEvent(`${proc.id} garbage from ${port}`)
     // What a person has allowed, no gate is needed for; so that it may have nothing to say.
-    if (port !== 'gate' && port !== 'hook') this.#untold.push({ life, port, event: this.#world.events })
+    if (port !== 'gate' && port !== 'hook') this.#unrecorded.push({ proc, port, event: this.#world.events })
   }
 
-  judged(life: Life, session_id: string, tool: string, args: string): void {
-    this.#judged.add(this.#call(life.id, session_id, tool, args))
+  markJudged(proc: SimProcess, session_id: string, tool: string, args: string): void {
+    this.#judgedCalls.add(this.#call(proc.id, session_id, tool, args))
   }
 
-  isHeld(life: number, session_id: string, tool: string, args: string): boolean {
-    return this.#judged.has(this.#call(life, session_id, tool, args))
+  wasJudged(proc: number, session_id: string, tool: string, args: string): boolean {
+    return this.#judgedCalls.has(this.#call(proc, session_id, tool, args))
   }
 
-  #call(life: number, session_id: string, tool: string, args: string): string {
-    return `${life} ${session_id}.${this.#world.watch.byId.get(session_id)?.open?.turn} ${tool} ${args}`
+  #call(proc: number, session_id: string, tool: string, args: string): string {
+    return `${proc} ${session_id}.${this.#world.mirror.byId.get(session_id)?.open?.turn} ${tool} ${args}`
   }
 
   /** Contract: called with every commit that was applied. */
-  committed(life: Life, batches: readonly Batch[], outcomes: readonly BatchOutcome[]): void {
-    if (this.#untold.length === 0) return
+  onCommit(proc: SimProcess, batches: readonly Batch[], outcomes: readonly BatchOutcome[]): void {
+    if (this.#unrecorded.length === 0) return
     for (const [i, { ops }] of batches.entries())
-      if (outcomes[i]?.ok) for (const text of ops.flatMap(textsIn)) this.#told(life, text)
+      if (outcomes[i]?.ok) for (const text of ops.flatMap(textsIn)) this.#markRecorded(proc, text)
   }
 
-  #told(life: Life, text: string): void {
-    const at = this.#untold.findIndex((one) => one.life === life && NAMES[one.port].test(text))
-    if (at >= 0) this.#untold.splice(at, 1)
+  #markRecorded(proc: SimProcess, text: string): void {
+    const at = this.#unrecorded.findIndex((one) => one.proc === proc && NAMES[one.port].test(text))
+    if (at >= 0) this.#unrecorded.splice(at, 1)
   }
 
   /** Nobody is told by a process that is gone, or about to be. */
-  forget(life: Life): void {
-    this.#untold = this.#untold.filter((one) => one.life !== life)
+  forgetProcess(proc: SimProcess): void {
+    this.#unrecorded = this.#unrecorded.filter((one) => one.proc !== proc)
   }
 
   checkEnd(): void {
-    for (const { life, port, event } of this.#untold)
+    for (const { proc, port, event } of this.#unrecorded)
       this.#world.fail(
         'garbage',
-        `a ${port} returned garbage to life ${life.id} at event ${event}, and it is on no record`,
+        `a ${port} returned garbage to process ${proc.id} at event ${event}, and it is on no record`,
       )
   }
 }

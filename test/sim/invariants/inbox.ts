@@ -3,7 +3,7 @@
 import { isTerminal } from '../../../src/domain/dispatch.ts'
 import type { Observation } from '../../../src/domain/observation.ts'
 import type { Batch } from '../../../src/ports/store.ts'
-import { canWait } from './approvals.ts'
+import { mayStayUnread } from './approvals.ts'
 import type { DispatchRow, Fail } from './queue.ts'
 
 export interface InboxRow {
@@ -39,7 +39,7 @@ export function checkAcknowledged(
 /** Unread input has somebody who will read it, or a run that failed over it. */
 export function checkInbox(inbox: Inbox, latest: ReadonlyMap<number, DispatchRow>, fail: Fail): void {
   for (const { key, session, read, observation } of inbox.values()) {
-    if (read || canWait(observation)) continue
+    if (read || mayStayUnread(observation)) continue
     const row = latest.get(session)
     if (!row || (isTerminal(row.status) && row.status === 'done'))
       fail('incoming message', `${key} is unread, and nothing will ever read it`)

@@ -3,15 +3,15 @@
 import type { JournalRecord } from '../../../src/domain/journal-record.ts'
 import type { Observation } from '../../../src/domain/observation.ts'
 import type { Batch, Op } from '../../../src/ports/store.ts'
-import { type Approvals, checkLeave, checkParked, giveBackLeave } from './approvals.ts'
+import { type Approvals, checkApproved, checkParked, releaseApproval } from './approvals.ts'
 import { checkResultLabel, lowerLabel } from './labels.ts'
 import { callsOf, type SessionState, type TurnState } from './session.ts'
 
-type Of<K extends JournalRecord['kind']> = Extract<JournalRecord, { kind: K }>
+type RecordOf<K extends JournalRecord['kind']> = Extract<JournalRecord, { kind: K }>
 
 /** Who wrote a record, and with what. */
-export interface Writing {
-  readonly life: number
+export interface WriteContext {
+  readonly proc: number
   readonly batch: Batch
   readonly dispatch_id: string | undefined
   /** A run whose dispatch ended without its journal knowing: set aside, or never opened again. */
@@ -20,42 +20,42 @@ export interface Writing {
   isListed(unknown: string): boolean
   readonly approvals: Approvals
   /** Whether such a call has to be allowed first. */
-  asks(session_id: string, tool: string, args: string): boolean
+  needsApproval(session_id: string, tool: string, args: string): boolean
   readonly maxSteps: number | null
   fail(invariant: string, message: string): void
 }
 
 const GRAMMAR = 'record.ts: order'
 
-export function read(session: SessionState, record: JournalRecord, by: Writing): void {
-  const bad = (message: string): void =>
-    by.fail(GRAMMAR, `${session.session_id} #${record.seq} ${record.kind}: ${message}`)
-  if (record.seq !== session.head + 1) bad(`follows #${session.head}`)
+export function applyRecord(session: SessionState, record: JournalRecord, write: WriteContext): void {
+  const reject = (message: string): void =>
+    write.fail(GRAMMAR, `${session.session_id} #${record.seq} ${record.kind}: ${message}`)
+  if (record.seq !== session.head + 1) reject(`follows #${session.head}`)
   session.head = record.seq
-  if (record.kind === 'run_started') startRun(session, record, by, bad)
-  else if (session.run === undefined) bad('no run is open')
-  else inRun(session, session.run, record, by, bad)
+  if (record.kind === 'run_started') startRun(session, record, write, reject)
+  else if (session.run === undefined) reject('no run is open')
+  else inRun(session, session.run, record, write, reject)
 }
 
 function inRun(
   session: SessionState,
   run: string,
-  record: Exclude<JournalRecord, Of<'run_started'>>,
-  by: Writing,
-  bad: Bad,
+  record: Exclude<JournalRecord, RecordOf<'run_started'>>,
+  write: WriteContext,
+  reject: Reject,
 ): void {
-  const closing = by.dispatch_id !== run
-  if (closing && !(by.isOver(run) && CLOSING.has(record.kind)))
-    bad(`belongs to run ${run}, written by dispatch ${by.dispatch_id}`)
+  const closing = write.dispatch_id !== run
+  if (closing && !(write.isOver(run) && CLOSING.has(record.kind)))
+    reject(`belongs to run ${run}, written by dispatch ${write.dispatch_id}`)
   const { open } = session
-  if (record.kind === 'run_ended') endRun(session, record, by, bad, closing)
-  else if (record.kind === 'input_bound') openTurn(session, record, bad)
+  if (record.kind === 'run_ended') endRun(session, record, write, reject, closing)
+  else if (record.kind === 'input_bound') openTurn(session, record, reject)
   else if (record.kind === 'diagnosed' || record.kind === 'migrated' || record.kind === 'refitted') return
-  else if (!open) bad('no turn is open')
+  else if (!open) reject('no turn is open')
   else {
-    if (record.turn !== open.turn) bad(`turn ${open.turn} is open, not ${record.turn}`)
-    if (record.kind === 'step_committed') closeTurn(session, open, record, by, bad)
-    else inTurn(session, open, record, by, bad)
+    if (record.turn !== open.turn) reject(`turn ${open.turn} is open, not ${record.turn}`)
+    if (record.kind === 'step_committed') closeTurn(session, open, record, write, reject)
+    else inTurn(session, open, record, write, reject)
   }
 }
 
@@ -65,39 +65,46 @@ const CLOSING: ReadonlySet<JournalRecord['kind']> = new Set(['call_settled', 'st
 /** As docs/faults.md has it. */
 const MAX_FAILURES = 3
 
-type Bad = (message: string) => void
+type Reject = (message: string) => void
 
-function startRun(session: SessionState, record: Of<'run_started'>, by: Writing, bad: Bad): void {
-  if (session.run !== undefined) bad(`run ${session.run} is still open`)
-  if (record.run_id !== by.dispatch_id) bad(`written by dispatch ${by.dispatch_id}`)
+function startRun(session: SessionState, record: RecordOf<'run_started'>, write: WriteContext, reject: Reject): void {
+  if (session.run !== undefined) reject(`run ${session.run} is still open`)
+  if (record.run_id !== write.dispatch_id) reject(`written by dispatch ${write.dispatch_id}`)
   session.run = record.run_id
   session.steps = 0
 }
 
-function endRun(session: SessionState, record: Of<'run_ended'>, by: Writing, bad: Bad, closing: boolean): void {
-  if (session.open) bad(`turn ${session.open.turn} is still open`)
-  if (record.run_id !== session.run) bad(`ends ${record.run_id}, but ${session.run} is open`)
-  if (!closing && !has(by.batch, 'settle')) by.fail('I3', `${session.session_id}: a run ended without its dispatch`)
+function endRun(
+  session: SessionState,
+  record: RecordOf<'run_ended'>,
+  write: WriteContext,
+  reject: Reject,
+  closing: boolean,
+): void {
+  if (session.open) reject(`turn ${session.open.turn} is still open`)
+  if (record.run_id !== session.run) reject(`ends ${record.run_id}, but ${session.run} is open`)
+  if (!closing && !hasOp(write.batch, 'settle'))
+    write.fail('I3', `${session.session_id}: a run ended without its dispatch`)
   session.run = undefined
 }
 
-function openTurn(session: SessionState, record: Of<'input_bound'>, bad: Bad): void {
-  if (session.open) bad(`turn ${session.open.turn} is still open`)
-  if (record.turn !== session.turns + 1) bad(`turn ${record.turn} follows ${session.turns}`)
-  for (const { id } of record.input) if (session.heard.has(id)) bad(`${id} was heard in an earlier turn`)
-  if (new Set(record.input.map(({ id }) => id)).size !== record.input.length) bad('an observation is bound twice')
-  const told = session.steps > 0 && session.last && session.last.kind !== 'end' ? session.last.feedback : undefined
-  if (record.feedback !== told) bad(`says ${record.feedback}; the step before it left ${told}`)
+function openTurn(session: SessionState, record: RecordOf<'input_bound'>, reject: Reject): void {
+  if (session.open) reject(`turn ${session.open.turn} is still open`)
+  if (record.turn !== session.turns + 1) reject(`turn ${record.turn} follows ${session.turns}`)
+  for (const { id } of record.input) if (session.consumed.has(id)) reject(`${id} was heard in an earlier turn`)
+  if (new Set(record.input.map(({ id }) => id)).size !== record.input.length) reject('an observation is bound twice')
+  const feedback = session.steps > 0 && session.last && session.last.kind !== 'end' ? session.last.feedback : undefined
+  if (record.feedback !== feedback) reject(`says ${record.feedback}; the step before it left ${feedback}`)
   for (const { label } of record.input) lowerLabel(session, label)
   session.turns = record.turn
   session.open = {
     turn: record.turn,
     input: record.input,
-    cause: record.input.length > 0 || session.last?.kind === 'continue' || told !== undefined,
+    hasCause: record.input.length > 0 || session.last?.kind === 'continue' || feedback !== undefined,
     requests: 0,
     failures: 0,
     failed: false,
-    asking: false,
+    awaitsAnswer: false,
     calls: new Map(),
     settled: new Set(),
   }
@@ -108,17 +115,17 @@ function inTurn(
   open: TurnState,
   record: Exclude<
     JournalRecord,
-    Of<'run_started' | 'run_ended' | 'input_bound' | 'step_committed' | 'diagnosed' | 'migrated' | 'refitted'>
+    RecordOf<'run_started' | 'run_ended' | 'input_bound' | 'step_committed' | 'diagnosed' | 'migrated' | 'refitted'>
   >,
-  by: Writing,
-  bad: Bad,
+  write: WriteContext,
+  reject: Reject,
 ): void {
   const decided = open.answer !== undefined || open.decided !== undefined
   switch (record.kind) {
     case 'model_requested':
-      if (decided) by.fail('I4', `${session.session_id} turn ${open.turn} has its answer and asks again`)
+      if (decided) write.fail('I4', `${session.session_id} turn ${open.turn} has its answer and asks again`)
       open.requests += 1
-      open.asking = true
+      open.awaitsAnswer = true
       return
     case 'cut':
       session.cuts += 1
@@ -128,58 +135,65 @@ function inTurn(
     case 'failed':
       open.failed = true
       // No provider here finds anything too long.
-      if (record.code === 'model_oversize') by.fail('flood', `${session.session_id}: ${record.message}`)
-      if (decided || record.phase !== 'DECIDE' || !open.asking) return
-      open.asking = false
+      if (record.code === 'model_oversize') write.fail('flood', `${session.session_id}: ${record.message}`)
+      if (decided || record.phase !== 'DECIDE' || !open.awaitsAnswer) return
+      open.awaitsAnswer = false
       // Money that others have set aside is waited for: no provider was asked.
       if (record.code === 'budget_busy') return
       open.failures += 1
-      if (open.failures > MAX_FAILURES) bad(`the provider failed ${open.failures} times, and was asked again`)
+      if (open.failures > MAX_FAILURES) reject(`the provider failed ${open.failures} times, and was asked again`)
       return
     case 'model_answered':
-      if (!open.asking || decided) bad(decided ? 'the turn has its answer' : 'nothing was asked')
-      open.asking = false
+      if (!open.awaitsAnswer || decided) reject(decided ? 'the turn has its answer' : 'nothing was asked')
+      open.awaitsAnswer = false
       open.answer = record.answer
-      open.answeredBy = by.life
+      open.answeredBy = write.proc
       session.answered.add(open.turn)
       return
     case 'decided':
-      if (decided || open.requests > 0) bad('the turn has a decision already, or a request')
+      if (decided || open.requests > 0) reject('the turn has a decision already, or a request')
       open.decided = record.decision
       if (record.decision.kind === 'act')
-        for (const { approval } of record.decision.calls) if (approval !== undefined) session.acted.add(approval)
+        for (const { approval } of record.decision.calls)
+          if (approval !== undefined) session.decidedApprovals.add(approval)
       return
     case 'call_intended':
-      intend(session, open, record, by, bad)
+      intend(session, open, record, write, reject)
       return
     case 'call_settled':
-      settle(session, open, record, by, bad)
-      if (record.result.status === 'parked') checkParked(session, open, record.index, by)
-      if (record.result.status === 'not_started') giveBackLeave(session, open, record.index)
+      settle(session, open, record, write, reject)
+      if (record.result.status === 'parked') checkParked(session, open, record.index, write)
+      if (record.result.status === 'not_started') releaseApproval(session, open, record.index)
       return
   }
 }
 
-function intend(session: SessionState, open: TurnState, record: Of<'call_intended'>, by: Writing, bad: Bad): void {
-  if (record.index >= callsOf(open)) bad(`there is no call ${record.index}`)
+function intend(
+  session: SessionState,
+  open: TurnState,
+  record: RecordOf<'call_intended'>,
+  write: WriteContext,
+  reject: Reject,
+): void {
+  if (record.index >= callsOf(open)) reject(`there is no call ${record.index}`)
   for (let i = 0; i < record.index; i++) {
     // Side by side only with others that change nothing.
     const beside = record.effect.recovery === 'pure' && open.calls.get(i)?.effect.recovery === 'pure'
-    if (!open.settled.has(i) && !beside) bad(`call ${i} before it is not settled`)
+    if (!open.settled.has(i) && !beside) reject(`call ${i} before it is not settled`)
   }
-  if (open.settled.has(record.index)) bad(`call ${record.index} is settled`)
+  if (open.settled.has(record.index)) reject(`call ${record.index} is settled`)
   const key = `${session.session_id}.${record.turn}.${record.index}`
   const known = open.calls.get(record.index)
-  if (record.attempt !== (known?.attempts ?? 0) + 1) bad(`attempt ${record.attempt} follows ${known?.attempts ?? 0}`)
+  if (record.attempt !== (known?.attempts ?? 0) + 1) reject(`attempt ${record.attempt} follows ${known?.attempts ?? 0}`)
   if (known) {
     const unknown = known.attempts === 1 ? key : `${key}.${known.attempts}`
-    if (by.resolutionOf(unknown) !== 'not')
-      by.fail(
+    if (write.resolutionOf(unknown) !== 'not')
+      write.fail(
         'tool once: at most once',
         `${key} is attempted again, and nobody said of ${unknown} that it did not happen`,
       )
     known.attempts = record.attempt
-    known.intendedBy = by.life
+    known.intendedBy = write.proc
     return
   }
   const call = {
@@ -190,56 +204,69 @@ function intend(session: SessionState, open: TurnState, record: Of<'call_intende
     effect: record.effect,
     label: session.label,
     attempts: record.attempt,
-    intendedBy: by.life,
+    intendedBy: write.proc,
     closed: false,
   }
-  checkLeave(session, open, { ...call, index: record.index }, by)
+  checkApproved(session, open, { ...call, index: record.index }, write)
   open.calls.set(record.index, call)
   session.calls.set(key, call)
 }
 
-function settle(session: SessionState, open: TurnState, record: Of<'call_settled'>, by: Writing, bad: Bad): void {
-  if (record.index >= callsOf(open)) bad(`there is no call ${record.index}`)
-  if (open.settled.has(record.index)) bad(`call ${record.index} is settled twice`)
-  for (let i = 0; i < record.index; i++) if (!open.settled.has(i)) bad(`call ${i} before it is not settled`)
+function settle(
+  session: SessionState,
+  open: TurnState,
+  record: RecordOf<'call_settled'>,
+  write: WriteContext,
+  reject: Reject,
+): void {
+  if (record.index >= callsOf(open)) reject(`there is no call ${record.index}`)
+  if (open.settled.has(record.index)) reject(`call ${record.index} is settled twice`)
+  for (let i = 0; i < record.index; i++) if (!open.settled.has(i)) reject(`call ${i} before it is not settled`)
   open.settled.add(record.index)
   const call = open.calls.get(record.index)
   if (call) {
     call.settled = record.result
-    checkResultLabel(session, call, record, by.fail)
-  } else if (open.answer?.finish === 'calls' && record.result.status === 'unknown') bad('unknown, and never intended')
+    checkResultLabel(session, call, record, write.fail)
+  } else if (open.answer?.finish === 'calls' && record.result.status === 'unknown')
+    reject('unknown, and never intended')
 }
 
-function closeTurn(session: SessionState, open: TurnState, record: Of<'step_committed'>, by: Writing, bad: Bad): void {
+function closeTurn(
+  session: SessionState,
+  open: TurnState,
+  record: RecordOf<'step_committed'>,
+  write: WriteContext,
+  reject: Reject,
+): void {
   const { next } = record
   const decided = open.answer !== undefined || open.decided !== undefined
   const cutShort =
     next.kind === 'end' && ['cancelled', 'budget_time', 'env_capability_mismatch'].includes(next.stop_reason)
   const failed = open.failed || cutShort || (next.kind === 'end' && next.stop_reason === 'unrecoverable_error')
-  if (!decided && !failed) bad('the turn has no decision')
+  if (!decided && !failed) reject('the turn has no decision')
   for (const call of open.calls.values()) {
     call.closed = true
-    if (!call.settled && !by.isListed(unknownOf(call)))
-      by.fail('I4', `${call.key} was intended; its turn is over, and it is neither settled nor listed as unknown`)
+    if (!call.settled && !write.isListed(unknownIdOf(call)))
+      write.fail('I4', `${call.key} was intended; its turn is over, and it is neither settled nor listed as unknown`)
   }
-  if (!failed) for (let i = 0; i < callsOf(open); i++) if (!open.settled.has(i)) bad(`call ${i} is not settled`)
-  if (next.kind === 'park' && !has(by.batch, 'park'))
-    by.fail('I3', `${session.session_id}: a step parks without parking`)
-  if (next.kind === 'end' && by.dispatch_id === session.run && !has(by.batch, 'settle'))
-    by.fail('I3', `${session.session_id}: a step ends its run without ending the dispatch`)
-  const acknowledged = new Set(by.batch.ops.flatMap((op) => (op.op === 'acknowledge' ? op.observation_ids : [])))
+  if (!failed) for (let i = 0; i < callsOf(open); i++) if (!open.settled.has(i)) reject(`call ${i} is not settled`)
+  if (next.kind === 'park' && !hasOp(write.batch, 'park'))
+    write.fail('I3', `${session.session_id}: a step parks without parking`)
+  if (next.kind === 'end' && write.dispatch_id === session.run && !hasOp(write.batch, 'settle'))
+    write.fail('I3', `${session.session_id}: a step ends its run without ending the dispatch`)
+  const acknowledged = new Set(write.batch.ops.flatMap((op) => (op.op === 'acknowledge' ? op.observation_ids : [])))
   for (const { id } of open.input.filter(isFromInbox)) {
-    if (decided) session.heard.add(id)
+    if (decided) session.consumed.add(id)
     if (decided !== acknowledged.has(id))
-      by.fail(
+      write.fail(
         'I3',
         `${session.session_id}: ${id} was ${decided ? 'heard and not acknowledged' : 'acknowledged unheard'}`,
       )
   }
   const goesOn = next.kind === 'continue' || (next.kind === 'park' && next.feedback !== undefined)
   if (goesOn || next.kind === 'end') session.steps += 1
-  if (by.maxSteps !== null && (session.steps > by.maxSteps || (session.steps === by.maxSteps && goesOn)))
-    by.fail('budget', `${session.session_id}: step ${session.steps} of ${by.maxSteps} says ${next.kind}`)
+  if (write.maxSteps !== null && (session.steps > write.maxSteps || (session.steps === write.maxSteps && goesOn)))
+    write.fail('budget', `${session.session_id}: step ${session.steps} of ${write.maxSteps} says ${next.kind}`)
   session.last = next
   session.open = undefined
 }
@@ -248,7 +275,7 @@ function closeTurn(session: SessionState, open: TurnState, record: Of<'step_comm
 const isFromInbox = (observation: Observation): boolean =>
   observation.type !== 'system_event' || observation.name !== 'inbox_overflow'
 
-export const unknownOf = ({ key, attempts }: { readonly key: string; readonly attempts: number }): string =>
+export const unknownIdOf = ({ key, attempts }: { readonly key: string; readonly attempts: number }): string =>
   attempts === 1 ? key : `${key}.${attempts}`
 
-const has = (batch: Batch, op: Op['op']): boolean => batch.ops.some((one) => one.op === op)
+const hasOp = (batch: Batch, op: Op['op']): boolean => batch.ops.some((one) => one.op === op)

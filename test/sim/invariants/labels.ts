@@ -2,13 +2,13 @@
 
 import type { JournalRecord } from '../../../src/domain/journal-record.ts'
 import { CLEAN_LABEL, type Label } from '../../../src/domain/label.ts'
-import { EFFECTS, GIVES } from '../ground-truth.ts'
+import { EFFECTS, RESULT_LABELS } from '../ground-truth.ts'
 import type { ToolName } from '../plan.ts'
 import type { Fail } from './queue.ts'
 import type { CallState, SessionState } from './session.ts'
 
 /** What a tool says, in a result or of what is left of a call. Whatever else stands there is the program's own. */
-const SAID = /\bis done$|^it is so$|\boutput of /
+const TOOL_TEXT = /\bis done$|^it is so$|\boutput of /
 
 export function checkResultLabel(
   session: SessionState,
@@ -16,11 +16,11 @@ export function checkResultLabel(
   { result, label = CLEAN_LABEL }: Extract<JournalRecord, { kind: 'call_settled' }>,
   fail: Fail,
 ): void {
-  const given = GIVES[tool as ToolName] ?? { trust: 'untrusted', private: false }
+  const given = RESULT_LABELS[tool as ToolName] ?? { trust: 'untrusted', private: false }
   const isPrivate = before.private || given.private || EFFECTS[tool as ToolName].reach === 'private'
   const isUntrusted =
     before.trust === 'untrusted' || given.trust === 'untrusted' || EFFECTS[tool as ToolName].reach === 'private'
-  if (SAID.test(result.content)) {
+  if (TOOL_TEXT.test(result.content)) {
     if (isUntrusted && label.trust === 'trusted') fail('I12', `${key}: the result of ${tool} is trusted`)
     if (isPrivate && !label.private) fail('I12', `${key}: the result of ${tool} is not private`)
   }

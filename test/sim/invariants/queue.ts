@@ -28,16 +28,16 @@ export interface DispatchRow {
 }
 
 /** What the rows alone do not say. */
-export interface Poison {
+export interface CrashStreak {
   /** Deaths in a row without a record. */
-  barren: number
+  crashesWithoutRecord: number
   /** A record was written since it was claimed. */
   wrote: boolean
 }
 
 export type Fail = (invariant: string, message: string) => void
 
-export interface Move {
+export interface StatusChange {
   readonly was: DispatchRow
   readonly is: DispatchRow
   readonly ops: ReadonlySet<Op['op']>
@@ -55,7 +55,11 @@ export function checkRow(row: DispatchRow, fail: Fail): void {
   if (waiting && wait?.kind !== 'unknown' && due === null) fail('queue', `${dispatch_id} waits without a deadline`)
 }
 
-export function checkMove({ was, is, ops, batches, epoch }: Move, poison: Poison, fail: Fail): void {
+export function checkStatusChange(
+  { was, is, ops, batches, epoch }: StatusChange,
+  streak: CrashStreak,
+  fail: Fail,
+): void {
   const { dispatch_id } = is
   if (!canReach(was.status, is.status, batches))
     fail('dispatch.ts: canMove', `${dispatch_id}: ${was.status} → ${is.status}`)
@@ -68,13 +72,16 @@ export function checkMove({ was, is, ops, batches, epoch }: Move, poison: Poison
     if (is.token !== was.token + 1)
       fail('claim', `${dispatch_id} was claimed with token ${is.token} after ${was.token}`)
     if (is.epoch !== epoch) fail('I1', `${dispatch_id} is held by epoch ${is.epoch}, claimed by ${epoch}`)
-    poison.wrote = false
+    streak.wrote = false
   } else if (is.token !== was.token) fail('claim', `${dispatch_id}: token ${was.token} → ${is.token} without a claim`)
   if (was.status === 'running' && ops.has('recover') && (is.status === 'pending' || is.status === 'dead')) {
-    poison.barren = poison.wrote ? 0 : poison.barren + 1
-    const due = poison.barren >= MAX_CRASHES_WITHOUT_RECORD ? 'dead' : 'pending'
+    streak.crashesWithoutRecord = streak.wrote ? 0 : streak.crashesWithoutRecord + 1
+    const due = streak.crashesWithoutRecord >= MAX_CRASHES_WITHOUT_RECORD ? 'dead' : 'pending'
     if (is.status !== due)
-      fail('poison work', `${dispatch_id} died ${poison.barren} times in a row without a record and is ${is.status}`)
+      fail(
+        'poison work',
+        `${dispatch_id} died ${streak.crashesWithoutRecord} times in a row without a record and is ${is.status}`,
+      )
   } else if (is.status === 'dead' && was.status !== 'dead')
     fail('poison work', `${dispatch_id} is dead, and nobody died`)
   if (was.status === 'running' && is.status === 'waiting' && !ops.has('park'))
@@ -97,7 +104,7 @@ function canReach(from: DispatchStatus, to: DispatchStatus, moves: number): bool
 }
 
 /** No lost wake-up: nothing that would wake it lies in the inbox of a run that waits. */
-export function checkAsleep(
+export function checkWaiting(
   row: DispatchRow,
   unread: readonly Observation[],
   resolved: (id: string) => boolean,
@@ -116,6 +123,6 @@ export function dispatchRow(row: Record<string, unknown>): DispatchRow {
   return { ...row, wait, rawWait: row.wait } as unknown as DispatchRow
 }
 
-export function isAsItWas(was: DispatchRow, row: Record<string, unknown>): boolean {
+export function isUnchanged(was: DispatchRow, row: Record<string, unknown>): boolean {
   return was.status === row.status && was.token === row.token && was.epoch === row.epoch && was.rawWait === row.wait
 }

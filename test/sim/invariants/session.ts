@@ -27,13 +27,13 @@ export interface TurnState {
   readonly turn: number
   readonly input: readonly Observation[]
   /** There was something to go on: input, a step that said `continue`, or another attempt. */
-  readonly cause: boolean
+  readonly hasCause: boolean
   requests: number
   failures: number
   /** Some phase of it failed. */
   failed: boolean
   /** A request is on disk that nothing followed yet. */
-  asking: boolean
+  awaitsAnswer: boolean
   answer?: ModelAnswer
   answeredBy?: number
   decided?: Decision
@@ -59,12 +59,12 @@ export interface SessionState {
   /** Every call that was ever intended, by its key. */
   readonly calls: Map<string, CallState>
   /** Observations whose turn was committed with an answer. */
-  readonly heard: Set<string>
+  readonly consumed: Set<string>
   /** Turns that have an answer on disk. */
   readonly answered: Set<number>
   /** Approvals that were decided on, and those by which a call was run. */
-  readonly acted: Set<string>
-  readonly used: Set<string>
+  readonly decidedApprovals: Set<string>
+  readonly usedApprovals: Set<string>
 }
 
 export function newSession(n: number, session_id: string): SessionState {
@@ -80,10 +80,10 @@ export function newSession(n: number, session_id: string): SessionState {
     open: undefined,
     last: undefined,
     calls: new Map(),
-    heard: new Set(),
+    consumed: new Set(),
     answered: new Set(),
-    acted: new Set(),
-    used: new Set(),
+    decidedApprovals: new Set(),
+    usedApprovals: new Set(),
   }
 }
 

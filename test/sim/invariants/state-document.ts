@@ -7,7 +7,7 @@ import type { World } from '../world.ts'
 export const SEED_STATE = '# Kernel State\n\n## notes\n(none yet)\n'
 const MARK = '<!-- KERNEL_RUNTIME:START -->'
 
-export class StateText {
+export class StateDocument {
   readonly #world: World
   /** How many edits of people the last version has. */
   #taken = 0
@@ -30,13 +30,14 @@ export class StateText {
   }
 
   /** Contract: called whenever a file is about to be replaced. */
-  replacing(): void {
+  onReplace(): void {
     this.#replaced += 1
-    for (const act of this.#world.plan.acts) if (act.kind === 'edit' && act.replacing === this.#replaced) this.edit()
+    for (const action of this.#world.plan.actions)
+      if (action.kind === 'edit' && action.duringReplace === this.#replaced) this.edit()
   }
 
   /** Contract: called with every commit that was applied. */
-  committed(batches: readonly Batch[], outcomes: readonly BatchOutcome[]): void {
+  onCommit(batches: readonly Batch[], outcomes: readonly BatchOutcome[]): void {
     for (const [i, { ops }] of batches.entries())
       for (const op of ops)
         if (outcomes[i]?.ok && op.op === 'document' && op.name === 'STATE.md') this.#version(op.text)

@@ -4,23 +4,23 @@ import type { JournalRecord } from '../../../src/domain/journal-record.ts'
 import type { Observation } from '../../../src/domain/observation.ts'
 import type { Batch, BatchOutcome, Op } from '../../../src/ports/store.ts'
 import { branchesOf } from '../count-branches.ts'
-import { asks } from '../ports/gate.ts'
-import type { Life } from '../process.ts'
+import { needsApproval } from '../ports/gate.ts'
+import type { SimProcess } from '../process.ts'
 import type { World } from '../world.ts'
-import { type ApprovalRow, checkAnswers, checkOpen } from './approvals.ts'
+import { type ApprovalRow, checkAnswersUnchanged, checkNoOrphanedApproval } from './approvals.ts'
 import { checkAcknowledged, checkInbox, type InboxRow } from './inbox.ts'
-import { read, type Writing } from './journal.ts'
+import { applyRecord, type WriteContext } from './journal.ts'
 import {
-  checkAsleep,
-  checkMove,
+  type CrashStreak,
   checkOrder,
   checkRow,
+  checkStatusChange,
+  checkWaiting,
   type DispatchRow,
   dispatchRow,
-  isAsItWas,
-  type Poison,
+  isUnchanged,
 } from './queue.ts'
-import { forgetGone } from './retention.ts'
+import { dropPruned } from './retention.ts'
 import { type CallState, newSession, type SessionState } from './session.ts'
 
 export interface UnknownRow {
@@ -33,23 +33,23 @@ export interface UnknownRow {
 const DISPATCHES =
   'SELECT n, dispatch_id, session, status, token, epoch, attempts, prompt, priority, wait, due FROM dispatches ORDER BY n'
 /** They may end a run. */
-const ENDING = ['settle', 'recover', 'cancel'] as const
-const ANSWERING = ['ask', 'answer', 'promote', ...ENDING] as const
-const TELLING = ['publish', 'answer', 'acknowledge', 'promote', ...ENDING] as const
-const SILENT: ReadonlySet<Op['op']> = new Set(['append', 'beat', 'unknown', 'ask'])
+const RUN_ENDING_OPS = ['settle', 'recover', 'cancel'] as const
+const APPROVAL_OPS = ['ask', 'answer', 'promote', ...RUN_ENDING_OPS] as const
+const INBOX_OPS = ['publish', 'answer', 'acknowledge', 'promote', ...RUN_ENDING_OPS] as const
+const ROWLESS_OPS: ReadonlySet<Op['op']> = new Set(['append', 'beat', 'unknown', 'ask'])
 
-export class Watch {
+export class StoreMirror {
   readonly sessions = new Map<number, SessionState>()
   readonly byId = new Map<string, SessionState>()
   dispatches = new Map<string, DispatchRow>()
-  readonly poison = new Map<string, Poison>()
+  readonly crashStreaks = new Map<string, CrashStreak>()
   inbox = new Map<string, InboxRow>()
   unknowns = new Map<string, UnknownRow>()
   approvals = new Map<string, ApprovalRow>()
   /** The newest dispatch there was when a worker joined, by its epoch. */
   readonly joined = new Map<number, number>()
   /** Sessions and dispatches that retention took away. */
-  readonly gone = new Set<string>()
+  readonly pruned = new Set<string>()
   /** Unknown outcomes that a model was told of. */
   readonly toldModel = new Set<string>()
   readonly #world: World
@@ -59,53 +59,53 @@ export class Watch {
   }
 
   /** A group was applied for a life. */
-  committed(life: Life, batches: readonly Batch[], outcomes: readonly BatchOutcome[]): void {
-    this.#commit(life, batches, outcomes)
-    this.#entries = Number(this.#all('SELECT max(n) AS n FROM journal')[0]?.n ?? 0)
+  onCommit(proc: SimProcess, batches: readonly Batch[], outcomes: readonly BatchOutcome[]): void {
+    this.#commit(proc, batches, outcomes)
+    this.#journalEntries = Number(this.#all('SELECT max(n) AS n FROM journal')[0]?.n ?? 0)
   }
 
   /** Entries of the journal that were there before this commit. */
-  #entries = 0
-  #commit(life: Life, batches: readonly Batch[], outcomes: readonly BatchOutcome[]): void {
-    const done = batches.filter((_, i) => outcomes[i]?.ok)
-    for (const batch of done) this.#checkFence(life, batch)
+  #journalEntries = 0
+  #commit(proc: SimProcess, batches: readonly Batch[], outcomes: readonly BatchOutcome[]): void {
+    const applied = batches.filter((_, i) => outcomes[i]?.ok)
+    for (const batch of applied) this.#checkFence(proc, batch)
     if (batches.length === 1) this.#checkClaims(batches[0], outcomes[0])
-    const ops = new Set(done.flatMap((batch) => batch.ops.map(({ op }) => op)))
+    const ops = new Set(applied.flatMap((batch) => batch.ops.map(({ op }) => op)))
     if (ops.has('prune'))
-      forgetGone(this.#world, new Set(this.#all('SELECT n FROM sessions').map(({ n }) => Number(n))))
+      dropPruned(this.#world, new Set(this.#all('SELECT n FROM sessions').map(({ n }) => Number(n))))
     if (ops.has('join'))
-      this.joined.set(life.epoch ?? 0, Math.max(0, ...[...this.dispatches.values()].map(({ n }) => n)))
+      this.joined.set(proc.epoch ?? 0, Math.max(0, ...[...this.dispatches.values()].map(({ n }) => n)))
     if (ops.has('unknown') || ops.has('resolve') || ops.has('recover')) this.#readUnknowns(ops)
-    if (ANSWERING.some((op) => ops.has(op))) this.#readApprovals()
+    if (APPROVAL_OPS.some((op) => ops.has(op))) this.#readApprovals()
     if (ops.has('enqueue')) this.#readSessions()
-    const closed = done.flatMap((batch) => this.#readJournal(life, batch))
+    const closed = applied.flatMap((batch) => this.#readJournal(proc, batch))
     for (const [i, batch] of batches.entries())
       for (const branch of branchesOf(this, batch, outcomes[i])) this.#world.counters.add(branch)
-    if ([...ops].every((op) => SILENT.has(op))) return
+    if ([...ops].every((op) => ROWLESS_OPS.has(op))) return
     const before = this.inbox
-    if (TELLING.some((op) => ops.has(op))) {
+    if (INBOX_OPS.some((op) => ops.has(op))) {
       this.inbox = this.readInbox()
-      checkAcknowledged(before, this.inbox, done, closed, this.#fail)
+      checkAcknowledged(before, this.inbox, applied, closed, this.#fail)
     }
-    this.#readDispatches(life, ops, batches.length, before)
-    this.#checkRest()
+    this.#readDispatches(proc, ops, batches.length, before)
+    this.#checkSessions()
   }
 
   readonly #fail = (invariant: string, message: string): void => this.#world.fail(invariant, message)
 
   /** I3, on our own: the rows before the commit say who holds what. */
-  #checkFence(life: Life, batch: Batch): void {
+  #checkFence(proc: SimProcess, batch: Batch): void {
     if (batch.ops.some(({ op }) => op === 'join')) return
     if (!batch.fence) {
       if (batch.ops.some(({ op }) => op === 'append' || op === 'acknowledge'))
-        this.#fail('I3', `life ${life.id} wrote a journal without a fence`)
+        this.#fail('I3', `process ${proc.id} wrote a journal without a fence`)
       return
     }
     const held = this.dispatches.get(batch.fence.dispatch_id)
-    if (life.superseded)
-      this.#fail('I3', `life ${life.id} was superseded and still wrote ${batch.ops.map(({ op }) => op).join('+')}`)
-    else if (held?.status !== 'running' || held.token !== batch.fence.token || held.epoch !== life.epoch)
-      this.#fail('I1', `life ${life.id} wrote for ${batch.fence.dispatch_id}, which it does not hold`)
+    if (proc.superseded)
+      this.#fail('I3', `process ${proc.id} was superseded and still wrote ${batch.ops.map(({ op }) => op).join('+')}`)
+    else if (held?.status !== 'running' || held.token !== batch.fence.token || held.epoch !== proc.epoch)
+      this.#fail('I1', `process ${proc.id} wrote for ${batch.fence.dispatch_id}, which it does not hold`)
   }
 
   #checkClaims(batch: Batch | undefined, outcome: BatchOutcome | undefined): void {
@@ -130,19 +130,19 @@ export class Watch {
   }
 
   /** Feeds the new records; returns the observations whose step was committed with them. */
-  #readJournal(life: Life, batch: Batch): readonly string[] {
+  #readJournal(proc: SimProcess, batch: Batch): readonly string[] {
     const closed: string[] = []
     for (const op of batch.ops) {
       if (op.op !== 'append') continue
       const session = this.byId.get(op.session_id)
       if (!session) continue
-      const by = this.#writing(life, batch)
-      const poison = batch.fence && this.poison.get(batch.fence.dispatch_id)
-      if (poison) Object.assign(poison, { barren: 0, wrote: true })
+      const by = this.#writeContext(proc, batch)
+      const crashStreaks = batch.fence && this.crashStreaks.get(batch.fence.dispatch_id)
+      if (crashStreaks) Object.assign(crashStreaks, { crashesWithoutRecord: 0, wrote: true })
       for (const record of this.#recordsAfter(session, op.records.length)) {
         const { open } = session
-        read(session, record, by)
-        if (open?.answer && open.answeredBy !== life.id && record.kind === 'call_settled')
+        applyRecord(session, record, by)
+        if (open?.answer && open.answeredBy !== proc.id && record.kind === 'call_settled')
           this.#world.counters.add('answer resumed from the journal')
         if (record.kind === 'step_committed' && open && (open.answer || open.decided))
           closed.push(...open.input.map(({ id }) => `${session.n}/${id}`))
@@ -154,7 +154,7 @@ export class Watch {
   #recordsAfter(session: SessionState, limit: number): JournalRecord[] {
     const fresh = this.#all(
       'SELECT n, body FROM journal WHERE n > ? AND session = ? AND seq > ? ORDER BY n',
-      this.#entries,
+      this.#journalEntries,
       session.n,
       session.head,
     )
@@ -162,23 +162,24 @@ export class Watch {
     return records.slice(0, limit)
   }
 
-  #writing(life: Life, batch: Batch): Writing {
+  #writeContext(proc: SimProcess, batch: Batch): WriteContext {
     return {
-      life: life.id,
+      proc: proc.id,
       batch,
       dispatch_id: batch.fence?.dispatch_id,
       isOver: (run) => ['failed', 'dead', 'cancelled'].includes(this.dispatches.get(run)?.status ?? ''),
       resolutionOf: (id) => this.unknowns.get(id)?.resolution ?? null,
       isListed: (id) => this.unknowns.has(id),
       approvals: this.approvals,
-      asks: (...call) => asks(this.#world, ...call) || this.#world.garbage.isHeld(life.id, ...call),
+      needsApproval: (...call) =>
+        needsApproval(this.#world, ...call) || this.#world.garbage.wasJudged(proc.id, ...call),
       maxSteps: this.#world.plan.maxSteps,
       fail: this.#fail,
     }
   }
 
   #readDispatches(
-    life: Life,
+    proc: SimProcess,
     ops: ReadonlySet<Op['op']>,
     batches: number,
     inboxBefore: ReadonlyMap<string, InboxRow>,
@@ -186,15 +187,15 @@ export class Watch {
     const fresh = new Map<string, DispatchRow>()
     for (const row of this.#all(DISPATCHES)) {
       const was = this.dispatches.get(String(row.dispatch_id))
-      const is = was && isAsItWas(was, row) ? was : dispatchRow(row)
+      const is = was && isUnchanged(was, row) ? was : dispatchRow(row)
       fresh.set(is.dispatch_id, is)
       if (is === was) continue
       checkRow(is, this.#fail)
       if (!was) {
-        this.poison.set(is.dispatch_id, { barren: 0, wrote: false })
+        this.crashStreaks.set(is.dispatch_id, { crashesWithoutRecord: 0, wrote: false })
         continue
       }
-      checkMove({ was, is, ops, batches, epoch: life.epoch }, this.#poisonOf(is), this.#fail)
+      checkStatusChange({ was, is, ops, batches, epoch: proc.epoch }, this.#crashStreakOf(is), this.#fail)
       if (ops.has('promote')) this.#checkDeadline(was, is, inboxBefore)
     }
     const gone = [...this.dispatches.keys()].filter((id) => !fresh.has(id))
@@ -202,8 +203,8 @@ export class Watch {
     this.dispatches = fresh
   }
 
-  #poisonOf({ dispatch_id }: DispatchRow): Poison {
-    return this.poison.get(dispatch_id) ?? { barren: 0, wrote: false }
+  #crashStreakOf({ dispatch_id }: DispatchRow): CrashStreak {
+    return this.crashStreaks.get(dispatch_id) ?? { crashesWithoutRecord: 0, wrote: false }
   }
 
   /** A deadline that was waited for is told as an observation, in the commit that wakes. */
@@ -213,7 +214,7 @@ export class Watch {
     if (!told) this.#fail('no lost wake-up', `${is.dispatch_id} was woken by its deadline and is told nothing`)
   }
 
-  #checkRest(): void {
+  #checkSessions(): void {
     const inFlight = new Set<number>()
     const latest = new Map<number, DispatchRow>()
     for (const row of this.dispatches.values()) {
@@ -222,10 +223,10 @@ export class Watch {
       if (inFlight.has(row.session)) this.#fail('one dispatch in flight', `session ${row.session} has two`)
       inFlight.add(row.session)
       if (row.status === 'waiting')
-        checkAsleep(row, this.unread(row.session), (id) => this.unknowns.get(id)?.status === 'resolved', this.#fail)
+        checkWaiting(row, this.unread(row.session), (id) => this.unknowns.get(id)?.status === 'resolved', this.#fail)
     }
     checkInbox(this.inbox, latest, this.#fail)
-    checkOpen(this.approvals, (id) => inFlight.has(this.byId.get(id)?.n ?? 0), this.#fail)
+    checkNoOrphanedApproval(this.approvals, (id) => inFlight.has(this.byId.get(id)?.n ?? 0), this.#fail)
     this.#checkTally()
   }
 
@@ -256,7 +257,7 @@ export class Watch {
   #readApprovals(): void {
     const rows = this.#all('SELECT id, status, tool, args, expires_at FROM approvals') as unknown as ApprovalRow[]
     const fresh = new Map(rows.map((row) => [row.id, row]))
-    checkAnswers(this.approvals, fresh, this.#fail)
+    checkAnswersUnchanged(this.approvals, fresh, this.#fail)
     for (const { id, status } of fresh.values())
       if (status === 'expired' && this.approvals.get(id)?.status === 'open') this.#world.counters.add('expired')
     this.approvals = fresh
@@ -280,7 +281,7 @@ export class Watch {
   }
 
   /** Calls that were intended and never settled. */
-  cutShort(): CallState[] {
+  unsettledCalls(): CallState[] {
     const open = [...this.sessions.values()].flatMap((session) => [...(session.open?.calls.values() ?? [])])
     return open.filter((call) => !call.settled)
   }

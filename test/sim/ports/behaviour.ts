@@ -4,7 +4,7 @@ import { plannerBehaviour } from '../../../src/behaviours/planner.ts'
 import type { Verdict } from '../../../src/domain/decision.ts'
 import type { Json } from '../../../src/domain/json.ts'
 import type { Behaviour, Behaviours, Critic, ProposedDecision } from '../../../src/ports/behaviour.ts'
-import type { Life } from '../process.ts'
+import type { SimProcess } from '../process.ts'
 import type { World } from '../world.ts'
 import { orGarbage } from './garbage.ts'
 
@@ -36,19 +36,19 @@ function ownDecision(world: World, state: Json, tools: readonly string[]): Propo
 }
 
 /** The step again, or the task after a rest. */
-const resting = (draw: number): { readonly attempt?: { readonly after_ms: number } } =>
+const retryDelay = (draw: number): { readonly attempt?: { readonly after_ms: number } } =>
   draw < 0.5 ? { attempt: { after_ms: draw * 60_000 } } : {}
 
-export function simCritic(world: World, life: Life): Critic {
+export function simCritic(world: World, proc: SimProcess): Critic {
   return {
     name: 'sim',
-    judge: () => orGarbage(world, life, 'critic', verdict(world)),
+    judge: () => orGarbage(world, proc, 'critic', verdict(world)),
   }
 }
 
 function verdict(world: World): Verdict {
-  const { verdict, id = '' } = world.faults.of('critic') ?? {}
+  const { verdict, id = '' } = world.faults.nextFor('critic') ?? {}
   if (verdict === 'throw') throw new Error('the critic broke')
-  if (verdict === 'retry') return { kind: 'retry', instruction: 'more', ...resting(world.chance('rest', id)) }
+  if (verdict === 'retry') return { kind: 'retry', instruction: 'more', ...retryDelay(world.chance('rest', id)) }
   return verdict === 'stop' ? { kind: 'stop', reason: 'enough' } : { kind: 'continue' }
 }

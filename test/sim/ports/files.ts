@@ -2,24 +2,24 @@
 
 import type { DocumentFiles } from '../../../src/adapters/documents/files.ts'
 import type { DocumentFileContent } from '../../../src/adapters/documents/read-file.ts'
-import type { Life } from '../process.ts'
+import type { SimProcess } from '../process.ts'
 import type { World } from '../world.ts'
 
-export function simFiles(world: World, life: Life): DocumentFiles {
+export function simFiles(world: World, proc: SimProcess): DocumentFiles {
   const { files } = world
-  const found = (name: string): DocumentFileContent => {
+  const contentOf = (name: string): DocumentFileContent => {
     const text = files.get(name)
     return text === undefined ? { kind: 'absent' } : { kind: 'text', text }
   }
-  const isStill = (name: string, over: DocumentFileContent): boolean =>
-    over.kind === 'text' ? files.get(name) === over.text : !files.has(name)
+  const isUnchanged = (name: string, expected: DocumentFileContent): boolean =>
+    expected.kind === 'text' ? files.get(name) === expected.text : !files.has(name)
   return {
     folder: 'home',
-    read: (name) => world.io(life, 'read', `file ${name}`, () => found(name)),
-    replace(name, text, over) {
-      world.state.replacing()
-      return world.io(life, 'file', name, () => {
-        if (!isStill(name, over)) {
+    read: (name) => world.io(proc, 'read', `file ${name}`, () => contentOf(name)),
+    replace(name, text, expected) {
+      world.stateDocument.onReplace()
+      return world.io(proc, 'file', name, () => {
+        if (!isUnchanged(name, expected)) {
           world.counters.add('file edited before it was replaced')
           return false
         }

@@ -3,31 +3,31 @@
 import type { Hook } from '../../../src/ports/hook.ts'
 import type { MemoryKind } from '../../../src/ports/memory.ts'
 import type { GarbagePort } from '../plan.ts'
-import type { Life } from '../process.ts'
-import { whole } from '../random.ts'
+import type { SimProcess } from '../process.ts'
+import { integerBelow } from '../random.ts'
 import type { World } from '../world.ts'
 
 const GARBAGE: readonly unknown[] = [42, undefined, null, Number.NaN, 'nonsense', {}, [], () => {}]
 
 /** Contract: what is right, or garbage where the plan says so. */
-export function orGarbage<T>(world: World, life: Life, port: GarbagePort, right: T): T {
-  if (!world.faults.garbled(port)) return right
-  world.garbage.returned(life, port)
-  const nth = whole(world.plan.seed, GARBAGE.length + 1, 'garbage', world.events, port)
-  return (nth === GARBAGE.length ? halfOf(right) : GARBAGE[nth]) as T
+export function orGarbage<T>(world: World, proc: SimProcess, port: GarbagePort, value: T): T {
+  if (!world.faults.isGarbageDue(port)) return value
+  world.garbage.onGarbage(proc, port)
+  const nth = integerBelow(world.plan.seed, GARBAGE.length + 1, 'garbage', world.events, port)
+  return (nth === GARBAGE.length ? withoutLastKey(value) : GARBAGE[nth]) as T
 }
 
 /** Without the last of its keys: an answer without its usage, a result without its text. */
-const halfOf = (right: unknown): unknown => Object.fromEntries(Object.entries(right ?? {}).slice(0, -1))
+const withoutLastKey = (value: unknown): unknown => Object.fromEntries(Object.entries(value ?? {}).slice(0, -1))
 
-export const simMemory = (world: World, life: Life, kind: MemoryKind): MemoryKind => ({
+export const simMemory = (world: World, proc: SimProcess, kind: MemoryKind): MemoryKind => ({
   ...kind,
   open() {
     const memory = kind.open()
     return {
       reset: () => memory.reset(),
       append: (turn) => memory.append(turn),
-      retrieve: (query) => orGarbage(world, life, 'memory', memory.retrieve(query)),
+      retrieve: (query) => orGarbage(world, proc, 'memory', memory.retrieve(query)),
       summarise: (from, upto) => memory.summarise(from, upto),
       evict: () => memory.evict(),
     }
@@ -35,10 +35,10 @@ export const simMemory = (world: World, life: Life, kind: MemoryKind): MemoryKin
 })
 
 /** One that watches has nothing to return: it throws what is no error. */
-export const simHook = (world: World, life: Life): Hook => ({
+export const simHook = (world: World, proc: SimProcess): Hook => ({
   name: 'sim',
   on_before_decide() {
-    const thrown = orGarbage<unknown>(world, life, 'hook', undefined)
+    const thrown = orGarbage<unknown>(world, proc, 'hook', undefined)
     if (thrown !== undefined) throw thrown
   },
 })

@@ -12,26 +12,26 @@ import { dispatchManually } from '../../../src/kernel/queue/manual-dispatch.ts'
 import type { KernelDeps, KernelSettings } from '../../../src/kernel/settings.ts'
 import { SEED_STATE } from '../invariants/state-document.ts'
 import type { AgentPlan, KernelPlan } from '../kernel-plan.ts'
-import type { Life } from '../process.ts'
+import type { SimProcess } from '../process.ts'
 import type { World } from '../world.ts'
 import { simFiles } from './files.ts'
 
-export interface Parts extends DrainAccess, Pick<KernelDeps, 'hold'> {
+export interface KernelParts extends DrainAccess, Pick<KernelDeps, 'hold'> {
   readonly engine: Engine
 }
 
-export function simKernel(world: World, life: Life, plan: KernelPlan, parts: Parts): KernelControl {
-  const { engine, store, clock, wakeSignal: bell } = parts
+export function simKernel(world: World, proc: SimProcess, plan: KernelPlan, parts: KernelParts): KernelControl {
+  const { engine, store, clock, wakeSignal } = parts
   let since: number | null = null
-  const around: KernelDeps = {
+  const deps: KernelDeps = {
     store,
     clock,
-    wakeSignal: world.variant.bell?.(bell, life.term.signal) ?? bell,
+    wakeSignal: world.variant.wrapWakeSignal?.(wakeSignal, proc.term.signal) ?? wakeSignal,
     ids: engine.ids,
     models: engine.models,
     breaker: engine.breaker,
-    documents: documentsOf(world, life, engine),
-    settings: () => settingsOf(world, plan),
+    documents: createSimDocuments(world, proc, engine),
+    settings: () => kernelSettings(world, plan),
     watchFingerprint: async () => '',
     survey: async () => ({ text: '', marks: { newest: 0, heads: {} } }),
     prepareWorkspace: async (sessionId) => `/nowhere/${sessionId}`,
@@ -39,17 +39,17 @@ export function simKernel(world: World, life: Life, plan: KernelPlan, parts: Par
     hold: parts.hold,
     systemPrompt: () => 'you are simulated',
     onCycleEnd: () => {},
-    log: (_, event) => world.note(`${life.id} ${event}`),
+    log: (_, event) => world.logEvent(`${proc.id} ${event}`),
   }
-  const loop = new KernelLoop(around, async ({ result }) => {
-    await recordCycle(around, result)
+  const loop = new KernelLoop(deps, async ({ result }) => {
+    await recordCycle(deps, result)
     return []
   })
-  let cut: Promise<void> | undefined
+  let interruptionRecorded: Promise<void> | undefined
   const boot = async (): Promise<void> => {
-    await recordBoot(around, 'init')
-    cut ??= recordInterruptedCycle(around)
-    await cut
+    await recordBoot(deps, 'init')
+    interruptionRecorded ??= recordInterruptedCycle(deps)
+    await interruptionRecorded
   }
   return {
     isRunning: () => since !== null,
@@ -58,7 +58,7 @@ export function simKernel(world: World, life: Life, plan: KernelPlan, parts: Par
     reloadSchedules: () => loop.refresh(),
     runFirstCycle: async () => undefined,
     runCycleNow: () => loop.requestCycle(),
-    enqueueAgents: (agents, prompt, metadata) => dispatchManually(around, agents, prompt, metadata),
+    enqueueAgents: (agents, prompt, metadata) => dispatchManually(deps, agents, prompt, metadata),
     async runOneCycle(signal) {
       await boot()
       return runSingleCycle(parts, (until, planned) => loop.runOnce(until, planned), undefined, signal)
@@ -70,25 +70,25 @@ export function simKernel(world: World, life: Life, plan: KernelPlan, parts: Par
     async run(signal) {
       await boot()
       since = clock.now()
-      world.rhythm.begins(life)
+      world.beatTiming.kernelStarted(proc)
       try {
         await loop.run(signal)
       } finally {
         since = null
-        world.rhythm.ends(life)
+        world.beatTiming.kernelStopped(proc)
       }
     },
     healthProblems: async () => [],
   }
 }
 
-function documentsOf(world: World, life: Life, { store, clock }: Engine): ManagedDocuments {
-  const files = simFiles(world, life)
+function createSimDocuments(world: World, proc: SimProcess, { store, clock }: Engine): ManagedDocuments {
+  const files = simFiles(world, proc)
   return createDocuments({
     kernelId: 'sim',
     store,
     clock,
-    files: world.variant.files?.(files, (what, work) => world.io(life, 'file', what, work)) ?? files,
+    files: world.variant.files?.(files, (what, work) => world.io(proc, 'file', what, work)) ?? files,
     fallback: files,
     mirror: null,
     needsAcceptance: () => false,
@@ -100,7 +100,7 @@ function documentsOf(world: World, life: Life, { store, clock }: Engine): Manage
 }
 
 /** When the storm is over the owner takes the agents off, so that the world can come to rest. */
-export function settingsOf(world: World, { every, mode, missed, overrun, agents }: KernelPlan): KernelSettings {
+export function kernelSettings(world: World, { every, mode, missed, overrun, agents }: KernelPlan): KernelSettings {
   return {
     id: 'sim',
     enabled: true,
@@ -110,7 +110,7 @@ export function settingsOf(world: World, { every, mode, missed, overrun, agents 
     overrun,
     missed,
     planner: { mode, model: null, max_dispatches: 2, timeout: null },
-    max_concurrent: world.plan.width,
+    max_concurrent: world.plan.maxConcurrent,
     stop_timeout: 30_000,
     max_cycle_history: 3,
     seed_state: SEED_STATE,
@@ -120,11 +120,11 @@ export function settingsOf(world: World, { every, mode, missed, overrun, agents 
     user_id: null,
     channel: null,
     chat_id: null,
-    agents: agents.map((agent) => agentOf(agent, !world.faults.over)),
+    agents: agents.map((agent) => agentFromPlan(agent, !world.faults.ended)),
   }
 }
 
-const agentOf = ({ agent_id, schedule, cooldown }: AgentPlan, enabled: boolean): Agent => ({
+const agentFromPlan = ({ agent_id, schedule, cooldown }: AgentPlan, enabled: boolean): Agent => ({
   agent_id,
   prompt: `work of ${agent_id} {STATE} {RECENT_RESULTS}`,
   priority: 0,

@@ -3,52 +3,52 @@
 import { encodeBatch } from '../../../src/adapters/stores/sqlite/encode-batch.ts'
 import { TirelessError } from '../../../src/domain/error.ts'
 import type { Batch, BatchOutcome, Store } from '../../../src/ports/store.ts'
-import { checkBooks } from '../invariants/money.ts'
-import type { Life } from '../process.ts'
+import { checkSpend } from '../invariants/money.ts'
+import type { SimProcess } from '../process.ts'
 import type { World } from '../world.ts'
 
-interface Waiting {
+interface QueuedCommit {
   readonly batches: readonly Batch[]
   outcomes?: readonly BatchOutcome[]
 }
 
-export function simStore(world: World, life: Life): Store {
+export function simStore(world: World, proc: SimProcess): Store {
   const { reader } = world
-  const queue: Waiting[] = []
+  const queue: QueuedCommit[] = []
   let broken: TirelessError | undefined
 
   /** First come, first served, whatever gathered before it in one transaction: as the store's group commit does. */
-  function applied(waiting: Waiting): readonly BatchOutcome[] {
-    if (waiting.outcomes) return waiting.outcomes
-    const group = queue.splice(0, queue.indexOf(waiting) + 1)
-    const fault = world.faults.of('disk')
+  function applyUpTo(queued: QueuedCommit): readonly BatchOutcome[] {
+    if (queued.outcomes) return queued.outcomes
+    const group = queue.splice(0, queue.indexOf(queued) + 1)
+    const fault = world.faults.nextFor('disk')
     if (fault) {
       world.counters.add('disk failed')
       broken = new TirelessError('store_failed', 'the disk is gone')
-      life.sickSince = world.events
+      proc.diskFailedAt = world.events
     }
-    if (!fault || fault.written) for (const part of partsOf(group)) apply(world, life, part)
+    if (!fault || fault.written) for (const part of transactionsOf(group)) applyGroup(world, proc, part)
     if (broken) throw broken
-    return waiting.outcomes ?? []
+    return queued.outcomes ?? []
   }
 
-  const read = <T>(what: string, look: () => Promise<T>): Promise<T> =>
-    world.io(life, 'read', what, look).then((it) => it)
+  const read = <T>(what: string, query: () => Promise<T>): Promise<T> =>
+    world.io(proc, 'read', what, query).then((it) => it)
 
   return {
     async commit(batches) {
       if (broken) throw broken
-      checkSubmitted(world, life, batches)
-      const waiting: Waiting = { batches }
-      queue.push(waiting)
+      checkNoClaimAfterStop(world, proc, batches)
+      const queued: QueuedCommit = { batches }
+      queue.push(queued)
       const label = batches.map((batch) => batch.ops.map(({ op }) => op).join('+')).join(' ')
-      const outcomes = await world.io(life, 'commit', label, () => {
+      const outcomes = await world.io(proc, 'commit', label, () => {
         if (broken) throw broken
-        return applied(waiting)
+        return applyUpTo(queued)
       })
       const ops = new Set(batches.flatMap((batch) => batch.ops.map(({ op }) => op)))
       return world.io(
-        life,
+        proc,
         ops.has('unknown') ? 'listed' : ops.has('resolve') ? 'word' : 'ack',
         outcomes.map((one) => (one.ok ? 'ok' : one.code)).join(' '),
         () => outcomes,
@@ -100,64 +100,64 @@ export function simStore(world: World, life: Life): Store {
 }
 
 /** One transaction, but where a session may have ended and be taken away in it: that is looked at one by one. */
-function partsOf(group: readonly Waiting[]): readonly (readonly Waiting[])[] {
+function transactionsOf(group: readonly QueuedCommit[]): readonly (readonly QueuedCommit[])[] {
   const prunes = group.some(({ batches }) => batches.some(({ ops }) => ops.some(({ op }) => op === 'prune')))
   return prunes ? group.map((one) => [one]) : [group]
 }
 
-function apply(world: World, life: Life, group: readonly Waiting[]): void {
-  const batches = group.flatMap((waiting) => waiting.batches)
+function applyGroup(world: World, proc: SimProcess, group: readonly QueuedCommit[]): void {
+  const batches = group.flatMap((queued) => queued.batches)
   const joins = batches.some((batch) => batch.ops.some(({ op }) => op === 'join'))
-  for (const batch of batches) outrun(world, batch)
+  for (const batch of batches) letRivalFire(world, batch)
   let outcomes: readonly BatchOutcome[]
   try {
-    outcomes = world.writer.apply((world.variant.rewritten?.(batches, world) ?? batches).map(encodeBatch)).outcomes
+    outcomes = world.writer.apply((world.variant.rewriteBatches?.(batches, world) ?? batches).map(encodeBatch)).outcomes
   } catch (thrown) {
     world.fail('store', `it failed by itself: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
     throw thrown
   }
-  if (joins) takeOver(world, life, outcomes)
-  if (joins && isSetAside(world)) world.counters.add('money that a crash left set aside')
-  if (life.superseded && outcomes.some(({ ok }) => ok)) world.strangers = true
-  world.watch.committed(life, batches, outcomes)
-  checkBooks(world)
-  world.cycles.committed(life, batches, outcomes)
-  world.state.committed(batches, outcomes)
-  world.rhythm.committed(batches, outcomes)
-  world.garbage.committed(life, batches, outcomes)
+  if (joins) markTakeover(world, proc, outcomes)
+  if (joins && hasReservation(world)) world.counters.add('money that a crash left set aside')
+  if (proc.superseded && outcomes.some(({ ok }) => ok)) world.staleWriteSeen = true
+  world.mirror.onCommit(proc, batches, outcomes)
+  checkSpend(world)
+  world.cycles.onCommit(proc, batches, outcomes)
+  world.stateDocument.onCommit(batches, outcomes)
+  world.beatTiming.onCommit(batches, outcomes)
+  world.garbage.onCommit(proc, batches, outcomes)
   let from = 0
-  for (const waiting of group) {
-    waiting.outcomes = outcomes.slice(from, from + waiting.batches.length)
-    from += waiting.batches.length
+  for (const queued of group) {
+    queued.outcomes = outcomes.slice(from, from + queued.batches.length)
+    from += queued.batches.length
   }
 }
 
 /** From here on every other process has lost its claim to the home. */
-function takeOver(world: World, life: Life, outcomes: readonly BatchOutcome[]): void {
+function markTakeover(world: World, proc: SimProcess, outcomes: readonly BatchOutcome[]): void {
   for (const outcome of outcomes) {
     const joined = outcome.ok ? (outcome.results[0] as { epoch?: number } | null) : null
-    if (joined?.epoch !== undefined) life.epoch = joined.epoch
+    if (joined?.epoch !== undefined) proc.epoch = joined.epoch
   }
-  life.superseded = false
-  for (const other of world.lives) {
-    if (other === life || other.superseded) continue
+  proc.superseded = false
+  for (const other of world.processes) {
+    if (other === proc || other.superseded) continue
     other.superseded = true
     if (other.state === 'up' || other.state === 'paused') world.counters.add('takeover')
   }
 }
 
 /** SIGTERM: no new claims. */
-function checkSubmitted(world: World, life: Life, batches: readonly Batch[]): void {
-  if (life.term.signal.aborted && batches.some((batch) => batch.ops.some(({ op }) => op === 'claim')))
-    world.fail('SIGTERM', `life ${life.id} claims work after it was told to stop`)
+function checkNoClaimAfterStop(world: World, proc: SimProcess, batches: readonly Batch[]): void {
+  if (proc.term.signal.aborted && batches.some((batch) => batch.ops.some(({ op }) => op === 'claim')))
+    world.fail('SIGTERM', `process ${proc.id} claims work after it was told to stop`)
 }
 
-const isSetAside = ({ db }: World): boolean => db.prepare('SELECT 1 FROM reservations LIMIT 1').get() !== undefined
+const hasReservation = ({ db }: World): boolean => db.prepare('SELECT 1 FROM reservations LIMIT 1').get() !== undefined
 
 /** A beat belongs to whoever fires it first: here and there that is another leader, of whom nothing else is seen. */
-function outrun(world: World, { ops }: Batch): void {
+function letRivalFire(world: World, { ops }: Batch): void {
   const fired = ops.find((op) => op.op === 'schedule_fired')
-  if (!fired || !ops.some(({ op }) => op === 'cycle_begin') || !world.faults.of('rival')) return
+  if (!fired || !ops.some(({ op }) => op === 'cycle_begin') || !world.faults.nextFor('rival')) return
   world.writer.apply([encodeBatch({ ops: [fired] })])
-  world.cycles.outrun(fired)
+  world.cycles.rivalFired(fired)
 }

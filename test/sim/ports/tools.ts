@@ -7,11 +7,11 @@ import type { CallResult } from '../../../src/domain/decision.ts'
 import { TirelessError } from '../../../src/domain/error.ts'
 import { defineTool } from '../../../src/ports/define-tool.ts'
 import type { AnyTool, ProbeResult, Tool, ToolContext } from '../../../src/ports/tool.ts'
-import { EFFECTS, GIVES } from '../ground-truth.ts'
+import { EFFECTS, RESULT_LABELS } from '../ground-truth.ts'
 import { checkEffect } from '../invariants/effects.ts'
 import { TOOL_NAMES, type ToolName } from '../plan.ts'
-import type { Life } from '../process.ts'
-import { whole } from '../random.ts'
+import type { SimProcess } from '../process.ts'
+import { integerBelow } from '../random.ts'
 import type { World } from '../world.ts'
 import { orGarbage } from './garbage.ts'
 
@@ -21,81 +21,81 @@ type Args = z.infer<typeof args>
 const HANG_MS = 600_000
 /** With one that hears nothing, in events. */
 const LONGEST_PATIENCE = 20
-const PROBING: readonly ToolName[] = ['book', 'edit', 'pay']
+const PROBING_TOOLS: readonly ToolName[] = ['book', 'edit', 'pay']
 
-export function simTools(world: World, life: Life): ReadonlyMap<string, AnyTool> {
-  const tools = [...TOOL_NAMES.map((name) => toolNamed(world, life, name)), waitTool, finishTool]
+export function simTools(world: World, proc: SimProcess): ReadonlyMap<string, AnyTool> {
+  const tools = [...TOOL_NAMES.map((name) => toolNamed(world, proc, name)), wait, finish]
   return new Map(tools.map((tool) => [tool.name, tool]))
 }
 
-function toolNamed(world: World, life: Life, name: ToolName): AnyTool {
+function toolNamed(world: World, proc: SimProcess, name: ToolName): AnyTool {
   const { recovery } = EFFECTS[name]
-  const gives = GIVES[name]
+  const gives = RESULT_LABELS[name]
   return defineTool<Args>({
     name,
     description: name,
     args,
     effect: () => EFFECTS[name],
     ...(gives ? { gives: () => gives } : {}),
-    run: (given, context) => run(world, life, name, given, context),
-    ...(recovery === 'reconcilable' ? { before: () => before(world, life, name) } : {}),
-    ...(PROBING.includes(name) ? { probe: (_, __, context) => probe(world, life, context) } : {}),
-    ...(recovery === 'once' ? { remains: (_, context) => remains(world, life, context) } : {}),
-    ...(recovery === 'once' ? { settled: ({ call }) => world.io(life, 'settled', call, () => {}) } : {}),
+    run: (given, context) => run(world, proc, name, given, context),
+    ...(recovery === 'reconcilable' ? { before: () => before(world, proc, name) } : {}),
+    ...(PROBING_TOOLS.includes(name) ? { probe: (_, __, context) => probe(world, proc, context) } : {}),
+    ...(recovery === 'once' ? { remains: (_, context) => remains(world, proc, context) } : {}),
+    ...(recovery === 'once' ? { settled: ({ call }) => world.io(proc, 'settled', call, () => {}) } : {}),
   } satisfies Tool<Args>)
 }
 
 async function run(
   world: World,
-  life: Life,
+  proc: SimProcess,
   name: ToolName,
   given: Args,
   { call, signal }: ToolContext,
 ): Promise<CallResult> {
-  const trouble = world.faults.of('tool')?.trouble ?? lateness(world, call)
+  const trouble = world.faults.nextFor('tool')?.trouble ?? lateTrouble(world, call)
   const broke = (): never => {
     throw new TirelessError('tool_failed', 'it broke')
   }
-  const cut = {
+  const onAbort = {
     signal,
-    cut: (): never => {
+    onAbort: (): never => {
       throw new TirelessError('aborted', 'interrupted')
     },
   }
   const happen = (): void => {
     if (trouble === 'throw') broke()
-    checkEffect(world, life, ...world.truth.happen(life, name, call, JSON.stringify(given)))
+    checkEffect(world, proc, ...world.truth.happen(proc, name, call, JSON.stringify(given)))
   }
   const label = `${name} ${call}`
   const result = (): CallResult => (trouble === 'throw_after' ? broke() : { status: 'ok', content: `${name} is done` })
-  if (trouble === 'deaf') {
-    life.termAt = world.events + whole(world.plan.seed, LONGEST_PATIENCE, 'deaf', call)
-    return world.later(life, 'tool', label, HANG_MS, happen).then(result)
+  if (trouble === 'ignores_abort') {
+    proc.termAt = world.events + integerBelow(world.plan.seed, LONGEST_PATIENCE, 'deaf', call)
+    return world.ioAfter(proc, 'tool', label, HANG_MS, happen).then(result)
   }
   await (trouble === 'hang'
-    ? world.later(life, 'tool', label, HANG_MS, happen, cut)
-    : world.io(life, 'tool', label, happen, cut))
-  return world.io(life, 'done', label, () => orGarbage(world, life, 'tool', result()), cut)
+    ? world.ioAfter(proc, 'tool', label, HANG_MS, happen, onAbort)
+    : world.io(proc, 'tool', label, happen, onAbort))
+  return world.io(proc, 'done', label, () => orGarbage(world, proc, 'tool', result()), onAbort)
 }
 
 /** Of a call that a cycle has to do with. */
-function lateness(world: World, call: string): 'hang' | undefined {
-  if (!call.startsWith('kernel-agent') || !world.faults.of('late')) return undefined
+function lateTrouble(world: World, call: string): 'hang' | undefined {
+  if (!call.startsWith('kernel-agent') || !world.faults.nextFor('late')) return undefined
   world.counters.add('cycle with a late dispatch')
   return 'hang'
 }
 
-function before(world: World, life: Life, name: ToolName): Promise<{ seen: number }> {
-  const breaks = world.faults.of('before') !== undefined
-  return world.io(life, 'before', name, () => {
+function before(world: World, proc: SimProcess, name: ToolName): Promise<{ seen: number }> {
+  const breaks = world.faults.nextFor('before') !== undefined
+  return world.io(proc, 'before', name, () => {
     if (breaks) throw new TirelessError('tool_failed', 'it broke')
     return { seen: world.truth.all().length }
   })
 }
 
-function probe(world: World, life: Life, { call, signal }: ToolContext): Promise<ProbeResult> {
-  const trouble = world.faults.of('probe')?.trouble
-  const cut = (): never => {
+function probe(world: World, proc: SimProcess, { call, signal }: ToolContext): Promise<ProbeResult> {
+  const trouble = world.faults.nextFor('probe')?.trouble
+  const onAbort = (): never => {
     throw new TirelessError('aborted', 'interrupted')
   }
   const look = (): ProbeResult => {
@@ -107,12 +107,12 @@ function probe(world: World, life: Life, { call, signal }: ToolContext): Promise
     world.counters.add(`probe: ${kind}`)
     return kind === 'happened' ? { kind, result: { status: 'ok', content: 'it is so' } } : { kind }
   }
-  return world.io(life, 'probe', call, look, { signal, cut })
+  return world.io(proc, 'probe', call, look, { signal, onAbort })
 }
 
-function remains(world: World, life: Life, { call, signal }: ToolContext): Promise<string> {
-  const breaks = world.faults.of('remains') !== undefined
-  const cut = (): never => {
+function remains(world: World, proc: SimProcess, { call, signal }: ToolContext): Promise<string> {
+  const breaks = world.faults.nextFor('remains') !== undefined
+  const onAbort = (): never => {
     throw new TirelessError('aborted', 'interrupted')
   }
   const look = (): string => {
@@ -122,5 +122,5 @@ function remains(world: World, life: Life, { call, signal }: ToolContext): Promi
     }
     return `output of ${call}`
   }
-  return world.io(life, 'remains', call, look, { signal, cut })
+  return world.io(proc, 'remains', call, look, { signal, onAbort })
 }
