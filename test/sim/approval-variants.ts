@@ -1,4 +1,4 @@
-/** Broken programs that let calls be run which nobody has allowed, or lose what somebody has. */
+/** Broken programs that run calls without approval, or lose an approval that was given. */
 
 import type { Sql } from '../../src/adapters/stores/sqlite/refuse-batch.ts'
 import { approvalAnswerObservation } from '../../src/domain/approval.ts'
@@ -11,7 +11,7 @@ import type { Variant } from './variants.ts'
 
 export const APPROVAL_VARIANTS: readonly Variant[] = [
   {
-    // A result is worth what its tool gives, whatever its session has read.
+    // A result takes the label of its tool, whatever the session has read before.
     name: 'label-not-inherited',
     rewriteBatches: (batches, { mirror }) =>
       batches.map((batch) => ({
@@ -122,7 +122,7 @@ export const APPROVAL_VARIANTS: readonly Variant[] = [
   },
 ]
 
-/** As if nobody had denied them with their runs. */
+/** Undoes the denial of open approvals that happens when their run ends. */
 function reopenApprovals(sql: Sql): void {
   const ended = "answer_reason LIKE 'the run ended: %'"
   sql(`DELETE FROM inbox WHERE id IN (SELECT 'approval-' || id FROM approvals WHERE ${ended})`).run()
@@ -137,7 +137,7 @@ function withToolLabelOnly(record: JournalRecord, calls: TurnState['calls'] | un
   return given.private ? { ...settled, label: given } : settled
 }
 
-/** As if what was done had been done by leave of another approval. */
+/** Pretends that the call was made under a different approval. */
 function withOldApproval(record: JournalRecord): JournalRecord {
   if (record.kind !== 'decided' || record.decision.kind !== 'act') return record
   const calls = record.decision.calls.map((call) =>

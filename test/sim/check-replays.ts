@@ -1,4 +1,4 @@
-/** Every run of a world that has come to its end is lived again offline, and must come to the same events. */
+/** Replays every run of a finished world offline. Each replay must produce the recorded events. */
 
 import { createEventFold } from '../../src/domain/event.ts'
 import type { JournalRecord } from '../../src/domain/journal-record.ts'
@@ -10,10 +10,10 @@ import { composeEngine } from './compose-engine.ts'
 import { SimProcess } from './process.ts'
 import type { World } from './world.ts'
 
-/** Fails the world where one comes to something else. */
+/** Reports a Q17 violation for a replay that differs. */
 export async function checkReplays(world: World): Promise<void> {
   const proc = new SimProcess(world)
-  // No process of the world: nothing is delivered to it.
+  // This process is not part of the world: it receives no events.
   proc.state = 'exited'
   const engine: Engine = composeEngine(world, proc, NO_STORE)
   for (const { session_id } of await world.reader.sessions({ limit: 1000 })) {
@@ -22,7 +22,7 @@ export async function checkReplays(world: World): Promise<void> {
       if (started.kind !== 'run_started') continue
       const records = recordsOfRun(journal, started.run_id)
       const dispatch = await world.reader.dispatch(started.run_id)
-      // Set aside as poison: whoever came after it had the last word.
+      // Set aside as poison: a later run wrote its end.
       if (!dispatch || wasClosedByLaterRun(records)) continue
       const past = journal.filter(({ seq }) => seq < started.seq)
       const replay = await replayRun(engine, dispatch, past, records)
@@ -30,7 +30,7 @@ export async function checkReplays(world: World): Promise<void> {
       const at = recorded.findIndex((event, i) => event !== replayed[i])
       world.counters.add('run replayed')
       if (at >= 0 || recorded.length !== replayed.length)
-        world.fail('Q17', `${started.run_id}: event ${at + 1} was ${recorded[at]}, is ${replayed[at]}`)
+        world.fail('Q17', `${started.run_id}: event ${at + 1} was ${recorded[at]}, the replay gives ${replayed[at]}`)
     }
   }
 }

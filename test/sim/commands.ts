@@ -1,4 +1,4 @@
-/** What can be asked of a life: the real verbs that move the queue or look at it, and two things that no verb does. */
+/** The commands of a simulated process: real verbs that change or read the queue, and two for the simulator only. */
 
 import { z } from 'zod'
 import { approvalsAllow, approvalsDeny, approvalsList } from '../../src/commands/approvals.ts'
@@ -14,10 +14,10 @@ import { TirelessError } from '../../src/domain/error.ts'
 import { pruneOldSessions } from '../../src/kernel/retention.ts'
 import type { Op } from '../../src/ports/store.ts'
 
-/** What a kernel does after a cycle, where a home is not kept for ever. */
+/** The pruning that a kernel does after a cycle when retention is configured. */
 const retain = defineCommand({
   name: 'retain',
-  summary: 'take away what is old and over',
+  summary: 'delete finished sessions that are old enough',
   example: 'retain',
   runsIn: 'any_process',
   input: z.object({ before: z.number() }),
@@ -27,7 +27,7 @@ const retain = defineCommand({
   }),
 })
 
-/** What a channel does that has been away for a while. */
+/** A channel that delivers a backlog at once after an outage. */
 const flood = defineCommand({
   name: 'flood',
   summary: 'many messages into a session at once',
@@ -52,13 +52,13 @@ const flood = defineCommand({
   },
 })
 
-/** What people ask for here: the verbs that move the queue, and some that look at it. */
+/** The verbs that change the queue, and some that read it. */
 const VERBS = [
   ...[run, start, enqueue, send, status, queueList, sessionsList],
   ...[unknownsList, unknownsResolve, approvalsList, approvalsAllow, approvalsDeny],
   ...[once, cycleNow, pause, resume, retain, flood],
 ]
-/** Their strict input is compiled once and not once per world: that would take longer than the world does. */
+/** The strict input schema is compiled once: compiling it per world would take longer than the world itself. */
 export const COMMANDS = (VERBS as unknown as readonly Command[]).map((command) => {
   const input = command.input.strict()
   return { ...command, input: Object.assign(input, { strict: () => input }) }

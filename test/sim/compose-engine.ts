@@ -1,4 +1,4 @@
-/** The engine of a life: the real one, over ports that the world answers. */
+/** Composes the real engine of a simulated process over ports that the world answers. */
 
 import { TirelessError } from '../../src/domain/error.ts'
 import type { Cap } from '../../src/domain/money.ts'
@@ -52,7 +52,7 @@ export function composeEngine(world: World, proc: SimProcess, store: Store): Eng
       onRunClosed: () => {},
       onRecord({ session_id }, { seq }) {
         if ((world.mirror.byId.get(session_id)?.head ?? 0) < seq)
-          world.fail('live events', `${session_id} #${seq} is told before it is on disk`)
+          world.fail('live events', `${session_id} #${seq} is published before it is on disk`)
       },
       delta: () => {},
     },
@@ -72,12 +72,12 @@ export function composeEngine(world: World, proc: SimProcess, store: Store): Eng
 const capsOf = ({ cap }: Plan): readonly Cap[] =>
   cap === undefined ? [] : [{ name: 'per_day_usd', scope: 'day', unit: 'usd', limit: cap }]
 
-/** Everything is granted: what the simulator asks about is asked by its own gate. */
+/** Grants everything: only the simulator's own gate asks for approval. */
 const openPolicy = (tools: readonly string[]): Engine['policy'] => ({
   isAllowed: () => true,
   isAllowedByName: () => true,
   grants: () =>
-    // To anywhere, and to nowhere in particular.
+    // One grant for any destination, one for calls without a destination.
     tools.flatMap((tool) =>
       [['*'], []].map((to) => ({
         ...{ id: tool, tool, agent_id: null, session_id: null, to, args: null },
@@ -88,15 +88,15 @@ const openPolicy = (tools: readonly string[]): Engine['policy'] => ({
   isForeignWorkspace: () => false,
 })
 
-/** An env that nothing may touch. */
+/** An env that no test may use. */
 function openEnv(world: World, root: string): Env {
   if (world.faults.nextFor('env')) {
-    world.counters.add('run refused (folder)')
+    world.counters.add('run refused (workspace cannot be opened)')
     throw new TirelessError('path_refused', 'the folder cannot be opened')
   }
   const refuse = (): never => {
-    world.fail('injection', 'somebody touched the env')
-    throw new TirelessError('internal', 'there is no env here')
+    world.fail('injection', 'a tool used the env')
+    throw new TirelessError('internal', 'the simulator has no env')
   }
   return { root, groups: [], getOps: refuse, health: async () => ({ ok: true }), async close() {} }
 }

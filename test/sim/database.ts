@@ -1,17 +1,17 @@
 /**
- * The world's disk. Making tables and preparing statements takes longer than many a world, so that one database serves all worlds
- * of a thread: each happens inside a transaction that is taken back at its end.
+ * The world's disk. Creating tables and preparing statements takes longer than many worlds, so one database serves all
+ * worlds of a thread. Each world runs inside a transaction that is rolled back at its end.
  */
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { openInMemory } from '../../src/adapters/stores/sqlite/connection.ts'
 
-/** The writer's own transactions happen inside the world's, with the same meaning. */
+/** The writer's own transactions become savepoints inside the world's transaction. */
 const NESTED: Readonly<Record<string, string>> = { 'BEGIN IMMEDIATE': 'SAVEPOINT written', COMMIT: 'RELEASE written' }
 
 const idleDatabases: DatabaseSync[] = []
 
-/** Contract: empty. Whoever is done with it closes it. */
+/** Contract: returns an empty database; the caller closes it. */
 export function openEmptyDatabase(): DatabaseSync {
   const db = idleDatabases.pop() ?? withCachedStatements(openInMemory())
   db.exec('BEGIN')
@@ -22,7 +22,7 @@ function withCachedStatements(real: DatabaseSync): DatabaseSync {
   const statements = new Map<string, StatementSync>()
   const functions = new Set<string>()
   const kept: Pick<DatabaseSync, 'prepare' | 'exec' | 'close'> & { function: unknown } = {
-    // Once: a function that is made anew has every statement prepared anew.
+    // Registered once: registering a function again makes SQLite prepare every statement again.
     function(name: string, ...made: never) {
       if (!functions.has(name)) (real.function as (name: string, ...made: never) => void)(name, ...made)
       functions.add(name)

@@ -1,4 +1,4 @@
-/** The faults of a plan, waiting for their moment: the nth time something is asked, or the nth event of the storm. */
+/** Decides when the faults of a plan happen: at the nth call of a kind, or at the nth visit of a boundary. */
 
 import type { Branch, Counters } from './branch-counters.ts'
 import type { Boundary, CallFault, Fault, GarbagePort, Plan, ProcessFault } from './plan.ts'
@@ -18,7 +18,7 @@ export class Faults {
   readonly #visits = new Map<Boundary, number>()
   readonly #calls = new Map<CallFault['kind'], number>()
   readonly #returns = new Map<GarbagePort, number>()
-  /** A process that dies here dies here again. */
+  /** A crash that repeats at the same boundary in the next processes. */
   #repeating: { readonly at: Boundary; left: number; since: SimProcess; finalRepeat: number } | undefined
   ended = false
 
@@ -26,7 +26,7 @@ export class Faults {
     this.#plan = plan
   }
 
-  /** What becomes of a process that stands at this boundary, if anything. */
+  /** Returns the fault that hits a process at this boundary, if any. */
   faultAtBoundary(proc: SimProcess, at: Boundary, counters: Counters): ProcessFault | undefined {
     if (this.ended) return undefined
     const visit = (this.#visits.get(at) ?? 0) + 1
@@ -57,7 +57,7 @@ export class Faults {
     return again
   }
 
-  /** The fault of this call, if it has one. */
+  /** Returns the fault of this call, if the plan has one. */
   nextFor<K extends CallFault['kind']>(kind: K): Extract<CallFault, { kind: K }> | undefined {
     if (this.ended) return undefined
     const nth = (this.#calls.get(kind) ?? 0) + 1
@@ -68,7 +68,7 @@ export class Faults {
     )
   }
 
-  /** Whether that port returns garbage this time. */
+  /** Tells whether this port returns garbage this time. */
   isGarbageDue(port: GarbagePort): boolean {
     if (this.ended) return false
     const nth = (this.#returns.get(port) ?? 0) + 1
@@ -78,7 +78,7 @@ export class Faults {
     )
   }
 
-  /** Whether tools are taken away from that life, and how. */
+  /** Tells whether tools are withdrawn from this process, and whether they are removed entirely. */
   withdrawing(proc: number): { readonly removed: boolean } | undefined {
     if (this.ended) return undefined
     return this.#plan.faults.find(

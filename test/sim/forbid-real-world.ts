@@ -1,4 +1,7 @@
-/** Takes away what a simulation must not touch: clocks, timers, chance, the network, other processes. Whoever reaches for it is named. */
+/**
+ * Replaces everything that a simulation must not touch: clocks, timers, randomness, the network, other processes. Each
+ * use throws and is recorded.
+ */
 
 import childProcess from 'node:child_process'
 import crypto from 'node:crypto'
@@ -8,7 +11,7 @@ import timers from 'node:timers'
 import timersPromises from 'node:timers/promises'
 
 export interface RealWorldGuard {
-  /** What was reached for; a program may catch what is thrown at it, but not this. */
+  /** Every forbidden use. The program may catch the error that it throws; this list still shows it. */
   readonly attempts: readonly string[]
   restore(): void
 }
@@ -33,7 +36,7 @@ export function forbidRealWorld(): RealWorldGuard {
   const attempts: string[] = []
   const refuse = (what: string): never => {
     attempts.push(what)
-    throw new Error(`a simulation reached for ${what}`)
+    throw new Error(`a simulation used ${what}`)
   }
   const undo = FORBIDDEN.flatMap(([name, owner, keys]) =>
     keys.map((key) => replace(owner, key, () => refuse(`${name}.${key}`))),
@@ -49,7 +52,7 @@ export function forbidRealWorld(): RealWorldGuard {
   }
 }
 
-/** An instant that is given is no clock: only the present is taken away. */
+/** A Date that is given an instant is allowed; only reading the current time is forbidden. */
 function forbiddenDate(refuse: (what: string) => never): DateConstructor {
   return class extends Date {
     constructor(...given: readonly unknown[]) {

@@ -1,4 +1,4 @@
-/** What really happened outside: effects that nobody can take back, and answers that were paid for. */
+/** What really happened outside the program: effects that cannot be undone, and answers that were paid for. */
 
 import type { Effect } from '../../src/domain/effect.ts'
 import { CLEAN_LABEL, type Label } from '../../src/domain/label.ts'
@@ -6,7 +6,7 @@ import type { ToolName } from './plan.ts'
 import type { SimProcess } from './process.ts'
 import type { World } from './world.ts'
 
-/** The effects that the tools have, whatever a variant makes them declare. */
+/** The real effects of the tools, whatever a variant makes them declare. */
 export const EFFECTS: Readonly<Record<ToolName, Effect>> = {
   look: { recovery: 'pure', reach: 'none' },
   put: { recovery: 'idempotent', reach: 'private' },
@@ -17,7 +17,7 @@ export const EFFECTS: Readonly<Record<ToolName, Effect>> = {
   pay: { recovery: 'once', reach: 'third_party' },
 }
 
-/** What they say that their results are worth. The others say nothing. */
+/** The labels that tools declare for their results. A tool that is missing here declares none. */
 export const RESULT_LABELS: Readonly<Partial<Record<ToolName, Label>>> = {
   look: CLEAN_LABEL,
   put: CLEAN_LABEL,
@@ -29,25 +29,25 @@ export interface EffectOccurrence {
   readonly tool: ToolName
   readonly key: string
   readonly args: string
-  /** Which attempt's intent was on disk. */
+  /** The attempt whose intent was on disk. */
   readonly attempt: number
-  /** By a process that another one had taken over from: a fence cannot hold its hand back. */
+  /** The process had already been superseded: a fence stops its writes, not its effects. */
   readonly stale: boolean
 }
 
 export class GroundTruth {
   readonly #world: World
   readonly #happened = new Map<string, EffectOccurrence[]>()
-  /** Calls that the provider counts. */
+  /** Number of calls that the provider counted. */
   paid = 0
-  /** What it charges for them, in millionths of a dollar. */
+  /** What the provider charged, in millionths of a dollar. */
   charged = 0
 
   constructor(world: World) {
     this.#world = world
   }
 
-  /** Returns what happened now, and what had happened under this key before. */
+  /** Returns the effect that happens now, and those that happened before under the same key. */
   happen(
     proc: SimProcess,
     tool: ToolName,
@@ -74,7 +74,7 @@ export class GroundTruth {
   }
 }
 
-/** From the key of a call, or of an unknown outcome, to its session. */
+/** Returns the session id in the key of a call or of an unknown outcome. */
 export const sessionIdOf = (key: string): string => key.split('.')[0] ?? ''
-/** From the id of an unknown outcome to the key of its call. */
+/** Returns the key of the call in the id of an unknown outcome. */
 export const callKeyOf = (unknown: string): string => unknown.split('.').slice(0, 3).join('.')

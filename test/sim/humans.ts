@@ -1,6 +1,5 @@
 /**
- * People: they ask for tasks, send messages early, late and twice, say what they know of unknown outcomes and what they
- * allow, late or twice.
+ * The users: they enqueue tasks, send messages, resolve unknown outcomes and answer approvals, sometimes late or twice.
  */
 
 import { asTirelessError } from '../../src/domain/error.ts'
@@ -12,10 +11,10 @@ import type { World } from './world.ts'
 
 export class Humans {
   readonly #world: World
-  /** What was asked for and answered, by the id of the plan's item. */
+  /** Ids of plan items that were answered. */
   readonly #answered = new Set<string>()
   readonly #asked = new Set<string>()
-  /** When somebody will say a word, in events, by unknown and how often it was asked. */
+  /** The event at which a user replies, by unknown outcome and number of earlier questions. */
   readonly #replyAt = new Map<string, number>()
   readonly #timesAsked = new Map<string, number>()
 
@@ -38,7 +37,7 @@ export class Humans {
       return this.#runCommand(action.id, action.command, {})
     if (action.kind === 'retain') return this.#runCommand(action.id, 'retain', { before: this.#world.wall })
     const session = this.#world.sessionOfTask(action.tag)?.session_id
-    // Somebody who was never told of a session cannot write to it.
+    // No user knows of this session yet.
     if (session === undefined) return Promise.resolve()
     if (action.kind === 'flood')
       return this.#runCommand(action.id, 'flood', { session, of: `${action.tag}#${action.id}`, count: action.count })
@@ -49,7 +48,7 @@ export class Humans {
     })
   }
 
-  /** Whoever was not answered and has a key tries again. */
+  /** Users repeat a request that was not answered and has a key. */
   async retryUnanswered(settle: () => Promise<void>): Promise<void> {
     const { tasks, actions } = this.#world.plan
     for (const task of tasks) {
@@ -69,7 +68,9 @@ export class Humans {
     }
   }
 
-  /** Looks at the list of unknown outcomes; a word is said some time after it was asked for. */
+  /**
+   * Returns the replies to unknown outcomes and approvals that are due. A reply comes some events after the question.
+   */
   dueReplies(now: number, answerAll: boolean): readonly (() => Promise<void>)[] {
     const replies: (() => Promise<void>)[] = []
     for (const { id, status } of this.#world.mirror.unknowns.values()) {
@@ -87,7 +88,7 @@ export class Humans {
     return [...replies, ...this.#dueApprovalAnswers(now, answerAll)]
   }
 
-  /** Some are never answered, and some by two people at once. */
+  /** Some approvals are never answered, and some by two users at once. */
   #dueApprovalAnswers(now: number, answerAll: boolean): readonly (() => Promise<void>)[] {
     const open = [...this.#world.mirror.approvals.values()].filter(({ status }) => status === 'open')
     return open.flatMap(({ id }) => {
@@ -106,17 +107,20 @@ export class Humans {
     return this.#world.truth.of(callKeyOf(id)).some((occurrence) => occurrence.attempt === attempt) ? 'happened' : 'not'
   }
 
-  /** A second word that contradicts the first is refused; where the first was not heard, it must be true as well. */
+  /**
+   * A second, contradicting resolution is refused. It is sent only after the first one was stored: alone it would be
+   * untrue.
+   */
   #resolve(id: string, resolution: Resolution, second = false): Promise<void> {
     const status = this.#world.mirror.unknowns.get(id)?.status
     if (second && status !== 'resolved') return Promise.resolve()
-    return this.#runCommand(`word ${id}`, 'unknowns resolve', { id, as: resolution })
+    return this.#runCommand(`resolve ${id}`, 'unknowns resolve', { id, as: resolution })
   }
 
-  /** Through the process that holds the home, or else as a process of its own. */
+  /** Runs a command in the process that holds the home, or else in a process of its own. */
   async #runCommand(what: string, command: string, input: object): Promise<void> {
     const holder = this.#world.homeHolder()
-    // Locked, and whoever has it does not hear.
+    // Another process holds the lock and does not answer.
     if (!holder && this.#world.isHomeLocked()) return
     const proc = holder ?? new SimProcess(this.#world)
     this.#world.logEvent(`${proc.id} asked ${command} ${JSON.stringify(input)}`)
@@ -130,7 +134,7 @@ export class Humans {
     }
   }
 
-  /** Acknowledged means that it is there. */
+  /** Whatever was acknowledged must be in the store. */
   #checkAcknowledged(command: string, input: object, output: unknown): void {
     const { mirror } = this.#world
     if (command === 'send') {
@@ -139,19 +143,20 @@ export class Humans {
       const { observation_id } = output as { observation_id: string }
       const n = mirror.byId.get(session)?.n
       if (!mirror.inbox.has(`${n}/${observation_id}`))
-        this.#world.fail('incoming message', `${observation_id} was acknowledged and is not there`)
+        this.#world.fail('incoming message', `${observation_id} was acknowledged and is not in the inbox`)
     }
     if (command === 'flood') {
       const { session } = input as { session: string }
       const { observation_ids } = output as { observation_ids: string[] }
       const n = mirror.byId.get(session)?.n
       const lost = mirror.pruned.has(session) ? [] : observation_ids.filter((id) => !mirror.inbox.has(`${n}/${id}`))
-      if (lost.length > 0) this.#world.fail('incoming message', `${lost.length} were acknowledged and are not there`)
+      if (lost.length > 0)
+        this.#world.fail('incoming message', `${lost.length} messages were acknowledged and are not in the inbox`)
     }
     if (command === 'enqueue') {
       const { dispatch_id } = output as { dispatch_id: string }
       if (!mirror.dispatches.has(dispatch_id) && !mirror.pruned.has(dispatch_id))
-        this.#world.fail('enqueue', `${dispatch_id} was acknowledged and is not there`)
+        this.#world.fail('enqueue', `${dispatch_id} was acknowledged and is not in the queue`)
     }
   }
 

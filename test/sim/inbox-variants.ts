@@ -1,10 +1,10 @@
-/** Broken programs that lose what was said, hear it twice, or do not wake for it. */
+/** Broken programs that lose messages, process them twice, or do not wake up for them. */
 
 import type { StatementSync } from 'node:sqlite'
 import type { Sql } from '../../src/adapters/stores/sqlite/refuse-batch.ts'
 import type { Variant } from './variants.ts'
 
-/** More than people send. */
+/** More than users send outside of a flood. */
 const MANY = 20
 
 export const INBOX_VARIANTS: readonly Variant[] = [
@@ -50,7 +50,7 @@ export const INBOX_VARIANTS: readonly Variant[] = [
     }),
   },
   {
-    // What did not fit into a step is taken for heard with the rest.
+    // Messages that did not fit into a step are acknowledged with the rest.
     name: 'flood-drops-overflow',
     seed: 4,
     rewriteBatches: (batches, { mirror }) =>
@@ -64,7 +64,7 @@ export const INBOX_VARIANTS: readonly Variant[] = [
       })),
   },
   {
-    // As if everything had been read.
+    // Treats every message as read.
     name: 'retention-takes-the-unread',
     ops: (ops) => ({ ...ops, prune: (sql, op, held) => ops.prune(treatAllAsRead(sql), op, held) }),
   },
@@ -84,7 +84,7 @@ export const INBOX_VARIANTS: readonly Variant[] = [
   },
 ]
 
-/** Sees an empty inbox. */
+/** Hides every row of the inbox. */
 function hideInbox(sql: Sql): Sql {
   const nothing = { get: () => undefined, all: () => [] } as unknown as StatementSync
   return (text) => (text.includes('FROM inbox') ? nothing : sql(text))

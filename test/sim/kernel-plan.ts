@@ -1,28 +1,28 @@
-/** What a seed draws where there is a kernel: its beats and agents, what people ask of it, and faults where cycles are. */
+/** What a seed draws in a world with a kernel: schedule, agents, user actions, and faults that hit cycles. */
 
 import type { MissedPolicy, OverrunPolicy } from '../../src/domain/schedule.ts'
 import { type Boundary, type Fault, HOUR, type Item, TYPICAL_VISITS, times, type When } from './plan-types.ts'
 import { chance, integerBelow, oneOf } from './random.ts'
 
-/** Something that is asked of the kernel. */
+/** A command that a user gives to the kernel. */
 export interface KernelCommandAction extends Item, When {
   readonly kind: 'kernel_command'
   readonly command: 'pause' | 'resume' | 'cycle now'
 }
 
-/** Somebody edits STATE.md. */
+/** A user edits STATE.md. */
 export interface StateEdit extends Item, When {
   readonly kind: 'edit'
-  /** While a file is about to be replaced for the nth time. */
+  /** Edit just before the nth replacement of a file. */
   readonly duringReplace?: number
 }
 
 export interface KernelPlan {
-  /** Nobody is there for the beats: now and then somebody asks for a single cycle. */
+  /** No kernel runs permanently: users run single cycles now and then. */
   readonly single: boolean
-  /** Nothing befalls it but that one of its first cycles takes longer than many beats. */
+  /** The only fault: one of the first cycles lasts longer than many beats. */
   readonly late: boolean
-  /** From one beat to the next. */
+  /** Milliseconds between beats. */
   readonly every: number
   readonly mode: 'static' | 'llm' | 'hybrid'
   readonly missed: MissedPolicy
@@ -32,7 +32,7 @@ export interface KernelPlan {
 
 export interface AgentPlan {
   readonly agent_id: string
-  /** From one of its own beats to the next. */
+  /** Milliseconds between beats of its own schedule. */
   readonly schedule: number | null
   readonly cooldown: number
 }
@@ -79,7 +79,7 @@ export function drawKernelAction(seed: number, i: number, faultEvents: number): 
   return { id: `k${i}`, at, kind: 'kernel_command', command }
 }
 
-/** Where cycles are: commits, files, and what is paid for. */
+/** Faults that hit cycles: at commits, at file writes, and at reads. */
 export function drawKernelFault(seed: number, i: number, faultEvents: number): Fault {
   const draw = (name: string): number => chance(seed, 'kernel fault', i, name)
   const id = `g${i}`
@@ -92,7 +92,7 @@ export function drawKernelFault(seed: number, i: number, faultEvents: number): F
     : { id, kind: 'crash', at, nth, repeats: 0 }
 }
 
-/** In one of the first cycles something takes longer than many beats. */
+/** One dispatch of the first cycles lasts longer than many beats. */
 export const drawLateDispatch = (seed: number, i: number): Fault => ({
   id: `l${i}`,
   kind: 'late',

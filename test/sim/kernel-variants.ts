@@ -1,4 +1,4 @@
-/** Broken kernels: beats that fire twice, a STATE that can be torn, cycles that forget. */
+/** Broken kernels: beats that fire twice, a STATE.md that can be torn, cycles that lose results. */
 
 import type { DocumentFiles } from '../../src/adapters/documents/files.ts'
 import type { Sql } from '../../src/adapters/stores/sqlite/refuse-batch.ts'
@@ -7,7 +7,7 @@ import type { Variant } from './variants.ts'
 
 export const KERNEL_VARIANTS: readonly Variant[] = [
   {
-    // Whoever fires a beat is told to be the first.
+    // Every leader that fires a beat is told that it was the first.
     name: 'tick-without-key',
     seed: 13,
     ops: (ops) => ({ ...ops, schedule_fired: (sql, op, held) => ops.schedule_fired(withoutBeatKey(sql), op, held) }),
@@ -15,7 +15,7 @@ export const KERNEL_VARIANTS: readonly Variant[] = [
   { name: 'beat-never-marked', seed: 13, ops: (ops) => ({ ...ops, schedule_fired: () => ({ first: true }) }) },
   { name: 'torn-state', files: writeInTwoHalves },
   {
-    // Whatever lies there by now.
+    // Overwrites the file, whatever it contains by now.
     name: 'state-over-an-edit',
     files: (files) => ({
       ...files,
@@ -40,13 +40,13 @@ export const KERNEL_VARIANTS: readonly Variant[] = [
     }),
   },
   {
-    // Until what it has sent is over, whatever the clock says.
+    // The cycle waits for its dispatches, however many beats pass.
     name: 'cycle-waits-past-its-beat',
     seed: 8,
     wrapWakeSignal: (wakeSignal, stop) => ({ ...wakeSignal, wait: (since) => wakeSignal.wait(since, stop) }),
   },
   {
-    // Works on what was asked for since it began, and on nothing else.
+    // A single cycle works only on dispatches that are newer than its process.
     name: 'once-leaves-orphans',
     rewriteBatches(batches, { plan, mirror }) {
       const rows = [...mirror.dispatches.values()]
@@ -62,7 +62,7 @@ export const KERNEL_VARIANTS: readonly Variant[] = [
       }))
     },
   },
-  // A bug that real kills found, put back.
+  // A bug that the crash tests found, put back.
   {
     name: 'cycle-forgets-what-was-left',
     ops: (ops) => ({
@@ -80,12 +80,12 @@ const KEY = ' WHERE until < ?2'
 
 function withoutBeatKey(sql: Sql): Sql {
   return (text) => {
-    if (!text.includes(KEY)) throw new Error(`nothing is left out of ${text}`)
+    if (!text.includes(KEY)) throw new Error(`the statement does not contain the clause to remove: ${text}`)
     return sql(text.replace(KEY, ''))
   }
 }
 
-/** Writes in place: whoever dies in between leaves half a text. */
+/** Writes in place: a crash between the two halves leaves half a text. */
 function writeInTwoHalves(
   files: DocumentFiles,
   step: (what: string, work: () => void) => Promise<void>,

@@ -1,7 +1,7 @@
 /**
- * npm run sim -- [--seeds N] [--seed S] [--from K] [--jobs J]     worlds S+K … S+N-1, none of which may break an invariant
- *                --seed S [--drop ids] [--variant NAME] [--log]   one world, once more, without some of its plan's items
- *                --variant NAME|all [--seeds N]                   a broken program: after how many worlds it is caught
+ * npm run sim -- [--seeds N] [--seed S] [--from K] [--jobs J]     worlds S+K … S+N-1, none may break an invariant
+ * --seed S [--drop ids] [--variant NAME] [--log]   replays one world without some items of its plan
+ * --variant NAME|all [--seeds N]                   a broken program: number of worlds until it is caught
  */
 
 import { createHash } from 'node:crypto'
@@ -34,7 +34,7 @@ async function main(): Promise<number> {
   const variant = findVariant(values.variant ?? UNBROKEN.name)
   if (!variant)
     return printUsageError(
-      `there is no variant ${values.variant}; there are ${VARIANTS.map(({ name }) => name).join(', ')}`,
+      `unknown variant ${values.variant}. Known variants: ${VARIANTS.map(({ name }) => name).join(', ')}`,
     )
   if (values.seed !== undefined && values.seeds === undefined) return replay(variant)
   if (variant !== UNBROKEN) return checkVariants([variant])
@@ -90,7 +90,7 @@ async function replay(variant: Variant): Promise<number> {
   return 1
 }
 
-/** The smallest plan that fails in the same way, and how to see it. */
+/** Prints the smallest plan that breaks the same invariant, and the command that replays it. */
 async function printSmallestPlan(seed: number, variant: Variant): Promise<void> {
   const plan = drawPlan(seed)
   const small = await shrink(plan, await simulate(plan, { variant }), variant)
@@ -108,8 +108,8 @@ async function checkVariants(variants: readonly Variant[]): Promise<number> {
     const caught = (await runChunk({ from: first, count: limit, variant: name })).at(-1) as WorldSummary
     if (!caught.violation) missed += 1
     const verdict = caught.violation
-      ? `caught after ${caught.seed - first + 1}: ${caught.violation.invariant}: ${caught.violation.message}`
-      : `NOT CAUGHT in ${limit}`
+      ? `caught after ${caught.seed - first + 1} worlds: ${caught.violation.invariant}: ${caught.violation.message}`
+      : `NOT CAUGHT in ${limit} worlds`
     console.log(`${name.padEnd(24)} ${verdict.slice(0, 160)}`)
   }
   return missed === 0 ? 0 : 1

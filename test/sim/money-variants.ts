@@ -1,4 +1,4 @@
-/** Broken programs that lose sight of money. */
+/** Broken programs that spend more than they have reserved. */
 
 import type { Variant } from './variants.ts'
 

@@ -1,6 +1,6 @@
-/** What plans are made of: faults, when they come, and how often a process stands where one can hit it. */
+/** The parts of a plan: faults, when they happen, and the boundaries at which they can hit a process. */
 
-/** Where a process waits for the world, and may die instead of being answered. */
+/** The places at which a process waits for the world and may crash instead of getting an answer. */
 export const BOUNDARIES = [
   'read',
   'commit',
@@ -17,7 +17,10 @@ export const BOUNDARIES = [
   'settled',
   'sleep',
 ] as const
-/** `file`: where a document's file is replaced; only in worlds with a kernel. `word`: where an owner's word on an unknown outcome has been written. */
+/**
+ * `file`: before a document's file is replaced, only with a kernel. `word`: after the owner's resolution of an unknown
+ * outcome was written.
+ */
 export type Boundary = (typeof BOUNDARIES)[number] | 'file' | 'word'
 
 export const PROVIDER_TROUBLES = [
@@ -38,27 +41,30 @@ export type ProviderTrouble = (typeof PROVIDER_TROUBLES)[number]
 export const TOOL_NAMES = ['look', 'put', 'book', 'edit', 'shell', 'post', 'pay'] as const
 export type ToolName = (typeof TOOL_NAMES)[number]
 
-/** What can return something that is none of what it may return. */
+/** Ports that can return a value outside of their contract. */
 export const GARBAGE_PORTS = ['model', 'memory', 'critic', 'gate', 'tool', 'hook'] as const
 export type GarbagePort = (typeof GARBAGE_PORTS)[number]
 
-/** Everything in a plan has a name, by which it can be left out. */
+/** Every part of a plan has an id, by which `--drop` leaves it out. */
 export interface Item {
   readonly id: string
 }
 
 export interface When {
-  /** The event of the storm. */
+  /** The event of the fault phase. */
   readonly at: number
-  /** Earlier, if so: while the model is busy with its nth request. */
+  /** Happens earlier if the model is busy with its nth request before that event. */
   readonly duringRequest?: number
 }
 
 export type Fault = ProcessFault | CallFault | EnvironmentFault
 
-/** What befalls a process that waits for the world. */
+/** A fault that hits a process while it waits for the world. */
 export type ProcessFault =
-  /** The `nth` time it stands there, it dies; again in so many lives after it, at the first time each; and once more, later. */
+  /**
+   * Crashes at the `nth` visit of the boundary, then at the first visit in each of the next `repeats` processes, and
+   * once more `finalRepeat` visits later.
+   */
   | (Item & {
       readonly kind: 'crash'
       readonly at: Boundary
@@ -66,10 +72,10 @@ export type ProcessFault =
       readonly repeats: number
       readonly finalRepeat?: number
     })
-  /** It hears nothing for so many events, while another life takes over. */
+  /** The process stops for `events` events, while another process takes over. */
   | (Item & { readonly kind: 'pause'; readonly at: Boundary; readonly nth: number; readonly events: number })
 
-/** What goes wrong with the nth call of a kind. */
+/** A fault of the nth call of a kind. */
 export type CallFault = Item & { readonly nth: number } & (
     | { readonly kind: 'disk'; readonly written: boolean }
     | { readonly kind: 'provider'; readonly times: number; readonly trouble: ProviderTrouble }
@@ -79,24 +85,24 @@ export type CallFault = Item & { readonly nth: number } & (
     | { readonly kind: 'remains' }
     | { readonly kind: 'critic'; readonly verdict: 'retry' | 'stop' | 'throw' }
     | { readonly kind: 'env' }
-    /** 42, undefined, half of what was meant. */
+    /** Returns 42, undefined, or only some of the expected keys. */
     | { readonly kind: 'garbage'; readonly port: GarbagePort; readonly times: number }
-    /** A call of what a cycle has sent takes longer than many beats. */
+    /** A call of a cycle's dispatch lasts longer than many beats. */
     | { readonly kind: 'late' }
-    /** Another leader, on another machine, was first with the beat that is about to fire. */
+    /** A leader on another machine fires the next beat first. */
     | { readonly kind: 'rival' }
   )
 
 export type EnvironmentFault =
-  /** From that life on the tools of calls that were cut short are not offered; `removed`: not even known. */
+  /** From that process on, the tools of interrupted calls are not offered; `removed`: they are not even known. */
   | (Item & { readonly kind: 'withdraw'; readonly fromProcess: number; readonly removed: boolean })
   | (Item & { readonly kind: 'wall'; readonly at: number; readonly by: number })
-  /** SIGTERM, and so many events later the second one. */
+  /** SIGTERM, and a second one `patience` events later. */
   | (Item & { readonly kind: 'term'; readonly at: number; readonly patience: number })
 
 export const HOUR = 3_600_000
 
-/** How often a process stands at a boundary in a storm, roughly: a fault that would come later is none. */
+/** Roughly how often a process visits each boundary in a fault phase: a fault with a later `nth` would never happen. */
 export const TYPICAL_VISITS: Readonly<Record<Boundary, number>> = {
   read: 60,
   commit: 50,

@@ -1,4 +1,7 @@
-/** What a seed draws before the world begins: tasks, what people do, and every fault. A plan is data, so a failing one can be made smaller. */
+/**
+ * What a seed draws before the world starts: tasks, user actions, and every fault. A plan is plain data, so that a
+ * failing one can be shrunk.
+ */
 
 import {
   drawKernel,
@@ -33,12 +36,12 @@ export * from './plan-types.ts'
 
 export interface Task extends Item {
   readonly tag: string
-  /** The event of the storm at which it is asked for. */
+  /** The event of the fault phase at which the task is enqueued. */
   readonly at: number
   readonly by: 'enqueue' | 'run'
   readonly priority: number
   readonly key?: string
-  /** It is asked for once more. */
+  /** The event at which the same task is enqueued once more. */
   readonly repeatedAt?: number
   readonly delay?: string
 }
@@ -52,7 +55,7 @@ export interface Send extends Item, When {
   readonly key?: string
 }
 
-/** So many messages at once. */
+/** `count` messages at once. */
 export interface Flood extends Item, When {
   readonly kind: 'flood'
   readonly tag: string
@@ -64,20 +67,20 @@ export interface Query extends Item, When {
   readonly command: 'status' | 'queue list' | 'unknowns list' | 'sessions list'
 }
 
-/** What is old and over is taken away, as after a cycle. */
+/** Deletes old finished sessions, as a kernel does after a cycle. */
 export interface Retain extends Item, When {
   readonly kind: 'retain'
 }
 
 export interface Plan {
   readonly seed: number
-  /** After so many events the faults stop. */
+  /** Number of events after which the faults stop. */
   readonly faultEvents: number
   readonly maxConcurrent: number
   readonly maxSteps: number | null
-  /** Tokens that a request may have; null: any number. */
+  /** Limit of tokens per request; null: no limit. */
   readonly context: number | null
-  /** Millionths of a dollar that the model may cost in all; undefined: it costs nothing. */
+  /** Limit of the model's total cost in millionths of a dollar; undefined: the model is free. */
   readonly cap?: number
   readonly kernel?: KernelPlan
   readonly tasks: readonly Task[]
@@ -85,22 +88,22 @@ export interface Plan {
   readonly faults: readonly Fault[]
 }
 
-/** By the rest of the seed, so that the other worlds stay as they were. */
+/** Worlds are chosen by the remainder of their seed, so that a new kind leaves the other worlds unchanged. */
 const MONEY_SEEDS: ReadonlySet<number> = new Set([0, 6])
 const KERNEL_SEEDS: ReadonlySet<number> = new Set([1, 6])
-/** Where there is no kernel: its cycles count what became of their dispatches. */
+/** Only without a kernel: a kernel's cycles still count the dispatches that retention would delete. */
 const RETENTION_SEEDS: ReadonlySet<number> = new Set([3])
-/** By another rest, so that they are found among all of those. */
+/** By another remainder, so that these worlds overlap with all kinds above. */
 const hasRepeatedCrash = (seed: number): boolean => seed % 11 === 5
 const hasFlood = (seed: number): boolean => seed % 13 === 4
-/** Whoever says a word on an unknown outcome to a process that dies of it. */
+/** A process crashes right after it has written the resolution of an unknown outcome. */
 const crashesOnResolution = (seed: number): boolean => seed % 4 === 2
-/** A run that has got somewhere, and is then taken up once too often; among the worlds with a gate. */
+/** A run that has made progress is resumed once too often. Only in worlds with a gate. */
 const hasPoisonRun = (seed: number): boolean => seed % 10 === 1
 const hasGarbage = (seed: number): boolean => seed % 9 === 2
-/** Room for some dozens of messages, and for what the sessions here come to without any. */
+/** Enough for some dozens of messages, and for what these sessions reach without any. */
 const SMALL_CONTEXT = 4_000
-/** Roughly what is set aside for one. */
+/** Roughly the reservation of one call, in millionths of a dollar. */
 const TYPICAL_RESERVATION = 5_000
 
 export function drawPlan(seed: number): Plan {
@@ -142,7 +145,7 @@ function drawFaults(seed: number, faultEvents: number, hasKernel: boolean): read
   ]
 }
 
-/** The same plan without the items of these ids. */
+/** Returns the plan without the items of these ids. */
 export function withoutItems(plan: Plan, dropped: ReadonlySet<string>): Plan {
   const kept = <T extends Item>(items: readonly T[]): T[] => items.filter(({ id }) => !dropped.has(id))
   return { ...plan, tasks: kept(plan.tasks), actions: kept(plan.actions), faults: kept(plan.faults) }
@@ -178,7 +181,7 @@ function drawAction(seed: number, i: number, faultEvents: number, tasks: readonl
     }
   const own = drawMessage(seed, i, tasks)
   const previous = drawMessage(seed, i - 1, tasks)
-  // Some people send the same thing once more.
+  // Some users send the same message twice.
   const message = i > 0 && previous.key !== undefined && draw('again') < 0.33 ? previous : own
   const busy = draw('busy') < 0.4 ? { duringRequest: 1 + Math.floor(draw('asking') * 8) } : {}
   return { id: `a${i}`, at, ...busy, kind: 'send', ...message }
@@ -190,7 +193,7 @@ function drawMessage(seed: number, i: number, tasks: readonly Task[]): { tag: st
   return { tag, text: `${tag}#m${i}`, ...(keyed ? { key: `m${i}` } : {}) }
 }
 
-/** Where a run that is taken up again comes by once more without having written anything. */
+/** Boundaries that a resumed run visits again before it has written anything. */
 const REPEATED_CRASH_POINTS = ['open', 'open', 'tool', 'tool', 'done', 'done', 'probe', 'remains', 'listed'] as const
 const CRASH_POINTS = ['ack', 'ack', 'commit', 'done', 'done', 'done', 'tool', 'tool', 'paid', ...BOUNDARIES] as const
 
@@ -290,7 +293,7 @@ const WEIGHTS = {
   term: 9,
 } as const satisfies Record<RandomFaultKind, number>
 
-/** By their weights; the others are drawn where there is a kernel. */
+/** The faults that are drawn by weight; the other kinds are drawn separately. */
 type RandomFaultKind = Exclude<Fault['kind'], 'rival' | 'late' | 'garbage'>
 
 function pickByWeight(draw: number): RandomFaultKind {

@@ -1,4 +1,4 @@
-/** One life of the process: the real engine, kernel and commands, composed over ports that the world answers. */
+/** One process lifetime: the real engine, kernel and commands over ports that the world answers. */
 
 import type { CommandContext, Progress } from '../../src/commands/lib/command.ts'
 import { validateAndRun } from '../../src/commands/lib/validate-and-run.ts'
@@ -14,7 +14,7 @@ import { type KernelParts, kernelSettings, simKernel } from './ports/kernel.ts'
 import { simStore } from './ports/store.ts'
 import type { World } from './world.ts'
 
-/** In a world without a kernel. */
+/** For a world without a kernel. */
 const NO_KERNEL_CONTROL: CommandContext['kernel'] = {
   isRunning: () => false,
   nextBeatAt: () => undefined,
@@ -39,7 +39,7 @@ const NO_KERNEL: KernelPlan = {
   agents: [],
 }
 
-/** Nor is anybody told of them. */
+/** Without a kernel there are no notices either. */
 const NO_NOTIFIER: CommandContext['notifier'] = {
   run: async () => {},
   once: async () => {},
@@ -49,7 +49,7 @@ const NO_NOTIFIER: CommandContext['notifier'] = {
   language: () => 'en',
 }
 
-/** What these verbs ask of their context; the rest is for those that look at the house itself. */
+/** The part of the context that the simulated commands use. */
 type UsedContext = Pick<
   CommandContext,
   | 'store'
@@ -83,23 +83,23 @@ export class SimProcess {
   readonly abort = new AbortController()
   state: ProcessState = 'up'
   epoch: number | undefined
-  /** Another life has joined after it. */
+  /** Another process has joined the home after this one. */
   superseded = false
-  /** Since when its disk is gone, in events. */
+  /** The event at which its disk failed. */
   diskFailedAt = Number.POSITIVE_INFINITY
-  /** It takes no more commands. */
+  /** It accepts no more commands. */
   isExiting = false
-  /** It was paused, and another one was started in its place. */
+  /** It was paused, and another process was started in its place. */
   isReplaced = false
-  /** When it hears again, in events. */
+  /** The event at which a paused process continues. */
   resumeAt = Number.POSITIVE_INFINITY
-  /** When somebody has no more patience with what hangs in it, and tells it to stop, in events. */
+  /** The event of SIGTERM for a process with a hanging tool. */
   termAt = Number.POSITIVE_INFINITY
-  /** When it is told to stop for the second time, in events. */
+  /** The event of the second SIGTERM. */
   abortAt = Number.POSITIVE_INFINITY
-  /** When that was, monotonic. */
+  /** The time of the second SIGTERM, monotonic. */
   abortedAt = Number.POSITIVE_INFINITY
-  /** Commands of people that it runs right now. */
+  /** User commands that it is running. */
   readonly #openCommands = new Set<Promise<unknown>>()
   readonly #world: World
   readonly #context: CommandContext
@@ -193,12 +193,12 @@ export class SimProcess {
     }
   }
 
-  /** It works the whole queue, and nobody has told it to stop. */
+  /** Tells whether it claims from the whole queue and was not told to stop. */
   isClaiming(): boolean {
     return this.#openDrains > 0 && !this.term.signal.aborted && !this.#drainUntil?.aborted
   }
 
-  /** A command that somebody asks for through the socket. */
+  /** Runs a command that a user sends through the socket. */
   runCommand(name: string, input: object): Promise<unknown> {
     const running = this.#run(name, input).finally(() => this.#openCommands.delete(running))
     this.#openCommands.add(running)
@@ -207,16 +207,16 @@ export class SimProcess {
 
   #run(name: string, input: object): Promise<unknown> {
     const command = COMMANDS.find((known) => known.name === name)
-    if (!command) throw new TirelessError('usage', `there is no command ${name}`)
+    if (!command) throw new TirelessError('usage', `unknown command ${name}`)
     return validateAndRun(command, this.#context, input, (_: Progress) => {})
   }
 
-  /** The process does one thing, leaves the home and exits. */
+  /** Runs one command as the whole process, then leaves the home and exits. */
   async runToExit(name: string, input: object): Promise<unknown> {
     try {
       const output = await this.#run(name, input)
       this.isExiting = true
-      // The socket takes no new question and lets the open ones be answered.
+      // The socket accepts no new command and answers the open ones.
       await Promise.allSettled(this.#openCommands)
       this.#checkNothingPending(name)
       if (this.#joined) await leaveHome(await this.#joined)
@@ -229,11 +229,11 @@ export class SimProcess {
     }
   }
 
-  /** What started was stopped: nothing of a drain that returned is still under way. */
+  /** I10: once a drain has returned, nothing that it started is still pending. */
   #checkNothingPending(name: string): void {
     const left = this.#world.pendingOf(this)
     if (left.length > 0)
-      this.#world.fail('I10', `process ${this.id}: ${name} is over, and this is not: ${left.join(', ')}`)
+      this.#world.fail('I10', `process ${this.id}: ${name} has ended, but these calls are pending: ${left.join(', ')}`)
   }
 
   #checkExitError(name: string, thrown: unknown): void {
@@ -246,13 +246,13 @@ export class SimProcess {
   }
 
   crash(how: string): void {
-    this.#world.counters.add('crash')
+    this.#world.counters.add('process crashed')
     this.#world.logEvent(`${this.id} ${how}`)
     this.#end('dead')
   }
 
   pause(until: number): void {
-    this.#world.counters.add('pause')
+    this.#world.counters.add('process paused')
     this.state = 'paused'
     this.isReplaced = this.#world.plan.kernel === undefined
     this.resumeAt = until

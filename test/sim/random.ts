@@ -1,8 +1,11 @@
-/** Chance that can be asked again: the same keys always draw the same number, so that leaving one fault out does not change the others. */
+/**
+ * Repeatable randomness: the same keys always draw the same number, so that dropping one fault does not change the
+ * others. The key strings are part of the draw: changing one changes the worlds of all seeds.
+ */
 
 export type Key = string | number
 
-/** In [0, 1), from the seed and whatever names the question. */
+/** Returns a number in [0, 1) drawn from the seed and the keys. */
 export function chance(seed: number, ...keys: readonly Key[]): number {
   let hash = (seed ^ 0x9e3779b9) >>> 0
   for (const key of keys) {

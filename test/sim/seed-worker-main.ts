@@ -1,4 +1,4 @@
-/** Entry of a farm's thread: one chunk of seeds after the other, with the real world taken away. */
+/** Entry point of a worker thread: runs chunks of seeds with the real world forbidden. */
 
 import { parentPort } from 'node:worker_threads'
 import { forbidRealWorld } from './forbid-real-world.ts'

@@ -1,4 +1,4 @@
-/** Many worlds, on as many threads as there are cores. Each world is alone in its thread while it runs. */
+/** Runs many worlds on as many threads as there are cores. A thread runs one world at a time. */
 
 import { Worker } from 'node:worker_threads'
 import type { Branch } from './branch-counters.ts'
@@ -9,7 +9,7 @@ import type { Violation } from './world.ts'
 
 const SEEDS_PER_CHUNK = 25
 
-/** What is kept of a world: enough to add up, and to replay it. */
+/** The part of a report that is kept per world: enough to add up, and to replay it. */
 export interface WorldSummary {
   readonly seed: number
   readonly hash: string
@@ -27,7 +27,7 @@ export interface SeedChunk {
 export const findVariant = (name: string): Variant | undefined =>
   [UNBROKEN, ...VARIANTS].find((variant) => variant.name === name)
 
-/** Contract: in order of the seeds. Ends after the chunk with the first violation. */
+/** Contract: summaries in order of the seeds. A broken variant ends with its first violation. */
 export async function runChunk({ from, count, variant }: SeedChunk): Promise<WorldSummary[]> {
   const summaries: WorldSummary[] = []
   for (let seed = from; seed < from + count; seed++) {

@@ -1,4 +1,6 @@
-/** From a plan that fails to a smaller one that fails in the same way: items are left out, first many at a time, then one by one. */
+/**
+ * Shrinks a failing plan to a smaller one that breaks the same invariant: drops many items at a time, then single ones.
+ */
 
 import { itemsOf, type Plan, withoutItems } from './plan.ts'
 import { type Report, simulate } from './simulate.ts'

@@ -13,8 +13,8 @@ import { simulate } from './simulate.ts'
 import { UNBROKEN, VARIANTS, type Variant } from './variants.ts'
 
 const SEEDS = 150
-/** Each is caught long before; what matters is that none gets through. */
-const MOST_SEEDS = 300
+/** Most variants are caught much earlier; the test fails only for one that is never caught. */
+const MAX_SEEDS = 300
 
 describe('simulation', () => {
   test(`I1, I3, I4, I8: ${SEEDS} worlds full of faults break no invariant`, async (t) => {
@@ -25,10 +25,10 @@ describe('simulation', () => {
     }
     const taken = counters.all().filter(([, n]) => n > 0)
     t.diagnostic(`${taken.length} of ${counters.all().length} branches taken`)
-    assert.ok(taken.length > 50, 'the worlds are full of faults')
+    assert.ok(taken.length > 50, 'the worlds take most branches')
   })
 
-  test('the same seed is the same world, event by event; another is another', async () => {
+  test('the same seed gives the same world, event by event; another seed gives another world', async () => {
     const hashes = async (): Promise<string[]> => {
       const found: string[] = []
       for (let seed = 1; seed <= 8; seed++) found.push((await simulate(drawPlan(seed))).hash)
@@ -39,9 +39,9 @@ describe('simulation', () => {
     assert.equal(new Set(first).size, first.length)
   })
 
-  test('a plan that fails is made smaller, and still fails in the same way', async () => {
-    const variant = named('probe-not-asked')
-    const caught = (await runChunk({ from: variant.seed ?? 1, count: MOST_SEEDS, variant: variant.name })).at(-1)
+  test('a failing plan is shrunk, and the smaller plan breaks the same invariant', async () => {
+    const variant = variantNamed('probe-not-asked')
+    const caught = (await runChunk({ from: variant.seed ?? 1, count: MAX_SEEDS, variant: variant.name })).at(-1)
     assert.ok(caught?.violation)
     const plan = drawPlan(caught.seed)
     const small = await shrink(plan, await simulate(plan, { variant }), variant)
@@ -51,19 +51,19 @@ describe('simulation', () => {
   })
 })
 
-describe('broken programs', () => {
+describe('broken variants', () => {
   for (const { name, seed = 1 } of VARIANTS)
-    test(`${name} is caught`, async (t) => {
+    test(`the variant ${name} is caught`, async (t) => {
       const hinted = await runChunk({ from: seed, count: 1, variant: name })
-      const summaries = hinted[0]?.violation ? hinted : await runChunk({ from: 1, count: MOST_SEEDS, variant: name })
+      const summaries = hinted[0]?.violation ? hinted : await runChunk({ from: 1, count: MAX_SEEDS, variant: name })
       const { violation } = summaries.at(-1) ?? {}
-      assert.ok(violation, `not caught in ${MOST_SEEDS} worlds`)
+      assert.ok(violation, `not caught in ${MAX_SEEDS} worlds`)
       t.diagnostic(`seed ${summaries.at(-1)?.seed}: ${violation.invariant}`)
     })
 })
 
-describe('injection', () => {
-  test('nothing escapes: clocks, timers, chance, network and processes are taken away during a simulation', async () => {
+describe('isolation from the real world', () => {
+  test('a simulation uses no real clock, timer, randomness, network or process', async () => {
     const guard = forbidRealWorld()
     try {
       for (let seed = 1; seed <= 30; seed++) await simulate(drawPlan(seed))
@@ -73,9 +73,9 @@ describe('injection', () => {
     assert.deepEqual(guard.attempts, [])
   })
 
-  test('the poison works: whoever reaches for the real world is refused and named, and afterwards all is as it was', async () => {
+  test('a use of the real world throws and is recorded, and everything is restored afterwards', async () => {
     const guard = forbidRealWorld()
-    const reaching: readonly (() => unknown)[] = [
+    const uses: readonly (() => unknown)[] = [
       () => Date.now(),
       () => new Date(),
       () => setTimeout(() => {}, 1),
@@ -90,17 +90,17 @@ describe('injection', () => {
       () => execSync('true'),
     ]
     try {
-      for (const reach of reaching) assert.throws(reach, /a simulation reached for/)
-      assert.equal(new Date(0).toISOString(), '1970-01-01T00:00:00.000Z', 'an instant that is given is no clock')
+      for (const use of uses) assert.throws(use, /a simulation used/)
+      assert.equal(new Date(0).toISOString(), '1970-01-01T00:00:00.000Z', 'a Date with a given instant is allowed')
     } finally {
       guard.restore()
     }
-    assert.equal(guard.attempts.length, reaching.length)
+    assert.equal(guard.attempts.length, uses.length)
     assert.ok(Date.now() > 0 && new Date() instanceof Date && Math.random() < 1)
   })
 
-  test('a tool that looks at the real clock does not get away with it', async () => {
-    const looking = (tool: AnyTool): AnyTool => ({
+  test('a tool that reads the real clock is recorded', async () => {
+    const readingClock = (tool: AnyTool): AnyTool => ({
       ...tool,
       effect(args) {
         Date.now()
@@ -109,7 +109,7 @@ describe('injection', () => {
     })
     const leaky: Variant = {
       name: 'leaky',
-      tools: (tools) => new Map([...tools].map(([name, tool]) => [name, looking(tool)])),
+      tools: (tools) => new Map([...tools].map(([name, tool]) => [name, readingClock(tool)])),
     }
     const guard = forbidRealWorld()
     try {
@@ -121,7 +121,7 @@ describe('injection', () => {
   })
 })
 
-function named(name: string): Variant {
+function variantNamed(name: string): Variant {
   const found = VARIANTS.find((variant) => variant.name === name)
   assert.ok(found)
   return found

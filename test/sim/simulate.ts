@@ -1,4 +1,4 @@
-/** One world from beginning to end: a storm of faults, then calm weather until everything has come to rest. */
+/** Runs one world from start to end: a phase of faults, then a calm phase until everything has come to rest. */
 
 import { MAX_CYCLE_MS } from '../../src/kernel/loop.ts'
 import type { Branch } from './branch-counters.ts'
@@ -19,16 +19,16 @@ import { integerBelow, oneOf } from './random.ts'
 import { UNBROKEN, type Variant } from './variants.ts'
 import { type Violation, World } from './world.ts'
 
-/** So many events without anything but waiting, and a storm is over early. */
+/** After so many events of mere waiting the fault phase ends early. */
 const MAX_QUIET_EVENTS = 20
-/** From the first to the second SIGTERM where something hangs, in events. */
+/** Events between the first and the second SIGTERM when a tool hangs. */
 const ABORT_DELAY_EVENTS = 3
 const MAX_ROUNDS = 60
 const MAX_EVENTS = 6_000
 
 export interface Report {
   readonly seed: number
-  /** Of everything that happened, in order: two runs of one plan must agree. */
+  /** Hash of all logged events, in order: two runs of one plan must agree. */
   readonly hash: string
   readonly events: number
   readonly violation: Violation | undefined
@@ -76,7 +76,7 @@ async function runFaultPhase(world: World, humans: Humans): Promise<void> {
       next.perform()
       await world.flushPromises()
     }
-    // Where something is late, to wait is what matters.
+    // A world with a late dispatch must wait for it.
     const isDull = world.events - world.lastActivity > MAX_QUIET_EVENTS && !world.plan.kernel?.late
     if (quiet && planned.length === 0 && isDull) return
     for (const say of humans.dueReplies(world.events, false)) void say()
@@ -87,7 +87,7 @@ async function runFaultPhase(world: World, humans: Humans): Promise<void> {
   }
 }
 
-/** What is due by now; where nothing else happens, the next thing. */
+/** Takes the events that are due; when nothing else can happen, the next one. */
 function takeDueEvents(planned: PlannedEvent[], world: World, quiet: boolean): readonly PlannedEvent[] {
   const isDue = ({ at, duringRequest }: PlannedEvent): boolean =>
     at <= world.events || (duringRequest ?? Infinity) <= world.truth.paid
@@ -135,7 +135,7 @@ function terminate(world: World, patience: number): void {
   proc.term.abort()
 }
 
-/** Nothing happens until somebody goes on: then some time has passed. */
+/** Every process is paused: lets time pass, then resumes them. */
 function resumePaused(world: World): void {
   for (const proc of world.processes) if (proc.state === 'paused') proc.resumeAt = 0
   world.advanceTime(integerBelow(world.plan.seed, 600_000, 'asleep', world.events))
@@ -154,7 +154,7 @@ function resumeAndSignal(world: World): void {
       terminate(world, ABORT_DELAY_EVENTS)
     }
     if (proc.state === 'up' && proc.abortAt <= world.events && !proc.abort.signal.aborted) {
-      world.counters.add('abort')
+      world.counters.add('second SIGTERM')
       world.logEvent(`${proc.id} abort`)
       proc.abortedAt = world.monotonic
       world.garbage.forgetProcess(proc)
@@ -163,13 +163,13 @@ function resumeAndSignal(world: World): void {
   }
 }
 
-/** Some are told to stay, some to leave when they are idle, or after some minutes in any case. */
+/** Some processes stay, some exit when idle, or after some minutes. */
 function startInput(world: World): object {
   if (world.plan.kernel?.late || world.chance('stay', world.events) < 0.6) return {}
   return { until_idle: true, max_minutes: oneOf(world.plan.seed, [0.1, 1, 30], 'minutes', world.events) }
 }
 
-/** A process that stays, or one for a single cycle. */
+/** Starts a process that stays, or one for a single cycle. */
 function startProcess(world: World, input: object): void {
   if (world.plan.kernel?.single) startSingleCycle(world)
   else startKernelProcess(world, input)
@@ -189,13 +189,13 @@ function startSingleCycle(world: World): void {
   )
   const began = world.monotonic
   const taken = (): void => {
-    world.counters.add(left.size > 0 ? 'single cycle takes up what was left' : 'single cycle')
+    world.counters.add(left.size > 0 ? 'single cycle resumes dispatches of an earlier process' : 'single cycle')
     if (!proc.term.signal.aborted && world.monotonic - began < MAX_CYCLE_MS / 2) checkResumed(world, left)
   }
   proc.runToExit('once', {}).then(taken, () => {})
 }
 
-/** No faults any more. Processes come and go, people answer, time passes, until there is nothing left to do. */
+/** No more faults: processes start and exit, users reply and time passes until nothing is left to do. */
 async function runCalmPhase(world: World, humans: Humans): Promise<void> {
   world.faults.ended = true
   for (const proc of world.processes) if (proc.state === 'up' || proc.state === 'paused') proc.crash('killed')
@@ -215,20 +215,20 @@ async function runCalmPhase(world: World, humans: Humans): Promise<void> {
     const due = waiting.flatMap((row) => (row.due === null ? [] : [row.due])).concat(expiring)
     if (due.length > 0) world.advanceTime(Math.max(0, Math.min(...due) - world.wall))
   }
-  world.fail('liveness', `no rest after ${MAX_ROUNDS} rounds: ${JSON.stringify(unfinishedDispatches(world))}`)
+  world.fail('liveness', `not at rest after ${MAX_ROUNDS} rounds: ${JSON.stringify(unfinishedDispatches(world))}`)
 }
 
-/** I8: where nothing is new, a life more changes nothing and asks nobody. */
+/** I8: without new input, one more process changes nothing and calls no model. */
 async function checkIdleProcess(world: World): Promise<void> {
   const before = describeIdleState(world)
   startProcess(world, { until_idle: true })
   await runUntilAllExit(world)
   if (describeIdleState(world) !== before)
-    world.fail('I8', `an idle life changed something: ${before} → ${describeIdleState(world)}`)
+    world.fail('I8', `an idle process changed something: ${before} → ${describeIdleState(world)}`)
   if (world.plan.kernel && !world.violation) await checkFinalCycle(world)
 }
 
-/** One more cycle, which sends nobody, counts what is over. */
+/** Runs one more cycle, which dispatches nothing and counts what has ended. */
 async function checkFinalCycle(world: World): Promise<void> {
   startSingleCycle(world)
   await runUntilAllExit(world)
@@ -237,7 +237,7 @@ async function checkFinalCycle(world: World): Promise<void> {
   world.stateDocument.checkEnd()
 }
 
-/** Much later: everything that is over may go. */
+/** Much later: every finished session may be deleted. */
 async function checkRetention(world: World): Promise<void> {
   const proc = new SimProcess(world)
   world.logEvent(`${proc.id} retain`)
@@ -250,7 +250,7 @@ async function runUntilAllExit(world: World): Promise<void> {
   const limit = world.events + MAX_EVENTS
   await world.flushPromises()
   while (world.processes.some(({ state }) => state === 'up') && !world.violation) {
-    if (world.events > limit) return world.fail('liveness', `no rest after ${MAX_EVENTS} events`)
+    if (world.events > limit) return world.fail('liveness', `not at rest after ${MAX_EVENTS} events`)
     if (!(await world.deliverNext())) return world.fail('liveness', 'a process waits for nothing')
   }
 }

@@ -1,9 +1,9 @@
-/** Crashes that are aimed: by chance alone a process would rarely die just there. */
+/** Crashes at chosen points that random crashes would rarely hit. */
 
 import type { Fault } from './plan-types.ts'
 import { integerBelow } from './random.ts'
 
-/** Twice it dies as soon as the run is opened, then it gets somewhere, and later it dies there once more. */
+/** Crashes twice as soon as the run is opened; then the run makes progress, and crashes there once more. */
 export const drawRepeatedCrash = (seed: number, i: number): Fault => ({
   id: `p${i}`,
   ...{ kind: 'crash', at: 'open', repeats: 1 },
@@ -19,7 +19,7 @@ export const drawCrashOnResolution = (i: number): Fault => ({
   repeats: 0,
 })
 
-/** A call of which nobody knows what became: there has to be something to say a word on. */
+/** Crashes after an effect, so that there is an unknown outcome to resolve. */
 export const drawCrashAfterEffect = (seed: number, i: number): Fault => ({
   id: `c${i}`,
   ...{ kind: 'crash', at: 'done', repeats: 0 },

@@ -1,4 +1,6 @@
-/** Deliberately broken copies of the program, made of replaced ops and wrapped ports. The simulator has to catch each of them. */
+/**
+ * Deliberately broken copies of the program, made of replaced ops and wrapped ports. The simulator must catch each one.
+ */
 
 import type { DocumentFiles } from '../../src/adapters/documents/files.ts'
 import type { OpTable } from '../../src/adapters/stores/sqlite/ops.ts'
@@ -16,17 +18,17 @@ import type { World } from './world.ts'
 
 export interface Variant {
   readonly name: string
-  /** A world that catches one that is rarely caught: a test begins with it. */
+  /** The seed of a world that catches a variant which is rarely caught; the test tries it first. */
   readonly seed?: number
-  /** Nobody hears that there is work. */
+  /** No process is told that there is work. */
   readonly withoutWakeSignal?: boolean
-  /** The kernel hears another one. `stop`: the process is told to. */
+  /** Replaces the kernel's wake signal. `stop`: aborted on SIGTERM. */
   wrapWakeSignal?(wakeSignal: WakeSignal, stop: AbortSignal): WakeSignal
-  /** What reaches the writer instead of what was committed. */
+  /** Replaces the batches on their way to the writer. */
   rewriteBatches?(batches: readonly Batch[], world: World): readonly Batch[]
   ops?(ops: OpTable): OpTable
   store?(store: Store): Store
-  /** `step`: a moment at which the process may die. */
+  /** `step`: a point at which the process may crash. */
   files?(files: DocumentFiles, step: (what: string, work: () => void) => Promise<void>): DocumentFiles
   tools?(tools: ReadonlyMap<string, AnyTool>): ReadonlyMap<string, AnyTool>
 }
@@ -94,7 +96,7 @@ export const VARIANTS: readonly Variant[] = [
   },
   { name: 'deaf-doorbell', withoutWakeSignal: true },
   {
-    // Who is alive is told by the wall clock alone, and that clock was put forward.
+    // Leases are judged by the wall clock alone, and that clock was set forward.
     name: 'wall-clock-lease',
     seed: 27,
     ops: (ops) => ({
@@ -119,7 +121,7 @@ export const VARIANTS: readonly Variant[] = [
     }),
   },
   {
-    // What cannot be used is taken for a store that cannot be written to.
+    // An unusable value is treated like a store that cannot be written to.
     name: 'garbage-ends-the-process',
     store: (store) => ({
       ...store,
@@ -129,7 +131,7 @@ export const VARIANTS: readonly Variant[] = [
           (record) => record.kind === 'failed' && record.message.includes('invalid value'),
         )
         return isGarbageDue
-          ? Promise.reject(new TirelessError('store_failed', 'it is no plain data'))
+          ? Promise.reject(new TirelessError('store_failed', 'the value is not plain data'))
           : store.commit(batches)
       },
     }),
@@ -167,7 +169,7 @@ export const VARIANTS: readonly Variant[] = [
   },
 ]
 
-/** Says yes to such a record at once, and writes it with the next commit. */
+/** Confirms such a record at once, but writes it with the next commit. */
 function delayRecords(late: (record: JournalRecord) => boolean): (store: Store) => Store {
   return (store) => {
     const held = new Map<string, JournalRecord[]>()
@@ -200,7 +202,7 @@ function acknowledgeEarly(batch: Batch): Batch {
   return { ...batch, ops: [...batch.ops, ...ops] }
 }
 
-/** A journal that was read without some of its records; the last one is always there, so that the sequence still fits. */
+/** Drops records of this kind when the open step is read. The last record stays, so that the sequence numbers fit. */
 function readWithout(kind: JournalRecord['kind']): (store: Store) => Store {
   return (store) => ({
     ...store,
@@ -212,7 +214,7 @@ function readWithout(kind: JournalRecord['kind']): (store: Store) => Store {
   })
 }
 
-/** Whoever rests before another attempt is taken up again without knowing why: it just goes on. */
+/** A run that was parked before another attempt is resumed without its feedback. */
 function dropFeedback(store: Store): Store {
   const forgotten = (record: JournalRecord): JournalRecord =>
     record.kind === 'step_committed' && record.next.kind === 'park' && record.next.feedback !== undefined
@@ -235,7 +237,7 @@ function reuseResolution(store: Store): Store {
   }
 }
 
-/** What begins with such an op is committed first, and the rest afterwards. */
+/** Commits a batch that starts with such an op in two parts: the first op, then the rest. */
 function splitCommit(first: Op['op']): (store: Store) => Store {
   return (store) => ({
     ...store,

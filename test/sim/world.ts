@@ -1,6 +1,7 @@
 /**
- * The world: time, what is under way, and who is told next. Every call of a port that would be I/O is an entry here; the world
- * delivers one at a time, in an order that the seed draws, and lets the program run until it has nothing left to do.
+ * The simulated world: its time, its pending I/O, and the order of events. Every port call that would be I/O is an
+ * entry here. The world delivers one entry at a time, in an order drawn from the seed, and lets the program run until
+ * it waits again.
  */
 
 import { createHash, type Hash } from 'node:crypto'
@@ -25,18 +26,18 @@ import type { SimProcess } from './process.ts'
 import { chance, integerBelow, type Key } from './random.ts'
 import type { Variant } from './variants.ts'
 
-/** Taken before a test poisons it: the only thing of the real world that the loop needs. */
+/** Saved before `forbidRealWorld` replaces it: the event loop of the simulator needs it. */
 const realSetImmediate = setImmediate
 
 const NEW_YEAR_2026 = 1_767_225_600_000
-/** A process whose disk is gone finds out by its next heartbeat, and exits. In events. */
+/** A process whose disk failed notices it at its next heartbeat and exits. In events. */
 const MAX_EVENTS_AFTER_DISK_FAILURE = 60
-/** How often the world lets time pass although something could be delivered. */
+/** Chance that time advances although an entry could be delivered. */
 const TIME_SKIP_CHANCE = 0.04
-/** And for how long at most where somebody has to keep time. */
+/** Longest such advance in a world with a kernel, which must keep its schedules. */
 const LONGEST_SKIP_MS = 60_000
 
-/** What may hang although it was told to stop. */
+/** Boundaries outside the program: a call there may hang after it was told to stop. */
 const EXTERNAL_BOUNDARIES: ReadonlySet<Boundary> = new Set([
   'open',
   'model',
@@ -58,16 +59,16 @@ interface Entry {
   readonly proc: SimProcess
   readonly kind: Boundary
   readonly label: string
-  /** When it was begun, monotonic. */
+  /** When the call started, monotonic. */
   readonly since: number
-  /** Not before this monotonic instant. */
+  /** Not delivered before this monotonic time. */
   due: number | undefined
   deliver(): void
 }
 
 export interface AbortHandling<T> {
   readonly signal: AbortSignal
-  /** What the call comes to when it is interrupted. */
+  /** Gives the result of a call that is aborted. */
   readonly onAbort: () => T
 }
 
@@ -86,7 +87,7 @@ export class World {
   readonly stateDocument = new StateDocument(this)
   readonly beatTiming = new BeatTiming(this)
   readonly garbage = new Garbage(this)
-  /** The kernel's folder. */
+  /** The files of the kernel's folder. */
   readonly files = new Map<string, string>()
   readonly processes: SimProcess[] = []
   readonly log: string[] | undefined
@@ -94,9 +95,9 @@ export class World {
   events = 0
   monotonic = 0
   wall = NEW_YEAR_2026
-  /** A process that was taken over from has written: whoever holds the home now could not hear that. */
+  /** A superseded process has written: the current holder of the home gets no wake signal for that. */
   staleWriteSeen = false
-  /** The last event that was more than waiting: not a sleep, a heartbeat or a look at the queue. */
+  /** The last event that was more than waiting: not a sleep, a heartbeat or a read. */
   lastActivity = 0
   #pending: Entry[] = []
   #ids = 0
@@ -117,26 +118,26 @@ export class World {
     return chance(this.plan.seed, ...keys)
   }
 
-  /** The session of the task with that tag. */
+  /** Returns the session of the task with this tag. */
   sessionOfTask(tag: string): SessionState | undefined {
     for (const { prompt, session } of this.mirror.dispatches.values())
       if (prompt === `task ${tag}`) return this.mirror.sessions.get(session)
     return undefined
   }
 
-  /** The session of the dispatch whose prompt has that mark. */
+  /** Returns the session of the dispatch whose prompt contains this mark. */
   sessionWithMark(mark: string): SessionState | undefined {
     for (const { prompt, session } of this.mirror.dispatches.values())
       if (prompt.includes(mark)) return this.mirror.sessions.get(session)
     return undefined
   }
 
-  /** Where there is a kernel, the lock on the home counts: whoever is paused, or about to leave, still has it. */
+  /** With a kernel, a paused or exiting process still holds the lock on the home. */
   isHomeLocked(): boolean {
     return this.plan.kernel !== undefined && this.processes.some(({ state }) => state === 'up' || state === 'paused')
   }
 
-  /** The process that holds the home and hears. */
+  /** Returns the process that holds the home and accepts commands. */
   homeHolder(): SimProcess | undefined {
     return this.processes.find((proc) => proc.state === 'up' && !proc.isReplaced && !proc.isExiting)
   }
@@ -146,7 +147,7 @@ export class World {
     return `d${String(this.#ids).padStart(4, '0')}`
   }
 
-  /** The first violation is the one that counts: what follows it may be its consequence. */
+  /** Keeps the first violation: later ones may be its consequences. */
   fail(invariant: string, message: string): void {
     this.violation ??= { invariant, message, event: this.events }
   }
@@ -161,7 +162,7 @@ export class World {
     return this.#hash.digest('hex').slice(0, 16)
   }
 
-  /** A call that the world answers when it likes. A dead process is never answered. */
+  /** A call that the world answers at a time of its choice. A dead process gets no answer. */
   io<T>(proc: SimProcess, kind: Boundary, label: string, work: () => T, abortHandling?: AbortHandling<T>): Promise<T> {
     return this.#enter(proc, kind, label, work, undefined, abortHandling)
   }
@@ -212,7 +213,7 @@ export class World {
     })
   }
 
-  /** Sleepers hear the signal at once, as the contract of the clock says. */
+  /** A sleeper resolves at once on abort, as the contract of the clock says. */
   sleep(proc: SimProcess, ms: number, signal: AbortSignal | undefined): Promise<void> {
     if (!(ms > 0) || signal?.aborted) return Promise.resolve()
     return new Promise((resolve) => {
@@ -234,19 +235,20 @@ export class World {
     })
   }
 
-  /** But for what was left behind on purpose. */
+  /** Calls that the process still waits for, except those that it abandoned. */
   pendingOf(proc: SimProcess): readonly string[] {
     const own = this.#pending.filter((entry) => entry.proc === proc && !this.#isLeftBehind(entry))
     return own.map(({ kind, label }) => `${kind} ${label}`)
   }
 
   /**
-   * The contract of `Leaving`: whoever was interrupted has a moment of grace, and then the program goes on without him. That is said of what
-   * lies outside the program and was begun before the abortHandling; nothing is begun after it, and no read or write is ever left behind.
+   * An aborted call gets a grace period; then the program goes on without it (engine/grace-period.ts). This is allowed
+   * only for calls outside the program that started before the abort: nothing starts after it, and no read or write is
+   * abandoned.
    */
   #isLeftBehind({ proc, kind, since }: Entry): boolean {
     const left = EXTERNAL_BOUNDARIES.has(kind) && since <= proc.abortedAt && proc.abortedAt + GRACE_MS <= this.monotonic
-    if (left) this.counters.add('left behind')
+    if (left) this.counters.add('call abandoned after the grace period')
     return left
   }
 
@@ -259,12 +261,12 @@ export class World {
     this.wall += ms
   }
 
-  /** Nothing to deliver unless time passes. */
+  /** Tells whether nothing can be delivered unless time passes. */
   isQuiet(): boolean {
     return !this.#pending.some(({ proc, due }) => proc.state === 'up' && (due === undefined || due <= this.monotonic))
   }
 
-  /** Delivers one thing. False: there is nothing to deliver, now or later. */
+  /** Delivers one entry. Returns false if there is none, now or later. */
   async deliverNext(): Promise<boolean> {
     const entry = this.#pick()
     if (!entry) return false
@@ -286,18 +288,18 @@ export class World {
     return true
   }
 
-  /** A process that is up and waits for nothing that could ever come is hung. */
+  /** A running process that waits for nothing is hung. */
   #checkAlive(): void {
     const waiting = new Set(this.#pending.map(({ proc }) => proc))
     for (const proc of this.processes) {
       if (proc.state !== 'up') continue
       if (!waiting.has(proc)) this.fail('liveness', `process ${proc.id} is hung: it waits for nothing`)
       if (this.events - proc.diskFailedAt > MAX_EVENTS_AFTER_DISK_FAILURE)
-        this.fail('storage', `process ${proc.id} cannot write any more, and does not exit`)
+        this.fail('storage', `process ${proc.id} cannot write any more and does not exit`)
     }
   }
 
-  /** Until every promise that could go on has done so. */
+  /** Waits until every promise that can settle has settled. */
   async flushPromises(): Promise<void> {
     await new Promise((resolve) => realSetImmediate(resolve))
   }

@@ -1,4 +1,6 @@
-/** Approvals: nothing that has to be allowed is run without, each is answered once and used once, and what was allowed is done. */
+/**
+ * Approvals: no call that needs one runs without it; each is answered once, used once, and acted on once it is allowed.
+ */
 
 import { isApprovalAnswer } from '../../../src/domain/approval.ts'
 import type { Observation } from '../../../src/domain/observation.ts'
@@ -24,7 +26,7 @@ export function checkAnswersUnchanged(before: Approvals, now: Approvals, fail: F
   }
 }
 
-/** A call is about to be run: by leave, where it takes one, and as what was allowed. */
+/** A call is about to run: it needs an approval where the gate asks, and must match what was allowed. */
 export function checkApproved(
   session: SessionState,
   open: TurnState,
@@ -39,11 +41,11 @@ export function checkApproved(
   const fail = (message: string): void => by.fail('approval', `${session.session_id} turn ${open.turn}: ${message}`)
   const id = approvalIdOf(open, index)
   if (id === undefined) {
-    if (by.needsApproval(session.session_id, tool, args)) fail(`${tool} ${args} is run, and nobody has allowed it`)
+    if (by.needsApproval(session.session_id, tool, args)) fail(`${tool} ${args} is run without approval`)
     return
   }
   const row = by.approvals.get(id)
-  if (row?.status !== 'allowed') fail(`${id} is ${row?.status}, and is run`)
+  if (row?.status !== 'allowed') fail(`${id} is ${row?.status}, and its call is run`)
   if (row?.tool !== tool || row.args !== args) fail(`${id} allows ${row?.tool} ${row?.args}; it ran ${tool} ${args}`)
   if (session.usedApprovals.has(id)) fail(`${id} is used a second time`)
   session.usedApprovals.add(id)
@@ -52,15 +54,15 @@ export function checkApproved(
 const approvalIdOf = ({ decided }: TurnState, index: number): string | undefined =>
   decided?.kind === 'act' ? decided.calls[index]?.approval : undefined
 
-/** What has not begun has not used its leave up. */
+/** A call that did not start has not used its approval. */
 export function releaseApproval(session: SessionState, open: TurnState, index: number): void {
   const id = approvalIdOf(open, index)
   if (id !== undefined) session.usedApprovals.delete(id)
 }
 
 /**
- * Case 55: one that waits for leave is listed with its result, and nothing of its turn has begun; but what an earlier process began cannot be taken
- * back where a gate asks by now that did not ask before.
+ * Case 55: a parked call is listed with its result, and no call of its turn has started. Exception: calls that an
+ * earlier process started before the gate asked.
  */
 export function checkParked(
   session: SessionState,
@@ -69,26 +71,26 @@ export function checkParked(
   { approvals, proc, fail }: { readonly approvals: Approvals; readonly proc: number; readonly fail: Fail },
 ): void {
   const id = `${session.session_id}.${open.turn}.${index}`
-  if (!approvals.has(id)) fail('approval', `${id} is parked, and nobody can see it`)
+  if (!approvals.has(id)) fail('approval', `${id} is parked, and is not listed`)
   if ([...open.calls.values()].some(({ intendedBy }) => intendedBy === proc))
-    fail('approval', `${id} is parked, and others of its turn were run`)
+    fail('approval', `${id} is parked, and other calls of its turn were run`)
 }
 
-/** One that nobody answered in time, or before its run ended, is told with whatever comes next. */
+/** An answer that expired, or was denied because its run ended, is delivered with the next input. */
 export function mayStayUnread(observation: Observation): boolean {
   return (
     isApprovalAnswer(observation) && /"answer":"expired"|"reason":"the run ended: /.test(JSON.stringify(observation))
   )
 }
 
-/** With a run that is over goes what nobody has answered. `isInFlight`: of that session. */
+/** No approval stays open after its run has ended. `isInFlight`: whether a session has unfinished work. */
 export function checkNoOrphanedApproval(
   approvals: Approvals,
   isInFlight: (session_id: string) => boolean,
   fail: Fail,
 ): void {
   for (const { id, status } of approvals.values())
-    if (status === 'open' && !isInFlight(sessionIdOf(id))) fail('approval', `${id} is open, and its run is over`)
+    if (status === 'open' && !isInFlight(sessionIdOf(id))) fail('approval', `${id} is open, and its run has ended`)
 }
 
 export function checkApprovalsUsed(world: World): void {
@@ -100,6 +102,6 @@ export function checkApprovalsUsed(world: World): void {
   for (const { id, status } of mirror.approvals.values()) {
     if (status === 'open') world.fail('approval', `${id} is still open`)
     if (status === 'allowed' && !decidedApprovals.has(id) && !unread.has(`approval-${id}`))
-      world.fail('approval', `${id} was allowed, and nothing came of it`)
+      world.fail('approval', `${id} was allowed, and its call was never run`)
   }
 }

@@ -1,21 +1,24 @@
-/** Beats: while a kernel lives every schedule keeps its rhythm, however long what a cycle has sent takes (I5). */
+/** Beats: while a kernel runs, every schedule keeps its beats, however long the dispatches of a cycle last (I5). */
 
 import { agentScheduleId, kernelScheduleId } from '../../../src/domain/schedule.ts'
 import type { Batch, BatchOutcome } from '../../../src/ports/store.ts'
 import type { SimProcess } from '../process.ts'
 import type { World } from '../world.ts'
 
-/** A cycle takes its time, the more so as this world is impatient; more than this it does not cost. What hangs here hangs far longer. */
+/**
+ * A cycle takes some time, and the world sometimes skips ahead. Tolerated delay of a beat; simulated hangs last far
+ * longer.
+ */
 const MOST_BEATS = 4
 const MOST_MS = 240_000
 
 export class BeatTiming {
   readonly #world: World
-  /** The kernels that live, and since when. */
+  /** The running kernels, and since when. */
   readonly #living = new Map<SimProcess, number>()
   /** When each schedule last had a beat, on time or made up for. */
   readonly #fired = new Map<string, number>()
-  /** Until then nobody could have kept it: the clock was set, or the process stood still. */
+  /** Delays before this time are excused: the clock was stepped, or the process was paused. */
   #excused = 0
 
   constructor(world: World) {
@@ -34,7 +37,7 @@ export class BeatTiming {
     this.#excused = this.#world.wall
   }
 
-  /** Contract: called with every commit that was applied. */
+  /** Contract: called with every applied commit. */
   onCommit(batches: readonly Batch[], outcomes: readonly BatchOutcome[]): void {
     for (const [i, { ops }] of batches.entries())
       for (const op of ops) if (outcomes[i]?.ok && op.op === 'schedule_fired') this.#fired.set(op.id, this.#world.wall)

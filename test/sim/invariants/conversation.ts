@@ -1,4 +1,4 @@
-/** What a model is sent: asked only where it must be, well-formed, and never rewritten. */
+/** Requests to a model: sent only when needed, well-formed, and earlier messages never change. */
 
 import type { Observation } from '../../../src/domain/observation.ts'
 import type { ModelMessage, ModelRequest } from '../../../src/ports/model.ts'
@@ -6,43 +6,44 @@ import type { SimProcess } from '../process.ts'
 import type { World } from '../world.ts'
 import type { SessionState } from './session.ts'
 
-/** What was last sent for a session. */
+/** The last request of a session. */
 interface LastRequest {
   readonly turn: number
-  /** How often its past had been cut by then. */
+  /** How often the session's history had been cut by then. */
   readonly cuts: number
   readonly messages: readonly string[]
-  /** The messages of the last request that was answered: no later one may change them. */
+  /** The messages of the last answered request: no later request may change them. */
   readonly permanent: readonly string[]
 }
 
 export class Conversations {
   readonly #sent = new Map<string, LastRequest>()
 
-  /** Contract: called when a request reaches the provider's door. Nothing is checked of a process that was taken over from. */
+  /** Contract: called when a request reaches the provider. Requests of a superseded process are not checked. */
   check(world: World, proc: SimProcess, session: SessionState, request: ModelRequest): void {
     const { open } = session
     const at = `${session.session_id} turn ${open?.turn}`
     const held = world.mirror.dispatchOf(session)
     if (held?.status !== 'running' || held.epoch !== proc.epoch)
-      world.fail('I1', `${at}: process ${proc.id} asks a model, and does not hold the dispatch`)
+      world.fail('I1', `${at}: process ${proc.id} calls a model, and does not hold the dispatch`)
     if (!open) {
-      world.fail('I8', `${session.session_id}: a model is asked, and no turn is open`)
+      world.fail('I8', `${session.session_id}: a model is called, and no turn is open`)
       return
     }
-    if (open.answer || open.decided) world.fail('I4', `${at}: the answer is in the journal and is bought again`)
+    if (open.answer || open.decided)
+      world.fail('I4', `${at}: a model is called, and the answer is already in the journal`)
     if (!open.awaitsAnswer) world.fail('inference', `${at}: the request is not on disk`)
-    if (!open.hasCause) world.fail('I8', `${at}: a model is asked without input`)
+    if (!open.hasCause) world.fail('I8', `${at}: a model is called without input`)
     checkWellFormed(request.messages, (message) => world.fail('conversation', `${at}: ${message}`))
     checkInputShown(open.input, request.messages, (message) => world.fail('incoming message', `${at}: ${message}`))
     this.#checkPrefix(world, session, open.turn, request.messages)
-    if (open.requests > 1) world.counters.add('answer bought again after a crash')
+    if (open.requests > 1) world.counters.add('model called again after a crash')
   }
 
   #checkPrefix(world: World, session: SessionState, turn: number, sent: readonly ModelMessage[]): void {
     const messages = sent.map((message) => JSON.stringify(message))
     const known = this.#sent.get(session.session_id)
-    // From a cut on it is another conversation.
+    // A cut starts a new conversation.
     const last = known?.cuts === session.cuts ? known : undefined
     const answered = last !== undefined && session.answered.has(last.turn)
     const permanent = answered ? last.messages : (last?.permanent ?? [])
@@ -57,7 +58,7 @@ export class Conversations {
   }
 }
 
-/** Nothing is acknowledged unseen: what is bound is shown, whole or with a mark that says what is left out. */
+/** Nothing is acknowledged unseen: bound input is in the request, whole or with a mark for the omitted part. */
 function checkInputShown(
   input: readonly Observation[],
   messages: readonly ModelMessage[],
@@ -68,14 +69,16 @@ function checkInputShown(
     .join('\n')
   for (const observation of input) {
     const mark = observation.type === 'user_message' ? MARK.exec(observation.text)?.[0] : undefined
-    if (mark !== undefined && !shown.includes(mark)) fail(`${mark} is bound, and the model is not shown it`)
+    if (mark !== undefined && !shown.includes(mark)) fail(`${mark} is bound, and is not in the request`)
   }
 }
 
-/** What is left of a past that was cut repeats what was said in it. */
+/** The summary of a cut history quotes earlier messages; they are not counted again. */
 const withoutSummaries = (text: string): string => text.replaceAll(/<data (\w+) summary>[\s\S]*?<\/data \1>/g, '')
 
-/** Of a message: the session it is for, and which one it is. Not where it is quoted: as the newest of those that have to wait. */
+/**
+ * The tag and number of a message. Not inside quotes: the overflow notice quotes the newest message that has to wait.
+ */
 const MARK = /(?<!")\bt\d+#(?:m\d+|w\d+m\d+)\b/
 
 function checkWellFormed(messages: readonly ModelMessage[], fail: (message: string) => void): void {
@@ -91,15 +94,15 @@ function checkWellFormed(messages: readonly ModelMessage[], fail: (message: stri
         due.set(id, tool)
       }
     if (message.role === 'tool') {
-      if (due.get(message.call_id) !== message.tool) fail(`a result of ${message.call_id}, which nobody called`)
+      if (due.get(message.call_id) !== message.tool) fail(`a result of ${message.call_id}, which is not an open call`)
       due.delete(message.call_id)
     }
     if (message.role === 'user')
       for (const [mark] of withoutSummaries(message.text).matchAll(new RegExp(MARK, 'g'))) {
-        if (said.has(mark)) fail(`${mark} is said twice`)
+        if (said.has(mark)) fail(`${mark} appears twice`)
         said.add(mark)
       }
   }
   if (due.size > 0) fail(`no result of ${[...due.keys()].join(', ')}`)
-  if (messages.length === 0) fail('nothing is said')
+  if (messages.length === 0) fail('the request has no messages')
 }

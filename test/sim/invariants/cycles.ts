@@ -1,4 +1,4 @@
-/** Cycles: one for each beat, one at a time, each ended; and every dispatch of one counted once (I5, I6). */
+/** Cycles: one per beat, one at a time, each ended; each dispatch of a cycle is counted once (I5, I6). */
 
 import { type CycleResult, ENDED_DURING_CYCLE } from '../../../src/domain/cycle.ts'
 import { isTerminal } from '../../../src/domain/dispatch.ts'
@@ -8,13 +8,13 @@ import type { World } from '../world.ts'
 
 export class Cycles {
   readonly #world: World
-  /** By the one that began it; ended ones are not in here. */
+  /** Unfinished cycles, and the process that began each. */
   readonly #open = new Map<string, SimProcess>()
   readonly #beats = new Set<string>()
   readonly #rivalBeats = new Set<string>()
-  /** Cycles of beats that another leader has fired. */
+  /** Cycles whose beat another leader had fired. */
   readonly #rivalCycles = new Set<string>()
-  /** Dispatches that cycles made. */
+  /** Dispatches that cycles enqueued. */
   readonly #dispatched = new Set<string>()
 
   constructor(world: World) {
@@ -24,7 +24,7 @@ export class Cycles {
   onCommit(proc: SimProcess, batches: readonly Batch[], outcomes: readonly BatchOutcome[]): void {
     for (const [i, { ops }] of batches.entries()) {
       if (!outcomes[i]?.ok) continue
-      if (ops.length === 1 && ops[0]?.op === 'schedule_fired') this.#world.counters.add('beat let pass: paused')
+      if (ops.length === 1 && ops[0]?.op === 'schedule_fired') this.#world.counters.add('beat skipped: paused')
       for (const op of ops) this.#onOp(proc, op)
     }
   }
@@ -36,7 +36,7 @@ export class Cycles {
       for (const { dispatch_id, cycle_id, source } of op.dispatches) {
         if (source === 'cycle') this.#dispatched.add(dispatch_id)
         if (cycle_id != null && this.#rivalCycles.has(cycle_id))
-          this.#world.fail('I5', `${cycle_id} sends ${dispatch_id}, and another leader has fired its beat`)
+          this.#world.fail('I5', `${cycle_id} enqueues ${dispatch_id}, although another leader fired its beat`)
       }
   }
 
@@ -50,11 +50,11 @@ export class Cycles {
     for (const [other, by] of this.#open) {
       if (by.state === 'up' || by.state === 'paused')
         this.#world.fail('I5', `${cycle_id} of process ${proc.id} begins during ${other} of process ${by.id}`)
-      this.#world.counters.add('cycle cut short')
+      this.#world.counters.add('cycle interrupted')
       this.#open.delete(other)
     }
     this.#open.set(cycle_id, proc)
-    this.#world.counters.add(due === null ? 'cycle by hand' : 'cycle of a beat')
+    this.#world.counters.add(due === null ? 'cycle by command' : 'cycle of a beat')
     if (due === null) return
     const beat = `${trigger} ${due}`
     if (this.#beats.has(beat)) this.#world.fail('I5', `the beat ${beat} has a second cycle, ${cycle_id}`)
@@ -69,15 +69,15 @@ export class Cycles {
       this.#world.fail('I6', `${cycle_id} is ended by process ${proc.id}, which did not begin it`)
     this.#open.delete(cycle_id)
     const { counters } = this.#world
-    if (by !== proc) counters.add('cycle cut short')
+    if (by !== proc) counters.add('cycle interrupted')
     else if (error !== null) counters.add('cycle with an error')
     else counters.add(dispatched > 0 ? 'cycle with work' : 'cycle without work')
     if (status === 'success' && agents.some((agent) => agent.status === 'waiting'))
-      this.#world.fail('E9', `${cycle_id} is a success, and somebody waits`)
-    if (agents.length > dispatched) counters.add('cycle counts what others left')
+      this.#world.fail('E9', `${cycle_id} is a success, although an agent is waiting`)
+    if (agents.length > dispatched) counters.add('cycle counts dispatches of earlier cycles')
   }
 
-  /** When all is at rest, and one more cycle has looked. */
+  /** Called at rest, after one more cycle. */
   checkEnd(): void {
     const rows = this.#world.db.prepare('SELECT cycle_id, ended_at, result FROM cycles').all()
     const reported = new Map<string, number>()
@@ -91,7 +91,6 @@ export class Cycles {
         if (isTerminal(status)) reported.set(dispatch_id, (reported.get(dispatch_id) ?? 0) + 1)
     }
     for (const id of this.#dispatched)
-      if (reported.get(id) !== 1)
-        this.#world.fail('I6', `${id} came to its end and was told so in ${reported.get(id) ?? 0} cycles`)
+      if (reported.get(id) !== 1) this.#world.fail('I6', `${id} ended, and ${reported.get(id) ?? 0} cycles reported it`)
   }
 }

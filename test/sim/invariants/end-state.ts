@@ -1,4 +1,4 @@
-/** When everything has come to rest: nothing lost, nothing left, and the rows as we saw them grow. */
+/** Checks at rest: nothing lost, nothing unfinished, and the rows match the mirror. */
 
 import { scanRows } from '../../../src/adapters/stores/sqlite/scan-rows.ts'
 import { isTerminal } from '../../../src/domain/dispatch.ts'
@@ -12,7 +12,7 @@ export function unfinishedDispatches(world: World): DispatchRow[] {
   return [...world.mirror.dispatches.values()].filter(({ status }) => !isTerminal(status))
 }
 
-/** Nothing is under way: then no work may lie about that a process with a free hand has not seen. */
+/** When nothing can be delivered, no work is pending while a process has a free slot. */
 export function checkNoIdleWorker(world: World): void {
   const proc = world.homeHolder()
   if (world.staleWriteSeen || !proc?.isClaiming() || proc.superseded || proc.diskFailedAt <= world.events) return
@@ -20,12 +20,12 @@ export function checkNoIdleWorker(world: World): void {
   const pending = rows.find(({ status }) => status === 'pending')
   const held = rows.filter(({ status, epoch }) => status === 'running' && epoch === proc.epoch)
   if (pending && held.length < world.plan.maxConcurrent)
-    world.fail('no lost wake-up', `${pending.dispatch_id} is pending, and process ${proc.id} sleeps with a free hand`)
+    world.fail('no lost wake-up', `${pending.dispatch_id} is pending, and process ${proc.id} sleeps with a free slot`)
 }
 
 export const isPendingOrRunning = ({ status }: DispatchRow): boolean => status === 'pending' || status === 'running'
 
-/** E19: a single cycle takes up what an earlier process left. `left`: the token of each when it began. */
+/** E19: a single cycle resumes the dispatches of an earlier process. `left`: the token of each when the cycle began. */
 export function checkResumed(world: World, left: ReadonlyMap<string, number>): void {
   for (const [id, token] of left) {
     const row = world.mirror.dispatches.get(id)
@@ -34,7 +34,7 @@ export function checkResumed(world: World, left: ReadonlyMap<string, number>): v
   }
 }
 
-/** What an idle life must not change. */
+/** The values that an idle process must not change. */
 export function describeIdleState(world: World): string {
   const journals = [...world.mirror.sessions.values()].map(({ head }) => head).join(',')
   return `${world.truth.paid} paid, journals ${journals}, ${world.mirror.dispatches.size} dispatches`
@@ -46,36 +46,43 @@ export function checkEndState(world: World): void {
     world.fail('stored rows', `${table} ${key} cannot be read: ${why}`)
   for (const row of world.db
     .prepare(
-      'SELECT j.session, sum(json_array_length(j.body)) AS n, s.head FROM journal j JOIN sessions s ON s.n = j.session GROUP BY s.n',
+      `SELECT j.session, sum(json_array_length(j.body)) AS n, s.head
+      FROM journal j JOIN sessions s ON s.n = j.session GROUP BY s.n`,
     )
     .all()) {
     const seen = mirror.sessions.get(Number(row.session))?.head
     if (row.n !== row.head || row.head !== seen)
-      world.fail('record.ts: order', `session ${row.session} has ${row.n} records up to ${row.head}; we saw ${seen}`)
+      world.fail(
+        'record.ts: order',
+        `session ${row.session} has ${row.n} records up to ${row.head}; the mirror has ${seen}`,
+      )
   }
   for (const { session_id, run, open } of mirror.sessions.values()) {
     const over = run === undefined || ['dead', 'failed'].includes(mirror.dispatches.get(run)?.status ?? '')
     if (!over)
-      world.fail('record.ts: order', `${session_id} is at rest in the middle of run ${run}, turn ${open?.turn}`)
+      world.fail('record.ts: order', `${session_id} is at rest, but run ${run} is unfinished in turn ${open?.turn}`)
   }
   for (const row of mirror.readInbox().values()) {
     const session = mirror.sessions.get(row.session)
     const consumed = session?.consumed.has(row.observation.id) ?? false
     if (row.read !== consumed)
-      world.fail('incoming message', `${row.key} is ${row.read ? 'read and was never heard' : 'heard and unread'}`)
+      world.fail(
+        'incoming message',
+        `${row.key} is ${row.read ? 'read and was never consumed' : 'consumed and unread'}`,
+      )
   }
   for (const { id, status } of mirror.unknowns.values())
     if (status === 'open') world.fail('unknown outcomes', `${id} is still open`)
   const prompts = [...mirror.dispatches.values()].flatMap(({ prompt }) => (prompt === '' ? [] : [prompt]))
   for (const prompt of new Set(prompts))
-    if (prompts.filter((other) => other === prompt).length > 1) world.fail('enqueue', `${prompt} was taken twice`)
+    if (prompts.filter((other) => other === prompt).length > 1) world.fail('enqueue', `${prompt} was enqueued twice`)
   checkResolutionsDelivered(world)
   checkEffectsRecorded(world)
   checkApprovalsUsed(world)
   world.garbage.checkEnd()
 }
 
-/** A model that was told of an unknown outcome hears the owner's word as an observation. */
+/** A model that saw an unknown outcome gets the owner's resolution as an observation. */
 function checkResolutionsDelivered(world: World): void {
   const { mirror } = world
   const consumed = new Set([...mirror.inbox.values()].map(({ observation }) => observation.id))
@@ -83,5 +90,5 @@ function checkResolutionsDelivered(world: World): void {
   const toldUnknown = new Set(calls.filter(({ settled }) => settled?.status === 'unknown').map(unknownIdOf))
   for (const { id, status } of mirror.unknowns.values())
     if (status === 'resolved' && (mirror.toldModel.has(id) || toldUnknown.has(id)) && !consumed.has(`resolved-${id}`))
-      world.fail('late or double human answers', `the word on ${id} was said, and its model never hears of it`)
+      world.fail('late or double human answers', `${id} was resolved, and its model never gets the resolution`)
 }

@@ -1,11 +1,11 @@
-/** Garbage: whoever returned it is named on record, and a gate that is broken lets nothing through. */
+/** Garbage: the port that returned it is named in a record, and a broken gate lets nothing through. */
 
 import type { Batch, BatchOutcome, Op } from '../../../src/ports/store.ts'
 import type { GarbagePort } from '../plan.ts'
 import type { SimProcess } from '../process.ts'
 import type { World } from '../world.ts'
 
-/** How each is named. */
+/** How each port is named in a record. */
 const NAMES: Readonly<Record<GarbagePort, RegExp>> = {
   model: /model sim\/model/,
   memory: /memory \w+/,
@@ -17,9 +17,9 @@ const NAMES: Readonly<Record<GarbagePort, RegExp>> = {
 
 export class Garbage {
   readonly #world: World
-  /** What nobody has been told of yet. */
+  /** Garbage that is not yet in a record. */
   #unrecorded: { readonly proc: SimProcess; readonly port: GarbagePort; readonly event: number }[] = []
-  /** Calls that a broken gate has judged, by life, session, turn, tool and arguments. */
+  /** Calls that a broken gate judged, by process, session, turn, tool and arguments. */
   readonly #judgedCalls = new Set<string>()
 
   constructor(world: World) {
@@ -27,9 +27,9 @@ export class Garbage {
   }
 
   onGarbage(proc: SimProcess, port: GarbagePort): void {
-    this.#world.counters.add('garbage returned')
+    this.#world.counters.add('garbage returned by a port')
     this.#world.logEvent(`${proc.id} garbage from ${port}`)
-    // What a person has allowed, no gate is needed for; so that it may have nothing to say.
+    // A call that a person approved needs no gate, and a hook's failure is not recorded: neither must be named.
     if (port !== 'gate' && port !== 'hook') this.#unrecorded.push({ proc, port, event: this.#world.events })
   }
 
@@ -45,7 +45,7 @@ export class Garbage {
     return `${proc} ${session_id}.${this.#world.mirror.byId.get(session_id)?.open?.turn} ${tool} ${args}`
   }
 
-  /** Contract: called with every commit that was applied. */
+  /** Contract: called with every applied commit. */
   onCommit(proc: SimProcess, batches: readonly Batch[], outcomes: readonly BatchOutcome[]): void {
     if (this.#unrecorded.length === 0) return
     for (const [i, { ops }] of batches.entries())
@@ -57,7 +57,7 @@ export class Garbage {
     if (at >= 0) this.#unrecorded.splice(at, 1)
   }
 
-  /** Nobody is told by a process that is gone, or about to be. */
+  /** A process that has ended, or is being aborted, writes no more records. */
   forgetProcess(proc: SimProcess): void {
     this.#unrecorded = this.#unrecorded.filter((one) => one.proc !== proc)
   }
@@ -66,12 +66,12 @@ export class Garbage {
     for (const { proc, port, event } of this.#unrecorded)
       this.#world.fail(
         'garbage',
-        `a ${port} returned garbage to process ${proc.id} at event ${event}, and it is on no record`,
+        `a ${port} returned garbage to process ${proc.id} at event ${event}, and no record names it`,
       )
   }
 }
 
-/** Where it may be said: what failed, what was passed over, what a call came to. */
+/** The texts that may name the port: failures, diagnoses, and results of calls. */
 function textsIn(op: Op): readonly string[] {
   if (op.op !== 'append') return []
   return op.records.flatMap((record) => {

@@ -1,4 +1,4 @@
-/** Observations: none lost, none heard twice, and read only with the step that heard them. */
+/** Observations: none is lost or consumed twice, and each is marked as read with the step that consumed it. */
 
 import { isTerminal } from '../../../src/domain/dispatch.ts'
 import type { Observation } from '../../../src/domain/observation.ts'
@@ -16,7 +16,7 @@ export interface InboxRow {
 
 type Inbox = ReadonlyMap<string, InboxRow>
 
-/** `closed`: observations whose step was committed, with an answer, in this very group. */
+/** `closed`: observations whose step was committed with an answer in this group. */
 export function checkAcknowledged(
   before: Inbox,
   now: Inbox,
@@ -27,16 +27,16 @@ export function checkAcknowledged(
   for (const [key, row] of now) {
     const was = before.get(key)
     if (row.read && !was?.read && !closed.includes(key))
-      fail('I3', `${key} was acknowledged without the step that heard it`)
+      fail('I3', `${key} was acknowledged without the step that consumed it`)
     if (!row.read && was?.read) fail('incoming message', `${key} was read and is unread again`)
   }
-  for (const key of before.keys()) if (!now.has(key)) fail('incoming message', `${key} is gone`)
+  for (const key of before.keys()) if (!now.has(key)) fail('incoming message', `${key} was deleted`)
   const acknowledges = done.some((batch) => batch.ops.some(({ op }) => op === 'acknowledge'))
   if (!acknowledges) return
-  for (const key of closed) if (now.get(key)?.read === false) fail('I3', `${key} was heard and stays unread`)
+  for (const key of closed) if (now.get(key)?.read === false) fail('I3', `${key} was consumed and stays unread`)
 }
 
-/** Unread input has somebody who will read it, or a run that failed over it. */
+/** Unread input has a dispatch that will read it, or a run that failed over it. */
 export function checkInbox(inbox: Inbox, latest: ReadonlyMap<number, DispatchRow>, fail: Fail): void {
   for (const { key, session, read, observation } of inbox.values()) {
     if (read || mayStayUnread(observation)) continue

@@ -1,4 +1,4 @@
-/** The order of records (domain/journal-record.ts), and what a commit that ends a step has to hold (I3). */
+/** The order of records (domain/journal-record.ts), and what the commit that ends a step must contain (I3). */
 
 import type { JournalRecord } from '../../../src/domain/journal-record.ts'
 import type { Observation } from '../../../src/domain/observation.ts'
@@ -9,17 +9,17 @@ import { callsOf, type SessionState, type TurnState } from './session.ts'
 
 type RecordOf<K extends JournalRecord['kind']> = Extract<JournalRecord, { kind: K }>
 
-/** Who wrote a record, and with what. */
+/** The process and the batch that wrote a record. */
 export interface WriteContext {
   readonly proc: number
   readonly batch: Batch
   readonly dispatch_id: string | undefined
-  /** A run whose dispatch ended without its journal knowing: set aside, or never opened again. */
+  /** Whether the dispatch of a run ended without a record in the journal: set aside, or never opened again. */
   isOver(run: string): boolean
   resolutionOf(unknown: string): string | null
   isListed(unknown: string): boolean
   readonly approvals: Approvals
-  /** Whether such a call has to be allowed first. */
+  /** Whether such a call needs approval. */
   needsApproval(session_id: string, tool: string, args: string): boolean
   readonly maxSteps: number | null
   fail(invariant: string, message: string): void
@@ -59,10 +59,10 @@ function inRun(
   }
 }
 
-/** What a later run may write to close the one before it. */
+/** Records that a later run may write to close the run before it. */
 const CLOSING: ReadonlySet<JournalRecord['kind']> = new Set(['call_settled', 'step_committed', 'run_ended'])
 
-/** As docs/faults.md has it. */
+/** The limit in docs/faults.md. */
 const MAX_FAILURES = 3
 
 type Reject = (message: string) => void
@@ -91,10 +91,10 @@ function endRun(
 function openTurn(session: SessionState, record: RecordOf<'input_bound'>, reject: Reject): void {
   if (session.open) reject(`turn ${session.open.turn} is still open`)
   if (record.turn !== session.turns + 1) reject(`turn ${record.turn} follows ${session.turns}`)
-  for (const { id } of record.input) if (session.consumed.has(id)) reject(`${id} was heard in an earlier turn`)
+  for (const { id } of record.input) if (session.consumed.has(id)) reject(`${id} was consumed in an earlier turn`)
   if (new Set(record.input.map(({ id }) => id)).size !== record.input.length) reject('an observation is bound twice')
   const feedback = session.steps > 0 && session.last && session.last.kind !== 'end' ? session.last.feedback : undefined
-  if (record.feedback !== feedback) reject(`says ${record.feedback}; the step before it left ${feedback}`)
+  if (record.feedback !== feedback) reject(`the feedback is ${record.feedback}; the previous step left ${feedback}`)
   for (const { label } of record.input) lowerLabel(session, label)
   session.turns = record.turn
   session.open = {
@@ -123,7 +123,7 @@ function inTurn(
   const decided = open.answer !== undefined || open.decided !== undefined
   switch (record.kind) {
     case 'model_requested':
-      if (decided) write.fail('I4', `${session.session_id} turn ${open.turn} has its answer and asks again`)
+      if (decided) write.fail('I4', `${session.session_id} turn ${open.turn} has an answer and requests another`)
       open.requests += 1
       open.awaitsAnswer = true
       return
@@ -134,17 +134,17 @@ function inTurn(
       return
     case 'failed':
       open.failed = true
-      // No provider here finds anything too long.
+      // No provider of the simulator rejects a request as too long.
       if (record.code === 'model_oversize') write.fail('flood', `${session.session_id}: ${record.message}`)
       if (decided || record.phase !== 'DECIDE' || !open.awaitsAnswer) return
       open.awaitsAnswer = false
-      // Money that others have set aside is waited for: no provider was asked.
+      // The run waits for money that other runs have reserved: the provider was not called.
       if (record.code === 'budget_busy') return
       open.failures += 1
-      if (open.failures > MAX_FAILURES) reject(`the provider failed ${open.failures} times, and was asked again`)
+      if (open.failures > MAX_FAILURES) reject(`the provider failed ${open.failures} times, and was called again`)
       return
     case 'model_answered':
-      if (!open.awaitsAnswer || decided) reject(decided ? 'the turn has its answer' : 'nothing was asked')
+      if (!open.awaitsAnswer || decided) reject(decided ? 'the turn has an answer' : 'no request is open')
       open.awaitsAnswer = false
       open.answer = record.answer
       open.answeredBy = write.proc
@@ -177,7 +177,7 @@ function intend(
 ): void {
   if (record.index >= callsOf(open)) reject(`there is no call ${record.index}`)
   for (let i = 0; i < record.index; i++) {
-    // Side by side only with others that change nothing.
+    // Only pure calls may run side by side.
     const beside = record.effect.recovery === 'pure' && open.calls.get(i)?.effect.recovery === 'pure'
     if (!open.settled.has(i) && !beside) reject(`call ${i} before it is not settled`)
   }
@@ -188,10 +188,7 @@ function intend(
   if (known) {
     const unknown = known.attempts === 1 ? key : `${key}.${known.attempts}`
     if (write.resolutionOf(unknown) !== 'not')
-      write.fail(
-        'tool once: at most once',
-        `${key} is attempted again, and nobody said of ${unknown} that it did not happen`,
-      )
+      write.fail('tool once: at most once', `${key} is attempted again, although ${unknown} was not resolved as "not"`)
     known.attempts = record.attempt
     known.intendedBy = write.proc
     return
@@ -228,7 +225,7 @@ function settle(
     call.settled = record.result
     checkResultLabel(session, call, record, write.fail)
   } else if (open.answer?.finish === 'calls' && record.result.status === 'unknown')
-    reject('unknown, and never intended')
+    reject('the outcome is unknown, but the call was never intended')
 }
 
 function closeTurn(
@@ -247,11 +244,11 @@ function closeTurn(
   for (const call of open.calls.values()) {
     call.closed = true
     if (!call.settled && !write.isListed(unknownIdOf(call)))
-      write.fail('I4', `${call.key} was intended; its turn is over, and it is neither settled nor listed as unknown`)
+      write.fail('I4', `${call.key} was intended; its turn has ended, and it is neither settled nor listed as unknown`)
   }
   if (!failed) for (let i = 0; i < callsOf(open); i++) if (!open.settled.has(i)) reject(`call ${i} is not settled`)
   if (next.kind === 'park' && !hasOp(write.batch, 'park'))
-    write.fail('I3', `${session.session_id}: a step parks without parking`)
+    write.fail('I3', `${session.session_id}: a step says park, but its batch does not park the dispatch`)
   if (next.kind === 'end' && write.dispatch_id === session.run && !hasOp(write.batch, 'settle'))
     write.fail('I3', `${session.session_id}: a step ends its run without ending the dispatch`)
   const acknowledged = new Set(write.batch.ops.flatMap((op) => (op.op === 'acknowledge' ? op.observation_ids : [])))
@@ -260,18 +257,18 @@ function closeTurn(
     if (decided !== acknowledged.has(id))
       write.fail(
         'I3',
-        `${session.session_id}: ${id} was ${decided ? 'heard and not acknowledged' : 'acknowledged unheard'}`,
+        `${session.session_id}: ${id} was ${decided ? 'consumed but unread' : 'acknowledged but not consumed'}`,
       )
   }
   const goesOn = next.kind === 'continue' || (next.kind === 'park' && next.feedback !== undefined)
   if (goesOn || next.kind === 'end') session.steps += 1
   if (write.maxSteps !== null && (session.steps > write.maxSteps || (session.steps === write.maxSteps && goesOn)))
-    write.fail('budget', `${session.session_id}: step ${session.steps} of ${write.maxSteps} says ${next.kind}`)
+    write.fail('budget', `${session.session_id}: step ${session.steps} of ${write.maxSteps} ends with ${next.kind}`)
   session.last = next
   session.open = undefined
 }
 
-/** What the program says of what is still unread is nobody's message. */
+/** The overflow notice is made by the program and is not in the inbox. */
 const isFromInbox = (observation: Observation): boolean =>
   observation.type !== 'system_event' || observation.name !== 'inbox_overflow'
 

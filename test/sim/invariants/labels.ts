@@ -1,4 +1,7 @@
-/** Labels (I12): a result is worth no more than its tool gives, and no more than what the session had read when it asked for it. */
+/**
+ * Labels (I12): a result is no more trusted than its tool declares, or than the input of the session when it was
+ * requested.
+ */
 
 import type { JournalRecord } from '../../../src/domain/journal-record.ts'
 import { CLEAN_LABEL, type Label } from '../../../src/domain/label.ts'
@@ -7,7 +10,7 @@ import type { ToolName } from '../plan.ts'
 import type { Fail } from './queue.ts'
 import type { CallState, SessionState } from './session.ts'
 
-/** What a tool says, in a result or of what is left of a call. Whatever else stands there is the program's own. */
+/** Texts that tools write. Every other text in a result is the program's own. */
 const TOOL_TEXT = /\bis done$|^it is so$|\boutput of /
 
 export function checkResultLabel(

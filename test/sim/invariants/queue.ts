@@ -1,4 +1,4 @@
-/** The queue's rows: how a dispatch may move, who holds it, when it is poison, and what wakes it. */
+/** The queue's rows: which status changes are allowed, who holds a dispatch, when it is poison, and what wakes it. */
 
 import {
   canMove,
@@ -22,16 +22,16 @@ export interface DispatchRow {
   readonly prompt: string
   readonly priority: number
   readonly wait: Wait | null
-  /** As the database holds it. */
+  /** The raw column. */
   readonly rawWait: string | null
   readonly due: number | null
 }
 
-/** What the rows alone do not say. */
+/** State that the rows alone do not show. */
 export interface CrashStreak {
-  /** Deaths in a row without a record. */
+  /** Crashes in a row without a new record. */
   crashesWithoutRecord: number
-  /** A record was written since it was claimed. */
+  /** Whether a record was written since the claim. */
   wrote: boolean
 }
 
@@ -41,7 +41,7 @@ export interface StatusChange {
   readonly was: DispatchRow
   readonly is: DispatchRow
   readonly ops: ReadonlySet<Op['op']>
-  /** How many batches went by: a group may take a dispatch through several states. */
+  /** Number of applied batches: one group may take a dispatch through several states. */
   readonly batches: number
   readonly epoch: number | undefined
 }
@@ -65,9 +65,9 @@ export function checkStatusChange(
     fail('dispatch.ts: canMove', `${dispatch_id}: ${was.status} → ${is.status}`)
   const claimed = is.status === 'running' && (was.status !== 'running' || was.token !== is.token)
   const taken = was.status === 'running' && was.epoch === epoch && (is.status === 'pending' || claimed)
-  // Within one life only its own run gives it back: as pending, or parked and woken in the same group.
+  // Only its own run releases a dispatch of a live process: as pending, or parked and woken in the same group.
   if (taken && !(['release', 'park', 'leave'] as const).some((op) => ops.has(op)))
-    fail('I1', `${dispatch_id} was taken from a run of epoch ${epoch}, which lives`)
+    fail('I1', `${dispatch_id} was taken from a run of epoch ${epoch}, which is alive`)
   if (claimed) {
     if (is.token !== was.token + 1)
       fail('claim', `${dispatch_id} was claimed with token ${is.token} after ${was.token}`)
@@ -80,21 +80,21 @@ export function checkStatusChange(
     if (is.status !== due)
       fail(
         'poison work',
-        `${dispatch_id} died ${streak.crashesWithoutRecord} times in a row without a record and is ${is.status}`,
+        `${dispatch_id} crashed ${streak.crashesWithoutRecord} times in a row without a record and is ${is.status}`,
       )
   } else if (is.status === 'dead' && was.status !== 'dead')
-    fail('poison work', `${dispatch_id} is dead, and nobody died`)
+    fail('poison work', `${dispatch_id} is dead without a crash`)
   if (was.status === 'running' && is.status === 'waiting' && !ops.has('park'))
-    fail('queue', `${dispatch_id} waits unparked`)
+    fail('queue', `${dispatch_id} waits without being parked`)
   if (was.status === 'running' && isTerminal(is.status) && is.status !== 'dead' && !ops.has('settle'))
     fail('I3', `${dispatch_id} is ${is.status} without being settled`)
 }
 
-/** Highest priority first, then oldest. `claimed`: in the order in which they were given. */
+/** Highest priority first, then oldest. `claimed`: in the order of the claim. */
 export function checkOrder(pending: readonly DispatchRow[], claimed: readonly string[], fail: Fail): void {
   const due = pending.toSorted((a, b) => b.priority - a.priority || a.n - b.n).slice(0, claimed.length)
   const expected = due.map(({ dispatch_id }) => dispatch_id).join(', ')
-  if (expected !== claimed.join(', ')) fail('claim', `${claimed.join(', ')} went before ${expected}`)
+  if (expected !== claimed.join(', ')) fail('claim', `${claimed.join(', ')} was claimed before ${expected}`)
 }
 
 function canReach(from: DispatchStatus, to: DispatchStatus, moves: number): boolean {
@@ -103,7 +103,7 @@ function canReach(from: DispatchStatus, to: DispatchStatus, moves: number): bool
   return moves > 1 && DISPATCH_STATUSES.some((via) => canMove(from, via) && canReach(via, to, moves - 1))
 }
 
-/** No lost wake-up: nothing that would wake it lies in the inbox of a run that waits. */
+/** No lost wake-up: a waiting run has no unread input that would wake it. */
 export function checkWaiting(
   row: DispatchRow,
   unread: readonly Observation[],
@@ -115,7 +115,7 @@ export function checkWaiting(
     if (wakesWait(row.wait, observation))
       fail('no lost wake-up', `${row.dispatch_id} waits for ${row.wait.kind} while ${observation.id} is unread`)
   if (row.wait.kind === 'unknown' && resolved(row.wait.unknown_id))
-    fail('no lost wake-up', `${row.dispatch_id} waits for a word on ${row.wait.unknown_id} that was said`)
+    fail('no lost wake-up', `${row.dispatch_id} waits for a resolution of ${row.wait.unknown_id}, which is resolved`)
 }
 
 export function dispatchRow(row: Record<string, unknown>): DispatchRow {

@@ -1,4 +1,4 @@
-/** Retention: what it takes away is over, and nobody waits for anything of it; what is left when everything old may go has a reason. */
+/** Retention: a deleted session has ended and is needed by nothing; a session that is left at the end has a reason. */
 
 import { approvalObservationId } from '../../../src/domain/approval.ts'
 import { isTerminal } from '../../../src/domain/dispatch.ts'
@@ -7,14 +7,14 @@ import type { World } from '../world.ts'
 import { checkEffectsRecorded } from './effects.ts'
 import type { SessionState } from './session.ts'
 
-/** Of what retention took away nothing is left to be held against the rows. `left`: the numbers of the sessions that are still there. */
+/** Drops what retention deleted from the mirror. `left`: the row numbers of the sessions that are still there. */
 export function dropPruned(world: World, left: ReadonlySet<number>): void {
   const { mirror, counters } = world
   for (const session of [...mirror.sessions.values()]) {
     const { n, session_id } = session
     if (left.has(n)) continue
     const reason = reasonToKeep(world, session)
-    if (reason !== undefined) world.fail('retention', `${session_id} was taken away, and ${reason}`)
+    if (reason !== undefined) world.fail('retention', `${session_id} was deleted, although ${reason}`)
     checkEffectsRecorded(world, session_id)
     mirror.sessions.delete(n)
     mirror.byId.delete(session_id)
@@ -24,21 +24,21 @@ export function dropPruned(world: World, left: ReadonlySet<number>): void {
     for (const row of [...mirror.inbox.values()]) if (row.session === n) mirror.inbox.delete(row.key)
     for (const listed of [mirror.unknowns, mirror.approvals])
       for (const id of [...listed.keys()]) if (sessionIdOf(id) === session_id) listed.delete(id)
-    counters.add('session taken away by retention')
+    counters.add('session deleted by retention')
   }
 }
 
-/** When everything has come to rest, and all that is old was taken away. */
+/** Called at rest, after retention of everything old. */
 export function checkNothingPrunable(world: World): void {
   for (const session of world.mirror.sessions.values())
     if (reasonToKeep(world, session) === undefined)
-      world.fail('retention', `${session.session_id} is over, and was left`)
+      world.fail('retention', `${session.session_id} has ended and was not deleted`)
 }
 
 function reasonToKeep({ mirror }: World, { n, session_id }: SessionState): string | undefined {
   for (const { session, dispatch_id, status } of mirror.dispatches.values())
     if (session === n && !isTerminal(status)) return `${dispatch_id} is ${status}`
-  // That an approval has expired, or was denied, is told with whatever comes next; by itself it is nothing that anybody waits for.
+  // The answer to an expired or denied approval is delivered with the next input; alone it keeps no session.
   const over = new Set(
     [...mirror.approvals.values()].flatMap(({ id, status }) =>
       status === 'expired' || status === 'denied' ? [approvalObservationId(id)] : [],

@@ -1,4 +1,4 @@
-/** What the journal on disk says of a session, read by eyes of our own: not the engine's fold, so that the two can disagree. */
+/** The state of a session, read from the journal on disk without the engine's fold, so that the two can disagree. */
 
 import type { CallResult, Decision, Next } from '../../../src/domain/decision.ts'
 import type { Effect } from '../../../src/domain/effect.ts'
@@ -12,27 +12,27 @@ export interface CallState {
   readonly tool: string
   readonly args: string
   readonly effect: Effect
-  /** Of its session, when it was intended. */
+  /** The label of its session when the call was intended. */
   readonly label: Label
-  /** Intents on disk. */
+  /** Number of intents on disk. */
   attempts: number
-  /** The process that wrote the last of them. */
+  /** The process that wrote the last intent. */
   intendedBy: number
   settled?: CallResult
-  /** Its turn is over. */
+  /** Its turn has ended. */
   closed: boolean
 }
 
 export interface TurnState {
   readonly turn: number
   readonly input: readonly Observation[]
-  /** There was something to go on: input, a step that said `continue`, or another attempt. */
+  /** Whether the turn has a reason: input, a previous step that said `continue`, or another attempt. */
   readonly hasCause: boolean
   requests: number
   failures: number
-  /** Some phase of it failed. */
+  /** Whether a phase of it failed. */
   failed: boolean
-  /** A request is on disk that nothing followed yet. */
+  /** Whether a request is on disk without an answer or a failure. */
   awaitsAnswer: boolean
   answer?: ModelAnswer
   answeredBy?: number
@@ -45,9 +45,9 @@ export interface SessionState {
   readonly session_id: string
   readonly n: number
   head: number
-  /** How often its past was cut. */
+  /** How often its history was cut. */
   cuts: number
-  /** The lowest label of what it has read. */
+  /** The lowest label of its input. */
   label: Label
   /** The run that is open in the journal. */
   run: string | undefined
@@ -62,7 +62,7 @@ export interface SessionState {
   readonly consumed: Set<string>
   /** Turns that have an answer on disk. */
   readonly answered: Set<number>
-  /** Approvals that were decided on, and those by which a call was run. */
+  /** Approvals that a decision acts on, and those under which a call was run. */
   readonly decidedApprovals: Set<string>
   readonly usedApprovals: Set<string>
 }
@@ -87,7 +87,7 @@ export function newSession(n: number, session_id: string): SessionState {
   }
 }
 
-/** A decision's calls, as far as its kind has any. */
+/** Number of calls in the turn's decision. */
 export function callsOf(turn: TurnState): number {
   if (turn.answer) return turn.answer.calls.length
   return turn.decided?.kind === 'act' ? turn.decided.calls.length : turn.decided && 'via' in turn.decided ? 1 : 0

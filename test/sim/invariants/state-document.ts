@@ -1,4 +1,4 @@
-/** STATE.md: outside the runtime's block exactly what people wrote, whatever happens; inside it one block (I7). */
+/** STATE.md: outside of the runtime block exactly the text of its users, and exactly one runtime block (I7). */
 
 import { textOutsideBlock } from '../../../src/domain/runtime-block.ts'
 import type { Batch, BatchOutcome } from '../../../src/ports/store.ts'
@@ -9,7 +9,7 @@ const MARK = '<!-- KERNEL_RUNTIME:START -->'
 
 export class StateDocument {
   readonly #world: World
-  /** How many edits of people the last version has. */
+  /** Number of user edits in the last version. */
   #taken = 0
   #edits = 0
   #replaced = 0
@@ -19,12 +19,12 @@ export class StateDocument {
     this.#world = world
   }
 
-  /** Somebody opens the file and saves it with a line more. */
+  /** A user saves the file with one more line. */
   edit(): void {
     const { files, counters } = this.#world
     const text = files.get('STATE.md')
     if (text === undefined || text === '') return
-    counters.add('STATE edited by hand')
+    counters.add('STATE.md edited by a user')
     this.#edits += 1
     files.set('STATE.md', text.replace('## notes\n', `## notes\n${lineOf(this.#edits)}`))
   }
@@ -36,7 +36,7 @@ export class StateDocument {
       if (action.kind === 'edit' && action.duringReplace === this.#replaced) this.edit()
   }
 
-  /** Contract: called with every commit that was applied. */
+  /** Contract: called with every applied commit. */
   onCommit(batches: readonly Batch[], outcomes: readonly BatchOutcome[]): void {
     for (const [i, { ops }] of batches.entries())
       for (const op of ops)
@@ -52,13 +52,13 @@ export class StateDocument {
     if (outside !== writtenBy(this.#taken))
       this.#world.fail(
         'I7',
-        `people wrote ${JSON.stringify(writtenBy(this.#edits))}, STATE.md has ${JSON.stringify(outside)}`,
+        `users wrote ${JSON.stringify(writtenBy(this.#edits))}, STATE.md has ${JSON.stringify(outside)}`,
       )
   }
 
   checkEnd(): void {
     const file = this.#world.files.get('STATE.md')
-    if (file !== this.#latest) this.#world.fail('I7', `the file of STATE.md is ${JSON.stringify(file)}`)
+    if (file !== this.#latest) this.#world.fail('I7', `the file STATE.md contains ${JSON.stringify(file)}`)
     if (this.#taken !== this.#edits) this.#world.fail('I7', `${this.#edits - this.#taken} edits of STATE.md are lost`)
     if (file?.split(MARK).length !== 2) this.#world.fail('I7', `STATE.md has no block: ${JSON.stringify(file)}`)
   }
@@ -66,7 +66,7 @@ export class StateDocument {
 
 const lineOf = (n: number): string => `- by hand ${n}\n`
 
-/** The newest stands first. */
+/** The newest line comes first. */
 const writtenBy = (edits: number): string => {
   const lines = Array.from({ length: edits }, (_, i) => lineOf(edits - i)).join('')
   return SEED_STATE.replace('## notes\n', `## notes\n${lines}`)

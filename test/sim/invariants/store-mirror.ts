@@ -1,4 +1,4 @@
-/** Looks at the database after every commit, at what it changed, and holds that against the invariants. */
+/** Mirrors the database: reads what every commit changed, and checks it against the invariants. */
 
 import type { JournalRecord } from '../../../src/domain/journal-record.ts'
 import type { Observation } from '../../../src/domain/observation.ts'
@@ -30,9 +30,9 @@ export interface UnknownRow {
   readonly tool: string
 }
 
-const DISPATCHES =
-  'SELECT n, dispatch_id, session, status, token, epoch, attempts, prompt, priority, wait, due FROM dispatches ORDER BY n'
-/** They may end a run. */
+const DISPATCHES = `SELECT n, dispatch_id, session, status, token, epoch, attempts, prompt, priority, wait, due
+  FROM dispatches ORDER BY n`
+/** Ops that may end a run. */
 const RUN_ENDING_OPS = ['settle', 'recover', 'cancel'] as const
 const APPROVAL_OPS = ['ask', 'answer', 'promote', ...RUN_ENDING_OPS] as const
 const INBOX_OPS = ['publish', 'answer', 'acknowledge', 'promote', ...RUN_ENDING_OPS] as const
@@ -46,9 +46,9 @@ export class StoreMirror {
   inbox = new Map<string, InboxRow>()
   unknowns = new Map<string, UnknownRow>()
   approvals = new Map<string, ApprovalRow>()
-  /** The newest dispatch there was when a worker joined, by its epoch. */
+  /** The newest dispatch at the time a worker joined, by its epoch. */
   readonly joined = new Map<number, number>()
-  /** Sessions and dispatches that retention took away. */
+  /** Sessions and dispatches that retention deleted. */
   readonly pruned = new Set<string>()
   /** Unknown outcomes that a model was told of. */
   readonly toldModel = new Set<string>()
@@ -58,13 +58,13 @@ export class StoreMirror {
     this.#world = world
   }
 
-  /** A group was applied for a life. */
+  /** Contract: called with every applied group of commits. */
   onCommit(proc: SimProcess, batches: readonly Batch[], outcomes: readonly BatchOutcome[]): void {
     this.#commit(proc, batches, outcomes)
     this.#journalEntries = Number(this.#all('SELECT max(n) AS n FROM journal')[0]?.n ?? 0)
   }
 
-  /** Entries of the journal that were there before this commit. */
+  /** Number of journal entries before this commit. */
   #journalEntries = 0
   #commit(proc: SimProcess, batches: readonly Batch[], outcomes: readonly BatchOutcome[]): void {
     const applied = batches.filter((_, i) => outcomes[i]?.ok)
@@ -93,7 +93,7 @@ export class StoreMirror {
 
   readonly #fail = (invariant: string, message: string): void => this.#world.fail(invariant, message)
 
-  /** I3, on our own: the rows before the commit say who holds what. */
+  /** I3, checked independently: the rows before the commit show who holds the dispatch. */
   #checkFence(proc: SimProcess, batch: Batch): void {
     if (batch.ops.some(({ op }) => op === 'join')) return
     if (!batch.fence) {
@@ -129,7 +129,7 @@ export class StoreMirror {
     }
   }
 
-  /** Feeds the new records; returns the observations whose step was committed with them. */
+  /** Reads the new records; returns the observations whose step was committed with them. */
   #readJournal(proc: SimProcess, batch: Batch): readonly string[] {
     const closed: string[] = []
     for (const op of batch.ops) {
@@ -137,8 +137,8 @@ export class StoreMirror {
       const session = this.byId.get(op.session_id)
       if (!session) continue
       const by = this.#writeContext(proc, batch)
-      const crashStreaks = batch.fence && this.crashStreaks.get(batch.fence.dispatch_id)
-      if (crashStreaks) Object.assign(crashStreaks, { crashesWithoutRecord: 0, wrote: true })
+      const streak = batch.fence && this.crashStreaks.get(batch.fence.dispatch_id)
+      if (streak) Object.assign(streak, { crashesWithoutRecord: 0, wrote: true })
       for (const record of this.#recordsAfter(session, op.records.length)) {
         const { open } = session
         applyRecord(session, record, by)
@@ -199,7 +199,7 @@ export class StoreMirror {
       if (ops.has('promote')) this.#checkDeadline(was, is, inboxBefore)
     }
     const gone = [...this.dispatches.keys()].filter((id) => !fresh.has(id))
-    if (gone.length > 0) this.#fail('queue', `${gone.join(', ')} is gone`)
+    if (gone.length > 0) this.#fail('queue', `${gone.join(', ')} was deleted`)
     this.dispatches = fresh
   }
 
@@ -207,11 +207,11 @@ export class StoreMirror {
     return this.crashStreaks.get(dispatch_id) ?? { crashesWithoutRecord: 0, wrote: false }
   }
 
-  /** A deadline that was waited for is told as an observation, in the commit that wakes. */
+  /** A deadline becomes an observation in the commit that wakes the run. */
   #checkDeadline(was: DispatchRow, is: DispatchRow, before: ReadonlyMap<string, InboxRow>): void {
     if (was.status !== 'waiting' || is.status === 'waiting' || was.wait?.kind !== 'observation') return
-    const told = [...this.inbox.values()].some((row) => row.session === is.session && !before.has(row.key))
-    if (!told) this.#fail('no lost wake-up', `${is.dispatch_id} was woken by its deadline and is told nothing`)
+    const delivered = [...this.inbox.values()].some((row) => row.session === is.session && !before.has(row.key))
+    if (!delivered) this.#fail('no lost wake-up', `${is.dispatch_id} was woken by its deadline without an observation`)
   }
 
   #checkSessions(): void {
@@ -220,7 +220,8 @@ export class StoreMirror {
     for (const row of this.dispatches.values()) {
       latest.set(row.session, row)
       if (!['pending', 'running', 'waiting'].includes(row.status)) continue
-      if (inFlight.has(row.session)) this.#fail('one dispatch in flight', `session ${row.session} has two`)
+      if (inFlight.has(row.session))
+        this.#fail('one dispatch in flight', `session ${row.session} has two dispatches in flight`)
       inFlight.add(row.session)
       if (row.status === 'waiting')
         checkWaiting(row, this.unread(row.session), (id) => this.unknowns.get(id)?.status === 'resolved', this.#fail)
@@ -235,10 +236,10 @@ export class StoreMirror {
     for (const { status } of this.dispatches.values()) rows.set(status, (rows.get(status) ?? 0) + 1)
     for (const row of this.#all('SELECT status, n FROM tally'))
       if (Number(row.n) !== (rows.get(String(row.status)) ?? 0))
-        this.#fail('tally', `${row.status}: counted ${row.n}, there are ${rows.get(String(row.status)) ?? 0}`)
+        this.#fail('tally', `${row.status}: the tally is ${row.n}, there are ${rows.get(String(row.status)) ?? 0} rows`)
   }
 
-  /** A word that was said stays said, except that `recheck` may find nothing and ask again. */
+  /** A resolution is final, except that `recheck` may find nothing and ask again. */
   #readUnknowns(ops: ReadonlySet<Op['op']>): void {
     const fresh = new Map<string, UnknownRow>()
     for (const row of this.#all('SELECT id, status, resolution, tool FROM unknowns')) {
@@ -247,9 +248,12 @@ export class StoreMirror {
       fresh.set(is.id, is)
       if (is.status === 'told_model') this.toldModel.add(is.id)
       if (was?.status === 'resolved' && is.resolution !== was.resolution && was.resolution !== 'recheck')
-        this.#fail('late or double human answers', `the word on ${is.id} was ${was.resolution} and is ${is.resolution}`)
+        this.#fail(
+          'late or double human answers',
+          `the resolution of ${is.id} was ${was.resolution} and is ${is.resolution}`,
+        )
       if (was?.status === 'open' && is.status !== 'open' && !ops.has('resolve'))
-        this.#fail('late or double human answers', `${is.id} went from open to ${is.status} by itself`)
+        this.#fail('late or double human answers', `${is.id} went from open to ${is.status} without a resolution`)
     }
     this.unknowns = fresh
   }
@@ -259,7 +263,8 @@ export class StoreMirror {
     const fresh = new Map(rows.map((row) => [row.id, row]))
     checkAnswersUnchanged(this.approvals, fresh, this.#fail)
     for (const { id, status } of fresh.values())
-      if (status === 'expired' && this.approvals.get(id)?.status === 'open') this.#world.counters.add('expired')
+      if (status === 'expired' && this.approvals.get(id)?.status === 'open')
+        this.#world.counters.add('approval expired')
     this.approvals = fresh
   }
 

@@ -1,4 +1,4 @@
-/** A behaviour that counts its steps and now and then decides by itself, and a critic that does what the plan says. */
+/** A behaviour that counts its steps and sometimes decides without the model, and a critic that follows the plan. */
 
 import { plannerBehaviour } from '../../../src/behaviours/planner.ts'
 import type { Verdict } from '../../../src/domain/decision.ts'
@@ -14,7 +14,7 @@ export function simBehaviours(world: World, tools: readonly string[]): Behaviour
     tools,
     buildSystemPrompt: () => 'you are simulated',
     initState: (task) => ({ task, steps: 0 }),
-    // Of itself: what is offered when the run is lived again is what was offered then.
+    // Uses its own list of tools, so that a replay sees the tools that were offered in the recorded run.
     decide(state) {
       return ownDecision(world, state, this.tools)
     },
@@ -25,7 +25,7 @@ export function simBehaviours(world: World, tools: readonly string[]): Behaviour
 
 const stepsOf = (state: Json): number => Number((state as { readonly steps?: Json }).steps ?? 0)
 
-/** Never the first step of a run: the conversation has to begin with what it was told. */
+/** Never in the first step of a run: the conversation must start with the task. */
 function ownDecision(world: World, state: Json, tools: readonly string[]): ProposedDecision | undefined {
   const { task } = state as { readonly task: string }
   const steps = stepsOf(state)
@@ -35,7 +35,7 @@ function ownDecision(world: World, state: Json, tools: readonly string[]): Propo
   return { kind: 'act', calls: [{ id: `own-${steps}`, tool, args: { n: steps } }] }
 }
 
-/** The step again, or the task after a rest. */
+/** Retries the step at once, or the whole task after a delay. */
 const retryDelay = (draw: number): { readonly attempt?: { readonly after_ms: number } } =>
   draw < 0.5 ? { attempt: { after_ms: draw * 60_000 } } : {}
 

@@ -1,4 +1,4 @@
-/** The kernel's folder, which outlives processes: a file is replaced whole or not at all, and people edit it between any two moments. */
+/** The kernel's folder, which survives processes. A file is replaced atomically; users may edit it at any moment. */
 
 import type { DocumentFiles } from '../../../src/adapters/documents/files.ts'
 import type { DocumentFileContent } from '../../../src/adapters/documents/read-file.ts'
@@ -33,7 +33,7 @@ export function simFiles(world: World, proc: SimProcess): DocumentFiles {
       return `${name}.torn`
     },
     saveCopy: async (name, kind) => `${name}.${kind}`,
-    // Of the fallback, which is never used here: a file in the folder is nobody's to remove.
+    // Belongs to the fallback folder, which the simulator never uses.
     remove: async () => {},
     close: async () => {},
   }

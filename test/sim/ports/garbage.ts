@@ -1,4 +1,4 @@
-/** Ports whose authors have no types: now and then one returns what is none of what it may return. */
+/** Ports that sometimes return a value outside of their contract, as a plugin without types could. */
 
 import type { Hook } from '../../../src/ports/hook.ts'
 import type { MemoryKind } from '../../../src/ports/memory.ts'
@@ -9,7 +9,7 @@ import type { World } from '../world.ts'
 
 const GARBAGE: readonly unknown[] = [42, undefined, null, Number.NaN, 'nonsense', {}, [], () => {}]
 
-/** Contract: what is right, or garbage where the plan says so. */
+/** Contract: returns the value, or garbage when the plan says so. */
 export function orGarbage<T>(world: World, proc: SimProcess, port: GarbagePort, value: T): T {
   if (!world.faults.isGarbageDue(port)) return value
   world.garbage.onGarbage(proc, port)
@@ -17,7 +17,7 @@ export function orGarbage<T>(world: World, proc: SimProcess, port: GarbagePort, 
   return (nth === GARBAGE.length ? withoutLastKey(value) : GARBAGE[nth]) as T
 }
 
-/** Without the last of its keys: an answer without its usage, a result without its text. */
+/** Drops the last key: an answer without its usage, a result without its text. */
 const withoutLastKey = (value: unknown): unknown => Object.fromEntries(Object.entries(value ?? {}).slice(0, -1))
 
 export const simMemory = (world: World, proc: SimProcess, kind: MemoryKind): MemoryKind => ({
@@ -34,7 +34,7 @@ export const simMemory = (world: World, proc: SimProcess, kind: MemoryKind): Mem
   },
 })
 
-/** One that watches has nothing to return: it throws what is no error. */
+/** A hook returns nothing, so it throws a value that is not an error. */
 export const simHook = (world: World, proc: SimProcess): Hook => ({
   name: 'sim',
   on_before_decide() {

@@ -1,4 +1,4 @@
-/** A gate that asks about some calls, always about the same ones. In most worlds there is none. */
+/** A gate that asks about some calls, always about the same ones. Most worlds have none. */
 
 import type { Gate, GateVerdict } from '../../../src/ports/gate.ts'
 import type { SimProcess } from '../process.ts'

@@ -1,4 +1,4 @@
-/** The kernel of a world that has one: the real loop, cycles, planners and documents, over the world's store, clock and files. */
+/** The kernel of a world that has one: the real loop, cycles, planners and documents over simulated ports. */
 
 import { createDocuments, type ManagedDocuments } from '../../../src/adapters/documents/documents.ts'
 import type { KernelControl } from '../../../src/commands/lib/command.ts'
@@ -99,7 +99,7 @@ function createSimDocuments(world: World, proc: SimProcess, { store, clock }: En
   })
 }
 
-/** When the storm is over the owner takes the agents off, so that the world can come to rest. */
+/** After the fault phase the agents are disabled, so that the world can come to rest. */
 export function kernelSettings(world: World, { every, mode, missed, overrun, agents }: KernelPlan): KernelSettings {
   return {
     id: 'sim',

@@ -1,4 +1,4 @@
-/** The provider: answers by the seed, troubles by the plan, and a good memory of what it was asked. */
+/** The provider: replies drawn from the seed, troubles from the plan. It checks every request that it receives. */
 
 import { TirelessError } from '../../../src/domain/error.ts'
 import type { ModelAnswer, RequestedCall } from '../../../src/domain/journal-record.ts'
@@ -13,11 +13,11 @@ import type { World } from '../world.ts'
 import { orGarbage } from './garbage.ts'
 import { hasGate } from './gate.ts'
 
-/** From this turn on every answer is a final one: no session goes on for ever. */
+/** From this turn on every answer is final, so that each session ends. */
 const LAST_TURN = 7
 const USAGE = { input_tokens: 1, output_tokens: 1, cached_tokens: 0 }
 const PRICE: Price = { input: 1, output: 2, cached: 0.5, max_output: 500 }
-/** No request has less room than this: a provider adds to what it is sent. */
+/** Upper limit of billed input tokens. A provider may bill more than the request contains. */
 const MAX_INPUT_TOKENS = 2_000
 const WAIT_DEADLINES = [undefined, '30s', '10m', '2h', '2026-01-01T06:00:00Z', '2025-06-01T00:00:00Z'] as const
 
@@ -27,7 +27,7 @@ export function simModel(world: World, proc: SimProcess): Model {
     ...(world.plan.cap === undefined ? {} : { price: PRICE }),
     async call(request, { signal, onText }) {
       const session = sessionOfRequest(world, proc, request)
-      if (proc.superseded) world.counters.add('stale request')
+      if (proc.superseded) world.counters.add('request of a superseded process')
       else if (session) world.conversations.check(world, proc, session, request)
       const open = session?.open
       const key = `${session?.session_id} ${open?.turn}.${open?.requests}`
@@ -41,18 +41,21 @@ export function simModel(world: World, proc: SimProcess): Model {
   }
 }
 
-/** Every task and message carries the tag of its session; what a kernel asks for carries a mark that only its dispatch has. */
+/**
+ * Finds the session of a request. Tasks and messages contain the tag of their session; prompts of a kernel contain a
+ * mark that is unique to their dispatch.
+ */
 function sessionOfRequest(world: World, proc: SimProcess, { messages }: ModelRequest): SessionState | undefined {
   const first = messages.find(({ role }) => role === 'user')
   const text = first?.role === 'user' ? first.text : ''
   const [mark] = /<data \w+ /.exec(text) ?? []
   const [tag] = /\bt\d+\b/.exec(text) ?? []
   const marked = mark === undefined ? undefined : world.sessionWithMark(mark)
-  // Where a past was onAbort, what is left of it has a mark as well.
+  // After a cut, the summary of earlier turns contains a mark as well: an unknown mark falls back to the tag.
   const session = marked ?? (tag === undefined ? undefined : world.sessionOfTask(tag))
-  // A process that was taken over from may ask for a session that is no more.
+  // A superseded process may send a request for a session that was deleted.
   if (!session && !proc.superseded)
-    world.fail('conversation', `nobody knows whose request this is: ${JSON.stringify(messages[0])}`)
+    world.fail('conversation', `request of an unknown session: ${JSON.stringify(messages[0])}`)
   return session
 }
 
@@ -72,7 +75,10 @@ function replyTo(world: World, session: SessionState | undefined, open: TurnStat
   return world.plan.cap === undefined ? reply : chargeFor(world, reply, keys)
 }
 
-/** Whoever is left to hear it. What is refused costs nothing; what is onAbort off in the middle costs what it did until then. */
+/**
+ * Charges the reply, even if its process has died. A refused request is free; an interrupted one costs its tokens so
+ * far.
+ */
 function chargeFor(world: World, reply: Reply, keys: readonly (string | number)[]): Reply {
   const tokens = (most: number, what: string): number => integerBelow(world.plan.seed, most + 1, what, ...keys)
   const input_tokens = tokens(MAX_INPUT_TOKENS, 'input')
@@ -107,13 +113,13 @@ function drawReply(world: World, turn: number, keys: readonly (string | number)[
   return { text: `it is done in turn ${turn}`, calls: [], finish: 'stop', usage: USAGE }
 }
 
-/** Everybody, somebody, nobody, a stranger, or no list at all. */
+/** All agents, some, none, an unknown one, or prose instead of a list. */
 function drawPlannerReply(world: World, keys: readonly (string | number)[]): ModelAnswer {
-  world.counters.add('planner asked')
+  world.counters.add('planner called')
   const names = [...(world.plan.kernel?.agents.map(({ agent_id }) => agent_id) ?? []), 'stranger']
   const chosen = names.filter((name) => world.chance('chosen', name, ...keys) < 0.5)
   const answersProse = world.chance('babbles', ...keys) < 0.15
-  if (answersProse) world.counters.add('planner answered no list')
+  if (answersProse) world.counters.add('planner answered without a list')
   const list = JSON.stringify(chosen.map((agent_id) => ({ agent_id, reason: 'by the seed' })))
   return { text: answersProse ? 'all of them' : list, calls: [], finish: 'stop', usage: USAGE }
 }
@@ -158,12 +164,12 @@ const answerWith = (calls: readonly RequestedCall[]): ModelAnswer => ({
 
 function toolCall(world: World, i: number, keys: readonly (string | number)[]): RequestedCall {
   const tool = oneOf(world.plan.seed, TOOL_NAMES, 'tool', i, ...keys)
-  // Where there is a gate, the same is asked for more than once.
+  // With a gate, few different arguments: the same call is requested more than once.
   const most = hasGate(world) ? 2 : 100
   return requestedCall(world, tool, { n: integerBelow(world.plan.seed, most, 'n', i, ...keys) }, i, keys)
 }
 
-/** Some providers count from nought in every answer, and some give no id at all. */
+/** Some providers number the calls of each answer from 0, and some give no ids. */
 function requestedCall(
   world: World,
   tool: string,

@@ -1,4 +1,4 @@
-/** The real store code on the world's one database, with every call a boundary at which the process may die. */
+/** The real store code on the world's one database. Every call is a boundary at which the process may crash. */
 
 import { encodeBatch } from '../../../src/adapters/stores/sqlite/encode-batch.ts'
 import { TirelessError } from '../../../src/domain/error.ts'
@@ -17,7 +17,7 @@ export function simStore(world: World, proc: SimProcess): Store {
   const queue: QueuedCommit[] = []
   let broken: TirelessError | undefined
 
-  /** First come, first served, whatever gathered before it in one transaction: as the store's group commit does. */
+  /** Applies the queue in order up to this commit in one transaction, as the store's group commit does. */
   function applyUpTo(queued: QueuedCommit): readonly BatchOutcome[] {
     if (queued.outcomes) return queued.outcomes
     const group = queue.splice(0, queue.indexOf(queued) + 1)
@@ -99,7 +99,7 @@ export function simStore(world: World, proc: SimProcess): Store {
   }
 }
 
-/** One transaction, but where a session may have ended and be taken away in it: that is looked at one by one. */
+/** One transaction; but one per commit where a batch prunes, because a session may end and be deleted in one group. */
 function transactionsOf(group: readonly QueuedCommit[]): readonly (readonly QueuedCommit[])[] {
   const prunes = group.some(({ batches }) => batches.some(({ ops }) => ops.some(({ op }) => op === 'prune')))
   return prunes ? group.map((one) => [one]) : [group]
@@ -113,11 +113,14 @@ function applyGroup(world: World, proc: SimProcess, group: readonly QueuedCommit
   try {
     outcomes = world.writer.apply((world.variant.rewriteBatches?.(batches, world) ?? batches).map(encodeBatch)).outcomes
   } catch (thrown) {
-    world.fail('store', `it failed by itself: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+    world.fail(
+      'store',
+      `the store failed without a fault: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
+    )
     throw thrown
   }
   if (joins) markTakeover(world, proc, outcomes)
-  if (joins && hasReservation(world)) world.counters.add('money that a crash left set aside')
+  if (joins && hasReservation(world)) world.counters.add('reservation left behind by a crash')
   if (proc.superseded && outcomes.some(({ ok }) => ok)) world.staleWriteSeen = true
   world.mirror.onCommit(proc, batches, outcomes)
   checkSpend(world)
@@ -132,7 +135,7 @@ function applyGroup(world: World, proc: SimProcess, group: readonly QueuedCommit
   }
 }
 
-/** From here on every other process has lost its claim to the home. */
+/** From now on every other process is superseded. */
 function markTakeover(world: World, proc: SimProcess, outcomes: readonly BatchOutcome[]): void {
   for (const outcome of outcomes) {
     const joined = outcome.ok ? (outcome.results[0] as { epoch?: number } | null) : null
@@ -142,19 +145,19 @@ function markTakeover(world: World, proc: SimProcess, outcomes: readonly BatchOu
   for (const other of world.processes) {
     if (other === proc || other.superseded) continue
     other.superseded = true
-    if (other.state === 'up' || other.state === 'paused') world.counters.add('takeover')
+    if (other.state === 'up' || other.state === 'paused') world.counters.add('takeover by another process')
   }
 }
 
-/** SIGTERM: no new claims. */
+/** After SIGTERM a process must claim no work. */
 function checkNoClaimAfterStop(world: World, proc: SimProcess, batches: readonly Batch[]): void {
   if (proc.term.signal.aborted && batches.some((batch) => batch.ops.some(({ op }) => op === 'claim')))
-    world.fail('SIGTERM', `process ${proc.id} claims work after it was told to stop`)
+    world.fail('SIGTERM', `process ${proc.id} claims work after SIGTERM`)
 }
 
 const hasReservation = ({ db }: World): boolean => db.prepare('SELECT 1 FROM reservations LIMIT 1').get() !== undefined
 
-/** A beat belongs to whoever fires it first: here and there that is another leader, of whom nothing else is seen. */
+/** Lets another leader fire a beat first, where the plan says so. Nothing else of that leader is simulated. */
 function letRivalFire(world: World, { ops }: Batch): void {
   const fired = ops.find((op) => op.op === 'schedule_fired')
   if (!fired || !ops.some(({ op }) => op === 'cycle_begin') || !world.faults.nextFor('rival')) return

@@ -1,4 +1,4 @@
-/** A tool of every effect class. What they do, they do to the world's truth; what they say of it is honest. */
+/** One tool of every effect class. Their effects go to the ground truth; their results report them truthfully. */
 
 import { z } from 'zod'
 import { finishTool } from '../../../src/adapters/tools/finish.ts'
@@ -19,7 +19,7 @@ const args = z.strictObject({ n: z.number() })
 type Args = z.infer<typeof args>
 
 const HANG_MS = 600_000
-/** With one that hears nothing, in events. */
+/** Events until SIGTERM for a process whose tool ignores the abort. */
 const LONGEST_PATIENCE = 20
 const PROBING_TOOLS: readonly ToolName[] = ['book', 'edit', 'pay']
 
@@ -56,7 +56,7 @@ async function run(
   const broke = (): never => {
     throw new TirelessError('tool_failed', 'it broke')
   }
-  const onAbort = {
+  const abortHandling = {
     signal,
     onAbort: (): never => {
       throw new TirelessError('aborted', 'interrupted')
@@ -73,12 +73,12 @@ async function run(
     return world.ioAfter(proc, 'tool', label, HANG_MS, happen).then(result)
   }
   await (trouble === 'hang'
-    ? world.ioAfter(proc, 'tool', label, HANG_MS, happen, onAbort)
-    : world.io(proc, 'tool', label, happen, onAbort))
-  return world.io(proc, 'done', label, () => orGarbage(world, proc, 'tool', result()), onAbort)
+    ? world.ioAfter(proc, 'tool', label, HANG_MS, happen, abortHandling)
+    : world.io(proc, 'tool', label, happen, abortHandling))
+  return world.io(proc, 'done', label, () => orGarbage(world, proc, 'tool', result()), abortHandling)
 }
 
-/** Of a call that a cycle has to do with. */
+/** A hang, if the plan delays this call of a cycle's dispatch. */
 function lateTrouble(world: World, call: string): 'hang' | undefined {
   if (!call.startsWith('kernel-agent') || !world.faults.nextFor('late')) return undefined
   world.counters.add('cycle with a late dispatch')
@@ -104,7 +104,7 @@ function probe(world: World, proc: SimProcess, { call, signal }: ToolContext): P
       throw new TirelessError('tool_failed', 'it broke')
     }
     const kind = trouble === 'unclear' ? 'unclear' : world.truth.has(call) ? 'happened' : 'not'
-    world.counters.add(`probe: ${kind}`)
+    world.counters.add(kind === 'not' ? 'probe: did not happen' : `probe: ${kind}`)
     return kind === 'happened' ? { kind, result: { status: 'ok', content: 'it is so' } } : { kind }
   }
   return world.io(proc, 'probe', call, look, { signal, onAbort })
@@ -117,7 +117,7 @@ function remains(world: World, proc: SimProcess, { call, signal }: ToolContext):
   }
   const look = (): string => {
     if (breaks) {
-      world.counters.add('remains: threw')
+      world.counters.add('read of remaining output threw')
       throw new TirelessError('tool_failed', 'it broke')
     }
     return `output of ${call}`
