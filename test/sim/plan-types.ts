@@ -18,10 +18,10 @@ export const BOUNDARIES = [
   'sleep',
 ] as const
 /**
- * `file`: before a document's file is replaced, only with a kernel. `word`: after the owner's resolution of an unknown
+ * `file`: before a document's file is replaced, only with a kernel. `resolved`: after the owner's resolution of an unknown
  * outcome was written.
  */
-export type Boundary = (typeof BOUNDARIES)[number] | 'file' | 'word'
+export type Boundary = (typeof BOUNDARIES)[number] | 'file' | 'resolved'
 
 export const PROVIDER_TROUBLES = [
   'model_unavailable',
@@ -119,7 +119,7 @@ export const TYPICAL_VISITS: Readonly<Record<Boundary, number>> = {
   settled: 3,
   sleep: 10,
   file: 12,
-  word: 2,
+  resolved: 2,
 }
 
 export const times = <T>(n: number, make: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => make(i))

@@ -121,7 +121,7 @@ function planEvents(world: World, humans: Humans): PlannedEvent[] {
 
 function stepWallClock(world: World, by: number): void {
   world.counters.add('wall clock stepped')
-  world.logEvent(`wall ${by}`)
+  world.logEvent(`wall clock stepped by ${by} ms`)
   world.wall += by
   world.beatTiming.excuseDelay()
 }
@@ -145,7 +145,7 @@ function resumePaused(world: World): void {
 function resumeAndSignal(world: World): void {
   for (const proc of world.processes) {
     if (proc.state === 'paused' && proc.resumeAt <= world.events) {
-      world.logEvent(`${proc.id} goes on`)
+      world.logEvent(`${proc.id} resumes`)
       proc.state = 'up'
       world.beatTiming.excuseDelay()
     }
@@ -155,7 +155,7 @@ function resumeAndSignal(world: World): void {
     }
     if (proc.state === 'up' && proc.abortAt <= world.events && !proc.abort.signal.aborted) {
       world.counters.add('second SIGTERM')
-      world.logEvent(`${proc.id} abort`)
+      world.logEvent(`${proc.id} second SIGTERM`)
       proc.abortedAt = world.monotonic
       world.garbage.forgetProcess(proc)
       proc.abort.abort()

@@ -14,7 +14,7 @@ export const drawRepeatedCrash = (seed: number, i: number): Fault => ({
 export const drawCrashOnResolution = (i: number): Fault => ({
   id: `o${i}`,
   kind: 'crash',
-  at: 'word',
+  at: 'resolved',
   nth: 1 + i,
   repeats: 0,
 })

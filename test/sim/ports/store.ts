@@ -49,7 +49,7 @@ export function simStore(world: World, proc: SimProcess): Store {
       const ops = new Set(batches.flatMap((batch) => batch.ops.map(({ op }) => op)))
       return world.io(
         proc,
-        ops.has('unknown') ? 'listed' : ops.has('resolve') ? 'word' : 'ack',
+        ops.has('unknown') ? 'listed' : ops.has('resolve') ? 'resolved' : 'ack',
         outcomes.map((one) => (one.ok ? 'ok' : one.code)).join(' '),
         () => outcomes,
       )
