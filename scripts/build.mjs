@@ -43,8 +43,14 @@ function useCompiledNames(declaration) {
   return declaration.replace(/(\bfrom |\bimport\(|\bmodule )(['"])(\.{1,2}\/[^'"]+)\.ts\2/g, '$1$2$3.js$2')
 }
 
-/** The compiled server expects the page beside `lib`. */
-function buildPage() {
+/** The texts that the model reads, beside the compiled code that loads them. */
+function prompts() {
+  for (const file of globSync('prompts/**/*.md', { cwd: join(root, 'src') }))
+    cpSync(join(root, 'src', file), join(out, 'lib', file))
+}
+
+/** Where the compiled server looks for it: beside `lib`, as it is beside `src`. */
+function page() {
   const { status } = spawnSync(process.execPath, [join(root, 'scripts', 'web.mjs')], { stdio: 'inherit' })
   if (status !== 0) throw new Error(`the build of the page exited with code ${status}; see the output above`)
   const isStamp = (file) => basename(file) === STAMP
@@ -67,7 +73,8 @@ function manifest() {
 try {
   clear()
   compile()
-  buildPage()
+  prompts()
+  page()
   writeFileSync(join(out, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
   cpSync(join(root, 'bin', 'installed.cjs'), join(out, 'bin', 'tireless.cjs'))
   cpSync(join(root, 'agents'), join(out, 'agents'), { recursive: true })

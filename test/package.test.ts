@@ -110,6 +110,7 @@ describe('the built package', () => {
       (file) =>
         !isCode(file) &&
         !/^agents\/[\w-]+\/agent\.yaml$/.test(file) &&
+        !/^lib\/prompts\/([\w-]+\/)?[\w.-]+\.md$/.test(file) &&
         !/^web\/dist\/(index\.html|icon\.svg|assets\/.*\.(js|css))$/.test(file),
     )
     assert.deepEqual(odd.toSorted(), ['CHANGELOG.md', 'LICENSE', 'README.md', 'bin/tireless.cjs', 'package.json'])

@@ -174,7 +174,7 @@ describe('O14: what a prompt is made of', () => {
     const [record] = requestsIn(await journalOf(app, session_id))
     const names = Object.keys(record?.composition?.sections ?? {})
     assert.deepEqual(names.slice(3, 6), ['toolbox', 'output_protocol', 'unattended'])
-    assert.match(model.requests[0]?.system.split('\n\n').at(-1) ?? '', /Nobody is watching/)
+    assert.match(model.requests[0]?.system.split('\n\n').at(-1) ?? '', /No person is watching/)
   })
 
   test('core decision: what is remembered stays in sight behind a cut, and is the same bytes after a restart', async (t) => {

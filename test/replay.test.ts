@@ -182,7 +182,7 @@ describe('Q17: replay', () => {
       record.kind === 'model_requested' ? { ...record, compiler: 4, digest: 'of then' } : record
     const { identical, note } = await replayOf(earlier)
     assert.equal(identical, true)
-    assert.match(note ?? '', /recorded with prompt compiler 4; this program has 6/)
+    assert.match(note ?? '', /recorded with prompt compiler 4; this program has 7/)
     const otherwise = await replayOf((record) =>
       record.kind === 'run_ended' ? { ...record, answer: 'otherwise' } : earlier(record),
     )

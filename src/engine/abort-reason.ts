@@ -2,7 +2,10 @@
 
 import type { CallResult } from '../domain/decision.ts'
 
-/** The result of a call that did not start because the run was interrupted. */
+/**
+ * The result of a call that did not start because the run was interrupted. Not in src/prompts: a replay recognises it
+ * in journals by its text.
+ */
 export const NOT_STARTED_INTERRUPTED: CallResult = {
   status: 'not_started',
   content: 'The run was interrupted before this call started.',

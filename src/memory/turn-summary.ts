@@ -4,6 +4,7 @@
  */
 
 import type { PastTurn } from '../ports/memory.ts'
+import { loadPrompt } from '../prompts/load-prompt.ts'
 import { clipCharacters, messageText } from './message-text.ts'
 import { type LinePatterns, mergeLines, mostInformative, resultLinesOf } from './result-lines.ts'
 
@@ -80,11 +81,16 @@ function mergeTools(earlier: TurnSummary['tools'], later: TurnSummary['tools']):
 /** At most `limit` characters, and always shorter than the turns. */
 export function renderSummary(gist: TurnSummary, limit: number): string {
   const room = Math.max(0, Math.min(limit, gist.size - 1))
-  const tools = [...gist.tools].map(([tool, { times, ok }]) => `${tool} ×${times}${ok ? '' : ' (the last one failed)'}`)
+  const tools = [...gist.tools].map(([name, { times, ok }]) => {
+    const tool = `${name} ×${times}`
+    return ok ? tool : loadPrompt('history/summary.md#tool_failed', { tool })
+  })
   const head = [
-    `Summary of turns ${gist.turn} to ${gist.lastTurn}.`,
-    ...(gist.request === '' ? [] : [`First request: ${gist.request}`]),
-    ...(tools.length === 0 ? [] : [`Tools used: ${clipCharacters(tools.join(', '), Math.floor(room / 6))}`]),
+    loadPrompt('history/summary.md#turns', { first: gist.turn, last: gist.lastTurn }),
+    ...(gist.request === '' ? [] : [loadPrompt('history/summary.md#request', { request: gist.request })]),
+    ...(tools.length === 0
+      ? []
+      : [loadPrompt('history/summary.md#tools', { tools: clipCharacters(tools.join(', '), Math.floor(room / 6)) })]),
   ].join('\n')
   const allResults = resultLines(gist)
   const sentences = sentenceLines(gist)
@@ -105,12 +111,15 @@ function sentenceLines({ sentences: said }: TurnSummary): readonly SummaryLine[]
   const order = [...said.keys()].sort((a, b) => (a < EARLIEST_SENTENCES || b < EARLIEST_SENTENCES ? a - b : b - a))
   return order.flatMap((index) => {
     const line = said[index]
-    return line ? [{ turn: line.turn, text: `Turn ${line.turn}: ${line.text}` }] : []
+    return line ? [{ turn: line.turn, text: loadPrompt('history/summary.md#answer', { ...line }) }] : []
   })
 }
 
 const resultLines = ({ lines }: TurnSummary): readonly SummaryLine[] =>
-  mostInformative(lines).map(({ turn, source, text }) => ({ turn, text: `Turn ${turn}, ${source}: ${text}` }))
+  mostInformative(lines).map(({ turn, source, text }) => ({
+    turn,
+    text: loadPrompt('history/summary.md#result', { turn, source, text }),
+  }))
 
 /** The first lines that fit, each complete. */
 function takeFitting(lines: readonly SummaryLine[], room: number): readonly SummaryLine[] {

@@ -10,6 +10,20 @@ export function defineTool<Args>(tool: Tool<Args>): AnyTool {
   return tool as unknown as AnyTool
 }
 
+/**
+ * Defines a tool whose texts are in a file. Contract: returns the same object; loads the texts when the tool is first
+ * shown to a model.
+ */
+export function defineToolWithText<Args>(
+  tool: Omit<Tool<Args>, 'description' | 'argumentDescriptions'>,
+  loadText: () => Pick<Tool, 'description' | 'argumentDescriptions'>,
+): AnyTool {
+  return Object.defineProperties(tool, {
+    description: { enumerable: true, get: () => loadText().description },
+    argumentDescriptions: { enumerable: true, get: () => loadText().argumentDescriptions },
+  }) as unknown as AnyTool
+}
+
 /** Contract: returns a tool named `space__name` with the same behaviour; the given tool is not changed. */
 export function inNamespace<T extends AnyTool>(space: string, tool: T): T {
   return Object.create(tool, { name: { value: `${space}__${tool.name}`, enumerable: true } })

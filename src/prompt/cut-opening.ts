@@ -6,6 +6,7 @@
 import type { HistoryCut } from '../domain/journal-record.ts'
 import type { Json } from '../domain/json.ts'
 import type { ModelMessage } from '../ports/model.ts'
+import { loadPrompt } from '../prompts/load-prompt.ts'
 import { fenceUntrusted, nonceOf } from './data-fence.ts'
 import { estimateTokens } from './tokens.ts'
 import { truncateMiddle } from './truncate.ts'
@@ -38,18 +39,19 @@ export function openingMessage(cut: HistoryCut, words: readonly OwnerMessage[], 
   const parts = [
     ...selectOwnerMessages(words, cut.words ?? 0),
     omissionNote(left, summary !== '' || recalled.length > 0),
-    ...(summary === '' ? [] : [`[summary of these turns]\n${fence('summary', summary)}`]),
+    ...(summary === '' ? [] : [loadPrompt('history/cut.md#summary', { summary: fence('summary', summary) })]),
     ...(recalled.length === 0
       ? []
-      : [`[excerpts from these turns that may matter now]\n${fence('earlier', recalled.join('\n---\n'))}`]),
+      : [loadPrompt('history/cut.md#excerpts', { excerpts: fence('earlier', recalled.join('\n---\n')) })]),
   ]
   return { role: 'user', text: parts.join('\n\n') }
 }
 
 function omissionNote({ first, last, turns, messages }: OmittedTurns, hasSummary: boolean): string {
-  const which = turns === 1 ? `Turn ${first} is` : `${turns} turns (${first} to ${last}) are`
-  const rest = hasSummary ? 'A summary or excerpts follow.' : 'No summary is available.'
-  return `[${which} left out here, ${messages} messages, to save room. ${rest}]`
+  const rest = loadPrompt(hasSummary ? 'history/cut.md#summary_follows' : 'history/cut.md#no_summary')
+  return turns === 1
+    ? loadPrompt('history/cut.md#one_turn', { first, messages, rest })
+    : loadPrompt('history/cut.md#several_turns', { turns, first, last, messages, rest })
 }
 
 /**
@@ -71,14 +73,15 @@ function selectOwnerMessages(words: readonly OwnerMessage[], room: number): read
     const text = shown.get(message)
     if (text === undefined) return []
     // The first one is repeated unchanged, so that the prompt begins with the same bytes as before the cut.
-    return index === 0 ? [text] : [`[${message.isTask ? 'your task' : 'your owner'}, turn ${message.turn}]\n${text}`]
+    if (index === 0) return [text]
+    const ref = message.isTask ? 'history/cut.md#task' : 'history/cut.md#owner_message'
+    return [loadPrompt(ref, { turn: message.turn, text })]
   })
 }
 
 function missingMessagesNote(missing: readonly OwnerMessage[]): string {
-  const [first, last] = [missing[0]?.turn, missing.at(-1)?.turn]
-  const turns = `turns ${first} to ${last}`
-  return `[${missing.length} messages of your owner, ${turns}, are left out here: there is no room for them]`
+  const [first = 0, last = 0] = [missing[0]?.turn, missing.at(-1)?.turn]
+  return loadPrompt('history/cut.md#missing_messages', { count: missing.length, first, last })
 }
 
 /** First, last, second, last but one, … */

@@ -2,6 +2,7 @@
 
 import type { Fact, RecalledFact, RecalledFacts } from '../domain/fact.ts'
 import type { ModelMessage } from '../ports/model.ts'
+import { loadPrompt } from '../prompts/load-prompt.ts'
 import { compileSections } from './compile.ts'
 import { fenceUntrusted, nonceOf } from './data-fence.ts'
 import { memoryMark } from './placeholders.ts'
@@ -40,7 +41,7 @@ export function selectFacts(facts: readonly Fact[]): RecalledFacts | undefined {
 
 /** `ts`: when the facts were journalled. */
 export function factsMessage({ facts }: RecalledFacts, ts: number): ModelMessage {
-  return { role: 'user', text: ['[remembered facts that may matter now]', ...fenceFacts(facts, ts)].join('\n') }
+  return { role: 'user', text: loadPrompt('history/facts.md', { facts: fenceFacts(facts, ts).join('\n') }) }
 }
 
 /** Contract: replaces the memory mark with the facts; nothing else changes. */

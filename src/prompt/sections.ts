@@ -5,6 +5,7 @@
 
 import type { SkillLine } from '../domain/skill.ts'
 import type { SystemPrompt, SystemSection } from '../ports/behaviour.ts'
+import { loadPrompt } from '../prompts/load-prompt.ts'
 import { type CompiledPrompt, compileSections } from './compile.ts'
 
 export interface Section {
@@ -61,13 +62,7 @@ function approvedSections({ skills = [], instructions }: ApprovedTexts): {
 } {
   const lines = skills.map(({ name, description }) => `- ${name}: ${description}`)
   return {
-    skills:
-      lines.length === 0
-        ? ''
-        : ['Skills: before work that one of them covers, read it with read_skill.', ...lines].join('\n'),
-    instructions:
-      instructions === undefined
-        ? ''
-        : `Instructions of your owner for work in this workspace (AGENTS.md):\n${instructions}`,
+    skills: lines.length === 0 ? '' : loadPrompt('system/workspace.md#skills', { skills: lines.join('\n') }),
+    instructions: instructions === undefined ? '' : loadPrompt('system/workspace.md#instructions', { instructions }),
   }
 }

@@ -2,6 +2,7 @@
  * Truncates a text to a number of tokens, with a mark that says how much is missing: keeps the beginning, or both ends.
  */
 
+import { loadPrompt } from '../prompts/load-prompt.ts'
 import { balanceFences } from './data-fence.ts'
 import { estimateTokens } from './tokens.ts'
 
@@ -53,7 +54,7 @@ function removeMiddle(text: string, kept: number): string {
     text.slice(text.length - (kept - head)).replace(/^[\udc00-\udfff]/, ''),
   )
   const left = text.length - ends.head.length - ends.tail.length
-  const mark = `[… ${left} of ${text.length} characters left out here …]`
+  const mark = loadPrompt('history/cut-marks.md#middle', { missing: left, all: text.length })
   return [ends.head + ends.closing, mark, ends.tail].filter((part) => part !== '').join('\n')
 }
 
@@ -62,7 +63,8 @@ function keepBeginning(text: string, length: number): string {
     .slice(0, length)
     .replace(/[\ud800-\udbff]$/, '')
     .trimEnd()
-  return `${kept}\n[… ${text.length - kept.length} of ${text.length} characters left out …]`
+  const mark = loadPrompt('history/cut-marks.md#end', { missing: text.length - kept.length, all: text.length })
+  return `${kept}\n${mark}`
 }
 
 /** The end of the last complete line, unless that loses more than half. */

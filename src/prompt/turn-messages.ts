@@ -10,8 +10,11 @@ import type { Observation } from '../domain/observation.ts'
 import type { ModelMessage } from '../ports/model.ts'
 import { fenceUntrusted } from './data-fence.ts'
 
-/** Raise it whenever the same records would give other bytes. Recorded with every request. */
-export const COMPILER_VERSION = 6
+/**
+ * Raise it whenever the same records would give other bytes, also after a change to the texts in src/prompts. Recorded
+ * with every request.
+ */
+export const COMPILER_VERSION = 7
 
 export function inputMessages(input: readonly Observation[], feedback?: string): ModelMessage[] {
   const lines = input.map(observationText)
@@ -19,7 +22,7 @@ export function inputMessages(input: readonly Observation[], feedback?: string):
   return lines.length > 0 ? [{ role: 'user', text: lines.join('\n\n') }] : []
 }
 
-/** For cuts recorded by compiler 4 or before; later ones use `openingMessage`. */
+/** For cuts recorded by compiler 4 or before; later ones use `openingMessage`. The texts must never change. */
 export function legacyCutMessages({ summary, recalled }: HistoryCut): ModelMessage[] {
   const parts = [
     ...(summary === '' ? [] : [`[what happened before, in short]\n${summary}`]),

@@ -8,6 +8,7 @@
 import { hash } from 'node:crypto'
 import { type Approval, allowedApprovalId, approvalDigestInput, canonicalJson } from '../../domain/approval.ts'
 import type { Call, Decision } from '../../domain/decision.ts'
+import { loadPrompt } from '../../prompts/load-prompt.ts'
 import { checkCallArgs } from '../request/toolbox.ts'
 import { appendRecord, type Run } from '../run.ts'
 import type { OpenTurn } from '../session/session-thread.ts'
@@ -42,14 +43,20 @@ function callFromApproval({ toolbox }: Run, approval: Approval): Call {
   const checked = checkCallArgs(toolbox, { id, tool }, args)
   const fault = checked.fault ?? findMismatch(approval, checked)
   const call = { ...checked, args, approval: id }
-  return fault === undefined ? call : { ...call, fault: `the call was allowed but is not run: ${fault}` }
+  return fault === undefined
+    ? call
+    : { ...call, fault: loadPrompt('results/held-call.md#allowed_not_run', { reason: fault }) }
 }
 
 function findMismatch(approval: Approval, checked: Call): string | undefined {
   const { status, answer_reason } = approval
-  if (status !== 'allowed') return `the approval is now ${status}${answer_reason === null ? '' : `: ${answer_reason}`}`
-  if (approvalDigest(approval) !== approval.digest) return 'it differs from the call that was shown for approval'
+  if (status !== 'allowed')
+    return loadPrompt('results/held-call.md#approval_changed', {
+      status,
+      why: answer_reason === null ? '' : `: ${answer_reason}`,
+    })
+  if (approvalDigest(approval) !== approval.digest) return loadPrompt('results/held-call.md#call_changed')
   if (canonicalJson(checked.args) !== canonicalJson(approval.args))
-    return 'the tool now reads the arguments differently'
+    return loadPrompt('results/held-call.md#arguments_changed')
   return undefined
 }

@@ -9,6 +9,7 @@ import { callKeyOf } from '../../domain/unknown-outcome.ts'
 import { requireOps } from '../../ports/env.ts'
 import { runAsOwner } from '../../ports/fault-owner.ts'
 import type { AnyTool, ToolContext } from '../../ports/tool.ts'
+import { loadPrompt } from '../../prompts/load-prompt.ts'
 import { NOT_STARTED_INTERRUPTED } from '../abort-reason.ts'
 import { GracePeriod } from '../grace-period.ts'
 import { askPlugin, checkReturn, type PluginPort } from '../plugins/ask-plugin.ts'
@@ -77,12 +78,12 @@ async function attempt(
 /** Contract: the status is never `ok`; `unknown` stays unknown. The facts, and with them the label, are kept. */
 function timedOutResult(result: CallResult, timeoutMs: number): CallResult {
   if (result.status === 'timed_out' || result.status === 'unknown') return result
-  const content = `stopped after its time limit of ${timeoutMs} ms; its result was: ${result.content}`
+  const content = loadPrompt('results/failed-call.md#timed_out', { limit: timeoutMs, result: result.content })
   return { ...result, status: 'timed_out', content }
 }
 
 function abandonedOutcome(status: CallResult['status']): Outcome {
-  const content = 'The call did not stop when it was interrupted. It may still be running.'
+  const content = loadPrompt('results/interrupted-call.md#still_running')
   return { threw: false, result: { status, content } }
 }
 
@@ -111,7 +112,7 @@ async function runTool(run: Run, tool: AnyTool, intended: IntendedCall, signal: 
 /** Background work of the call failed. Other background work may still run, so the call is not retried. */
 function strayFailure(fault: unknown): Outcome {
   const { code, message } = asTirelessError(fault, 'tool_failed')
-  const content = `${code}: background work of the call failed: ${message}. The call may still be running.`
+  const content = loadPrompt('results/failed-call.md#background_failed', { code, error: message })
   return { threw: false, result: { status: 'error', content } }
 }
 
@@ -165,7 +166,8 @@ function truncateResult(result: CallResult): CallResult {
   if (content.length <= MAX_CHARACTERS) return result
   const half = MAX_CHARACTERS / 2 - MARK_LENGTH
   const cut = content.length - 2 * half
-  return { ...result, content: `${content.slice(0, half)}\n[… ${cut} characters left out …]\n${content.slice(-half)}` }
+  const mark = loadPrompt('history/cut-marks.md#result', { missing: cut })
+  return { ...result, content: `${content.slice(0, half)}\n${mark}\n${content.slice(-half)}` }
 }
 
 /** Position of a call. `call` is missing until its intent is recorded. */

@@ -11,6 +11,7 @@ import { asTirelessError } from '../../domain/error.ts'
 import { callKeyOf } from '../../domain/unknown-outcome.ts'
 import { iso } from '../../ports/clock.ts'
 import type { Gate, GateVerdict } from '../../ports/gate.ts'
+import { loadPrompt } from '../../prompts/load-prompt.ts'
 import { askPlugin, askPluginAsync } from '../plugins/ask-plugin.ts'
 import { gateVerdictPort, reasonPort } from '../plugins/return-shapes.ts'
 import { appendRecord, type Run } from '../run.ts'
@@ -75,7 +76,7 @@ async function gateCalls(
       const known = approvals.find(({ digest }) => digest === approval.digest)
       approvals.push(approval)
       held.set(index, known ? { result: alreadyAskedResult(known) } : { result: parkedResult(approval), approval })
-    } else if (needsApproval) held.set(index, { result: HELD_WITH_OTHERS })
+    } else if (needsApproval) held.set(index, { result: heldWithOthers() })
   }
   return held
 }
@@ -159,25 +160,25 @@ function newApproval(
 const HELD_FACTS = { held: true }
 
 function parkedResult({ id, reason, expires_at }: Approval): CallResult {
-  const next = 'A person must approve this call. Do something else, or wait; the result follows after the approval.'
+  const next = loadPrompt('results/held-call.md#needs_approval')
   const content = JSON.stringify({ parked: true, id, reason, expires_at, next })
   return { status: 'parked', content, facts: { ...HELD_FACTS, approval: id } }
 }
 
 /** A repeated request is blocked: people are asked once, and a run that keeps repeating it counts as stuck. */
 function alreadyAskedResult({ id, expires_at }: Approval): CallResult {
-  const next = 'This call is already waiting for approval. Do something else, or wait.'
+  const next = loadPrompt('results/held-call.md#already_requested')
   return { status: 'blocked', content: JSON.stringify({ parked: true, id, expires_at, next }), facts: HELD_FACTS }
 }
 
-const HELD_WITH_OTHERS: CallResult = {
+const heldWithOthers = (): CallResult => ({
   status: 'not_started',
-  content: 'Not run, because another call of this step needs approval. Call it again if it is still needed.',
+  content: loadPrompt('results/held-call.md#other_call_needs_approval'),
   facts: HELD_FACTS,
-}
+})
 
 const deniedResult = (reason: string): CallResult => ({
   status: 'error',
-  content: `denied: ${reason}`,
+  content: loadPrompt('results/held-call.md#denied', { reason }),
   facts: HELD_FACTS,
 })

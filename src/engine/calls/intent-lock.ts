@@ -13,6 +13,7 @@ import type { ModelAnswer } from '../../domain/journal-record.ts'
 import { costOf, MICROS_PER_USD } from '../../domain/money.ts'
 import { findMentions } from '../../policy/owner-mentions.ts'
 import type { AnyTool } from '../../ports/tool.ts'
+import { loadPrompt } from '../../prompts/load-prompt.ts'
 import { callWithinBudget, spenderOf } from '../request/budget-reservation.ts'
 import { callableTools } from '../request/toolbox.ts'
 import { appendRecord, flushRecords, type Run } from '../run.ts'
@@ -47,7 +48,7 @@ export async function determineIntent(run: Run, turn: number): Promise<void> {
   // Book the cost of earlier answers before more money is reserved.
   await flushRecords(run, [])
   const request = {
-    system: SYSTEM,
+    system: loadPrompt('system/intent.md'),
     tools: [],
     messages: [{ role: 'user', text: buildQuestion(ownerTexts, toolbox) } as const],
   }
@@ -73,26 +74,17 @@ function abortedInIntent(): never {
   throw new TirelessError('aborted', 'the run was interrupted while its intent was determined')
 }
 
-const SYSTEM = `You decide which tools a task needs. \
-You see the task in its owner's own words, and the tools that can reach other people or places.
-Answer with JSON only: a list of the tools that the task asks you to use, \
-like [{"tool": "send_mail", "to": ["ann@example.org"]}].
-"to": the destinations, as written in the task. Leave it out if the task names none.
-"method": POST, PUT, PATCH or DELETE for fetch; click, type or select for browser; push for git; network for bash. \
-Leave it out for other tools.
-List only what the task asks for. An empty list is a good answer.`
-
 function buildQuestion(ownerTexts: readonly string[], toolbox: ReadonlyMap<string, AnyTool>): string {
   const tools = callableTools(toolbox).filter(reachesOthers)
   const lines = tools.map(
     ({ name, description, foreign }) =>
-      `- ${name}: ${foreign ? SERVER_TOOL_DESCRIPTION : description.split('\n', 1)[0]}`,
+      `- ${name}: ${foreign ? serverToolDescription() : description.split('\n', 1)[0]}`,
   )
-  return `The task:\n${ownerTexts.join('\n\n')}\n\nTools:\n${lines.join('\n')}`
+  return loadPrompt('requests/intent.md#question', { task: ownerTexts.join('\n\n'), tools: lines.join('\n') })
 }
 
 /** Replaces descriptions of server tools, which are outside content. */
-const SERVER_TOOL_DESCRIPTION = 'a server tool; its name says what it does'
+const serverToolDescription = (): string => loadPrompt('requests/intent.md#server_tool')
 
 /** A tool that declares neither destinations nor the label of its results may do anything, and so may server tools. */
 const reachesOthers = ({ destinations, gives, lazy }: AnyTool): boolean =>

@@ -10,6 +10,7 @@ import { assertNever, asTirelessError, TirelessError } from '../../domain/error.
 import { copyJson } from '../../domain/json.ts'
 import type { Resolution, UnknownOutcome, UnknownStatus } from '../../domain/unknown-outcome.ts'
 import type { AnyTool, ProbeResult } from '../../ports/tool.ts'
+import { loadPrompt } from '../../prompts/load-prompt.ts'
 import { checkReturn, invalidReturnError } from '../plugins/ask-plugin.ts'
 import { remainsPort } from '../plugins/return-shapes.ts'
 import { appendRecord, flushRecords, type Run } from '../run.ts'
@@ -72,8 +73,7 @@ async function tellModel(call: InterruptedCall): Promise<CallResult> {
   const { output_so_far } = recorded ?? (await listUnknown(call, 'told_model'))
   return {
     status: 'unknown',
-    content: `This call was interrupted. It is unknown whether it took effect; it was not run again. \
-Check before you repeat it.\n${output_so_far}`,
+    content: loadPrompt('results/interrupted-call.md#unknown_not_repeated', { output: output_so_far }),
   }
 }
 
@@ -92,7 +92,7 @@ Run: tireless unknowns resolve ${id} --as happened|not|recheck`
 async function applyResolution(call: InterruptedCall, resolution: Resolution): Promise<CallResult> {
   switch (resolution) {
     case 'happened':
-      return { status: 'ok', content: 'This call was interrupted. The owner says that it took effect.' }
+      return { status: 'ok', content: loadPrompt('results/interrupted-call.md#took_effect') }
     case 'not':
       return runNewAttempt(call)
     case 'recheck': {
@@ -115,11 +115,7 @@ function checkNotAborted({ run }: InterruptedCall): void {
 async function runNewAttempt(again: InterruptedCall): Promise<CallResult> {
   checkNotAborted(again)
   const { run, intended, offered } = again
-  if (!offered)
-    return {
-      status: 'not_started',
-      content: 'The owner says that this call did not take effect. The tool is no longer available.',
-    }
+  if (!offered) return { status: 'not_started', content: loadPrompt('results/interrupted-call.md#no_effect_tool_gone') }
   const { turn, index, call, effect } = intended
   const next = appendRecord(run, { kind: 'call_intended', turn, index, attempt: intended.attempt + 1, call, effect })
   await flushRecords(run, [])
@@ -132,7 +128,7 @@ function rerun(call: InterruptedCall): Promise<CallResult> | CallResult {
   const { run, intended, offered } = call
   return offered
     ? executeCall(run, offered, intended)
-    : { status: 'not_started', content: 'This call did not take effect. The tool is no longer available.' }
+    : { status: 'not_started', content: loadPrompt('results/interrupted-call.md#not_repeated_tool_gone') }
 }
 
 async function probe(call: InterruptedCall): Promise<ProbeOutcome> {
@@ -148,7 +144,10 @@ async function probe(call: InterruptedCall): Promise<ProbeOutcome> {
     if (run.signal.aborted)
       throw new TirelessError('aborted', 'the run was interrupted while it recovered a call', { cause: thrown })
     // A failing probe must not end the run: the call would be neither settled nor listed.
-    return { kind: 'unclear', why: `the check of the outcome failed: ${asTirelessError(thrown).message}` }
+    return {
+      kind: 'unclear',
+      why: loadPrompt('results/interrupted-call.md#check_failed', { error: asTirelessError(thrown).message }),
+    }
   }
 }
 
@@ -175,7 +174,8 @@ async function readRemains(call: InterruptedCall): Promise<string> {
   } catch (thrown) {
     if (run.signal.aborted)
       throw new TirelessError('aborted', 'the run was interrupted while it recovered a call', { cause: thrown })
-    return joinLines(toolMessage, `the remaining output could not be read: ${asTirelessError(thrown).message}`)
+    const error = asTirelessError(thrown).message
+    return joinLines(toolMessage, loadPrompt('results/interrupted-call.md#output_unreadable', { error }))
   }
 }
 

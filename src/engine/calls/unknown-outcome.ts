@@ -9,6 +9,7 @@ import { unknownOutcomeAction } from '../../domain/effect.ts'
 import { type Resolution, type UnknownOutcome, type UnknownStatus, unknownIdOf } from '../../domain/unknown-outcome.ts'
 import { iso } from '../../ports/clock.ts'
 import type { Op } from '../../ports/store.ts'
+import { loadPrompt } from '../../prompts/load-prompt.ts'
 import { appendRecord, type ClaimedRun } from '../run.ts'
 import type { IntendedCall, OpenTurn } from '../session/session-thread.ts'
 
@@ -30,14 +31,10 @@ export async function settleInterruptedCalls(run: ClaimedRun, open: OpenTurn): P
 }
 
 function resultOf(resolution: Resolution | null): CallResult {
-  const start = 'This call was interrupted.'
-  if (resolution === 'happened') return { status: 'ok', content: `${start} The owner says that it took effect.` }
+  if (resolution === 'happened') return { status: 'ok', content: loadPrompt('results/interrupted-call.md#took_effect') }
   if (resolution === 'not')
-    return { status: 'not_started', content: `${start} The owner says that it did not take effect.` }
-  return {
-    status: 'unknown',
-    content: `${start} It is unknown whether it took effect. Check before you repeat it.`,
-  }
+    return { status: 'not_started', content: loadPrompt('results/interrupted-call.md#no_effect') }
+  return { status: 'unknown', content: loadPrompt('results/interrupted-call.md#unknown') }
 }
 
 export async function findUnknownOutcome(

@@ -11,6 +11,7 @@ import { TirelessError } from '../../domain/error.ts'
 import { copyJson, type Json } from '../../domain/json.ts'
 import type { Op } from '../../ports/store.ts'
 import type { AnyTool } from '../../ports/tool.ts'
+import { loadPrompt } from '../../prompts/load-prompt.ts'
 import { interruptionReason, NOT_STARTED_INTERRUPTED } from '../abort-reason.ts'
 import { createToolContext, executeCall, failedResult } from '../calls/execute-call.ts'
 import { type CheckedCall, checkGates } from '../calls/gate.ts'
@@ -33,7 +34,8 @@ export async function act(run: Run, open: OpenTurn, decision: Decision): Promise
       if (decision.via) await runWaitCall(run, open, decision.via, decision.reason)
       return []
     case 'final':
-      if (decision.via) settleCall(run, open, 0, decision.via, { status: 'ok', content: 'finished' })
+      if (decision.via)
+        settleCall(run, open, 0, decision.via, { status: 'ok', content: loadPrompt('results/decision.md#finished') })
       return []
     default:
       throw new TirelessError('internal', `a decision of kind ${decision.kind} cannot be executed`)
@@ -43,7 +45,7 @@ export async function act(run: Run, open: OpenTurn, decision: Decision): Promise
 /** A wait that first has a side effect, such as a question to the owner, runs as an ordinary call. */
 async function runWaitCall(run: Run, open: OpenTurn, via: Call, reason: string): Promise<void> {
   if (via.effect.recovery !== 'pure') await gateAndRun(run, open, [via], false)
-  else settleCall(run, open, 0, via, { status: 'ok', content: `waiting for ${reason}; what comes follows` })
+  else settleCall(run, open, 0, via, { status: 'ok', content: loadPrompt('results/decision.md#waiting', { reason }) })
 }
 
 async function gateAndRun(
@@ -66,7 +68,10 @@ async function runAll(
   for (let from = 0; from < calls.length; ) {
     const group = nextGroup(open, calls, from)
     if (failFast && results.some(({ status }) => status !== 'ok')) {
-      const skipped = { status: 'not_started', content: 'not started, because an earlier call failed' } as const
+      const skipped = {
+        status: 'not_started',
+        content: loadPrompt('results/failed-call.md#earlier_call_failed'),
+      } as const
       for (const [i, call] of group.entries()) results.push(settleCall(run, open, from + i, call, skipped))
     } else results.push(...(await runGroup(run, open, group, from)))
     from += group.length

@@ -12,6 +12,7 @@ import { deepFreeze, type Json } from '../../domain/json.ts'
 import type { Behaviour } from '../../ports/behaviour.ts'
 import type { ParsedAnswer, Parser } from '../../ports/parser.ts'
 import { COMPILER_VERSION } from '../../prompt/turn-messages.ts'
+import { loadPrompt } from '../../prompts/load-prompt.ts'
 import { decideApprovedCalls } from '../calls/approved-calls.ts'
 import { askPlugin, callPlugin } from '../plugins/ask-plugin.ts'
 import { parsedPort, preparedPort } from '../plugins/return-shapes.ts'
@@ -174,6 +175,7 @@ function runParser(parser: Parser, text: string): ParsedAnswer {
   try {
     return askPlugin(parsedPort(parser.name), () => parser.parse(text))
   } catch (thrown) {
-    return { kind: 'fault', reason: `the parser ${parser.name} failed: ${asTirelessError(thrown).message}` }
+    const values = { parser: parser.name, error: asTirelessError(thrown).message }
+    return { kind: 'fault', reason: loadPrompt('retries/invalid-answer.md#parser_failed', values) }
   }
 }

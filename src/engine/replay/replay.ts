@@ -197,6 +197,7 @@ function recordedTool(tape: ReplayTape, name: string, known: AnyTool | undefined
     description: known?.description ?? '',
     args: known?.args ?? (z.unknown() as unknown as AnyTool['args']),
     ...(known?.volatile ? { volatile: known.volatile } : {}),
+    ...(known?.argumentDescriptions ? { argumentDescriptions: known.argumentDescriptions } : {}),
     ...(known?.parameters ? { parameters: known.parameters } : {}),
     ...(known?.lazy ? { lazy: true } : {}),
     ...(known?.meant ? { meant: known.meant } : {}),

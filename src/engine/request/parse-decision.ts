@@ -8,6 +8,7 @@ import { parseInstant } from '../../domain/duration.ts'
 import type { ModelAnswer } from '../../domain/journal-record.ts'
 import { EXPECTED_INSTANT } from '../../domain/limits.ts'
 import { parseMatch } from '../../domain/wait.ts'
+import { loadPrompt } from '../../prompts/load-prompt.ts'
 import { checkCall, type Toolbox } from './toolbox.ts'
 
 /** Tools that express a decision; the engine handles them itself. */
@@ -17,24 +18,25 @@ export function parseDecision(answer: ModelAnswer, toolbox: Toolbox, answeredAt:
   const calls = answer.calls.map((asked) => checkCall(toolbox, asked))
   if (answer.finish === 'length')
     return invalid(
-      calls.map((call) => ({ ...call, fault: 'not run, because the answer was cut off at the output limit' })),
-      'Your answer was cut off at the output limit. Send a shorter answer, or split it into several steps.',
+      calls.map((call) => ({ ...call, fault: loadPrompt('retries/invalid-answer.md#call_cut_off') })),
+      loadPrompt('retries/invalid-answer.md#cut_off'),
     )
-  if (answer.fault !== undefined) return invalid([], `Your answer could not be parsed: ${answer.fault}`)
+  if (answer.fault !== undefined)
+    return invalid([], loadPrompt('retries/invalid-answer.md#unreadable', { reason: answer.fault }))
   if (calls.length === 0) return finalFromText(answer.said ?? answer.text)
   const checked = refuseDuplicateIds(calls)
   if (checked.some((call) => call.fault))
-    return invalid(checked.map(markNotRun), 'None of your calls was run, because at least one was invalid.')
+    return invalid(checked.map(markNotRun), loadPrompt('retries/invalid-answer.md#invalid_call'))
   const decisionCall = checked.find(({ tool }) => DECISION_TOOLS.includes(tool))
   if (!decisionCall) return { kind: 'act', calls: checked }
   if (checked.length > 1)
     return invalid(
       checked.map((call) =>
         call === decisionCall
-          ? { ...call, fault: `not run: call ${call.tool} alone, after you have the results of the other calls` }
+          ? { ...call, fault: loadPrompt('retries/invalid-answer.md#decision_call_not_run', { tool: call.tool }) }
           : markNotRun(call),
       ),
-      `Call ${decisionCall.tool} alone, without other calls in the same answer.`,
+      loadPrompt('retries/invalid-answer.md#decision_not_alone', { tool: decisionCall.tool }),
     )
   if (decisionCall.tool === 'finish') return finishDecision(decisionCall)
   return decisionCall.tool === 'wait' ? waitDecision(decisionCall, answeredAt) : askOwnerDecision(decisionCall)
@@ -46,18 +48,19 @@ function finalFromText(answer: string): Decision {
 
 function finishDecision(call: Call): Decision {
   const { answer, summary } = call.args as { answer: string; summary?: string }
-  if (answer.trim() === '') return emptyAnswerDecision([{ ...call, fault: 'the answer is empty' }])
+  if (answer.trim() === '')
+    return emptyAnswerDecision([{ ...call, fault: loadPrompt('retries/invalid-answer.md#finish_empty') }])
   return { kind: 'final', answer, ...(summary === undefined ? {} : { summary }), via: call }
 }
 
 function waitDecision(call: Call, answeredAt: number): Decision {
   const { for: what, until } = call.args as { for: string; until?: string }
   const instant = until === undefined ? undefined : parseInstant(until, answeredAt)
-  if (until !== undefined && instant === undefined)
-    return invalid(
-      [{ ...call, fault: `until: got ${JSON.stringify(until)}; expected ${EXPECTED_INSTANT}` }],
-      'The wait did not start, because its arguments are invalid.',
-    )
+  if (until !== undefined && instant === undefined) {
+    const values = { until: JSON.stringify(until), expected: EXPECTED_INSTANT }
+    const fault = loadPrompt('retries/invalid-answer.md#wait_until_invalid', values)
+    return invalid([{ ...call, fault }], loadPrompt('retries/invalid-answer.md#wait_invalid'))
+  }
   return {
     kind: 'wait',
     match: parseMatch(what),
@@ -76,17 +79,17 @@ function askOwnerDecision(call: Call): Decision {
 function refuseDuplicateIds(calls: readonly Call[]): Call[] {
   return calls.map((call) =>
     calls.filter((other) => other.id === call.id).length > 1
-      ? { ...call, fault: `the call id ${JSON.stringify(call.id)} was used twice` }
+      ? { ...call, fault: loadPrompt('retries/invalid-answer.md#duplicate_call_id', { id: JSON.stringify(call.id) }) }
       : call,
   )
 }
 
 function markNotRun(call: Call): Call {
-  return call.fault ? call : { ...call, fault: 'not run, because another call of the same answer was invalid' }
+  return call.fault ? call : { ...call, fault: loadPrompt('retries/invalid-answer.md#call_not_run') }
 }
 
 export function emptyAnswerDecision(calls: readonly Call[] = []): Decision {
-  return { kind: 'invalid', calls, feedback: 'Your answer was empty. Call a tool, or answer with text.', empty: true }
+  return { kind: 'invalid', calls, feedback: loadPrompt('retries/invalid-answer.md#empty'), empty: true }
 }
 
 function invalid(calls: readonly Call[], feedback: string): Decision {

@@ -11,6 +11,7 @@ import type { RequestedCall } from '../../domain/journal-record.ts'
 import { deepFreeze, type Json } from '../../domain/json.ts'
 import type { ToolSpec } from '../../ports/model.ts'
 import type { AnyTool } from '../../ports/tool.ts'
+import { loadPrompt } from '../../prompts/load-prompt.ts'
 import { askPlugin, copyPlainReturn } from '../plugins/ask-plugin.ts'
 import { effectPort, innerCallPort } from '../plugins/return-shapes.ts'
 
@@ -58,10 +59,19 @@ const specs = new WeakMap<AnyTool, ToolSpec>()
 function specOf(tool: AnyTool): ToolSpec {
   const known = specs.get(tool)
   if (known) return known
-  const { $schema: _, ...made } = tool.parameters ?? z.toJSONSchema(tool.args, { io: 'input', override: dropDefaults })
+  const { $schema: _, ...made } = tool.parameters ?? describedSchema(tool)
   const spec = { name: tool.name, description: tool.description, parameters: made as Record<string, Json> }
   specs.set(tool, spec)
   return spec
+}
+
+function describedSchema({ args, argumentDescriptions = {} }: AnyTool): z.core.JSONSchema.BaseSchema {
+  const schema = z.toJSONSchema(args, { io: 'input', override: dropDefaults })
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    const description = argumentDescriptions[name]
+    if (description !== undefined && typeof property === 'object') property.description = description
+  }
+  return schema
 }
 
 interface SchemaLimits {
@@ -93,7 +103,7 @@ export function checkCall(toolbox: Toolbox, asked: RequestedCall): Call {
     raw = JSON.parse(asked.args === '' ? '{}' : asked.args)
   } catch (error) {
     const why = error instanceof Error ? error.message : 'unreadable'
-    return refuseCall(asked, asked.args, `the arguments are not valid JSON (${why}); send one JSON object`)
+    return refuseCall(asked, asked.args, loadPrompt('retries/invalid-answer.md#arguments_not_json', { error: why }))
   }
   return checkCallArgs(toolbox, asked, raw)
 }
@@ -101,8 +111,8 @@ export function checkCall(toolbox: Toolbox, asked: RequestedCall): Call {
 export function checkCallArgs(toolbox: Toolbox, call: CallName, raw: unknown): Call {
   const tool = toolbox.get(call.tool)
   if (!tool) {
-    const known = [...toolbox.keys()].join(', ')
-    return refuseCall(call, raw as Json, `there is no tool ${JSON.stringify(call.tool)}; the tools are ${known}`)
+    const values = { tool: JSON.stringify(call.tool), tools: [...toolbox.keys()].join(', ') }
+    return refuseCall(call, raw as Json, loadPrompt('retries/invalid-answer.md#unknown_tool', values))
   }
   try {
     return checkWithTool(toolbox, tool, call, raw)
@@ -116,7 +126,7 @@ function checkWithTool(toolbox: Toolbox, tool: AnyTool, call: CallName, raw: unk
   const checked = tool.args.safeParse(raw)
   if (!checked.success) {
     const why = z.prettifyError(checked.error).replaceAll('\n', ' ')
-    return refuseCall(call, raw as Json, `the arguments are invalid: ${why}`)
+    return refuseCall(call, raw as Json, loadPrompt('retries/invalid-answer.md#arguments_invalid', { error: why }))
   }
   // Frozen, so that gates, journal and audit see the same arguments. The tool receives a copy.
   const args = deepFreeze(copyPlainReturn({ who: `tool ${tool.name}`, method: 'args.parse' }, checked.data))
@@ -131,7 +141,8 @@ function checkWithTool(toolbox: Toolbox, tool: AnyTool, call: CallName, raw: unk
 /** Replaces tool_call by the inner call that it names. */
 function checkInnerCall(toolbox: Toolbox, { id, tool: by }: CallName, { tool, args }: Meant): Call {
   if (toolbox.get(tool)?.lazy) return checkCallArgs(toolbox, { id, tool }, args)
-  return refuseCall({ id, tool: by }, args, `${by} cannot call ${JSON.stringify(tool)}: there is no such tool`)
+  const values = { caller: by, tool: JSON.stringify(tool) }
+  return refuseCall({ id, tool: by }, args, loadPrompt('retries/invalid-answer.md#unknown_server_tool', values))
 }
 
 type Meant = ReturnType<NonNullable<AnyTool['meant']>>

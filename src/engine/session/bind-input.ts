@@ -12,6 +12,7 @@ import type { Observation } from '../../domain/observation.ts'
 import { estimateTokens } from '../../prompt/tokens.ts'
 import { truncateMiddle } from '../../prompt/truncate.ts'
 import { observationText } from '../../prompt/turn-messages.ts'
+import { loadPrompt } from '../../prompts/load-prompt.ts'
 
 export interface InputRoom {
   readonly tokens: number
@@ -106,7 +107,7 @@ function overflowNotice(shown: readonly Observation[], waiting: readonly Observa
       still_unread: waiting.length,
       still_unread_from: countSenders(waiting),
       newest: newest ? truncateMiddle(observationText(newest), MAX_NEWEST_TOKENS) : '',
-      note: 'Messages are shown oldest first. The unread ones follow in the next steps; none is lost.',
+      note: loadPrompt('history/unread.md'),
     },
     ...(isCleanLabel(label) ? {} : { label }),
   }

@@ -7,6 +7,7 @@
 import { hash } from 'node:crypto'
 import type { CallResult } from '../../domain/decision.ts'
 import type { Json } from '../../domain/json.ts'
+import { loadPrompt } from '../../prompts/load-prompt.ts'
 import type { Toolbox } from '../request/toolbox.ts'
 import type { OpenTurn, SessionThread, SettledCall } from './session-thread.ts'
 
@@ -24,11 +25,11 @@ export function blockRepetition(
 ): CallResult | undefined {
   const cycle = findCycle(recent, toolbox)
   if (!cycle.some((done) => isSameCall(done, call, toolbox))) return undefined
-  const what =
+  const content =
     cycle.length === 1
-      ? 'the same call gave the same result'
-      : `the same ${cycle.length} calls in turn gave the same results`
-  return { status: 'blocked', content: `Not run: ${what} ${ROUNDS} times in a row. Do something else, or finish.` }
+      ? loadPrompt('results/repeated-call.md#blocked', { rounds: ROUNDS })
+      : loadPrompt('results/repeated-call.md#blocked_cycle', { calls: cycle.length, rounds: ROUNDS })
+  return { status: 'blocked', content }
 }
 
 /** Whether a call of this turn was blocked. */
@@ -41,14 +42,22 @@ export function addRepetitionWarning(recent: readonly SettledCall[], toolbox: To
   const { length } = findCycle([...recent, done], toolbox)
   if (length === 0 || isCycling(recent, length, toolbox) || withoutWarning(result.content) !== result.content)
     return result
-  return { ...result, content: `${result.content}${WARNINGS[length - 1]}` }
+  return { ...result, content: `${result.content}${loadWarnings()[length - 1]}` }
 }
 
-const WARNINGS = Array.from({ length: MAX_CYCLE_LENGTH }, (_, i) =>
-  i === 0
-    ? '\n[warning] The same call returned the same result three times in a row. It will not run again like this.'
-    : `\n[warning] The same ${i + 1} calls in turn returned the same results three times. They will not run again.`,
-)
+let warnings: readonly string[] | undefined
+
+/** By length of the cycle. Cached: results are compared without their warning, many times per call. */
+function loadWarnings(): readonly string[] {
+  warnings ??= Array.from({ length: MAX_CYCLE_LENGTH }, (_, i) => {
+    const text =
+      i === 0
+        ? loadPrompt('results/repeated-call.md#warning')
+        : loadPrompt('results/repeated-call.md#warning_cycle', { calls: i + 1 })
+    return `\n${text}`
+  })
+  return warnings
+}
 
 /** The shortest list of calls that was repeated three times in a row; empty if there is none. */
 function findCycle(recent: readonly SettledCall[], toolbox: Toolbox): readonly SettledCall[] {
@@ -76,7 +85,7 @@ const isSameCall = (one: CallArgs, other: CallArgs, toolbox: Toolbox): boolean =
   one.tool === other.tool && signature(one, toolbox) === signature(other, toolbox)
 
 function withoutWarning(content: string): string {
-  const warning = WARNINGS.find((text) => content.endsWith(text))
+  const warning = loadWarnings().find((text) => content.endsWith(text))
   return warning === undefined ? content : content.slice(0, -warning.length)
 }
 

@@ -26,6 +26,7 @@ import {
   type JournalledResult,
   resultMessage,
 } from '../../prompt/turn-messages.ts'
+import { loadPrompt } from '../../prompts/load-prompt.ts'
 import { type Conversation, conversationTokens, newConversation, weighConversation } from './message-digest.ts'
 import { messagesFromInput, type SessionMessage } from './owner-words.ts'
 import { addInputSources, addResultSource, type Provenance } from './provenance.ts'
@@ -378,10 +379,10 @@ function closeTurn(
   if (open.shown)
     for (const index of open.shown.calls.keys())
       if (!open.settled.has(index))
-        appendMessage(thread, open, resultMessage(open.shown, index, NOT_STARTED, writesCallsAsText(thread)))
+        appendMessage(thread, open, resultMessage(open.shown, index, notStarted(), writesCallsAsText(thread)))
   for (const [index, { tool, approval }] of decidedCalls(open).entries())
     if (approval !== undefined && !open.settled.has(index))
-      appendMessage(thread, open, approvedMessage(tool, NOT_STARTED))
+      appendMessage(thread, open, approvedMessage(tool, notStarted()))
   thread.hasAnsweredInput = true
   thread.past.push({ turn: open.turn, messages: open.messages })
   if (!open.isGivenUp) thread.failed.inARow = 0
@@ -390,7 +391,9 @@ function closeTurn(
   thread.stepsWithoutNews = countStepsWithoutNews(thread, open)
 }
 
-const NOT_STARTED: JournalledResult = { result: { status: 'not_started', content: 'this call was not started' } }
+const notStarted = (): JournalledResult => ({
+  result: { status: 'not_started', content: loadPrompt('results/failed-call.md#not_started') },
+})
 
 /** The nonce depends on the journal time, which the author of the content cannot know. */
 const journalledResult = ({

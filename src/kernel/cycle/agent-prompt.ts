@@ -12,6 +12,7 @@ import { iso } from '../../ports/clock.ts'
 import { nonceOf } from '../../prompt/data-fence.ts'
 import { expandPlaceholders, MEMORY_PLACEHOLDER, memoryMark, type PlaceholderValue } from '../../prompt/placeholders.ts'
 import { truncateEnd } from '../../prompt/truncate.ts'
+import { loadPrompt } from '../../prompts/load-prompt.ts'
 
 /** The values of an agent's placeholders. */
 export interface PromptValues {
@@ -69,7 +70,7 @@ export function buildAgentPrompt(template: string, values: PromptValues, seed: s
   const expanded = text.trim()
   const label = labelOf(template, values)
   return {
-    prompt: asksForSummary(template) ? expanded : `${expanded}\n\n${SUMMARY_INSTRUCTION[language](iso(values.now))}`,
+    prompt: asksForSummary(template) ? expanded : `${expanded}\n\n${executionRequirements(language, values.now)}`,
     metadata: {
       ...{ behaviour: 'unattended', language },
       ...(expanded.includes(memoryMark(mark)) ? { memory_mark: mark } : {}),
@@ -91,19 +92,5 @@ function labelOf(template: string, { recent_results, cycle_history, watched, sta
 /** Checks the template only: inserted texts may contain summaries of other runs. */
 const asksForSummary = (template: string): boolean => /#\s*(?:执行总结|execution summary)/i.test(template)
 
-const SUMMARY_INSTRUCTION: Readonly<Record<Language, (time: string) => string>> = {
-  en: (time) => `Execution requirements:
-- You MUST complete at least one real tool action.
-- Do NOT claim completion without the evidence of a tool's result.
-- Do NOT use tools that ask (ask_user, request_user, clarify).
-- Write files into your workspace: it is authorized and writable, and paths are relative to it.
-- It is ${time} now.
-- End your answer with "${SUMMARY_HEADING.en}": what was done, what came of it, and the paths of what you made.`,
-  zh: (time) => `执行要求：
-- 必须完成至少一个真实的工具操作。
-- 没有工具结果作为证据，不得声称完成。
-- 不得使用询问类工具（ask_user、request_user、clarify）。
-- 文件写入你的工作区：该目录已授权，可写，路径相对于工作区。
-- 现在是 ${time}。
-- 以“${SUMMARY_HEADING.zh}”结尾：做了什么、结果如何、产物的路径。`,
-}
+const executionRequirements = (language: Language, now: number): string =>
+  loadPrompt(`requests/execution.${language}.md`, { time: iso(now), heading: SUMMARY_HEADING[language] })

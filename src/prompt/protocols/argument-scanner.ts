@@ -15,12 +15,12 @@ export function readArguments(text: string, from: number, tool: string): { args:
   let at = skipSpace(text, from + 1)
   while (text[at] !== ')') {
     const key = readKey(text, at, tool)
-    if (args.has(key.value)) refuseAnswer(`the call of ${tool} has the argument ${key.value} twice`)
+    if (args.has(key.value)) refuseAnswer('retries/unreadable-react.md#argument_repeated', { tool, name: key.value })
     const value = readValue(text, skipSpace(text, key.end), `${tool}(${key.value}=…)`)
     args.set(key.value, value.value)
     at = skipSpace(text, value.end)
     if (text[at] === ',') at = skipSpace(text, at + 1)
-    else if (text[at] !== ')') refuseAnswer(argumentsFault(text, at, tool))
+    else if (text[at] !== ')') refuseArguments(text, at, tool)
   }
   return { args: JSON.stringify(Object.fromEntries(args)), end: at + 1 }
 }
@@ -28,7 +28,7 @@ export function readArguments(text: string, from: number, tool: string): { args:
 function readKey(text: string, at: number, tool: string): ScanResult<string> {
   const key = text[at] === '"' ? readQuoted(text, at) : readBareKey(text, at)
   const equals = key ? skipSpace(text, key.end) : at
-  if (!key || text[equals] !== '=') return refuseAnswer(argumentsFault(text, equals, tool))
+  if (!key || text[equals] !== '=') return refuseArguments(text, equals, tool)
   return { value: key.value, end: equals + 1 }
 }
 
@@ -47,7 +47,7 @@ function readValue(text: string, at: number, where: string): ScanResult<Json> {
   const bare = matchAt(/[^\s,()[\]{}"'=]+/y, text, at) ?? ''
   const literal = LITERALS.get(bare)
   if (literal === undefined && !/^-?\d/.test(bare))
-    refuseAnswer(`${where}: text must be in quotes, other values must be JSON`)
+    refuseAnswer('retries/unreadable-react.md#argument_not_json', { where })
   return { value: literal === undefined ? readJson(bare) : literal, end: at + bare.length }
 }
 
@@ -80,13 +80,14 @@ function readQuoted(text: string, from: number): ScanResult<string> {
       value += String.fromCharCode(Number.parseInt(code, 16))
       i += 4
     } else if (`"'\\/`.includes(escaped)) value += escaped
-    else value += ESCAPES[escaped] ?? refuseAnswer(`\\${escaped} is not an escape; write \\\\ for a backslash`)
+    else value += ESCAPES[escaped] ?? refuseAnswer('retries/unreadable-react.md#escape_unknown', { character: escaped })
   }
-  return refuseAnswer('the answer is incomplete: a quoted text is not closed; send it again in full')
+  return refuseAnswer('retries/unreadable-react.md#quote_open')
 }
 
-function argumentsFault(text: string, at: number, tool: string): string {
-  return at >= text.length
-    ? `the answer is incomplete: the call of ${tool} does not end; send it again in full`
-    : `write the arguments of ${tool} as ${tool}(<argument>=<value>, …), and escape quotes inside a text`
+function refuseArguments(text: string, at: number, tool: string): never {
+  return refuseAnswer(
+    at >= text.length ? 'retries/unreadable-react.md#call_open' : 'retries/unreadable-react.md#arguments_format',
+    { tool },
+  )
 }

@@ -20,10 +20,10 @@ export function findBracketEnd(text: string, from: number): number {
       else if (char === '"') quoted = false
     } else if (char === '"') quoted = true
     else if (char === '{' || char === '[') {
-      if (++depth > DEPTH_LIMIT) refuseAnswer(`it is nested deeper than ${DEPTH_LIMIT} levels`)
+      if (++depth > DEPTH_LIMIT) refuseAnswer('retries/unreadable-answer.md#json_too_deep', { limit: DEPTH_LIMIT })
     } else if ((char === '}' || char === ']') && --depth === 0) return i + 1
   }
-  return refuseAnswer('the answer is incomplete: its JSON does not end; send it again in full')
+  return refuseAnswer('retries/unreadable-answer.md#json_unclosed')
 }
 
 export function skipSpace(text: string, from: number): number {
@@ -43,14 +43,15 @@ export function readJson(text: string): Json {
     return JSON.parse(trimmed, refuseInexact) as Json
   } catch (error) {
     if (error instanceof UnreadableAnswer) throw error
-    return refuseAnswer(`it contains invalid JSON (${error instanceof Error ? error.message : ''})`)
+    const why = error instanceof Error ? error.message : ''
+    return refuseAnswer('retries/unreadable-answer.md#json_invalid', { error: why })
   }
 }
 
 /** A large number would be rounded to another one, e.g. an id with wrong last digits. */
 function refuseInexact(_key: string, value: Json): Json {
   if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER)
-    refuseAnswer(`the number ${value} is too large to be read exactly; write it as a text`)
+    refuseAnswer('retries/unreadable-answer.md#number_too_large', { number: value })
   return value
 }
 
@@ -67,14 +68,13 @@ const ARGS_KEYS = ['args', 'arguments', 'parameters', 'input', 'payload']
 
 /** `{"name", "args"}`, or `{"type", "payload"}`: a payload that is no object becomes the argument `payload`. */
 export function readCallObject(value: Json): { tool: string; args: string } {
-  if (!isObject(value)) return refuseAnswer('an action must be an object: {"name": "<tool>", "args": {…}}')
+  if (!isObject(value)) return refuseAnswer('retries/unreadable-answer.md#action_not_object')
   const [, tool] = singleEntry(value, NAME_KEYS) ?? []
-  if (typeof tool !== 'string' || tool === '')
-    return refuseAnswer('an action has no name; write {"name": "<tool>", "args": {…}}')
+  if (typeof tool !== 'string' || tool === '') return refuseAnswer('retries/unreadable-answer.md#action_without_name')
   const [key = '', args = {}] = singleEntry(value, ARGS_KEYS) ?? []
   if (isObject(args)) return { tool, args: JSON.stringify(args) }
   if (normaliseFieldName(key) !== 'payload')
-    refuseAnswer(`the args of ${tool} must be an object: {"name": "${tool}", "args": {…}}`)
+    refuseAnswer('retries/unreadable-answer.md#action_args_not_object', { tool })
   return { tool, args: JSON.stringify({ payload: args }) }
 }
 
@@ -83,6 +83,8 @@ function singleEntry(object: JsonObject, keys: readonly string[]): readonly [str
     ([key, value]) => keys.includes(normaliseFieldName(key)) && value !== null,
   )
   if (found.length > 1)
-    refuseAnswer(`an action has ${found.map(([key]) => `"${key}"`).join(' and ')}; write only one of them`)
+    refuseAnswer('retries/unreadable-answer.md#action_keys_repeated', {
+      keys: found.map(([key]) => `"${key}"`).join(' and '),
+    })
   return found[0]
 }

@@ -17,7 +17,7 @@ export function splitThinking(text: string): SplitAnswer {
   const [opening, name] = /^<(think|thinking)>/i.exec(trimmed) ?? []
   if (opening === undefined) return { thinking: '', rest: trimmed }
   const closing = new RegExp(`</${name}>`, 'i').exec(trimmed)
-  if (!closing) return refuseAnswer(`the answer is incomplete: ${opening} is not closed; send it again in full`)
+  if (!closing) return refuseAnswer('retries/unreadable-answer.md#thinking_open', { tag: opening })
   return {
     thinking: trimmed.slice(opening.length, closing.index).trim(),
     rest: trimmed.slice(closing.index + closing[0].length).trim(),

@@ -4,6 +4,7 @@
  */
 
 import type { ParsedAnswer, Parser } from '../../ports/parser.ts'
+import { loadPrompt, type PlaceholderTexts } from '../../prompts/load-prompt.ts'
 
 export interface ParsedParts {
   readonly thought: string[]
@@ -18,9 +19,9 @@ export function emptyParts(): ParsedParts {
 
 export class UnreadableAnswer extends Error {}
 
-/** The reason is shown to the model, so it says what to do. */
-export function refuseAnswer(reason: string): never {
-  throw new UnreadableAnswer(reason)
+/** `ref`: the text for the model, see `loadPrompt`. */
+export function refuseAnswer(ref: string, values?: PlaceholderTexts): never {
+  throw new UnreadableAnswer(loadPrompt(ref, values))
 }
 
 export function createParser(
@@ -43,14 +44,12 @@ export function createParser(
 }
 
 /** Neither takes precedence (case 24): either choice would drop a part that the model meant. */
-export const ACTION_AND_ANSWER =
-  'it contains an action and a final answer; send only one of them: the answer after you have seen the results'
+export const ACTION_AND_ANSWER = 'retries/unreadable-answer.md#action_and_answer'
 
 function checkParts({ thought, reflection, calls, finals }: ParsedParts): ParsedAnswer {
   if (calls.length > 0 && finals.length > 0) refuseAnswer(ACTION_AND_ANSWER)
-  if (finals.length > 1) refuseAnswer('it contains more than one final answer; send one')
-  if (calls.length === 0 && finals.length === 0)
-    refuseAnswer('it contains neither an action nor a final answer; send one of them')
+  if (finals.length > 1) refuseAnswer('retries/unreadable-answer.md#several_answers')
+  if (calls.length === 0 && finals.length === 0) refuseAnswer('retries/unreadable-answer.md#no_decision')
   const notes = { ...joinedNote('thought', thought), ...joinedNote('reflection', reflection) }
   return {
     kind: 'said',

@@ -8,27 +8,13 @@
 
 import { assertNever } from '../../domain/error.ts'
 import type { Parser } from '../../ports/parser.ts'
+import { loadPrompt } from '../../prompts/load-prompt.ts'
 import { readArguments } from './argument-scanner.ts'
 import { type AnswerPart, FIELD_NAMES, type FieldNames, normaliseFieldName, partFinder } from './field-names.ts'
 import { findBracketEnd, matchAt, readCallObject, readJson, skipSpace } from './json-scanner.ts'
 import { endsInQuotation, splitThinking } from './outside-text.ts'
 import { ACTION_AND_ANSWER, createParser, emptyParts, type ParsedParts, refuseAnswer } from './parser-base.ts'
 import { toolList } from './tools.ts'
-
-const INSTRUCTIONS = `Answer in labelled blocks and nothing else, each label at the very start of a line.
-To use a tool, with every value written as JSON:
-Thought: why
-Action: <tool>(<argument>="text", <argument>=[1, 2])
-or
-Action: <tool>
-Action Input: {"<argument>": "text"}
-Several Action blocks are several calls, which run in this order.
-Write nothing after them: the results come in the next message.
-To give the final answer, when the task is done:
-Thought: why
-Final Answer: …
-Never send an Action and a Final Answer together.
-Before either, you may note under "Reflection:" what you learnt from the last results.`
 
 /** LABEL: a code fence, or a correct label. ATTEMPT: a line that looks like a label (`**Action:**`, `- Action 1:`). */
 const LABEL = /^(?: {0,3}(?<fence>`{3,}|~{3,})|(\p{L}[\p{L} \t_-]{0,30}?)[ \t]{0,8}[:：])/gmu
@@ -47,7 +33,7 @@ export function reactParser(words: FieldNames = FIELD_NAMES): Parser {
   const nextAttempt = labelFinder(words, ATTEMPT)
   return createParser(
     'react',
-    (tools) => `${INSTRUCTIONS}\n\n${toolList(tools)}`,
+    (tools) => loadPrompt('protocols/react.md', { tools: toolList(tools) }),
     (text) => {
       const { thinking, rest } = splitThinking(text)
       const found = readAll(rest, nextLabel, nextAttempt)
@@ -58,8 +44,7 @@ export function reactParser(words: FieldNames = FIELD_NAMES): Parser {
 
 function readAll(text: string, nextLabel: FindLabel, nextAttempt: FindLabel): ParsedParts {
   if (nextLabel(text, 0)) return readBlocks(text, nextLabel)
-  if (containsAction(text, 0, nextAttempt))
-    refuseAnswer('it looks like an action, but no line begins with "Action:"; write the label without any formatting')
+  if (containsAction(text, 0, nextAttempt)) refuseAnswer('retries/unreadable-react.md#action_formatted')
   return { ...emptyParts(), finals: [text] }
 }
 
@@ -106,19 +91,19 @@ function readBlocks(text: string, nextLabel: FindLabel): ParsedParts {
     switch (part) {
       case 'thought':
       case 'reflection':
-        if (found.calls.length > 0) refuseAnswer(`there is a ${part} after an Action; only another Action may follow`)
+        if (found.calls.length > 0) refuseAnswer('retries/unreadable-react.md#note_too_late', { part })
         label = nextLabel(text, end)
         found[part].push(text.slice(end, label?.start).trim())
         break
       case 'action': {
-        if (unlabelled !== '') refuseAnswer('there is text before the first label; put it after "Thought:"')
+        if (unlabelled !== '') refuseAnswer('retries/unreadable-react.md#text_before')
         if (found.calls.length === 0 && endsInQuotation(text.slice(0, start)))
-          refuseAnswer('the Action is inside an unclosed quotation; close it, or write the Action alone')
+          refuseAnswer('retries/unreadable-react.md#action_in_quotation')
         const call = readCall(text, end, nextLabel)
         found.calls.push({ tool: call.tool, args: call.args })
         label = nextLabel(text, call.end)
         if (text.slice(call.end, label?.start).trim() !== '')
-          refuseAnswer(`there is text after the call of ${call.tool}; remove it`)
+          refuseAnswer('retries/unreadable-react.md#text_after_call', { tool: call.tool })
         break
       }
       case 'final':
@@ -126,11 +111,9 @@ function readBlocks(text: string, nextLabel: FindLabel): ParsedParts {
         found.finals.push(text.slice(end).trim())
         return found
       case 'input':
-        return refuseAnswer('there is an Action Input without an Action')
+        return refuseAnswer('retries/unreadable-react.md#input_without_action')
       case 'observation':
-        return refuseAnswer(
-          'it contains an Observation, but results come from the tools only; send your next Action alone',
-        )
+        return refuseAnswer('retries/unreadable-react.md#observation')
       default:
         assertNever(part)
     }
@@ -145,8 +128,7 @@ function readCall(text: string, from: number, nextLabel: FindLabel): { tool: str
     return { ...readCallObject(readJson(text.slice(at, end))), end }
   }
   const tool =
-    matchAt(/[\p{L}_][\p{L}\p{N}_.:/-]*/uy, text, at) ??
-    refuseAnswer('"Action:" must be followed by the name of a tool')
+    matchAt(/[\p{L}_][\p{L}\p{N}_.:/-]*/uy, text, at) ?? refuseAnswer('retries/unreadable-react.md#action_without_tool')
   const next = skipSpace(text, at + tool.length)
   if (text[next] === '(') return { tool, ...readArguments(text, next, tool) }
   return { tool, ...readInput(text, at + tool.length, tool, nextLabel) }
@@ -156,9 +138,9 @@ function readCall(text: string, from: number, nextLabel: FindLabel): { tool: str
 function readInput(text: string, from: number, tool: string, nextLabel: FindLabel): { args: string; end: number } {
   const label = nextLabel(text, from)
   if (label?.part !== 'input' || text.slice(from, label.start).trim() !== '')
-    return refuseAnswer(`the call of ${tool} has no arguments; write ${tool}(…), or an Action Input after it`)
+    return refuseAnswer('retries/unreadable-react.md#call_without_arguments', { tool })
   const start = skipSpace(text, label.end)
-  if (text[start] !== '{') refuseAnswer(`the Action Input of ${tool} must be a JSON object`)
+  if (text[start] !== '{') refuseAnswer('retries/unreadable-react.md#input_not_object', { tool })
   const end = findBracketEnd(text, start)
   return { args: JSON.stringify(readJson(text.slice(start, end))), end }
 }

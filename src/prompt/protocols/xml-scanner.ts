@@ -18,10 +18,10 @@ export function readOpeningTag(text: string, from: number, name: string): Openin
     const end = matchAt(/\/?>/y, text, at)
     if (end !== undefined) return { attributes, closed: end === '/>', end: at + end.length }
     const attribute = matchAt(/[\p{L}_][\p{L}\p{N}_-]*\s*=\s*(?:"[^"]*"|'[^']*')/uy, text, at)
-    if (attribute === undefined) return refuseAnswer(`the tag <${name}> is not complete; write <${name} key="value">`)
+    if (attribute === undefined) return refuseAnswer('retries/unreadable-xml.md#tag_open', { tag: name })
     const equals = attribute.indexOf('=')
     const key = attribute.slice(0, equals).trim().toLowerCase()
-    if (attributes.has(key)) refuseAnswer(`the tag <${name}> has ${key} twice`)
+    if (attributes.has(key)) refuseAnswer('retries/unreadable-xml.md#attribute_repeated', { tag: name, key })
     attributes.set(
       key,
       decodeEntities(
@@ -49,13 +49,12 @@ export function readTagBody(
   for (;;) {
     marks.lastIndex = at
     const mark = marks.exec(text)
-    if (!mark) return refuseAnswer(`the answer is incomplete: <${name}> is not closed; send it again in full`)
+    if (!mark) return refuseAnswer('retries/unreadable-xml.md#tag_unclosed', { tag: name })
     parts.push({ text: text.slice(at, mark.index), verbatim: false })
     if (mark[0].startsWith('</')) return { text: joinParts(parts), end: marks.lastIndex }
-    if (!mark[0].startsWith('<!['))
-      refuseAnswer(`there is ${mark[0]} inside <${name}>; close it first, or use <![CDATA[…]]>`)
+    if (!mark[0].startsWith('<![')) refuseAnswer('retries/unreadable-xml.md#tag_inside', { inner: mark[0], tag: name })
     const end = text.indexOf(']]>', marks.lastIndex)
-    if (end < 0) return refuseAnswer('the answer is incomplete: a CDATA section is not closed; send it again in full')
+    if (end < 0) return refuseAnswer('retries/unreadable-xml.md#cdata_open')
     parts.push({ text: text.slice(marks.lastIndex, end), verbatim: true })
     at = end + 3
   }

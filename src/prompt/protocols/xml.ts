@@ -6,6 +6,7 @@
 
 import type { Json } from '../../domain/json.ts'
 import type { Parser } from '../../ports/parser.ts'
+import { loadPrompt } from '../../prompts/load-prompt.ts'
 import { type AnswerPart, FIELD_NAMES, type FieldNames, partFinder } from './field-names.ts'
 import { findBracketEnd, isObject, matchAt, readJson, skipSpace } from './json-scanner.ts'
 import { splitThinking, unwrapFence } from './outside-text.ts'
@@ -13,23 +14,11 @@ import { createParser, emptyParts, type ParsedParts, refuseAnswer } from './pars
 import { toolList } from './tools.ts'
 import { readOpeningTag, readTagBody } from './xml-scanner.ts'
 
-const INSTRUCTIONS = `Answer with these tags and nothing else.
-To use tools, one <action> per call, which run in this order:
-<think>why</think>
-<action name="<tool>"><arg name="<argument>">text, taken literally</arg>
-<arg name="<argument>" type="json">[1, 2]</arg></action>
-Arguments that are not text need type="json". Put text that holds & or one of these tags into <![CDATA[…]]>.
-To give the final answer, when the task is done:
-<think>why</think>
-<final_answer>…</final_answer>
-Never send an action and a final answer together. The results come in the next message.
-You may note in <reflection> what you learnt from the last ones.`
-
 export function xmlParser(words: FieldNames = FIELD_NAMES): Parser {
   const partOf = partFinder(words)
   return createParser(
     'xml',
-    (tools) => `${INSTRUCTIONS}\n\n${toolList(tools)}`,
+    (tools) => loadPrompt('protocols/xml.md', { tools: toolList(tools) }),
     (text) => {
       if (partOf('think')) return readTags(unwrapFence(text.trim(), 'xml'), partOf)
       const { thinking, rest } = splitThinking(text)
@@ -49,23 +38,20 @@ function readTags(text: string, partOf: (word: string) => AnswerPart | undefined
     }
     const name = tag.replace(/^<\/?/, '')
     const part = partOf(name)
-    if (!part) return refuseAnswer(TEXT_OUTSIDE_TAGS)
-    if (tag.startsWith('</')) refuseAnswer(`</${name}> closes nothing; put text that holds tags into <![CDATA[…]]>`)
+    if (!part) return refuseAnswer('retries/unreadable-xml.md#text_outside')
+    if (tag.startsWith('</')) refuseAnswer('retries/unreadable-xml.md#closes_nothing', { tag: name })
     if (found.calls.length + found.finals.length > 0 && (part === 'thought' || part === 'reflection'))
-      refuseAnswer(`there is <${name}> after an action or the final answer; write it before them`)
+      refuseAnswer('retries/unreadable-xml.md#thought_too_late', { tag: name })
     at = readPart(text, at + tag.length, name, part, found)
   }
   return found
 }
 
-const TEXT_OUTSIDE_TAGS =
-  'text outside the tags is neither an action nor a final answer; put your whole answer into the tags'
-
 function readPart(text: string, from: number, name: string, part: AnswerPart, found: ParsedParts): number {
   const opening = readOpeningTag(text, from, name)
   if (part === 'action') {
     const tool =
-      opening.attributes.get('name') || refuseAnswer(`<${name}> needs the name of a tool: <${name} name="…">`)
+      opening.attributes.get('name') || refuseAnswer('retries/unreadable-xml.md#action_without_name', { tag: name })
     const { args, end } = opening.closed ? { args: {}, end: opening.end } : readActionBody(text, opening.end, name)
     found.calls.push({ tool, args: JSON.stringify(args) })
     return end
@@ -87,7 +73,7 @@ function readActionBody(text: string, from: number, name: string): { args: Json;
     const args = readJson(body.text)
     return isObject(args)
       ? { args, end: body.end }
-      : refuseAnswer(`the body of <${name}> must be a JSON object or <arg> tags`)
+      : refuseAnswer('retries/unreadable-xml.md#action_body', { tag: name })
   }
   return readArgs(text, at, name)
 }
@@ -97,8 +83,8 @@ function readArgs(text: string, from: number, action: string): { args: Json; end
   let at = from
   for (let tag = matchAt(/<arg(?=[\s>/])/iy, text, at); tag; tag = matchAt(/<arg(?=[\s>/])/iy, text, at)) {
     const opening = readOpeningTag(text, at + tag.length, 'arg')
-    const name = opening.attributes.get('name') ?? refuseAnswer('<arg> needs a name: <arg name="…">')
-    if (args.has(name)) refuseAnswer(`the argument ${name} appears twice`)
+    const name = opening.attributes.get('name') ?? refuseAnswer('retries/unreadable-xml.md#argument_without_name')
+    if (args.has(name)) refuseAnswer('retries/unreadable-xml.md#argument_repeated', { name })
     const body = opening.closed
       ? { text: '', end: opening.end }
       : readTagBody(text, opening.end, 'arg', ['arg', action])
@@ -112,21 +98,17 @@ function convertArgument(text: string, type: string | undefined, name: string): 
   if (type === 'json') return readJson(text)
   return type === undefined || type === 'string'
     ? text
-    : refuseAnswer(`<arg name="${name}"> has the type ${type}; expected json, or no type`)
+    : refuseAnswer('retries/unreadable-xml.md#argument_type', { name, type })
 }
 
 function skipClosingTag(text: string, from: number, name: string): number {
   const at = skipSpace(text, from)
   const tag = matchAt(new RegExp(`</${name}\\s*>`, 'iy'), text, at)
-  return tag === undefined
-    ? refuseAnswer(`<${name}> must hold <arg> tags or one JSON object, and be closed with </${name}>`)
-    : at + tag.length
+  return tag === undefined ? refuseAnswer('retries/unreadable-xml.md#action_open', { tag: name }) : at + tag.length
 }
 
 /** Skips comments and CDATA outside the tags: an action inside them does not count. */
 function skipSection(text: string, from: number, close: string): number {
   const end = text.indexOf(close, from)
-  return end < 0
-    ? refuseAnswer(`the answer is incomplete: ${close} is missing; send it again in full`)
-    : end + close.length
+  return end < 0 ? refuseAnswer('retries/unreadable-xml.md#section_open', { end: close }) : end + close.length
 }

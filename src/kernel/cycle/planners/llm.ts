@@ -12,6 +12,7 @@ import type { OwnerNote } from '../../../domain/owner-note.ts'
 import { iso } from '../../../ports/clock.ts'
 import { commitOne } from '../../../ports/store.ts'
 import { fenceUntrusted, nonceOf } from '../../../prompt/data-fence.ts'
+import { loadPrompt } from '../../../prompts/load-prompt.ts'
 import { extractSummary } from '../../autonomy/run-summary.ts'
 import type { KernelDeps, PlannerSettings } from '../../settings.ts'
 import {
@@ -196,13 +197,13 @@ function buildPlannerPrompt(
   seed: string,
 ): string {
   const data = (label: string, text: string): string => fenceUntrusted(label, text || '(none)', nonceOf(seed, label))
-  return [
-    `Time: ${iso(at)}`,
-    `At most ${most ?? open.length} agents.`,
-    data('STATE', clipText(state.trim(), MAX_STATE)),
-    data('GOAL', clipText(goal.trim(), MAX_GOAL)),
-    data('AGENTS', open.map((candidate) => describeAgent(candidate, at)).join('\n')),
-  ].join('\n\n')
+  return loadPrompt('requests/planner.md', {
+    time: iso(at),
+    limit: most ?? open.length,
+    state: data('STATE', clipText(state.trim(), MAX_STATE)),
+    goal: data('GOAL', clipText(goal.trim(), MAX_GOAL)),
+    agents: data('AGENTS', open.map((candidate) => describeAgent(candidate, at)).join('\n')),
+  })
 }
 
 /** Everything the planner can choose by: purpose, watched paths and last results. */
