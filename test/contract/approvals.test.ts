@@ -21,8 +21,8 @@ import { dispatchOf, freshFolder, openApp, runTaskIn, waitUntil } from '../suppo
 
 const DAY = 24 * 3_600_000
 
-describe('approvals: asked, answered, done', () => {
-  test('case 54, O11: the call is settled at once as parked, is visible from outside, and nothing was run', async (t) => {
+describe('approvals: request, answer, execution', () => {
+  test('case 54, O11: a call that needs approval is parked, listed and not executed', async (t) => {
     const send = sendTool()
     const model = askAndWait()
     const app = await openApp(t, { model, tools: [send] })
@@ -38,7 +38,7 @@ describe('approvals: asked, answered, done', () => {
         tool: 'send',
         args: LETTER,
         status: 'open',
-        reason: 'it leaves the house',
+        reason: 'it sends data to a third party',
         origin: { run_id: run.dispatch_id, step: 1 },
         effect: { recovery: 'once', reach: 'third_party' },
       },
@@ -49,29 +49,29 @@ describe('approvals: asked, answered, done', () => {
     assert.equal(((await app.run('status', {})) as { approvals: number }).approvals, 1)
     const [result] = await resultsOf(app, run.session_id)
     assert.equal(result?.status, 'parked')
-    const told = JSON.parse(result?.content ?? '')
-    assert.deepEqual([told.parked, told.id], [true, id])
+    const content = JSON.parse(result?.content ?? '')
+    assert.deepEqual([content.parked, content.id], [true, id])
     assert.match(lastMessageIn(model, 1), /parked.*Do something else, or wait/)
     assert.deepEqual(await recordsOf(app, run.session_id, 'call_intended'), [])
   })
 
-  test('case 54: it survives a restart; allowed, it is run exactly once with what was shown, and its result is heard', async (t) => {
+  test('case 54: after a restart an allowed call runs exactly once, with the arguments shown', async (t) => {
     const home = freshFolder(t)
     const before = await openApp(t, { home, model: askAndWait(), tools: [sendTool()] })
     const { dispatch_id } = await runTaskIn(before)
-    const shown = await getOnlyApproval(before)
+    const requested = await getOnlyApproval(before)
     await before.close()
 
     const send = sendTool()
     const model = askAndWait()
     const app = await openApp(t, { home, model, tools: [send] })
     await drainQueue(app)
-    assert.deepEqual([await getOnlyApproval(app), send.receivedArgs, model.requests.length], [shown, [], 0])
-    const allowed = await answerApproval(app, 'allow', shown.id, { reason: 'go ahead' })
+    assert.deepEqual([await getOnlyApproval(app), send.receivedArgs, model.requests.length], [requested, [], 0])
+    const allowed = await answerApproval(app, 'allow', requested.id, { reason: 'go ahead' })
     assert.deepEqual([allowed.status, allowed.answer_reason], ['allowed', 'go ahead'])
-    assert.deepEqual(send.receivedArgs, [], 'to say so is not to do it')
+    assert.deepEqual(send.receivedArgs, [], 'allowing a call does not execute it yet')
     await drainQueue(app)
-    assert.deepEqual(send.receivedArgs, [shown.args])
+    assert.deepEqual(send.receivedArgs, [requested.args])
     const [, event, result] = model.requests[0]?.messages.slice(-3) ?? []
     assert.match(JSON.stringify(event), /\[event approval\].*allowed.*go ahead/)
     assert.deepEqual(result, { role: 'user', text: '[approved: send] sent' })
@@ -82,7 +82,7 @@ describe('approvals: asked, answered, done', () => {
     assert.deepEqual(await replayRun(app, dispatch_id).then(({ first_divergence }) => first_divergence), null)
   })
 
-  test('case 54: denied, it is never run, and the agent hears the word', async (t) => {
+  test('case 54: a denied call is never executed, and the model reads the reason', async (t) => {
     const send = sendTool()
     const model = askAndWait()
     const app = await openApp(t, { model, tools: [send] })
@@ -94,7 +94,7 @@ describe('approvals: asked, answered, done', () => {
     assert.equal((await replayRun(app, dispatch_id)).identical, true)
   })
 
-  test('case 54: nobody answers: after a day it is expired, so told, and cannot be allowed any more', async (t) => {
+  test('case 54: an unanswered approval expires after a day and can no longer be allowed', async (t) => {
     const clock = new FakeClock()
     const send = sendTool()
     const long = { calls: [call('wait', { for: 'reply', until: '30d' })] }
@@ -115,7 +115,7 @@ describe('approvals: asked, answered, done', () => {
     assert.equal((await replayRun(app, dispatch_id)).identical, true)
   })
 
-  test('E8: an answer does not end a run whose call waits to be allowed: it is parked, with what to type; expired, it is told and ends', async (t) => {
+  test('E8: a final answer parks the run while an approval is open; it ends when the approval expires', async (t) => {
     const clock = new FakeClock()
     const model = scriptedModel([{ calls: [call('send', LETTER)] }, { text: 'asked' }, { text: 'so be it' }])
     const app = await openApp(t, { clock, model, tools: [sendTool()] })
@@ -130,7 +130,7 @@ describe('approvals: asked, answered, done', () => {
     assert.deepEqual([after, result], ['done', 'so be it'])
   })
 
-  test('O11: other work goes on meanwhile: in the same run, and in other sessions', async (t) => {
+  test('O11: while an approval is open, the same run and other sessions continue', async (t) => {
     const send = sendTool()
     const note = sendTool({ name: 'note', asks: () => undefined })
     const model = scriptedModel((request, turn) => {
@@ -146,20 +146,20 @@ describe('approvals: asked, answered, done', () => {
     assert.equal((await dispatchOf(app, asking.dispatch_id)).status, 'waiting')
   })
 
-  const stopping: Critic = {
+  const stoppingCritic: Critic = {
     name: 'strict',
     judge: (state) => (state === 1 ? { kind: 'continue' } : { kind: 'stop', reason: 'not like this' }),
   }
   const first: ProposedDecision = { kind: 'act', calls: [{ tool: 'send', args: LETTER }] }
-  const breaking = (state: unknown): ProposedDecision => (state === 0 ? first : assert.fail('it breaks'))
-  const endings: readonly [string, Partial<Behaviour>, object, string][] = [
-    ['its budget is spent', {}, { max_steps: 2 }, 'the run ended: budget'],
-    ['a critic stops it', { critics: [stopping] }, {}, 'the run ended: invalid_result'],
-    ['it breaks', { decide: breaking }, {}, 'the run ended: infra'],
-    ['its behaviour ends it', { shouldStop: (state) => state === 1 }, {}, 'the run ended: done'],
+  const failingDecide = (state: unknown): ProposedDecision => (state === 0 ? first : assert.fail('it fails'))
+  const ways: readonly [string, Partial<Behaviour>, object, string][] = [
+    ['a run that exhausts its budget', {}, { max_steps: 2 }, 'the run ended: budget'],
+    ['a run stopped by a critic', { critics: [stoppingCritic] }, {}, 'the run ended: invalid_result'],
+    ['a run that fails', { decide: failingDecide }, {}, 'the run ended: infra'],
+    ['a run ended by its behaviour', { shouldStop: (state) => state === 1 }, {}, 'the run ended: done'],
   ]
-  for (const [what, more, input, reason] of endings)
-    test(`case 54: ${what}: what nobody has answered is denied with the run, and cannot be allowed any more`, async (t) => {
+  for (const [what, more, input, reason] of ways)
+    test(`case 54: ${what} denies its open approval for good`, async (t) => {
       const send = sendTool()
       const note = sendTool({ name: 'note', asks: () => undefined })
       const own = fakeBehaviour({
@@ -178,7 +178,7 @@ describe('approvals: asked, answered, done', () => {
       assert.deepEqual([send.receivedArgs, items.length, items[0]?.session_id], [[], 1, session_id])
     })
 
-  test('case 54: whoever takes up what ended hears that its call was denied with the run, and why', async (t) => {
+  test('case 54: a retried run reads that its call was denied when the run ended, and why', async (t) => {
     const send = sendTool()
     const model = scriptedModel([{ calls: [call('send', LETTER)] }, { text: 'well' }])
     const app = await openApp(t, { model, tools: [send] })
@@ -191,7 +191,7 @@ describe('approvals: asked, answered, done', () => {
     assert.equal((await replayRun(app, dispatch_id)).identical, true)
   })
 
-  test('no lost wake-up: a program that runs hears the answer by itself', async (t) => {
+  test('no lost wake-up: a running kernel notices the answer by itself', async (t) => {
     const stop = new AbortController()
     const signals = { drain: stop.signal, abort: new AbortController().signal }
     const clock = new FakeClock()
@@ -200,7 +200,7 @@ describe('approvals: asked, answered, done', () => {
     const { dispatch_id } = await enqueue(app)
     const started = app.run('start', {})
     await waitUntil(async () => (await dispatchOf(app, dispatch_id)).status === 'waiting')
-    // Asleep: once what is written with a delay is written, as many as before are.
+    // The kernel is idle once the number of its timers stays the same after all delayed writes.
     let asleep = -1
     await waitUntil(async () => {
       const before = asleep
@@ -215,16 +215,16 @@ describe('approvals: asked, answered, done', () => {
     assert.deepEqual(send.receivedArgs, [LETTER])
   })
 
-  test('several answers that come together are each done, one after the other', async (t) => {
-    let busy = 0
-    let most = 0
+  test('calls that are allowed together are executed one after the other', async (t) => {
+    let running = 0
+    let maxRunning = 0
     const look = sendTool({
       name: 'look',
       effect: { recovery: 'pure', reach: 'network' },
       async run({ at }) {
-        most = Math.max(most, ++busy)
+        maxRunning = Math.max(maxRunning, ++running)
         await new Promise(setImmediate)
-        busy -= 1
+        running -= 1
         return `seen ${at}`
       },
     })
@@ -233,14 +233,14 @@ describe('approvals: asked, answered, done', () => {
     const { session_id } = await runTaskIn(app)
     for (const { id } of await listApprovals(app)) await answerApproval(app, 'allow', id)
     await drainQueue(app)
-    assert.deepEqual([look.receivedArgs.map(({ at }) => at).sort(), most], [[1, 2], 1])
+    assert.deepEqual([look.receivedArgs.map(({ at }) => at).sort(), maxRunning], [[1, 2], 1])
     assert.deepEqual(
       (await resultsOf(app, session_id)).map(({ status }) => status),
       ['parked', 'parked', 'ok', 'ok', 'ok'],
     )
   })
 
-  test('Q5: a behaviour that decides for itself finds the result where it finds all others', async (t) => {
+  test('Q5: a behaviour without a model gets the result of an approved call through reduce', async (t) => {
     const reduced: string[] = []
     const send = sendTool()
     const app = await openApp(t, {

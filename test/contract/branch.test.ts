@@ -8,38 +8,38 @@ import { eventNames, openRecordedApp } from '../support/event-recorder.ts'
 import { fakeBehaviour, fakeTool, lastMessageIn, recordsOf } from '../support/fake-tools.ts'
 import { openApp, runTaskIn } from '../support/open-app.ts'
 
-const saying = (answer: string): ProposedDecision => ({ kind: 'final', answer })
-const branch = (...answers: string[]): ProposedDecision => ({ kind: 'branch', candidates: answers.map(saying) })
-const word = (candidate: BranchCandidate): string => (candidate.kind === 'final' ? candidate.answer : candidate.kind)
+const finalDecision = (answer: string): ProposedDecision => ({ kind: 'final', answer })
+const branch = (...answers: string[]): ProposedDecision => ({ kind: 'branch', candidates: answers.map(finalDecision) })
+const labelOf = (candidate: BranchCandidate): string => (candidate.kind === 'final' ? candidate.answer : candidate.kind)
 
-/** The longer the better; of three letters and less nothing is thought. */
+/** Scores by length; prunes candidates of at most three letters. */
 const longest: BranchSearch = {
   name: 'longest',
-  score: (_, candidate) => word(candidate).length,
+  score: (_, candidate) => labelOf(candidate).length,
   prune: (_, __, score) => score <= 3,
 }
 
 const OWN = { behaviour: 'own' }
 
-describe('a branch', () => {
-  test('case 19, Q16: expand, score, prune, select, in this order, and what was chosen is recorded', async (t) => {
+describe('branch decisions', () => {
+  test('case 19, Q16: a search expands, scores, prunes, then selects; the choice is recorded', async (t) => {
     const log: string[] = []
     const search: BranchSearch = {
       name: 'noisy',
       expand: (_, candidates) => {
-        log.push(`expand ${candidates.map(word).join(' ')}`)
-        return [...candidates, saying('elderberry'), saying('fig')]
+        log.push(`expand ${candidates.map(labelOf).join(' ')}`)
+        return [...candidates, finalDecision('elderberry'), finalDecision('fig')]
       },
       score: (_, candidate) => {
-        log.push(`score ${word(candidate)}`)
-        return word(candidate).length
+        log.push(`score ${labelOf(candidate)}`)
+        return labelOf(candidate).length
       },
       prune: (_, candidate, score) => {
-        log.push(`prune ${word(candidate)}`)
+        log.push(`prune ${labelOf(candidate)}`)
         return score <= 3
       },
       select: (_, scored) => {
-        log.push(`select ${scored.map(({ candidate }) => word(candidate)).join(' ')}`)
+        log.push(`select ${scored.map(({ candidate }) => labelOf(candidate)).join(' ')}`)
         return 1
       },
     }
@@ -56,7 +56,7 @@ describe('a branch', () => {
     assert.deepEqual(branched, [[[4, 4, 10, 3], 1]])
   })
 
-  test('Q16: without select the best score is taken, first come first; without a search, the first', async (t) => {
+  test('Q16: without select the first best score wins; without a search the first candidate', async (t) => {
     for (const [search, chosen] of [
       [longest, 'plums'],
       [undefined, 'fig'],
@@ -67,14 +67,14 @@ describe('a branch', () => {
     }
   })
 
-  test('Q16: a candidate may be to act: its calls are run, those of the others are not', async (t) => {
+  test('Q16: of candidates that act only the calls of the selected one are executed', async (t) => {
     const poke = fakeTool()
     const acting = (n: number): ProposedDecision => ({ kind: 'act', calls: [{ tool: 'poke', args: { n } }] })
     const own = fakeBehaviour({
       tools: ['poke'],
       initState: () => 0,
       search: { name: 'last', score: () => 0, select: (_, scored) => scored.length - 1 },
-      decide: (state) => (state === 0 ? { kind: 'branch', candidates: [acting(1), acting(2)] } : saying('done')),
+      decide: (state) => (state === 0 ? { kind: 'branch', candidates: [acting(1), acting(2)] } : finalDecision('done')),
       reduce: () => 1,
     })
     const app = await openApp(t, { behaviours: [own], tools: [poke] })
@@ -82,28 +82,31 @@ describe('a branch', () => {
     assert.deepEqual(poke.receivedArgs, [{ n: 2 }])
   })
 
-  test('B5: a candidate that is invalid is left out, with a diagnosis; the others are weighed and one of them is taken', async (t) => {
+  test('B5: an invalid candidate is dropped with a diagnosis; one of the others is selected', async (t) => {
     const unknown: ProposedDecision = { kind: 'act', calls: [{ tool: 'no_such_tool' }] }
     const own = fakeBehaviour({
       search: longest,
-      decide: () => ({ kind: 'branch', candidates: [unknown, saying('plum'), 42 as never, saying('elderberry')] }),
+      decide: () => ({
+        kind: 'branch',
+        candidates: [unknown, finalDecision('plum'), 42 as never, finalDecision('elderberry')],
+      }),
     })
     const app = await openApp(t, { behaviours: [own] })
     const { status, answer, session_id, dispatch_id } = await runTaskIn(app, 'choose', OWN)
     assert.deepEqual([status, answer], ['done', 'elderberry'])
-    const left = (await recordsOf(app, session_id, 'diagnosed')).map(({ message }) => message)
-    assert.deepEqual(left.length, 2)
-    assert.match(left.join('\n'), /no_such_tool.*42/s)
+    const diagnoses = (await recordsOf(app, session_id, 'diagnosed')).map(({ message }) => message)
+    assert.deepEqual(diagnoses.length, 2)
+    assert.match(diagnoses.join('\n'), /no_such_tool.*42/s)
     assert.equal((await replayRun(app, dispatch_id)).identical, true)
   })
 
-  test('B5: where a search expands the candidates and takes one of its own that acts, events and trace say that ACT ran', async (t) => {
+  test('B5: events and trace show ACT when the search selects an acting candidate of its own', async (t) => {
     const acting: ProposedDecision = { kind: 'act', calls: [{ tool: 'poke', args: { n: 7 } }] }
     const own = fakeBehaviour({
       tools: ['poke'],
       initState: () => 0,
-      search: { name: 'own way', expand: () => [acting], score: () => 0 },
-      decide: (state) => (state === 0 ? branch('plum', 'pear') : saying('done')),
+      search: { name: 'replacing', expand: () => [acting], score: () => 0 },
+      decide: (state) => (state === 0 ? branch('plum', 'pear') : finalDecision('done')),
       reduce: () => 1,
     })
     const poke = fakeTool()
@@ -119,7 +122,7 @@ describe('a branch', () => {
     assert.deepEqual([step?.actions, step?.action_results.length], [[{ tool: 'poke', args: { n: 7 } }], 1])
   })
 
-  test('case 19: all given up: recorded, told to the mind, decided anew', async (t) => {
+  test('case 19: when all candidates are pruned, that is recorded and the model decides again', async (t) => {
     let asked = 0
     const own = fakeBehaviour({ search: longest, decide: () => (asked++ === 0 ? branch('fig', 'nut') : undefined) })
     const model = scriptedModel([{ text: 'something else' }])
@@ -132,25 +135,25 @@ describe('a branch', () => {
     ])
   })
 
-  test('case 19: all given up each time: a bounded number of times, then the run is over; it never waits', async (t) => {
+  test('case 19: when all candidates are pruned three times, the run fails without waiting', async (t) => {
     const app = await openApp(t, { behaviours: [fakeBehaviour({ search: longest, decide: () => branch('fig') })] })
     const result = await runTaskIn(app, 'choose', OWN)
     assert.deepEqual([result.status, result.stop_reason, result.wait], ['failed', 'unrecoverable_error', null])
     assert.equal((await recordsOf(app, result.session_id, 'branched')).length, 3)
   })
 
-  const broken: readonly [string, BranchSearch, RegExp][] = [
+  const brokenSearches: readonly [string, BranchSearch, RegExp][] = [
     [
-      'candidates that it made up and that cannot be',
+      'an invalid candidate',
       { name: 'wild', score: () => 0, expand: () => [{ kind: 'act', calls: [{ tool: 'nope' }] }] },
       /no tool .*nope/,
     ],
     [
-      'a branch in place of a candidate',
+      'a branch as a candidate',
       { name: 'deep', score: () => 0, expand: () => [branch('a')] },
       /must not contain another branch/,
     ],
-    ['a choice that is none', { name: 'lost', score: () => 0, select: () => 7 }, /7/],
+    ['an index out of range', { name: 'lost', score: () => 0, select: () => 7 }, /7/],
     [
       'an exception',
       {
@@ -162,8 +165,8 @@ describe('a branch', () => {
       /I feel ill/,
     ],
   ]
-  for (const [name, search, reason] of broken)
-    test(`Q16: a search that comes up with ${name}: told back, nothing runs`, async (t) => {
+  for (const [name, search, reason] of brokenSearches)
+    test(`Q16: a search that yields ${name} is reported to the model; no call is executed`, async (t) => {
       let asked = 0
       const own = fakeBehaviour({
         tools: ['poke'],
@@ -178,7 +181,7 @@ describe('a branch', () => {
       assert.match(lastMessageIn(model, 0), reason)
     })
 
-  test('Q16, case 9: what one run made of its search is nothing to the next', async (t) => {
+  test('Q16, case 9: the search of one run does not affect the next run', async (t) => {
     const own = fakeBehaviour({ search: longest, decide: () => branch('kiwi', 'melon') })
     const app = await openApp(t, { behaviours: [own] })
     const sessions = [await runTaskIn(app, 'one', OWN), await runTaskIn(app, 'two', OWN)]

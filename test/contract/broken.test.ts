@@ -23,12 +23,12 @@ import {
 } from '../support/event-recorder.ts'
 import { freshFolder } from '../support/open-app.ts'
 
-const boom = (): never => {
+const throwError = (): never => {
   throw new Error('boom')
 }
-/** Asks the model once for a call, then for its answer. */
-const asking = (more: Partial<Behaviour> = {}): Partial<Behaviour> => ({ decide: () => undefined, ...more })
-const memory = (more: Partial<Memory>) => ({
+/** Leaves each decision to the model: first a call, then the answer. */
+const modelDecides = (more: Partial<Behaviour> = {}): Partial<Behaviour> => ({ decide: () => undefined, ...more })
+const brokenMemory = (more: Partial<Memory>) => ({
   name: 'broken',
   open: (): Memory => ({
     reset() {},
@@ -46,44 +46,51 @@ interface Broken {
   readonly behaviour?: Partial<Behaviour>
   readonly tool?: Partial<AnyTool>
   readonly app?: AppOptions
-  /** The run comes through all the same. */
+  /** The run succeeds nevertheless. */
   readonly done?: true
 }
 
-/** Whatever is handed to the engine, broken; the run of it ends as any other. */
+/** By test title: one callback that throws or returns an invalid value. */
 const BROKEN: Readonly<Record<string, Broken>> = {
-  initState: { behaviour: { initState: boom } },
+  initState: { behaviour: { initState: throwError } },
   'an initial state that is not data': { behaviour: { initState: () => 1n as unknown as Json } },
-  observe: { behaviour: { observe: boom } },
-  'an observation in a circle': { behaviour: { observe: () => circular as Json } },
-  'an observation that is a function': { behaviour: { observe: () => boom as unknown as Json } },
-  decide: { behaviour: { decide: boom } },
-  'a promise for a decision': { behaviour: { decide: (async () => finalAnswer()) as unknown as () => undefined } },
-  buildSystemPrompt: { behaviour: asking({ buildSystemPrompt: boom }) },
-  prepare: { behaviour: asking({ prepare: boom }) },
-  buildMemoryQuery: { behaviour: asking({ buildMemoryQuery: boom }) },
-  reduce: { behaviour: { reduce: boom } },
-  'the schema of the state': { behaviour: { state: { version: 1, schema: z.custom<Json>(boom) } } },
-  shouldStop: { behaviour: { shouldStop: boom } },
+  observe: { behaviour: { observe: throwError } },
+  'a circular observation': { behaviour: { observe: () => circular as Json } },
+  'an observation that is a function': { behaviour: { observe: () => throwError as unknown as Json } },
+  decide: { behaviour: { decide: throwError } },
+  'a promise as a decision': { behaviour: { decide: (async () => finalAnswer()) as unknown as () => undefined } },
+  buildSystemPrompt: { behaviour: modelDecides({ buildSystemPrompt: throwError }) },
+  prepare: { behaviour: modelDecides({ prepare: throwError }) },
+  buildMemoryQuery: { behaviour: modelDecides({ buildMemoryQuery: throwError }) },
+  reduce: { behaviour: { reduce: throwError } },
+  'the schema of the state': { behaviour: { state: { version: 1, schema: z.custom<Json>(throwError) } } },
+  shouldStop: { behaviour: { shouldStop: throwError } },
   'a search': {
     behaviour: {
       decide: () => ({ kind: 'branch', candidates: [pokeDecision] }),
-      search: { name: 'lost', score: boom },
+      search: { name: 'lost', score: throwError },
     },
   },
-  'the end of an env': { app: { plugins: [withEnv((env) => ({ ...env, isTerminal: boom }))] } },
-  'the close of an env': { app: { plugins: [withEnv((env) => ({ ...env, close: boom }))] }, done: true },
+  'isTerminal of an env': { app: { plugins: [withEnv((env) => ({ ...env, isTerminal: throwError }))] } },
+  'close of an env': { app: { plugins: [withEnv((env) => ({ ...env, close: throwError }))] }, done: true },
   'a memory that cannot be opened': {
     behaviour: { memory: 'broken' },
-    app: { memories: [{ name: 'broken', open: boom }] },
+    app: { memories: [{ name: 'broken', open: throwError }] },
   },
-  'memory.reset': { behaviour: { memory: 'broken' }, app: { memories: [memory({ reset: boom })] } },
-  'memory.append': { behaviour: { memory: 'broken' }, app: { memories: [memory({ append: boom })] }, done: true },
-  'memory.retrieve': { behaviour: asking({ memory: 'broken' }), app: { memories: [memory({ retrieve: boom })] } },
+  'memory.reset': { behaviour: { memory: 'broken' }, app: { memories: [brokenMemory({ reset: throwError })] } },
+  'memory.append': {
+    behaviour: { memory: 'broken' },
+    app: { memories: [brokenMemory({ append: throwError })] },
+    done: true,
+  },
+  'memory.retrieve': {
+    behaviour: modelDecides({ memory: 'broken' }),
+    app: { memories: [brokenMemory({ retrieve: throwError })] },
+  },
   'memory.evict': {
-    behaviour: asking({ memory: 'broken' }),
+    behaviour: modelDecides({ memory: 'broken' }),
     app: {
-      memories: [memory({ evict: boom })],
+      memories: [brokenMemory({ evict: throwError })],
       model: scriptedModel(({ messages }) => {
         if (messages.length > 1) throw new TirelessError('model_oversize', 'too long')
         return { calls: [{ tool: 'poke' }] }
@@ -91,26 +98,29 @@ const BROKEN: Readonly<Record<string, Broken>> = {
     },
   },
   'a parser': {
-    behaviour: asking({ parser: 'broken' }),
-    app: { parsers: [{ name: 'broken', instructions: () => '', parse: boom }] },
+    behaviour: modelDecides({ parser: 'broken' }),
+    app: { parsers: [{ name: 'broken', instructions: () => '', parse: throwError }] },
   },
   'the instructions of a parser': {
-    behaviour: asking({ parser: 'broken' }),
-    app: { parsers: [{ name: 'broken', instructions: boom, parse: boom }] },
+    behaviour: modelDecides({ parser: 'broken' }),
+    app: { parsers: [{ name: 'broken', instructions: throwError, parse: throwError }] },
   },
-  'a model that throws a word': { behaviour: asking(), app: { model: { id: 'm', call: () => Promise.reject('no') } } },
-  'a model that throws at once': { behaviour: asking(), app: { model: { id: 'm', call: boom } } },
-  'the effect of a tool': { tool: { effect: boom } },
-  'a tool': { tool: { run: boom }, done: true },
-  'what a tool does before': { tool: { before: boom }, done: true },
-  'what a tool does when it is settled': { tool: { settled: boom }, done: true },
-  'the take-down of a tool': { tool: { teardown: boom }, done: true },
-  'a critic': { behaviour: { critics: [{ name: 'broken', judge: boom }] }, done: true },
+  'a model that rejects with a string': {
+    behaviour: modelDecides(),
+    app: { model: { id: 'm', call: () => Promise.reject('no') } },
+  },
+  'a model that throws synchronously': { behaviour: modelDecides(), app: { model: { id: 'm', call: throwError } } },
+  'the effect of a tool': { tool: { effect: throwError } },
+  'a tool': { tool: { run: throwError }, done: true },
+  'before of a tool': { tool: { before: throwError }, done: true },
+  'settled of a tool': { tool: { settled: throwError }, done: true },
+  'teardown of a tool': { tool: { teardown: throwError }, done: true },
+  'a critic': { behaviour: { critics: [{ name: 'broken', judge: throwError }] }, done: true },
 }
 
-describe('whatever throws', () => {
+describe('callbacks that throw', () => {
   for (const [what, { behaviour = {}, tool = {}, app: more = {}, done }] of Object.entries(BROKEN))
-    test(`case 14: ${what}: a result, an END, a finished trace, nothing left open; the next run is untouched`, async (t) => {
+    test(`case 14: ${what} throws: result, END and trace are complete; the next run is unaffected`, async (t) => {
       const log: string[] = []
       const teardown = async (): Promise<void> => void log.push('down')
       const { app, events } = await openRecordedApp(t, {
@@ -128,13 +138,14 @@ describe('whatever throws', () => {
       const result = await runScripted(app)
       assert.deepEqual([result.status, result.failure_class === null], [done ? 'done' : 'failed', done === true])
       assert.deepEqual([eventNames(events)[0], eventNames(events).at(-1)], ['INIT start', 'END end'])
-      if (done) assert.ok(!events.some(({ phase }) => phase === 'RECOVER'), 'there was nothing to recover from')
+      if (done)
+        assert.ok(!events.some(({ phase }) => phase === 'RECOVER'), 'a run without a failed step has no RECOVER event')
       assert.equal((await runScripted(app, { behaviour: 'sound' })).status, 'done')
       assert.deepEqual(log, ['up', 'down'])
       assert.equal((await manifestOf(app, result.dispatch_id)).status, done ? 'completed' : 'failed')
     })
 
-  test('case 14: the tools of a run that fails are taken down', async (t) => {
+  test('case 14: the tools of a failed run are torn down', async (t) => {
     const log: string[] = []
     const tool = pokeTool(() => {}, {
       setup: async () => void log.push('up'),
@@ -142,15 +153,15 @@ describe('whatever throws', () => {
     })
     const { app } = await openRecordedApp(t, {
       tools: [tool],
-      behaviours: [scriptedBehaviour([pokeDecision], { reduce: boom })],
+      behaviours: [scriptedBehaviour([pokeDecision], { reduce: throwError })],
     })
     await runScripted(app)
     assert.deepEqual(log, ['up', 'down'])
   })
 
-  test('case 14: a trace that cannot be written costs the trace, not the run', async (t) => {
+  test('case 14: a trace that cannot be written does not fail the run', async (t) => {
     const home = freshFolder(t)
-    writeFileSync(join(home, 'traces'), 'in the way')
+    writeFileSync(join(home, 'traces'), 'a file where a folder is expected')
     const { app, events } = await openRecordedApp(t, {
       home,
       behaviours: [scriptedBehaviour([pokeDecision, finalAnswer()])],
@@ -158,7 +169,7 @@ describe('whatever throws', () => {
     const { status, dispatch_id } = await runScripted(app)
     assert.deepEqual([status, eventNames(events).at(-1)], ['done', 'END end'])
     const shown = (await app.run('trace show', { run: dispatch_id })) as { manifest: { status: string } }
-    assert.equal(shown.manifest.status, 'completed', 'the journal has it all')
+    assert.equal(shown.manifest.status, 'completed', 'the journal is complete')
     await app.close()
   })
 })

@@ -16,11 +16,11 @@ import {
 } from '../support/fake-tools.ts'
 import { advanceUntilDone, dispatchOf, freshFolder, journalOf, openApp, waitUntil } from '../support/open-app.ts'
 
-const done: ScriptedStep = { text: 'done' }
-const waiting: ScriptedStep = { calls: [{ tool: 'wait', args: { for: 'message' } }] }
+const finalStep: ScriptedStep = { text: 'done' }
+const waitStep: ScriptedStep = { calls: [{ tool: 'wait', args: { for: 'message' } }] }
 
-describe('cancel at any time', () => {
-  test('case 53: before its first step: it never begins', async (t) => {
+describe('cancelling at any time', () => {
+  test('case 53: a task cancelled before its first step never starts', async (t) => {
     const model = scriptedModel([])
     const app = await openApp(t, { model })
     const task = await enqueue(app)
@@ -33,16 +33,16 @@ describe('cancel at any time', () => {
     assert.deepEqual([await statusOf(app, task), await journalOf(app, task.session_id)], ['cancelled', []])
   })
 
-  test('case 53: before its time has come', async (t) => {
+  test('case 53: a scheduled task can be cancelled before its time', async (t) => {
     const app = await openApp(t, { model: scriptedModel([]) })
     const task = await enqueue(app, { at: '1h' })
     assert.equal((await cancelDispatch(app, task)).items[0]?.status, 'cancelled')
     assert.deepEqual(await stopReasonsOf(app, task), ['cancelled'])
   })
 
-  test('case 53: while it waits: at once, whoever works the queue, and its journal is closed', async (t) => {
+  test('case 53: a waiting task is cancelled at once, and its journal ends', async (t) => {
     for (const how of ['immediate', 'after_step']) {
-      const model = scriptedModel([waiting])
+      const model = scriptedModel([waitStep])
       const app = await openApp(t, { model })
       const task = await enqueue(app)
       await app.run('start', { until_idle: true })
@@ -55,8 +55,8 @@ describe('cancel at any time', () => {
     }
   })
 
-  test('case 53: after its end, and a second time: nothing, and no error', async (t) => {
-    const app = await openApp(t, { model: scriptedModel([done]) })
+  test('case 53: cancelling an ended or cancelled task changes nothing and is no error', async (t) => {
+    const app = await openApp(t, { model: scriptedModel([finalStep]) })
     const task = await enqueue(app)
     await app.run('start', { until_idle: true })
     assert.deepEqual((await cancelDispatch(app, task)).items, [])
@@ -64,10 +64,10 @@ describe('cancel at any time', () => {
     const other = await enqueue(app)
     await cancelDispatch(app, other)
     assert.deepEqual((await cancelDispatch(app, other)).items, [])
-    await assert.rejects(app.run('queue cancel', { id: 'nobody' }), { code: 'not_found' })
+    await assert.rejects(app.run('queue cancel', { id: 'unknown-id' }), { code: 'not_found' })
   })
 
-  test('case 53: two at once are one', async (t) => {
+  test('case 53: several cancels at the same time end the run once', async (t) => {
     const app = await openApp(t, { model: hangingModel() })
     const task = await enqueue(app)
     const started = app.run('start', { until_idle: true })
@@ -77,7 +77,7 @@ describe('cancel at any time', () => {
     assert.deepEqual(await stopReasonsOf(app, task), ['cancelled'])
   })
 
-  test('case 53: at every moment of being claimed: none is lost', async (t) => {
+  test('case 53: no cancel is lost, whatever the moment relative to the claim', async (t) => {
     const app = await openApp(t, { model: hangingModel() })
     for (let ticks = 0; ticks < 40; ticks++) {
       const task = await enqueue(app)
@@ -89,16 +89,16 @@ describe('cancel at any time', () => {
     }
   })
 
-  test("case 53: while it awaits a human's word on a call: the call is settled as unknown, and stays listed", async (t) => {
+  test('case 53: cancelling a run with an unknown call outcome settles the call; it stays listed', async (t) => {
     const [home, later] = [freshFolder(t), freshFolder(t)]
     const gate = Promise.withResolvers<string>()
     const order = fakeTool({ effect: { recovery: 'once', reach: 'third_party' }, run: () => gate.promise })
-    const model = scriptedModel([{ calls: [{ tool: 'poke' }] }, done])
+    const model = scriptedModel([{ calls: [{ tool: 'poke' }] }, finalStep])
     const first = await openApp(t, { home, model, tools: [order] })
     const task = await enqueue(first)
     const started = first.run('start', { until_idle: true })
     await waitUntil(() => order.receivedArgs.length > 0)
-    // What a process that dies here leaves behind.
+    // The state on disk if the process died here.
     cpSync(home, later, { recursive: true })
     gate.resolve('ordered')
     await started
@@ -117,12 +117,12 @@ describe('cancel at any time', () => {
   })
 
   for (const [name, hanging] of [
-    ['a tool that looks before it acts', { before: () => new Promise<never>(() => {}) }],
-    ['a tool that runs for ever', { run: () => new Promise<never>(() => {}) }],
+    ['the before() of a tool', { before: () => new Promise<never>(() => {}) }],
+    ['the run() of a tool', { run: () => new Promise<never>(() => {}) }],
   ] as const)
-    test(`case 51: during ${name} and does not heed its signal: it is left behind`, async (t) => {
+    test(`case 51: cancelling does not wait for ${name} that ignores its signal`, async (t) => {
       const clock = new FakeClock()
-      const model = scriptedModel([{ calls: [{ tool: 'poke' }] }, done])
+      const model = scriptedModel([{ calls: [{ tool: 'poke' }] }, finalStep])
       const app = await openApp(t, { clock, model, tools: [fakeTool(hanging)] })
       const task = await enqueue(app)
       const started = app.run('start', { until_idle: true })

@@ -28,28 +28,28 @@ import {
   waitUntil,
 } from '../support/open-app.ts'
 
-const done: ScriptedStep = { text: 'done' }
-const acting: ScriptedStep = { calls: [{ tool: 'poke' }, { tool: 'poke', args: { second: true } }] }
-const waiting: ScriptedStep = { calls: [{ tool: 'wait', args: { for: 'message' } }] }
+const finalStep: ScriptedStep = { text: 'done' }
+const twoCalls: ScriptedStep = { calls: [{ tool: 'poke' }, { tool: 'poke', args: { second: true } }] }
+const waitStep: ScriptedStep = { calls: [{ tool: 'wait', args: { for: 'message' } }] }
 
-describe('cancel at once', () => {
-  test('case 51: during a model call: it is aborted, nothing of it is in the history, journal and trace are closed', async (t) => {
+describe('immediate cancelling', () => {
+  test('case 51: a cancelled model call is aborted and leaves no text in the journal', async (t) => {
     const home = freshFolder(t)
     const model = hangingModel('half a sen')
     const app = await openApp(t, { home, model })
-    const heard: string[] = []
+    const deltas: string[] = []
     app.context.listen((progress) => {
-      if (progress.kind === 'delta' && progress.delta.kind === 'text') heard.push(progress.delta.text)
+      if (progress.kind === 'delta' && progress.delta.kind === 'text') deltas.push(progress.delta.text)
     })
     const task = await enqueue(app)
     const started = app.run('start', { until_idle: true })
-    await waitUntil(() => heard.length > 0)
+    await waitUntil(() => deltas.length > 0)
     assert.deepEqual((await cancelDispatch(app, task)).items, [
       { dispatch_id: task.dispatch_id, was: 'running', status: 'cancelled' },
     ])
     await started
     assert.equal(model.aborted, true)
-    assert.equal(heard.join(''), 'half a sen')
+    assert.equal(deltas.join(''), 'half a sen')
     const journal = await journalOf(app, task.session_id)
     assert.doesNotMatch(JSON.stringify(journal), /half a sen/)
     assert.deepEqual(kindsOf(journal).slice(-2), ['step_committed', 'run_ended'])
@@ -59,10 +59,10 @@ describe('cancel at once', () => {
     assert.partialDeepStrictEqual(manifest, { stop_reason: 'cancelled' })
   })
 
-  test('case 51: what was said to it and never seen by its mind is still unread, and its next run hears it once', async (t) => {
+  test('case 51: after a cancelled model call the next run reads the next message only', async (t) => {
     let hanging = true
     const inner = hangingModel()
-    const scripted = scriptedModel([done])
+    const scripted = scriptedModel([finalStep])
     const model = {
       ...inner,
       call: (...given: Parameters<typeof scripted.call>) => (hanging ? inner : scripted).call(...given),
@@ -79,7 +79,7 @@ describe('cancel at once', () => {
     assert.deepEqual(scripted.requests[0]?.messages, [{ role: 'user', text: 'second' }])
   })
 
-  test('case 51: a model that does not heed its signal is left behind', async (t) => {
+  test('case 51: cancelling does not wait for a model that ignores its signal', async (t) => {
     const clock = new FakeClock()
     const deaf = { id: 'scripted/deaf', call: () => new Promise<never>(() => {}) }
     const app = await openApp(t, { model: deaf, clock })
@@ -91,9 +91,9 @@ describe('cancel at once', () => {
     assert.deepEqual([await statusOf(app, task), await stopReasonsOf(app, task)], ['cancelled', ['cancelled']])
   })
 
-  test('case 51: during a tool: it is told to stop, the next call does not begin, the results are on record', async (t) => {
+  test('case 51: cancelling aborts the running call, skips the next one and records both results', async (t) => {
     const tool = fakeTool({ run: untilAborted })
-    const app = await openApp(t, { model: scriptedModel([acting, done]), tools: [tool] })
+    const app = await openApp(t, { model: scriptedModel([twoCalls, finalStep]), tools: [tool] })
     const task = await enqueue(app)
     const started = app.run('start', { until_idle: true })
     await waitUntil(() => tool.receivedArgs.length > 0)
@@ -107,9 +107,9 @@ describe('cancel at once', () => {
   })
 })
 
-describe('cancel after the step', () => {
-  /** A tool that is under way until the test lets it go. */
-  async function underWay(t: Parameters<typeof openApp>[0], script: readonly ScriptedStep[]) {
+describe('cancelling after the step', () => {
+  /** Starts a run whose first call hangs until the test calls `finishCall`. */
+  async function startHangingCall(t: Parameters<typeof openApp>[0], script: readonly ScriptedStep[]) {
     const gate = Promise.withResolvers<string>()
     const tool = fakeTool({
       run: (args, context) =>
@@ -120,15 +120,15 @@ describe('cancel after the step', () => {
     const task = await enqueue(app)
     const started = app.run('start', { until_idle: true })
     await waitUntil(() => tool.receivedArgs.length > 0)
-    return { app, task, tool, model, started, goOn: () => gate.resolve('first') }
+    return { app, task, tool, model, started, finishCall: () => gate.resolve('first') }
   }
-  const wished = async (app: App, { dispatch_id }: QueuedTask) => (await dispatchOf(app, dispatch_id)).cancel
+  const cancelModeOf = async (app: App, { dispatch_id }: QueuedTask) => (await dispatchOf(app, dispatch_id)).cancel
 
-  test('case 52: the step that is under way is completed and committed; then it is over', async (t) => {
-    const { app, task, model, started, goOn } = await underWay(t, [acting, done])
+  test('case 52: the current step is completed and committed, then the run ends', async (t) => {
+    const { app, task, model, started, finishCall } = await startHangingCall(t, [twoCalls, finalStep])
     const cancelled = cancelDispatch(app, task, 'after_step')
-    await waitUntil(async () => (await wished(app, task)) === 'after_step')
-    goOn()
+    await waitUntil(async () => (await cancelModeOf(app, task)) === 'after_step')
+    finishCall()
     assert.equal((await cancelled).items[0]?.status, 'cancelled')
     await started
     assert.deepEqual(
@@ -140,65 +140,65 @@ describe('cancel after the step', () => {
     assert.deepEqual(await stopReasonsOf(app, task), ['cancelled'])
   })
 
-  /** Told to end with its step while the model thinks about what that step is. */
-  async function cancelledWhileAsked(t: TestContext, script: readonly ScriptedStep[]) {
+  /** Cancels with `after_step` while the model call is in progress. */
+  async function cancelDuringModelCall(t: TestContext, script: readonly ScriptedStep[]) {
     const gate = Promise.withResolvers<void>()
     const model = scriptedModel(script)
-    const thoughtful: typeof model = {
+    const blockedModel: typeof model = {
       ...model,
       async call(...given) {
         await gate.promise
         return model.call(...given)
       },
     }
-    const app = await openApp(t, { model: thoughtful })
+    const app = await openApp(t, { model: blockedModel })
     const task = await enqueue(app)
     const started = app.run('start', { until_idle: true })
     await waitUntil(() => hasRecord(app, task, 'model_requested'))
     const cancelled = cancelDispatch(app, task, 'after_step')
-    await waitUntil(async () => (await wished(app, task)) === 'after_step')
+    await waitUntil(async () => (await cancelModeOf(app, task)) === 'after_step')
     gate.resolve()
     const { items } = await cancelled
     await started
     return { app, task, model, status: items[0]?.status }
   }
 
-  test('case 52: a step that ends in an answer ends in an answer', async (t) => {
-    const { app, task, status } = await cancelledWhileAsked(t, [{ text: 'just in time' }])
+  test('case 52: a step that gives the final answer still ends the run as done', async (t) => {
+    const { app, task, status } = await cancelDuringModelCall(t, [{ text: 'just in time' }])
     assert.equal(status, 'done')
     assert.equal((await dispatchOf(app, task.dispatch_id)).result, 'just in time')
   })
 
-  test('case 52: a step that ends in a wait is the last one: nobody waits for it', async (t) => {
-    const { app, task, model, status } = await cancelledWhileAsked(t, [waiting, done])
+  test('case 52: a step that decides to wait is the last one; the run is cancelled', async (t) => {
+    const { app, task, model, status } = await cancelDuringModelCall(t, [waitStep, finalStep])
     assert.equal(status, 'cancelled')
     assert.deepEqual([await stopReasonsOf(app, task), model.requests.length], [['cancelled'], 1])
   })
 
-  test('case 52: a wish only gets stronger: after_step, then at once', async (t) => {
-    const { app, task, started } = await underWay(t, [acting, done])
-    const gently = cancelDispatch(app, task, 'after_step')
-    await waitUntil(async () => (await wished(app, task)) === 'after_step')
+  test('case 52: an immediate cancel overrides an earlier after_step', async (t) => {
+    const { app, task, started } = await startHangingCall(t, [twoCalls, finalStep])
+    const afterStep = cancelDispatch(app, task, 'after_step')
+    await waitUntil(async () => (await cancelModeOf(app, task)) === 'after_step')
     await cancelDispatch(app, task, 'immediate')
-    await Promise.all([gently, started])
+    await Promise.all([afterStep, started])
     assert.deepEqual(
       (await resultsOf(app, task.session_id)).map(({ status }) => status),
       ['interrupted', 'not_started'],
     )
   })
 
-  test('case 52: and never weaker: at once, then after_step', async (t) => {
+  test('case 52: after_step does not weaken an earlier immediate cancel', async (t) => {
     const gate = Promise.withResolvers<string>()
     const deaf = fakeTool({ run: () => gate.promise })
-    const app = await openApp(t, { model: scriptedModel([acting, done]), tools: [deaf] })
+    const app = await openApp(t, { model: scriptedModel([twoCalls, finalStep]), tools: [deaf] })
     const task = await enqueue(app)
     const started = app.run('start', { until_idle: true })
     await waitUntil(() => deaf.receivedArgs.length > 0)
     const both = [cancelDispatch(app, task, 'immediate'), cancelDispatch(app, task, 'after_step')]
-    await waitUntil(async () => (await wished(app, task)) !== null)
+    await waitUntil(async () => (await cancelModeOf(app, task)) !== null)
     await new Promise(setImmediate)
-    assert.equal(await wished(app, task), 'immediate')
-    gate.resolve('after all')
+    assert.equal(await cancelModeOf(app, task), 'immediate')
+    gate.resolve('finished')
     await Promise.all([...both, started])
     assert.deepEqual(
       (await resultsOf(app, task.session_id)).map(({ status }) => status),

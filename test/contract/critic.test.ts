@@ -22,23 +22,23 @@ const CONTINUE: Verdict = { kind: 'continue' }
 const retry = (instruction = 'again'): Verdict => ({ kind: 'retry', instruction })
 const stop = (reason = 'enough'): Verdict => ({ kind: 'stop', reason })
 
-/** Says what the list says, its last word for ever; notes that it was asked. */
-function critic(name: string, said: readonly unknown[], asked: string[] = []): Critic {
+/** Gives the verdicts of the list in turn and repeats the last one; adds its name to `asked` per call. */
+function critic(name: string, verdicts: readonly unknown[], asked: string[] = []): Critic {
   let times = 0
   return {
     name,
     judge() {
       asked.push(name)
-      return said[Math.min(times++, said.length - 1)] as Verdict
+      return verdicts[Math.min(times++, verdicts.length - 1)] as Verdict
     },
   }
 }
 
 describe('critics', () => {
-  test('case 41, Q12: asked in order; the first that does not say continue wins, and nobody after it is asked', async (t) => {
+  test('case 41, Q12: critics judge in order; the first verdict other than continue decides', async (t) => {
     const asked: string[] = []
     const { app, events } = await openRecordedApp(t, {
-      behaviours: [scriptedBehaviour([finalAnswer()], { critics: [critic('own', [stop('never heard')], asked)] })],
+      behaviours: [scriptedBehaviour([finalAnswer()], { critics: [critic('own', [stop('not reached')], asked)] })],
       critics: [
         critic('mild', [CONTINUE], asked),
         critic('strict', [retry(), CONTINUE], asked),
@@ -64,34 +64,34 @@ describe('critics', () => {
     )
   })
 
-  test("case 41: a retry overrules a final; its instruction reaches a rule's next look and a model's next request", async (t) => {
-    const heard: Json[] = []
+  test('case 41: a retry overrides a final answer; observe and the model get its instruction', async (t) => {
+    const feedbacks: Json[] = []
     const behaviour = scriptedBehaviour([finalAnswer('first'), finalAnswer('second')], {
-      observe: (_, { feedback = null }) => pushAndReturn(heard, feedback),
+      observe: (_, { feedback = null }) => pushAndReturn(feedbacks, feedback),
     })
-    const ruling = await openRecordedApp(t, {
+    const withoutModel = await openRecordedApp(t, {
       behaviours: [behaviour],
       critics: [critic('strict', [retry('prove it'), CONTINUE])],
     })
-    assert.equal((await runScripted(ruling.app)).answer, 'second')
-    assert.deepEqual(heard, [null, 'prove it'])
+    assert.equal((await runScripted(withoutModel.app)).answer, 'second')
+    assert.deepEqual(feedbacks, [null, 'prove it'])
     const model = scriptedModel([{ text: 'first' }, { text: 'second' }])
-    const asking = await openRecordedApp(t, { model, critics: [critic('strict', [retry('prove it'), CONTINUE])] })
-    assert.equal((await runTaskIn(asking.app)).answer, 'second')
+    const withModel = await openRecordedApp(t, { model, critics: [critic('strict', [retry('prove it'), CONTINUE])] })
+    assert.equal((await runTaskIn(withModel.app)).answer, 'second')
     assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /prove it/)
   })
 
-  test('case 41: three retries in a row are the most; the fourth stops the run', async (t) => {
+  test('case 41: the fourth retry in a row stops the run', async (t) => {
     const { app } = await openRecordedApp(t, {
       behaviours: [scriptedBehaviour([finalAnswer()])],
-      critics: [critic('never', [retry('no')])],
+      critics: [critic('unsatisfied', [retry('no')])],
     })
-    const { stop_reason, steps, error, answer: given, failure_class } = await runScripted(app)
-    assert.deepEqual([stop_reason, steps, given, failure_class], ['critic_stop', 4, null, 'invalid_result'])
+    const { stop_reason, steps, error, answer: finalText, failure_class } = await runScripted(app)
+    assert.deepEqual([stop_reason, steps, finalText, failure_class], ['critic_stop', 4, null, 'invalid_result'])
     assert.match(error ?? '', /3 retries in a row.*no/)
   })
 
-  test('E8: a critic that stops the run may say what kind of failure that is', async (t) => {
+  test('E8: a critic that stops the run may set the failure class', async (t) => {
     const stopping = { kind: 'stop', reason: 'it only asked', failure_class: 'awaiting_input' } as const
     const { app, events } = await openRecordedApp(t, {
       behaviours: [scriptedBehaviour([finalAnswer()])],
@@ -104,29 +104,29 @@ describe('critics', () => {
     assert.deepEqual(verdicts, [{ critic: 'c', ...stopping }])
   })
 
-  test('case 41: a step that passes begins the count anew; every retry uses up a step of the budget', async (t) => {
+  test('case 41: an accepted step resets the retry count; each retry counts as a step', async (t) => {
     const three = [retry(), retry(), retry()]
-    const said = [...three, CONTINUE, ...three, CONTINUE]
+    const verdicts = [...three, CONTINUE, ...three, CONTINUE]
     const behaviours = [scriptedBehaviour([pokeDecision, pokeDecision, pokeDecision, pokeDecision, finalAnswer()])]
-    const patient = await openRecordedApp(t, { behaviours, critics: [critic('picky', said)] })
-    const result = await runScripted(patient.app)
+    const unlimited = await openRecordedApp(t, { behaviours, critics: [critic('picky', verdicts)] })
+    const result = await runScripted(unlimited.app)
     assert.deepEqual([result.stop_reason, result.steps], ['final', 8])
-    const poor = await openRecordedApp(t, { behaviours, critics: [critic('picky', said)] })
-    const ended = await runScripted(poor.app, { max_steps: 2 })
+    const limited = await openRecordedApp(t, { behaviours, critics: [critic('picky', verdicts)] })
+    const ended = await runScripted(limited.app, { max_steps: 2 })
     assert.deepEqual([ended.stop_reason, ended.steps], ['budget_steps', 2])
   })
 
   for (const [what, broken] of [
-    ['throws', { name: 'broken', judge: () => assert.fail('it broke') }],
-    ['rejects', { name: 'broken', judge: () => Promise.reject(new TypeError('it broke')) }],
-    ['says nothing', critic('broken', [undefined])],
-    ['says what is no verdict', critic('broken', [{ kind: 'halt' }])],
+    ['throws', { name: 'broken', judge: () => assert.fail('critic failed') }],
+    ['rejects', { name: 'broken', judge: () => Promise.reject(new TypeError('critic failed')) }],
+    ['returns undefined', critic('broken', [undefined])],
+    ['returns an invalid verdict', critic('broken', [{ kind: 'halt' }])],
     ['asks for a retry without an instruction', critic('broken', [{ kind: 'retry' }])],
-    ['asks for an attempt without a rest', critic('broken', [{ ...retry(), attempt: {} }])],
-    ['asks for an attempt before now', critic('broken', [{ ...retry(), attempt: { after_ms: -1 } }])],
-    ['stops with a class that there is not', critic('broken', [{ ...stop(), failure_class: 'bad luck' }])],
+    ['asks for an attempt without a delay', critic('broken', [{ ...retry(), attempt: {} }])],
+    ['asks for an attempt with a negative delay', critic('broken', [{ ...retry(), attempt: { after_ms: -1 } }])],
+    ['stops with an unknown failure class', critic('broken', [{ ...stop(), failure_class: 'bad luck' }])],
   ] as const)
-    test(`case 41, Q12: a critic that ${what} is diagnosed and passed over; the others are asked, the run goes on`, async (t) => {
+    test(`case 41, Q12: a critic that ${what} is diagnosed and skipped`, async (t) => {
       const asked: string[] = []
       const { app, events } = await openRecordedApp(t, {
         behaviours: [scriptedBehaviour([finalAnswer()])],
@@ -134,16 +134,16 @@ describe('critics', () => {
       })
       const { status, stop_reason } = await runScripted(app)
       assert.deepEqual([status, stop_reason, asked], ['done', 'final', ['sound']])
-      const judged = eventNames(events).filter((word) => word.startsWith('CRITIC'))
-      assert.deepEqual(judged, ['CRITIC start', 'CRITIC diagnostic', 'CRITIC outputs_ready'])
+      const stages = eventNames(events).filter((name) => name.startsWith('CRITIC'))
+      assert.deepEqual(stages, ['CRITIC start', 'CRITIC diagnostic', 'CRITIC outputs_ready'])
       assert.equal(findEvent(events, 'CRITIC', 'diagnostic').payload.about, 'critic broken')
       assert.equal(eventNames(events).at(-1), 'END end')
     })
 
-  test('Q12: a critic is shown the state as it will be, and cannot change it', async (t) => {
+  test('Q12: a critic gets a copy of the new state and cannot change it', async (t) => {
     const seen: unknown[] = []
-    const meddling: Critic = {
-      name: 'meddling',
+    const tampering: Critic = {
+      name: 'tampering',
       judge(state) {
         seen.push((state as ScriptedState).step)
         Object.assign(state as object, { step: 40 })
@@ -153,12 +153,12 @@ describe('critics', () => {
     const shouldStop = (state: Json) => (state as ScriptedState).step === 40
     const { app } = await openRecordedApp(t, {
       behaviours: [scriptedBehaviour([pokeDecision, finalAnswer()], { shouldStop })],
-      critics: [meddling],
+      critics: [tampering],
     })
     assert.deepEqual([(await runScripted(app)).steps, seen], [2, [1, 2]])
   })
 
-  test('case 44: a critic that never answers is left behind when the time is up', async (t) => {
+  test('case 44: the time limit ends a run whose critic never answers', async (t) => {
     const clock = new FakeClock()
     const { app, events } = await openRecordedApp(t, {
       clock,

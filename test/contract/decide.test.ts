@@ -11,8 +11,8 @@ import { dispatchOf, journalOf, kindsOf, openApp, runTaskIn } from '../support/o
 
 const OWN = { behaviour: 'own' }
 
-describe('who decides', () => {
-  test('case 15, Q5: a behaviour that decides for itself: the model is never called', async (t) => {
+describe('decisions by behaviour or model', () => {
+  test('case 15, Q5: no model is called for a behaviour with its own decide()', async (t) => {
     const model = scriptedModel([])
     const poke = fakeTool()
     const own = fakeBehaviour({
@@ -34,10 +34,10 @@ describe('who decides', () => {
     assert.ok(!kindsOf(await journalOf(app, result.session_id)).includes('model_requested'))
   })
 
-  test('case 15, Q5: a behaviour that does not: prepare, system prompt, history, model, parser, in this order', async (t) => {
+  test('case 15, Q5: otherwise prepare, system prompt, memory, model and parser run in this order', async (t) => {
     const log: string[] = []
-    const seen: unknown[] = []
-    const remembering: Memory = {
+    const decideArgs: unknown[] = []
+    const memory: Memory = {
       reset: () => {},
       append: () => {},
       retrieve: () => {
@@ -68,7 +68,7 @@ describe('who decides', () => {
       memory: 'dark',
       decide: (state, observation) => {
         log.push('decide')
-        seen.push(state, observation)
+        decideArgs.push(state, observation)
         return undefined
       },
       initState: (task) => ({ task }),
@@ -82,14 +82,14 @@ describe('who decides', () => {
         return `you solve: ${(state as { task: string }).task}`
       },
     })
-    const memories = [{ name: 'dark', open: () => remembering }]
+    const memories = [{ name: 'dark', open: () => memory }]
     const app = await openApp(t, { model, behaviours: [own], parsers: [parser], memories })
     const result = await runTaskIn(app, 'who was it?', OWN)
     assert.equal(result.answer, 'THE BUTLER')
     const observation = { task: 'who was it?', step: 1 }
-    assert.deepEqual(seen, [{ task: 'who was it?' }, observation])
+    assert.deepEqual(decideArgs, [{ task: 'who was it?' }, observation])
     assert.deepEqual(
-      log.filter((word, i) => word !== 'history' || i === log.lastIndexOf('history')),
+      log.filter((name, i) => name !== 'history' || i === log.lastIndexOf('history')),
       ['decide', 'prepare', 'system', 'history', 'model', 'parser'],
     )
     assert.deepEqual(inner.requests, [
@@ -104,15 +104,15 @@ describe('who decides', () => {
     ])
   })
 
-  test('case 16: no such model and nobody else who decides: an issue of the preflight, not a failure of step 0', async (t) => {
-    for (const [wish, code, failure_class] of [
-      [{ model: 'nobody/none' }, 'TASK_MODEL_UNKNOWN', 'provider'],
+  test('case 16: an unknown model, parser, memory or behaviour is a preflight issue, not a failed step', async (t) => {
+    for (const [input, code, failure_class] of [
+      [{ model: 'missing/model' }, 'TASK_MODEL_UNKNOWN', 'provider'],
       [{ parser: 'morse' }, 'TASK_PARSER_UNKNOWN', 'invalid_result'],
       [{ memory: 'elephant' }, 'TASK_MEMORY_UNKNOWN', 'invalid_result'],
-      [{ behaviour: 'nobody' }, 'TASK_BEHAVIOUR_UNKNOWN', 'invalid_result'],
+      [{ behaviour: 'missing' }, 'TASK_BEHAVIOUR_UNKNOWN', 'invalid_result'],
     ] as const) {
       const app = await openApp(t)
-      const result = await runTaskIn(app, 'x', wish)
+      const result = await runTaskIn(app, 'x', input)
       assert.deepEqual(
         [result.status, result.failure_class, result.stop_reason, result.steps, result.issues.map(({ code }) => code)],
         ['failed', failure_class, 'task_validation_failed', 0, [code]],
@@ -121,24 +121,24 @@ describe('who decides', () => {
     }
   })
 
-  test('case 16: a behaviour that decides for itself needs no model', async (t) => {
+  test('case 16: a behaviour with its own decide() needs no model', async (t) => {
     const own = fakeBehaviour({ decide: () => ({ kind: 'final', answer: 'done without one' }) })
-    const app = await openApp(t, { behaviours: [own], yaml: 'models: { default: nobody/none }' })
+    const app = await openApp(t, { behaviours: [own], yaml: 'models: { default: missing/model }' })
     const result = await runTaskIn(app, 'x', OWN)
     assert.deepEqual([result.status, result.answer], ['done', 'done without one'])
   })
 
-  test('case 17: with words of its own, too, each exchange is in the next request exactly once', async (t) => {
+  test('case 17: with its own prepare() too, each exchange is in the next request exactly once', async (t) => {
     const model = scriptedModel([{ calls: [{ tool: 'poke' }] }, { calls: [{ tool: 'poke' }] }, { text: 'done' }])
-    let said = 0
-    const own = fakeBehaviour({ tools: ['poke'], prepare: () => `word ${++said}` })
+    let prepared = 0
+    const own = fakeBehaviour({ tools: ['poke'], prepare: () => `prompt ${++prepared}` })
     const app = await openApp(t, { model, behaviours: [own], tools: [fakeTool()] })
     await runTaskIn(app, 'x', OWN)
-    const words = model.requests[2]?.messages.map((message) => (message.role === 'user' ? message.text : message.role))
-    assert.deepEqual(words, ['word 1', 'assistant', 'tool', 'word 2', 'assistant', 'tool', 'word 3'])
+    const texts = model.requests[2]?.messages.map((message) => (message.role === 'user' ? message.text : message.role))
+    assert.deepEqual(texts, ['prompt 1', 'assistant', 'tool', 'prompt 2', 'assistant', 'tool', 'prompt 3'])
   })
 
-  test('Q5: the view an observation is made of: what is new, the step, what is left, the metadata, the env', async (t) => {
+  test('Q5: observe() gets new input, step, remaining budget, metadata and env', async (t) => {
     const views: unknown[] = []
     const own = fakeBehaviour({
       tools: ['poke'],
@@ -163,10 +163,10 @@ describe('who decides', () => {
   })
 })
 
-describe('decisions that are none', () => {
+describe('invalid decisions', () => {
   const poke = { tool: 'poke', args: {} }
   const answer = (text: string): ProposedDecision => ({ kind: 'final', answer: text })
-  const faulty: readonly [string, ProposedDecision, RegExp][] = [
+  const invalidDecisions: readonly [string, ProposedDecision, RegExp][] = [
     ['an act without actions', { kind: 'act', calls: [] }, /at least one call/],
     ['a branch without candidates', { kind: 'branch', candidates: [] }, /no candidates/],
     [
@@ -175,21 +175,24 @@ describe('decisions that are none', () => {
       /must not contain another branch/,
     ],
     ['an empty answer', answer(' \n'), /answer was empty/],
-    ['a call of a tool that there is not', { kind: 'act', calls: [poke, { tool: 'nope' }] }, /no tool .*nope/],
+    ['a call of an unknown tool', { kind: 'act', calls: [poke, { tool: 'nope' }] }, /no tool .*nope/],
     [
       'arguments that do not fit',
       { kind: 'act', calls: [poke, { tool: 'create_file', args: {} }] },
       /arguments are invalid/,
     ],
-    ['a wait for no time at all', { kind: 'wait', match: 'any', until: Number.NaN, reason: 'tea' }, /until/],
-    ['something else', { kind: 'dance' } as unknown as ProposedDecision, /behaviour own .*dance.*expected a decision/],
+    ['a wait with an invalid deadline', { kind: 'wait', match: 'any', until: Number.NaN, reason: 'tea' }, /until/],
+    ['an unknown kind', { kind: 'dance' } as unknown as ProposedDecision, /behaviour own .*dance.*expected a decision/],
   ]
-  for (const [name, wish, reason] of faulty)
-    test(`case 20, Q4: ${name}: nothing runs, the mind hears why, and goes on`, async (t) => {
+  for (const [name, decision, reason] of invalidDecisions)
+    test(`case 20, Q4: ${name}: no call runs, and the model is told why`, async (t) => {
       const tool = fakeTool()
       let asked = 0
-      // Decides badly first, then leaves it to the model, which was told.
-      const own = fakeBehaviour({ tools: ['poke', 'create_file'], decide: () => (asked++ === 0 ? wish : undefined) })
+      // The first decision is invalid; the second is left to the model, which reads the error.
+      const own = fakeBehaviour({
+        tools: ['poke', 'create_file'],
+        decide: () => (asked++ === 0 ? decision : undefined),
+      })
       const model = scriptedModel([{ text: 'better now' }])
       const app = await openApp(t, { model, behaviours: [own], tools: [tool] })
       const result = await runTaskIn(app, 'x', OWN)
@@ -199,10 +202,10 @@ describe('decisions that are none', () => {
       assert.partialDeepStrictEqual(failed, { phase: 'DECIDE', ruling: { kind: 'feedback' } })
     })
 
-  for (const [name, wish] of faulty)
-    test(`case 20, Q4: ${name}, again and again: unrecoverable, as a parse_error`, async (t) => {
+  for (const [name, decision] of invalidDecisions)
+    test(`case 20, Q4: ${name}, repeatedly, fails the run with parse_error`, async (t) => {
       const app = await openApp(t, {
-        behaviours: [fakeBehaviour({ tools: ['poke'], decide: () => wish })],
+        behaviours: [fakeBehaviour({ tools: ['poke'], decide: () => decision })],
         tools: [fakeTool()],
       })
       const result = await runTaskIn(app, 'x', OWN)
@@ -217,14 +220,14 @@ describe('decisions that are none', () => {
   const empty: ScriptedStep[] = [{ text: ' \n ' }, { calls: [{ tool: 'finish', args: { answer: '  ' } }] }]
   for (const step of empty) {
     const how = step.calls ? '`finish` with an empty answer' : 'a blank answer'
-    test(`case 21: ${how} is told back once, and a real one is taken`, async (t) => {
+    test(`case 21: ${how} is returned to the model once; a real answer is accepted`, async (t) => {
       const model = scriptedModel([step, { text: 'a real one' }])
       const result = await runTaskIn(await openApp(t, { model }))
       assert.deepEqual([result.status, result.answer], ['done', 'a real one'])
       assert.match(lastMessageIn(model, 1), /empty/)
     })
 
-    test(`case 21: ${how}, and then again: unrecoverable`, async (t) => {
+    test(`case 21: ${how} given twice fails the run`, async (t) => {
       const model = scriptedModel([step, step, { text: 'too late' }])
       const result = await runTaskIn(await openApp(t, { model }))
       assert.deepEqual(
@@ -235,8 +238,8 @@ describe('decisions that are none', () => {
   }
 })
 
-describe("a behaviour's own wait", () => {
-  test('Q4: parks without a model, wakes at its deadline, and decides again', async (t) => {
+describe('waits decided by a behaviour', () => {
+  test('Q4: such a wait parks the run, wakes it at the deadline and lets it decide again', async (t) => {
     const clock = new FakeClock()
     const inputs: unknown[] = []
     const own = fakeBehaviour({
@@ -246,7 +249,7 @@ describe("a behaviour's own wait", () => {
       },
       decide: (_, late) =>
         late
-          ? { kind: 'final', answer: 'nobody came' }
+          ? { kind: 'final', answer: 'no guest came' }
           : { kind: 'wait', match: 'event:guest', until: clock.now() + 600_000, reason: 'a guest' },
     })
     const app = await openApp(t, { clock, behaviours: [own] })
@@ -255,10 +258,14 @@ describe("a behaviour's own wait", () => {
     const commits = app.context.store.commits()
     await app.run('start', { until_idle: true })
     assert.equal((await dispatchOf(app, parked.dispatch_id)).status, 'waiting')
-    assert.deepEqual([inputs, app.context.store.commits() - commits], [[['message']], 0], 'waiting costs nothing')
+    assert.deepEqual(
+      [inputs, app.context.store.commits() - commits],
+      [[['message']], 0],
+      'a waiting run causes no commits',
+    )
     await clock.advance(600_000)
     await app.run('start', { until_idle: true })
-    assert.equal((await dispatchOf(app, parked.dispatch_id)).result, 'nobody came')
+    assert.equal((await dispatchOf(app, parked.dispatch_id)).result, 'no guest came')
     assert.deepEqual(inputs, [['message'], ['deadline']])
   })
 })

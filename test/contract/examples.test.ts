@@ -4,17 +4,17 @@ import { type TestContext, test } from 'node:test'
 import { NODE_FLAGS, run } from '../crash/kills.ts'
 import { freshFolder } from '../support/open-app.ts'
 
-async function output(t: TestContext, example: string): Promise<string> {
+async function outputOf(t: TestContext, example: string): Promise<string> {
   const file = join(import.meta.dirname, '../../examples', example)
-  const said = await run('env', [`TIRELESS_HOME=${freshFolder(t)}`, process.execPath, ...NODE_FLAGS, file])
-  assert.equal(said.exit, 0, said.stderr)
-  return said.stdout
+  const result = await run('env', [`TIRELESS_HOME=${freshFolder(t)}`, process.execPath, ...NODE_FLAGS, file])
+  assert.equal(result.exit, 0, result.stderr)
+  return result.stdout
 }
 
-test('examples/03: only the parser swapped, then only the memory: where the runs part, their steps, cost and outcome', async (t) => {
-  const said = await output(t, '03-compare.ts')
+test('examples/03: comparing parsers and memories shows divergence, steps, cost and answer', async (t) => {
+  const stdout = await outputOf(t, '03-compare.ts')
   assert.deepEqual(
-    said
+    stdout
       .trim()
       .replace(/\d\.\d{4} USD/g, '… USD')
       .split('\n'),
@@ -29,14 +29,14 @@ test('examples/03: only the parser swapped, then only the memory: where the runs
   )
 })
 
-test('examples/04: tried again under one key where that is harmless, stopped when its time is up', async (t) => {
-  assert.deepEqual((await output(t, '04-tools.ts')).trim().split('\n'), [
-    'dig timed_out stopped after its time limit of 50 ms; its result was: tool_failed: digging was stopped',
+test('examples/04: a pure call is retried under one key; a slow call is stopped at its time limit', async (t) => {
+  assert.deepEqual((await outputOf(t, '04-tools.ts')).trim().split('\n'), [
+    'dig timed_out stopped after its time limit of 50 ms; its result was: tool_failed: the spade is put away',
     'weather ok sunny in Bern',
     'A small hole, and a sunny day. One key: true, tried 3 times.',
   ])
 })
 
-test('examples/05: what is remembered is found by its meaning, where no word is the same', async (t) => {
-  assert.equal((await output(t, '05-embeddings.ts')).trim(), 'parking')
+test('examples/05: recall finds a fact by meaning, without a common word', async (t) => {
+  assert.equal((await outputOf(t, '05-embeddings.ts')).trim(), 'parking')
 })

@@ -21,26 +21,26 @@ import { COMMON_GARBAGE, garbageLike } from '../support/garbage-returns.ts'
 import { sampleValues } from '../support/garbage-values.ts'
 import { advanceUntilDone, dispatchOf, freshFolder, journalOf, openApp } from '../support/open-app.ts'
 
-/** What a plugin is given to return in the run under way. */
+/** Gives the plugin its next invalid return value. */
 type Returned = () => never
 
 interface PortCase {
-  /** What is right: near misses are made of it. */
+  /** A valid return value, from which near misses are made. */
   readonly valid: unknown
-  /** How the error names who returned it. */
+  /** The name of the plugin in the error message. */
   readonly culprit: RegExp
   readonly behaviour?: (returned: Returned) => Partial<Behaviour>
   readonly tool?: (returned: Returned) => Partial<AnyTool>
   readonly app?: (returned: Returned) => AppOptions
-  /** Of the task. */
+  /** More input of the task. */
   readonly input?: object
 }
 
-const later = (returned: Returned) => async () => returned()
-const asking: Partial<Behaviour> = { decide: () => undefined }
+const asAsync = (returned: Returned) => async () => returned()
+const modelDecides: Partial<Behaviour> = { decide: () => undefined }
 const branching: Partial<Behaviour> = { decide: () => ({ kind: 'branch', candidates: [pokeDecision, finalAnswer()] }) }
 const ONCE = { recovery: 'once', reach: 'workspace' } as const
-const cutShort = async () => ({ status: 'unknown', content: 'its server died' }) as const
+const interruptedRun = async () => ({ status: 'unknown', content: 'the server died' }) as const
 const ANSWER = {
   text: 'hello',
   calls: [{ id: 'a', tool: 'poke', args: '{}' }],
@@ -50,7 +50,7 @@ const ANSWER = {
 const VIEW = { from: 0, summary: '', recalled: ['a fact'] }
 
 const memory = (more: (returned: Returned) => Partial<Memory>) => ({
-  behaviour: () => ({ ...asking, memory: 'broken' }),
+  behaviour: () => ({ ...modelDecides, memory: 'broken' }),
   app: (returned: Returned): AppOptions => ({
     memories: [
       {
@@ -68,7 +68,7 @@ const memory = (more: (returned: Returned) => Partial<Memory>) => ({
   }),
 })
 const parser = (more: (returned: Returned) => object) => ({
-  behaviour: () => ({ ...asking, parser: 'broken' }),
+  behaviour: () => ({ ...modelDecides, parser: 'broken' }),
   app: (returned: Returned): AppOptions => ({
     parsers: [
       {
@@ -84,7 +84,7 @@ const search = (more: (returned: Returned) => object) => ({
   behaviour: (returned: Returned) => ({ ...branching, search: { name: 'lost', score: () => 1, ...more(returned) } }),
 })
 const env = (more: (returned: Returned) => object) => ({
-  app: (returned: Returned): AppOptions => ({ plugins: [withEnv((whole) => ({ ...whole, ...more(returned) }))] }),
+  app: (returned: Returned): AppOptions => ({ plugins: [withEnv((sound) => ({ ...sound, ...more(returned) }))] }),
 })
 const BEHAVIOUR = /behaviour scripted/
 const TOOL = /tool poke/
@@ -97,21 +97,21 @@ const PORTS: Readonly<Record<string, PortCase>> = {
   'model.call': {
     valid: ANSWER,
     culprit: /model garbled\/one/,
-    behaviour: () => asking,
-    app: (returned) => ({ model: { id: 'garbled/one', call: later(returned) } }),
+    behaviour: () => modelDecides,
+    app: (returned) => ({ model: { id: 'garbled/one', call: asAsync(returned) } }),
   },
   'model.call, metered': {
     valid: ANSWER,
     culprit: /model garbled\/one/,
-    behaviour: () => asking,
+    behaviour: () => modelDecides,
     app: (returned) => ({
-      model: { id: 'garbled/one', price: { input: 1, output: 1, max_output: 10 }, call: later(returned) },
+      model: { id: 'garbled/one', price: { input: 1, output: 1, max_output: 10 }, call: asAsync(returned) },
     }),
   },
   'model.call that is not asynchronous': {
     valid: ANSWER,
     culprit: /model garbled\/one/,
-    behaviour: () => asking,
+    behaviour: () => modelDecides,
     app: (returned) => ({ model: { id: 'garbled/one', call: returned } }),
   },
   'parser.parse': {
@@ -123,7 +123,7 @@ const PORTS: Readonly<Record<string, PortCase>> = {
   'memory.open': {
     valid: null,
     culprit: MEMORY,
-    behaviour: () => ({ ...asking, memory: 'broken' }),
+    behaviour: () => ({ ...modelDecides, memory: 'broken' }),
     app: (open) => ({ memories: [{ name: 'broken', open }] }),
   },
   'memory.reset': { valid: undefined, culprit: MEMORY, ...memory((reset) => ({ reset })) },
@@ -150,16 +150,16 @@ const PORTS: Readonly<Record<string, PortCase>> = {
     culprit: /behaviour scripted|branch/,
     behaviour: (decide) => ({ decide }),
   },
-  'behaviour.prepare': { valid: 'x', culprit: BEHAVIOUR, behaviour: (prepare) => ({ ...asking, prepare }) },
+  'behaviour.prepare': { valid: 'x', culprit: BEHAVIOUR, behaviour: (prepare) => ({ ...modelDecides, prepare }) },
   'behaviour.buildSystemPrompt': {
     valid: { role: 'x', policy: 'y' },
     culprit: BEHAVIOUR,
-    behaviour: (buildSystemPrompt) => ({ ...asking, buildSystemPrompt }),
+    behaviour: (buildSystemPrompt) => ({ ...modelDecides, buildSystemPrompt }),
   },
   'behaviour.buildMemoryQuery': {
     valid: { text: 'x' },
     culprit: BEHAVIOUR,
-    behaviour: (buildMemoryQuery) => ({ ...asking, buildMemoryQuery }),
+    behaviour: (buildMemoryQuery) => ({ ...modelDecides, buildMemoryQuery }),
   },
   'behaviour.reduce': { valid: { step: 1, deep: { a: [1] } }, culprit: BEHAVIOUR, behaviour: (reduce) => ({ reduce }) },
   'behaviour.shouldStop': { valid: true, culprit: BEHAVIOUR, behaviour: (shouldStop) => ({ shouldStop }) },
@@ -199,14 +199,14 @@ const PORTS: Readonly<Record<string, PortCase>> = {
       facts: { seen: { a: 'b' }, cwd: 'x', label: { trust: 'trusted', private: true } },
     },
     culprit: TOOL,
-    tool: (returned) => ({ run: later(returned) }),
+    tool: (returned) => ({ run: asAsync(returned) }),
   },
   'tool.run that is not asynchronous': {
     valid: { status: 'ok', content: 'x' },
     culprit: TOOL,
     tool: (run) => ({ run }),
   },
-  'tool.before': { valid: { a: [1] }, culprit: TOOL, tool: (returned) => ({ before: later(returned) }) },
+  'tool.before': { valid: { a: [1] }, culprit: TOOL, tool: (returned) => ({ before: asAsync(returned) }) },
   'tool.effect': {
     valid: { recovery: 'once', reach: 'network', host: 'x', writes: true },
     culprit: TOOL,
@@ -226,14 +226,14 @@ const PORTS: Readonly<Record<string, PortCase>> = {
     culprit: TOOL,
     tool: (returned) => ({
       effect: () => ({ recovery: 'reconcilable', reach: 'workspace' }),
-      run: cutShort,
-      probe: later(returned),
+      run: interruptedRun,
+      probe: asAsync(returned),
     }),
   },
   'tool.remains': {
     valid: 'x',
     culprit: TOOL,
-    tool: (returned) => ({ effect: () => ONCE, run: cutShort, remains: later(returned) }),
+    tool: (returned) => ({ effect: () => ONCE, run: interruptedRun, remains: asAsync(returned) }),
   },
   'tool.setup': { valid: undefined, culprit: TOOL, tool: (setup) => ({ setup }) },
   'tool.settled': { valid: undefined, culprit: TOOL, tool: (settled) => ({ settled }) },
@@ -271,11 +271,11 @@ function withEmbedder(embed: Returned) {
   })
 }
 
-/** No tool here starts anything, and to try a sandbox takes longer than the test. */
+/** No tool here starts a process; probing the sandbox would take longer than the test. */
 const NO_SANDBOX = 'sandbox: off\n'
 
-/** One app for all the garbage of a port: what is left of the last piece would show with the next. */
-async function appOf(
+/** One app for all values of a port, so that damage left by one value shows with the next. */
+async function openAppFor(
   t: TestContext,
   port: PortCase,
   returned: Returned,
@@ -292,46 +292,46 @@ async function appOf(
   })
 }
 
-/** Runs of one port with what chance brings, besides the classics. */
+/** Random values per port, besides the common ones. */
 const RUNS = 8
 
-test('B2: whatever a plugin returns', async (t) => {
+test('B2: invalid return values of plugins', async (t) => {
   const home = freshFolder(t)
   const runs: TaskResult[] = []
   for (const [name, port] of Object.entries(PORTS))
-    await t.test(`B2: ${name}: garbage fails its step or is fed back; the process and the queue live`, async (t) => {
-      runs.push(...(await throwAll(t, port, home)))
+    await t.test(`B2: ${name}: an invalid value fails the step or is fed back; the queue continues`, async (t) => {
+      runs.push(...(await tryAllGarbage(t, port, home)))
     })
-  await t.test('B2: afterwards the home opens, all of it can be read, and it works', () => readableAgain(t, home, runs))
+  await t.test('B2: afterwards the home opens, can be read and works', () => assertHomeWorks(t, home, runs))
 })
 
-/** The classics, and what chance brings; whoever is asked several times in a run is given another piece each time. */
-async function throwAll(t: TestContext, port: PortCase, home: string): Promise<readonly TaskResult[]> {
+/** Tries common and random values; a plugin that is called several times in a run gets another value each time. */
+async function tryAllGarbage(t: TestContext, port: PortCase, home: string): Promise<readonly TaskResult[]> {
   const clock = new FakeClock()
-  const { values, seedNote: told } = sampleValues(port.valid === undefined ? 0 : RUNS, garbageLike(port.valid))
-  // Of what nobody looks at nobody can say that it was waited for in vain.
-  const classics = Object.entries(COMMON_GARBAGE).filter(
-    ([what]) => port.valid !== undefined || what !== 'a promise inside',
+  const { values: randomValues, seedNote } = sampleValues(port.valid === undefined ? 0 : RUNS, garbageLike(port.valid))
+  // Where the return value is ignored, a rejected promise inside it stays unhandled.
+  const commonValues = Object.entries(COMMON_GARBAGE).filter(
+    ([what]) => port.valid !== undefined || what !== 'a rejecting promise inside',
   )
-  const pieces = [...classics.map(([, make]) => make), ...values]
+  const values = [...commonValues.map(([, make]) => make), ...randomValues]
   let next = 0
-  const returned = (() => pieces[Math.min(next++, pieces.length - 1)]?.()) as Returned
-  const app = await appOf(t, port, returned, { clock, home })
+  const returned = (() => values[Math.min(next++, values.length - 1)]?.()) as Returned
+  const app = await openAppFor(t, port, returned, { clock, home })
   const runs: TaskResult[] = []
-  while (next < pieces.length) {
+  while (next < values.length) {
     const from = next
     const result = await advanceUntilDone(clock, runScripted(app, { max_steps: 6, ...port.input }))
     runs.push(result)
-    assert.doesNotMatch(result.error ?? '', /^(store_|internal)/, `${told}: a typed error`)
-    if (result.failure_class === 'infra') assert.match(result.error ?? '', port.culprit, told)
-    assert.ok(next > from, `${told}: it was asked in every run`)
+    assert.doesNotMatch(result.error ?? '', /^(store_|internal)/, `${seedNote}: a typed error is expected`)
+    if (result.failure_class === 'infra') assert.match(result.error ?? '', port.culprit, seedNote)
+    assert.ok(next > from, `${seedNote}: the plugin must be called in each run`)
   }
   await app.close()
   return runs
 }
 
-describe('B2: a plugin that returns garbage or breaks', () => {
-  test('B2: what is a hundred megabytes long is refused or shortened, and costs nobody else anything', async (t) => {
+describe('B2: plugins that return invalid values or throw', () => {
+  test('B2: a value of a hundred megabytes is refused or truncated; the home stays readable', async (t) => {
     const long = 'x'.repeat(100_000_000)
     for (const name of [
       'model.call',
@@ -345,15 +345,15 @@ describe('B2: a plugin that returns garbage or breaks', () => {
       const clock = new FakeClock()
       const home = freshFolder(t)
       const large = { ...(port.valid as object), text: long, content: long, instruction: long, reason: long }
-      const app = await appOf(t, port, (() => large) as Returned, { clock, home })
+      const app = await openAppFor(t, port, (() => large) as Returned, { clock, home })
       const result = await advanceUntilDone(clock, runScripted(app, { max_steps: 4 }))
       assert.doesNotMatch(result.error ?? '', /^(store_|internal)/, name)
       await app.close()
-      await readableAgain(t, home, [result])
+      await assertHomeWorks(t, home, [result])
     }
   })
 
-  test('B2: three in a row set the dispatch aside, with the culprit named; those beside it in the same process are done', async (t) => {
+  test('B2: three failures in a row fail the dispatch and name the plugin; other dispatches finish', async (t) => {
     const clock = new FakeClock()
     let asked = 0
     const call = async (): Promise<never> => {
@@ -375,8 +375,9 @@ describe('B2: a plugin that returns garbage or breaks', () => {
     assert.deepEqual([garbled?.status, odd?.status, sound?.status], ['failed', 'failed', 'done'])
     assert.match(
       garbled?.error ?? '',
-      /^model_garbled: model garbled\/one returned an invalid value from call\(\) \(at usage: .*\); got .*; expected an answer.*3 failures in a row/,
+      /^model_garbled: model garbled\/one returned an invalid value from call\(\) \(at usage: .*\); got .*; expected an/,
     )
+    assert.match(garbled?.error ?? '', /expected an answer.*3 failures in a row/)
     assert.match(
       odd?.error ?? '',
       /^state_invalid: .*behaviour odd .*reduce\(\).*an instance of Map.*3 failures in a row/,
@@ -384,25 +385,25 @@ describe('B2: a plugin that returns garbage or breaks', () => {
     assert.equal(asked, 3)
   })
 
-  test('B2: a plugin that throws a code of the store is not taken for it', async (t) => {
+  test('B2: a plugin that throws store_failed is reported as plugin_failed', async (t) => {
     const thrown = (): never => {
-      throw new TirelessError('store_failed', 'so I say')
+      throw new TirelessError('store_failed', 'thrown by a plugin')
     }
     for (const more of [{ observe: thrown }, { decide: thrown }, { shouldStop: thrown }, { initState: thrown }]) {
       const app = await openApp(t, { behaviours: [scriptedBehaviour([pokeDecision], more)], tools: [pokeTool()] })
       assert.match(
         (await runScripted(app)).error ?? '',
-        /plugin_failed: behaviour scripted failed in \w+\(\): so I say/,
+        /plugin_failed: behaviour scripted failed in \w+\(\): thrown by a plugin/,
       )
     }
   })
 
-  test('B5: what hides secrets and returns no text ends the run by name; nothing of what it returned is kept', async (t) => {
+  test('B5: a redactor that returns no text fails the run and is named in the error', async (t) => {
     const app = await openApp(t, { behaviours: [scriptedBehaviour([finalAnswer()])], tools: [pokeTool()] })
     const secrets = app.service('secrets')
     const { hide } = secrets
-    for (const odd of [() => 42, () => undefined, () => ({}), () => Promise.reject(new Error('later'))]) {
-      Object.assign(secrets, { hide: (text: string) => (text === 'all done' ? odd() : hide(text)) })
+    for (const invalidHide of [() => 42, () => undefined, () => ({}), () => Promise.reject(new Error('later'))]) {
+      Object.assign(secrets, { hide: (text: string) => (text === 'all done' ? invalidHide() : hide(text)) })
       const { status, error, session_id } = await runScripted(app)
       assert.equal(status, 'failed')
       assert.match(error ?? '', /^plugin_invalid: the redactor returned an invalid value; got .*; expected a text/)
@@ -412,11 +413,13 @@ describe('B2: a plugin that returns garbage or breaks', () => {
     assert.equal((await runScripted(app)).status, 'done')
   })
 
-  test('B2: what breaks outside every phase ends its own run; the queue goes on', async (t) => {
+  test('B2: a failure outside all phases fails only its own run', async (t) => {
     const app = await openApp(t, { behaviours: [scriptedBehaviour([finalAnswer()])], tools: [pokeTool()] })
     const secrets = app.service('secrets')
     const { hide } = secrets
-    Object.assign(secrets, { hide: (text: string) => (text.includes('poison') ? assert.fail('no') : hide(text)) })
+    Object.assign(secrets, {
+      hide: (text: string) => (text.includes('poison') ? assert.fail('redactor failed') : hide(text)),
+    })
     const ids: string[] = []
     for (const prompt of ['poison', 'something else']) {
       const { dispatch_id } = (await app.run('enqueue', { prompt, behaviour: 'scripted' })) as { dispatch_id: string }
@@ -429,8 +432,8 @@ describe('B2: a plugin that returns garbage or breaks', () => {
   })
 })
 
-/** Another process, with none of the broken parts, can read all of it, and work there. */
-async function readableAgain(t: TestContext, home: string, runs: readonly TaskResult[]): Promise<void> {
+/** A new app without the broken plugins can read all runs and do a task. */
+async function assertHomeWorks(t: TestContext, home: string, runs: readonly TaskResult[]): Promise<void> {
   const app = await openApp(t, {
     home,
     behaviours: [scriptedBehaviour([pokeDecision, finalAnswer()])],

@@ -27,7 +27,7 @@ const pairs = (step: number, ...phases: readonly string[]): string[] =>
 const UP_TO_REDUCE = ['observe', 'decide', 'act', 'reduce']
 
 describe('hooks', () => {
-  test('case 4, Q3: a pair per phase and step, in order, with an ACT that is skipped and a step that stops', async (t) => {
+  test('case 4, Q3: each phase of each step has a before and an after call, in order', async (t) => {
     const hook = recordingHook()
     const { app } = await openRecordedApp(t, {
       behaviours: [scriptedBehaviour([pokeDecision, finalAnswer()])],
@@ -38,7 +38,7 @@ describe('hooks', () => {
     assert.deepEqual(hook.moments, ['run_start 0', ...step(1), ...step(2), 'run_end 2'])
   })
 
-  test('case 4: with a critic that asks for the step again, and one that stops the run', async (t) => {
+  test('case 4: the pairs are complete with critics that retry and stop', async (t) => {
     const hook = recordingHook()
     let asked = 0
     const picky = {
@@ -57,18 +57,18 @@ describe('hooks', () => {
   })
 
   for (const broken of ['observe', 'decide', 'reduce'] as const)
-    test(`case 4: a step whose ${broken} throws is recovered: what was begun has its after, with the error`, async (t) => {
+    test(`case 4: when ${broken} throws, its after call carries the error, then recover follows`, async (t) => {
       const hook = recordingHook()
       let thrown = 0
-      const whole = scriptedBehaviour([finalAnswer()])
-      const once = {
-        ...whole,
+      const sound = scriptedBehaviour([finalAnswer()])
+      const failsOnce = {
+        ...sound,
         [broken]: (...given: [never, never]) => {
           if (thrown++ === 0) throw new Error('broken once')
-          return broken === 'observe' ? null : whole[broken]?.(...given)
+          return broken === 'observe' ? null : sound[broken]?.(...given)
         },
       }
-      const { app } = await openRecordedApp(t, { behaviours: [once], hooks: [hook] })
+      const { app } = await openRecordedApp(t, { behaviours: [failsOnce], hooks: [hook] })
       assert.equal((await runScripted(app)).status, 'done')
       const before = UP_TO_REDUCE.slice(0, UP_TO_REDUCE.indexOf(broken))
       assert.deepEqual(hook.moments, [
@@ -80,7 +80,7 @@ describe('hooks', () => {
       ])
     })
 
-  test('case 4: a model that is asked again has another DECIDE, and no other OBSERVE', async (t) => {
+  test('case 4: a retried model call repeats DECIDE, not OBSERVE', async (t) => {
     const clock = new FakeClock()
     const hook = recordingHook()
     const model = scriptedModel([{ text: 'done', faults: [new TirelessError('model_unavailable', 'busy')] }])
@@ -94,22 +94,25 @@ describe('hooks', () => {
     ])
   })
 
-  test('case 4: a run that is given up has every pair closed, and its end', async (t) => {
+  test('case 4: a failed run has an after call for each before call, and run_end', async (t) => {
     const hook = recordingHook()
-    const never = () => {
-      throw new Error('never')
+    const throwError = () => {
+      throw new Error('decide failed')
     }
-    const { app } = await openRecordedApp(t, { behaviours: [scriptedBehaviour([], { decide: never })], hooks: [hook] })
+    const { app } = await openRecordedApp(t, {
+      behaviours: [scriptedBehaviour([], { decide: throwError })],
+      hooks: [hook],
+    })
     await runScripted(app)
     for (const phase of HOOKED_PHASES) {
-      const count = (moment: string) => hook.moments.filter((told) => told.startsWith(`${moment}_${phase}`)).length
+      const count = (moment: string) => hook.moments.filter((name) => name.startsWith(`${moment}_${phase}`)).length
       assert.equal(count('before'), count('after'), phase)
     }
     assert.deepEqual(hook.moments.slice(-4), ['recover 3 !', ...pairs(3, 'check_stop'), 'run_end 3'])
   })
 
-  test('case 5, case 6: a hook that throws, TypeError or not, at once or later, is called once and costs one diagnostic', async (t) => {
-    for (const [name, boom] of [
+  test('case 5, case 6: a hook that throws or rejects is called once and causes one diagnostic', async (t) => {
+    for (const [name, fail] of [
       ['an Error', () => void assert.fail('boom')],
       ['a TypeError', () => void (undefined as unknown as string).length],
       ['a rejection', () => Promise.reject(new Error('boom'))],
@@ -119,7 +122,7 @@ describe('hooks', () => {
         name: 'broken',
         on_before_act() {
           calls += 1
-          return boom()
+          return fail()
         },
       }
       const { app, events } = await openRecordedApp(t, {
@@ -134,28 +137,28 @@ describe('hooks', () => {
     }
   })
 
-  test('case 5: of the hooks that throw in every moment none changes what becomes of the run', async (t) => {
-    const noting = recordingHook()
-    const moments = Object.keys(noting).filter((key) => key.startsWith('on_'))
-    const boom = () => {
+  test('case 5: a hook that throws in each call does not change the outcome of the run', async (t) => {
+    const recording = recordingHook()
+    const moments = Object.keys(recording).filter((key) => key.startsWith('on_'))
+    const throwError = () => {
       throw new Error('boom')
     }
     const broken: Hook = {
       name: 'broken',
-      ...Object.fromEntries(moments.map((moment) => [moment, boom])),
-      on_event: boom,
+      ...Object.fromEntries(moments.map((moment) => [moment, throwError])),
+      on_event: throwError,
     }
     const { app, events } = await openRecordedApp(t, {
       behaviours: [scriptedBehaviour([pokeDecision, finalAnswer()])],
-      hooks: [broken, noting],
+      hooks: [broken, recording],
     })
     const { status, stop_reason } = await runScripted(app)
     assert.deepEqual([status, stop_reason], ['done', 'final'])
-    // The last one is in the log.
-    assert.equal(events.filter(({ stage }) => stage === 'diagnostic').length, noting.moments.length - 1)
+    // The failure in on_run_end comes after the last event; it is only in the log.
+    assert.equal(events.filter(({ stage }) => stage === 'diagnostic').length, recording.moments.length - 1)
   })
 
-  test('case 7: a hook that never returns is waited for a moment, once; the run goes on without it', async (t) => {
+  test('case 7: the run waits one second for a hook that never returns, only once', async (t) => {
     const clock = new FakeClock()
     let calls = 0
     const hanging: Hook = {
@@ -172,17 +175,17 @@ describe('hooks', () => {
     })
     const { status } = await advanceUntilDone(clock, runScripted(app))
     const diagnostics = events.filter(({ stage }) => stage === 'diagnostic')
-    assert.deepEqual([status, calls, diagnostics.length], ['done', 2, 1], 'called again, and not waited for again')
+    assert.deepEqual([status, calls, diagnostics.length], ['done', 2, 1], 'it is called again without waiting')
     assert.match(String(diagnostics[0]?.payload.message), /longer than 1000 ms/)
   })
 
-  test('case 7: a run whose hook hangs can be cancelled all the same', async (t) => {
+  test('case 7: a run with a hanging hook can be cancelled', async (t) => {
     const clock = new FakeClock()
     const hook: Hook = { name: 'hanging', on_after_decide: () => new Promise(() => {}) }
-    const forever = pokeTool(() => {})
+    const tool = pokeTool(() => {})
     const { app, events } = await openRecordedApp(t, {
       clock,
-      tools: [forever],
+      tools: [tool],
       behaviours: [scriptedBehaviour([pokeDecision])],
       hooks: [hook],
     })
@@ -192,38 +195,38 @@ describe('hooks', () => {
     const cancelled = app.run('queue cancel', { id: dispatch?.dispatch_id })
     const { status, stop_reason } = await advanceUntilDone(clock, running)
     await cancelled
-    assert.deepEqual([status, stop_reason, forever.runs], ['cancelled', 'cancelled', 0])
+    assert.deepEqual([status, stop_reason, tool.runs], ['cancelled', 'cancelled', 0])
     assert.deepEqual(eventNames(events).at(-1), 'END end')
   })
 
-  test('Q3: on_event is told every event, in order, once; one that breaks or hangs is in the log and hurts nobody', async (t) => {
-    const told: Event[] = []
+  test('Q3: on_event gets each event once, in order; failures of other hooks are logged', async (t) => {
+    const received: Event[] = []
     const hooks: Hook[] = [
-      { name: 'broken', on_event: () => Promise.reject(new Error('deaf')) },
+      { name: 'broken', on_event: () => Promise.reject(new Error('listener failed')) },
       { name: 'hanging', on_event: () => new Promise(() => {}) },
-      { name: 'hearing', on_event: (event) => void told.push(event) },
+      { name: 'receiving', on_event: (event) => void received.push(event) },
     ]
     const { app, events } = await openRecordedApp(t, {
       behaviours: [scriptedBehaviour([pokeDecision, finalAnswer()])],
       hooks,
     })
     assert.equal((await runScripted(app)).status, 'done')
-    assert.deepEqual(told, events)
+    assert.deepEqual(received, events)
     const { items } = (await app.run('logs', {})) as { items: readonly { event: string; message?: string }[] }
     const failures = items.filter(({ event }) => event === 'hook failed')
-    assert.deepEqual([failures.length, failures[0]?.message], [events.length, 'deaf'])
+    assert.deepEqual([failures.length, failures[0]?.message], [events.length, 'listener failed'])
   })
 
-  test('B5: where observe throws nothing was observed: no event and no trace says so; the step after it has its own', async (t) => {
-    let looked = 0
-    const observe = () => (looked++ === 0 ? assert.fail('blind') : { seen: looked })
+  test('B5: when observe throws, neither events nor trace have an observation for that step', async (t) => {
+    let observed = 0
+    const observe = () => (observed++ === 0 ? assert.fail('observe failed') : { seen: observed })
     const { app, events } = await openRecordedApp(t, { behaviours: [scriptedBehaviour([finalAnswer()], { observe })] })
     const { status, dispatch_id } = await runScripted(app)
     assert.equal(status, 'done')
-    const of = (step: number) => eventNames(events.filter(({ step_id }) => step_id === step))
-    assert.deepEqual(of(1).slice(0, 3), ['OBSERVE start', 'OBSERVE error', 'RECOVER feedback'])
-    assert.ok(!of(1).includes('OBSERVE observation_ready'))
-    assert.deepEqual(of(2).slice(0, 2), ['OBSERVE start', 'OBSERVE observation_ready'])
+    const namesOfStep = (step: number) => eventNames(events.filter(({ step_id }) => step_id === step))
+    assert.deepEqual(namesOfStep(1).slice(0, 3), ['OBSERVE start', 'OBSERVE error', 'RECOVER feedback'])
+    assert.ok(!namesOfStep(1).includes('OBSERVE observation_ready'))
+    assert.deepEqual(namesOfStep(2).slice(0, 2), ['OBSERVE start', 'OBSERVE observation_ready'])
     assert.deepEqual(
       events.map(({ seq }) => seq),
       events.map((_, i) => i + 1),
@@ -234,7 +237,7 @@ describe('hooks', () => {
     assert.notEqual(second?.observation, null)
   })
 
-  test('Q17: a hook that throws what has no words is diagnosed in words, and replayed so', async (t) => {
+  test('Q17: a hook that throws a value without a message gets a readable diagnostic, also in replay', async (t) => {
     for (const thrown of [[], '', null, new Error(''), Object.assign(new Error(''), { name: '' })]) {
       const broken: Hook = {
         name: 'broken',
@@ -252,19 +255,19 @@ describe('hooks', () => {
     }
   })
 
-  test('Q17: a hook that breaks again in a turn that is taken up after a crash is diagnosed again, and a replay says the same', async (t) => {
-    const [home, left] = [freshFolder(t), freshFolder(t)]
+  test('Q17: a hook that fails again after a crash is diagnosed again, also in replay', async (t) => {
+    const [home, crashedHome] = [freshFolder(t), freshFolder(t)]
     for (const moment of ['on_before_decide', 'on_after_decide', 'on_before_act'] as const) {
-      rmSync(left, { recursive: true })
+      rmSync(crashedHome, { recursive: true })
       const broken: Hook = { name: 'broken', [moment]: () => assert.fail('again') }
-      // What is on disk while the tool runs is what a process that is killed there leaves.
-      const crashing = pokeTool(() => cpSync(home, left, { recursive: true }), { effect: () => PURE })
+      // A copy taken while the tool runs is the state that a killed process leaves.
+      const crashing = pokeTool(() => cpSync(home, crashedHome, { recursive: true }), { effect: () => PURE })
       const parts = { behaviours: [scriptedBehaviour([pokeDecision, finalAnswer()])], hooks: [broken] }
       const { app } = await openRecordedApp(t, { home, tools: [crashing], ...parts })
       const { dispatch_id, session_id } = await runScripted(app)
       await app.close()
       const { app: next } = await openRecordedApp(t, {
-        home: left,
+        home: crashedHome,
         tools: [pokeTool(() => {}, { effect: () => PURE })],
         ...parts,
       })
@@ -278,29 +281,29 @@ describe('hooks', () => {
     }
   })
 
-  test('B5: on_run_end is the last call of a run, with its end on disk; what breaks there is in the log', async (t) => {
-    const told: string[] = []
+  test('B5: on_run_end is called last, after the end is on disk; its failures are logged', async (t) => {
+    const received: string[] = []
     let stored: string | undefined
-    const watching: Hook = {
+    const orderHook: Hook = {
       name: 'watching',
-      on_event: ({ phase, stage }) => void told.push(`${phase} ${stage}`),
-      on_after_check_stop: () => void told.push('after_check_stop'),
+      on_event: ({ phase, stage }) => void received.push(`${phase} ${stage}`),
+      on_after_check_stop: () => void received.push('after_check_stop'),
       async on_run_end({ run_id }) {
-        told.push('run_end')
+        received.push('run_end')
         stored = (await dispatchOf(app, run_id)).status
       },
     }
-    const broken: Hook = { name: 'broken', on_run_end: () => assert.fail('it broke') }
+    const broken: Hook = { name: 'broken', on_run_end: () => assert.fail('hook failed here') }
     const { app, events } = await openRecordedApp(t, {
       behaviours: [scriptedBehaviour([finalAnswer()])],
-      hooks: [watching, broken],
+      hooks: [orderHook, broken],
     })
     const { status, dispatch_id } = await runScripted(app)
     assert.deepEqual([status, stored], ['done', 'done'])
-    assert.deepEqual(told.slice(-3), ['CHECK_STOP stop', 'END end', 'run_end'])
+    assert.deepEqual(received.slice(-3), ['CHECK_STOP stop', 'END end', 'run_end'])
     assert.deepEqual(eventNames(events).slice(-1), ['END end'])
     const { items } = (await app.run('logs', {})) as { items: readonly { event: string }[] }
-    const expected = { event: 'hook failed', hook: 'broken', moment: 'on_run_end', message: 'it broke' }
+    const expected = { event: 'hook failed', hook: 'broken', moment: 'on_run_end', message: 'hook failed here' }
     assert.partialDeepStrictEqual(
       items.filter(({ event }) => event === 'hook failed'),
       [expected],
@@ -308,15 +311,15 @@ describe('hooks', () => {
     assert.equal((await replayRun(app, dispatch_id)).identical, true)
   })
 
-  test('Q3, I9: a listener that throws keeps nothing from the others', async (t) => {
+  test('Q3, I9: a listener that throws does not affect other listeners', async (t) => {
     const { app, events } = await openRecordedApp(t, { behaviours: [scriptedBehaviour([finalAnswer()])] })
-    const heard: unknown[] = []
+    const progressItems: unknown[] = []
     app.context.listen(() => {
-      throw new Error('deaf')
+      throw new Error('listener failed')
     })
-    app.context.listen((progress) => pushAndReturn(heard, progress))
+    app.context.listen((progress) => pushAndReturn(progressItems, progress))
     const { dispatch_id } = await runScripted(app)
-    assert.ok(events.length > 0 && heard.length >= events.length)
+    assert.ok(events.length > 0 && progressItems.length >= events.length)
     assert.equal((await manifestOf(app, dispatch_id)).status, 'completed')
   })
 })

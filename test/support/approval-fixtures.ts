@@ -1,4 +1,4 @@
-/** What the tests of approvals share: a tool that asks, a model that waits for the answer, and a person's words. */
+/** Fixtures for approval tests: a tool that needs approval, a model that waits for it, and the owner's commands. */
 
 import type { App } from '../../src/app.ts'
 import type { Approval } from '../../src/domain/approval.ts'
@@ -8,12 +8,12 @@ import { fakeTool, type RecordingTool } from './fake-tools.ts'
 
 export const LETTER = { to: 'bob', text: 'hello' }
 
-/** `send`: reaches outside, and always asks. */
+/** Tool `send`: reaches a third party and always needs approval. */
 export const sendTool = (more: Parameters<typeof fakeTool>[0] = {}): RecordingTool =>
   fakeTool({
     name: 'send',
     effect: { recovery: 'once', reach: 'third_party' },
-    asks: () => 'it leaves the house',
+    asks: () => 'it sends data to a third party',
     run: () => 'sent',
     ...more,
   })
@@ -21,7 +21,7 @@ export const sendTool = (more: Parameters<typeof fakeTool>[0] = {}): RecordingTo
 export const call = (tool: string, args: Json = {}) => ({ tool, args })
 export const waitStep: ScriptedStep = { calls: [call('wait', { for: 'reply' })] }
 
-/** Calls, waits, and says that it is done when it is woken. */
+/** Makes the calls, waits for a reply, then answers "done" once it is woken. */
 export const askAndWait = (...calls: ReturnType<typeof call>[]) =>
   scriptedModel([{ calls: calls.length > 0 ? calls : [call('send', LETTER)] }, waitStep, { text: 'done' }])
 
@@ -32,7 +32,8 @@ export const listApprovals = async (app: App, input: object = {}): Promise<Appro
 
 export async function getOnlyApproval(app: App): Promise<Approval> {
   const [approval, ...more] = await listApprovals(app)
-  if (!approval || more.length > 0) throw new Error(`one approval was expected; there are ${more.length + 1}`)
+  if (!approval || more.length > 0)
+    throw new Error(`expected exactly one approval, got ${approval ? more.length + 1 : 0}`)
   return approval
 }
 
@@ -43,7 +44,7 @@ export const answerApproval = async (
   more: object = {},
 ): Promise<Approval> => (await app.run(`approvals ${verb}`, { id, ...more })) as Approval
 
-/** Answered, and whatever follows from it done. */
+/** Answers the only approval and runs the queue until it is idle. */
 export async function answerAndDrain(app: App, verb: 'allow' | 'deny', more: object = {}): Promise<void> {
   await answerApproval(app, verb, (await getOnlyApproval(app)).id, more)
   await drainQueue(app)

@@ -1,33 +1,33 @@
-/** A store that holds one kind of commit back until it is let go: so that a test can act in between. */
+/** A store that blocks commits with a certain operation until released, so that a test can act before them. */
 
 import { definePlugin, type Plugin } from '../../src/ports/plugin.ts'
 import type { Op } from '../../src/ports/store.ts'
 
 export interface BlockingStore {
   readonly plugin: Plugin
-  /** Such a commit is on its way, and not on disk. */
+  /** Whether such a commit was requested and is not on disk yet. */
   isBlocked(): boolean
   release(): void
 }
 
-export function blockCommits(isIt: (op: Op) => boolean): BlockingStore {
-  const { promise, resolve: letGo } = Promise.withResolvers<void>()
-  let held = false
+export function blockCommits(matches: (op: Op) => boolean): BlockingStore {
+  const { promise, resolve: release } = Promise.withResolvers<void>()
+  let blocked = false
   const plugin = definePlugin({
-    name: 'holding back',
+    name: 'blocking store',
     needs: ['store'],
     setup(host) {
       const store = host.get('store')
       const { commit } = store
-      const holding: typeof commit = async (batches) => {
-        if (batches.some(({ ops }) => ops.some(isIt))) {
-          held = true
+      const blockingCommit: typeof commit = async (batches) => {
+        if (batches.some(({ ops }) => ops.some(matches))) {
+          blocked = true
           await promise
         }
         return commit(batches)
       }
-      Object.assign(store, { commit: holding })
+      Object.assign(store, { commit: blockingCommit })
     },
   })
-  return { plugin, isBlocked: () => held, release: letGo }
+  return { plugin, isBlocked: () => blocked, release }
 }

@@ -1,4 +1,4 @@
-/** Kernels that tell a chat, for the tests of notices and of how they are delivered. */
+/** Kernels with a chat channel, for tests of notices and their delivery. */
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -13,10 +13,10 @@ import { type ModelScript, scriptedModel } from '../../src/testing/scripted-mode
 import { diligentScript, type KernelHome, openKernelApp, runClockFor, type TestAgent } from './kernels.ts'
 import { advanceUntilDone, waitUntil } from './open-app.ts'
 
-/** Half past eight in the morning. */
+/** 08:30 UTC. */
 export const MORNING = Date.UTC(2026, 0, 1, 8, 30)
 
-/** A channel that keeps what it is handed, and does with it what the test says. */
+/** A channel that records each message and then runs the test's `onDeliver`. */
 export interface RecordingChannel extends Channel {
   readonly received: ChannelMessage[]
   onDeliver: () => unknown
@@ -45,35 +45,35 @@ interface ChatKernelOptions {
   readonly home?: string
   readonly clock?: FakeClock
   readonly chat?: RecordingChannel
-  /** Nobody is told unless somebody asks for it. */
+  /** No notice target is configured. */
   readonly withoutTarget?: boolean
 }
 
-export async function openChatKernel(t: TestContext, wanted: ChatKernelOptions = {}): Promise<ChatHome> {
+export async function openChatKernel(t: TestContext, options: ChatKernelOptions = {}): Promise<ChatHome> {
   const {
     agents = [{ agent_id: 'a' }],
     script = diligentScript,
     chat = chatChannel(),
     withoutTarget: unbound = false,
-  } = wanted
+  } = options
   const target = unbound ? {} : { channel: 'chat', chat_id: 'c1' }
   const home = await openKernelApp(t, {
-    ...{ agents, model: scriptedModel(script), clock: wanted.clock ?? new FakeClock({ now: MORNING }) },
-    kernel: { ...target, ...wanted.kernel },
-    config: { server: { port: 0 }, ...wanted.config },
-    ...(wanted.home === undefined ? {} : { home: wanted.home }),
+    ...{ agents, model: scriptedModel(script), clock: options.clock ?? new FakeClock({ now: MORNING }) },
+    kernel: { ...target, ...options.kernel },
+    config: { server: { port: 0 }, ...options.config },
+    ...(options.home === undefined ? {} : { home: options.home }),
     options: { channels: [chat] },
   })
   return { ...home, chat }
 }
 
-/** Does something else each time that it is asked. */
+/** Writes a different summary in each run, so that no run looks like a repetition. */
 export function busyScript(): ModelScript {
   let n = 0
   return (request) => {
-    const said = diligentScript(request)
+    const answer = diligentScript(request)
     n += 1
-    return said.text === undefined ? said : { text: `## Execution Summary\nwrote ${'x'.repeat(n)}` }
+    return answer.text === undefined ? answer : { text: `## Execution Summary\nwrote ${'x'.repeat(n)}` }
   }
 }
 
@@ -102,35 +102,35 @@ export const sendChatMessage = (
 ): Promise<{ readonly duplicate: boolean }> =>
   handleChatMessage(app.context, { channel: 'chat', chat_id: 'c9', user_id: 'u', message_id, text })
 
-/** The chat in which it is said becomes the owner's, by his own word; where notices go is what it was. */
+/** Pairs chat c9 with the owner; the notice target stays as it was. */
 export async function pairChat({ app }: KernelHome): Promise<void> {
-  const bound = await app.context.store.setting('notice')
+  const target = await app.context.store.setting('notice')
   await app.run('channels pair', { name: 'chat', chat: 'c9' })
-  await commitOne(app.context.store, [{ op: 'set', name: 'notice', value: bound }])
+  await commitOne(app.context.store, [{ op: 'set', name: 'notice', value: target }])
 }
 
 export const deliveredTexts = ({ chat }: ChatHome): string[] => chat.received.map(({ text }) => text)
-export const deliveredOfKind = ({ chat }: ChatHome, wanted: ChannelMessage['kind']): ChannelMessage[] =>
-  chat.received.filter(({ kind }) => kind === wanted)
+export const deliveredOfKind = ({ chat }: ChatHome, options: ChannelMessage['kind']): ChannelMessage[] =>
+  chat.received.filter(({ kind }) => kind === options)
 
-/** From now on it lives, as long as the test does; the cycle that a new kernel begins with is over. */
-export async function startAndAwaitFirstCycle(its: KernelHome): Promise<void> {
-  its.app.run('start', {}).catch(() => {})
+/** Starts the kernel until the test ends. Contract: the first cycle has ended when it resolves. */
+export async function startAndAwaitFirstCycle(home: KernelHome): Promise<void> {
+  home.app.run('start', {}).catch(() => {})
   await waitUntil(async () => {
-    const [last] = await cyclesOf(its)
-    return last !== undefined && last.ended_at !== null && its.app.context.kernel.nextBeatAt() !== undefined
+    const [last] = await cyclesOf(home)
+    return last !== undefined && last.ended_at !== null && home.app.context.kernel.nextBeatAt() !== undefined
   })
 }
 
-/** Until the next beat, and until its cycle is over. */
-export async function runNextBeat(its: KernelHome): Promise<Cycle> {
-  const before = (await cyclesOf(its)).length
-  const next = its.app.context.kernel.nextBeatAt()
+/** Advances the clock to the next beat. Contract: resolves with the beat's cycle once it has ended. */
+export async function runNextBeat(home: KernelHome): Promise<Cycle> {
+  const before = (await cyclesOf(home)).length
+  const next = home.app.context.kernel.nextBeatAt()
   assert.ok(next !== undefined)
-  await runClockFor(its.clock, next - its.clock.now())
+  await runClockFor(home.clock, next - home.clock.now())
   let last: Cycle | undefined
   await waitUntil(async () => {
-    const now = await cyclesOf(its)
+    const now = await cyclesOf(home)
     last = now[0]
     return now.length > before && last?.ended_at !== null
   })

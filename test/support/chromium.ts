@@ -1,4 +1,4 @@
-/** A real Chromium for tests of the page: found on this machine, quiet, and listened to for everything it complains about. */
+/** A real Chromium for tests of the page, without background traffic; errors and warnings are recorded. */
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -6,8 +6,8 @@ import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
-const QUIET = [
+const PROGRAM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+const QUIET_FLAGS = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ]
@@ -16,7 +16,7 @@ function chromiumAt(): string | undefined {
   const { CHROMIUM, PATH = '' } = process.env
   if (CHROMIUM) return CHROMIUM
   const folders = ['/usr/bin', ...PATH.split(delimiter)]
-  return folders.flatMap((folder) => NAMES.map((name) => join(folder, name))).find(isProgram)
+  return folders.flatMap((folder) => PROGRAM_NAMES.map((name) => join(folder, name))).find(isProgram)
 }
 
 function isProgram(path: string): boolean {
@@ -29,22 +29,21 @@ function isProgram(path: string): boolean {
 }
 
 const executablePath = chromiumAt()
-export const WITHOUT_CHROMIUM =
-  executablePath === undefined && 'there is no Chromium on this machine; name one in $CHROMIUM'
+export const WITHOUT_CHROMIUM = executablePath === undefined && 'no Chromium found; set $CHROMIUM'
 
-/** Contract: the page is built when it resolves. */
+/** Contract: the page has been built when it resolves. */
 export async function launchChromium(): Promise<Browser> {
   const script = join(import.meta.dirname, '../../scripts/web.mjs')
   const { status, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' })
   assert.equal(status, 0, stderr)
-  return chromium.launch({ executablePath: executablePath ?? '', headless: true, args: QUIET })
+  return chromium.launch({ executablePath: executablePath ?? '', headless: true, args: QUIET_FLAGS })
 }
 
 export const waitUntilLive = (page: Page): Promise<void> => page.locator('[data-connection=live]').waitFor()
 
 export interface Tab {
   readonly page: Page
-  /** What it complained about: errors, warnings, what its policy forbade, and whatever it asked of another server. */
+  /** Console errors and warnings, CSP violations, and requests to other servers. */
   readonly complaints: readonly string[]
 }
 
@@ -57,7 +56,7 @@ export async function openTab(browser: Browser, origin: string, options: Browser
   })
   page.on('pageerror', (error) => complaints.push(String(error)))
   page.on('request', (request) => {
-    if (!request.url().startsWith(`${origin}/`)) complaints.push(`asked elsewhere: ${request.url()}`)
+    if (!request.url().startsWith(`${origin}/`)) complaints.push(`request to another server: ${request.url()}`)
   })
   return { page, complaints }
 }

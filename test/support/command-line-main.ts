@@ -1,4 +1,4 @@
-/** The command line, asked over and over by the process that started this one. */
+/** Runs command lines that the parent process sends over IPC, one after the other. */
 
 import { runCli } from '../../src/cli/cli.ts'
 import type { CommandOutput } from './command-line.ts'
@@ -8,18 +8,18 @@ export interface CommandRequest {
   readonly env: NodeJS.ProcessEnv
 }
 
-// What listens for the end of one command stays until the process ends, which it is made for.
+// Each command adds listeners and expects the process to exit afterwards; here they accumulate.
 for (const emitter of [process, process.stdout, process.stderr]) emitter.setMaxListeners(0)
 
 process.on('message', async ({ args, env }: CommandRequest) => {
   process.env = env
-  const said = { stdout: '', stderr: '' }
+  const output = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const)
     process[name].write = (text: string | Uint8Array) => {
-      said[name] += typeof text === 'string' ? text : Buffer.from(text).toString()
+      output[name] += typeof text === 'string' ? text : Buffer.from(text).toString()
       return true
     }
   const exit = await runCli(args)
-  process.send?.({ exit, ...said } satisfies CommandOutput)
+  process.send?.({ exit, ...output } satisfies CommandOutput)
 })
 process.on('disconnect', () => process.exit())

@@ -1,4 +1,4 @@
-/** The command line as a process of its own, for tests. */
+/** Runs the command line in child processes. */
 
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
@@ -15,28 +15,28 @@ export interface CommandOutput {
   readonly stderr: string
 }
 
-const MAIN_ASKED = join(import.meta.dirname, 'command-line-main.ts')
-const resting: ChildProcess[] = []
+const WORKER = join(import.meta.dirname, 'command-line-main.ts')
+const idleWorkers: ChildProcess[] = []
 
-/** In a process that is kept for the next one: starting takes longer than most commands do. Those that run at once have a process each. */
+/** Runs a command in a reused worker process, because starting Node takes longer than most commands. */
 export async function tireless(home: string, ...args: string[]): Promise<CommandOutput> {
   const child =
-    resting.pop() ?? fork(MAIN_ASKED, { execArgv: NODE_FLAGS, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+    idleWorkers.pop() ?? fork(WORKER, { execArgv: NODE_FLAGS, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   child.ref()
   child.channel?.ref()
   child.send({ args: [...args, '--home', home], env: process.env } satisfies CommandRequest)
-  const said = await new Promise<CommandOutput>((resolve, reject) => {
+  const output = await new Promise<CommandOutput>((resolve, reject) => {
     child.once('message', (message) => resolve(message as CommandOutput))
-    child.once('exit', (code, signal) => reject(new Error(`the command line ended with ${signal ?? code}`)))
+    child.once('exit', (code, signal) => reject(new Error(`the command-line process exited with ${signal ?? code}`)))
   })
   child.removeAllListeners('exit')
   child.unref()
   child.channel?.unref()
-  resting.push(child)
-  return said
+  idleWorkers.push(child)
+  return output
 }
 
-/** In a process of its own, which has to end by itself. */
+/** Runs a command in a new process. Contract: resolves when that process has exited by itself. */
 export const spawnTireless = (home: string, ...args: string[]): Promise<CommandOutput> =>
   run(process.execPath, [...NODE_FLAGS, MAIN, ...args, '--home', home])
 
@@ -57,10 +57,10 @@ export function startTireless(
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   t.after(() => child.kill('SIGKILL'))
-  let said = ''
-  child.stdout.setEncoding('utf8').on('data', (text) => (said += text))
+  let stdout = ''
+  child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text))
   child.stderr.resume()
-  return Object.assign(child, { output: () => said })
+  return Object.assign(child, { output: () => stdout })
 }
 
 export const waitForExit = (child: ChildProcess): Promise<number | null> =>
@@ -69,7 +69,7 @@ export const waitForExit = (child: ChildProcess): Promise<number | null> =>
     else child.once('close', resolve)
   })
 
-/** A `start`, up once it holds the home and answers. */
+/** Runs `start`. Contract: the kernel answers on its socket when it resolves. */
 export async function startKernelIn(t: TestContext, home: string): Promise<ChildProcess> {
   const child = startTireless(t, home, 'start')
   child.once('exit', (code) => {

@@ -1,4 +1,4 @@
-/** Whether containers can be tried on this machine: tests that need one are skipped by name where they cannot. */
+/** Whether this machine can run containers; tests that need one are skipped otherwise. */
 
 import { type ContainerEngine, findContainerEngine } from '../../src/adapters/envs/container/find-container-engine.ts'
 
@@ -8,6 +8,6 @@ const found = await findContainerEngine(IMAGE, process.env)
 
 export const ENGINE: ContainerEngine | undefined = 'why' in found ? undefined : found
 
-/** For `skip`: false where they can. */
+/** A value for `skip`: false when containers work. */
 export const WITHOUT_CONTAINERS: string | false =
-  'why' in found ? `no container on this machine: ${found.why} (test/container/image.sh makes the image)` : false
+  'why' in found ? `no container on this machine: ${found.why} (build the image with test/container/image.sh)` : false

@@ -1,4 +1,4 @@
-/** What the contract's tests share: a behaviour that follows a list, an app whose events are kept, a hook that notes what it is told. */
+/** Contract test helpers: a scripted behaviour, an app that records its events, a hook that records its calls. */
 
 import type { TestContext } from 'node:test'
 import { z } from 'zod'
@@ -18,7 +18,7 @@ import { openApp } from './open-app.ts'
 export const pokeDecision: ProposedDecision = { kind: 'act', calls: [{ tool: 'poke' }] }
 export const finalAnswer = (text = 'all done'): ProposedDecision => ({ kind: 'final', answer: text })
 
-/** For tests that look on: the item itself. */
+/** Records the item, then returns it, so that a callback can record its return value. */
 export function pushAndReturn<T>(list: T[], item: T): T {
   list.push(item)
   return item
@@ -26,15 +26,15 @@ export function pushAndReturn<T>(list: T[], item: T): T {
 
 export type ScriptedState = { readonly task: string; readonly step: number }
 
-/** Follows the list, a wish per step that went well; its last wish goes on for ever. It never asks a model. */
-export function scriptedBehaviour(wishes: readonly ProposedDecision[], more: Partial<Behaviour> = {}): Behaviour {
+/** Takes one decision of the list per successful step and repeats the last one. It never calls a model. */
+export function scriptedBehaviour(decisions: readonly ProposedDecision[], more: Partial<Behaviour> = {}): Behaviour {
   return {
     name: 'scripted',
     tools: ['poke'],
     initState: (task) => ({ task, step: 0 }),
-    decide: (state) => wishes[Math.min((state as ScriptedState).step, wishes.length - 1)],
+    decide: (state) => decisions[Math.min((state as ScriptedState).step, decisions.length - 1)],
     reduce: (state) => ({ ...(state as ScriptedState), step: (state as ScriptedState).step + 1 }),
-    buildSystemPrompt: () => 'you follow a list',
+    buildSystemPrompt: () => 'follow the list',
     ...more,
   }
 }
@@ -43,7 +43,7 @@ export interface PokeTool extends Omit<AnyTool, 'run'> {
   runs: number
 }
 
-/** A tool that does what the test gives it, and counts. */
+/** Tool `poke`: runs `work` and counts its runs. */
 export function pokeTool(
   work: (context: ToolContext) => unknown = () => {},
   more: Partial<AnyTool> = {},
@@ -63,7 +63,7 @@ export function pokeTool(
   return Object.assign(counted, tool, more)
 }
 
-/** An app and every event it tells. */
+/** Opens an app and records its events. */
 export async function openRecordedApp(
   t: TestContext,
   options: AppOptions & { yaml?: string } = {},
@@ -85,7 +85,7 @@ export function findEvent(events: readonly Event[], phase: Event['phase'], stage
   return event
 }
 
-/** As it lies in the home, once nobody writes there any more. */
+/** Closes the app first: the manifest is complete only after that. */
 export async function manifestOf(app: App, runId: string): Promise<TraceManifest> {
   await app.close()
   return (await app.context.traces.read(runId)).manifest
@@ -93,24 +93,24 @@ export async function manifestOf(app: App, runId: string): Promise<TraceManifest
 
 export const issueCodes = ({ issues }: TaskResult): string[] => issues.map(({ code }) => code)
 
-/** Notes every moment with its step, except events. */
-export function recordingHook(name = 'noting'): Hook & { readonly moments: string[] } {
-  const told: string[] = []
-  const moments = [
+/** Records each hook call but `on_event` as "MOMENT STEP", with " !" after an error. */
+export function recordingHook(name = 'recording'): Hook & { readonly moments: string[] } {
+  const recorded: string[] = []
+  const hookNames = [
     'run_start',
     'run_end',
     'recover',
     ...HOOKED_PHASES.flatMap((phase) => [`before_${phase}`, `after_${phase}`]),
   ]
-  const noting = moments.map((moment) => [
+  const callbacks = hookNames.map((moment) => [
     `on_${moment}`,
     ({ step_id, error }: { step_id: number; error?: string }) =>
-      void told.push(`${moment} ${step_id}${error === undefined ? '' : ' !'}`),
+      void recorded.push(`${moment} ${step_id}${error === undefined ? '' : ' !'}`),
   ])
-  return { name, moments: told, ...Object.fromEntries(noting) }
+  return { name, moments: recorded, ...Object.fromEntries(callbacks) }
 }
 
-/** The env of every run, as the test would have it. */
+/** A plugin that replaces the env of each run by `change(env)`. */
 export function withEnv(change: (env: Env) => Env | Promise<Env>, name = 'changed env'): Plugin {
   return definePlugin({
     name,

@@ -1,4 +1,4 @@
-/** Tools and behaviours for tests of deciding and acting: each does what the test gives it, and keeps what it was asked. */
+/** Fake tools, behaviours and models that do what the test says and record their input; and queries on journals. */
 
 import { z } from 'zod'
 import type { App } from '../../src/app.ts'
@@ -22,10 +22,10 @@ type FakeToolOptions = Partial<Omit<Tool<Args>, 'run' | 'effect'>> & {
   readonly run?: (args: Args, context: ToolContext) => unknown
 }
 
-/** `asked`: the arguments of every run, in order. */
+/** `receivedArgs`: the arguments of each run, in order. */
 export type RecordingTool = AnyTool & { readonly receivedArgs: Args[] }
 
-/** A tool that takes any arguments; what `run` returns is its content, unless that is a result. */
+/** A tool that takes any arguments. `run` returns a whole result, or only its content. */
 export function fakeTool({ effect = ONCE, run = () => 'poked', ...more }: FakeToolOptions = {}): RecordingTool {
   const asked: Args[] = []
   const tool = defineTool<Args>({
@@ -36,18 +36,18 @@ export function fakeTool({ effect = ONCE, run = () => 'poked', ...more }: FakeTo
     effect: () => effect,
     async run(args, context) {
       asked.push(args)
-      const said = await run(args, context)
-      return isResult(said) ? said : { status: 'ok', content: String(said) }
+      const returned = await run(args, context)
+      return isResult(returned) ? returned : { status: 'ok', content: String(returned) }
     },
   })
   return { ...tool, receivedArgs: asked }
 }
 
-function isResult(said: unknown): said is CallResult {
-  return typeof said === 'object' && said !== null && 'status' in said && 'content' in said
+function isResult(value: unknown): value is CallResult {
+  return typeof value === 'object' && value !== null && 'status' in value && 'content' in value
 }
 
-/** The behaviour `own`, without tools, prompts or wishes of its own but for what is given. */
+/** The behaviour `own`: without tools or decisions, except what `more` adds. */
 export function fakeBehaviour(more: Partial<Behaviour> = {}): Behaviour {
   return defineBehaviour({
     name: 'own',
@@ -58,14 +58,14 @@ export function fakeBehaviour(more: Partial<Behaviour> = {}): Behaviour {
   })
 }
 
-/** A model that says so far and no further, until it is told to stop. */
-export function hangingModel(said = ''): Model & { readonly aborted: boolean } {
+/** A model that streams `text` and then hangs until its signal aborts. */
+export function hangingModel(text = ''): Model & { readonly aborted: boolean } {
   const model = {
     id: 'scripted/hanging',
     aborted: false,
     call: (_request: unknown, { signal, onText }: Parameters<Model['call']>[1]) =>
       new Promise<never>((_, reject) => {
-        onText?.(said)
+        onText?.(text)
         signal.addEventListener('abort', () => {
           model.aborted = true
           reject(new Error('the connection was closed'))
@@ -75,15 +75,15 @@ export function hangingModel(said = ''): Model & { readonly aborted: boolean } {
   return model
 }
 
-/** Ends with its signal, as a tool should. */
+/** The `run` of a tool that hangs until its signal aborts. */
 export const untilAborted = (_: unknown, { signal }: ToolContext): Promise<never> =>
   new Promise((_, reject) => {
-    const stop = (): void => reject(new Error('stopped as asked'))
+    const stop = (): void => reject(new Error('stopped by the signal'))
     if (signal.aborted) stop()
     else signal.addEventListener('abort', stop)
   })
 
-/** What the model was last told with its nth request, counted from nought. */
+/** The last message of the model's nth request, counted from 0. */
 export const lastMessageIn = ({ requests }: ScriptedModel, nth: number): string =>
   JSON.stringify(requests[nth]?.messages.at(-1) ?? null)
 
@@ -121,6 +121,5 @@ export const statusOf = async (app: App, { dispatch_id }: QueuedTask): Promise<s
 export const hasRecord = async (app: App, { session_id }: QueuedTask, kind: JournalRecord['kind']): Promise<boolean> =>
   (await recordsOf(app, session_id, kind)).length > 0
 
-/** The last words of a session's runs. */
 export const stopReasonsOf = async (app: App, { session_id }: QueuedTask): Promise<readonly string[]> =>
   (await recordsOf(app, session_id, 'run_ended')).map(({ stop_reason }) => stop_reason)

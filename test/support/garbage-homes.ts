@@ -1,4 +1,4 @@
-/** What holds after whatever came in: errors are in words, the home opens, and everything in it can be read. */
+/** Assertions after garbage input: errors are typed and readable, the home opens, and all of it can be read. */
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -11,20 +11,25 @@ import type { Session } from '../../src/domain/session.ts'
 import type { CommandOutput } from './command-line.ts'
 import { openApp } from './open-app.ts'
 
-/** Those say that the program, and not who asked it, has done something wrong. */
-const OURS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+/** Codes that blame the program, not the input. */
+const INTERNAL_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   ...(['internal', 'store_failed', 'store_invalid', 'store_closed', 'store_sequence', 'plugin_failed'] as const),
 ])
 
-/** What validators, engines and stacks say, and people cannot do anything with. */
-const RAW =
-  /✖|\bat (file|async|Object|node):|\.ts:\d+|ZodError|"code": "|Cannot read propert|is not a function|is not iterable|\bERR_[A-Z]|is not defined|Invalid time value|SQLITE|Maximum call stack|Cannot convert|The "\w+" argument/
+/** Raw messages of validators, of the JavaScript engine and of stack traces; none may reach a user. */
+const RAW_MESSAGE = new RegExp(
+  [
+    '✖|ZodError|"code": "|Cannot read propert|is not a function|is not iterable|is not defined|SQLITE',
+    'Invalid time value|Maximum call stack|Cannot convert',
+    String.raw`\bat (file|async|Object|node):|\.ts:\d+|\bERR_[A-Z]|The "\w+" argument`,
+  ].join('|'),
+)
 
-export function assertPlainMessage(words: string): void {
-  assert.doesNotMatch(words, RAW)
+export function assertPlainMessage(message: string): void {
+  assert.doesNotMatch(message, RAW_MESSAGE)
 }
 
-/** 70 and above, and signals, are no answers; 1 may be, if it says why. */
+/** The exit code is 0 to 3, not 70 or a signal; a failure explains itself. */
 export function assertCleanExit({ exit, stdout, stderr }: CommandOutput): void {
   assert.ok([0, 1, 2, 3].includes(exit ?? -1), `exit ${exit}: ${stderr}`)
   assert.doesNotMatch(stderr, /^(internal|store_\w+|plugin_failed): /m)
@@ -32,19 +37,22 @@ export function assertCleanExit({ exit, stdout, stderr }: CommandOutput): void {
   if (exit !== 0 && stdout === '') assert.notEqual(stderr.trim(), '')
 }
 
-/** Contract: what the work gives, or undefined where it was refused in words. */
+/** Contract: returns the result of `work`, or undefined where it was refused with a typed, readable error. */
 export async function undefinedIfRefused<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work()
   } catch (thrown) {
-    assert.ok(thrown instanceof TirelessError, `no error of ours: ${thrown instanceof Error ? thrown.stack : thrown}`)
-    assert.ok(!OURS.has(thrown.code), `${thrown.code}: ${thrown.message}`)
+    assert.ok(
+      thrown instanceof TirelessError,
+      `not a TirelessError: ${thrown instanceof Error ? thrown.stack : thrown}`,
+    )
+    assert.ok(!INTERNAL_CODES.has(thrown.code), `${thrown.code}: ${thrown.message}`)
     assertPlainMessage(thrown.message)
     return undefined
   }
 }
 
-/** Contract: everything that commands can show is shown, and every row of the store is read. */
+/** Contract: each command that shows stored data has succeeded. */
 export async function assertReadable(app: App): Promise<void> {
   for (const name of ['status', 'schedule list', 'budget show', 'models list', 'agent list', 'approvals list'])
     await app.run(name, {})
@@ -58,7 +66,7 @@ export async function assertReadable(app: App): Promise<void> {
   await app.run('simulate', { days: 1 })
 }
 
-/** Contract: closes the app; the next one opens the same home, finds it sound, and reads all of it. */
+/** Contract: closes the app and opens the same home again: doctor finds no damage, and all data can be read. */
 export async function assertReopens(t: TestContext, app: App, options: AppOptions & { home: string }): Promise<App> {
   await app.close()
   readRows(join(options.home, 'tireless.db'))
@@ -70,7 +78,7 @@ export async function assertReopens(t: TestContext, app: App, options: AppOption
   return next
 }
 
-/** As node:sqlite reads them for the program: an integer that is none for JavaScript throws. */
+/** Reads every row with node:sqlite, which throws on integers beyond JavaScript's range. */
 function readRows(file: string): void {
   const db = new DatabaseSync(file, { readOnly: true })
   try {

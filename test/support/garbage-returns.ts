@@ -1,27 +1,27 @@
-/** Garbage for the ports: values that no plugin should return, and near misses of those that it should. */
+/** Invalid return values for ports: common ones, random ones, and valid values with one part broken. */
 
 import fc from 'fast-check'
 
-/** Each time anew: a promise that was refused once counts as handled. */
+/** Makes a new value per use: a rejected promise counts as handled after its first use. */
 type Make = () => unknown
 
-const circle = (): unknown => {
+const circular = (): unknown => {
   const self: Record<string, unknown> = { kind: 'final', status: 'ok' }
   self.self = self
   return self
 }
-const trap = (): unknown =>
+const throwingGetter = (): unknown =>
   Object.defineProperty({}, 'kind', {
     enumerable: true,
     get: () => {
-      throw new Error('do not look')
+      throw new Error('this getter throws')
     },
   })
-class Own {
+class CustomClass {
   kind = 'continue'
 }
 
-/** What is always tried, whatever chance brings. */
+/** Always tried, besides the random values. */
 export const COMMON_GARBAGE: Readonly<Record<string, Make>> = {
   'a number': () => 42,
   undefined: () => undefined,
@@ -38,12 +38,16 @@ export const COMMON_GARBAGE: Readonly<Record<string, Make>> = {
   'an object': () => ({}),
   'a Map': () => new Map([['kind', 'continue']]),
   'a Date': () => new Date(0),
-  'an instance': () => new Own(),
+  'an instance': () => new CustomClass(),
   'a promise of nothing': () => Promise.resolve(undefined),
-  'a promise that is broken': () => Promise.reject(new Error('broken later')),
-  'a promise inside': () => ({ kind: 'final', answer: Promise.reject(new Error('broken inside')), status: 'ok' }),
-  'an object in a circle': circle,
-  'a getter that throws': trap,
+  'a promise that rejects': () => Promise.reject(new Error('broken later')),
+  'a rejecting promise inside': () => ({
+    kind: 'final',
+    answer: Promise.reject(new Error('broken inside')),
+    status: 'ok',
+  }),
+  'a circular object': circular,
+  'a getter that throws': throwingGetter,
   'a proxy that throws': () =>
     new Proxy(
       {},
@@ -58,25 +62,25 @@ export const COMMON_GARBAGE: Readonly<Record<string, Make>> = {
     ),
 }
 
-const classic: fc.Arbitrary<Make> = fc.constantFrom(...Object.values(COMMON_GARBAGE))
-const anything: fc.Arbitrary<Make> = fc
+const commonGarbage: fc.Arbitrary<Make> = fc.constantFrom(...Object.values(COMMON_GARBAGE))
+const randomValue: fc.Arbitrary<Make> = fc
   .anything({ withBigInt: true, withDate: true, withMap: true, withSet: true, withNullPrototype: true, maxDepth: 2 })
   .map((value) => () => value)
 
-/** The valid value with one thing in it, at any depth, put out of place, or taken away. */
+/** The valid value with one part, at any depth, replaced or removed. */
 export function nearMiss(valid: unknown): fc.Arbitrary<Make> {
   const paths = pathsIn(valid)
-  if (paths.length === 0) return fc.oneof(classic, anything)
-  return fc.tuple(fc.constantFrom(...paths), fc.oneof(classic, anything, fc.constant(GONE))).map(
+  if (paths.length === 0) return fc.oneof(commonGarbage, randomValue)
+  return fc.tuple(fc.constantFrom(...paths), fc.oneof(commonGarbage, randomValue, fc.constant(REMOVED))).map(
     ([path, make]): Make =>
       () =>
-        replaced(valid, path, make),
+        replaceAt(valid, path, make),
   )
 }
 
-export const garbageLike = (valid: unknown): fc.Arbitrary<Make> => fc.oneof(nearMiss(valid), classic, anything)
+export const garbageLike = (valid: unknown): fc.Arbitrary<Make> => fc.oneof(nearMiss(valid), commonGarbage, randomValue)
 
-const GONE: Make = () => undefined
+const REMOVED: Make = () => undefined
 
 type Path = readonly string[]
 
@@ -85,10 +89,10 @@ function pathsIn(value: unknown, above: Path = []): readonly Path[] {
   return Object.entries(value).flatMap(([key, inner]) => [[...above, key], ...pathsIn(inner, [...above, key])])
 }
 
-function replaced(value: unknown, [key, ...rest]: Path, make: Make): unknown {
+function replaceAt(value: unknown, [key, ...rest]: Path, make: Make): unknown {
   if (key === undefined) return make()
   const copy = (Array.isArray(value) ? [...value] : { ...(value as object) }) as Record<string, unknown>
-  if (rest.length === 0 && make === GONE) delete copy[key]
-  else copy[key] = replaced(copy[key], rest, make)
+  if (rest.length === 0 && make === REMOVED) delete copy[key]
+  else copy[key] = replaceAt(copy[key], rest, make)
   return copy
 }

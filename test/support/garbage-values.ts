@@ -1,34 +1,38 @@
-/** Generated values that no schema wants: numbers, texts, times and shapes at and beyond every edge; and how often each property is tried. */
+/** Generated edge-case values (numbers, texts, times, JSON, bytes), and how often each property is checked. */
 
 import fc from 'fast-check'
 
 /**
- * `GARBAGE_RUNS=20 npm test -- test/garbage/*.test.ts` tries each property twenty times as often, from another seed each time;
- * `GARBAGE_SEED` repeats one that failed. Without them the seed is always the same: whoever changes something else is not surprised.
+ * `GARBAGE_RUNS=20 npm test -- test/garbage/*.test.ts` checks each property twenty times as often, with a new seed;
+ * `GARBAGE_SEED` repeats a seed that failed. By default the seed is fixed, so that a test does not fail at random.
  */
-const MORE = Number(process.env.GARBAGE_RUNS ?? 1)
-const SEED = process.env.GARBAGE_SEED ?? (MORE === 1 ? '13' : undefined)
+const RUNS_FACTOR = Number(process.env.GARBAGE_RUNS ?? 1)
+const SEED = process.env.GARBAGE_SEED ?? (RUNS_FACTOR === 1 ? '13' : undefined)
 
-/** For tests that take many values at once; what they say of a failure begins with `told`. */
+/** Many values at once. Start each failure message with `seedNote`, so that the failure can be repeated. */
 export function sampleValues<T>(
   runs: number,
   values: fc.Arbitrary<T>,
 ): { readonly values: readonly T[]; readonly seedNote: string } {
   const seed = Number(SEED ?? Date.now() % 2 ** 31)
   return {
-    values: fc.sample(values, { numRuns: runs * MORE, seed }),
-    seedNote: `GARBAGE_SEED=${seed} GARBAGE_RUNS=${MORE}`,
+    values: fc.sample(values, { numRuns: runs * RUNS_FACTOR, seed }),
+    seedNote: `GARBAGE_SEED=${seed} GARBAGE_RUNS=${RUNS_FACTOR}`,
   }
 }
 
-/** Fails with the seed and the smallest value that fails. */
+/** A failure names the seed and the smallest value that fails. */
 export function checkProperty<T>(
   runs: number,
   values: fc.Arbitrary<T>,
   holds: (value: T) => Promise<void>,
 ): Promise<void> {
   const seed = SEED === undefined ? {} : { seed: Number(SEED) }
-  return fc.assert(fc.asyncProperty(values, holds), { numRuns: runs * MORE, endOnFailure: MORE === 1, ...seed })
+  return fc.assert(fc.asyncProperty(values, holds), {
+    numRuns: runs * RUNS_FACTOR,
+    endOnFailure: RUNS_FACTOR === 1,
+    ...seed,
+  })
 }
 
 const NUMBERS: readonly number[] = [
@@ -38,7 +42,7 @@ const NUMBERS: readonly number[] = [
 ]
 export const anyNumber: fc.Arbitrary<number> = fc.oneof(fc.constantFrom(...NUMBERS), fc.double(), fc.integer())
 
-/** Numbers as people and programs write them. */
+/** Texts that look like numbers. */
 const NUMERALS = [
   ...['', ' ', ' 12 ', '\t7\n', '１２', '٣', '1_000', '1,5', '1.5', '0x10', '1e999', '-0', '+5', 'NaN', 'Infinity'],
   ...['9007199254740993', '9'.repeat(400), 'null', 'undefined', 'true', '1n'],
@@ -51,7 +55,7 @@ export const TIMES = [
   ...['2030-01-31T09:00+99:99', '@daily', '@never', '* * * * *', '*/0 * * * *', '0 0 31 2 *', '60 24 32 13 8'],
 ]
 
-/** Texts that break something somewhere. */
+/** Texts that often break programs. */
 const TEXTS = [
   ...[
     '',
@@ -106,7 +110,7 @@ const MEGABYTE = 'x'.repeat(1024 * 1024)
 export const anyText: fc.Arbitrary<string> = fc.oneof(
   { arbitrary: fc.constantFrom(...TEXTS, ...NUMERALS, ...TIMES), weight: 6 },
   { arbitrary: fc.string({ unit: 'binary', maxLength: 40 }), weight: 2 },
-  // Half characters too.
+  // Includes lone surrogates.
   {
     arbitrary: fc
       .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 12 })
@@ -115,20 +119,20 @@ export const anyText: fc.Arbitrary<string> = fc.oneof(
   },
 )
 
-/** Rarely: it is copied and searched by everything. */
+/** Slow: use it rarely. */
 export const megabyteText: fc.Arbitrary<string> = fc.constant(MEGABYTE)
 
-const deep = (depth: number): unknown => {
+const nested = (depth: number): unknown => {
   let value: unknown = 'bottom'
   for (let i = 0; i < depth; i += 1) value = i % 2 ? [value] : { a: value }
   return value
 }
 
-/** Anything that JSON can say, and numbers that it cannot. */
+/** Any JSON value, and numbers that JSON cannot express. */
 export const anyValue: fc.Arbitrary<unknown> = fc.oneof(
   { arbitrary: anyNumber, weight: 4 },
   { arbitrary: anyText, weight: 4 },
-  { arbitrary: fc.constantFrom<unknown>(null, true, false, [], {}, [[]], deep(2000)), weight: 2 },
+  { arbitrary: fc.constantFrom<unknown>(null, true, false, [], {}, [[]], nested(2000)), weight: 2 },
   { arbitrary: fc.array(fc.oneof(anyNumber, anyText), { maxLength: 3 }), weight: 1 },
   { arbitrary: fc.dictionary(anyText, fc.oneof(anyNumber, anyText, fc.constant(null)), { maxKeys: 3 }), weight: 1 },
   {
@@ -137,7 +141,7 @@ export const anyValue: fc.Arbitrary<unknown> = fc.oneof(
   },
 )
 
-/** Bytes that are no text, or not the one they seem to be. */
+/** Invalid UTF-8, byte order marks, and JSON that is broken, nested or ambiguous. */
 export const anyBytes: fc.Arbitrary<Buffer> = fc.oneof(
   fc.uint8Array({ maxLength: 60 }).map((codes) => Buffer.from(codes)),
   fc.constantFrom(

@@ -1,4 +1,4 @@
-/** The other side of webhooks and pings, for tests: a real server on loopback that counts what it gets and answers as the test says. */
+/** Receives webhooks and pings: a real loopback server that records requests and answers as the test says. */
 
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -14,16 +14,16 @@ export interface ReceivedRequest {
 export interface HookServer {
   readonly url: string
   readonly received: readonly ReceivedRequest[]
-  /** By default 200. */
+  /** Default: status 200. */
   answer: (response: ServerResponse) => unknown
 }
 
 export async function startHookServer(t: TestContext): Promise<HookServer> {
-  const got: ReceivedRequest[] = []
+  const received: ReceivedRequest[] = []
   const server = createServer((request, response) => {
     void text(request).then((body) => {
-      got.push({ method: request.method ?? '', headers: request.headers, body })
-      its.answer(response)
+      received.push({ method: request.method ?? '', headers: request.headers, body })
+      hookServer.answer(response)
     })
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
@@ -32,12 +32,12 @@ export async function startHookServer(t: TestContext): Promise<HookServer> {
     server.close()
   })
   const { port } = server.address() as AddressInfo
-  const its: HookServer = {
+  const hookServer: HookServer = {
     url: `http://127.0.0.1:${port}/hook`,
-    received: got,
+    received,
     answer: (response) => response.end('ok'),
   }
-  return its
+  return hookServer
 }
 
 export const respondWith =
@@ -45,6 +45,6 @@ export const respondWith =
   (response: ServerResponse): unknown =>
     response.writeHead(code, headers).end()
 
-/** Which deliveries there were, those that came again too. */
+/** One id per received delivery, repetitions included. */
 export const deliveryIds = ({ received: got }: HookServer): string[] =>
   got.map(({ headers }) => String(headers['x-tireless-delivery']))

@@ -1,4 +1,4 @@
-/** An app that serves HTTP, and ways to ask it by hand: every header as the test wants it, and the live events one by one. */
+/** An app that serves HTTP, raw requests with any header, and the stream of live events. */
 
 import { readFileSync } from 'node:fs'
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
@@ -34,7 +34,7 @@ export interface HttpResponse {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
-  /** The body as JSON. */
+  /** The parsed body. */
   json<T = Record<string, unknown>>(): T
   readonly code: string | undefined
 }
@@ -44,11 +44,11 @@ export async function sendRequest(
   path: string,
   asked: HttpRequest = {},
 ): Promise<HttpResponse> {
-  const answer = await open(port, path, asked)
-  const text = Buffer.concat(await answer.toArray()).toString('utf8')
+  const response = await open(port, path, asked)
+  const text = Buffer.concat(await response.toArray()).toString('utf8')
   const json = <T>(): T => JSON.parse(text) as T
   const code = text.startsWith('{"error"') ? json<{ error: { code: string } }>().error.code : undefined
-  return { status: answer.statusCode ?? 0, headers: answer.headers, text, json, code }
+  return { status: response.statusCode ?? 0, headers: response.headers, text, json, code }
 }
 
 export const JSON_BODY = { 'content-type': 'application/json' }
@@ -64,12 +64,12 @@ function open(
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const sized = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
-    const asking = request(
+    const sent = request(
       { host: '127.0.0.1', port, path, method, headers: { ...sized, ...headers }, agent: false },
       resolve,
     )
-    asking.on('error', reject)
-    asking.end(body)
+    sent.on('error', reject)
+    sent.end(body)
   })
 }
 
@@ -82,16 +82,16 @@ export interface SseMessage {
 export interface EventStream {
   readonly messages: readonly SseMessage[]
   readonly ended: Promise<void>
-  /** The connection as it is, for a viewer that reads nothing. */
+  /** The connection itself, for tests of clients that stop reading. */
   readonly response: IncomingMessage
   disconnect(): void
 }
 
-/** Contract: connected when it resolves. */
+/** Contract: the stream is connected when it resolves. */
 export async function openEventStream(to: HttpApp, last?: string): Promise<EventStream> {
   const headers = { ...to.bearer, ...(last === undefined ? {} : { 'last-event-id': last }) }
   const response = await open(to.port, '/api/v1/events', { headers })
-  if (response.statusCode !== 200) throw new Error(`the stream was answered with ${response.statusCode}`)
+  if (response.statusCode !== 200) throw new Error(`the event stream answered with status ${response.statusCode}`)
   const messages: SseMessage[] = []
   let rest = ''
   response.setEncoding('utf8').on('data', (text: string) => {

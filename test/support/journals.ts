@@ -1,4 +1,4 @@
-/** Journals made by hand, for tests of what is made of them: bodies in, records out, a second between two of them. */
+/** Builds journals by hand for tests that read them; records are one second apart. */
 
 import type { Call, CallResult } from '../../src/domain/decision.ts'
 import type {
@@ -10,7 +10,7 @@ import type {
 } from '../../src/domain/journal-record.ts'
 import type { Budget } from '../../src/domain/task.ts'
 
-const BEGAN = 1_767_225_600_000
+const START_MS = 1_767_225_600_000
 
 export const RUN = { run_id: 'run-1', session_id: 'session-1' } as const
 
@@ -27,7 +27,7 @@ export const SETUP: RunSetup = {
 }
 
 export function buildJournal(...bodies: readonly RecordBody[]): readonly JournalRecord[] {
-  return bodies.map((body, i) => ({ ...body, seq: i + 1, ts: BEGAN + i * 1000 }))
+  return bodies.map((body, i) => ({ ...body, seq: i + 1, ts: START_MS + i * 1000 }))
 }
 
 export const runStarted = (
@@ -46,7 +46,7 @@ export const runStarted = (
 export const inputBound = (turn: number, text?: string): RecordBody => ({
   kind: 'input_bound',
   turn,
-  input: text === undefined ? [] : [{ id: `o${turn}`, type: 'user_message', text, ts: BEGAN }],
+  input: text === undefined ? [] : [{ id: `o${turn}`, type: 'user_message', text, ts: START_MS }],
 })
 
 export const modelRequested = (turn: number): RecordBody => ({
@@ -106,7 +106,7 @@ export const runEnded = (
   more: Partial<Extract<RecordBody, { kind: 'run_ended' }>> = {},
 ): RecordBody & { kind: 'run_ended' } => ({ kind: 'run_ended', run_id: RUN.run_id, stop_reason: 'final', ...more })
 
-/** A turn in which the model calls one tool and all goes well. */
+/** A turn in which the model calls one tool, which succeeds. */
 export const actingTurn = (turn: number, tool = 'poke', args: Call['args'] = {}, content = 'poked'): RecordBody[] => [
   inputBound(turn),
   modelRequested(turn),
@@ -116,7 +116,7 @@ export const actingTurn = (turn: number, tool = 'poke', args: Call['args'] = {},
   stepCommitted(turn),
 ]
 
-/** The turn in which the model answers, and the run's end. */
+/** The last turn: the model answers and the run ends. */
 export const finalTurn = (turn: number, answer = 'all done'): RecordBody[] => [
   inputBound(turn),
   modelRequested(turn),

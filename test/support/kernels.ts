@@ -1,4 +1,4 @@
-/** Homes with a kernel, for the tests of cycles. */
+/** Homes with a kernel and scheduled agents, for tests of cycles. */
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ export interface TestAgent {
   readonly [key: string]: unknown
 }
 
-/** A kernel with these agents; `kernel`: more of its keys. */
+/** `kernel`: more configuration keys of the kernel. */
 export async function openKernelApp(
   t: TestContext,
   given: {
@@ -48,13 +48,13 @@ export async function openKernelApp(
     clock = new FakeClock({ now: NOON }),
   } = given
   const home = given.home ?? freshFolder(t)
-  const described = agents.map((agent) => ({ prompt: `work of ${agent.agent_id}`, ...agent }))
-  const yaml = JSON.stringify({ kernel: { timezone: 'UTC', agents: described, ...kernel }, ...config })
+  const agentConfigs = agents.map((agent) => ({ prompt: `work of ${agent.agent_id}`, ...agent }))
+  const yaml = JSON.stringify({ kernel: { timezone: 'UTC', agents: agentConfigs, ...kernel }, ...config })
   const app = await openApp(t, { home, clock, model, yaml, ...given.options })
   return { app, home, clock, model }
 }
 
-/** One real action, then the summary; the planner is told nothing. */
+/** Agents write one file, then give the summary; the planner dispatches no agent. */
 export function diligentScript(request: ModelRequest): ScriptedAnswer {
   if (isPlanning(request)) return { text: '[]' }
   return hasToolResult(request) ? { text: '## Execution Summary\nwrote done.md' } : createFileStep('done.md')
@@ -88,17 +88,17 @@ export async function listDispatches(app: App): Promise<readonly Dispatch[]> {
   return ((await app.run('queue list', { limit: 1000 })) as { items: Dispatch[] }).items
 }
 
-/** Lets so much time pass, event by event, while the kernel lives. */
+/** Advances the clock by `ms`, timer by timer, while the kernel runs. */
 export async function runClockFor(clock: FakeClock, ms: number): Promise<void> {
   const end = clock.now() + ms
-  const rest = idleWaiter()
-  let still = 0
+  const waitUntilIdle = idleWaiter()
+  let quietRounds = 0
   while (clock.now() < end) {
-    await rest()
+    await waitUntilIdle()
     const next = clock.nextIn
-    still = next === undefined ? 0 : still + 1
-    if (next === undefined || still < 2) continue
-    still = 0
+    quietRounds = next === undefined ? 0 : quietRounds + 1
+    if (next === undefined || quietRounds < 2) continue
+    quietRounds = 0
     await clock.advance(Math.min(next, end - clock.now()))
   }
 }
@@ -106,14 +106,14 @@ export async function runClockFor(clock: FakeClock, ms: number): Promise<void> {
 export const listAllCycles = async (app: App): Promise<readonly Cycle[]> =>
   ((await app.run('cycles list', { limit: 1000 })) as { items: Cycle[] }).items
 
-/** Without the one that a first start begins with. */
+/** Without the cycle that the first start runs. */
 export const listCyclesAfterFirst = async (app: App): Promise<readonly Cycle[]> =>
   (await listAllCycles(app)).filter(({ trigger }) => trigger !== 'first')
 
 export const countEndedCycles = async (app: App): Promise<number> =>
   (await listCyclesAfterFirst(app)).filter(({ ended_at }) => ended_at).length
 
-/** A kernel that lives until it is told to stop. */
+/** Contract: the kernel is scheduled and its first cycle has ended when it resolves. */
 export async function startKernel(
   t: TestContext,
   given: Parameters<typeof openKernelApp>[1],
@@ -124,13 +124,13 @@ export async function startKernel(
     ...given,
     options: { ...given.options, signals: { drain: drain.signal, abort: abort.signal } },
   })
-  const life = home.app.run('start', {})
-  life.catch(() => {})
+  const running = home.app.run('start', {})
+  running.catch(() => {})
   t.after(() => drain.abort())
   await waitUntil(
     async () => ((await home.app.run('status', {})) as { kernel: { next_beat: unknown } }).kernel.next_beat !== null,
   )
-  // One whose model hangs does not come to its end.
+  // With a model of the test's own the first cycle may hang.
   if (given.options?.model === undefined)
     await waitUntil(async () =>
       (await listAllCycles(home.app)).some(({ trigger, ended_at }) => trigger === 'first' && ended_at !== null),
@@ -139,12 +139,12 @@ export async function startKernel(
     ...home,
     stop() {
       drain.abort()
-      return advanceUntilDone(home.clock, life)
+      return advanceUntilDone(home.clock, running)
     },
   }
 }
 
-/** One beat: the time that it takes to come, and whatever it sets off. */
+/** Advances the clock by `ms` to the next beat. Contract: one more cycle has ended when it resolves. */
 export async function advanceOneBeat({ app, clock }: KernelHome, ms: number): Promise<void> {
   const before = await countEndedCycles(app)
   await clock.advance(ms)

@@ -1,4 +1,4 @@
-/** Homes with MCP servers, for tests. */
+/** Homes with MCP servers. */
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ import { freshFolder, journalOf, openApp, runTaskIn, waitUntil } from './open-ap
 const MCP_TESTS = join(import.meta.dirname, '../mcp')
 const main = (name: string): string[] => [process.execPath, ...NODE_FLAGS, join(MCP_TESTS, `${name}-main.ts`)]
 
-/** A server that does what the files of `folder` say. */
+/** An MCP server that a test controls through files in `folder`. */
 export class ControlledServer {
   readonly folder: string
   constructor(t: TestContext) {
@@ -27,23 +27,23 @@ export class ControlledServer {
   get command(): string[] {
     return [...main('acting-server'), this.folder]
   }
-  /** The same, as the SDK makes it. */
+  /** The same server, built with the SDK. */
   get sdkCommand(): string[] {
     return [...main('acting-sdk'), this.folder]
   }
-  /** `calls`: so many have to be under way. */
+  /** `calls`: how many calls must be in progress before the mode takes effect. */
   setMode(mode: string, calls = 1): void {
     writeFileSync(join(this.folder, 'mode'), mode)
     writeFileSync(join(this.folder, 'calls'), String(calls))
   }
-  setTools(told: Told): void {
-    writeFileSync(join(this.folder, 'tools'), JSON.stringify(told))
+  setTools(listing: Told): void {
+    writeFileSync(join(this.folder, 'tools'), JSON.stringify(listing))
   }
-  /** What it wrote down, those lines that begin like this. */
-  logLines(beginning = ''): string[] {
+  /** The lines of the server's log with this prefix. */
+  logLines(prefix = ''): string[] {
     const file = join(this.folder, 'log')
     const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
-    return lines.filter((line) => line.startsWith(beginning))
+    return lines.filter((line) => line.startsWith(prefix))
   }
   pids(what: 'started' | 'child' = 'started'): number[] {
     return this.logLines(what).map((line) => Number(line.split(' ')[1]))
@@ -54,19 +54,19 @@ export const plainServer = (how: string): string[] => [...main('plain-server'), 
 
 export const everythingServer = (...args: string[]): string[] => [
   process.execPath,
-  packaged('server-everything'),
+  packagePath('server-everything'),
   ...args,
 ]
 export const filesystemServer = (...args: string[]): string[] => [
   process.execPath,
-  packaged('server-filesystem'),
+  packagePath('server-filesystem'),
   ...args,
 ]
 
-const packaged = (name: string): string =>
+const packagePath = (name: string): string =>
   join(import.meta.dirname, '../../node_modules/@modelcontextprotocol', name, 'dist/index.js')
 
-/** Most of these processes live for one call: they need not compile what was compiled before. Not where a test says what they know. */
+/** Server processes are short; a shared compile cache starts them faster. A test may set `env` itself. */
 const { NODE_COMPILE_CACHE } = process.env
 const env = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }
 
@@ -75,7 +75,7 @@ export function serversYaml(servers: Record<string, object>): string {
   return stringify({ mcp_servers: Object.fromEntries(given) })
 }
 
-/** Nothing here runs commands, so nobody need try the sandbox. */
+/** No command is run here, so the sandbox is not probed. */
 export const configYaml = (servers: Record<string, object>): string => `sandbox: off\n${serversYaml(servers)}`
 
 export const toolCall = (name: string, args: Record<string, string | number> = {}) => ({
@@ -87,16 +87,16 @@ export interface McpRun {
   readonly app: App
   readonly model: ScriptedModel
   readonly result: TaskResult
-  /** What the calls came to, in order. */
+  /** The results of the calls, in order. */
   readonly results: readonly CallResult[]
-  /** The names under which they were intended. */
+  /** The tool names of the recorded intents, in order. */
   readonly intended: readonly string[]
 }
 
-/** It says where calls of `act` go: nothing from outside is needed for them. */
+/** The task names the argument of `act`, so that the policy sees it as the owner's. */
 const TASK = 'Act on something.'
 
-/** One task: each of the answers in turn, then the end. */
+/** Runs one task with these model answers and a final one. */
 export async function runWithServers(
   t: TestContext,
   servers: Record<string, object>,
@@ -114,18 +114,18 @@ export async function runWithServers(
   }
 }
 
-/** One call that hangs until its three seconds are over. */
+/** Runs one call that hangs until its timeout of three seconds. */
 export async function runTimedOutCall(
   t: TestContext,
-  acting: ControlledServer,
+  server: ControlledServer,
   servers: Record<string, object>,
 ): Promise<McpRun> {
-  acting.setMode('hang')
+  server.setMode('hang')
   const clock = new FakeClock()
-  const playing = runWithServers(t, servers, [toolSearch('act'), toolCall('a__act', { what: 'something' })], { clock })
-  await waitUntil(() => acting.logLines('acted').length === 1)
+  const run = runWithServers(t, servers, [toolSearch('act'), toolCall('a__act', { what: 'something' })], { clock })
+  await waitUntil(() => server.logLines('acted').length === 1)
   await clock.advance(3000)
-  return playing
+  return run
 }
 
 export const testServer = async (app: App, server: string): Promise<McpState & { readonly ok: boolean }> =>

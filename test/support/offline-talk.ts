@@ -1,4 +1,4 @@
-/** A conversation with the offline model, for its tests: what it calls is done by hands of theirs. */
+/** Conversations with the offline model; the test executes its tool calls. */
 
 import assert from 'node:assert/strict'
 import { offlineModel } from '../../src/adapters/models/offline/offline.ts'
@@ -17,8 +17,8 @@ export const askOffline = (messages: readonly ModelMessage[], tools = ALL_TOOLS)
     { signal },
   )
 
-/** A conversation to its end: every answer's calls are done by the hands. */
-export async function converse(task: string, hands: RunTool, tools = ALL_TOOLS) {
+/** Runs a conversation to its end; `runTool` executes each call. */
+export async function converse(task: string, runTool: RunTool, tools = ALL_TOOLS) {
   const messages: ModelMessage[] = [{ role: 'user', text: task }]
   const calls: [string, Json][] = []
   for (let turn = 0; turn < 50; turn++) {
@@ -28,10 +28,10 @@ export async function converse(task: string, hands: RunTool, tools = ALL_TOOLS) 
     for (const { id, tool, args } of answer.calls) {
       const parsed = JSON.parse(args)
       calls.push([tool, parsed])
-      const { ok = true, text } = await hands(tool, parsed)
+      const { ok = true, text } = await runTool(tool, parsed)
       messages.push({ role: 'assistant', text: answer.text, calls: [{ id, tool, args: parsed }] })
       messages.push({ role: 'tool', call_id: id, tool, text, ok })
     }
   }
-  return assert.fail('it never ended')
+  return assert.fail('the conversation did not end within 50 turns')
 }

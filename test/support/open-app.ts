@@ -1,4 +1,4 @@
-/** Apps for tests: a fresh home each, closed and removed afterwards; and a way to let a fake clock run. */
+/** Opens apps in temporary homes that are removed after the test, and advances fake clocks. */
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,13 +11,13 @@ import type { JournalRecord } from '../../src/domain/journal-record.ts'
 import type { TaskResult } from '../../src/run-task.ts'
 import type { FakeClock } from '../../src/testing/fake-clock.ts'
 
-/** By their homes: nothing may be open in a folder that goes. */
-const opened = new Map<string, App[]>()
+/** By home: apps must be closed before their folder is removed. */
+const openApps = new Map<string, App[]>()
 
 export function freshFolder(t: TestContext, name = 'home'): string {
   const folder = mkdtempSync(join(tmpdir(), `tireless-${name}-`))
   t.after(async () => {
-    for (const app of opened.get(folder) ?? []) await app.close()
+    for (const app of openApps.get(folder) ?? []) await app.close()
     rmSync(folder, { recursive: true, force: true })
   })
   return folder
@@ -28,9 +28,9 @@ export async function openApp(t: TestContext, options: AppOptions & { yaml?: str
   const home = given.home ?? freshFolder(t)
   if (yaml !== '') writeFileSync(join(home, 'tireless.yaml'), yaml)
   const app = await createApp({ ...given, home })
-  opened.set(home, [...(opened.get(home) ?? []), app])
+  openApps.set(home, [...(openApps.get(home) ?? []), app])
   t.after(() => app.close())
-  // Takes real time, in which no fake clock may run on.
+  // The sandbox probe takes real time; finish it before a test advances the fake clock.
   if (given.clock) await app.service('sandbox').trial()
   return app
 }
@@ -47,53 +47,53 @@ export const kindsOf = (journal: readonly JournalRecord[]): string[] => journal.
 export const dispatchOf = async (app: App, id: string): Promise<Dispatch> =>
   (await app.run('queue show', { id })) as Dispatch
 
-/** Further than this it does not jump: what lies beyond are limits that the work must not run into. */
+/** Longer timers are limits (timeouts, deadlines) that the work must not reach. */
 const LONGEST_JUMP_MS = 20 * 60_000
 
-/** Lets a fake clock run, event by event, until the work is done. */
+/** Advances the fake clock, timer by timer, until the work is done. */
 export async function advanceUntilDone<T>(clock: FakeClock, work: Promise<T>): Promise<T> {
-  let over = false
+  let isDone = false
   const done = work.finally(() => {
-    over = true
+    isDone = true
   })
   done.catch(() => {})
-  const rest = idleWaiter()
-  let seen: number | undefined
-  while (!over) {
-    await rest()
+  const waitUntilIdle = idleWaiter()
+  let previous: number | undefined
+  while (!isDone) {
+    await waitUntilIdle()
     const next = clock.nextIn
-    // Twice the same: whoever is on the way to its sleep has come there.
-    const settled = next !== undefined && next === seen && next <= LONGEST_JUMP_MS
-    seen = settled ? undefined : next
-    if (!over && settled) await clock.advance(next)
+    // The same next timer twice in a row: no code is still about to set an earlier one.
+    const settled = next !== undefined && next === previous && next <= LONGEST_JUMP_MS
+    previous = settled ? undefined : next
+    if (!isDone && settled) await clock.advance(next)
   }
   return done
 }
 
-/** What takes real time, in which no fake clock may run on: files, children. */
-const UNDER_WAY = /^FSReq|^ProcessWrap/
-/** A child may itself wait for the clock. */
-const PATIENCE_MS = 1000
+/** File and process operations take real time; the fake clock must not advance meanwhile. */
+const REAL_TIME_WORK = /^FSReq|^ProcessWrap/
+/** Limit of one wait: a child process may itself wait for the fake clock. */
+const IDLE_WAIT_MS = 1000
 
-/** Contract: each call waits until the world is at rest. One that does not come to rest is waited for once. */
+/** Contract: each call waits until no file or process operation is pending; after one full wait in vain, not again. */
 export function idleWaiter(): () => Promise<void> {
-  let patience = PATIENCE_MS
+  let limitMs = IDLE_WAIT_MS
   return async () => {
     const from = performance.now()
     do await pause(1)
-    while (isUnderWay() && performance.now() - from < patience)
-    patience = isUnderWay() ? 0 : PATIENCE_MS
+    while (hasPendingWork() && performance.now() - from < limitMs)
+    limitMs = hasPendingWork() ? 0 : IDLE_WAIT_MS
   }
 }
 
-const isUnderWay = (): boolean => process.getActiveResourcesInfo().some((name) => UNDER_WAY.test(name))
+const hasPendingWork = (): boolean => process.getActiveResourcesInfo().some((name) => REAL_TIME_WORK.test(name))
 
-/** Waits until something is so; a test that would wait for ever is stopped by the runner's own limit. */
+/** Polls the condition; the test runner's time limit ends a wait without end. */
 export async function waitUntil(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await pause(5)
 }
 
-/** Whether anybody on this machine sleeps for so long: a number that nobody else uses finds a process wherever it runs. */
+/** Whether any process on this machine runs `sleep MARK`; use a number that no other test uses. */
 export const isSleepRunning = (mark: string): boolean =>
   readdirSync('/proc').some((pid) => {
     try {

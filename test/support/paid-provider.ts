@@ -1,4 +1,4 @@
-/** A provider that keeps its own books: what it charges for, whoever is left to hear the answer. Speaks OpenAI's chat completions. */
+/** A provider with OpenAI's chat completions that adds up its own charges, also for answers that are never read. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -19,7 +19,7 @@ interface Prices {
   readonly [model: string]: { readonly input: number; readonly output: number }
 }
 
-/** `seed`: decides how long answers are and how long they take. */
+/** `seed` decides the length and the delay of each answer. */
 export async function startPaidProvider(t: TestContext, prices: Prices, seed: number): Promise<PaidProvider> {
   let charged = 0
   let calls = 0

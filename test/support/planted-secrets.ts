@@ -1,6 +1,5 @@
-/** Secrets of every shape, and how programs write them down: planted by tests, and looked for everywhere afterwards. */
+/** Secrets of many shapes and their common encodings: tests plant them and then search all output for them. */
 
-/** Of every shape that secrets have. */
 export const SECRET_SHAPES: Readonly<Record<string, string>> = {
   token: 'ghx_9f8Ae7Dc6Ba5Zy4Xw3Vu2Ts1Rq0Po',
   short: 'zq7#Kd',
@@ -12,7 +11,11 @@ export const SECRET_SHAPES: Readonly<Record<string, string>> = {
   address: 'postgres://joe:s3cr3t@db.example/x?y=1&z=2',
   json: JSON.stringify({ type: 'service_account', private_key_id: '0f1e2d3c4b5a69788796a5b4c3d2e1f0', n: 7 }, null, 2),
   lines: 'first line 1a2b3c\n\tsecond line 4d5e6f\r\nthird 7g8h9i',
-  pem: `-----BEGIN PRIVATE KEY-----\n${Array.from({ length: 20 }, (_, i) => keyLine(i)).join('\n')}\n-----END PRIVATE KEY-----\n`,
+  pem: [
+    '-----BEGIN PRIVATE KEY-----',
+    ...Array.from({ length: 20 }, (_, i) => keyLine(i)),
+    '-----END PRIVATE KEY-----\n',
+  ].join('\n'),
   emoji: '🔑key-🔒-4711-ÄÖÜ',
 }
 
@@ -23,12 +26,11 @@ export function keyLine(i: number): string {
 export const base64 = (text: string): string => Buffer.from(text).toString('base64')
 const wrapped = (text: string, width: number): string => text.match(new RegExp(`.{1,${width}}`, 'g'))?.join('\n') ?? ''
 
-/** How programs write a text down. */
 export const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
   plain: (text) => text,
   'base64, alone': base64,
-  'base64, one character before it': (text) => base64(`x${text}y`),
-  'base64, two before it': (text) => base64(`xx${text}yy`),
+  'base64 with one character before it': (text) => base64(`x${text}y`),
+  'base64 with two characters before it': (text) => base64(`xx${text}yy`),
   'base64, in lines of 76': (text) => wrapped(base64(`user:${text}`), 76),
   'base64 for URLs': (text) => Buffer.from(text).toString('base64url'),
   hex: (text) => Buffer.from(text).toString('hex'),

@@ -1,4 +1,4 @@
-/** Servers for tests: one that says what the test says, byte by byte, and a scripted provider that goes with its block. */
+/** Disposable servers: a raw HTTP server and a scripted provider, closed at the end of their `await using` block. */
 
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'

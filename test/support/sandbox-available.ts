@@ -1,6 +1,6 @@
 /**
- * Whether this machine can have a sandbox at all: tests that need one are skipped by name where it cannot. Asked of bubblewrap itself, not of
- * ours: one of ours that does not hold must not be skipped over.
+ * Whether this machine can run a sandbox; tests that need one are skipped otherwise. This probes bubblewrap directly
+ * and not through the program, because a bug in the program's sandbox must fail the tests, not skip them.
  */
 
 import { spawnSync } from 'node:child_process'
@@ -9,6 +9,6 @@ const { status, error, stderr } = spawnSync('bwrap', ['--ro-bind', '/', '/', '--
   encoding: 'utf8',
 })
 
-/** For `skip`: false where it can. */
+/** A value for `skip`: false when the sandbox works. */
 export const WITHOUT_SANDBOX: string | false =
   status === 0 ? false : `no sandbox on this machine: ${error ? 'bubblewrap is not installed' : stderr.trim()}`

@@ -1,4 +1,4 @@
-/** Web servers on this machine for tests of hands, and runs of a scripted agent against them. */
+/** Local web servers, and runs of a scripted agent against them. */
 
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -13,15 +13,15 @@ export interface Site {
   readonly port: number
   /** `METHOD host/path`, in order. */
   readonly requests: string[]
-  /** What was sent, in order. */
+  /** Request bodies, in order. */
   readonly bodies: string[]
 }
 
 export async function startSite(t: TestContext, answer: http.RequestListener): Promise<Site> {
-  const asked: string[] = []
+  const requests: string[] = []
   const bodies: string[] = []
   const server = http.createServer((request, response) => {
-    asked.push(`${request.method} ${request.headers.host}${request.url}`)
+    requests.push(`${request.method} ${request.headers.host}${request.url}`)
     let body = ''
     request.on('data', (data) => {
       body += String(data)
@@ -36,7 +36,7 @@ export async function startSite(t: TestContext, answer: http.RequestListener): P
     server.closeAllConnections()
     server.close()
   })
-  return { port: (server.address() as AddressInfo).port, requests: asked, bodies }
+  return { port: (server.address() as AddressInfo).port, requests, bodies }
 }
 
 export const callStep = (tool: string, args: object = {}): ScriptedStep => ({ calls: [{ tool, args: { ...args } }] })
@@ -48,7 +48,7 @@ export interface AgentRun {
   readonly workspace: string
 }
 
-/** An agent that makes these calls, one after the other. */
+/** Runs an agent that makes these calls one after the other. */
 export async function runAgent(
   t: TestContext,
   calls: readonly ScriptedStep[],
@@ -64,7 +64,7 @@ export async function runAgent(
   return { app, results: await resultsOf(app, session_id), session_id, workspace }
 }
 
-/** Names of the network as a test wants them; every other one leads nowhere. */
+/** A resolver that knows only these names. */
 export const fakeDns =
   (known: Readonly<Record<string, string>>) =>
   async (name: string): Promise<readonly string[]> => {
@@ -73,13 +73,13 @@ export const fakeDns =
     throw Object.assign(new Error(`no ${name}`), { code: 'ENOTFOUND' })
   }
 
-/** A configuration that lists these hosts, and lets every tool go anywhere: what is left is the way out itself. */
+/** Configuration: these hosts are listed and each tool is granted any destination, so that only egress rules apply. */
 export function allowHostsYaml(...hosts: readonly string[]): string {
   const grants = ['fetch', 'git', 'browser', 'send_message'].map((tool) => ({ tool, to: ['*', '* *', '* **'] }))
   return `policy: ${JSON.stringify({ allow_hosts: hosts, grants })}\n`
 }
 
-/** The same, each call in a run of its own: some are refused before they are made, and a run gives up after a few of those. */
+/** Runs each call in its own run, because a run gives up after a few refused calls. */
 export async function runEachCallAlone(
   t: TestContext,
   calls: readonly ScriptedStep[],

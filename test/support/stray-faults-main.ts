@@ -1,4 +1,4 @@
-/** A kernel whose tools and plugin leave faults behind that nobody waits for. Its last line of output says what came of it. */
+/** Runs tools and a plugin that cause unhandled errors; the last line of output is the outcome as JSON. */
 
 import { EventEmitter } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -12,8 +12,8 @@ import { resultsOf } from './fake-tools.ts'
 const never = (): Promise<never> => new Promise(() => {})
 const later = (work: () => unknown): unknown => setTimeout(work, 1)
 
-/** How each leaves its fault behind; it would never end by itself. */
-const WAYS: Readonly<Record<string, () => unknown>> = {
+/** By tool name: how the tool causes an unhandled error. Its run then never ends by itself. */
+const FAULTS: Readonly<Record<string, () => unknown>> = {
   rejects_later: () => later(() => Promise.reject(new Error('fault rejects_later'))),
   rejects_at_once: () => void Promise.reject(new Error('fault rejects_at_once')),
   rejects_with_nothing: () => later(() => Promise.reject()),
@@ -32,10 +32,10 @@ const WAYS: Readonly<Record<string, () => unknown>> = {
     }),
 }
 
-const tools = Object.entries(WAYS).map(([name, leave]) =>
+const tools = Object.entries(FAULTS).map(([name, leave]) =>
   defineTool({
     name,
-    description: 'It leaves a fault behind.',
+    description: 'Causes an unhandled error.',
     args: z.object({}),
     effect: () => ({ recovery: 'idempotent', reach: 'none' }),
     async run() {
@@ -44,9 +44,9 @@ const tools = Object.entries(WAYS).map(([name, leave]) =>
     },
   }),
 )
-const over = defineTool({
+const failsAfterReturn = defineTool({
   name: 'is_over',
-  description: 'It fails when it is over.',
+  description: 'Causes an unhandled error after it has returned.',
   args: z.object({}),
   effect: () => ({ recovery: 'pure', reach: 'none' }),
   async run() {
@@ -62,9 +62,9 @@ const plugin = definePlugin({
 })
 
 const [home = ''] = process.argv.slice(2)
-const names = [...Object.keys(WAYS), 'is_over']
+const names = [...Object.keys(FAULTS), 'is_over']
 const model = scriptedModel([...names.map((tool) => ({ calls: [{ tool, args: {} }] })), { text: 'done' }])
-const app = await createApp({ home, model, tools: [...tools, over], plugins: [plugin] })
+const app = await createApp({ home, model, tools: [...tools, failsAfterReturn], plugins: [plugin] })
 const { session_id } = (await app.run('run', { task: 'x' })) as { session_id: string }
 await pause(50)
 const { health, degraded } = (await app.run('status', {})) as { health: unknown; degraded: unknown }

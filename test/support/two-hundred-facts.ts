@@ -1,4 +1,4 @@
-/** Two hundred facts of an office, half of them Chinese, and a hundred questions that use their words, each with the key of its answer. */
+/** 200 facts about an office, half of them in Chinese, and 100 questions, each with the key of the fact it asks for. */
 
 export interface OfficeFact {
   readonly key: string
