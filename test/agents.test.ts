@@ -11,7 +11,7 @@ import { scriptedModel } from '../src/testing/scripted-model.ts'
 import { startKernelIn, tireless, tirelessJson } from './support/command-line.ts'
 import { freshFolder, openApp, waitUntil } from './support/open-app.ts'
 
-interface Shown {
+interface AgentRow {
   readonly agent_id: string
   readonly enabled: boolean
   readonly schedule: unknown
@@ -22,10 +22,10 @@ interface Shown {
   readonly prompt: string
 }
 
-const list = async (app: App): Promise<readonly Shown[]> =>
-  ((await app.run('agent list', {})) as { items: Shown[] }).items
+const listAgents = async (app: App): Promise<readonly AgentRow[]> =>
+  ((await app.run('agent list', {})) as { items: AgentRow[] }).items
 
-const OWN = `# the owner's own words
+const OWNER_YAML = `# the owner's own words
 kernel:
   schedule: "0 * * * *" # hourly
   agents:
@@ -35,30 +35,33 @@ kernel:
       enabled: true
 `
 
-/** At noon, so that every next instant is known. */
-const noon = (): FakeClock => new FakeClock({ now: Date.UTC(2026, 1, 11, 12) })
+/** Starts at noon UTC, so that every next beat has a known time. */
+const clockAtNoon = (): FakeClock => new FakeClock({ now: Date.UTC(2026, 1, 11, 12) })
 
-function worktree(t: TestContext): string {
+function makeRepo(t: TestContext): string {
   const folder = freshFolder(t, 'repo')
   execFileSync('git', ['init', '-q', folder])
   mkdirSync(join(folder, 'below'))
   return folder
 }
 
-describe('E1: agents by command', () => {
-  test('E1: one made from a sentence is on the roster at once, with its schedule, and says where it is described', async (t) => {
-    const app = await openApp(t, { clock: noon(), yaml: `${OWN}  timezone: UTC\n` })
-    const here = join(worktree(t), 'below')
-    const made = (await app.run('agent new', { sentence: 'watch my repo and report every morning', here })) as Shown
-    assert.equal(made.agent_id, 'watch-repo-report')
-    assert.equal(made.schedule, '0 9 * * *')
-    assert.equal(made.next_at, '2026-02-12T09:00:00.000Z')
-    const text = readFileSync(made.source, 'utf8')
+describe('E1: agents managed by command', () => {
+  test('E1: an agent created from a sentence is listed at once, with its schedule and its source file', async (t) => {
+    const app = await openApp(t, { clock: clockAtNoon(), yaml: `${OWNER_YAML}  timezone: UTC\n` })
+    const below = join(makeRepo(t), 'below')
+    const created = (await app.run('agent new', {
+      sentence: 'watch my repo and report every morning',
+      here: below,
+    })) as AgentRow
+    assert.equal(created.agent_id, 'watch-repo-report')
+    assert.equal(created.schedule, '0 9 * * *')
+    assert.equal(created.next_at, '2026-02-12T09:00:00.000Z')
+    const text = readFileSync(created.source, 'utf8')
     assert.match(
       text,
       /schedule: 0 9 \* \* \*\nwatch:\n {2}- git: \S+repo-\w+\nworkspace: workspaces\/watch-repo-report\nprompt: \|\n/,
     )
-    const items = await list(app)
+    const items = await listAgents(app)
     assert.deepEqual(
       items.map(({ agent_id, next_at }) => [agent_id, next_at]),
       [
@@ -69,7 +72,7 @@ describe('E1: agents by command', () => {
     const notes: string[] = []
     const again = (await app.run('agent new', { sentence: 'watch my repo and report every morning' }, (progress) => {
       if (progress.kind === 'note') notes.push(progress.text)
-    })) as Shown
+    })) as AgentRow
     assert.equal(again.agent_id, 'watch-repo-report-2')
     assert.match(notes.join(), /nothing to watch.*: tireless agent edit watch-repo-report-2 --watch PATH$/)
     assert.equal(
@@ -78,26 +81,26 @@ describe('E1: agents by command', () => {
     )
   })
 
-  test('E1: what is said by hand beats the sentence; what is said to an agent is no variable', async (t) => {
-    const app = await openApp(t, { clock: noon() })
+  test(`E1: options override the sentence; a variable in a prompt is not replaced`, async (t) => {
+    const app = await openApp(t, { clock: clockAtNoon() })
     const watch = freshFolder(t, 'watched')
     const sentence = 'tend ~/inbox every morning and print ${HOME}'
-    const made = (await app.run('agent new', {
+    const created = (await app.run('agent new', {
       sentence,
       id: 'mine',
       schedule: 'every 30m',
       model: 'offline/rules',
       watch,
-    })) as Shown
-    assert.deepEqual([made.agent_id, made.schedule], ['mine', { every: 1_800_000 }])
-    assert.match(made.prompt, /^tend ~\/inbox every morning and print \$\{HOME\}\n/)
-    assert.match(readFileSync(made.source, 'utf8'), new RegExp(`watch:\\n {2}- ${watch}\\nmodel: offline/rules\\n`))
+    })) as AgentRow
+    assert.deepEqual([created.agent_id, created.schedule], ['mine', { every: 1_800_000 }])
+    assert.match(created.prompt, /^tend ~\/inbox every morning and print \$\{HOME\}\n/)
+    assert.match(readFileSync(created.source, 'utf8'), new RegExp(`watch:\\n {2}- ${watch}\\nmodel: offline/rules\\n`))
   })
 
-  test('E1: what is wrong is refused before anything is written', async (t) => {
+  test('E1: invalid input is refused before anything is written', async (t) => {
     const home = freshFolder(t)
-    const app = await openApp(t, { home, clock: noon(), yaml: OWN })
-    const refused = async (input: object, code: string, message: RegExp): Promise<void> => {
+    const app = await openApp(t, { home, clock: clockAtNoon(), yaml: OWNER_YAML })
+    const assertRefused = async (input: object, code: string, message: RegExp): Promise<void> => {
       await assert.rejects(
         app.run('agent new', { sentence: 'do it', id: 'bad', ...input }),
         (error: Error & { code?: string }) => {
@@ -108,41 +111,41 @@ describe('E1: agents by command', () => {
       )
       assert.equal(existsSync(join(home, 'agents', 'bad')), false)
     }
-    await refused({ schedule: '99 * * * *' }, 'config_invalid', /agent\.yaml:1: .*schedule is not valid/)
-    await refused({ schedule: 'whenever' }, 'config_invalid', /got "whenever"; expected a schedule/)
-    await refused({ model: 'nobody/x' }, 'model_unknown', /unknown model/)
-    await refused({ id: '../bad' }, 'usage', /the agent id is not valid/)
-    await refused(
+    await assertRefused({ schedule: '99 * * * *' }, 'config_invalid', /agent\.yaml:1: .*schedule is not valid/)
+    await assertRefused({ schedule: 'whenever' }, 'config_invalid', /got "whenever"; expected a schedule/)
+    await assertRefused({ model: 'nobody/x' }, 'model_unknown', /unknown model/)
+    await assertRefused({ id: '../bad' }, 'usage', /the agent id is not valid/)
+    await assertRefused(
       { id: 'first' },
       'config_invalid',
       /two agents have the same id; got first, which .*tireless\.yaml:6 already uses/,
     )
     assert.deepEqual(
-      (await list(app)).map(({ agent_id }) => agent_id),
+      (await listAgents(app)).map(({ agent_id }) => agent_id),
       ['first'],
     )
     assert.equal(existsSync(join(home, 'agents', 'first')), false)
   })
 
-  test('E1: edit, disable and enable change the file that describes it, and leave its comments', async (t) => {
+  test('E1: edit, disable and enable change the file that defines the agent, and keep its comments', async (t) => {
     const home = freshFolder(t)
-    const app = await openApp(t, { home, clock: noon(), yaml: OWN })
+    const app = await openApp(t, { home, clock: clockAtNoon(), yaml: OWNER_YAML })
     const edited = (await app.run('agent edit', {
       id: 'first',
       prompt: 'Create b.md.',
       priority: 7,
       schedule: '@daily',
-    })) as Shown
+    })) as AgentRow
     assert.deepEqual([edited.prompt, edited.priority, edited.schedule], ['Create b.md.', 7, '@daily'])
-    assert.equal(((await app.run('agent disable', { id: 'first' })) as Shown).next_at, null)
+    assert.equal(((await app.run('agent disable', { id: 'first' })) as AgentRow).next_at, null)
     const text = readFileSync(join(home, 'tireless.yaml'), 'utf8')
     assert.match(text, /^# the owner's own words\n/)
     assert.match(
       text,
       /# the first\n {4}- agent_id: first\n {6}prompt: Create b\.md\. # not much\n {6}enabled: false\n/,
     )
-    assert.equal(((await app.run('agent enable', { id: 'first' })) as Shown).enabled, true)
-    assert.equal(((await app.run('agent edit', { id: 'first', schedule: 'none' })) as Shown).schedule, null)
+    assert.equal(((await app.run('agent enable', { id: 'first' })) as AgentRow).enabled, true)
+    assert.equal(((await app.run('agent edit', { id: 'first', schedule: 'none' })) as AgentRow).schedule, null)
     await assert.rejects(app.run('agent edit', { id: 'first' }), /no change given.*edit .*tireless\.yaml/)
     await assert.rejects(
       app.run('agent edit', { id: 'firsr', priority: 1 }),
@@ -151,10 +154,10 @@ describe('E1: agents by command', () => {
     await assert.rejects(app.run('agent edit', { id: 'first', schedule: '61 * * * *' }), { code: 'config_invalid' })
   })
 
-  test('E5: one that is added while the kernel runs is there at the next beat; one that is disabled is not', async (t) => {
-    const clock = noon()
+  test('E5: an agent added while the kernel runs is due at the next beat; a disabled one is not', async (t) => {
+    const clock = clockAtNoon()
     const model = scriptedModel(() => ({ calls: [{ tool: 'create_file', args: { path: 'a.md', content: 'x' } }] }))
-    const app = await openApp(t, { clock, model, yaml: `${OWN}  timezone: UTC\n` })
+    const app = await openApp(t, { clock, model, yaml: `${OWNER_YAML}  timezone: UTC\n` })
     const stop = new AbortController()
     const running = app.context.kernel.run(stop.signal)
     const drained = app.context.drain({ untilIdle: false, until: stop.signal })
@@ -171,12 +174,12 @@ describe('E1: agents by command', () => {
     await drained
   })
 
-  test('E1: a role that is changed by hand is taken over while the kernel runs', async (t) => {
+  test('E1: an edited role.md takes effect while the kernel runs', async (t) => {
     const home = freshFolder(t)
     mkdirSync(join(home, 'agents/r'), { recursive: true })
     writeFileSync(join(home, 'agents/r/agent.yaml'), 'workspace: workspaces/r\n')
     writeFileSync(join(home, 'agents/r/role.md'), 'one')
-    const app = await openApp(t, { home, clock: noon(), model: offlineModel })
+    const app = await openApp(t, { home, clock: clockAtNoon(), model: offlineModel })
     const stop = new AbortController()
     const running = app.context.kernel.run(stop.signal)
     await waitUntil(() => app.context.kernel.nextBeatAt() !== undefined)
@@ -186,9 +189,9 @@ describe('E1: agents by command', () => {
     await running
   })
 
-  test('E1: what is enqueued for an agent, or run by it, is done where it works; a folder that is named wins', async (t) => {
+  test("E1: work for an agent runs in the agent's workspace, unless a workspace is named", async (t) => {
     const home = freshFolder(t)
-    const app = await openApp(t, { home, clock: noon(), model: offlineModel })
+    const app = await openApp(t, { home, clock: clockAtNoon(), model: offlineModel })
     await app.run('agent new', { sentence: 'do it', id: 'placed' })
     await app.run('agent edit', { id: 'placed', workspace: 'workspaces/a place' })
     const task = { agent: 'placed', prompt: 'Create a.md with the text "x".' }
@@ -202,9 +205,9 @@ describe('E1: agents by command', () => {
     assert.equal(result.workspace, realpathSync(elsewhere))
   })
 
-  test('E1, E13: model and tools of an agent that is added later are its own at once', async (t) => {
+  test('E1, E13: an agent added later uses its own model and tools at once', async (t) => {
     const home = freshFolder(t)
-    const app = await openApp(t, { home, clock: noon() })
+    const app = await openApp(t, { home, clock: clockAtNoon() })
     await app.run('agent new', { sentence: 'do it', id: 'later', model: 'offline/rules' })
     assert.deepEqual(await app.context.models.fallbackChain({ agent: 'later' }), ['offline/rules'])
     const file = join(home, 'agents/later/agent.yaml')
@@ -217,15 +220,20 @@ describe('E1: agents by command', () => {
     assert.match(result.answer, /list_files \.: done/)
   })
 
-  test('E1: through the holder of the home, from the folder it is said in', async (t) => {
+  test("E1: agent new works through the running kernel, relative to the caller's folder", async (t) => {
     const home = freshFolder(t)
     const child = await startKernelIn(t, home)
-    const made = await tirelessJson<Shown>(home, 'agent', 'new', 'report on the commits of this repository every hour')
-    assert.equal(made.exit, 0)
-    assert.match(readFileSync(made.source, 'utf8'), new RegExp(`git: ${join(import.meta.dirname, '..')}\\n`))
+    const created = await tirelessJson<AgentRow>(
+      home,
+      'agent',
+      'new',
+      'report on the commits of this repository every hour',
+    )
+    assert.equal(created.exit, 0)
+    assert.match(readFileSync(created.source, 'utf8'), new RegExp(`git: ${join(import.meta.dirname, '..')}\\n`))
     const { stdout } = await tireless(home, 'agent', 'list')
     assert.match(stdout, /report-commits-repository {2}true {5}0 \* \* \* \*/)
-    assert.equal((await tirelessJson(home, 'agent', 'disable', made.agent_id)).enabled, false)
+    assert.equal((await tirelessJson(home, 'agent', 'disable', created.agent_id)).enabled, false)
     assert.equal((await tireless(home, 'agent', 'enable', 'nobody')).exit, 1)
     child.kill('SIGTERM')
   })

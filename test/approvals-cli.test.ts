@@ -5,12 +5,16 @@ import { askAndWait, call, sendTool } from './support/approval-fixtures.ts'
 import { tireless, tirelessJson } from './support/command-line.ts'
 import { freshFolder, openApp, runTaskIn } from './support/open-app.ts'
 
-/** What would be hidden: turned around, of no width, a control, and far down in a long text. */
-const SLY = { to: 'bob\u202Egro.live', cc: 'a\u200Bb\u0007\u{E0041}', text: `${'x'.repeat(5000)} and eve` }
+/** Characters that can hide text: right-to-left override, zero width, control; and text far down in a long value. */
+const HIDDEN_TEXT = { to: 'bob\u202Egro.live', cc: 'a\u200Bb\u0007\u{E0041}', text: `${'x'.repeat(5000)} and eve` }
 
-async function homeThatAsks(t: TestContext): Promise<{ home: string; approval: Approval }> {
+async function homeAwaitingApproval(t: TestContext): Promise<{ home: string; approval: Approval }> {
   const home = freshFolder(t)
-  const app = await openApp(t, { home, model: askAndWait(call('send', SLY), call('send', {})), tools: [sendTool()] })
+  const app = await openApp(t, {
+    home,
+    model: askAndWait(call('send', HIDDEN_TEXT), call('send', {})),
+    tools: [sendTool()],
+  })
   await runTaskIn(app)
   await app.close()
   const { items } = await tirelessJson<{ items: Approval[] }>(home, 'approvals', 'list')
@@ -19,9 +23,9 @@ async function homeThatAsks(t: TestContext): Promise<{ home: string; approval: A
 }
 
 describe('approvals on the command line', () => {
-  test('are shown whole, with nothing hidden in them; for programs exactly as they are', async (t) => {
-    const { home, approval } = await homeThatAsks(t)
-    assert.deepEqual(approval.args, SLY)
+  test('are shown in full with invisible characters escaped; --json prints them unchanged', async (t) => {
+    const { home, approval } = await homeAwaitingApproval(t)
+    assert.deepEqual(approval.args, HIDDEN_TEXT)
     for (const words of [['list'], ['show', approval.id]]) {
       const { exit, stdout } = await tireless(home, 'approvals', ...words)
       assert.equal(exit, 0)
@@ -34,13 +38,13 @@ describe('approvals on the command line', () => {
     }
   })
 
-  test('are answered once; what cannot be answered is refused with the reason', async (t) => {
-    const { home, approval } = await homeThatAsks(t)
-    const standing = await tirelessJson<{ error: { code: string; message: string } }>(
+  test('are answered once; an invalid answer is refused with the reason', async (t) => {
+    const { home, approval } = await homeAwaitingApproval(t)
+    const badGrant = await tirelessJson<{ error: { code: string; message: string } }>(
       ...([home, 'approvals', 'allow', approval.id, '--grant', 'ever'] as const),
     )
-    assert.deepEqual([standing.exit, standing.error.code], [2, 'usage'])
-    assert.match(standing.error.message, /invalid grant.*got "ever".*a number of days such as 7d/)
+    assert.deepEqual([badGrant.exit, badGrant.error.code], [2, 'usage'])
+    assert.match(badGrant.error.message, /invalid grant.*got "ever".*a number of days such as 7d/)
     assert.equal((await tirelessJson<{ error: object }>(home, 'approvals', 'show', 'nobody')).exit, 1)
     const allowed = await tirelessJson<Approval>(home, 'approvals', 'allow', approval.id, '--grant', 'once')
     assert.deepEqual([allowed.exit, allowed.status], [0, 'allowed'])

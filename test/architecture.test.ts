@@ -1,4 +1,4 @@
-/** Holds the source against the tables of ARCHITECTURE.md, and the checker itself against samples that must fail. */
+/** Checks the source against the tables of ARCHITECTURE.md, and the checker itself against samples that must fail. */
 
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ const root = new URL('../', import.meta.url)
 const markdown = read('ARCHITECTURE.md') ?? ''
 const rules = readRules(markdown)
 
-/** Undefined where the file went away between listing and reading: others may be at work in the same checkout. */
+/** Undefined if the file was deleted between listing and reading, as another process may do in the same checkout. */
 function read(path: string): string | undefined {
   try {
     return readFileSync(new URL(path, root), 'utf8')
@@ -36,30 +36,30 @@ function webTree(): Tree {
   return new Map([...treeIn('web/src/', '**/*.{ts,tsx}')].map(([path, source]) => [`web/src/${path}`, source]))
 }
 
-/** What is wrong with a tree that holds these files. */
-function judge(files: Record<string, string>): readonly string[] {
+/** The violations in a tree of these files. */
+function check(files: Record<string, string>): readonly string[] {
   return violations(new Map(Object.entries(files)), rules)
 }
 
 function assertOnly(found: readonly string[], expected: RegExp): void {
-  assert.equal(found.length, 1, `one violation, got:\n${found.join('\n')}`)
+  assert.equal(found.length, 1, `expected one violation, got:\n${found.join('\n')}`)
   assert.match(found[0] ?? '', expected)
 }
 
-describe('the house', () => {
-  it('src keeps to the tables of ARCHITECTURE.md', () => {
+describe('the source tree', () => {
+  it('src follows the tables of ARCHITECTURE.md', () => {
     const tree = treeIn('src/')
-    assert.ok(tree.size > 20, 'the source was found')
+    assert.ok(tree.size > 20, 'no source was found')
     assert.deepEqual(violations(tree, rules), [])
   })
 
-  it('the page keeps to its row', () => {
+  it('the page follows its row of the table', () => {
     const tree = webTree()
-    assert.ok(tree.size > 10, 'its source was found')
+    assert.ok(tree.size > 10, 'no source of the page was found')
     assert.deepEqual(webViolations(tree, rules), [])
   })
 
-  it('git is started by one file, which confines it: no other one names it as a program', () => {
+  it('only adapters/envs/git.ts, which runs git in the sandbox, starts git', () => {
     const starts = /\b(spawn|spawnSync|exec|execSync|execFile|execFileSync|fork)\b\)?\(\s*(['"`])git\b/
     const found = [...treeIn('src/')].filter(([path, source]) => !isTest(path) && starts.test(source))
     assert.deepEqual(
@@ -69,11 +69,11 @@ describe('the house', () => {
     assert.match("promisify(execFile)('git', args)", starts)
   })
 
-  it('ARCHITECTURE.md stays a page to read: at most 200 lines', () => {
+  it('ARCHITECTURE.md has at most 200 lines', () => {
     assert.ok(markdown.split('\n').length <= 200)
   })
 
-  it('every file of domain and ports is a word of the glossary', () => {
+  it('every file name in domain and ports is in the glossary', () => {
     const glossary = (read('GLOSSARY.md') ?? '').toLowerCase()
     const words = globSync('src/{domain,ports}/*.ts', { cwd: root })
       .filter((path) => !path.endsWith('.test.ts'))
@@ -85,16 +85,16 @@ describe('the house', () => {
   })
 })
 
-describe('the checker finds', () => {
-  it('an import against the arrows', () => {
+describe('the checker', () => {
+  it('finds an import that the table does not allow', () => {
     const files = {
       'engine/x.ts': `// x\nimport { systemClock } from '../adapters/clock.ts'\n`,
       'adapters/system/clock.ts': '',
     }
-    assertOnly(judge(files), /^engine\/x\.ts:2 imports \.\.\/adapters\/clock\.ts; engine may import domain, ports/)
+    assertOnly(check(files), /^engine\/x\.ts:2 imports \.\.\/adapters\/clock\.ts; engine may import domain, ports/)
   })
 
-  it('a type-only import, a re-export and an import() against the arrows', () => {
+  it('finds a type-only import, a re-export and an import() that the table does not allow', () => {
     for (const line of [
       `import type { A } from '../engine/a.ts'`,
       `export type { A } from "../engine/a.ts"`,
@@ -104,42 +104,42 @@ describe('the checker finds', () => {
       `import {\n  type A,\n  b,\n} from '../engine/a.ts'`,
     ]) {
       assertOnly(
-        judge({ 'ports/x.ts': line }),
+        check({ 'ports/x.ts': line }),
         /^ports\/x\.ts:\d imports \.\.\/engine\/a\.ts; ports may import domain$/,
       )
     }
   })
 
-  it('an adapter that knows another adapter', () => {
+  it('finds an adapter that imports another adapter', () => {
     assertOnly(
-      judge({ 'adapters/tools/x.ts': `import '../envs/y.ts'`.replace('import ', 'import a from ') }),
+      check({ 'adapters/tools/x.ts': `import '../envs/y.ts'`.replace('import ', 'import a from ') }),
       /imports \.\.\/envs\/y\.ts/,
     )
-    assert.deepEqual(judge({ 'adapters/tools/x.ts': `import a from './y.ts'` }), [])
+    assert.deepEqual(check({ 'adapters/tools/x.ts': `import a from './y.ts'` }), [])
   })
 
-  it('a package in domain, where nothing may be imported', () => {
-    assertOnly(judge({ 'domain/x.ts': `import { join } from 'node:path'` }), /domain may import nothing/)
+  it('finds a package imported by domain, which may import nothing', () => {
+    assertOnly(check({ 'domain/x.ts': `import { join } from 'node:path'` }), /domain may import nothing/)
   })
 
-  it('a folder that has no row, an import of a test, an import from outside src', () => {
-    assertOnly(judge({ 'attic/x.ts': '' }), /"attic" has no row/)
-    assertOnly(judge({ 'ports/x.ts': `import { a } from './y.test.ts'` }), /which is a test/)
-    assertOnly(judge({ 'ports/x.ts': `import { a } from '../../scripts/demo.ts'` }), /which is outside src/)
+  it('finds a folder without a row, an import of a test, an import from outside src', () => {
+    assertOnly(check({ 'attic/x.ts': '' }), /"attic" has no row/)
+    assertOnly(check({ 'ports/x.ts': `import { a } from './y.test.ts'` }), /which is a test/)
+    assertOnly(check({ 'ports/x.ts': `import { a } from '../../scripts/demo.ts'` }), /which is outside src/)
   })
 
-  it('a cycle of value imports, and not one of types', () => {
+  it('finds a cycle of value imports, but allows one of types', () => {
     const circle = (keyword: string): Record<string, string> => ({
       'domain/a.ts': `import { b } from './b.ts'\nexport const a = () => b`,
       'domain/b.ts': `import { c } from './c.ts'\nexport const b = () => c`,
       'domain/c.ts': `${keyword} { a } from './a.ts'\nexport const c = 1`,
     })
-    assertOnly(judge(circle('import')), /^import cycle: domain\/a\.ts → domain\/b\.ts → domain\/c\.ts → domain\/a\.ts$/)
-    assertOnly(judge(circle('export')), /^import cycle/)
-    assert.deepEqual(judge(circle('import type')), [])
+    assertOnly(check(circle('import')), /^import cycle: domain\/a\.ts → domain\/b\.ts → domain\/c\.ts → domain\/a\.ts$/)
+    assertOnly(check(circle('export')), /^import cycle/)
+    assert.deepEqual(check(circle('import type')), [])
   })
 
-  it('time, chance, environment and console outside their owners', () => {
+  it('finds time, chance, environment and console outside their owners', () => {
     const owned: Record<string, string> = {
       'Date.now()': 'the wall clock',
       'new Date()': 'the wall clock',
@@ -155,27 +155,27 @@ describe('the checker finds', () => {
       '`now: ${Date.now()}`': 'the wall clock',
     }
     for (const [code, what] of Object.entries(owned)) {
-      const found = judge({ 'ports/x.ts': `export const f = () => ${code}` })
+      const found = check({ 'ports/x.ts': `export const f = () => ${code}` })
       assertOnly(found, new RegExp(`^ports/x\\.ts:1 uses .*; ${what} belongs to `))
     }
     assertOnly(
-      judge({ 'ports/x.ts': `import { DatabaseSync } from 'node:sqlite'` }),
+      check({ 'ports/x.ts': `import { DatabaseSync } from 'node:sqlite'` }),
       /SQL belongs to adapters\/stores\//,
     )
     assertOnly(
-      judge({ 'ports/x.ts': `import { a } from '@ai-sdk/provider'` }),
+      check({ 'ports/x.ts': `import { a } from '@ai-sdk/provider'` }),
       /model providers belongs to adapters\/models\//,
     )
     assertOnly(
-      judge({ 'adapters/tools/x.ts': `import { execFile } from 'node:child_process'` }),
+      check({ 'adapters/tools/x.ts': `import { execFile } from 'node:child_process'` }),
       /other programs belongs to/,
     )
-    assertOnly(judge({ 'ports/x.ts': `import { scheduler } from 'node:timers/promises'` }), /timers belongs to/)
+    assertOnly(check({ 'ports/x.ts': `import { scheduler } from 'node:timers/promises'` }), /timers belongs to/)
   })
 
-  it('the same where it belongs, in comments, strings and tests, as somebody’s property: nothing', () => {
+  it('allows them in their owners, in comments, strings and tests, and as members of an object', () => {
     assert.deepEqual(
-      judge({
+      check({
         'adapters/system/clock.ts': 'export const now = () => Date.now()',
         'cli/show.ts': `export const show = () => console.log(process.stdout.columns)`,
         'ports/x.ts': `/* Date.now */ export const a = 'console.log' // process.env\nexport const b = /Math.random/\n`,
@@ -187,7 +187,7 @@ describe('the checker finds', () => {
     )
   })
 
-  it('whatever happens when a file is loaded', () => {
+  it('finds statements that run when a file is loaded', () => {
     for (const effect of [
       'start()',
       'new Worker()',
@@ -196,13 +196,13 @@ describe('the checker finds', () => {
       'let count = 0',
       `import './y.ts'`,
     ]) {
-      assertOnly(judge({ 'ports/x.ts': `export const a = 1\n${effect}\n` }), /^ports\/x\.ts:2 /)
-      assert.deepEqual(judge({ 'cli/main.ts': `${effect}\n`, 'testing/x-main.ts': `${effect}\n` }), [])
+      assertOnly(check({ 'ports/x.ts': `export const a = 1\n${effect}\n` }), /^ports\/x\.ts:2 /)
+      assert.deepEqual(check({ 'cli/main.ts': `${effect}\n`, 'testing/x-main.ts': `${effect}\n` }), [])
     }
-    assertOnly(judge({ 'ports/x.ts': 'export const a = await start()' }), /does something when the file is loaded/)
+    assertOnly(check({ 'ports/x.ts': 'export const a = await start()' }), /does something when the file is loaded/)
   })
 
-  it('no fault in declarations of every kind', () => {
+  it('allows declarations of every kind', () => {
     const source = `
 import { b } from './b.ts'
 export interface A<T> {
@@ -227,46 +227,46 @@ async function g(): Promise<void> {
 export class C extends Error {}
 export { g }
 `
-    assert.deepEqual(judge({ 'ports/x.ts': source, 'ports/b.ts': 'export const b = () => 1' }), [])
+    assert.deepEqual(check({ 'ports/x.ts': source, 'ports/b.ts': 'export const b = () => 1' }), [])
   })
 
-  it('a file of the inner folders without a header', () => {
-    assertOnly(judge({ 'engine/x.ts': 'export const a = 1' }), /does not open with a comment/)
-    assert.deepEqual(judge({ 'engine/x.ts': '/** Job. */\nexport const a = 1' }), [])
+  it('finds a file of engine without a header comment', () => {
+    assertOnly(check({ 'engine/x.ts': 'export const a = 1' }), /does not open with a comment/)
+    assert.deepEqual(check({ 'engine/x.ts': '/** Job. */\nexport const a = 1' }), [])
   })
 
-  it('a module mock, also in a test', () => {
-    assertOnly(judge({ 'engine/x.test.ts': `\nmock.module('./a.ts', {})` }), /^engine\/x\.test\.ts:2 mocks a module/)
+  it('finds a module mock, also in a test', () => {
+    assertOnly(check({ 'engine/x.test.ts': `\nmock.module('./a.ts', {})` }), /^engine\/x\.test\.ts:2 mocks a module/)
   })
 
-  it('a file that does not parse', () => {
-    assertOnly(judge({ 'ports/x.ts': 'export const = 1' }), /is not erasable TypeScript/)
-    assertOnly(judge({ 'ports/x.ts': 'export enum A { a }' }), /is not erasable TypeScript/)
+  it('finds a file that does not parse', () => {
+    assertOnly(check({ 'ports/x.ts': 'export const = 1' }), /is not erasable TypeScript/)
+    assertOnly(check({ 'ports/x.ts': 'export enum A { a }' }), /is not erasable TypeScript/)
   })
 
-  it('a page that knows more of the house than the types of its words, or a package that no browser is sent', () => {
-    const judged = (line: string): readonly string[] => webViolations(new Map([['web/src/now/x.tsx', line]]), rules)
+  it('finds page code that imports more than types of domain, or a package the browser does not get', () => {
+    const checkPage = (line: string): readonly string[] => webViolations(new Map([['web/src/now/x.tsx', line]]), rules)
     for (const fine of [
       `import { render } from 'preact'`,
       `import {\n  useState,\n} from 'preact/hooks'`,
       `import type { Event } from '../../../src/domain/event.ts'`,
       `import { a } from '../a.ts'\nimport '../style.css'`,
     ])
-      assert.deepEqual(judged(fine), [], fine)
-    assertOnly(judged(`import { eventFold } from '../../../src/domain/event.ts'`), /not as types only/)
-    assertOnly(judged(`import type { Store } from '../../../src/ports/store.ts'`), /web may import domain/)
-    assertOnly(judged(`import {\n  a,\n} from '../../../test/apps.ts'`), /web may import domain/)
-    assertOnly(judged(`import { z } from 'zod'`), /no browser is sent/)
-    assertOnly(judged(`const a = () => import('node:fs')`), /no browser is sent/)
+      assert.deepEqual(checkPage(fine), [], fine)
+    assertOnly(checkPage(`import { eventFold } from '../../../src/domain/event.ts'`), /not as types only/)
+    assertOnly(checkPage(`import type { Store } from '../../../src/ports/store.ts'`), /web may import domain/)
+    assertOnly(checkPage(`import {\n  a,\n} from '../../../test/apps.ts'`), /web may import domain/)
+    assertOnly(checkPage(`import { z } from 'zod'`), /no browser is sent/)
+    assertOnly(checkPage(`const a = () => import('node:fs')`), /no browser is sent/)
   })
 
-  it('a name in the table that is no row', () => {
+  it('finds a name in the table that has no row', () => {
     const typo = readRules(markdown.replace('| ports, config | domain |', '| ports, config | domian |'))
     assert.match(violations(new Map(), typo).join(), /"domian", which has no row/)
   })
 })
 
-describe('the scanner', () => {
+describe('the source scanner', () => {
   it('keeps every position', () => {
     const source = `const a = 'it''s' // b\nconst c = \`x\n\${d}y\`\n`
     const code = codeOnly(source)
@@ -283,19 +283,24 @@ describe('the scanner', () => {
     assert.doesNotMatch(codeOnly(`return /'console/.test(x)`), /console/)
   })
 
-  it('reads imports with their lines, and none out of strings and comments', () => {
-    const source = `// import { a } from './a.ts'\nimport { b } from './b.ts'\nconst c = "import d from './d.ts'"\nimport './e.ts'`
+  it('reads imports with their lines, and ignores strings and comments', () => {
+    const source = [
+      "// import { a } from './a.ts'",
+      "import { b } from './b.ts'",
+      `const c = "import d from './d.ts'"`,
+      "import './e.ts'",
+    ].join('\n')
     assert.deepEqual(importsOf(source), [
       { specifier: './b.ts', line: 2, form: 'static' },
       { specifier: './e.ts', line: 4, form: 'bare' },
     ])
   })
 
-  it('sees statements only at the top', () => {
+  it('finds effects only at the top level', () => {
     assert.deepEqual(topLevelEffects('const a = () => {\n  b()\n}\na()\n'), [4])
   })
 
-  it('knows the room of a file', () => {
+  it('names the folder of the table that a file belongs to', () => {
     assert.deepEqual(
       ['engine/step.ts', 'app.ts', 'adapters/system/clock.ts', 'adapters/stores/sqlite/home-lock.ts'].map(unitOf),
       ['engine', 'app', 'adapters/clock', 'adapters/stores'],

@@ -1,4 +1,4 @@
-/** Whoever can write the database, and nothing else of the home, changes nothing of the audit log unnoticed. */
+/** A program that can write the database, but no other file of the home, cannot change the audit log unnoticed. */
 
 import assert from 'node:assert/strict'
 import { createHmac, hash } from 'node:crypto'
@@ -21,8 +21,8 @@ interface Verified {
 }
 
 const verify = async (app: App): Promise<Verified> => (await app.run('audit verify', {})) as Verified
-const named = async (app: App): Promise<number | undefined> => (await verify(app)).broken?.record
-const record = (app: App, what: string) =>
+const firstBrokenRecord = async (app: App): Promise<number | undefined> => (await verify(app)).broken?.record
+const appendRecord = (app: App, what: string) =>
   commitOne(app.context.store, [{ op: 'audit', entry: { ts: app.context.clock.now(), what } }])
 
 interface Row {
@@ -31,22 +31,22 @@ interface Row {
   readonly hash: string
 }
 
-/** Another program with the database open, as it is while the home is in use. */
-function intruder(t: TestContext, home: string) {
+/** Opens the database as another program would while the home is in use. */
+function openAsIntruder(t: TestContext, home: string) {
   const db = new DatabaseSync(join(home, 'tireless.db'))
   t.after(() => db.close())
   db.exec('DROP TRIGGER audit_update; DROP TRIGGER audit_delete')
   const rows = () => db.prepare('SELECT * FROM audit ORDER BY n').all() as unknown as Row[]
-  const put = (all: readonly Row[]) => {
+  const replaceRows = (all: readonly Row[]) => {
     db.exec('DELETE FROM audit')
-    for (const { n, body, hash: hashed } of all) db.prepare('INSERT INTO audit VALUES (?, ?, ?)').run(n, body, hashed)
+    for (const { n, body, hash: rowHash } of all) db.prepare('INSERT INTO audit VALUES (?, ?, ?)').run(n, body, rowHash)
     db.prepare("UPDATE sqlite_sequence SET seq = ? WHERE name = 'audit'").run(all.length)
   }
-  return { rows, put }
+  return { rows, put: replaceRows }
 }
 
-/** The chain written anew with other words in record `n`. */
-function rewritten(rows: readonly Row[], n: number, hashOf: (text: string) => string, from = 1): Row[] {
+/** Changes the text of record `n` and recomputes the hash chain from record `from` on. */
+function rewriteChain(rows: readonly Row[], n: number, hashOf: (text: string) => string, from = 1): Row[] {
   let before = rows[from - 2]?.hash ?? ''
   return rows.map((row) => {
     const body = row.n === n ? row.body.replace('"what":"', '"what":"not ') : row.body
@@ -56,53 +56,54 @@ function rewritten(rows: readonly Row[], n: number, hashOf: (text: string) => st
   })
 }
 
-const plainly = (text: string): string => hash('sha256', text)
-const withOwnKey = (text: string): string => `hmac-sha256:${createHmac('sha256', 'guess').update(text).digest('hex')}`
+const hashWithoutKey = (text: string): string => hash('sha256', text)
+const hashWithGuessedKey = (text: string): string =>
+  `hmac-sha256:${createHmac('sha256', 'guess').update(text).digest('hex')}`
 
-async function threeRecords(t: TestContext) {
+async function homeWithThreeRecords(t: TestContext) {
   const home = freshFolder(t)
   const app = await openApp(t, { home })
-  for (const what of ['one', 'two', 'three']) await record(app, what)
+  for (const what of ['one', 'two', 'three']) await appendRecord(app, what)
   assert.deepEqual((await verify(app)).broken, null)
-  return { home, app, ...intruder(t, home) }
+  return { home, app, ...openAsIntruder(t, home) }
 }
 
-describe('audit: keyed, with its head outside of the database', () => {
-  test('a chain that was written anew as a whole is named, with a plain hash, with a key that was guessed, and in part', async (t) => {
-    const { app, rows, put } = await threeRecords(t)
-    const whole = rows()
+describe('audit: keyed, with its head outside the database', () => {
+  test('verify names the first bad record of a rewritten chain: without a key, with a guess, in part', async (t) => {
+    const { app, rows, put: replaceRows } = await homeWithThreeRecords(t)
+    const original = rows()
     for (const [n, hashOf, from, found] of [
-      [1, plainly, 1, 1],
-      [3, plainly, 1, 1],
-      [2, withOwnKey, 1, 1],
-      [3, plainly, 3, 3],
+      [1, hashWithoutKey, 1, 1],
+      [3, hashWithoutKey, 1, 1],
+      [2, hashWithGuessedKey, 1, 1],
+      [3, hashWithoutKey, 3, 3],
       [2, (text: string) => text.slice(0, 0), 2, 2],
     ] as const) {
-      put(rewritten(whole, n, hashOf, from))
-      assert.equal(await named(app), found, `record ${n} changed, written anew from ${from}`)
+      replaceRows(rewriteChain(original, n, hashOf, from))
+      assert.equal(await firstBrokenRecord(app), found, `record ${n} changed, chain rewritten from ${from}`)
     }
-    put(whole.with(1, { n: 2, body: whole[2]?.body ?? '', hash: whole[2]?.hash ?? '' }))
-    assert.equal(await named(app), 2, 'a record in the place of another')
-    put(whole)
+    replaceRows(original.with(1, { n: 2, body: original[2]?.body ?? '', hash: original[2]?.hash ?? '' }))
+    assert.equal(await firstBrokenRecord(app), 2, 'a record was replaced by a copy of another')
+    replaceRows(original)
     assert.equal((await verify(app)).ok, true)
   })
 
-  test('records taken from the end are named, also after others were written, and after the next start', async (t) => {
-    const { home, app, rows, put } = await threeRecords(t)
-    put(rows().slice(0, 1))
+  test('verify names records deleted from the end, also after later writes and a restart', async (t) => {
+    const { home, app, rows, put: replaceRows } = await homeWithThreeRecords(t)
+    replaceRows(rows().slice(0, 1))
     assert.deepEqual((await verify(app)).broken, {
       record: 2,
       why: 'this record and all later ones, up to 3, are missing',
     })
-    put([])
-    assert.equal(await named(app), 1)
-    for (const what of ['four', 'five', 'six', 'seven']) await record(app, what)
-    assert.equal(await named(app), 3, 'others stand in their place by now')
+    replaceRows([])
+    assert.equal(await firstBrokenRecord(app), 1)
+    for (const what of ['four', 'five', 'six', 'seven']) await appendRecord(app, what)
+    assert.equal(await firstBrokenRecord(app), 3, 'the next records took the numbers of the deleted ones')
     await app.close()
-    assert.equal(await named(await openApp(t, { home })), 3)
+    assert.equal(await firstBrokenRecord(await openApp(t, { home })), 3)
   })
 
-  test('a home from before keys stays verifiable, and its old records cannot be written anew either', async (t) => {
+  test('a home from before keys can be verified, and its old records cannot be rewritten unnoticed', async (t) => {
     const home = freshFolder(t)
     const fresh = await openApp(t, { home })
     await fresh.close()
@@ -111,31 +112,31 @@ describe('audit: keyed, with its head outside of the database', () => {
     for (const what of ['one', 'two']) await commitOne(old, [{ op: 'audit', entry: { ts: 1, what } }])
     await old.close()
     const app = await openApp(t, { home })
-    const { rows, put } = intruder(t, home)
+    const { rows, put: replaceRows } = openAsIntruder(t, home)
     assert.deepEqual([(await verify(app)).ok, (await verify(app)).keyed_since], [true, 3])
-    const plain = rows()
-    put(rewritten(plain, 1, plainly))
-    assert.equal(await named(app), 2, 'the last one is not what it was')
-    put(plain)
-    await record(app, 'three')
+    const unkeyed = rows()
+    replaceRows(rewriteChain(unkeyed, 1, hashWithoutKey))
+    assert.equal(await firstBrokenRecord(app), 2, 'the last unkeyed record has another hash')
+    replaceRows(unkeyed)
+    await appendRecord(app, 'three')
     assert.deepEqual([(await verify(app)).ok, (await verify(app)).records], [true, 3])
     const [, , keyed] = rows()
     assert.ok(keyed)
-    put([...rewritten(plain, 1, plainly), keyed])
-    assert.equal(await named(app), 3, 'the first keyed record is bound to the old head')
+    replaceRows([...rewriteChain(unkeyed, 1, hashWithoutKey), keyed])
+    assert.equal(await firstBrokenRecord(app), 3, 'the first keyed record is bound to the hash of the last unkeyed one')
   })
 
-  test('the files are the owner’s alone; where one is missing, verify says so, and the next start makes another', async (t) => {
-    const { home, app } = await threeRecords(t)
+  test('audit files are readable by the owner only; verify reports a missing one, a start creates it', async (t) => {
+    const { home, app } = await homeWithThreeRecords(t)
     const [key, head] = [join(home, 'audit.key'), join(home, 'audit.head')]
     assert.deepEqual(
       [key, head].map((file) => statSync(file).mode & 0o777),
       [0o600, 0o600],
     )
-    const kept = readFileSync(key)
+    const savedKey = readFileSync(key)
     rmSync(key)
     assert.match((await verify(app)).broken?.why ?? '', /the key file audit\.key/)
-    writeFileSync(key, kept, { mode: 0o600 })
+    writeFileSync(key, savedKey, { mode: 0o600 })
     rmSync(head)
     assert.match((await verify(app)).broken?.why ?? '', /audit\.head is missing/)
     await app.close()
@@ -144,7 +145,7 @@ describe('audit: keyed, with its head outside of the database', () => {
     await again.close()
     rmSync(key)
     const another = await openApp(t, { home })
-    await record(another, 'four')
+    await appendRecord(another, 'four')
     const { broken, keyed_since } = await verify(another)
     assert.deepEqual([broken?.record, keyed_since], [1, 4])
     assert.match(broken?.why ?? '', /made with another key/)
@@ -153,20 +154,20 @@ describe('audit: keyed, with its head outside of the database', () => {
     await assert.rejects(openApp(t, { home }), /audit\.key.*restore the file, or delete it/s)
   })
 
-  test('a head that a crash has left behind is brought forward at the next start, and holds from there', async (t) => {
-    const { home, app, rows, put } = await threeRecords(t)
+  test('a head that is behind after a crash is updated at the next start, and protects from then on', async (t) => {
+    const { home, app, rows, put: replaceRows } = await homeWithThreeRecords(t)
     await app.close()
     const [, two] = rows()
     writeFileSync(join(home, 'audit.head'), JSON.stringify({ n: 2, hash: two?.hash }))
     const again = await openApp(t, { home })
     assert.equal((await verify(again)).ok, true)
     await again.close()
-    put(rows().slice(0, 2))
-    assert.equal(await named(await openApp(t, { home })), 3)
+    replaceRows(rows().slice(0, 2))
+    assert.equal(await firstBrokenRecord(await openApp(t, { home })), 3)
   })
 
-  test('backup and restore: in the same home and in another one the log can be verified, and goes on', async (t) => {
-    const { home, app } = await threeRecords(t)
+  test('backup and restore: the log can be verified and continued, in the same home and in another', async (t) => {
+    const { home, app } = await homeWithThreeRecords(t)
     const dir = freshFolder(t, 'backup')
     await app.run('backup', { dir })
     assert.deepEqual(
@@ -174,13 +175,13 @@ describe('audit: keyed, with its head outside of the database', () => {
       [true, false],
       'the head may be newer than the copy of the database',
     )
-    await record(app, 'four')
+    await appendRecord(app, 'four')
     await app.close()
     for (const into of [home, freshFolder(t, 'elsewhere')]) {
       assert.equal((await tirelessJson(into, 'restore', dir)).exit, 0)
       const restored = await openApp(t, { home: into })
       assert.deepEqual([(await verify(restored)).ok, (await verify(restored)).records], [true, 3])
-      await record(restored, 'another four')
+      await appendRecord(restored, 'another four')
       assert.equal((await verify(restored)).ok, true)
       await restored.close()
     }

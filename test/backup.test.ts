@@ -36,22 +36,23 @@ interface Restored {
   readonly before: string | null
 }
 
-const sha = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex')
+const sha256Of = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex')
 
-/** Every file below, by its path, with what is in it. */
-const treeOf = (folder: string): Record<string, string> =>
+/** The digest of every file below a folder, by path. */
+const digestsOf = (folder: string): Record<string, string> =>
   Object.fromEntries(
     globSync('**', { cwd: folder })
       .filter((path) => lstatSync(join(folder, path)).isFile())
       .toSorted()
-      .map((path) => [path, sha(join(folder, path))]),
+      .map((path) => [path, sha256Of(join(folder, path))]),
   )
 
-/** What a home is about: its configuration, a secret, one finished run with what it made. */
-/** As long as a token has to be. */
+/** Padded to the minimum length of a token. */
 const tokenOf = (name: string): string => `token of ${name} `.padEnd(40, '.')
 
-async function smallHome(t: TestContext, name: string): Promise<string> {
+/** A home with a configuration, a token and one finished run that wrote a file. */
+
+async function homeWithOneRun(t: TestContext, name: string): Promise<string> {
   const home = freshFolder(t, name)
   writeFileSync(join(home, 'tireless.yaml'), `kernel: { max_concurrent: ${name.length} } # ${name}\n`)
   writeFileSync(join(home, 'token'), tokenOf(name), { mode: 0o600 })
@@ -61,7 +62,7 @@ async function smallHome(t: TestContext, name: string): Promise<string> {
   return home
 }
 
-async function backedUp(t: TestContext, home: string): Promise<string> {
+async function makeBackup(t: TestContext, home: string): Promise<string> {
   const dir = join(freshFolder(t, 'backup'), 'new', 'folder')
   const { exit } = await tirelessJson<Backup>(home, 'backup', dir)
   assert.equal(exit, 0)
@@ -79,8 +80,8 @@ async function promptsIn(home: string): Promise<string[]> {
 }
 
 describe('backup', () => {
-  test('everything that lasts, with its digest, owner-only; not the lock, the socket, the log, nor what calls left', async (t) => {
-    const home = await smallHome(t, 'small')
+  test('copies every lasting file with its digest, owner-only; not lock, socket, log or call leftovers', async (t) => {
+    const home = await homeWithOneRun(t, 'small')
     const [workspace = ''] = readdirSync(join(home, 'workspaces'))
     const work = join(home, 'workspaces', workspace)
     mkdirSync(join(work, 'empty'))
@@ -90,14 +91,14 @@ describe('backup', () => {
     mkdirSync(join(home, 'calls', 'left'))
     mkdirSync(join(home, 'before-restore-then'))
     const dir = join(freshFolder(t, 'backup'), 'today')
-    const made = await tirelessJson<Backup>(home, 'backup', dir)
-    assert.deepEqual([made.exit, made.dir, made.files], [0, dir, 15])
-    assert.deepEqual(made.skipped, [`workspaces/${workspace}/pipe: not a file, folder or link`])
-    assert.match(made.notes.join(), /secret.*only for you/)
+    const backup = await tirelessJson<Backup>(home, 'backup', dir)
+    assert.deepEqual([backup.exit, backup.dir, backup.files], [0, dir, 15])
+    assert.deepEqual(backup.skipped, [`workspaces/${workspace}/pipe: not a file, folder or link`])
+    assert.match(backup.notes.join(), /secret.*only for you/)
     const manifest = JSON.parse(readFileSync(join(dir, 'manifest.json'), 'utf8'))
     assert.deepEqual([manifest.version, manifest.schema], [1, SCHEMA_VERSION])
     assert.ok(manifest.created_at)
-    const { 'manifest.json': _, ...files } = treeOf(dir)
+    const { 'manifest.json': _, ...files } = digestsOf(dir)
     const listed = manifest.files as { path: string; sha256: string }[]
     assert.deepEqual(
       Object.fromEntries(
@@ -127,8 +128,8 @@ describe('backup', () => {
     assert.equal(readlinkSync(join(restored, 'link')), '/etc/passwd')
   })
 
-  test('only into a new or empty folder outside of the home: refused otherwise, with the remedy', async (t) => {
-    const home = await smallHome(t, 'small')
+  test('refuses a folder that is not empty or is inside the home, and says what to do', async (t) => {
+    const home = await homeWithOneRun(t, 'small')
     const full = freshFolder(t, 'full')
     writeFileSync(join(full, 'precious.txt'), 'mine')
     for (const dir of [full, join(home, 'backups'), join(home, 'workspaces', 'b'), join(full, 'precious.txt')]) {
@@ -136,12 +137,12 @@ describe('backup', () => {
       assert.equal(refused.exit, 2, dir)
       assert.match(refused.stderr, /do this: choose a new or empty folder/)
     }
-    assert.deepEqual(treeOf(full), { 'precious.txt': sha(join(full, 'precious.txt')) })
+    assert.deepEqual(digestsOf(full), { 'precious.txt': sha256Of(join(full, 'precious.txt')) })
     symlinkSync(home, join(full, 'way'))
     assert.equal((await tireless(home, 'backup', join(full, 'way', 'in'))).exit, 2)
   })
 
-  test('beside a running start: consistent while work goes on; restored elsewhere, the work goes on there', async (t) => {
+  test('runs beside a working kernel; restored in another home, the work continues there', async (t) => {
     const steps = 30
     const home = await createHome(t, [
       ...Array.from({ length: steps }, (_, i) => ({
@@ -152,36 +153,36 @@ describe('backup', () => {
     const holder = await startKernelIn(t, home)
     for (let i = 0; i < 3; i += 1) await tirelessJson(home, 'enqueue', '--prompt', `write ${i}`)
     await waitUntil(() => globSync('workspaces/*/out.txt', { cwd: home }).length === 3)
-    const dir = await backedUp(t, home)
-    const still = await tirelessJson<{ queue: { running: number } }>(home, 'status')
-    assert.equal(still.queue.running, 3, 'nobody waited for it')
+    const dir = await makeBackup(t, home)
+    const status = await tirelessJson<{ queue: { running: number } }>(home, 'status')
+    assert.equal(status.queue.running, 3, 'the backup did not wait for running work')
     holder.kill('SIGKILL')
     await waitForExit(holder)
 
     const other = freshFolder(t, 'other')
     assert.equal((await tirelessJson(other, 'restore', dir)).exit, 0)
-    const was = treeOf(join(home, 'workspaces'))
+    const before = digestsOf(join(home, 'workspaces'))
     const started = await tirelessJson<{ queue: Record<string, number> }>(other, 'start', '--until-idle')
     assert.deepEqual([started.exit, started.queue.done, started.queue.failed], [0, 3, 0])
     const written = globSync('workspaces/*/out.txt', { cwd: other })
     assert.equal(written.length, 3)
     for (const file of written)
       assert.match(readFileSync(join(other, file), 'utf8'), new RegExp(`line-${steps - 1}\n$`))
-    assert.deepEqual(treeOf(join(home, 'workspaces')), was, 'and not in the home that the backup is of')
+    assert.deepEqual(digestsOf(join(home, 'workspaces')), before, 'the restored kernel wrote only to its own home')
   })
 })
 
 describe('restore', () => {
-  test('an app that has the home open does not do it', async (t) => {
-    const home = await smallHome(t, 'small')
+  test('is refused by an app that has the home open', async (t) => {
+    const home = await homeWithOneRun(t, 'small')
     const app = await createApp({ home })
     t.after(() => app.close())
     await assert.rejects(app.run('restore', { dir: home }), { code: 'usage' })
   })
 
-  test('case 129: beside a running start it is refused with 75, and nothing is touched', async (t) => {
-    const home = await smallHome(t, 'small')
-    const dir = await backedUp(t, home)
+  test('case 129: while start runs, restore exits with 75 and changes nothing', async (t) => {
+    const home = await homeWithOneRun(t, 'small')
+    const dir = await makeBackup(t, home)
     const holder = await startKernelIn(t, home)
     const refused = await tireless(home, 'restore', dir)
     assert.equal(refused.exit, 75)
@@ -192,30 +193,30 @@ describe('restore', () => {
     )
   })
 
-  test('what is there is set aside as a whole, what was backed up is in its place; the log stays', async (t) => {
-    const old = await smallHome(t, 'old')
-    const dir = await backedUp(t, await smallHome(t, 'new'))
-    const was = treeOf(old)
+  test('sets the old home aside completely and puts the backup in its place; the log stays', async (t) => {
+    const old = await homeWithOneRun(t, 'old')
+    const dir = await makeBackup(t, await homeWithOneRun(t, 'new'))
+    const digests = digestsOf(old)
     const { exit, before } = await tirelessJson<Restored>(old, 'restore', dir)
     assert.equal(exit, 0)
     assert.ok(before?.startsWith(join(old, 'before-restore-')))
-    const aside = treeOf(before ?? '')
-    const moved = Object.entries(was).filter(([path]) => !/^(lock|logs|sandbox)/.test(path))
-    for (const [path, digest] of moved) assert.equal(aside[path], digest, path)
+    const setAside = digestsOf(before ?? '')
+    const moved = Object.entries(digests).filter(([path]) => !/^(lock|logs|sandbox)/.test(path))
+    for (const [path, digest] of moved) assert.equal(setAside[path], digest, path)
     assert.deepEqual(await promptsIn(old), ['Create made.md with the text "new".'])
     assert.equal(readFileSync(join(old, 'token'), 'utf8'), tokenOf('new'))
     assert.ok(existsSync(join(old, 'logs', 'tireless.jsonl')))
     assert.equal((await tirelessJson(old, 'doctor')).exit, 0)
-    // And back again.
-    const again = await tirelessJson<Restored>(old, 'restore', await backedUp(t, old))
+    // Restore a second time, from a backup of the restored home.
+    const again = await tirelessJson<Restored>(old, 'restore', await makeBackup(t, old))
     assert.equal(again.exit, 0)
     assert.notEqual(again.before, before)
   })
 
-  test('a backup that is not whole, sound and known is refused before anything is touched', async (t) => {
-    const home = await smallHome(t, 'old')
-    const good = await backedUp(t, await smallHome(t, 'new'))
-    const was = treeOf(home)
+  test('refuses an incomplete, damaged or unknown backup before it changes anything', async (t) => {
+    const home = await homeWithOneRun(t, 'old')
+    const good = await makeBackup(t, await homeWithOneRun(t, 'new'))
+    const digests = digestsOf(home)
     const manifestOf = (dir: string) => JSON.parse(readFileSync(join(dir, 'manifest.json'), 'utf8'))
     const rewrite = (
       dir: string,
@@ -225,29 +226,29 @@ describe('restore', () => {
       change(manifest)
       writeFileSync(join(dir, 'manifest.json'), JSON.stringify(manifest))
     }
-    const inDatabase = (dir: string, sql: string) => {
+    const execInDatabase = (dir: string, sql: string) => {
       const db = new DatabaseSync(join(dir, 'tireless.db'))
       db.exec(sql)
       db.close()
-      signed(dir)
+      refreshDigests(dir)
     }
-    const signed = (dir: string) =>
+    const refreshDigests = (dir: string) =>
       rewrite(dir, ({ files }) => {
-        for (const file of files) file.sha256 = sha(join(dir, file.path))
+        for (const file of files) file.sha256 = sha256Of(join(dir, file.path))
       })
-    const spoilt: Record<string, (dir: string) => void> = {
+    const corruptions: Record<string, (dir: string) => void> = {
       'no manifest': (dir) => rmSync(join(dir, 'manifest.json')),
       'half a manifest': (dir) => writeFileSync(join(dir, 'manifest.json'), '{"version": 1'),
       'a manifest of another version': (dir) => rewrite(dir, (manifest) => Object.assign(manifest, { version: 2 })),
       'token has changed': (dir) => writeFileSync(join(dir, 'token'), 'another'),
       'tireless.yaml cannot be read': (dir) => rmSync(join(dir, 'tireless.yaml')),
-      'schema 99': (dir) => inDatabase(dir, 'PRAGMA user_version = 99'),
+      'schema 99': (dir) => execInDatabase(dir, 'PRAGMA user_version = 99'),
       damaged: (dir) => {
         const file = join(dir, 'tireless.db')
         const bytes = readFileSync(file)
         bytes.fill(0xff, 8192, 12_288)
         writeFileSync(file, bytes)
-        signed(dir)
+        refreshDigests(dir)
       },
       'has an unknown format': (dir) =>
         rewrite(dir, ({ files }) => files.push({ ...files[0], path: '../outside', sha256: '' } as never)),
@@ -256,10 +257,10 @@ describe('restore', () => {
       'tireless.db is missing': (dir) =>
         rewrite(dir, (manifest) => Object.assign(manifest, { files: manifest.files.slice(1) })),
     }
-    for (const [what, spoil] of Object.entries(spoilt)) {
+    for (const [what, corrupt] of Object.entries(corruptions)) {
       const dir = join(freshFolder(t, 'spoilt'), 'backup')
       cpSync(good, dir, { recursive: true, verbatimSymlinks: true })
-      spoil(dir)
+      corrupt(dir)
       const refused = await tireless(home, 'restore', dir)
       assert.equal(refused.exit, 1, what)
       assert.match(
@@ -270,61 +271,60 @@ describe('restore', () => {
         what,
       )
       assert.match(refused.stderr, /do this: /, what)
-      assert.deepEqual(treeOf(home), was, what)
+      assert.deepEqual(digestsOf(home), digests, what)
     }
   })
 
-  test('killed before every other of its moves, it leaves the old home or one that does not open; run again, it is done', async (t) => {
+  test('killed at any move, restore leaves the old home or one that refuses to open; rerun, it finishes', async (t) => {
     if (!hasStrace) return t.skip('strace is missing')
-    const old = await smallHome(t, 'old')
-    const dir = await backedUp(t, await smallHome(t, 'new'))
-    const reached = { old: 0, shut: 0, done: 0 }
+    const old = await homeWithOneRun(t, 'old')
+    const dir = await makeBackup(t, await homeWithOneRun(t, 'new'))
+    const counts = { old: 0, shut: 0, done: 0 }
     for (const syscall of ['rename', 'unlink'])
       for (let point = 1; ; point += 2) {
         const home = join(freshFolder(t, 'killed'), 'home')
         cpSync(old, home, { recursive: true, verbatimSymlinks: true })
         chmodSync(home, 0o700)
-        const was = treeOf(home)
-        if (!(await killedAt(syscall, point, home, dir))) break
+        const digests = digestsOf(home)
+        if (!(await restoreKilledAt(syscall, point, home, dir))) break
         const opened = await promptsIn(home).catch((error: Error & { code?: string }) => error)
         if (opened instanceof Error) {
           assert.match(opened.message, /restore of this home was interrupted.*do this: run the same/)
-          reached.shut += 1
+          counts.shut += 1
         } else if (opened[0]?.includes('new')) {
-          reached.done += 1
+          counts.done += 1
           continue
         } else {
           assert.deepEqual(opened, ['Create made.md with the text "old".'], `${syscall} ${point}`)
-          reached.old += 1
+          counts.old += 1
         }
         const { exit, before } = await tirelessJson<Restored>(home, 'restore', dir)
         assert.equal(exit, 0, `${syscall} ${point}`)
         assert.deepEqual(await promptsIn(home), ['Create made.md with the text "new".'], `${syscall} ${point}`)
         assert.equal(readFileSync(join(home, 'token'), 'utf8'), tokenOf('new'))
-        const aside = treeOf(before ?? '')
+        const setAside = digestsOf(before ?? '')
         for (const path of [
           'token',
           'tireless.yaml',
-          ...Object.keys(was).filter((name) => name.startsWith('workspaces')),
+          ...Object.keys(digests).filter((name) => name.startsWith('workspaces')),
         ])
-          assert.equal(aside[path], was[path], `${syscall} ${point}: ${path}`)
+          assert.equal(setAside[path], digests[path], `${syscall} ${point}: ${path}`)
         assert.deepEqual(
           readdirSync(home).filter((name) => name.startsWith('restore.')),
           [],
         )
       }
-    assert.ok(reached.old >= 1 && reached.shut >= 3, JSON.stringify(reached))
-    t.diagnostic(
-      `killed with the old home whole ${reached.old}, between the two ${reached.shut}, after the last move ${reached.done}`,
-    )
+    assert.ok(counts.old >= 1 && counts.shut >= 3, JSON.stringify(counts))
+    const { old: untouched, shut: between, done } = counts
+    t.diagnostic(`killed: old home untouched ${untouched}, between the two ${between}, after the last move ${done}`)
   })
 
-  test('after a kill, another backup may be named: the first is finished, then the other takes its place', async (t) => {
+  test('after a kill, another backup may be restored: the first restore is finished before it', async (t) => {
     if (!hasStrace) return t.skip('strace is missing')
-    const home = await smallHome(t, 'old')
-    const first = await backedUp(t, await smallHome(t, 'first'))
-    const second = await backedUp(t, await smallHome(t, 'second'))
-    assert.ok(await killedAt('rename', 4, home, first))
+    const home = await homeWithOneRun(t, 'old')
+    const first = await makeBackup(t, await homeWithOneRun(t, 'first'))
+    const second = await makeBackup(t, await homeWithOneRun(t, 'second'))
+    assert.ok(await restoreKilledAt('rename', 4, home, first))
     const { exit, before } = await tirelessJson<Restored>(home, 'restore', second)
     assert.equal(exit, 0)
     assert.deepEqual(await promptsIn(home), ['Create made.md with the text "second".'])
@@ -333,8 +333,11 @@ describe('restore', () => {
   })
 })
 
-/** Contract: whether the kill came before the restore was over. One thread does the file work, so that its calls can be counted. */
-async function killedAt(syscall: string, point: number, home: string, dir: string): Promise<boolean> {
+/**
+ * Resolves to whether the kill came before the restore ended. One thread does the file work, so that its system calls
+ * can be counted.
+ */
+async function restoreKilledAt(syscall: string, point: number, home: string, dir: string): Promise<boolean> {
   // Some systems have only the forms that end in `at`.
   const calls = `/^${syscall}(at2?)?$`
   const env = ['UV_THREADPOOL_SIZE=1', 'NODE_DISABLE_COMPILE_CACHE=1']

@@ -6,7 +6,7 @@ import { tireless, tirelessJson } from './support/command-line.ts'
 import { respondWith, startHookServer } from './support/hook-server.ts'
 import { freshFolder } from './support/open-app.ts'
 
-test('E12: channels list, test and pair, and the console, on the command line', async (t) => {
+test('E12: channels list, test and pair, and notices on the console, on the command line', async (t) => {
   const server = await startHookServer(t)
   const home = freshFolder(t)
   writeFileSync(
@@ -15,8 +15,8 @@ test('E12: channels list, test and pair, and the console, on the command line', 
 channels: { webhook: { url: "${server.url}", secret: secret-of-the-hook } }
 `,
   )
-  type Listed = { items: { name: string; trouble: string | null }[]; target: unknown }
-  const listed = await tirelessJson<Listed>(home, 'channels', 'list')
+  type ChannelList = { items: { name: string; trouble: string | null }[]; target: unknown }
+  const listed = await tirelessJson<ChannelList>(home, 'channels', 'list')
   const troubles = new Map(listed.items.map(({ name, trouble }) => [name, trouble]))
   assert.deepEqual([...troubles.keys()], ['console', 'desktop', 'webhook'])
   assert.deepEqual([troubles.get('console'), troubles.get('webhook'), listed.target], [null, null, null])

@@ -7,20 +7,20 @@ import { MAIN, NODE_FLAGS, run } from './crash/kills.ts'
 import { createHome, startKernelIn, tireless, tirelessJson, waitForExit } from './support/command-line.ts'
 import { freshFolder, waitUntil } from './support/open-app.ts'
 
-const waits: Script = [{ calls: [{ tool: 'wait', args: { for: 'message' } }] }, { text: 'thank you' }]
+const WAITING_SCRIPT: Script = [{ calls: [{ tool: 'wait', args: { for: 'message' } }] }, { text: 'thank you' }]
 
 describe('exit codes', () => {
-  test('run: a final answer 0, parked 3, otherwise 1; the answer alone on stdout, the rest on stderr', async (t) => {
+  test('run exits 0 with an answer, 3 when parked, else 1; stdout has the answer, stderr the rest', async (t) => {
     const done = await tireless(await createHome(t, [{ text: 'forty-two' }]), 'run', 'think')
     assert.deepEqual([done.exit, done.stdout], [0, 'forty-two\n'])
     assert.match(done.stderr, /asking local\/test/)
-    const parked = await tirelessJson(await createHome(t, waits), 'run', 'wait for me')
+    const parked = await tirelessJson(await createHome(t, WAITING_SCRIPT), 'run', 'wait for me')
     assert.deepEqual([parked.exit, parked.status, parked.answer], [3, 'waiting', null])
     const failed = await tirelessJson(await createHome(t, [{ text: 'x', faults: ['401'] }]), 'run', 'try')
     assert.deepEqual([failed.exit, failed.status, failed.failure_class], [1, 'failed', 'provider'])
   })
 
-  test('2 for a wrong use, and it says what is right', async (t) => {
+  test('2 for wrong usage, with an explanation on stderr', async (t) => {
     const home = freshFolder(t)
     for (const args of [
       ['fly'],
@@ -32,20 +32,20 @@ describe('exit codes', () => {
       ['enqueue', '--prompt', 'x', '--at', 'whenever'],
       ['run', '   '],
     ]) {
-      const said = await tireless(home, ...args)
-      assert.equal(said.exit, 2, args.join(' '))
-      assert.notEqual(said.stderr, '', args.join(' '))
+      const result = await tireless(home, ...args)
+      assert.equal(result.exit, 2, args.join(' '))
+      assert.notEqual(result.stderr, '', args.join(' '))
     }
-    const told = await tirelessJson(home, 'enqueue')
-    assert.deepEqual(told, {
+    const failed = await tirelessJson(home, 'enqueue')
+    assert.deepEqual(failed, {
       exit: 2,
       error: { code: 'usage', message: "required option '--prompt <string>' not specified" },
     })
   })
 
-  test('--home, --config and --json are heard before the command, too', async (t) => {
+  test('--home, --config and --json are accepted before the command, too', async (t) => {
     const home = freshFolder(t, 'a home')
-    const said = await run(process.execPath, [
+    const result = await run(process.execPath, [
       ...NODE_FLAGS,
       MAIN,
       '--json',
@@ -54,12 +54,12 @@ describe('exit codes', () => {
       '--',
       '--list the files',
     ])
-    assert.equal(said.exit, 0)
-    const { status, workspace } = JSON.parse(said.stdout)
+    assert.equal(result.exit, 0)
+    const { status, workspace } = JSON.parse(result.stdout)
     assert.deepEqual([status, workspace.startsWith(home)], ['done', true])
   })
 
-  test('1 for what is not there, with the way to find it; as JSON too', async (t) => {
+  test('1 for a missing record, with the command that lists them; as JSON too', async (t) => {
     const home = freshFolder(t)
     const missing = await tirelessJson(home, 'queue', 'show', 'nobody')
     assert.equal(missing.exit, 1)
@@ -71,7 +71,7 @@ describe('exit codes', () => {
     )
   })
 
-  test('config check: 0 with what nothing uses yet; 1 with every problem named', async (t) => {
+  test('config check: 0 with the unused keys listed; 1 with every problem named', async (t) => {
     const home = freshFolder(t)
     writeFileSync(join(home, 'tireless.yaml'), 'kernel: { schedule: "*/5 * * * *" }\nresidents: []\n')
     const good = await tirelessJson(home, 'config', 'check')
@@ -81,20 +81,20 @@ describe('exit codes', () => {
     assert.equal(bad.exit, 1)
     assert.match(bad.stderr, /tireless\.yaml:1:.*max_concurent.*max_concurrent/)
     assert.match(bad.stderr, /tireless\.yaml:2:.*per_day_usd/)
-    assert.equal((await tireless(home, 'run', 'x')).exit, 1, 'nothing runs on a bad configuration')
+    assert.equal((await tireless(home, 'run', 'x')).exit, 1, 'nothing runs with an invalid configuration')
   })
 })
 
 describe('enqueue, start --until-idle, status, lists', () => {
-  test('what is enqueued is done by the next start; the lists show it; a key is taken once', async (t) => {
+  test('start works through enqueued tasks; the lists show them; a repeated key is a duplicate', async (t) => {
     const home = await createHome(t, [
       { calls: [{ tool: 'create_file', args: { path: 'a.txt', content: 'hi' } }] },
       { text: 'made a.txt' },
     ])
     const first = await tirelessJson(home, 'enqueue', '--prompt', 'make a.txt', '--key', 'k1', '--priority', '7')
-    const twin = await tirelessJson(home, 'enqueue', '--prompt', 'make a.txt', '--key', 'k1')
+    const duplicate = await tirelessJson(home, 'enqueue', '--prompt', 'make a.txt', '--key', 'k1')
     assert.deepEqual(
-      [first.exit, first.duplicate, twin.duplicate, twin.dispatch_id],
+      [first.exit, first.duplicate, duplicate.duplicate, duplicate.dispatch_id],
       [0, false, true, first.dispatch_id],
     )
     assert.equal(((await tirelessJson(home, 'status')).queue as { pending: number }).pending, 1)
@@ -150,7 +150,7 @@ describe('enqueue, start --until-idle, status, lists', () => {
     assert.deepEqual(Object.keys(status.kernel as object), ['id', 'state', 'next_beat', 'last_cycle'])
   })
 
-  test('the whole command line speaks text to people too', async (t) => {
+  test('lists and status are readable text without --json', async (t) => {
     const home = await createHome(t, [{ text: 'done' }])
     mkdirSync(join(home, 'agents/somebody-with-a-name'), { recursive: true })
     writeFileSync(join(home, 'agents/somebody-with-a-name/agent.yaml'), '{ prompt: x, model: nobody/there }\n')
@@ -162,9 +162,9 @@ describe('enqueue, start --until-idle, status, lists', () => {
       ['unknowns', 'list'],
       ['config', 'check'],
     ]) {
-      const said = await tireless(home, ...args)
-      assert.equal(said.exit, 0)
-      assert.notEqual(said.stdout.trim(), '')
+      const result = await tireless(home, ...args)
+      assert.equal(result.exit, 0)
+      assert.notEqual(result.stdout.trim(), '')
     }
     assert.match((await tireless(home, 'queue', 'list')).stdout, /something/)
     assert.equal((await tireless(home, 'grants', 'list')).stdout, 'none\n')
@@ -178,13 +178,13 @@ describe('enqueue, start --until-idle, status, lists', () => {
     )
     const [session] = (await tirelessJson<{ items: { session_id: string }[] }>(home, 'sessions', 'list')).items
     const listed = (await tireless(home, 'sessions', 'list')).stdout
-    assert.ok(session && listed.includes(session.session_id), 'ids are whole: the next command needs them')
+    assert.ok(session && listed.includes(session.session_id), 'ids are printed in full: the next command needs them')
   })
 })
 
-describe('beside a running start', () => {
-  test('start is refused with 75 and says who holds the home; every other command reaches the holder', async (t) => {
-    const home = await createHome(t, waits)
+describe('while start is running', () => {
+  test('a second start exits with 75 and names the holder; other commands go through the holder', async (t) => {
+    const home = await createHome(t, WAITING_SCRIPT)
     const holder = await startKernelIn(t, home)
     const refused = await tireless(home, 'start', '--until-idle')
     assert.equal(refused.exit, 75)
@@ -207,18 +207,18 @@ describe('beside a running start', () => {
     assert.equal((await tireless(home, 'start', '--until-idle')).exit, 0, 'the home is free')
   })
 
-  test('run beside a start shows the progress of its own run, and no other', async (t) => {
+  test('run shows the progress of its own run only', async (t) => {
     const home = await createHome(t, [
       { calls: [{ tool: 'bash', args: { command: 'echo working' } }] },
       { text: 'done' },
     ])
     await startKernelIn(t, home)
-    const said = await tireless(home, 'run', 'work')
-    assert.deepEqual([said.exit, said.stdout], [0, 'done\n'])
-    assert.match(said.stderr, /bash .*echo working/)
+    const result = await tireless(home, 'run', 'work')
+    assert.deepEqual([result.exit, result.stdout], [0, 'done\n'])
+    assert.match(result.stderr, /bash .*echo working/)
   })
 
-  test('case 129: a holder killed with -9 leaves nothing in the way: the next start takes over at once and finishes its work', async (t) => {
+  test('case 129: after SIGKILL the next start takes over at once and finishes the work', async (t) => {
     const home = await createHome(t, [
       { calls: [{ tool: 'bash', args: { command: 'touch begun; sleep 600' } }] },
       { text: 'after all' },
@@ -233,7 +233,7 @@ describe('beside a running start', () => {
     assert.deepEqual([dispatch.status, dispatch.result], ['done', 'after all'])
   })
 
-  test('SIGTERM during a long command: interrupted at the second signal, no child left, work pending', async (t) => {
+  test('SIGTERM, then SIGINT, during a long command kills it and leaves the dispatch pending', async (t) => {
     const home = await createHome(t, [
       { calls: [{ tool: 'bash', args: { command: 'echo $$ > pid.txt; sleep 600' } }] },
       { text: 'x' },
@@ -243,21 +243,21 @@ describe('beside a running start', () => {
     const pidFile = join(home, 'workspaces', String(session_id), 'pid.txt')
     await waitUntil(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8').endsWith('\n'))
     const exit = waitForExit(holder)
-    // Of two kinds, because two signals of one kind may be one to the kernel.
+    // Two signals of one kind may be merged into one by the operating system, so two kinds are sent.
     holder.kill('SIGTERM')
     holder.kill('SIGINT')
     assert.equal(await exit, 0)
-    assert.throws(() => process.kill(Number(readFileSync(pidFile, 'utf8')), 0), 'the command is gone')
+    assert.throws(() => process.kill(Number(readFileSync(pidFile, 'utf8')), 0), 'the command has ended')
     assert.equal((await tirelessJson(home, 'queue', 'show', String(dispatch_id))).status, 'pending')
   })
 
-  test('20 commands at once on one home: all answered, nothing lost', async (t) => {
+  test('20 commands at once on one home all succeed, and every task is queued', async (t) => {
     const home = await createHome(t, [{ text: 'done' }])
-    const said = await Promise.all(
+    const result = await Promise.all(
       Array.from({ length: 20 }, (_, i) => tirelessJson(home, 'enqueue', '--prompt', `task ${i}`)),
     )
     assert.deepEqual(
-      said.map(({ exit }) => exit),
+      result.map(({ exit }) => exit),
       Array.from({ length: 20 }, () => 0),
     )
     assert.equal(((await tirelessJson(home, 'status')).queue as { pending: number }).pending, 20)
@@ -272,14 +272,14 @@ describe('run --workspace', () => {
   const git = (folder: string, ...args: string[]) =>
     run('git', ['-C', folder, '-c', 'user.name=t', '-c', 'user.email=t@example.org', ...args])
 
-  test('an empty folder: in place; one that is not there is made', async (t) => {
+  test('an empty folder is used in place; a missing one is created', async (t) => {
     const home = await createHome(t, script)
     const folder = join(freshFolder(t, 'work'), 'deep', 'er')
     assert.equal((await tireless(home, 'run', 'x', '--workspace', folder)).exit, 0)
     assert.equal(readFileSync(join(folder, 'new.txt'), 'utf8'), 'new')
   })
 
-  test('clean git: in place; git with changes: in a worktree, and the changes stay as they are', async (t) => {
+  test('a clean git repository is used in place; one with changes gets a worktree and stays unchanged', async (t) => {
     const home = await createHome(t, script)
     const folder = freshFolder(t, 'repo')
     writeFileSync(join(folder, 'old.txt'), 'old')
@@ -290,16 +290,16 @@ describe('run --workspace', () => {
     assert.ok(existsSync(join(folder, 'new.txt')))
     await git(folder, 'clean', '-qfd')
     writeFileSync(join(folder, 'old.txt'), 'edited and not committed')
-    const beside = await tirelessJson(home, 'run', 'x', '--workspace', folder)
-    assert.equal(beside.exit, 0)
-    assert.notEqual(beside.workspace, folder)
-    assert.equal(readFileSync(join(String(beside.workspace), 'old.txt'), 'utf8'), 'old')
-    assert.ok(existsSync(join(String(beside.workspace), 'new.txt')))
+    const inWorktree = await tirelessJson(home, 'run', 'x', '--workspace', folder)
+    assert.equal(inWorktree.exit, 0)
+    assert.notEqual(inWorktree.workspace, folder)
+    assert.equal(readFileSync(join(String(inWorktree.workspace), 'old.txt'), 'utf8'), 'old')
+    assert.ok(existsSync(join(String(inWorktree.workspace), 'new.txt')))
     assert.equal(existsSync(join(folder, 'new.txt')), false)
     assert.equal(readFileSync(join(folder, 'old.txt'), 'utf8'), 'edited and not committed')
   })
 
-  test('a folder with files and no git, or the home itself: refused with the remedy, nothing queued', async (t) => {
+  test('a folder with files but no git, or the home itself, is refused; nothing is queued', async (t) => {
     const home = await createHome(t, script)
     const folder = freshFolder(t, 'work')
     writeFileSync(join(folder, 'precious.txt'), 'mine')

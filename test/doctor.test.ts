@@ -40,33 +40,33 @@ async function doctorIn(
   assert.equal(ok, found.length === 0)
   assert.equal(exit, ok ? 0 : 1)
   for (const { name, found: what, remedy } of found) assert.ok(what !== '' && remedy, `${name} has a remedy`)
-  // On a machine that can have no sandbox, that is always one of them.
+  // On a machine without a sandbox, the sandbox check always fails.
   const findings = found.filter(({ name }) => name !== 'sandbox' || WITHOUT_SANDBOX === false)
   return { exit: findings.length === 0 ? 0 : exit, findings, checks }
 }
 
-const named = (checks: readonly Check[]): string[] => checks.map(({ name }) => name)
+const namesOf = (checks: readonly Check[]): string[] => checks.map(({ name }) => name)
 
 describe('doctor', () => {
-  test('a home in order: every check, exit 0; what is unused or missing for later is information', async (t) => {
+  test('a healthy home passes every check with exit 0; unused settings are only reported', async (t) => {
     const home = freshFolder(t)
     writeFileSync(join(home, 'tireless.yaml'), 'residents: []\n')
     const { exit, checks } = await doctorIn(home)
-    assert.deepEqual([exit, named(checks)], [0, CHECKS])
+    assert.deepEqual([exit, namesOf(checks)], [0, CHECKS])
     assert.match(checks.find(({ name }) => name === 'configuration')?.found ?? '', /not used yet: residents/)
-    const said = await tireless(home, 'doctor')
-    assert.match(said.stdout, /ok {2}database: intact/)
+    const printed = await tireless(home, 'doctor')
+    assert.match(printed.stdout, /ok {2}database: intact/)
   })
 
-  test('what others may reach is found, and --fix takes it away', async (t) => {
+  test('files that other users can read are found, and --fix makes them private', async (t) => {
     const home = freshFolder(t)
     await tirelessJson(home, 'status')
     chmodSync(home, 0o755)
     chmodSync(join(home, 'tireless.db'), 0o644)
     writeFileSync(join(home, 'token'), 'x', { mode: 0o644 })
     const { findings } = await doctorIn(home)
-    // Opening the database shuts it already.
-    assert.deepEqual(named(findings), ['privacy'])
+    // Opening the database makes it private, so only the others are found.
+    assert.deepEqual(namesOf(findings), ['privacy'])
     assert.match(findings[0]?.found ?? '', /0755, should be 0700.*token \(0644, should be 0600\)/)
     assert.match(findings[0]?.remedy ?? '', /doctor --fix/)
     assert.equal((await doctorIn(home, '--fix')).exit, 0)
@@ -74,27 +74,30 @@ describe('doctor', () => {
     assert.equal((await doctorIn(home)).exit, 0)
   })
 
-  test('a bad configuration, a database that is none, an interrupted restore: findings, not failures to start', async (t) => {
+  test('a bad configuration, a damaged database and an interrupted restore are findings, not crashes', async (t) => {
     const home = freshFolder(t)
     writeFileSync(join(home, 'tireless.yaml'), 'kernel: { max_concurent: 5 }\n')
-    const bad = await doctorIn(home)
-    assert.deepEqual(named(bad.findings), ['configuration'])
-    assert.match(JSON.stringify(bad.findings), /tireless\.yaml:1:.*max_concurent.*rename it to max_concurrent/)
+    const misconfigured = await doctorIn(home)
+    assert.deepEqual(namesOf(misconfigured.findings), ['configuration'])
+    assert.match(
+      JSON.stringify(misconfigured.findings),
+      /tireless\.yaml:1:.*max_concurent.*rename it to max_concurrent/,
+    )
 
     writeFileSync(join(home, 'tireless.yaml'), '')
     writeFileSync(join(home, 'tireless.db'), 'this is no database\n'.repeat(500))
     const damaged = await doctorIn(home, '--fix')
-    assert.deepEqual(named(damaged.findings), ['home'])
+    assert.deepEqual(namesOf(damaged.findings), ['home'])
     assert.match(damaged.findings[0]?.remedy ?? '', /restore a backup/)
     assert.match(readFileSync(join(home, 'tireless.db'), 'utf8'), /^this is no database/)
 
-    const other = freshFolder(t)
-    writeFileSync(join(other, 'restore.note'), '{}')
-    const halfway = await doctorIn(other)
+    const halfRestored = freshFolder(t)
+    writeFileSync(join(halfRestored, 'restore.note'), '{}')
+    const halfway = await doctorIn(halfRestored)
     assert.match(halfway.findings[0]?.remedy ?? '', /tireless restore DIR/)
   })
 
-  test('a database with damage inside is found', async (t) => {
+  test('damage inside the database is found', async (t) => {
     const home = freshFolder(t)
     for (let i = 0; i < 3; i += 1) await tirelessJson(home, 'enqueue', '--prompt', 'x'.repeat(20_000))
     await tirelessJson(home, 'status')
@@ -103,19 +106,19 @@ describe('doctor', () => {
     bytes.fill(0xff, bytes.length - 8192, bytes.length - 4096)
     writeFileSync(file, bytes)
     const { findings } = await doctorIn(home)
-    assert.ok(named(findings).includes('database'), JSON.stringify(findings))
+    assert.ok(namesOf(findings).includes('database'), JSON.stringify(findings))
   })
 
-  test('a model whose key is missing is found without asking anybody', async (t) => {
+  test('a missing model key is found without a request to the provider', async (t) => {
     const home = freshFolder(t)
     const provider = 'type: openai-compatible, base_url: "http://127.0.0.1:9/v1", api_key_env: NO_SUCH_KEY'
     writeFileSync(join(home, 'tireless.yaml'), `models: { default: cloud/m, providers: { cloud: { ${provider} } } }\n`)
     const { findings } = await doctorIn(home)
-    assert.deepEqual(named(findings), ['model'])
+    assert.deepEqual(namesOf(findings), ['model'])
     assert.match(findings[0]?.found ?? '', /NO_SUCH_KEY/)
   })
 
-  test('dead work, open unknowns and calls that belong to no work are found; --fix removes only the last', async (t) => {
+  test('dead work, open unknown outcomes and orphaned calls are found; --fix removes only the calls', async (t) => {
     const home = freshFolder(t)
     const app = await openApp(t, { home })
     const { store } = app.context
@@ -145,43 +148,43 @@ describe('doctor', () => {
     await app.close()
     mkdirSync(join(home, 'calls', 's_1_0-0123'))
     const { findings } = await doctorIn(home)
-    assert.deepEqual(named(findings), ['dead work', 'unknown outcomes', 'leftovers'])
-    assert.deepEqual(named((await doctorIn(home, '--fix')).findings), ['dead work', 'unknown outcomes'])
+    assert.deepEqual(namesOf(findings), ['dead work', 'unknown outcomes', 'leftovers'])
+    assert.deepEqual(namesOf((await doctorIn(home, '--fix')).findings), ['dead work', 'unknown outcomes'])
     assert.deepEqual(readdirSync(join(home, 'calls')), [])
   })
 
-  test('work that a kill interrupted is found as orphaned; what is left of its call is needed, and stays', async (t) => {
+  test('work interrupted by a kill is reported as orphaned; --fix keeps the folder of its call', async (t) => {
     const home = await createHome(t, [
       { calls: [{ tool: 'bash', args: { command: 'echo on > it.txt; sleep 600' } }] },
       { text: 'after all' },
     ])
-    const running = startTireless(t, home, 'run', 'long', '--json')
-    const folder = () => (existsSync(join(home, 'calls')) ? readdirSync(join(home, 'calls')) : [])
-    await waitUntil(() => folder().length === 1 && existsSync(join(home, 'calls', folder()[0] ?? '', 'pid')))
-    running.kill('SIGKILL')
-    await waitForExit(running)
+    const child = startTireless(t, home, 'run', 'long', '--json')
+    const callFolders = () => (existsSync(join(home, 'calls')) ? readdirSync(join(home, 'calls')) : [])
+    await waitUntil(() => callFolders().length === 1 && existsSync(join(home, 'calls', callFolders()[0] ?? '', 'pid')))
+    child.kill('SIGKILL')
+    await waitForExit(child)
     const { findings } = await doctorIn(home, '--fix')
-    assert.deepEqual(named(findings), ['orphaned work'])
+    assert.deepEqual(namesOf(findings), ['orphaned work'])
     assert.match(findings[0]?.remedy ?? '', /tireless start/)
-    assert.equal(folder().length, 1)
+    assert.equal(callFolders().length, 1)
     assert.equal((await tireless(home, 'start', '--until-idle')).exit, 0)
     assert.equal((await doctorIn(home)).exit, 0)
-    assert.deepEqual(folder(), [])
+    assert.deepEqual(callFolders(), [])
   })
 
-  test('beside a running start it asks the holder, whose running work is no orphan', async (t) => {
+  test('while start runs, doctor asks it, and its running work is not orphaned', async (t) => {
     const home = await createHome(t, [{ calls: [{ tool: 'bash', args: { command: 'sleep 600' } }] }, { text: 'x' }])
     await startKernelIn(t, home)
     const { dispatch_id } = await tirelessJson<{ dispatch_id: string }>(home, 'enqueue', '--prompt', 'long')
     await waitUntil(async () => (await tirelessJson(home, 'queue', 'show', dispatch_id)).status === 'running')
     await waitUntil(() => readdirSync(join(home, 'calls')).length === 1)
     const { exit, checks } = await doctorIn(home, '--fix')
-    assert.deepEqual([exit, named(checks)], [0, CHECKS])
+    assert.deepEqual([exit, namesOf(checks)], [0, CHECKS])
     assert.equal(readdirSync(join(home, 'calls')).length, 1)
     assert.equal((await tirelessJson(home, 'queue', 'show', dispatch_id)).status, 'running')
   })
 
-  test('a disk that is nearly full, a home over a network, an old Node, missing programs', async (t) => {
+  test('a nearly full disk, a network file system, an old Node and missing programs are found', async (t) => {
     const { context } = await openApp(t)
     const machine = {
       ...context.machine,
@@ -189,11 +192,11 @@ describe('doctor', () => {
       programAt: () => undefined,
       disk: async () => ({ freeBytes: 199 * 1024 * 1024, network: 'NFS' }),
     }
-    const told = (await validateAndRun(doctor as never, { ...context, machine }, {}, () => {})) as { checks: Check[] }
-    assert.deepEqual(named(told.checks.filter(({ ok }) => !ok)), ['node', 'disk', 'file system', 'git', 'bash'])
+    const report = (await validateAndRun(doctor as never, { ...context, machine }, {}, () => {})) as { checks: Check[] }
+    assert.deepEqual(namesOf(report.checks.filter(({ ok }) => !ok)), ['node', 'disk', 'file system', 'git', 'bash'])
   })
 
-  test('the Node it asks for is the one of the manifest', () => {
+  test('the required Node version is the one in package.json', () => {
     const { engines } = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'))
     assert.equal(engines.node, `>=${REQUIRED_NODE}`)
   })

@@ -17,7 +17,7 @@ const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 const final = (text = 'all done'): ScriptedStep => ({ text })
 
-/** A tool that runs what the test gives it, and counts. */
+/** A tool that runs the given function and counts its runs. */
 function probeTool(run: () => unknown = () => {}, name = 'poke'): AnyTool & { runs: number } {
   const counted = { runs: 0 }
   const tool = defineTool({
@@ -35,7 +35,7 @@ function probeTool(run: () => unknown = () => {}, name = 'poke'): AnyTool & { ru
 }
 
 describe('a run', () => {
-  test('Q1: act, then final: the journal holds both turns in order, and the file is there', async (t) => {
+  test('Q1: a tool call, then an answer: the journal holds both turns in order, and the file exists', async (t) => {
     const app = await openApp(t, { model: scriptedModel([write('a.txt', 'hello'), final()]) })
     const result = await runTaskIn(app)
     assert.deepEqual([result.status, result.answer, result.error], ['done', 'all done', null])
@@ -54,7 +54,7 @@ describe('a run', () => {
     ])
   })
 
-  test('I3: two commits for a step with one tool call where nothing is to be acknowledged, three otherwise, one for an answer', async (t) => {
+  test('I3: a step with one tool call makes two commits, three if it acknowledges input; an answer one', async (t) => {
     const tool = probeTool()
     const commits: number[] = []
     const model = scriptedModel((_, turn) => {
@@ -69,7 +69,7 @@ describe('a run', () => {
     assert.deepEqual(perStep, [3, 2, 2, 2, 1], 'between two requests: answer + intent, result + step + request')
   })
 
-  test('case 17: the second call to the model holds the first exchange exactly once', async (t) => {
+  test('case 17: the second model request contains the first exchange exactly once', async (t) => {
     const model = scriptedModel([write('a.txt'), write('b.txt'), final()])
     await runTaskIn(await openApp(t, { model }), 'do it')
     assert.deepEqual(
@@ -79,7 +79,7 @@ describe('a run', () => {
     assert.deepEqual(model.requests[0]?.messages, [{ role: 'user', text: 'do it' }])
   })
 
-  test('requests are recorded by reference: the journal of a request does not grow with the conversation', async (t) => {
+  test('requests are recorded by reference: their records do not grow with the conversation', async (t) => {
     const model = scriptedModel((_, turn) =>
       turn < 30 ? { text: 'x'.repeat(500), calls: [{ tool: 'poke' }] } : { text: 'done' },
     )
@@ -92,7 +92,7 @@ describe('a run', () => {
     assert.equal(new Set(requests.map((request) => request.kind === 'model_requested' && request.digest)).size, 31)
   })
 
-  test('case 43: at a limit of n exactly n steps run, and the stop is a budget failure', async (t) => {
+  test('case 43: with a limit of n calls exactly n steps run, and the run fails with class budget', async (t) => {
     const tool = probeTool()
     const model = scriptedModel(() => ({ calls: [{ tool: 'poke' }] }))
     const result = await runTaskIn(
@@ -105,22 +105,22 @@ describe('a run', () => {
     assert.match(result.error ?? '', /per_dispatch_calls/)
   })
 
-  test('case 42: a final answer in the step that reaches the limit is final', async (t) => {
+  test('case 42: a final answer in the step that reaches the limit ends the run normally', async (t) => {
     const result = await runTaskIn(
       await openApp(t, { model: scriptedModel([final()]), yaml: 'budget: { per_dispatch_calls: 1 }' }),
     )
     assert.deepEqual([result.status, result.answer], ['done', 'all done'])
   })
 
-  test('a tool that throws is a result for the model, not the end of the run', async (t) => {
+  test('an exception in a tool becomes a failed result for the model, not the end of the run', async (t) => {
     const broken = probeTool(() => {
       throw new TypeError('cannot read the moon')
     })
     const model = scriptedModel([{ calls: [{ tool: 'poke' }] }, final()])
     const result = await runTaskIn(await openApp(t, { model, tools: [broken] }))
     assert.equal(result.status, 'done')
-    const heard = model.requests[1]?.messages.at(-1)
-    assert.ok(heard?.role === 'tool' && !heard.ok && heard.text.includes('cannot read the moon'))
+    const toolMessage = model.requests[1]?.messages.at(-1)
+    assert.ok(toolMessage?.role === 'tool' && !toolMessage.ok && toolMessage.text.includes('cannot read the moon'))
   })
 
   test('`finish` ends the run with its answer', async (t) => {
@@ -131,7 +131,7 @@ describe('a run', () => {
   })
 })
 
-describe('answers that cannot be used', () => {
+describe('unusable answers', () => {
   const malformed: [string, ScriptedStep][] = [
     ['unknown tool', { calls: [{ tool: 'poke' }, { tool: 'no_such_tool' }] }],
     ['arguments that are not JSON', { calls: [{ tool: 'poke' }, { tool: 'poke', args: '{"a": ' }] }],
@@ -153,7 +153,7 @@ describe('answers that cannot be used', () => {
     ],
   ]
   for (const [name, step] of malformed)
-    test(`case 27: ${name}: none of the batch runs, each call gets a terminal error, the model may go on`, async (t) => {
+    test(`case 27: ${name}: no call of the batch runs, each gets an error result, and the run continues`, async (t) => {
       const tool = probeTool()
       const model = scriptedModel([step, { calls: [{ tool: 'poke' }] }, final()])
       const result = await runTaskIn(await openApp(t, { model, tools: [tool] }))
@@ -168,32 +168,34 @@ describe('answers that cannot be used', () => {
       )
     })
 
-  test('case 131: text that was cut is not taken for the final answer', async (t) => {
+  test('case 131: text cut off at the output limit is not the final answer', async (t) => {
     const model = scriptedModel([{ text: 'The result is 4', finish: 'length' }, final('The result is 42')])
     const result = await runTaskIn(await openApp(t, { model }))
     assert.equal(result.answer, 'The result is 42')
     assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /cut off at the output limit/)
   })
 
-  test('Q4: three unusable answers in a row end the run as invalid_result; a usable one resets the count', async (t) => {
+  test('Q4: three unusable answers in a row end the run as invalid_result; a usable one resets it', async (t) => {
     const bad: ScriptedStep = { calls: [{ tool: 'nope' }] }
-    const lost = await runTaskIn(await openApp(t, { model: scriptedModel([bad, bad, bad, final()]) }))
-    assert.deepEqual([lost.status, lost.failure_class], ['failed', 'invalid_result'])
-    const saved = await runTaskIn(await openApp(t, { model: scriptedModel([bad, bad, write('a'), bad, bad, final()]) }))
-    assert.equal(saved.status, 'done')
+    const exhausted = await runTaskIn(await openApp(t, { model: scriptedModel([bad, bad, bad, final()]) }))
+    assert.deepEqual([exhausted.status, exhausted.failure_class], ['failed', 'invalid_result'])
+    const recovered = await runTaskIn(
+      await openApp(t, { model: scriptedModel([bad, bad, write('a'), bad, bad, final()]) }),
+    )
+    assert.equal(recovered.status, 'done')
   })
 })
 
-describe('provider trouble', () => {
-  const busy = (
+describe('provider errors', () => {
+  const providerError = (
     code: 'model_unavailable' | 'model_limited' | 'model_empty' | 'model_auth' | 'model_refused',
     retryAfterMs?: number,
   ) => new TirelessError(code, 'the provider is in trouble', { retryAfterMs })
 
-  test('transient trouble parks the run durably, and the same turn goes on with the same input', async (t) => {
+  test('a transient error parks the run durably, and the same turn is retried with the same input', async (t) => {
     const clock = new FakeClock()
     const model = scriptedModel([
-      { ...write('a.txt'), faults: [busy('model_unavailable'), busy('model_limited')] },
+      { ...write('a.txt'), faults: [providerError('model_unavailable'), providerError('model_limited')] },
       final(),
     ])
     const app = await openApp(t, { model, clock })
@@ -215,16 +217,16 @@ describe('provider trouble', () => {
   ] as const)
     test(`${code}: ${requests} request(s), then failed with class provider`, async (t) => {
       const clock = new FakeClock()
-      const model = scriptedModel([{ ...final(), faults: Array.from({ length: 9 }, () => busy(code)) }])
+      const model = scriptedModel([{ ...final(), faults: Array.from({ length: 9 }, () => providerError(code)) }])
       const app = await openApp(t, { model, clock })
       const result = await advanceUntilDone(clock, runTaskIn(app))
       assert.deepEqual([result.status, result.failure_class, model.requests.length], ['failed', 'provider', requests])
       assert.match(result.error ?? '', new RegExp(code))
     })
 
-  test('a Retry-After beyond a minute is honoured and leaves the task parked', async (t) => {
+  test('a Retry-After beyond a minute is obeyed and leaves the dispatch parked', async (t) => {
     const clock = new FakeClock()
-    const model = scriptedModel([{ ...final(), faults: [busy('model_limited', 600_000)] }])
+    const model = scriptedModel([{ ...final(), faults: [providerError('model_limited', 600_000)] }])
     const app = await openApp(t, { model, clock })
     const asked = clock.now()
     const result = await advanceUntilDone(clock, runTaskIn(app))
@@ -235,11 +237,11 @@ describe('provider trouble', () => {
     assert.equal((await dispatchOf(app, result.dispatch_id)).status, 'done')
   })
 
-  test('case 130: a provider that fails for good leaves the message unread; the next run hears it, once', async (t) => {
+  test('case 130: after a permanent provider error the message stays unread; the next run gets it once', async (t) => {
     const clock = new FakeClock()
     const model = scriptedModel((request) => {
       if (request.messages.length === 1 && !JSON.stringify(request.messages).includes('third'))
-        throw busy('model_refused')
+        throw providerError('model_refused')
       return { text: 'heard' }
     })
     const app = await openApp(t, { model, clock })
@@ -263,7 +265,7 @@ describe('provider trouble', () => {
 describe('waiting', () => {
   const waiting = (args: { for: string; until?: string }): ScriptedStep => ({ calls: [{ tool: 'wait', args }] })
 
-  test('Q4: wait parks the run: no slot, no lease, no model call; a message wakes it', async (t) => {
+  test('Q4: wait parks the run without slot, lease or model call; a message wakes it', async (t) => {
     const model = scriptedModel([waiting({ for: 'message' }), final('thanks')])
     const app = await openApp(t, { model })
     const parked = await runTaskIn(app)
@@ -281,7 +283,7 @@ describe('waiting', () => {
     )
   })
 
-  test('case 67: the deadline wakes it with an observation; a day is the longest wait', async (t) => {
+  test('case 67: the deadline wakes the run with an observation; the longest wait is a day', async (t) => {
     for (const [args, after] of [
       [{ for: 'message', until: '10m' }, 600_000],
       [{ for: 'the moon' }, 86_400_000],
@@ -301,7 +303,7 @@ describe('waiting', () => {
     }
   })
 
-  test('enqueue --at: not before its time', async (t) => {
+  test('enqueue --at: the dispatch does not start before its time', async (t) => {
     const clock = new FakeClock()
     const model = scriptedModel([final()])
     const app = await openApp(t, { model, clock })
@@ -315,10 +317,10 @@ describe('waiting', () => {
 })
 
 describe('messages during a run (O12, case 68)', () => {
-  const send = (session: string, text = 'psst') => app_send(session, text)
-  let app_send: (session: string, text: string) => Promise<unknown>
+  const send = (session: string, text = 'psst') => sendThroughApp(session, text)
+  let sendThroughApp: (session: string, text: string) => Promise<unknown>
 
-  test('during the model call: seen at the next step', async (t) => {
+  test('during the model call: delivered with the next step', async (t) => {
     const model = scriptedModel((_, turn) => (turn === 0 ? { calls: [{ tool: 'poke' }] } : { text: 'done' }))
     const slow = {
       ...model,
@@ -328,7 +330,7 @@ describe('messages during a run (O12, case 68)', () => {
       },
     }
     const app = await openApp(t, { model: slow, tools: [probeTool()] })
-    app_send = (session, text) => app.run('send', { session, text })
+    sendThroughApp = (session, text) => app.run('send', { session, text })
     const sessionId = async () =>
       ((await app.run('sessions list', {})) as { items: { session_id: string }[] }).items[0]?.session_id ?? ''
     assert.equal((await runTaskIn(app)).status, 'done')
@@ -336,18 +338,18 @@ describe('messages during a run (O12, case 68)', () => {
     assert.equal(JSON.stringify(model.requests[1]?.messages.at(-1)).includes('psst'), true)
   })
 
-  test('during a tool: seen at the next step', async (t) => {
+  test('during a tool call: delivered with the next step', async (t) => {
     const model = scriptedModel([{ calls: [{ tool: 'poke' }] }, final()])
     const tool = probeTool(async () => send(await sessionId()))
     const app = await openApp(t, { model, tools: [tool] })
-    app_send = (session, text) => app.run('send', { session, text })
+    sendThroughApp = (session, text) => app.run('send', { session, text })
     const sessionId = async () =>
       ((await app.run('sessions list', {})) as { items: { session_id: string }[] }).items[0]?.session_id ?? ''
     assert.equal((await runTaskIn(app)).status, 'done')
     assert.equal(JSON.stringify(model.requests[1]?.messages.at(-1)).includes('psst'), true)
   })
 
-  test('during the call whose answer is to wait: it does not wait', async (t) => {
+  test('during the model call that decides to wait: the run continues at once', async (t) => {
     const model = scriptedModel((_, turn) =>
       turn === 0 ? { calls: [{ tool: 'wait', args: { for: 'message' } }] } : { text: 'got it' },
     )
@@ -366,7 +368,7 @@ describe('messages during a run (O12, case 68)', () => {
     assert.deepEqual([result.status, result.answer], ['done', 'got it'])
   })
 
-  test('during the call whose answer is final: the session gets a dispatch of its own for it', async (t) => {
+  test('during the model call that gives the final answer: the session gets a new dispatch', async (t) => {
     const model = scriptedModel((_, turn) => ({ text: turn === 0 ? 'first' : 'second' }))
     const slow = {
       ...model,
@@ -391,7 +393,7 @@ describe('messages during a run (O12, case 68)', () => {
     )
   })
 
-  test('case 72: the same key is delivered once', async (t) => {
+  test('case 72: a message with the same key is delivered once', async (t) => {
     const model = scriptedModel([{ calls: [{ tool: 'wait', args: { for: 'message' } }] }, final()])
     const app = await openApp(t, { model })
     const { session_id } = await runTaskIn(app)
@@ -405,7 +407,7 @@ describe('messages during a run (O12, case 68)', () => {
     assert.equal(JSON.stringify(model.requests[1]?.messages).match(/hello/g)?.length, 1)
   })
 
-  test('case 72: a key of a message or a task is remembered for as long as its session is', async (t) => {
+  test('case 72: the key of a message or task is remembered as long as its session', async (t) => {
     const clock = new FakeClock()
     const model = scriptedModel(() => final())
     const app = await openApp(t, { model, clock })
@@ -426,27 +428,27 @@ describe('messages during a run (O12, case 68)', () => {
 })
 
 describe('critics', () => {
-  test('Q12: a critic may overrule a final with an instruction, or stop the run', async (t) => {
-    let said = 0
-    const strict = {
+  test('Q12: a critic may reject a final answer with an instruction, or stop the run', async (t) => {
+    let judged = 0
+    const askingForEvidence = {
       name: 'strict',
       judge: () =>
-        said++ === 0
+        judged++ === 0
           ? ({ kind: 'retry', instruction: 'show your evidence' } as const)
           : ({ kind: 'continue' } as const),
     }
     const model = scriptedModel([final('trust me'), final('here is the evidence')])
-    const result = await runTaskIn(await openApp(t, { model, critics: [strict] }))
+    const result = await runTaskIn(await openApp(t, { model, critics: [askingForEvidence] }))
     assert.equal(result.answer, 'here is the evidence')
     assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /show your evidence/)
-    const no = { name: 'no', judge: () => ({ kind: 'stop', reason: 'enough' }) as const }
-    const stopped = await runTaskIn(await openApp(t, { model: scriptedModel([final()]), critics: [no] }))
+    const refusing = { name: 'no', judge: () => ({ kind: 'stop', reason: 'enough' }) as const }
+    const stopped = await runTaskIn(await openApp(t, { model: scriptedModel([final()]), critics: [refusing] }))
     assert.deepEqual([stopped.status, stopped.error], ['failed', 'enough'])
   })
 })
 
-describe('many at once', () => {
-  test('64 sessions: group commit shows in the commit count; strictly one step at a time per session', async (t) => {
+describe('concurrency', () => {
+  test('64 sessions share commits', async (t) => {
     const model = scriptedModel((_, turn) =>
       turn < 5 ? { calls: [{ tool: 'create_file', args: { path: `${turn}.txt`, content: 'x' } }] } : { text: 'done' },
     )
@@ -460,7 +462,7 @@ describe('many at once', () => {
     assert.ok(commits < batches / 4, `${batches} batches in ${commits} commits`)
   })
 
-  test('a fenced session fails alone: the others finish, and it goes on under its new owner', async (t) => {
+  test('a session that lost its lease writes nothing more', async (t) => {
     const gate = Promise.withResolvers<void>()
     let stolen = ''
     const model = scriptedModel((_, turn) => (turn === 0 ? { calls: [{ tool: 'poke' }] } : { text: 'done' }))
@@ -468,7 +470,7 @@ describe('many at once', () => {
       if (tool.runs === 1) {
         const { items } = (await app.run('queue list', { status: 'running' })) as { items: { dispatch_id: string }[] }
         stolen = items.at(-1)?.dispatch_id ?? ''
-        // What another owner's takeover does: every running dispatch of the epoch is given back; ours must not write any more.
+        // Another owner's takeover returns every running dispatch of the epoch; this worker must not write any more.
         const { lease_owner } = await dispatchOf(app, stolen)
         await app.context.store.commit([
           {
@@ -486,12 +488,12 @@ describe('many at once', () => {
     await app.run('enqueue', { prompt: 'one' })
     await app.run('start', { until_idle: true }).catch(() => {})
     const dispatch = await dispatchOf(app, stolen)
-    assert.equal(dispatch.status, 'pending', 'the fenced run has written nothing after the takeover')
+    assert.equal(dispatch.status, 'pending', 'the fenced run wrote nothing after the takeover')
     const journal = await journalOf(app, dispatch.session_id)
     assert.equal(kindsOf(journal).at(-1), 'call_intended')
   })
 
-  test('a second run of one queue never starts the same dispatch twice', async (t) => {
+  test('two concurrent drains of one queue never start the same dispatch twice', async (t) => {
     const model = scriptedModel((_, turn) => (turn === 0 ? { calls: [{ tool: 'poke' }] } : { text: 'done' }))
     const tool = probeTool(() => new Promise((resolve) => setTimeout(resolve, 1)))
     const app = await openApp(t, { model, tools: [tool], yaml: 'kernel: { max_concurrent: 4 }' })
@@ -502,7 +504,7 @@ describe('many at once', () => {
 })
 
 describe('stopping', () => {
-  test('SIGTERM: the step in flight is finished, the rest is given back as pending, nothing is lost', async (t) => {
+  test('SIGTERM: the current step is finished, then the dispatch is returned as pending', async (t) => {
     const drain = new AbortController()
     const signals = { drain: drain.signal, abort: new AbortController().signal }
     const model = scriptedModel((_, turn) => (turn < 3 ? { calls: [{ tool: 'poke' }] } : { text: 'done' }))
@@ -514,7 +516,7 @@ describe('stopping', () => {
     assert.equal(tool.runs, 2)
   })
 
-  test('an abort interrupts a hanging model call and leaves the turn to be asked again', async (t) => {
+  test('an abort interrupts a hanging model call and returns the dispatch as pending', async (t) => {
     const drain = new AbortController()
     const abort = new AbortController()
     const hanging = {

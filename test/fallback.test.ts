@@ -1,4 +1,4 @@
-/** When a model fails and another can stand in for it. */
+/** A model fails and the next model of the fallback chain is asked. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -14,8 +14,8 @@ type Faults = NonNullable<Extract<Script, readonly unknown[]>[number]['faults']>
 
 const always = (fault: Faults[number]): Faults => Array.from({ length: 20 }, () => fault)
 
-/** Providers with these faults in front of one answer each, asked in this order. */
-async function chained(t: Parameters<typeof openApp>[0], faults: readonly Faults[], more: object = {}) {
+/** One provider per entry, asked in this order: its faults come first, then one answer. */
+async function providersInOrder(t: Parameters<typeof openApp>[0], faults: readonly Faults[], more: object = {}) {
   const servers = await Promise.all(
     faults.map((given, n) => startProviderServer({ script: [{ text: `from p${n}`, faults: given }] })),
   )
@@ -34,7 +34,7 @@ async function chained(t: Parameters<typeof openApp>[0], faults: readonly Faults
   })
   const app = await openApp(t, { clock, yaml })
   const run = async (task = 'the task', input: object = {}) => {
-    const { status, answer, session_id, dispatch_id, error } = await throughParks(
+    const { status, answer, session_id, dispatch_id, error } = await advanceWhileParked(
       app,
       clock,
       runTaskIn(app, task, input),
@@ -45,16 +45,16 @@ async function chained(t: Parameters<typeof openApp>[0], faults: readonly Faults
   return { app, clock, run, requests: () => servers.map(({ requests }) => requests.length) }
 }
 
-/** Time passes only where the run is parked for its retry: never under a request, which is real. */
-async function throughParks<T>(app: App, clock: FakeClock, work: Promise<T>): Promise<T> {
-  let over = false
+/** Advances the clock only while the run is parked for a retry, never during a request, which takes real time. */
+async function advanceWhileParked<T>(app: App, clock: FakeClock, work: Promise<T>): Promise<T> {
+  let isOver = false
   const done = work.finally(() => {
-    over = true
+    isOver = true
   })
   done.catch(() => {})
-  while (!over) {
+  while (!isOver) {
     await pause(2)
-    if (!over && (await app.context.store.counts()).waiting > 0) await clock.advance(3000)
+    if (!isOver && (await app.context.store.counts()).waiting > 0) await clock.advance(3000)
   }
   return done
 }
@@ -67,9 +67,9 @@ const rulingsIn = (journal: readonly JournalRecord[]) =>
     record.kind === 'failed' ? [[record.code, record.ruling.kind === 'retry' && record.ruling.until === null]] : [],
   )
 
-test('a model that fails with what another may not have: the next one is asked at once, and the journal says which', async (t) => {
+test('on an error specific to a model the next one is asked at once, and the journal names it', async (t) => {
   for (const fault of ['401', '404', '429', '500', 'cut', 'html', 'empty'] as const) {
-    const { run, app } = await chained(t, [always(fault), []])
+    const { run, app } = await providersInOrder(t, [always(fault), []])
     const { answer, asked, journal, dispatch_id } = await run()
     assert.deepEqual([fault, answer, asked], [fault, 'from p1', ['p0/m', 'p1/m']])
     assert.deepEqual(
@@ -77,19 +77,19 @@ test('a model that fails with what another may not have: the next one is asked a
       [true],
     )
     const { identical } = (await app.run('replay', { run: dispatch_id })) as { identical: boolean }
-    assert.equal(identical, true, 'replayed as it was')
+    assert.equal(identical, true, 'the replay is identical')
     await app.close()
   }
 })
 
-test('what the request itself is the cause of is not taken to another', async (t) => {
-  const { run, requests } = await chained(t, [always('400'), []])
+test('an error caused by the request itself is not retried with another model', async (t) => {
+  const { run, requests } = await providersInOrder(t, [always('400'), []])
   assert.equal((await run()).status, 'failed')
   assert.deepEqual(requests(), [1, 0])
 })
 
-test('when all fail, they are asked in turn with backoff, and the run ends as it does with one', async (t) => {
-  const { run, app } = await chained(t, [always('500'), always('503')])
+test('if all models fail, they are asked in turn with backoff, and then the run fails', async (t) => {
+  const { run, app } = await providersInOrder(t, [always('500'), always('503')])
   const { status, asked, journal, dispatch_id } = await run()
   assert.equal(status, 'failed')
   assert.deepEqual(asked, ['p0/m', 'p1/m', 'p0/m'])
@@ -101,32 +101,32 @@ test('when all fail, they are asked in turn with backoff, and the run ends as it
   assert.equal(((await app.run('replay', { run: dispatch_id })) as { identical: boolean }).identical, true)
 })
 
-test('a hiccup of the first is sat out where the second has no key', async (t) => {
-  const { run, app } = await chained(t, [['500'], always('401')])
+test('a transient error of the first model is retried if the second has no key', async (t) => {
+  const { run, app } = await providersInOrder(t, [['500'], always('401')])
   const { answer, asked, dispatch_id } = await run()
   assert.deepEqual([answer, asked], ['from p0', ['p0/m', 'p1/m', 'p0/m']])
   assert.equal(((await app.run('replay', { run: dispatch_id })) as { identical: boolean }).identical, true)
 })
 
-test('a model named by the task is that one or none', async (t) => {
-  const { run, requests } = await chained(t, [always('401'), []])
+test('a model named by the task has no fallback', async (t) => {
+  const { run, requests } = await providersInOrder(t, [always('401'), []])
   assert.equal((await run('x', { model: 'p0/m' })).status, 'failed')
   assert.deepEqual(requests(), [1, 0])
 })
 
-test('401: once, then the owner is told and the provider is left alone, until the time is over', async (t) => {
-  const { run, requests, app, clock } = await chained(t, [['401']])
+test('401: the key is reported and the provider not asked again until the pause is over', async (t) => {
+  const { run, requests, app, clock } = await providersInOrder(t, [['401']])
   const health = async () => ((await app.run('status', {})) as { health: { ok: boolean; reasons: string[] } }).health
   assert.deepEqual(await health(), { ok: true, reasons: [] })
   assert.equal((await run('one')).status, 'failed')
   const second = await run('two')
   assert.equal(second.status, 'failed')
   assert.match(second.error ?? '', /^model_auth: p0: the provider refused the API key recently/)
-  assert.deepEqual(requests(), [1], 'the second was not sent')
+  assert.deepEqual(requests(), [1], 'the second request was not sent')
   assert.equal(((await app.run('replay', { run: second.dispatch_id })) as { identical: boolean }).identical, true)
-  const told = await health()
-  assert.equal(told.ok, false)
-  assert.match(told.reasons[0] ?? '', /the provider p0 refuses its key/)
+  const unhealthy = await health()
+  assert.equal(unhealthy.ok, false)
+  assert.match(unhealthy.reasons[0] ?? '', /the provider p0 refuses its key/)
   const { items } = (await app.run('logs', {})) as { items: { event: string; level: string; provider?: string }[] }
   assert.deepEqual(
     items.filter(({ event }) => event === 'key refused').map(({ level, provider }) => [level, provider]),
@@ -137,21 +137,21 @@ test('401: once, then the owner is told and the provider is left alone, until th
   assert.equal((await health()).ok, true)
 })
 
-test('case 134: a refused key holds nobody back who has another provider to be answered by', async (t) => {
+test('case 134: a refused key fails no agent that another provider can answer', async (t) => {
   const agents = ['a', 'b', 'c'].map((agent_id) => ({
     agent_id,
     prompt: `work of ${agent_id}`,
     metadata: { noop: true },
   }))
-  const { app, requests } = await chained(t, [always('401'), []], { kernel: { agents, max_attempts: 1 } })
+  const { app, requests } = await providersInOrder(t, [always('401'), []], { kernel: { agents, max_attempts: 1 } })
   for (const asked of [1, 1]) {
     const { dispatched, succeeded } = (await app.run('once', {})) as { dispatched: number; succeeded: number }
     assert.deepEqual([dispatched, succeeded, requests()[0]], [3, 3, asked])
   }
 })
 
-test('B1: a provider that asks for years of rest is left out for a day, and then asked again', async (t) => {
-  const { run, clock } = await chained(t, [[{ fault: '429', retry_after: '99999999999' }], []])
+test('B1: a provider with a Retry-After of years is skipped for a day, then asked again', async (t) => {
+  const { run, clock } = await providersInOrder(t, [[{ fault: '429', retry_after: '99999999999' }], []])
   const asked = async () => (await run()).asked
   assert.deepEqual(await asked(), ['p0/m', 'p1/m'])
   await clock.advance(24 * 3_600_000 - 60_000)
@@ -160,17 +160,17 @@ test('B1: a provider that asks for years of rest is left out for a day, and then
   assert.deepEqual(await asked(), ['p0/m'])
 })
 
-test('after three failures in a row a model is left out of other runs too, and asked again after a while', async (t) => {
-  const { run, clock } = await chained(t, [['500', '500', '500'], []])
+test('after three failures in a row a model is skipped in other runs too, and asked again later', async (t) => {
+  const { run, clock } = await providersInOrder(t, [['500', '500', '500'], []])
   for (const n of [1, 2, 3]) assert.deepEqual((await run(`same`, { max_steps: n })).asked, ['p0/m', 'p1/m'])
   assert.deepEqual((await run('same')).asked, ['p1/m'])
   await clock.advance(31_000)
   assert.deepEqual((await run('same')).asked, ['p0/m'])
 })
 
-test("an agent's own model goes before the default, and the key is in no error, log or trace", async (t) => {
+test("an agent's own model precedes the default, and no error, log or trace contains the key", async (t) => {
   const agents = [{ agent_id: 'own', prompt: 'x', model: 'p1/m' }]
-  const { run, app } = await chained(t, [[], always('400')], { kernel: { agents } })
+  const { run, app } = await providersInOrder(t, [[], always('400')], { kernel: { agents } })
   assert.deepEqual((await run()).asked, ['p0/m'])
   const { asked, error, journal } = await run('y', { agent: 'own' })
   assert.deepEqual(asked, ['p1/m'])

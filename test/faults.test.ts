@@ -17,7 +17,7 @@ interface Row {
   readonly once: string
 }
 
-const rows: Row[] = readFileSync(join(import.meta.dirname, '../docs/faults.md'), 'utf8')
+const documented: Row[] = readFileSync(join(import.meta.dirname, '../docs/faults.md'), 'utf8')
   .split('\n')
   .filter((line) => line.startsWith('| ') && !line.startsWith('| fault'))
   .map((line) => {
@@ -29,22 +29,22 @@ const rows: Row[] = readFileSync(join(import.meta.dirname, '../docs/faults.md'),
 
 const endOf = ({ status, failure_class }: Dispatch): string => (failure_class ? `${status}, ${failure_class}` : status)
 
-test('the table of faults names every fault there is', () => {
-  assert.deepEqual(rows.map(({ fault }) => fault).toSorted(), [...FAULTS].toSorted())
+test('docs/faults.md lists every fault of the provider server', () => {
+  assert.deepEqual(documented.map(({ fault }) => fault).toSorted(), [...FAULTS].toSorted())
 })
 
-describe('provider faults over the wire', () => {
+describe('provider faults over HTTP', () => {
   for (const type of ['openai-compatible', 'anthropic'])
     for (const stream of [true, false])
-      test(`${type}, ${stream ? 'streaming' : 'not streaming'}: each ends as docs/faults.md says, and no part of a call is ever run`, async (t) => {
-        const poked: string[] = []
+      test(`${type}, ${stream ? 'streaming' : 'not streaming'}: each fault ends as docs/faults.md says`, async (t) => {
+        const callers: string[] = []
         const poke = defineTool({
           name: 'poke',
           description: 'counts',
           args: z.strictObject({ who: z.string() }),
           effect: () => ({ recovery: 'once', reach: 'workspace' }),
           async run({ who }) {
-            poked.push(who)
+            callers.push(who)
             return { status: 'ok', content: 'poked' }
           },
         })
@@ -53,7 +53,7 @@ describe('provider faults over the wire', () => {
           ...call(`stays ${fault}.`),
           faults: Array.from({ length: 9 }, () => fault),
         })
-        const conversations = rows.flatMap(({ fault }) => [
+        const conversations = documented.flatMap(({ fault }) => [
           { match: `stays ${fault}.`, turns: [always(fault), always(fault), always(fault), always(fault)] },
           {
             match: `once ${fault}.`,
@@ -62,7 +62,8 @@ describe('provider faults over the wire', () => {
         ])
         const provider = await startProviderServer({ script: { conversations } })
         t.after(() => provider.close())
-        // A provider each: one that refuses its key is not asked again, whoever comes; and only those that go silent are given up soon.
+        // One provider per conversation, because a provider that refuses its key is not asked again. Only the silent
+        // ones get a short timeout.
         const providers = conversations.map(({ match }, n) => [
           `p${n}`,
           {
@@ -83,32 +84,35 @@ describe('provider faults over the wire', () => {
 
         const { items } = (await app.run('queue list', { limit: 1000 })) as { items: Dispatch[] }
         const ends = Object.fromEntries(items.map((dispatch) => [dispatch.prompt, endOf(dispatch)]))
-        const expected = rows.flatMap(({ fault, stays, once }) => [
+        const expected = documented.flatMap(({ fault, stays, once }) => [
           [`stays ${fault}.`, stays],
           [`once ${fault}.`, once],
         ])
         assert.deepEqual(ends, Object.fromEntries(expected))
 
-        for (const { fault, codes, requests } of rows) {
+        for (const { fault, codes, requests } of documented) {
           const asked = provider.requests.filter(
             ({ conversation, turn }) => conversation === `stays ${fault}.` && turn === 0,
           )
           assert.equal(asked.length, requests, `${fault}: requests`)
           const dispatch = items.find(({ prompt }) => prompt === `stays ${fault}.`)
-          const told = (await journalOf(app, dispatch?.session_id ?? '')).flatMap((record) =>
+          const codesSeen = (await journalOf(app, dispatch?.session_id ?? '')).flatMap((record) =>
             record.kind === 'failed' && !record.code.startsWith('decision_')
               ? [record.code as string]
               : record.kind === 'model_answered'
                 ? ['answer']
                 : [],
           )
-          assert.ok(told.length > 0 && told.every((code) => codes.includes(code)), `${fault}: told as ${told}`)
+          assert.ok(
+            codesSeen.length > 0 && codesSeen.every((code) => codes.includes(code)),
+            `${fault}: recorded as ${codesSeen}`,
+          )
         }
-        const stayed = poked.filter((who) => who.startsWith('stays'))
-        assert.deepEqual(stayed, [], 'nothing of a broken answer was run')
-        for (const { fault, once, codes } of rows.filter((row) => row.once === 'done' && row.fault !== 'huge'))
+        const callersOfBroken = callers.filter((who) => who.startsWith('stays'))
+        assert.deepEqual(callersOfBroken, [], 'no call of a broken answer was run')
+        for (const { fault, once, codes } of documented.filter((row) => row.once === 'done' && row.fault !== 'huge'))
           assert.equal(
-            poked.filter((who) => who === `once ${fault}.`).length,
+            callers.filter((who) => who === `once ${fault}.`).length,
             codes.includes('answer') ? 1 : 2,
             `${fault}: ${once}`,
           )

@@ -31,7 +31,7 @@ const SEED_000 = `kernel:
       enabled: true
 `
 
-interface Begun {
+interface InitResult {
   readonly wrote: readonly string[]
   readonly kept: readonly string[]
   readonly agents: readonly { readonly agent_id: string; readonly enabled: boolean }[]
@@ -42,11 +42,11 @@ interface Begun {
   }[]
 }
 
-const beginIn = (home: string, here?: string): Promise<Begun & { exit: number | null }> =>
-  tirelessJson<Begun>(home, 'init', '--yes', ...(here === undefined ? [] : ['--here', here]))
+const runInit = (home: string, here?: string): Promise<InitResult & { exit: number | null }> =>
+  tirelessJson<InitResult>(home, 'init', '--yes', ...(here === undefined ? [] : ['--here', here]))
 
 describe('E1: seed 000', () => {
-  test('E1: its YAML runs as it stands, without a key: one attempt, a real file, exit 0', async (t) => {
+  test('E1: its YAML runs unchanged, without a key: one attempt, a real file, exit 0', async (t) => {
     const home = freshFolder(t)
     writeFileSync(join(home, 'tireless.yaml'), SEED_000)
     const cycle = await tirelessJson<CycleResult>(home, 'once')
@@ -61,23 +61,23 @@ describe('E1: seed 000', () => {
 })
 
 describe('E1: init', () => {
-  test('E1: a working home: a configuration that is good, three agents, a forecast, the next command', async (t) => {
+  test('E1: creates a home with a valid configuration, three agents and a forecast', async (t) => {
     const [home, here] = [freshFolder(t), freshFolder(t, 'repo')]
     execFileSync('git', ['init', '-q', here])
-    const begun = await beginIn(home, here)
-    assert.equal(begun.exit, 0)
-    assert.deepEqual(begun.kept, [])
-    assert.equal(begun.wrote.at(-1), 'tireless.yaml')
+    const initialized = await runInit(home, here)
+    assert.equal(initialized.exit, 0)
+    assert.deepEqual(initialized.kept, [])
+    assert.equal(initialized.wrote.at(-1), 'tireless.yaml')
     assert.deepEqual(
-      begun.agents.map(({ agent_id, enabled }) => [agent_id, enabled]),
+      initialized.agents.map(({ agent_id, enabled }) => [agent_id, enabled]),
       [
         ['daily-report', true],
         ['folder-tender', true],
         ['repository-watcher', true],
       ],
     )
-    const [own, paid, ...more] = begun.forecast
-    assert.deepEqual([own?.model, own?.day_usd, more], ['offline/rules', 0, []])
+    const [offline, paid, ...more] = initialized.forecast
+    assert.deepEqual([offline?.model, offline?.day_usd, more], ['offline/rules', 0, []])
     assert.match(paid?.model ?? '', /^anthropic\//)
     assert.ok((paid?.day_usd ?? 0) > 0)
     assert.deepEqual(
@@ -89,26 +89,26 @@ describe('E1: init', () => {
     assert.match(watcher, new RegExp(`^# Whenever a git[^]*enabled: true\\n[^]*- git: ${here}\\n`))
   })
 
-  test('E1: nothing that is there is changed, and a home with a configuration gets nothing added', async (t) => {
+  test('E1: existing files are kept, and a configured home gets nothing added', async (t) => {
     const home = freshFolder(t)
-    await beginIn(home)
-    const mine = join(home, 'agents/daily-report/agent.yaml')
-    writeFileSync(mine, 'prompt: mine\n')
+    await runInit(home)
+    const ownFile = join(home, 'agents/daily-report/agent.yaml')
+    writeFileSync(ownFile, 'prompt: mine\n')
     rmSync(join(home, 'agents/folder-tender'), { recursive: true })
-    const again = await beginIn(home)
+    const again = await runInit(home)
     assert.deepEqual(again.wrote, [])
     assert.deepEqual(again.kept, ['tireless.yaml', 'agents/daily-report', 'agents/repository-watcher'])
-    // Cut short before its last file: what is missing is written, what is there stays.
+    // As after an interrupted init, which writes tireless.yaml last: missing files are written, others kept.
     rmSync(join(home, 'tireless.yaml'))
-    const third = await beginIn(home)
+    const third = await runInit(home)
     assert.deepEqual(third.wrote, ['agents/folder-tender/agent.yaml', 'tireless.yaml'])
-    assert.equal(readFileSync(mine, 'utf8'), 'prompt: mine\n')
+    assert.equal(readFileSync(ownFile, 'utf8'), 'prompt: mine\n')
     assert.match((await tireless(home, 'init', '--yes')).stdout, /^already there {1}tireless\.yaml$/m)
   })
 
-  test('E1: outside of a repository its watcher stays off, and it is said how to let it run', async (t) => {
+  test('E1: outside a repository the repository watcher is off, and the output says how to enable it', async (t) => {
     const [home, here] = [freshFolder(t), freshFolder(t, 'plain')]
-    const { agents } = await beginIn(home, here)
+    const { agents } = await runInit(home, here)
     assert.equal(agents.find(({ agent_id }) => agent_id === 'repository-watcher')?.enabled, false)
     const { stdout } = await tireless(home, 'init', '--yes', '--here', here)
     assert.match(stdout, /^off +repository-watcher; to enable it, edit .*agent\.yaml$/m)
@@ -118,25 +118,25 @@ describe('E1: init', () => {
     )
   })
 
-  test('E1: on a terminal it is asked first, elsewhere and with --yes it is not', async () => {
-    const asked = async (answer: string | null, given: object, isTTY: boolean): Promise<[boolean, string]> => {
+  test('E1: asks for confirmation on a terminal, but not elsewhere or with --yes', async () => {
+    const askToConfirm = async (answer: string | null, given: object, isTTY: boolean): Promise<[boolean, string]> => {
       const [input, output] = [Object.assign(new PassThrough(), { isTTY }), new PassThrough()]
       if (answer === null) input.end()
       else input.write(`${answer}\n`)
-      const said = await isConfirmed(init as unknown as Command, { ...given }, '/the/home', { input, output })
-      return [said, String(output.read() ?? '')]
+      const confirmed = await isConfirmed(init as unknown as Command, { ...given }, '/the/home', { input, output })
+      return [confirmed, String(output.read() ?? '')]
     }
-    assert.deepEqual(await asked('', {}, true), [true, '/the/home\nCreate a home here? [Y/n] '])
-    assert.equal((await asked('n', {}, true))[0], false)
-    assert.equal((await asked('nonsense', {}, true))[0], false)
-    assert.equal((await asked(null, {}, true))[0], false)
-    assert.deepEqual(await asked('n', { yes: true }, true), [true, ''])
-    assert.deepEqual(await asked('n', {}, false), [true, ''])
+    assert.deepEqual(await askToConfirm('', {}, true), [true, '/the/home\nCreate a home here? [Y/n] '])
+    assert.equal((await askToConfirm('n', {}, true))[0], false)
+    assert.equal((await askToConfirm('nonsense', {}, true))[0], false)
+    assert.equal((await askToConfirm(null, {}, true))[0], false)
+    assert.deepEqual(await askToConfirm('n', { yes: true }, true), [true, ''])
+    assert.deepEqual(await askToConfirm('n', {}, false), [true, ''])
   })
 })
 
-/** A `start` in this process, with what it tells. */
-function startedIn(app: App): { readonly notes: string[]; readonly over: Promise<unknown> } {
+/** Runs `start` in this process and collects its notes. */
+function startAndCollectNotes(app: App): { readonly notes: string[]; readonly over: Promise<unknown> } {
   const notes: string[] = []
   const over = app.run('start', {}, (progress: Progress) => {
     if (progress.kind === 'note') notes.push(progress.text)
@@ -144,18 +144,18 @@ function startedIn(app: App): { readonly notes: string[]; readonly over: Promise
   return { notes, over }
 }
 
-async function openHome(t: TestContext, home: string): Promise<{ readonly app: App; stop(): void }> {
+async function openWithOfflineModel(t: TestContext, home: string): Promise<{ readonly app: App; stop(): void }> {
   const drain = new AbortController()
   const signals = { drain: drain.signal, abort: new AbortController().signal }
   return { app: await openApp(t, { home, model: offlineModel, signals }), stop: () => drain.abort() }
 }
 
-describe('E14: the first minute of a kernel', () => {
-  test('E14: it has a cycle at once with everybody, and says what was made, what it cost and what it would', async (t) => {
+describe('E14: the first cycle of a kernel', () => {
+  test('E14: runs at once with every agent, and reports the files, the cost and the forecast', async (t) => {
     const home = freshFolder(t)
-    await beginIn(home, join(import.meta.dirname, '..'))
-    const first = await openHome(t, home)
-    const { notes, over } = startedIn(first.app)
+    await runInit(home, join(import.meta.dirname, '..'))
+    const first = await openWithOfflineModel(t, home)
+    const { notes, over } = startAndCollectNotes(first.app)
     await waitUntil(() => notes.some((note) => /^Cost nothing/m.test(note)))
     const { items } = (await first.app.run('cycles list', {})) as { items: { trigger: string; result: CycleResult }[] }
     assert.deepEqual(
@@ -170,9 +170,9 @@ describe('E14: the first minute of a kernel', () => {
         ['repository-watcher', 'done', 1],
       ],
     )
-    const made = notes.flatMap((note) => /^wrote (.*)$/.exec(note)?.[1] ?? [])
+    const written = notes.flatMap((note) => /^wrote (.*)$/.exec(note)?.[1] ?? [])
     assert.deepEqual(
-      made.map((file) => existsSync(file)),
+      written.map((file) => existsSync(file)),
       [true, true, true],
     )
     assert.match(
@@ -184,17 +184,17 @@ describe('E14: the first minute of a kernel', () => {
     first.stop()
     await over
     await first.app.close()
-    // A kernel that has had one waits for its beats, like everybody.
-    const second = await openHome(t, home)
-    const again = startedIn(second.app)
+    // A kernel that has had its first cycle waits for its beats.
+    const second = await openWithOfflineModel(t, home)
+    const restarted = startAndCollectNotes(second.app)
     await waitUntil(() => second.app.context.kernel.nextBeatAt() !== undefined)
     assert.equal(await second.app.context.kernel.runFirstCycle(), undefined)
     second.stop()
-    await again.over
+    await restarted.over
     assert.equal(((await second.app.run('cycles list', {})) as { items: unknown[] }).items.length, 1)
   })
 
-  test('E14: where no answer came, nothing is said of its cost', async (t) => {
+  test('E14: reports no cost if no model answered', async (t) => {
     const home = freshFolder(t)
     writeFileSync(join(home, 'tireless.yaml'), `${SEED_000}server: { port: 0 }\n`)
     const drain = new AbortController()
@@ -203,7 +203,7 @@ describe('E14: the first minute of a kernel', () => {
       throw new TirelessError('model_auth', 'wrong key')
     })
     const app = await openApp(t, { home, model, signals })
-    const { notes, over } = startedIn(app)
+    const { notes, over } = startAndCollectNotes(app)
     const ended = async () =>
       ((await app.run('cycles list', {})) as { items: { ended_at: unknown }[] }).items[0]?.ended_at
     await waitUntil(async () => typeof (await ended()) === 'string')
@@ -215,43 +215,43 @@ describe('E14: the first minute of a kernel', () => {
     )
   })
 
-  test('E14: paused, or with nobody to send, there is no first cycle', async (t) => {
-    const { app } = await openHome(t, freshFolder(t))
+  test('E14: there is no first cycle while paused or without agents', async (t) => {
+    const { app } = await openWithOfflineModel(t, freshFolder(t))
     assert.equal(await app.context.kernel.runFirstCycle(), undefined)
     await app.run('agent new', { sentence: 'do it' })
     await app.run('pause', {})
     assert.equal(await app.context.kernel.runFirstCycle(), undefined)
   })
 
-  test('E14: npm start makes a home where there is none, then lives in it until it is told to stop', async (t) => {
+  test('E14: npm start creates a missing home and runs the kernel until SIGTERM', async (t) => {
     const home = freshFolder(t)
     const script = join(import.meta.dirname, '../scripts/start.ts')
     const child = spawn(process.execPath, [...NODE_FLAGS, script, '--home', home], {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     t.after(() => child.kill('SIGKILL'))
-    const said = heard(child)
-    await waitUntil(() => /^Cost nothing/m.test(said()))
-    assert.match(said(), /^wrote +agents\/daily-report\/agent\.yaml$/m)
-    assert.match(said(), /^wrote .*workspaces\/daily-report\/report-\d{4}-\d\d-\d\d\.md$/m)
-    assert.match(said(), /Open the page: http:\/\/127\.0\.0\.1:\d+/)
+    const output = outputOf(child)
+    await waitUntil(() => /^Cost nothing/m.test(output()))
+    assert.match(output(), /^wrote +agents\/daily-report\/agent\.yaml$/m)
+    assert.match(output(), /^wrote .*workspaces\/daily-report\/report-\d{4}-\d\d-\d\d\.md$/m)
+    assert.match(output(), /Open the page: http:\/\/127\.0\.0\.1:\d+/)
     child.kill('SIGTERM')
     assert.equal(await waitForExit(child), 0)
   })
 })
 
-/** Everything that a process says, on both of its ways. */
-function heard(child: ChildProcess): () => string {
+/** The text of stdout and stderr so far. */
+function outputOf(child: ChildProcess): () => string {
   let text = ''
-  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (some) => (text += some))
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (chunk) => (text += chunk))
   return () => text
 }
 
-describe('E5: what an agent watches, through the kernel', () => {
-  test('E5, I8: a new file is entered into the index; nothing new is idle and asks no model', async (t) => {
+describe('E5: watched paths, through the kernel', () => {
+  test('E5, I8: a new file is added to the index; without changes the cycle is idle and asks no model', async (t) => {
     const home = freshFolder(t)
-    await beginIn(home, freshFolder(t, 'plain'))
-    const { app } = await openHome(t, home)
+    await runInit(home, freshFolder(t, 'plain'))
+    const { app } = await openWithOfflineModel(t, home)
     const once = async (): Promise<CycleResult> => (await app.run('once', {})) as CycleResult
     assert.equal((await once()).succeeded, 1)
     const index = (): string => readFileSync(join(home, 'inbox/INDEX.md'), 'utf8')
@@ -269,7 +269,7 @@ describe('E5: what an agent watches, through the kernel', () => {
     assert.equal((await once()).dispatched, 0)
   })
 
-  test('E4: what a failed run was shown is new for the next one', async (t) => {
+  test('E4: changes shown to a failed run are shown again to the next one', async (t) => {
     const home = freshFolder(t)
     const yaml = `kernel:
   max_attempts: 1
@@ -282,54 +282,60 @@ describe('E5: what an agent watches, through the kernel', () => {
     const done = { text: '## Execution Summary\nr.md' }
     const model = scriptedModel((_, turn) => (failing ? { text: 'only talk' } : turn === 0 ? write : done))
     const app = await openApp(t, { home, model, yaml })
-    const shown: string[] = []
+    const watchedLines: string[] = []
     for (const status of ['failed', 'success', 'success']) {
       const cycle = (await app.run('once', {})) as CycleResult
       assert.equal(cycle.status, status, JSON.stringify(cycle.agents))
       failing = false
       const [last] = await app.context.store.recent('default', 'w', 1)
-      shown.push(/\d new or changed$/m.exec(last?.prompt ?? '')?.[0] ?? '')
+      watchedLines.push(/\d new or changed$/m.exec(last?.prompt ?? '')?.[0] ?? '')
     }
-    assert.deepEqual(shown, ['1 new or changed', '1 new or changed', '0 new or changed'])
+    assert.deepEqual(watchedLines, ['1 new or changed', '1 new or changed', '0 new or changed'])
   })
 
-  test('E14: what was made is what a tool has made, not what was tried', async (t) => {
+  test('E14: only files that a tool wrote are listed, not failed attempts', async (t) => {
     const app = await openApp(t, { model: offlineModel })
     const task =
-      'Create a.md with the content "x". Create a.md with the content "y". Create /etc/b.md with the content "z". Write "w" to a.md.'
+      'Create a.md with the content "x". Create a.md with the content "y". ' +
+      'Create /etc/b.md with the content "z". Write "w" to a.md.'
     const run = (await app.run('run', { task })) as { dispatch_id: string; workspace: string }
     assert.deepEqual(await filesWrittenBy(app.context.store, run.dispatch_id), [join(run.workspace, 'a.md')])
     assert.deepEqual(await filesWrittenBy(app.context.store, 'nobody'), [])
   })
 
-  test('D5: what a run made is told, and the journal of one that was seen to write nothing is not read for it', async (t) => {
+  test('D5: written files are announced, and the journal of a run without writes is not read', async (t) => {
     const write = { calls: [{ tool: 'create_file', args: { path: 'a.md', content: 'x' } }] }
     const talksOrWrites = ({ messages: [first] }: ModelRequest, turn: number): ScriptedAnswer =>
       first?.text.includes('write') && turn === 0 ? write : { text: 'done' }
     const { context, run } = await openApp(t, { model: scriptedModel(talksOrWrites) })
     const { store, listen } = context
-    const read: string[] = []
+    const journalsRead: string[] = []
     const journal: typeof store.journal = (id) => {
-      read.push(id)
+      journalsRead.push(id)
       return store.journal(id)
     }
-    const told: string[] = []
-    const tell = (progress: Progress): void => void (progress.kind === 'note' && told.push(progress.text))
+    const announced: string[] = []
+    const tell = (progress: Progress): void => void (progress.kind === 'note' && announced.push(progress.text))
     t.after(announceWrittenFiles({ ...context, store: { ...store, journal } }, tell))
-    // From its second event on, as after a restart: nobody knows what it wrote before.
-    const lateListen: typeof listen = (hear) =>
-      listen((progress) => (progress.kind === 'event' && progress.event.phase === 'INIT' ? undefined : hear(progress)))
-    const later: string[] = []
-    const tellLater = (progress: Progress): void => void (progress.kind === 'note' && later.push(progress.text))
-    t.after(announceWrittenFiles({ ...context, listen: lateListen }, tellLater))
+    // Misses the first event of each run, as after a restart: earlier writes are unknown.
+    const lateListen: typeof listen = (listener) =>
+      listen((progress) =>
+        progress.kind === 'event' && progress.event.phase === 'INIT' ? undefined : listener(progress),
+      )
+    const announcedLate: string[] = []
+    const tellLate = (progress: Progress): void => void (progress.kind === 'note' && announcedLate.push(progress.text))
+    t.after(announceWrittenFiles({ ...context, listen: lateListen }, tellLate))
     await run('run', { task: 'only talk' })
     const { session_id, workspace } = (await run('run', { task: 'write' })) as { session_id: string; workspace: string }
-    await waitUntil(() => told.length + later.length === 2)
-    assert.deepEqual([told, later], [[`wrote ${join(workspace, 'a.md')}`], [`wrote ${join(workspace, 'a.md')}`]])
-    assert.deepEqual(read, [session_id])
+    await waitUntil(() => announced.length + announcedLate.length === 2)
+    assert.deepEqual(
+      [announced, announcedLate],
+      [[`wrote ${join(workspace, 'a.md')}`], [`wrote ${join(workspace, 'a.md')}`]],
+    )
+    assert.deepEqual(journalsRead, [session_id])
   })
 
-  test('E5: an agent that must not work where it wants to stays behind, and the others go', async (t) => {
+  test('E5: an agent with a forbidden workspace is skipped, and the others are dispatched', async (t) => {
     const yaml = `kernel:
   agents:
     - { agent_id: bad, prompt: Write a report., workspace: kernels/default }
@@ -338,7 +344,11 @@ describe('E5: what an agent watches, through the kernel', () => {
     const home = freshFolder(t)
     const app = await openApp(t, { home, model: offlineModel, yaml })
     const notes: string[] = []
-    const cycle = (await app.run('once', {}, (told) => told.kind === 'note' && notes.push(told.text))) as CycleResult
+    const cycle = (await app.run(
+      'once',
+      {},
+      (progress) => progress.kind === 'note' && notes.push(progress.text),
+    )) as CycleResult
     assert.deepEqual(
       cycle.agents.map(({ agent_id }) => agent_id),
       ['good'],
@@ -347,7 +357,7 @@ describe('E5: what an agent watches, through the kernel', () => {
     assert.equal(globSync('workspaces/mine/report-*.md', { cwd: home }).length, 1)
   })
 
-  test('E5: the offline model plans: with several that have news, all of them go', async (t) => {
+  test('E5: with several changed agents the offline planner dispatches as many as allowed', async (t) => {
     const yaml = `kernel:
   planner: { mode: hybrid, max_dispatches: 2 }
   agents:
@@ -357,7 +367,11 @@ describe('E5: what an agent watches, through the kernel', () => {
 `
     const app = await openApp(t, { model: offlineModel, yaml })
     const notes: string[] = []
-    const cycle = (await app.run('once', {}, (told) => told.kind === 'note' && notes.push(told.text))) as CycleResult
+    const cycle = (await app.run(
+      'once',
+      {},
+      (progress) => progress.kind === 'note' && notes.push(progress.text),
+    )) as CycleResult
     assert.deepEqual(
       cycle.agents.map(({ agent_id }) => agent_id),
       ['a', 'b'],

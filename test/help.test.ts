@@ -1,4 +1,4 @@
-/** Help texts: every group is described, and every verb has an example that can be run as it is written. */
+/** Help texts: every group is described, and every verb has an example that runs as written. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -10,7 +10,7 @@ import { freshFolder } from './support/open-app.ts'
 
 const QUIET = { writeOut: () => {}, writeErr: () => {} }
 
-/** Words of a shell command without variables. */
+/** Splits a shell command without variables into words. */
 const wordsOf = (line: string): string[] =>
   [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '')
 
@@ -23,13 +23,13 @@ for (const command of COMMANDS)
       parsed = input
     })
     await program.parseAsync(wordsOf(command.example), { from: 'user' })
-    // The value of a secret is read from elsewhere.
+    // The value of a secret is read from standard input, so the example does not contain it.
     const secrets = inputFields(command).flatMap(({ key, isSecret }) => (isSecret ? [[key, 'x']] : []))
     const input = { ...(parsed as object), ...Object.fromEntries(secrets) }
     assert.deepEqual(command.input.strict().safeParse(input).error, undefined)
   })
 
-test('every group has a description, and no description is left over', () => {
+test('every group has a description, and no description is unused', () => {
   const groups = COMMANDS.flatMap(({ name }) => name.split(' ').slice(0, -1))
   assert.deepEqual(Object.keys(GROUP_DESCRIPTIONS), [...new Set(groups)].toSorted())
   for (const description of Object.values(GROUP_DESCRIPTIONS)) assert.notEqual(description, '')

@@ -1,4 +1,4 @@
-/** What the owner is shown says what it is worth and where it comes from: trusted or not, private or not. */
+/** Output for the owner shows labels and origins: trusted or untrusted, private or not. */
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { scriptedModel } from '../src/testing/scripted-model.ts'
 import { sendRequest } from './support/http-app.ts'
 import { openKernelApp, runOnce } from './support/kernels.ts'
 
-const mail = defineTool<object>({
+const mailTool = defineTool<object>({
   name: 'read_mail',
   description: 'Reads the mail.',
   args: z.strictObject({}),
@@ -20,38 +20,38 @@ const mail = defineTool<object>({
   run: async () => ({ status: 'ok', content: 'The vault is open.' }),
 })
 
-const calling = (tool: string, args = {}) => ({ calls: [{ tool, args }] })
-const remembering = (key: string) => calling('remember', { key, text: `about ${key}` })
+const callTool = (tool: string, args = {}) => ({ calls: [{ tool, args }] })
+const callRemember = (key: string) => callTool('remember', { key, text: `about ${key}` })
 
-async function worked(t: Parameters<typeof openKernelApp>[0]) {
+async function appAfterOneCycle(t: Parameters<typeof openKernelApp>[0]) {
   const model = scriptedModel([
-    remembering('own'),
-    calling('read_mail'),
-    remembering('told'),
+    callRemember('own'),
+    callTool('read_mail'),
+    callRemember('told'),
     { text: '## Execution Summary\nread and remembered' },
   ])
   const { app } = await openKernelApp(t, {
     agents: [{ agent_id: 'a' }],
     model,
     config: { server: { port: 0 } },
-    options: { tools: [mail] },
+    options: { tools: [mailTool] },
   })
   await runOnce(app)
   return app
 }
 
-describe('labels are shown', () => {
+describe('labels in output', () => {
   test('memory list: label and origin of each fact, as one word in the table and as fields in JSON', async (t) => {
-    const app = await worked(t)
-    type Listed = { items: { key: string; trust: 'trusted'; private: boolean; session_id: string; turn: number }[] }
-    const listed = (await app.run('memory list', {})) as Listed
-    const shown = new Map(listed.items.map((fact) => [fact.key, fact]))
-    const [own, told] = [shown.get('own'), shown.get('told')]
-    assert.deepEqual([own && labelWord(own), told && labelWord(told)], ['trusted', 'untrusted+private'])
+    const app = await appAfterOneCycle(t)
+    type FactList = { items: { key: string; trust: 'trusted'; private: boolean; session_id: string; turn: number }[] }
+    const listed = (await app.run('memory list', {})) as FactList
+    const factByKey = new Map(listed.items.map((fact) => [fact.key, fact]))
+    const [own, fromMail] = [factByKey.get('own'), factByKey.get('told')]
+    assert.deepEqual([own && labelWord(own), fromMail && labelWord(fromMail)], ['trusted', 'untrusted+private'])
     const lines = render('memory list', listed).split('\n')
     for (const [key, word, turn] of [
       ['own', 'trusted', own?.turn],
-      ['told', 'untrusted+private', told?.turn],
+      ['told', 'untrusted+private', fromMail?.turn],
     ])
       assert.ok(
         lines.some((line) =>
@@ -61,46 +61,54 @@ describe('labels are shown', () => {
       )
   })
 
-  test('status: each agent of the last cycle with the label of what its session has read; also over HTTP', async (t) => {
-    const app = await worked(t)
+  test('status: each agent of the last cycle has the label of its session; also over HTTP', async (t) => {
+    const app = await appAfterOneCycle(t)
     type Status = { kernel: { last_cycle: { agents: { agent_id: string; label: object }[] } } }
     const status = (await app.run('status', {})) as Status
-    const wanted = [{ trust: 'untrusted', private: true }]
+    const expected = [{ trust: 'untrusted', private: true }]
     assert.deepEqual(
       status.kernel.last_cycle.agents.map(({ label }) => label),
-      wanted,
+      expected,
     )
     assert.match(render('status', status), /label: untrusted\+private/)
-    const served = await app.context.serveHttp()
-    const port = Number(new URL(served.url).port)
-    const authorization = `Bearer ${readFileSync(served.token_file, 'utf8').trim()}`
+    const server = await app.context.serveHttp()
+    const port = Number(new URL(server.url).port)
+    const authorization = `Bearer ${readFileSync(server.token_file, 'utf8').trim()}`
     const answer = (await sendRequest({ port }, '/api/v1/status', { headers: { authorization } })).json<Status>()
     assert.deepEqual(
       answer.kernel.last_cycle.agents.map(({ label }) => label),
-      wanted,
+      expected,
     )
   })
 
-  test('state show: the label of the whole, the sections that lower it, and who wrote it', async (t) => {
-    const app = await worked(t)
+  test('state show: the label of the document, the sections that lower it, and the author', async (t) => {
+    const app = await appAfterOneCycle(t)
     const { documents } = app.context
     await documents.write('STATE.md', (text) => `${text}\n## From the mail\n\nThe vault is open.\n`, {
       ...{ author: 'a', reason: 'noted', label: { trust: 'untrusted', private: false } },
     })
-    type Shown = { trust: string; private: boolean; sections: { title: string }[]; author: string; version: number }
+    type StateShown = {
+      trust: string
+      private: boolean
+      sections: { title: string }[]
+      author: string
+      version: number
+    }
     const notes: string[] = []
-    const shown = (await app.run('state show', {}, (progress) => {
+    const stateShown = (await app.run('state show', {}, (progress) => {
       if (progress.kind === 'note') notes.push(progress.text)
-    })) as Shown
-    assert.deepEqual([shown.trust, shown.private, shown.author], ['untrusted', false, 'a'])
+    })) as StateShown
+    assert.deepEqual([stateShown.trust, stateShown.private, stateShown.author], ['untrusted', false, 'a'])
     const isMail = ({ title }: { title: string }) => title === 'From the mail'
-    assert.deepEqual(shown.sections.find(isMail), { title: 'From the mail', trust: 'untrusted', private: false })
+    assert.deepEqual(stateShown.sections.find(isMail), { title: 'From the mail', trust: 'untrusted', private: false })
     assert.ok(
-      notes.some((note) => note.startsWith(`Version ${shown.version} by a (noted), `) && note.endsWith(': untrusted')),
+      notes.some(
+        (note) => note.startsWith(`Version ${stateShown.version} by a (noted), `) && note.endsWith(': untrusted'),
+      ),
       notes.join('\n'),
     )
     assert.ok(notes.includes('Section From the mail: untrusted'))
-    const before = (await app.run('state show', { version: 1 })) as Shown
+    const before = (await app.run('state show', { version: 1 })) as StateShown
     assert.equal(before.sections.some(isMail), false)
   })
 })

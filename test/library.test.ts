@@ -10,49 +10,49 @@ import { freshFolder } from './support/open-app.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
-test("examples/01 is the README's program, and does what the README says", async (t) => {
+test('examples/01 is the program in the README, and prints what the README says', async (t) => {
   const example = join(ROOT, 'examples/01-hello.ts')
   const program = readFileSync(example, 'utf8')
-  const shown = /```ts\n(import [\s\S]*?)```/.exec(readFileSync(join(ROOT, 'README.md'), 'utf8'))?.[1]
-  assert.equal(shown, program)
+  const inReadme = /```ts\n(import [\s\S]*?)```/.exec(readFileSync(join(ROOT, 'README.md'), 'utf8'))?.[1]
+  assert.equal(inReadme, program)
   assert.ok(program.trim().split('\n').length <= 10)
-  const said = await run('env', [`TIRELESS_HOME=${freshFolder(t)}`, process.execPath, ...NODE_FLAGS, example])
-  assert.equal(said.exit, 0, said.stderr)
-  assert.match(said.stdout, /1 ACT action_results[\s\S]*\ndone .*offline model/)
-  assert.match(said.stdout, /Good morning/)
+  const result = await run('env', [`TIRELESS_HOME=${freshFolder(t)}`, process.execPath, ...NODE_FLAGS, example])
+  assert.equal(result.exit, 0, result.stderr)
+  assert.match(result.stdout, /1 ACT action_results[\s\S]*\ndone .*offline model/)
+  assert.match(result.stdout, /Good morning/)
 })
 
-test('examples/02: a rule agent halves its way to the answer; its critic has it weighed twice', async (t) => {
+test('examples/02: the rule agent finds the answer by bisection; its critic requests a second weighing', async (t) => {
   const example = join(ROOT, 'examples/02-rule-agent.ts')
-  const said = await run('env', [`TIRELESS_HOME=${freshFolder(t)}`, process.execPath, ...NODE_FLAGS, example])
-  assert.equal(said.exit, 0, said.stderr)
+  const result = await run('env', [`TIRELESS_HOME=${freshFolder(t)}`, process.execPath, ...NODE_FLAGS, example])
+  assert.equal(result.exit, 0, result.stderr)
   assert.match(
-    said.stdout,
+    result.stdout,
     /1 REDUCE .*"high":\{"set":49\}[\s\S]*8 CRITIC .*"retry","instruction":"weigh it once more"/,
   )
-  assert.match(said.stdout, /\ndone 42 grams after 10 steps\n$/)
+  assert.match(result.stdout, /\ndone 42 grams after 10 steps\n$/)
 })
 
-test('the library and its testing part export what the interface names', () => {
+test('the library and its testing entry export the names of the interface', () => {
   for (const name of ['createApp', 'defineTool', 'runTask', 'TirelessError']) assert.ok(name in library, name)
   for (const name of ['FakeClock', 'scriptedModel', 'seededIds', 'startProviderServer', 'storeConformance'])
     assert.ok(name in testing, name)
 })
 
-test('B5, case 10: runTask: many at once on one home are all done, each in a session of its own; then the home is free', async (t) => {
+test('B5, case 10: concurrent runTask calls on one home all finish, each in its own session', async (t) => {
   const home = freshFolder(t)
   const model = testing.scriptedModel(({ messages }) => ({
     text: `done: ${JSON.stringify(messages).match(/task \d+/)}`,
   }))
   const numbers = Array.from({ length: 12 }, (_, i) => i)
-  for (let again = 0; again < 2; again += 1) {
-    const told: string[][] = numbers.map(() => [])
+  for (let round = 0; round < 2; round += 1) {
+    const runIds: string[][] = numbers.map(() => [])
     const results = await Promise.all(
       numbers.map((n) =>
         library.runTask(`task ${n}`, {
           home,
           model,
-          onProgress: (progress) => void (progress.kind === 'event' && told[n]?.push(progress.event.run_id)),
+          onProgress: (progress) => void (progress.kind === 'event' && runIds[n]?.push(progress.event.run_id)),
         }),
       ),
     )
@@ -61,12 +61,12 @@ test('B5, case 10: runTask: many at once on one home are all done, each in a ses
       numbers.map((n) => `done: task ${n}`),
     )
     assert.equal(new Set(results.map(({ session_id }) => session_id)).size, numbers.length)
-    for (const [n, { dispatch_id }] of results.entries()) assert.deepEqual([...new Set(told[n])], [dispatch_id])
+    for (const [n, { dispatch_id }] of results.entries()) assert.deepEqual([...new Set(runIds[n])], [dispatch_id])
   }
   await (await library.createApp({ home, model })).close()
 })
 
-test('B5: runTask: at once on one home with other options is refused by name; one after the other, and after a start that failed, is fine', async (t) => {
+test('B5: runTask refuses concurrent calls with different options; one after the other is fine', async (t) => {
   const home = freshFolder(t)
   const [model, other] = [
     testing.scriptedModel(() => ({ text: 'done' })),
@@ -91,7 +91,7 @@ test('B5: runTask: at once on one home with other options is refused by name; on
   assert.equal((await library.runTask('d', { home, model })).answer, 'done')
 })
 
-test('runTask: a home that another app holds is refused, not mixed (case 10)', async (t) => {
+test('case 10: runTask is refused if another app holds the home', async (t) => {
   const home = freshFolder(t)
   const app = await library.createApp({ home })
   await assert.rejects(library.runTask('a', { home }), { code: 'home_locked' })
@@ -104,7 +104,7 @@ declare module 'tireless' {
   }
 }
 
-test('K1: a plugin gives a tool and a typed service; it is started with the app and stopped before what it needs', async (t) => {
+test('K1: a plugin adds a tool and a typed service, and is stopped before its dependencies', async (t) => {
   const log: string[] = []
   const greeter = library.definePlugin({
     name: 'greeter',
@@ -135,7 +135,7 @@ test('K1: a plugin gives a tool and a typed service; it is started with the app 
   assert.deepEqual(log, ['started', 'stopped, store open'])
 })
 
-test('K1: a plugin that throws in start leaves the home free', async (t) => {
+test('K1: a plugin that throws in start leaves the home unlocked', async (t) => {
   const home = freshFolder(t)
   const broken = library.definePlugin({ name: 'broken', start: () => Promise.reject(new Error('no')) })
   await assert.rejects(library.createApp({ home, plugins: [broken] }), { code: 'plugin_failed' })

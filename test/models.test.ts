@@ -1,4 +1,4 @@
-/** Models as a person meets them: found, listed, tested, chosen. */
+/** Models on the command line: detected, listed, tested, selected. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -12,13 +12,13 @@ interface Entry {
   readonly why: string | null
 }
 
-async function provider(t: TestContext, faults: ('401' | '404' | 'hang')[] = []) {
+async function startProvider(t: TestContext, faults: ('401' | '404' | 'hang')[] = []) {
   const server = await startProviderServer({ script: [{ text: 'ready', faults }] })
   t.after(() => server.close())
   return server
 }
 
-/** For one test; the others find what was there. */
+/** Sets variables for one test and restores them afterwards. */
 function withEnvironment(t: TestContext, values: Readonly<Record<string, string | undefined>>): void {
   for (const [name, value] of Object.entries(values)) {
     const before = process.env[name]
@@ -43,7 +43,7 @@ const yamlFor = (url: string, more: object = {}) =>
     },
   })
 
-test('a key in the environment is enough: the model is found, told in one line, and asked; the key is told nobody', async (t) => {
+test('a key in the environment selects its model, one note says so, and the key appears nowhere', async (t) => {
   const text = 'you said marmalade-7731-for-breakfast'
   const server = await startProviderServer({ script: [{ text }] })
   t.after(() => server.close())
@@ -66,12 +66,12 @@ test('a key in the environment is enough: the model is found, told in one line, 
   assert.equal(requests[0]?.headers.authorization, 'Bearer marmalade-7731-for-breakfast')
   const traced = JSON.stringify(await app.run('trace show', { run: dispatch_id }))
   assert.match(traced, /you said ‹secret:OPENAI_API_KEY›/)
-  const told = traced + JSON.stringify([await app.run('logs', {}), await app.run('models list', {})])
-  assert.doesNotMatch(told, /marmalade-7731-for-breakfast/)
+  const outputs = traced + JSON.stringify([await app.run('logs', {}), await app.run('models list', {})])
+  assert.doesNotMatch(outputs, /marmalade-7731-for-breakfast/)
 })
 
-test('models list: the default and why, and what is chosen where', async (t) => {
-  const { url } = await provider(t)
+test('models list: the default with its reason, and the selections', async (t) => {
+  const { url } = await startProvider(t)
   const app = await openApp(t, { yaml: yamlFor(url) })
   await app.run('models use', { model: 'two/m', chat: 'c', user: 'u' })
   const { items, selections } = (await app.run('models list', {})) as { items: Entry[]; selections: unknown[] }
@@ -82,34 +82,34 @@ test('models list: the default and why, and what is chosen where', async (t) => 
   assert.deepEqual(selections, [{ scope: 'chat c user u', model: 'two/m' }])
 })
 
-test('models test: latency and usage, or the error with what to do; a key that works again is believed at once', async (t) => {
-  const { url, requests } = await provider(t, ['401', '401'])
+test('models test: latency and usage, or the error with the remedy; a valid key counts at once', async (t) => {
+  const { url, requests } = await startProvider(t, ['401', '401'])
   const app = await openApp(t, { yaml: yamlFor(url) })
-  const tested = (model?: string) =>
+  const testModel = (model?: string) =>
     app.run('models test', model === undefined ? {} : { model }) as Promise<Record<string, unknown>>
-  const refused = await tested('two/m')
+  const refused = await testModel('two/m')
   assert.deepEqual([refused.ok, refused.code, refused.usage], [false, 'model_auth', null])
   assert.match(String(refused.error), /do this: check the API key/)
-  const unknown = await tested('nobody/m')
+  const unknown = await testModel('nobody/m')
   assert.equal(unknown.code, 'model_unknown')
 
   const health = async () => ((await app.run('status', {})) as { health: { ok: boolean } }).health.ok
   assert.equal((await runTaskIn(app, 'Say the word: ready')).status, 'failed')
   assert.equal(await health(), false)
-  const fine = await tested()
-  assert.deepEqual([fine.model, fine.ok, fine.code, typeof fine.latency_ms], ['one/m', true, null, 'number'])
-  assert.ok((fine.usage as { input_tokens: number }).input_tokens > 0)
+  const passed = await testModel()
+  assert.deepEqual([passed.model, passed.ok, passed.code, typeof passed.latency_ms], ['one/m', true, null, 'number'])
+  assert.ok((passed.usage as { input_tokens: number }).input_tokens > 0)
   assert.equal(await health(), true)
   assert.equal(requests.length, 3)
 })
 
-test('E13: a model is chosen per chat, person, channel or for everything, for every run from then on, over restarts', async (t) => {
-  const { url } = await provider(t)
+test('E13: models use selects by chat, person, channel or for all, for later runs and after restarts', async (t) => {
+  const { url } = await startProvider(t)
   const home = freshFolder(t)
   const yaml = yamlFor(url)
   let app = await openApp(t, { yaml, home })
   const use = (model: string, scope: object = {}) => app.run('models use', { model, ...scope })
-  const asked = async (metadata: Record<string, string>): Promise<string | undefined> => {
+  const modelAskedFor = async (metadata: Record<string, string>): Promise<string | undefined> => {
     const { store, ids, clock, kernelId } = app.context
     const id = ids.next()
     const workspace = freshFolder(t, 'work')
@@ -127,25 +127,25 @@ test('E13: a model is chosen per chat, person, channel or for everything, for ev
     await app.run('start', { until_idle: true })
     return (await journalOf(app, id)).flatMap((record) => (record.kind === 'model_requested' ? [record.model] : []))[0]
   }
-  const here = { chat_id: 'c', user_id: 'u', channel: 'x' }
-  assert.equal(await asked(here), 'one/m')
+  const origin = { chat_id: 'c', user_id: 'u', channel: 'x' }
+  assert.equal(await modelAskedFor(origin), 'one/m')
   await use('two/everything')
-  assert.equal(await asked(here), 'two/everything')
+  assert.equal(await modelAskedFor(origin), 'two/everything')
   await use('two/channel', { channel: 'x' })
-  assert.equal(await asked(here), 'two/channel')
+  assert.equal(await modelAskedFor(origin), 'two/channel')
   await use('two/person', { chat: 'c', user: 'u' })
   await app.close()
   app = await openApp(t, { yaml, home })
-  assert.equal(await asked(here), 'two/person')
-  assert.equal(await asked({ ...here, user_id: 'v' }), 'two/channel')
+  assert.equal(await modelAskedFor(origin), 'two/person')
+  assert.equal(await modelAskedFor({ ...origin, user_id: 'v' }), 'two/channel')
   await use('two/chat', { chat: 'c' })
-  assert.equal(await asked(here), 'two/chat')
+  assert.equal(await modelAskedFor(origin), 'two/chat')
   await use('default', { chat: 'c' })
-  assert.equal(await asked(here), 'two/person')
-  // As the seed says it: a chat with its channel.
+  assert.equal(await modelAskedFor(origin), 'two/person')
+  // A chat together with its channel, as in the example of the contract.
   await use('two/here', { chat: 'c', channel: 'x' })
-  assert.equal(await asked(here), 'two/here')
-  assert.equal(await asked({ ...here, channel: 'y' }), 'two/person')
+  assert.equal(await modelAskedFor(origin), 'two/here')
+  assert.equal(await modelAskedFor({ ...origin, channel: 'y' }), 'two/person')
   await assert.rejects(use('two/m', { user: 'u' }), { code: 'usage' })
   await assert.rejects(use('nobody/m'), { code: 'model_unknown' })
 })

@@ -14,50 +14,53 @@ const DAY = 86_400_000
 const NOON = Date.parse('2030-03-10T12:00:00Z')
 const usage = { input_tokens: 0, output_tokens: 10, cached_tokens: 0 }
 
-/** A quarter of a dollar for an answer, known beforehand. */
-const quarter = (more: Partial<Model> = {}): Model => ({
+/** Each answer costs a quarter of a dollar, which is known beforehand. */
+const quarterDollarModel = (more: Partial<Model> = {}): Model => ({
   ...scriptedModel(() => ({ text: 'done', usage })),
   price: { input: 0, output: 25_000, max_output: 10 },
   ...more,
 })
 
-interface Shown {
+interface BudgetShown {
   today: { usd: number; reserved_usd: number; calls: number }
   caps: { name: string; of: string | null; used: number; left: number }[]
   by_agent: { agent_id: string; usd: number }[]
   forecast: { day_usd: number | null; month_usd: number | null; days: number }
 }
 
-describe('money (I11)', () => {
-  test('case 140: 50 workers, a cap of one dollar, three prices, a provider with books of its own: never over the cap', async (t) => {
+describe('the budget (I11)', () => {
+  test('case 140: 50 workers with three prices never exceed the cap, as the provider counts it', async (t) => {
     const prices = { m1: { input: 1, output: 20 }, m2: { input: 7, output: 1 }, m3: { input: 0.3, output: 60 } }
     const provider = await startPaidProvider(t, prices, 140)
-    const agents = Object.keys(prices).map((name) => `{ agent_id: ${name}, prompt: p, model: local/${name} }`)
+    const agents = Object.keys(prices).map((name) => ({ agent_id: name, prompt: 'p', model: `local/${name}` }))
     const app = await openApp(t, {
-      yaml: `kernel: { max_concurrent: 50, agents: [${agents.join(', ')}] }
-models:
-  default: local/m1
-  max_output: 1000
-  providers: { local: { type: openai-compatible, base_url: "${provider.url}", stream: false } }
-  prices: ${JSON.stringify(Object.fromEntries(Object.entries(prices).map(([name, price]) => [`local/${name}`, price])))}
-budget: { per_day_usd: 1 }`,
+      yaml: JSON.stringify({
+        kernel: { max_concurrent: 50, agents },
+        models: {
+          default: 'local/m1',
+          max_output: 1000,
+          providers: { local: { type: 'openai-compatible', base_url: provider.url, stream: false } },
+          prices: Object.fromEntries(Object.entries(prices).map(([name, price]) => [`local/${name}`, price])),
+        },
+        budget: { per_day_usd: 1 },
+      }),
     })
     for (let n = 0; n < 150; n++) await app.run('enqueue', { agent: `m${(n % 3) + 1}`, prompt: `task ${n}` })
     await app.run('start', { until_idle: true })
     assert.ok(provider.charged() <= 1, `${provider.charged()} USD were charged`)
-    assert.ok(provider.charged() > 0.5, 'the money was there to be spent')
+    assert.ok(provider.charged() > 0.5, 'most of the budget should be spent')
     const { items } = (await app.run('queue list', { limit: 1000 })) as { items: Dispatch[] }
     const failed = items.filter(({ status }) => status !== 'done')
     assert.ok(failed.length > 0 && failed.every(({ failure_class }) => failure_class === 'budget'))
-    const { today } = (await app.run('budget show', {})) as Shown
+    const { today } = (await app.run('budget show', {})) as BudgetShown
     assert.equal(today.reserved_usd, 0)
     assert.ok(Math.abs(today.usd - provider.charged()) < 0.001, `${today.usd} booked, ${provider.charged()} charged`)
     assert.equal(today.calls, provider.calls())
   })
 
-  test('case 140: at the cap every way in is refused with the class budget, and told why; a new day goes on', async (t) => {
+  test('case 140: at the cap every entry point is refused with class budget; the next day continues', async (t) => {
     const clock = new FakeClock({ now: NOON })
-    const model = quarter()
+    const model = quarterDollarModel()
     const app = await openApp(t, { clock, model, yaml: 'kernel: { timezone: UTC }\nbudget: { per_day_usd: 0.5 }' })
     for (const answer of ['done', 'done', null]) assert.equal((await runTaskIn(app)).answer, answer)
     const refused = await runTaskIn(app)
@@ -72,11 +75,11 @@ budget: { per_day_usd: 1 }`,
     await clock.advance(DAY)
     assert.equal((await runTaskIn(app)).answer, 'done')
     assert.match(JSON.stringify(await app.run('models test', {})), /"ok":true/)
-    const { forecast } = (await app.run('budget show', {})) as Shown
+    const { forecast } = (await app.run('budget show', {})) as BudgetShown
     assert.deepEqual(forecast, { day_usd: 0.5, month_usd: 15, days: 1 })
   })
 
-  test('a model that nobody has priced is refused with the line to add, and with that line it is asked', async (t) => {
+  test('a model without a price is refused with the line to add; with that line it is asked', async (t) => {
     const provider = await startPaidProvider(t, {}, 1)
     const yaml = (prices: string): string => `models:
   default: local/m1
@@ -97,15 +100,17 @@ budget: { per_day_usd: 1 }`
     assert.equal((await runTaskIn(unlimited)).answer, 'done')
   })
 
-  test('a server on this machine is free as long as its owner says nothing of money', async (t) => {
+  test('a server on this machine is free if no budget is set', async (t) => {
     const provider = await startPaidProvider(t, {}, 1)
     const app = await openApp(t, {
-      yaml: `models: { default: local/m1, providers: { local: { type: openai-compatible, base_url: "${provider.url}", stream: false } } }`,
+      yaml: `models:
+        default: local/m1
+        providers: { local: { type: openai-compatible, base_url: "${provider.url}", stream: false } }`,
     })
     assert.equal((await runTaskIn(app)).answer, 'done')
   })
 
-  test('a call that the provider refused costs nothing; one that broke off may have cost everything', async (t) => {
+  test('a refused call costs nothing; an interrupted one counts as its maximum', async (t) => {
     for (const [code, left] of [
       ['model_unavailable', 0.25],
       ['model_cut', 0],
@@ -114,11 +119,11 @@ budget: { per_day_usd: 1 }`
       const faulty = scriptedModel([{ text: 'done', usage, faults: [new TirelessError(code, 'no')] }])
       const app = await openApp(t, {
         clock,
-        model: { ...faulty, price: quarter().price ?? null },
+        model: { ...faulty, price: quarterDollarModel().price ?? null },
         yaml: 'kernel: { timezone: UTC }\nbudget: { per_day_usd: 0.5 }',
       })
       assert.equal((await advanceUntilDone(clock, runTaskIn(app))).answer, 'done')
-      const { caps } = (await app.run('budget show', {})) as Shown
+      const { caps } = (await app.run('budget show', {})) as BudgetShown
       assert.deepEqual(
         caps.map((cap) => cap.left),
         [left],
@@ -126,25 +131,25 @@ budget: { per_day_usd: 1 }`
     }
   })
 
-  test("the money is in the journal: set aside with the request, settled with the answer, and a replay's is the same", async (t) => {
-    const app = await openApp(t, { model: quarter() })
+  test('the journal has the money: reserved with the request, settled with the answer; replay agrees', async (t) => {
+    const app = await openApp(t, { model: quarterDollarModel() })
     const { session_id, dispatch_id } = await runTaskIn(app)
     const journal = await journalOf(app, session_id)
-    const told = journal.flatMap((record) =>
+    const amounts = journal.flatMap((record) =>
       record.kind === 'model_requested' ? [record.reserved] : record.kind === 'model_answered' ? [record.usd] : [],
     )
-    assert.deepEqual(told, [0.25, 0.25])
+    assert.deepEqual(amounts, [0.25, 0.25])
     assert.match(JSON.stringify(await app.run('replay', { run: dispatch_id })), /"identical":true/)
   })
 
-  test('a refused request replays as what it was', async (t) => {
-    const app = await openApp(t, { model: quarter(), yaml: 'budget: { per_day_usd: 0.2 }' })
+  test('a refused request replays identically', async (t) => {
+    const app = await openApp(t, { model: quarterDollarModel(), yaml: 'budget: { per_day_usd: 0.2 }' })
     const { dispatch_id, stop_reason } = await runTaskIn(app)
     assert.equal(stop_reason, 'budget_money')
     assert.match(JSON.stringify(await app.run('replay', { run: dispatch_id })), /"identical":true/)
   })
 
-  test('caps of calls and tokens, of an agent and a kernel, stop with their own reasons', async (t) => {
+  test('caps on calls and tokens, per agent and per kernel, stop with their own reasons', async (t) => {
     for (const [budget, reason] of [
       ['per_day_calls: 1', 'budget_steps'],
       ['per_agent_calls: 1', 'budget_steps'],
@@ -152,17 +157,17 @@ budget: { per_day_usd: 1 }`
       ['per_kernel_usd: 0.25', 'budget_money'],
       ['per_month_usd: 0.3', 'budget_money'],
     ]) {
-      const app = await openApp(t, { model: quarter(), yaml: `budget: { ${budget} }` })
+      const app = await openApp(t, { model: quarterDollarModel(), yaml: `budget: { ${budget} }` })
       assert.equal((await runTaskIn(app)).answer, 'done')
       const result = await runTaskIn(app)
       assert.deepEqual([result.stop_reason, result.failure_class], [reason, 'budget'])
     }
   })
 
-  test('budget set: heard at once by whoever is at work, written into the file, and nothing else in it is touched', async (t) => {
+  test('budget set takes effect at once and changes only its line of the file', async (t) => {
     const home = freshFolder(t)
     const yaml = `# mine\nkernel: { id: k1 } # the first\nbudget:\n  per_day_usd: 0.25 # a quarter\n`
-    const app = await openApp(t, { home, model: quarter(), yaml })
+    const app = await openApp(t, { home, model: quarterDollarModel(), yaml })
     await runTaskIn(app)
     assert.equal((await runTaskIn(app)).failure_class, 'budget')
     await app.run('budget set', { key: 'per_day_usd', value: '0.5' })
@@ -180,7 +185,7 @@ budget: { per_day_usd: 1 }`
     assert.equal(readFileSync(join(home, 'tireless.yaml'), 'utf8'), before)
   })
 
-  test('budget set makes a file where there is none', async (t) => {
+  test('budget set creates a missing file', async (t) => {
     const home = freshFolder(t)
     const app = await openApp(t, { home })
     await app.run('budget set', { key: 'per_month_usd', value: '20' })

@@ -1,4 +1,4 @@
-/** Numbers out of range, at every public entry: refused in words, and the home is none the worse for it. */
+/** Numbers out of range at every public entry: refused with a message, and the stored data stays readable. */
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
@@ -16,8 +16,8 @@ import { advanceUntilDone, freshFolder, journalOf, openApp, runTaskIn } from './
 const DONE = { text: 'done' }
 const TIMES = ['99999999999h', '9999999999d', '+275760-09-13T00:00:00Z', '0001-01-01', '2026-02-30', 'foo 1', '-1h']
 
-/** Contract: everything that is stored can be read, also by the next process. */
-async function readable(app: App): Promise<void> {
+/** Checks that everything stored can be read, also by another process. */
+async function assertReadable(app: App): Promise<void> {
   await app.run('status', {})
   await app.run('budget show', {})
   const { items } = (await app.run('queue list', {})) as { items: Dispatch[] }
@@ -26,19 +26,19 @@ async function readable(app: App): Promise<void> {
 
 describe('wait', () => {
   for (const until of TIMES)
-    test(`B1: a model that waits until ${until} is told why not, and goes on`, async (t) => {
+    test(`B1: a model that waits until ${until} gets an error result, and continues`, async (t) => {
       const model = scriptedModel([{ calls: [{ tool: 'wait', args: { for: 'news', until } }] }, DONE])
       const home = freshFolder(t)
       const app = await openApp(t, { home, model })
       const { status, session_id } = await runTaskIn(app)
       assert.equal(status, 'done')
-      const told = (await journalOf(app, session_id)).find((record) => record.kind === 'call_settled')
-      assert.match(told?.result.content ?? '', /until: got .*; expected an ISO instant in the years 1970 to 9999/)
+      const settled = (await journalOf(app, session_id)).find((record) => record.kind === 'call_settled')
+      assert.match(settled?.result.content ?? '', /until: got .*; expected an ISO instant in the years 1970 to 9999/)
       await app.close()
-      await readable(await openApp(t, { home, model }))
+      await assertReadable(await openApp(t, { home, model }))
     })
 
-  test('a wait of 40 days, longer than a timer of the machine can be, ends when it is over and not before', async (t) => {
+  test('a wait of 40 days, longer than the longest timer, ends on time', async (t) => {
     const clock = new FakeClock()
     const model = scriptedModel([{ calls: [{ tool: 'wait', args: { for: 'news', until: '40d' } }] }, DONE])
     const app = await openApp(t, { model, clock })
@@ -53,21 +53,24 @@ describe('wait', () => {
   })
 })
 
-describe('the time of a task', () => {
+describe('enqueue --at', () => {
   for (const at of TIMES)
-    test(`B1: --at ${at} is refused by the command line and over HTTP, and nothing is stored`, async (t) => {
-      const served = await openHttpApp(t)
-      const said = await tireless(served.home, 'enqueue', '--prompt', 'x', `--at=${at}`)
-      assert.equal(said.exit, 2)
-      assert.match(said.stderr, /^usage: --at is not a time; got .*; expected an ISO instant in the years 1970 to 9999/)
-      const answer = await postJson(served, '/api/v1/enqueue', { prompt: 'x', at })
+    test(`B1: --at ${at} is refused on the command line and over HTTP, and nothing is stored`, async (t) => {
+      const server = await openHttpApp(t)
+      const result = await tireless(server.home, 'enqueue', '--prompt', 'x', `--at=${at}`)
+      assert.equal(result.exit, 2)
+      assert.match(
+        result.stderr,
+        /^usage: --at is not a time; got .*; expected an ISO instant in the years 1970 to 9999/,
+      )
+      const answer = await postJson(server, '/api/v1/enqueue', { prompt: 'x', at })
       assert.deepEqual([answer.status, answer.code], [400, 'usage'])
-      assert.deepEqual(await served.app.run('queue list', {}), { items: [] })
-      await readable(served.app)
+      assert.deepEqual(await server.app.run('queue list', {}), { items: [] })
+      await assertReadable(server.app)
     })
 })
 
-describe('usage that a provider claims', () => {
+describe('usage reported by a provider', () => {
   const CLAIMS = {
     negative: { input_tokens: -5, output_tokens: -5, cached_tokens: -5 },
     fractional: { input_tokens: 1.5, output_tokens: 0.5, cached_tokens: 0.1 },
@@ -76,7 +79,7 @@ describe('usage that a provider claims', () => {
   for (const type of ['openai-compatible', 'anthropic'] as const)
     for (const stream of [true, false])
       for (const [name, usage] of Object.entries(CLAIMS))
-        test(`B1: ${name} token counts (${type}, ${stream ? 'streamed' : 'whole'}) are estimated instead`, async (t) => {
+        test(`B1: ${name} token counts are estimated instead (${type}, ${stream ? 'stream' : 'whole'})`, async (t) => {
           const { url } = await startProvider(t, [{ ...DONE, usage }])
           const one = { type, base_url: url, stream, api_key: 'some-key' }
           const prices = { 'one/m': { input: 1, output: 1 } }
@@ -89,22 +92,22 @@ describe('usage that a provider claims', () => {
           assert.ok(Number(today.output_tokens) > 0 && Number(today.output_tokens) < 100, `${today.output_tokens}`)
           assert.ok(Number(today.usd) > 0 && Number(today.usd) < 1, `${today.usd}`)
           await app.close()
-          await readable(await openApp(t, { home }))
+          await assertReadable(await openApp(t, { home }))
         })
 })
 
 describe('the library', () => {
-  test('B1: a model of one’s own that claims usage that is none fails its run, and nobody else’s', async (t) => {
+  test('B1: a custom model that reports invalid usage fails its own run only', async (t) => {
     const home = freshFolder(t)
     const usage = { input_tokens: 1.5, output_tokens: 1, cached_tokens: 0 }
-    const bad = await runTask('x', { home, model: scriptedModel([{ ...DONE, usage }]) })
-    assert.equal(bad.status, 'failed')
-    assert.match(bad.error ?? '', /input_tokens|usage/)
+    const failed = await runTask('x', { home, model: scriptedModel([{ ...DONE, usage }]) })
+    assert.equal(failed.status, 'failed')
+    assert.match(failed.error ?? '', /input_tokens|usage/)
     assert.equal((await runTask('x', { home, model: scriptedModel([DONE]) })).status, 'done')
-    await readable(await openApp(t, { home }))
+    await assertReadable(await openApp(t, { home }))
   })
 
-  test('B1: limits of a task out of range are refused with what was got and what was expected', async (t) => {
+  test('B1: task limits out of range are refused, with the value and the allowed range', async (t) => {
     const home = freshFolder(t)
     for (const [key, value, expected] of [
       ['max_steps', 1.5, 'a whole number'],
@@ -137,7 +140,7 @@ describe('configuration', () => {
     ['models: { max_output: 1e15 }', /expected a whole number from 1 to 1000000000/],
     ['retention: { days: 1e300 }', /expected a number above 0, at most 36500/],
   ] as const)
-    test(`B1: ${yaml} is refused with its place`, async (t) => {
+    test(`B1: ${yaml} is refused with the key`, async (t) => {
       const home = freshFolder(t)
       writeFileSync(join(home, 'tireless.yaml'), yaml)
       const { exit, stderr } = await tireless(home, 'start', '--until-idle')
@@ -146,11 +149,11 @@ describe('configuration', () => {
     })
 })
 
-test('numbers in a query that are none stay words, and are refused as such', async (t) => {
-  const served = await openHttpApp(t)
+test('an invalid number in a query is refused', async (t) => {
+  const server = await openHttpApp(t)
   for (const limit of ['1e999', '0.5', '-1', '9007199254740993', '１０', ' ', 'NaN', '0x', '1_000']) {
-    const answer = await sendRequest(served, `/api/v1/queue/list?limit=${encodeURIComponent(limit)}`, {
-      headers: served.bearer,
+    const answer = await sendRequest(server, `/api/v1/queue/list?limit=${encodeURIComponent(limit)}`, {
+      headers: server.bearer,
     })
     assert.deepEqual([answer.status, answer.code], [400, 'usage'], `${limit}: ${answer.text}`)
   }

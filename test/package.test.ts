@@ -1,4 +1,4 @@
-/** The package as its users get it: built, packed, installed in an empty folder elsewhere, run there. */
+/** The package as users get it: built, packed, installed in an empty folder, run there. */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -23,28 +23,31 @@ const ROOT = join(import.meta.dirname, '..')
 const UNREACHABLE =
   /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTCACHED|CERT|\b40[37]\b/
 
-interface Said {
+interface ProgramResult {
   readonly exit: number
   readonly stdout: string
   readonly stderr: string
 }
 
-const scratch = mkdtempSync(join(tmpdir(), 'tireless-package-'))
-const built = join(scratch, 'built')
-const consumer = join(scratch, 'consumer')
-const home = join(scratch, 'home')
+const tempFolder = mkdtempSync(join(tmpdir(), 'tireless-package-'))
+const built = join(tempFolder, 'built')
+const consumer = join(tempFolder, 'consumer')
+const home = join(tempFolder, 'home')
 const installed = join(consumer, 'node_modules', 'tireless')
 let installedByNpm = false
-/** npm looks for its global settings beside the Node that runs it; on ours it would miss those of the machine (proxy, certificates). */
-let globalSettings: Record<string, string> = {}
+/**
+ * npm looks for its global settings beside the Node that runs it. With the Node of the checkout it would miss those of
+ * the machine (proxy, certificates).
+ */
+let npmSettings: Record<string, string> = {}
 
-/** In the consumer's folder, with an empty home and the Node that runs this test first on the PATH. */
-function run(program: string, ...args: string[]): Promise<Said> {
+/** Runs in the consumer's folder, with an empty home and the Node of this test first on the PATH. */
+function run(program: string, ...args: string[]): Promise<ProgramResult> {
   return runOn(`${dirname(process.execPath)}${delimiter}${process.env.PATH}`, program, ...args)
 }
 
-function runOn(PATH: string, program: string, ...args: string[]): Promise<Said> {
-  const env = { ...process.env, ...globalSettings, HOME: home, PATH }
+function runOn(PATH: string, program: string, ...args: string[]): Promise<ProgramResult> {
+  const env = { ...process.env, ...npmSettings, HOME: home, PATH }
   for (const name of ['TIRELESS_HOME', 'NODE_COMPILE_CACHE', 'XDG_CACHE_HOME', 'NODE_OPTIONS'])
     Reflect.deleteProperty(env, name)
   return new Promise((resolve) =>
@@ -54,7 +57,7 @@ function runOn(PATH: string, program: string, ...args: string[]): Promise<Said> 
   )
 }
 
-async function mustRun(program: string, ...args: string[]): Promise<string> {
+async function runOrFail(program: string, ...args: string[]): Promise<string> {
   const { exit, stdout, stderr } = await run(program, ...args)
   assert.equal(exit, 0, `${program} ${args.join(' ')}\n${stdout}${stderr}`)
   return stdout
@@ -62,65 +65,71 @@ async function mustRun(program: string, ...args: string[]): Promise<string> {
 
 before(async () => {
   for (const folder of [consumer, home]) mkdirSync(folder)
-  globalSettings = await machineSettings()
-  await mustRun(process.execPath, join(ROOT, 'scripts/build.mjs'), built)
-  const packed = (await mustRun('npm', 'pack', built, '--pack-destination', scratch, '--silent')).trim()
+  npmSettings = await npmSettingsOfMachine()
+  await runOrFail(process.execPath, join(ROOT, 'scripts/build.mjs'), built)
+  const tarball = (await runOrFail('npm', 'pack', built, '--pack-destination', tempFolder, '--silent')).trim()
   writeFileSync(join(consumer, 'package.json'), '{"name":"consumer","private":true,"type":"module"}')
-  const quick = ['--prefer-offline', '--no-audit', '--no-fund', '--fetch-retries=0', '--fetch-timeout=20000']
-  const { exit, stderr } = await run('npm', 'install', ...quick, join(scratch, packed))
+  const npmFlags = ['--prefer-offline', '--no-audit', '--no-fund', '--fetch-retries=0', '--fetch-timeout=20000']
+  const { exit, stderr } = await run('npm', 'install', ...npmFlags, join(tempFolder, tarball))
   installedByNpm = exit === 0
   if (installedByNpm) return
   assert.match(stderr, UNREACHABLE, stderr)
-  await installByHand(join(scratch, packed))
+  await installByHand(join(tempFolder, tarball))
 })
-after(() => rmSync(scratch, { recursive: true, force: true }))
+after(() => rmSync(tempFolder, { recursive: true, force: true }))
 
-async function machineSettings(): Promise<Record<string, string>> {
+async function npmSettingsOfMachine(): Promise<Record<string, string>> {
   const folders = (process.env.PATH ?? '').split(delimiter)
   const machine = folders.filter((folder) => !folder.includes('node_modules')).join(delimiter)
   const { exit, stdout } = await runOn(machine, 'npm', 'config', 'get', 'globalconfig')
   return exit === 0 ? { NPM_CONFIG_GLOBALCONFIG: stdout.trim() } : {}
 }
 
-/** Without a registry the package can still be tried, on the checkout's own copies of what it depends on. */
+/** Without a registry the package is unpacked by hand and linked to the checkout's copies of its dependencies. */
 async function installByHand(tarball: string): Promise<void> {
   const { dependencies } = JSON.parse(readFileSync(join(built, 'package.json'), 'utf8'))
   for (const folder of ['@ai-sdk', '@hono', '.bin', 'tireless'])
     mkdirSync(join(consumer, 'node_modules', folder), { recursive: true })
-  await mustRun('tar', '-xzf', tarball, '--strip-components=1', '-C', installed)
+  await runOrFail('tar', '-xzf', tarball, '--strip-components=1', '-C', installed)
   for (const name of Object.keys(dependencies))
     symlinkSync(join(ROOT, 'node_modules', name), join(consumer, 'node_modules', name))
   symlinkSync('../tireless/bin/tireless.cjs', join(consumer, 'node_modules/.bin/tireless'))
 }
 
 describe('the built package', () => {
-  test('holds compiled code with its types, and nothing of the checkout', () => {
+  test('contains compiled code with types, and no file of the checkout', () => {
     const manifest = JSON.parse(readFileSync(join(built, 'package.json'), 'utf8'))
-    const ours = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+    const checkout = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
     assert.deepEqual(
       [manifest.name, manifest.version, manifest.license, manifest.type, manifest.engines],
-      ['tireless', ours.version, 'MIT', 'module', ours.engines],
+      ['tireless', checkout.version, 'MIT', 'module', checkout.engines],
     )
-    assert.deepEqual(manifest.dependencies, ours.dependencies)
+    assert.deepEqual(manifest.dependencies, checkout.dependencies)
     for (const key of ['private', 'scripts', 'devDependencies', 'optionalDependencies'])
       assert.ok(!(key in manifest), key)
     const files = globSync('**', { cwd: built }).filter((file) => statSync(join(built, file)).isFile())
     const isCode = (file: string): boolean => /^lib\/.*\.(js|d\.ts)$/.test(file) && !file.includes('.test.')
-    const odd = files.filter(
+    const otherFiles = files.filter(
       (file) =>
         !isCode(file) &&
         !/^agents\/[\w-]+\/agent\.yaml$/.test(file) &&
         !/^lib\/prompts\/([\w-]+\/)?[\w.-]+\.md$/.test(file) &&
         !/^web\/dist\/(index\.html|icon\.svg|assets\/.*\.(js|css))$/.test(file),
     )
-    assert.deepEqual(odd.toSorted(), ['CHANGELOG.md', 'LICENSE', 'README.md', 'bin/tireless.cjs', 'package.json'])
+    assert.deepEqual(otherFiles.toSorted(), [
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'bin/tireless.cjs',
+      'package.json',
+    ])
     const sourceNames = files.filter(
       (file) => file.startsWith('lib/') && /['"]\.{1,2}\/[^'"]*\.ts['"]/.test(readFileSync(join(built, file), 'utf8')),
     )
-    assert.deepEqual(sourceNames, [], 'every import names a file that is there')
+    assert.deepEqual(sourceNames, [], 'every import names a file of the package')
   })
 
-  test('a folder that holds something else is not cleared for it', async () => {
+  test('refuses to build into a folder with other files', async () => {
     const precious = join(consumer, 'precious.txt')
     writeFileSync(precious, 'mine')
     const refused = await run(process.execPath, join(ROOT, 'scripts/build.mjs'), consumer)
@@ -129,17 +138,17 @@ describe('the built package', () => {
     rmSync(precious)
   })
 
-  test('on an old Node: what is wrong and what to do, exit 1', async (t) => {
-    const old = await oldNode()
-    if (!old) return t.skip('there is no older Node on this machine')
-    const said = await run(old.path, join(built, 'bin/tireless.cjs'), 'run', 'x')
-    assert.deepEqual([said.exit, said.stdout], [1, ''])
-    assert.match(said.stderr, /^tireless: Node is too old; got v[\d.]+; expected 24\.\d+ or newer; do this: .*\n$/)
-    assert.ok(said.stderr.includes(old.version))
+  test('on an old Node it says what to do and exits with 1', async (t) => {
+    const olderNode = await findOlderNode()
+    if (!olderNode) return t.skip('there is no older Node on this machine')
+    const result = await run(olderNode.path, join(built, 'bin/tireless.cjs'), 'run', 'x')
+    assert.deepEqual([result.exit, result.stdout], [1, ''])
+    assert.match(result.stderr, /^tireless: Node is too old; got v[\d.]+; expected 24\.\d+ or newer; do this: .*\n$/)
+    assert.ok(result.stderr.includes(olderNode.version))
   })
 })
 
-async function oldNode(): Promise<{ path: string; version: string } | undefined> {
+async function findOlderNode(): Promise<{ path: string; version: string } | undefined> {
   const folders = ['/usr/bin', '/usr/local/bin', ...(process.env.PATH ?? '').split(delimiter)]
   for (const path of folders.map((folder) => join(folder, 'node')).filter(existsSync)) {
     const version = (await run(path, '--version')).stdout.trim()
@@ -149,7 +158,7 @@ async function oldNode(): Promise<{ path: string; version: string } | undefined>
 }
 
 describe('the installed package', () => {
-  test('npm installs it from its tarball, with what it depends on and nothing that belongs to the checkout', (t) => {
+  test('npm installs it from its tarball with its dependencies, and no development packages', (t) => {
     if (!installedByNpm)
       return t.skip('the registry cannot be reached; the other tests link the packages of the checkout')
     const lock = JSON.parse(readFileSync(join(consumer, 'package-lock.json'), 'utf8'))
@@ -159,7 +168,7 @@ describe('the installed package', () => {
     assert.ok(!names.some((name) => /^node-|typescript|biome/.test(name)))
   })
 
-  test('npx tireless does a task, stores it in the home, and keeps its compiled code where only its user writes', async () => {
+  test('npx tireless runs a task, stores it in the home, and keeps a private compile cache', async () => {
     const task = 'Create hello.md with the text "Good morning". Then show hello.md.'
     const done = await run('npx', 'tireless', 'run', task, '--json')
     assert.equal(done.exit, 0, done.stderr)
@@ -169,7 +178,7 @@ describe('the installed package', () => {
     assert.ok(workspace.startsWith(join(home, '.tireless')))
     assert.equal(readFileSync(join(workspace, 'hello.md'), 'utf8'), 'Good morning')
     assert.doesNotMatch(done.stderr, /Warning/)
-    const queue = JSON.parse(await mustRun('npx', 'tireless', 'queue', 'list', '--json'))
+    const queue = JSON.parse(await runOrFail('npx', 'tireless', 'queue', 'list', '--json'))
     assert.deepEqual(
       queue.items.map((item: { status: string }) => item.status),
       ['done'],
@@ -179,7 +188,7 @@ describe('the installed package', () => {
     assert.ok(globSync('**', { cwd: cache }).length > 10)
   })
 
-  test('a cache that others may write to is not used, nor is the lack of one a problem; exit codes are as ever', async () => {
+  test('a compile cache that others may write to is not used, and commands still work', async () => {
     const cache = join(home, '.cache', 'tireless', 'compiled')
     rmSync(cache, { recursive: true, force: true })
     mkdirSync(cache, { recursive: true })
@@ -189,32 +198,32 @@ describe('the installed package', () => {
     assert.deepEqual(readdirSync(cache), [])
   })
 
-  test('its page is served, with everything it loads', async () => {
-    writeFileSync(join(consumer, 'page.js'), PAGE)
+  test('serves the page with all of its assets', async () => {
+    writeFileSync(join(consumer, 'page.js'), PAGE_PROGRAM)
     assert.match(
-      await mustRun(process.execPath, 'page.js'),
+      await runOrFail(process.execPath, 'page.js'),
       /^200 text\/html.*\n(200 text\/(javascript|css).*immutable\n)+$/,
     )
   })
 
-  test('as a library: createApp, definePlugin, defineTool, runTask, and tireless/testing', async () => {
-    writeFileSync(join(consumer, 'program.js'), PROGRAM)
-    assert.equal(await mustRun(process.execPath, 'program.js'), 'done good morning []\n')
+  test('works as a library: createApp, definePlugin, defineTool, runTask, and tireless/testing', async () => {
+    writeFileSync(join(consumer, 'program.js'), LIBRARY_PROGRAM)
+    assert.equal(await runOrFail(process.execPath, 'program.js'), 'done good morning []\n')
   })
 
-  test('its types satisfy a strict compiler, and services can be added to them', async () => {
-    writeFileSync(join(consumer, 'consumer.ts'), CONSUMER)
+  test('has types that compile under strict options and accept added services', async () => {
+    writeFileSync(join(consumer, 'consumer.ts'), TYPED_PROGRAM)
     const options = {
       ...{ module: 'nodenext', target: 'es2024', lib: ['es2024'], strict: true, noEmit: true, skipLibCheck: false },
       ...{ exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, verbatimModuleSyntax: true },
       ...{ types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] },
     }
     writeFileSync(join(consumer, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files: ['consumer.ts'] }))
-    await mustRun(process.execPath, join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json')
+    await runOrFail(process.execPath, join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json')
   })
 })
 
-const PROGRAM = `
+const LIBRARY_PROGRAM = `
 import { createApp, definePlugin, defineTool, runTask } from 'tireless'
 import { scriptedModel } from 'tireless/testing'
 import { z } from 'zod'
@@ -234,22 +243,23 @@ console.log(status, answer, JSON.stringify(await app.context.store.verify()))
 await app.close()
 `
 
-const PAGE = `
+const PAGE_PROGRAM = `
 import { createApp } from 'tireless'
 import { mkdirSync, writeFileSync } from 'node:fs'
 
 mkdirSync('./page-home', { recursive: true })
 writeFileSync('./page-home/tireless.yaml', 'server: { port: 0 }')
 const app = await createApp({ home: './page-home' })
-const { url } = await app.context.serve()
+const { url } = await app.context.serveHttp()
 const page = await fetch(url)
-const told = (answer) => [answer.status, answer.headers.get('content-type'), answer.headers.get('cache-control')].join(' ')
-console.log(told(page))
-for (const [, path] of (await page.text()).matchAll(/(?:src|href)="(\\/assets\\/[^"]+)"/g)) console.log(told(await fetch(url + path)))
+const line = ({ status, headers }) => [status, headers.get('content-type'), headers.get('cache-control')].join(' ')
+console.log(line(page))
+const paths = (await page.text()).matchAll(/(?:src|href)="(\\/assets\\/[^"]+)"/g)
+for (const [, path] of paths) console.log(line(await fetch(url + path)))
 await app.close()
 `
 
-const CONSUMER = `
+const TYPED_PROGRAM = `
 import { type AnyTool, createApp, definePlugin, defineTool, type Registry, runTask, type TaskResult } from 'tireless'
 import { FakeClock, scriptedModel } from 'tireless/testing'
 import { z } from 'zod'
@@ -275,14 +285,14 @@ const plugin = definePlugin({
     const tools: Registry<AnyTool> = host.get('tools')
     tools.add(tool)
     host.provide('greeter', { greeting: String(tools.all.size) })
-    // @ts-expect-error: it is no greeter
+    // @ts-expect-error: greeting must be a string
     host.provide('greeter', { greeting: 1 })
   },
 })
 const app = await createApp({ plugins: [plugin], model: scriptedModel([{ text: 'x' }]), clock: new FakeClock() })
 export const greeting: string = app.service('greeter').greeting
 export const pending: number = (await app.service('store').counts()).pending
-// @ts-expect-error: nobody provides it
+// @ts-expect-error: no plugin provides it
 app.service('nobody')
 export const result: TaskResult = await runTask('x')
 `

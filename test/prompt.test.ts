@@ -10,11 +10,11 @@ import { fakeBehaviour, fakeTool } from './support/fake-tools.ts'
 import { freshFolder, journalOf, openApp, runTaskIn } from './support/open-app.ts'
 
 const STEPS = 40
-/** Fewer than the tokenizers in use need for English and JSON of this kind: 4.4. */
+/** Conservative: common tokenizers need 4.4 characters per token for English and JSON of this kind. */
 const CHARACTERS_PER_TOKEN = 4
 const BUDGET = 'budget: { per_dispatch_calls: 99 }'
 
-/** A request as a provider's cache sees it: from its first byte on. */
+/** A request as bytes in the order in which a provider's cache compares them. */
 const bytesOf = ({ system, tools, messages }: ModelRequest): Buffer =>
   Buffer.from([system, JSON.stringify(tools), ...messages.map((message) => JSON.stringify(message))].join(''))
 
@@ -32,16 +32,16 @@ const requestsIn = (journal: readonly JournalRecord[]): Requested[] =>
 const cutTurnsIn = (journal: readonly JournalRecord[]): number[] =>
   journal.flatMap((record) => (record.kind === 'cut' ? [record.turn] : []))
 
-/** Tools in every step, a new message in every tenth. */
-async function longRun(app: App, model: ScriptedModel, input: object = {}): Promise<JournalRecord[]> {
+/** Calls a tool in every step, and sends a message in every tenth. */
+async function runToEnd(app: App, model: ScriptedModel, input: object = {}): Promise<JournalRecord[]> {
   const result = await runTaskIn(app, 'count the sheep of every meadow', input)
   assert.equal(result.status, 'done', String(result.error))
   assert.ok(model.requests.length >= STEPS)
   return journalOf(app, result.session_id)
 }
 
-/** `tooLarge`: at this step the provider finds the request too large, once. */
-function counting(app: () => App, tooLarge = 0): { model: ScriptedModel; tool: ReturnType<typeof fakeTool> } {
+/** `tooLarge`: the provider rejects the request of this step once as too large. */
+function countingModel(app: () => App, tooLarge = 0): { model: ScriptedModel; tool: ReturnType<typeof fakeTool> } {
   let steps = 0
   let refused = false
   const tool = fakeTool({
@@ -62,17 +62,17 @@ function counting(app: () => App, tooLarge = 0): { model: ScriptedModel; tool: R
   return { model, tool }
 }
 
-describe('P5: the beginning of a prompt stays', () => {
+describe('P5: requests keep a common prefix', () => {
   for (const [memory, tooLarge, compactions] of [
     ['whole', 20, 4],
     ['window', 0, 2],
     ['summary', 0, 2],
   ] as const)
-    test(`P5, case 103: over ${STEPS} steps with tools, messages and compactions (${memory}), all but those begin as the one before`, async (t) => {
+    test(`P5, case 103: ${memory}: over ${STEPS} steps each request extends the last, except after cuts`, async (t) => {
       let app: App | undefined
-      const { model, tool } = counting(() => app as App, tooLarge)
+      const { model, tool } = countingModel(() => app as App, tooLarge)
       app = await openApp(t, { model, tools: [tool], yaml: BUDGET })
-      const journal = await longRun(app, model, { memory })
+      const journal = await runToEnd(app, model, { memory })
       const cuts = cutTurnsIn(journal)
       assert.equal(cuts.length, compactions)
       const records = requestsIn(journal)
@@ -87,28 +87,28 @@ describe('P5: the beginning of a prompt stays', () => {
         if (!cuts.includes(turn))
           assert.ok(common >= 0.9 * before.length, `step ${turn}: ${common} of ${before.length}`)
         const recorded = composition?.cached ?? 0
-        // Behind a cut, what two summaries have in common by chance is not counted.
-        const least = cuts.includes(turn) ? 0 : common - 40
-        assert.ok(recorded <= common && recorded >= least, `recorded ${recorded}, measured ${common}`)
+        // After a cut, bytes that two summaries share by chance are not counted.
+        const minimum = cuts.includes(turn) ? 0 : common - 40
+        assert.ok(recorded <= common && recorded >= minimum, `recorded ${recorded}, measured ${common}`)
       }
       const systems = new Set(model.requests.map(({ system, tools }) => JSON.stringify([system, tools])))
-      assert.equal(systems.size, 1, 'system prompt and tools are the same bytes in every step')
+      assert.equal(systems.size, 1, 'system prompt and tools must be the same bytes in every step')
     })
 
-  test('core decision: what is recorded of a request stays small however long the run is', async (t) => {
+  test('core decision: the record of a request stays small, however long the run is', async (t) => {
     let app: App | undefined
-    const { model, tool } = counting(() => app as App)
+    const { model, tool } = countingModel(() => app as App)
     app = await openApp(t, { model, tools: [tool], yaml: BUDGET })
-    const sizes = requestsIn(await longRun(app, model)).map((record) => JSON.stringify(record).length)
+    const sizes = requestsIn(await runToEnd(app, model)).map((record) => JSON.stringify(record).length)
     assert.ok(Math.max(...sizes) <= 600, `${Math.max(...sizes)} bytes`)
     assert.ok(Math.max(...sizes) - Math.min(...sizes) <= 30)
   })
 
-  test('Q17: a replay comes to the same compositions', async (t) => {
+  test('Q17: a replay has the same token breakdown', async (t) => {
     let app: App | undefined
-    const { model, tool } = counting(() => app as App)
+    const { model, tool } = countingModel(() => app as App)
     app = await openApp(t, { model, tools: [tool], yaml: BUDGET })
-    const journal = await longRun(app, model, { memory: 'window' })
+    const journal = await runToEnd(app, model, { memory: 'window' })
     const [started] = journal
     assert.ok(started?.kind === 'run_started')
     const replayed = (await app.run('replay', { run: started.run_id })) as { identical: boolean }
@@ -116,8 +116,8 @@ describe('P5: the beginning of a prompt stays', () => {
   })
 })
 
-describe('O14: what a prompt is made of', () => {
-  test('P5: a bare agent begins with at most 1,500 tokens that are not its task', async (t) => {
+describe('O14: parts of a prompt', () => {
+  test('P5: a bare agent has at most 1,500 tokens besides its task', async (t) => {
     const model = scriptedModel([{ text: 'done' }])
     await runTaskIn(await openApp(t, { model, yaml: 'sandbox: off' }), 'x')
     const [request] = model.requests
@@ -125,12 +125,12 @@ describe('O14: what a prompt is made of', () => {
     assert.ok(request.tools.length >= 10, 'with every tool, bash too')
     const fixed = request.system + JSON.stringify(request.tools)
     assert.equal(/[^\x20-\x7e\n…]/.test(fixed), false, 'plain English and JSON')
-    // cl100k_base and o200k_base make a token of every 4.4 characters of it; our own estimate would be far too high for a bar.
+    // cl100k_base and o200k_base need 4.4 characters per token here; our own estimate is too high for this limit.
     assert.ok(fixed.length / CHARACTERS_PER_TOKEN <= 1500, `${fixed.length} characters`)
     assert.deepEqual(request.messages, [{ role: 'user', text: 'x' }])
   })
 
-  test('case 103: solo speaks in sections; none repeats another', async (t) => {
+  test('case 103: the solo behaviour has named sections, and none repeats another', async (t) => {
     const model = scriptedModel([{ text: 'done' }])
     const app = await openApp(t, { model })
     const { dispatch_id } = await runTaskIn(app, 'the task')
@@ -152,10 +152,10 @@ describe('O14: what a prompt is made of', () => {
     assert.equal(new Set(lines).size, lines.length)
   })
 
-  test('case 105: a behaviour that prepares its own words is counted with them', async (t) => {
-    const own = fakeBehaviour({ tools: [], prepare: () => 'my own words, which are told once' })
+  test('case 105: a prompt prepared by the behaviour is counted', async (t) => {
+    const ownPrompt = fakeBehaviour({ tools: [], prepare: () => 'my own words, which are told once' })
     const model = scriptedModel([{ text: 'done' }])
-    const app = await openApp(t, { model, behaviours: [own] })
+    const app = await openApp(t, { model, behaviours: [ownPrompt] })
     const { session_id } = await runTaskIn(app, 'the task', { behaviour: 'own' })
     const [record] = requestsIn(await journalOf(app, session_id))
     const [request] = model.requests
@@ -164,7 +164,7 @@ describe('O14: what a prompt is made of', () => {
     assert.ok((record?.composition?.sections.input ?? 0) >= estimateTokens('my own words, which are told once'))
   })
 
-  test('a parser’s rules are a section of their own, before the one for work that nobody watches', async (t) => {
+  test('the rules of a parser are a section of their own, before the unattended one', async (t) => {
     const model = scriptedModel([
       { text: '{"action": {"name": "list_files", "args": {"path": "."}}}' },
       { text: '{"final": "done"}' },
@@ -177,7 +177,7 @@ describe('O14: what a prompt is made of', () => {
     assert.match(model.requests[0]?.system.split('\n\n').at(-1) ?? '', /No person is watching/)
   })
 
-  test('core decision: what is remembered stays in sight behind a cut, and is the same bytes after a restart', async (t) => {
+  test('core decision: facts stay visible after a cut, with the same bytes', async (t) => {
     const home = freshFolder(t)
     const first = await openApp(t, {
       home,
@@ -189,12 +189,14 @@ describe('O14: what a prompt is made of', () => {
     await runTaskIn(first)
     await first.close()
     let app: App | undefined
-    const { model, tool } = counting(() => app as App)
+    const { model, tool } = countingModel(() => app as App)
     app = await openApp(t, { home, model, tools: [tool], yaml: BUDGET })
-    const journal = await longRun(app, model, { memory: 'window' })
+    const journal = await runToEnd(app, model, { memory: 'window' })
     assert.ok(cutTurnsIn(journal).length > 0)
-    const shown = model.requests.map(({ messages }) => messages.filter(({ text }) => text.includes('they are blue')))
-    assert.ok(shown.every((found) => found.length === 1))
-    assert.equal(new Set(shown.map(([message]) => JSON.stringify(message))).size, 1)
+    const factMessages = model.requests.map(({ messages }) =>
+      messages.filter(({ text }) => text.includes('they are blue')),
+    )
+    assert.ok(factMessages.every((found) => found.length === 1))
+    assert.equal(new Set(factMessages.map(([message]) => JSON.stringify(message))).size, 1)
   })
 })

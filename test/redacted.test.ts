@@ -7,52 +7,52 @@ import type { TraceManifest } from '../src/trace/manifest.ts'
 import { buildJournal, runStarted } from './support/journals.ts'
 import { openApp, runTaskIn } from './support/open-app.ts'
 
-interface Shown {
+interface TraceShown {
   readonly manifest: TraceManifest
   readonly events: readonly unknown[]
 }
 
-const hiding =
+const redactorOf =
   (...secrets: readonly string[]) =>
   (text: string): string =>
     secrets.reduce((left, secret) => left.replaceAll(secret, '(secret)'), text)
 
-const [begun] = buildJournal(runStarted('find kind people', {}))
+const [record] = buildJournal(runStarted('find kind people', {}))
 
 describe('case 60: a redacted record', () => {
-  test('is the same one where there is nothing to hide', () => {
-    assert.equal(redactValue(begun as JournalRecord, hiding('elsewhere')), begun)
+  test('is the same object if it contains no secret', () => {
+    assert.equal(redactValue(record as JournalRecord, redactorOf('elsewhere')), record)
   })
 
-  test('keeps the names of its fields, also where somebody chose one of them as a secret', () => {
-    const told = redactValue(begun as JournalRecord, hiding('kind', 'setup', 'tools'))
-    assert.deepEqual(Object.keys(told), Object.keys(begun as JournalRecord))
-    assert.ok(told.kind === 'run_started')
-    assert.equal(told.task, 'find (secret) people')
-    assert.deepEqual(Object.keys(told.setup), Object.keys(begun?.kind === 'run_started' ? begun.setup : {}))
+  test('keeps its field names, even if one of them equals a secret', () => {
+    const redacted = redactValue(record as JournalRecord, redactorOf('kind', 'setup', 'tools'))
+    assert.deepEqual(Object.keys(redacted), Object.keys(record as JournalRecord))
+    assert.ok(redacted.kind === 'run_started')
+    assert.equal(redacted.task, 'find (secret) people')
+    assert.deepEqual(Object.keys(redacted.setup), Object.keys(record?.kind === 'run_started' ? record.setup : {}))
   })
 
-  test('has no secret under a name that somebody else made up', () => {
-    const [odd] = buildJournal({
+  test('has no secret in a key of user data', () => {
+    const [recordWithSecretKeys] = buildJournal({
       ...runStarted('x', {}),
       state: { 'key-0123456789': 1, seen: { 'my key-0123456789': 2 } },
     } as never)
-    const told = redactValue(odd as JournalRecord, hiding('key-0123456789'))
-    assert.doesNotMatch(JSON.stringify(told), /0123456789/)
+    const redacted = redactValue(recordWithSecretKeys as JournalRecord, redactorOf('key-0123456789'))
+    assert.doesNotMatch(JSON.stringify(redacted), /0123456789/)
   })
 
-  test('a key of one character costs nobody the trace', async (t) => {
-    const yaml =
-      'models:\n  providers:\n    local: { type: openai-compatible, base_url: "http://127.0.0.1:9/v1", api_key: e }\n'
+  test('a secret of one character does not damage the trace', async (t) => {
+    const local = '{ type: openai-compatible, base_url: "http://127.0.0.1:9/v1", api_key: e }'
+    const yaml = `models:\n  providers:\n    local: ${local}\n`
     const app = await openApp(t, { yaml, model: scriptedModel([{ text: 'done, see there' }]) })
     const { dispatch_id } = await runTaskIn(app, 'see everything')
-    const { manifest, events } = (await app.run('trace show', { run: dispatch_id, events: true })) as Shown
+    const { manifest, events } = (await app.run('trace show', { run: dispatch_id, events: true })) as TraceShown
     assert.deepEqual(
       [manifest.status, manifest.task, manifest.final_answer],
       ['completed', 'see everything', 'done, see there'],
     )
     await app.close()
-    const { manifest: written, events: told } = await app.context.traces.read(dispatch_id)
-    assert.deepEqual([written.status, told.length], ['completed', events.length])
+    const { manifest: written, events: writtenEvents } = await app.context.traces.read(dispatch_id)
+    assert.deepEqual([written.status, writtenEvents.length], ['completed', events.length])
   })
 })

@@ -24,18 +24,18 @@ import { FakeClock } from '../src/testing/fake-clock.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
 import { advanceUntilDone, freshFolder, openApp, runTaskIn } from './support/open-app.ts'
 
-interface Replayed {
+interface ReplayResult {
   readonly identical: boolean
   readonly events: number
   readonly hash: string
   readonly first_divergence: { readonly seq: number; readonly recorded: unknown; readonly replayed: unknown } | null
 }
 
-const replayIn = async (app: App, run: string, input: object = {}): Promise<Replayed> =>
-  (await app.run('replay', { run, ...input })) as Replayed
+const replayIn = async (app: App, run: string, input: object = {}): Promise<ReplayResult> =>
+  (await app.run('replay', { run, ...input })) as ReplayResult
 
-/** Counts how often it was used: a replay must not use it at all. */
-function counting(): ReturnType<typeof defineTool> & { runs: number } {
+/** Counts its runs: a replay must not run it. */
+function countingTool(): ReturnType<typeof defineTool> & { runs: number } {
   const counted = { runs: 0 }
   const tool = defineTool({
     name: 'count',
@@ -55,8 +55,8 @@ function counting(): ReturnType<typeof defineTool> & { runs: number } {
 const calls = (...numbers: number[]) => ({ calls: numbers.map((n) => ({ tool: 'count', args: { n } })) })
 
 describe('Q17: replay', () => {
-  test('a run comes to the same events, and touches neither model nor tool', async (t) => {
-    const tool = counting()
+  test('makes the same events without a call to model or tools', async (t) => {
+    const tool = countingTool()
     const model = scriptedModel([calls(1), calls(2, 13), calls(4, 4), { text: 'done' }])
     const app = await openApp(t, { model, tools: [tool] })
     const { dispatch_id } = await runTaskIn(app)
@@ -68,7 +68,7 @@ describe('Q17: replay', () => {
     assert.deepEqual(await replayIn(app, dispatch_id), first)
   })
 
-  test('a provider in trouble, an unusable answer, a critic that breaks and one that asks again, a hook that throws: all of it comes again', async (t) => {
+  test('repeats provider errors, unusable answers, broken critics, retries and throwing hooks', async (t) => {
     const clock = new FakeClock()
     const busy = new TirelessError('model_unavailable', 'busy')
     let judged = 0
@@ -82,7 +82,7 @@ describe('Q17: replay', () => {
     const app = await openApp(t, {
       model,
       clock,
-      tools: [counting()],
+      tools: [countingTool()],
       critics: [
         {
           name: 'breaks',
@@ -115,8 +115,8 @@ describe('Q17: replay', () => {
 
   for (const parser of ['json', 'react', 'xml'])
     for (const memory of ['window', 'summary', 'recall'])
-      test(`with the parser ${parser} and the memory ${memory}`, async (t) => {
-        const said = {
+      test(`works with parser ${parser} and memory ${memory}`, async (t) => {
+        const finalAnswers = {
           json: '{"answer": "done"}',
           react: 'Final Answer: done',
           xml: '<final_answer>done</final_answer>',
@@ -130,16 +130,16 @@ describe('Q17: replay', () => {
         let asked = 0
         const model = scriptedModel(() => {
           asked += 1
-          return { text: asked <= 30 ? call(asked) : (said[parser as keyof typeof said] ?? '') }
+          return { text: asked <= 30 ? call(asked) : (finalAnswers[parser as keyof typeof finalAnswers] ?? '') }
         })
-        const app = await openApp(t, { model, tools: [counting()] })
+        const app = await openApp(t, { model, tools: [countingTool()] })
         const result = await runTaskIn(app, 'count to thirty', { parser, memory })
         assert.deepEqual([result.status, result.steps], ['done', 31])
         const again = await replayIn(app, result.dispatch_id)
         assert.deepEqual([again.identical, again.first_divergence], [true, null])
       })
 
-  test('a program that would now do something else is told apart, with the first event that differs', async (t) => {
+  test('reports the first event that differs if the program would now act differently', async (t) => {
     const home = freshFolder(t)
     const behaviour = (stops: number) =>
       defineBehaviour({
@@ -155,11 +155,11 @@ describe('Q17: replay', () => {
         },
         reduce: (state) => ({ n: (state as { readonly n: number }).n + 1 }),
       })
-    const before = await openApp(t, { home, tools: [counting()], behaviours: [behaviour(3)] })
+    const before = await openApp(t, { home, tools: [countingTool()], behaviours: [behaviour(3)] })
     const { dispatch_id } = await runTaskIn(before, 'count', { behaviour: 'counter' })
     assert.equal((await replayIn(before, dispatch_id)).identical, true)
     await before.close()
-    const after = await openApp(t, { home, tools: [counting()], behaviours: [behaviour(2)] })
+    const after = await openApp(t, { home, tools: [countingTool()], behaviours: [behaviour(2)] })
     const { identical, first_divergence } = await replayIn(after, dispatch_id)
     assert.equal(identical, false)
     const { recorded, replayed } = first_divergence ?? {}
@@ -168,32 +168,32 @@ describe('Q17: replay', () => {
     assert.deepEqual((replayed as { payload: { kind: string } }).payload.kind, 'final')
   })
 
-  test('B3: a run of another prompt compiler replays without comparing the bytes of requests; other differences count', async (t) => {
+  test('B3: with another prompt compiler the request bytes are not compared, but everything else is', async (t) => {
     const app = await openApp(t, { model: scriptedModel([{ text: 'done' }]) })
     const { dispatch_id: run } = await runTaskIn(app)
     const { context } = app
     const replayOf = (change: (record: JournalRecord) => JournalRecord) => {
       const journal = async (id: string): Promise<readonly JournalRecord[]> =>
         (await context.store.journal(id)).map(change)
-      const then = { ...context, store: { ...context.store, journal } }
-      return replay.run(then, { run }, () => {}) as Promise<Replayed & { note: string | null }>
+      const altered = { ...context, store: { ...context.store, journal } }
+      return replay.run(altered, { run }, () => {}) as Promise<ReplayResult & { note: string | null }>
     }
-    const earlier = (record: JournalRecord): JournalRecord =>
+    const withOldCompiler = (record: JournalRecord): JournalRecord =>
       record.kind === 'model_requested' ? { ...record, compiler: 4, digest: 'of then' } : record
-    const { identical, note } = await replayOf(earlier)
+    const { identical, note } = await replayOf(withOldCompiler)
     assert.equal(identical, true)
     assert.match(note ?? '', /recorded with prompt compiler 4; this program has 7/)
-    const otherwise = await replayOf((record) =>
-      record.kind === 'run_ended' ? { ...record, answer: 'otherwise' } : earlier(record),
+    const otherAnswer = await replayOf((record) =>
+      record.kind === 'run_ended' ? { ...record, answer: 'otherwise' } : withOldCompiler(record),
     )
-    assert.equal(otherwise.identical, false)
+    assert.equal(otherAnswer.identical, false)
     const sameCompiler = await replayOf((record) =>
       record.kind === 'model_requested' ? { ...record, digest: 'of then' } : record,
     )
     assert.deepEqual([sameCompiler.identical, sameCompiler.note], [false, null])
   })
 
-  test('a run that is not there is refused; without --from nothing can be changed', async (t) => {
+  test('refuses an unknown run, and changes of setup without --from', async (t) => {
     const app = await openApp(t, { model: scriptedModel([{ text: 'done' }]) })
     const { dispatch_id } = await runTaskIn(app)
     await assert.rejects(replayIn(app, 'nobody'), /no such run/)
@@ -202,13 +202,13 @@ describe('Q17: replay', () => {
 })
 
 describe('Q15: fork', () => {
-  test('goes on from a step with another parser and memory; what was before is not done again; compare says where they part', async (t) => {
-    const tool = counting()
+  test('continues from a step with another parser and memory; compare finds the first divergence', async (t) => {
+    const tool = countingTool()
     const model = scriptedModel((request) => {
-      const inText = request.tools.length === 0
+      const isTextProtocol = request.tools.length === 0
       const turns = request.messages.filter(({ role }) => role === 'assistant').length
       if (turns < 3) return calls(turns)
-      return { text: inText ? '{"answer": "as text"}' : 'natively' }
+      return { text: isTextProtocol ? '{"answer": "as text"}' : 'natively' }
     })
     const app = await openApp(t, { model, tools: [tool] })
     const first = await runTaskIn(app)
@@ -234,14 +234,14 @@ describe('Q15: fork', () => {
     assert.deepEqual([again.identical, again.first_divergence], [true, null])
   })
 
-  test('a step that the run does not have is refused with those it has', async (t) => {
+  test('refuses a step that the run does not have, and names the range', async (t) => {
     const app = await openApp(t, { model: scriptedModel([{ text: 'done' }]) })
     const { dispatch_id } = await runTaskIn(app)
     await assert.rejects(replayIn(app, dispatch_id, { from: 7 }), /a step from 1 to 1/)
   })
 
-  /** Writes the step's number to a file, adds a file, replaces the last one, makes a script and a link. */
-  const writer = (): ReturnType<typeof defineTool> =>
+  /** Writes the step number to a file, adds a script, removes the last one, and replaces a link. */
+  const writingTool = (): ReturnType<typeof defineTool> =>
     defineTool({
       name: 'count',
       description: 'writes',
@@ -269,68 +269,71 @@ describe('Q15: fork', () => {
       }),
     )
 
-  const asOf = (n: number): Record<string, string> => ({
+  const filesAfter = (n: number): Record<string, string> => ({
     'step.txt': `644 step ${n}`,
     [`made-${n}.sh`]: '755 #!/bin/sh\n',
     link: `-> /nowhere/${n}`,
   })
 
-  interface Forked {
+  interface ForkResult {
     readonly run_id: string
     readonly workspace: string
     readonly files: 'kept' | 'now'
   }
 
-  const forkIn = async (app: App, run: string, from: number): Promise<Forked> =>
-    (await app.run('replay', { run, from })) as Forked
+  const forkIn = async (app: App, run: string, from: number): Promise<ForkResult> =>
+    (await app.run('replay', { run, from })) as ForkResult
 
-  const runSteps = async (t: TestContext, tool: ReturnType<typeof defineTool>): Promise<[App, string, string]> => {
+  const runThreeWrites = async (
+    t: TestContext,
+    tool: ReturnType<typeof defineTool>,
+  ): Promise<[App, string, string]> => {
     let asked = 0
-    // The run writes three times; forks answer at once.
+    // The run writes three times; its forks answer at once.
     const model = scriptedModel(() => {
       asked += 1
       return asked <= 3 ? calls(asked) : { text: 'done' }
     })
     const app = await openApp(t, { model, tools: [tool] })
     const { dispatch_id, workspace } = await runTaskIn(app)
-    assert.deepEqual(filesIn(workspace), asOf(3))
+    assert.deepEqual(filesIn(workspace), filesAfter(3))
     return [app, dispatch_id, workspace]
   }
 
   for (const step of [1, 2, 3])
-    test(`a fork from step ${step} starts with the files that step left, whatever was written since`, async (t) => {
-      const [app, run, workspace] = await runSteps(t, writer())
+    test(`starts from step ${step} with the files as that step left them, despite later writes`, async (t) => {
+      const [app, run, workspace] = await runThreeWrites(t, writingTool())
       writeFileSync(join(workspace, 'step.txt'), 'by the owner, later')
       const forked = await forkIn(app, run, step)
       assert.equal(forked.files, 'kept')
-      assert.deepEqual(filesIn(forked.workspace), asOf(step))
+      assert.deepEqual(filesIn(forked.workspace), filesAfter(step))
       assert.equal(readFileSync(join(workspace, 'step.txt'), 'utf8'), 'by the owner, later')
     })
 
-  test('a fork can be forked from a step that it took over', async (t) => {
-    const [app, run] = await runSteps(t, writer())
+  test('can start from a step copied by an earlier fork', async (t) => {
+    const [app, run] = await runThreeWrites(t, writingTool())
     const { run_id } = await forkIn(app, run, 3)
     const again = await forkIn(app, run_id, 2)
-    assert.deepEqual([again.files, filesIn(again.workspace)], ['kept', asOf(2)])
+    assert.deepEqual([again.files, filesIn(again.workspace)], ['kept', filesAfter(2)])
   })
 
-  test('a fork of a run that wrote nothing says that its files are those of now', async (t) => {
-    const [app, run] = await openCounted(t)
+  test('reports the current files if the run wrote nothing', async (t) => {
+    const [app, run] = await runWithoutWrites(t)
     assert.equal((await forkIn(app, run, 1)).files, 'now')
   })
 
-  test('I12: a fork of a workspace with content from outside is no more trusted than that', async (t) => {
-    const outside = { ...writer(), gives: () => ({ trust: 'untrusted', private: true }) as const }
-    const [app, run] = await runSteps(t, outside)
+  test('I12: keeps the untrusted label of the workspace', async (t) => {
+    const untrustedWriter = { ...writingTool(), gives: () => ({ trust: 'untrusted', private: true }) as const }
+    const [app, run] = await runThreeWrites(t, untrustedWriter)
     const { workspace } = await forkIn(app, run, 2)
     assert.deepEqual(await app.context.store.label(workspaceKey(workspace)), { trust: 'untrusted', private: true })
   })
 })
 
-async function openCounted(t: TestContext): Promise<[App, string]> {
+async function runWithoutWrites(t: TestContext): Promise<[App, string]> {
   const app = await openApp(t, {
     model: scriptedModel([calls(1), { text: 'done' }, { text: 'done' }]),
-    tools: [counting()],
+    tools: [countingTool()],
   })
   return [app, (await runTaskIn(app)).dispatch_id]
 }

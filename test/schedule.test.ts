@@ -31,29 +31,30 @@ interface Item {
   readonly last: string | null
 }
 
-async function house(t: TestContext, yaml = YAML): Promise<{ app: App; clock: FakeClock }> {
+async function openScheduled(t: TestContext, yaml = YAML): Promise<{ app: App; clock: FakeClock }> {
   const clock = new FakeClock({ now: NOON + 1 })
   return { app: await openApp(t, { clock, model: scriptedModel([{ text: 'done' }]), yaml }), clock }
 }
 
-const list = async (app: App): Promise<readonly Item[]> =>
+const listSchedules = async (app: App): Promise<readonly Item[]> =>
   ((await app.run('schedule list', {})) as { items: Item[] }).items
 
-const add = (app: App, input: object): Promise<Item> => app.run('schedule add', input) as Promise<Item>
+const addSchedule = (app: App, input: object): Promise<Item> => app.run('schedule add', input) as Promise<Item>
 
-const itemOf = async (app: App, id: string): Promise<Item | undefined> => (await list(app)).find((one) => one.id === id)
+const itemOf = async (app: App, id: string): Promise<Item | undefined> =>
+  (await listSchedules(app)).find((one) => one.id === id)
 
-const refused = (work: Promise<unknown>, code: string, message: RegExp): Promise<void> =>
+const assertRefused = (work: Promise<unknown>, code: string, message: RegExp): Promise<void> =>
   assert.rejects(work, { code, message })
 
 describe('schedule', () => {
-  test('E1: list: the kernel’s, the agents’ own, what was added, with whom each makes due, when next and when last', async (t) => {
-    const { app } = await house(t)
-    await add(app, { id: 'tea', agent: 'report', prompt: 'make tea', cron: '30 9 * * *' })
+  test('E1: list shows kernel, agent and added schedules with agents, next and last beat', async (t) => {
+    const { app } = await openScheduled(t)
+    await addSchedule(app, { id: 'tea', agent: 'report', prompt: 'make tea', cron: '30 9 * * *' })
     await app.context.store.commit([
       { ops: [{ op: 'schedule_fired', id: 'kernel:default', instant: NOON + 20 * MINUTE }] },
     ])
-    const seen = (await list(app)).map(({ id, origin, agents, prompt, next, last }) => ({
+    const seen = (await listSchedules(app)).map(({ id, origin, agents, prompt, next, last }) => ({
       id,
       origin,
       agents,
@@ -85,59 +86,68 @@ describe('schedule', () => {
     ])
   })
 
-  test('E1: add: a cron line in a zone, an interval from now on, once at a time or after a while; it outlives the process', async (t) => {
+  test('E1: add takes a cron line, an interval or a time, and the schedule survives a restart', async (t) => {
     const home = freshFolder(t)
     const clock = new FakeClock({ now: NOON + 1 })
     const app = await openApp(t, { home, clock, yaml: YAML })
-    const next = async (input: object): Promise<string | null> => (await add(app, { agent: 'report', ...input })).next
+    const next = async (input: object): Promise<string | null> =>
+      (await addSchedule(app, { agent: 'report', ...input })).next
     assert.equal(await next({ cron: '0 9 * * *', timezone: 'Europe/Berlin' }), '2026-01-16T08:00:00.000Z')
     assert.equal(await next({ every: '30m' }), '2026-01-15T12:30:00.001Z')
     assert.equal(await next({ at: '2026-01-16T09:00' }), '2026-01-16T01:00:00.000Z')
     assert.equal(await next({ at: '2026-01-16T09:00Z' }), '2026-01-16T09:00:00.000Z')
     assert.equal(await next({ at: '90m' }), '2026-01-15T13:30:00.001Z')
-    const before = await list(app)
-    assert.equal(new Set(before.map(({ id }) => id)).size, 7)
+    const listed = await listSchedules(app)
+    assert.equal(new Set(listed.map(({ id }) => id)).size, 7)
     await app.close()
-    assert.deepEqual(await list(await openApp(t, { home, clock })), before)
+    assert.deepEqual(await listSchedules(await openApp(t, { home, clock })), listed)
   })
 
-  test('E1: add refuses what means nothing, and nothing is added', async (t) => {
-    const { app } = await house(t)
-    const add = (input: object) => app.run('schedule add', { agent: 'report', ...input })
-    await refused(add({}), 'usage', /exactly one time; expected one of --cron, --every, --at/)
-    await refused(add({ cron: '@daily', every: '5m' }), 'usage', /exactly one time/)
-    await refused(
-      add({ cron: '99 * * * *' }),
+  test('E1: add refuses invalid input, and adds nothing', async (t) => {
+    const { app } = await openScheduled(t)
+    const addSchedule = (input: object) => app.run('schedule add', { agent: 'report', ...input })
+    await assertRefused(addSchedule({}), 'usage', /exactly one time; expected one of --cron, --every, --at/)
+    await assertRefused(addSchedule({ cron: '@daily', every: '5m' }), 'usage', /exactly one time/)
+    await assertRefused(
+      addSchedule({ cron: '99 * * * *' }),
       'usage',
       /minute 99 is not from 0 to 59; got "99 \* \* \* \*"; expected five fields.*do this/,
     )
-    await refused(
-      add({ every: 'often' }),
+    await assertRefused(
+      addSchedule({ every: 'often' }),
       'usage',
       /--every is not a duration; got often; expected a duration such as 500ms, .* at most 36500d/,
     )
-    await refused(add({ every: '0s' }), 'usage', /--every is not a duration/)
-    await refused(add({ at: 'soon' }), 'usage', /invalid date and time; got "soon"/)
-    await refused(
-      add({ at: '2026-01-15T11:00:00Z' }),
+    await assertRefused(addSchedule({ every: '0s' }), 'usage', /--every is not a duration/)
+    await assertRefused(addSchedule({ at: 'soon' }), 'usage', /invalid date and time; got "soon"/)
+    await assertRefused(
+      addSchedule({ at: '2026-01-15T11:00:00Z' }),
       'usage',
       /that time is in the past; .*expected a time after 2026-01-15T12:00/,
     )
-    await refused(add({ cron: '@daily', timezone: 'Mars/Base' }), 'usage', /unknown time zone; got Mars\/Base/)
-    await refused(add({ agent: 'nobody', cron: '@daily' }), 'not_found', /no such agent; got nobody/)
-    await refused(add({ agent: 'default', cron: '@daily' }), 'usage', /default has no prompt of its own.*--prompt/)
-    await refused(add({ cron: '@daily', id: 'kernel:default' }), 'usage', /schedule add: .*1 to 64/)
-    await add({ cron: '@daily', id: 'tea' })
-    await refused(add({ cron: '@hourly', id: 'tea' }), 'conflict', /schedule tea already exists/)
+    await assertRefused(
+      addSchedule({ cron: '@daily', timezone: 'Mars/Base' }),
+      'usage',
+      /unknown time zone; got Mars\/Base/,
+    )
+    await assertRefused(addSchedule({ agent: 'nobody', cron: '@daily' }), 'not_found', /no such agent; got nobody/)
+    await assertRefused(
+      addSchedule({ agent: 'default', cron: '@daily' }),
+      'usage',
+      /default has no prompt of its own.*--prompt/,
+    )
+    await assertRefused(addSchedule({ cron: '@daily', id: 'kernel:default' }), 'usage', /schedule add: .*1 to 64/)
+    await addSchedule({ cron: '@daily', id: 'tea' })
+    await assertRefused(addSchedule({ cron: '@hourly', id: 'tea' }), 'conflict', /schedule tea already exists/)
     assert.deepEqual(
-      (await list(app)).slice(2).map(({ id, schedule }) => [id, schedule]),
+      (await listSchedules(app)).slice(2).map(({ id, schedule }) => [id, schedule]),
       [['tea', '@daily']],
     )
   })
 
-  test('E1: pause, resume and remove are for what was added; nothing is made up for of a pause', async (t) => {
-    const { app, clock } = await house(t)
-    await add(app, { id: 'tea', agent: 'report', every: '10m' })
+  test('E1: pause, resume and remove work for added schedules only; beats of a pause are not made up', async (t) => {
+    const { app, clock } = await openScheduled(t)
+    await addSchedule(app, { id: 'tea', agent: 'report', every: '10m' })
     const paused = (await app.run('schedule pause', { id: 'tea' })) as Item
     assert.deepEqual([paused.paused, paused.next], [true, null])
     await clock.advance(35 * MINUTE)
@@ -148,29 +158,29 @@ describe('schedule', () => {
     assert.deepEqual(await app.run('schedule remove', { id: 'tea' }), { removed: 'tea' })
     assert.equal(await itemOf(app, 'tea'), undefined)
     for (const verb of ['pause', 'resume', 'remove']) {
-      await refused(
+      await assertRefused(
         app.run(`schedule ${verb}`, { id: 'tea' }),
         'not_found',
         /no such schedule; got tea; do this: run tireless schedule list/,
       )
-      await refused(
+      await assertRefused(
         app.run(`schedule ${verb}`, { id: 'agent:tender' }),
         'usage',
         /the schedule of tender in kernel.agents/,
       )
-      await refused(app.run(`schedule ${verb}`, { id: 'kernel:default' }), 'usage', /change kernel.schedule/)
+      await assertRefused(app.run(`schedule ${verb}`, { id: 'kernel:default' }), 'usage', /change kernel.schedule/)
     }
   })
 
-  test('E1: run does it now, with the schedule’s prompt or the agent’s own, unattended; the schedule stays as it is', async (t) => {
-    const { app } = await house(t)
-    await add(app, { id: 'tea', agent: 'report', prompt: 'make tea', cron: '@daily' })
-    const before = await list(app)
+  test('E1: run dispatches now, unattended, with the prompt of the schedule or agent', async (t) => {
+    const { app } = await openScheduled(t)
+    await addSchedule(app, { id: 'tea', agent: 'report', prompt: 'make tea', cron: '@daily' })
+    const listed = await listSchedules(app)
     const run = async (id: string) =>
       ((await app.run('schedule run', { id })) as { items: { agent_id: string; dispatch_id: string }[] }).items
     const [tea] = await run('tea')
-    const [tended] = await run('agent:tender')
-    assert.ok(tea && tended)
+    const [tenderRun] = await run('agent:tender')
+    assert.ok(tea && tenderRun)
     const dispatch = await dispatchOf(app, tea.dispatch_id)
     assert.match(dispatch.prompt, /^make tea\n/)
     assert.deepEqual([dispatch.status, dispatch.agent_id], ['pending', 'report'])
@@ -179,17 +189,17 @@ describe('schedule', () => {
       { behaviour, language, schedule_id },
       { behaviour: 'unattended', language: 'en', schedule_id: 'tea' },
     )
-    assert.match((await dispatchOf(app, tended.dispatch_id)).prompt, /^tend the folder\n/)
-    await add(app, { id: 'look', agent: 'report', prompt: 'look at {STATE}', cron: '@daily' })
-    const [looked] = await run('look')
-    assert.match((await dispatchOf(app, looked?.dispatch_id ?? '')).prompt, /^look at <data [0-9a-f]{12} STATE>\n/)
+    assert.match((await dispatchOf(app, tenderRun.dispatch_id)).prompt, /^tend the folder\n/)
+    await addSchedule(app, { id: 'look', agent: 'report', prompt: 'look at {STATE}', cron: '@daily' })
+    const [lookRun] = await run('look')
+    assert.match((await dispatchOf(app, lookRun?.dispatch_id ?? '')).prompt, /^look at <data [0-9a-f]{12} STATE>\n/)
     await app.run('schedule remove', { id: 'look' })
-    assert.deepEqual(await list(app), before)
-    await refused(run('kernel:default'), 'usage', /the kernel's own schedule; do this: .*cycle now/)
-    await refused(run('nothing'), 'not_found', /no such schedule/)
+    assert.deepEqual(await listSchedules(app), listed)
+    await assertRefused(run('kernel:default'), 'usage', /the kernel's own schedule; do this: .*cycle now/)
+    await assertRefused(run('nothing'), 'not_found', /no such schedule/)
   })
 
-  test('E1: a cron line that means nothing is found when the configuration is read, with its line', async (t) => {
+  test('E1: config check names an invalid cron line with its line number', async (t) => {
     const home = freshFolder(t)
     writeFileSync(
       join(home, 'tireless.yaml'),
@@ -202,37 +212,37 @@ describe('schedule', () => {
   })
 })
 
-describe('the kernel keeps to the timetable', () => {
-  const TEND =
+describe('the kernel follows the schedules', () => {
+  const KERNEL_YAML =
     "kernel: { schedule: '@yearly', timezone: UTC, agents: [{ agent_id: report, prompt: write the report }] }"
   const script: ModelScript = [
     { calls: [{ tool: 'create_file', args: { path: 'tea.md', content: 'green' } }] },
     { text: 'Made.\n\n## Execution Summary\n- tea.md' },
   ]
 
-  async function world(t: TestContext, home = freshFolder(t), clock = new FakeClock({ now: NOON })) {
+  async function openKernel(t: TestContext, home = freshFolder(t), clock = new FakeClock({ now: NOON })) {
     const stop = new AbortController()
     const signals = { drain: stop.signal, abort: new AbortController().signal }
-    const app = await openApp(t, { home, clock, signals, model: scriptedModel(script), yaml: TEND })
-    /** Without the one that a first start begins with. */
+    const app = await openApp(t, { home, clock, signals, model: scriptedModel(script), yaml: KERNEL_YAML })
+    /** Leaves out the cycle that a first start begins with. */
     const cycles = async () =>
       (
         (await app.run('cycles list', {})) as { items: { trigger: string; due: string; ended_at: string | null }[] }
       ).items.filter(({ trigger }) => trigger !== 'first')
-    const came = (count: number) =>
+    const waitForCycles = (count: number) =>
       waitUntil(async () => (await cycles()).filter(({ ended_at }) => ended_at !== null).length >= count)
-    return { app, home, clock, stop, cycles, came }
+    return { app, home, clock, stop, cycles, came: waitForCycles }
   }
 
   const prompts = async (app: App): Promise<readonly string[]> =>
     (await app.context.store.dispatches({ limit: 10 })).map(({ prompt }) => prompt.split('\n')[0] ?? '')
 
-  test('E1: what is added while it lives is due from then on, and what is removed or paused is not', async (t) => {
-    const { app, clock, stop, cycles, came } = await world(t)
-    const living = app.run('start', {})
+  test('E1: a schedule added to a running kernel is followed at once; a removed or paused one is not', async (t) => {
+    const { app, clock, stop, cycles, came: waitForCycles } = await openKernel(t)
+    const started = app.run('start', {})
     await waitUntil(() => app.context.kernel.isRunning())
-    await add(app, { id: 'tea', agent: 'report', prompt: 'make tea', every: '10m' })
-    await advanceUntilDone(clock, came(2))
+    await addSchedule(app, { id: 'tea', agent: 'report', prompt: 'make tea', every: '10m' })
+    await advanceUntilDone(clock, waitForCycles(2))
     assert.deepEqual(
       (await cycles()).map(({ trigger, due }) => [trigger, due]),
       [
@@ -242,21 +252,21 @@ describe('the kernel keeps to the timetable', () => {
     )
     assert.deepEqual((await prompts(app)).slice(0, 2), ['make tea', 'make tea'])
     await app.run('schedule pause', { id: 'tea' })
-    await add(app, { id: 'milk', agent: 'report', prompt: 'fetch milk', every: '25m' })
-    await advanceUntilDone(clock, came(3))
+    await addSchedule(app, { id: 'milk', agent: 'report', prompt: 'fetch milk', every: '25m' })
+    await advanceUntilDone(clock, waitForCycles(3))
     assert.deepEqual(
       (await cycles()).map(({ trigger }) => trigger),
       ['milk', 'tea', 'tea'],
     )
     stop.abort()
-    await living
+    await started
   })
 
-  test('E1: what was asked for once is done once, late if need be, and is then gone', async (t) => {
-    const first = await world(t)
-    await add(first.app, { id: 'tea', agent: 'report', prompt: 'make tea', at: '10m' })
+  test('E1: a one-time schedule fires once, late if need be, and is then removed', async (t) => {
+    const first = await openKernel(t)
+    await addSchedule(first.app, { id: 'tea', agent: 'report', prompt: 'make tea', at: '10m' })
     await first.app.close()
-    const later = await world(t, first.home, new FakeClock({ now: NOON + 26 * 60 * MINUTE }))
+    const later = await openKernel(t, first.home, new FakeClock({ now: NOON + 26 * 60 * MINUTE }))
     await advanceUntilDone(later.clock, later.app.run('start', { until_idle: true }))
     assert.deepEqual(
       (await later.cycles()).map(({ trigger, due }) => [trigger, due]),
@@ -267,9 +277,9 @@ describe('the kernel keeps to the timetable', () => {
     assert.equal((await later.cycles()).length, 1)
   })
 
-  test('E1: start --until-idle with nothing due comes to its end without waiting for a beat', async (t) => {
-    const { app, clock, cycles } = await world(t)
-    await add(app, { id: 'tea', agent: 'report', prompt: 'make tea', every: '10m' })
+  test('E1: start --until-idle ends without waiting for a beat if nothing is due', async (t) => {
+    const { app, clock, cycles } = await openKernel(t)
+    await addSchedule(app, { id: 'tea', agent: 'report', prompt: 'make tea', every: '10m' })
     await app.run('start', { until_idle: true })
     assert.equal(clock.now(), NOON)
     assert.deepEqual(await cycles(), [])
@@ -277,7 +287,7 @@ describe('the kernel keeps to the timetable', () => {
 })
 
 describe('simulate', () => {
-  interface Foretold {
+  interface Simulation {
     readonly from: string
     readonly until: string
     readonly timezone: string
@@ -289,39 +299,39 @@ describe('simulate', () => {
     readonly beats: readonly { at: string; schedule_id: string; agents: readonly string[] }[]
   }
 
-  test('E1: the beats of the days to come, by day and with their conflicts; nothing is run', async (t) => {
-    const { app, clock } = await house(t)
-    await add(app, { id: 'tea', agent: 'report', prompt: 'make tea', cron: '0 9 * * *' })
-    const foretold = (await app.run('simulate', { days: 2, limit: 3 })) as Foretold
-    assert.deepEqual([foretold.from, foretold.until], ['2026-01-15T12:00:00.001Z', '2026-01-17T12:00:00.001Z'])
-    assert.equal(foretold.timezone, 'Asia/Shanghai')
+  test('E1: lists the coming beats by day, with conflicts, and runs nothing', async (t) => {
+    const { app, clock } = await openScheduled(t)
+    await addSchedule(app, { id: 'tea', agent: 'report', prompt: 'make tea', cron: '0 9 * * *' })
+    const simulation = (await app.run('simulate', { days: 2, limit: 3 })) as Simulation
+    assert.deepEqual([simulation.from, simulation.until], ['2026-01-15T12:00:00.001Z', '2026-01-17T12:00:00.001Z'])
+    assert.equal(simulation.timezone, 'Asia/Shanghai')
     assert.deepEqual(
-      foretold.days.map(({ date, beats }) => [date, beats]),
+      simulation.days.map(({ date, beats }) => [date, beats]),
       [
         ['2026-01-15', 23 + 1],
         ['2026-01-16', 144 + 1 + 1],
         ['2026-01-17', 121 + 1],
       ],
     )
-    assert.deepEqual([foretold.total.beats, foretold.beats.length], [292, 3])
+    assert.deepEqual([simulation.total.beats, simulation.beats.length], [292, 3])
     assert.deepEqual(
-      foretold.conflicts.map(({ kind, schedules, times, first }) => [kind, schedules.join(), times, first]),
+      simulation.conflicts.map(({ kind, schedules, times, first }) => [kind, schedules.join(), times, first]),
       [
         ['together', 'kernel:default,agent:tender', 2, '2026-01-15T13:00:00.000Z'],
         ['together', 'kernel:default,tea', 2, '2026-01-16T01:00:00.000Z'],
       ],
     )
-    assert.deepEqual([foretold.guessed, foretold.unpriced], [[], ['report', 'tender']])
+    assert.deepEqual([simulation.guessed, simulation.unpriced], [[], ['report', 'tender']])
     assert.equal(clock.now(), NOON + 1)
     assert.deepEqual(Object.values(await app.context.store.counts()).filter(Boolean), [])
   })
 
-  test('E1: what it would cost is what the agents’ runs have cost; of one that has none it is a guess, and said so', async (t) => {
+  test('E1: estimates cost from past runs; an agent without runs is listed as a guess', async (t) => {
     const clock = new FakeClock({ now: NOON + 1 })
     const usage = (input_tokens: number) => ({ input_tokens, output_tokens: 0, cached_tokens: 0 })
     const script: ModelScript = ({ messages }) => {
       const asked = JSON.stringify(messages)
-      // Not over: what it has cost so far says nothing.
+      // This run does not end, so its cost must not count.
       if (asked.includes('endless')) return { calls: [{ tool: 'wait', args: { for: 'a reply' } }], usage: usage(10) }
       return { text: 'done', usage: usage(asked.includes('short') ? 1000 : 4000) }
     }
@@ -329,16 +339,16 @@ describe('simulate', () => {
     const app = await openApp(t, { clock, model, yaml: `${YAML}budget: { per_day_usd: null }\n` })
     for (const task of ['a short one', 'a long one', 'an endless one'])
       await advanceUntilDone(clock, runTaskIn(app, task, { agent: 'report' }))
-    const { total, guessed, unpriced } = (await app.run('simulate', {})) as Foretold
+    const { total, guessed, unpriced } = (await app.run('simulate', {})) as Simulation
     assert.equal(total.dispatches, 145)
-    // The one run of the day that the other will have is a guess.
+    // The agent `tender` has no runs, so its one run of the day is a guess.
     const guess = total.usd_high - 57.6
     assert.ok(guess > 0.5 && guess < 5, `${guess}`)
     assert.deepEqual((total.usd_low - guess).toFixed(2), '14.40')
     assert.deepEqual([guessed, unpriced], [['tender'], []])
   })
 
-  test('E1: for people: schedules as a table, the days and what is in each other’s way as lines', async (t) => {
+  test('E1: prints schedules as a table, and days and conflicts as lines', async (t) => {
     const home = freshFolder(t)
     writeFileSync(join(home, 'tireless.yaml'), YAML.replace('timeout: 5m', 'timeout: 15m'))
     const added = await tireless(home, 'schedule', 'add', '--agent', 'report', '--every', '90m', '--id', 'tea')

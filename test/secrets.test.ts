@@ -18,7 +18,7 @@ import { openEventStream, openHttpApp, sendRequest } from './support/http-app.ts
 import { freshFolder, journalOf, openApp, runTaskIn } from './support/open-app.ts'
 import { ENCODINGS, SECRET_SHAPES } from './support/planted-secrets.ts'
 
-/** The command line, with something to read and more variables. */
+/** Runs the command line with standard input and extra environment variables. */
 async function commandLine(args: readonly string[], { input = '', env = {} }: { input?: string; env?: object }) {
   const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, ...args], { env: { ...process.env, ...env } })
   child.stdin.end(input)
@@ -29,8 +29,8 @@ async function commandLine(args: readonly string[], { input = '', env = {} }: { 
   return { exit: child.exitCode, stdout: stdout ?? '', stderr: stderr ?? '' }
 }
 
-/** Files below a folder in which something stands that must not, but for the file of secrets itself. */
-function holding(folder: string, needles: readonly string[]): readonly string[] {
+/** Occurrences of the needles in files below a folder, except in the secrets file itself. */
+function filesContaining(folder: string, needles: readonly string[]): readonly string[] {
   return globSync('**', { cwd: folder })
     .filter((path) => path !== 'secrets.json' && lstatSync(join(folder, path)).isFile())
     .flatMap((path) => {
@@ -39,29 +39,29 @@ function holding(folder: string, needles: readonly string[]): readonly string[] 
     })
 }
 
-const heldBy = (text: string, needles: readonly string[]): readonly string[] =>
+const needlesIn = (text: string, needles: readonly string[]): readonly string[] =>
   needles.filter((needle) => text.includes(needle)).map((needle) => needle.slice(0, 40))
 
 const NEEDLES = Object.values(SECRET_SHAPES).flatMap((secret) =>
-  // Of what is written around a secret nothing is looked for.
+  // Some writings add text around the secret; that text is not searched for.
   Object.entries(ENCODINGS).flatMap(([writing, write]) =>
-    /before it|lines|^JSON/.test(writing) ? [] : [write(secret), ...lines(write(secret))],
+    /before it|lines|^JSON/.test(writing) ? [] : [write(secret), ...longLines(write(secret))],
   ),
 )
 
-/** A long one is not to be found line by line either. */
-function lines(text: string): readonly string[] {
+/** The long lines of a secret, which must not be found one by one either. */
+function longLines(text: string): readonly string[] {
   return text.split('\n').filter((line) => line.length > 40 && !line.startsWith('-----'))
 }
 
-async function plant(app: App, secrets: Readonly<Record<string, string>>): Promise<void> {
+async function setSecrets(app: App, secrets: Readonly<Record<string, string>>): Promise<void> {
   for (const [name, value] of Object.entries(secrets)) await app.run('secrets set', { name, value })
 }
 
 const call = (tool: string, args: Json): ScriptedStep => ({ calls: [{ tool, args }] })
 
-/** A tool that hands out every secret in every writing, as one would that reads a file with all of them. */
-const leak = (fails: boolean) =>
+/** A tool that returns every secret in every encoding, as if it had read a file with all of them. */
+const leakingTool = (fails: boolean) =>
   defineTool<object>({
     name: fails ? 'fail' : 'leak',
     description: 'Tells everything.',
@@ -76,40 +76,38 @@ const leak = (fails: boolean) =>
     },
   })
 
-const EVERYTHING = Object.values(SECRET_SHAPES).join('\n')
+const ALL_SECRETS = Object.values(SECRET_SHAPES).join('\n')
 
-describe('case 136: twelve secrets, and a run that does its best to tell them', () => {
+describe('case 136: a run that tries to leak twelve secrets', () => {
   const steps: readonly ScriptedStep[] = [
-    { text: `I know ${EVERYTHING}`, calls: [{ tool: 'leak' }] },
+    { text: `I know ${ALL_SECRETS}`, calls: [{ tool: 'leak' }] },
     call('fail', {}),
-    call('create_file', { path: 'keys.txt', content: EVERYTHING }),
-    call('remember', { key: 'keys', text: EVERYTHING }),
-    call('edit_state', { section: 'keys', text: EVERYTHING }),
-    call('nonsense', { all: EVERYTHING, [SECRET_SHAPES.token ?? '']: 1 }),
-    { text: `done: ${EVERYTHING}` },
+    call('create_file', { path: 'keys.txt', content: ALL_SECRETS }),
+    call('remember', { key: 'keys', text: ALL_SECRETS }),
+    call('edit_state', { section: 'keys', text: ALL_SECRETS }),
+    call('nonsense', { all: ALL_SECRETS, [SECRET_SHAPES.token ?? '']: 1 }),
+    { text: `done: ${ALL_SECRETS}` },
   ]
 
-  async function leaking(t: TestContext, options: Partial<AppOptions> = {}) {
+  async function serveLeakingApp(t: TestContext, options: Partial<AppOptions> = {}) {
     const model = scriptedModel((request, turn) => {
-      assert.deepEqual(heldBy(JSON.stringify(request), NEEDLES), [], 'the model is told none')
+      assert.deepEqual(needlesIn(JSON.stringify(request), NEEDLES), [], 'the model must not see a secret')
       return steps[turn] ?? { text: 'nothing more' }
     })
-    const its = await openHttpApp(t, { ...options, model, tools: [leak(false), leak(true)] })
-    await plant(its.app, SECRET_SHAPES)
-    return its
+    const served = await openHttpApp(t, { ...options, model, tools: [leakingTool(false), leakingTool(true)] })
+    await setSecrets(served.app, SECRET_SHAPES)
+    return served
   }
 
-  test('they are in no file of the home, no answer, no event and no backup', async (t) => {
-    const its = await leaking(t)
-    const { app, home } = its
-    const live = await openEventStream(its)
-    const told: Progress[] = []
-    const result = (await app.run('run', { task: `use ${EVERYTHING}` }, (progress) =>
-      told.push(progress),
-    )) as TaskResult
+  test('leaves them in no file of the home, answer, event or backup', async (t) => {
+    const served = await serveLeakingApp(t)
+    const { app, home } = served
+    const stream = await openEventStream(served)
+    const progress: Progress[] = []
+    const result = (await app.run('run', { task: `use ${ALL_SECRETS}` }, (each) => progress.push(each))) as TaskResult
     assert.equal(result.status, 'done')
-    await app.run('send', { session: result.session_id, text: EVERYTHING })
-    await app.run('enqueue', { prompt: EVERYTHING, key: 'k' })
+    await app.run('send', { session: result.session_id, text: ALL_SECRETS })
+    await app.run('enqueue', { prompt: ALL_SECRETS, key: 'k' })
     await app.run('state show', {})
     await assert.rejects(app.run('queue show', { id: SECRET_SHAPES.token }), /‹secret:token›|‹secret:\w+›/)
     const answers = await Promise.all(
@@ -117,86 +115,86 @@ describe('case 136: twelve secrets, and a run that does its best to tell them', 
         ...['status', 'queue/list', 'sessions/list', 'memory/list', 'state/show', 'state/log', 'secrets/list'],
         ...['trace/list', `trace/show?run=${result.dispatch_id}&events=true`, `sessions/show?id=${result.session_id}`],
         `queue/show?id=${encodeURIComponent(SECRET_SHAPES.token ?? '')}`,
-      ].map(async (path) => (await sendRequest(its, `/api/v1/${path}`, { headers: its.bearer })).text),
+      ].map(async (path) => (await sendRequest(served, `/api/v1/${path}`, { headers: served.bearer })).text),
     )
     const backup = join(freshFolder(t, 'backup'), 'made')
     await app.run('backup', { dir: backup })
-    const said = JSON.stringify([result, told, answers, live.messages])
+    const outputs = JSON.stringify([result, progress, answers, stream.messages])
     await app.close()
-    assert.deepEqual(heldBy(said, NEEDLES), [])
-    assert.deepEqual(holding(home, NEEDLES), [])
-    assert.deepEqual(holding(backup, NEEDLES), [])
+    assert.deepEqual(needlesIn(outputs, NEEDLES), [])
+    assert.deepEqual(filesContaining(home, NEEDLES), [])
+    assert.deepEqual(filesContaining(backup, NEEDLES), [])
     assert.ok(!existsSync(join(backup, 'secrets.json')))
-    // Everything was there to be found.
-    for (const name of Object.keys(SECRET_SHAPES)) assert.ok(said.includes(`‹secret:${name}›`), name)
+    // The placeholders show that every secret was in the outputs before redaction.
+    for (const name of Object.keys(SECRET_SHAPES)) assert.ok(outputs.includes(`‹secret:${name}›`), name)
     const file = globSync(join(home, 'workspaces/*/keys.txt')).map((path) => readFileSync(path, 'utf8'))
-    assert.ok(file[0]?.includes('‹secret:token›'), 'what is done is what is journalled')
+    assert.ok(file[0]?.includes('‹secret:token›'), 'the tool wrote the redacted text, as journalled')
   })
 
-  test('nor in STATE.md, its mirror, what people are sent, and what the command line says', async (t) => {
+  test('leaves them in no document, mirror, message or command-line output', async (t) => {
     const chat = chatChannel()
     const yaml = JSON.stringify({
       server: { port: 0 },
-      kernel: { channel: 'chat', chat_id: 'c', agents: [{ agent_id: 'a', prompt: `work ${EVERYTHING}` }] },
+      kernel: { channel: 'chat', chat_id: 'c', agents: [{ agent_id: 'a', prompt: `work ${ALL_SECRETS}` }] },
     })
-    const { app, home } = await leaking(t, { channels: [chat], yaml } as never)
+    const { app, home } = await serveLeakingApp(t, { channels: [chat], yaml } as never)
     const cycle = await app.run('once', {})
     await app.close()
     assert.equal(chat.received.length, 1)
-    const said = await Promise.all(
+    const outputs = await Promise.all(
       [['logs'], ['cycles', 'list'], ['trace', 'list'], ['state', 'show'], ['notices', 'list'], ['status']].map(
         async (words) => (await tireless(home, ...words)).stdout,
       ),
     )
     const mirror = await run('git', ['--git-dir', join(home, 'versions/kernels/default.git'), 'log', '-p'])
-    assert.ok(mirror.stdout.includes('‹secret:'), 'the mirror has what the agent wrote')
-    assert.deepEqual(heldBy(JSON.stringify([cycle, chat.received, said, mirror.stdout]), NEEDLES), [])
-    // The owner's own configuration is theirs.
+    assert.ok(mirror.stdout.includes('‹secret:'), "the mirror must have the agent's edit")
+    assert.deepEqual(needlesIn(JSON.stringify([cycle, chat.received, outputs, mirror.stdout]), NEEDLES), [])
+    // The owner's configuration may contain them.
     assert.deepEqual(
-      holding(home, NEEDLES).filter((found) => !found.startsWith('tireless.yaml')),
+      filesContaining(home, NEEDLES).filter((found) => !found.startsWith('tireless.yaml')),
       [],
     )
   })
 
-  test('I4: what is journalled is what went on: a replay comes to the same', async (t) => {
-    const { app } = await leaking(t)
-    const { dispatch_id } = await runTaskIn(app, `use ${EVERYTHING}`)
-    await plant(app, { LATER: 'nothing more than that 1' })
+  test('I4: the journal has what was executed: a replay is identical', async (t) => {
+    const { app } = await serveLeakingApp(t)
+    const { dispatch_id } = await runTaskIn(app, `use ${ALL_SECRETS}`)
+    await setSecrets(app, { LATER: 'nothing more than that 1' })
     const replayed = (await app.run('replay', { run: dispatch_id })) as { identical: boolean }
     assert.equal(replayed.identical, true)
   })
 })
 
-describe('case 136: a secret is hidden', () => {
+describe('case 136: a secret is redacted', () => {
   const SECRET = 'straddling-secret-0123456789'
 
-  test('before a long result is cut: no half of it is left', async (t) => {
-    const long = defineTool<object>({
+  test('before a long result is cut: no part of it is left', async (t) => {
+    const longTool = defineTool<object>({
       name: 'long',
       description: 'Tells much.',
       args: z.object({}),
       effect: () => ({ recovery: 'pure', reach: 'none' }),
-      // Wherever the cut is, it goes through one.
+      // The text repeats the secret, so that any cut goes through one.
       run: async () => ({ status: 'ok', content: `${SECRET} `.repeat(6000) }),
     })
-    const app = await openApp(t, { model: scriptedModel([call('long', {}), { text: 'done' }]), tools: [long] })
-    await plant(app, { A: SECRET })
+    const app = await openApp(t, { model: scriptedModel([call('long', {}), { text: 'done' }]), tools: [longTool] })
+    await setSecrets(app, { A: SECRET })
     const journal = JSON.stringify(await journalOf(app, (await runTaskIn(app)).session_id))
     assert.match(journal, /characters left out/)
     assert.doesNotMatch(journal, /straddl|0123456789/)
   })
 
-  test('in every answer, also where it was written down before anybody knew that it is one', async (t) => {
+  test('in every answer, even if it was stored before it was declared a secret', async (t) => {
     const app = await openApp(t, { model: scriptedModel([{ text: `it is ${SECRET}` }]) })
     const { session_id, answer } = await runTaskIn(app)
     assert.equal(answer, `it is ${SECRET}`)
-    await plant(app, { A: SECRET })
+    await setSecrets(app, { A: SECRET })
     assert.doesNotMatch(JSON.stringify(await app.run('sessions show', { id: session_id })), /straddl/)
   })
 
-  test('while it is said, also across the pieces in which it comes', async (t) => {
+  test('while text is streamed, also across chunks', async (t) => {
     const model = scriptedModel([{ text: `it is ${SECRET}.` }])
-    const inPieces: typeof model = {
+    const letterByLetter: typeof model = {
       ...model,
       async call(request, options) {
         const answer = await model.call(request, { ...options, onText: () => {} })
@@ -204,18 +202,18 @@ describe('case 136: a secret is hidden', () => {
         return answer
       },
     }
-    const app = await openApp(t, { model: inPieces })
-    await plant(app, { A: SECRET })
-    let said = ''
+    const app = await openApp(t, { model: letterByLetter })
+    await setSecrets(app, { A: SECRET })
+    let streamed = ''
     await app.run('run', { task: 'x' }, (progress) => {
-      if (progress.kind === 'delta' && progress.delta.kind === 'text') said += progress.delta.text
+      if (progress.kind === 'delta' && progress.delta.kind === 'text') streamed += progress.delta.text
     })
-    assert.equal(said, 'it is ‹secret:A›.')
+    assert.equal(streamed, 'it is ‹secret:A›.')
   })
 })
 
-describe('keys that nobody put under a name', () => {
-  test('case 60: of the configuration, the environment and the home are hidden all the same', async (t) => {
+describe('undeclared keys', () => {
+  test('case 60: keys from the configuration, the environment and the home are redacted, too', async (t) => {
     const home = freshFolder(t)
     const keys = ['inline-key-1a2b3c', 'header-value-4d5e6f', 'hook-secret-abcdef', 'from-outside-7g8h9i']
     const yaml = JSON.stringify({
@@ -233,32 +231,36 @@ describe('keys that nobody put under a name', () => {
     writeFileSync(join(home, 'script.json'), JSON.stringify(keys))
     const task = `Create made.md with the text "${keys.join(' ')} chat-number-12345 required".`
     const env = { SOME_TOKEN: keys[3], SOME_KEY: 'required', TIRELESS_HOME: home }
-    const said = await commandLine(['run', task, '--json'], { env })
-    assert.equal(said.exit, 0, said.stderr)
+    const result = await commandLine(['run', task, '--json'], { env })
+    assert.equal(result.exit, 0, result.stderr)
     assert.deepEqual(
-      holding(home, keys).filter((found) => !/^(tireless\.yaml|script\.json)/.test(found)),
+      filesContaining(home, keys).filter((found) => !/^(tireless\.yaml|script\.json)/.test(found)),
       [],
     )
-    const made = globSync(join(home, 'workspaces/*/made.md')).map((path) => readFileSync(path, 'utf8'))
-    assert.match(made[0] ?? '', /‹secret:SOME_TOKEN› chat-number-12345 required/, 'what only may be one is left')
+    const written = globSync(join(home, 'workspaces/*/made.md')).map((path) => readFileSync(path, 'utf8'))
+    assert.match(
+      written[0] ?? '',
+      /‹secret:SOME_TOKEN› chat-number-12345 required/,
+      'an ordinary word in a variable must not be redacted',
+    )
   })
 })
 
 describe('secrets set, list, remove', () => {
-  test('a value is read from the standard input, a variable or a file, and never said', async (t) => {
+  test('a value is read from standard input, a variable or a file, and never printed', async (t) => {
     const home = freshFolder(t)
     const set = (args: readonly string[], input = '', env = {}) =>
       commandLine(['secrets', 'set', ...args, '--home', home, '--json'], { input, env })
     writeFileSync(join(home, 'key.pem'), SECRET_SHAPES.pem ?? '')
-    const said = [
+    const results = [
       await set(['PIPED', '--to', 'api.example.com, Other.example'], 'from-a-pipe-123\n'),
       await set(['VARIABLE', '--from-env', 'MINE'], '', { MINE: 'from-a-variable-123' }),
       await set(['FILE', '--from-file', join(home, 'key.pem')]),
     ]
-    for (const { exit, stderr } of said) assert.equal(exit, 0, stderr)
+    for (const { exit, stderr } of results) assert.equal(exit, 0, stderr)
     const listed = await tireless(home, 'secrets', 'list')
     assert.match(listed.stdout, /PIPED +\d{4}-.* +api\.example\.com, other\.example/)
-    assert.doesNotMatch(JSON.stringify([said, listed]), /-123|[A-Za-z0-9+/]{60}/)
+    assert.doesNotMatch(JSON.stringify([results, listed]), /-123|[A-Za-z0-9+/]{60}/)
     const { secrets } = JSON.parse(readFileSync(join(home, 'secrets.json'), 'utf8'))
     assert.deepEqual(
       Object.values(secrets as Record<string, { value: string }>).map(({ value }) => value),
@@ -271,7 +273,7 @@ describe('secrets set, list, remove', () => {
     assert.deepEqual([typed.exit, JSON.stringify(typed).includes('on-the-command-line')], [2, false])
   })
 
-  test('one that is too short, no text or badly named is refused, and says nothing of it', async (t) => {
+  test('a secret that is too short, not text or badly named is refused without printing it', async (t) => {
     const app = await openApp(t)
     for (const [name, value, why] of [
       ['A', 'x7?k', /too short: .*got 4 characters.*at least 6/],
@@ -287,10 +289,10 @@ describe('secrets set, list, remove', () => {
     assert.deepEqual(await app.run('secrets list', {}), { items: [] })
   })
 
-  test('a file that others can read is refused with its remedy, and doctor mends it', async (t) => {
+  test('a secrets file that others can read is refused with the remedy; doctor --fix repairs it', async (t) => {
     const home = freshFolder(t)
     const app = await openApp(t, { home })
-    await plant(app, { A: 'long enough 1' })
+    await setSecrets(app, { A: 'long enough 1' })
     await app.close()
     chmodSync(join(home, 'secrets.json'), 0o640)
     const { exit, stderr } = await tireless(home, 'status')
@@ -300,7 +302,7 @@ describe('secrets set, list, remove', () => {
     assert.equal((await tireless(home, 'status')).exit, 0)
   })
 
-  test('beside a start they are set in it: what it tells from then on is without them', async (t) => {
+  test('set while start is running, a secret is redacted from then on', async (t) => {
     const home = freshFolder(t)
     writeFileSync(join(home, 'tireless.yaml'), 'server: { port: 0 }\n')
     await startKernelIn(t, home)
@@ -316,27 +318,27 @@ describe('secrets set, list, remove', () => {
     assert.equal(prompt, 'do ‹secret:A›')
   })
 
-  test('a backup has them only where it is asked to; a restore keeps those that the backup lacks', async (t) => {
+  test('a backup contains secrets only on request; restore keeps those that the backup lacks', async (t) => {
     const home = freshFolder(t)
     const app = await openApp(t, { home })
-    await plant(app, { A: 'as it was then 1' })
-    const [without, within] = ['without', 'with'].map((name) => join(freshFolder(t, 'backup'), name))
-    await app.run('backup', { dir: without })
-    const { notes } = (await app.run('backup', { dir: within, secrets: true })) as { notes: string[] }
+    await setSecrets(app, { A: 'as it was then 1' })
+    const [withoutSecrets, withSecrets] = ['without', 'with'].map((name) => join(freshFolder(t, 'backup'), name))
+    await app.run('backup', { dir: withoutSecrets })
+    const { notes } = (await app.run('backup', { dir: withSecrets, secrets: true })) as { notes: string[] }
     assert.match(notes.join(), /contains the values of your secrets/)
-    await plant(app, { A: 'as it is now 2' })
+    await setSecrets(app, { A: 'as it is now 2' })
     await app.close()
     const valueNow = (): string => JSON.parse(readFileSync(join(home, 'secrets.json'), 'utf8')).secrets.A.value
-    assert.equal((await tireless(home, 'restore', without ?? '')).exit, 0)
+    assert.equal((await tireless(home, 'restore', withoutSecrets ?? '')).exit, 0)
     assert.equal(valueNow(), 'as it is now 2')
-    assert.equal((await tireless(home, 'restore', within ?? '')).exit, 0)
+    assert.equal((await tireless(home, 'restore', withSecrets ?? '')).exit, 0)
     assert.equal(valueNow(), 'as it was then 1')
   })
 })
 
-describe('who is handed a secret', () => {
+describe('use of a secret', () => {
   const sent: unknown[] = []
-  const post = defineTool<{
+  const postTool = defineTool<{
     headers: Readonly<Record<string, string>>
     note?: string | undefined
     host?: string | undefined
@@ -356,11 +358,11 @@ describe('who is handed a secret', () => {
       return { status: 'ok', content: `sent ${JSON.stringify(args)}` }
     },
   })
-  const sending = async (t: TestContext, args: Json) => {
+  const callPost = async (t: TestContext, args: Json) => {
     sent.length = 0
     const model = scriptedModel([call('post', args), { text: 'done' }])
     const yaml = 'policy: { grants: [{ tool: post, to: ["*"] }] }'
-    const app = await openApp(t, { model, yaml, tools: [post] })
+    const app = await openApp(t, { model, yaml, tools: [postTool] })
     await app.run('secrets set', { name: 'KEY', value: 'real-value-123', to: 'api.example.com' })
     await app.run('secrets set', { name: 'KEPT', value: 'kept-value-123' })
     const { session_id } = await runTaskIn(app)
@@ -369,13 +371,13 @@ describe('who is handed a secret', () => {
     return { journal: JSON.stringify(journal), settled }
   }
 
-  test('a tool, in the arguments that it names, for where the owner allows it; the journal says its name', async (t) => {
+  test('a tool gets the value in its declared arguments, for allowed destinations; the journal the name', async (t) => {
     const args = {
       headers: { Authorization: 'Bearer secret:KEY', b: '‹secret:KEY›!' },
       note: 'secret:KEY',
       host: 'API.example.com',
     }
-    const { journal, settled } = await sending(t, args)
+    const { journal, settled } = await callPost(t, args)
     assert.deepEqual(sent, [{ ...args, headers: { Authorization: 'Bearer real-value-123', b: 'real-value-123!' } }])
     assert.match(settled?.content ?? '', /Bearer ‹secret:KEY›/)
     assert.ok(!journal.includes('real-value'))
@@ -384,21 +386,25 @@ describe('who is handed a secret', () => {
 
   for (const [what, args, why] of [
     [
-      'elsewhere',
+      'to another host',
       { headers: { a: 'secret:KEY' }, host: 'evil.example' },
       /KEY may not be sent there; got evil\.example; expected api/,
     ],
-    ['nowhere', { headers: { a: 'secret:KEY' } }, /got a call without a destination/],
-    ['one that goes nowhere', { headers: { a: 'secret:KEPT' }, host: 'api.example.com' }, /no destination is allowed/],
-    ['one that is not there', { headers: { a: 'secret:NONE' }, host: 'api.example.com' }, /no such secret; got NONE/],
+    ['without a destination', { headers: { a: 'secret:KEY' } }, /got a call without a destination/],
+    [
+      'that has no allowed destination',
+      { headers: { a: 'secret:KEPT' }, host: 'api.example.com' },
+      /no destination is allowed/,
+    ],
+    ['that does not exist', { headers: { a: 'secret:NONE' }, host: 'api.example.com' }, /no such secret; got NONE/],
   ] as const)
-    test(`not a tool that sends it ${what}`, async (t) => {
-      const { settled } = await sending(t, args)
+    test(`a call with a secret is refused: ${what}`, async (t) => {
+      const { settled } = await callPost(t, args)
       assert.deepEqual([settled?.status, sent], ['error', []])
       assert.match(settled?.content ?? '', why)
     })
 
-  test('a provider and its headers, by the name in the configuration, from the moment it is set', async (t) => {
+  test('a provider gets the value in key and headers as soon as it is set', async (t) => {
     const provider = await startProvider(t, [{ text: 'hello' }])
     const home = freshFolder(t)
     const yaml = configFor(provider).replace(
@@ -410,7 +416,7 @@ describe('who is handed a secret', () => {
     const app = await openApp(t, { home })
     const before = (await app.run('models list', {})) as { items: { problem: string | null }[] }
     assert.match(before.items[0]?.problem ?? '', /no such secret; got PROVIDER/)
-    await plant(app, { PROVIDER: 'provider-key-123' })
+    await setSecrets(app, { PROVIDER: 'provider-key-123' })
     assert.equal((await runTaskIn(app)).answer, 'hello')
     const { items } = (await app.run('secrets list', {})) as { items: SecretEntry[] }
     assert.match(
@@ -419,10 +425,10 @@ describe('who is handed a secret', () => {
     )
   })
 
-  test('no child: it has none in its environment, and what it finds in that of its parent is hidden', async (t) => {
+  test('a child process has no secret in its environment, and those of its parent are redacted', async (t) => {
     const home = freshFolder(t)
-    const listed = (pid: string): string => `tr '\\0' '\\n' < /proc/${pid}/environ`
-    const command = `env; ${listed('self')}; git -c alias.e='!env' e; echo [parent]; ${listed('$PPID')}`
+    const printEnv = (pid: string): string => `tr '\\0' '\\n' < /proc/${pid}/environ`
+    const command = `env; ${printEnv('self')}; git -c alias.e='!env' e; echo [parent]; ${printEnv('$PPID')}`
     const provider = await startProvider(t, [call('bash', { command }), { text: 'done' }] as Script)
     writeFileSync(join(home, 'tireless.yaml'), configFor(provider))
     await commandLine(['secrets', 'set', 'A', '--home', home], { input: 'kept-value-123' })
@@ -432,10 +438,10 @@ describe('who is handed a secret', () => {
     const app = await openApp(t, { home })
     const journal = await journalOf(app, JSON.parse(stdout).session_id)
     const [printed = ''] = journal.flatMap((record) => (record.kind === 'call_settled' ? [record.result.content] : []))
-    const [own = '', parent = ''] = printed.split('[parent]')
-    assert.match(own, /PATH=/)
-    assert.doesNotMatch(own, /OPENAI_API_KEY|-123/)
-    assert.match(parent, /OPENAI_API_KEY=‹secret:OPENAI_API_KEY›/)
-    assert.doesNotMatch(parent, /-123/)
+    const [ownEnvironment = '', parentEnvironment = ''] = printed.split('[parent]')
+    assert.match(ownEnvironment, /PATH=/)
+    assert.doesNotMatch(ownEnvironment, /OPENAI_API_KEY|-123/)
+    assert.match(parentEnvironment, /OPENAI_API_KEY=‹secret:OPENAI_API_KEY›/)
+    assert.doesNotMatch(parentEnvironment, /-123/)
   })
 })

@@ -1,4 +1,4 @@
-/** Live events over HTTP: numbered without gaps, resumable, bounded, and never waiting for whoever watches. */
+/** Live events over HTTP: numbered without gaps, resumable, bounded, and never delayed by a viewer. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -15,22 +15,22 @@ import {
 } from './support/http-app.ts'
 import { freshFolder, waitUntil } from './support/open-app.ts'
 
-const TWO_STEPS = () =>
+const twoStepModel = () =>
   scriptedModel([
     { text: 'I write it.', calls: [{ tool: 'create_file', args: { path: 'a.md', content: 'x' } }] },
     { text: 'done' },
   ])
 
-const run = (to: HttpApp, prompt: string): Promise<string> =>
-  postJson(to, '/api/v1/run', { task: prompt }).then((answer) => answer.json<{ dispatch_id: string }>().dispatch_id)
+const runTask = (served: HttpApp, prompt: string): Promise<string> =>
+  postJson(served, '/api/v1/run', { task: prompt }).then((answer) => answer.json<{ dispatch_id: string }>().dispatch_id)
 
-const named = (messages: readonly SseMessage[], name: string): SseMessage[] =>
+const messagesNamed = (messages: readonly SseMessage[], name: string): SseMessage[] =>
   messages.filter((each) => each.name === name)
 
 const hasEnded =
   ({ messages }: EventStream, id: string) =>
   () =>
-    named(messages, 'event').some(({ data }) => data.run_id === id && data.phase === 'END')
+    messagesNamed(messages, 'event').some(({ data }) => data.run_id === id && data.phase === 'END')
 
 const seqOf = ({ id }: SseMessage): number => Number(id.split('.')[1])
 
@@ -42,141 +42,144 @@ function assertWithoutGaps(messages: readonly SseMessage[]): void {
   )
 }
 
-test('HTTP: events are told as the trace has them, with what is streamed between, in one sequence without gaps', async (t) => {
-  const to = await openHttpApp(t, { model: TWO_STEPS() })
-  const watching = await openEventStream(to)
-  await waitUntil(() => watching.messages.length > 0)
-  const [hello] = watching.messages
+test('HTTP: events match the trace, with streamed text between them, in one sequence without gaps', async (t) => {
+  const served = await openHttpApp(t, { model: twoStepModel() })
+  const viewer = await openEventStream(served)
+  await waitUntil(() => viewer.messages.length > 0)
+  const [hello] = viewer.messages
   assert.deepEqual([hello?.name, typeof hello?.data.now], ['hello', 'number'])
-  const id = await run(to, 'write it')
-  await waitUntil(hasEnded(watching, id))
-  const told = named(watching.messages, 'event').map(({ data }) => data)
-  const { events } = (await sendRequest(to, `/api/v1/trace/show?run=${id}&events=true`, { headers: to.bearer })).json<{
+  const id = await runTask(served, 'write it')
+  await waitUntil(hasEnded(viewer, id))
+  const sent = messagesNamed(viewer.messages, 'event').map(({ data }) => data)
+  const { events } = (
+    await sendRequest(served, `/api/v1/trace/show?run=${id}&events=true`, { headers: served.bearer })
+  ).json<{
     events: unknown[]
   }>()
-  assert.deepEqual(told, events)
-  // Pieces of one text are told together where they come within one batch, which is a matter of time.
-  const deltas = named(watching.messages, 'delta').map(({ data }) => String(data.text ?? ` ${data.tool} `))
+  assert.deepEqual(sent, events)
+  // Text chunks of one batch are merged, which depends on timing.
+  const deltas = messagesNamed(viewer.messages, 'delta').map(({ data }) => String(data.text ?? ` ${data.tool} `))
   assert.equal(deltas.join(''), 'I write it. create_file  create_file done')
-  assertWithoutGaps(watching.messages)
+  assertWithoutGaps(viewer.messages)
 })
 
-test('HTTP: who was cut off gets what they missed, once, and goes on; nobody is asked to fetch anew for that', async (t) => {
-  const to = await openHttpApp(t, { model: TWO_STEPS() })
-  const first = await openEventStream(to)
-  const id = await run(to, 'first')
+test('HTTP: a viewer that reconnects gets what it missed, once, without a reset', async (t) => {
+  const served = await openHttpApp(t, { model: twoStepModel() })
+  const first = await openEventStream(served)
+  const id = await runTask(served, 'first')
   await waitUntil(hasEnded(first, id))
   first.disconnect()
   await first.ended
   const last = first.messages[3]
   assert.ok(last)
-  const again = await openEventStream(to, last.id)
-  await waitUntil(hasEnded(again, id))
-  const [hello, ...rest] = again.messages
+  const resumed = await openEventStream(served, last.id)
+  await waitUntil(hasEnded(resumed, id))
+  const [hello, ...rest] = resumed.messages
   assert.deepEqual([hello?.name, hello?.id], ['hello', last.id])
   const missed = first.messages.slice(4)
   assert.deepEqual(rest.slice(0, missed.length), missed)
-  const later = await run(to, 'second')
-  await waitUntil(hasEnded(again, later))
-  assertWithoutGaps(again.messages)
-  assert.deepEqual(named(again.messages, 'reset'), [])
+  const later = await runTask(served, 'second')
+  await waitUntil(hasEnded(resumed, later))
+  assertWithoutGaps(resumed.messages)
+  assert.deepEqual(messagesNamed(resumed.messages, 'reset'), [])
 })
 
-test('HTTP: an id of another life, one from the future and one that is none are answered with a reset, and then what happens', async (t) => {
+test('HTTP: an old, future or invalid event id is answered with a reset, then with new events', async (t) => {
   const home = freshFolder(t)
-  const first = await openHttpApp(t, { home, model: TWO_STEPS() })
+  const first = await openHttpApp(t, { home, model: twoStepModel() })
   const before = await openEventStream(first)
   await waitUntil(() => before.messages.length > 0)
   const { id: old = '' } = before.messages[0] ?? {}
   await first.app.close()
   await before.ended
-  const to = await openHttpApp(t, { home, model: TWO_STEPS() })
-  const now = await openEventStream(to)
+  const served = await openHttpApp(t, { home, model: twoStepModel() })
+  const now = await openEventStream(served)
   await waitUntil(() => now.messages.length > 0)
-  const life = now.messages[0]?.id.split('.')[0]
-  for (const last of [old, `${life}.99999`, `${life}.-1`, `${life}.1.5`, 'x', '']) {
-    const watching = await openEventStream(to, last)
-    await waitUntil(() => watching.messages.length >= 2)
-    const [hello, reset] = watching.messages
+  const processId = now.messages[0]?.id.split('.')[0]
+  for (const last of [old, `${processId}.99999`, `${processId}.-1`, `${processId}.1.5`, 'x', '']) {
+    const viewer = await openEventStream(served, last)
+    await waitUntil(() => viewer.messages.length >= 2)
+    const [hello, reset] = viewer.messages
     assert.deepEqual([hello?.name, reset?.name, reset?.data.last], ['hello', 'reset', last])
-    watching.disconnect()
+    viewer.disconnect()
   }
-  const watching = await openEventStream(to, old)
-  const id = await run(to, 'again')
-  await waitUntil(hasEnded(watching, id))
-  assertWithoutGaps(watching.messages.slice(1))
+  const viewer = await openEventStream(served, old)
+  const id = await runTask(served, 'again')
+  await waitUntil(hasEnded(viewer, id))
+  assertWithoutGaps(viewer.messages.slice(1))
 })
 
-/** As the engine tells it, by the same door. */
-function say(to: HttpApp, content: string, index: number): void {
+/** Sends a delta the way the engine does. */
+function sendDelta(served: HttpApp, content: string, index: number): void {
   const delta: Delta = { run_id: 'r', session_id: 's', kind: 'result', index, tool: 'bash', status: 'ok', content }
-  to.app.service('events').sink.delta(delta)
+  served.app.service('events').sink.delta(delta)
 }
 
-test('HTTP: only so much is kept: what is older is answered with a reset', async (t) => {
-  const to = await openHttpApp(t)
-  const first = await openEventStream(to)
+test('HTTP: the history is bounded: an older event id is answered with a reset', async (t) => {
+  const served = await openHttpApp(t)
+  const first = await openEventStream(served)
   await waitUntil(() => first.messages.length > 0)
-  for (let i = 0; i < 1000; i++) say(to, 'x'.repeat(1900), i)
-  await waitUntil(() => named(first.messages, 'delta').length === 1000)
+  for (let i = 0; i < 1000; i++) sendDelta(served, 'x'.repeat(1900), i)
+  await waitUntil(() => messagesNamed(first.messages, 'delta').length === 1000)
   const [hello] = first.messages
-  const late = await openEventStream(to, hello?.id)
-  await waitUntil(() => late.messages.length >= 2)
-  assert.equal(late.messages[1]?.name, 'reset')
+  const lateViewer = await openEventStream(served, hello?.id)
+  await waitUntil(() => lateViewer.messages.length >= 2)
+  assert.equal(lateViewer.messages[1]?.name, 'reset')
   const recent = first.messages.at(-300)
-  const soon = await openEventStream(to, recent?.id)
-  await waitUntil(() => soon.messages.length >= 300)
-  assert.deepEqual(named(soon.messages, 'reset'), [])
+  const recentViewer = await openEventStream(served, recent?.id)
+  await waitUntil(() => recentViewer.messages.length >= 300)
+  assert.deepEqual(messagesNamed(recentViewer.messages, 'reset'), [])
 })
 
-test('HTTP: who reads nothing is dropped, and those who read get everything meanwhile', async (t) => {
-  const to = await openHttpApp(t)
-  const quick = await openEventStream(to)
-  const slow = await openEventStream(to)
-  slow.response.pause()
-  const watched = async (): Promise<string | undefined> =>
-    /^tireless_viewers (\d+)$/m.exec((await sendRequest(to, '/metrics')).text)?.[1]
-  assert.equal(await watched(), '2')
-  let told = 0
-  while ((await watched()) === '2') {
-    for (let i = 0; i < 500; i++) say(to, 'y'.repeat(1900), told++)
-    await waitUntil(() => named(quick.messages, 'delta').length === told)
-    // What the machine itself keeps for a connection is a few megabytes.
-    assert.ok(told < 40_000, 'it was waited for')
+test('HTTP: a viewer that does not read is dropped, and the others get everything', async (t) => {
+  const served = await openHttpApp(t)
+  const fastViewer = await openEventStream(served)
+  const slowViewer = await openEventStream(served)
+  slowViewer.response.pause()
+  const viewerCount = async (): Promise<string | undefined> =>
+    /^tireless_viewers (\d+)$/m.exec((await sendRequest(served, '/metrics')).text)?.[1]
+  assert.equal(await viewerCount(), '2')
+  let sent = 0
+  while ((await viewerCount()) === '2') {
+    for (let i = 0; i < 500; i++) sendDelta(served, 'y'.repeat(1900), sent++)
+    await waitUntil(() => messagesNamed(fastViewer.messages, 'delta').length === sent)
+    // The operating system buffers a few megabytes per connection.
+    assert.ok(sent < 40_000, 'the slow viewer was not dropped')
   }
-  slow.response.resume()
-  await slow.ended
-  assert.equal(slow.response.complete, false, 'cut off')
-  assertWithoutGaps(quick.messages)
+  slowViewer.response.resume()
+  await slowViewer.ended
+  assert.equal(slowViewer.response.complete, false, 'the response was cut off')
+  assertWithoutGaps(fastViewer.messages)
 })
 
-test('HTTP: so many may watch and no more, and a place is free again when one leaves', async (t) => {
-  const to = await openHttpApp(t)
-  const all = await Promise.all(Array.from({ length: 64 }, () => openEventStream(to)))
-  const refused = await sendRequest(to, '/api/v1/events', { headers: to.bearer })
+test('HTTP: at most 64 viewers, and a place is free again when one leaves', async (t) => {
+  const served = await openHttpApp(t)
+  const viewers = await Promise.all(Array.from({ length: 64 }, () => openEventStream(served)))
+  const refused = await sendRequest(served, '/api/v1/events', { headers: served.bearer })
   assert.equal(refused.status, 503)
   assert.match(refused.text, /too many viewers; expected at most 64/)
-  all[0]?.disconnect()
+  viewers[0]?.disconnect()
   await waitUntil(async () => {
-    const { text } = await sendRequest(to, '/metrics')
+    const { text } = await sendRequest(served, '/metrics')
     return /^tireless_viewers 63$/m.test(text)
   })
-  await openEventStream(to)
+  await openEventStream(served)
 })
 
-test('HTTP: the status is told when it changes', async (t) => {
-  const to = await openHttpApp(t)
-  const watching = await openEventStream(to)
-  await postJson(to, '/api/v1/enqueue', { prompt: 'later', at: '1h' })
+test('HTTP: a status change is sent', async (t) => {
+  const served = await openHttpApp(t)
+  const viewer = await openEventStream(served)
+  await postJson(served, '/api/v1/enqueue', { prompt: 'later', at: '1h' })
   await waitUntil(() =>
-    named(watching.messages, 'status').some(({ data }) => (data.queue as { waiting: number }).waiting === 1),
+    messagesNamed(viewer.messages, 'status').some(({ data }) => (data.queue as { waiting: number }).waiting === 1),
   )
-  assertWithoutGaps(watching.messages)
+  assertWithoutGaps(viewer.messages)
 })
 
-test('case 136: a secret is in no event and in nothing that is streamed, also where it comes in pieces', async (t) => {
+test('case 136: no event or streamed chunk contains a secret, even if it is split', async (t) => {
   const secret = 'sk-live-abcdefghijklmnop0123456789'
-  const yaml = `server: { port: 0 }\nmodels: { providers: { p: { type: openai-compatible, base_url: "http://127.0.0.1:1/v1", api_key: ${secret} } } }\n`
+  const provider = `{ type: openai-compatible, base_url: "http://127.0.0.1:1/v1", api_key: ${secret} }`
+  const yaml = `server: { port: 0 }\nmodels: { providers: { p: ${provider} } }\n`
   const model = scriptedModel([{ text: 'x' }])
   const pieces = [
     'The key is s',
@@ -187,7 +190,7 @@ test('case 136: a secret is in no event and in nothing that is streamed, also wh
     'Good',
     'bye.',
   ]
-  const to = await openHttpApp(t, {
+  const served = await openHttpApp(t, {
     yaml,
     model: {
       ...model,
@@ -197,11 +200,11 @@ test('case 136: a secret is in no event and in nothing that is streamed, also wh
       },
     },
   })
-  const watching = await openEventStream(to)
-  const id = await run(to, `what is ${secret}?`)
-  await waitUntil(hasEnded(watching, id))
-  const text = JSON.stringify(watching.messages)
+  const viewer = await openEventStream(served)
+  const id = await runTask(served, `what is ${secret}?`)
+  await waitUntil(hasEnded(viewer, id))
+  const text = JSON.stringify(viewer.messages)
   for (const half of [secret, secret.slice(0, 20), secret.slice(-14)]) assert.ok(!text.includes(half), half)
-  const streamed = named(watching.messages, 'delta').map(({ data }) => data.text)
+  const streamed = messagesNamed(viewer.messages, 'delta').map(({ data }) => data.text)
   assert.equal(streamed.join(''), 'The key is ‹secret:models.providers.p.api_key›, 就是它。Goodbye.')
 })

@@ -1,4 +1,4 @@
-/** HTTP as others meet it, over real sockets: health, the API that mirrors the commands, and errors. */
+/** HTTP over real sockets: health, the API that mirrors the commands, and errors. */
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
@@ -9,36 +9,36 @@ import { scriptedModel } from '../src/testing/scripted-model.ts'
 import { JSON_BODY, openHttpApp, postJson, sendRequest } from './support/http-app.ts'
 import { openApp, waitUntil } from './support/open-app.ts'
 
-test('E14: /healthz and /readyz say how it is, without a token: 200 or 503 with the reasons', async (t) => {
+test('E14: /healthz and /readyz need no token: 200, or 503 with the reasons', async (t) => {
   const stop = new AbortController()
   const signals = { drain: stop.signal, abort: new AbortController().signal }
-  const to = await openHttpApp(t, { signals, model: scriptedModel([{ text: 'done' }]) })
-  assert.deepEqual((await sendRequest(to, '/healthz')).json(), { ok: true, reasons: [] })
-  const idle = await sendRequest(to, '/readyz')
+  const served = await openHttpApp(t, { signals, model: scriptedModel([{ text: 'done' }]) })
+  assert.deepEqual((await sendRequest(served, '/healthz')).json(), { ok: true, reasons: [] })
+  const idle = await sendRequest(served, '/readyz')
   assert.deepEqual([idle.status, idle.json()], [503, { ok: false, reasons: ['the queue is not being worked'] }])
-  const draining = to.app.context.drain({ untilIdle: false })
-  await waitUntil(async () => (await sendRequest(to, '/readyz')).status === 200)
+  const draining = served.app.context.drain({ untilIdle: false })
+  await waitUntil(async () => (await sendRequest(served, '/readyz')).status === 200)
   stop.abort()
-  const stopping = await sendRequest(to, '/readyz')
+  const stopping = await sendRequest(served, '/readyz')
   assert.equal(stopping.status, 503)
   assert.match(stopping.text, /shutting down/)
   await draining
 })
 
-test('E14: /healthz is 503 with the reason when a provider refuses its key', async (t) => {
-  const to = await openHttpApp(t)
-  to.app
+test('E14: /healthz is 503 with the reason if a provider refuses its key', async (t) => {
+  const served = await openHttpApp(t)
+  served.app
     .service('engine')
-    .breaker.recordOutcome({ model: 'scripted/model', code: 'model_auth', at: to.app.context.clock.now() })
-  const { status, text } = await sendRequest(to, '/healthz')
+    .breaker.recordOutcome({ model: 'scripted/model', code: 'model_auth', at: served.app.context.clock.now() })
+  const { status, text } = await sendRequest(served, '/healthz')
   assert.equal(status, 503)
   assert.match(text, /^\{"ok":false,"reasons":\[".*refuses its key/)
 })
 
-test('E14: /metrics counts in the words of Prometheus', async (t) => {
-  const to = await openHttpApp(t)
-  await to.app.run('enqueue', { prompt: 'something' })
-  const { status, text, headers } = await sendRequest(to, '/metrics')
+test('E14: /metrics is in the format of Prometheus', async (t) => {
+  const served = await openHttpApp(t)
+  await served.app.run('enqueue', { prompt: 'something' })
+  const { status, text, headers } = await sendRequest(served, '/metrics')
   assert.equal(status, 200)
   assert.match(headers['content-type'] ?? '', /^text\/plain; version=0\.0\.4/)
   assert.match(text, /^tireless_dispatches\{status="pending"\} 1$/m)
@@ -49,18 +49,21 @@ test('E14: /metrics counts in the words of Prometheus', async (t) => {
     assert.match(line, /^(# (HELP|TYPE) [a-z_0-9]+ .+|[a-z_0-9]+(\{[a-z]+="[^"]*"\})? -?\d+(\.\d+)?(e-?\d+)?)$/)
 })
 
-test('HTTP: the API mirrors the commands: the same input, the same output, the same refusals', async (t) => {
-  const to = await openHttpApp(t)
-  const { status, json } = await postJson(to, '/api/v1/enqueue', { prompt: 'first', priority: 3 })
+test('HTTP: the API mirrors the commands: same input, same output, same refusals', async (t) => {
+  const served = await openHttpApp(t)
+  const { status, json } = await postJson(served, '/api/v1/enqueue', { prompt: 'first', priority: 3 })
   assert.equal(status, 200)
   const { dispatch_id: id } = json<{ dispatch_id: string }>()
-  await postJson(to, '/api/v1/enqueue', { prompt: 'second' })
-  const headers = to.bearer
-  const listed = await sendRequest(to, '/api/v1/queue/list?status=pending&limit=1', { headers })
-  assert.deepEqual(listed.json(), await to.app.run('queue list', { status: 'pending', limit: 1 }))
-  const shown = await sendRequest(to, `/api/v1/queue/show?id=${id}`, { headers })
+  await postJson(served, '/api/v1/enqueue', { prompt: 'second' })
+  const headers = served.bearer
+  const listed = await sendRequest(served, '/api/v1/queue/list?status=pending&limit=1', { headers })
+  assert.deepEqual(listed.json(), await served.app.run('queue list', { status: 'pending', limit: 1 }))
+  const shown = await sendRequest(served, `/api/v1/queue/show?id=${id}`, { headers })
   assert.equal(shown.json().priority, 3)
-  assert.deepEqual((await sendRequest(to, '/api/v1/status', { headers })).json(), await to.app.run('status', {}))
+  assert.deepEqual(
+    (await sendRequest(served, '/api/v1/status', { headers })).json(),
+    await served.app.run('status', {}),
+  )
   for (const [path, expected, code] of [
     ['/api/v1/queue/show?id=nobody', 404, 'not_found'],
     ['/api/v1/queue/show', 400, 'usage'],
@@ -70,17 +73,17 @@ test('HTTP: the API mirrors the commands: the same input, the same output, the s
     ['/api/v1/queue', 404, 'not_found'],
     ['/api/v1/start', 404, 'not_found'],
   ] as const) {
-    const refused = await sendRequest(to, path, { headers })
+    const refused = await sendRequest(served, path, { headers })
     assert.deepEqual([refused.status, refused.code], [expected, code], path)
     assert.deepEqual(Object.keys(refused.json()), ['error'])
   }
 })
 
-test('HTTP: what cannot be read is refused with what was expected, and never with a stack', async (t) => {
-  const to = await openHttpApp(t)
-  const headers = { ...to.bearer, ...JSON_BODY }
+test('HTTP: an invalid request is refused with what was expected, and without a stack trace', async (t) => {
+  const served = await openHttpApp(t)
+  const headers = { ...served.bearer, ...JSON_BODY }
   const large = JSON.stringify({ prompt: 'x'.repeat(1024 * 1024) })
-  for (const [method, path, body, status, said] of [
+  for (const [method, path, body, status, message] of [
     ['POST', '/api/v1/enqueue', '{"prompt":', 400, /not a JSON object; got .*JSON.*; expected an object such as/],
     ['POST', '/api/v1/enqueue', '["prompt"]', 400, /not a JSON object/],
     ['POST', '/api/v1/enqueue', 'null', 400, /not a JSON object/],
@@ -94,36 +97,36 @@ test('HTTP: what cannot be read is refused with what was expected, and never wit
     ['GET', '/../../etc/passwd', '', 404, /no such path/],
     ['GET', '/assets/%2e%2e/%2e%2e/package.json', '', 404, /no such path/],
   ] as const) {
-    const refused = await sendRequest(to, path, { method, headers, body })
+    const refused = await sendRequest(served, path, { method, headers, body })
     assert.equal(refused.status, status, `${method} ${path}: ${refused.text}`)
-    assert.match(refused.text, said)
+    assert.match(refused.text, message)
     assert.doesNotMatch(refused.text, /\.ts:|node_modules|at \w+ \(/)
   }
-  assert.deepEqual(await to.app.run('queue list', {}), { items: [] }, 'nothing of it was done')
+  assert.deepEqual(await served.app.run('queue list', {}), { items: [] }, 'nothing was queued')
 })
 
-test('HTTP: a GET changes nothing, and every command that the holder runs is one or a POST', async (t) => {
-  const to = await openHttpApp(t)
-  const { paths } = (await sendRequest(to, '/api/v1/openapi.json', { headers: to.bearer })).json<{
+test('HTTP: every command is a GET that changes nothing or a POST, as OpenAPI says', async (t) => {
+  const served = await openHttpApp(t)
+  const { paths } = (await sendRequest(served, '/api/v1/openapi.json', { headers: served.bearer })).json<{
     paths: Record<string, Record<string, Operation>>
   }>()
-  const commits = to.app.context.store.commits()
+  const commits = served.app.context.store.commits()
   for (const command of COMMANDS.filter(({ runsIn }) => runsIn === 'any_process')) {
     const path = `/api/v1/${command.name.replaceAll(' ', '/')}`
     const [[method, operation] = ['none', undefined], ...more] = Object.entries(paths[path] ?? {})
     assert.ok(operation && more.length === 0, path)
     assert.equal(operation.summary, command.summary)
-    const told = method === 'get' ? operation.parameters?.map(({ name }) => name) : bodyKeys(operation)
-    assert.deepEqual(told, Object.keys(command.input.shape), path)
-    const answered = await sendRequest(to, path, {
+    const names = method === 'get' ? operation.parameters?.map(({ name }) => name) : bodyKeys(operation)
+    assert.deepEqual(names, Object.keys(command.input.shape), path)
+    const answered = await sendRequest(served, path, {
       method: method.toUpperCase() === 'GET' ? 'GET' : 'HEAD',
-      headers: to.bearer,
+      headers: served.bearer,
     })
-    const isThere = [200, 400].includes(answered.status) || answered.text.includes('STATE.md does not exist yet')
-    if (method === 'get') assert.ok(isThere, `${path}: ${answered.text}`)
+    const isFound = [200, 400].includes(answered.status) || answered.text.includes('STATE.md does not exist yet')
+    if (method === 'get') assert.ok(isFound, `${path}: ${answered.text}`)
     else assert.equal(answered.status, 405, path)
   }
-  assert.equal(to.app.context.store.commits(), commits)
+  assert.equal(served.app.context.store.commits(), commits)
   const others = Object.keys(paths).filter(
     (path) => !COMMANDS.some(({ name }) => path.endsWith(`/${name.replaceAll(' ', '/')}`)),
   )
@@ -139,9 +142,9 @@ interface Operation {
 const bodyKeys = ({ requestBody }: Operation): string[] =>
   Object.keys(requestBody?.content['application/json']?.schema.properties ?? {})
 
-test('HTTP: every reference of the OpenAPI document leads somewhere, and every operation has a name of its own', async (t) => {
-  const to = await openHttpApp(t)
-  const { text, json } = await sendRequest(to, '/api/v1/openapi.json', { headers: to.bearer })
+test('HTTP: every reference in the OpenAPI document resolves, and operation ids are unique', async (t) => {
+  const served = await openHttpApp(t)
+  const { text, json } = await sendRequest(served, '/api/v1/openapi.json', { headers: served.bearer })
   const document = json<{ openapi: string; components: { schemas: object } }>()
   assert.equal(document.openapi, '3.1.0')
   for (const [, name = ''] of text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g))
@@ -151,11 +154,11 @@ test('HTTP: every reference of the OpenAPI document leads somewhere, and every o
   assert.ok(ids.length > 20)
 })
 
-test('HTTP: a taken port is named with what to do, nothing is left behind, and a free one works', async (t) => {
-  const other = createServer()
-  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
-  t.after(() => other.close())
-  const { port } = other.address() as { port: number }
+test('HTTP: a port in use is named with the remedy; once it is free, serving works', async (t) => {
+  const blocker = createServer()
+  await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve))
+  t.after(() => blocker.close())
+  const { port } = blocker.address() as { port: number }
   const app = await openApp(t, { yaml: `server: { port: ${port} }\n` })
   await assert.rejects(app.context.serveHttp(), (thrown) => {
     const { code, message } = asTirelessError(thrown)
@@ -163,11 +166,11 @@ test('HTTP: a taken port is named with what to do, nothing is left behind, and a
     assert.match(message, new RegExp(`port ${port} is in use; got .*EADDRINUSE.*; do this: .*server\\.port`))
     return true
   })
-  await new Promise((resolve) => other.close(resolve))
+  await new Promise((resolve) => blocker.close(resolve))
   assert.equal((await app.context.serveHttp()).url, `http://127.0.0.1:${port}`)
 })
 
-test('HTTP: an address that is not of this machine is refused with what to do', async (t) => {
+test('HTTP: an address of another machine is refused with the remedy', async (t) => {
   const app = await openApp(t, { yaml: 'server: { host: 203.0.113.1, port: 0 }\n' })
   await assert.rejects(
     app.context.serveHttp({ expose: true }),
@@ -175,11 +178,11 @@ test('HTTP: an address that is not of this machine is refused with what to do', 
   )
 })
 
-test('HTTP: only who serves opens a port, and closing ends it with whoever still watches', async (t) => {
+test('HTTP: serving twice uses one port, and closing the app ends it', async (t) => {
   const app = await openApp(t, { yaml: 'server: { port: 0 }\n' })
-  const before = (await app.context.serveHttp()).url
-  assert.equal((await app.context.serveHttp()).url, before, 'once')
-  const port = Number(new URL(before).port)
+  const url = (await app.context.serveHttp()).url
+  assert.equal((await app.context.serveHttp()).url, url, 'the second call must return the same address')
+  const port = Number(new URL(url).port)
   assert.equal((await sendRequest({ port }, '/healthz')).status, 200)
   await app.close()
   await assert.rejects(sendRequest({ port }, '/healthz'), /ECONNREFUSED/)

@@ -1,4 +1,4 @@
-/** How the set-up script builds the page: in a checkout of its own whose packages are there, with a bundler that only pretends. */
+/** The set-up script builds the page: tried in a separate checkout with its packages in place and a fake bundler. */
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -10,7 +10,7 @@ import { afterEach, beforeEach, it } from 'node:test'
 const project = join(import.meta.dirname, '..')
 let root: string
 
-const VITE = `import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+const FAKE_VITE = `import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 export async function build({ configFile, build: { outDir } }) {
   const web = join(configFile, '..')
@@ -29,7 +29,7 @@ beforeEach(() => {
   write('package-lock.json', '{}')
   write(`node_modules/.tireless/${os.type()}-${os.machine()}`, '{}')
   write('node_modules/vite/package.json', '{"name":"vite","type":"module","exports":"./vite.js"}')
-  write('node_modules/vite/vite.js', VITE)
+  write('node_modules/vite/vite.js', FAKE_VITE)
   write('web/index.html', 'first')
 })
 
@@ -40,34 +40,34 @@ function write(path: string, text: string): void {
   writeFileSync(join(root, path), text)
 }
 
-function setUp(): { status: number | null; stderr: string } {
+function runSetup(): { status: number | null; stderr: string } {
   const { status, stderr } = spawnSync(process.execPath, [join(root, 'scripts/setup.mjs')], { encoding: 'utf8' })
   return { status, stderr }
 }
 
-const page = (): string => readFileSync(join(root, 'web/dist/index.html'), 'utf8')
-const builds = (): number => (existsSync(join(root, 'built')) ? readFileSync(join(root, 'built')).length : 0)
+const builtPage = (): string => readFileSync(join(root, 'web/dist/index.html'), 'utf8')
+const buildCount = (): number => (existsSync(join(root, 'built')) ? readFileSync(join(root, 'built')).length : 0)
 
-it('builds it once, again when a source has changed, and leaves nothing else behind', () => {
-  const first = setUp()
-  assert.deepEqual([first.status, page(), builds()], [0, 'first', 1], first.stderr)
-  assert.match(first.stderr, /building the page/)
-  assert.deepEqual(setUp(), { status: 0, stderr: '' })
-  assert.equal(builds(), 1)
+it('builds the page once, again after a source change, and leaves no other files', () => {
+  const first = runSetup()
+  assert.deepEqual([first.status, builtPage(), buildCount()], [0, 'first', 1], first.stderr)
+  assert.match(first.stderr, /building its page/)
+  assert.deepEqual(runSetup(), { status: 0, stderr: '' })
+  assert.equal(buildCount(), 1)
   write('web/index.html', 'second')
-  assert.equal(setUp().status, 0)
-  assert.deepEqual([page(), builds()], ['second', 2])
+  assert.equal(runSetup().status, 0)
+  assert.deepEqual([builtPage(), buildCount()], ['second', 2])
   write('web/src/new.ts', '')
-  setUp()
-  assert.equal(builds(), 3, 'a new file is a change')
+  runSetup()
+  assert.equal(buildCount(), 3, 'a new file is a change')
   assert.deepEqual(readdirSync(join(root, 'web')).toSorted(), ['dist', 'index.html', 'src'])
 })
 
-it('keeps the old one where it cannot be built, says what is off and how to try again, and goes on', () => {
-  setUp()
+it('if the build fails, keeps the old page, says how to try again, and exits with 0', () => {
+  runSetup()
   write('web/index.html', 'broken')
-  const failed = setUp()
-  assert.deepEqual([failed.status, page()], [0, 'first'])
+  const failed = runSetup()
+  assert.deepEqual([failed.status, builtPage()], [0, 'first'])
   assert.match(
     failed.stderr,
     /the page could not be built: line 7 is wrong\nThe page in the browser is not available\. To try again: npm run/,
@@ -75,8 +75,8 @@ it('keeps the old one where it cannot be built, says what is off and how to try 
   assert.deepEqual(readdirSync(join(root, 'web')).toSorted(), ['dist', 'index.html'])
 })
 
-it('a checkout without a page needs no bundler', () => {
+it('needs no bundler in a checkout without a page', () => {
   rmSync(join(root, 'web'), { recursive: true })
-  assert.deepEqual(setUp(), { status: 0, stderr: '' })
-  assert.equal(builds(), 0)
+  assert.deepEqual(runSetup(), { status: 0, stderr: '' })
+  assert.equal(buildCount(), 0)
 })

@@ -1,4 +1,6 @@
-/** The set-up script and bin/tireless, as real processes in a checkout of their own, with an npm that reaches no network. */
+/**
+ * The set-up script and bin/tireless as real processes in a separate checkout, with a fake npm that needs no network.
+ */
 
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
@@ -24,61 +26,64 @@ import { promisify } from 'node:util'
 
 const project = fileURLToPath(new URL('..', import.meta.url))
 
-/** What npm ci leaves behind, as far as set-up looks at it. */
-const INSTALLS = `mkdir -p node_modules/.bin node_modules/left && ln -s "${process.execPath}" node_modules/.bin/node`
-const WITHOUT_NODE = 'mkdir -p node_modules/left'
+/** The parts of a result of npm ci that set-up looks at. */
+const INSTALL_PACKAGES = `mkdir -p node_modules/.bin node_modules/left &&
+  ln -s "${process.execPath}" node_modules/.bin/node`
+const INSTALL_WITHOUT_NODE = 'mkdir -p node_modules/left'
 
-let scratch: string
+let tempFolder: string
 let root: string
 let programs: string
 
 beforeEach(() => {
-  scratch = realpathSync(mkdtempSync(join(tmpdir(), 'tireless setup ')))
-  root = join(scratch, 'a checkout')
-  programs = join(scratch, 'programs')
+  tempFolder = realpathSync(mkdtempSync(join(tmpdir(), 'tireless setup ')))
+  root = join(tempFolder, 'a checkout')
+  programs = join(tempFolder, 'programs')
   for (const folder of ['bin', 'scripts', 'src/cli']) mkdirSync(join(root, folder), { recursive: true })
   mkdirSync(programs)
   for (const file of ['bin/tireless', 'scripts/setup.mjs']) cpSync(join(project, file), join(root, file))
   writeFileSync(join(root, 'package.json'), '{"name":"sample","type":"module"}')
   writeFileSync(join(root, 'package-lock.json'), '{"lockfileVersion":3}')
   writeFileSync(join(root, 'src/cli/main.ts'), MAIN)
-  program('npm', INSTALLS)
+  writeProgram('npm', INSTALL_PACKAGES)
 })
 
-afterEach(() => rmSync(scratch, { recursive: true, force: true }))
+afterEach(() => rmSync(tempFolder, { recursive: true, force: true }))
 
 const MAIN = `const args: string[] = process.argv.slice(2)
-console.log(JSON.stringify({ args, cwd: process.cwd(), pid: process.pid, flags: process.execArgv, cache: process.env.NODE_COMPILE_CACHE }))
+const { execArgv: flags, pid, env } = process
+const cache = env.NODE_COMPILE_CACHE
+console.log(JSON.stringify({ args, cwd: process.cwd(), pid, flags, cache }))
 process.exitCode = Number(args[0] ?? 0)
 `
 
-/** A program on the PATH that notes each call. */
-function program(name: string, body: string): void {
+/** Writes a program into the PATH that records each of its calls. */
+function writeProgram(name: string, body: string): void {
   const path = join(programs, name)
-  writeFileSync(path, `#!/bin/sh\necho "$*" >> "${join(scratch, `${name}.calls`)}"\n${body}\n`)
+  writeFileSync(path, `#!/bin/sh\necho "$*" >> "${join(tempFolder, `${name}.calls`)}"\n${body}\n`)
   chmodSync(path, 0o755)
 }
 
-function calls(name: string): readonly string[] {
-  const file = join(scratch, `${name}.calls`)
+function callsOf(name: string): readonly string[] {
+  const file = join(tempFolder, `${name}.calls`)
   return existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : []
 }
 
-const environment = (path = `${programs}:/usr/bin:/bin`) => ({ PATH: path, HOME: scratch })
+const environment = (path = `${programs}:/usr/bin:/bin`) => ({ PATH: path, HOME: tempFolder })
 
-interface Ended {
+interface ProcessResult {
   readonly status: number | null
   readonly stdout: string
   readonly stderr: string
 }
 
-function setUp(
+function runSetup(
   args: readonly string[] = [],
   { flags = [] as readonly string[], path }: { flags?: readonly string[]; path?: string } = {},
-): Ended {
+): ProcessResult {
   const script = join(root, 'scripts/setup.mjs')
   return spawnSync(process.execPath, [...flags, script, ...args], {
-    cwd: scratch,
+    cwd: tempFolder,
     env: environment(path),
     encoding: 'utf8',
   })
@@ -87,29 +92,29 @@ function setUp(
 const leftovers = () => readdirSync(root).filter((name) => name.startsWith('.setup-'))
 
 describe('set-up', () => {
-  it('installs once with npm ci, then calls npm no more and says nothing', () => {
-    const first = setUp()
+  it('installs once with npm ci; the next time it calls no npm and prints nothing', () => {
+    const first = runSetup()
     assert.equal(first.status, 0, first.stderr)
-    assert.match(calls('npm')[0] ?? '', /^ci .*--include=dev/)
-    program('npm', 'echo no network; exit 1')
-    assert.deepEqual(pick(setUp()), { status: 0, stdout: '', stderr: '' })
-    assert.equal(calls('npm').length, 1)
+    assert.match(callsOf('npm')[0] ?? '', /^ci .*--include=dev/)
+    writeProgram('npm', 'echo no network; exit 1')
+    assert.deepEqual(withoutPid(runSetup()), { status: 0, stdout: '', stderr: '' })
+    assert.equal(callsOf('npm').length, 1)
     assert.deepEqual(leftovers(), [])
   })
 
-  it('leaves the lock file as it is, and installs again when it has changed', () => {
-    setUp()
+  it('keeps the lock file as it is, and installs again when it has changed', () => {
+    runSetup()
     appendFileSync(join(root, 'package-lock.json'), '\n')
-    setUp()
-    assert.equal(calls('npm').length, 2)
+    runSetup()
+    assert.equal(callsOf('npm').length, 2)
     assert.equal(readFileSync(join(root, 'package-lock.json'), 'utf8'), '{"lockfileVersion":3}\n')
   })
 
-  it('keeps what was installed when npm fails, and shows what npm said', () => {
-    setUp()
+  it('keeps the installed packages if npm fails, and shows the output of npm', () => {
+    runSetup()
     writeFileSync(join(root, 'package-lock.json'), '{}')
-    program('npm', 'echo the registry is down >&2; exit 7')
-    const failed = setUp()
+    writeProgram('npm', 'echo the registry is down >&2; exit 7')
+    const failed = runSetup()
     assert.equal(failed.status, 1)
     assert.match(failed.stderr, /the registry is down/)
     assert.match(failed.stderr, /could not be installed.*; got exit code 7.*; expected .*; do this: /)
@@ -117,50 +122,51 @@ describe('set-up', () => {
     assert.deepEqual(leftovers(), [])
   })
 
-  it('says so when there is no npm', () => {
-    const failed = setUp([], { path: join(scratch, 'nothing') })
+  it('reports a missing npm', () => {
+    const failed = runSetup([], { path: join(tempFolder, 'nothing') })
     assert.equal(failed.status, 1)
     assert.match(failed.stderr, /got no npm on the PATH; .*do this: install Node\.js/)
   })
 
-  it('two at once: both succeed, and the packages of the faster one stay', async () => {
-    program(
+  it('two at once both succeed, and the packages of the faster one stay', async () => {
+    writeProgram(
       'npm',
-      `if mkdir "${scratch}/first"; then who=first; until [ "$(wc -l < "${scratch}/npm.calls")" = 2 ]; do sleep 0.02; done
+      `if mkdir "${tempFolder}/first"; then who=first
+          until [ "$(wc -l < "${tempFolder}/npm.calls")" = 2 ]; do sleep 0.02; done
       else who=second; until [ -e "${root}/node_modules/left" ]; do sleep 0.02; done
       fi
-      ${INSTALLS} && echo $who > node_modules/left/who`,
+      ${INSTALL_PACKAGES} && echo $who > node_modules/left/who`,
     )
     const script = join(root, 'scripts/setup.mjs')
     const run = () => promisify(execFile)(process.execPath, [script], { env: environment() })
     await Promise.all([run(), run()])
-    assert.equal(calls('npm').length, 2)
+    assert.equal(callsOf('npm').length, 2)
     assert.equal(readFileSync(join(root, 'node_modules/left/who'), 'utf8'), 'first\n')
     assert.deepEqual(leftovers(), [])
-    assert.deepEqual(pick(setUp()), { status: 0, stdout: '', stderr: '' })
+    assert.deepEqual(withoutPid(runSetup()), { status: 0, stdout: '', stderr: '' })
   })
 
-  it('complains about an old Node where no packaged one came with the packages, each time', () => {
-    program('npm', WITHOUT_NODE)
+  it('reports an old Node each time if the packages bring none', () => {
+    writeProgram('npm', INSTALL_WITHOUT_NODE)
     const flags = ['--import', 'data:text/javascript,Object.defineProperty(process,"version",{value:"v20.19.0"})']
     for (const _ of ['first', 'second']) {
-      const refused = setUp([], { flags })
+      const refused = runSetup([], { flags })
       assert.equal(refused.status, 1)
       assert.match(
         refused.stderr,
         /Node is too old.*; got v20\.19\.0 .*; expected Node 24 or newer; do this: install Node 24/,
       )
     }
-    assert.equal(calls('npm').length, 1)
-    assert.equal(setUp().status, 0, 'a new Node needs no packaged one')
+    assert.equal(callsOf('npm').length, 1)
+    assert.equal(runSetup().status, 0, 'a new Node needs no packaged one')
   })
 
-  it('drops a packaged Node that does not run here, so that it does not hide the machine’s own', () => {
-    program(
+  it('removes a packaged Node that does not run here, so that it does not hide the installed one', () => {
+    writeProgram(
       'npm',
       'mkdir -p node_modules/.bin && echo not a program > node_modules/.bin/node && chmod +x node_modules/.bin/node',
     )
-    assert.equal(setUp().status, 0)
+    assert.equal(runSetup().status, 0)
     assert.equal(existsSync(join(root, 'node_modules/.bin/node')), false)
   })
 })
@@ -169,109 +175,114 @@ const notLinux = process.platform !== 'linux' && 'needs Linux'
 const notRoot = process.getuid?.() !== 0 && 'needs root'
 
 describe('set-up of a system program', () => {
-  beforeEach(() => setUp())
+  beforeEach(() => runSetup())
 
-  it('says nothing when it is there', () => {
-    program('strace', '')
-    assert.deepEqual(pick(setUp(['--system', 'strace'], { path: programs })), { status: 0, stdout: '', stderr: '' })
+  it('prints nothing if it is installed', () => {
+    writeProgram('strace', '')
+    assert.deepEqual(withoutPid(runSetup(['--system', 'strace'], { path: programs })), {
+      status: 0,
+      stdout: '',
+      stderr: '',
+    })
   })
 
-  it('names what is off and goes on when nobody can install it', () => {
-    const { status, stderr } = setUp(['--system', 'strace'], { path: programs })
+  it('without a package manager it names what is disabled, and exits with 0', () => {
+    const { status, stderr } = runSetup(['--system', 'strace'], { path: programs })
     assert.equal(status, 0)
     assert.match(stderr, /^strace is missing\. These do not work: the tests that kill .*\n$/)
   })
 
-  it('gives the one command when there is a package manager it may not use by itself', { skip: notLinux }, () => {
-    program('pacman', '')
-    const { status, stderr } = setUp(['--system', 'strace'], { path: programs })
+  it('prints the install command for a package manager that it may not run itself', { skip: notLinux }, () => {
+    writeProgram('pacman', '')
+    const { status, stderr } = runSetup(['--system', 'strace'], { path: programs })
     assert.equal(status, 0)
-    assert.match(stderr, /To install it: (sudo )?pacman -S --noconfirm strace\n$/)
-    assert.deepEqual(calls('pacman'), [])
+    assert.match(stderr, /To have them: (sudo )?pacman -S --noconfirm strace\n$/)
+    assert.deepEqual(callsOf('pacman'), [])
   })
 
   it('installs it as root without a terminal, after an update', {
     skip: notLinux || notRoot,
   }, () => {
-    program(
+    writeProgram(
       'apt-get',
       `case "$*" in *install*) echo '#!/bin/sh' > "${programs}/strace"; /bin/chmod +x "${programs}/strace" ;; esac`,
     )
-    const { status, stderr } = setUp(['--system', 'strace'], { path: programs })
+    const { status, stderr } = runSetup(['--system', 'strace'], { path: programs })
     assert.equal(status, 0)
-    assert.deepEqual(calls('apt-get'), ['-q update', '-q install -y --no-install-recommends strace'])
+    assert.deepEqual(callsOf('apt-get'), ['-q update', '-q install -y --no-install-recommends strace'])
     assert.doesNotMatch(stderr, /missing/)
   })
 
-  it('knows a program whose package has another name', { skip: notLinux }, () => {
-    program('bwrap', '')
-    assert.deepEqual(pick(setUp(['--system', 'bubblewrap'], { path: programs })), { status: 0, stdout: '', stderr: '' })
+  it('finds a program whose package has another name', { skip: notLinux }, () => {
+    writeProgram('bwrap', '')
+    assert.deepEqual(withoutPid(runSetup(['--system', 'bubblewrap'], { path: programs })), {
+      status: 0,
+      stdout: '',
+      stderr: '',
+    })
     rmSync(join(programs, 'bwrap'))
-    program('pacman', '')
-    const { stderr } = setUp(['--system', 'bubblewrap'], { path: programs })
-    assert.match(
-      stderr,
-      /bubblewrap is missing\. These do not work: shell commands of agents.*pacman -S --noconfirm bubblewrap\n$/,
-    )
+    writeProgram('pacman', '')
+    const { stderr } = runSetup(['--system', 'bubblewrap'], { path: programs })
+    assert.match(stderr, /bubblewrap is missing; off: commands of agents.*pacman -S --noconfirm bubblewrap\n$/)
   })
 
-  it('refuses a program it does not know', () => {
-    const { status, stderr } = setUp(['--system', 'frobnicate'])
+  it('refuses an unknown program', () => {
+    const { status, stderr } = runSetup(['--system', 'frobnicate'])
     assert.equal(status, 1)
     assert.match(stderr, /got frobnicate; expected one of: strace/)
   })
 })
 
 describe('bin/tireless', () => {
-  const tireless = (path: string, args: readonly string[] = []): Ended & { pid: number } =>
-    spawnSync(path, args, { cwd: scratch, env: environment(), encoding: 'utf8' })
+  const tireless = (path: string, args: readonly string[] = []): ProcessResult & { pid: number } =>
+    spawnSync(path, args, { cwd: tempFolder, env: environment(), encoding: 'utf8' })
 
-  it('runs from another folder through symbolic links, with its arguments, exit code and no process in between', () => {
-    setUp()
-    mkdirSync(join(scratch, 'links'))
-    symlinkSync('../a checkout/bin/tireless', join(scratch, 'links', 'first'))
-    symlinkSync(join(scratch, 'links', 'first'), join(scratch, 'links', 'my tireless'))
-    const { status, stdout, stderr, pid } = tireless(join(scratch, 'links', 'my tireless'), ['3', 'two words', '*'])
+  it('runs through symbolic links, passes arguments and exit code, and adds no process', () => {
+    runSetup()
+    mkdirSync(join(tempFolder, 'links'))
+    symlinkSync('../a checkout/bin/tireless', join(tempFolder, 'links', 'first'))
+    symlinkSync(join(tempFolder, 'links', 'first'), join(tempFolder, 'links', 'my tireless'))
+    const { status, stdout, stderr, pid } = tireless(join(tempFolder, 'links', 'my tireless'), ['3', 'two words', '*'])
     assert.equal(stderr, '')
-    const told = JSON.parse(stdout)
-    assert.deepEqual(told.args, ['3', 'two words', '*'])
+    const printed = JSON.parse(stdout)
+    assert.deepEqual(printed.args, ['3', 'two words', '*'])
     assert.equal(status, 3)
-    assert.equal(told.cwd, scratch)
-    assert.equal(told.pid, pid)
-    assert.deepEqual(told.flags, ['--disable-warning=ExperimentalWarning'])
-    assert.ok(told.cache.startsWith(join(root, 'node_modules/.cache/')))
+    assert.equal(printed.cwd, tempFolder)
+    assert.equal(printed.pid, pid)
+    assert.deepEqual(printed.flags, ['--disable-warning=ExperimentalWarning'])
+    assert.ok(printed.cache.startsWith(join(root, 'node_modules/.cache/')))
   })
 
-  it('sets itself up first, with stdout for the command alone', () => {
+  it("sets itself up first, and prints only the command's output to stdout", () => {
     symlinkSync(process.execPath, join(programs, 'node'))
     const first = tireless(join(root, 'bin/tireless'))
     assert.equal(first.status, 0, first.stderr)
     assert.deepEqual(JSON.parse(first.stdout).args, [])
-    assert.match(first.stderr, /installing packages/)
-    program('npm', 'exit 1')
+    assert.match(first.stderr, /installing its packages/)
+    writeProgram('npm', 'exit 1')
     assert.equal(tireless(join(root, 'bin/tireless')).stderr, '')
-    assert.equal(calls('npm').length, 1)
+    assert.equal(callsOf('npm').length, 1)
   })
 
-  it('starts nothing when set-up fails', () => {
+  it('starts nothing if set-up fails', () => {
     symlinkSync(process.execPath, join(programs, 'node'))
-    program('npm', 'exit 1')
+    writeProgram('npm', 'exit 1')
     const { status, stdout, stderr } = tireless(join(root, 'bin/tireless'))
     assert.equal(status, 1)
     assert.equal(stdout, '')
     assert.match(stderr, /could not be installed/)
   })
 
-  it('complains about an old Node on the PATH where there is no packaged one', () => {
-    setUp()
+  it('reports an old Node on the PATH if there is no packaged one', () => {
+    runSetup()
     rmSync(join(root, 'node_modules/.bin/node'))
-    program('node', 'echo v20.19.0')
+    writeProgram('node', 'echo v20.19.0')
     const { status, stderr } = tireless(join(root, 'bin/tireless'))
     assert.equal(status, 1)
     assert.match(stderr, /Node is too old; got v20\.19\.0; expected 24 or newer; do this: /)
   })
 })
 
-function pick({ status, stdout, stderr }: Ended): Ended {
+function withoutPid({ status, stdout, stderr }: ProcessResult): ProcessResult {
   return { status, stdout, stderr }
 }

@@ -19,7 +19,7 @@ description: How a weekly report is written here.
 Three lines, no more.
 `
 
-function write(folder: string, files: Readonly<Record<string, string>>): string {
+function writeFiles(folder: string, files: Readonly<Record<string, string>>): string {
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), text)
@@ -30,18 +30,18 @@ function write(folder: string, files: Readonly<Record<string, string>>): string 
 const REPORTS = 'agents/default/skills/reports'
 
 const homeWith = (t: TestContext, files: Readonly<Record<string, string>> = { [`${REPORTS}/SKILL.md`]: SKILL }) =>
-  write(freshFolder(t), files)
+  writeFiles(freshFolder(t), files)
 
-const listed = async (app: App, input: object = {}): Promise<readonly Skill[]> =>
+const listSkills = async (app: App, input: object = {}): Promise<readonly Skill[]> =>
   ((await app.run('skills list', input)) as { items: Skill[] }).items
 
 const approve = async (app: App, input: object) =>
   (await app.run('skills approve', input)) as { approved: boolean; skill: Skill; findings: SkillFinding[] }
 
-const read = (args: Json): ScriptedStep => ({ calls: [{ tool: 'read_skill', args }] })
+const readSkillCall = (args: Json): ScriptedStep => ({ calls: [{ tool: 'read_skill', args }] })
 
-async function reading(t: TestContext, home: string, ...args: readonly Json[]) {
-  const model = scriptedModel([...args.map(read), { text: 'done' }])
+async function openReader(t: TestContext, home: string, ...args: readonly Json[]) {
+  const model = scriptedModel([...args.map(readSkillCall), { text: 'done' }])
   const app = await openApp(t, { home, model })
   return { app, model }
 }
@@ -52,20 +52,20 @@ async function resultsOf(app: App, session_id: string): Promise<readonly string[
 }
 
 const systemOf = ({ requests }: ScriptedModel, i = -1): string => requests.at(i)?.system ?? ''
-const offers = ({ requests }: ScriptedModel): boolean =>
+const offersReadSkill = ({ requests }: ScriptedModel): boolean =>
   requests.at(-1)?.tools.some(({ name }) => name === 'read_skill') ?? false
 
 describe('O17: a skill', () => {
-  test('is nothing to anybody until it is approved; then its agent is told of it in a line, and can read it', async (t) => {
+  test('is unknown to models until it is approved; then it is listed in the prompt and can be read', async (t) => {
     const home = homeWith(t, { [`${REPORTS}/SKILL.md`]: SKILL, [`${REPORTS}/more/example.md`]: 'An example.' })
-    const { app, model } = await reading(t, home, { name: 'reports' }, { name: 'reports', file: 'more/example.md' })
+    const { app, model } = await openReader(t, home, { name: 'reports' }, { name: 'reports', file: 'more/example.md' })
     assert.deepEqual(
-      (await listed(app)).map(({ name, agent, status }) => [name, agent, status]),
+      (await listSkills(app)).map(({ name, agent, status }) => [name, agent, status]),
       [['reports', 'default', 'unapproved']],
     )
     const refused = await runTaskIn(app)
     assert.doesNotMatch(systemOf(model), /reports|[Ss]kill/)
-    assert.equal(offers(model), false)
+    assert.equal(offersReadSkill(model), false)
     assert.match((await resultsOf(app, refused.session_id))[0] ?? '', /there is no tool "read_skill"/)
     assert.equal((await approve(app, { name: 'reports' })).approved, true)
     const { session_id, dispatch_id } = await runTaskIn(app)
@@ -74,8 +74,8 @@ describe('O17: a skill', () => {
     assert.equal(((await app.run('replay', { run: dispatch_id })) as { identical: boolean }).identical, true)
   })
 
-  test('I12: what is read in it taints nothing: it was approved as it is', async (t) => {
-    const { app } = await reading(t, homeWith(t), { name: 'reports' })
+  test('I12: its text is trusted, because it was approved', async (t) => {
+    const { app } = await openReader(t, homeWith(t), { name: 'reports' })
     await approve(app, { name: 'reports' })
     const journal = await journalOf(app, (await runTaskIn(app)).session_id)
     const settled = journal.find((record) => record.kind === 'call_settled')
@@ -90,26 +90,26 @@ describe('O17: a skill', () => {
     'a link out of it': (folder) => symlinkSync('/etc/passwd', join(folder, 'link')),
   }
   for (const [what, change] of Object.entries(changes))
-    test(`${what}: off at once, also for a run that knows it, until it is approved again; its owner is told`, async (t) => {
+    test(`${what} disables it at once, also in a running session, until it is approved again`, async (t) => {
       const home = homeWith(t)
       const model = scriptedModel((_, turn) => {
         if (turn === 1) change(join(home, REPORTS))
-        return turn < 2 ? (read({ name: 'reports' }) as ScriptedStep) : { text: 'done' }
+        return turn < 2 ? (readSkillCall({ name: 'reports' }) as ScriptedStep) : { text: 'done' }
       })
       const app = await openApp(t, { home, model })
       await approve(app, { name: 'reports' })
       const [first, second] = await resultsOf(app, (await runTaskIn(app)).session_id)
       assert.equal(first, SKILL)
       assert.match(second ?? '', /its current content is not approved/)
-      assert.match(systemOf(model), /- reports:/, 'what the run began with stays as it was, byte for byte')
-      assert.match((await listed(app))[0]?.status ?? '', /changed|unusable/)
+      assert.match(systemOf(model), /- reports:/, 'the system prompt of the run stays the same bytes')
+      assert.match((await listSkills(app))[0]?.status ?? '', /changed|unusable/)
       await runTaskIn(app)
       assert.doesNotMatch(systemOf(model, -1), /- reports:/)
       const { degraded } = (await app.run('status', {})) as { degraded: string[] }
       assert.match(degraded.join(), /the skill reports of default .*(changed after its approval|cannot be used)/)
     })
 
-  test('a run that waits goes on with what it began with, byte for byte, whatever has changed meanwhile', async (t) => {
+  test('a waiting run resumes with the skills it started with, byte for byte, despite changes', async (t) => {
     const home = homeWith(t)
     const model = scriptedModel([{ calls: [{ tool: 'wait', args: { for: 'message' } }] }, { text: 'done' }])
     const app = await openApp(t, { home, model })
@@ -124,33 +124,33 @@ describe('O17: a skill', () => {
     assert.deepEqual([second?.system, second?.tools], [first?.system, first?.tools])
   })
 
-  test('that has changed is told to people with the next cycle', async (t) => {
+  test('a changed skill is reported in the next notice', async (t) => {
     const home = homeWith(t)
-    const its = await openChatKernel(t, { home })
-    await approve(its.app, { name: 'reports' })
+    const kernel = await openChatKernel(t, { home })
+    await approve(kernel.app, { name: 'reports' })
     writeFileSync(join(home, REPORTS, 'SKILL.md'), SKILL.replace('Three', 'Four'))
-    await listed(its.app)
-    await runCycle(its)
-    assert.match(deliveredTexts(its).join(), /reports of default changed after its approval/)
+    await listSkills(kernel.app)
+    await runCycle(kernel)
+    assert.match(deliveredTexts(kernel).join(), /reports of default changed after its approval/)
   })
 
-  test('of everybody is everybody’s, of one agent only its own, and comes first', async (t) => {
-    const own = SKILL.replace('Three', 'Four')
+  test("a skill of the home is for every agent; an agent's own is for it alone, and comes first", async (t) => {
+    const agentSkill = SKILL.replace('Three', 'Four')
     const home = homeWith(t, {
       'skills/reports/SKILL.md': SKILL,
-      [`${REPORTS}/SKILL.md`]: own,
+      [`${REPORTS}/SKILL.md`]: agentSkill,
       'agents/other/skills/hidden/SKILL.md': SKILL.replace('name: reports', 'name: hidden'),
     })
-    const { app, model } = await reading(t, home, { name: 'reports' }, { name: 'hidden' })
+    const { app, model } = await openReader(t, home, { name: 'reports' }, { name: 'hidden' })
     await assert.rejects(approve(app, { name: 'reports' }), /several skills have this name/)
     for (const input of [{ name: 'reports', agent: 'default' }, { name: 'hidden' }]) await approve(app, input)
     const [shown, hidden] = await resultsOf(app, (await runTaskIn(app)).session_id)
-    assert.equal(shown, own)
+    assert.equal(shown, agentSkill)
     assert.match(hidden ?? '', /unknown skill/)
     assert.doesNotMatch(systemOf(model), /hidden/)
   })
 
-  test('that says no name, another one, or is a link cannot be approved, and says why', async (t) => {
+  test('without a name, with another name or as a link it cannot be approved, and the reason is listed', async (t) => {
     const home = homeWith(t, {
       'skills/nameless/SKILL.md': '# Hello',
       'skills/lying/SKILL.md': SKILL,
@@ -158,7 +158,7 @@ describe('O17: a skill', () => {
     })
     symlinkSync('/etc', join(home, 'skills', 'linked'))
     const app = await openApp(t, { home })
-    const problems = (await listed(app)).map(({ name, status, problem }) => `${name} ${status}: ${problem}`)
+    const problems = (await listSkills(app)).map(({ name, status, problem }) => `${name} ${status}: ${problem}`)
     assert.equal(problems.length, 4)
     for (const why of [
       /^empty unusable: .*SKILL\.md/,
@@ -183,15 +183,15 @@ in\u200bvisible \u202etxet\u202c
 ${'QUJD'.repeat(40)}
 <!-- and this -->
 `
-  const home = (t: TestContext) => {
-    const made = homeWith(t, { 'skills/reports/SKILL.md': BAD, 'skills/reports/run.sh': 'echo hello\n' })
-    chmodSync(join(made, 'skills/reports/run.sh'), 0o755)
-    writeFileSync(join(made, 'skills/reports/logo.png'), Buffer.from([0x89, 0x50, 0xff, 0xfe]))
-    return made
+  const homeWithBadSkill = (t: TestContext) => {
+    const folder = homeWith(t, { 'skills/reports/SKILL.md': BAD, 'skills/reports/run.sh': 'echo hello\n' })
+    chmodSync(join(folder, 'skills/reports/run.sh'), 0o755)
+    writeFileSync(join(folder, 'skills/reports/logo.png'), Buffer.from([0x89, 0x50, 0xff, 0xfe]))
+    return folder
   }
 
-  test('everything that should be looked at is named by file and line', async (t) => {
-    const app = await openApp(t, { home: home(t) })
+  test('every suspicious part is listed by file and line', async (t) => {
+    const app = await openApp(t, { home: homeWithBadSkill(t) })
     const { items } = (await app.run('skills scan', { name: 'reports' })) as { items: SkillFinding[] }
     const found = items.map(({ file, line, kind }) => `${file}:${line} ${kind}`)
     for (const expected of [
@@ -209,22 +209,22 @@ ${'QUJD'.repeat(40)}
     assert.match(items.find(({ line }) => line === 11)?.text ?? '', /in\\u\{200b\}visible \\u\{202e\}/)
   })
 
-  test('what was found has to be looked at: without --yes nothing is approved, and --digest holds what was seen', async (t) => {
-    const folder = home(t)
+  test('a skill with findings needs --yes; --digest approves only the reviewed content', async (t) => {
+    const folder = homeWithBadSkill(t)
     const first = await tireless(folder, 'skills', 'approve', 'reports')
     assert.equal(first.exit, 1)
     assert.match(first.stdout, /SKILL\.md:8 {2}runs a download[\s\S]*Not approved: [\s\S]*--yes --digest \w{12}/)
     assert.match((await tireless(folder, 'skills', 'list')).stdout, /reports +\(every agent\) +unapproved/)
     const [, digest = ''] = /--digest (\w+)/.exec(first.stdout) ?? []
     writeFileSync(join(folder, 'skills/reports/run.sh'), 'echo something else\n')
-    const late = await tireless(folder, 'skills', 'approve', 'reports', '--yes', '--digest', digest)
-    assert.match(late.stderr, /the skill changed since you reviewed it/)
+    const outdated = await tireless(folder, 'skills', 'approve', 'reports', '--yes', '--digest', digest)
+    assert.match(outdated.stderr, /the skill changed since you reviewed it/)
     const { exit, stdout } = await tireless(folder, 'skills', 'approve', 'reports', '--yes')
     assert.equal(exit, 0)
     assert.match(stdout, /Approved reports/)
   })
 
-  test('a plain text is clean', async (t) => {
+  test('a plain text has no findings', async (t) => {
     const app = await openApp(t, { home: homeWith(t) })
     assert.deepEqual(await app.run('skills scan', {}), { items: [] })
   })
@@ -240,8 +240,8 @@ describe('AGENTS.md of a workspace', () => {
     await git(folder, '-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-qm', 'x')
   }
 
-  async function working(t: TestContext, text = TEXT) {
-    const workspace = realpathSync(write(freshFolder(t, 'work'), { 'AGENTS.md': text }))
+  async function openWorkspace(t: TestContext, text = TEXT) {
+    const workspace = realpathSync(writeFiles(freshFolder(t, 'work'), { 'AGENTS.md': text }))
     const model = scriptedModel(() => ({ text: 'done' }))
     const app = await openApp(t, { model })
     await git(workspace, 'init', '-q')
@@ -249,12 +249,12 @@ describe('AGENTS.md of a workspace', () => {
     return { app, model, workspace, work: () => runTaskIn(app, 'the task', { workspace }) }
   }
 
-  test('is data like any other until it is approved; then it is a part of the prompt, as long as it stays as it is', async (t) => {
-    const { app, model, workspace, work } = await working(t)
+  test('is not used until it is approved; then it is part of the prompt, as long as it is unchanged', async (t) => {
+    const { app, model, workspace, work } = await openWorkspace(t)
     await work()
     assert.doesNotMatch(JSON.stringify(model.requests), /lower case/)
     assert.deepEqual(
-      (await listed(app)).map(({ name, workspace: of, status }) => [name, of, status]),
+      (await listSkills(app)).map(({ name, workspace: of, status }) => [name, of, status]),
       [['AGENTS.md', workspace, 'unapproved']],
     )
     await assert.rejects(approve(app, { name: 'AGENTS.md' }), /--workspace DIR/)
@@ -267,7 +267,7 @@ describe('AGENTS.md of a workspace', () => {
     assert.match(
       systemOf(model),
       /lower case/,
-      'beside changes, the work is done in a work tree, which has what was approved',
+      'with local changes the run uses a git worktree, which has the approved text',
     )
     await commit(workspace)
     await work()
@@ -275,8 +275,8 @@ describe('AGENTS.md of a workspace', () => {
     assert.match(JSON.stringify(await app.run('status', {})), /AGENTS\.md of .* changed after its approval/)
   })
 
-  test('one that is too long for every request is refused', async (t) => {
-    const { app, workspace } = await working(t, 'long '.repeat(5000))
+  test('one that is too long is refused', async (t) => {
+    const { app, workspace } = await openWorkspace(t, 'long '.repeat(5000))
     await assert.rejects(approve(app, { name: 'AGENTS.md', workspace }), /too long/)
   })
 })

@@ -1,4 +1,4 @@
-/** STATE.md from outside: what agents do to it with their tools, what people do with files and commands, and what git may touch. */
+/** STATE.md: edits by agents with their tools, edits by people with files and commands, and the git mirror. */
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -29,9 +29,9 @@ const BLOCK = renderRuntimeBlock(
 const OWNER = { author: 'owner', reason: 'test' }
 const YAML = 'kernel: { seed_state: "# seed\\n## plan\\n(none)\\n## notes\\n- a\\n" }\n'
 
-const editing = (args: Record<string, string>): ScriptedStep => ({ calls: [{ tool: 'edit_state', args }] })
+const editCall = (args: Record<string, string>): ScriptedStep => ({ calls: [{ tool: 'edit_state', args }] })
 
-async function place(t: TestContext, options: AppOptions & { yaml?: string } = {}) {
+async function openWithState(t: TestContext, options: AppOptions & { yaml?: string } = {}) {
   const home = freshFolder(t)
   const app = await openApp(t, { home, yaml: YAML, ...options })
   const file = join(home, 'kernels/default/STATE.md')
@@ -39,37 +39,36 @@ async function place(t: TestContext, options: AppOptions & { yaml?: string } = {
 }
 
 /** What the tool said, call by call. */
-async function calls(app: App, model: ReturnType<typeof scriptedModel>): Promise<string[]> {
+async function runAndGetResults(app: App, model: ReturnType<typeof scriptedModel>): Promise<string[]> {
   const { status } = await runTaskIn(app)
   assert.equal(status, 'done')
   return (model.requests.at(-1)?.messages ?? []).filter(({ role }) => role === 'tool').map(({ text }) => text)
 }
 
-const scripted = (...steps: readonly ScriptedStep[]) => scriptedModel([...steps, { text: 'done' }])
+const modelWithSteps = (...steps: readonly ScriptedStep[]) => scriptedModel([...steps, { text: 'done' }])
 
-/** A home whose kernel has an agent, and an edited file that waits. */
-test('C4: with `sandbox: off` an edit that waits is told wherever the owner looks, with the command that accepts it', async (t) => {
+test('C4: with `sandbox: off` a pending edit is shown by every command, with the command to accept it', async (t) => {
   const home = freshFolder(t)
   const yaml = 'sandbox: off\nkernel: { channel: console, agents: [{ agent_id: a, prompt: look }] }\n'
   fs.writeFileSync(join(home, 'tireless.yaml'), yaml)
   await tireless(home, 'once')
   fs.appendFileSync(join(home, 'kernels/default/STATE.md'), 'by hand\n')
-  const telling = /STATE\.md .*edit.* is not in use.*tireless state accept/
-  // A fresh process each: nobody has looked at the file before.
+  const editNotice = /STATE\.md .*edit.* is not in use.*tireless state accept/
+  // Each command is a new process that has not read the file before.
   for (const args of [['status', '--json'], ['status'], ['doctor']])
-    assert.match((await tireless(home, ...args)).stdout.replaceAll('\n', ' '), telling, args.join(' '))
+    assert.match((await tireless(home, ...args)).stdout.replaceAll('\n', ' '), editNotice, args.join(' '))
   assert.match((await tireless(home, 'state', 'show')).stdout, /edit is not in use.*tireless state accept/)
   const started = await tireless(home, 'start', '--until-idle')
-  assert.match(`${started.stdout}${started.stderr}`.replaceAll('\n', ' '), telling, 'start')
+  assert.match(`${started.stdout}${started.stderr}`.replaceAll('\n', ' '), editNotice, 'start')
   await tireless(home, 'once')
-  assert.match((await tireless(home, 'notices', 'list', '--json')).stdout, telling, 'a notice')
+  assert.match((await tireless(home, 'notices', 'list', '--json')).stdout, editNotice, 'a notice')
   await tireless(home, 'state', 'accept')
   for (const args of [['status'], ['doctor']])
     assert.doesNotMatch((await tireless(home, ...args)).stdout, /is not in use/, args.join(' '))
 })
 
 describe('read_state, edit_state', () => {
-  test('Q9: take what the contract says, and have the effects that it says', () => {
+  test('Q9: have the arguments and effects of the contract', () => {
     assert.deepEqual(
       stateTools({} as Documents, () => '').map(({ name, args, effect }) => {
         const { recovery, reach } = effect({} as never)
@@ -79,18 +78,18 @@ describe('read_state, edit_state', () => {
     )
   })
 
-  test('E2: an agent reads the state without the block, and changes passages and sections of it', async (t) => {
-    const model = scripted(
+  test('E2: an agent reads the state without the runtime block, and edits passages and sections', async (t) => {
+    const model = modelWithSteps(
       { calls: [{ tool: 'read_state' }] },
-      editing({ old: '(none)', new: 'ship it' }),
-      editing({ section: 'notes', text: '- b\n- c' }),
-      editing({ section: '## risks', text: 'none known' }),
+      editCall({ old: '(none)', new: 'ship it' }),
+      editCall({ section: 'notes', text: '- b\n- c' }),
+      editCall({ section: '## risks', text: 'none known' }),
       { calls: [{ tool: 'read_state' }] },
     )
-    const { app, documents, text } = await place(t, { model })
+    const { app, documents, text } = await openWithState(t, { model })
     await documents.seed('STATE.md', '# seed\n## plan\n(none)\n## notes\n- a\n')
     await documents.write('STATE.md', (now) => replaceBlock(now, BLOCK), OWNER)
-    const [before, , , , after] = await calls(app, model)
+    const [before, , , , after] = await runAndGetResults(app, model)
     assert.equal(before, '# seed\n## plan\n(none)\n## notes\n- a\n')
     assert.equal(after, '# seed\n## plan\nship it\n## notes\n- b\n- c\n## risks\nnone known\n')
     assert.equal(text(), replaceBlock(after ?? '', BLOCK))
@@ -99,14 +98,14 @@ describe('read_state, edit_state', () => {
     assert.match(latest?.reason ?? '', /^edit_state \S+$/)
   })
 
-  test('E2: an agent that edits before the first cycle edits the seed', async (t) => {
-    const model = scripted(editing({ old: '- a', new: '- b' }))
-    const { app, text } = await place(t, { model })
-    assert.deepEqual(await calls(app, model), ['edited STATE.md'])
+  test('E2: an edit before the first cycle starts from the seed', async (t) => {
+    const model = modelWithSteps(editCall({ old: '- a', new: '- b' }))
+    const { app, text } = await openWithState(t, { model })
+    assert.deepEqual(await runAndGetResults(app, model), ['edited STATE.md'])
     assert.equal(text(), '# seed\n## plan\n(none)\n## notes\n- b\n')
   })
 
-  test('I7: what an agent cannot do to the state, it is told, and nothing is changed', async (t) => {
+  test('I7: an invalid edit is refused with the reason, and nothing is changed', async (t) => {
     const refused: [Record<string, string>, RegExp][] = [
       [{ old: '- cycle_id: c1', new: 'x' }, /does not occur in STATE\.md; read it with read_state/],
       [{ old: '#', new: 'x' }, /old occurs 5 times, at lines/],
@@ -118,44 +117,44 @@ describe('read_state, edit_state', () => {
       [{ section: 'plan' }, /either old and new, or section and text/],
       [{ old: 'a', new: 'b', section: 'plan', text: 'x' }, /either old and new, or section and text/],
     ]
-    const model = scripted(...refused.map(([args]) => editing(args)))
-    const { app, documents, text } = await place(t, { model })
+    const model = modelWithSteps(...refused.map(([args]) => editCall(args)))
+    const { app, documents, text } = await openWithState(t, { model })
     await documents.seed('STATE.md', '# seed\n## plan\n(none)\n## notes\n- a\n')
     await documents.write('STATE.md', (now) => replaceBlock(now, BLOCK), OWNER)
     const before = text()
-    const said = await calls(app, model)
-    for (const [i, [, why]] of refused.entries()) assert.match(said[i] ?? '', why)
+    const results = await runAndGetResults(app, model)
+    for (const [i, [, why]] of refused.entries()) assert.match(results[i] ?? '', why)
     assert.equal(text(), before)
   })
 
-  test('E2: a section ends where the next of its rank begins, or the block; headings in code are none, and two are one too many', async (t) => {
-    const { documents } = await place(t)
+  test('E2: a section ends at the next heading of its level or the block; headings in code do not count', async (t) => {
+    const { documents } = await openWithState(t)
     const [, edit] = stateTools(documents, () => '') as unknown as Tool<Record<string, string>>[]
-    const edited = async (text: string, section: string): Promise<string> => {
+    const editSection = async (text: string, section: string): Promise<string> => {
       await documents.write('STATE.md', () => text, OWNER)
       const context = { call: 'c', origin: { agent_id: 'a', session_id: 's', turn: 1 } } as never
-      const said = await edit?.run({ section, text: 'new' }, context)
-      return said?.status === 'ok' ? ((await documents.read('STATE.md'))?.text ?? '') : (said?.content ?? '')
+      const result = await edit?.run({ section, text: 'new' }, context)
+      return result?.status === 'ok' ? ((await documents.read('STATE.md'))?.text ?? '') : (result?.content ?? '')
     }
-    assert.equal(await edited('# a\n## b\nold\n### c\nold\n\n## d\n', 'b'), '# a\n## b\nnew\n\n## d\n')
-    assert.equal(await edited('## a\n```\n## b\n```\n## b ##\nold', 'b'), '## a\n```\n## b\n```\n## b ##\nnew\n')
-    assert.equal(await edited(`## b\nold\n${BLOCK}\nbehind\n`, 'b'), `## b\nnew\n${BLOCK}\nbehind\n`)
-    assert.equal(await edited('## b', 'b'), '## b\nnew\n')
-    assert.match(await edited('## b\n## b\n', 'b'), /2 sections have the title "b"/)
+    assert.equal(await editSection('# a\n## b\nold\n### c\nold\n\n## d\n', 'b'), '# a\n## b\nnew\n\n## d\n')
+    assert.equal(await editSection('## a\n```\n## b\n```\n## b ##\nold', 'b'), '## a\n```\n## b\n```\n## b ##\nnew\n')
+    assert.equal(await editSection(`## b\nold\n${BLOCK}\nbehind\n`, 'b'), `## b\nnew\n${BLOCK}\nbehind\n`)
+    assert.equal(await editSection('## b', 'b'), '## b\nnew\n')
+    assert.match(await editSection('## b\n## b\n', 'b'), /2 sections have the title "b"/)
     const full = `${'x'.repeat(MAX_DOCUMENT_BYTES - 5)}\n`
-    assert.match(await edited(full, 'b'), /STATE\.md: .*too long; got 1048581 bytes; expected at most 1048576/)
+    assert.match(await editSection(full, 'b'), /STATE\.md: .*too long; got 1048581 bytes; expected at most 1048576/)
   })
 
-  test('E2: after a crash the versions tell whether the call took effect', async (t) => {
-    const { documents } = await place(t)
+  test('E2: after a crash the versions show whether the call took effect', async (t) => {
+    const { documents } = await openWithState(t)
     const [, edit] = stateTools(documents, () => '# seed\n') as unknown as Tool<Record<string, string>>[]
-    const at = (call: string) => ({ call, origin: { agent_id: 'owner', session_id: 's', turn: 1 } }) as never
+    const contextOf = (call: string) => ({ call, origin: { agent_id: 'owner', session_id: 's', turn: 1 } }) as never
     const args = { section: 'plan', text: 'ship it' }
-    assert.deepEqual(await edit?.probe?.(args, null, at('s.1.0')), { kind: 'not' })
-    const result = await edit?.run(args, at('s.1.0'))
+    assert.deepEqual(await edit?.probe?.(args, null, contextOf('s.1.0')), { kind: 'not' })
+    const result = await edit?.run(args, contextOf('s.1.0'))
     await documents.write('STATE.md', (text) => `${text}more\n`, OWNER)
-    assert.deepEqual(await edit?.probe?.(args, null, at('s.1.0')), { kind: 'happened', result })
-    assert.deepEqual(await edit?.probe?.(args, null, at('s.1.1')), { kind: 'not' })
+    assert.deepEqual(await edit?.probe?.(args, null, contextOf('s.1.0')), { kind: 'happened', result })
+    assert.deepEqual(await edit?.probe?.(args, null, contextOf('s.1.1')), { kind: 'not' })
     assert.equal(
       (await documents.versions('STATE.md', 9)).find(({ reason }) => reason.includes('s.1.0'))?.author,
       'agent owner',
@@ -164,31 +163,33 @@ describe('read_state, edit_state', () => {
 })
 
 describe('secrets', () => {
-  test('case 136: a secret that an agent or a configuration would write is in no document, no version and no commit', async (t) => {
+  test('case 136: a secret from an agent or the configuration is in no document, version or commit', async (t) => {
     const secret = 'correct-horse-battery-staple'
     process.env.HORSE_TOKEN = secret
     t.after(() => delete process.env.HORSE_TOKEN)
-    const model = scripted(editing({ section: 'plan', text: `use ${secret}` }))
-    const yaml = `${YAML}models: { default: local/x, providers: { local: { type: ollama, headers: { x: h-${secret} } } } }\n`
-    const { app, home, documents, text } = await place(t, { model, yaml })
-    await calls(app, model)
+    const model = modelWithSteps(editCall({ section: 'plan', text: `use ${secret}` }))
+    const provider = `{ type: ollama, headers: { x: h-${secret} } }`
+    const yaml = `${YAML}models: { default: local/x, providers: { local: ${provider} } }\n`
+    const { app, home, documents, text } = await openWithState(t, { model, yaml })
+    await runAndGetResults(app, model)
     await documents.seed('INIT.md', `${secret}\n`)
     await documents.write('GOAL.md', () => `the owner may write ${secret}\n`, OWNER)
     await documents.commit('post-cycle c1')
     assert.match(text(), /use \(secret\)/)
-    const kept = await Promise.all([1, 2].map((version) => documents.version('STATE.md', version)))
-    assert.equal(JSON.stringify(kept).includes(secret), false)
+    const versions = await Promise.all([1, 2].map((version) => documents.version('STATE.md', version)))
+    assert.equal(JSON.stringify(versions).includes(secret), false)
     const git = ['--git-dir', join(home, 'versions/kernels/default.git'), 'log', '-p', '--format=%s']
     const log = execFileSync('git', git, { encoding: 'utf8' })
     assert.match(log, /post-cycle c1[\s\S]*the owner may write \(secret\)/)
     assert.equal(log.includes(secret), false)
   })
 
-  test('E3: INIT.md holds schedule, routing, agents with their prompts, and the seed', (t) => {
+  test('E3: INIT.md lists schedule, routing, agents with their prompts, and the seed', (t) => {
     const file = join(freshFolder(t), 'tireless.yaml')
     fs.writeFileSync(
       file,
-      'kernel:\n  schedule: "@hourly"\n  channel: lark\n  chat_id: c-7\n  seed_state: "a ``` b"\n  agents:\n    - { agent_id: scout, prompt: "look at {STATE}", priority: 7 }\n',
+      'kernel:\n  schedule: "@hourly"\n  channel: lark\n  chat_id: c-7\n  seed_state: "a ``` b"\n' +
+        '  agents:\n    - { agent_id: scout, prompt: "look at {STATE}", priority: 7 }\n',
     )
     const text = initDocument(loadConfig({ file, required: true }))
     for (const line of ['- schedule: "@hourly"', '- channel: lark', '- chat_id: c-7', '### scout', '- priority: 7'])
@@ -199,7 +200,7 @@ describe('secrets', () => {
 })
 
 describe('git around the home', () => {
-  test('case 121: a poisoned environment, and a home inside another repository: nothing but the mirror is touched', async (t) => {
+  test('case 121: git variables and a home inside another repository: only the mirror is changed', async (t) => {
     const outer = freshFolder(t, 'outer')
     const git = (...args: string[]): string =>
       execFileSync('git', ['-C', outer, '-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { encoding: 'utf8' })
@@ -238,9 +239,9 @@ describe('git around the home', () => {
     assert.equal(git(...mirror), 'post-cycle c1 by Tireless\npre-cycle c1 by Tireless\n')
   })
 
-  test('E10, E11: without git, and without a folder, work goes on; status says so until it is over', async (t) => {
+  test('E10, E11: without git or without the folder, work continues and status says so', async (t) => {
     const { PATH } = process.env
-    const { app, home, documents } = await place(t)
+    const { app, home, documents } = await openWithState(t)
     await documents.seed('STATE.md', '# seed\n')
     process.env.PATH = '/nowhere'
     const other = await openApp(t, { home: freshFolder(t) }).finally(() => {
@@ -248,8 +249,8 @@ describe('git around the home', () => {
     })
     await other.service('documents').seed('STATE.md', '# seed\n')
     await other.service('documents').commit('pre-cycle c1')
-    const degraded = async (one: App): Promise<string> =>
-      ((await one.run('status', {})) as { degraded: string[] }).degraded.join('\n')
+    const degraded = async (opened: App): Promise<string> =>
+      ((await opened.run('status', {})) as { degraded: string[] }).degraded.join('\n')
     assert.match(await degraded(other), /the git mirror of the documents failed: .*ENOENT/)
     fs.renameSync(join(home, 'kernels'), join(home, 'kernels.away'))
     fs.writeFileSync(join(home, 'kernels'), '')
@@ -263,8 +264,8 @@ describe('git around the home', () => {
 })
 
 describe('state show, log, diff, revert, accept', () => {
-  test('E2: as it stands and stood, who wrote it, what changed, and back again', async (t) => {
-    const { home, app, documents, file } = await place(t)
+  test('E2: show, log, diff and revert versions', async (t) => {
+    const { home, app, documents, file } = await openWithState(t)
     await assert.rejects(app.run('state show', {}), {
       code: 'not_found',
       message: /STATE\.md does not exist yet.*tireless start/,
@@ -297,14 +298,14 @@ describe('state show, log, diff, revert, accept', () => {
     await app.close()
     assert.equal(textOutsideBlock((await tireless(home, 'state', 'show')).stdout), '# seed\n')
     assert.equal(textOutsideBlock(fs.readFileSync(file, 'utf8')), '# seed\n')
-    const said = await tireless(home, 'state', 'diff')
-    assert.match(said.stdout, /^--- STATE\.md \(version 3\)\n[\s\S]*\n-by the owner\n$/)
+    const diffed = await tireless(home, 'state', 'diff')
+    assert.match(diffed.stdout, /^--- STATE\.md \(version 3\)\n[\s\S]*\n-by the owner\n$/)
     const wrong = await tireless(home, 'state', 'show', 'x')
     assert.deepEqual([wrong.exit, /version/.test(wrong.stderr)], [2, true])
   })
 
-  test('E2: without a sandbox an edit waits for `accept`, also of the goal; `revert` puts it aside', async (t) => {
-    const { home, app, documents, file } = await place(t, { yaml: 'sandbox: off\n' })
+  test('E2: without a sandbox an edit needs `state accept`, also of the goal; `state revert` drops it', async (t) => {
+    const { home, app, documents, file } = await openWithState(t, { yaml: 'sandbox: off\n' })
     await documents.seed('STATE.md', '# seed\n')
     fs.appendFileSync(file, 'by whom?\n')
     fs.writeFileSync(join(home, 'kernels/default/GOAL.md'), 'the goal\n')

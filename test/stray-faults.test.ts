@@ -1,4 +1,7 @@
-/** No rejection or exception of a tool, a plugin or its library ends the process: the call fails, the log has it, health says it. Real processes. */
+/**
+ * An unhandled rejection or exception of a tool or plugin does not end the process: its call fails, the log and health
+ * report it. Real processes.
+ */
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -7,7 +10,7 @@ import { test } from 'node:test'
 import { NODE_FLAGS, run } from './crash/kills.ts'
 import { freshFolder } from './support/open-app.ts'
 
-const WAYS = [
+const FAULTS = [
   'rejects_later',
   'rejects_at_once',
   'rejects_with_nothing',
@@ -17,7 +20,7 @@ const WAYS = [
   'throws_what_cannot_be_read',
 ]
 
-test('I9: a fault that nobody waits for fails the call that began it, is logged and told by health; the kernel lives on', async (t) => {
+test('I9: an unhandled error fails its call, and is in log and health; the kernel runs on', async (t) => {
   const home = freshFolder(t)
   const main = join(import.meta.dirname, 'support/stray-faults-main.ts')
   const { exit, stdout, stderr } = await run(process.execPath, [...NODE_FLAGS, main, home])
@@ -29,11 +32,11 @@ test('I9: a fault that nobody waits for fails the call that began it, is logged 
   }
   assert.deepEqual(
     results.map(({ status }) => status),
-    [...WAYS.map(() => 'error'), 'ok'],
+    [...FAULTS.map(() => 'error'), 'ok'],
   )
-  for (const [i, name] of WAYS.entries())
+  for (const [i, name] of FAULTS.entries())
     if (!/nothing|cannot/.test(name)) assert.match(results[i]?.content ?? '', new RegExp(`fault ${name}`))
-  assert.equal(health.ok, false, 'what failed outside of any call is a fault of the program')
+  assert.equal(health.ok, false, 'an error outside of any call must make health fail')
   assert.match(health.reasons.join('\n'), /plugin careless: fault of a plugin/)
   assert.match(degraded.join('\n'), /tool is_over: fault is_over/)
   const log = readdirSync(join(home, 'logs'))
@@ -43,11 +46,12 @@ test('I9: a fault that nobody waits for fails the call that began it, is logged 
     assert.ok(log.includes(text), `${text} is not in the log`)
 })
 
-test('a fault of the program that we are part of ends it as it would without us', async (t) => {
+test('an unhandled error of the embedding program ends it as usual', async (t) => {
   const home = freshFolder(t)
   const app = JSON.stringify(join(import.meta.dirname, '../src/app.ts'))
   const code = `const { createApp } = await import(${app}); await createApp({ home: ${JSON.stringify(home)} });
-    setTimeout(() => Promise.reject(new Error('not ours')), 1); setTimeout(() => { console.log('alive'); process.exit(0) }, 2000)`
+    setTimeout(() => Promise.reject(new Error('not ours')), 1);
+    setTimeout(() => { console.log('alive'); process.exit(0) }, 2000)`
   const { exit, stdout, stderr } = await run(process.execPath, [...NODE_FLAGS, '--input-type=module', '-e', code])
   assert.notEqual(exit, 0)
   assert.equal(stdout, '')

@@ -1,4 +1,4 @@
-/** scripts/test.mjs itself: that it can fail, and what it says. In a checkout of its own with samples for tests. */
+/** scripts/test.mjs: its failures and output, tried in a separate checkout with sample tests. */
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -33,7 +33,7 @@ function write(path: string, text: string): void {
   writeFileSync(join(root, path), text)
 }
 
-const sample = (body: string): string => `import assert from 'node:assert/strict'
+const testFile = (body: string): string => `import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 ${body}
 `
@@ -44,20 +44,24 @@ function run(args: readonly string[] = [], extra: Readonly<Record<string, string
   return { status: ended.status, output: ended.stdout + ended.stderr, last: ended.stdout.trimEnd().split('\n').at(-1) }
 }
 
-it('counts types, lint and tests, ends with the plain line and exits 0', () => {
-  write('src/a.test.ts', sample(`it('a', () => {}); describe('s', () => { it('b', () => {}) })`))
-  write('test/b.test.ts', sample(`it('c', (t) => t.diagnostic('7 of 9'))`))
+it('counts types, lint and tests, prints the summary last and exits with 0', () => {
+  write('src/a.test.ts', testFile(`it('a', () => {}); describe('s', () => { it('b', () => {}) })`))
+  write('test/b.test.ts', testFile(`it('c', (t) => t.diagnostic('7 of 9'))`))
   const { status, last, output } = run()
   assert.equal(last, '5 passed, 0 failed')
   assert.equal(status, 0)
   assert.match(output, /7 of 9/)
 })
 
-it('shows a failure in full, with the path to it and what the file printed', () => {
+it('shows a failure in full, with the path to it and the output of the file', () => {
   write(
     'src/a.test.ts',
-    sample(
-      `describe('outer', () => { it('inner', () => { console.log('a hint'); assert.equal(1, 2) }); it('fine', () => {}) })`,
+    testFile(
+      `describe('outer', () => { it('inner', () => {
+        console.log('a hint')
+        assert.equal(1, 2)
+      })
+      it('fine', () => {}) })`,
     ),
   )
   const { status, last, output } = run()
@@ -68,16 +72,16 @@ it('shows a failure in full, with the path to it and what the file printed', () 
   assert.match(output, /a hint/)
 })
 
-it('names what was skipped, with its reason', () => {
-  write('src/a.test.ts', sample(`it('a', { skip: 'needs a moon' }, () => {}); it('b', () => {})`))
+it('lists skipped tests with their reasons', () => {
+  write('src/a.test.ts', testFile(`it('a', { skip: 'needs a moon' }, () => {}); it('b', () => {})`))
   const { status, last, output } = run()
   assert.equal(status, 0)
   assert.equal(last, '3 passed, 0 failed')
   assert.match(output, /skipped src\/a\.test\.ts › a: needs a moon/)
 })
 
-it('fails when types or lint do', () => {
-  write('src/a.test.ts', sample(`it('a', () => {})`))
+it('fails if types or lint fail', () => {
+  write('src/a.test.ts', testFile(`it('a', () => {})`))
   write('node_modules/typescript/bin/tsc', `console.log('src/a.ts(1,1): error TS1'); process.exitCode = 2`)
   write('node_modules/@biomejs/biome/bin/biome', `process.exitCode = process.argv.includes('--write') ? 0 : 1`)
   const { status, last, output } = run()
@@ -86,7 +90,7 @@ it('fails when types or lint do', () => {
   assert.match(output, /error TS1/)
 })
 
-it('fails when there is no test, in a file or at all', () => {
+it('fails if there is no test, in a file or at all', () => {
   assert.deepEqual([run().status, run().last], [1, '2 passed, 1 failed'])
   write('src/a.test.ts', 'export const a = 1')
   const { status, output } = run()
@@ -94,10 +98,10 @@ it('fails when there is no test, in a file or at all', () => {
   assert.match(output, /has no test/)
 })
 
-it('fails when a file does not load, throws after its tests, or is killed', () => {
+it('fails if a file does not load, throws after its tests, or is killed', () => {
   write('src/a.test.ts', `import './missing.ts'`)
-  write('src/b.test.ts', sample(`it('b', () => { setImmediate(() => { throw new Error('too late') }) })`))
-  write('src/c.test.ts', sample(`it('c', () => { process.kill(process.pid, 'SIGKILL') })`))
+  write('src/b.test.ts', testFile(`it('b', () => { setImmediate(() => { throw new Error('too late') }) })`))
+  write('src/c.test.ts', testFile(`it('c', () => { process.kill(process.pid, 'SIGKILL') })`))
   const { status, output } = run()
   assert.equal(status, 1)
   assert.match(output, /FAIL src\/a\.test\.ts[\s\S]*ERR_MODULE_NOT_FOUND/)
@@ -106,12 +110,12 @@ it('fails when a file does not load, throws after its tests, or is killed', () =
 })
 
 it('runs only the files it is asked for', () => {
-  write('src/a.test.ts', sample(`it('a', () => {})`))
-  write('src/b.test.ts', sample(`it('b', () => { throw new Error() })`))
+  write('src/a.test.ts', testFile(`it('a', () => {})`))
+  write('src/b.test.ts', testFile(`it('b', () => { throw new Error() })`))
   assert.equal(run(['src/a.test.ts']).last, '3 passed, 0 failed')
 })
 
-it('gives each file an empty home and none of the developer’s keys', () => {
+it("gives each file an empty home and none of the developer's keys", () => {
   const check = `it('env', () => {
     assert.deepEqual(readdirSync(process.env.HOME), [])
     writeFileSync(process.env.HOME + '/mine', '')
@@ -123,7 +127,7 @@ it('gives each file an empty home and none of the developer’s keys', () => {
     writeFileSync('${root}/home', HOME)
   })`
   for (const name of ['a', 'b'])
-    write(`src/${name}.test.ts`, sample(`import { readdirSync, writeFileSync } from 'node:fs'\n${check}`))
+    write(`src/${name}.test.ts`, testFile(`import { readdirSync, writeFileSync } from 'node:fs'\n${check}`))
   const { last, output } = run([], {
     OPENAI_API_KEY: 'k',
     OPENAI_BASE_URL: 'u',
@@ -132,5 +136,5 @@ it('gives each file an empty home and none of the developer’s keys', () => {
     TIRELESS_X: 'x',
   })
   assert.equal(last, '4 passed, 0 failed', output)
-  assert.equal(existsSync(readFileSync(join(root, 'home'), 'utf8')), false, 'nothing is left behind')
+  assert.equal(existsSync(readFileSync(join(root, 'home'), 'utf8')), false, 'the temporary home was not removed')
 })

@@ -1,4 +1,4 @@
-/** What a run is called where people see it: the owner's words, never the data that was filled into its prompt. */
+/** Titles of runs: the owner's text, never the data that was filled into the prompt. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,20 +13,20 @@ const YAML = `kernel:
       prompt: "{STATE}\\n{GOAL}\\n{MEMORY}\\nTend the garden.\\n{CYCLE_HISTORY}"
 `
 
-test('a run is titled with the words of its owner: in queue list and show, in its events and in trace list', async (t) => {
+test("a run is titled with the owner's text in queue list and show, events and trace list", async (t) => {
   const { app } = await openKernelApp(t, { agents: [], options: { yaml: YAML } as object })
   await runOnce(app)
   const listed = (await app.run('queue list', {})) as {
     items: { dispatch_id: string; prompt: string; title: string }[]
   }
   const [dispatch] = listed.items
-  assert.match(dispatch?.prompt ?? '', /<data \w+ STATE>/, 'the prompt is whole')
-  const titled = /^Tend the garden\. Execution requirements:/
-  assert.match(dispatch?.title ?? '', titled)
+  assert.match(dispatch?.prompt ?? '', /<data \w+ STATE>/, 'the prompt itself has the data')
+  const expectedTitle = /^Tend the garden\. Execution requirements:/
+  assert.match(dispatch?.title ?? '', expectedTitle)
   const id = dispatch?.dispatch_id ?? ''
-  assert.match(((await app.run('queue show', { id })) as { title: string }).title, titled)
+  assert.match(((await app.run('queue show', { id })) as { title: string }).title, expectedTitle)
   const { events } = (await app.run('trace show', { run: id, events: true })) as { events: Event[] }
-  assert.match(String(events[0]?.payload.title), titled)
+  assert.match(String(events[0]?.payload.title), expectedTitle)
   for (const [verb, output] of [
     ['queue list', listed],
     ['trace list', await app.run('trace list', {})],
@@ -36,7 +36,7 @@ test('a run is titled with the words of its owner: in queue list and show, in it
   }
 })
 
-test('a title is one line, without fences that are closed or not, and never empty', () => {
+test('a title is one line, without data fences, and never empty', () => {
   const [nonce, other] = ['0123456789ab', 'ba9876543210']
   const fence = (mark: string, text: string) => `<data ${mark} STATE>\n${text}\n</data ${mark}>`
   assert.equal(titleOf(`Before\n${fence(nonce, `x </data ${other}>\n<data x`)}\nafter`), 'Before after')

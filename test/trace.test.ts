@@ -23,10 +23,13 @@ import {
 } from './support/command-line.ts'
 import { freshFolder, openApp, runTaskIn, waitUntil } from './support/open-app.ts'
 
-const write: ScriptedStep = { text: 'I write it.', calls: [{ tool: 'create_file', args: { path: 'a', content: 'x' } }] }
+const WRITE_STEP: ScriptedStep = {
+  text: 'I write it.',
+  calls: [{ tool: 'create_file', args: { path: 'a', content: 'x' } }],
+}
 const tracesOf = (app: App) => traceReader(join(homeOf(app), 'traces'))
 const homeOf = (app: App): string => app.service('home').root
-const listed = async (app: App): Promise<readonly TraceManifest[]> =>
+const listTraces = async (app: App): Promise<readonly TraceManifest[]> =>
   ((await app.run('trace list', {})) as { items: TraceManifest[] }).items
 
 function filesOf(home: string, run_id: string): Readonly<Record<string, string>> {
@@ -34,30 +37,30 @@ function filesOf(home: string, run_id: string): Readonly<Record<string, string>>
   return Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
 }
 
-describe('case 58: the trace is whole on every way out', () => {
+describe('case 58: the trace is complete after every end of a run', () => {
   const paths: Readonly<
     Record<string, { script: ScriptedStep[]; yaml?: string; expected: Partial<TraceManifest>; critic?: 'stop' }>
   > = {
     'a final answer': {
-      script: [write, { text: 'done' }],
+      script: [WRITE_STEP, { text: 'done' }],
       expected: { status: 'completed', stop_reason: 'final', step_count: 2, final_answer: 'done' },
     },
-    'a spent budget': {
-      script: [write, write, write],
+    'an exhausted budget': {
+      script: [WRITE_STEP, WRITE_STEP, WRITE_STEP],
       yaml: 'budget: { per_dispatch_calls: 2 }',
       expected: { status: 'failed', stop_reason: 'budget_steps', step_count: 2, final_answer: null },
     },
-    'a provider that refuses': {
-      script: [write, { text: 'x', faults: [new TirelessError('model_auth', 'the key is bad')] }],
+    'a refused key': {
+      script: [WRITE_STEP, { text: 'x', faults: [new TirelessError('model_auth', 'the key is bad')] }],
       expected: { status: 'failed', stop_reason: 'unrecoverable_error', failure_class: 'provider' },
     },
-    'a critic’s stop': {
-      script: [write],
+    "a critic's stop": {
+      script: [WRITE_STEP],
       critic: 'stop',
       expected: { status: 'failed', stop_reason: 'critic_stop', step_count: 1 },
     },
     'a wait': {
-      script: [write, { calls: [{ tool: 'wait', args: { for: 'message' } }] }],
+      script: [WRITE_STEP, { calls: [{ tool: 'wait', args: { for: 'message' } }] }],
       expected: { status: 'running', stop_reason: null, ended_at: null, step_count: 2 },
     },
   }
@@ -70,10 +73,10 @@ describe('case 58: the trace is whole on every way out', () => {
       const { manifest, events, steps, torn } = await tracesOf(app).read(dispatch_id)
       assert.partialDeepStrictEqual(manifest, expected)
       assert.deepEqual([manifest.event_count, manifest.step_count, torn], [events.length, steps.length, []])
-      assert.deepEqual(await listed(app), [manifest], 'the journal says the same')
+      assert.deepEqual(await listTraces(app), [manifest], 'the journal must give the same manifest')
     })
 
-  test('also a process that is killed: the next one completes it', async (t) => {
+  test('a killed process: the next one completes the trace', async (t) => {
     const home = await createHome(t, [
       { calls: [{ tool: 'bash', args: { command: 'touch begun; sleep 300' } }] },
       { text: 'done' },
@@ -98,25 +101,25 @@ describe('case 58: the trace is whole on every way out', () => {
 })
 
 describe('trace', () => {
-  test('case 61: what was told live, what the journal gives and what the files hold are the same events', async (t) => {
-    const app = await openApp(t, { model: scriptedModel([write, { text: 'done' }]) })
-    const told: Event[] = []
-    const hear = (progress: Progress): void => {
-      if (progress.kind === 'event') told.push(progress.event)
+  test('case 61: live events, events from the journal and events in the files are the same', async (t) => {
+    const app = await openApp(t, { model: scriptedModel([WRITE_STEP, { text: 'done' }]) })
+    const live: Event[] = []
+    const onProgress = (progress: Progress): void => {
+      if (progress.kind === 'event') live.push(progress.event)
     }
-    const { dispatch_id } = (await app.run('run', { task: 'x' }, hear)) as TaskResult
+    const { dispatch_id } = (await app.run('run', { task: 'x' }, onProgress)) as TaskResult
     const { events } = (await app.run('trace show', { run: dispatch_id, events: true })) as { events: Event[] }
-    assert.deepEqual(events, told)
-    assert.deepEqual((await tracesOf(app).read(dispatch_id)).events, told)
+    assert.deepEqual(events, live)
+    assert.deepEqual((await tracesOf(app).read(dispatch_id)).events, live)
   })
 
-  test('list and show read the journal where the files are lost', async (t) => {
+  test('list and show read the journal if the files are lost', async (t) => {
     const app = await openApp(t, { model: scriptedModel(() => ({ text: 'done' })) })
     const first = await runTaskIn(app, 'one')
     const second = await runTaskIn(app, 'two')
     rmSync(join(homeOf(app), 'traces'), { recursive: true })
     assert.deepEqual(
-      (await listed(app)).map(({ run_id, task }) => [run_id, task]),
+      (await listTraces(app)).map(({ run_id, task }) => [run_id, task]),
       [
         [second.dispatch_id, 'two'],
         [first.dispatch_id, 'one'],
@@ -128,7 +131,7 @@ describe('trace', () => {
     await assert.rejects(app.run('trace show', { run: 'nobody' }), { code: 'not_found' })
   })
 
-  test('show and export read the files where the home cannot be opened', async (t) => {
+  test('show and export read the files if the home cannot be opened', async (t) => {
     const home = await createHome(t, [{ text: 'done' }])
     const { dispatch_id = '' } = await tirelessJson<{ dispatch_id: string }>(home, 'run', 'think')
     for (const name of readdirSync(home)) if (name.startsWith('tireless.db')) rmSync(join(home, name))
@@ -142,15 +145,15 @@ describe('trace', () => {
     assert.equal((await tireless(home, 'trace', 'show', '../../etc')).exit, 2)
   })
 
-  test('case 64: a live run can be read, and is not touched by it', async (t) => {
-    const go = Promise.withResolvers<void>()
+  test('case 64: reading the trace of a running run does not change it', async (t) => {
+    const release = Promise.withResolvers<void>()
     const slow = defineTool({
       name: 'slow',
       description: 'for tests',
       args: z.strictObject({}),
       effect: () => ({ recovery: 'once', reach: 'workspace' }),
       async run() {
-        await go.promise
+        await release.promise
         return { status: 'ok', content: 'at last' }
       },
     })
@@ -168,43 +171,43 @@ describe('trace', () => {
     const before = filesOf(homeOf(app), run_id)
     assert.equal((await traceReader(folder).read(run_id)).manifest.status, 'running')
     assert.deepEqual(filesOf(homeOf(app), run_id), before)
-    go.resolve()
+    release.resolve()
     assert.equal((await running).status, 'done')
     assert.equal((await traceReader(folder).read(run_id)).manifest.status, 'completed')
   })
 
-  test('a run that was set aside, and is closed by whoever comes next in its session, has its trace completed', async (t) => {
+  test('the trace of an abandoned run is completed when the next run of its session ends it', async (t) => {
     const app = await openApp(t, { model: scriptedModel([{ text: 'done' }]) })
     const { dispatch_id, session_id } = await runTaskIn(app)
     rmSync(join(homeOf(app), 'traces'), { recursive: true })
     const next = { run_id: 'the-next', session_id }
     const { sink, listen } = app.service('events')
-    const heard: Progress[] = []
-    listen((progress) => heard.push(progress))
+    const progressOfNext: Progress[] = []
+    listen((progress) => progressOfNext.push(progress))
     sink.onRunOpened(next, [])
     sink.onRecord(next, { kind: 'run_ended', run_id: dispatch_id, stop_reason: 'unrecoverable_error', seq: 99, ts: 0 })
     await waitUntil(() => existsSync(join(homeOf(app), 'traces', dispatch_id, 'manifest.json')))
     assert.deepEqual(readdirSync(join(homeOf(app), 'traces')), [dispatch_id])
-    assert.deepEqual(heard, [], 'it is no event of the next')
+    assert.deepEqual(progressOfNext, [], 'listeners of the next run must not get the event')
   })
 
-  test('I9: a traces folder that cannot be made costs the trace, never the run', async (t) => {
+  test('I9: if the traces folder cannot be created, the run succeeds without a trace', async (t) => {
     const home = freshFolder(t)
     writeFileSync(join(home, 'traces'), 'a file where the folder should be')
-    const app = await openApp(t, { home, model: scriptedModel([write, { text: 'done' }]) })
+    const app = await openApp(t, { home, model: scriptedModel([WRITE_STEP, { text: 'done' }]) })
     assert.equal((await runTaskIn(app)).status, 'done')
-    assert.equal((await listed(app))[0]?.status, 'completed')
+    assert.equal((await listTraces(app))[0]?.status, 'completed')
   })
 
-  test('progress: a person sees the model’s words, each call as it starts, and its result', async (t) => {
+  test("progress: shows the model's text, each call as it starts, and its result", async (t) => {
     const home = await createHome(t, [
       { text: 'I say hi.', calls: [{ tool: 'bash', args: { command: 'echo hi there' } }] },
       { text: 'done' },
     ])
     const { stderr } = await tireless(home, 'run', 'work')
-    // What it writes is told where somebody looks before it is over.
-    const isTold = (line: string): boolean => line !== 'step 1 hi there' && /^(step |default|ended)/.test(line)
-    const lines = stderr.split('\n').filter(isTold)
+    // The output of the call is shown only to a viewer that looks before the call ends.
+    const isProgressLine = (line: string): boolean => line !== 'step 1 hi there' && /^(step |default|ended)/.test(line)
+    const lines = stderr.split('\n').filter(isProgressLine)
     assert.deepEqual(
       lines.map((line) => line.replace(/ok .*/, 'ok')),
       [
@@ -221,7 +224,7 @@ describe('trace', () => {
   })
 })
 
-describe('case 60: no secret reaches the files', () => {
+describe('case 60: no secret is in the files', () => {
   const SECRETS = {
     configured: 'configured-key-0123456789',
     variable: 'value-of-a-variable-42',
@@ -229,21 +232,21 @@ describe('case 60: no secret reaches the files', () => {
     looking: 'sk-ant-api03-abcdefghijklmnopqrstuvwxyz',
   }
   const text = `Authorization: Bearer ${SECRETS.header}\n${SECRETS.looking} ${SECRETS.configured} ${SECRETS.variable}`
-  // Where a text is cut for the trace, a secret must not be cut in two.
-  const halved = `${'x'.repeat(1990)}${SECRETS.configured}`
+  // A text cut for the trace must not contain half a secret.
+  const longWithSecret = `${'x'.repeat(1990)}${SECRETS.configured}`
 
-  test('of the configuration, of variables, of headers, and what looks like one: in words, calls, results and errors', async (t) => {
+  test('configured keys, variables, headers and key-like text, in answers, calls, results and errors', async (t) => {
     const provider = await startProvider(t, [
       { text, calls: [{ tool: 'create_file', args: { path: 'a.txt', content: text } }] },
-      { text: halved, calls: [{ tool: 'view_file', args: { path: 'a.txt' } }] },
-      { calls: [{ tool: 'bash', args: { command: `echo $MY_API_TOKEN; echo '${halved}'; exit 3` } }] },
+      { text: longWithSecret, calls: [{ tool: 'view_file', args: { path: 'a.txt' } }] },
+      { calls: [{ tool: 'bash', args: { command: `echo $MY_API_TOKEN; echo '${longWithSecret}'; exit 3` } }] },
       { calls: [{ tool: 'view_file', args: { path: SECRETS.configured } }] },
       { text },
     ])
     const home = freshFolder(t)
-    const keyed = configFor(provider).replace('base_url', `api_key: ${SECRETS.configured}, base_url`)
-    assert.match(keyed, /api_key: configured/)
-    writeFileSync(join(home, 'tireless.yaml'), keyed)
+    const yamlWithKey = configFor(provider).replace('base_url', `api_key: ${SECRETS.configured}, base_url`)
+    assert.match(yamlWithKey, /api_key: configured/)
+    writeFileSync(join(home, 'tireless.yaml'), yamlWithKey)
     const env = [`MY_API_TOKEN=${SECRETS.variable}`, process.execPath, ...NODE_FLAGS, MAIN]
     const done = await run('env', [...env, 'run', `remember ${text}`, '--home', home, '--json'])
     const { dispatch_id } = JSON.parse(done.stdout) as { dispatch_id: string }
@@ -262,8 +265,8 @@ describe('case 60: no secret reaches the files', () => {
 })
 
 describe('compare', () => {
-  /** The same task twice; what the model does the second time is the second script. */
-  async function twice(
+  /** Runs the same task twice; the model follows the first script, then the second. */
+  async function runTwice(
     t: TestContext,
     one: ScriptedStep[],
     other: ScriptedStep[],
@@ -279,9 +282,9 @@ describe('compare', () => {
     return { app, ids: [first.dispatch_id, second.dispatch_id] }
   }
 
-  test('Q15: the first divergence, steps and outcome of two runs', async (t) => {
-    const look: ScriptedStep = { calls: [{ tool: 'list_files', args: { path: '.' } }] }
-    const { app, ids } = await twice(t, [write, { text: 'a' }], [write, look, { text: 'b' }])
+  test('Q15: shows the first divergence, steps and outcome of two runs', async (t) => {
+    const LIST_STEP: ScriptedStep = { calls: [{ tool: 'list_files', args: { path: '.' } }] }
+    const { app, ids } = await runTwice(t, [WRITE_STEP, { text: 'a' }], [WRITE_STEP, LIST_STEP, { text: 'b' }])
     const compared = await app.run('compare', { a: ids[0], b: ids[1] })
     assert.partialDeepStrictEqual(compared, {
       first_divergence: {
@@ -296,9 +299,9 @@ describe('compare', () => {
     assert.partialDeepStrictEqual(await app.run('compare', { a: ids[0], b: ids[0] }), { first_divergence: null })
   })
 
-  test('case 61: other tasks, runs that are not over and runs that are not there are refused', async (t) => {
-    const waits: ScriptedStep = { calls: [{ tool: 'wait', args: { for: 'message' } }] }
-    const { app, ids } = await twice(t, [{ text: 'a' }], [waits])
+  test('case 61: refuses different tasks, running runs and unknown runs', async (t) => {
+    const waitStep: ScriptedStep = { calls: [{ tool: 'wait', args: { for: 'message' } }] }
+    const { app, ids } = await runTwice(t, [{ text: 'a' }], [waitStep])
     const [a, b] = ids
     await assert.rejects(app.run('compare', { a, b }), { code: 'conflict', message: /has not ended/ })
     await assert.rejects(app.run('compare', { a, b: 'nobody' }), { code: 'not_found' })
@@ -306,13 +309,13 @@ describe('compare', () => {
     await assert.rejects(app.run('compare', { a, b: third.dispatch_id }), { code: 'conflict' })
   })
 
-  test('for people: where they part, then both side by side', async (t) => {
+  test('prints the divergence, then both runs side by side', async (t) => {
     const home = await createHome(t, [{ text: 'forty-two' }])
     const first = await tirelessJson<{ dispatch_id: string }>(home, 'run', 'think')
     const second = await tirelessJson<{ dispatch_id: string }>(home, 'run', 'think')
-    const said = await tireless(home, 'compare', first.dispatch_id, second.dispatch_id)
-    assert.equal(said.exit, 0, said.stderr)
-    assert.match(said.stdout, /^no difference/)
-    assert.match(said.stdout, /^stop_reason +final +final$/m)
+    const compared = await tireless(home, 'compare', first.dispatch_id, second.dispatch_id)
+    assert.equal(compared.exit, 0, compared.stderr)
+    assert.match(compared.stdout, /^no difference/)
+    assert.match(compared.stdout, /^stop_reason +final +final$/m)
   })
 })

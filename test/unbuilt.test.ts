@@ -1,4 +1,4 @@
-/** What is configured and not built yet is refused, not ignored. */
+/** Settings that are not supported yet are refused, not ignored. */
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { tireless } from './support/command-line.ts'
 import { freshFolder, openApp } from './support/open-app.ts'
 
 const KERNEL = 'kernel: { agents: [{ agent_id: a, prompt: look }] }\n'
-const UNBUILT: readonly (readonly [string, RegExp])[] = [
+const UNSUPPORTED: readonly (readonly [string, RegExp])[] = [
   ['store: postgres://joe:hunter2@db/x\n', /tireless\.yaml:2: store is not supported yet; do this: write/],
   ['residents: [{ agent_id: r }]\n', /tireless\.yaml:2: residents is not supported.*kernel\.agents/],
   ['sources: { mail: { kind: imap } }\n', /tireless\.yaml:2: sources is not supported/],
@@ -16,8 +16,8 @@ const UNBUILT: readonly (readonly [string, RegExp])[] = [
   ['channels:\n  lark: { app_id: x }\n', /tireless\.yaml:3: channels\.lark is not supported.*webhook/],
 ]
 
-test('C5: a home with a key that nothing uses yet is not opened: key, file, line and what to do are named, no value is', async (t) => {
-  for (const [yaml, message] of UNBUILT)
+test('C5: an unsupported setting keeps the home closed; file, line and remedy are named, no value is', async (t) => {
+  for (const [yaml, message] of UNSUPPORTED)
     await assert.rejects(openApp(t, { yaml: KERNEL + yaml }), (error: Error & { code: string }) => {
       assert.equal(error.code, 'config_invalid')
       assert.match(error.message, message)
@@ -28,7 +28,7 @@ test('C5: a home with a key that nothing uses yet is not opened: key, file, line
   await app.close()
 })
 
-test('C5: start, once and run refuse it from the command line; config check names it', async (t) => {
+test('C5: start, once and run refuse it on the command line; config check names it', async (t) => {
   const home = freshFolder(t)
   writeFileSync(join(home, 'tireless.yaml'), `${KERNEL}store: postgres://db/x\n`)
   for (const args of [['start', '--until-idle'], ['once'], ['run', 'a task']]) {
@@ -41,7 +41,7 @@ test('C5: start, once and run refuse it from the command line; config check name
   assert.match(stdout, /not used yet: store/)
 })
 
-test('C5: a changed file with such a key is refused, and the last good one holds', async (t) => {
+test('C5: a changed file with such a setting is refused, and the last valid one stays in use', async (t) => {
   const app = await openApp(t, { yaml: KERNEL })
   const config = app.service('config')
   writeFileSync(config.file, `${KERNEL}residents: [{ agent_id: r }]\n`)
@@ -51,7 +51,7 @@ test('C5: a changed file with such a key is refused, and the last good one holds
   assert.ok(degraded.some((text) => /the last valid one stays in use: .*residents is not supported/.test(text)))
 })
 
-test('C5: start refuses a channel for notices that is not there, and names those that are', async (t) => {
+test('C5: start refuses an unknown channel for notices, and names the known ones', async (t) => {
   const app = await openApp(t, { yaml: 'kernel: { channel: lark, agents: [{ agent_id: a, prompt: look }] }\n' })
   await assert.rejects(app.run('start', { until_idle: true }), /kernel\.channel .*lark.*console/)
 })

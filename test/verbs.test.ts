@@ -18,11 +18,11 @@ import {
 } from './support/command-line.ts'
 import { freshFolder, openApp, waitUntil } from './support/open-app.ts'
 
-interface Explained {
+interface ExplainedConfig {
   readonly items: readonly { readonly key: string; readonly value: unknown; readonly source: string }[]
 }
 
-interface Logged {
+interface LogOutput {
   readonly items: readonly ({ ts: string; level: string; event: string } & Record<string, unknown>)[]
 }
 
@@ -33,17 +33,18 @@ const SECRETS = {
   inAddress: 'address-password-5',
 }
 
-/** A home whose configuration holds a secret in every way it can. */
+/** Writes a configuration with a secret in every place that can hold one. */
 function homeWithSecrets(home: string, url: string): void {
   writeFileSync(join(home, 'key.txt'), `${SECRETS.fromFile}\n`, { mode: 0o600 })
+  const openAi = 'type: openai-compatible'
   writeFileSync(
     join(home, 'tireless.yaml'),
     `models:
   default: one/test
   providers:
-    one: { type: openai-compatible, base_url: "${url}", api_key_env: ONE_KEY, headers: { X-Also: "${SECRETS.inHeader}" } }
-    two: { type: openai-compatible, base_url: "${url}", api_key_file: key.txt }
-    three: { type: openai-compatible, base_url: "http://me:${SECRETS.inAddress}@127.0.0.1:9/v1", api_key: "\${ONE_KEY}" }
+    one: { ${openAi}, base_url: "${url}", api_key_env: ONE_KEY, headers: { X-Also: "${SECRETS.inHeader}" } }
+    two: { ${openAi}, base_url: "${url}", api_key_file: key.txt }
+    three: { ${openAi}, base_url: "http://me:${SECRETS.inAddress}@127.0.0.1:9/v1", api_key: "\${ONE_KEY}" }
 mcp_servers:
   mail: { command: [node, server.js, --token, ${SECRETS.inAddress}], env: { MAIL_TOKEN: "${SECRETS.fromVariable}" } }
 channels: { telegram: { bot: "${SECRETS.inAddress}" } }
@@ -55,13 +56,13 @@ kernel: { max_concurrent: 5, id: "\${PLAIN:-house}" }
 const withKey = (home: string, ...args: string[]) =>
   run('env', [`ONE_KEY=${SECRETS.fromVariable}`, process.execPath, ...NODE_FLAGS, MAIN, ...args, '--home', home])
 
-const noSecretIn = (text: string): void => {
+const assertNoSecretIn = (text: string): void => {
   for (const secret of Object.values(SECRETS))
     for (const form of [secret, Buffer.from(secret).toString('base64').replace(/=+$/, ''), encodeURIComponent(secret)])
       assert.ok(!text.includes(form), `${form} in ${text.slice(0, 2000)}`)
 }
 
-/** The whole log, as it stands in the file and as it reads. */
+/** The log as stored, followed by its decoded values. */
 function logIn(home: string): string {
   const log = readFileSync(join(home, 'logs', 'tireless.jsonl'), 'utf8')
   const read = log
@@ -72,40 +73,40 @@ function logIn(home: string): string {
 }
 
 describe('config', () => {
-  test('explain: every value with its source, file and line, variable or default; --key narrows; secrets only as (set)', async (t) => {
+  test('explain: every value with its source; --key narrows; secrets are shown as (set)', async (t) => {
     const home = freshFolder(t)
     homeWithSecrets(home, 'http://127.0.0.1:9/v1')
-    const said = await withKey(home, 'config', 'explain', '--json')
-    assert.equal(said.exit, 0, said.stderr)
-    noSecretIn(said.stdout)
-    const { items } = JSON.parse(said.stdout) as Explained
-    const of = (key: string) => items.find((item) => item.key === key)
+    const explained = await withKey(home, 'config', 'explain', '--json')
+    assert.equal(explained.exit, 0, explained.stderr)
+    assertNoSecretIn(explained.stdout)
+    const { items } = JSON.parse(explained.stdout) as ExplainedConfig
+    const itemOf = (key: string) => items.find((item) => item.key === key)
     const file = join(home, 'tireless.yaml')
-    assert.deepEqual(of('kernel.max_concurrent'), { key: 'kernel.max_concurrent', value: 5, source: `${file}:10` })
-    assert.deepEqual([of('kernel.id')?.value, of('kernel.id')?.source], ['house', 'env:PLAIN'])
-    assert.deepEqual([of('budget.per_day_usd')?.value, of('budget.per_day_usd')?.source], [5, 'default'])
+    assert.deepEqual(itemOf('kernel.max_concurrent'), { key: 'kernel.max_concurrent', value: 5, source: `${file}:10` })
+    assert.deepEqual([itemOf('kernel.id')?.value, itemOf('kernel.id')?.source], ['house', 'env:PLAIN'])
+    assert.deepEqual([itemOf('budget.per_day_usd')?.value, itemOf('budget.per_day_usd')?.source], [5, 'default'])
     assert.deepEqual(
-      [of('models.providers.three.api_key')?.value, of('models.providers.three.api_key')?.source],
+      [itemOf('models.providers.three.api_key')?.value, itemOf('models.providers.three.api_key')?.source],
       ['(set)', 'env:ONE_KEY'],
     )
-    assert.equal(of('models.providers.one.api_key_env')?.value, 'ONE_KEY')
-    assert.equal(of('models.providers.two.api_key_file')?.value, join(home, 'key.txt'))
-    assert.equal(of('models.providers.three.base_url')?.value, 'http://(set)@127.0.0.1:9/v1')
+    assert.equal(itemOf('models.providers.one.api_key_env')?.value, 'ONE_KEY')
+    assert.equal(itemOf('models.providers.two.api_key_file')?.value, join(home, 'key.txt'))
+    assert.equal(itemOf('models.providers.three.base_url')?.value, 'http://(set)@127.0.0.1:9/v1')
     for (const key of ['models.providers.one.headers.X-Also', 'mcp_servers.mail.command[3]', 'channels.telegram.bot'])
-      assert.equal(of(key)?.value, '(set)', key)
-    assert.equal(of('mcp_servers.mail.command[0]')?.value, 'node')
+      assert.equal(itemOf(key)?.value, '(set)', key)
+    assert.equal(itemOf('mcp_servers.mail.command[0]')?.value, 'node')
 
     const narrowed = JSON.parse(
       (await withKey(home, 'config', 'explain', '--key', 'kernel.p', '--json')).stdout,
-    ) as Explained
+    ) as ExplainedConfig
     assert.ok(narrowed.items.length > 1)
     assert.ok(narrowed.items.every(({ key }) => key.startsWith('kernel.p')))
     const text = await withKey(home, 'config', 'explain')
-    noSecretIn(text.stdout)
+    assertNoSecretIn(text.stdout)
     assert.match(text.stdout, /^kernel\.max_concurrent: 5 .*tireless\.yaml:10$/m)
   })
 
-  test('explain and schema need no home, and make none; a bad file is refused', async (t) => {
+  test('explain and schema work without a home, and create none; an invalid file is refused', async (t) => {
     const home = join(freshFolder(t), 'nowhere')
     assert.equal((await tirelessJson(home, 'config', 'explain')).exit, 0)
     const schema = await tirelessJson<{ properties: Record<string, unknown> }>(home, 'config', 'schema')
@@ -125,16 +126,16 @@ describe('config', () => {
 })
 
 describe('logs', () => {
-  test('that a run began and how it ended is told, a failed one as an error; the last so many are shown', async (t) => {
+  test('start and end of a run are logged, a failure as an error; -n limits the lines', async (t) => {
     const home = await createHome(t, [{ calls: [{ tool: 'bash', args: { command: 'echo hi' } }] }, { text: 'done' }])
     assert.deepEqual(await tirelessJson(home, 'logs'), { items: [], exit: 0 })
     await tirelessJson(home, 'run', 'work')
-    const { items } = await tirelessJson<Logged>(home, 'logs')
+    const { items } = await tirelessJson<LogOutput>(home, 'logs')
     const events = items.map(({ level, event }) => `${level} ${event}`)
     assert.deepEqual(events, ['info worker joined', 'info INIT start', 'info END end'])
     assert.ok(items.every(({ ts }) => new Date(ts).toISOString() === ts))
-    assert.deepEqual((await tirelessJson<Logged>(home, 'logs', '-n', '2')).items, items.slice(-2))
-    assert.deepEqual((await tirelessJson<Logged>(home, 'logs', '--lines', '0')).items, [])
+    assert.deepEqual((await tirelessJson<LogOutput>(home, 'logs', '-n', '2')).items, items.slice(-2))
+    assert.deepEqual((await tirelessJson<LogOutput>(home, 'logs', '--lines', '0')).items, [])
     assert.match(
       (await tireless(home, 'logs', '--lines', '1')).stdout,
       /^\S+Z info END end .*stop_reason=final answer=done\n$/,
@@ -142,16 +143,16 @@ describe('logs', () => {
 
     const failing = await createHome(t, [{ text: 'x', faults: ['401'] }])
     await tirelessJson(failing, 'run', 'try')
-    const last = (await tirelessJson<Logged>(failing, 'logs')).items.at(-1)
+    const last = (await tirelessJson<LogOutput>(failing, 'logs')).items.at(-1)
     assert.deepEqual([last?.level, last?.event], ['error', 'END end'])
     const file = join(home, 'logs', 'tireless.jsonl')
     assert.deepEqual([statSync(file).mode & 0o777, statSync(join(home, 'logs')).mode & 0o777], [0o600, 0o700])
   })
 
-  test('cases 60 and 136: no key of the configuration is in it, in whatever text it came; long texts are cut', async (t) => {
+  test('cases 60 and 136: no configured key is in the log, in any encoding; long texts are cut', async (t) => {
     const all = Object.values(SECRETS).join(' ')
     const encoded = Object.values(SECRETS).map((secret) => Buffer.from(secret).toString('base64'))
-    const long = 'word '.repeat(5000)
+    const longText = 'word '.repeat(5000)
     const provider = await startProvider(t, [
       { calls: [{ tool: 'create_file', args: { path: 'a.txt', content: `${'x'.repeat(60)}${all} ${encoded}` } }] },
       { calls: [{ tool: 'view_file', args: { path: 'a.txt' } }], text: encoded.toReversed().join(' ') },
@@ -161,48 +162,53 @@ describe('logs', () => {
         calls: [{ tool: 'create_file', args: { path: `${SECRETS.fromVariable}.txt`, content: '' } }],
         text: `${'y'.repeat(110)}${all}`,
       },
-      { text: `${all} ${encodeURIComponent(all)} ${long}` },
+      { text: `${all} ${encodeURIComponent(all)} ${longText}` },
     ])
     const home = freshFolder(t)
     homeWithSecrets(home, provider.url)
     const config = join(home, 'tireless.yaml')
-    // A home with a channel that is not built yet is not opened.
+    // A configuration with an unsupported channel would be refused.
     writeFileSync(config, readFileSync(config, 'utf8').replace(/^channels:.*\n/m, ''))
     assert.equal((await withKey(home, 'run', `remember ${all}`)).exit, 0)
     const log = logIn(home)
-    noSecretIn(log)
-    for (const secret of Object.values(SECRETS)) assert.ok(!log.includes(secret.slice(0, 12)), 'nor its beginning')
+    assertNoSecretIn(log)
+    for (const secret of Object.values(SECRETS))
+      assert.ok(!log.includes(secret.slice(0, 12)), 'nor the beginning of a secret')
     assert.match(log, /\(secret\)/)
     for (const line of log.trim().split('\n')) assert.ok(line.length < 1500, line)
   })
 
-  test('cases 60 and 136: nor is a key that came up while the program ran', async (t) => {
+  test('cases 60 and 136: nor is a key from a file written after the start', async (t) => {
     const home = freshFolder(t)
     const provider = await startProvider(t, [{ text: `it is ${SECRETS.fromFile}` }])
     writeFileSync(
       join(home, 'tireless.yaml'),
-      `models: { default: two/m, providers: { two: { type: openai-compatible, base_url: "${provider.url}", api_key_file: late.txt } } }`,
+      `models:
+        default: two/m
+        providers:
+          two: { type: openai-compatible, base_url: "${provider.url}", api_key_file: late.txt }
+      `,
     )
     const app = await openApp(t, { home })
     writeFileSync(join(home, 'late.txt'), SECRETS.fromFile)
     assert.match(JSON.stringify(await app.run('run', { task: 'x' })), /it is ‹secret:models\.providers/)
-    noSecretIn(logIn(home))
+    assertNoSecretIn(logIn(home))
     assert.match(logIn(home), /it is ‹secret:models\.providers/)
   })
 
-  test('I9, case 101: a full disk or a folder that cannot be written costs lines, never a run', async (t) => {
+  test('I9, case 101: a full disk or an unwritable folder loses log lines, but no run', async (t) => {
     const full = await createHome(t, [{ text: 'done' }])
     mkdirSync(join(full, 'logs'))
     symlinkSync('/dev/full', join(full, 'logs', 'tireless.jsonl'))
     assert.equal((await tirelessJson(full, 'run', 'x')).exit, 0)
-    const shut = await createHome(t, [{ text: 'done' }])
-    writeFileSync(join(shut, 'logs'), 'a file where the folder should be')
-    const done = await tireless(shut, 'run', 'x')
+    const unwritable = await createHome(t, [{ text: 'done' }])
+    writeFileSync(join(unwritable, 'logs'), 'a file where the folder should be')
+    const done = await tireless(unwritable, 'run', 'x')
     assert.deepEqual([done.exit, done.stdout], [0, 'done\n'])
-    assert.deepEqual(await tirelessJson(shut, 'logs'), { items: [], exit: 0 })
+    assert.deepEqual(await tirelessJson(unwritable, 'logs'), { items: [], exit: 0 })
   })
 
-  test('lines that were lost are counted in the first that can be written again; a torn line spoils no other', async (t) => {
+  test('lost lines are counted in the next line that can be written; a torn line damages no other', async (t) => {
     const folder = join(freshFolder(t), 'logs')
     const clock = new FakeClock()
     writeFileSync(folder, 'in the way')
@@ -225,30 +231,30 @@ describe('logs', () => {
     )
   })
 
-  test('it stays within five files of a given size, and is read across them; a follower misses nothing', async (t) => {
+  test('the log is at most five files of a given size, read as one; a follower misses no line', async (t) => {
     const folder = join(freshFolder(t), 'logs')
     const clock = new FakeClock()
     const log = openLog({ folder, clock, redactAndTruncate: (text) => text, maxBytes: 2000 })
     const stop = new AbortController()
-    const heard: unknown[] = []
-    const following = openLogReader(folder, clock).follow(5, stop.signal, ({ n }) => heard.push(n))
-    // It has looked, and found nothing yet.
+    const followed: unknown[] = []
+    const following = openLogReader(folder, clock).follow(5, stop.signal, ({ n }) => followed.push(n))
+    // The follower has read once and found nothing.
     await waitUntil(() => clock.nextIn !== undefined)
     for (let n = 0; n < 500; n += 1) {
       log.write('info', 'tick', { n })
       if (n % 10 === 9) {
         log.close()
-        // It may take more than one look: where a new file was begun, the old one is read to its end first.
+        // It may take several reads: after a rotation the old file is read to its end first.
         await waitUntil(async () => {
           if (clock.nextIn !== undefined) await clock.advance(clock.nextIn)
-          return heard.length > n
+          return followed.length > n
         })
       }
     }
     stop.abort()
     await following
     assert.deepEqual(
-      heard,
+      followed,
       Array.from({ length: 500 }, (_, n) => n),
     )
     assert.deepEqual(readdirSync(folder).toSorted(), [
@@ -266,21 +272,21 @@ describe('logs', () => {
     )
   })
 
-  test('--follow shows what comes until it is interrupted, and hinders no start', async (t) => {
+  test('--follow prints new lines until it is interrupted, and does not block start', async (t) => {
     const home = await createHome(t, [{ text: 'done' }])
     const follower = startTireless(t, home, 'logs', '-f', '--json')
     const holder = await startKernelIn(t, home)
     await tirelessJson(home, 'run', 'x')
     await waitUntil(() => follower.output().includes('"END end"'))
     for (const line of follower.output().trim().split('\n')) assert.ok(JSON.parse(line).event)
-    const beside = startTireless(t, home, 'logs', '--follow', '--lines', '1')
-    await waitUntil(() => / info END end /.test(beside.output()))
-    const unread = startTireless(t, home, 'logs', '-f')
-    await waitUntil(() => unread.output() !== '')
-    unread.stdout?.destroy()
+    const textFollower = startTireless(t, home, 'logs', '--follow', '--lines', '1')
+    await waitUntil(() => / info END end /.test(textFollower.output()))
+    const closedFollower = startTireless(t, home, 'logs', '-f')
+    await waitUntil(() => closedFollower.output() !== '')
+    closedFollower.stdout?.destroy()
     await tirelessJson(home, 'run', 'y')
-    assert.equal(await waitForExit(unread), 0, 'whoever read it is gone')
-    for (const child of [follower, beside]) {
+    assert.equal(await waitForExit(closedFollower), 0, 'the follower must end when its reader is gone')
+    for (const child of [follower, textFollower]) {
       child.kill('SIGINT')
       assert.equal(await waitForExit(child), 0)
     }
@@ -288,14 +294,14 @@ describe('logs', () => {
     assert.equal(await waitForExit(holder), 0)
   })
 
-  test('a run that lost its dispatch, and a store that cannot commit, are in it', async (t) => {
+  test('a fenced run and a failed commit are logged', async (t) => {
     const home = freshFolder(t)
     const app = await openApp(t, { home })
     await app.context.store.commit([{ fence: { dispatch_id: 'gone', token: 1 }, ops: [{ op: 'release', now: 1 }] }])
     await app.context.store.close()
     await assert.rejects(app.context.store.commit([{ ops: [{ op: 'promote', now: 1 }] }]))
     await app.close()
-    const { items } = await tirelessJson<Logged>(home, 'logs')
+    const { items } = await tirelessJson<LogOutput>(home, 'logs')
     assert.deepEqual(
       items.map(({ level, event }) => [level, event]),
       [
@@ -308,7 +314,7 @@ describe('logs', () => {
 })
 
 describe('queue retry, sessions archive', () => {
-  test('E6: what failed is tried again and comes to its end; what did not is refused with the reason', async (t) => {
+  test('E6: a failed dispatch is retried and finishes; another is refused with the reason', async (t) => {
     let broken = true
     const model = scriptedModel(() => {
       if (broken) throw new TirelessError('model_refused', 'not today')
@@ -328,11 +334,12 @@ describe('queue retry, sessions archive', () => {
     await assert.rejects(app.run('queue retry', { id: 'nobody' }), /unknown dispatch nobody/)
     const replayed = (await app.run('replay', { run: dispatch_id })) as { identical: boolean }
     assert.equal(replayed.identical, true)
-    const put = (await app.run('sessions archive', { id: session_id })) as { status: string }
-    assert.equal(put.status, 'archived')
-    const listed = async (input = {}) => ((await app.run('sessions list', input)) as { items: unknown[] }).items.length
-    assert.deepEqual([await listed(), await listed({ all: true })], [0, 1])
+    const archived = (await app.run('sessions archive', { id: session_id })) as { status: string }
+    assert.equal(archived.status, 'archived')
+    const countSessions = async (input = {}) =>
+      ((await app.run('sessions list', input)) as { items: unknown[] }).items.length
+    assert.deepEqual([await countSessions(), await countSessions({ all: true })], [0, 1])
     await app.run('sessions archive', { id: session_id, undo: true })
-    assert.equal(await listed(), 1)
+    assert.equal(await countSessions(), 1)
   })
 })

@@ -1,4 +1,4 @@
-/** The kernel's figures on the page Now, from a server whose clock, cycles and spend are the test's own. */
+/** The kernel's figures on the page Now, from a server with fixed cycles, spend and next beat. */
 
 import assert from 'node:assert/strict'
 import { after, before, describe, type TestContext, test } from 'node:test'
@@ -29,18 +29,18 @@ const CYCLES = [
   { ...RECORD, cycle_id: 'c0', result: IDLE },
 ]
 
-const REAL_STATUS = COMMANDS.find(({ name }) => name === 'status') ?? assert.fail('there is no status')
+const REAL_STATUS = COMMANDS.find(({ name }) => name === 'status') ?? assert.fail('the command status is missing')
 
-/** Commands as the kernel has them, whose word is kept here. */
+/** The kernel's commands with fixed answers; actions are recorded in `kernel.done`. */
 function kernelCommands(kernel: { state: string; done: string[] }, beat: string | null): readonly Command[] {
   const status = defineCommand({
     ...{ name: 'status', summary: 'what is going on', example: 'status', runsIn: 'any_process' },
     input: z.object({}),
     output: z.looseObject({}),
     async run(context, _, tell) {
-      const { kernel: own, ...rest } = (await REAL_STATUS.run(context, {}, tell)) as { kernel: object }
+      const { kernel: realKernel, ...rest } = (await REAL_STATUS.run(context, {}, tell)) as { kernel: object }
       const spend = { today_usd: 4.75, cap_usd: 5, calls: 1234 }
-      return { ...rest, kernel: { ...own, state: kernel.state, next_beat: beat, last_cycle: CYCLE }, spend }
+      return { ...rest, kernel: { ...realKernel, state: kernel.state, next_beat: beat, last_cycle: CYCLE }, spend }
     },
   })
   const list = defineCommand({
@@ -49,7 +49,7 @@ function kernelCommands(kernel: { state: string; done: string[] }, beat: string 
     output: z.object({ items: z.array(z.unknown()) }),
     run: async () => ({ items: CYCLES }),
   })
-  const doing = (name: string, state: string) =>
+  const actionCommand = (name: string, state: string) =>
     defineCommand({
       ...{ name, summary: name, example: name, runsIn: 'any_process' as const },
       input: z.object({}),
@@ -60,13 +60,19 @@ function kernelCommands(kernel: { state: string; done: string[] }, beat: string 
         return { ok: true }
       },
     })
-  const all = [status, list, doing('pause', 'paused'), doing('resume', 'running'), doing('cycle now', 'running')]
+  const all = [
+    status,
+    list,
+    actionCommand('pause', 'paused'),
+    actionCommand('resume', 'running'),
+    actionCommand('cycle now', 'running'),
+  ]
   return all as unknown as readonly Command[]
 }
 
 const TOKEN = newSecret()
 
-async function served(t: TestContext, commands: readonly Command[]): Promise<HttpServer> {
+async function serve(t: TestContext, commands: readonly Command[]): Promise<HttpServer> {
   const app = await openApp(t, { model: scriptedModel([{ text: 'x' }]) })
   const names = new Set([...commands.map(({ name }) => name), 'pause', 'resume', 'cycle now', 'cycles list'])
   const http = await serveHttp({
@@ -87,9 +93,9 @@ describe('the kernel on the page', { skip: WITHOUT_CHROMIUM }, () => {
   })
   after(() => browser?.close())
 
-  test('Now: the next beat, the last cycles, the spend and what waits are there, and the buttons do what they say', async (t) => {
+  test('Now: shows next beat, last cycles, spend and queue, and the buttons work', async (t) => {
     const kernel = { state: 'running', done: [] as string[] }
-    const http = await served(t, kernelCommands(kernel, new Date(Date.now() + 3_600_000).toISOString()))
+    const http = await serve(t, kernelCommands(kernel, new Date(Date.now() + 3_600_000).toISOString()))
     const { page, complaints } = await openTab(browser, http.url)
     await page.goto(http.loginUrl())
     await waitUntilLive(page)
@@ -111,9 +117,9 @@ describe('the kernel on the page', { skip: WITHOUT_CHROMIUM }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('Now: an answer that comes late does not hide what was told since', async (t) => {
+  test('Now: a late answer does not hide a newer status', async (t) => {
     const kernel = { state: 'running', done: [] as string[] }
-    const http = await served(t, kernelCommands(kernel, null))
+    const http = await serve(t, kernelCommands(kernel, null))
     const { page } = await openTab(browser, http.url)
     await page.goto(http.loginUrl())
     await waitUntilLive(page)
@@ -136,8 +142,8 @@ describe('the kernel on the page', { skip: WITHOUT_CHROMIUM }, () => {
     assert.equal(await page.locator('[data-state=paused]').count(), 1)
   })
 
-  test('Now: a server without those commands has no such buttons, and says what it does not know', async (t) => {
-    const http = await served(t, [])
+  test('Now: without those commands there are no buttons, and no errors', async (t) => {
+    const http = await serve(t, [])
     const { page, complaints } = await openTab(browser, http.url)
     await page.goto(http.loginUrl())
     await waitUntilLive(page)

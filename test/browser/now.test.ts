@@ -1,4 +1,4 @@
-/** The page Now in a real browser: let in, work that appears and finishes by itself, a server that goes and comes back. */
+/** The page Now in a real browser: login, work that appears and finishes live, a server that stops and returns. */
 
 import assert from 'node:assert/strict'
 import { after, before, describe, type TestContext, test } from 'node:test'
@@ -11,8 +11,8 @@ import { freshFolder, waitUntil } from '../support/open-app.ts'
 
 let browser: Browser
 
-/** A model that goes on only when it is let, so that a test sees every step of it. */
-function heldModel(): Model & { next(): void } {
+/** A model that continues only on `next()`, so that a test sees every step. */
+function stepwiseModel(): Model & { next(): void } {
   let release: () => void = () => {}
   const steps = [
     {
@@ -36,26 +36,26 @@ function heldModel(): Model & { next(): void } {
   }
 }
 
-async function working(
+async function serveAndDrain(
   t: TestContext,
   model: Model,
   home = freshFolder(t),
 ): Promise<HttpApp & { stop(): Promise<void> }> {
   const drain = new AbortController()
   const abort = new AbortController()
-  const to = await openHttpApp(t, { home, model, signals: { drain: drain.signal, abort: abort.signal } })
-  const draining = to.app.context.drain({ untilIdle: false })
+  const served = await openHttpApp(t, { home, model, signals: { drain: drain.signal, abort: abort.signal } })
+  const draining = served.app.context.drain({ untilIdle: false })
   const stop = async (): Promise<void> => {
     drain.abort()
     abort.abort()
     await draining
-    await to.app.close()
+    await served.app.close()
   }
   t.after(stop)
-  return { ...to, stop }
+  return { ...served, stop }
 }
 
-/** Among what runs it is seen to end for a few seconds, then among what has finished. */
+/** A finished run is shown among the running ones for a few seconds, then among the finished ones. */
 const isDone = (page: Page, id: string): Promise<void> =>
   page.locator(`[data-run="${id}"][data-state=done], [data-finished="${id}"]`).first().waitFor()
 
@@ -65,19 +65,19 @@ describe('the page in a browser', { skip: WITHOUT_CHROMIUM }, () => {
   })
   after(() => browser?.close())
 
-  test('Now: a run that is enqueued appears, is seen step by step, and finishes, with nobody touching the page', async (t) => {
-    const model = heldModel()
-    const to = await working(t, model)
-    const { page, complaints } = await openTab(browser, to.url)
-    await page.goto(to.login_url)
+  test('Now: an enqueued run appears, is shown step by step and finishes without a reload', async (t) => {
+    const model = stepwiseModel()
+    const served = await serveAndDrain(t, model)
+    const { page, complaints } = await openTab(browser, served.url)
+    await page.goto(served.login_url)
     await waitUntilLive(page)
-    assert.equal(page.url(), `${to.url}/`, 'the code is gone from the address')
+    assert.equal(page.url(), `${served.url}/`, 'the login code must be gone from the address')
     assert.match(await page.locator('main').innerText(), /Nothing is running/)
-    const { dispatch_id } = (await to.app.run('enqueue', { prompt: 'Write a note' })) as { dispatch_id: string }
+    const { dispatch_id } = (await served.app.run('enqueue', { prompt: 'Write a note' })) as { dispatch_id: string }
     const run = page.locator(`[data-run="${dispatch_id}"]`)
     await run.getByText('Write a note').waitFor()
     await run.getByText('I write the <b>note</b> first.').waitFor()
-    assert.equal(await run.locator('b').count(), 0, 'what a model writes stays text')
+    assert.equal(await run.locator('b').count(), 0, 'model output must stay text')
     assert.equal(await run.getAttribute('data-state'), 'running')
     model.next()
     await run.locator('[data-step="1"]').getByText('create_file').waitFor()
@@ -92,14 +92,14 @@ describe('the page in a browser', { skip: WITHOUT_CHROMIUM }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('Now: a cycle that is asked for on the page is seen to run and to finish', async (t) => {
-    const yaml =
-      'server: { port: 0 }\nkernel: { agents: [{ agent_id: tender, prompt: "{STATE} Tend the folder", priority: 1, enabled: true }] }\n'
+  test('Now: a cycle started on the page is shown running and finished', async (t) => {
+    const agent = '{ agent_id: tender, prompt: "{STATE} Tend the folder", priority: 1, enabled: true }'
+    const yaml = `server: { port: 0 }\nkernel: { agents: [${agent}] }\n`
     const call = { tool: 'create_file', args: { path: 'report.md', content: 'x' } }
     const model = scriptedModel([{ calls: [call] }, { text: '## Execution Summary\nreport.md is written.' }])
-    const to = await openHttpApp(t, { yaml, model })
-    const { page, complaints } = await openTab(browser, to.url)
-    await page.goto(to.login_url)
+    const served = await openHttpApp(t, { yaml, model })
+    const { page, complaints } = await openTab(browser, served.url)
+    await page.goto(served.login_url)
     await page.getByText('No cycle has run yet.').waitFor()
     await page.getByRole('button', { name: 'Run a cycle now' }).click()
     const cycle = page.locator('[data-cycle]')
@@ -108,25 +108,25 @@ describe('the page in a browser', { skip: WITHOUT_CHROMIUM }, () => {
     await page.locator('[data-finished]').getByText('tender').waitFor()
     const finished = await page.locator('[data-finished]').innerText()
     assert.match(finished, /Tend the folder/)
-    assert.doesNotMatch(finished, /<data/, 'what was filled in is no title')
+    assert.doesNotMatch(finished, /<data/, 'inserted data must not be in the title')
     assert.deepEqual(complaints, [])
   })
 
-  test('Now: who opens the page in the middle of a run sees it from its beginning', async (t) => {
-    const model = heldModel()
-    const to = await working(t, model)
-    const { dispatch_id } = (await to.app.run('enqueue', { prompt: 'Write a note' })) as { dispatch_id: string }
-    const { store } = to.app.context
-    const asked = async (): Promise<number> => {
+  test('Now: opened during a run, the page shows it from its start', async (t) => {
+    const model = stepwiseModel()
+    const served = await serveAndDrain(t, model)
+    const { dispatch_id } = (await served.app.run('enqueue', { prompt: 'Write a note' })) as { dispatch_id: string }
+    const { store } = served.app.context
+    const requestCount = async (): Promise<number> => {
       const dispatch = await store.dispatch(dispatch_id)
       const journal = dispatch ? await store.journal(dispatch.session_id) : []
       return journal.filter(({ kind }) => kind === 'model_requested').length
     }
-    await waitUntil(async () => (await asked()) === 1)
+    await waitUntil(async () => (await requestCount()) === 1)
     model.next()
-    await waitUntil(async () => (await asked()) === 2)
-    const { page, complaints } = await openTab(browser, to.url)
-    await page.goto(to.login_url)
+    await waitUntil(async () => (await requestCount()) === 2)
+    const { page, complaints } = await openTab(browser, served.url)
+    await page.goto(served.login_url)
     const run = page.locator(`[data-run="${dispatch_id}"]`)
     await run.locator('[data-step="1"]').getByText('create_file').waitFor()
     await run.locator('[data-step="2"]').waitFor()
@@ -135,24 +135,24 @@ describe('the page in a browser', { skip: WITHOUT_CHROMIUM }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('Now: the token lets a browser in that has none, a wrong one does not, and it stays in', async (t) => {
-    const to = await openHttpApp(t)
-    const { page, complaints } = await openTab(browser, to.url)
-    await page.goto(to.url)
+  test('Now: a wrong token is refused, the right one logs in and lasts over a reload', async (t) => {
+    const served = await openHttpApp(t)
+    const { page, complaints } = await openTab(browser, served.url)
+    await page.goto(served.url)
     await page.getByLabel('Token').fill('wrong')
     await page.keyboard.press('Enter')
     await page.getByText('Wrong token.').waitFor()
-    assert.equal(complaints.length, 1, 'the refusal, which every browser reports')
-    await page.getByLabel('Token').fill(to.token)
+    assert.equal(complaints.length, 1, 'browsers report the refused request')
+    await page.getByLabel('Token').fill(served.token)
     await page.keyboard.press('Enter')
     await waitUntilLive(page)
     await page.reload()
     await waitUntilLive(page)
     assert.equal(complaints.length, 1)
-    assert.equal(await page.evaluate('document.cookie'), '', 'no script can read it')
+    assert.equal(await page.evaluate('document.cookie'), '', 'scripts must not read the cookie')
   })
 
-  test('Now: a server that goes away is said so, and one that comes back is followed without a reload', async (t) => {
+  test('Now: shows a lost connection, and reconnects without a reload', async (t) => {
     const home = freshFolder(t)
     const first = await openHttpApp(t, { home, yaml: 'server: { port: 0 }\n' })
     const yaml = `server: { port: ${first.port} }\n`
@@ -167,17 +167,17 @@ describe('the page in a browser', { skip: WITHOUT_CHROMIUM }, () => {
     await page.locator('[data-queue=waiting]').getByText('1', { exact: true }).waitFor()
   })
 
-  test('Now: it fits a phone, follows light and dark, speaks both languages, and is reached with the keyboard', async (t) => {
-    const to = await openHttpApp(t)
+  test('Now: fits a phone, follows light and dark, has both languages, and works with the keyboard', async (t) => {
+    const served = await openHttpApp(t)
     const colours: unknown[] = []
     for (const colorScheme of ['light', 'dark'] as const) {
       const options = { colorScheme, locale: 'zh-CN', viewport: { width: 390, height: 844 } }
-      const { page, complaints } = await openTab(browser, to.url, options)
-      await page.goto((await to.app.context.serveHttp()).login_url)
+      const { page, complaints } = await openTab(browser, served.url, options)
+      await page.goto((await served.app.context.serveHttp()).login_url)
       await waitUntilLive(page)
       await page.getByText('目前没有任务在运行。').waitFor()
       assert.equal(await page.evaluate('document.documentElement.lang'), 'zh-CN')
-      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390, 'nothing sticks out')
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390, 'nothing may overflow the width')
       colours.push(await page.evaluate('getComputedStyle(document.body).backgroundColor'))
       await page.getByRole('button', { name: '立即运行一轮' }).waitFor()
       const reached = []

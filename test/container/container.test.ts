@@ -1,4 +1,7 @@
-/** Commands in containers: what they see, that nothing of them is left, and that a container that does not hold is found out. */
+/**
+ * Commands in containers: what they can see and write, that no process is left, and that a weakened container is
+ * detected.
+ */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -24,13 +27,13 @@ async function processesIn(base: string): Promise<ProcessOps> {
   return requireOps(await envs.open(join(base, 'ws')), 'process')
 }
 
-interface Place {
+interface Workspace {
   readonly base: string
   readonly root: string
   run(command: string, more?: Partial<RunOptions>): ReturnType<ProcessOps['run']>
 }
 
-async function place(t: TestContext): Promise<Place> {
+async function openWorkspace(t: TestContext): Promise<Workspace> {
   const base = freshFolder(t, 'container')
   const root = join(base, 'ws')
   mkdirSync(join(root, '.git/hooks'), { recursive: true })
@@ -45,19 +48,23 @@ async function place(t: TestContext): Promise<Place> {
   }
 }
 
-/** What the calls of a home have said so far. */
-const saidIn = (calls: string): string =>
+/** A module of the adapters as a string literal for an import statement. */
+const importPath = (path: string): string => JSON.stringify(new URL(`../../src/adapters/${path}`, import.meta.url).href)
+
+/** The output of all calls so far. */
+const outputIn = (calls: string): string =>
   readdirSync(calls)
     .map((name) => join(calls, name, 'output'))
     .filter((file) => existsSync(file))
     .map((file) => readFileSync(file, 'utf8'))
     .join('')
 
-const running = async (): Promise<string> => (await ENGINE?.run('ps', '--all', '--filter', 'name=^tireless-')) ?? ''
+const listContainers = async (): Promise<string> =>
+  (await ENGINE?.ask('ps', '--all', '--filter', 'name=^tireless-')) ?? ''
 
 describe('a command in a container', { skip: WITHOUT_CONTAINERS }, () => {
-  test('Q8: is the user, without rights or network; writes the workspace, and no name that others obey', async (t) => {
-    const { root, run } = await place(t)
+  test('Q8: runs as the user without capabilities or network; writes the workspace, no protected names', async (t) => {
+    const { root, run } = await openWorkspace(t)
     const { output } = await run(`id -u; echo $HOME; touch made ~/kept && echo both written
 grep -c -E '^Cap(Prm|Eff|Bnd):.0+$' /proc/self/status
 { : > /etc/x; } 2> /dev/null || echo root kept
@@ -66,15 +73,15 @@ grep -c -E '^Cap(Prm|Eff|Bnd):.0+$' /proc/self/status
 { mv .git away; } 2> /dev/null || echo place kept
 { exec 5<> /dev/tcp/1.1.1.1/53; } 2> /dev/null || echo no network
 echo '{}' > .mcp.json; cat ${join(root, '../sandbox/container-bash-env')} 2> /dev/null || echo no home`)
-    const kept = ['root kept', 'hooks kept', 'config kept', 'place kept', 'no network', 'no home']
+    const protections = ['root kept', 'hooks kept', 'config kept', 'place kept', 'no network', 'no home']
     const removed = '\n[removed, because agents do not write these: .mcp.json]'
-    const expected = [process.getuid?.(), '/home/agent', 'both written', 3, ...kept].join('\n')
+    const expected = [process.getuid?.(), '/home/agent', 'both written', 3, ...protections].join('\n')
     assert.equal(output, `${expected}\n${removed}`)
     assert.deepEqual(readdirSync(root).sort(), ['.git', 'made'])
   })
 
-  test('Q8: nothing of it is left: not when it ends, nor when it is out of time or cancelled', async (t) => {
-    const { run } = await place(t)
+  test('Q8: leaves no process when it ends, times out or is cancelled', async (t) => {
+    const { run } = await openWorkspace(t)
     const mark = `${60_000 + process.pid}.5`
     const hide = `setsid sleep ${mark} < /dev/null > /dev/null 2>&1 &`
     assert.equal((await run(`${hide} exit 4`)).exit, 4)
@@ -87,74 +94,77 @@ echo '{}' > .mcp.json; cat ${join(root, '../sandbox/container-bash-env')} 2> /de
     stop.abort()
     assert.equal((await cancelled).ended, 'interrupted')
     assert.equal(isSleepRunning(mark), false)
-    assert.doesNotMatch(await running(), /tireless-/)
+    assert.doesNotMatch(await listContainers(), /tireless-/)
   })
 
-  test('I4: the program is killed with -9: what it ran is ended by the next one, which can tell what it said', async (t) => {
-    const { base } = await place(t)
-    for (const way of ['asked about', 'not asked about'] as const) {
-      const mark = `${70_000 + process.pid}.${way.length}`
+  test('I4: after SIGKILL of the program, the next start ends its containers and keeps their output', async (t) => {
+    const { base } = await openWorkspace(t)
+    for (const how of ['asked about', 'not asked about'] as const) {
+      const mark = `${70_000 + process.pid}.${how.length}`
       const script = `
-        import { systemClock } from ${JSON.stringify(new URL('../../src/adapters/system/clock.ts', import.meta.url).href)}
-        import { hostEnvs } from ${JSON.stringify(new URL('../../src/adapters/envs/host/host.ts', import.meta.url).href)}
-        import { createContainers } from ${JSON.stringify(new URL('../../src/adapters/envs/container/container-sandbox.ts', import.meta.url).href)}
-        const { launcher } = createContainers({ ...${JSON.stringify({ ...options(base), env: {}, clock: null })}, env: process.env, clock: systemClock })
-        const env = await hostEnvs({ callsDir: ${JSON.stringify(join(base, 'calls'))}, clock: systemClock, env: process.env, launcher }).open(${JSON.stringify(join(base, 'ws'))})
+        import { systemClock } from ${importPath('system/clock.ts')}
+        import { hostEnvs } from ${importPath('envs/host/host.ts')}
+        import { createContainers } from ${importPath('envs/container/container.ts')}
+        const { env, clock } = { env: process.env, clock: systemClock }
+        const given = ${JSON.stringify({ ...options(base), env: {}, clock: null })}
+        const { launcher } = createContainers({ ...given, env, clock })
+        const envs = hostEnvs({ callsDir: ${JSON.stringify(join(base, 'calls'))}, clock, env, launcher })
+        const opened = await envs.open(${JSON.stringify(join(base, 'ws'))})
         const { signal } = new AbortController()
-        await env.getOps('process').run('c', 'echo begun; sleep ${mark}', { timeoutMs: 600000, signal })`
+        await opened.getOps('process').run('c', 'echo begun; sleep ${mark}', { timeoutMs: 600000, signal })`
       const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', script]
       const child = spawn(process.execPath, flags, { stdio: 'ignore' })
       t.after(() => child.kill('SIGKILL'))
-      await waitUntil(() => isSleepRunning(mark) && saidIn(join(base, 'calls')).includes('begun\n'))
+      await waitUntil(() => isSleepRunning(mark) && outputIn(join(base, 'calls')).includes('begun\n'))
       child.kill('SIGKILL')
       await waitForExit(child)
-      assert.equal(isSleepRunning(mark), true, 'a container outlives whoever began it')
-      if (way === 'asked about')
+      assert.equal(isSleepRunning(mark), true, 'a container must outlive the program that started it')
+      if (how === 'asked about')
         assert.deepEqual(await (await processesIn(base)).reap('c'), { output: 'begun\n', killed: true })
       else assert.equal((await createContainers(options(base)).trial()).holds, true)
       assert.equal(isSleepRunning(mark), false)
     }
   })
 
-  test('Q8: what needs a network is refused in so many words', async (t) => {
-    const { run } = await place(t)
-    const network = () => assert.fail('no way out is opened')
+  test('Q8: a call that needs a network is refused with the reason', async (t) => {
+    const { run } = await openWorkspace(t)
+    const network = () => assert.fail('no connection may be opened')
     await assert.rejects(run('true', { network }), { code: 'tool_failed', message: /in a container have none/ })
   })
 })
 
-test('Q8: an image in the configuration is where bash runs, and what doctor tries', {
+test('Q8: with sandbox_image, bash runs in a container and doctor tests it', {
   skip: WITHOUT_CONTAINERS,
 }, async (t) => {
-  const where = { calls: [{ tool: 'bash', args: { command: 'echo "$HOSTNAME"; ls /usr/bin | grep -c .; pwd' } }] }
-  const model = scriptedModel([where, { text: 'done' }])
+  const bashCall = { calls: [{ tool: 'bash', args: { command: 'echo "$HOSTNAME"; ls /usr/bin | grep -c .; pwd' } }] }
+  const model = scriptedModel([bashCall, { text: 'done' }])
   const app = await openApp(t, { model, yaml: `sandbox: required\nsandbox_image: ${IMAGE}` })
   const { session_id } = await runTaskIn(app)
   assert.match(model.requests[0]?.tools.find(({ name }) => name === 'bash')?.description ?? '', /In a container/)
-  const told = JSON.stringify(model.requests[1]?.messages.at(-1))
-  assert.match(told, new RegExp(`sandbox\\\\n\\d\\d\\\\n.*${session_id}\\\\n\\[exit 0\\]`))
-  assert.match(JSON.stringify(await app.run('doctor', {})), /a container of tireless-test .* self-test passed/)
+  const result = JSON.stringify(model.requests[1]?.messages.at(-1))
+  assert.match(result, new RegExp(`sandbox\\\\n\\d\\d\\\\n.*${session_id}\\\\n\\[exit 0\\]`))
+  assert.match(JSON.stringify(await app.run('doctor', {})), /a container of tireless-test .* it was tried and holds/)
 })
 
 describe('a weakened container', { skip: WITHOUT_CONTAINERS }, () => {
   const WEAKER: readonly (readonly [guard: string, from: string, to: string, got: RegExp])[] = [
     ['its own network', '--network none', '--network host', /opened a connection/],
     ['no capabilities', '--cap-drop ALL', '--cap-drop MKNOD', /capabilities/],
-    ['guards of git', '/hooks,readonly', '/hooks', /wrote a git hook/],
-    ['a root that is read-only', '--read-only ', '', /\/usr writable/],
+    ['guards of git', '/hooks,readonly', '/hooks', /a hook of git written/],
+    ['a read-only root', '--read-only ', '', /\/usr writable/],
   ]
-  for (const [guard, from, to, got] of WEAKER)
-    test(`is noticed: without ${guard}`, async (t) => {
+  for (const [guard, from, to, expected] of WEAKER)
+    test(`is detected: without ${guard}`, async (t) => {
       const base = freshFolder(t, 'weak')
       const program = join(base, ENGINE?.name ?? '')
-      // Arguments with blanks in them are the command's own.
+      // The command itself may contain blanks, so only the arguments before it are changed.
       writeFileSync(
         program,
         `#!/bin/bash
 [ "$1" = run ] || exec ${ENGINE?.program} "$@"
 args=(); while [ "$1" != --entrypoint ]; do args+=("$1"); shift; done
 all="\${args[*]} "; changed=\${all/"${from}"/"${to}"}
-[ "$changed" = "$all" ] && { echo "nothing to leave out"; exit 99; }
+[ "$changed" = "$all" ] && { echo "the argument was not found"; exit 99; }
 exec ${ENGINE?.program} $changed "$@"
 `,
       )
@@ -162,6 +172,6 @@ exec ${ENGINE?.program} $changed "$@"
       const env = { ...process.env, PATH: `${base}:/usr/bin:/bin` }
       const trial = await createContainers({ ...options(base), env }).trial()
       assert.ok(!trial.holds)
-      assert.match(trial.why, got)
+      assert.match(trial.why, expected)
     })
 })

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Makes the image that the tests of containers run in, of programs of this machine: test/container/image.sh docker|podman
+# Builds the image for the container tests from programs of this machine.
+# Usage: test/container/image.sh docker|podman
 set -euo pipefail
 engine=${1:?docker or podman}
 root=$(mktemp -d)
@@ -8,7 +9,8 @@ trap 'rm -rf "$root"' EXIT
 mkdir -p "$root"/{tmp,proc,dev,sys,etc,run,var,usr/bin,usr/lib,usr/lib64}
 ln -s usr/bin "$root/bin"; ln -s usr/lib "$root/lib"; ln -s usr/lib64 "$root/lib64"
 echo 'root:x:0:0:root:/:/bin/bash' > "$root/etc/passwd"
-for name in bash sh sleep cat ls env touch mkdir rm mv cp ln id seq grep chmod readlink setsid mount unshare mknod git; do
+programs='bash sh sleep cat ls env touch mkdir rm mv cp ln id seq grep chmod readlink setsid mount unshare mknod git'
+for name in $programs; do
   file=$(readlink -f "$(command -v "$name")")
   cp -L "$file" "$root/usr/bin/$name"
   for library in $(ldd "$file" 2> /dev/null | grep -o '/[^ ]*'); do

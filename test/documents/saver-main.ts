@@ -1,28 +1,29 @@
 /**
- * An editor that never rests: reads a document, adds a line with a number, saves it, over and over, in each way that editors save.
- * Arguments: file, name, how many saves.
+ * An editor that saves all the time: it reads a document, adds a numbered line and saves it, in each way that editors
+ * do.
+ * Arguments: file, name, number of saves.
  */
 
 import fs from 'node:fs'
 
-/** Its own lines that it leaves standing, so that the document stays small. */
-const MOST_LINES = 100
-/** Saves between two writings of the kernel. More would take its own lines out before the kernel has seen them. */
+/** The number of its own lines that it keeps, so that the document stays small. */
+const MAX_LINES = 100
+/** Saves between two writes of the kernel. With more, its lines would be dropped before the kernel has seen them. */
 const SAVES_PER_CYCLE = 8
 
 const [, , file = '', name = '', saves = '0'] = process.argv
 
-const WAYS: readonly ((text: string) => void)[] = [saveByRename, saveInPlace, saveWithBackup, saveByHandle]
+const SAVE_METHODS: readonly ((text: string) => void)[] = [saveByRename, saveInPlace, saveWithBackup, saveByHandle]
 
 let cycle = ''
 for (let n = 0; n < Number(saves); n += 1) {
   if (n % SAVES_PER_CYCLE === 0) cycle = nextCycle(cycle)
-  const text = edited(readDocument(), `- saved by ${name}: ${n}\n`)
-  WAYS[n % WAYS.length]?.(text)
-  rest((n * 7) % 3)
+  const text = addLine(readDocument(), `- saved by ${name}: ${n}\n`)
+  SAVE_METHODS[n % SAVE_METHODS.length]?.(text)
+  pause((n * 7) % 3)
 }
 
-/** Where it is being replaced at this moment, or empty in the middle of somebody's save: what comes next. */
+/** Reads again while the file is missing or empty because another process is saving it. */
 function readDocument(): string {
   for (;;) {
     try {
@@ -34,25 +35,29 @@ function readDocument(): string {
   }
 }
 
-function nextCycle(former: string): string {
+function nextCycle(previous: string): string {
   for (;;) {
     const [found = ''] = /- cycle_id: \S+/.exec(readDocument()) ?? []
-    if (found !== '' && found !== former) return found
-    rest(1)
+    if (found !== '' && found !== previous) return found
+    pause(1)
   }
 }
 
-/** Saves come at any moment of the kernel's, not all at the same one. */
-function rest(ms: number): void {
+/** Varies the moment of a save relative to the writes of the kernel. */
+function pause(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
-function edited(text: string, line: string): string {
+function addLine(text: string, line: string): string {
   const lines = text.split(/(?<=\n)/)
-  const own = lines.filter((one) => one.startsWith(`- saved by ${name}:`))
-  const old = new Set(own.slice(MOST_LINES))
-  const at = lines.findIndex((one) => one.startsWith('## notes')) + 1
-  return [...lines.slice(0, at), line, ...lines.slice(at).filter((one) => !old.has(one))].join('')
+  const ownLines = lines.filter((each) => each.startsWith(`- saved by ${name}:`))
+  const droppedLines = new Set(ownLines.slice(MAX_LINES))
+  const notesIndex = lines.findIndex((each) => each.startsWith('## notes')) + 1
+  return [
+    ...lines.slice(0, notesIndex),
+    line,
+    ...lines.slice(notesIndex).filter((each) => !droppedLines.has(each)),
+  ].join('')
 }
 
 function saveByRename(text: string): void {
@@ -64,7 +69,7 @@ function saveInPlace(text: string): void {
   fs.writeFileSync(file, text)
 }
 
-/** As vim does: the old one becomes a backup, the new one is written, the backup goes. */
+/** Saves like vim: rename the old file to a backup, write the new one, delete the backup. */
 function saveWithBackup(text: string): void {
   try {
     fs.renameSync(file, `${file}~`)
@@ -75,7 +80,7 @@ function saveWithBackup(text: string): void {
   fs.rmSync(`${file}~`, { force: true })
 }
 
-/** Empty for a moment, then all of it, through a handle that was opened before. */
+/** Truncates through an open handle, then writes: the file is empty for a moment. */
 function saveByHandle(text: string): void {
   const handle = fs.openSync(file, fs.constants.O_WRONLY | fs.constants.O_CREAT)
   fs.ftruncateSync(handle)

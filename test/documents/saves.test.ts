@@ -1,4 +1,7 @@
-/** Editors in processes of their own save documents while the kernel writes them. `DOCUMENT_SAVES=100000`: so many saves. */
+/**
+ * Editors in processes of their own save documents while the kernel writes them. The variable DOCUMENT_SAVES sets the
+ * number of saves.
+ */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -18,11 +21,11 @@ import { freshFolder } from '../support/open-app.ts'
 
 const SAVES = Number(process.env.DOCUMENT_SAVES ?? 3_000)
 const SAVER = fileURLToPath(new URL('saver-main.ts', import.meta.url))
-/** Long enough that the file changes while it is being read. */
+/** Long enough for the file to change while it is read. */
 const START = `# state\n- cycle_id: 0\n## notes\n(none)\n## filler\n${'words that stay where they are\n'.repeat(600)}`
 
-/** Notes every line of a saver that is kept anywhere: in a version, or beside the file. */
-class Kept {
+/** Collects every line of an editor that is kept anywhere: in a stored version, or in a copy beside the file. */
+class SavedLines {
   readonly lines = new Set<string>()
 
   note(text: string): void {
@@ -51,13 +54,13 @@ class Kept {
   }
 }
 
-async function editedDocuments(t: TestContext, kept: Kept) {
+async function openDocuments(t: TestContext, saved: SavedLines) {
   const root = freshFolder(t)
   const store = await openSqliteStore({ file: join(root, 'db'), clock: systemClock, writes: 'here' })
   const folder = join(root, 'kernels', 'default')
   const documents = createDocuments({
-    ...{ kernelId: 'default', store: kept.store(store), clock: systemClock, mirror: null },
-    files: kept.files(diskFiles(folder, systemClock)),
+    ...{ kernelId: 'default', store: saved.store(store), clock: systemClock, mirror: null },
+    files: saved.files(diskFiles(folder, systemClock)),
     fallback: diskFiles(join(root, 'fallback'), systemClock),
     ...{ needsAcceptance: () => false, redact: (text: string) => text, report: () => {} },
   })
@@ -70,84 +73,95 @@ async function editedDocuments(t: TestContext, kept: Kept) {
 
 function blockOf(cycle_id: string): string {
   const counts = { dispatched: 0, succeeded: 0, failed: 0, duration_ms: 1 }
-  const said = { updated_at: 'now', status: 'success', failed_agents: [], agent_summary: '', error: null }
-  return renderRuntimeBlock({ ...counts, ...said, cycle_id }, [], 5)
+  const outcome = { updated_at: 'now', status: 'success', failed_agents: [], agent_summary: '', error: null }
+  return renderRuntimeBlock({ ...counts, ...outcome, cycle_id }, [], 5)
 }
 
-async function withSavers(t: TestContext, folder: string, each: number, write: () => Promise<void>): Promise<void> {
-  let atWork = DOCUMENT_NAMES.length
+async function withSavers(
+  t: TestContext,
+  folder: string,
+  savesPerFile: number,
+  write: () => Promise<void>,
+): Promise<void> {
+  let running = DOCUMENT_NAMES.length
   const savers = DOCUMENT_NAMES.map(async (name) => {
-    const args = ['--disable-warning=ExperimentalWarning', SAVER, join(folder, name), saverOf(name), String(each)]
+    const args = [
+      '--disable-warning=ExperimentalWarning',
+      SAVER,
+      join(folder, name),
+      saverName(name),
+      String(savesPerFile),
+    ]
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] })
     t.after(() => child.kill('SIGKILL'))
     const [code] = await once(child, 'exit')
-    atWork -= 1
+    running -= 1
     assert.equal(code, 0)
   })
-  while (atWork > 0) await write()
+  while (running > 0) await write()
   await Promise.all(savers)
 }
 
-const saverOf = (name: DocumentName): string => name.replace(/\W/g, '_')
+const saverName = (name: DocumentName): string => name.replace(/\W/g, '_')
 
-function assertKept(t: TestContext, kept: Kept, each: number, cycles: number): void {
+function assertNothingLost(t: TestContext, saved: SavedLines, savesPerFile: number, cycles: number): void {
   const all = DOCUMENT_NAMES.flatMap((name) =>
-    Array.from({ length: each }, (_, n) => `saved by ${saverOf(name)}: ${n}`),
+    Array.from({ length: savesPerFile }, (_, n) => `saved by ${saverName(name)}: ${n}`),
   )
-  const lost = all.filter((line) => !kept.lines.has(line))
+  const lost = all.filter((line) => !saved.lines.has(line))
   t.diagnostic(`${all.length} saves, ${cycles} cycles, ${lost.length} lost`)
   assert.deepEqual(lost, [])
 }
 
-test('I7: whatever an editor saves while its file is replaced is found, however it saves', async (t) => {
-  const kept = new Kept()
+test('I7: every save of an editor during a replacement of its file is found, however it saves', async (t) => {
+  const saved = new SavedLines()
   const folder = freshFolder(t)
   const files = diskFiles(folder, systemClock)
   t.after(() => files.close())
-  const look = async (name: DocumentName): Promise<DocumentFileContent> => {
-    for (let late = await files.findLateEdit(name); late; late = await files.findLateEdit(name)) {
-      kept.note(late.text)
-      await late.keep()
+  const collectEdits = async (name: DocumentName): Promise<DocumentFileContent> => {
+    for (let edit = await files.findLateEdit(name); edit; edit = await files.findLateEdit(name)) {
+      saved.note(edit.text)
+      await edit.keep()
     }
     const found = await files.read(name)
-    if (found.kind === 'text') kept.note(found.text)
+    if (found.kind === 'text') saved.note(found.text)
     return found
   }
-  const shown = new Map<DocumentName, string>()
+  const lastWritten = new Map<DocumentName, string>()
   let cycles = 0
   const write = async (name: DocumentName): Promise<void> => {
-    const found = await look(name)
+    const found = await collectEdits(name)
     const isText = found.kind === 'text' && found.text.trim() !== ''
-    const before = isText ? found.text : (shown.get(name) ?? START)
+    const before = isText ? found.text : (lastWritten.get(name) ?? START)
     const text = before.replace(/cycle_id: \d+/, `cycle_id: ${cycles}`)
-    if (await files.replace(name, text, found)) shown.set(name, text)
+    if (await files.replace(name, text, found)) lastWritten.set(name, text)
   }
   for (const name of DOCUMENT_NAMES) await write(name)
-  const each = Math.ceil(SAVES / DOCUMENT_NAMES.length)
-  await withSavers(t, folder, each, async () => {
+  const savesPerFile = Math.ceil(SAVES / DOCUMENT_NAMES.length)
+  await withSavers(t, folder, savesPerFile, async () => {
     cycles += 1
     await Promise.all(DOCUMENT_NAMES.map(write))
   })
-  for (const name of DOCUMENT_NAMES) await look(name)
-  assertKept(t, kept, each, cycles)
+  for (const name of DOCUMENT_NAMES) await collectEdits(name)
+  assertNothingLost(t, saved, savesPerFile, cycles)
 })
 
 test('I7: no save of an editor is lost while the kernel writes the same documents', async (t) => {
-  const kept = new Kept()
-  const { documents, folder } = await editedDocuments(t, kept)
+  const saved = new SavedLines()
+  const { documents, folder } = await openDocuments(t, saved)
   for (const name of DOCUMENT_NAMES) await documents.seed(name, START.replace('- cycle_id: 0\n', ''))
   let cycles = 0
-  const by = { author: 'system', reason: 'cycle' }
+  const author = { author: 'system', reason: 'cycle' }
   const write = (name: DocumentName) =>
     documents
-      .write(name, (text) => replaceBlock(text, blockOf(`c${cycles}`)), by)
-      // Whoever saves all the time may be first each time.
+      .write(name, (text) => replaceBlock(text, blockOf(`c${cycles}`)), author)
+      // An editor that saves all the time may win every time.
       .catch((thrown) => assert.equal(thrown.code, 'conflict'))
-  const each = Math.ceil(SAVES / 10 / DOCUMENT_NAMES.length)
-  await withSavers(t, folder, each, async () => {
+  const savesPerFile = Math.ceil(SAVES / 10 / DOCUMENT_NAMES.length)
+  await withSavers(t, folder, savesPerFile, async () => {
     cycles += 1
     await Promise.all(DOCUMENT_NAMES.map(write))
   })
-  for (const name of DOCUMENT_NAMES) kept.note((await documents.read(name))?.text ?? '')
-  assertKept(t, kept, each, cycles)
+  for (const name of DOCUMENT_NAMES) saved.note((await documents.read(name))?.text ?? '')
+  assertNothingLost(t, saved, savesPerFile, cycles)
 })

@@ -1,4 +1,4 @@
-/** The page's own reading of a run: the events of a real one, the deltas between, gaps and ends. */
+/** How the page folds a run: events of a real run, deltas between them, gaps and ends. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -8,32 +8,32 @@ import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { hear, hearDelta, newRun, type ShownRun } from '../../web/src/runs.ts'
 import { openApp } from '../support/open-app.ts'
 
-async function toldBy(
+async function progressOf(
   t: Parameters<typeof openApp>[0],
   script: Parameters<typeof scriptedModel>[0],
 ): Promise<Progress[]> {
   const app = await openApp(t, { model: scriptedModel(script) })
-  const told: Progress[] = []
-  await app.run('run', { task: 'write it' }, (progress) => told.push(progress))
-  return told
+  const progress: Progress[] = []
+  await app.run('run', { task: 'write it' }, (each) => progress.push(each))
+  return progress
 }
 
-function shown(told: readonly Progress[]): ShownRun {
+function foldRun(progress: readonly Progress[]): ShownRun {
   const run = newRun('r')
-  for (const progress of told) {
-    if (progress.kind === 'event') hear(run, progress.event)
-    if (progress.kind === 'delta') hearDelta(run, progress.delta)
+  for (const each of progress) {
+    if (each.kind === 'event') hear(run, each.event)
+    if (each.kind === 'delta') hearDelta(run, each.delta)
   }
   return run
 }
 
-const WRITES = [
+const WRITE_THEN_ANSWER = [
   { text: 'I write it.', calls: [{ tool: 'create_file', args: { path: 'a.md', content: 'x' } }] },
   { text: 'It is written.' },
 ]
 
-test('Now: a run is shown with its agent, its steps, its calls with their results, and its answer', async (t) => {
-  const run = shown(await toldBy(t, WRITES))
+test('Now: shows a run with its agent, steps, calls, results and answer', async (t) => {
+  const run = foldRun(await progressOf(t, WRITE_THEN_ANSWER))
   assert.deepEqual([run.agent, run.task, run.state, run.answer], ['default', 'write it', 'done', 'It is written.'])
   assert.equal(run.model, 'scripted/model')
   assert.equal(run.gap, false)
@@ -49,50 +49,53 @@ test('Now: a run is shown with its agent, its steps, its calls with their result
       ['OBSERVE', 'DECIDE', 'ACT', 'REDUCE', 'CHECK_STOP'],
     )
     for (const [i, { from, to }] of spans.entries()) {
-      assert.ok(to !== null && to >= from, 'closed')
-      if (spans[i + 1]) assert.equal(spans[i + 1]?.from, to, 'no hole between two phases')
+      assert.ok(to !== null && to >= from, 'the phase must have ended')
+      if (spans[i + 1]) assert.equal(spans[i + 1]?.from, to, 'the next phase must start where this one ends')
     }
   }
 })
 
-test('Now: without the deltas, from the record alone, the same is shown', async (t) => {
-  const told = await toldBy(t, WRITES)
-  const plain = ({ steps, ...run }: ShownRun) => ({
+test('Now: shows the same from events alone, without deltas', async (t) => {
+  const progress = await progressOf(t, WRITE_THEN_ANSWER)
+  const withoutCallIds = ({ steps, ...run }: ShownRun) => ({
     ...run,
     steps: steps.map(({ calls, ...step }) => ({
       ...step,
       calls: calls.map(({ tool, status, content }) => ({ tool, status, content })),
     })),
   })
-  assert.deepEqual(plain(shown(told.filter(({ kind }) => kind === 'event'))), plain(shown(told)))
+  assert.deepEqual(
+    withoutCallIds(foldRun(progress.filter(({ kind }) => kind === 'event'))),
+    withoutCallIds(foldRun(progress)),
+  )
 })
 
-test('Now: what is under way is shown before it is on record', async (t) => {
-  const told = await toldBy(t, WRITES)
-  const until = told.findIndex((each) => each.kind === 'delta' && each.delta.kind === 'call')
-  const run = shown(told.slice(0, until + 1))
+test('Now: shows text and calls in progress before they are recorded', async (t) => {
+  const progress = await progressOf(t, WRITE_THEN_ANSWER)
+  const callIndex = progress.findIndex((each) => each.kind === 'delta' && each.delta.kind === 'call')
+  const run = foldRun(progress.slice(0, callIndex + 1))
   const [step] = run.steps
   assert.deepEqual([run.state, run.to, step?.text], ['running', null, 'I write it.'])
   assert.deepEqual(step?.calls[0]?.status, null)
   assert.equal(step?.spans.at(-1)?.to, null)
 })
 
-test('Now: an event that is heard twice counts once, and one that is missing is noticed', async (t) => {
-  const told = await toldBy(t, WRITES)
-  const events = told.flatMap((each) => (each.kind === 'event' ? [each.event] : []))
+test('Now: counts a repeated event once, and notices a missing one', async (t) => {
+  const progress = await progressOf(t, WRITE_THEN_ANSWER)
+  const events = progress.flatMap((each) => (each.kind === 'event' ? [each.event] : []))
   const run = newRun('r')
   for (const event of [...events, ...events]) hear(run, event)
-  assert.deepEqual(run, shown(told.filter(({ kind }) => kind === 'event')))
-  const holed = newRun('r')
-  for (const event of events.filter(({ seq }) => seq !== 5)) hear(holed, event)
-  assert.equal(holed.gap, true)
+  assert.deepEqual(run, foldRun(progress.filter(({ kind }) => kind === 'event')))
+  const withGap = newRun('r')
+  for (const event of events.filter(({ seq }) => seq !== 5)) hear(withGap, event)
+  assert.equal(withGap.gap, true)
 })
 
-test('Now: a run that is put down is parked with its reason, and goes on when it is taken up', async (t) => {
-  const told = await toldBy(t, [{ calls: [{ tool: 'wait', args: { for: 'the owner' } }] }])
-  const run = shown(told)
+test('Now: shows a parked run with its reason, and as running when it resumes', async (t) => {
+  const progress = await progressOf(t, [{ calls: [{ tool: 'wait', args: { for: 'the owner' } }] }])
+  const run = foldRun(progress)
   assert.deepEqual([run.state, run.reason, run.to === null], ['parked', 'the owner', false])
-  const again: Event = {
+  const resumedEvent: Event = {
     seq: run.seq + 1,
     run_id: 'r',
     session_id: 's',
@@ -103,13 +106,13 @@ test('Now: a run that is put down is parked with its reason, and goes on when it
     ok: true,
     payload: {},
   }
-  hear(run, again)
+  hear(run, resumedEvent)
   assert.deepEqual([run.state, run.to], ['running', null])
 })
 
-test('Now: a run that fails says why', async (t) => {
-  const run = shown(
-    await toldBy(t, [
+test('Now: shows why a run failed', async (t) => {
+  const run = foldRun(
+    await progressOf(t, [
       { text: 'cut', finish: 'length' },
       { text: 'cut', finish: 'length' },
       { text: 'cut', finish: 'length' },

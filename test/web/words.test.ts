@@ -1,11 +1,11 @@
-/** Times, amounts and words of the page, in both languages. */
+/** Times, amounts and texts of the page, in both languages. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { clockTime, countdown, duration, jsonLine, money } from '../../web/src/format.ts'
 import { WORDS } from '../../web/src/words.ts'
 
-test('Now: a duration has the two units that matter', () => {
+test('Now: a duration has its two largest units', () => {
   const cases: readonly [number, string, string][] = [
     [-5, '0 ms', '0 毫秒'],
     [240, '240 ms', '240 毫秒'],
@@ -18,38 +18,38 @@ test('Now: a duration has the two units that matter', () => {
   for (const [ms, en, zh] of cases) assert.deepEqual([duration(ms, 'en'), duration(ms, 'zh')], [en, zh])
 })
 
-test('Now: a countdown ends at zero, and shows no second that is over', () => {
+test('Now: a countdown rounds up and ends at zero', () => {
   assert.deepEqual(
     [252_000, 251_001, 1, 0, -9000, 3_600_000, 200_000_000].map((ms) => countdown(ms, 'en')),
     ['04:12', '04:12', '00:01', '00:00', '00:00', '1:00:00', '2 d 7 h'],
   )
 })
 
-test('Now: small amounts of money are not rounded to nothing', () => {
+test('Now: small amounts of money are not rounded to zero', () => {
   assert.deepEqual(
     [0, 0.0042, 0.83, 5].map((usd) => money(usd, 'en')),
     ['$0.00', '$0.0042', '$0.83', '$5.00'],
   )
 })
 
-test('Now: another day is named with the time', () => {
+test('Now: a time on another day has its date', () => {
   const now = new Date(2026, 10, 15, 12, 0, 0).getTime()
   assert.equal(clockTime(now, now, 'en'), '12:00:00')
   assert.match(clockTime(now + 86_400_000, now, 'en'), /16 Nov.*12:00:00/)
 })
 
-test('Now: what a tool was given is one line', () => {
+test('Now: arguments of a tool are one line', () => {
   assert.equal(jsonLine({ a: 'x\ny' }), '{"a":"x\\ny"}')
   assert.equal(jsonLine('x\n  y'), 'x y')
 })
 
-test('Now: both languages have every word, and none of them is the other’s', () => {
-  const flat = (words: object): [string, string][] =>
+test('Now: both languages have every text, each in its own script', () => {
+  const flatten = (words: object): [string, string][] =>
     Object.entries(words).flatMap(([key, value]): [string, string][] => {
-      if (typeof value === 'object') return flat(value).map(([inner, text]) => [`${key}.${inner}`, text])
+      if (typeof value === 'object') return flatten(value).map(([inner, text]) => [`${key}.${inner}`, text])
       return [[key, typeof value === 'function' ? value(2, 3) : value]]
     })
-  const [en, zh] = [flat(WORDS.en), flat(WORDS.zh)]
+  const [en, zh] = [flatten(WORDS.en), flatten(WORDS.zh)]
   assert.deepEqual(
     zh.map(([key]) => key),
     en.map(([key]) => key),
