@@ -375,7 +375,7 @@ describe('B2: plugins that return invalid values or throw', () => {
     assert.deepEqual([garbled?.status, odd?.status, sound?.status], ['failed', 'failed', 'done'])
     assert.match(
       garbled?.error ?? '',
-      /^model_garbled: model garbled\/one returned an invalid value from call\(\) \(at usage: .*\); got .*; expected an/,
+      /^model_garbled: model garbled\/one returned an invalid value from call\(\) \(at usage: .*\); got .*; expected /,
     )
     assert.match(garbled?.error ?? '', /expected an answer.*3 failures in a row/)
     assert.match(

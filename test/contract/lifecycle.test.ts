@@ -19,17 +19,17 @@ import {
 import { freshFolder, journalOf, runTaskIn } from '../support/open-app.ts'
 
 const OBSERVED = ['OBSERVE start', 'OBSERVE observation_ready']
-const ASKED = ['DECIDE start', 'DECIDE model_input', 'DECIDE model_output', 'DECIDE decision_ready']
+const MODEL_DECIDED = ['DECIDE start', 'DECIDE model_input', 'DECIDE model_output', 'DECIDE decision_ready']
 const DECIDED = ['DECIDE start', 'DECIDE decision_ready']
 const ACTED = ['ACT start', 'ACT action_results']
 const SKIPPED = ['ACT start', 'ACT skipped']
 const REDUCED = ['REDUCE start', 'REDUCE state_reduced']
 const JUDGED = ['CRITIC start', 'CRITIC outputs_ready']
-const GOES_ON = ['CHECK_STOP start', 'CHECK_STOP continue']
+const CONTINUES = ['CHECK_STOP start', 'CHECK_STOP continue']
 const STOPS = ['CHECK_STOP start', 'CHECK_STOP stop']
 
-describe('the life of a run', () => {
-  test('case 1, Q1: a rule agent acts, then ends: every phase twice between INIT and END, and no CRITIC without a critic', async (t) => {
+describe('the lifecycle of a run', () => {
+  test('case 1, Q1: two steps have each phase twice between INIT and END, and no CRITIC', async (t) => {
     const model = scriptedModel([])
     const { app, events } = await openRecordedApp(t, {
       model,
@@ -45,32 +45,32 @@ describe('the life of a run', () => {
     assert.equal(model.requests.length, 0)
   })
 
-  test('case 2, Q2: the stages of each phase, in the order of the seed, of a rule, of a model, and with a critic', async (t) => {
-    const ruling = await openRecordedApp(t, { behaviours: [scriptedBehaviour([pokeDecision, finalAnswer()])] })
-    await runScripted(ruling.app)
-    assert.deepEqual(eventNames(ruling.events), [
+  test('case 2, Q2: the stages of each phase come in order, with and without model and critic', async (t) => {
+    const withoutModel = await openRecordedApp(t, { behaviours: [scriptedBehaviour([pokeDecision, finalAnswer()])] })
+    await runScripted(withoutModel.app)
+    assert.deepEqual(eventNames(withoutModel.events), [
       'INIT start',
-      ...[...OBSERVED, ...DECIDED, ...ACTED, ...REDUCED, ...GOES_ON],
+      ...[...OBSERVED, ...DECIDED, ...ACTED, ...REDUCED, ...CONTINUES],
       ...[...OBSERVED, ...DECIDED, ...SKIPPED, ...REDUCED, ...STOPS],
       'END end',
     ])
-    const judging = await openRecordedApp(t, {
+    const withCritic = await openRecordedApp(t, {
       model: scriptedModel([{ calls: [{ tool: 'poke' }] }, { text: 'all done' }]),
       critics: [{ name: 'mild', judge: () => ({ kind: 'continue' }) }],
     })
-    await runTaskIn(judging.app)
-    assert.deepEqual(eventNames(judging.events), [
+    await runTaskIn(withCritic.app)
+    assert.deepEqual(eventNames(withCritic.events), [
       'INIT start',
-      ...[...OBSERVED, ...ASKED, ...ACTED, ...REDUCED, ...JUDGED, ...GOES_ON],
-      ...[...OBSERVED, ...ASKED, ...SKIPPED, ...REDUCED, ...JUDGED, ...STOPS],
+      ...[...OBSERVED, ...MODEL_DECIDED, ...ACTED, ...REDUCED, ...JUDGED, ...CONTINUES],
+      ...[...OBSERVED, ...MODEL_DECIDED, ...SKIPPED, ...REDUCED, ...JUDGED, ...STOPS],
       'END end',
     ])
-    assert.equal(findEvent(judging.events, 'END', 'end').payload.stop_reason, 'final')
+    assert.equal(findEvent(withCritic.events, 'END', 'end').payload.stop_reason, 'final')
   })
 
-  test('case 3, Q2: every event says whose it is, when, and whether it is well; seq has no gaps, also over a restart', async (t) => {
+  test('case 3, Q2: events carry run, session, time and ok; seq has no gaps across a restart', async (t) => {
     const home = freshFolder(t)
-    const wait = { kind: 'wait', match: 'user_message', reason: 'a word' } as const
+    const wait = { kind: 'wait', match: 'user_message', reason: 'a message' } as const
     const behaviours = [scriptedBehaviour([pokeDecision, wait, finalAnswer()])]
     const before = await openRecordedApp(t, { home, behaviours })
     const { dispatch_id, session_id, status } = await runScripted(before.app)
@@ -93,19 +93,19 @@ describe('the life of a run', () => {
     assert.deepEqual(
       events,
       eventsFromRecords({ run_id: dispatch_id, session_id }, journal),
-      'told as the journal has it',
+      'the events match the journal',
     )
     await after.app.close()
   })
 
-  test('case 8: the task is in the state before the first OBSERVE; memory and failures begin anew with every run, once', async (t) => {
-    const seen: { state: unknown; view: EnvView }[] = []
-    const memory: string[] = []
+  test('case 8: each run starts with its task in the state, a new memory and no failures', async (t) => {
+    const observed: { state: unknown; view: EnvView }[] = []
+    const memoryCalls: string[] = []
     let asked = 0
     const failing = scriptedBehaviour([pokeDecision, finalAnswer()], {
-      memory: 'noting',
+      memory: 'recording',
       observe(state, view) {
-        seen.push({ state, view })
+        observed.push({ state, view })
         return (state as ScriptedState).task
       },
       decide(state) {
@@ -115,35 +115,35 @@ describe('the life of a run', () => {
     })
     const { app } = await openRecordedApp(t, {
       behaviours: [failing],
-      memories: [noting(memory)],
+      memories: [recordingMemory(memoryCalls)],
       yaml: 'budget: { per_dispatch_calls: 7 }',
     })
     for (const task of ['the first', 'the second', 'the third']) {
       const { status, session_id } = await runScripted(app, { task })
       const failures = (await journalOf(app, session_id)).filter(({ kind }) => kind === 'failed')
-      assert.deepEqual([status, failures.length], ['done', 4], 'never three in a row, never ten in one run')
+      assert.deepEqual([status, failures.length], ['done', 4], 'fewer failures than three in a row or ten in one run')
     }
-    assert.deepEqual(seen[0]?.state, { task: 'the first', step: 0 })
-    assert.deepEqual(seen[6]?.state, { task: 'the second', step: 0 })
-    assert.deepEqual(seen[0]?.view.budget, { steps: 7, ms: 30 * 60_000, tokens: null, usd: null })
-    assert.deepEqual(seen[3]?.view.budget.steps, 4)
-    assert.ok(seen[0]?.view.env.ops.includes('file'))
-    assert.deepEqual(memory, Array(3).fill(['open', 'reset', 'append', 'append']).flat())
+    assert.deepEqual(observed[0]?.state, { task: 'the first', step: 0 })
+    assert.deepEqual(observed[6]?.state, { task: 'the second', step: 0 })
+    assert.deepEqual(observed[0]?.view.budget, { steps: 7, ms: 30 * 60_000, tokens: null, usd: null })
+    assert.deepEqual(observed[3]?.view.budget.steps, 4)
+    assert.ok(observed[0]?.view.env.ops.includes('file'))
+    assert.deepEqual(memoryCalls, Array(3).fill(['open', 'reset', 'append', 'append']).flat())
   })
 
-  test('case 9: a second run is told exactly as the first: state, events, budgets', async (t) => {
+  test('case 9: a second run has exactly the same events as the first', async (t) => {
     const same = pokeTool(() => {}, { run: async () => ({ status: 'ok', content: 'the same' }) })
     const { app, events } = await openRecordedApp(t, {
       tools: [same],
       behaviours: [scriptedBehaviour([pokeDecision, pokeDecision, finalAnswer()])],
     })
     const runs = [await runScripted(app), await runScripted(app)]
-    const told = runs.map(({ dispatch_id }) => events.filter(({ run_id }) => run_id === dispatch_id).map(shapeOf))
-    assert.deepEqual(told[0], told[1])
+    const shapes = runs.map(({ dispatch_id }) => events.filter(({ run_id }) => run_id === dispatch_id).map(shapeOf))
+    assert.deepEqual(shapes[0], shapes[1])
     for (const { status, steps } of runs) assert.deepEqual([status, steps], ['done', 3])
   })
 
-  test("case 9: a session's second run has its own steps, retries and repetitions; only its past is shared", async (t) => {
+  test("case 9: a session's second run has its own counts of steps, retries and repetitions", async (t) => {
     const model = scriptedModel((_, turn) => (turn % 3 < 2 ? { calls: [{ tool: 'poke' }] } : { text: 'done' }))
     const same = pokeTool(() => {}, { run: async () => ({ status: 'ok', content: 'the same' }) })
     const repeating = await openRecordedApp(t, { model, tools: [same], yaml: 'budget: { per_dispatch_calls: 3 }' })
@@ -155,30 +155,32 @@ describe('the life of a run', () => {
       ends.map(({ payload, step_id }) => [payload.stop_reason, step_id]),
       Array(2).fill(['final', 3]),
     )
-    assert.doesNotMatch(JSON.stringify(repeating.events), /warning|blocked/, 'four pokes, never three in one run')
+    assert.doesNotMatch(JSON.stringify(repeating.events), /warning|blocked/, 'four pokes, but never three in one run')
     assert.equal(model.requests.at(-1)?.messages.filter(({ role }) => role === 'tool').length, 4)
 
     let asked = 0
-    const moody = scriptedModel(() => {
+    const refusingOnce = scriptedModel(() => {
       if (asked++ === 2) throw new TirelessError('model_refused', 'not like this')
       return { text: 'done' }
     })
-    const never = { name: 'never', judge: () => ({ kind: 'retry', instruction: 'no' }) as const }
-    const told = await openRecordedApp(t, { model: moody, critics: [never] })
-    const first = await runTaskIn(told.app)
-    await told.app.run('send', { session: first.session_id, text: 'and again' })
-    await told.app.run('start', { until_idle: true })
+    const unsatisfied = { name: 'unsatisfied', judge: () => ({ kind: 'retry', instruction: 'no' }) as const }
+    const retried = await openRecordedApp(t, { model: refusingOnce, critics: [unsatisfied] })
+    const first = await runTaskIn(retried.app)
+    await retried.app.run('send', { session: first.session_id, text: 'and again' })
+    await retried.app.run('start', { until_idle: true })
     assert.deepEqual(
-      told.events.filter(({ phase }) => phase === 'END').map(({ payload, step_id }) => [payload.stop_reason, step_id]),
+      retried.events
+        .filter(({ phase }) => phase === 'END')
+        .map(({ payload, step_id }) => [payload.stop_reason, step_id]),
       [
         ['unrecoverable_error', 3],
         ['critic_stop', 4],
       ],
-      'with the two retries of the first run, the second would have had one too many in its second step',
+      'retries of the first run do not count in the second',
     )
   })
 
-  test('case 10: two runs at once in one app stay apart, event by event', async (t) => {
+  test('case 10: the events of two concurrent runs do not mix', async (t) => {
     const gate = Promise.withResolvers<void>()
     const both = pokeTool(async () => {
       if (both.runs === 2) gate.resolve()
@@ -195,21 +197,21 @@ describe('the life of a run', () => {
     const runs = Map.groupBy(events, ({ run_id }) => run_id)
     assert.equal(runs.size, 2)
     const switches = events.filter(({ run_id }, i) => run_id !== events[i - 1]?.run_id).length
-    assert.ok(switches > 2, 'they were under way together')
-    for (const told of runs.values()) {
+    assert.ok(switches > 2, 'the runs overlapped')
+    for (const runEvents of runs.values()) {
       assert.deepEqual(
-        told.map(({ seq }) => seq),
-        told.map((_, i) => i + 1),
+        runEvents.map(({ seq }) => seq),
+        runEvents.map((_, i) => i + 1),
       )
-      const task = findEvent(told, 'INIT', 'start').payload.task as string
+      const task = findEvent(runEvents, 'INIT', 'start').payload.task as string
       const other = prompts.find((prompt) => prompt !== task) ?? ''
-      assert.ok(prompts.includes(task) && !JSON.stringify(told).includes(other))
+      assert.ok(prompts.includes(task) && !JSON.stringify(runEvents).includes(other))
     }
   })
 })
 
-const noting = (log: string[]): MemoryKind => ({
-  name: 'noting',
+const recordingMemory = (log: string[]): MemoryKind => ({
+  name: 'recording',
   open() {
     log.push('open')
     return {

@@ -7,23 +7,25 @@ import { openApp, runTaskIn } from '../support/open-app.ts'
 
 const STEPS = 30
 
-/** Looks something up so many times; the answer to the first look is what it will be asked about. */
-const looking = (): ScriptedModel =>
+/** Calls `poke` STEPS times with rising numbers, then answers. */
+const lookingModel = (): ScriptedModel =>
   scriptedModel((request) => {
-    const turn = Number(/look (\d+)/.exec(lastTold(request.messages))?.[1] ?? 0)
+    const turn = Number(/lookTool (\d+)/.exec(lastMessage(request.messages))?.[1] ?? 0)
     return turn < STEPS ? { calls: [{ tool: 'poke', args: { n: turn + 1 } }] } : { text: 'done' }
   })
 
-function lastTold(messages: readonly { role: string }[]): string {
+function lastMessage(messages: readonly { role: string }[]): string {
   return JSON.stringify(messages.at(-1))
 }
 
-const look = () =>
-  fakeTool({ run: ({ n }) => (n === 1 ? 'look 1: the treasure lies under the oak' : `look ${n}: nothing but sand`) })
+const lookTool = () =>
+  fakeTool({
+    run: ({ n }) => (n === 1 ? 'look 1: the treasure lies under the oak' : `lookTool ${n}: nothing but sand`),
+  })
 
-describe('the memory shown is the memory sent', () => {
+describe('the memory view and the request to the model', () => {
   for (const memory of ['whole', 'window', 'summary', 'recall'])
-    test(`case 18, Q5, Q10: ${memory}: what the behaviour sees is what the model gets, in every step`, async (t) => {
+    test(`case 18, Q5, Q10: ${memory}: each request matches the memory view of the behaviour`, async (t) => {
       const views: MemoryView[] = []
       const own = fakeBehaviour({
         tools: ['poke'],
@@ -34,24 +36,24 @@ describe('the memory shown is the memory sent', () => {
         },
         buildMemoryQuery: () => ({ text: 'where is the treasure, under which oak?' }),
       })
-      const model = looking()
+      const model = lookingModel()
       const app = await openApp(t, {
         model,
         behaviours: [own],
-        tools: [look()],
+        tools: [lookTool()],
         yaml: 'budget: { per_dispatch_calls: 99 }',
       })
       const result = await runTaskIn(app, 'find the treasure', { behaviour: 'own' })
       assert.deepEqual([result.status, views.length], ['done', STEPS + 1])
       for (const [i, view] of views.entries()) {
         const sent = model.requests[i]?.messages ?? []
-        const told = sent[0]?.text ?? ''
+        const firstText = sent[0]?.text ?? ''
         for (const text of [view.summary, ...view.recalled])
-          assert.ok(told.includes(text), `step ${i + 1}: what is told of the past`)
-        assert.equal(told.includes('left out here'), view.from > 0, `step ${i + 1}: what is missing is marked`)
-        assert.ok(told.startsWith('find the treasure'), `step ${i + 1}: the task`)
-        const whole = sent.filter(({ role }) => role === 'assistant').length
-        assert.equal(whole, i - Math.max(0, view.from - 1), `step ${i + 1}: turns shown whole`)
+          assert.ok(firstText.includes(text), `step ${i + 1}: summary and recalled texts`)
+        assert.equal(firstText.includes('left out here'), view.from > 0, `step ${i + 1}: omitted turns are marked`)
+        assert.ok(firstText.startsWith('find the treasure'), `step ${i + 1}: the task`)
+        const fullTurns = sent.filter(({ role }) => role === 'assistant').length
+        assert.equal(fullTurns, i - Math.max(0, view.from - 1), `step ${i + 1}: turns in full`)
       }
       const last = views.at(-1)
       assert.equal((last?.from ?? 0) > 0, memory !== 'whole')
@@ -59,29 +61,29 @@ describe('the memory shown is the memory sent', () => {
       assert.equal(last?.recalled.some((text) => text.includes('under the oak')) ?? false, memory === 'recall')
     })
 
-  test('Q10: the same task under another memory: the requests part where the window first moves, not before', async (t) => {
-    const [whole, window] = [looking(), looking()]
+  test('Q10: window and whole memory send the same requests until the window first moves', async (t) => {
+    const [whole, window] = [lookingModel(), lookingModel()]
     for (const [memory, model] of [
       ['whole', whole],
       ['window', window],
     ] as const)
       await runTaskIn(
-        await openApp(t, { model, tools: [look()], yaml: 'budget: { per_dispatch_calls: 99 }' }),
+        await openApp(t, { model, tools: [lookTool()], yaml: 'budget: { per_dispatch_calls: 99 }' }),
         'find the treasure',
         { memory },
       )
-    const part = whole.requests.findIndex(
+    const divergence = whole.requests.findIndex(
       (request, i) => JSON.stringify(request) !== JSON.stringify(window.requests[i]),
     )
-    assert.equal(part, 25, 'with the 25th turn behind it, of 12 to 24 that are shown')
+    assert.equal(divergence, 25, 'the window keeps 12 to 24 turns')
     assert.equal(window.requests.length, whole.requests.length)
   })
 })
 
-/** Keeps what it is told, in order. */
-function notedMemory(log: string[], view: (turns: readonly PastTurn[]) => MemoryView): MemoryKind {
+/** Records its calls in order. */
+function recordingMemory(log: string[], view: (turns: readonly PastTurn[]) => MemoryView): MemoryKind {
   return {
-    name: 'noted',
+    name: 'recording',
     open(): Memory {
       log.push('open')
       let turns: PastTurn[] = []
@@ -104,12 +106,12 @@ function notedMemory(log: string[], view: (turns: readonly PastTurn[]) => Memory
 
 const EVERYTHING: MemoryView = { from: 0, summary: '', recalled: [] }
 
-describe('a memory of one’s own', () => {
-  test('Q10, case 8: opened anew for each run, reset before its first OBSERVE, told every turn once, also those of runs before', async (t) => {
+describe('a custom memory', () => {
+  test('Q10, case 8: each run opens and resets the memory, then appends each turn once', async (t) => {
     const log: string[] = []
     const model = scriptedModel((_, turn) => (turn === 0 ? { calls: [{ tool: 'poke' }] } : { text: `answer ${turn}` }))
-    const app = await openApp(t, { model, tools: [fakeTool()], memories: [notedMemory(log, () => EVERYTHING)] })
-    const own = { memory: 'noted' }
+    const app = await openApp(t, { model, tools: [fakeTool()], memories: [recordingMemory(log, () => EVERYTHING)] })
+    const own = { memory: 'recording' }
     const first = await runTaskIn(app, 'one', own)
     assert.deepEqual(log.splice(0), ['open', 'reset', 'append 1', 'append 2'])
     await runTaskIn(app, 'another session', own)
@@ -117,22 +119,22 @@ describe('a memory of one’s own', () => {
     assert.equal(first.status, 'done')
   })
 
-  test('Q10: after a park it is told again what it had been told', async (t) => {
+  test('Q10: a resumed run appends all earlier turns again', async (t) => {
     const log: string[] = []
     const model = scriptedModel([
       { calls: [{ tool: 'poke' }] },
       { calls: [{ tool: 'wait', args: { for: 'message' } }] },
       { text: 'thanks' },
     ])
-    const app = await openApp(t, { model, tools: [fakeTool()], memories: [notedMemory(log, () => EVERYTHING)] })
-    const parked = await runTaskIn(app, 'one', { memory: 'noted' })
+    const app = await openApp(t, { model, tools: [fakeTool()], memories: [recordingMemory(log, () => EVERYTHING)] })
+    const parked = await runTaskIn(app, 'one', { memory: 'recording' })
     log.splice(0)
     await app.run('send', { session: parked.session_id, text: 'here' })
     await app.run('start', { until_idle: true })
     assert.deepEqual(log, ['open', 'reset', 'append 1', 'append 2', 'append 3'])
   })
 
-  test('case 18: what it gives of the past is journalled once, and stays until it moves on', async (t) => {
+  test('case 18: a memory cut is recorded once and used until the next cut', async (t) => {
     const view = (turns: readonly PastTurn[]): MemoryView => ({
       from: turns.length < 2 ? 0 : 2,
       summary: turns.length < 2 ? '' : 'it began',
@@ -146,9 +148,9 @@ describe('a memory of one’s own', () => {
     const app = await openApp(t, {
       model,
       tools: [fakeTool({ run: (_, { call }) => call })],
-      memories: [notedMemory([], view)],
+      memories: [recordingMemory([], view)],
     })
-    const { session_id } = await runTaskIn(app, 'one', { memory: 'noted', max_steps: 5 })
+    const { session_id } = await runTaskIn(app, 'one', { memory: 'recording', max_steps: 5 })
     const cuts = await recordsOf(app, session_id, 'cut')
     assert.deepEqual(
       cuts.map(({ turn, cut }) => [turn, cut.from, cut.summary]),
@@ -158,8 +160,8 @@ describe('a memory of one’s own', () => {
     assert.equal(model.requests[2]?.messages[1]?.role, 'assistant', 'turn 2 follows, without the input of turn 1')
   })
 
-  test('Q10: one that breaks is told to nobody but the record: the run goes on', async (t) => {
-    const kind = notedMemory([], () => EVERYTHING)
+  test('Q10: a memory that fails in append() is diagnosed; the run continues', async (t) => {
+    const kind = recordingMemory([], () => EVERYTHING)
     const broken: MemoryKind = {
       name: 'broken',
       open: () => ({
@@ -173,8 +175,11 @@ describe('a memory of one’s own', () => {
     const app = await openApp(t, { model, tools: [fakeTool()], memories: [broken] })
     const result = await runTaskIn(app, 'one', { memory: 'broken' })
     assert.deepEqual([result.status, result.answer, result.steps], ['done', 'done', 2])
-    const told = (await recordsOf(app, result.session_id, 'diagnosed')).map(({ about, message }) => [about, message])
-    assert.deepEqual(told, [
+    const diagnoses = (await recordsOf(app, result.session_id, 'diagnosed')).map(({ about, message }) => [
+      about,
+      message,
+    ])
+    assert.deepEqual(diagnoses, [
       ['memory', 'memory broken failed in append(): I forget'],
       ['memory', 'memory broken failed in append(): I forget'],
     ])

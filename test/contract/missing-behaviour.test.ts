@@ -7,18 +7,23 @@ import { finalAnswer, pokeTool, runScripted, scriptedBehaviour } from '../suppor
 import { stopReasonsOf } from '../support/fake-tools.ts'
 import { advanceUntilDone, dispatchOf, freshFolder, openApp } from '../support/open-app.ts'
 
-const waiting: ProposedDecision = { kind: 'wait', match: 'user_message', reason: 'a word' }
+const waitDecision: ProposedDecision = { kind: 'wait', match: 'user_message', reason: 'a message' }
 
 interface Health {
   readonly degraded: readonly string[]
 }
 
 describe('a parked run whose behaviour is missing', () => {
-  test('B5: it waits for it, status says so, and it goes on when the behaviour is there again', async (t) => {
+  test('B5: the run waits, status reports it, and it continues when the behaviour is back', async (t) => {
     const clock = new FakeClock()
     const home = freshFolder(t)
-    const whole = { home, clock, tools: [pokeTool()], behaviours: [scriptedBehaviour([waiting, finalAnswer('heard')])] }
-    const first = await openApp(t, whole)
+    const options = {
+      home,
+      clock,
+      tools: [pokeTool()],
+      behaviours: [scriptedBehaviour([waitDecision, finalAnswer('heard')])],
+    }
+    const first = await openApp(t, options)
     const { dispatch_id, session_id, status } = await advanceUntilDone(clock, runScripted(first))
     assert.equal(status, 'waiting')
     await first.run('send', { session: session_id, text: 'now' })
@@ -31,28 +36,28 @@ describe('a parked run whose behaviour is missing', () => {
     assert.match(parked.wait?.reason ?? '', /the behaviour scripted is not installed; the run continues when it is/)
     const { degraded } = (await without.run('status', {})) as Health
     assert.match(degraded.join('\n'), /1 parked run needs the behaviour scripted, .*Add it, or cancel/)
-    // Looked for again, in vain.
+    // The next check finds the behaviour still missing.
     await clock.advance(5 * 60_000)
     await advanceUntilDone(clock, without.run('start', { until_idle: true }))
     assert.equal((await dispatchOf(without, dispatch_id)).status, 'waiting')
     await without.close()
 
     await clock.advance(5 * 60_000)
-    const again = await openApp(t, whole)
+    const again = await openApp(t, options)
     assert.deepEqual(
       ((await again.run('status', {})) as Health).degraded.filter((line) => /behaviour/.test(line)),
       [],
     )
     await advanceUntilDone(clock, again.run('start', { until_idle: true }))
-    const { status: then, result } = await dispatchOf(again, dispatch_id)
-    assert.deepEqual([then, result], ['done', 'heard'])
+    const { status: finalStatus, result } = await dispatchOf(again, dispatch_id)
+    assert.deepEqual([finalStatus, result], ['done', 'heard'])
     assert.deepEqual(await stopReasonsOf(again, { dispatch_id, session_id }), ['final'])
     assert.equal((await replayRun(again, dispatch_id)).identical, true)
   })
 
-  test('B5: it can be cancelled while it waits; a run that has not begun is refused as before', async (t) => {
+  test('B5: the waiting run can be cancelled; a new run with that behaviour is refused', async (t) => {
     const home = freshFolder(t)
-    const first = await openApp(t, { home, behaviours: [scriptedBehaviour([waiting])], tools: [pokeTool()] })
+    const first = await openApp(t, { home, behaviours: [scriptedBehaviour([waitDecision])], tools: [pokeTool()] })
     const { dispatch_id, session_id } = await runScripted(first)
     await first.run('send', { session: session_id, text: 'now' })
     await first.close()

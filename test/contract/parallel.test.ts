@@ -6,39 +6,38 @@ import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { fakeBehaviour, fakeTool, PURE, recordsOf, resultsOf } from '../support/fake-tools.ts'
 import { openApp, runTaskIn } from '../support/open-app.ts'
 
-/** `look` changes nothing, `touch` does; each writes when it begins and ends, and ends when the next turn of the loop has come. */
-function hands(): { tools: ReturnType<typeof fakeTool>[]; log: string[]; most: () => number } {
+/** `look` is pure, `touch` is not; each run logs its start and end, and calls with a higher number end sooner. */
+function loggingTools(): { tools: ReturnType<typeof fakeTool>[]; log: string[]; maxRunning: () => number } {
   const log: string[] = []
-  let now = 0
-  let most = 0
+  let running = 0
+  let maxRunning = 0
   const run = async ({ n }: { readonly [name: string]: unknown }) => {
     log.push(`+${n}`)
-    now += 1
-    most = Math.max(most, now)
-    // The later it was asked for, the sooner it ends.
+    running += 1
+    maxRunning = Math.max(maxRunning, running)
     for (let i = 0; i < 20 - Number(n); i++) await new Promise(setImmediate)
-    now -= 1
+    running -= 1
     log.push(`-${n}`)
     return `result ${n}`
   }
   const tools = [fakeTool({ name: 'look', effect: PURE, run }), fakeTool({ name: 'touch', run })]
-  return { tools, log, most: () => most }
+  return { tools, log, maxRunning: () => maxRunning }
 }
 
-const batch = (tools: readonly string[]) => tools.map((tool, n) => ({ tool, args: { n } }))
+const callsOf = (tools: readonly string[]) => tools.map((tool, n) => ({ tool, args: { n } }))
 
-async function ran(app: App): Promise<string[]> {
+async function runAndGetResults(app: App): Promise<string[]> {
   const { session_id, status } = await runTaskIn(app)
   assert.equal(status, 'done')
   return (await resultsOf(app, session_id)).map(({ content }) => content)
 }
 
 describe('several calls in one step', () => {
-  test('case 30, Q9: neighbours that change nothing run side by side; anything else is a barrier; results in call order', async (t) => {
-    const { tools, log } = hands()
-    const calls = batch(['look', 'look', 'touch', 'touch', 'look', 'look'])
+  test('case 30, Q9: adjacent pure calls run in parallel, others alone; results keep the call order', async (t) => {
+    const { tools, log } = loggingTools()
+    const calls = callsOf(['look', 'look', 'touch', 'touch', 'look', 'look'])
     const model = scriptedModel([{ calls }, { text: 'done' }])
-    const results = await ran(await openApp(t, { model, tools }))
+    const results = await runAndGetResults(await openApp(t, { model, tools }))
     assert.deepEqual(log, ['+0', '+1', '-1', '-0', '+2', '-2', '+3', '-3', '+4', '+5', '-5', '-4'])
     assert.deepEqual(
       results,
@@ -50,14 +49,16 @@ describe('several calls in one step', () => {
     )
   })
 
-  test('case 30: at most four at once', async (t) => {
-    const { tools, log, most } = hands()
-    const calls = batch(Array.from({ length: 10 }, () => 'look'))
-    const results = await ran(await openApp(t, { model: scriptedModel([{ calls }, { text: 'done' }]), tools }))
-    assert.deepEqual([most(), results.length, log.length], [4, 10, 20])
+  test('case 30: at most four calls run at the same time', async (t) => {
+    const { tools, log, maxRunning } = loggingTools()
+    const calls = callsOf(Array.from({ length: 10 }, () => 'look'))
+    const results = await runAndGetResults(
+      await openApp(t, { model: scriptedModel([{ calls }, { text: 'done' }]), tools }),
+    )
+    assert.deepEqual([maxRunning(), results.length, log.length], [4, 10, 20])
   })
 
-  test('I4: all intents of a group are on disk before the first of it moves', async (t) => {
+  test('I4: all intents of a parallel group are on disk before its first call runs', async (t) => {
     const onDisk: number[] = []
     const look = fakeTool({
       name: 'look',
@@ -68,24 +69,24 @@ describe('several calls in one step', () => {
         return 'seen'
       },
     })
-    const calls = batch(['look', 'look', 'look'])
+    const calls = callsOf(['look', 'look', 'look'])
     const app = await openApp(t, { model: scriptedModel([{ calls }, { text: 'done' }]), tools: [look] })
-    await ran(app)
+    await runAndGetResults(app)
     assert.deepEqual(onDisk, [3, 3, 3])
   })
 
-  test('case 31: fail_fast: what has not begun when one fails is left alone, and labelled so', async (t) => {
+  test('case 31: with failFast, calls after a failed one are not started', async (t) => {
     for (const [failFast, statuses] of [
       [true, ['ok', 'error', 'not_started', 'not_started']],
       [false, ['ok', 'error', 'ok', 'ok']],
     ] as const) {
       const touch = fakeTool({ name: 'touch', run: ({ n }) => (n === 1 ? { status: 'error', content: 'no' } : 'yes') })
       const look = fakeTool({ name: 'look', effect: PURE })
-      const wish: ProposedDecision = { kind: 'act', calls: batch(['touch', 'touch', 'look', 'touch']), failFast }
+      const decision: ProposedDecision = { kind: 'act', calls: callsOf(['touch', 'touch', 'look', 'touch']), failFast }
       const own = fakeBehaviour({
         tools: ['touch', 'look'],
         initState: () => 0,
-        decide: (state) => (state === 0 ? wish : { kind: 'final', answer: 'done' }),
+        decide: (state) => (state === 0 ? decision : { kind: 'final', answer: 'done' }),
         reduce: () => 1,
       })
       const app = await openApp(t, { behaviours: [own], tools: [touch, look] })
@@ -96,11 +97,11 @@ describe('several calls in one step', () => {
       )
       assert.equal(touch.receivedArgs.length + look.receivedArgs.length, failFast ? 2 : 4)
       const intents = await recordsOf(app, session_id, 'call_intended')
-      assert.equal(intents.length, failFast ? 2 : 4, 'no intent of what was not started')
+      assert.equal(intents.length, failFast ? 2 : 4, 'a call that was not started has no intent')
     }
   })
 
-  test('case 31: what runs beside the one that fails comes to its end', async (t) => {
+  test('case 31: calls that run in parallel with a failing one are finished', async (t) => {
     const look = fakeTool({
       name: 'look',
       effect: PURE,
@@ -110,15 +111,15 @@ describe('several calls in one step', () => {
         return 'seen'
       },
     })
-    const wish: ProposedDecision = {
+    const decision: ProposedDecision = {
       kind: 'act',
-      calls: batch(['look', 'look', 'look', 'look', 'look']),
+      calls: callsOf(['look', 'look', 'look', 'look', 'look']),
       failFast: true,
     }
     let asked = 0
     const own = fakeBehaviour({
       tools: ['look'],
-      decide: () => (asked++ === 0 ? wish : { kind: 'final', answer: 'done' }),
+      decide: () => (asked++ === 0 ? decision : { kind: 'final', answer: 'done' }),
     })
     const app = await openApp(t, { behaviours: [own], tools: [look] })
     const { session_id } = await runTaskIn(app, 'x', { behaviour: 'own' })
@@ -126,9 +127,9 @@ describe('several calls in one step', () => {
     assert.deepEqual(statuses, ['error', 'ok', 'ok', 'ok', 'not_started'])
   })
 
-  test('case 55: all calls of a step are judged before any of them runs: one that may not, and none has run', async (t) => {
-    const { tools, log } = hands()
-    const calls = [...batch(['look', 'touch']), { tool: 'touch', args: '{"n": ' }]
+  test('case 55: one invalid call keeps all calls of the step from running', async (t) => {
+    const { tools, log } = loggingTools()
+    const calls = [...callsOf(['look', 'touch']), { tool: 'touch', args: '{"n": ' }]
     const model = scriptedModel([{ calls }, { text: 'done' }])
     const app = await openApp(t, { model, tools })
     const { session_id } = await runTaskIn(app)

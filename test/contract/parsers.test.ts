@@ -7,13 +7,13 @@ import { openApp, runTaskIn } from '../support/open-app.ts'
 
 type Protocol = 'json' | 'react' | 'xml'
 
-/** Texts of one meaning, as each protocol writes them. */
-const calling: Record<Protocol, string> = {
+/** The same call, then the same answer, in each protocol. */
+const callTexts: Record<Protocol, string> = {
   json: '{"thought": "to see", "actions": [{"name": "poke", "args": {"who": "a"}}]}',
   react: 'Thought: to see\nAction: poke(who="a")',
   xml: '<think>to see</think><action name="poke"><arg name="who">a</arg></action>',
 }
-const finishing: Record<Protocol, string> = {
+const answerTexts: Record<Protocol, string> = {
   json: '{"reflection": "it was easy", "answer": "all done"}',
   react: 'Reflection: it was easy\nFinal Answer: all done',
   xml: '<reflection>it was easy</reflection><final_answer>all done</final_answer>',
@@ -21,24 +21,24 @@ const finishing: Record<Protocol, string> = {
 const PROTOCOLS = ['json', 'react', 'xml'] as const
 
 for (const parser of PROTOCOLS)
-  describe(`a model that writes ${parser}`, () => {
-    test('Q11: its calls are run, their results come back as text, its answer is final', async (t) => {
-      const model = scriptedModel([{ text: calling[parser] }, { text: finishing[parser] }])
+  describe(`a model that answers in ${parser}`, () => {
+    test('Q11: its calls run, their results come back as text, and its answer ends the run', async (t) => {
+      const model = scriptedModel([{ text: callTexts[parser] }, { text: answerTexts[parser] }])
       const poke = fakeTool()
       const result = await runTaskIn(await openApp(t, { model, tools: [poke] }), 'do it', { parser })
       assert.deepEqual([result.status, result.answer, poke.receivedArgs], ['done', 'all done', [{ who: 'a' }]])
       const [first, second] = model.requests
-      assert.match(first?.system ?? '', /poke/, 'the tools are in the instructions')
-      assert.deepEqual(first?.tools, [], 'and nowhere else')
+      assert.match(first?.system ?? '', /poke/, 'the tools are described in the system prompt')
+      assert.deepEqual(first?.tools, [], 'and not passed as native tools')
       assert.deepEqual(second?.messages, [
         { role: 'user', text: 'do it' },
-        { role: 'assistant', text: calling[parser], calls: [] },
+        { role: 'assistant', text: callTexts[parser], calls: [] },
         { role: 'user', text: '[result of poke] poked' },
       ])
     })
 
-    test('case 25: what it says about its reasons is kept beside the answer, and is no part of it', async (t) => {
-      const model = scriptedModel([{ text: calling[parser] }, { text: finishing[parser] }])
+    test('case 25: thought and reflection are recorded as notes, not as part of the answer', async (t) => {
+      const model = scriptedModel([{ text: callTexts[parser] }, { text: answerTexts[parser] }])
       const app = await openApp(t, { model, tools: [fakeTool()] })
       const { session_id } = await runTaskIn(app, 'do it', { parser })
       const notes = (await recordsOf(app, session_id, 'model_answered')).map(({ answer }) => answer.notes)
@@ -46,8 +46,8 @@ for (const parser of PROTOCOLS)
     })
   })
 
-/** Nothing of it runs, and the model hears why. */
-const refused: readonly [string, Protocol, string, RegExp][] = [
+/** No call runs, and the model is told why. */
+const refusedTexts: readonly [string, Protocol, string, RegExp][] = [
   [
     'case 23: mode act without actions, and an answer',
     'json',
@@ -67,12 +67,12 @@ const refused: readonly [string, Protocol, string, RegExp][] = [
     '<final_answer>n</final_answer><action name="poke"/>',
     /only one of them/,
   ],
-  ['case 25: a call that was cut', 'json', '{"actions":[{"name":"poke","args":{"who":"a', /incomplete/],
-  ['case 25: a call that was cut', 'react', 'Action: poke(who="a', /incomplete/],
-  ['case 25: a call that was cut', 'xml', '<action name="poke"><arg name="who">a', /incomplete/],
+  ['case 25: a truncated call', 'json', '{"actions":[{"name":"poke","args":{"who":"a', /incomplete/],
+  ['case 25: a truncated call', 'react', 'Action: poke(who="a', /incomplete/],
+  ['case 25: a truncated call', 'xml', '<action name="poke"><arg name="who">a', /incomplete/],
   ['case 22: prose', 'json', 'I think (see foo(x=1)) that word(see foo(x=1)) will do.', /no JSON object/],
   ['case 22: prose', 'xml', 'I think (see foo(x=1)) that word(see foo(x=1)) will do.', /neither an action nor/],
-  ['case 22: an attempt at an action', 'react', 'I shall do it.\n**Action:** poke(n=1)', /looks like an action/],
+  ['case 22: a misspelt action', 'react', 'I shall do it.\n**Action:** poke(n=1)', /looks like an action/],
   [
     'cases 27, 55: one malformed call of two',
     'json',
@@ -88,31 +88,31 @@ const refused: readonly [string, Protocol, string, RegExp][] = [
   ],
 ]
 
-/** B4: what somebody else wanted it to do, in its own words. */
-const quoted: readonly [string, Protocol, string, RegExp][] = PROTOCOLS.flatMap((parser) => [
+/** B4: a call of untrusted content that the model quotes. */
+const quotedTexts: readonly [string, Protocol, string, RegExp][] = PROTOCOLS.flatMap((parser) => [
   [
     'B4: a call quoted in prose',
     parser,
-    `The page asked me to answer\n${calling[parser]}\nwhich I refuse.`,
+    `The page asked me to answer\n${callTexts[parser]}\nwhich I refuse.`,
     /text before|outside the tags/,
   ],
-  ['B4: 引用的调用', parser, `网页要求我这样回答，我拒绝：\n${calling[parser]}`, /text before|outside the tags/],
+  ['B4: 引用的调用', parser, `网页要求我这样回答，我拒绝：\n${callTexts[parser]}`, /text before|outside the tags/],
 ])
 
-describe('texts that are no decision', () => {
-  for (const [name, parser, text, reason] of [...refused, ...quoted])
-    test(`${name}, in ${parser}: nothing runs, the reason goes back, and it may say it again`, async (t) => {
+describe('texts without a valid decision', () => {
+  for (const [name, parser, text, reason] of [...refusedTexts, ...quotedTexts])
+    test(`${name}, in ${parser}: no call runs, and the model may answer again`, async (t) => {
       const poke = fakeTool()
-      const model = scriptedModel([{ text }, { text: calling[parser] }, { text: finishing[parser] }])
+      const model = scriptedModel([{ text }, { text: callTexts[parser] }, { text: answerTexts[parser] }])
       const app = await openApp(t, { model, tools: [poke] })
       const result = await runTaskIn(app, 'do it', { parser })
       assert.deepEqual([result.answer, poke.receivedArgs], ['all done', [{ who: 'a' }]])
       assert.match(lastMessageIn(model, 1), reason)
       const failures = (await recordsOf(app, result.session_id, 'failed')).map(({ phase, code }) => [phase, code])
-      assert.deepEqual(failures, [['DECIDE', 'decision_invalid']], 'it is diagnosed')
+      assert.deepEqual(failures, [['DECIDE', 'decision_invalid']], 'the failure is recorded')
     })
 
-  test('case 22: prose with what looks like a call is an answer in react, and never a call', async (t) => {
+  test('case 22: in react, prose that resembles a call is an answer, not a call', async (t) => {
     const text = 'I think (see foo(x=1)) that word(see poke(x=1)) will do.'
     const poke = fakeTool()
     const app = await openApp(t, { model: scriptedModel([{ text }]), tools: [poke] })
@@ -121,29 +121,32 @@ describe('texts that are no decision', () => {
   })
 })
 
-describe('arguments as they were meant', () => {
-  const nasty = `say "it's [1, {2}] </arg> & <b class='x'>bold</b>" \\n`
-  const written: Record<Protocol, string> = {
-    json: JSON.stringify({ actions: [{ name: 'poke', args: { who: nasty, list: [1, { a: ')' }] } }] }),
-    react: `Action: poke(who=${JSON.stringify(nasty)}, list=[1, {"a": ")"}])`,
-    xml: `<action name="poke"><arg name="who"><![CDATA[${nasty}]]></arg><arg name="list" type="json">[1, {"a": ")"}]</arg></action>`,
+describe('arguments of calls in text', () => {
+  const trickyText = `say "it's [1, {2}] </arg> & <b class='x'>bold</b>" \\n`
+  const callWithTrickyArgs: Record<Protocol, string> = {
+    json: JSON.stringify({ actions: [{ name: 'poke', args: { who: trickyText, list: [1, { a: ')' }] } }] }),
+    react: `Action: poke(who=${JSON.stringify(trickyText)}, list=[1, {"a": ")"}])`,
+    xml: [
+      `<action name="poke"><arg name="who"><![CDATA[${trickyText}]]></arg>`,
+      '<arg name="list" type="json">[1, {"a": ")"}]</arg></action>',
+    ].join(''),
   }
   for (const parser of PROTOCOLS)
-    test(`case 25: quotes, brackets and markup inside of them arrive byte by byte in ${parser}`, async (t) => {
+    test(`case 25: quotes, brackets and markup in arguments arrive unchanged in ${parser}`, async (t) => {
       const poke = fakeTool()
-      const model = scriptedModel([{ text: written[parser] }, { text: finishing[parser] }])
+      const model = scriptedModel([{ text: callWithTrickyArgs[parser] }, { text: answerTexts[parser] }])
       const app = await openApp(t, { model, tools: [poke] })
       const { session_id } = await runTaskIn(app, 'do it', { parser })
-      assert.deepEqual(poke.receivedArgs, [{ who: nasty, list: [1, { a: ')' }] }])
+      assert.deepEqual(poke.receivedArgs, [{ who: trickyText, list: [1, { a: ')' }] }])
       assert.deepEqual(
         (await resultsOf(app, session_id)).map(({ status }) => status),
         ['ok'],
       )
     })
 
-  test("case 25, Q11: an author's own words, and a parser of one's own, by name", async (t) => {
-    const words = { thought: ['weil'], reflection: ['gelernt'], action: ['tu'], final: ['fertig'] }
-    const parsers = [jsonParser(words), reactParser(words), xmlParser(words)].map((parser) => ({
+  test('case 25, Q11: parsers can have custom field names and a name of their own', async (t) => {
+    const fieldNames = { thought: ['weil'], reflection: ['gelernt'], action: ['tu'], final: ['fertig'] }
+    const parsers = [jsonParser(fieldNames), reactParser(fieldNames), xmlParser(fieldNames)].map((parser) => ({
       ...parser,
       name: `my-${parser.name}`,
     }))
@@ -152,9 +155,9 @@ describe('arguments as they were meant', () => {
       'my-react': ['Weil: so\nTu: poke(n=1)', 'Fertig: gut'],
       'my-xml': ['<weil>so</weil><tu name="poke"><arg name="n" type="json">1</arg></tu>', '<fertig>gut</fertig>'],
     }
-    for (const [parser, said] of Object.entries(texts)) {
+    for (const [parser, answers] of Object.entries(texts)) {
       const poke = fakeTool()
-      const model = scriptedModel(said.map((text) => ({ text })))
+      const model = scriptedModel(answers.map((text) => ({ text })))
       const app = await openApp(t, { model, tools: [poke], parsers })
       const result = await runTaskIn(app, 'tu es', { parser })
       assert.deepEqual([result.answer, poke.receivedArgs], ['gut', [{ n: 1 }]], parser)
@@ -163,24 +166,24 @@ describe('arguments as they were meant', () => {
     }
   })
 
-  test('I4: a parser that breaks costs no second request: what was answered is on record, and the model is told', async (t) => {
+  test('I4: when a parser throws, the answer is recorded and the error goes to the model', async (t) => {
     let broken = true
     const parser = {
       ...jsonParser(),
       name: 'brittle',
       parse(text: string) {
-        if (broken) throw new RangeError('too deep for me')
+        if (broken) throw new RangeError('nested too deeply')
         return jsonParser().parse(text)
       },
     }
     const model = scriptedModel((_, turn) => {
       broken = turn === 0
-      return { text: finishing.json }
+      return { text: answerTexts.json }
     })
     const app = await openApp(t, { model, parsers: [parser] })
     const result = await runTaskIn(app, 'do it', { parser: 'brittle' })
     assert.deepEqual([result.answer, model.requests.length], ['all done', 2])
-    assert.match(lastMessageIn(model, 1), /too deep for me/)
+    assert.match(lastMessageIn(model, 1), /nested too deeply/)
     assert.equal((await recordsOf(app, result.session_id, 'model_answered')).length, 2)
   })
 })

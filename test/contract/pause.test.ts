@@ -6,148 +6,148 @@ import { type ScriptedModel, type ScriptedStep, scriptedModel } from '../../src/
 import { enqueue, fakeTool, type QueuedTask, recordsOf } from '../support/fake-tools.ts'
 import { dispatchOf, freshFolder, openApp, waitUntil } from '../support/open-app.ts'
 
-const poke: ScriptedStep = { calls: [{ tool: 'poke' }] }
-const done: ScriptedStep = { text: 'done' }
-const waiting: ScriptedStep = { calls: [{ tool: 'wait', args: { for: 'message', until: '10m' } }] }
+const pokeStep: ScriptedStep = { calls: [{ tool: 'poke' }] }
+const finalStep: ScriptedStep = { text: 'done' }
+const waitStep: ScriptedStep = { calls: [{ tool: 'wait', args: { for: 'message', until: '10m' } }] }
 
-const ask = (app: App, verb: 'pause' | 'resume' | 'cancel', { dispatch_id }: QueuedTask) =>
+const runQueueCommand = (app: App, verb: 'pause' | 'resume' | 'cancel', { dispatch_id }: QueuedTask) =>
   app.run(`queue ${verb}`, { id: dispatch_id }) as Promise<{ items: { dispatch_id: string; status: string }[] }>
 
-const drained = (app: App) => app.run('start', { until_idle: true })
+const drainQueue = (app: App) => app.run('start', { until_idle: true })
 
-const standing = async (app: App, { dispatch_id }: QueuedTask): Promise<[string, boolean]> => {
+const statusAndPaused = async (app: App, { dispatch_id }: QueuedTask): Promise<[string, boolean]> => {
   const { status, paused } = await dispatchOf(app, dispatch_id)
   return [status, paused]
 }
 
 describe('pause', () => {
-  /** A run whose first tool call goes on until the test lets it go. */
-  async function underWay(t: Parameters<typeof openApp>[0], home: string, model: ScriptedModel) {
+  /** Starts a run whose first call hangs until the test calls `finishCall`. */
+  async function startHangingCall(t: Parameters<typeof openApp>[0], home: string, model: ScriptedModel) {
     const gate = Promise.withResolvers<string>()
     const tool = fakeTool({ run: () => (tool.receivedArgs.length === 1 ? gate.promise : 'again') })
     const app = await openApp(t, { home, model, tools: [tool] })
     const task = await enqueue(app)
-    const started = drained(app)
+    const started = drainQueue(app)
     await waitUntil(() => tool.receivedArgs.length > 0)
-    return { app, task, tool, started, goOn: () => gate.resolve('first') }
+    return { app, task, tool, started, finishCall: () => gate.resolve('first') }
   }
 
-  test('case 56: said only when it is durable: the step under way is committed first, then nothing moves, also after a restart', async (t) => {
+  test('case 56: pause returns after the current step is committed, and survives a restart', async (t) => {
     const home = freshFolder(t)
-    const model = scriptedModel([poke, poke, done])
-    const { app, task, tool, started, goOn } = await underWay(t, home, model)
-    let said = false
-    const paused = ask(app, 'pause', task).then((reached) => {
-      said = true
-      return reached
+    const model = scriptedModel([pokeStep, pokeStep, finalStep])
+    const { app, task, tool, started, finishCall } = await startHangingCall(t, home, model)
+    let hasReturned = false
+    const paused = runQueueCommand(app, 'pause', task).then((result) => {
+      hasReturned = true
+      return result
     })
     await waitUntil(async () => (await dispatchOf(app, task.dispatch_id)).paused)
     await new Promise(setImmediate)
-    assert.deepEqual([said, await standing(app, task)], [false, ['running', true]])
-    goOn()
+    assert.deepEqual([hasReturned, await statusAndPaused(app, task)], [false, ['running', true]])
+    finishCall()
     assert.equal((await paused).items[0]?.status, 'pending')
     await started
-    assert.deepEqual(await standing(app, task), ['pending', true])
+    assert.deepEqual(await statusAndPaused(app, task), ['pending', true])
     assert.equal((await recordsOf(app, task.session_id, 'step_committed')).length, 1)
     await app.close()
 
     const later = await openApp(t, { home, model, tools: [tool] })
-    await drained(later)
-    assert.deepEqual([await standing(later, task), tool.receivedArgs.length], [['pending', true], 1])
-    await ask(later, 'resume', task)
-    await drained(later)
-    assert.deepEqual([await standing(later, task), tool.receivedArgs.length], [['done', false], 2])
+    await drainQueue(later)
+    assert.deepEqual([await statusAndPaused(later, task), tool.receivedArgs.length], [['pending', true], 1])
+    await runQueueCommand(later, 'resume', task)
+    await drainQueue(later)
+    assert.deepEqual([await statusAndPaused(later, task), tool.receivedArgs.length], [['done', false], 2])
   })
 
-  test('case 56: before its first step, and while it waits: it is not claimed, and a wake is not lost', async (t) => {
+  test('case 56: a paused task is not claimed while pending or waiting, and no wake-up is lost', async (t) => {
     const clock = new FakeClock()
-    const model = scriptedModel([waiting, done])
+    const model = scriptedModel([waitStep, finalStep])
     const app = await openApp(t, { clock, model })
     const task = await enqueue(app)
-    await ask(app, 'pause', task)
-    await drained(app)
-    assert.deepEqual([await standing(app, task), model.requests.length], [['pending', true], 0])
-    await ask(app, 'resume', task)
-    await drained(app)
-    assert.equal((await standing(app, task))[0], 'waiting')
-    await ask(app, 'pause', task)
+    await runQueueCommand(app, 'pause', task)
+    await drainQueue(app)
+    assert.deepEqual([await statusAndPaused(app, task), model.requests.length], [['pending', true], 0])
+    await runQueueCommand(app, 'resume', task)
+    await drainQueue(app)
+    assert.equal((await statusAndPaused(app, task))[0], 'waiting')
+    await runQueueCommand(app, 'pause', task)
     await clock.advance(600_000)
     await app.run('send', { session: task.session_id, text: 'hello?' })
-    await drained(app)
-    assert.deepEqual([await standing(app, task), model.requests.length], [['pending', true], 1])
-    await ask(app, 'resume', task)
-    await drained(app)
-    assert.deepEqual([await standing(app, task), model.requests.length], [['done', false], 2])
+    await drainQueue(app)
+    assert.deepEqual([await statusAndPaused(app, task), model.requests.length], [['pending', true], 1])
+    await runQueueCommand(app, 'resume', task)
+    await drainQueue(app)
+    assert.deepEqual([await statusAndPaused(app, task), model.requests.length], [['done', false], 2])
   })
 
-  test('case 56: resume is heard by whoever works the queue', async (t) => {
+  test('case 56: a running kernel notices resume', async (t) => {
     const stop = new AbortController()
     const signals = { drain: stop.signal, abort: new AbortController().signal }
-    const app = await openApp(t, { model: scriptedModel([done]), signals })
+    const app = await openApp(t, { model: scriptedModel([finalStep]), signals })
     const task = await enqueue(app)
-    await ask(app, 'pause', task)
+    await runQueueCommand(app, 'pause', task)
     const started = app.run('start', {})
     const other = await enqueue(app)
-    await waitUntil(async () => (await standing(app, other))[0] === 'done')
-    assert.deepEqual(await standing(app, task), ['pending', true])
-    await ask(app, 'resume', task)
-    await waitUntil(async () => (await standing(app, task))[0] === 'done')
+    await waitUntil(async () => (await statusAndPaused(app, other))[0] === 'done')
+    assert.deepEqual(await statusAndPaused(app, task), ['pending', true])
+    await runQueueCommand(app, 'resume', task)
+    await waitUntil(async () => (await statusAndPaused(app, task))[0] === 'done')
     stop.abort()
     await started
   })
 
-  test('case 56: it reaches the children of a dispatch, and theirs; so do resume and cancel', async (t) => {
-    const app = await openApp(t, { model: scriptedModel([done]) })
+  test('case 56: pause, resume and cancel include all descendants of a dispatch', async (t) => {
+    const app = await openApp(t, { model: scriptedModel([finalStep]) })
     const parent = await enqueue(app, { prompt: 'parent' })
     const child = await enqueue(app, { prompt: 'child', parent: parent.dispatch_id })
     const grandchild = await enqueue(app, { prompt: 'grandchild', parent: child.dispatch_id })
-    const stranger = await enqueue(app, { prompt: 'stranger' })
+    const unrelated = await enqueue(app, { prompt: 'unrelated' })
     const family = [parent, child, grandchild]
     const ids = family.map(({ dispatch_id }) => dispatch_id)
     assert.deepEqual(
-      (await ask(app, 'pause', parent)).items.map(({ dispatch_id }) => dispatch_id),
+      (await runQueueCommand(app, 'pause', parent)).items.map(({ dispatch_id }) => dispatch_id),
       ids,
     )
-    await drained(app)
-    for (const member of family) assert.deepEqual(await standing(app, member), ['pending', true])
-    assert.equal((await standing(app, stranger))[0], 'done')
-    await ask(app, 'resume', child)
-    await drained(app)
-    assert.deepEqual(await Promise.all(family.map(async (member) => (await standing(app, member))[0])), [
+    await drainQueue(app)
+    for (const member of family) assert.deepEqual(await statusAndPaused(app, member), ['pending', true])
+    assert.equal((await statusAndPaused(app, unrelated))[0], 'done')
+    await runQueueCommand(app, 'resume', child)
+    await drainQueue(app)
+    assert.deepEqual(await Promise.all(family.map(async (member) => (await statusAndPaused(app, member))[0])), [
       'pending',
       'done',
       'done',
     ])
     const late = await enqueue(app, { prompt: 'late', parent: parent.dispatch_id })
-    assert.equal((await ask(app, 'cancel', parent)).items.length, 2)
-    for (const member of [parent, late]) assert.equal((await standing(app, member))[0], 'cancelled')
+    assert.equal((await runQueueCommand(app, 'cancel', parent)).items.length, 2)
+    for (const member of [parent, late]) assert.equal((await statusAndPaused(app, member))[0], 'cancelled')
   })
 
-  test('case 56: the child of nobody is refused', async (t) => {
+  test('case 56: a dispatch with an unknown parent is refused', async (t) => {
     const app = await openApp(t)
-    await assert.rejects(enqueue(app, { parent: 'nobody' }), { code: 'not_found', message: /nobody/ })
+    await assert.rejects(enqueue(app, { parent: 'unknown-id' }), { code: 'not_found', message: /unknown-id/ })
   })
 
-  test('case 53: what is paused can be cancelled, and is no longer paused then', async (t) => {
-    const model = scriptedModel([waiting])
+  test('case 53: a paused task can be cancelled and is no longer paused then', async (t) => {
+    const model = scriptedModel([waitStep])
     const app = await openApp(t, { model })
     const task = await enqueue(app)
-    await drained(app)
-    await ask(app, 'pause', task)
-    assert.equal((await ask(app, 'cancel', task)).items[0]?.status, 'cancelled')
-    assert.deepEqual(await standing(app, task), ['cancelled', false])
+    await drainQueue(app)
+    await runQueueCommand(app, 'pause', task)
+    assert.equal((await runQueueCommand(app, 'cancel', task)).items[0]?.status, 'cancelled')
+    assert.deepEqual(await statusAndPaused(app, task), ['cancelled', false])
   })
 
-  test('case 56: at every moment of being claimed: none is lost', async (t) => {
-    const model = scriptedModel((_, turn) => (turn < 12 ? { calls: [{ tool: 'poke', args: { turn } }] } : done))
+  test('case 56: no pause is lost, whatever the moment relative to the claim', async (t) => {
+    const model = scriptedModel((_, turn) => (turn < 12 ? { calls: [{ tool: 'poke', args: { turn } }] } : finalStep))
     const app = await openApp(t, { model, tools: [fakeTool()] })
     for (let ticks = 0; ticks < 40; ticks++) {
       const task = await enqueue(app)
-      const started = drained(app)
+      const started = drainQueue(app)
       for (let i = 0; i < ticks; i++) await Promise.resolve()
-      await ask(app, 'pause', task)
+      await runQueueCommand(app, 'pause', task)
       await started
-      assert.deepEqual(await standing(app, task), ['pending', true], `after ${ticks} ticks`)
+      assert.deepEqual(await statusAndPaused(app, task), ['pending', true], `after ${ticks} ticks`)
     }
   })
 })

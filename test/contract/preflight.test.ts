@@ -24,24 +24,24 @@ import {
 import { freshFolder } from '../support/open-app.ts'
 
 const REFUSED = ['INIT start', 'END end']
-const needing = (...needs: OpsGroup[]) => pokeTool(() => {}, { needs })
-/** The env with the files alone, or with nothing. */
-const lacking = (left: 'file' | 'nothing') =>
+const toolThatNeeds = (...needs: OpsGroup[]) => pokeTool(() => {}, { needs })
+/** An env that provides only file operations, or none. */
+const envWithOnly = (ops: 'file' | 'nothing') =>
   withEnv((env) => {
     const file = env.getOps('file')
-    return { ...env, ...provideOps(left === 'file' && file ? { file } : {}) }
+    return { ...env, ...provideOps(ops === 'file' && file ? { file } : {}) }
   })
 
 describe('preflight', () => {
-  test('case 11, Q1: a run that cannot begin has INIT and END, its issues, no step, and everything taken down', async (t) => {
+  test('case 11, Q1: a refused run has INIT, END and its issues, but no step; the env is closed', async (t) => {
     const hook = recordingHook()
     const log: string[] = []
-    const closing = withEnv((env) => closingInto(log, env))
+    const closingPlugin = withEnv((env) => logClose(log, env))
     const { app, events } = await openRecordedApp(t, {
       behaviours: [scriptedBehaviour([pokeDecision])],
       hooks: [hook],
       tools: [pokeTool(() => {}, { needs: ['git'], setup: async () => void log.push('set up') })],
-      plugins: [closing],
+      plugins: [closingPlugin],
     })
     const result = await runScripted(app)
     assert.deepEqual(
@@ -58,7 +58,7 @@ describe('preflight', () => {
     assert.deepEqual([manifest.status, manifest.step_count, manifest.issues], ['failed', 0, result.issues])
   })
 
-  test('case 12: an env that cannot be set up ends the run as env_capability_mismatch; nothing is swallowed', async (t) => {
+  test('case 12: an env that fails to open ends the run as env_capability_mismatch', async (t) => {
     const broken = withEnv(() => Promise.reject(new Error('no such container')))
     const { app, events } = await openRecordedApp(t, {
       behaviours: [scriptedBehaviour([finalAnswer()])],
@@ -70,7 +70,7 @@ describe('preflight', () => {
     assert.deepEqual(eventNames(events), REFUSED)
   })
 
-  test('case 12: a tool that cannot be set up ends the run; those before it are taken down in reverse, then the env', async (t) => {
+  test('case 12: a tool whose setup fails ends the run; teardown runs in reverse order', async (t) => {
     const log: string[] = []
     const tool = (name: string, fails = false) =>
       pokeTool(() => {}, {
@@ -81,22 +81,22 @@ describe('preflight', () => {
         },
         async teardown() {
           log.push(`down ${name}`)
-          throw new Error('it does not matter')
+          throw new Error('teardown failed')
         },
       })
     const { app } = await openRecordedApp(t, {
       behaviours: [scriptedBehaviour([finalAnswer()], { tools: ['one', 'two', 'three', 'four'] })],
       tools: [tool('one'), tool('two'), tool('three', true), tool('four')],
-      plugins: [withEnv((env) => closingInto(log, env))],
+      plugins: [withEnv((env) => logClose(log, env))],
     })
     const result = await runScripted(app)
     assert.deepEqual([result.stop_reason, issueCodes(result)], ['env_capability_mismatch', ['ENV_TOOL_SETUP_FAILED']])
     assert.deepEqual(log, ['up one', 'up two', 'down two', 'down one', 'env closed'])
   })
 
-  test('case 12: what was set up is taken down once however the run goes: done, failed, and parked', async (t) => {
-    const wait = { kind: 'wait', match: 'user_message', reason: 'a word' } as const
-    for (const [wish, status] of [
+  test('case 12: teardown runs once for done, failed and waiting runs', async (t) => {
+    const wait = { kind: 'wait', match: 'user_message', reason: 'a message' } as const
+    for (const [decision, status] of [
       [finalAnswer(), 'done'],
       [finalAnswer(''), 'failed'],
       [wait, 'waiting'],
@@ -106,7 +106,7 @@ describe('preflight', () => {
         setup: async () => void log.push('up'),
         teardown: async () => void log.push('down'),
       })
-      const { app } = await openRecordedApp(t, { behaviours: [scriptedBehaviour([wish])], tools: [tool] })
+      const { app } = await openRecordedApp(t, { behaviours: [scriptedBehaviour([decision])], tools: [tool] })
       assert.equal((await runScripted(app)).status, status)
       assert.deepEqual(log, ['up', 'down'], status)
     }
@@ -115,108 +115,108 @@ describe('preflight', () => {
 
 describe('issue codes', () => {
   const resources: [string, object, string][] = [
-    ['that is not there', { path: 'gone.txt' }, 'TASK_RESOURCE_MISSING'],
+    ['that does not exist', { path: 'gone.txt' }, 'TASK_RESOURCE_MISSING'],
     ['without a path', { path: '' }, 'TASK_RESOURCE_LOCATOR_MISSING'],
-    ['to stand nowhere', { path: 'a.txt', mount_to: ' ' }, 'TASK_RESOURCE_MOUNT_INVALID'],
-    ['to stand outside the workspace', { path: 'a.txt', mount_to: '../b.txt' }, 'TASK_RESOURCE_MOUNT_INVALID'],
+    ['with a blank mount point', { path: 'a.txt', mount_to: ' ' }, 'TASK_RESOURCE_MOUNT_INVALID'],
+    ['mounted outside the workspace', { path: 'a.txt', mount_to: '../b.txt' }, 'TASK_RESOURCE_MOUNT_INVALID'],
     ['outside the workspace', { path: '/etc/passwd' }, 'TASK_RESOURCE_MISSING'],
   ]
   for (const [what, resource, code] of resources)
     test(`case 13, Q7: a resource ${what}: ${code}`, async (t) => {
-      const result = await tried(t, { resources: [resource] })
+      const result = await runInPreparedWorkspace(t, { resources: [resource] })
       assert.deepEqual([result.stop_reason, issueCodes(result)], ['task_validation_failed', [code]])
     })
 
-  test('case 13: a resource that cannot be written to', async (t) => {
+  test('case 13: a writable resource that is read-only: TASK_RESOURCE_NOT_WRITABLE', async (t) => {
     const readOnly = withEnv((env) => {
       const file = env.getOps('file')
       if (!file) return env
-      const write = () => assert.fail('nobody asked for a write')
+      const write = () => assert.fail('unexpected write')
       return { ...env, ...provideOps({ file: { ...file, write, writable: async () => false } }) }
     })
     for (const path of ['a.txt', 'folder']) {
-      const result = await tried(t, { resources: [{ path, writable: true }] }, { plugins: [readOnly] })
+      const result = await runInPreparedWorkspace(t, { resources: [{ path, writable: true }] }, { plugins: [readOnly] })
       assert.deepEqual(issueCodes(result), ['TASK_RESOURCE_NOT_WRITABLE'])
     }
   })
 
-  test('Q7: resources that are there, or need not be, keep nobody; one is put where it is to stand', async (t) => {
-    const wanted = [
+  test('Q7: present and optional resources cause no issue; mount_to copies the file', async (t) => {
+    const resources = [
       { path: 'a.txt', writable: true, mount_to: 'input/a.txt' },
       { path: 'folder' },
       { path: 'gone.txt', required: false },
     ]
-    const result = await tried(t, { resources: wanted })
+    const result = await runInPreparedWorkspace(t, { resources })
     assert.deepEqual([result.status, issueCodes(result)], ['done', []])
     assert.equal(readFileSync(join(result.workspace, 'input/a.txt'), 'utf8'), 'a')
   })
 
-  test('case 13, Q7: what the env lacks: no ops at all, a group, its health', async (t) => {
-    const sick = withEnv((env) => ({
+  test('case 13, Q7: an env without operations, without a group or unhealthy has its own issue', async (t) => {
+    const unhealthy = withEnv((env) => ({
       ...env,
       health: async () => ({ ok: false, reason: 'the disk is full' }) as const,
     }))
     const cases = [
-      [lacking('nothing'), 'ENV_REQUIRED_OPS_MISSING'],
-      [lacking('file'), 'ENV_OPS_GROUP_MISSING'],
-      [sick, 'ENV_HEALTH_CHECK_FAILED'],
+      [envWithOnly('nothing'), 'ENV_REQUIRED_OPS_MISSING'],
+      [envWithOnly('file'), 'ENV_OPS_GROUP_MISSING'],
+      [unhealthy, 'ENV_HEALTH_CHECK_FAILED'],
     ] as const
     for (const [plugin, code] of cases) {
-      const result = await tried(t, {}, { plugins: [plugin], tools: [needing('process')] })
+      const result = await runInPreparedWorkspace(t, {}, { plugins: [plugin], tools: [toolThatNeeds('process')] })
       assert.deepEqual([result.stop_reason, issueCodes(result)], ['env_capability_mismatch', [code]])
     }
   })
 
-  test('case 14, Q7: an env whose health check throws is unhealthy, and its run is over like any other', async (t) => {
+  test('case 14, Q7: an env whose health check throws counts as unhealthy', async (t) => {
     const health = () => {
-      throw new Error('cannot even ask')
+      throw new Error('health check failed')
     }
-    const result = await tried(t, {}, { plugins: [withEnv((env) => ({ ...env, health }))] })
+    const result = await runInPreparedWorkspace(t, {}, { plugins: [withEnv((env) => ({ ...env, health }))] })
     assert.deepEqual([result.status, issueCodes(result)], ['failed', ['ENV_HEALTH_CHECK_FAILED']])
   })
 
-  test('Q7: names that nobody knows: behaviour, parser, memory, env', async (t) => {
-    for (const [wish, code] of [
-      [{ behaviour: 'nobody' }, 'TASK_BEHAVIOUR_UNKNOWN'],
+  test('Q7: an unknown behaviour, parser, memory or env is named, with the known ones', async (t) => {
+    for (const [input, code] of [
+      [{ behaviour: 'missing' }, 'TASK_BEHAVIOUR_UNKNOWN'],
       [{ parser: 'morse' }, 'TASK_PARSER_UNKNOWN'],
       [{ memory: 'elephant' }, 'TASK_MEMORY_UNKNOWN'],
       [{ env: 'moon' }, 'ENV_SETUP_FAILED'],
     ] as const) {
-      const result = await tried(t, wish)
+      const result = await runInPreparedWorkspace(t, input)
       assert.deepEqual(issueCodes(result), [code])
-      assert.match(result.issues[0]?.message ?? '', /expected one of/, 'it says which there are')
+      assert.match(result.issues[0]?.message ?? '', /expected one of/, 'the message lists the known names')
     }
   })
 
-  test('Q7: every issue is told, and one that is not about the env decides the reason', async (t) => {
+  test('Q7: all issues are reported; a task issue decides the stop reason over an env issue', async (t) => {
     const { app } = await openRecordedApp(t, {
       behaviours: [scriptedBehaviour([finalAnswer()])],
-      plugins: [lacking('file')],
-      tools: [needing('process', 'git')],
+      plugins: [envWithOnly('file')],
+      tools: [toolThatNeeds('process', 'git')],
     })
     const result = await runScripted(app, { resources: [{ path: 'gone.txt' }] })
     assert.deepEqual(issueCodes(result), ['TASK_RESOURCE_MISSING', 'ENV_OPS_GROUP_MISSING', 'ENV_OPS_GROUP_MISSING'])
     assert.equal(result.stop_reason, 'task_validation_failed')
   })
 
-  test('Q7: issues of every category are told at once: names, budget, resources, ops, health, memory', async (t) => {
+  test('Q7: issues of all categories are reported together', async (t) => {
     const log: string[] = []
     const { app } = await openRecordedApp(t, {
       behaviours: [scriptedBehaviour([finalAnswer()], { tools: ['poke', 'nowhere'], memory: 'broken' })],
-      memories: [{ name: 'broken', open: () => assert.fail('no room') }],
+      memories: [{ name: 'broken', open: () => assert.fail('memory failed') }],
       plugins: [
         withEnv(async (env) => {
           const file = env.getOps('file')
           await file?.write('a.txt', 'a', null)
           const health = async () => ({ ok: false, reason: 'the disk is full' }) as const
-          return closingInto(log, { ...env, ...provideOps(file ? { file } : {}), health })
+          return logClose(log, { ...env, ...provideOps(file ? { file } : {}), health })
         }),
       ],
       tools: [pokeTool(() => {}, { needs: ['git'], setup: async () => void log.push('set up') })],
     })
     const resources = [{ path: 'gone.txt' }, { path: 'a.txt', mount_to: 'b.txt' }]
-    const wanted = { parser: 'morse', resources, budget: { steps: 1.5 } }
-    const { issues, stop_reason, files } = await refused(t, app, wanted)
+    const metadata = { parser: 'morse', resources, budget: { steps: 1.5 } }
+    const { issues, stop_reason, files } = await runUncheckedDispatch(t, app, metadata)
     assert.deepEqual(
       issues.map(({ code }) => code),
       [
@@ -225,7 +225,7 @@ describe('issue codes', () => {
       ],
     )
     assert.equal(stop_reason, 'task_validation_failed')
-    assert.deepEqual([files, log], [['a.txt'], ['env closed']], 'nothing was put anywhere, and no tool set up')
+    assert.deepEqual([files, log], [['a.txt'], ['env closed']], 'no resource was mounted and no tool set up')
   })
 
   for (const [name, bad] of [
@@ -235,10 +235,10 @@ describe('issue codes', () => {
     ['usd', [0, -0.5, true]],
     ['context', [1.5, 0, -1]],
   ] as const)
-    test(`Q7: a budget.${name} that is none is refused where it came in past every door`, async (t) => {
+    test(`Q7: preflight refuses an invalid budget.${name}`, async (t) => {
       const { app } = await openRecordedApp(t, { behaviours: [scriptedBehaviour([finalAnswer()])] })
       for (const value of bad) {
-        const { issues } = await refused(t, app, { budget: { [name]: value } })
+        const { issues } = await runUncheckedDispatch(t, app, { budget: { [name]: value } })
         assert.deepEqual(
           [issues.length, issues[0]?.message.includes(`budget.${name}: got ${JSON.stringify(value)}`)],
           [1, true],
@@ -246,7 +246,7 @@ describe('issue codes', () => {
       }
     })
 
-  test('max_steps: 1.5, and any other budget that is none, is refused at the door', async (t) => {
+  test('run and enqueue refuse invalid budgets such as max_steps: 1.5', async (t) => {
     const { app } = await openRecordedApp(t, { behaviours: [scriptedBehaviour([finalAnswer()])] })
     const bad: Readonly<Record<string, readonly unknown[]>> = {
       max_steps: [1.5, 0, -1, Number.NaN, Number.POSITIVE_INFINITY, '3', 2 ** 60],
@@ -269,12 +269,12 @@ describe('issue codes', () => {
       assert.equal((await runScripted(app, good)).status, 'done')
   })
 
-  test('Q7: an objective or a budget that is none is refused at the door, and by the preflight where it came in another way', async (t) => {
+  test('Q7: an invalid objective or budget is refused by the command and by preflight', async (t) => {
     const { app } = await openRecordedApp(t, { behaviours: [scriptedBehaviour([finalAnswer()])] })
     await assert.rejects(runScripted(app, { task: '  ' }), { code: 'usage' })
     await assert.rejects(runScripted(app, { max_steps: 0 }), { code: 'usage' })
     const budget: Json = { steps: 0, ms: -1, tokens: 'many', usd: -0.5 }
-    const { issues, stop_reason } = await refused(t, app, { budget }, '\t ')
+    const { issues, stop_reason } = await runUncheckedDispatch(t, app, { budget }, '\t ')
     assert.equal(stop_reason, 'task_validation_failed')
     assert.deepEqual(
       issues.map(({ code }) => code),
@@ -286,8 +286,8 @@ describe('issue codes', () => {
   })
 })
 
-/** A dispatch that came into the queue past every check: what the preflight says of it, and what lies in its workspace. */
-async function refused(t: TestContext, app: App, metadata: Readonly<Record<string, Json>>, prompt = 'x') {
+/** Runs a dispatch that bypassed the input checks of commands; returns its manifest and workspace files. */
+async function runUncheckedDispatch(t: TestContext, app: App, metadata: Readonly<Record<string, Json>>, prompt = 'x') {
   const id = app.context.ids.next()
   const workspace = freshFolder(t, 'workspace')
   const dispatch = {
@@ -300,7 +300,7 @@ async function refused(t: TestContext, app: App, metadata: Readonly<Record<strin
   return { ...manifest, files: readdirSync(workspace) }
 }
 
-function closingInto(log: string[], env: Env): Env {
+function logClose(log: string[], env: Env): Env {
   const close = async (): Promise<void> => {
     log.push('env closed')
     await env.close()
@@ -308,20 +308,20 @@ function closingInto(log: string[], env: Env): Env {
   return { ...env, close }
 }
 
-/** In a workspace with a file and a folder. */
-async function tried(
+/** The workspace has a file `a.txt` and a folder `folder`. */
+async function runInPreparedWorkspace(
   t: TestContext,
   input: object,
   { plugins = [], ...options }: Parameters<typeof openRecordedApp>[1] = {},
 ): Promise<TaskResult> {
-  const furnished = withEnv(async (env) => {
+  const preparedWorkspace = withEnv(async (env) => {
     await env.getOps('file')?.write('a.txt', 'a', null)
     await env.getOps('file')?.write('folder/b.txt', 'b', null)
     return env
-  }, 'furnished env')
+  }, 'prepared env')
   const { app } = await openRecordedApp(t, {
     behaviours: [scriptedBehaviour([finalAnswer()])],
-    plugins: [furnished, ...plugins],
+    plugins: [preparedWorkspace, ...plugins],
     ...options,
   })
   return runScripted(app, input)

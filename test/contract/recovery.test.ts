@@ -23,8 +23,8 @@ const reportOf = async (app: App, session: string): Promise<Json> => {
   return end?.kind === 'run_ended' ? (end.failure_report ?? null) : null
 }
 
-/** A behaviour that fails and succeeds as the letters say, its last letter for ever. */
-const following = (letters: string) => {
+/** One letter per decision: F fails, S succeeds, "." ends the run; the last letter repeats. */
+const failingBehaviour = (letters: string) => {
   let asked = 0
   return scriptedBehaviour([], {
     decide() {
@@ -36,8 +36,8 @@ const following = (letters: string) => {
 }
 
 describe('recovery', () => {
-  test('case 47, Q14: a failing DECIDE: DECIDE_ERROR, RECOVER, the ruling; after the limit unrecoverable_error with a report', async (t) => {
-    const { app, events } = await openRecordedApp(t, { behaviours: [following('F')] })
+  test('case 47, Q14: a failing DECIDE is recovered; the third failure in a row ends the run', async (t) => {
+    const { app, events } = await openRecordedApp(t, { behaviours: [failingBehaviour('F')] })
     const result = await runScripted(app)
     const failing = (ruling: string, end: string) => [
       ...['OBSERVE start', 'OBSERVE observation_ready', 'DECIDE start', 'DECIDE_ERROR error', `RECOVER ${ruling}`],
@@ -56,22 +56,22 @@ describe('recovery', () => {
     })
   })
 
-  test('case 47: a failing ACT: ACT_ERROR, RECOVER; the call that was begun is settled, and the mind is told', async (t) => {
-    const heard: Json[] = []
-    let looks = 0
-    // Looked at when it is added, and before each call.
-    const timeoutMs = () => (looks++ === 0 ? undefined : assert.fail('no hands'))
+  test('case 47: a failing ACT is recovered; the started call is settled and the error fed back', async (t) => {
+    const feedbacks: Json[] = []
+    let reads = 0
+    // `timeoutMs` is read when the tool is added and before each call.
+    const timeoutMs = () => (reads++ === 0 ? undefined : assert.fail('timeoutMs failed'))
     const broken = Object.defineProperty(pokeTool(), 'timeoutMs', { get: timeoutMs })
     const behaviour = scriptedBehaviour([pokeDecision], {
-      observe: (_, { feedback = null }) => pushAndReturn(heard, feedback),
+      observe: (_, { feedback = null }) => pushAndReturn(feedbacks, feedback),
       decide: (_, observation) => (observation === null ? pokeDecision : finalAnswer()),
     })
     const { app, events } = await openRecordedApp(t, { tools: [broken], behaviours: [behaviour] })
     const { status, session_id } = await runScripted(app)
-    assert.deepEqual([status, heard], ['done', [null, 'no hands']])
-    const told = eventNames(events)
-    const from = told.indexOf('ACT start')
-    assert.deepEqual(told.slice(from, from + 5), [
+    assert.deepEqual([status, feedbacks], ['done', [null, 'timeoutMs failed']])
+    const names = eventNames(events)
+    const from = names.indexOf('ACT start')
+    assert.deepEqual(names.slice(from, from + 5), [
       ...['ACT start', 'ACT_ERROR error', 'RECOVER feedback'],
       ...['CHECK_STOP start', 'CHECK_STOP continue'],
     ])
@@ -82,27 +82,27 @@ describe('recovery', () => {
     )
   })
 
-  test('case 48, Q14: three in a row are the limit; a success in between begins the row anew', async (t) => {
+  test('case 48, Q14: the third failure in a row ends the run; a success resets the count', async (t) => {
     for (const [letters, reason, steps] of [
       ['FFF', 'unrecoverable_error', 3],
       ['FFSFFS.', 'final', 7],
       ['FFSFFF', 'unrecoverable_error', 6],
     ] as const) {
-      const { app } = await openRecordedApp(t, { behaviours: [following(letters)] })
+      const { app } = await openRecordedApp(t, { behaviours: [failingBehaviour(letters)] })
       const result = await runScripted(app)
       assert.deepEqual([result.stop_reason, result.steps], [reason, steps], letters)
     }
   })
 
-  test('case 48: ten in one run are the limit too, and no success takes any of them back', async (t) => {
-    const { app } = await openRecordedApp(t, { behaviours: [following(`${'FFS'.repeat(4)}FFS.`)] })
+  test('case 48: the tenth failure of a run ends it, despite successes in between', async (t) => {
+    const { app } = await openRecordedApp(t, { behaviours: [failingBehaviour(`${'FFS'.repeat(4)}FFS.`)] })
     const result = await runScripted(app)
     assert.deepEqual([result.stop_reason, result.steps], ['unrecoverable_error', 14])
     const report = (await reportOf(app, result.session_id)) as Record<string, Json>
     assert.deepEqual([report.in_a_row, report.in_all], [2, 10])
   })
 
-  test('case 48: a turn that came through at the second try is a success: the row ends with it', async (t) => {
+  test('case 48: a turn that succeeds at its second try resets the count of failures in a row', async (t) => {
     const clock = new FakeClock()
     const faults = [new TirelessError('model_unavailable', 'busy')]
     const step = { calls: [{ tool: 'poke' }], faults }
@@ -115,17 +115,17 @@ describe('recovery', () => {
   const categories: [string, () => unknown, string][] = [
     ['a model that refuses', () => new TirelessError('model_refused', 'no'), 'model_error'],
     [
-      'an Error that speaks of models, parsers and json',
+      'an Error whose text mentions models, parsers and json',
       () => new Error('model: parser: json state tool'),
       'system_error',
     ],
-    ['what is no Error at all', () => 'the tool was not found', 'system_error'],
-    ['a state that does not fit', () => new TirelessError('state_invalid', 'no'), 'state_error'],
-    ['a path that was refused', () => new TirelessError('path_refused', 'no'), 'env_error'],
-    ['a word of interruption where nobody interrupted', () => new TirelessError('aborted', 'no'), 'system_error'],
+    ['a thrown string', () => 'the tool was not found', 'system_error'],
+    ['an invalid state', () => new TirelessError('state_invalid', 'no'), 'state_error'],
+    ['a refused path', () => new TirelessError('path_refused', 'no'), 'env_error'],
+    ['aborted, without an interruption', () => new TirelessError('aborted', 'no'), 'system_error'],
   ]
   for (const [what, thrown, category] of categories)
-    test(`Q14: the category comes from the type, not from the text: ${what}: ${category}`, async (t) => {
+    test(`Q14: the error type, not its text, decides the category: ${what}: ${category}`, async (t) => {
       const decide = () => {
         throw thrown()
       }
@@ -136,11 +136,11 @@ describe('recovery', () => {
     })
 })
 
-describe('too long for the model', () => {
+describe('requests that are too long for the model', () => {
   const oversize = () => new TirelessError('model_oversize', 'too long')
   const toolsIn = ({ messages }: ModelRequest) => messages.filter(({ role }) => role === 'tool').length
 
-  test('case 49: it is made shorter once, in the same turn, and the run goes on', async (t) => {
+  test('case 49: the request is shortened once in the same turn, and the run continues', async (t) => {
     let pokes = 0
     const model = scriptedModel((request) => {
       if (toolsIn(request) > 3) throw oversize()
@@ -150,12 +150,12 @@ describe('too long for the model', () => {
     const result = await runTaskIn(app)
     assert.deepEqual([result.status, result.steps], ['done', 7])
     const lengths = model.requests.map(toolsIn)
-    assert.ok(lengths.includes(4), 'it was too long')
+    assert.ok(lengths.includes(4), 'one request was too long')
     assert.deepEqual(lengths.slice(0, 6), [0, 1, 2, 3, 4, 2])
     assert.ok(eventNames(events).includes('RECOVER retry'))
   })
 
-  test('case 49: too long twice in one turn, or with nothing to leave out, is context_overflow', async (t) => {
+  test('case 49: a request that is still too long, or cannot be shortened, is context_overflow', async (t) => {
     for (const [from, steps] of [
       [3, 4],
       [0, 1],
@@ -175,7 +175,7 @@ describe('too long for the model', () => {
     }
   })
 
-  test('case 104, O14: no request is longer than models.max_input: the past is cut in time, rarely, and the journal says so', async (t) => {
+  test('case 104, O14: no request exceeds models.max_input; cuts are rare and recorded', async (t) => {
     let asked = 0
     const model = scriptedModel(() =>
       asked++ < 40 ? { calls: [{ tool: 'poke' }], text: `${asked} ${'words '.repeat(100)}` } : { text: 'done' },
@@ -197,7 +197,7 @@ describe('too long for the model', () => {
     assert.match(JSON.stringify(await app.run('replay', { run: dispatch_id })), /"identical":true/)
   })
 
-  test('case 105: what cannot be cut and does not fit ends the run before anybody is asked', async (t) => {
+  test('case 105: a request that cannot be cut to fit ends the run before the model is called', async (t) => {
     const model = scriptedModel([{ text: 'done' }])
     const { app } = await openRecordedApp(t, { model, yaml: 'models: { max_input: 300 }' })
     const result = await runTaskIn(app)

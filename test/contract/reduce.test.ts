@@ -24,18 +24,18 @@ type Committed = Extract<JournalRecord, { kind: 'step_committed' }>
 const commitsOf = async (app: App, session: string): Promise<Committed[]> =>
   (await journalOf(app, session)).filter((record): record is Committed => record.kind === 'step_committed')
 
-interface Deep {
+interface DeepState {
   step: number
   gone?: string
   plan: { cursor: number; items: { name: string; done: boolean }[] }
 }
-const DEEP: Deep = {
+const DEEP: DeepState = {
   step: 0,
   gone: 'soon',
   plan: { cursor: 0, items: Array.from({ length: 200 }, (_, i) => ({ name: `item ${i}`, done: false })) },
 }
 
-function changed(state: Deep): void {
+function changeState(state: DeepState): void {
   state.step += 1
   delete state.gone
   state.plan.cursor += 1
@@ -43,25 +43,25 @@ function changed(state: Deep): void {
   if (item) item.done = true
 }
 
-class Watch {
+class CustomClass {
   hour = 1
 }
-const boom = (): never => assert.fail('it broke')
-function circle(): unknown {
+const throwError = (): never => assert.fail('reducer failed')
+function circularObject(): unknown {
   const self: Record<string, unknown> = {}
   self.self = [self]
   return self
 }
 
 describe('reduce', () => {
-  test('case 39, Q6: returned anew or changed in place, the recorded diff is the same, deep, and no larger than the change', async (t) => {
+  test('case 39, Q6: a returned and an in-place changed state record the same minimal diff', async (t) => {
     const ways: Behaviour['reduce'][] = [
       (state) => {
-        const made = structuredClone(state) as unknown as Deep
-        changed(made)
-        return made as unknown as Json
+        const copy = structuredClone(state) as unknown as DeepState
+        changeState(copy)
+        return copy as unknown as Json
       },
-      (state) => void changed(state as unknown as Deep),
+      (state) => void changeState(state as unknown as DeepState),
     ]
     const recorded: unknown[] = []
     for (const reduce of ways) {
@@ -87,13 +87,13 @@ describe('reduce', () => {
     assert.deepEqual(recorded[0], recorded[1])
   })
 
-  test('case 39: a large change is whole in the journal, and bounded where it is told', async (t) => {
+  test('case 39: a large change is complete in the journal and truncated in events', async (t) => {
     const large = 'x'.repeat(1_000_000)
     const behaviour = scriptedBehaviour([pokeDecision, finalAnswer()], { reduce: () => ({ task: large, step: 1 }) })
     const { app, events } = await openRecordedApp(t, { behaviours: [behaviour] })
     const { session_id } = await runScripted(app)
-    const told = JSON.stringify(findEvent(events, 'REDUCE', 'state_reduced'))
-    assert.ok(told.length < 6000 && told.includes('characters more'), `${told.length} characters`)
+    const event = JSON.stringify(findEvent(events, 'REDUCE', 'state_reduced'))
+    assert.ok(event.length < 6000 && event.includes('characters more'), `${event.length} characters`)
     const [first] = await commitsOf(app, session_id)
     assert.deepEqual(applyPatch({ task: 'the task', step: 0 }, first?.patch ?? {}), { task: large, step: 1 })
   })
@@ -110,20 +110,20 @@ describe('reduce', () => {
     assert.equal(findEvent(events, 'REDUCE', 'state_reduced').payload.state_diff, null)
   })
 
-  const breaking: [string, Partial<Behaviour>, RegExp][] = [
-    ['throws', { reduce: () => assert.fail('it broke') }, /it broke/],
+  const brokenReducers: [string, Partial<Behaviour>, RegExp][] = [
+    ['throws', { reduce: () => assert.fail('reducer failed') }, /reducer failed/],
     [
-      'leaves its schema',
+      'violates its schema',
       { reduce: (state) => ({ ...(state as ScriptedState), step: 'one' }), state: shapeOf(1) },
       /step.*does not fit/,
     ],
-    ['returns what is not data', { reduce: () => ({ step: 1n }) as unknown as Json }, /BigInt/],
+    ['returns a value that is not JSON', { reduce: () => ({ step: 1n }) as unknown as Json }, /BigInt/],
   ]
-  const odd: readonly [string, () => unknown, RegExp][] = [
+  const invalidValues: readonly [string, () => unknown, RegExp][] = [
     ['a Map', () => new Map([['a', 1]]), /an instance of Map/],
     ['a Set', () => new Set([1]), /an instance of Set/],
     ['a Date', () => new Date(0), /an instance of Date/],
-    ['an instance of a class', () => new Watch(), /an instance of Watch/],
+    ['an instance of a class', () => new CustomClass(), /an instance of CustomClass/],
     ['undefined', () => undefined, /undefined/],
     ['a function', () => () => 1, /a function/],
     ['a symbol', () => Symbol('x'), /a symbol/],
@@ -132,20 +132,24 @@ describe('reduce', () => {
     ['a BigInt', () => 1n, /a BigInt/],
     ['a promise', () => Promise.reject(new Error('later')), /a promise/],
     ['a buffer', () => Buffer.from('x'), /an instance of Buffer/],
-    ['a getter that throws', () => Object.defineProperty({}, 'x', { enumerable: true, get: boom }), /it broke/],
-    ['itself', () => circle(), /contains itself/],
+    [
+      'a getter that throws',
+      () => Object.defineProperty({}, 'x', { enumerable: true, get: throwError }),
+      /reducer failed/,
+    ],
+    ['a circular reference', () => circularObject(), /contains itself/],
   ]
-  for (const [what, made, message] of odd)
-    test(`B5: ${what} in the state is refused with its path; nothing vanishes or changes silently`, async (t) => {
-      const state = (): Json => ({ step: 0, plan: { items: [1, made()] } }) as unknown as Json
-      const reducing = await openRecordedApp(t, { behaviours: [scriptedBehaviour([pokeDecision], { reduce: state })] })
-      const { error } = await runScripted(reducing.app)
+  for (const [what, makeValue, message] of invalidValues)
+    test(`B5: ${what} in the state is refused with its path`, async (t) => {
+      const state = (): Json => ({ step: 0, plan: { items: [1, makeValue()] } }) as unknown as Json
+      const inReduce = await openRecordedApp(t, { behaviours: [scriptedBehaviour([pokeDecision], { reduce: state })] })
+      const { error } = await runScripted(inReduce.app)
       assert.match(error ?? '', /^state_invalid: at \.plan\.items\[1\].*behaviour scripted returned from reduce\(\)/)
       assert.match(error ?? '', message)
-      const beginning = await openRecordedApp(t, {
+      const inInitState = await openRecordedApp(t, {
         behaviours: [scriptedBehaviour([pokeDecision], { initState: state })],
       })
-      const { issues } = await runScripted(beginning.app)
+      const { issues } = await runScripted(inInitState.app)
       assert.deepEqual(
         issues.map(({ code }) => code),
         ['TASK_STATE_INVALID'],
@@ -154,7 +158,7 @@ describe('reduce', () => {
       assert.match(issues[0]?.message ?? '', message)
     })
 
-  test('B5: what a schema puts into the state is held to the same', async (t) => {
+  test('B5: values that a schema puts into the state are checked as well', async (t) => {
     const schema = z.object({ step: z.number().transform((step) => new Map([['step', step]])) })
     const state = { version: 1, schema: schema as unknown as z.ZodType<Json> }
     const { app } = await openRecordedApp(t, { behaviours: [scriptedBehaviour([pokeDecision], { state })] })
@@ -162,10 +166,13 @@ describe('reduce', () => {
     assert.match(issues[0]?.message ?? '', /at \.step: .*after its schema.*an instance of Map/)
   })
 
-  for (const [what, more, message] of breaking)
-    test(`case 40, Q6: a reducer that ${what} is a state_error of REDUCE; the policy is asked, and the state stays`, async (t) => {
-      const seen: Json[] = []
-      const behaviour = scriptedBehaviour([pokeDecision], { observe: (state) => pushAndReturn(seen, state), ...more })
+  for (const [what, more, message] of brokenReducers)
+    test(`case 40, Q6: a reducer that ${what} is a state_error; the state stays unchanged`, async (t) => {
+      const observedStates: Json[] = []
+      const behaviour = scriptedBehaviour([pokeDecision], {
+        observe: (state) => pushAndReturn(observedStates, state),
+        ...more,
+      })
       const { app, events } = await openRecordedApp(t, { behaviours: [behaviour] })
       const result = await runScripted(app)
       assert.deepEqual([result.stop_reason, result.steps], ['unrecoverable_error', 3])
@@ -180,10 +187,13 @@ describe('reduce', () => {
         'REDUCE start',
         ...['REDUCE error', 'RECOVER feedback', 'CHECK_STOP start', 'CHECK_STOP continue'],
       ])
-      assert.deepEqual(new Set(seen.map((state) => JSON.stringify(state))), new Set(['{"task":"the task","step":0}']))
+      assert.deepEqual(
+        new Set(observedStates.map((state) => JSON.stringify(state))),
+        new Set(['{"task":"the task","step":0}']),
+      )
     })
 
-  test('Q6: a state that does not fit from the start keeps the run from beginning', async (t) => {
+  test('Q6: an initial state that violates its schema is a preflight issue', async (t) => {
     const { app } = await openRecordedApp(t, {
       behaviours: [scriptedBehaviour([finalAnswer()], { initState: () => ({ step: 'none' }), state: shapeOf(1) })],
     })
@@ -192,11 +202,11 @@ describe('reduce', () => {
   })
 })
 
-describe('versions of a state', () => {
-  const wait = { kind: 'wait', match: 'user_message', reason: 'a word' } as const
+describe('state versions', () => {
+  const wait = { kind: 'wait', match: 'user_message', reason: 'a message' } as const
 
-  /** A run that was parked by one version of the program, and goes on under another. */
-  async function overUpgrade(t: Parameters<typeof freshFolder>[0], after: StateShape, seen: Json[]) {
+  /** Parks a run under state version 1 and resumes it under `after`. */
+  async function resumeAfterUpgrade(t: Parameters<typeof freshFolder>[0], after: StateShape, observedStates: Json[]) {
     const home = freshFolder(t)
     const before = await openRecordedApp(t, {
       home,
@@ -206,7 +216,7 @@ describe('versions of a state', () => {
     await before.app.close()
     const behaviour = scriptedBehaviour([wait, finalAnswer()], {
       state: after,
-      observe: (state) => pushAndReturn(seen, state),
+      observe: (state) => pushAndReturn(observedStates, state),
     })
     const { app, events } = await openRecordedApp(t, { home, behaviours: [behaviour] })
     await app.run('send', { session: session_id, text: 'go on' })
@@ -217,15 +227,19 @@ describe('versions of a state', () => {
     return { journal, events, status, error }
   }
 
-  test('Q6: a parked run wakes under a newer program: its state is migrated once, in the journal, before anything looks at it', async (t) => {
-    const seen: Json[] = []
+  test('Q6: the state of a parked run is migrated once, and recorded, before it is used', async (t) => {
+    const observedStates: Json[] = []
     const from: number[] = []
     const migrate: StateShape['migrate'] = (state, version) => {
       from.push(version)
       return { ...(state as ScriptedState), mood: 'calm' }
     }
-    const { journal, status } = await overUpgrade(t, { ...shapeOf(3, { mood: z.string() }), migrate }, seen)
-    assert.deepEqual([status, from, seen], ['done', [1], [{ task: 'the task', step: 1, mood: 'calm' }]])
+    const { journal, status } = await resumeAfterUpgrade(
+      t,
+      { ...shapeOf(3, { mood: z.string() }), migrate },
+      observedStates,
+    )
+    assert.deepEqual([status, from, observedStates], ['done', [1], [{ task: 'the task', step: 1, mood: 'calm' }]])
     const migrated = journal.filter(({ kind }) => kind === 'migrated')
     assert.deepEqual(
       migrated.map((record) => record.kind === 'migrated' && [record.version, record.patch]),
@@ -234,13 +248,13 @@ describe('versions of a state', () => {
   })
 
   for (const [what, after, message] of [
-    ['there is no way to', shapeOf(2), /no migration from state version 1 to 2/],
-    ['the way leads nowhere', { ...shapeOf(2), migrate: () => ({ lost: true }) }, /does not fit/],
+    ['has no migration', shapeOf(2), /no migration from state version 1 to 2/],
+    ['gets an invalid state from its migration', { ...shapeOf(2), migrate: () => ({ lost: true }) }, /does not fit/],
   ] as const)
-    test(`Q6: a state whose new version ${what} ends its run, and says so`, async (t) => {
-      const seen: Json[] = []
-      const { status, error, events } = await overUpgrade(t, after, seen)
-      assert.deepEqual([status, seen], ['failed', []])
+    test(`Q6: a run whose new state version ${what} fails with TASK_STATE_INVALID`, async (t) => {
+      const observedStates: Json[] = []
+      const { status, error, events } = await resumeAfterUpgrade(t, after, observedStates)
+      assert.deepEqual([status, observedStates], ['failed', []])
       assert.match(error, /TASK_STATE_INVALID/)
       assert.match(error, message)
       assert.deepEqual(eventNames(events), ['END end'])

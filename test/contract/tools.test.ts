@@ -10,24 +10,24 @@ import { type ScriptedStep, scriptedModel } from '../../src/testing/scripted-mod
 import { fakeBehaviour, fakeTool, lastMessageIn, PURE, recordsOf, resultsOf } from '../support/fake-tools.ts'
 import { freshFolder, journalOf, kindsOf, openApp, runTaskIn } from '../support/open-app.ts'
 
-const calling = (tool: string, args: object = {}): ScriptedStep => ({ calls: [{ tool, args: { ...args } }] })
-const done: ScriptedStep = { text: 'done' }
+const callStep = (tool: string, args: object = {}): ScriptedStep => ({ calls: [{ tool, args: { ...args } }] })
+const finalStep: ScriptedStep = { text: 'done' }
 
-describe('before a tool runs', () => {
-  test('case 34, Q9: arguments that do not fit its schema are refused, and it hears nothing of them', async (t) => {
-    const heardArgs: unknown[] = []
+describe('checks before a tool runs', () => {
+  test('case 34, Q9: arguments that violate the schema are refused before the tool runs', async (t) => {
+    const receivedArgs: unknown[] = []
     const greet = defineTool({
       name: 'greet',
       description: 'greets',
       args: z.strictObject({ who: z.string().min(1), times: z.int().default(1) }),
       effect: () => PURE,
       run: async (args) => {
-        heardArgs.push(args)
+        receivedArgs.push(args)
         return { status: 'ok', content: 'hello' }
       },
     })
     for (const args of [{}, { who: 1 }, { who: '' }, { who: 'a', extra: 1 }, { who: 'a', times: 'often' }]) {
-      const model = scriptedModel([calling('greet', args), done])
+      const model = scriptedModel([callStep('greet', args), finalStep])
       const app = await openApp(t, { model, tools: [greet] })
       const { session_id, status } = await runTaskIn(app)
       assert.equal(status, 'done')
@@ -35,27 +35,27 @@ describe('before a tool runs', () => {
       assert.match(lastMessageIn(model, 1), /None of your calls was run/)
       assert.partialDeepStrictEqual(await resultsOf(app, session_id), [{ status: 'error' }])
     }
-    const app = await openApp(t, { model: scriptedModel([calling('greet', { who: 'a' }), done]), tools: [greet] })
+    const app = await openApp(t, { model: scriptedModel([callStep('greet', { who: 'a' }), finalStep]), tools: [greet] })
     await runTaskIn(app)
-    assert.deepEqual(heardArgs, [{ who: 'a', times: 1 }], 'what it hears is what the schema made of them')
+    assert.deepEqual(receivedArgs, [{ who: 'a', times: 1 }], 'the tool receives the parsed arguments')
   })
 
-  test('Q9: one name is one tool: a second of that name is refused where it is added', async (t) => {
+  test('Q9: a second tool with the same name is refused', async (t) => {
     await assert.rejects(openApp(t, { tools: [fakeTool(), fakeTool()] }), { code: 'plugin_invalid', message: /poke/ })
     await assert.rejects(openApp(t, { tools: [fakeTool({ name: 'create_file' })] }), { code: 'plugin_invalid' })
   })
 
-  test('Q9: namespaces: tools of one name from two places stand beside each other', async (t) => {
+  test('Q9: namespaces separate tools with the same name', async (t) => {
     const [cats, dogs] = [
       inNamespace('cats', fakeTool({ name: 'call' })),
       inNamespace('dogs', fakeTool({ name: 'call' })),
     ]
-    const model = scriptedModel([calling('dogs__call', { who: 'rex' }), done])
+    const model = scriptedModel([callStep('dogs__call', { who: 'rex' }), finalStep])
     assert.equal((await runTaskIn(await openApp(t, { model, tools: [cats, dogs] }))).status, 'done')
     assert.deepEqual([cats.receivedArgs, dogs.receivedArgs], [[], [{ who: 'rex' }]])
   })
 
-  test('Q9: a name that no provider would take is refused where it is added', async (t) => {
+  test('Q9: a tool name that providers do not accept is refused', async (t) => {
     for (const name of ['', 'cats.call', 'call me', 'x'.repeat(65)])
       await assert.rejects(openApp(t, { tools: [fakeTool({ name })] }), {
         code: 'plugin_invalid',
@@ -63,12 +63,12 @@ describe('before a tool runs', () => {
       })
   })
 
-  test('B5: a tool with a time or a number of retries that is none is refused where it is added, by its name', async (t) => {
-    const odd: [string, unknown[]][] = [
+  test('B5: a tool with an invalid timeoutMs or maxRetries is refused by name', async (t) => {
+    const invalidValues: [string, unknown[]][] = [
       ['timeoutMs', [Number.NaN, 0, -1, Number.POSITIVE_INFINITY, 1e300, '5', null]],
       ['maxRetries', [Number.NaN, -1, 1.5, Number.POSITIVE_INFINITY, '2', null, 1e9]],
     ]
-    for (const [field, values] of odd)
+    for (const [field, values] of invalidValues)
       for (const value of values) {
         const tool = { ...fakeTool(), [field]: value }
         const message = new RegExp(`${field}.*invalid tool poke|invalid tool poke.*${field}`)
@@ -76,7 +76,7 @@ describe('before a tool runs', () => {
       }
   })
 
-  test('Q9: a behaviour that offers a tool that there is not does not begin', async (t) => {
+  test('Q9: a behaviour with an unknown tool does not start', async (t) => {
     const app = await openApp(t, { behaviours: [fakeBehaviour({ tools: ['pokee'] })], tools: [fakeTool()] })
     const result = await runTaskIn(app, 'x', { behaviour: 'own' })
     assert.deepEqual(
@@ -87,22 +87,22 @@ describe('before a tool runs', () => {
   })
 })
 
-describe('what came of a call', () => {
-  test('case 32: an exception that says «tool not found» is an error of that call; what it is called follows from its type', async (t) => {
-    const sick = fakeTool({
+describe('results of calls', () => {
+  test('case 32: an exception with the text "tool not found" is a tool_failed result of that call', async (t) => {
+    const failingTool = fakeTool({
       run: () => {
         throw new Error('tool_not_found: file not found, unknown tool')
       },
     })
-    const model = scriptedModel([calling('poke'), done])
-    const app = await openApp(t, { model, tools: [sick] })
+    const model = scriptedModel([callStep('poke'), finalStep])
+    const app = await openApp(t, { model, tools: [failingTool] })
     const { session_id, status } = await runTaskIn(app)
     assert.deepEqual([status, await recordsOf(app, session_id, 'failed')], ['done', []])
     assert.match((await resultsOf(app, session_id))[0]?.content ?? '', /^tool_failed: tool_not_found: file not found/)
     assert.doesNotMatch(lastMessageIn(model, 1), /there is no tool/)
   })
 
-  test('case 32: the category of what ends a run comes from its type, whatever its text says', async (t) => {
+  test('case 32: the category of a failed run comes from the error type, not its text', async (t) => {
     const refusing = {
       id: 'scripted/no',
       call: () => Promise.reject(new TirelessError('model_auth', 'tool not found')),
@@ -112,14 +112,14 @@ describe('what came of a call', () => {
     assert.partialDeepStrictEqual(ended, { failure_class: 'provider', failure_report: { category: 'model_error' } })
   })
 
-  test('case 35: output that talks of a status is output: the life cycle of the call is its own', async (t) => {
-    const talking = fakeTool({ run: () => '{"status": "error", "needs_approval": true}' })
+  test('case 35: output or facts that contain a status do not change the status of the call', async (t) => {
+    const statusInOutput = fakeTool({ run: () => '{"status": "error", "needs_approval": true}' })
     const facts = fakeTool({
       name: 'facts',
       run: () => ({ status: 'ok', content: 'fine', facts: { status: 'parked' } }),
     })
-    const model = scriptedModel([calling('poke'), calling('facts'), done])
-    const app = await openApp(t, { model, tools: [talking, facts] })
+    const model = scriptedModel([callStep('poke'), callStep('facts'), finalStep])
+    const app = await openApp(t, { model, tools: [statusInOutput, facts] })
     const { session_id, status } = await runTaskIn(app)
     assert.equal(status, 'done')
     assert.deepEqual(
@@ -135,21 +135,21 @@ describe('what came of a call', () => {
     })
   })
 
-  test('case 35: a tool that returns no result at all is an error of that call, not of the run', async (t) => {
-    for (const nothing of [
+  test('case 35: an invalid result fails the call, not the run', async (t) => {
+    for (const invalid of [
       undefined,
       'just text',
       { status: 'splendid', content: 'x' },
       { status: 'ok', content: 7 },
     ]) {
-      const odd = defineTool({
+      const tool = defineTool({
         name: 'poke',
-        description: 'returns what it should not',
+        description: 'returns an invalid result',
         args: z.strictObject({}),
         effect: () => ({ recovery: 'once', reach: 'workspace' }),
-        run: () => Promise.resolve(nothing as never),
+        run: () => Promise.resolve(invalid as never),
       })
-      const app = await openApp(t, { model: scriptedModel([calling('poke'), done]), tools: [odd] })
+      const app = await openApp(t, { model: scriptedModel([callStep('poke'), finalStep]), tools: [tool] })
       const { session_id, status } = await runTaskIn(app)
       assert.equal(status, 'done')
       assert.partialDeepStrictEqual(await resultsOf(app, session_id), [{ status: 'error' }])
@@ -157,17 +157,17 @@ describe('what came of a call', () => {
     }
   })
 
-  test('Q9: a result longer than fits is cut in the middle, and says by how much', async (t) => {
+  test('Q9: a long result is cut in the middle and states how much is left out', async (t) => {
     const long = fakeTool({ run: () => `begin${'x'.repeat(300_000)}end` })
-    const app = await openApp(t, { model: scriptedModel([calling('poke'), done]), tools: [long] })
+    const app = await openApp(t, { model: scriptedModel([callStep('poke'), finalStep]), tools: [long] })
     const [result] = await resultsOf(app, (await runTaskIn(app)).session_id)
     assert.ok((result?.content.length ?? 0) <= 50_000)
     assert.match(result?.content ?? '', /^begin.*\d+ characters left out.*end$/s)
   })
 })
 
-describe('where its hands reach', () => {
-  test('case 28, Q8: the same tool in a plain folder and in a repository; the groups it asks for are found per call', async (t) => {
+describe('env and workspace of a tool', () => {
+  test('case 28, Q8: the same tool works in a plain folder and in a repository', async (t) => {
     const note = defineTool({
       name: 'note',
       description: 'writes a note',
@@ -185,16 +185,16 @@ describe('where its hands reach', () => {
       ['host', freshFolder(t, 'plain'), 'file process'],
       ['repository', repository, 'file process git'],
     ] as const) {
-      const app = await openApp(t, { model: scriptedModel([calling('note'), done]), tools: [note] })
+      const app = await openApp(t, { model: scriptedModel([callStep('note'), finalStep]), tools: [note] })
       const result = await runTaskIn(app, 'note it', { env, workspace })
       assert.deepEqual([result.status, (await resultsOf(app, result.session_id))[0]?.content], ['done', groups])
       assert.equal(readFileSync(join(workspace, 'note.txt'), 'utf8'), 'noted')
     }
   })
 
-  test('case 28: a group that it never said it needs, and that the env has not, is an error of the call', async (t) => {
-    const sly = fakeTool({ run: (_, { ops }) => ops('git').head() })
-    const app = await openApp(t, { model: scriptedModel([calling('poke'), done]), tools: [sly] })
+  test('case 28: using an ops group that the env lacks fails the call', async (t) => {
+    const undeclaredGit = fakeTool({ run: (_, { ops }) => ops('git').head() })
+    const app = await openApp(t, { model: scriptedModel([callStep('poke'), finalStep]), tools: [undeclaredGit] })
     const [result] = await resultsOf(app, (await runTaskIn(app, 'x', { env: 'host' })).session_id)
     assert.equal(result?.status, 'error')
     assert.match(result?.content ?? '', /no ops group "git"/)
@@ -206,10 +206,10 @@ describe('where its hands reach', () => {
     ['edit_file', 'secret.txt', { old: 'crown', new: 'stolen' }],
     ['list_files', '.', {}],
   ] as const)
-    test(`case 37: ${tool} stays in its workspace, whatever it is asked`, async (t) => {
+    test(`case 37: ${tool} refuses paths outside the workspace`, async (t) => {
       const folder = freshFolder(t, 'confined')
       const [workspace, evil] = [join(folder, 'ws'), join(folder, 'ws-evil')]
-      for (const made of [workspace, evil]) mkdirSync(made)
+      for (const path of [workspace, evil]) mkdirSync(path)
       writeFileSync(join(evil, 'secret.txt'), 'the crown jewels')
       const paths = [
         `../ws-evil/${name}`,
@@ -222,7 +222,7 @@ describe('where its hands reach', () => {
       const model = scriptedModel((_, turn) => {
         if (turn === 0) symlinkSync(evil, join(workspace, 'link'))
         const path = paths[turn]
-        return path === undefined ? done : calling(tool, { path, ...more })
+        return path === undefined ? finalStep : callStep(tool, { path, ...more })
       })
       const app = await openApp(t, { model })
       const { session_id, status } = await runTaskIn(app, 'x', { workspace })
@@ -237,27 +237,27 @@ describe('where its hands reach', () => {
       assert.equal(readFileSync(join(evil, 'secret.txt'), 'utf8'), 'the crown jewels')
     })
 
-  test('case 38: a file is written as it was seen, or not at all; a new one, and a touched one, are fine', async (t) => {
+  test('case 38: a file is only overwritten if unchanged since it was read; new files are fine', async (t) => {
     const workspace = freshFolder(t, 'seen')
     const file = join(workspace, 'a.txt')
-    const edit = (before: string, after: string) => calling('edit_file', { path: 'a.txt', old: before, new: after })
-    const outside: Record<number, () => void> = {
+    const edit = (before: string, after: string) => callStep('edit_file', { path: 'a.txt', old: before, new: after })
+    const externalChanges: Record<number, () => void> = {
       2: () => utimesSync(file, 1, 1),
-      4: () => writeFileSync(file, 'three, changed by somebody else'),
+      4: () => writeFileSync(file, 'three, changed externally'),
     }
     const script: readonly [ScriptedStep, 'ok' | 'error'][] = [
       [edit('one', 'two'), 'error'],
-      [calling('view_file', { path: 'a.txt' }), 'ok'],
+      [callStep('view_file', { path: 'a.txt' }), 'ok'],
       [edit('one', 'two'), 'ok'],
       [edit('two', 'three'), 'ok'],
       [edit('three', 'four'), 'error'],
-      [calling('create_file', { path: 'a.txt', content: 'mine' }), 'error'],
-      [calling('create_file', { path: 'b.txt', content: 'new' }), 'ok'],
+      [callStep('create_file', { path: 'a.txt', content: 'mine' }), 'error'],
+      [callStep('create_file', { path: 'b.txt', content: 'new' }), 'ok'],
     ]
     const model = scriptedModel((_, turn) => {
       if (turn === 0) writeFileSync(file, 'one')
-      outside[turn]?.()
-      return script[turn]?.[0] ?? done
+      externalChanges[turn]?.()
+      return script[turn]?.[0] ?? finalStep
     })
     const app = await openApp(t, { model })
     const result = await runTaskIn(app, 'x', { workspace })
@@ -268,6 +268,6 @@ describe('where its hands reach', () => {
     )
     assert.match(results[0]?.content ?? '', /have not viewed/)
     assert.match(results[4]?.content ?? '', /has changed since/)
-    assert.equal(readFileSync(file, 'utf8'), 'three, changed by somebody else')
+    assert.equal(readFileSync(file, 'utf8'), 'three, changed externally')
   })
 })

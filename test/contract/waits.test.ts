@@ -5,19 +5,19 @@ import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { dispatchOf, openApp, runTaskIn } from '../support/open-app.ts'
 
 describe('waiting', () => {
-  test('case 50: to wait uses up no step: with a budget of one the run waits, hears, and answers', async (t) => {
+  test('case 50: a wait does not count as a step: with max_steps 1 the run waits, then answers', async (t) => {
     const model = scriptedModel([{ calls: [{ tool: 'wait', args: { for: 'user_message' } }] }, { text: 'heard' }])
     const app = await openApp(t, { model })
     const { status, dispatch_id, session_id, wait } = await runTaskIn(app, 'wait for it', { max_steps: 1 })
     assert.deepEqual([status, wait?.kind], ['waiting', 'observation'])
     await app.run('send', { session: session_id, text: 'now' })
     await app.run('start', { until_idle: true })
-    const { status: then, result } = await dispatchOf(app, dispatch_id)
-    assert.deepEqual([then, result, model.requests.length], ['done', 'heard', 2])
+    const { status: finalStatus, result } = await dispatchOf(app, dispatch_id)
+    assert.deepEqual([finalStatus, result, model.requests.length], ['done', 'heard', 2])
   })
 
-  test('a message to a session that is at rest is heard by the behaviour that the session began with', async (t) => {
-    const heard: string[] = []
+  test("a message to an idle session is handled by the session's own behaviour", async (t) => {
+    const observations: string[] = []
     const listener = defineBehaviour({
       name: 'listener',
       tools: [],
@@ -25,7 +25,7 @@ describe('waiting', () => {
       buildSystemPrompt: () => '',
       observe: (_, { input }) => input.map((one) => (one.type === 'user_message' ? one.text : one.name)).join(' '),
       decide(_, observation) {
-        heard.push(String(observation))
+        observations.push(String(observation))
         return { kind: 'final', answer: 'heard' }
       },
     })
@@ -33,6 +33,6 @@ describe('waiting', () => {
     const { session_id } = await runTaskIn(app, 'first', { behaviour: 'listener' })
     await app.run('send', { session: session_id, text: 'second' })
     await app.run('start', { until_idle: true })
-    assert.deepEqual(heard, ['first', 'second'])
+    assert.deepEqual(observations, ['first', 'second'])
   })
 })

@@ -17,21 +17,21 @@ import {
   waitUntil,
 } from '../support/open-app.ts'
 
-const done = { text: 'done' }
-const waiting = { calls: [{ tool: 'wait', args: { for: 'message' } }] }
+const finalStep = { text: 'done' }
+const waitStep = { calls: [{ tool: 'wait', args: { for: 'message' } }] }
 
-/** Something that hangs while a run is opened, until it is let go, and what is done about it. */
-interface Hanging {
+/** A part of the run setup that hangs until `release`; `log` records the teardown. */
+interface HangingSetup {
   readonly options: AppOptions
   readonly log: string[]
-  goOn(): void
+  release(): void
 }
 
-const logging = (log: string[], env: Env): Env => ({ ...env, close: async () => void log.push('env closed') })
+const logClose = (log: string[], env: Env): Env => ({ ...env, close: async () => void log.push('env closed') })
 
-const HANGING: readonly [string, readonly string[], () => Hanging][] = [
+const HANGING: readonly [string, readonly string[], () => HangingSetup][] = [
   [
-    'an env that does not open',
+    'an env whose open() hangs',
     ['env closed'],
     () => {
       const gate = Promise.withResolvers<void>()
@@ -39,14 +39,14 @@ const HANGING: readonly [string, readonly string[], () => Hanging][] = [
       const slow = withEnv(async (env) => {
         log.push('hangs')
         await gate.promise
-        return logging(log, env)
+        return logClose(log, env)
       })
-      return { options: { plugins: [slow] }, log, goOn: gate.resolve }
+      return { options: { plugins: [slow] }, log, release: gate.resolve }
     },
   ],
   [
-    'a tool that is not set up',
-    ['env closed', 'tool down'],
+    'a tool whose setup() hangs',
+    ['env closed', 'tool torn down'],
     () => {
       const gate = Promise.withResolvers<void>()
       const log: string[] = []
@@ -55,18 +55,23 @@ const HANGING: readonly [string, readonly string[], () => Hanging][] = [
           log.push('hangs')
           await gate.promise
         },
-        teardown: async () => void log.push('tool down'),
+        teardown: async () => void log.push('tool torn down'),
       })
-      const plugins = [withEnv((env) => logging(log, env))]
-      return { options: { tools: [tool], plugins }, log, goOn: gate.resolve }
+      const plugins = [withEnv((env) => logClose(log, env))]
+      return { options: { tools: [tool], plugins }, log, release: gate.resolve }
     },
   ],
 ]
 
-/** Under way, and hanging. */
-async function hangingIn(t: TestContext, { options, log }: Hanging, input: object = {}, home = freshFolder(t)) {
+/** Contract: the run has been claimed and its setup hangs when it resolves. */
+async function startHangingRun(
+  t: TestContext,
+  { options, log }: HangingSetup,
+  input: object = {},
+  home = freshFolder(t),
+) {
   const clock = new FakeClock()
-  const model = scriptedModel([done])
+  const model = scriptedModel([finalStep])
   const app = await openApp(t, { home, clock, model, ...options })
   const task = await enqueue(app, input)
   const started = app.run('start', { until_idle: true })
@@ -74,63 +79,63 @@ async function hangingIn(t: TestContext, { options, log }: Hanging, input: objec
   return { app, clock, model, task, started, home }
 }
 
-const replayed = async (app: App, { dispatch_id }: QueuedTask): Promise<boolean> =>
+const isReplayIdentical = async (app: App, { dispatch_id }: QueuedTask): Promise<boolean> =>
   ((await app.run('replay', { run: dispatch_id })) as { identical: boolean }).identical
 
-for (const [what, takenDown, hanging] of HANGING)
-  describe(`opening a run: ${what}`, () => {
+for (const [what, teardown, hanging] of HANGING)
+  describe(`run setup: ${what}`, () => {
     for (const how of ['immediate', 'after_step'])
-      test(`case 53: is left behind when it is cancelled, ${how}; what comes of it later is taken down`, async (t) => {
-        const hung = hanging()
-        const { app, clock, task, model, started } = await hangingIn(t, hung)
+      test(`case 53: cancelling (${how}) does not wait for it; it is torn down later`, async (t) => {
+        const hangingSetup = hanging()
+        const { app, clock, task, model, started } = await startHangingRun(t, hangingSetup)
         const [cancelled] = (await advanceUntilDone(clock, cancelDispatch(app, task, how))).items
         assert.equal(cancelled?.status, 'cancelled')
         await advanceUntilDone(clock, started)
         assert.deepEqual(kindsOf(await journalOf(app, task.session_id)), ['run_started', 'run_ended'])
         assert.deepEqual([await stopReasonsOf(app, task), model.requests.length], [['cancelled'], 0])
-        hung.goOn()
-        await waitUntil(() => hung.log.length > takenDown.length)
-        assert.deepEqual(hung.log.slice(1).toSorted(), takenDown)
-        assert.equal(await replayed(app, task), true)
+        hangingSetup.release()
+        await waitUntil(() => hangingSetup.log.length > teardown.length)
+        assert.deepEqual(hangingSetup.log.slice(1).toSorted(), teardown)
+        assert.equal(await isReplayIdentical(app, task), true)
       })
 
-    test('case 50: is left behind when the time of the run is up', async (t) => {
-      const hung = hanging()
-      const { app, clock, task, started } = await hangingIn(t, hung, { max_seconds: 60 })
+    test('case 50: the time limit of the run ends the wait for it', async (t) => {
+      const hangingSetup = hanging()
+      const { app, clock, task, started } = await startHangingRun(t, hangingSetup, { max_seconds: 60 })
       await advanceUntilDone(clock, started)
       assert.deepEqual([await statusOf(app, task), await stopReasonsOf(app, task)], ['failed', ['budget_time']])
       const [started_at, ended_at] = (await journalOf(app, task.session_id)).map(({ ts }) => ts)
       assert.equal(Number(ended_at) - Number(started_at), 62_000)
-      hung.goOn()
-      await waitUntil(() => hung.log.length > takenDown.length)
-      assert.equal(await replayed(app, task), true)
+      hangingSetup.release()
+      await waitUntil(() => hangingSetup.log.length > teardown.length)
+      assert.equal(await isReplayIdentical(app, task), true)
     })
 
-    test('SIGTERM: is left behind when the program stops; the run is given back, and the next start begins it', async (t) => {
+    test('SIGTERM: stopping does not wait for it; the next start runs the task', async (t) => {
       const home = freshFolder(t)
       const [drain, abort] = [new AbortController(), new AbortController()]
-      const hung = hanging()
+      const hangingSetup = hanging()
       const signals = { drain: drain.signal, abort: abort.signal }
-      const options = { ...hung.options, signals }
-      const { app, clock, task, started } = await hangingIn(t, { ...hung, options }, {}, home)
+      const options = { ...hangingSetup.options, signals }
+      const { app, clock, task, started } = await startHangingRun(t, { ...hangingSetup, options }, {}, home)
       drain.abort()
       abort.abort()
       await advanceUntilDone(clock, started)
       assert.deepEqual([await statusOf(app, task), await journalOf(app, task.session_id)], ['pending', []])
       await app.close()
-      const next = await openApp(t, { home, model: scriptedModel([done]) })
+      const next = await openApp(t, { home, model: scriptedModel([finalStep]) })
       await next.run('start', { until_idle: true })
       assert.equal((await dispatchOf(next, task.dispatch_id)).result, 'done')
     })
   })
 
-describe('opening a run', () => {
-  /** A run that waits; and everything that is set up from then on. */
-  async function parked(t: TestContext) {
+describe('run setup', () => {
+  /** A waiting run; `log` records each later setup. */
+  async function parkRun(t: TestContext) {
     const log: string[] = []
     const hook = recordingHook()
     const app = await openApp(t, {
-      model: scriptedModel([waiting, done]),
+      model: scriptedModel([waitStep, finalStep]),
       hooks: [hook],
       tools: [fakeTool({ setup: async () => void log.push('tool set up') })],
       plugins: [
@@ -145,7 +150,7 @@ describe('opening a run', () => {
     return { app, log, hook, task: { dispatch_id, session_id } }
   }
 
-  test('I10, SIGTERM: one that the program stops before anything is set up is given back, and nothing is', async (t) => {
+  test('I10, SIGTERM: a run stopped before its setup goes back to pending, without setup', async (t) => {
     const [drain, abort] = [new AbortController(), new AbortController()]
     const log: string[] = []
     const stopping = {
@@ -160,30 +165,30 @@ describe('opening a run', () => {
       return env
     })
     const signals = { drain: drain.signal, abort: abort.signal }
-    const app = await openApp(t, { model: scriptedModel([done]), hooks: [stopping], plugins: [opening], signals })
+    const app = await openApp(t, { model: scriptedModel([finalStep]), hooks: [stopping], plugins: [opening], signals })
     const task = await enqueue(app)
     await app.run('start', { until_idle: true })
     assert.deepEqual([await statusOf(app, task), await journalOf(app, task.session_id), log], ['pending', [], []])
   })
 
-  test('case 53: a parked run that is cancelled ends without anything being set up for it', async (t) => {
-    const { app, log, hook, task } = await parked(t)
+  test('case 53: cancelling a waiting run sets nothing up', async (t) => {
+    const { app, log, hook, task } = await parkRun(t)
     assert.equal((await cancelDispatch(app, task)).items[0]?.status, 'cancelled')
     assert.deepEqual([await stopReasonsOf(app, task), log], [['cancelled'], []])
     assert.equal(hook.moments.at(-1), 'run_end 1')
-    assert.equal(await replayed(app, task), true)
+    assert.equal(await isReplayIdentical(app, task), true)
   })
 
-  test('case 53: one that is woken is set up again', async (t) => {
-    const { app, log, task } = await parked(t)
+  test('case 53: a woken run is set up again', async (t) => {
+    const { app, log, task } = await parkRun(t)
     await app.run('send', { session: task.session_id, text: 'go on' })
     await app.run('start', { until_idle: true })
     assert.deepEqual([await statusOf(app, task), log], ['done', ['env opened', 'tool set up']])
   })
 
-  test('case 53: one that cannot be set up any more can still be cancelled', async (t) => {
+  test('case 53: a run whose setup fails can still be cancelled', async (t) => {
     const home = freshFolder(t)
-    const app = await openApp(t, { home, model: scriptedModel([waiting]) })
+    const app = await openApp(t, { home, model: scriptedModel([waitStep]) })
     const task = await runTaskIn(app)
     await app.close()
     const broken = withEnv(() => Promise.reject(new Error('the machine is gone')))

@@ -19,21 +19,21 @@ import {
 } from '../support/event-recorder.ts'
 import { advanceUntilDone, dispatchOf, freshFolder, journalOf, runTaskIn } from '../support/open-app.ts'
 
-const yes = () => true
+const alwaysTrue = () => true
 const never = <T>() => new Promise<T>(() => {})
 
-describe('why a run stops', () => {
+describe('stop reasons', () => {
   const precedence: [string, ProposedDecision, { stops: boolean; terminal: boolean }, StopReason][] = [
-    ['final before all others', finalAnswer(), { stops: true, terminal: true }, 'final'],
-    ['then the agent’s own condition', pokeDecision, { stops: true, terminal: true }, 'agent_condition'],
-    ['then the env’s end', pokeDecision, { stops: false, terminal: true }, 'env_terminal'],
-    ['then the budgets', pokeDecision, { stops: false, terminal: false }, 'budget_steps'],
+    ['a final answer comes first', finalAnswer(), { stops: true, terminal: true }, 'final'],
+    ['then shouldStop of the behaviour', pokeDecision, { stops: true, terminal: true }, 'agent_condition'],
+    ['then isTerminal of the env', pokeDecision, { stops: false, terminal: true }, 'env_terminal'],
+    ['then the step limit', pokeDecision, { stops: false, terminal: false }, 'budget_steps'],
   ]
-  for (const [what, wish, { stops, terminal }, reason] of precedence)
-    test(`case 42, Q13: ${what}, all in one step that also reaches its limit`, async (t) => {
+  for (const [what, decision, { stops, terminal }, reason] of precedence)
+    test(`case 42, Q13: precedence of stop reasons: ${what}`, async (t) => {
       const { app, events } = await openRecordedApp(t, {
-        behaviours: [scriptedBehaviour([wish], stops ? { shouldStop: yes } : {})],
-        plugins: terminal ? [withEnv((env) => ({ ...env, isTerminal: yes }))] : [],
+        behaviours: [scriptedBehaviour([decision], stops ? { shouldStop: alwaysTrue } : {})],
+        plugins: terminal ? [withEnv((env) => ({ ...env, isTerminal: alwaysTrue }))] : [],
       })
       const { stop_reason, steps, status } = await runScripted(app, { max_steps: 1 })
       assert.deepEqual([stop_reason, steps, status], [reason, 1, reason === 'budget_steps' ? 'failed' : 'done'])
@@ -41,7 +41,7 @@ describe('why a run stops', () => {
       assert.equal(findEvent(events, 'END', 'end').payload.stop_reason, reason)
     })
 
-  test('case 43: at a limit of n exactly n steps run; the task’s limit beats the configured one, and null is none', async (t) => {
+  test('case 43: exactly max_steps steps run; the task overrides the configuration, null is unlimited', async (t) => {
     for (const [input, steps, reason] of [
       [{ max_steps: 1 }, 1, 'budget_steps'],
       [{ max_steps: 3 }, 3, 'budget_steps'],
@@ -61,13 +61,13 @@ describe('why a run stops', () => {
     }
   })
 
-  test('case 43, Q13: tokens and money stop the step that reaches them, each with its own reason', async (t) => {
+  test('case 43, Q13: token and money limits end the run, each with its own stop reason', async (t) => {
     const usage = { input_tokens: 30, output_tokens: 10, cached_tokens: 0 }
     for (const [input, answers, reason, failure] of [
       [{ max_tokens: 80 }, 2, 'budget_tokens', 'budget'],
       [{ max_tokens: 81 }, 3, 'budget_tokens', 'budget'],
       [{ max_usd: 0.5 }, 2, 'budget_money', 'budget'],
-      // A third answer might cost too much, so it is not asked for.
+      // A third call could exceed the limit, so it is not made.
       [{ max_usd: 0.74 }, 2, 'budget_money', 'budget'],
       [{ max_usd: 0.75 }, 3, 'budget_money', 'budget'],
     ] as const) {
@@ -82,7 +82,7 @@ describe('why a run stops', () => {
     }
   })
 
-  test('case 43: time counts while the run is at work, over all its steps', async (t) => {
+  test('case 43: the time limit counts the working time of all steps', async (t) => {
     const clock = new FakeClock()
     const slow = pokeTool(() => clock.advance(40_000))
     const { app } = await openRecordedApp(t, { clock, tools: [slow], behaviours: [scriptedBehaviour([pokeDecision])] })
@@ -90,7 +90,7 @@ describe('why a run stops', () => {
     assert.deepEqual([result.steps, result.stop_reason, result.failure_class], [3, 'budget_time', 'timeout'])
   })
 
-  test('case 44, Q13: the time budget interrupts a model that hangs and heeds nothing', async (t) => {
+  test('case 44, Q13: the time limit interrupts a model that ignores its signal', async (t) => {
     const clock = new FakeClock()
     const { app, events } = await openRecordedApp(t, { clock, model: { id: 'scripted/hang', call: never } })
     const result = await advanceUntilDone(clock, runTaskIn(app, 'the task', { max_seconds: 60 }))
@@ -98,15 +98,17 @@ describe('why a run stops', () => {
     assert.deepEqual(eventNames(events).slice(-3), ['CHECK_STOP start', 'CHECK_STOP stop', 'END end'])
   })
 
-  test('case 44: and a tool, whether it heeds its signal or not; what is known of the call is recorded', async (t) => {
-    for (const [heeds, content] of [
-      [true, /told to stop/],
+  test('case 44: the time limit interrupts a tool, with or without its cooperation', async (t) => {
+    for (const [obeysSignal, content] of [
+      [true, /stopped by the signal/],
       [false, /may still be running/],
     ] as const) {
       const clock = new FakeClock()
       const hanging = pokeTool(({ signal }) =>
-        heeds
-          ? new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('told to stop'))))
+        obeysSignal
+          ? new Promise((_, reject) =>
+              signal.addEventListener('abort', () => reject(new Error('stopped by the signal'))),
+            )
           : never(),
       )
       const { app } = await openRecordedApp(t, {
@@ -123,21 +125,25 @@ describe('why a run stops', () => {
     }
   })
 
-  test('Q13: the same call with the same result, over and over, is warned of, held back, and ends as stagnation', async (t) => {
+  test('Q13: endless repetition of a call ends the run as stagnation', async (t) => {
     const same = pokeTool(() => {}, { run: async () => ({ status: 'ok', content: 'the same' }) })
     const { app } = await openRecordedApp(t, { tools: [same], behaviours: [scriptedBehaviour([pokeDecision])] })
     const { stop_reason, steps } = await runScripted(app)
     assert.deepEqual([stop_reason, steps], ['stagnation', 6])
   })
 
-  test('case 45: only the reasons there are; a final needs an answer, and nobody else can name a reason', async (t) => {
-    for (const wish of [{ kind: 'end', stop_reason: 'bored' }, { kind: 'final' }, { kind: 'final', answer: ' \n' }]) {
+  test('case 45: a behaviour cannot invent a stop reason or give an empty final answer', async (t) => {
+    for (const decision of [
+      { kind: 'end', stop_reason: 'bored' },
+      { kind: 'final' },
+      { kind: 'final', answer: ' \n' },
+    ]) {
       const { app, events } = await openRecordedApp(t, {
-        behaviours: [scriptedBehaviour([wish as unknown as ProposedDecision])],
+        behaviours: [scriptedBehaviour([decision as unknown as ProposedDecision])],
       })
-      const { status, stop_reason, answer: given, failure_class } = await runScripted(app)
+      const { status, stop_reason, answer: finalText, failure_class } = await runScripted(app)
       assert.deepEqual(
-        [status, stop_reason, given, failure_class],
+        [status, stop_reason, finalText, failure_class],
         ['failed', 'unrecoverable_error', null, 'invalid_result'],
       )
       const reasons: readonly unknown[] = STOP_REASONS
@@ -145,34 +151,38 @@ describe('why a run stops', () => {
     }
   })
 
-  test('case 46: success is what the criteria find, whatever the run says of itself and however it stopped', async (t) => {
-    const said = (text: string) => ({
-      name: 'said',
+  test('case 46: success follows from the criteria, not from the answer or the stop reason', async (t) => {
+    const answers = (text: string) => ({
+      name: 'answers',
       met: (ending: { answer: string | null }) => ending.answer === text,
     })
-    const broken = { name: 'broken', met: () => assert.fail('cannot tell') }
+    const broken = { name: 'broken', met: () => assert.fail('criterion failed') }
     const task = { objective: 'the task', behaviour: 'scripted' }
-    const run = (wish: ProposedDecision, more: object) =>
+    const run = (decision: ProposedDecision, more: object) =>
       runTask(
         { ...task, ...more },
-        { home: freshFolder(t), tools: [pokeTool()], behaviours: [scriptedBehaviour([wish], { shouldStop: yes })] },
+        {
+          home: freshFolder(t),
+          tools: [pokeTool()],
+          behaviours: [scriptedBehaviour([decision], { shouldStop: alwaysTrue })],
+        },
       )
-    const claimed = await run(finalAnswer('I failed'), { success_criteria: [said('it works')] })
+    const claimed = await run(finalAnswer('I failed'), { success_criteria: [answers('it works')] })
     assert.deepEqual([claimed.status, claimed.success], ['done', false])
-    const proven = await run(finalAnswer('it works'), { success_criteria: [said('it works')] })
-    assert.deepEqual([proven.success, proven.criteria], [true, [{ name: 'said', met: true }]])
+    const proven = await run(finalAnswer('it works'), { success_criteria: [answers('it works')] })
+    assert.deepEqual([proven.success, proven.criteria], [true, [{ name: 'answers', met: true }]])
     const conditional = await run(pokeDecision, {})
     assert.deepEqual([conditional.stop_reason, conditional.success], ['agent_condition', null])
-    const stopped = await run(pokeDecision, { success_criteria: [said('it works')] })
+    const stopped = await run(pokeDecision, { success_criteria: [answers('it works')] })
     assert.deepEqual([stopped.stop_reason, stopped.success], ['agent_condition', false])
-    const unsure = await run(finalAnswer('it works'), { success_criteria: [said('it works'), broken] })
+    const unsure = await run(finalAnswer('it works'), { success_criteria: [answers('it works'), broken] })
     assert.deepEqual(
       [unsure.success, unsure.criteria.at(-1)],
-      [false, { name: 'broken', met: false, error: 'cannot tell' }],
+      [false, { name: 'broken', met: false, error: 'criterion failed' }],
     )
   })
 
-  test('case 50: waiting uses nothing: no step, no model call, no write, for hours; then the next step is the next', async (t) => {
+  test('case 50: a waiting run uses no step, model call or write for hours', async (t) => {
     const clock = new FakeClock()
     const model = scriptedModel([{ calls: [{ tool: 'wait', args: { for: 'message' } }] }, { text: 'at last' }])
     const { app } = await openRecordedApp(t, { clock, model })
@@ -183,7 +193,7 @@ describe('why a run stops', () => {
       await clock.advance(3_600_000)
       const commits = app.context.store.commits()
       await app.run('start', { until_idle: true })
-      assert.equal(app.context.store.commits(), commits, `nothing was written in hour ${hour}`)
+      assert.equal(app.context.store.commits(), commits, `hour ${hour}: no commit`)
     }
     assert.deepEqual([model.requests.length, await journalOf(app, parked.session_id)], [1, before])
     await app.run('send', { session: parked.session_id, text: 'here' })

@@ -1,4 +1,4 @@
-/** What one step asks for, answered in one word: each call as it was shown, and nothing that has to be asked about each time. */
+/** One answer for all approvals of a step; destructive calls still need their own answer. */
 
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
@@ -7,7 +7,7 @@ import { openApp, runTaskIn } from '../support/open-app.ts'
 
 const PEOPLE = ['ann', 'bob', 'eve']
 
-async function asked(t: TestContext) {
+async function openWithFourApprovals(t: TestContext) {
   const send = sendTool()
   const pay = sendTool({ name: 'pay', effect: { recovery: 'once', reach: 'destructive' } })
   const sends = PEOPLE.map((to) => call('send', { to, text: 'hello' }))
@@ -21,9 +21,9 @@ async function asked(t: TestContext) {
   return { app, send, pay, idOf, statuses }
 }
 
-describe('O11: one question for what one step asks for', () => {
-  test('allowed with its step, the others of it are allowed, too, and each is run once; not what spends money', async (t) => {
-    const { app, send, pay, idOf, statuses } = await asked(t)
+describe('O11: one answer for all approvals of a step', () => {
+  test('allow with step allows the other calls of the step, but no destructive one', async (t) => {
+    const { app, send, pay, idOf, statuses } = await openWithFourApprovals(t)
     await answerApproval(app, 'allow', idOf('send'), { step: true })
     await drainQueue(app)
     assert.deepEqual(send.receivedArgs.map(({ to }) => to).sort(), PEOPLE)
@@ -32,8 +32,8 @@ describe('O11: one question for what one step asks for', () => {
     assert.equal(((await app.run('audit verify', {})) as { ok: boolean }).ok, true)
   })
 
-  test('by itself it is one call; what spends money stands alone; denied with its step, none of it is run', async (t) => {
-    const { app, send, pay, idOf, statuses } = await asked(t)
+  test('without step one call is allowed; deny with step denies the remaining calls', async (t) => {
+    const { app, send, pay, idOf, statuses } = await openWithFourApprovals(t)
     await answerApproval(app, 'allow', idOf('send'))
     await answerApproval(app, 'allow', idOf('pay'), { step: true })
     assert.deepEqual(await statuses(), ['pay allowed', 'send allowed', 'send open', 'send open'])

@@ -12,11 +12,11 @@ const USAGE = { input_tokens: 1, output_tokens: 2, cached_tokens: 0 }
 const FINAL = { text: 'done', calls: [], finish: 'stop', usage: USAGE }
 
 const modelOf = (answer: object): Model => ({ id: 'odd/one', call: async () => answer as ModelAnswer })
-const poking = () => scriptedModel([{ calls: [{ tool: 'poke' }] }, { text: 'done' }])
-const own = () => fakeBehaviour({ tools: ['poke'] })
+const pokingModel = () => scriptedModel([{ calls: [{ tool: 'poke' }] }, { text: 'done' }])
+const ownBehaviour = () => fakeBehaviour({ tools: ['poke'] })
 
-describe('B2: the check of a return', () => {
-  const wrong: readonly [object, string][] = [
+describe('B2: validation of return values', () => {
+  const invalidAnswers: readonly [object, string][] = [
     [{ ...FINAL, usage: undefined }, 'at usage: Invalid input: expected object, received undefined'],
     [
       { ...FINAL, usage: { ...USAGE, input_tokens: -1 } },
@@ -32,8 +32,8 @@ describe('B2: the check of a return', () => {
       'at calls.0.args: Invalid input: expected string, received object',
     ],
   ]
-  for (const [answer, where] of wrong)
-    test(`B2: the error says where, what came and what was expected: ${where}`, async (t) => {
+  for (const [answer, where] of invalidAnswers)
+    test(`B2: the error names path, value and expectation: ${where}`, async (t) => {
       const clock = new FakeClock()
       const app = await openApp(t, { clock, yaml: 'sandbox: off\n', model: modelOf(answer) })
       const { error } = await advanceUntilDone(clock, runTaskIn(app))
@@ -43,7 +43,7 @@ describe('B2: the check of a return', () => {
       )
     })
 
-  test('B2: nothing but the fields that are known is recorded of an answer', async (t) => {
+  test('B2: only known fields of a model answer are recorded', async (t) => {
     const more = { ...FINAL, usage: { ...USAGE, more: 1 }, raw: { whole: 'response' } }
     const app = await openApp(t, { model: modelOf(more) })
     const { session_id } = await runTaskIn(app)
@@ -51,25 +51,29 @@ describe('B2: the check of a return', () => {
     assert.deepEqual(answer, FINAL)
   })
 
-  test('B2: a call of the model is checked once', async (t) => {
-    const asked: string[] = []
+  test('B2: the effect of a call is computed once', async (t) => {
+    const calls: string[] = []
     const effect: AnyTool['effect'] = () => {
-      asked.push('effect')
+      calls.push('effect')
       return { recovery: 'pure', reach: 'none' }
     }
     const app = await openApp(t, {
-      model: poking(),
+      model: pokingModel(),
       tools: [Object.assign(fakeTool({ name: 'poke' }), { effect })],
-      behaviours: [own()],
+      behaviours: [ownBehaviour()],
     })
     assert.equal((await runTaskIn(app, 'poke', { behaviour: 'own' })).status, 'done')
-    assert.deepEqual(asked, ['effect'])
+    assert.deepEqual(calls, ['effect'])
   })
 
-  test('B2: facts that do not fit are told with their place, and cost the call', async (t) => {
+  test('B2: invalid facts fail the call with their path', async (t) => {
     const tool = fakeTool({ name: 'poke' })
     const run: AnyTool['run'] = async () => ({ status: 'ok', content: 'poked', facts: { label: { trust: 'mine' } } })
-    const app = await openApp(t, { model: poking(), tools: [Object.assign(tool, { run })], behaviours: [own()] })
+    const app = await openApp(t, {
+      model: pokingModel(),
+      tools: [Object.assign(tool, { run })],
+      behaviours: [ownBehaviour()],
+    })
     const { session_id } = await runTaskIn(app, 'poke', { behaviour: 'own' })
     const [settled] = await recordsOf(app, session_id, 'call_settled')
     assert.equal(settled?.result.status, 'error')

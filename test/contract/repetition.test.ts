@@ -4,19 +4,19 @@ import { type ScriptedModel, type ScriptedStep, scriptedModel } from '../../src/
 import { fakeTool, lastMessageIn, PURE, resultsOf } from '../support/fake-tools.ts'
 import { openApp, runTaskIn } from '../support/open-app.ts'
 
-const poke = (args: { readonly [name: string]: number | string } = { who: 'a' }): ScriptedStep => ({
+const pokeStep = (args: { readonly [name: string]: number | string } = { who: 'a' }): ScriptedStep => ({
   calls: [{ tool: 'poke', args }],
 })
-const done: ScriptedStep = { text: 'done' }
+const finalStep: ScriptedStep = { text: 'done' }
 
-const times = (n: number, step: ScriptedStep = poke()): ScriptedStep[] => Array.from({ length: n }, () => step)
+const times = (n: number, step: ScriptedStep = pokeStep()): ScriptedStep[] => Array.from({ length: n }, () => step)
 
 const isWarned = (model: ScriptedModel, nth: number): boolean => lastMessageIn(model, nth).includes('[warning]')
 
 describe('the same call with the same result', () => {
-  test('case 36: the third time comes with a warning, the fourth is held back', async (t) => {
+  test('case 36: the third repetition carries a warning, the fourth is blocked', async (t) => {
     const tool = fakeTool()
-    const model = scriptedModel([...times(4), done])
+    const model = scriptedModel([...times(4), finalStep])
     const app = await openApp(t, { model, tools: [tool] })
     const { session_id, status } = await runTaskIn(app)
     assert.equal(status, 'done')
@@ -32,7 +32,7 @@ describe('the same call with the same result', () => {
     assert.match(lastMessageIn(model, 4), /\[blocked\].*Do something else/)
   })
 
-  test('case 36: held back three steps in a row: the run is over, for stagnation', async (t) => {
+  test('case 36: three blocked steps in a row end the run as stagnation', async (t) => {
     const tool = fakeTool()
     const result = await runTaskIn(await openApp(t, { model: scriptedModel(times(20)), tools: [tool] }))
     assert.deepEqual(
@@ -41,38 +41,38 @@ describe('the same call with the same result', () => {
     )
   })
 
-  test('case 36: something else in between, and it may be done again', async (t) => {
+  test('case 36: a different call in between resets the count', async (t) => {
     const tool = fakeTool()
-    const model = scriptedModel([...times(3), ...times(1, poke({ who: 'b' })), ...times(2), done])
+    const model = scriptedModel([...times(3), ...times(1, pokeStep({ who: 'b' })), ...times(2), finalStep])
     const app = await openApp(t, { model, tools: [tool] })
     await runTaskIn(app)
     assert.equal(tool.receivedArgs.length, 6)
   })
 
-  test('case 36: a result that changes is no repetition', async (t) => {
+  test('case 36: a call with changing results is not a repetition', async (t) => {
     let n = 0
     const tool = fakeTool({ run: () => `now ${n++}` })
-    const model = scriptedModel([...times(8), done])
+    const model = scriptedModel([...times(8), finalStep])
     await runTaskIn(await openApp(t, { model, tools: [tool] }))
     assert.equal(tool.receivedArgs.length, 8)
   })
 
-  test('case 36: arguments that a tool calls volatile do not count; others do', async (t) => {
+  test('case 36: volatile arguments are ignored in the comparison', async (t) => {
     for (const [volatile, runs] of [
       [['id'], 3],
       [[], 6],
     ] as const) {
       const tool = fakeTool({ volatile })
-      const steps = Array.from({ length: 6 }, (_, id) => poke({ who: 'a', id }))
-      const result = await runTaskIn(await openApp(t, { model: scriptedModel([...steps, done]), tools: [tool] }))
+      const steps = Array.from({ length: 6 }, (_, id) => pokeStep({ who: 'a', id }))
+      const result = await runTaskIn(await openApp(t, { model: scriptedModel([...steps, finalStep]), tools: [tool] }))
       assert.equal(tool.receivedArgs.length, runs, `${volatile}: ${result.stop_reason}`)
     }
   })
 
-  test('case 36: side by side in one step they count as well: the third is warned, the next step held back', async (t) => {
+  test('case 36: parallel calls of one step count too: the third is warned, the next step blocked', async (t) => {
     const tool = fakeTool({ effect: PURE })
     const four: ScriptedStep = { calls: Array.from({ length: 4 }, () => ({ tool: 'poke', args: { who: 'a' } })) }
-    const model = scriptedModel([four, poke(), done])
+    const model = scriptedModel([four, pokeStep(), finalStep])
     const app = await openApp(t, { model, tools: [tool] })
     const { session_id } = await runTaskIn(app)
     const results = await resultsOf(app, session_id)
@@ -88,11 +88,11 @@ describe('the same call with the same result', () => {
     )
   })
 
-  test('case 9: what one run repeated is not counted against the next', async (t) => {
+  test('case 9: repetitions of one run do not count in the next', async (t) => {
     const tool = fakeTool()
     const model = scriptedModel((request) => {
       const calls = request.messages.slice(request.messages.findLastIndex(({ role }) => role === 'user'))
-      return calls.length < 6 ? poke() : done
+      return calls.length < 6 ? pokeStep() : finalStep
     })
     const app = await openApp(t, { model, tools: [tool] })
     const { session_id } = await runTaskIn(app)
@@ -103,24 +103,24 @@ describe('the same call with the same result', () => {
   })
 })
 
-describe('two or three calls in turn with the same results', () => {
-  const round = (...who: readonly string[]): ScriptedStep[] => who.map((name) => poke({ who: name }))
+describe('alternating calls with the same results', () => {
+  const round = (...who: readonly string[]): ScriptedStep[] => who.map((name) => pokeStep({ who: name }))
   const rounds = (n: number, ...who: readonly string[]): ScriptedStep[] =>
     Array.from({ length: n }, () => round(...who)).flat()
 
-  for (const circle of [
+  for (const pattern of [
     ['a', 'b'],
     ['a', 'b', 'c'],
     ['a', 'a', 'b'],
   ])
-    test(`case 36: ${circle.join('-')}: the last call of the third round comes with a warning, then each of them is held back`, async (t) => {
+    test(`case 36: ${pattern.join('-')}: the third round ends with a warning, then calls are blocked`, async (t) => {
       const tool = fakeTool({ run: ({ who }) => `${who} again` })
-      const model = scriptedModel([...rounds(3, ...circle), ...round(...circle.slice(0, 2)), done])
+      const model = scriptedModel([...rounds(3, ...pattern), ...round(...pattern.slice(0, 2)), finalStep])
       const app = await openApp(t, { model, tools: [tool] })
       const { session_id, dispatch_id, status } = await runTaskIn(app)
       assert.equal(status, 'done')
       const results = await resultsOf(app, session_id)
-      const last = 3 * circle.length
+      const last = 3 * pattern.length
       assert.deepEqual(
         results.map((result) => result.status),
         [...Array.from({ length: last }, () => 'ok'), 'blocked', 'blocked'],
@@ -129,59 +129,59 @@ describe('two or three calls in turn with the same results', () => {
         results.flatMap(({ content }, i) => (content.includes('[warning]') ? [i] : [])),
         [last - 1],
       )
-      assert.match(lastMessageIn(model, last), new RegExp(`The same ${circle.length} calls in turn`))
+      assert.match(lastMessageIn(model, last), new RegExp(`The same ${pattern.length} calls in turn`))
       assert.equal(tool.receivedArgs.length, last)
       const replayed = (await app.run('replay', { run: dispatch_id })) as { identical: boolean }
       assert.equal(replayed.identical, true)
     })
 
-  test('case 36: whoever does not stop is stopped, for stagnation', async (t) => {
+  test('case 36: continued alternation ends the run as stagnation', async (t) => {
     const tool = fakeTool()
     const result = await runTaskIn(await openApp(t, { model: scriptedModel(rounds(20, 'a', 'b')), tools: [tool] }))
     assert.deepEqual([result.stop_reason, result.steps, tool.receivedArgs.length], ['stagnation', 9, 6])
   })
 
-  test('case 36: several calls of one step count one after the other', async (t) => {
+  test('case 36: the calls of one step count in their order', async (t) => {
     const tool = fakeTool()
     const both: ScriptedStep = { calls: ['a', 'b'].map((who) => ({ tool: 'poke', args: { who } })) }
-    const app = await openApp(t, { model: scriptedModel([...times(4, both), done]), tools: [tool] })
+    const app = await openApp(t, { model: scriptedModel([...times(4, both), finalStep]), tools: [tool] })
     const { session_id } = await runTaskIn(app)
     const statuses = (await resultsOf(app, session_id)).map(({ status }) => status)
     assert.deepEqual(statuses.slice(-3), ['ok', 'blocked', 'blocked'])
     assert.equal(tool.receivedArgs.length, 6)
   })
 
-  test('case 36: something else, and they may be done again', async (t) => {
+  test('case 36: a different call resets the pattern', async (t) => {
     const tool = fakeTool()
-    const script = [...rounds(3, 'a', 'b'), ...round('x', 'a', 'b', 'a', 'b'), done]
+    const script = [...rounds(3, 'a', 'b'), ...round('x', 'a', 'b', 'a', 'b'), finalStep]
     await runTaskIn(await openApp(t, { model: scriptedModel(script), tools: [tool] }))
     assert.equal(tool.receivedArgs.length, 11)
   })
 
-  test('case 36: one result among them that changes, and it is no repetition', async (t) => {
+  test('case 36: a pattern with one changing result is not a repetition', async (t) => {
     let n = 0
     const tool = fakeTool({ run: ({ who }) => (who === 'b' ? `now ${n++}` : 'the same') })
-    await runTaskIn(await openApp(t, { model: scriptedModel([...rounds(5, 'a', 'b'), done]), tools: [tool] }))
+    await runTaskIn(await openApp(t, { model: scriptedModel([...rounds(5, 'a', 'b'), finalStep]), tools: [tool] }))
     assert.equal(tool.receivedArgs.length, 10)
   })
 
-  test('case 36: two tools in turn, each with the arguments that it calls volatile', async (t) => {
+  test('case 36: patterns of two tools ignore volatile arguments', async (t) => {
     const tools = [fakeTool({ name: 'look', volatile: ['id'] }), fakeTool({ name: 'listen' })]
     const script = Array.from({ length: 4 }, (_, id): ScriptedStep[] => [
       { calls: [{ tool: 'look', args: { id } }] },
       { calls: [{ tool: 'listen' }] },
     ]).flat()
-    await runTaskIn(await openApp(t, { model: scriptedModel([...script, done]), tools }))
+    await runTaskIn(await openApp(t, { model: scriptedModel([...script, finalStep]), tools }))
     assert.deepEqual(
       tools.map(({ receivedArgs: asked }) => asked.length),
       [3, 3],
     )
   })
 
-  test('no progress: a dozen steps that bring nothing new are stagnation, also where no call is repeated in a row', async (t) => {
+  test('twelve steps in a row without a new result are stagnation, without direct repetition too', async (t) => {
     const round = ['a', 'b', 'c', 'd', 'e']
     let asked = 0
-    const model = scriptedModel(() => poke({ who: round[asked++ % round.length] ?? '' }))
+    const model = scriptedModel(() => pokeStep({ who: round[asked++ % round.length] ?? '' }))
     const app = await openApp(t, { model, tools: [fakeTool()] })
     const result = await runTaskIn(app)
     assert.deepEqual([result.stop_reason, result.failure_class, asked], ['stagnation', 'invalid_result', 17])

@@ -24,8 +24,8 @@ import { blockCommits } from '../support/blocking-store.ts'
 import { enqueue, fakeTool, lastMessageIn, resultsOf } from '../support/fake-tools.ts'
 import { dispatchOf, freshFolder, openApp, runTaskIn, waitUntil } from '../support/open-app.ts'
 
-/** Somebody says that it was allowed. */
-const claim = (app: App, session_id: string, approval: string, id = 'claim') =>
+/** Publishes a forged event that says the approval was allowed. */
+const forgeAnswer = (app: App, session_id: string, approval: string, id = 'forged') =>
   commitOne(app.context.store, [
     {
       op: 'publish',
@@ -37,23 +37,23 @@ const claim = (app: App, session_id: string, approval: string, id = 'claim') =>
   ])
 
 const RACES = 1000
-/** Questions that one answer of the model asks. */
-const AT_ONCE = 20
+/** Approvals that one model answer requests. */
+const PER_ANSWER = 20
 
 const statusOf = async (app: App, id: string) =>
   ((await app.run('approvals show', { id })) as { status: string }).status
 
-describe('approvals: one answer, one use', () => {
-  test('case 54: two answers race, a thousand times: one wins, the other is refused, and only what was allowed is run', async (t) => {
+describe('approvals: one answer, one execution', () => {
+  test('case 54: of two racing answers one wins, the other is refused; 1000 races', async (t) => {
     const send = sendTool({ run: ({ n }) => `sent ${n}` })
     let n = 0
-    const questions = () => Array.from({ length: AT_ONCE }, () => call('send', { n: n++ }))
-    const model = scriptedModel((_, turn) => [{ calls: questions() }, { text: 'asked' }][turn] ?? waitStep)
+    const sendCalls = () => Array.from({ length: PER_ANSWER }, () => call('send', { n: n++ }))
+    const model = scriptedModel((_, turn) => [{ calls: sendCalls() }, { text: 'asked' }][turn] ?? waitStep)
     const app = await openApp(t, { model, tools: [send], yaml: 'kernel: {max_concurrent: 50}' })
-    await Promise.all(Array.from({ length: RACES / AT_ONCE }, () => enqueue(app)))
+    await Promise.all(Array.from({ length: RACES / PER_ANSWER }, () => enqueue(app)))
     await drainQueue(app)
-    const asked = await listApprovals(app, { limit: 2 * RACES })
-    assert.equal(asked.length, RACES)
+    const open = await listApprovals(app, { limit: 2 * RACES })
+    assert.equal(open.length, RACES)
     const allowed = new Set<unknown>()
     const race = async ({ id, args }: Approval, i: number): Promise<void> => {
       const verbs = i % 2 ? (['allow', 'deny'] as const) : (['deny', 'allow'] as const)
@@ -65,14 +65,14 @@ describe('approvals: one answer, one use', () => {
       assert.equal(status, won?.status)
       if (status === 'allowed') allowed.add((args as { n: number }).n)
     }
-    await Promise.all(asked.map(race))
+    await Promise.all(open.map(race))
     await drainQueue(app)
     assert.equal(allowed.size, RACES / 2)
     assert.deepEqual(new Set(send.receivedArgs.map(({ n }) => n)), allowed)
     assert.equal(send.receivedArgs.length, RACES / 2)
   })
 
-  test('an answer that arrives twice is heard once', async (t) => {
+  test('an approval can be answered only once', async (t) => {
     const send = sendTool()
     const app = await openApp(t, { model: askAndWait(), tools: [send] })
     await runTaskIn(app)
@@ -86,34 +86,34 @@ describe('approvals: one answer, one use', () => {
     assert.equal(send.receivedArgs.length, 1)
   })
 
-  test('a claim that something was allowed is no answer: not for what is open, not for another session, not a second time', async (t) => {
+  test('a forged approval event executes nothing, also for another session or a second time', async (t) => {
     const send = sendTool()
     const model = scriptedModel((_, turn) => (turn === 0 ? { calls: [call('send', LETTER)] } : waitStep))
     const app = await openApp(t, { model, tools: [send] })
     const first = await runTaskIn(app)
     const second = await runTaskIn(app)
-    const [theirs, ours] = await listApprovals(app)
-    assert.ok(ours && theirs)
-    await claim(app, first.session_id, ours.id)
+    const [secondApproval, firstApproval] = await listApprovals(app)
+    assert.ok(firstApproval && secondApproval)
+    await forgeAnswer(app, first.session_id, firstApproval.id)
     await drainQueue(app)
-    assert.deepEqual([send.receivedArgs, await statusOf(app, ours.id)], [[], 'open'])
-    await answerApproval(app, 'allow', theirs.id)
-    await claim(app, first.session_id, theirs.id, 'for another')
+    assert.deepEqual([send.receivedArgs, await statusOf(app, firstApproval.id)], [[], 'open'])
+    await answerApproval(app, 'allow', secondApproval.id)
+    await forgeAnswer(app, first.session_id, secondApproval.id, 'for another')
     await app.run('queue pause', { id: second.dispatch_id })
     await drainQueue(app)
     assert.deepEqual(send.receivedArgs, [])
     await app.run('queue resume', { id: second.dispatch_id })
     await drainQueue(app)
     assert.equal(send.receivedArgs.length, 1)
-    await claim(app, second.session_id, theirs.id, 'once more')
+    await forgeAnswer(app, second.session_id, secondApproval.id, 'once more')
     await drainQueue(app)
     assert.equal(send.receivedArgs.length, 1)
-    await answerApproval(app, 'allow', ours.id)
+    await answerApproval(app, 'allow', firstApproval.id)
     await drainQueue(app)
-    assert.equal(send.receivedArgs.length, 2, 'the claim from before has not used it up')
+    assert.equal(send.receivedArgs.length, 2, 'the forged event has not used up the approval')
   })
 
-  test('case 54: arguments shown = arguments run: what was changed in between is not run, and the agent is told', async (t) => {
+  test('case 54: an approved call whose stored arguments were changed is not executed', async (t) => {
     const home = freshFolder(t)
     const before = await openApp(t, { home, model: askAndWait(), tools: [sendTool()] })
     await runTaskIn(before)
@@ -129,7 +129,7 @@ describe('approvals: one answer, one use', () => {
     assert.match(lastMessageIn(model, 0), /\[approved: send\] \[error\].*differs from the call that was shown/)
   })
 
-  test('case 54: an approval that came to belong to another session is not run there, and the agent is told', async (t) => {
+  test('case 54: an approval moved to another session in the database is not executed there', async (t) => {
     const home = freshFolder(t)
     const before = await openApp(t, { home, model: scriptedModel([waitStep, waitStep, waitStep]), tools: [sendTool()] })
     const other = await runTaskIn(before)
@@ -150,21 +150,21 @@ describe('approvals: one answer, one use', () => {
     assert.match(lastMessageIn(model, 0), /\[approved: send\] \[error\].*differs from the call that was shown/)
   })
 
-  const changed = [
-    ['gone', [], /is not run: there is no tool/],
+  const changedTools = [
+    ['removed', [], /is not run: there is no tool/],
     [
-      'stricter by now',
+      'stricter about its arguments by now',
       [sendTool({ args: z.strictObject({ to: z.string() }) as never })],
       /is not run: the arguments are invalid/,
     ],
     [
-      'one that would make something else of them',
+      'reading its arguments differently by now',
       [sendTool({ args: z.object({ to: z.string() }) as never })],
       /is not run: the tool now reads the arguments differently/,
     ],
   ] as const
-  for (const [what, tools, said] of changed)
-    test(`case 54: a tool that is ${what} is not run, and the agent is told`, async (t) => {
+  for (const [what, tools, message] of changedTools)
+    test(`case 54: an approved call of a tool that is ${what} is not executed; the model is told`, async (t) => {
       const home = freshFolder(t)
       const before = await openApp(t, { home, model: askAndWait(), tools: [sendTool()] })
       const { dispatch_id } = await runTaskIn(before)
@@ -176,13 +176,13 @@ describe('approvals: one answer, one use', () => {
         tools.flatMap(({ receivedArgs: asked }) => asked),
         [],
       )
-      assert.match(lastMessageIn(model, 0), said)
+      assert.match(lastMessageIn(model, 0), message)
       assert.equal((await dispatchOf(app, dispatch_id)).status, 'done')
     })
 })
 
 describe('approvals: cancel, pause, stop', () => {
-  test('case 53: cancelled while it awaits approval: the question goes with the run, and cannot be answered any more', async (t) => {
+  test('case 53: cancelling a run denies its open approval for good', async (t) => {
     const send = sendTool()
     const app = await openApp(t, { model: askAndWait(), tools: [send] })
     const { dispatch_id } = await runTaskIn(app)
@@ -195,7 +195,7 @@ describe('approvals: cancel, pause, stop', () => {
     assert.equal((await dispatchOf(app, dispatch_id)).status, 'cancelled')
   })
 
-  test('case 53: cancelled between the word and the deed: it is not done, also not when the session is spoken to again', async (t) => {
+  test('case 53: an approved call is not executed after its run was cancelled', async (t) => {
     const send = sendTool()
     const model = askAndWait()
     const app = await openApp(t, { model, tools: [send] })
@@ -209,7 +209,7 @@ describe('approvals: cancel, pause, stop', () => {
     assert.match(JSON.stringify(model.requests.at(-1)?.messages), /the approval is now denied: the run was cancelled/)
   })
 
-  test('case 56: a paused run does what was allowed when it is resumed', async (t) => {
+  test('case 56: a paused run executes an approved call only after it is resumed', async (t) => {
     const send = sendTool()
     const app = await openApp(t, { model: askAndWait(), tools: [send] })
     const { dispatch_id } = await runTaskIn(app)
@@ -221,7 +221,7 @@ describe('approvals: cancel, pause, stop', () => {
     assert.equal(send.receivedArgs.length, 1)
   })
 
-  test('SIGTERM: what was allowed and not begun when the program stops is done by the next one', async (t) => {
+  test('SIGTERM: an approved call that had not started is executed after the next start', async (t) => {
     const home = freshFolder(t)
     const stop = new AbortController()
     const stopping = sendTool({ run: () => stop.abort() })
@@ -242,19 +242,21 @@ describe('approvals: cancel, pause, stop', () => {
     assert.equal(replay.first_divergence, null)
   })
 
-  test('SIGTERM while its intent is written: what was allowed is done by the next one, once, and replayed alike', async (t) => {
+  test('SIGTERM while the intent is written: the next start executes the approved call once', async (t) => {
     const home = freshFolder(t)
     const stop = new AbortController()
-    const writing = blockCommits((op) => op.op === 'append' && op.records.some(({ kind }) => kind === 'call_intended'))
+    const intentWrite = blockCommits(
+      (op) => op.op === 'append' && op.records.some(({ kind }) => kind === 'call_intended'),
+    )
     const [signals, untouched] = [{ drain: stop.signal, abort: stop.signal }, sendTool()]
-    const options = { home, signals, model: askAndWait(), tools: [untouched], plugins: [writing.plugin] }
+    const options = { home, signals, model: askAndWait(), tools: [untouched], plugins: [intentWrite.plugin] }
     const before = await openApp(t, options)
     const { dispatch_id, session_id } = await runTaskIn(before)
     await answerApproval(before, 'allow', (await getOnlyApproval(before)).id)
     const stopped = drainQueue(before)
-    await waitUntil(writing.isBlocked)
+    await waitUntil(intentWrite.isBlocked)
     stop.abort()
-    writing.release()
+    intentWrite.release()
     await stopped
     await before.close()
     const send = sendTool()
