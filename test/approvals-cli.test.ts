@@ -33,7 +33,13 @@ describe('approvals on the command line', () => {
       assert.match(stdout, /a\\u\{200b\}b\\u0007\\u\{e0041\}/)
       assert.match(stdout, /x{5000} and eve/)
       assert.doesNotMatch(stdout.replaceAll('\n', ''), /[\p{Cc}\p{Cf}]/u)
-      for (const word of [approval.id, 'send', 'reach third_party', 'it sends data to a third party', approval.origin.run_id])
+      for (const word of [
+        approval.id,
+        'send',
+        'reach third_party',
+        'it sends data to a third party',
+        approval.origin.run_id,
+      ])
         assert.ok(stdout.includes(word), word)
     }
   })
