@@ -1,4 +1,7 @@
-/** The process that dies when a call has done its work and nobody has written that down yet: after-call-main.ts HOME TOOL ARGS-AS-JSON [AGENT] */
+/**
+ * A process that is killed after a call has had its effect and before its result is written.
+ * after-call-main.ts HOME TOOL ARGS-AS-JSON [AGENT]
+ */
 
 import { createApp } from '../../src/app.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
@@ -6,7 +9,7 @@ import { scriptedModel } from '../../src/testing/scripted-model.ts'
 const [home = '', name = '', args = '{}', agent = 'default'] = process.argv.slice(2)
 const app = await createApp({ home, model: scriptedModel([{ calls: [{ tool: name, args: JSON.parse(args) }] }]) })
 const tool = app.service('tools').all.get(name)
-if (!tool) throw new Error(`there is no tool ${name}`)
+if (!tool) throw new Error(`unknown tool ${name}`)
 const { run } = tool
 tool.run = async (...given) => {
   await run.apply(tool, given)

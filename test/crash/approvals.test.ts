@@ -4,9 +4,9 @@ import { describe, test } from 'node:test'
 import type { Dispatch } from '../../src/domain/dispatch.ts'
 import type { UnknownOutcome } from '../../src/domain/unknown-outcome.ts'
 import { freshFolder, openApp } from '../support/open-app.ts'
-import { askFirst, askingOnce } from './approvals-tools.ts'
+import { askFirst, modelAwaitingReply } from './approvals-tools.ts'
 import { NODE_FLAGS, run } from './kills.ts'
-import { acting, type Death, runsIn } from './recovery-tools.ts'
+import { actTool, effectsIn, type KillPoint } from './recovery-tools.ts'
 
 const ends = [
   ['idempotent', 'after', 2, 'done', []],
@@ -15,19 +15,26 @@ const ends = [
   ['once', 'before', 0, 'waiting', ['open']],
 ] as const
 
-describe('what was allowed, cut short by a kill -9 (cases 54, 93)', () => {
-  for (const [recovery, death, runs, status, unknowns] of ends)
-    test(`${recovery}, killed ${death} the effect: recovered by its effect class like any other call; nobody is asked again`, async (t) => {
+describe('an approved call that kill -9 interrupts (cases 54, 93)', () => {
+  for (const [recovery, killPoint, runs, status, unknowns] of ends)
+    test(`${recovery}, killed ${killPoint} the effect: recovers without another approval`, async (t) => {
       const home = freshFolder(t)
       const log = join(home, 'acted.log')
       const effect = { recovery, reach: 'third_party' } as const
       const main = join(import.meta.dirname, 'approvals-main.ts')
-      const died = await run(process.execPath, [...NODE_FLAGS, main, home, log, JSON.stringify(effect), death as Death])
-      assert.equal(died.exit, null, `it did not die: ${died.stderr}`)
-      const model = askingOnce()
-      const app = await openApp(t, { home, tools: [acting(log, effect, 'never')], model, gates: [askFirst] })
+      const died = await run(process.execPath, [
+        ...NODE_FLAGS,
+        main,
+        home,
+        log,
+        JSON.stringify(effect),
+        killPoint as KillPoint,
+      ])
+      assert.equal(died.exit, null, `the process was not killed: ${died.stderr}`)
+      const model = modelAwaitingReply()
+      const app = await openApp(t, { home, tools: [actTool(log, effect, 'never')], model, gates: [askFirst] })
       await app.run('start', { until_idle: true })
-      const keys = runsIn(log)
+      const keys = effectsIn(log)
       assert.deepEqual([keys.length, new Set(keys).size], [runs, Math.min(runs, 1)])
       const { items } = (await app.run('queue list', {})) as { items: Dispatch[] }
       assert.deepEqual(

@@ -1,8 +1,8 @@
-/** The kernel that dies: cycle-main.ts SCENE-AS-JSON POINT COMMAND */
+/** A kernel that is killed at a point of a cycle: cycle-main.ts SETUP-AS-JSON POINT COMMAND */
 
-import { openScene } from './cycle-tools.ts'
+import { openCycleApp } from './cycle-tools.ts'
 
-const [scene = '', point = '', command = 'once'] = process.argv.slice(2)
-const app = await openScene(JSON.parse(scene), point)
+const [setup = '', point = '', command = 'once'] = process.argv.slice(2)
+const app = await openCycleApp(JSON.parse(setup), point)
 await app.run(command, {})
 await app.close()

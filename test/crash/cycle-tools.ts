@@ -1,4 +1,6 @@
-/** A home whose kernel has two agents, each with one effect to have; and a process that dies at a named point of a cycle. */
+/**
+ * A home with a kernel and two agents, each with one effect, and a process that is killed at a named point of a cycle.
+ */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,21 +11,21 @@ import type { ModelRequest } from '../../src/ports/model.ts'
 import { definePlugin, type Plugin } from '../../src/ports/plugin.ts'
 import type { Op } from '../../src/ports/store.ts'
 import { type ScriptedAnswer, type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { acting, type Death } from './recovery-tools.ts'
+import { actTool, type KillPoint } from './recovery-tools.ts'
 
 export const SEED_STATE = '# Kernel State\n\n## notes\n- | pipes | and `### cycle_history`\n'
 
-/** `effect`: what the agents' tool declares. `kernel`: more keys of the configuration's. */
+/** `kernel`: further keys of the kernel's configuration. */
 export function writeHome(home: string, kernel: object = {}): void {
   const agents = ['a', 'b'].map((agent_id) => ({ agent_id, prompt: `work of ${agent_id}` }))
-  const given = { timezone: 'UTC', schedule: '0 0 1 1 *', seed_state: SEED_STATE, agents, ...kernel }
-  writeFileSync(join(home, 'tireless.yaml'), JSON.stringify({ kernel: given, server: { port: 0 } }))
+  const settings = { timezone: 'UTC', schedule: '0 0 1 1 *', seed_state: SEED_STATE, agents, ...kernel }
+  writeFileSync(join(home, 'tireless.yaml'), JSON.stringify({ kernel: settings, server: { port: 0 } }))
 }
 
 const isPlanning = ({ system }: Pick<ModelRequest, 'system'>): boolean => system.includes('You decide which agents')
 
-/** Everybody is sent; each acts until it has done so, and says it. */
-function dutiful({ system, messages }: ModelRequest): ScriptedAnswer {
+/** The planner chooses both agents; each agent calls its tool once and reports it. */
+function actOnceAndReport({ system, messages }: ModelRequest): ScriptedAnswer {
   if (isPlanning({ system })) return { text: '[{"agent_id":"a"},{"agent_id":"b"}]' }
   const acted = messages.some(
     (message) => message.role === 'tool' && /^acted$|says that it took effect/.test(message.text),
@@ -31,50 +33,57 @@ function dutiful({ system, messages }: ModelRequest): ScriptedAnswer {
   return acted ? { text: '## Execution Summary\nacted' } : { calls: [{ tool: 'act' }] }
 }
 
-export interface Scene {
+export interface CycleSetup {
   readonly home: string
-  /** Where the effects are counted. */
+  /** The file that counts the effects. */
   readonly log: string
   readonly effect: Effect
-  /** What somebody writes into the file of STATE.md as a cycle begins. */
+  /** The text that a user writes into STATE.md as a cycle begins. */
   readonly edit?: string
 }
 
-/** `point`: `before` or `after` a commit, a read of the store, a model's answer, or the effect of a tool; undefined: it lives. */
-export async function openScene({ home, log, effect, edit }: Scene, point?: string, clock?: Clock): Promise<App> {
-  const tool: Death = point === 'before effect' ? 'before' : point === 'after effect' ? 'after' : 'never'
-  const death = point === undefined ? undefined : deathAt(point)
+/**
+ * `point`: `before` or `after` a commit, a read of the store, a model's answer, or a tool's effect; undefined: never
+ * killed.
+ */
+export async function openCycleApp(
+  { home, log, effect, edit }: CycleSetup,
+  point?: string,
+  clock?: Clock,
+): Promise<App> {
+  const tool: KillPoint = point === 'before effect' ? 'before' : point === 'after effect' ? 'after' : 'never'
+  const killPoint = point === undefined ? undefined : crashAt(point)
   return createApp({
     home,
-    tools: [acting(log, effect, tool)],
-    model: death ? dyingModel(death) : scriptedModel(dutiful),
-    plugins: death ? [dyingStore(death), ...(edit === undefined ? [] : [editingState(home, edit)])] : [],
+    tools: [actTool(log, effect, tool)],
+    model: killPoint ? crashingModel(killPoint) : scriptedModel(actOnceAndReport),
+    plugins: killPoint ? [crashingStore(killPoint), ...(edit === undefined ? [] : [stateEditor(home, edit)])] : [],
     ...(clock ? { clock } : {}),
   })
 }
 
-/** Dies with the first such thing, or with `#2`, the second: before it is done, or once it is. */
-interface Killer {
-  around<T>(what: string | undefined, work: () => Promise<T>): Promise<T>
+/** Kills the process before or after the first such operation, or the nth with `#n`. */
+interface CrashPoint {
+  runAt<T>(what: string | undefined, work: () => Promise<T>): Promise<T>
 }
 
-function deathAt(point: string): Killer {
-  const [, when, wanted = '', nth = '1'] = /^(before|after) (.*?)(?:#(\d+))?$/.exec(point) ?? []
+function crashAt(point: string): CrashPoint {
+  const [, when, operation = '', nth = '1'] = /^(before|after) (.*?)(?:#(\d+))?$/.exec(point) ?? []
   let left = Number(nth)
   return {
-    async around(what, work) {
-      if (what === wanted) left -= 1
-      const isIt = what === wanted && left === 0
-      if (isIt && when === 'before') process.kill(process.pid, 'SIGKILL')
+    async runAt(what, work) {
+      if (what === operation) left -= 1
+      const isPoint = what === operation && left === 0
+      if (isPoint && when === 'before') process.kill(process.pid, 'SIGKILL')
       const done = await work()
-      if (isIt) process.kill(process.pid, 'SIGKILL')
+      if (isPoint) process.kill(process.pid, 'SIGKILL')
       return done
     },
   }
 }
 
-/** What is committed, as a point is named after it: `enqueue cycle`, `document STATE.md cycle`, `claim` … */
-function wordsOf(op: Op): string {
+/** The name of an op in a point: `enqueue cycle`, `document STATE.md cycle`, `claim` … */
+function nameOfOp(op: Op): string {
   if (op.op === 'enqueue') return `enqueue ${op.dispatches[0]?.source}`
   if (op.op === 'document') return `document ${op.name} ${op.reason}`
   return op.op === 'project' ? `project ${op.name}` : op.op
@@ -82,30 +91,30 @@ function wordsOf(op: Op): string {
 
 const READS = ['recent', 'cycles', 'setting'] as const
 
-function dyingStore({ around }: Killer): Plugin {
+function crashingStore({ runAt }: CrashPoint): Plugin {
   return definePlugin({
     name: 'death',
     needs: ['store'],
     setup(host) {
       const store = host.get('store')
       const { commit } = store
-      const mortal: typeof commit = (batches) => {
-        const words = batches.flatMap(({ ops }) => ops.map(wordsOf))
+      const crashingCommit: typeof commit = (batches) => {
+        const words = batches.flatMap(({ ops }) => ops.map(nameOfOp))
         return words.reduce(
-          (work, what) => () => around(what, work),
+          (work, what) => () => runAt(what, work),
           () => commit(batches),
         )()
       }
-      Object.assign(store, { commit: mortal })
+      Object.assign(store, { commit: crashingCommit })
       for (const name of READS) {
-        const read = store[name].bind(store) as (...given: unknown[]) => Promise<unknown>
-        Object.assign(store, { [name]: (...given: unknown[]) => around(`read ${name}`, () => read(...given)) })
+        const read = store[name].bind(store) as (...settings: unknown[]) => Promise<unknown>
+        Object.assign(store, { [name]: (...settings: unknown[]) => runAt(`read ${name}`, () => read(...settings)) })
       }
     },
   })
 }
 
-function editingState(home: string, text: string): Plugin {
+function stateEditor(home: string, text: string): Plugin {
   return definePlugin({
     name: 'edit',
     needs: ['store'],
@@ -123,12 +132,12 @@ function editingState(home: string, text: string): Plugin {
   })
 }
 
-/** The planner's is called `model planner`, an agent's `model agent`. */
-function dyingModel({ around }: Killer): ScriptedModel {
-  const model = scriptedModel(dutiful)
+/** A request of the planner is `model planner`, one of an agent `model agent`. */
+function crashingModel({ runAt }: CrashPoint): ScriptedModel {
+  const model = scriptedModel(actOnceAndReport)
   return {
     ...model,
     call: (request, how) =>
-      around(isPlanning(request) ? 'model planner' : 'model agent', () => model.call(request, how)),
+      runAt(isPlanning(request) ? 'model planner' : 'model agent', () => model.call(request, how)),
   }
 }

@@ -1,4 +1,4 @@
-/** Real kills in every phase of a cycle, and what the next start makes of it. */
+/** Kills the process in every phase of a cycle and checks what the next start does. */
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -12,9 +12,9 @@ import { textOutsideBlock } from '../../src/domain/runtime-block.ts'
 import type { UnknownOutcome } from '../../src/domain/unknown-outcome.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { freshFolder } from '../support/open-app.ts'
-import { openScene, type Scene, SEED_STATE, writeHome } from './cycle-tools.ts'
+import { type CycleSetup, openCycleApp, SEED_STATE, writeHome } from './cycle-tools.ts'
 import { NODE_FLAGS, run } from './kills.ts'
-import { runsIn } from './recovery-tools.ts'
+import { effectsIn } from './recovery-tools.ts'
 
 const MAIN = join(import.meta.dirname, 'cycle-main.ts')
 const WORKSPACE: Effect = { recovery: 'once', reach: 'workspace' }
@@ -22,24 +22,24 @@ const OUTSIDE: Effect = { recovery: 'once', reach: 'third_party' }
 const START = '<!-- KERNEL_RUNTIME:START -->'
 const END = '<!-- KERNEL_RUNTIME:END -->'
 
-const sceneIn = (t: TestContext, effect = WORKSPACE, kernel = {}): Scene => {
+const newSetup = (t: TestContext, effect = WORKSPACE, kernel = {}): CycleSetup => {
   const home = freshFolder(t)
   writeHome(home, kernel)
   return { home, log: join(home, 'acted.log'), effect }
 }
 
-async function dies(scene: Scene, point: string, command = 'once'): Promise<void> {
-  const died = await run(process.execPath, [...NODE_FLAGS, MAIN, JSON.stringify(scene), point, command])
-  assert.equal(died.exit, null, `it did not die at ${point}: ${died.stdout}${died.stderr}`)
+async function killAt(setup: CycleSetup, point: string, command = 'once'): Promise<void> {
+  const died = await run(process.execPath, [...NODE_FLAGS, MAIN, JSON.stringify(setup), point, command])
+  assert.equal(died.exit, null, `the process was not killed at ${point}: ${died.stdout}${died.stderr}`)
 }
 
-interface Found {
+interface StoredState {
   readonly dispatches: readonly Dispatch[]
   readonly cycles: readonly Cycle[]
   readonly unknowns: readonly UnknownOutcome[]
 }
 
-async function look(app: App): Promise<Found> {
+async function readState(app: App): Promise<StoredState> {
   const items = async <T>(command: string): Promise<readonly T[]> =>
     ((await app.run(command, command === 'unknowns list' ? {} : { limit: 1000 })) as { items: T[] }).items
   return {
@@ -52,25 +52,28 @@ async function look(app: App): Promise<Found> {
 const isOfAgent = ({ agent_id }: Dispatch): boolean => agent_id !== 'planner'
 
 /**
- * A start that ends when there is nothing left to do, then one more cycle. Its clock stands still, so that whatever it recovers is recovered at
- * once: no lease, no deadline and no rest is ever over.
+ * Runs `start --until-idle`, then one more cycle. Its clock stands still: recovery must not wait for a lease, a
+ * deadline or a delay.
  */
-async function goOn(t: TestContext, scene: Scene): Promise<{ readonly recovered: Found; readonly found: Found }> {
-  const app = await openScene(scene, undefined, new FakeClock({ now: Date.now() }))
+async function restartAndCycle(
+  t: TestContext,
+  setup: CycleSetup,
+): Promise<{ readonly recovered: StoredState; readonly found: StoredState }> {
+  const app = await openCycleApp(setup, undefined, new FakeClock({ now: Date.now() }))
   t.after(() => app.close())
   await app.run('start', { until_idle: true })
-  const recovered = await look(app)
+  const recovered = await readState(app)
   await app.run('once', {})
-  const found = await look(app)
+  const found = await readState(app)
   await app.close()
   return { recovered, found }
 }
 
-/** Whatever the point: nothing is left lying about, nothing is done or told twice. */
-function checkWhole(
-  { log, home }: Scene,
-  { recovered, found }: Awaited<ReturnType<typeof goOn>>,
-  written = SEED_STATE,
+/** Holds for every kill point: nothing stays unfinished, and nothing is done or reported twice. */
+function assertConsistent(
+  { log, home }: CycleSetup,
+  { recovered, found }: Awaited<ReturnType<typeof restartAndCycle>>,
+  userText = SEED_STATE,
 ): void {
   const unknowns = recovered.unknowns.map(({ id }) => id)
   for (const { dispatch_id, status, wait } of recovered.dispatches) {
@@ -79,39 +82,48 @@ function checkWhole(
   }
   assert.ok(
     recovered.cycles.every(({ ended_at }) => ended_at !== null),
-    'what was cut short is on record without another cycle',
+    'the interrupted cycle has ended without another cycle',
   )
-  const effects = runsIn(log)
+  const effects = effectsIn(log)
   assert.equal(new Set(effects).size, effects.length, 'an effect happened twice')
   for (const { dispatch_id, status } of found.dispatches.filter(isOfAgent)) {
-    const told = found.cycles
+    const reported = found.cycles
       .flatMap(({ result }) => result?.agents ?? [])
       .filter((one) => one.dispatch_id === dispatch_id)
-    const over = told.filter((one) => isTerminal(one.status))
+    const ended = reported.filter((one) => isTerminal(one.status))
     assert.equal(
-      over.length,
+      ended.length,
       isTerminal(status) ? 1 : 0,
-      `${dispatch_id} is ${status} and was told ${JSON.stringify(told)}`,
+      `${dispatch_id} is ${status} and was reported as ${JSON.stringify(reported)}`,
     )
   }
   assert.ok(found.cycles.every(({ ended_at }) => ended_at !== null))
   const state = readFileSync(join(home, 'kernels', 'default', 'STATE.md'), 'utf8')
   assert.deepEqual([state.split(START).length, state.split(END).length], [2, 2])
-  assert.equal(textOutsideBlock(state), written)
+  assert.equal(textOutsideBlock(state), userText)
   assert.match(
     state,
     new RegExp(`- cycle_id: ${found.cycles[0]?.cycle_id}\n- status: ${found.cycles[0]?.result?.status}`),
   )
 }
 
-/** What the kill cut short, as the record tells it: its status, and how often its dispatches were begun. */
-const cutShort = ({ cycles }: Found): readonly Cycle[] =>
+/** The cycles that the kill interrupted. */
+const interruptedCycles = ({ cycles }: StoredState): readonly Cycle[] =>
   cycles.filter(({ result }) => result?.error === 'the program ended during this cycle')
 
 type Phase = 'boot' | 'begin' | 'perceive' | 'orient' | 'decide' | 'act' | 'update' | 'over'
 
-/** By phase and point: whether a cycle was cut short, and how many dispatches of agents it had made by then: none, or all of the plan. */
-const ONCE: readonly (readonly [phase: Phase, point: string, cut: boolean, made: number, mode?: string])[] = [
+/**
+ * By phase and point: whether a cycle is interrupted, and how many dispatches of agents it has enqueued: none, or the
+ * whole plan.
+ */
+const ONCE: readonly (readonly [
+  phase: Phase,
+  point: string,
+  isInterrupted: boolean,
+  enqueued: number,
+  mode?: string,
+])[] = [
   ['boot', 'after document INIT.md seed', false, 0],
   ['boot', 'before project STATE.md', false, 0],
   ['begin', 'before cycle_begin', false, 0],
@@ -140,30 +152,30 @@ const ONCE: readonly (readonly [phase: Phase, point: string, cut: boolean, made:
   ['over', 'after cycle_end', false, 2],
 ]
 
-describe('a cycle, killed with -9, and the start after it (case 122, I6)', { concurrency: 2 }, () => {
-  for (const [phase, point, cut, made, mode = 'static'] of ONCE)
-    test(`case 122: ${phase}: ${point} (${mode}): everything comes to its end, once, and is counted once`, async (t) => {
-      const scene = sceneIn(t, WORKSPACE, { planner: { mode } })
-      await dies(scene, point)
-      const { recovered, found } = await goOn(t, scene)
-      checkWhole(scene, { recovered, found })
+describe('the start after a cycle that was killed with -9 (case 122, I6)', { concurrency: 2 }, () => {
+  for (const [phase, point, isInterrupted, enqueued, mode = 'static'] of ONCE)
+    test(`case 122: ${phase}: killed ${point} (${mode}): all work ends once and is counted once`, async (t) => {
+      const setup = newSetup(t, WORKSPACE, { planner: { mode } })
+      await killAt(setup, point)
+      const { recovered, found } = await restartAndCycle(t, setup)
+      assertConsistent(setup, { recovered, found })
       const before = recovered.dispatches.filter(isOfAgent)
-      assert.equal(cutShort(found).length, cut ? 1 : 0)
-      assert.equal(before.length, made)
+      assert.equal(interruptedCycles(found).length, isInterrupted ? 1 : 0)
+      assert.equal(before.length, enqueued)
       const [last] = found.cycles
       const counted = last?.result?.agents.map(({ dispatch_id }) => dispatch_id) ?? []
-      if (cut)
+      if (isInterrupted)
         assert.deepEqual(
           before.filter(({ dispatch_id }) => !counted.includes(dispatch_id)),
           [],
         )
     })
 
-  test('case 122: after an effect outside: it waits for a human, by name; the next cycle does not send that agent again', async (t) => {
-    const scene = sceneIn(t, OUTSIDE)
-    await dies(scene, 'after effect')
-    const { recovered, found } = await goOn(t, scene)
-    checkWhole(scene, { recovered, found })
+  test('case 122: a dispatch killed after a third-party effect waits; its agent gets no other', async (t) => {
+    const setup = newSetup(t, OUTSIDE)
+    await killAt(setup, 'after effect')
+    const { recovered, found } = await restartAndCycle(t, setup)
+    assertConsistent(setup, { recovered, found })
     const [waiting, ...more] = found.dispatches.filter(({ status }) => status === 'waiting')
     assert.deepEqual([waiting?.wait?.kind, more], ['unknown', []])
     assert.deepEqual(
@@ -174,29 +186,32 @@ describe('a cycle, killed with -9, and the start after it (case 122, I6)', { con
   })
 
   for (const when of ['before', 'after'])
-    test(`case 122, E2: perceive: ${when} an edit of STATE is taken in: it is there, once, and the cycle is counted`, async (t) => {
-      const written = SEED_STATE.replace('## notes', '## notes\n- written by hand')
-      const scene: Scene = { ...sceneIn(t), edit: written }
-      await dies(scene, `${when} document STATE.md edited as a file`)
-      const { recovered, found } = await goOn(t, scene)
-      checkWhole(scene, { recovered, found }, written)
-      assert.equal(cutShort(found).length, 1)
+    test(`case 122, E2: perceive: killed ${when} STATE.md is stored: the edit is kept once`, async (t) => {
+      const userText = SEED_STATE.replace('## notes', '## notes\n- written by hand')
+      const setup: CycleSetup = { ...newSetup(t), edit: userText }
+      await killAt(setup, `${when} document STATE.md edited as a file`)
+      const { recovered, found } = await restartAndCycle(t, setup)
+      assertConsistent(setup, { recovered, found }, userText)
+      assert.equal(interruptedCycles(found).length, 1)
     })
 
-  test('E2: the file that STATE has when its writer dies is edited before the next start: the edit stays, and so does one block', async (t) => {
-    const scene = sceneIn(t)
-    await dies(scene, 'after document STATE.md cycle')
-    const file = join(scene.home, 'kernels', 'default', 'STATE.md')
-    assert.ok(!existsSync(file) || !readFileSync(file, 'utf8').includes(START), 'its file is behind its version')
+  test('E2: STATE.md edited between kill and start keeps the edit and one runtime block', async (t) => {
+    const setup = newSetup(t)
+    await killAt(setup, 'after document STATE.md cycle')
+    const file = join(setup.home, 'kernels', 'default', 'STATE.md')
+    assert.ok(
+      !existsSync(file) || !readFileSync(file, 'utf8').includes(START),
+      'the file is older than the stored version',
+    )
     writeFileSync(file, SEED_STATE.replace('## notes', '## notes\n- written by hand'))
-    await goOn(t, scene)
+    await restartAndCycle(t, setup)
     const state = readFileSync(file, 'utf8')
     assert.equal(textOutsideBlock(state), SEED_STATE.replace('## notes', '## notes\n- written by hand'))
     assert.deepEqual([state.split(START).length, state.split(END).length], [2, 2])
   })
 })
 
-describe('a kernel that beats, killed with -9 (case 122, I5, I6)', { concurrency: 2 }, () => {
+describe('a kernel with a schedule that is killed with -9 (case 122, I5, I6)', { concurrency: 2 }, () => {
   for (const point of [
     'after cycle_begin',
     'after enqueue cycle',
@@ -204,30 +219,30 @@ describe('a kernel that beats, killed with -9 (case 122, I5, I6)', { concurrency
     'before cycle_end',
     'after cycle_end#2',
   ])
-    test(`case 122: start, ${point}: the next start takes it up; no beat has two cycles`, async (t) => {
-      const scene = sceneIn(t, WORKSPACE, { schedule: { every: '1s' } })
-      await dies(scene, point, 'start')
-      const { recovered, found } = await goOn(t, scene)
-      checkWhole(scene, { recovered, found })
+    test(`case 122: start, killed ${point}: the next start resumes the work; no beat has two cycles`, async (t) => {
+      const setup = newSetup(t, WORKSPACE, { schedule: { every: '1s' } })
+      await killAt(setup, point, 'start')
+      const { recovered, found } = await restartAndCycle(t, setup)
+      assertConsistent(setup, { recovered, found })
       const beats = found.cycles.flatMap(({ due }) => due ?? [])
       assert.equal(new Set(beats).size, beats.length)
-      assert.equal(cutShort(found).length, point.startsWith('after cycle_end') ? 0 : 1)
+      assert.equal(interruptedCycles(found).length, point.startsWith('after cycle_end') ? 0 : 1)
     })
 
-  test('I6: killed in one cycle after the other: what the first left under way is still counted, once', async (t) => {
-    const scene = sceneIn(t, OUTSIDE)
-    await dies(scene, 'after effect')
-    // The first of them dies while it records what the one before it did not live to.
+  test('I6: killed in several cycles in a row: a dispatch of the first cycle is still counted once', async (t) => {
+    const setup = newSetup(t, OUTSIDE)
+    await killAt(setup, 'after effect')
+    // The first of these kills happens while the process records the end of the cycle before it.
     for (const point of ['before cycle_end', 'after cycle_begin', 'before cycle_end#2', 'after cycle_begin'])
-      await dies(scene, point)
-    const first = await goOn(t, scene)
-    checkWhole(scene, first)
-    const app = await openScene(scene)
+      await killAt(setup, point)
+    const first = await restartAndCycle(t, setup)
+    assertConsistent(setup, first)
+    const app = await openCycleApp(setup)
     for (const { id } of first.found.unknowns) await app.run('unknowns resolve', { id, as: 'happened' })
     await app.close()
-    const { recovered, found } = await goOn(t, scene)
-    checkWhole(scene, { recovered, found })
-    assert.equal(cutShort(found).length, 4)
+    const { recovered, found } = await restartAndCycle(t, setup)
+    assertConsistent(setup, { recovered, found })
+    assert.equal(interruptedCycles(found).length, 4)
     assert.ok(found.dispatches.every(({ status }) => isTerminal(status)))
   })
 })

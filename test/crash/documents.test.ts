@@ -1,4 +1,4 @@
-/** What a run was told is in STATE.md is in its file, wherever the process was killed. */
+/** An edit that a run was told is in STATE.md is in its file, wherever the process was killed. */
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -12,7 +12,9 @@ import { hasStrace, MAIN, NODE_FLAGS, run } from './kills.ts'
 const edit = (section: string) => ({ calls: [{ tool: 'edit_state', args: { section, text: `text of ${section}` } }] })
 const SCRIPT: Script = [edit('first'), edit('second'), { text: 'both are written' }]
 
-/** The seed and two edits are written as files: how often each of these is called. The file of before is taken away first, then the new one is linked. */
+/**
+ * How often each call is made for the seed and two edits. The old file is moved away first, then the new one is linked.
+ */
 const POINTS = [
   ['fsync', 'kernels/default/.STATE.md.tmp', 3],
   ['/^rename', 'kernels/default/STATE.md', 2],
@@ -23,7 +25,7 @@ const POINTS = [
 describe('killed while STATE.md is written', () => {
   for (const [syscall, path, times] of POINTS)
     for (let point = 1; point <= times; point += 1)
-      test(`D2: at ${syscall} ${point} of ${path}: each edit that is acknowledged is in the file`, async (t) => {
+      test(`D2: killed at ${syscall} ${point} of ${path}: every acknowledged edit is in the file`, async (t) => {
         if (!hasStrace) return t.skip('strace is missing')
         const home = await createHome(t, SCRIPT)
         const exit = await killedRun(t, home, [
@@ -32,7 +34,7 @@ describe('killed while STATE.md is written', () => {
           '-P',
           join(home, path),
         ])
-        assert.notEqual(exit, 0, 'it was killed')
+        assert.notEqual(exit, 0, 'the process was killed')
         assert.equal((await tirelessJson(home, 'start', '--until-idle')).exit, 0)
         const { items } = await tirelessJson<{ items: { session_id: string }[] }>(home, 'sessions', 'list')
         const { journal } = await tirelessJson<{ journal: JournalRecord[] }>(

@@ -1,8 +1,8 @@
-/** The process that dies in a flood: flood-main.ts HOME LOOKS */
+/** A process that is killed during a flood of messages: flood-main.ts HOME LOOKS */
 
 import { createApp } from '../../src/app.ts'
-import { look, looking, onLooker } from './flood-tools.ts'
+import { lookTool, lookWhileUnread, watcher } from './flood-tools.ts'
 
 const [home = '', looks = ''] = process.argv.slice(2)
-const app = await createApp({ home, model: looking(), tools: [look(Number(looks))], behaviours: [onLooker] })
+const app = await createApp({ home, model: lookWhileUnread(), tools: [lookTool(Number(looks))], behaviours: [watcher] })
 await app.run('start', { until_idle: true })

@@ -1,4 +1,4 @@
-/** A mind that looks on for as long as messages wait, and a tool that can kill its process. */
+/** A model that calls a tool while messages are unread, and a tool that can kill its process. */
 
 import { z } from 'zod'
 import { defineBehaviour } from '../../src/ports/behaviour.ts'
@@ -9,15 +9,15 @@ export const FLOOD_YAML = `models: { max_input: 6000 }
 budget: { per_dispatch_calls: 500 }
 `
 
-export const onLooker = defineBehaviour({
+export const watcher = defineBehaviour({
   name: 'onlooker',
   tools: ['look', 'wait'],
   initState: () => null,
   buildSystemPrompt: () => 'be brief',
 })
 
-/** `dies`: at the how-manieth look the process is killed. */
-export function look(dies = Number.POSITIVE_INFINITY) {
+/** `dies`: the number of the call that kills the process. */
+export function lookTool(killAtLook = Number.POSITIVE_INFINITY) {
   let looks = 0
   return defineTool({
     name: 'look',
@@ -26,14 +26,14 @@ export function look(dies = Number.POSITIVE_INFINITY) {
     effect: () => ({ recovery: 'pure', reach: 'none' }),
     async run({ n }) {
       looks += 1
-      if (looks >= dies) process.kill(process.pid, 'SIGKILL')
+      if (looks >= killAtLook) process.kill(process.pid, 'SIGKILL')
       return { status: 'ok', content: `looked ${n}` }
     },
   })
 }
 
-/** Begins by waiting for a message; looks once in every step in which more are still unread. */
-export function looking(): ScriptedModel {
+/** Waits for a message first; calls `look` in every step that leaves messages unread. */
+export function lookWhileUnread(): ScriptedModel {
   let asked = 0
   return scriptedModel((request, turn) => {
     asked += 1

@@ -1,4 +1,4 @@
-/** B6: a flood of messages, and huge ones: nothing fails, nothing that was acknowledged goes unseen. */
+/** B6: floods of messages and huge messages: nothing fails, and the model sees every acknowledged message. */
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -11,15 +11,15 @@ import { estimateTokens } from '../../src/prompt/tokens.ts'
 import { type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { openHttpApp, postJson } from '../support/http-app.ts'
 import { freshFolder, openApp, runTaskIn } from '../support/open-app.ts'
-import { FLOOD_YAML, look, looking, onLooker } from './flood-tools.ts'
+import { FLOOD_YAML, lookTool, lookWhileUnread, watcher } from './flood-tools.ts'
 import { NODE_FLAGS, run } from './kills.ts'
 
 type App = Awaited<ReturnType<typeof openApp>>
 
 const textOf = (n: number): string => `message ${n} of the flood: 第 ${n} 条，请看一下 <${'x'.repeat(n % 60)}>`
 
-async function flooded(t: TestContext, model: ScriptedModel, home = freshFolder(t)) {
-  const app = await openApp(t, { home, model, tools: [look()], behaviours: [onLooker], yaml: FLOOD_YAML })
+async function openFloodApp(t: TestContext, model: ScriptedModel, home = freshFolder(t)) {
+  const app = await openApp(t, { home, model, tools: [lookTool()], behaviours: [watcher], yaml: FLOOD_YAML })
   const { session_id } = await runTaskIn(app, 'read what comes', { behaviour: 'onlooker' })
   return { app, session_id, home }
 }
@@ -27,14 +27,15 @@ async function flooded(t: TestContext, model: ScriptedModel, home = freshFolder(
 const send = (app: App, session: string, texts: readonly string[]): Promise<unknown> =>
   Promise.all(texts.map((text) => app.run('send', { session, text })))
 
-interface Seen {
+interface SessionView {
   readonly journal: readonly JournalRecord[]
   readonly unread: readonly Observation[]
 }
 
-const seenIn = async (app: App, id: string): Promise<Seen> => (await app.run('sessions show', { id })) as Seen
+const readSession = async (app: App, id: string): Promise<SessionView> =>
+  (await app.run('sessions show', { id })) as SessionView
 
-/** Texts that were bound to turns with an answer, in order: what the mind has seen. */
+/** The texts of answered turns, in order: those that the model has seen. */
 function answeredTexts(journal: readonly JournalRecord[]): readonly string[] {
   const answered = new Set(journal.flatMap((it) => (it.kind === 'model_answered' ? [it.turn] : [])))
   return journal
@@ -57,28 +58,28 @@ const tokensOf = ({ system, tools, messages }: ModelRequest): number =>
     0,
   )
 
-/** Each text stood whole in some request. */
+/** Asserts that some request contains each text unchanged. */
 function assertShown(model: ScriptedModel, texts: readonly string[]): void {
   const shown = model.requests.map(({ messages }) => messages.map(({ text }) => text).join('\n')).join('\n')
-  for (const text of texts) assert.ok(shown.includes(text), `never shown: ${text}`)
+  for (const text of texts) assert.ok(shown.includes(text), `in no request: ${text}`)
 }
 
 describe('B6: a flood of messages', () => {
-  test('2,490 messages at once: each is shown whole, once, in order; how many wait is told; nothing stays unread', async (t) => {
-    const model = looking()
-    const { app, session_id } = await flooded(t, model)
+  test('2,490 messages at once: each is shown once, in order, with the count of those that wait', async (t) => {
+    const model = lookWhileUnread()
+    const { app, session_id } = await openFloodApp(t, model)
     const texts = Array.from({ length: 2490 }, (_, i) => textOf(i + 1))
     await send(app, session_id, texts)
     await app.run('start', { until_idle: true })
-    const { journal, unread } = await seenIn(app, session_id)
+    const { journal, unread } = await readSession(app, session_id)
     const seen = answeredTexts(journal)
     assert.equal(seen.length, texts.length + 1)
-    assert.deepEqual([...new Set(seen)].length, seen.length, 'none twice')
+    assert.deepEqual([...new Set(seen)].length, seen.length, 'no text twice')
     assert.deepEqual(new Set(seen), new Set(['read what comes', ...texts]))
     assert.deepEqual(unread, [])
     assertShown(model, texts)
     const overflows = overflowsIn(journal)
-    assert.ok(overflows.length > 3, `${overflows.length} steps with more to come`)
+    assert.ok(overflows.length > 3, `${overflows.length} steps with an overflow`)
     assert.deepEqual([overflows[0]?.unread, overflows[0]?.newest], [2490, seen.at(-1)])
     for (const { unread: all, shown_now, still_unread } of overflows) assert.equal(all, shown_now + still_unread)
     for (const request of model.requests) assert.ok(tokensOf(request) <= 6000, `${tokensOf(request)} tokens`)
@@ -89,24 +90,24 @@ describe('B6: a flood of messages', () => {
     assert.equal(replayed.identical, true)
   })
 
-  test('a mind that answers at once, and so ends its run, is asked again until nothing is unread', async (t) => {
+  test('a model that answers at once, which ends its run, is called again until nothing is unread', async (t) => {
     const model = scriptedModel([{ text: 'hm' }].concat(Array.from({ length: 200 }, () => ({ text: 'read' }))))
-    const { app, session_id } = await flooded(t, model)
+    const { app, session_id } = await openFloodApp(t, model)
     const texts = Array.from({ length: 600 }, (_, i) => textOf(i + 1))
     await send(app, session_id, texts)
     await app.run('start', { until_idle: true })
-    const { journal, unread } = await seenIn(app, session_id)
+    const { journal, unread } = await readSession(app, session_id)
     assert.deepEqual(new Set(answeredTexts(journal)), new Set(['read what comes', ...texts]))
     assert.deepEqual(unread, [])
     assertShown(model, texts)
   })
 
-  test('over HTTP: what was accepted is seen', async (t) => {
-    const model = looking()
+  test('over HTTP: the model sees every accepted message', async (t) => {
+    const model = lookWhileUnread()
     const served = await openHttpApp(t, {
       model,
-      tools: [look()],
-      behaviours: [onLooker],
+      tools: [lookTool()],
+      behaviours: [watcher],
       yaml: `server: { port: 0 }\n${FLOOD_YAML}`,
     })
     const { session_id } = await runTaskIn(served.app, 'read what comes', { behaviour: 'onlooker' })
@@ -118,63 +119,63 @@ describe('B6: a flood of messages', () => {
       for (const { status, text } of answers) assert.ok(status < 300, `${status} ${text}`)
     }
     await served.app.run('start', { until_idle: true })
-    const { journal, unread } = await seenIn(served.app, session_id)
+    const { journal, unread } = await readSession(served.app, session_id)
     assert.deepEqual(new Set(answeredTexts(journal)), new Set(['read what comes', ...texts]))
     assert.deepEqual(unread, [])
   })
 
-  test('killed in the middle, twice: nothing is lost, nothing is seen twice, and it ends', async (t) => {
-    const { app, session_id, home } = await flooded(t, looking())
+  test('killed twice during a flood: no message is lost or seen twice, and the run ends', async (t) => {
+    const { app, session_id, home } = await openFloodApp(t, lookWhileUnread())
     const texts = Array.from({ length: 1200 }, (_, i) => textOf(i + 1))
     await send(app, session_id, texts)
     await app.close()
     for (const looks of [2, 3]) {
       const main = join(import.meta.dirname, 'flood-main.ts')
       const { exit, stderr } = await run(process.execPath, [...NODE_FLAGS, main, home, String(looks)])
-      assert.equal(exit, null, `it did not die: ${stderr}`)
+      assert.equal(exit, null, `the process was not killed: ${stderr}`)
     }
-    const model = looking()
-    const after = await openApp(t, { home, model, tools: [look()], behaviours: [onLooker] })
-    const between = await seenIn(after, session_id)
-    assert.ok(between.unread.length > 0 && between.unread.length < 1200, `${between.unread.length} are unread`)
+    const model = lookWhileUnread()
+    const after = await openApp(t, { home, model, tools: [lookTool()], behaviours: [watcher] })
+    const between = await readSession(after, session_id)
+    assert.ok(between.unread.length > 0 && between.unread.length < 1200, `${between.unread.length} messages are unread`)
     await after.run('start', { until_idle: true })
-    const { journal, unread } = await seenIn(after, session_id)
+    const { journal, unread } = await readSession(after, session_id)
     const seen = answeredTexts(journal)
     assert.equal(seen.length, texts.length + 1)
     assert.deepEqual(new Set(seen), new Set(['read what comes', ...texts]))
     assert.deepEqual(unread, [])
   })
 
-  test('a provider with less room than we were told: the turn is given up, the next ones take fewer', async (t) => {
-    const mind = looking()
+  test('a provider with a smaller limit than configured: later turns take fewer messages', async (t) => {
+    const base = lookWhileUnread()
     const model: ScriptedModel = {
-      ...mind,
-      requests: mind.requests,
+      ...base,
+      requests: base.requests,
       call(request, options) {
         if (tokensOf(request) > 1500) throw new TirelessError('model_oversize', 'too long for me')
-        return mind.call(request, options)
+        return base.call(request, options)
       },
     }
-    const { app, session_id } = await flooded(t, model)
+    const { app, session_id } = await openFloodApp(t, model)
     const texts = Array.from({ length: 120 }, (_, i) => textOf(i + 1))
     await send(app, session_id, texts)
     await app.run('start', { until_idle: true })
-    const { journal, unread } = await seenIn(app, session_id)
+    const { journal, unread } = await readSession(app, session_id)
     assert.deepEqual(new Set(answeredTexts(journal)), new Set(['read what comes', ...texts]))
     assert.deepEqual(unread, [])
-    assertShown(mind, texts)
+    assertShown(base, texts)
   })
 })
 
 describe('B6: a huge message', () => {
-  test('5 MB: its beginning and its end are shown, the cut is marked, what came with it follows', async (t) => {
-    const model = looking()
-    const { app, session_id } = await flooded(t, model)
+  test('5 MB: the start and the end are shown with a mark for the cut, and the next message follows', async (t) => {
+    const model = lookWhileUnread()
+    const { app, session_id } = await openFloodApp(t, model)
     const huge = `BEGIN ${'word 词 '.repeat(700_000)} END`
     await send(app, session_id, [huge])
     await send(app, session_id, ['and this is small'])
     await app.run('start', { until_idle: true })
-    const { journal, unread } = await seenIn(app, session_id)
+    const { journal, unread } = await readSession(app, session_id)
     assert.deepEqual(unread, [])
     const [, seen = '', small] = answeredTexts(journal)
     const [, missing, of] =
@@ -184,12 +185,12 @@ describe('B6: a huge message', () => {
     assert.equal(small, 'and this is small')
     assertShown(model, [seen, small])
     for (const request of model.requests) assert.ok(tokensOf(request) <= 6000)
-    assert.ok(JSON.stringify(journal).length < 200_000, 'the journal holds what was shown')
+    assert.ok(JSON.stringify(journal).length < 200_000, 'the journal stores the shortened text')
   })
 
-  test('an event with a huge payload is cut likewise', async (t) => {
-    const model = looking()
-    const { app, session_id } = await flooded(t, model)
+  test('an event with a huge payload is cut the same way', async (t) => {
+    const model = lookWhileUnread()
+    const { app, session_id } = await openFloodApp(t, model)
     const { store, clock, ids } = app.context
     const payload = { rows: Array.from({ length: 50_000 }, (_, i) => ({ n: i, text: '行' })) }
     const observation = { id: 'e1', type: 'system_event', name: 'import', payload, ts: clock.now() } as const
@@ -200,7 +201,7 @@ describe('B6: a huge message', () => {
     const news = model.requests.map(({ messages }) => messages.map(({ text }) => text).join('\n'))
     assert.match(news[1] ?? '', /\[event import\] .*characters left out here …\].*"still_unread":1/s)
     assert.match(news[2] ?? '', /look at the import/)
-    const { unread } = await seenIn(app, session_id)
+    const { unread } = await readSession(app, session_id)
     assert.deepEqual(unread, [])
   })
 })

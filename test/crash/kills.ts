@@ -1,6 +1,6 @@
 /**
- * A scripted job in a real process, killed with -9 at a numbered system call on the database, then resumed. strace does the killing:
- * it counts per thread and per system call, and only the writer thread touches the database.
+ * Runs a scripted job in a real process, kills it with -9 at a numbered system call on the database, then resumes it.
+ * strace does the killing: it counts per thread and per system call, and only the writer thread touches the database.
  */
 
 import { spawn, spawnSync } from 'node:child_process'
@@ -19,20 +19,20 @@ export const hasStrace = spawnSync('strace', ['-V']).status === 0
 const lineOf = (k: number): string => `line-${k}`
 export const EXPECTED_LINES = Array.from({ length: STEPS }, (_, i) => lineOf(i + 1))
 
-/** Twelve appends, each its own turn, then an answer. */
+/** Twelve appends, one per turn, then an answer. */
 export const appendScript: Script = [
   ...EXPECTED_LINES.map((line) => ({ calls: [{ tool: 'bash', args: { command: `echo ${line} >> out.txt` } }] })),
   { text: 'twelve lines' },
 ]
 
-export interface Killed {
-  /** The kill came before the job was over. */
+export interface KillResult {
+  /** Whether the kill came before the job ended. */
   readonly killed: boolean
   readonly lines: readonly string[]
   /** Commands listed as unknown outcomes. */
   readonly unknown: readonly string[]
-  /** Turns whose answer was in the journal at the kill and were asked for again after it. */
-  readonly boughtTwice: readonly number[]
+  /** Turns whose answer was in the journal at the kill and was requested again afterwards. */
+  readonly requestedTwice: readonly number[]
   readonly statuses: readonly string[]
   readonly answers: readonly (string | null)[]
   readonly resumeExit: number | null
@@ -45,8 +45,8 @@ models: { default: local/test, providers: { local: { type: openai-compatible, ba
 `
 }
 
-/** `point`: the how-manieth call of that kind kills; undefined: none does. */
-export async function killAndResume(folder: string, syscall: string, point: number | undefined): Promise<Killed> {
+/** `point`: the number of the call that kills; undefined: no kill. */
+export async function killAndResume(folder: string, syscall: string, point: number | undefined): Promise<KillResult> {
   const home = join(folder, `home-${syscall}-${point}`)
   const workspace = join(folder, `work-${syscall}-${point}`)
   mkdirSync(home, { recursive: true })
@@ -55,7 +55,7 @@ export async function killAndResume(folder: string, syscall: string, point: numb
     writeFileSync(join(home, 'tireless.yaml'), configFor(provider))
     const database = join(home, 'tireless.db')
     const inject = point === undefined ? [] : ['-e', `inject=${syscall}:signal=KILL:when=${point}`]
-    // Not --seccomp-bpf: with it, injection does nothing.
+    // Not --seccomp-bpf: injection does not work with it.
     const strace = [
       '-f',
       '-o',
@@ -75,7 +75,7 @@ export async function killAndResume(folder: string, syscall: string, point: numb
     )
     const requestsBefore = provider.requests.length
     const second = await run(process.execPath, [...NODE_FLAGS, MAIN, 'start', '--until-idle', '--home', home])
-    const boughtTwice = provider.requests
+    const requestedTwice = provider.requests
       .slice(requestsBefore)
       .flatMap(({ turn }) => (answered.has(turn) ? [turn] : []))
     const queue = rowsOf(database, 'SELECT status, result FROM dispatches ORDER BY n')
@@ -85,7 +85,7 @@ export async function killAndResume(folder: string, syscall: string, point: numb
         ? readFileSync(join(workspace, 'out.txt'), 'utf8').trim().split('\n')
         : [],
       unknown: rowsOf(database, 'SELECT args FROM unknowns').map((row) => JSON.parse(String(row.args)).command),
-      boughtTwice,
+      requestedTwice,
       statuses: queue.map((row) => String(row.status)),
       answers: queue.map((row) => (row.result === null ? null : String(row.result))),
       resumeExit: second.exit,
@@ -98,7 +98,7 @@ export async function killAndResume(folder: string, syscall: string, point: numb
   }
 }
 
-/** How many such calls the unkilled job makes on its database. */
+/** Counts such calls on the database in a job that is not killed. */
 export async function countCalls(folder: string, syscall: string): Promise<number> {
   const home = join(folder, `count-${syscall}`)
   const log = join(folder, `count-${syscall}.log`)
@@ -126,7 +126,7 @@ function rowsOf(database: string, sql: string): Record<string, unknown>[] {
   try {
     return db.prepare(sql).all()
   } catch (error) {
-    // Killed before the tables were made.
+    // Killed before the tables were created.
     if (error instanceof Error && error.message.includes('no such table')) return []
     throw error
   } finally {

@@ -1,4 +1,4 @@
-/** The process that dies with commits in its log: lost-commits-main.ts FILE WRITES */
+/** A process that is killed with commits in the write-ahead log: lost-commits-main.ts FILE WRITES */
 
 import { openSqliteStore } from '../../src/adapters/stores/sqlite/store.ts'
 import { commitOne } from '../../src/ports/store.ts'
@@ -21,6 +21,6 @@ await enqueueInStore(store, newTestDispatch('one'))
 const [fence] = await claimInStore(store, epoch)
 for (let seq = 1; fence && seq <= 20; seq += 1)
   await commitOne(store, [{ op: 'append', session_id: 'session-one', records: [newTestRecord(seq)] }], fence)
-// What was acknowledged is known outside no sooner than this.
+// A commit is acknowledged to its caller no earlier than this.
 await new Promise((resolve) => setImmediate(resolve))
 process.kill(process.pid, 'SIGKILL')

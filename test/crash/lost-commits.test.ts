@@ -1,4 +1,7 @@
-/** D3: SQLite drops the end of a damaged log without a word. We have noted elsewhere what was acknowledged, and say what is missing. */
+/**
+ * D3: SQLite silently drops the end of a damaged write-ahead log. The store notes acknowledged commits in a second file
+ * and reports the missing ones.
+ */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -34,7 +37,10 @@ const WAL_HEADER = 32
 const FRAME_HEADER = 24
 const APPENDS = 20
 
-/** A home whose process was killed with its last commits in the log: enqueued, claimed, twenty records appended one by one. */
+/**
+ * A home whose process was killed with commits in the write-ahead log: an enqueue, a claim, and twenty appended
+ * records.
+ */
 async function killedHome(t: TestContext, writes = 'here'): Promise<{ home: string; file: string }> {
   const home = freshFolder(t)
   const file = join(home, 'tireless.db')
@@ -53,7 +59,7 @@ async function killedHome(t: TestContext, writes = 'here'): Promise<{ home: stri
 const pageSize = (wal: Buffer): number => wal.readUInt32BE(8)
 const framesIn = (wal: Buffer): number => Math.floor((wal.length - WAL_HEADER) / (pageSize(wal) + FRAME_HEADER))
 
-/** Changes bytes of the log: those of a frame, counted from the end, or of the header. */
+/** Changes bytes of the log, at an offset that `at` computes. */
 function damage(file: string, at: (wal: Buffer) => number, change: (byte: number) => number, length = 1): void {
   const wal = readFileSync(`${file}-wal`)
   const from = at(wal)
@@ -78,7 +84,7 @@ interface Doctor {
   }[]
 }
 
-const ofWork = ({ checks }: Doctor) => checks.find(({ name }) => name === 'acknowledged work')
+const workCheck = ({ checks }: Doctor) => checks.find(({ name }) => name === 'acknowledged work')
 
 const recordsIn = (file: string): number => {
   const db = new DatabaseSync(file)
@@ -87,7 +93,7 @@ const recordsIn = (file: string): number => {
   return found
 }
 
-describe('commits that the database has lost', () => {
+describe('acknowledged commits that the database has lost', () => {
   const flipped = (byte: number): number => byte ^ 1
   const zeroed = (): number => 0
   const inFirst = (): number => WAL_HEADER + FRAME_HEADER
@@ -97,33 +103,33 @@ describe('commits that the database has lost', () => {
     ['a flipped bit in the first frame', inFirst, flipped, 1],
     ['zeroes in the header of the log', () => 12, zeroed, 8],
   ] as const)
-    test(`${what}: start, status and doctor say what is missing; --fix accepts it`, async (t) => {
+    test(`${what}: start, status and doctor report the missing commits; doctor --fix accepts the loss`, async (t) => {
       const { home, file } = await killedHome(t)
       damage(file, at, change, length)
       const left = recordsIn(file)
-      assert.ok(left < APPENDS, 'the database has lost some')
+      assert.ok(left < APPENDS, 'the database has lost records')
       const { health } = await tirelessJson<Status>(home, 'status')
       assert.equal(health.ok, false)
-      const said = health.reasons.join()
-      assert.match(said, new RegExp(`acknowledged commits? (is|are) missing.* with ${APPENDS - left} records?`))
-      assert.match(said, /session-one/)
-      assert.match(said, /tireless restore DIR.*doctor --fix/)
-      const found = ofWork(await tirelessJson<Doctor>(home, 'doctor'))
+      const reasons = health.reasons.join()
+      assert.match(reasons, new RegExp(`acknowledged commits? (is|are) missing.* with ${APPENDS - left} records?`))
+      assert.match(reasons, /session-one/)
+      assert.match(reasons, /tireless restore DIR.*doctor --fix/)
+      const found = workCheck(await tirelessJson<Doctor>(home, 'doctor'))
       assert.equal(found?.ok, false)
       assert.match(found?.found ?? '', new RegExp(`with ${APPENDS - left} records?`))
       const started = await tireless(home, 'start', '--until-idle')
       assert.match(`${started.stdout}${started.stderr}`, /acknowledged commits? (is|are) missing/)
-      // Work went on meanwhile, and it is still said.
+      // The loss is still reported after more work.
       assert.match(
-        ofWork(await tirelessJson<Doctor>(home, 'doctor'))?.found ?? '',
+        workCheck(await tirelessJson<Doctor>(home, 'doctor'))?.found ?? '',
         new RegExp(`with ${APPENDS - left} records?`),
       )
-      assert.match(ofWork(await tirelessJson<Doctor>(home, 'doctor', '--fix'))?.found ?? '', /^accepted: /)
-      assert.equal(ofWork(await tirelessJson<Doctor>(home, 'doctor'))?.ok, true)
+      assert.match(workCheck(await tirelessJson<Doctor>(home, 'doctor', '--fix'))?.found ?? '', /^accepted: /)
+      assert.equal(workCheck(await tirelessJson<Doctor>(home, 'doctor'))?.ok, true)
       assert.deepEqual((await tirelessJson<Status>(home, 'status')).health.reasons.join().match(/missing/), null)
     })
 
-  test('a log that is gone, a database that is gone, and an older one that is put back by hand, are noticed as well', async (t) => {
+  test('a missing log, a missing database and an older database that was put back are reported as well', async (t) => {
     const { home, file } = await killedHome(t)
     const gone = freshFolder(t)
     cpSync(home, gone, { recursive: true })
@@ -142,33 +148,33 @@ describe('commits that the database has lost', () => {
   })
 
   for (const writes of ['here', 'thread', 'as_it_suits'])
-    test(`no false alarm after a kill, writing: ${writes}; nor where notes are old, torn or gone`, async (t) => {
+    test(`no false alarm after a kill, writes: ${writes}; nor when the notes are old, torn or missing`, async (t) => {
       const { home, file } = await killedHome(t, writes)
       const notes = `${file}-commits`
-      const quiet = async (why: string): Promise<void> => {
+      const assertHealthy = async (why: string): Promise<void> => {
         const again = freshFolder(t)
         cpSync(home, again, { recursive: true })
         assert.deepEqual((await tirelessJson<Status>(again, 'status')).health, { ok: true, reasons: [] }, why)
       }
       assert.equal(statSync(notes).mode & 0o777, 0o600)
-      await quiet('as it was killed')
-      const whole = readFileSync(notes)
-      // As a power cut may leave them: they are never synced.
-      writeFileSync(notes, whole.subarray(0, whole.length - 700))
-      await quiet('without the last notes')
-      writeFileSync(notes, Buffer.concat([whole.subarray(0, whole.length - 256), Buffer.alloc(256)]))
-      await quiet('with the last one zeroed')
-      const torn = Buffer.from(whole)
-      torn.write('99999', whole.length - 240)
+      await assertHealthy('as the kill left it')
+      const intact = readFileSync(notes)
+      // As a power cut may leave them: the notes are never synced.
+      writeFileSync(notes, intact.subarray(0, intact.length - 700))
+      await assertHealthy('without the last notes')
+      writeFileSync(notes, Buffer.concat([intact.subarray(0, intact.length - 256), Buffer.alloc(256)]))
+      await assertHealthy('with a zeroed last note')
+      const torn = Buffer.from(intact)
+      torn.write('99999', intact.length - 240)
       writeFileSync(notes, torn)
-      await quiet('with the last one torn')
+      await assertHealthy('with a torn last note')
       writeFileSync(notes, 'what is this?\n'.repeat(100))
-      await quiet('with something else')
+      await assertHealthy('with foreign content')
       rmSync(notes)
-      await quiet('without any')
+      await assertHealthy('without a file of notes')
     })
 
-  test('no false alarm after a backup is restored over what came later, and the notes are no part of a backup', async (t) => {
+  test('no false alarm after restoring an older backup, and a backup contains no notes', async (t) => {
     const { home, file } = await killedHome(t)
     const dir = join(freshFolder(t, 'backup'), 'made')
     assert.equal((await tirelessJson(home, 'backup', dir)).exit, 0)
@@ -179,11 +185,11 @@ describe('commits that the database has lost', () => {
     assert.ok(existsSync(file))
   })
 
-  test('notes that cannot be written keep no commit from being made', async (t) => {
+  test('a commit succeeds even when its note cannot be written', async (t) => {
     const file = join(freshFolder(t), 'x.db')
     const store = await openSqliteStore({ file, clock })
     rmSync(`${file}-commits`, { force: true })
-    // A folder in its place.
+    // A folder takes the place of the file.
     cpSync(freshFolder(t), `${file}-commits`, { recursive: true })
     assert.throws(() => openSync(`${file}-commits`, 'r+'))
     await enqueueInStore(store, newTestDispatch('one'))
@@ -192,7 +198,7 @@ describe('commits that the database has lost', () => {
     await store.close()
   })
 
-  test('what changes nothing writes nothing: a claim that finds no work, a refused batch', async (t) => {
+  test('a claim without work and a refused batch write nothing', async (t) => {
     const file = join(freshFolder(t), 'x.db')
     const store = await openSqliteStore({ file, clock, writes: 'here' })
     const epoch = await joinStore(store)

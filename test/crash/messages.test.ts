@@ -1,4 +1,4 @@
-/** What an agent says to people, when the process is killed right after it was said. */
+/** Messages of an agent to people when the process is killed right after the call. */
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -13,24 +13,24 @@ const CASES = [
   { tool: 'ask_user', args: { question: 'asked once?' }, ends: 'waiting' },
 ] as const
 
-describe('case 93: an agent that was killed right after it had spoken', () => {
+describe('case 93: an agent that is killed right after it sent a message', () => {
   for (const { tool, args, ends } of CASES)
-    test(`${tool}: it is in the outbox once, told once, and the run goes on`, async (t) => {
+    test(`${tool}: the message is in the outbox once, is delivered once, and the run continues`, async (t) => {
       const home = freshFolder(t)
       const main = join(import.meta.dirname, 'after-call-main.ts')
       const died = await run(process.execPath, [...NODE_FLAGS, main, home, tool, JSON.stringify(args)])
-      assert.equal(died.exit, null, `it did not die: ${died.stderr}`)
-      const told: string[] = []
+      assert.equal(died.exit, null, `the process was not killed: ${died.stderr}`)
+      const notes: string[] = []
       const model = scriptedModel([{ calls: [{ tool, args }] }, { text: 'done' }])
       const app = await openApp(t, { home, model })
-      app.context.listen((progress) => progress.kind === 'note' && told.push(progress.text))
+      app.context.listen((progress) => progress.kind === 'note' && notes.push(progress.text))
       await app.run('start', { until_idle: true })
       const { items } = (await app.run('notices list', {})) as { items: readonly OutboxMessage[] }
       assert.deepEqual(
         items.map(({ status }) => status),
         ['sent'],
       )
-      assert.equal(told.filter((text) => text.includes('once')).length, 1)
+      assert.equal(notes.filter((text) => text.includes('once')).length, 1)
       const { items: dispatches } = (await app.run('queue list', {})) as { items: { status: string }[] }
       assert.deepEqual(
         dispatches.map(({ status }) => status),

@@ -12,7 +12,7 @@ import { startPaidProvider } from '../support/paid-provider.ts'
 const CLI = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts')
 const KILLS = 4
 
-test('case 140: 50 workers, a cap of one dollar, killed with -9 again and again: the provider never charges more, and its books are ours', async (t) => {
+test('case 140: 50 workers, repeated kill -9: charges stay below the cap of one dollar', async (t) => {
   const prices = { m1: { input: 0.2, output: 4 }, m2: { input: 1.4, output: 0.2 }, m3: { input: 0.06, output: 12 } }
   const provider = await startPaidProvider(t, prices, 141)
   const home = freshFolder(t)
@@ -36,7 +36,7 @@ budget: { per_day_usd: 1 }`,
     const flags = ['--disable-warning=ExperimentalWarning', CLI, 'start', '--until-idle', '--home', home]
     const child = spawn(process.execPath, flags, { stdio: 'ignore' })
     const ended = new Promise((over) => child.once('exit', over))
-    // Killed in the middle of its work: after so many answers, or when there is no more of it.
+    // Killed during its work: after this many answers, or when it exits earlier.
     const enough = before + 30 + Math.floor(chance(kill, 'answers') * 40)
     while (child.exitCode === null && provider.calls() < enough) await pause(1)
     child.kill('SIGKILL')
@@ -48,7 +48,7 @@ budget: { per_day_usd: 1 }`,
   const { today } = (await app.run('budget show', {})) as { today: { usd: number } }
   assert.ok(provider.charged() <= today.usd + 1e-9, `${provider.charged()} charged, ${today.usd} booked`)
   assert.ok(today.usd <= 1, `${today.usd} booked`)
-  // A request that a kill cut off may have been charged for, so it stays booked in full: the cap is reached by the books.
+  // A request that the kill cut off may have been charged, so it stays booked in full: the bookings reach the cap.
   assert.ok(today.usd > 0.95, `only ${today.usd} booked`)
   assert.ok(provider.charged() > 0.1, `only ${provider.charged()} spent`)
   const { items } = (await app.run('queue list', { limit: 1000 })) as { items: Dispatch[] }

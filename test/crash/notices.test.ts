@@ -7,7 +7,7 @@ import { startTireless, tireless, tirelessJson, waitForExit } from '../support/c
 import { deliveryIds, respondWith, startHookServer } from '../support/hook-server.ts'
 import { freshFolder, waitUntil } from '../support/open-app.ts'
 
-test('E12: killed with -9 while a notice is under way: the cycle and its notice are there, and it comes once more for each kill, under the same id', async (t) => {
+test('E12: killed with -9 while a notice is sent: it is sent again under the same id', async (t) => {
   const server = await startHookServer(t)
   const home = freshFolder(t)
   writeFileSync(
@@ -19,7 +19,7 @@ test('E12: killed with -9 while a notice is under way: the cycle and its notice 
 channels: { webhook: { url: "${server.url}", secret: secret-of-the-hook } }
 `,
   )
-  // Neither taken nor refused: nobody knows.
+  // No answer: the delivery is neither accepted nor refused.
   server.answer = () => {}
   for (const [kill, command] of [['once'], ['start', '--until-idle']].entries()) {
     const child = startTireless(t, home, ...command)

@@ -1,4 +1,7 @@
-/** `once` after a process that was killed or stopped: it takes up what is left, again and again, and says what it leaves itself (E19, E14). */
+/**
+ * `once` after a process that was killed or stopped: it resumes the unfinished work and reports what it leaves
+ * unfinished itself (E19, E14).
+ */
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -7,18 +10,21 @@ import type { Cycle } from '../../src/domain/cycle.ts'
 import { type Dispatch, isTerminal } from '../../src/domain/dispatch.ts'
 import { spawnTireless, startTireless, tirelessJson, waitForExit } from '../support/command-line.ts'
 import { freshFolder } from '../support/open-app.ts'
-import { agentAtWork, listed } from './agent-at-work.ts'
-import { openScene, type Scene, writeHome } from './cycle-tools.ts'
+import { homeWithBusyAgent, listItems } from './busy-agent.ts'
+import { type CycleSetup, openCycleApp, writeHome } from './cycle-tools.ts'
 import { NODE_FLAGS, run } from './kills.ts'
-import { runsIn } from './recovery-tools.ts'
+import { effectsIn } from './recovery-tools.ts'
 
 const MAIN = join(import.meta.dirname, 'cycle-main.ts')
 
-interface Left {
+interface UnfinishedDispatch {
   readonly agent_id: string
   readonly status: string
 }
-type Once = NonNullable<Cycle['result']> & { readonly left: readonly Left[]; readonly exit: number | null }
+type Once = NonNullable<Cycle['result']> & {
+  readonly left: readonly UnfinishedDispatch[]
+  readonly exit: number | null
+}
 
 describe('once after kill -9 (E19)', { concurrency: 2 }, () => {
   for (const point of [
@@ -33,17 +39,17 @@ describe('once after kill -9 (E19)', { concurrency: 2 }, () => {
     'after settle',
     'before cycle_end',
   ])
-    test(`E19: killed ${point}: once brings it to its end, and counts it once; the next once begins anew`, async (t) => {
+    test(`E19: killed ${point}: once ends the work and counts it once; the next once starts new work`, async (t) => {
       const home = freshFolder(t)
       writeHome(home, { planner: { mode: 'static' } })
-      const scene: Scene = { home, log: join(home, 'acted.log'), effect: { recovery: 'once', reach: 'workspace' } }
+      const scene: CycleSetup = { home, log: join(home, 'acted.log'), effect: { recovery: 'once', reach: 'workspace' } }
       const died = await run(process.execPath, [...NODE_FLAGS, MAIN, JSON.stringify(scene), point, 'once'])
-      assert.equal(died.exit, null, `it did not die at ${point}: ${died.stderr}`)
-      const app = await openScene(scene)
+      assert.equal(died.exit, null, `the process was not killed at ${point}: ${died.stderr}`)
+      const app = await openCycleApp(scene)
       t.after(() => app.close())
       const queue = async () => ((await app.run('queue list', { limit: 100 })) as { items: Dispatch[] }).items
       const before = await queue()
-      assert.ok([0, 2].includes(before.length), 'of a plan, all or none is in the queue (C6)')
+      assert.ok([0, 2].includes(before.length), 'the queue has all dispatches of a plan or none (C6)')
       await app.run('once', {})
       const after = await queue()
       assert.deepEqual(
@@ -51,35 +57,35 @@ describe('once after kill -9 (E19)', { concurrency: 2 }, () => {
         [],
       )
       await app.run('once', {})
-      const effects = runsIn(scene.log)
+      const effects = effectsIn(scene.log)
       assert.equal(new Set(effects).size, effects.length, 'an effect happened twice')
       const { items: cycles } = (await app.run('cycles list', {})) as { items: Cycle[] }
       for (const { dispatch_id } of before) {
-        const told = cycles.flatMap(({ result }) => result?.agents ?? [])
-        const ends = told.filter((one) => one.dispatch_id === dispatch_id && isTerminal(one.status))
-        assert.equal(ends.length, 1, `${dispatch_id} was told ${ends.length} times`)
+        const reported = cycles.flatMap(({ result }) => result?.agents ?? [])
+        const ends = reported.filter((one) => one.dispatch_id === dispatch_id && isTerminal(one.status))
+        assert.equal(ends.length, 1, `${dispatch_id} was reported ${ends.length} times`)
       }
       await app.close()
     })
 })
 
 describe('once after a signal (E14, E19)', () => {
-  test('E14: stopped in the middle, it exits with 3, is no success, and says what is left and how to go on; the next once does', async (t) => {
-    const { home, hasBegun, goOn } = await agentAtWork(t)
+  test('E14: a stopped once exits with 3 and lists unfinished work; the next once ends it', async (t) => {
+    const { home, waitUntilBusy, finishCommand } = await homeWithBusyAgent(t)
     const holder = startTireless(t, home, 'once', '--json')
-    let told = ''
-    holder.stderr?.setEncoding('utf8').on('data', (text) => (told += text))
-    await hasBegun()
+    let reported = ''
+    holder.stderr?.setEncoding('utf8').on('data', (text) => (reported += text))
+    await waitUntilBusy()
     holder.kill('SIGTERM')
-    goOn()
+    finishCommand()
     assert.equal(await waitForExit(holder), 3)
-    const said = JSON.parse(holder.output()) as Once
+    const output = JSON.parse(holder.output()) as Once
     assert.deepEqual(
-      [said.status, said.left.map(({ agent_id, status }) => [agent_id, status])],
+      [output.status, output.left.map(({ agent_id, status }) => [agent_id, status])],
       ['partial_success', [['a', 'pending']]],
     )
-    assert.match(told, /a \([^)]*\) is not finished\. Continue it: tireless once, or tireless start/)
-    const [left] = await listed<Dispatch>(home, 'queue')
+    assert.match(reported, /a \([^)]*\) is not finished\. Continue it: tireless once, or tireless start/)
+    const [left] = await listItems<Dispatch>(home, 'queue')
     const next = await tirelessJson<Once>(home, 'once')
     assert.deepEqual(
       [next.exit, next.status, next.dispatched, next.idle_reason],
@@ -96,14 +102,14 @@ describe('once after a signal (E14, E19)', () => {
     ['once', 'SIGKILL'],
     ['start', 'SIGTERM'],
   ] as const)
-    test(`E19: what a ${command} leaves at ${signal} is done by the next once, and by no start in between`, async (t) => {
-      const { home, hasBegun, goOn } = await agentAtWork(t)
+    test(`E19: the next once finishes what a ${command} leaves at ${signal}, without a start in between`, async (t) => {
+      const { home, waitUntilBusy, finishCommand } = await homeWithBusyAgent(t)
       const holder = startTireless(t, home, command)
-      await hasBegun()
+      await waitUntilBusy()
       holder.kill(signal)
-      goOn()
+      finishCommand()
       await waitForExit(holder)
-      const [left] = await listed<Dispatch>(home, 'queue')
+      const [left] = await listItems<Dispatch>(home, 'queue')
       assert.ok(left && !isTerminal(left.status))
       const next = await tirelessJson<Once>(home, 'once')
       assert.deepEqual(

@@ -1,4 +1,4 @@
-/** A tool of every effect, which says what it did in a file and, when told to, takes the whole process down with it. */
+/** A tool with any effect class, which logs each effect to a file and can kill its process. */
 
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { z } from 'zod'
@@ -7,10 +7,10 @@ import { defineTool } from '../../src/ports/define-tool.ts'
 import type { AnyTool } from '../../src/ports/tool.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 
-/** Dies before its effect, after it, or not at all. */
-export type Death = 'before' | 'after' | 'never'
+/** Killed before the effect, after it, or never. */
+export type KillPoint = 'before' | 'after' | 'never'
 
-export function acting(log: string, effect: Effect, death: Death, probe?: 'honest' | 'unclear'): AnyTool {
+export function actTool(log: string, effect: Effect, killPoint: KillPoint, probe?: 'honest' | 'unclear'): AnyTool {
   const die = () => process.kill(process.pid, 'SIGKILL')
   return defineTool({
     name: 'act',
@@ -18,9 +18,9 @@ export function acting(log: string, effect: Effect, death: Death, probe?: 'hones
     args: z.strictObject({}),
     effect: () => effect,
     async run(_, { call }) {
-      if (death === 'before') die()
+      if (killPoint === 'before') die()
       appendFileSync(log, `${call}\n`)
-      if (death === 'after') die()
+      if (killPoint === 'after') die()
       return { status: 'ok', content: 'acted' }
     },
     ...(probe === undefined
@@ -37,6 +37,7 @@ export function acting(log: string, effect: Effect, death: Death, probe?: 'hones
   })
 }
 
-export const actOnce = () => scriptedModel([{ calls: [{ tool: 'act' }] }, { text: 'finished' }])
+export const actOnceModel = () => scriptedModel([{ calls: [{ tool: 'act' }] }, { text: 'finished' }])
 
-export const runsIn = (log: string): string[] => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [])
+export const effectsIn = (log: string): string[] =>
+  existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : []
