@@ -1,4 +1,4 @@
-/** Holds a tree of sources against the rules. Pure: the tree is a map from path (below src) to text. */
+/** Checks a tree of sources against the rules. Pure: the tree is a map from path (below src) to text. */
 
 import { posix } from 'node:path'
 import { isAmong, isTest, type Rules, unitOf } from './rules.ts'
@@ -6,17 +6,17 @@ import { codeOnly, importsOf, lineAt, topLevelEffects, withoutTypes } from './so
 
 export type Tree = ReadonlyMap<string, string>
 
-/** Folders whose files say their job, what they must not know, and their invariants, in a comment at the top. */
+/** Folders whose files open with a comment: their job, what they must not know, and their invariants. */
 const WITH_HEADER = ['kernel/', 'engine/', 'host/', 'policy/']
 
 export function violations(tree: Tree, rules: Rules): readonly string[] {
   const sources = [...tree].filter(([path]) => !isTest(path))
-  const whole = sources.filter(([, source]) => parses(source))
+  const whole = sources.filter(([, source]) => syntaxViolations(source))
   return [
-    ...sources.filter(([, source]) => !parses(source)).map(([path]) => `${path}: is not erasable TypeScript`),
-    ...tableTypos(rules),
-    ...sources.flatMap(([path, source]) => wrongArrows(path, source, rules)),
-    ...whole.flatMap(([path, source]) => notTheirs(path, source, rules)),
+    ...sources.filter(([, source]) => !syntaxViolations(source)).map(([path]) => `${path}: is not erasable TypeScript`),
+    ...unknownNames(rules),
+    ...sources.flatMap(([path, source]) => importViolations(path, source, rules)),
+    ...whole.flatMap(([path, source]) => ownershipViolations(path, source, rules)),
     ...whole.flatMap(([path, source]) => effects(path, source, rules)),
     ...sources.flatMap(([path, source]) => missingHeader(path, source)),
     ...cycles(new Map(whole)),
@@ -24,7 +24,7 @@ export function violations(tree: Tree, rules: Rules): readonly string[] {
   ]
 }
 
-function parses(source: string): boolean {
+function syntaxViolations(source: string): boolean {
   try {
     withoutTypes(source)
     return true
@@ -33,7 +33,7 @@ function parses(source: string): boolean {
   }
 }
 
-function tableTypos({ arrows }: Rules): readonly string[] {
+function unknownNames({ arrows }: Rules): readonly string[] {
   const named = [...arrows].flatMap(([folder, allowed]) => allowed.map((name) => ({ folder, name })))
   return named
     .filter(({ name }) => !isNamed(name, [...arrows.keys()]))
@@ -46,7 +46,7 @@ const familyOf = (unit: string): string => unit.replace(/\/.*/, '/*')
 const isNamed = (unit: string, names: readonly string[]): boolean =>
   names.includes(unit) || names.includes(familyOf(unit))
 
-function wrongArrows(path: string, source: string, { arrows }: Rules): readonly string[] {
+function importViolations(path: string, source: string, { arrows }: Rules): readonly string[] {
   const from = unitOf(path)
   const allowed = arrows.get(from) ?? arrows.get(familyOf(from))
   if (allowed === undefined) return [`${path}: "${from}" has no row in the table of ARCHITECTURE.md`]
@@ -62,7 +62,7 @@ function wrongArrows(path: string, source: string, { arrows }: Rules): readonly 
   })
 }
 
-function notTheirs(path: string, source: string, { owned }: Rules): readonly string[] {
+function ownershipViolations(path: string, source: string, { owned }: Rules): readonly string[] {
   const code = codeOnly(withoutTypes(source)).replace(/\b(?:globalThis|crypto)\s*\.\s*/g, (match) =>
     ' '.repeat(match.length),
   )
@@ -98,21 +98,21 @@ function effects(path: string, source: string, { entries }: Rules): readonly str
   const bare = importsOf(source).filter(({ form }) => form === 'bare')
   return [
     ...bare.map(({ specifier, line }) => `${path}:${line} imports ${specifier} for its effects`),
-    ...topLevelEffects(source).map((line) => `${path}:${line} does something when the file is loaded`),
+    ...topLevelEffects(source).map((line) => `${path}:${line} runs code when the file is loaded`),
   ]
 }
 
 function missingHeader(path: string, source: string): readonly string[] {
   if (!isAmong(path, WITH_HEADER) || /^\s*\/[/*]/.test(source)) return []
-  return [`${path}: does not open with a comment that says its job`]
+  return [`${path}: does not open with a comment that states its job`]
 }
 
 function moduleMocks(path: string, source: string): readonly string[] {
   const mocks = [...codeOnly(source).matchAll(/\bmock\s*\.\s*module\b/g)]
-  return mocks.map(({ index }) => `${path}:${lineAt(source, index)} mocks a module; a port is missing`)
+  return mocks.map(({ index }) => `${path}:${lineAt(source, index)} mocks a module; add a port instead`)
 }
 
-/** Imports that are still there at run time; `import()` waits until it is called, so it closes no circle. */
+/** Imports that exist at run time. `import()` runs later, so it closes no import cycle. */
 function cycles(tree: Tree): readonly string[] {
   const found = new Set<string>()
   const done = new Set<string>()

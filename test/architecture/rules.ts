@@ -1,17 +1,17 @@
-/** The rules, read from the two tables of ARCHITECTURE.md: who may import whom, and who owns what. */
+/** The rules, read from the two tables of ARCHITECTURE.md: which folder may import which, and which file owns what. */
 
 export interface Owned {
   readonly what: string
-  /** As the table spells it: `process.env`, `new Date()`, `import node:sqlite`. */
+  /** As written in the table: `process.env`, `new Date()`, `import node:sqlite`. */
   readonly looks: readonly string[]
   readonly owners: readonly string[]
 }
 
 export interface Rules {
-  /** By unit (see `unitOf`); `adapters/*` stands for each of the adapters. */
+  /** By unit (see `unitOf`); `adapters/*` stands for each adapter. */
   readonly arrows: ReadonlyMap<string, readonly string[]>
   readonly owned: readonly Owned[]
-  /** Files that do something when they are loaded. */
+  /** Files that may run code when they are loaded. */
   readonly entries: readonly string[]
 }
 
@@ -53,14 +53,14 @@ function cells(line: string): readonly string[] {
     .map((cell) => cell.trim())
 }
 
-/** The room a file of src stands in: its top folder, its own name at the top, one level more among the adapters. */
+/** The unit of a file of src: its top folder, its own name at the top level, and one level more for adapters. */
 export function unitOf(path: string): string {
   const [first = '', second = ''] = path.split('/')
   const room = (name: string): string => name.replace(/\.ts$/, '')
   return first === 'adapters' ? `adapters/${room(second)}` : room(first)
 }
 
-/** `folder/` owns all below it, `*-main.ts` every file so named, anything else one file. */
+/** `folder/` owns everything below it, `*-main.ts` every file of that name pattern, anything else one file. */
 export function isAmong(path: string, owners: readonly string[]): boolean {
   return owners.some((owner) => {
     if (owner.endsWith('/')) return path.startsWith(owner)

@@ -1,6 +1,8 @@
 /**
- * Reads TypeScript just far enough for the architecture test: what a file imports, and its code without its words.
- * A scanner, not a parser: TypeScript 7 has no compiler API in its main export. All results keep the positions of the source.
+ * Reads TypeScript just far enough for the architecture test: the imports of a file, and its code without comments and
+ * strings.
+ * A scanner, not a parser: TypeScript 7 has no compiler API in its main export. All results keep the positions of the
+ * source.
  */
 
 import { stripTypeScriptTypes } from 'node:module'
@@ -8,7 +10,7 @@ import { stripTypeScriptTypes } from 'node:module'
 export interface Import {
   readonly specifier: string
   readonly line: number
-  /** `bare`: `import 'x'`, for its effects alone. `dynamic`: `import('x')`, also in a type. */
+  /** `bare`: `import 'x'` for its side effects. `dynamic`: `import('x')`, also in a type. */
   readonly form: 'static' | 'bare' | 'dynamic'
 }
 
@@ -24,11 +26,11 @@ const TOKEN = {
 
 const BEFORE_REGEX = /^(?:[^)\]}\p{L}\p{N}_$]|return|typeof|case|in|of|delete|void|throw|new|else|do|await|yield)?$/u
 
-/** The source with comments, regular expressions and the insides of strings blanked out; code inside templates stays. */
+/** Blanks out comments, regular expressions and the insides of strings; code inside templates stays. */
 export function codeOnly(source: string): string {
   let code = ''
   let previous = ''
-  /** For each template we are inside of: how many braces its expression has open. */
+  /** For each open template: the number of open braces in its expression. */
   const templates: number[] = []
 
   const take = (pattern: RegExp): string | undefined => {
@@ -83,7 +85,7 @@ const IMPORTS: readonly { readonly form: Import['form']; readonly pattern: RegEx
   { form: 'dynamic', pattern: /\bimport\s*\(\s*(?=['"])/g },
 ]
 
-/** Every import and re-export, types too. */
+/** Every import and re-export, types included. */
 export function importsOf(source: string): readonly Import[] {
   const code = codeOnly(source)
   return IMPORTS.flatMap(({ form, pattern }) =>
@@ -95,7 +97,7 @@ export function importsOf(source: string): readonly Import[] {
   )
 }
 
-/** What is left when the types are gone: what really runs. Contract: throws on what is not erasable TypeScript. */
+/** The code that runs once the types are removed. Contract: throws if the source is not erasable TypeScript. */
 export function withoutTypes(source: string): string {
   return stripTypeScriptTypes(source, { mode: 'strip' })
 }
@@ -106,7 +108,7 @@ export function lineAt(text: string, index: number): number {
 
 const DECLARATION = /^(?:import|export|const|function|async function|class|[)\]}]|$)/
 
-/** Lines at which something happens when the file is loaded. Statements begin at the margin: the formatter sees to that. */
+/** Lines that run code when the file is loaded. Such statements start at the margin, which the formatter ensures. */
 export function topLevelEffects(source: string): readonly number[] {
   const lines: number[] = []
   let depth = 0

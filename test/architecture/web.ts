@@ -1,10 +1,10 @@
-/** Holds the page against its row: its own files, the packages a browser is sent, and of the rest of the house types only. */
+/** Checks the imports of the page: its own files, the packages that browsers get, and only types from the rest. */
 
 import { posix } from 'node:path'
 import type { Tree } from './check.ts'
 import { type Rules, unitOf } from './rules.ts'
 
-/** What goes to the browser with the page; its build's packages stay behind. */
+/** Packages that are sent to the browser; packages of the build are not. */
 const PACKAGES = ['preact']
 
 const IMPORT = /^(?:import|export)\s+(type\s)?(?:[^'"`;]*?\sfrom\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm
@@ -17,12 +17,12 @@ export function webViolations(tree: Tree, { arrows }: Rules): readonly string[] 
       const specifier = named ?? loaded ?? ''
       const at = `${path} imports ${specifier}`
       if (!specifier.startsWith('.'))
-        return PACKAGES.includes(specifier.split('/')[0] ?? '') ? [] : [`${at}, which no browser is sent`]
+        return PACKAGES.includes(specifier.split('/')[0] ?? '') ? [] : [`${at}, which is not sent to browsers`]
       const target = posix.join(posix.dirname(path), specifier)
       if (target.startsWith('web/src/')) return []
       if (!target.startsWith('src/') || !allowed.includes(unitOf(target.slice('src/'.length))))
         return [`${at}; web may import ${allowed.join(', ')}`]
-      return type ? [] : [`${at}, and not as types only`]
+      return type ? [] : [`${at}, but not as types only`]
     }),
   )
 }

@@ -1,4 +1,7 @@
-/** Every form of a cron line against the oracle. `CRON_SWEEP=full`: every tenth zone there is, and 400 generated lines in each. */
+/**
+ * Compares every form of a cron line with the oracle. `CRON_SWEEP=full`: every tenth time zone, with 400 generated
+ * lines each.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -19,13 +22,13 @@ const ZONES = isFull
       .concat(FEW_ZONES)
   : FEW_ZONES
 const GENERATED = isFull ? 400 : 12
-/** So many times are followed one by one; of longer lists, the beginning and then one in a prime number. */
+/** So many times are compared one by one; of longer lists the start, and then only a sample. */
 const FOLLOWED = 800
 
-/** From two days before, so that the highest time shown so far is known. */
+/** Starts two days earlier, so that the latest wall time so far is known. */
 const zoneStretches = (zone: string, span: Span): Stretch[] => stretchesOf(zone, span.from - 2 * DAY, span.to)
 
-/** Returns the number of occurrences that were compared. */
+/** Returns the number of compared occurrences. */
 function compare(line: OracleLine, zone: string, stretches: readonly Stretch[], span: Span): number {
   const expected = dueTimes(line, stretches, span)
   const schedule = startOf(line, zone, expected)
@@ -41,11 +44,11 @@ function compare(line: OracleLine, zone: string, stretches: readonly Stretch[], 
     compared += 1
   }
   const beyond = schedule.next((expected.at(-1) ?? span.from) * 1000)
-  assert.ok(beyond === undefined || beyond >= span.to * 1000, `"${line.text}" in ${zone}: one too many`)
+  assert.ok(beyond === undefined || beyond >= span.to * 1000, `"${line.text}" in ${zone}: one occurrence too many`)
   return compared
 }
 
-/** A generated line may name a day that does not exist; it has to be refused then, and only then. */
+/** A generated line may name a day that does not exist; only then it must be refused. */
 function startOf(line: OracleLine, zone: string, expected: readonly number[]): Schedule | undefined {
   try {
     return parseSchedule(line.text, zone)
@@ -70,7 +73,7 @@ test('D1: `10 2 1 * 1` is due on 1 March 2025 and 2026, after a Monday in Februa
   }
 })
 
-test('D1: every form of a cron line is due when a walk through each minute from 2024 to 2030 says so', (t) => {
+test('D1: every form of a cron line agrees with a walk through each minute from 2024 to 2030', (t) => {
   let compared = 0
   const generated = Array.from({ length: GENERATED }, (_, i) => generatedLine(i))
   for (const zone of ZONES) {
@@ -81,7 +84,7 @@ test('D1: every form of a cron line is due when a walk through each minute from 
   assert.ok(compared > 100_000)
 })
 
-test('D1: lines with seconds, second by second, around changes of the clock and the end of February', (t) => {
+test('D1: lines with seconds agree around clock changes and at the end of February', (t) => {
   let compared = 0
   for (const zone of ZONES) {
     const changes = zoneStretches(zone, YEARS).slice(1, isFull ? undefined : 3)

@@ -1,4 +1,7 @@
-/** Lines for the oracle: written by hand, every form once, and generated ones. Each field is its text and what it means, side by side. */
+/**
+ * Cron lines for the oracle: hand-written ones for every form, and generated ones. Each field has its text and its
+ * meaning.
+ */
 
 import { integerBelow, type Key, oneOf } from '../sim/random.ts'
 import type { OracleLine, WallDay } from './oracle.ts'
@@ -13,7 +16,7 @@ interface DayField {
   readonly has: (day: WallDay) => boolean
 }
 
-/** What is left out: at ten past two, every day. */
+/** Default fields: ten past two, every day. */
 interface Fields {
   readonly second?: ValueField
   readonly minute?: ValueField
@@ -21,9 +24,9 @@ interface Fields {
   readonly date?: DayField
   readonly month?: ValueField
   readonly weekday?: DayField
-  /** `+`: both days have to fit. */
+  /** `+`: both days must match. */
   readonly both?: boolean
-  /** Instead of the fields' texts. */
+  /** Replaces the texts of the fields. */
   readonly nickname?: string
 }
 
@@ -46,7 +49,7 @@ const any: ValueField = { text: '*', has: () => true }
 const days = (text: string, has: (day: WallDay) => boolean): DayField => ({ text, has })
 const anyDay = days('*', () => true)
 
-/** The workday nearest to a date, found by trying: the date itself, then one and two days to either side, within the month. */
+/** The workday nearest to a date, by trial: the date itself, then one and two days to either side, within the month. */
 function nearestWorkday(date: number, day: WallDay): number | undefined {
   if (date > day.last) return undefined
   const weekdayOf = (other: number): number => (((day.weekday + other - day.date) % 7) + 7) % 7
@@ -59,7 +62,7 @@ const MIDNIGHT = { minute: value('0', 0), hour: value('0', 0) }
 
 /** Every form of docs/schedules.md. */
 export const WRITTEN: readonly OracleLine[] = [
-  // Both day fields: on 1 March 2025 and 2026, after a Monday in February, these were once missed.
+  // Both day fields: these were once missed on 1 March 2025 and 2026, after a Monday in February.
   lineOf({ date: FIRST, weekday: days('1', (d) => d.weekday === 1) }),
   lineOf({
     date: days('*/10', (d) => d.date % 10 === 1),

@@ -1,7 +1,7 @@
 /**
- * The oracle for cron lines: walks through every minute (or second) of a span and writes down when a line is due, by the rule of
- * docs/schedules.md. It shares nothing with the program: a line is text and predicate side by side, so nothing is parsed; a zone's
- * offset is what Intl calls it; and the calendar is counted day by day.
+ * The oracle for cron lines: walks through every minute (or second) of a span and lists when a line is due, by the
+ * rule of docs/schedules.md. It shares no code with the program: a line has a text and a predicate, so nothing is
+ * parsed; the offset of a zone comes from Intl; and the calendar is counted day by day.
  */
 
 export interface WallDay {
@@ -15,7 +15,7 @@ export interface WallDay {
 export interface OracleLine {
   readonly text: string
   readonly isDay: (day: WallDay) => boolean
-  /** Whether a second of the day is named. */
+  /** Whether the line names this second of the day. */
   readonly isTime: (hour: number, minute: number, second: number) => boolean
   readonly isHourly: boolean
 }
@@ -27,7 +27,7 @@ export interface Span {
   readonly step: number
 }
 
-/** From `start` on, until the next stretch, the wall clock is `offset` seconds ahead of UTC. */
+/** From `start` until the next stretch, the wall clock is `offset` seconds ahead of UTC. */
 export interface Stretch {
   readonly start: number
   readonly offset: number
@@ -68,7 +68,7 @@ export const CALENDAR: readonly WallDay[] = (() => {
   return days
 })()
 
-/** The seconds at which `line` is due, after `span.from` and up to before `span.to`. */
+/** The seconds at which `line` is due, after `span.from` and before `span.to`. */
 export function dueTimes(line: OracleLine, stretches: readonly Stretch[], { from, to, step }: Span): number[] {
   const { times, days } = namedTimes(line, step)
   const due: number[] = []
@@ -84,7 +84,7 @@ export function dueTimes(line: OracleLine, stretches: readonly Stretch[], { from
   for (const [i, { start, offset }] of stretches.entries()) {
     const end = Math.min(stretches[i + 1]?.start ?? to, to) + offset
     const begin = start + offset
-    // With named hours: what the clock jumps over is due when it has jumped, and what comes again is not due again.
+    // With named hours: a time that the clock skips is due after the jump; a time that repeats is due once.
     if (!line.isHourly) show(next, begin, () => start)
     show(line.isHourly ? begin : Math.max(begin, next), end, (wall) => wall - offset)
     next = Math.max(next, end)

@@ -1,4 +1,4 @@
-/** Generated words on the command line: an exit code that means something, words on stderr, never a stack. */
+/** Generated words on the command line: a documented exit code, a message on stderr, never a stack trace. */
 
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -10,12 +10,12 @@ import { assertCleanExit, assertReopens } from '../support/garbage-homes.ts'
 import { anyText, checkProperty } from '../support/garbage-values.ts'
 import { freshFolder, openApp } from '../support/open-app.ts'
 
-/** Those go on until they are ended, end the one who is asked, or ask for more; see home-commands.test.ts. */
-const LEFT_OUT = ['start', 'stop', 'attach', 'mcp serve', 'logs', 'restore', 'once', 'init', 'secrets set', 'backup']
-const VERBS = COMMANDS.filter(({ name }) => !LEFT_OUT.includes(name))
+/** These run until they are stopped, stop the kernel, or ask for more input; see home-commands.test.ts. */
+const EXCLUDED = ['start', 'stop', 'attach', 'mcp serve', 'logs', 'restore', 'once', 'init', 'secrets set', 'backup']
+const VERBS = COMMANDS.filter(({ name }) => !EXCLUDED.includes(name))
 
-/** No process can be given a NUL or half a character. */
-const word = anyText.filter((said) => said.isWellFormed() && !said.includes('\0'))
+/** A process cannot be given a NUL or half a character. */
+const word = anyText.filter((output) => output.isWellFormed() && !output.includes('\0'))
 
 const line: fc.Arbitrary<readonly string[]> = fc.constantFrom(...VERBS).chain((command) => {
   const flags = inputFields(command)
@@ -23,18 +23,18 @@ const line: fc.Arbitrary<readonly string[]> = fc.constantFrom(...VERBS).chain((c
     .map(({ key }) => `--${key.replaceAll('_', '-')}`)
   const option = fc
     .tuple(fc.constantFrom('--json', '--no-such', ...flags), word)
-    .map(([flag, said]) => `${flag}=${said}`)
+    .map(([flag, output]) => `${flag}=${output}`)
   const rest = fc.array(fc.oneof({ arbitrary: option, weight: 3 }, word), { maxLength: 4 })
   return rest.map((words) => [...command.name.split(' '), ...words])
 })
 
-test('the command line, whatever its words', async (t) => {
+test('the command line with any words', async (t) => {
   const options = { home: freshFolder(t), model: scriptedModel(() => ({ text: 'done' })) }
   const app = await openApp(t, options)
-  await t.test('every verb with options that are none', () =>
+  await t.test('every verb with invalid options', () =>
     checkProperty(120, line, async (words) => assertCleanExit(await tireless(options.home, ...words))),
   )
-  await t.test('a few of them in processes of their own', () =>
+  await t.test('some verbs in processes of their own', () =>
     checkProperty(3, line, async (words) => assertCleanExit(await spawnTireless(options.home, ...words))),
   )
   await t.test('afterwards the home opens, and everything in it can be read', async () => {

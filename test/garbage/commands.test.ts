@@ -1,4 +1,7 @@
-/** Every command of the library with generated input: refused in words or done, and the home is readable afterwards. */
+/**
+ * Every command of the library with generated input: it succeeds or is refused with a message, and the home stays
+ * readable.
+ */
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,11 +17,11 @@ import { assertReopens, undefinedIfRefused } from '../support/garbage-homes.ts'
 import { anyNumber, anyText, anyValue, checkProperty, megabyteText, TIMES } from '../support/garbage-values.ts'
 import { freshFolder, openApp } from '../support/open-app.ts'
 
-/** Those go on until somebody ends them, or end the one who is asked; see home-commands.test.ts. */
-const ENDLESS = ['start', 'stop', 'attach', 'mcp serve', 'logs', 'restore', 'once', 'init']
-const ASKED: readonly Command[] = COMMANDS.filter(({ name }) => !ENDLESS.includes(name))
+/** These run until they are stopped, or stop the kernel; see home-commands.test.ts. */
+const EXCLUDED = ['start', 'stop', 'attach', 'mcp serve', 'logs', 'restore', 'once', 'init']
+const ASKED: readonly Command[] = COMMANDS.filter(({ name }) => !EXCLUDED.includes(name))
 
-/** What a field could be given: mostly its own type, so that the command itself gets to see it. */
+/** Values for a field: mostly of its own type, so that they get past the validation. */
 function generated(
   { type, choices, isPath }: InputField,
   known: readonly string[],
@@ -52,20 +55,23 @@ function generated(
 function inputOf(command: Command, known: readonly string[], folder: string): fc.Arbitrary<unknown> {
   const fields = inputFields(command)
   const required = fields.filter((field) => field.required).map(({ key }) => key)
-  const shaped = fc.record(Object.fromEntries(fields.map((field) => [field.key, generated(field, known, folder)])), {
-    requiredKeys: required,
-  })
+  const typedValue = fc.record(
+    Object.fromEntries(fields.map((field) => [field.key, generated(field, known, folder)])),
+    {
+      requiredKeys: required,
+    },
+  )
   return fc.oneof(
-    { arbitrary: shaped, weight: 12 },
+    { arbitrary: typedValue, weight: 12 },
     { arbitrary: anyValue, weight: 1 },
     {
-      arbitrary: fc.tuple(shaped, anyText, anyValue).map(([input, key, value]) => ({ ...input, [key]: value })),
+      arbitrary: fc.tuple(typedValue, anyText, anyValue).map(([input, key, value]) => ({ ...input, [key]: value })),
       weight: 1,
     },
   )
 }
 
-/** Ids that there are. */
+/** Ids that exist in the home. */
 async function idsIn(app: App): Promise<readonly string[]> {
   const { dispatch_id, session_id } = (await app.run('run', { task: 'something' })) as Dispatch
   await app.run('schedule add', { id: 'known', prompt: 'x', every: '1h' })
@@ -74,14 +80,14 @@ async function idsIn(app: App): Promise<readonly string[]> {
   return [dispatch_id, session_id, 'known', 'KNOWN', 'solo', 'scripted/model', 'per_day_usd', 'STATE.md', 'console']
 }
 
-async function tryAll(t: TestContext, commands: readonly Command[], runs: number): Promise<void> {
+async function runWithGarbage(t: TestContext, commands: readonly Command[], runs: number): Promise<void> {
   const folder = freshFolder(t, 'garbage')
   mkdirSync(join(folder, 'inside'))
   const options = { home: freshFolder(t), model: scriptedModel(() => ({ text: 'done' })) }
   const app = await openApp(t, options)
   const known = await idsIn(app)
   for (const command of commands)
-    await t.test(`${command.name}: whatever it is given, it is done or refused in words`, () =>
+    await t.test(`${command.name}: any input succeeds or is refused with a message`, () =>
       checkProperty(runs, inputOf(command, known, join(folder, 'inside')), async (input) => {
         await undefinedIfRefused(() => app.run(command.name, input))
       }),
@@ -92,14 +98,14 @@ async function tryAll(t: TestContext, commands: readonly Command[], runs: number
 }
 
 test('commands of the queue, its sessions and its schedules', (t) =>
-  tryAll(
+  runWithGarbage(
     t,
     ASKED.filter(({ name }) => /^(run|enqueue|send|queue|sessions|schedule|simulate|cycle)/.test(name)),
     8,
   ))
 
 test('all other commands', (t) =>
-  tryAll(
+  runWithGarbage(
     t,
     ASKED.filter(({ name }) => !/^(run|enqueue|send|queue|sessions|schedule|simulate|cycle)/.test(name)),
     4,

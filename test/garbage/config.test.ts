@@ -1,4 +1,4 @@
-/** Generated configurations: each is taken or refused in words that name its place, and what is taken starts. */
+/** Generated configurations: each is accepted, or refused with a message that names the key; an accepted one starts. */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { assertReopens, undefinedIfRefused } from '../support/garbage-homes.ts'
 import { anyBytes, anyNumber, anyText, anyValue, checkProperty, TIMES } from '../support/garbage-values.ts'
 import { freshFolder, openApp } from '../support/open-app.ts'
 
-/** A key of the configuration, with all that is above it. */
+/** A key of the configuration and its parents. */
 const path: fc.Arbitrary<readonly string[]> = fc.constantFrom(
   ...schemaLevels(jsonSchema() as Parameters<typeof schemaLevels>[0]).flatMap((level) =>
     level.keys.map((key) => [...level.path, key]),
@@ -19,24 +19,24 @@ const path: fc.Arbitrary<readonly string[]> = fc.constantFrom(
 )
 const value = fc.oneof(anyNumber, fc.constantFrom(...TIMES), anyText, anyValue)
 
-function putIn(mapping: Record<string, unknown>, [step = '', ...rest]: readonly string[], leaf: unknown): void {
+function setAtPath(mapping: Record<string, unknown>, [step = '', ...rest]: readonly string[], leaf: unknown): void {
   const key = step === '*' ? 'x' : step
   if (rest.length === 0) mapping[key] = leaf
   else {
     const inner = mapping[key]
     mapping[key] = typeof inner === 'object' && inner !== null ? inner : {}
-    putIn(mapping[key] as Record<string, unknown>, rest, leaf)
+    setAtPath(mapping[key] as Record<string, unknown>, rest, leaf)
   }
 }
 
-/** JSON is YAML; a list or a name stands where the schema has one of any name. */
+/** JSON is YAML. A generated list index or name replaces the schema's wildcard. */
 const written = fc.array(fc.tuple(path, value), { minLength: 1, maxLength: 3 }).map((entries) => {
   const root: Record<string, unknown> = {}
-  for (const [steps, leaf] of entries) putIn(root, steps, leaf)
+  for (const [steps, leaf] of entries) setAtPath(root, steps, leaf)
   return JSON.stringify(root)
 })
 
-test('a configuration of any kind is taken or refused in words', (t) => {
+test('any configuration is accepted or refused with a message', (t) => {
   const file = join(freshFolder(t), 'tireless.yaml')
   const source = fc.oneof({ arbitrary: written, weight: 4 }, { arbitrary: fc.oneof(anyBytes, anyText), weight: 1 })
   return checkProperty(150, source, async (yaml) => {
@@ -48,7 +48,7 @@ test('a configuration of any kind is taken or refused in words', (t) => {
 /** Sections that a start reads and that reach nothing outside of the home. */
 const SAFE = ['budget', 'retention', 'models']
 
-test('a configuration that is taken starts, works and stops', async (t) => {
+test('an accepted configuration starts, works and stops', async (t) => {
   await checkProperty(
     6,
     written.filter((yaml) => Object.keys(JSON.parse(yaml)).every((key) => SAFE.includes(key))),

@@ -1,4 +1,4 @@
-/** Generated requests over HTTP: never a 500, an error in words, and a home that is readable afterwards. */
+/** Generated requests over HTTP: never a 500, an error with a message, and a home that stays readable. */
 
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
@@ -13,21 +13,21 @@ import { anyBytes, anyText, anyValue, checkProperty } from '../support/garbage-v
 import { type HttpApp, type HttpResponse, openHttpApp, sendRequest } from '../support/http-app.ts'
 import { freshFolder } from '../support/open-app.ts'
 
-/** Those end the one who is asked, or go on for long. */
-const LEFT_OUT = ['stop', 'run', 'cycle now']
-const ENDPOINTS = createEndpoints(COMMANDS.filter(({ name }) => !LEFT_OUT.includes(name)))
+/** These stop the kernel, or run for long. */
+const EXCLUDED = ['stop', 'run', 'cycle now']
+const ENDPOINTS = createEndpoints(COMMANDS.filter(({ name }) => !EXCLUDED.includes(name)))
 const POSTS = fc.constantFrom(...ENDPOINTS.filter(({ method }) => method === 'POST'))
 const GETS = ENDPOINTS.filter(({ method }) => method === 'GET')
 const TYPES = ['application/json', 'application/json; charset=utf-16', 'text/plain', 'multipart/form-data', '', 'x']
 
-function assertNoFault({ status, text: said }: HttpResponse): void {
-  assert.notEqual(status, 500, said)
-  if (status >= 400) assertPlainMessage((JSON.parse(said) as { error: { message: string } }).error.message)
+function assertNoFault({ status, text: value }: HttpResponse): void {
+  assert.notEqual(status, 500, value)
+  if (status >= 400) assertPlainMessage((JSON.parse(value) as { error: { message: string } }).error.message)
 }
 
 const escaped = (words: string): string => encodeURIComponent(words.toWellFormed())
 
-/** A body in chunks, one of which has no length. */
+/** A chunked body with a chunk that has no length. */
 const chunkedGarbage = ({ port, bearer }: HttpApp): Promise<string> =>
   new Promise((resolve, reject) => {
     const head = [
@@ -35,19 +35,19 @@ const chunkedGarbage = ({ port, bearer }: HttpApp): Promise<string> =>
       ...['Content-Type: application/json', 'Transfer-Encoding: chunked', '', 'zz', 'not a chunk', ''],
     ].join('\r\n')
     const socket = connect(port, '127.0.0.1', () => socket.write(head))
-    let said = ''
-    socket.setEncoding('utf8').on('data', (piece) => (said += piece))
-    socket.on('close', () => resolve(said)).on('error', reject)
+    let value = ''
+    socket.setEncoding('utf8').on('data', (piece) => (value += piece))
+    socket.on('close', () => resolve(value)).on('error', reject)
   })
 
-test('HTTP, whatever is sent', async (t) => {
+test('HTTP with any request', async (t) => {
   const options = {
     ...{ home: freshFolder(t), model: scriptedModel(() => ({ text: 'done' })), yaml: 'server: { port: 0 }\n' },
   }
   const served = await openHttpApp(t, options)
   const headers = { ...served.bearer, 'content-type': 'application/json' }
 
-  await t.test('bodies that are no JSON, no text, or of another type', () =>
+  await t.test('bodies that are not JSON, not text, or of another type', () =>
     checkProperty(100, fc.tuple(POSTS, anyBytes, fc.constantFrom(...TYPES)), async ([{ path }, body, type]) => {
       assertNoFault(
         await sendRequest(served, path, { method: 'POST', headers: { ...headers, 'content-type': type }, body }),
@@ -55,13 +55,13 @@ test('HTTP, whatever is sent', async (t) => {
     }),
   )
 
-  await t.test('bodies of JSON that fit no command', () =>
+  await t.test('JSON bodies that fit no command', () =>
     checkProperty(100, fc.tuple(POSTS, fc.dictionary(anyText, anyValue, { maxKeys: 3 })), async ([{ path }, body]) => {
       assertNoFault(await sendRequest(served, path, { method: 'POST', headers, body: JSON.stringify(body) }))
     }),
   )
 
-  await t.test('queries with unknown keys, and values that are none', () => {
+  await t.test('queries with unknown keys and invalid values', () => {
     const asked = fc.constantFrom(...GETS).chain((endpoint) => {
       const known = inputFields(endpoint.command).map(({ key }) => key)
       const key = known.length === 0 ? anyText : fc.oneof({ arbitrary: fc.constantFrom(...known), weight: 4 }, anyText)
@@ -69,13 +69,13 @@ test('HTTP, whatever is sent', async (t) => {
     })
     return checkProperty(100, asked, async ([{ path }, pairs]) => {
       const query = pairs.map(([key, value]) => `${escaped(key)}=${escaped(value)}`).join('&')
-      // What is longer is refused by the parser of HTTP itself.
+      // The HTTP parser itself refuses anything longer.
       if (query.length < 10_000)
         assertNoFault(await sendRequest(served, `${path}?${query}`, { headers: served.bearer }))
     })
   })
 
-  await t.test('a body that is not UTF-8 is refused; a byte order mark is no part of it', async () => {
+  await t.test('a body that is not UTF-8 is refused; a byte order mark is ignored', async () => {
     const body = Buffer.from('{"prompt":"caf\xe9"}', 'latin1')
     const { status, code } = await sendRequest(served, '/api/v1/enqueue', { method: 'POST', headers, body })
     assert.deepEqual([status, code], [400, 'usage'])
@@ -87,7 +87,7 @@ test('HTTP, whatever is sent', async (t) => {
     assert.equal(marked.status, 200)
   })
 
-  await t.test('a body without end, and one whose chunks are none', async () => {
+  await t.test('a body without end, and one with invalid chunks', async () => {
     const body = 'x'.repeat(2 * 1024 * 1024)
     const large = await sendRequest(served, '/api/v1/enqueue', { method: 'POST', headers, body }).catch(() => undefined)
     assert.ok(large === undefined || large.status === 413)

@@ -1,4 +1,4 @@
-/** Generated arguments of the library: a task that is done, or an error in words. */
+/** Generated arguments of the library: the task succeeds, or fails with a message. */
 
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -33,17 +33,17 @@ const options = fc.record(
   { requiredKeys: [] },
 )
 
-test('runTask, whatever it is given', async (t) => {
+test('runTask with any arguments', async (t) => {
   const home = freshFolder(t)
-  await t.test('is done or refused in words', () =>
+  await t.test('succeeds or is refused with a message', () =>
     checkProperty(25, fc.tuple(task, options), async ([given, { price: of, ...more }]) => {
       const model = { ...scriptedModel(() => ({ text: 'done' })), ...(of && { price: of }) }
       await undefinedIfRefused(() => runTask(given as Task, { ...more, home, model } as RunTaskOptions))
     }),
   )
-  await t.test('takes no home, model or options that are none', () =>
+  await t.test('refuses an invalid home, model or options', () =>
     checkProperty(40, fc.tuple(fc.constantFrom('home', 'config', 'model', 'tools'), anyValue), async ([key, value]) => {
-      // Text would be a home, or a file, of that name.
+      // A text would be taken as the name of a home or a file.
       if (typeof value !== 'string' || value.trim() === '')
         await undefinedIfRefused(() =>
           runTask('x', { home, model: scriptedModel(() => ({ text: 'done' })), [key]: value }),

@@ -1,4 +1,4 @@
-/** Generated calls of the tools that `mcp serve` offers: each is answered, in words. */
+/** Generated calls of the tools of `mcp serve`: each is answered with text. */
 
 import { test } from 'node:test'
 import { Client } from '@modelcontextprotocol/client'
@@ -25,7 +25,7 @@ const KEYS = [
   'by',
 ]
 
-test('mcp serve, whatever it is asked', async (t) => {
+test('mcp serve with any call', async (t) => {
   const options = { home: freshFolder(t), model: scriptedModel(() => ({ text: 'done' })) }
   const app = await openApp(t, options)
   const args = [...NODE_FLAGS, MAIN, 'mcp', 'serve', '--home', options.home]
@@ -38,7 +38,7 @@ test('mcp serve, whatever it is asked', async (t) => {
     maxKeys: 4,
   })
 
-  await t.test('answers in words', () =>
+  await t.test('answers with text', () =>
     checkProperty(80, fc.tuple(named, given), async ([name, input]) => {
       const { content } = await client.callTool({ name, arguments: JSON.parse(JSON.stringify(input)) })
       const [part] = content as { text: string }[]

@@ -1,4 +1,7 @@
-/** Generated words to the webhook, signed as they have to be and otherwise: never a 500, refused in words, and a home that is readable afterwards. */
+/**
+ * Generated requests to the webhook, signed and unsigned: never a 500, refused with a message, and a home that stays
+ * readable.
+ */
 
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
@@ -14,10 +17,10 @@ import { freshFolder } from '../support/open-app.ts'
 const SECRET = 'the secret of the hook'
 const HOOK = '/api/v1/hooks/webhook'
 
-/** What other programs may send in a header. */
-const header = anyText.filter((said) => /^[\t\x20-\x7e\x80-\xff]*$/.test(said) && said.trim() === said)
+/** Header values that other programs may send. */
+const header = anyText.filter((text) => /^[\t\x20-\x7e\x80-\xff]*$/.test(text) && text.trim() === text)
 
-const word = fc.record(
+const message = fc.record(
   {
     text: fc.oneof({ arbitrary: fc.constantFrom('/notice', '/notice off', '/status'), weight: 2 }, anyText, anyValue),
     chat_id: fc.oneof(anyText, anyValue),
@@ -28,12 +31,12 @@ const word = fc.record(
   { requiredKeys: [] },
 )
 
-function assertAnswered({ status, text: said }: HttpResponse): void {
-  assert.ok([200, 400, 401, 413, 415].includes(status), `${status}: ${said}`)
-  if (status >= 400) assertPlainMessage((JSON.parse(said) as { error: { message: string } }).error.message)
+function assertAnswered({ status, text }: HttpResponse): void {
+  assert.ok([200, 400, 401, 413, 415].includes(status), `${status}: ${text}`)
+  if (status >= 400) assertPlainMessage((JSON.parse(text) as { error: { message: string } }).error.message)
 }
 
-test('the webhook, whatever comes in', async (t) => {
+test('the webhook with any request', async (t) => {
   const { url } = await startHookServer(t)
   const yaml = `server: { port: 0 }\nchannels: { webhook: { url: "${url}", secret: ${SECRET} } }\n`
   const options = { home: freshFolder(t), model: scriptedModel(() => ({ text: 'done' })), yaml }
@@ -43,20 +46,20 @@ test('the webhook, whatever comes in', async (t) => {
     const timestamp = String(Math.floor(Date.now() / 1000))
     const signature = createHmac('sha256', SECRET).update(`${timestamp}.`).update(body).digest('hex')
     sent += 1
-    const proved = {
+    const signedHeaders = {
       ...{ 'x-tireless-timestamp': timestamp, 'x-tireless-signature': `sha256=${signature}` },
       ...{ 'x-tireless-delivery': `d${sent}`, 'content-type': 'application/json' },
     }
-    return sendRequest(served, HOOK, { method: 'POST', headers: { ...proved, ...headers }, body })
+    return sendRequest(served, HOOK, { method: 'POST', headers: { ...signedHeaders, ...headers }, body })
   }
 
-  await t.test('signed words that are none', () =>
-    checkProperty(120, word, async (said) => assertAnswered(await send(Buffer.from(JSON.stringify(said))))),
+  await t.test('signed messages that are invalid', () =>
+    checkProperty(120, message, async (text) => assertAnswered(await send(Buffer.from(JSON.stringify(text))))),
   )
-  await t.test('signed bytes that are no JSON, or no text', () =>
+  await t.test('signed bytes that are not JSON or not text', () =>
     checkProperty(60, anyBytes, async (body) => assertAnswered(await send(body))),
   )
-  await t.test('headers that prove nothing', () => {
+  await t.test('headers without a valid signature', () => {
     const names = ['x-tireless-timestamp', 'x-tireless-signature', 'x-tireless-delivery', 'content-type']
     return checkProperty(60, fc.tuple(fc.constantFrom(...names), header), async ([name, value]) => {
       assertAnswered(await send(Buffer.from('{"text":"/notice"}'), { [name]: value }))

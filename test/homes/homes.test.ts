@@ -1,4 +1,4 @@
-/** A1: a home that an earlier program has written opens, and its work goes on. */
+/** A1: a home that an earlier version wrote opens, and its work continues. */
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -13,13 +13,13 @@ import type { Dispatch } from '../../src/domain/dispatch.ts'
 import { tirelessJson } from '../support/command-line.ts'
 import { advanceUntilDone, freshFolder } from '../support/open-app.ts'
 import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
-import { dumpDatabase, schemaIn } from './dump.ts'
-import { keptSchemas, layOut } from './kept.ts'
-import { openScene } from './scene.ts'
+import { dumpDatabase, schemaIn } from './dump-database.ts'
+import { openKeptApp } from './kept-home-content.ts'
+import { copyKeptHome, keptSchemas } from './kept-homes.ts'
 
-function keptHome(t: TestContext, schema: number): string {
+function openKeptHome(t: TestContext, schema: number): string {
   const home = freshFolder(t)
-  layOut(schema, home)
+  copyKeptHome(schema, home)
   return home
 }
 
@@ -27,8 +27,8 @@ interface Doctor {
   readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly found: string }[]
 }
 
-/** What a home with open questions is told, and nothing else. */
-async function isHealthy(home: string): Promise<void> {
+/** Allows only the finding that a home with open questions must have. */
+async function assertHealthy(home: string): Promise<void> {
   const { checks } = await tirelessJson<Doctor>(home, 'doctor')
   const bad = checks.filter(({ name, ok }) => !ok && !(name === 'sandbox' && WITHOUT_SANDBOX !== false))
   assert.deepEqual(
@@ -43,42 +43,42 @@ const statuses = (items: readonly Dispatch[]): Record<string, string> =>
   Object.fromEntries(items.map(({ prompt, status }) => [prompt.split('\n')[0], status]))
 
 describe('homes of earlier schemas', () => {
-  test('there is one of every schema that people can have', () => {
-    const wanted = Array.from({ length: SCHEMA_VERSION - OLDEST_MIGRATED }, (_, i) => OLDEST_MIGRATED + i)
+  test('a home of every released schema is kept', () => {
+    const expected = Array.from({ length: SCHEMA_VERSION - OLDEST_MIGRATED }, (_, i) => OLDEST_MIGRATED + i)
     assert.deepEqual(
       keptSchemas().filter((schema) => schema < SCHEMA_VERSION),
-      wanted,
-      'before the schema changes, keep a home of it: node test/homes/keep-main.ts',
+      expected,
+      'before you change the schema, keep a home of it: node test/homes/keep-main.ts',
     )
     assert.ok(keptSchemas().includes(OLDEST_MIGRATED))
   })
 
   for (const schema of keptSchemas())
     describe(`schema ${schema}`, () => {
-      test('a dump says all that the database says', (t) => {
-        const home = keptHome(t, schema)
+      test('a dump contains everything in the database', (t) => {
+        const home = openKeptHome(t, schema)
         assert.equal(
           dumpDatabase(join(home, 'tireless.db'), home),
           readFileSync(join(import.meta.dirname, `schema-${schema}`, 'tireless.sql'), 'utf8'),
         )
       })
 
-      test('opened, it has the very tables, indexes and triggers of a fresh one', async (t) => {
-        const home = keptHome(t, schema)
+      test('the opened home has the tables, indexes and triggers of a fresh one', async (t) => {
+        const home = openKeptHome(t, schema)
         await tirelessJson(home, 'status')
         const [fresh, opened] = [openInMemory(), new DatabaseSync(join(home, 'tireless.db'))]
         try {
           assert.deepEqual(schemaIn(opened), schemaIn(fresh))
           const copy = `tireless-schema-${schema}-before-upgrade.db`
-          assert.equal(existsSync(join(home, copy)), schema < SCHEMA_VERSION, 'and what it was is kept')
+          assert.equal(existsSync(join(home, copy)), schema < SCHEMA_VERSION, 'a copy of the old database is kept')
           assert.equal(opened.prepare('PRAGMA integrity_check').get()?.integrity_check, 'ok')
         } finally {
           for (const db of [fresh, opened]) db.close()
         }
       })
 
-      test('commands show what lies in it; doctor finds nothing that is not so', async (t) => {
-        const home = keptHome(t, schema)
+      test('commands show its content, and doctor finds no false problem', async (t) => {
+        const home = openKeptHome(t, schema)
         const { items } = await tirelessJson<{ items: Dispatch[] }>(home, 'queue', 'list')
         assert.deepEqual(statuses(items), {
           'Write a file': 'done',
@@ -100,12 +100,12 @@ describe('homes of earlier schemas', () => {
             true,
             command,
           )
-        await isHealthy(home)
+        await assertHealthy(home)
       })
 
-      test('its parked work goes on: by a word, by an approval, by what became of an unknown', async (t) => {
-        const home = keptHome(t, schema)
-        const app = await openScene(home, 'third')
+      test('its parked work continues after a message, an approval or a resolution', async (t) => {
+        const home = openKeptHome(t, schema)
+        const app = await openKeptApp(home, 'third')
         t.after(() => app.close())
         const { items: open } = (await app.run('approvals list', {})) as { items: Approval[] }
         await app.run('approvals allow', { id: open[0]?.id })
@@ -125,13 +125,13 @@ describe('homes of earlier schemas', () => {
         }
       })
 
-      test('a backup of it is restored elsewhere, and opens there', async (t) => {
-        const home = keptHome(t, schema)
+      test('its backup can be restored in another place, and opens there', async (t) => {
+        const home = openKeptHome(t, schema)
         const dir = join(freshFolder(t, 'backup'), 'made')
         assert.equal((await tirelessJson(home, 'backup', dir)).exit, 0)
         const other = join(freshFolder(t), 'other')
         assert.equal((await tirelessJson(other, 'restore', dir)).exit, 0)
-        await isHealthy(other)
+        await assertHealthy(other)
         assert.equal((await tirelessJson<{ items: Dispatch[] }>(other, 'queue', 'list')).items.length, 10)
       })
     })

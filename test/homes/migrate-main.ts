@@ -1,4 +1,4 @@
-/** The process that brings a database to a schema that is not there yet: migrate-main.ts FILE */
+/** A process that migrates a database to a future schema: migrate-main.ts FILE */
 
 import { openForWriting } from '../../src/adapters/stores/sqlite/connection.ts'
 import { NEXT } from './next-schema.ts'

@@ -1,4 +1,4 @@
-/** A1: from one schema to the next, in one piece: proved with a schema that is not there yet. */
+/** A1: migrations are atomic, tested with a schema that does not exist yet. */
 
 import assert from 'node:assert/strict'
 import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, utimesSync } from 'node:fs'
@@ -12,23 +12,23 @@ import { openSqliteStore } from '../../src/adapters/stores/sqlite/store.ts'
 import { hasStrace, NODE_FLAGS, run } from '../crash/kills.ts'
 import { tireless } from '../support/command-line.ts'
 import { freshFolder } from '../support/open-app.ts'
-import { dumpDatabase, schemaIn } from './dump.ts'
-import { keptSchemas, layOut } from './kept.ts'
+import { dumpDatabase, schemaIn } from './dump-database.ts'
+import { copyKeptHome, keptSchemas } from './kept-homes.ts'
 import { BROKEN, NEXT } from './next-schema.ts'
 
 const clock = { monotonic: () => performance.now() }
 const MAIN = join(import.meta.dirname, 'migrate-main.ts')
 
-/** A database of today's schema with work in it, whose last commits are still in its log. */
+/** A database of today's schema with rows, whose last commits are still in the write-ahead log. */
 function oldDatabase(t: TestContext): string {
   const home = freshFolder(t)
-  layOut(keptSchemas().at(-1) ?? 0, home)
+  copyKeptHome(keptSchemas().at(-1) ?? 0, home)
   const file = join(home, 'tireless.db')
   openForWriting(file, { keepCopy: false }).close()
   return file
 }
 
-const inside = <T>(file: string, look: (db: DatabaseSync) => T): T => {
+const withDatabase = <T>(file: string, look: (db: DatabaseSync) => T): T => {
   const db = new DatabaseSync(file)
   try {
     return look(db)
@@ -37,15 +37,15 @@ const inside = <T>(file: string, look: (db: DatabaseSync) => T): T => {
   }
 }
 const versionOf = (file: string): number =>
-  inside(file, (db) => Number(db.prepare('PRAGMA user_version').get()?.user_version))
+  withDatabase(file, (db) => Number(db.prepare('PRAGMA user_version').get()?.user_version))
 const copies = (file: string): string[] =>
   readdirSync(join(file, '..')).filter((name) => name.includes('before-upgrade'))
 const migrateTo = (file: string, history: SchemaHistory): void => openForWriting(file, { history }).close()
 
-/** Contract: either the old database, unchanged, or the new one, whole. */
-function isWhole(file: string, before: string): 'old' | 'new' {
+/** Contract: the database is either the old one, unchanged, or complete in the new schema. */
+function assertOldOrNew(file: string, before: string): 'old' | 'new' {
   assert.equal(
-    inside(file, (db) => db.prepare('PRAGMA integrity_check').get()?.integrity_check),
+    withDatabase(file, (db) => db.prepare('PRAGMA integrity_check').get()?.integrity_check),
     'ok',
   )
   if (versionOf(file) === SCHEMA_VERSION) {
@@ -53,9 +53,9 @@ function isWhole(file: string, before: string): 'old' | 'new' {
     return 'old'
   }
   assert.equal(versionOf(file), NEXT.version)
-  assert.deepEqual(inside(file, schemaIn), fresh())
-  const [kept] = copies(file)
-  assert.equal(dumpDatabase(join(file, '..', kept ?? ''), '/'), before, 'and what it was is beside it')
+  assert.deepEqual(withDatabase(file, schemaIn), fresh())
+  const [keptCopy] = copies(file)
+  assert.equal(dumpDatabase(join(file, '..', keptCopy ?? ''), '/'), before, 'a copy of the old database is beside it')
   return 'new'
 }
 
@@ -66,29 +66,29 @@ function fresh(): Readonly<Record<string, string>> {
 }
 
 describe('migrations', () => {
-  test('every row comes along; the schema is that of a fresh database; what was there is kept beside it, for its owner', (t) => {
+  test('keeps every row, gives the schema of a fresh database, and leaves a copy of the old one', (t) => {
     const file = oldDatabase(t)
-    // Still in the log when it is copied.
+    // Still in the log when the copy is made.
     const open = new DatabaseSync(file)
     open.exec("INSERT INTO labels VALUES ('workspace:/x', 'untrusted', 1)")
     const before = dumpDatabase(file, '/')
     migrateTo(file, NEXT)
     open.close()
-    assert.equal(isWhole(file, before), 'new')
+    assert.equal(assertOldOrNew(file, before), 'new')
     assert.deepEqual(copies(file), [`tireless-schema-${SCHEMA_VERSION}-before-upgrade.db`])
     const copy = join(file, '..', copies(file)[0] ?? '')
     assert.equal(statSync(copy).mode & 0o777, 0o600)
     const rows = (db: DatabaseSync) => db.prepare('SELECT epoch, name, left_at FROM workers').all()
-    assert.deepEqual(inside(file, rows), inside(copy, rows))
+    assert.deepEqual(withDatabase(file, rows), withDatabase(copy, rows))
     assert.equal(
-      inside(file, (db) => db.prepare('PRAGMA foreign_key_check').all().length),
+      withDatabase(file, (db) => db.prepare('PRAGMA foreign_key_check').all().length),
       0,
     )
-    // The copy is a home's database: whoever puts it back has what was there.
+    // The copy is a complete database: it can be put back.
     openForWriting(copy).close()
   })
 
-  test('of what upgrades kept, the three newest stay', (t) => {
+  test('keeps the copies of the three newest upgrades', (t) => {
     const file = oldDatabase(t)
     const old = join(file, '..', 'old.db')
     copyFileSync(file, old)
@@ -105,7 +105,7 @@ describe('migrations', () => {
     assert.equal(copies(file).length, 3)
   })
 
-  test('a step that fails leaves the old database, and no copy of it', (t) => {
+  test('a step that fails leaves the old database and no copy', (t) => {
     const file = oldDatabase(t)
     const before = dumpDatabase(file, '/')
     assert.throws(
@@ -114,11 +114,11 @@ describe('migrations', () => {
         error.code === 'store_failed' &&
         /could not be migrated to schema.*it is unchanged.*do this/s.test(error.message),
     )
-    assert.equal(isWhole(file, before), 'old')
+    assert.equal(assertOldOrNew(file, before), 'old')
     assert.deepEqual(copies(file), [])
   })
 
-  test('a step that would leave rows behind that refer to nothing is not taken', (t) => {
+  test('a step that would break a foreign key is refused', (t) => {
     const file = oldDatabase(t)
     const history = {
       ...NEXT,
@@ -128,16 +128,16 @@ describe('migrations', () => {
     assert.equal(versionOf(file), SCHEMA_VERSION)
   })
 
-  test('a newer database, one that was never released and one of another program are refused with what to do, and not touched', async (t) => {
+  test('newer, unreleased and foreign databases are refused with advice, and stay unchanged', async (t) => {
     const cases: readonly (readonly [string, RegExp])[] = [
       [`PRAGMA user_version = ${SCHEMA_VERSION + 1}`, /newer version.*do this: install that version.*restore/],
       [`PRAGMA user_version = ${OLDEST_MIGRATED - 1}`, /unreleased.*do this: run the checkout/],
       ['CREATE TABLE theirs (x)', /another program.*do this: choose another folder/],
     ]
-    for (const [sql, said] of cases) {
+    for (const [sql, message] of cases) {
       const home = freshFolder(t)
       const file = join(home, 'tireless.db')
-      inside(file, (db) => db.exec(sql))
+      withDatabase(file, (db) => db.exec(sql))
       const before = readFileSync(file)
       await assert.rejects(openSqliteStore({ file, clock }), { code: 'store_unsupported' })
       for (const command of ['status', 'start', 'doctor']) {
@@ -145,7 +145,7 @@ describe('migrations', () => {
         assert.equal(exit, 1, command)
         assert.match(
           `${stdout}${stderr}`.replaceAll('\n', ' '),
-          command === 'doctor' ? /fix: (install|run|choose)|do this/ : said,
+          command === 'doctor' ? /fix: (install|run|choose)|do this/ : message,
           command,
         )
       }
@@ -154,7 +154,7 @@ describe('migrations', () => {
     }
   })
 
-  test('several processes at once: all of them open the new one, and one of them made it', async (t) => {
+  test('several processes at once: one migrates, and all open the new database', async (t) => {
     const file = oldDatabase(t)
     const before = dumpDatabase(file, '/')
     const ends = await Promise.all(Array.from({ length: 3 }, () => run(process.execPath, [...NODE_FLAGS, MAIN, file])))
@@ -162,11 +162,11 @@ describe('migrations', () => {
       ends.map(({ exit, stderr }) => [exit, stderr]),
       Array.from({ length: 3 }, () => [0, '']),
     )
-    assert.equal(isWhole(file, before), 'new')
+    assert.equal(assertOldOrNew(file, before), 'new')
     assert.equal(copies(file).length, 1)
   })
 
-  test('killed at any of its writes and syncs, or with the disk full from there on, it leaves the old or the new one', async (t) => {
+  test('a kill or a full disk at any write or sync leaves the old or the new database', async (t) => {
     if (!hasStrace) return t.skip('strace is missing')
     const old = oldDatabase(t)
     const before = dumpDatabase(old, '/')
@@ -176,7 +176,7 @@ describe('migrations', () => {
         const file = join(freshFolder(t), 'tireless.db')
         copyFileSync(old, file)
         const { exit, stderr } = await faultAt(fault, calls, point, file)
-        const found = isWhole(file, before)
+        const found = assertOldOrNew(file, before)
         reached[found] += 1
         if (exit === 0) break
         if (fault !== 'signal=KILL') {
@@ -184,7 +184,7 @@ describe('migrations', () => {
           assert.equal(found, 'old', `${calls} ${point}`)
         }
         assert.ok(copies(file).length <= 1, `${calls} ${point}`)
-        // Whatever was left lying, the next one does it.
+        // The next attempt succeeds, whatever the failed one left behind.
         if (point % (stride * 4) === 1) {
           migrateTo(file, NEXT)
           assert.equal(versionOf(file), NEXT.version)
@@ -203,7 +203,9 @@ const FAULTS = [
   ['error=ENOSPC', 'pwrite64', 15],
 ] as const
 
-/** In the migrating process, from that call on for errors; its other writes go elsewhere and are not counted. */
+/**
+ * Injects into the migrating process only. Errors last from that call on; other writes of the process are not counted.
+ */
 function faultAt(fault: string, calls: string, point: number, file: string): ReturnType<typeof run> {
   const when = fault.startsWith('error') ? `${point}+` : String(point)
   const strace = ['-f', '-o', '/dev/null', '-e', `trace=${calls}`, '-e', `inject=${calls}:${fault}:when=${when}`]

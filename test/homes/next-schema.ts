@@ -1,4 +1,4 @@
-/** A schema that is not there yet: one table is built anew, which others refer to, one has a new column, one is new. */
+/** A future schema: one table that others refer to is rebuilt, one gets a new column, and one is new. */
 
 import { SCHEMA_HISTORY, type SchemaHistory } from '../../src/adapters/stores/sqlite/migrations/list.ts'
 import { SCHEMA, SCHEMA_VERSION } from '../../src/adapters/stores/sqlite/schema.ts'
@@ -16,9 +16,9 @@ const WORKERS_INDEX = 'CREATE INDEX workers_alive ON workers (epoch) WHERE left_
 const NOTES = 'CREATE TABLE notes (n INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;\n'
 
 function changed(text: string, from: string | RegExp, to: string): string {
-  const made = text.replace(from, to)
-  if (made === text) throw new Error(`${from} is not in the schema any more: change what stands for the next one`)
-  return made
+  const created = text.replace(from, to)
+  if (created === text) throw new Error(`the schema no longer contains ${from}: adapt the future schema`)
+  return created
 }
 
 const OLD_WORKERS = /CREATE TABLE workers[^;]*;\s*CREATE INDEX workers_alive[^;]*;\n/
@@ -35,7 +35,7 @@ export const NEXT: SchemaHistory = {
     {
       to: SCHEMA_VERSION + 1,
       apply(db) {
-        // Not the old one renamed: those that refer to it would go along with it.
+        // The old table is not renamed: references to it would follow the new name.
         db.exec(WORKERS_TABLE.replace('workers', 'new_workers'))
         db.exec(`INSERT INTO new_workers SELECT epoch, name, 'here', joined_at, lease_until, left_at FROM workers;
                  DROP TABLE workers; ALTER TABLE new_workers RENAME TO workers; ${WORKERS_INDEX}`)
@@ -45,7 +45,7 @@ export const NEXT: SchemaHistory = {
   ],
 }
 
-/** The same way, with a second step that cannot be done. */
+/** The same migration with a second step that fails. */
 export const BROKEN: SchemaHistory = {
   ...NEXT,
   migrations: NEXT.migrations.map((step) =>

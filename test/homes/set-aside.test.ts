@@ -1,4 +1,4 @@
-/** B1: single rows that cannot be read, one fault at a time: what is said of them, what goes on beside them, and what takes their place. */
+/** B1: single rows that cannot be read: how they are reported, what still works, and what replaces them. */
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -7,23 +7,23 @@ import { test } from 'node:test'
 import type { Dispatch } from '../../src/domain/dispatch.ts'
 import { startKernelIn, tireless, tirelessJson } from '../support/command-line.ts'
 import { advanceUntilDone, freshFolder, waitUntil } from '../support/open-app.ts'
-import { inside } from './damage.ts'
-import { keptSchemas, layOut } from './kept.ts'
-import { openScene } from './scene.ts'
-import { storedRows } from './unreadable-home.ts'
+import { withDatabase } from './damage-rows.ts'
+import { openKeptApp } from './kept-home-content.ts'
+import { copyKeptHome, keptSchemas } from './kept-homes.ts'
+import { storedRowsCheck } from './unreadable-home.ts'
 
 interface Status {
   readonly health: { readonly ok: boolean; readonly reasons: readonly string[] }
 }
 
-/** A home as it was kept, changed by SQL. */
-async function damagedHome(t: TestContext, sql: string): Promise<string> {
+/** A kept home, changed by SQL. */
+async function homeChangedBy(t: TestContext, sql: string): Promise<string> {
   const home = freshFolder(t)
-  layOut(keptSchemas().at(-1) ?? 0, home)
-  const app = await openScene(home, 'base')
+  copyKeptHome(keptSchemas().at(-1) ?? 0, home)
+  const app = await openKeptApp(home, 'base')
   await app.run('status', {})
   await app.close()
-  inside(join(home, 'tireless.db'), (db) => {
+  withDatabase(join(home, 'tireless.db'), (db) => {
     const triggers = db.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").all()
     for (const { name } of triggers) db.exec(`DROP TRIGGER ${name}`)
     db.exec(sql)
@@ -33,14 +33,15 @@ async function damagedHome(t: TestContext, sql: string): Promise<string> {
 }
 
 const YEAR_13000 = Date.UTC(13000, 0)
-const waitUntil13000 = `UPDATE dispatches SET due = ${YEAR_13000}, wait = json_set(wait, '$.until', ${YEAR_13000}) WHERE prompt = 'Wait for word'`
+const setWaitTo13000 = `UPDATE dispatches
+  SET due = ${YEAR_13000}, wait = json_set(wait, '$.until', ${YEAR_13000}) WHERE prompt = 'Wait for word'`
 const idOf = (home: string, prompt: string): string =>
-  inside(join(home, 'tireless.db'), (db) =>
+  withDatabase(join(home, 'tireless.db'), (db) =>
     String(db.prepare('SELECT dispatch_id FROM dispatches WHERE prompt = ?').get(prompt)?.dispatch_id),
   )
 
-test('B1: a wait until the year 13000: the commands say so and go on; the advice fits; what was set aside can be listed', async (t) => {
-  const home = await damagedHome(t, waitUntil13000)
+test('B1: a wait until the year 13000: commands report it and work; set-aside rows can be listed', async (t) => {
+  const home = await homeChangedBy(t, setWaitTo13000)
   const id = idOf(home, 'Wait for word')
   const { items } = await tirelessJson<{ items: Dispatch[] }>(home, 'queue', 'list')
   assert.equal(items.length, 9, 'all but one')
@@ -71,8 +72,8 @@ test('B1: a wait until the year 13000: the commands say so and go on; the advice
   assert.equal((await tirelessJson<{ items: Dispatch[] }>(home, 'queue', 'list')).items.length, 9)
 })
 
-test('B1: start says in its log and in its health which rows cannot be read, and works on the rest', async (t) => {
-  const home = await damagedHome(t, `${waitUntil13000}; UPDATE cycles SET started_at = 9007199254740993`)
+test('B1: start logs and reports the unreadable rows, and works on the rest', async (t) => {
+  const home = await homeChangedBy(t, `${setWaitTo13000}; UPDATE cycles SET started_at = 9007199254740993`)
   const start = await startKernelIn(t, home)
   const isLogged = async (): Promise<boolean> =>
     (await tirelessJson<{ items: { event: string }[] }>(home, 'logs')).items.some(
@@ -88,9 +89,9 @@ test('B1: start says in its log and in its health which rows cannot be read, and
   assert.equal(start.exitCode ?? 0, 0)
 })
 
-test('B1: a queue whose first dispatches cannot be read: the next ones are claimed, one at a time', async (t) => {
-  const home = await damagedHome(t, "UPDATE dispatches SET priority = 9007199254740993 WHERE prompt = 'Do it soon'")
-  const app = await openScene(home, 'third')
+test('B1: a queue whose first dispatches cannot be read: the next ones are claimed', async (t) => {
+  const home = await homeChangedBy(t, "UPDATE dispatches SET priority = 9007199254740993 WHERE prompt = 'Do it soon'")
+  const app = await openKeptApp(home, 'third')
   t.after(() => app.close())
   const { dispatch_id } = (await app.run('enqueue', { prompt: 'Write a file' })) as Dispatch
   await advanceUntilDone(app.clock, app.run('start', { until_idle: true }))
@@ -98,24 +99,25 @@ test('B1: a queue whose first dispatches cannot be read: the next ones are claim
   await assert.rejects(app.run('queue show', { id: idOf(home, 'Do it soon') }), { code: 'row_unreadable' })
 })
 
-test('B1: a wrong count of what is pending does not stop the queue', async (t) => {
-  const home = await damagedHome(t, "UPDATE tally SET n = -1 WHERE status = 'pending'")
-  const app = await openScene(home, 'third')
+test('B1: a wrong count of pending dispatches does not stop the queue', async (t) => {
+  const home = await homeChangedBy(t, "UPDATE tally SET n = -1 WHERE status = 'pending'")
+  const app = await openKeptApp(home, 'third')
   t.after(() => app.close())
-  // With it the count is 0 again, and wrong.
+  // With this dispatch the wrong count becomes 0.
   const { dispatch_id } = (await app.run('enqueue', { prompt: 'Write a file' })) as Dispatch
   assert.equal((await app.context.store.counts()).pending, 2)
   await advanceUntilDone(app.clock, app.run('start', { until_idle: true }))
   assert.equal(((await app.run('queue show', { id: dispatch_id })) as Dispatch).status, 'done')
-  assert.ok((await storedRows(app, { fix: true })).ok)
+  assert.ok((await storedRowsCheck(app, { fix: true })).ok)
 })
 
-test('B1: a run whose journal cannot be read fails in words, and goes as a whole session', async (t) => {
-  const home = await damagedHome(
+test('B1: a run whose journal cannot be read fails with a message, and its whole session is set aside', async (t) => {
+  const home = await homeChangedBy(
     t,
-    "UPDATE journal SET body = '[{' WHERE n = (SELECT last FROM sessions WHERE n = (SELECT session FROM dispatches WHERE prompt = 'Ask me'))",
+    `UPDATE journal SET body = '[{' WHERE n = (SELECT last FROM sessions
+      WHERE n = (SELECT session FROM dispatches WHERE prompt = 'Ask me'))`,
   )
-  const app = await openScene(home, 'third')
+  const app = await openKeptApp(home, 'third')
   t.after(() => app.close())
   const id = idOf(home, 'Ask me')
   const { session_id } = (await app.run('queue show', { id })) as Dispatch
@@ -124,9 +126,9 @@ test('B1: a run whose journal cannot be read fails in words, and goes as a whole
   const { status, error } = (await app.run('queue show', { id })) as Dispatch
   assert.equal(status, 'failed')
   assert.match(error ?? '', /row_unreadable: sessions .*its journal: entry \d+ is damaged JSON.*doctor --fix/)
-  assert.ok((await storedRows(app, { fix: true })).ok)
+  assert.ok((await storedRowsCheck(app, { fix: true })).ok)
   await assert.rejects(app.run('sessions show', { id: session_id }), { code: 'not_found' })
-  const sources = inside(join(home, 'tireless.db'), (db) =>
+  const sources = withDatabase(join(home, 'tireless.db'), (db) =>
     db
       .prepare('SELECT DISTINCT source FROM set_aside ORDER BY source')
       .all()
@@ -135,19 +137,19 @@ test('B1: a run whose journal cannot be read fails in words, and goes as a whole
   assert.deepEqual(sources, ['dispatches', 'inbox', 'journal', 'sessions'])
 })
 
-test('I12: a label that cannot be read counts for the least, before it is set aside and after', async (t) => {
-  const home = await damagedHome(t, "UPDATE labels SET trust = 'no such word', private = 9007199254740993")
-  const app = await openScene(home, 'third')
+test('I12: an unreadable label counts as untrusted and private, also after it is set aside', async (t) => {
+  const home = await homeChangedBy(t, "UPDATE labels SET trust = 'no such word', private = 9007199254740993")
+  const app = await openKeptApp(home, 'third')
   t.after(() => app.close())
   const labels = async () => (await app.context.store.labels('')).map(({ label }) => label)
-  const least = [{ trust: 'untrusted', private: true }]
-  assert.deepEqual(await labels(), least)
-  assert.ok((await storedRows(app, { fix: true })).ok)
-  assert.deepEqual(await labels(), least)
+  const lowestLabel = [{ trust: 'untrusted', private: true }]
+  assert.deepEqual(await labels(), lowestLabel)
+  assert.ok((await storedRowsCheck(app, { fix: true })).ok)
+  assert.deepEqual(await labels(), lowestLabel)
 })
 
-test('B1: a kernel whose pause cannot be read stays paused, before and after --fix; resume ends it', async (t) => {
-  const home = await damagedHome(t, "INSERT INTO settings VALUES ('paused', '\"2026-')")
+test('B1: a kernel whose pause cannot be read stays paused, also after --fix; resume ends it', async (t) => {
+  const home = await homeChangedBy(t, "INSERT INTO settings VALUES ('paused', '\"2026-')")
   const state = async () => (await tirelessJson<{ kernel: { state: string } }>(home, 'status')).kernel.state
   assert.equal(await state(), 'paused')
   await tirelessJson(home, 'doctor', '--fix')
@@ -156,27 +158,28 @@ test('B1: a kernel whose pause cannot be read stays paused, before and after --f
   assert.equal(await state(), 'stopped')
 })
 
-test('B1: the latest text of a document stays the latest, though its version was set aside', async (t) => {
-  const home = await damagedHome(
+test('B1: the latest text of a document stays the latest, even if its version was set aside', async (t) => {
+  const home = await homeChangedBy(
     t,
-    "UPDATE documents SET ts = -1 WHERE n = (SELECT n FROM documents WHERE name = 'STATE.md' ORDER BY version DESC LIMIT 1)",
+    `UPDATE documents SET ts = -1
+      WHERE n = (SELECT n FROM documents WHERE name = 'STATE.md' ORDER BY version DESC LIMIT 1)`,
   )
-  const text = inside(
+  const text = withDatabase(
     join(home, 'tireless.db'),
     (db) => db.prepare('SELECT text FROM documents WHERE ts = -1').get()?.text,
   )
   await tirelessJson(home, 'doctor', '--fix')
-  const app = await openScene(home, 'third')
+  const app = await openKeptApp(home, 'third')
   t.after(() => app.close())
   const { version, ...latest } = (await app.context.store.document('default', 'STATE.md')) ?? { version: 0, text: '' }
   assert.deepEqual([latest.text, version], [text, 2])
 })
 
-test('I4: an open approval and an unknown outcome that cannot be read: the runs that wait for them go on, and neither call is run', async (t) => {
-  const home = await damagedHome(t, "UPDATE approvals SET sinks = '{'; UPDATE unknowns SET args = '{'")
-  const app = await openScene(home, 'third')
+test('I4: runs that wait for an unreadable approval or unknown outcome continue without the call', async (t) => {
+  const home = await homeChangedBy(t, "UPDATE approvals SET sinks = '{'; UPDATE unknowns SET args = '{'")
+  const app = await openKeptApp(home, 'third')
   t.after(() => app.close())
-  assert.ok((await storedRows(app, { fix: true })).ok)
+  assert.ok((await storedRowsCheck(app, { fix: true })).ok)
   await advanceUntilDone(app.clock, app.run('start', { until_idle: true }))
   const { items } = (await app.run('unknowns list', {})) as { items: { tool: string; status: string }[] }
   assert.deepEqual(
@@ -190,23 +193,23 @@ test('I4: an open approval and an unknown outcome that cannot be read: the runs 
   assert.doesNotMatch(JSON.stringify(journal), /"content":"done"/, 'the letter was not sent')
 })
 
-test('B1: a record of the audit is named and never moved', async (t) => {
-  const home = await damagedHome(t, "UPDATE audit SET body = '{' WHERE n = 2")
-  const app = await openScene(home, 'third')
+test('B1: an unreadable audit record is reported and never moved', async (t) => {
+  const home = await homeChangedBy(t, "UPDATE audit SET body = '{' WHERE n = 2")
+  const app = await openKeptApp(home, 'third')
   t.after(() => app.close())
-  const { ok, found, remedy } = await storedRows(app, { fix: true })
+  const { ok, found, remedy } = await storedRowsCheck(app, { fix: true })
   assert.deepEqual(
     [ok, /audit 2 \(body: damaged JSON/.test(found), /audit verify/.test(remedy ?? '')],
     [false, true, true],
   )
   assert.equal(
-    inside(join(home, 'tireless.db'), (db) => db.prepare('SELECT count(*) AS n FROM audit').get()?.n),
+    withDatabase(join(home, 'tireless.db'), (db) => db.prepare('SELECT count(*) AS n FROM audit').get()?.n),
     6,
   )
 })
 
-test('B1: an added schedule that means nothing is left out and named; the others beat, and it can be removed', async (t) => {
-  const home = await damagedHome(t, "UPDATE schedules SET spec = '\"no such line\"' WHERE id = 'mornings'")
+test('B1: an unreadable schedule is skipped and reported; the others run, and it can be removed', async (t) => {
+  const home = await homeChangedBy(t, "UPDATE schedules SET spec = '\"no such line\"' WHERE id = 'mornings'")
   const { items } = await tirelessJson<{ items: { schedule_id: string }[] }>(home, 'schedule', 'list')
   assert.ok(items.length > 0 && !JSON.stringify(items).includes('mornings'))
   const checks = async () =>
@@ -217,17 +220,17 @@ test('B1: an added schedule that means nothing is left out and named; the others
   assert.equal((await of())?.ok, true)
 })
 
-test('B1: a home whose word on lost commits cannot be read opens, also where more commits are missing', async (t) => {
-  for (const word of ['{', '5', '{"commits":1.5}']) {
-    const home = await damagedHome(t, '')
+test('B1: a home whose note on lost commits cannot be read opens, even if more commits are missing', async (t) => {
+  for (const note of ['{', '5', '{"commits":1.5}']) {
+    const home = await homeChangedBy(t, '')
     await tirelessJson(home, 'enqueue', '--prompt', 'noted beside the database')
-    inside(join(home, 'tireless.db'), (db) =>
-      db.exec(`INSERT INTO settings VALUES ('lost_commits', '${word}'); UPDATE commits SET id = 'another'`),
+    withDatabase(join(home, 'tireless.db'), (db) =>
+      db.exec(`INSERT INTO settings VALUES ('lost_commits', '${note}'); UPDATE commits SET id = 'another'`),
     )
     const { health, exit } = await tirelessJson<Status>(home, 'status')
     assert.deepEqual([exit, /commits? (is|are) missing/.test(health.reasons.join())], [0, true])
     const { checks } = await tirelessJson<{ checks: { name: string; ok: boolean }[] }>(home, 'doctor', '--fix')
-    const wrong = checks.filter(({ name, ok }) => !ok && ['stored rows', 'acknowledged work', 'home'].includes(name))
-    assert.deepEqual(wrong, [], word)
+    const invalid = checks.filter(({ name, ok }) => !ok && ['stored rows', 'acknowledged work', 'home'].includes(name))
+    assert.deepEqual(invalid, [], note)
   }
 })

@@ -1,4 +1,4 @@
-/** What holds in a home with rows that cannot be read: before and after `doctor --fix`. */
+/** Properties of a home with unreadable rows, before and after `doctor --fix`. */
 
 import assert from 'node:assert/strict'
 import { cpSync } from 'node:fs'
@@ -9,14 +9,16 @@ import type { Dispatch } from '../../src/domain/dispatch.ts'
 import type { Session } from '../../src/domain/session.ts'
 import { undefinedIfRefused } from '../support/garbage-homes.ts'
 import { advanceUntilDone, freshFolder } from '../support/open-app.ts'
-import { type Column, type Damage, damage, inside, rowsIn, type StoredRows } from './damage.ts'
-import { layOut } from './kept.ts'
-import { openScene } from './scene.ts'
+import { type Column, type Damage, damageRow, rowsIn, type StoredRows, withDatabase } from './damage-rows.ts'
+import { openKeptApp } from './kept-home-content.ts'
+import { copyKeptHome } from './kept-homes.ts'
 
-/** What a kept home has no rows of. */
+/** Rows of tables that are empty in a kept home. */
 const MORE_ROWS = `
-INSERT INTO inbox (session, id, body) SELECT n, 'left', '{"id":"left","type":"user_message","text":"hello","ts":1767225600000}'
-  FROM sessions WHERE session_id = (SELECT session_id FROM sessions JOIN dispatches d ON d.session = sessions.n WHERE d.status = 'failed' LIMIT 1);
+INSERT INTO inbox (session, id, body)
+  SELECT n, 'left', '{"id":"left","type":"user_message","text":"hello","ts":1767225600000}'
+  FROM sessions WHERE session_id =
+    (SELECT session_id FROM sessions JOIN dispatches d ON d.session = sessions.n WHERE d.status = 'failed' LIMIT 1);
 INSERT INTO heard VALUES ('elsewhere', 'm', 1767225600000);
 INSERT INTO reservations VALUES ('r', 'gone', '2026-01-01', 'default', 'default', 'm', 5);
 INSERT INTO settings VALUES ('mcp files', '{}'), ('resumed', '"2026-01-01T00:00:00.000Z"');
@@ -24,11 +26,11 @@ INSERT INTO settings VALUES ('mcp files', '{}'), ('resumed', '"2026-01-01T00:00:
 
 export async function baseHome(t: TestContext, schema: number): Promise<string> {
   const home = freshFolder(t)
-  layOut(schema, home)
-  const app = await openScene(home, 'base')
+  copyKeptHome(schema, home)
+  const app = await openKeptApp(home, 'base')
   await app.run('status', {})
   await app.close()
-  inside(join(home, 'tireless.db'), (db) => db.exec(MORE_ROWS))
+  withDatabase(join(home, 'tireless.db'), (db) => db.exec(MORE_ROWS))
   return home
 }
 
@@ -41,14 +43,14 @@ interface Doctor {
   }[]
 }
 
-export const storedRows = async (app: App, input: object = {}): Promise<Doctor['checks'][number]> => {
+export const storedRowsCheck = async (app: App, input: object = {}): Promise<Doctor['checks'][number]> => {
   const { checks } = (await app.run('doctor', input)) as Doctor
   const found = checks.find(({ name }) => name === 'stored rows')
   assert.ok(found)
   return found
 }
 
-/** Lists, which leave out what cannot be read. */
+/** Lists skip rows that cannot be read. */
 const LISTS = [
   ...['status', 'queue list', 'sessions list', 'trace list', 'approvals list', 'unknowns list', 'schedule list'],
   ...['memory list', 'cycles list', 'grants list', 'notices list', 'budget show', 'models list', 'agent list'],
@@ -65,29 +67,32 @@ export async function assertListed(app: App): Promise<void> {
   await undefinedIfRefused(() => app.run('audit verify', {}))
 }
 
-/** New work is taken and done, whatever lies beside it. */
-export async function assertWorks(app: Awaited<ReturnType<typeof openScene>>): Promise<void> {
+/** New work is accepted and done despite unreadable rows. */
+export async function assertNewWorkDone(app: Awaited<ReturnType<typeof openKeptApp>>): Promise<void> {
   const { dispatch_id } = (await app.run('enqueue', { prompt: 'Write a file' })) as Dispatch
   await advanceUntilDone(app.clock, app.run('start', { until_idle: true }))
   const { status, error } = (await app.run('queue show', { id: dispatch_id })) as Dispatch
   assert.equal(status, 'done', error ?? '')
 }
 
-/** Every row that was there is there, or was set aside as it was. */
+/** Every row is still there, or was set aside unchanged. */
 export function assertNothingLost(before: StoredRows, file: string): void {
   const after = rowsIn(file)
-  const aside = inside(file, (db) => db.prepare('SELECT source, body FROM set_aside').all())
-  const moved = new Set(aside.map(({ source, body }) => `${source} ${withoutChildren(String(body))}`))
+  const setAsideRows = withDatabase(file, (db) => db.prepare('SELECT source, body FROM set_aside').all())
+  const setAside = new Set(setAsideRows.map(({ source, body }) => `${source} ${withoutChildren(String(body))}`))
   for (const [table, rows] of before)
     for (const [key, row] of rows)
-      assert.ok(after.get(table)?.has(key) || moved.has(`${table} ${row}`) || isDerived(table), `${table} lost ${row}`)
+      assert.ok(
+        after.get(table)?.has(key) || setAside.has(`${table} ${row}`) || isDerived(table),
+        `${table} lost ${row}`,
+      )
 }
 
 const withoutChildren = (body: string): string => body.replace(/,"children":\[[^\]]*\]\}$/, '}')
-/** Counted anew where it was wrong. */
+/** Rows that are recalculated where they were wrong. */
 const isDerived = (table: string): boolean => table === 'tally'
 
-export async function withDamage(
+export async function checkDamagedHome(
   t: TestContext,
   base: string,
   all: readonly (readonly [Column, Damage])[],
@@ -95,30 +100,30 @@ export async function withDamage(
   const home = freshFolder(t)
   cpSync(base, home, { recursive: true })
   const file = join(home, 'tireless.db')
-  const said = all.flatMap(([column, how]) => damage(file, column, how) ?? [])
+  const changes = all.flatMap(([column, how]) => damageRow(file, column, how) ?? [])
   try {
-    const first = await openScene(home, 'damaged')
+    const first = await openKeptApp(home, 'damaged')
     try {
       await assertListed(first)
-      await assertWorks(first)
-      const found = await storedRows(first)
+      await assertNewWorkDone(first)
+      const found = await storedRowsCheck(first)
       if (!found.ok) assert.match(found.remedy ?? '', /doctor --fix|audit verify/)
     } finally {
       await first.close()
     }
     const before = rowsIn(file)
-    const second = await openScene(home, 'mended')
+    const second = await openKeptApp(home, 'mended')
     try {
-      const fixed = await storedRows(second, { fix: true })
+      const fixed = await storedRowsCheck(second, { fix: true })
       assert.ok(fixed.ok || /audit \d/.test(fixed.found), fixed.found)
       assertNothingLost(before, file)
-      assert.equal((await storedRows(second)).ok, fixed.ok)
+      assert.equal((await storedRowsCheck(second)).ok, fixed.ok)
       await assertListed(second)
-      await assertWorks(second)
+      await assertNewWorkDone(second)
     } finally {
       await second.close()
     }
   } catch (thrown) {
-    throw new Error(`${said.join('\n')}\n${thrown instanceof Error ? thrown.message : thrown}`, { cause: thrown })
+    throw new Error(`${changes.join('\n')}\n${thrown instanceof Error ? thrown.message : thrown}`, { cause: thrown })
   }
 }

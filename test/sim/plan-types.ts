@@ -18,8 +18,8 @@ export const BOUNDARIES = [
   'sleep',
 ] as const
 /**
- * `file`: before a document's file is replaced, only with a kernel. `resolved`: after the owner's resolution of an unknown
- * outcome was written.
+ * `file`: before a document's file is replaced, only with a kernel. `resolved`: after the owner's resolution of an
+ * unknown outcome was written.
  */
 export type Boundary = (typeof BOUNDARIES)[number] | 'file' | 'resolved'
 

@@ -1,4 +1,4 @@
-/** A database as SQL that can be read and compared, and back. Paths of the home it came from are written as @HOME@. */
+/** Writes a database as readable SQL that can be compared, and loads it again. Paths of its home become @HOME@. */
 
 import { DatabaseSync } from 'node:sqlite'
 
@@ -14,31 +14,35 @@ interface Entry {
 const entriesOf = (db: DatabaseSync): Entry[] =>
   db.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY name').all() as unknown as Entry[]
 
-/** What a virtual table keeps its content in is made with it. */
-const shadowsOf = (entries: readonly Entry[]): ReadonlySet<string> => {
+/** The content tables of a virtual table are created together with it. */
+const shadowTablesOf = (entries: readonly Entry[]): ReadonlySet<string> => {
   const virtual = entries.filter(({ sql }) => sql?.startsWith('CREATE VIRTUAL')).map(({ name }) => name)
-  return new Set(entries.map(({ name }) => name).filter((name) => virtual.some((own) => name.startsWith(`${own}_`))))
+  return new Set(
+    entries.map(({ name }) => name).filter((name) => virtual.some((table) => name.startsWith(`${table}_`))),
+  )
 }
 
 export function dumpDatabase(file: string, home: string): string {
   const db = new DatabaseSync(file, { readOnly: true })
   try {
     const entries = entriesOf(db)
-    const shadows = shadowsOf(entries)
+    const shadowTables = shadowTablesOf(entries)
     const isOwn = ({ name, sql }: Entry): boolean => sql !== null && !name.startsWith('sqlite_')
     const tables = entries.filter(({ type, sql }) => type === 'table' && !sql?.startsWith('CREATE VIRTUAL'))
     const lines = [
       `PRAGMA user_version = ${db.prepare('PRAGMA user_version').get()?.user_version};`,
-      ...entries.filter((entry) => isOwn(entry) && entry.type === 'table' && !shadows.has(entry.name)).map(made),
+      ...entries
+        .filter((entry) => isOwn(entry) && entry.type === 'table' && !shadowTables.has(entry.name))
+        .map(created),
       ...tables.flatMap(({ name }) => [
-        ...(shadows.has(name) || name === 'sqlite_sequence' ? [`DELETE FROM "${name}";`] : []),
+        ...(shadowTables.has(name) || name === 'sqlite_sequence' ? [`DELETE FROM "${name}";`] : []),
         ...db
           .prepare(`SELECT * FROM "${name}" ORDER BY 1`)
           .all()
           .map((row) => `INSERT INTO "${name}" VALUES (${Object.values(row).map(literal).join(', ')});`),
       ]),
-      // Last: they would act on what is loaded.
-      ...entries.filter((entry) => isOwn(entry) && entry.type !== 'table').map(made),
+      // Triggers come last: they would act on the loaded rows.
+      ...entries.filter((entry) => isOwn(entry) && entry.type !== 'table').map(created),
     ]
     return `${lines.join('\n').replaceAll(home, HOME)}\n`
   } finally {
@@ -47,7 +51,7 @@ export function dumpDatabase(file: string, home: string): string {
 }
 
 export function loadDump(sql: string, file: string, home: string): void {
-  // Else what the search for facts keeps could not be written as it is.
+  // Otherwise the content of the fact search could not be written as it is.
   const db = new DatabaseSync(file, { enableForeignKeyConstraints: false, defensive: false })
   try {
     db.exec(`BEGIN; ${sql.replaceAll(HOME, home)}; COMMIT`)
@@ -56,14 +60,14 @@ export function loadDump(sql: string, file: string, home: string): void {
   }
 }
 
-/** Every table, index and trigger by its name, without what the text may differ in and yet mean the same. */
+/** Every table, index and trigger by name, normalised where the SQL may differ and mean the same. */
 export function schemaIn(db: DatabaseSync): Readonly<Record<string, string>> {
-  return Object.fromEntries(entriesOf(db).map(({ type, name, sql }) => [`${type} ${name}`, normal(sql ?? '')]))
+  return Object.fromEntries(entriesOf(db).map(({ type, name, sql }) => [`${type} ${name}`, normalizeSql(sql ?? '')]))
 }
 
-const made = ({ sql }: Entry): string => `${sql};`
+const created = ({ sql }: Entry): string => `${sql};`
 
-const normal = (sql: string): string =>
+const normalizeSql = (sql: string): string =>
   sql
     .replace(/--[^\n]*/g, ' ')
     .replace(/"(\w+)"/g, '$1')

@@ -1,4 +1,4 @@
-/** Rows as no version of today would write them: one value of a row is changed by SQL, past every check. */
+/** Rows that today's version would never write: SQL changes one value of a row, bypassing every check. */
 
 import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
@@ -12,18 +12,18 @@ export interface Column {
   readonly isNullable: boolean
 }
 
-/** Not of the program: its own bookkeeping of the search for facts, and what nobody reads. */
-const LEFT_OUT = /^(sqlite_|facts_words|set_aside$|commits$)/
-/** Numbers that the database itself gives out and refers by: no version ever wrote one of its own. */
+/** Tables that the program does not write: the index of the fact search, and tables that nothing reads. */
+const EXCLUDED_TABLES = /^(sqlite_|facts_words|set_aside$|commits$)/
+/** Numbers that the database itself assigns as references. */
 const REFERENCES: readonly string[] = ['n', 'session', 'parent', 'epoch']
 
 export function columnsIn(file: string): readonly Column[] {
-  return inside(file, (db) =>
+  return withDatabase(file, (db) =>
     db
       .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
       .all()
       .map(({ name }) => String(name))
-      .filter((table) => !LEFT_OUT.test(table))
+      .filter((table) => !EXCLUDED_TABLES.test(table))
       .flatMap((table) =>
         db
           .prepare(`PRAGMA table_info(${table})`)
@@ -36,14 +36,14 @@ export function columnsIn(file: string): readonly Column[] {
   )
 }
 
-/** `place`: which value inside of JSON, counted around. */
+/** `place`: which value inside the JSON, modulo their number. */
 export interface Damage {
   readonly row: number
   readonly place: number
   readonly kind: number
 }
 
-export const damages: fc.Arbitrary<Damage> = fc.record({
+export const anyDamage: fc.Arbitrary<Damage> = fc.record({
   row: fc.nat(50),
   place: fc.nat(200),
   kind: fc.nat(50),
@@ -62,11 +62,15 @@ const TEXTS: readonly Value[] = [
   '[1.5, null]',
   '\0',
 ]
-const INSIDE: readonly unknown[] = [-1, 1.5, 1e300, 8.64e15 + 2, 'no such word', null, [], {}, true, undefined]
+const JSON_VALUES: readonly unknown[] = [-1, 1.5, 1e300, 8.64e15 + 2, 'no such word', null, [], {}, true, undefined]
 
-/** What was there, and what is there now; undefined where nothing could be changed. */
-export function damage(file: string, { table, column, isNumber, isNullable }: Column, how: Damage): string | undefined {
-  return inside(file, (db) => {
+/** Returns the old and the new value; undefined if nothing could be changed. */
+export function damageRow(
+  file: string,
+  { table, column, isNumber, isNullable }: Column,
+  how: Damage,
+): string | undefined {
+  return withDatabase(file, (db) => {
     const keys = db
       .prepare(`PRAGMA table_info(${table})`)
       .all()
@@ -75,52 +79,54 @@ export function damage(file: string, { table, column, isNumber, isNullable }: Co
     const rows = db.prepare(`SELECT ${keys.join(', ')}, "${column}" AS value FROM ${table}`).all()
     const row = rows[how.row % Math.max(1, rows.length)]
     if (!row) return undefined
-    const { value: was, ...key } = row
-    const value = changed(was as Value, how, isNumber, isNullable)
-    if (value === was) return undefined
+    const { value: oldValue, ...key } = row
+    const value = changed(oldValue as Value, how, isNumber, isNullable)
+    if (value === oldValue) return undefined
     const where = keys.map((name) => `${name} = ?`).join(' AND ')
     const named = Object.values(key) as Value[]
     try {
-      pastTriggers(db, () => db.prepare(`UPDATE ${table} SET "${column}" = ? WHERE ${where}`).run(value, ...named))
+      withoutTriggers(db, () => db.prepare(`UPDATE ${table} SET "${column}" = ? WHERE ${where}`).run(value, ...named))
     } catch (thrown) {
-      // What the tables themselves refuse cannot be in them.
+      // A value that the table itself refuses cannot occur.
       if (/constraint failed|cannot store/.test(String(thrown))) return undefined
       throw thrown
     }
-    return `${table}.${column} of ${named.join(' ')}: ${String(was).slice(0, 300)} → ${String(value).slice(0, 300)}`
+    const change = `${String(oldValue).slice(0, 300)} → ${String(value).slice(0, 300)}`
+    return `${table}.${column} of ${named.join(' ')}: ${change}`
   })
 }
 
-function changed(was: Value, { place, kind }: Damage, isNumber: boolean, isNullable: boolean): Value {
+function changed(oldValue: Value, { place, kind }: Damage, isNumber: boolean, isNullable: boolean): Value {
   if (isNumber) {
     const all = [...NUMBERS, ...(isNullable ? [null] : [])]
     return all[kind % all.length] ?? null
   }
   const all: Value[] = [...TEXTS, ...(isNullable ? [null] : [])]
-  const inner = was !== null && /^[[{]/.test(String(was)) ? changedInside(String(was), place, kind) : undefined
-  // JSON mostly from the inside: there is more of it.
+  const inner =
+    oldValue !== null && /^[[{]/.test(String(oldValue)) ? changeInJson(String(oldValue), place, kind) : undefined
+  // Mostly changes values inside JSON: there are more of them.
   return inner !== undefined && place % 4 !== 0 ? inner : (all[kind % all.length] ?? null)
 }
 
-function changedInside(text: string, place: number, kind: number): string | undefined {
+function changeInJson(text: string, place: number, kind: number): string | undefined {
   const whole = JSON.parse(text) as unknown
-  const spots: { readonly at: Record<string, unknown>; readonly key: string }[] = []
-  const walk = (value: unknown): void => {
+  const paths: { readonly at: Record<string, unknown>; readonly key: string }[] = []
+  const collectPaths = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return
     for (const [key, inner] of Object.entries(value)) {
-      spots.push({ at: value as Record<string, unknown>, key })
-      walk(inner)
+      paths.push({ at: value as Record<string, unknown>, key })
+      collectPaths(inner)
     }
   }
-  walk(whole)
-  const spot = spots[place % Math.max(1, spots.length)]
-  if (!spot) return undefined
-  spot.at[spot.key] = INSIDE[kind % INSIDE.length]
+  collectPaths(whole)
+  const target = paths[place % Math.max(1, paths.length)]
+  if (!target) return undefined
+  target.at[target.key] = JSON_VALUES[kind % JSON_VALUES.length]
   return JSON.stringify(whole)
 }
 
-/** Triggers are made again as they were. */
-function pastTriggers(db: DatabaseSync, work: () => void): void {
+/** Disables the triggers during `work`, then recreates them. */
+function withoutTriggers(db: DatabaseSync, work: () => void): void {
   const triggers = db.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").all()
   for (const { name } of triggers) db.exec(`DROP TRIGGER ${name}`)
   try {
@@ -130,11 +136,11 @@ function pastTriggers(db: DatabaseSync, work: () => void): void {
   }
 }
 
-/** Of each table, its rows as text by their primary keys. */
+/** The rows of each table as text, by primary key. */
 export type StoredRows = ReadonlyMap<string, ReadonlyMap<string, string>>
 
 export function rowsIn(file: string): StoredRows {
-  return inside(file, (db) => {
+  return withDatabase(file, (db) => {
     const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
     return new Map(
       tables
@@ -145,7 +151,7 @@ export function rowsIn(file: string): StoredRows {
   })
 }
 
-/** As they are set aside, so that the two can be compared. */
+/** In the format of rows that were set aside, so that the two can be compared. */
 function rowTexts(db: DatabaseSync, table: string): ReadonlyMap<string, string> {
   const columns = db.prepare(`PRAGMA table_info(${table})`).all()
   const pairs = columns.map(({ name }) => `'${name}', "${name}"`).join(', ')
@@ -158,7 +164,7 @@ function rowTexts(db: DatabaseSync, table: string): ReadonlyMap<string, string> 
   )
 }
 
-export function inside<T>(file: string, look: (db: DatabaseSync) => T): T {
+export function withDatabase<T>(file: string, look: (db: DatabaseSync) => T): T {
   const db = new DatabaseSync(file, { enableForeignKeyConstraints: false })
   try {
     return look(db)

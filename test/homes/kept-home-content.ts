@@ -1,4 +1,4 @@
-/** What a kept home is made of: work that is finished, failed, parked in every way, pending and cut short, and all that lies beside it. */
+/** The content of a kept home: finished, failed, parked, pending and interrupted work, and rows of every other kind. */
 
 import { z } from 'zod'
 import type { App, AppOptions } from '../../src/app.ts'
@@ -24,8 +24,8 @@ kernel:
 
 const calls = (tool: string, args: Readonly<Record<string, string>> = {}): ScriptedStep => ({ calls: [{ tool, args }] })
 
-/** By the first words of the task. */
-const SAID: Readonly<Record<string, readonly ScriptedStep[]>> = {
+/** The scripts, by the first words of the task. */
+const SCRIPTS: Readonly<Record<string, readonly ScriptedStep[]>> = {
   'Write a file': [calls('create_file', { path: 'made.md', content: 'made\n' }), { text: 'the file is there' }],
   'Fail at it': [],
   'Wait for word': [calls('wait', { for: 'user_message' }), { text: 'the word was heard' }],
@@ -41,13 +41,13 @@ const SAID: Readonly<Record<string, readonly ScriptedStep[]>> = {
   ],
 }
 
-function sceneModel(): ScriptedModel {
+function keptHomeModel(): ScriptedModel {
   return scriptedModel((request, turn) => {
     const first = JSON.stringify(request.messages.find(({ role }) => role === 'user'))
-    const task = Object.keys(SAID).find((words) => first.includes(words)) ?? ''
-    const said = SAID[task]?.[turn]
-    if (!said) throw new Error('nothing is scripted for it')
-    return said
+    const task = Object.keys(SCRIPTS).find((words) => first.includes(words)) ?? ''
+    const answer = SCRIPTS[task]?.[turn]
+    if (!answer) throw new Error('no script for this task')
+    return answer
   })
 }
 
@@ -66,31 +66,31 @@ const tool = (name: string, more: Partial<AnyTool>, act: () => void): AnyTool =>
   ...more,
 })
 
-/** `fatal`: whoever orders takes the process down with it. */
-export function sceneOptions(home: string, ids: string, fatal = false): AppOptions & { readonly clock: FakeClock } {
-  const die = (): void => {
+/** `fatal`: the call `order` kills its process. */
+export function keptHomeOptions(home: string, ids: string, fatal = false): AppOptions & { readonly clock: FakeClock } {
+  const killProcess = (): void => {
     if (fatal) process.kill(process.pid, 'SIGKILL')
   }
   return {
-    ...{ home, clock: new FakeClock(), ids: seededIds(ids), model: sceneModel() },
-    tools: [tool('order', {}, die), tool('send', { asks: () => 'it leaves the house' }, () => {})],
+    ...{ home, clock: new FakeClock(), ids: seededIds(ids), model: keptHomeModel() },
+    tools: [tool('order', {}, killProcess), tool('send', { asks: () => 'it leaves the house' }, () => {})],
   }
 }
 
-export async function openScene(
+export async function openKeptApp(
   home: string,
   ids: string,
   fatal = false,
 ): Promise<App & { readonly clock: FakeClock }> {
-  const options = sceneOptions(home, ids, fatal)
+  const options = keptHomeOptions(home, ids, fatal)
   const app = await createApp(options)
   await app.service('sandbox').trial()
   return { ...app, clock: options.clock }
 }
 
-/** The first life: it ends while something is being ordered. */
-export async function liveAndDie(home: string): Promise<void> {
-  const app = await openScene(home, 'first', true)
+/** The first process: it is killed during the call `order`. */
+export async function runUntilKilled(home: string): Promise<void> {
+  const app = await openKeptApp(home, 'first', true)
   for (const task of ['Write a file', 'Fail at it', 'Wait for word', 'Ask me', 'Send a letter', 'Remember it'])
     await advanceUntilDone(app.clock, app.run('run', { task }))
   await advanceUntilDone(app.clock, app.run('once', {}))
@@ -99,9 +99,9 @@ export async function liveAndDie(home: string): Promise<void> {
   await advanceUntilDone(app.clock, app.run('run', { task: 'Order it' }))
 }
 
-/** The second life finds out what became of the first, leaves some work for another, and ends as it should. */
-export async function liveOn(home: string): Promise<void> {
-  const app = await openScene(home, 'second')
+/** The second process recovers from the kill, enqueues more work, and exits normally. */
+export async function runAfterKill(home: string): Promise<void> {
+  const app = await openKeptApp(home, 'second')
   await advanceUntilDone(app.clock, app.run('start', { until_idle: true }))
   const message = { id: 'm1', channel: 'elsewhere', chat_id: 'c1', kind: 'notice', text: 'to be delivered' } as const
   const now = app.clock.now()

@@ -1,8 +1,8 @@
-/** Homes that earlier programs have written, as they are kept. */
+/** Homes that earlier versions wrote. */
 
 import { cpSync, globSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { HOME, loadDump } from './dump.ts'
+import { HOME, loadDump } from './dump-database.ts'
 
 const DUMP = 'tireless.sql'
 
@@ -12,15 +12,15 @@ export const keptSchemas = (): number[] =>
     .map(Number)
     .toSorted((a, b) => a - b)
 
-/** Contract: the home that was kept of that schema, in a folder that is there. */
-export function layOut(schema: number, home: string): void {
+/** Contract: copies the kept home of that schema into an existing folder. */
+export function copyKeptHome(schema: number, home: string): void {
   const kept = join(import.meta.dirname, `schema-${schema}`)
   cpSync(kept, home, { recursive: true, filter: (path) => !path.endsWith(DUMP) })
   rewriteFiles(home, HOME, home)
   loadDump(readFileSync(join(kept, DUMP), 'utf8'), join(home, 'tireless.db'), home)
 }
 
-/** Where the home lies is written in some of its files. */
+/** Some of its files contain the path of the home. */
 export function rewriteFiles(folder: string, from: string, to: string): void {
   for (const path of globSync('**', { cwd: folder }).map((name) => join(folder, name)))
     if (statSync(path).isFile() && !path.includes('tireless.db'))
