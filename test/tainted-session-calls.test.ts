@@ -11,7 +11,7 @@ import { call, listApprovals } from './support/approval-fixtures.ts'
 import { fakeTool, type RecordingTool } from './support/fake-tools.ts'
 import { openApp, runTaskIn } from './support/open-app.ts'
 import { fakeDns, startSite } from './support/serve-pages.ts'
-import { type Calls, type Tries, triesAfter } from './tainted-tries.ts'
+import { type Calls, type Tries, triesAfter } from './support/tainted-session.ts'
 
 const BOB = 'bob@example.org'
 const EVE = 'eve@evil.example'

@@ -20,7 +20,7 @@ import type { Store } from '../../src/ports/store.ts'
 import { freshFolder } from '../support/open-app.ts'
 
 const SAVES = Number(process.env.DOCUMENT_SAVES ?? 3_000)
-const SAVER = fileURLToPath(new URL('saver-main.ts', import.meta.url))
+const SAVER = fileURLToPath(new URL('editor-main.ts', import.meta.url))
 /** Long enough for the file to change while it is read. */
 const START = `# state\n- cycle_id: 0\n## notes\n(none)\n## filler\n${'words that stay where they are\n'.repeat(600)}`
 

@@ -11,7 +11,7 @@ import { scriptedModel } from '../src/testing/scripted-model.ts'
 import { call, listApprovals } from './support/approval-fixtures.ts'
 import { fakeTool } from './support/fake-tools.ts'
 import { openApp, runTaskIn } from './support/open-app.ts'
-import { type Calls, triesAfter } from './tainted-tries.ts'
+import { type Calls, triesAfter } from './support/tainted-session.ts'
 
 const ORIGIN = 'https://registry.example.org'
 const PAGE = `${ORIGIN}/left-pad`

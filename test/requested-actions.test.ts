@@ -6,7 +6,7 @@ import type { Json } from '../src/domain/json.ts'
 import { findRequestedActions } from '../src/policy/requested-actions.ts'
 import { call } from './support/approval-fixtures.ts'
 import { fakeTool } from './support/fake-tools.ts'
-import { triesAfter } from './tainted-tries.ts'
+import { triesAfter } from './support/tainted-session.ts'
 
 const inbox = fakeTool({
   name: 'inbox',

@@ -1,10 +1,10 @@
 /** Tries of a session that has read from outside: the mind obeys, and whoever is asked what the task needs says everything, and lies besides. */
 
 import type { TestContext } from 'node:test'
-import type { AppOptions } from '../src/app.ts'
-import { type ScriptedAnswer, scriptedModel } from '../src/testing/scripted-model.ts'
-import { type call, listApprovals } from './support/approval-fixtures.ts'
-import { openApp, runTaskIn } from './support/open-app.ts'
+import type { AppOptions } from '../../src/app.ts'
+import { type ScriptedAnswer, scriptedModel } from '../../src/testing/scripted-model.ts'
+import { type call, listApprovals } from './approval-fixtures.ts'
+import { openApp, runTaskIn } from './open-app.ts'
 
 export type Calls = readonly ReturnType<typeof call>[]
 
