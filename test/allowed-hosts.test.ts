@@ -11,7 +11,7 @@ import { scriptedModel } from '../src/testing/scripted-model.ts'
 import { call, listApprovals } from './support/approval-fixtures.ts'
 import { fakeTool } from './support/fake-tools.ts'
 import { openApp, runTaskIn } from './support/open-app.ts'
-import { type Calls, triesAfter } from './support/tainted-session.ts'
+import { attemptCalls, type ToolCalls } from './support/tainted-session.ts'
 
 const ORIGIN = 'https://registry.example.org'
 const PAGE = `${ORIGIN}/left-pad`
@@ -39,16 +39,16 @@ const manifest = () =>
   textTool('manifest', '{\n  "dependencies": {\n    "right-pad": "^1.4.1",\n    "@types/node": "22.1.0"\n  }\n}')
 const settings = () => textTool('settings', 'DB_PASSWORD=hunter2\nPIN: 4711\n')
 
-/** The URLs that need no approval in a session that has made the calls `first` before. */
+/** The URLs that need no approval in a session that has made the calls `firstCalls` before. */
 async function urlsWithoutApproval(
   t: TestContext,
-  first: Calls,
+  firstCalls: ToolCalls,
   urls: readonly string[],
   task = TASK,
 ): Promise<readonly string[]> {
-  const passed = await triesAfter(t, {
-    ...{ first, task, tools: [askTool(), manifest(), settings()] },
-    tries: urls.map((url) => call('ask', { url })),
+  const passed = await attemptCalls(t, {
+    ...{ firstCalls, task, tools: [askTool(), manifest(), settings()] },
+    attempts: urls.map((url) => call('ask', { url })),
     yaml: 'policy: { allow_hosts: [registry.example.org, other.example.org, "*.weather.example"] }',
   })
   return urls.filter((_, n) => passed[n])
@@ -75,13 +75,13 @@ const WITH_DATA = [
 
 describe('I12: a URL at an allowed host can leak data', () => {
   test('after untrusted content was read, a URL may contain only what the owner or the host has said', async (t) => {
-    const first = [
+    const firstCalls = [
       call('settings'),
       call('manifest'),
       call('ask', { url: 'https://other.example.org/' }),
       call('ask', { url: PAGE }),
     ]
-    assert.deepEqual(await urlsWithoutApproval(t, first, WITH_DATA), [])
+    assert.deepEqual(await urlsWithoutApproval(t, firstCalls, WITH_DATA), [])
   })
 
   test("links and names from the host's pages, own packages and repeated requests need no approval", async (t) => {
@@ -96,9 +96,9 @@ describe('I12: a URL at an allowed host can leak data', () => {
       `${ORIGIN}/@types/node`,
       'https://zurich.weather.example/today',
     ]
-    const first = [call('manifest'), call('ask', { url: PAGE })]
+    const firstCalls = [call('manifest'), call('ask', { url: PAGE })]
     const task = `${TASK} Say what the package costs, and what zurich.weather.example has today.`
-    assert.deepEqual(await urlsWithoutApproval(t, first, urls, task), urls)
+    assert.deepEqual(await urlsWithoutApproval(t, firstCalls, urls, task), urls)
   })
 
   test('a session without untrusted content may request any URL of an allowed host', async (t) => {

@@ -1,4 +1,7 @@
-/** Tries of a session that has read from outside: the mind obeys, and whoever is asked what the task needs says everything, and lies besides. */
+/**
+ * Calls attempted by a session that has read untrusted content. The model does whatever it reads, and the intent judge
+ * claims that the task needs every tool.
+ */
 
 import type { TestContext } from 'node:test'
 import type { AppOptions } from '../../src/app.ts'
@@ -6,35 +9,38 @@ import { type ScriptedAnswer, scriptedModel } from '../../src/testing/scripted-m
 import { type call, listApprovals } from './approval-fixtures.ts'
 import { openApp, runTaskIn } from './open-app.ts'
 
-export type Calls = readonly ReturnType<typeof call>[]
+export type ToolCalls = readonly ReturnType<typeof call>[]
 
-/** One session for each try: what was read first, then the try. Whoever is asked what the task needs says everything, `lie` besides. */
-export async function triesAfter(
+/**
+ * Runs one session per attempt: first `firstCalls`, then the attempted call. Returns which attempts needed no approval.
+ * The intent judge names every tool, and adds `falseClaims`.
+ */
+export async function attemptCalls(
   t: TestContext,
-  { first, tries, task, lie = [], ...options }: Tries,
+  { firstCalls, attempts, task, falseClaims = [], ...options }: CallAttempts,
 ): Promise<readonly boolean[]> {
-  let at = 0
+  let index = 0
   const model = scriptedModel(({ system, messages }, turn): ScriptedAnswer => {
     if (!system.startsWith('You decide which tools a task needs')) {
-      const one = [...first, tries[at]][turn]
-      return one ? { calls: [one] } : { text: 'done' }
+      const next = [...firstCalls, attempts[index]][turn]
+      return next ? { calls: [next] } : { text: 'done' }
     }
     const listed = [...(messages[0]?.text ?? '').matchAll(/^- (\w+): /gm)].map(([, tool]) => ({ tool }))
-    return { text: JSON.stringify([...listed, ...lie]) }
+    return { text: JSON.stringify([...listed, ...falseClaims]) }
   })
   const app = await openApp(t, { ...options, model })
   const passed: boolean[] = []
-  for (at = 0; at < tries.length; at += 1) {
+  for (index = 0; index < attempts.length; index += 1) {
     const { session_id } = await runTaskIn(app, task)
     passed.push(!(await listApprovals(app)).some((approval) => approval.session_id === session_id))
   }
   return passed
 }
 
-export interface Tries extends AppOptions {
+export interface CallAttempts extends AppOptions {
   readonly yaml?: string
-  readonly first: Calls
-  readonly tries: Calls
+  readonly firstCalls: ToolCalls
+  readonly attempts: ToolCalls
   readonly task: string
-  readonly lie?: readonly object[]
+  readonly falseClaims?: readonly object[]
 }
