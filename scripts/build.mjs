@@ -44,13 +44,13 @@ function useCompiledNames(declaration) {
 }
 
 /** The texts that the model reads, beside the compiled code that loads them. */
-function prompts() {
+function copyPrompts() {
   for (const file of globSync('prompts/**/*.md', { cwd: join(root, 'src') }))
     cpSync(join(root, 'src', file), join(out, 'lib', file))
 }
 
-/** Where the compiled server looks for it: beside `lib`, as it is beside `src`. */
-function page() {
+/** The compiled server expects the page beside `lib`. */
+function buildPage() {
   const { status } = spawnSync(process.execPath, [join(root, 'scripts', 'web.mjs')], { stdio: 'inherit' })
   if (status !== 0) throw new Error(`the build of the page exited with code ${status}; see the output above`)
   const isStamp = (file) => basename(file) === STAMP
@@ -73,8 +73,8 @@ function manifest() {
 try {
   clear()
   compile()
-  prompts()
-  page()
+  copyPrompts()
+  buildPage()
   writeFileSync(join(out, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
   cpSync(join(root, 'bin', 'installed.cjs'), join(out, 'bin', 'tireless.cjs'))
   cpSync(join(root, 'agents'), join(out, 'agents'), { recursive: true })

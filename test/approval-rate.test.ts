@@ -37,7 +37,7 @@ test('twenty ordinary tasks with untrusted content are done with at most six app
   assert.equal(tasks.length, 20)
   const reasons: string[] = []
   for (const task of tasks) {
-    const { finished, questions, asked: approvals } = await perform(theatre, task, 'exact')
+    const { finished, questions, asked: approvals } = await perform(stage, task, 'exact')
     const taskReasons = approvals.map(({ tool, reason }) => `${task.id}: ${tool}: ${reason}`)
     assert.ok(finished, `${task.id} was not done\n${taskReasons.join('\n')}`)
     assert.equal(questions, task.mustAsk ? 1 : 0, taskReasons.join('\n') || `${task.id} needed no approval`)

@@ -51,7 +51,7 @@ const buildCount = (): number => (existsSync(join(root, 'built')) ? readFileSync
 it('builds the page once, again after a source change, and leaves no other files', () => {
   const first = runSetup()
   assert.deepEqual([first.status, builtPage(), buildCount()], [0, 'first', 1], first.stderr)
-  assert.match(first.stderr, /building its page/)
+  assert.match(first.stderr, /building the page/)
   assert.deepEqual(runSetup(), { status: 0, stderr: '' })
   assert.equal(buildCount(), 1)
   write('web/index.html', 'second')

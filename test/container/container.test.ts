@@ -60,7 +60,7 @@ const outputIn = (calls: string): string =>
     .join('')
 
 const listContainers = async (): Promise<string> =>
-  (await ENGINE?.ask('ps', '--all', '--filter', 'name=^tireless-')) ?? ''
+  (await ENGINE?.run('ps', '--all', '--filter', 'name=^tireless-')) ?? ''
 
 describe('a command in a container', { skip: WITHOUT_CONTAINERS }, () => {
   test('Q8: runs as the user without capabilities or network; writes the workspace, no protected names', async (t) => {
@@ -104,7 +104,7 @@ echo '{}' > .mcp.json; cat ${join(root, '../sandbox/container-bash-env')} 2> /de
       const script = `
         import { systemClock } from ${importPath('system/clock.ts')}
         import { hostEnvs } from ${importPath('envs/host/host.ts')}
-        import { createContainers } from ${importPath('envs/container/container.ts')}
+        import { createContainers } from ${importPath('envs/container/container-sandbox.ts')}
         const { env, clock } = { env: process.env, clock: systemClock }
         const given = ${JSON.stringify({ ...options(base), env: {}, clock: null })}
         const { launcher } = createContainers({ ...given, env, clock })

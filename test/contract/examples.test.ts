@@ -31,7 +31,7 @@ test('examples/03: comparing parsers and memories shows divergence, steps, cost 
 
 test('examples/04: a pure call is retried under one key; a slow call is stopped at its time limit', async (t) => {
   assert.deepEqual((await outputOf(t, '04-tools.ts')).trim().split('\n'), [
-    'dig timed_out stopped after its time limit of 50 ms; its result was: tool_failed: the spade is put away',
+    'dig timed_out stopped after its time limit of 50 ms; its result was: tool_failed: digging was stopped',
     'weather ok sunny in Bern',
     'A small hole, and a sunny day. One key: true, tried 3 times.',
   ])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { definePlugin } from '../../src/ports/plugin.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { aTool } from '../support/fake-tools.ts'
+import { fakeTool } from '../support/fake-tools.ts'
 import { openApp, runTaskIn } from '../support/open-app.ts'
 
 const isFrozenAtEveryDepth = (value: unknown): boolean =>
@@ -24,7 +24,7 @@ test('B2: every record that a sink of a plugin is told is frozen at every depth'
       }),
   })
   const model = scriptedModel([{ calls: [{ tool: 'send', args: { to: 'ann' } }] }, { text: 'done' }])
-  const app = await openApp(t, { model, tools: [aTool({ name: 'send' })], plugins: [sink] })
+  const app = await openApp(t, { model, tools: [fakeTool({ name: 'send' })], plugins: [sink] })
   assert.equal((await runTaskIn(app)).status, 'done')
   const kinds = ['run_started', 'input_bound', 'model_requested', 'model_answered', 'call_intended', 'call_settled']
   for (const kind of [...kinds, 'step_committed', 'run_ended'])

@@ -345,7 +345,7 @@ describe('git', () => {
     mkdirSync(folder)
     symlinkSync(join(outer, '.git'), join(folder, '.git'))
     writeFileSync(join(folder, 'a.txt'), 'one\n')
-    await assert.rejects(runAgent(t, [git('log')], {}, { workspace: folder }), /its \.git leads to a repository that/)
+    await assert.rejects(runAgent(t, [git('log')], {}, { workspace: folder }), /its \.git points to a repository that/)
   })
 })
 

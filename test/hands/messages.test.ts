@@ -197,7 +197,7 @@ describe('ask_user', () => {
       ],
     })
     const { session_id, status } = await runTaskIn(app)
-    assert.match(lastMessageIn(model, 1), /call ask_user alone/)
+    assert.match(lastMessageIn(model, 1), /Call ask_user alone/)
     assert.equal(status, 'done')
     assert.match(JSON.stringify(await resultsOf(app, session_id)), /not today/)
     assert.deepEqual(await posted(app), [])

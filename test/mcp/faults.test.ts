@@ -34,7 +34,7 @@ describe('a server that dies during a call', () => {
         [toolSearch('act'), act],
       )
       assert.equal(results[1]?.status, 'error')
-      assert.match(results[1]?.content ?? '', /its server was lost during the call: it ended with 7/)
+      assert.match(results[1]?.content ?? '', /its server was lost during the call: it exited with code 7/)
       const keys = acting.logLines('acted')
       assert.deepEqual([keys.length, new Set(keys).size, acting.pids().length], [2, 1, 2])
       assert.equal(result.status, 'done')
@@ -49,7 +49,7 @@ describe('a server that dies during a call', () => {
       [toolSearch('act'), act],
     )
     assert.equal(results[1]?.status, 'unknown')
-    assert.match(results[1]?.content ?? '', /It is unknown whether it took effect.*\n.*it ended with 7/)
+    assert.match(results[1]?.content ?? '', /It is unknown whether it took effect.*\n.*it exited with code 7/)
     assert.equal(acting.logLines('acted').length, 1)
     const { items } = (await app.run('unknowns list', {})) as { items: UnknownOutcome[] }
     assert.deepEqual(
@@ -87,7 +87,7 @@ describe('a server that cannot be used', () => {
     const broken = { command: [process.execPath, '-e', 'console.error("no licence found"); process.exit(3)'] }
     const good = { command: acting.command, effects: acts('pure', 'none') }
     const { results, app } = await runWithServers(t, { broken, a: good }, [toolSearch('act'), act])
-    assert.match(results[0]?.content ?? '', /a__act[\s\S]*\(broken does not answer\)/)
+    assert.match(results[0]?.content ?? '', /a__act[\s\S]*\(the server broken does not answer\)/)
     assert.equal(results[1]?.content, 'acted')
     const state = (await listServers(app)).find(({ name }) => name === 'broken')
     assert.deepEqual([state?.state, state?.stderr.at(-1)], ['down', 'no licence found'])
@@ -112,7 +112,7 @@ describe('a server that cannot be used', () => {
     })
     // The first call and its retry each found it alive; the second call came too soon.
     assert.equal(acting.logLines('acted').length, 2)
-    assert.match(results[2]?.content ?? '', /it is tried again in 1 s/)
+    assert.match(results[2]?.content ?? '', /next attempt in 1 s/)
     await clock.advance(1000)
     acting.setMode('')
     const { session_id } = await runTaskIn(app)

@@ -8,7 +8,7 @@ import type { CallResult } from '../../src/domain/decision.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { NODE_FLAGS } from '../crash/kills.ts'
 import { bomb, marked, peakDuring } from '../sandbox/bombs.ts'
-import { listed } from '../support/mcp-homes.ts'
+import { listServers } from '../support/mcp-homes.ts'
 import { journalOf, openApp, runTaskIn } from '../support/open-app.ts'
 import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
 
@@ -60,7 +60,7 @@ describe('total limits of servers', { skip: WITHOUT_SANDBOX }, () => {
       assert.equal(results[1], 'works')
       assert.equal(marked(mark), 0)
       assert.deepEqual(
-        (await listed(app)).map(({ name }) => name),
+        (await listServers(app)).map(({ name }) => name),
         ['x'],
       )
     })

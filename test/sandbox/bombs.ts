@@ -1,13 +1,13 @@
 /** Fork bombs that are bounded, so that a limit that fails costs seconds and not the machine. */
 
 import { readdirSync, readFileSync } from 'node:fs'
-import { until } from '../support/open-app.ts'
+import { waitUntil } from '../support/open-app.ts'
 
 /** A tree of at most 2,047 processes, each of which waits. */
 export const bomb = (mark: string): string =>
   `b() { if [ $1 -gt 0 ]; then b $(($1 - 1)) & b $(($1 - 1)) & fi; sleep 30; }; : ${mark}; b 10; wait`
 
-/** How many processes there are whose command line bears the mark, and those they have become. */
+/** The number of processes with the mark in their command line. */
 export function marked(mark: string): number {
   return readdirSync('/proc').filter((pid) => {
     try {
@@ -24,7 +24,7 @@ export async function peakDuring(mark: string, work: Promise<unknown>): Promise<
   const done = work.finally(() => {
     over = true
   })
-  await until(() => {
+  await waitUntil(() => {
     peak = Math.max(peak, marked(mark))
     return over
   })

@@ -11,42 +11,13 @@ import { createSandbox } from '../../src/adapters/envs/sandbox/sandbox.ts'
 import { systemClock } from '../../src/adapters/system/clock.ts'
 import { type ProcessResult, requireOps } from '../../src/ports/env.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { openApp, runTaskIn, waitUntil } from '../support/open-app.ts'
+import { openApp, runTaskIn } from '../support/open-app.ts'
 import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
 import { bomb, marked, peakDuring } from './bombs.ts'
 
 const bash = (command: string) => ({ calls: [{ tool: 'bash', args: { command } }] })
 const MOST = 150
 const PLENTY: ResourceLimits = { processes: 1_000_000, memoryBytes: 2 ** 50, freeDiskBytes: 0 }
-
-/** A tree of at most 2,047 processes, each of which waits. */
-const bomb = (mark: string): string =>
-  `b() { if [ $1 -gt 0 ]; then b $(($1 - 1)) & b $(($1 - 1)) & fi; sleep 30; }; : ${mark}; b 10; wait`
-
-/** How many processes there are whose command line bears the mark, and those they have become. */
-function marked(mark: string): number {
-  return readdirSync('/proc').filter((pid) => {
-    try {
-      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(mark)
-    } catch {
-      return false
-    }
-  }).length
-}
-
-/** The most there were at any time until the work was done. */
-async function peakDuring(mark: string, work: Promise<unknown>): Promise<number> {
-  let [peak, over] = [0, false]
-  const done = work.finally(() => {
-    over = true
-  })
-  await waitUntil(() => {
-    peak = Math.max(peak, marked(mark))
-    return over
-  })
-  await done
-  return peak
-}
 
 async function place(t: TestContext, limits: Partial<ResourceLimits>, without: 'no group' | 'group' = 'group') {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'tireless-limits-')))

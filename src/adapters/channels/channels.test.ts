@@ -68,7 +68,7 @@ function desktopSide(t: TestContext): ChannelPeer & { readonly desktop: Desktop;
     ...{ desktop, file, channel: desktopChannel(desktop) },
     listArrived: async () => calls().map(([, , , title, body]) => `${title}\n${plain(body)}`),
     async stopAnswering() {
-      become(`touch '${ran}'; exec sleep 600`)
+      replaceProgram(`touch '${ran}'; exec sleep 600`)
       return { reached: waitUntil(() => existsSync(ran)) }
     },
     startRefusing: async () => replaceProgram('exit 1'),

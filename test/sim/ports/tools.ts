@@ -24,7 +24,7 @@ const LONGEST_PATIENCE = 20
 const PROBING_TOOLS: readonly ToolName[] = ['book', 'edit', 'pay']
 
 export function simTools(world: World, proc: SimProcess): ReadonlyMap<string, AnyTool> {
-  const tools = [...TOOL_NAMES.map((name) => toolNamed(world, proc, name)), wait, finish]
+  const tools = [...TOOL_NAMES.map((name) => toolNamed(world, proc, name)), waitTool, finishTool]
   return new Map(tools.map((tool) => [tool.name, tool]))
 }
 
