@@ -2,9 +2,17 @@
 
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
-import { basename, sep } from 'node:path'
+import { sep } from 'node:path'
 import { describe, it } from 'node:test'
 import { type Tree, violations } from './architecture/check.ts'
+import {
+  bannedWords,
+  exportedTwice,
+  glossaryWords,
+  longLines,
+  MOST_GLOSSARY_WORDS,
+  unusedWords,
+} from './architecture/language.ts'
 import { isTest, readRules, unitOf } from './architecture/rules.ts'
 import { codeOnly, importsOf, topLevelEffects } from './architecture/source.ts'
 import { webViolations } from './architecture/web.ts'
@@ -34,6 +42,16 @@ function treeIn(folder: string, pattern = '**/*.ts'): Tree {
 
 function webTree(): Tree {
   return new Map([...treeIn('web/src/', '**/*.{ts,tsx}')].map(([path, source]) => [`web/src/${path}`, source]))
+}
+
+/** Everything that people write and read as code. */
+function wholeTree(): Tree {
+  const folders = ['src/', 'test/', 'bench/', 'scripts/', 'examples/', 'web/src/']
+  return new Map(
+    folders.flatMap((folder) =>
+      [...treeIn(folder, '**/*.{ts,tsx,mjs}')].map(([path, source]) => [`${folder}${path}`, source] as const),
+    ),
+  )
 }
 
 /** The violations in a tree of these files. */
@@ -73,25 +91,63 @@ describe('the source tree', () => {
     assert.ok(markdown.split('\n').length <= 200)
   })
 
-  it('every file name in domain and ports is in the glossary', () => {
-    const glossary = (read('GLOSSARY.md') ?? '').toLowerCase()
-    const words = globSync('src/{domain,ports}/*.ts', { cwd: root })
-      .filter((path) => !path.endsWith('.test.ts'))
-      .map((path) => basename(path, '.ts').replace(/.*-/, ''))
-    const missing = [...new Set(words)].filter(
-      (word) => !new RegExp(`^\\| \\*\\*[^|]*\\b${word}\\b`, 'm').test(glossary),
-    )
-    assert.deepEqual(missing, [])
+  it('every exported name is declared once', () => {
+    assert.deepEqual(exportedTwice(treeIn('src/')), [])
+  })
+
+  it('no file and no exported name has a banned word', () => {
+    assert.deepEqual(bannedWords(wholeTree()), [])
+  })
+
+  it('no line is longer than 120 characters, comments included', () => {
+    assert.deepEqual(longLines(wholeTree()), [])
+  })
+
+  it('the glossary has at most 80 words, and the code uses each of them', () => {
+    const words = glossaryWords(read('GLOSSARY.md') ?? '')
+    assert.ok(words.length > 40 && words.length <= MOST_GLOSSARY_WORDS, `${words.length} words`)
+    assert.deepEqual(unusedWords(words, treeIn('src/')), [])
   })
 })
 
 describe('the checker', () => {
+  it('finds a name that is exported twice, and not a re-export or a type beside its value', () => {
+    const tree = new Map([
+      ['a.ts', 'export function open() {}\nexport const Kind = 1\nexport type Kind = number'],
+      ['b.ts', 'export const open = 1'],
+      ['c.ts', "export { Kind } from './a.ts'"],
+    ])
+    assertOnly(exportedTwice(tree), /^open is exported by a\.ts and b\.ts$/)
+  })
+
+  it('finds a banned word in the name of a file and of an export, and not inside another word', () => {
+    assertOnly(
+      bannedWords(new Map([['engine/heard.ts', '']])),
+      /^engine\/heard\.ts: the name heard has the banned word/,
+    )
+    assertOnly(bannedWords(new Map([['a.ts', 'export const tellRein = 1']])), /the name tellRein/)
+    assert.deepEqual(bannedWords(new Map([['a.ts', 'export const reindex = 1\nconst wish = 1']])), [])
+  })
+
+  it('finds a line of 121 characters, also where they are Chinese', () => {
+    assertOnly(longLines(new Map([['a.ts', `ok\n${'字'.repeat(121)}`]])), /^a\.ts:2 has 121 characters$/)
+    assert.deepEqual(longLines(new Map([['a.ts', '字'.repeat(120)]])), [])
+  })
+
+  it('finds a glossary word that no code uses', () => {
+    const words = glossaryWords('| **Stop reason** | why |\n| **Doorknob** | what |')
+    assert.deepEqual(unusedWords(words, new Map([['a.ts', 'const stopReason = 1']])), ['Doorknob'])
+  })
+
   it('finds an import that the table does not allow', () => {
     const files = {
-      'engine/x.ts': `// x\nimport { systemClock } from '../adapters/clock.ts'\n`,
+      'engine/x.ts': `// x\nimport { systemClock } from '../adapters/system/clock.ts'\n`,
       'adapters/system/clock.ts': '',
     }
-    assertOnly(check(files), /^engine\/x\.ts:2 imports \.\.\/adapters\/clock\.ts; engine may import domain, ports/)
+    assertOnly(
+      check(files),
+      /^engine\/x\.ts:2 imports \.\.\/adapters\/system\/clock\.ts; engine may import domain, ports/,
+    )
   })
 
   it('finds a type-only import, a re-export and an import() that the table does not allow', () => {
