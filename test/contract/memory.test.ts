@@ -10,7 +10,7 @@ const STEPS = 30
 /** Calls `poke` STEPS times with rising numbers, then answers. */
 const lookingModel = (): ScriptedModel =>
   scriptedModel((request) => {
-    const turn = Number(/lookTool (\d+)/.exec(lastMessage(request.messages))?.[1] ?? 0)
+    const turn = Number(/look (\d+)/.exec(lastMessage(request.messages))?.[1] ?? 0)
     return turn < STEPS ? { calls: [{ tool: 'poke', args: { n: turn + 1 } }] } : { text: 'done' }
   })
 
@@ -20,7 +20,7 @@ function lastMessage(messages: readonly { role: string }[]): string {
 
 const lookTool = () =>
   fakeTool({
-    run: ({ n }) => (n === 1 ? 'look 1: the treasure lies under the oak' : `lookTool ${n}: nothing but sand`),
+    run: ({ n }) => (n === 1 ? 'look 1: the treasure lies under the oak' : `look ${n}: nothing but sand`),
   })
 
 describe('the memory view and the request to the model', () => {

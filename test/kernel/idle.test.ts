@@ -1,4 +1,4 @@
-/** What a kernel does with nothing to do: nothing; and that what it does has a lease all the while. */
+/** An idle kernel writes nothing, and a worker holds a lease whenever it works. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -18,11 +18,11 @@ interface Status {
   readonly workers: readonly { readonly epoch: number; readonly lease_until: string }[]
 }
 
-test('I8: an hour without work is an hour without a write, and the worker is there all the same', async (t) => {
+test('I8: an idle hour has no commit, and the worker is still listed', async (t) => {
   const { app, clock } = await openKernelApp(t, { agents: [{ agent_id: 'a' }], kernel: { schedule: '0 4 1 1 *' } })
   const { context } = app
-  const enough = new AbortController()
-  const draining = context.drain({ untilIdle: false, until: enough.signal })
+  const stopDrain = new AbortController()
+  const draining = context.drain({ untilIdle: false, until: stopDrain.signal })
   await waitUntil(() => context.epoch() !== undefined)
   const pass = async (minutes: number): Promise<void> => {
     for (let i = 0; i < minutes; i++) await advanceUntilDone(clock, clock.sleep(MINUTE))
@@ -36,14 +36,14 @@ test('I8: an hour without work is an hour without a write, and the worker is the
     workers.map(({ epoch }) => epoch),
     [context.epoch()],
   )
-  enough.abort()
+  stopDrain.abort()
   await draining
 })
 
-test('E6: who works for longer than a lease keeps it; who rested has one again with the work', async (t) => {
+test('E6: a worker renews its lease during long work, and takes one again after idling', async (t) => {
   const clock = new FakeClock({ now: NOON })
-  const alive = async (): Promise<number> => (await app.context.store.workers(clock.now())).length
-  const seen: number[] = []
+  const countWorkers = async (): Promise<number> => (await app.context.store.workers(clock.now())).length
+  const workerCounts: number[] = []
   const work = defineTool({
     name: 'work_long',
     description: 'works for five minutes',
@@ -51,7 +51,7 @@ test('E6: who works for longer than a lease keeps it; who rested has one again w
     effect: () => ({ recovery: 'pure', reach: 'none' }),
     async run() {
       for (let i = 0; i < 60; i++) {
-        seen.push(await alive())
+        workerCounts.push(await countWorkers())
         await clock.sleep(5000)
       }
       return { status: 'ok', content: 'worked' }
@@ -63,49 +63,49 @@ test('E6: who works for longer than a lease keeps it; who rested has one again w
   const app = await openApp(t, { clock, model, tools: [work] })
   const stop = new AbortController()
   const draining = app.context.drain({ untilIdle: false, until: stop.signal })
-  await waitUntil(async () => (await alive()) === 1)
+  await waitUntil(async () => (await countWorkers()) === 1)
   await advanceUntilDone(clock, clock.sleep(2 * MINUTE))
-  assert.equal(await alive(), 0, 'it rests')
-  const worked = async (): Promise<void> => {
+  assert.equal(await countWorkers(), 0, 'the worker is idle')
+  const runLongTask = async (): Promise<void> => {
     const running = runTaskIn(app)
-    // Before any time has passed.
-    await waitUntil(() => seen.length > 0)
+    // Wait in real time, before the fake clock advances.
+    await waitUntil(() => workerCounts.length > 0)
     assert.equal((await advanceUntilDone(clock, running)).status, 'done')
     assert.deepEqual(
-      seen.splice(0),
+      workerCounts.splice(0),
       Array.from({ length: 60 }, () => 1),
     )
   }
-  await worked()
+  await runLongTask()
   stop.abort()
   await draining
   await advanceUntilDone(clock, clock.sleep(2 * MINUTE))
-  assert.equal(await alive(), 0, 'nobody works the queue')
-  await worked()
+  assert.equal(await countWorkers(), 0, 'no worker drains the queue')
+  await runLongTask()
 })
 
-test('case 101: a store that fails while nothing is at work ends the drain all the same', async (t) => {
+test('case 101: a store failure ends an idle drain', async (t) => {
   const clock = new FakeClock({ now: NOON })
   const app = await openApp(t, { clock })
   const engine = app.service('engine')
-  const bell = createWakeSignal()
-  let isGone = false
+  const wakeSignal = createWakeSignal()
+  let hasFailed = false
   const commit: Store['commit'] = (batches) =>
-    isGone ? Promise.reject(new TirelessError('store_failed', 'the disk is gone')) : engine.store.commit(batches)
-  const store = ringOnCommit({ ...engine.store, commit }, bell)
+    hasFailed ? Promise.reject(new TirelessError('store_failed', 'the disk is gone')) : engine.store.commit(batches)
+  const store = ringOnCommit({ ...engine.store, commit }, wakeSignal)
   const { epoch } = await joinHome({ ...engine, store }, 'worker')
   const kernel: DrainDeps = {
     engine: { ...engine, store },
-    wakeSignal: bell,
+    wakeSignal,
     epoch,
     maxConcurrent: 1,
     controls: new Map(),
-    held: createHeldDispatches(bell),
+    held: createHeldDispatches(wakeSignal),
   }
   const signals = { drain: new AbortController().signal, abort: new AbortController().signal }
   const draining = drain(kernel, { untilIdle: false, signals })
   await advanceUntilDone(clock, clock.sleep(MINUTE))
-  isGone = true
+  hasFailed = true
   await assert.rejects(commitOne(store, [{ op: 'set', name: 'a', value: 1 }]), { code: 'store_failed' })
   await assert.rejects(advanceUntilDone(clock, draining), { code: 'store_failed' })
 })

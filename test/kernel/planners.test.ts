@@ -18,24 +18,32 @@ import {
 } from '../support/kernels.ts'
 
 const HYBRID = { planner: { mode: 'hybrid' } }
-const two = [{ agent_id: 'a' }, { agent_id: 'b' }]
+const twoAgents = [{ agent_id: 'a' }, { agent_id: 'b' }]
 
-/** Plans what it is told to, and does what it is asked. */
-const planning = (answer: string) =>
+/** Answers planning requests with `answer`; agents do their work. */
+const planningModel = (answer: string) =>
   scriptedModel((request) => (isPlanning(request) ? { text: answer } : diligentScript(request)))
-const all = JSON.stringify(two.map(({ agent_id }) => ({ agent_id, dispatch: true, reason: 'x' })))
+const planForAll = JSON.stringify(twoAgents.map(({ agent_id }) => ({ agent_id, dispatch: true, reason: 'x' })))
 
 describe('the hybrid planner (E5)', () => {
-  test('nothing new: idle, no model call, whatever the number of cycles', async (t) => {
-    const { app, model } = await openKernelApp(t, { agents: two, kernel: HYBRID, model: planning(all) })
+  test('without changes each cycle is idle and calls no model', async (t) => {
+    const { app, model } = await openKernelApp(t, {
+      agents: twoAgents,
+      kernel: HYBRID,
+      model: planningModel(planForAll),
+    })
     await runOnce(app)
-    const asked = model.requests.length
+    const calls = model.requests.length
     for (let n = 0; n < 20; n++) assert.equal((await runOnce(app)).idle_reason, 'nothing new')
-    assert.equal(model.requests.length, asked)
+    assert.equal(model.requests.length, calls)
   })
 
-  test('one event, two candidates: exactly one planner call; with one candidate none', async (t) => {
-    const { app, home, model } = await openKernelApp(t, { agents: two, kernel: HYBRID, model: planning(all) })
+  test('a change with two candidates needs one planner call; with one candidate none', async (t) => {
+    const { app, home, model } = await openKernelApp(t, {
+      agents: twoAgents,
+      kernel: HYBRID,
+      model: planningModel(planForAll),
+    })
     await runOnce(app)
     const before = countPlanningCalls(model)
     editState(home, (text) => text.replace('## recent_actions', '## news\na deploy is due\n## recent_actions'))
@@ -48,10 +56,12 @@ describe('the hybrid planner (E5)', () => {
     assert.equal(countPlanningCalls(single.model), 0)
   })
 
-  test('the model trims and reorders; its prompt and priority are used; what it says is nothing to do is honoured', async (t) => {
-    const answer =
-      '```json\n[{"agent_id": "b", "reason": "urgent", "priority": 7, "prompt": "fix it now"}, {"agent_id": "a", "dispatch": false}]\n```'
-    const { app, model } = await openKernelApp(t, { agents: two, kernel: HYBRID, model: planning(answer) })
+  test('the planner model may leave agents out and set prompt and priority', async (t) => {
+    const answer = [
+      '```json\n[{"agent_id": "b", "reason": "urgent", "priority": 7, "prompt": "fix it now"},',
+      '{"agent_id": "a", "dispatch": false}]\n```',
+    ].join(' ')
+    const { app, model } = await openKernelApp(t, { agents: twoAgents, kernel: HYBRID, model: planningModel(answer) })
     const result = await runOnce(app)
     assert.deepEqual(
       result.agents.map(({ agent_id }) => agent_id),
@@ -62,46 +72,48 @@ describe('the hybrid planner (E5)', () => {
     assert.match(JSON.stringify(model.requests[0]), /never run/)
   })
 
-  test('case 123: [] is nothing to do, not a fan-out; a disabled or unknown agent is refused and told', async (t) => {
-    const none = await openKernelApp(t, { agents: two, kernel: HYBRID, model: planning('[]') })
+  test('case 123: an empty plan dispatches no agent; disabled and unknown agents are refused', async (t) => {
+    const none = await openKernelApp(t, { agents: twoAgents, kernel: HYBRID, model: planningModel('[]') })
     const result = await runOnce(none.app)
     assert.deepEqual(
       [result.status, result.dispatched, result.idle_reason],
       ['success', 0, 'the planner found nothing to do'],
     )
-    const named =
-      '[{"agent_id": "ghost", "reason": "x"}, {"agent_id": "off", "reason": "x"}, {"agent_id": "a", "reason": "x"}, {"agent_id": "a", "reason": "again"}]'
-    const odd = await openKernelApp(t, {
-      agents: [...two, { agent_id: 'off', enabled: false }],
+    const named = [
+      '[{"agent_id": "ghost", "reason": "x"}, {"agent_id": "off", "reason": "x"},',
+      '{"agent_id": "a", "reason": "x"}, {"agent_id": "a", "reason": "again"}]',
+    ].join(' ')
+    const withInvalid = await openKernelApp(t, {
+      agents: [...twoAgents, { agent_id: 'off', enabled: false }],
       kernel: HYBRID,
-      model: planning(named),
+      model: planningModel(named),
     })
     const notes: string[] = []
-    const told = await odd.app.run(
+    const output = await withInvalid.app.run(
       'once',
       {},
       (progress) => void (progress.kind === 'note' && notes.push(progress.text)),
     )
     assert.deepEqual(
-      (told as { agents: { agent_id: string }[] }).agents.map(({ agent_id }) => agent_id),
+      (output as { agents: { agent_id: string }[] }).agents.map(({ agent_id }) => agent_id),
       ['a'],
     )
     assert.match(notes.join('\n'), /named "ghost"[\s\S]*named "off"/)
   })
 
-  test('E20: the planner sees what each agent is for, what it watches and what came of it last', async (t) => {
+  test('E20: the planner prompt has purpose, watched paths and last result of each agent', async (t) => {
     const agents = [
       { agent_id: 'a', prompt: 'Tend the inbox. {STATE}', watch: ['inbox', { git: 'repo' }] },
       { agent_id: 'b', prompt: 'ignored', metadata: { purpose: 'Writes the daily report' } },
     ]
-    const { app, model } = await openKernelApp(t, { agents, kernel: HYBRID, model: planning('[]') })
+    const { app, model } = await openKernelApp(t, { agents, kernel: HYBRID, model: planningModel('[]') })
     await runOnce(app)
-    const asked = JSON.stringify(model.requests[0])
-    assert.match(asked, /- a \(priority 0\): never run\\n {2}purpose: Tend the inbox\.\\n {2}watches: inbox, repo/)
-    assert.match(asked, /- b \(priority 0\): never run\\n {2}purpose: Writes the daily report/)
+    const prompt = JSON.stringify(model.requests[0])
+    assert.match(prompt, /- a \(priority 0\): never run\\n {2}purpose: Tend the inbox\.\\n {2}watches: inbox, repo/)
+    assert.match(prompt, /- b \(priority 0\): never run\\n {2}purpose: Writes the daily report/)
   })
 
-  test('C6: what is wrong with the answer of a planner is said in words', () => {
+  test('C6: an invalid planner answer is reported with its position and reason', () => {
     const refused: readonly (readonly [string, RegExp])[] = [
       ['[{"agent": "a"}]', /^the planner's list is invalid: entry 1: agent_id must be a string$/],
       ['[{"agent_id": "a"}, 7]', /entry 2: it must be an object with agent_id and reason$/],
@@ -115,49 +127,49 @@ describe('the hybrid planner (E5)', () => {
     for (const [answer, message] of refused) assert.throws(() => selectFromAnswer(answer, [], null), { message })
   })
 
-  test('an error of the model, and only that, falls back to everybody with news', async (t) => {
+  test('an unreadable planner answer falls back to all agents with changes', async (t) => {
     for (const answer of ['I would rather not say', '{"agent_id": "a"}', '[{"agent": "a"}]', '[{"agent_id": "a"']) {
-      const { app } = await openKernelApp(t, { agents: two, kernel: HYBRID, model: planning(answer) })
+      const { app } = await openKernelApp(t, { agents: twoAgents, kernel: HYBRID, model: planningModel(answer) })
       assert.deepEqual([(await runOnce(app)).dispatched, answer], [2, answer])
     }
   })
 
-  test('what an agent sees: the goal, its own files, what it watches; not the block, not what it wrote itself', async (t) => {
+  test('an agent runs when the goal, its own files or a watched path changes', async (t) => {
     const { app, home, clock } = await openKernelApp(t, {
       agents: [{ agent_id: 'a', watch: ['inbox'] }],
       kernel: HYBRID,
     })
     await runOnce(app)
-    const wakes = async (): Promise<number> => {
+    const countDispatchedNext = async (): Promise<number> => {
       await clock.advance(60 * MINUTE)
       return (await runOnce(app)).dispatched
     }
-    assert.equal(await wakes(), 0)
+    assert.equal(await countDispatchedNext(), 0)
     mkdirSync(join(home, 'inbox'))
-    assert.equal(await wakes(), 1)
-    assert.equal(await wakes(), 0)
+    assert.equal(await countDispatchedNext(), 1)
+    assert.equal(await countDispatchedNext(), 0)
     writeFileSync(join(home, 'inbox', 'letter'), 'x')
-    assert.equal(await wakes(), 1)
+    assert.equal(await countDispatchedNext(), 1)
     writeFileSync(join(home, 'kernels', 'default', 'GOAL.md'), 'grow')
-    assert.equal(await wakes(), 1)
+    assert.equal(await countDispatchedNext(), 1)
     mkdirSync(join(home, 'agents', 'a'), { recursive: true })
     writeFileSync(join(home, 'agents', 'a', 'role.md'), 'careful')
-    assert.equal(await wakes(), 1)
-    assert.equal(await wakes(), 0)
+    assert.equal(await countDispatchedNext(), 1)
+    assert.equal(await countDispatchedNext(), 0)
   })
 
-  test('E5: a goal that is changed while a cycle looks around is not lost on its agents', async (t) => {
+  test('E5: a goal changed during the planning of a cycle reaches the agents', async (t) => {
     const edits = ['中文目标：写诗']
     const goalOf = (home: string): string => join(home, 'kernels', 'default', 'GOAL.md')
-    const editing = definePlugin({
-      name: 'editing',
+    const goalEditor = definePlugin({
+      name: 'goal editor',
       needs: ['documents', 'home'],
       setup(host) {
         const documents = host.get('documents')
         const { versions } = documents
         const changing: typeof versions = async (name, limit) => {
           const edit = name === 'GOAL.md' ? edits.pop() : undefined
-          // As any command does that shows it meanwhile.
+          // Reading it here is what any command does that shows the goal meanwhile.
           if (edit !== undefined) {
             mkdirSync(dirname(goalOf(host.get('home').root)), { recursive: true })
             writeFileSync(goalOf(host.get('home').root), edit)
@@ -169,15 +181,15 @@ describe('the hybrid planner (E5)', () => {
       },
     })
     const agents = [{ agent_id: 'a', prompt: 'work for {GOAL}' }]
-    const { app, model } = await openKernelApp(t, { agents, kernel: HYBRID, options: { plugins: [editing] } })
+    const { app, model } = await openKernelApp(t, { agents, kernel: HYBRID, options: { plugins: [goalEditor] } })
     for (let n = 0; n < 2; n++) await runOnce(app)
     assert.ok(
       model.requests.some((request) => taskIn(request).includes('写诗')),
-      'it was told of it',
+      'a request contains the new goal',
     )
   })
 
-  test('a schedule of its own makes an agent due, whatever has changed, and keeps it out of the other beats', async (t) => {
+  test('an agent with its own schedule runs only at its own beats, with or without changes', async (t) => {
     const { app, clock } = await openKernelApp(t, {
       agents: [{ agent_id: 'hourly', schedule: '0 * * * *' }, { agent_id: 'a' }],
       kernel: HYBRID,
@@ -196,10 +208,10 @@ describe('the hybrid planner (E5)', () => {
   })
 })
 
-test('E5: the llm planner is asked each time, told of state, goal, agents and their past, and kept to max_dispatches', async (t) => {
+test('E5: the llm planner runs in each cycle with state, goal and results; max_dispatches holds', async (t) => {
   const agents = ['a', 'b', 'c', 'd'].map((agent_id) => ({ agent_id }))
   const answer = JSON.stringify(agents.map(({ agent_id }) => ({ agent_id, reason: 'go' })))
-  const model = planning(answer)
+  const model = planningModel(answer)
   const { app, home } = await openKernelApp(t, {
     agents,
     kernel: { planner: { mode: 'llm', max_dispatches: 2 } },
@@ -209,13 +221,14 @@ test('E5: the llm planner is asked each time, told of state, goal, agents and th
   writeFileSync(join(home, 'kernels', 'default', 'GOAL.md'), 'win the race')
   assert.equal((await runOnce(app)).dispatched, 2)
   assert.equal((await runOnce(app)).dispatched, 2)
-  const asked = model.requests.filter(isPlanning).map(taskIn)
-  assert.equal(asked.length, 2)
+  const prompts = model.requests.filter(isPlanning).map(taskIn)
+  assert.equal(prompts.length, 2)
   assert.match(
-    asked[1] ?? '',
-    /Time: 2030-03-10T12:00:00\.000Z[\s\S]*At most 2 agents[\s\S]*# Kernel State[\s\S]*win the race[\s\S]*- a \(priority 0\): done 0 min ago: ## Execution Summary/,
+    prompts[1] ?? '',
+    /Time: 2030-03-10T12:00:00\.000Z[\s\S]*At most 2 agents[\s\S]*# Kernel State[\s\S]*win the race[\s\S]*- a \(pri/,
   )
-  assert.doesNotMatch(asked[1] ?? '', /KERNEL_RUNTIME/)
+  assert.match(prompts[1] ?? '', /win the race[\s\S]*- a \(priority 0\): done 0 min ago: ## Execution Summary/)
+  assert.doesNotMatch(prompts[1] ?? '', /KERNEL_RUNTIME/)
   const planners = (await listDispatches(app)).filter(({ agent_id }) => agent_id === 'planner')
   assert.deepEqual(
     planners.map(({ status }) => status),

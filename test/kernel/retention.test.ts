@@ -14,7 +14,7 @@ for (const [days, left] of [
   [90, 1],
   [null, 3],
 ] as const)
-  test(`E6, case 142: retention.days: ${days}: after a hundred days and a cycle, ${left} of three runs are left, and so are their traces`, async (t) => {
+  test(`E6, case 142: retention.days: ${days} keeps ${left} of three runs and traces after 100 days`, async (t) => {
     const { app, home, clock } = await openKernelApp(t, {
       agents: [{ agent_id: 'a' }],
       kernel: { planner: { mode: 'static' } },
@@ -32,9 +32,9 @@ for (const [days, left] of [
     assert.deepEqual(await app.context.store.verify(), [])
   })
 
-test('E6: a session whose run failed before it read a message is left, however old, with its message', async (t) => {
+test('E6: an old session with an unread message is kept', async (t) => {
   const model = scriptedModel([])
-  const leaving = {
+  const modelThatSends = {
     ...model,
     async call(): Promise<never> {
       const { items } = (await app.run('sessions list', {})) as { items: { session_id: string }[] }
@@ -42,7 +42,7 @@ test('E6: a session whose run failed before it read a message is left, however o
       throw new TirelessError('model_refused', 'no')
     },
   }
-  const given = { agents: [], config: { retention: { days: 90 } }, options: { model: leaving } }
+  const given = { agents: [], config: { retention: { days: 90 } }, options: { model: modelThatSends } }
   const { app, clock }: KernelHome = await openKernelApp(t, given)
   await app.run('run', { task: 'the task' })
   const [failed] = await listDispatches(app)

@@ -20,79 +20,79 @@ import { waitUntil } from '../support/open-app.ts'
 
 const SECRET = 'the secret of the hook'
 
-/** A kernel whose notices go to a real server. Time stands still while it answers. */
-async function hooked(t: TestContext): Promise<ChatHome & { readonly server: HookServer }> {
+/** A kernel whose notices go to a real server; the fake clock does not advance during requests. */
+async function openWebhookKernel(t: TestContext): Promise<ChatHome & { readonly server: HookServer }> {
   const server = await startHookServer(t)
   const channels = { webhook: { url: server.url, secret: SECRET, chat_id: 'home' } }
   const kernel = { channel: 'webhook', chat_id: null, schedule: '@yearly', digest: false }
   return { ...(await openChatKernel(t, { kernel, config: { channels } })), server }
 }
 
-const again = ({ app }: ChatHome): Promise<unknown> => app.run('start', { until_idle: true })
+const runUntilIdle = ({ app }: ChatHome): Promise<unknown> => app.run('start', { until_idle: true })
 
 describe('E12: notices by webhook', () => {
-  test('E12: a notice is posted, signed over its instant and its body', async (t) => {
-    const its = await hooked(t)
-    await its.app.run('once', {})
-    const [only, ...more] = its.server.received
+  test('E12: a notice is posted with a signature over timestamp and body', async (t) => {
+    const home = await openWebhookKernel(t)
+    await home.app.run('once', {})
+    const [only, ...more] = home.server.received
     const { id, kind, chat_id, text } = JSON.parse(only?.body ?? '') as ChannelMessage
     assert.deepEqual([only?.method, kind, chat_id, more], ['POST', 'notice', 'home', []])
     assert.match(text, /^Kernel\[default\] cycle summary\n/)
     const timestamp = String(only?.headers['x-tireless-timestamp'])
-    assert.equal(Number(timestamp) * 1000, its.clock.now())
+    assert.equal(Number(timestamp) * 1000, home.clock.now())
     assert.equal(only?.headers['x-tireless-delivery'], id)
     const expected = createHmac('sha256', SECRET).update(`${timestamp}.${only?.body}`).digest('hex')
     assert.equal(only?.headers['x-tireless-signature'], `sha256=${expected}`)
   })
 
-  for (const [answer, rest] of [
+  for (const [answer, delayMs] of [
     [respondWith(500), 5_000],
     [respondWith(429, { 'retry-after': '120' }), 120_000],
   ] as const)
-    test(`E12: one that is not taken comes again after ${rest / 1000} s, under the same id, and no more after that`, async (t) => {
-      const its = await hooked(t)
-      its.server.answer = answer
-      await its.app.run('once', {})
-      const [posted] = await listOutbox(its)
-      assert.equal(Date.parse(posted?.due ?? '') - its.clock.now(), rest)
-      its.server.answer = respondWith(204)
-      await again(its)
-      assert.equal(its.server.received.length, 1)
-      await its.clock.advance(rest)
-      for (let i = 0; i < 2; i++) await again(its)
-      assert.deepEqual(deliveryIds(its.server), [posted?.id, posted?.id])
-      assert.equal((await listOutbox(its))[0]?.status, 'sent')
+    test(`E12: a failed delivery is retried after ${delayMs / 1000} s under the same id, then stops`, async (t) => {
+      const home = await openWebhookKernel(t)
+      home.server.answer = answer
+      await home.app.run('once', {})
+      const [posted] = await listOutbox(home)
+      assert.equal(Date.parse(posted?.due ?? '') - home.clock.now(), delayMs)
+      home.server.answer = respondWith(204)
+      await runUntilIdle(home)
+      assert.equal(home.server.received.length, 1)
+      await home.clock.advance(delayMs)
+      for (let i = 0; i < 2; i++) await runUntilIdle(home)
+      assert.deepEqual(deliveryIds(home.server), [posted?.id, posted?.id])
+      assert.equal((await listOutbox(home))[0]?.status, 'sent')
     })
 
-  test('case 128: one that hangs is left, and comes again', async (t) => {
-    const its = await hooked(t)
-    its.server.answer = () => {}
-    const cycle = its.app.run('once', {})
-    await waitUntil(() => its.server.received.length === 1)
-    await its.clock.advance(15_000)
+  test('case 128: a delivery that hangs is given up after 15 s and retried', async (t) => {
+    const home = await openWebhookKernel(t)
+    home.server.answer = () => {}
+    const cycle = home.app.run('once', {})
+    await waitUntil(() => home.server.received.length === 1)
+    await home.clock.advance(15_000)
     await cycle
-    const [posted] = await listOutbox(its)
+    const [posted] = await listOutbox(home)
     assert.deepEqual([posted?.status, posted?.error], ['pending', 'webhook did not answer within 15 s'])
-    its.server.answer = respondWith(200)
-    await its.clock.advance(MINUTE)
-    await again(its)
-    assert.deepEqual(deliveryIds(its.server), [posted?.id, posted?.id])
+    home.server.answer = respondWith(200)
+    await home.clock.advance(MINUTE)
+    await runUntilIdle(home)
+    assert.deepEqual(deliveryIds(home.server), [posted?.id, posted?.id])
   })
 })
 
-describe('E14: the dead man’s ping', () => {
-  async function pinging(t: TestContext, wanted: Parameters<typeof openChatKernel>[1] = {}) {
+describe('E14: the ping after each cycle (dead man’s switch)', () => {
+  async function openPingingKernel(t: TestContext, options: Parameters<typeof openChatKernel>[1] = {}) {
     const server = await startHookServer(t)
-    const its = await openChatKernel(t, {
-      ...wanted,
+    const home = await openChatKernel(t, {
+      ...options,
       withoutTarget: true,
-      kernel: { ...wanted.kernel, ping_url: server.url },
+      kernel: { ...options.kernel, ping_url: server.url },
     })
-    return { ...its, server }
+    return { ...home, server }
   }
 
-  test('E14: after each good cycle, an idle one too', async (t) => {
-    const { app, server } = await pinging(t, { agents: [{ agent_id: 'a', cooldown: '1d' }] })
+  test('E14: each successful cycle sends a ping, an idle one too', async (t) => {
+    const { app, server } = await openPingingKernel(t, { agents: [{ agent_id: 'a', cooldown: '1d' }] })
     for (let i = 0; i < 2; i++) await app.run('once', {})
     assert.deepEqual(
       server.received.map(({ method }) => method),
@@ -100,30 +100,30 @@ describe('E14: the dead man’s ping', () => {
     )
   })
 
-  test('E14: not after one that failed', async (t) => {
-    const its = await pinging(t, { script: failingScript('model_refused') })
-    assert.equal((await runCycle(its)).status, 'failed')
-    assert.equal(its.server.received.length, 0)
+  test('E14: a failed cycle sends no ping', async (t) => {
+    const home = await openPingingKernel(t, { script: failingScript('model_refused') })
+    assert.equal((await runCycle(home)).status, 'failed')
+    assert.equal(home.server.received.length, 0)
   })
 
-  test('E14, case 128: one that hangs makes no beat late', async (t) => {
-    const its = await pinging(t, { script: busyScript(), kernel: { schedule: { every: '5s' } } })
-    its.server.answer = () => {}
-    await startAndAwaitFirstCycle(its)
+  test('E14, case 128: a hanging ping delays no beat', async (t) => {
+    const home = await openPingingKernel(t, { script: busyScript(), kernel: { schedule: { every: '5s' } } })
+    home.server.answer = () => {}
+    await startAndAwaitFirstCycle(home)
     for (let i = 1; i <= 3; i++) {
-      const { due, started_at } = await runNextBeat(its)
+      const { due, started_at } = await runNextBeat(home)
       assert.equal(started_at, due)
-      await waitUntil(() => its.server.received.length === i + 1)
+      await waitUntil(() => home.server.received.length === i + 1)
     }
   })
 
-  test('E14, case 136: what is wrong with it is in the log only, without its address', async (t) => {
-    const its = await pinging(t)
-    its.server.answer = respondWith(404)
-    assert.equal(((await its.app.run('once', {})) as { status: string }).status, 'success')
-    await its.app.close()
-    const log = readFileSync(join(its.home, 'logs', 'tireless.jsonl'), 'utf8')
+  test('E14, case 136: a failed ping is only logged, without its URL', async (t) => {
+    const home = await openPingingKernel(t)
+    home.server.answer = respondWith(404)
+    assert.equal(((await home.app.run('once', {})) as { status: string }).status, 'success')
+    await home.app.close()
+    const log = readFileSync(join(home.home, 'logs', 'tireless.jsonl'), 'utf8')
     assert.match(log, /"event":"ping failed".*answered 404/)
-    assert.ok(!log.includes(its.server.url))
+    assert.ok(!log.includes(home.server.url))
   })
 })

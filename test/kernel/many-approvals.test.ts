@@ -9,8 +9,8 @@ import { freshFolder, openApp } from '../support/open-app.ts'
 const PARKED = 20
 const CYCLES = 100
 
-/** Those who are to send something have to ask; then they wait. */
-function asking(request: ModelRequest): ScriptedAnswer {
+/** Agents with the task "send it" make a call that needs approval, then wait. */
+function approvalScript(request: ModelRequest): ScriptedAnswer {
   if (!taskIn(request).includes('send it')) return diligentScript(request)
   const { length } = request.messages.filter(({ role }) => role === 'assistant')
   const steps: readonly ScriptedAnswer[] = [
@@ -20,7 +20,7 @@ function asking(request: ModelRequest): ScriptedAnswer {
   return steps[length] ?? { text: '## Execution Summary\nsent it' }
 }
 
-test('case 139: twenty parked approvals delay nobody, are there after a restart, and are asked for once in a hundred cycles', async (t) => {
+test('case 139: twenty open approvals delay no cycle, survive a restart, and are requested once', async (t) => {
   const home = freshFolder(t)
   const send = sendTool()
   const senders = Array.from({ length: PARKED }, (_, n) => ({ agent_id: `sender-${n}`, prompt: 'send it' }))
@@ -28,25 +28,25 @@ test('case 139: twenty parked approvals delay nobody, are there after a restart,
     agents: [...senders, { agent_id: 'worker' }],
     kernel: { planner: { mode: 'static' }, max_concurrent: 2 },
   }
-  const model = scriptedModel(asking)
+  const model = scriptedModel(approvalScript)
   const { app, clock } = await openKernelApp(t, { ...given, home, model, options: { tools: [send] } })
-  let worked = 0
+  let finishedCycles = 0
   for (let cycle = 0; cycle < CYCLES; cycle += 1) {
     await clock.advance(10 * MINUTE)
     const { status, agents, duration_ms } = await runOnce(app)
-    const [own] = agents.filter(({ agent_id }) => agent_id === 'worker')
+    const [worker] = agents.filter(({ agent_id }) => agent_id === 'worker')
     assert.deepEqual(
-      [status === 'failed' || status === 'error', own?.status, duration_ms],
+      [status === 'failed' || status === 'error', worker?.status, duration_ms],
       [false, 'done', 0],
       `cycle ${cycle}`,
     )
-    worked += 1
+    finishedCycles += 1
   }
   const open = await listApprovals(app, { status: 'open' })
-  assert.deepEqual([worked, open.length, send.receivedArgs], [CYCLES, PARKED, []])
+  assert.deepEqual([finishedCycles, open.length, send.receivedArgs], [CYCLES, PARKED, []])
   await app.close()
 
-  const again = await openApp(t, { home, clock, model: scriptedModel(asking), tools: [send] })
+  const again = await openApp(t, { home, clock, model: scriptedModel(approvalScript), tools: [send] })
   assert.deepEqual(await listApprovals(again, { status: 'open' }), open)
   for (const { id } of open) await again.run('approvals allow', { id })
   await drainQueue(again)

@@ -19,24 +19,24 @@ import { advanceUntilDone, waitUntil } from '../support/open-app.ts'
 
 const HOUR = 60 * MINUTE
 
-describe('the kernel lives', () => {
-  test('E1, E5: 24 hours with nothing new: every beat is recorded, no model is asked; one edit and it works again', async (t) => {
+describe('the kernel loop', () => {
+  test('E1, E5: 24 hours without changes: beats are recorded, no model is called; an edit resumes work', async (t) => {
     const kernel = { schedule: { every: '1h' }, planner: { mode: 'hybrid' } }
     const home = await startKernel(t, { agents: [{ agent_id: 'a' }], kernel })
-    const asked = home.model.requests.length
-    assert.equal(asked, 2)
+    const calls = home.model.requests.length
+    assert.equal(calls, 2)
     for (let n = 0; n < 24; n++) await advanceOneBeat(home, HOUR)
-    assert.equal(home.model.requests.length, asked)
+    assert.equal(home.model.requests.length, calls)
     const cycles = await listCyclesAfterFirst(home.app)
     assert.equal(cycles.length, 24)
     assert.equal(new Set(cycles.map(({ due }) => due)).size, 24)
     editState(home.home, (text) => text.replace('## recent_actions', '## news\nsomething happened\n## recent_actions'))
     await advanceOneBeat(home, HOUR)
-    assert.equal(home.model.requests.length, asked + 2)
+    assert.equal(home.model.requests.length, calls + 2)
     await home.stop()
   })
 
-  test('status tells the next beat, the last cycle and the state; pause lets beats pass, resume heeds them again', async (t) => {
+  test('status shows state, next beat and last cycle; a paused kernel skips beats until resume', async (t) => {
     const home = await startKernel(t, { agents: [{ agent_id: 'a' }] })
     const kernel = async () => ((await home.app.run('status', {})) as { kernel: Record<string, unknown> }).kernel
     assert.deepEqual([(await kernel()).state, (await kernel()).next_beat], ['running', '2030-03-10T12:10:00.000Z'])
@@ -56,7 +56,7 @@ describe('the kernel lives', () => {
     await home.stop()
   })
 
-  test('E9: a paused kernel is well, however long it rests, and when it goes on', async (t) => {
+  test('E9: a kernel is healthy while paused and after resume', async (t) => {
     const home = await startKernel(t, { agents: [{ agent_id: 'a' }] })
     const health = async () => ((await home.app.run('status', {})) as { health: { ok: boolean } }).health
     await home.app.run('pause', {})
@@ -71,7 +71,7 @@ describe('the kernel lives', () => {
     await home.stop()
   })
 
-  test('E1: a dispatch that hangs stops no beat; the cycle that sees its end counts it', async (t) => {
+  test('E1: a hanging dispatch delays no beat; the cycle that sees its end counts it', async (t) => {
     let release = (): void => {}
     const hanging = new Promise<void>((resolve) => {
       release = resolve
@@ -88,24 +88,26 @@ describe('the kernel lives', () => {
       agents: [{ agent_id: 'slow', timeout: '5h' }, { agent_id: 'quick' }],
       options: { model },
     })
-    /** The others wait half a minute for whoever goes first. */
-    const going = async (so: () => Promise<boolean>): Promise<void> => {
-      while (!(await so())) {
+    /** Polls while the clock advances: other agents wait up to 30 s for the first one. */
+    const advanceUntil = async (condition: () => Promise<boolean>): Promise<void> => {
+      while (!(await condition())) {
         await pause(20)
         await home.clock.advance(15_000)
       }
     }
     const quick = async () => (await listDispatches(home.app)).filter(({ status }) => status === 'done').length
-    for (let n = 0; n < 3; n++) await going(async () => (await quick()) > n)
+    for (let n = 0; n < 3; n++) await advanceUntil(async () => (await quick()) > n)
     const busy = (await listCyclesAfterFirst(home.app)).flatMap(({ result }) => result?.agents ?? [])
     assert.ok(busy.filter(({ agent_id, status }) => agent_id === 'slow' && status === 'done').length === 0)
     release()
-    const seen = async () => (await listCyclesAfterFirst(home.app)).flatMap(({ result }) => result?.agents ?? [])
-    await going(async () => (await seen()).some(({ agent_id, status }) => agent_id === 'slow' && status === 'done'))
+    const reported = async () => (await listCyclesAfterFirst(home.app)).flatMap(({ result }) => result?.agents ?? [])
+    await advanceUntil(async () =>
+      (await reported()).some(({ agent_id, status }) => agent_id === 'slow' && status === 'done'),
+    )
     await home.stop()
   })
 
-  test('case 128: two cycles asked for at once are one; two in one second have ids of their own', async (t) => {
+  test('case 128: two simultaneous cycle now commands share one cycle; the next has its own id', async (t) => {
     const home = await startKernel(t, { agents: [{ agent_id: 'a' }] })
     const [one, same] = (await Promise.all([home.app.run('cycle now', {}), home.app.run('cycle now', {})])) as {
       cycle_id: string
@@ -117,7 +119,7 @@ describe('the kernel lives', () => {
     await home.stop()
   })
 
-  test('stop, asked for from outside: what runs comes to the end of its step, and everything can be taken up again', async (t) => {
+  test('stop ends the kernel; a second stop reports that none was running', async (t) => {
     const home = await startKernel(t, { agents: [{ agent_id: 'a' }] })
     await advanceOneBeat(home, 10 * MINUTE)
     assert.deepEqual(await home.app.run('stop', {}), { stopped: true, timeout: 30 })
@@ -126,7 +128,7 @@ describe('the kernel lives', () => {
     assert.equal(((await home.app.run('status', {})) as { kernel: { state: string } }).kernel.state, 'stopped')
   })
 
-  test('missed beats: the newest is made up for by default; none, all, or so many where it is said', async (t) => {
+  test('missed beats: the newest is caught up by default, or none, all or a number as configured', async (t) => {
     for (const [missed, cycles] of [
       [undefined, 1],
       ['skip', 0],
@@ -143,7 +145,7 @@ describe('the kernel lives', () => {
     }
   })
 
-  test('an added schedule beats beside the others: its agent, its words, once per instant', async (t) => {
+  test('an added schedule dispatches its agent with its prompt, once per beat', async (t) => {
     const home = await startKernel(t, { agents: [{ agent_id: 'a', schedule: '0 0 1 1 *' }], config: {} })
     await home.app
       .run('schedule add', { agent: 'a', cron: '*/30 * * * *', prompt: 'look at the mail' })
@@ -157,7 +159,7 @@ describe('the kernel lives', () => {
     await home.stop()
   })
 
-  test('a changed configuration is heeded without a restart; a bad one is refused and the last good one kept', async (t) => {
+  test('a changed configuration applies without a restart; an invalid one is refused', async (t) => {
     const home = await startKernel(t, { agents: [{ agent_id: 'a' }] })
     const file = join(home.home, 'tireless.yaml')
     writeFileSync(
@@ -180,7 +182,7 @@ describe('the kernel lives', () => {
     const before = await countEndedCycles(home.app)
     await home.clock.advance(2 * HOUR)
     await waitUntil(async () => (await countEndedCycles(home.app)) > before)
-    // As whoever writes it begins: an empty file is not the wish to have every default.
+    // Editors may truncate a file before they write it: an empty file does not mean all defaults.
     writeFileSync(file, '')
     await advanceUntilDone(
       home.clock,
@@ -193,7 +195,7 @@ describe('the kernel lives', () => {
     await home.stop()
   })
 
-  test('E14: five of five failures are not healthy, nor is a kernel that never succeeded; a success is', async (t) => {
+  test('E14: health reports failed cycles and a kernel that never succeeded, until a success', async (t) => {
     let works = false
     const model = scriptedModel((request) => (works ? diligentScript(request) : { text: 'nothing' }))
     const agents = ['a', 'b', 'c', 'd', 'e'].map((agent_id) => ({ agent_id }))

@@ -18,13 +18,13 @@ import {
 import { advanceUntilDone, dispatchOf, freshFolder, runTaskIn, waitUntil } from '../support/open-app.ts'
 
 describe('once', () => {
-  test('I10, E1: what is not over at the deadline comes to the end of its step before once returns, and is there to be taken up again', async (t) => {
-    const { promise: holding, resolve: release } = Promise.withResolvers<void>()
+  test('I10, E1: at its timeout once finishes the current step; the run can be resumed later', async (t) => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
     const scripted = scriptedModel(diligentScript)
     const model: typeof scripted = {
       ...scripted,
       async call(...given) {
-        await holding
+        await released
         return scripted.call(...given)
       },
     }
@@ -48,8 +48,8 @@ describe('once', () => {
   })
 })
 
-test('E14: what comes to its end while a stopped once waits for its step is told, and counted by the next one', async (t) => {
-  const { promise: holding, resolve: release } = Promise.withResolvers<void>()
+test('E14: a run that ends while a stopped once waits is noted, and counted by the next cycle', async (t) => {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
   let isLast = false
   const drain = new AbortController()
   const signals = { drain: drain.signal, abort: new AbortController().signal }
@@ -59,7 +59,7 @@ test('E14: what comes to its end while a stopped once waits for its step is told
     async call(...given) {
       if (!hasToolResult(given[0])) return scripted.call(...given)
       isLast = true
-      await holding
+      await released
       return scripted.call(...given)
     },
   }
@@ -80,9 +80,9 @@ test('E14: what comes to its end while a stopped once waits for its step is told
   assert.ok((await runOnce(next.app)).agents.some(({ dispatch_id }) => dispatch_id === dispatch?.dispatch_id))
 })
 
-describe('once takes up what is there (E19)', () => {
-  /** Parks first, on what it is told to wait for; goes on when it is woken. */
-  const waiting = (args: object) =>
+describe('once continues earlier work (E19)', () => {
+  /** Waits with these arguments first; after the wake-up it writes a file and gives its summary. */
+  const waitingModel = (args: object) =>
     scriptedModel((request) => {
       if (request.messages.length === 1) return { calls: [{ tool: 'wait', args: args as never }] }
       return hasToolResult(request) && JSON.stringify(request.messages).includes('create_file')
@@ -90,16 +90,16 @@ describe('once takes up what is there (E19)', () => {
         : createFileStep('x.md')
     })
 
-  test('E19: work that was enqueued by hand is done beside the cycle', async (t) => {
+  test('E19: an enqueued task runs together with the cycle', async (t) => {
     const { app } = await openKernelApp(t, { agents: [{ agent_id: 'a' }] })
     const { dispatch_id } = (await app.run('enqueue', { prompt: 'by hand' })) as { dispatch_id: string }
     assert.equal((await runOnce(app)).dispatched, 1)
     assert.equal((await dispatchOf(app, dispatch_id)).status, 'done')
   })
 
-  test('E19: one whose deadline has passed while nobody was there goes on, and is counted', async (t) => {
+  test('E19: a run whose wait deadline passed while no kernel ran continues and is counted', async (t) => {
     const home = freshFolder(t)
-    const given = { agents: [{ agent_id: 'a' }], home, model: waiting({ for: 'the deploy event', until: '2h' }) }
+    const given = { agents: [{ agent_id: 'a' }], home, model: waitingModel({ for: 'the deploy event', until: '2h' }) }
     const before = await openKernelApp(t, given)
     assert.equal((await runOnce(before.app)).parked, 1)
     await before.app.close()
@@ -110,9 +110,9 @@ describe('once takes up what is there (E19)', () => {
     assert.deepEqual([dispatched, succeeded, idle_reason], [0, 1, 'finished earlier work of a'])
   })
 
-  test('E19: a message that came while nobody was there is read, and what it was waited for with goes on', async (t) => {
+  test('E19: a run whose message arrived while no kernel ran continues', async (t) => {
     const home = freshFolder(t)
-    const given = { agents: [{ agent_id: 'a' }], home, model: waiting({ for: 'the deploy event' }) }
+    const given = { agents: [{ agent_id: 'a' }], home, model: waitingModel({ for: 'the deploy event' }) }
     const before = await openKernelApp(t, given)
     const [parked] = (await runOnce(before.app)).agents
     await before.app.run('send', { session: parked?.session_id, text: 'deployed' })
@@ -122,7 +122,7 @@ describe('once takes up what is there (E19)', () => {
     assert.deepEqual([succeeded, agents[0]?.dispatch_id], [1, parked?.dispatch_id])
   })
 
-  test('E19: an approval that was given while nobody was there is used: the call is made, once', async (t) => {
+  test('E19: a call that was approved while no kernel ran is executed once', async (t) => {
     const home = freshFolder(t)
     const send = sendTool()
     const model = scriptedModel((request) => {
@@ -141,7 +141,7 @@ describe('once takes up what is there (E19)', () => {
     assert.deepEqual([(await runOnce(app)).dispatched, send.receivedArgs.length], [1, 1])
   })
 
-  test('E19, E14: a retry that is far away is not waited for: once says so and is no success; when it is due, the next one makes it', async (t) => {
+  test('E19, E14: once does not wait for a distant retry: partial success; a later once runs it', async (t) => {
     let fails = true
     const model = scriptedModel((request) => {
       if (fails) throw new TirelessError('model_limited', 'too many', { retryAfterMs: 10 * MINUTE })
@@ -162,13 +162,13 @@ describe('once takes up what is there (E19)', () => {
     assert.deepEqual([(await runOnce(later.app)).succeeded, await statusesIn(later.app)], [1, ['done']])
   })
 
-  test('E19: beside a task that somebody watches, both come to their end, each once', async (t) => {
+  test('E19: once and a foreground task run together, each exactly once', async (t) => {
     const model = scriptedModel((request) =>
-      taskIn(request).includes('watched') ? { text: 'seen to' } : diligentScript(request),
+      taskIn(request).includes('watched') ? { text: 'handled' } : diligentScript(request),
     )
     const { app } = await openKernelApp(t, { agents: [{ agent_id: 'a' }], model })
     const [{ answer }, cycle] = await Promise.all([runTaskIn(app, 'watched'), runOnce(app)])
-    assert.deepEqual([answer, cycle.succeeded, model.requests.length], ['seen to', 1, 3])
+    assert.deepEqual([answer, cycle.succeeded, model.requests.length], ['handled', 1, 3])
   })
 
   const statusesIn = async (app: Parameters<typeof listDispatches>[0]) =>

@@ -1,4 +1,4 @@
-/** How a plan becomes dispatches: all of them in one commit, those that could only fail left out and told. */
+/** From plan to dispatches: one commit for all; dispatches that are bound to fail are left out, with a note. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -9,23 +9,23 @@ import { advanceUntilDone, waitUntil } from '../support/open-app.ts'
 
 const agents = ['a', 'b', 'c', 'd', 'e', 'f'].map((agent_id) => ({ agent_id }))
 
-/** A provider that says nothing until it is told to. */
+/** A provider that answers nothing before `speak` is called. */
 function silentProvider(answer = diligentScript) {
-  const { promise: told, resolve: speak } = Promise.withResolvers<void>()
+  const { promise: released, resolve: speak } = Promise.withResolvers<void>()
   const scripted = scriptedModel(answer, 'cloud/m')
   const model = {
     ...scripted,
     async call(...given: Parameters<typeof scripted.call>) {
       const answered = scripted.call(...given)
-      await told
+      await released
       return answered
     },
   }
   return { model, scripted, speak }
 }
 
-describe('a plan of six (C6, E6)', () => {
-  test('C6: all six are in the queue before the first has heard of its provider; only that one is begun', async (t) => {
+describe('a plan with six agents (C6, E6)', () => {
+  test('C6: all six are queued before the first model answer; only one has started', async (t) => {
     const { model, scripted, speak } = silentProvider()
     const { app } = await openKernelApp(t, { agents, options: { model } })
     const cycle = runOnce(app)
@@ -42,7 +42,7 @@ describe('a plan of six (C6, E6)', () => {
     assert.deepEqual([dispatched, succeeded], [6, 6])
   })
 
-  test('C6: who does not ask its provider for half a minute holds up nobody', async (t) => {
+  test('C6: the others start after half a minute if the first agent has no answer yet', async (t) => {
     const { model, speak } = silentProvider()
     const { app, clock } = await openKernelApp(t, { agents, options: { model } })
     const cycle = runOnce(app)
@@ -53,7 +53,7 @@ describe('a plan of six (C6, E6)', () => {
     assert.equal((await advanceUntilDone(clock, cycle)).succeeded, 6)
   })
 
-  test('C6: told to stop before the first has heard of its provider, all six are there, and the next process does them', async (t) => {
+  test('C6: stopped before the first model answer, all six are queued and the next process runs them', async (t) => {
     const drain = new AbortController()
     const signals = { drain: drain.signal, abort: new AbortController().signal }
     const { model, scripted, speak } = silentProvider()
@@ -69,17 +69,21 @@ describe('a plan of six (C6, E6)', () => {
     assert.deepEqual([dispatched, succeeded, (await listDispatches(next.app)).length], [0, 6, 6])
   })
 
-  test('case 134: the first is refused: the others are called off with the reason, none is asked for, and none is said to repeat itself', async (t) => {
+  test('case 134: when the key of the first is refused, the others are cancelled with that reason', async (t) => {
     const model = scriptedModel(() => {
       throw new TirelessError('model_auth', 'wrong key')
     }, 'cloud/m')
     const { app, clock } = await openKernelApp(t, { agents, model })
     const notes = new Set<string>()
     for (let n = 0; n < 4; n++) {
-      const told = await app.run('once', {}, (progress) => void (progress.kind === 'note' && notes.add(progress.text)))
-      const { dispatched, failed } = told as { dispatched: number; failed: number }
+      const result = await app.run(
+        'once',
+        {},
+        (progress) => void (progress.kind === 'note' && notes.add(progress.text)),
+      )
+      const { dispatched, failed } = result as { dispatched: number; failed: number }
       assert.deepEqual([dispatched, failed], [1, 1])
-      // Asked again after a while; until then it is known that the key is refused, and nobody else is sent at all.
+      // The key is tried again after ten minutes; until then only one agent is dispatched.
       if (n % 2 === 1) await clock.advance(11 * 60_000)
     }
     assert.equal(model.requests.length, 2)
@@ -90,7 +94,7 @@ describe('a plan of six (C6, E6)', () => {
     assert.doesNotMatch([...notes].join('\n'), /^[b-f] had the same result/m)
   })
 
-  test('C6: a planner that names more than may go is told of; the first ones go', async (t) => {
+  test('C6: a plan above max_dispatches is truncated, with a note', async (t) => {
     const named = JSON.stringify(agents.map(({ agent_id }) => ({ agent_id, reason: 'x' })))
     const model = scriptedModel((request) => {
       const answer = diligentScript(request)
@@ -99,8 +103,8 @@ describe('a plan of six (C6, E6)', () => {
     const kernel = { planner: { mode: 'llm', max_dispatches: 4 } }
     const { app } = await openKernelApp(t, { agents, kernel, model })
     const notes: string[] = []
-    const told = await app.run('once', {}, (progress) => void (progress.kind === 'note' && notes.push(progress.text)))
-    assert.deepEqual([(told as { dispatched: number }).dispatched, countPlanningCalls(model)], [4, 1])
+    const result = await app.run('once', {}, (progress) => void (progress.kind === 'note' && notes.push(progress.text)))
+    assert.deepEqual([(result as { dispatched: number }).dispatched, countPlanningCalls(model)], [4, 1])
     assert.deepEqual(notes, [
       'the planner named 6 agents; not dispatched: e, f. The limit is 4 (kernel.planner.max_dispatches).',
     ])

@@ -1,4 +1,4 @@
-/** An unattended run whose call a person has to allow: it waits for the answer, whatever its mind says (E8). */
+/** An unattended run with an open approval waits for the answer, whatever its model says (E8). */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -9,23 +9,23 @@ import { dispatchOf } from '../support/open-app.ts'
 
 const LETTER = { to: 'bob', text: 'hi' }
 
-/** Asks, and then says this; woken, that it is done. */
-const saying = (words: string) =>
+/** Makes a call that needs approval, then answers `text`; after the wake-up it gives its summary. */
+const modelAnswering = (text: string) =>
   scriptedModel((request) => {
     const { length } = request.messages.filter(({ role }) => role === 'assistant')
     if (length === 0) return { calls: [call('send', LETTER)] }
-    return length === 1 ? { text: words } : { text: '## Execution Summary\nover' }
+    return length === 1 ? { text } : { text: '## Execution Summary\nover' }
   })
 
-describe('an open approval parks the work (E8)', () => {
-  for (const [what, words] of [
+describe('an open approval parks the run (E8)', () => {
+  for (const [what, text] of [
     ['a result', '## Execution Summary\nasked for leave to send'],
-    ['words that are no result', 'ok'],
+    ['an answer without a result', 'ok'],
     ['a question', 'Please confirm that I may send it.'],
   ] as const)
-    test(`E8: whatever it says next (${what}), it is parked, not failed; allowed, it goes on in the same session`, async (t) => {
+    test(`E8: ${what} after the call parks the run; allowed, it continues in its session`, async (t) => {
       const send = sendTool()
-      const model = saying(words)
+      const model = modelAnswering(text)
       const { app } = await openKernelApp(t, { agents: [{ agent_id: 'a' }], model, options: { tools: [send] } })
       const first = await runOnce(app)
       const [parked] = first.agents
@@ -35,7 +35,7 @@ describe('an open approval parks the work (E8)', () => {
         parked?.summary ?? '',
         new RegExp(`send needs approval\\. Run: tireless approvals allow ${approval?.id}`),
       )
-      assert.equal(model.requests.length, 2, 'it is asked nothing more until somebody has answered')
+      assert.equal(model.requests.length, 2, 'the model is not called again before the approval is answered')
       await app.run('approvals allow', { id: approval?.id })
       const next = await runOnce(app)
       assert.deepEqual(
@@ -47,11 +47,11 @@ describe('an open approval parks the work (E8)', () => {
     })
 
   for (const how of ['denied', 'expired'] as const)
-    test(`E8: ${how}, it is woken, told, and comes to its end; nothing was sent`, async (t) => {
+    test(`E8: a run whose approval is ${how} ends without executing the call`, async (t) => {
       const send = sendTool()
       const { app, clock } = await openKernelApp(t, {
         agents: [{ agent_id: 'a', metadata: { noop: true } }],
-        model: saying('## Execution Summary\nasked'),
+        model: modelAnswering('## Execution Summary\nasked'),
         options: { tools: [send] },
       })
       const [parked] = (await runOnce(app)).agents
@@ -64,7 +64,7 @@ describe('an open approval parks the work (E8)', () => {
       assert.deepEqual([send.receivedArgs, await listApprovals(app, { status: 'open' })], [[], []])
     })
 
-  test('E8: one that goes on asking for the same is parked as well, and asks once', async (t) => {
+  test('E8: an agent that repeats its call is parked too, with one approval', async (t) => {
     const model = scriptedModel(() => ({ calls: [call('send', LETTER)] }))
     const { app } = await openKernelApp(t, { agents: [{ agent_id: 'a' }], model, options: { tools: [sendTool()] } })
     assert.equal((await runOnce(app)).parked, 1)
@@ -72,7 +72,7 @@ describe('an open approval parks the work (E8)', () => {
   })
 })
 
-test('E20: each cycle is one line of the log, with its id, trigger, status, counts and duration', async (t) => {
+test('E20: the log has one line per cycle with id, trigger, status, counts and duration', async (t) => {
   const { app } = await openKernelApp(t, { agents: [{ agent_id: 'a' }] })
   const { cycle_id } = await runOnce(app)
   await app.run('cycle now', {})
