@@ -103,7 +103,7 @@ describe('the kernel on the page', { skip: WITHOUT_CHROMIUM }, () => {
     await page.getByText('$4.75').waitFor()
     await page.getByText('of $5.00 · 1,234 model calls').waitFor()
     const [first, second] = [page.locator('[data-cycle=c1]'), page.locator('[data-cycle=c0]')]
-    await first.getByText('partial · 1 of 3 · 1 failed · 1 parked').waitFor()
+    await first.getByText('partial · 1 of 3 succeeded · 1 failed · 1 waiting').waitFor()
     assert.match(await first.innerText(), /42\.3 s[\s\S]*report[\s\S]*watcher/)
     assert.match(await second.innerText(), /success · nothing is new/)
     assert.match(await page.locator('[data-cycle=c2]').innerText(), /running/)

@@ -22,7 +22,7 @@ function stepwiseModel(): Model & { next(): void } {
     { text: 'The note is written.', calls: [] },
   ]
   return {
-    id: 'held/model',
+    id: 'stepwise/model',
     next: () => release(),
     async call({ messages }, { onText }) {
       const step = steps[messages.filter(({ role }) => role === 'assistant').length] ?? { text: 'done', calls: [] }
@@ -103,7 +103,7 @@ describe('the page in a browser', { skip: WITHOUT_CHROMIUM }, () => {
     await page.getByText('No cycle has run yet.').waitFor()
     await page.getByRole('button', { name: 'Run a cycle now' }).click()
     const cycle = page.locator('[data-cycle]')
-    await cycle.getByText('success · 1 of 1').waitFor()
+    await cycle.getByText('success · 1 of 1 succeeded').waitFor()
     assert.match(await cycle.innerText(), /tender/)
     await page.locator('[data-finished]').getByText('tender').waitFor()
     const finished = await page.locator('[data-finished]').innerText()

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { clockTime, countdown, duration, jsonLine, money } from '../../web/src/format.ts'
-import { WORDS } from '../../web/src/words.ts'
+import { TEXTS } from '../../web/src/texts.ts'
 
 test('Now: a duration has its two largest units', () => {
   const cases: readonly [number, string, string][] = [
@@ -44,12 +44,12 @@ test('Now: arguments of a tool are one line', () => {
 })
 
 test('Now: both languages have every text, each in its own script', () => {
-  const flatten = (words: object): [string, string][] =>
-    Object.entries(words).flatMap(([key, value]): [string, string][] => {
+  const flatten = (texts: object): [string, string][] =>
+    Object.entries(texts).flatMap(([key, value]): [string, string][] => {
       if (typeof value === 'object') return flatten(value).map(([inner, text]) => [`${key}.${inner}`, text])
       return [[key, typeof value === 'function' ? value(2, 3) : value]]
     })
-  const [en, zh] = [flatten(WORDS.en), flatten(WORDS.zh)]
+  const [en, zh] = [flatten(TEXTS.en), flatten(TEXTS.zh)]
   assert.deepEqual(
     zh.map(([key]) => key),
     en.map(([key]) => key),

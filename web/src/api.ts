@@ -8,7 +8,7 @@ export interface Failure {
 }
 
 /** Thrown when the server refuses a request; has the error code of its answer. */
-export class Refused extends Error {
+export class ApiError extends Error {
   readonly code: string
 
   constructor({ code, message }: Failure) {
@@ -17,26 +17,26 @@ export class Refused extends Error {
   }
 }
 
-/** Runs a command that changes nothing. */
-export function ask<T>(command: string, input: Readonly<Record<string, string>> = {}): Promise<T> {
+/** Runs a read-only command. */
+export function readCommand<T>(command: string, input: Readonly<Record<string, string>> = {}): Promise<T> {
   const query = new URLSearchParams(input).toString()
   return readAnswer<T>(fetch(`${pathOf(command)}${query === '' ? '' : `?${query}`}`))
 }
 
-/** Runs a command that changes something. Other sites cannot send the CSRF header. */
-export function act<T>(command: string, input: object = {}): Promise<T> {
+/** Runs a command that changes state. Other sites cannot send the CSRF header. */
+export function runCommand<T>(command: string, input: object = {}): Promise<T> {
   const headers = { 'Content-Type': 'application/json', 'X-Tireless-CSRF': '1' }
   return readAnswer<T>(fetch(pathOf(command), { method: 'POST', headers, body: JSON.stringify(input) }))
 }
 
 export const login = (credentials: { readonly token: string } | { readonly code: string }): Promise<unknown> =>
-  act('login', credentials)
+  runCommand('login', credentials)
 
-/** Contract: whether this browser is logged in; asked in a way that logs no error in the console. */
-export const isIn = async (): Promise<boolean> => (await ask<{ readonly ok: boolean }>('login')).ok
+/** Contract: whether this browser is logged in; uses a request that causes no error in the console. */
+export const isLoggedIn = async (): Promise<boolean> => (await readCommand<{ readonly ok: boolean }>('login')).ok
 
 /** Contract: the names of the server's commands. */
-export async function offered(): Promise<ReadonlySet<string>> {
+export async function listCommands(): Promise<ReadonlySet<string>> {
   const { paths } = await readAnswer<{ readonly paths: object }>(fetch(`${API}/openapi.json`))
   return new Set(Object.keys(paths).map((path) => path.slice(API.length + 1).replaceAll('/', ' ')))
 }
@@ -48,6 +48,6 @@ const pathOf = (command: string): string => `${API}/${command.replaceAll(' ', '/
 async function readAnswer<T>(request: Promise<Response>): Promise<T> {
   const response = await request
   const body = (await response.json()) as T & { readonly error?: Failure }
-  if (!response.ok) throw new Refused(body.error ?? { code: 'internal', message: response.statusText })
+  if (!response.ok) throw new ApiError(body.error ?? { code: 'internal', message: response.statusText })
   return body
 }

@@ -1,12 +1,12 @@
 /** Shows the page `Now`, or the login form. */
 
 import { useEffect, useReducer, useState } from 'preact/hooks'
-import { isIn, login } from './api.ts'
+import { isLoggedIn, login } from './api.ts'
 import type { Language } from './format.ts'
-import { type Home, openHome } from './home.ts'
 import { Login } from './login.tsx'
 import { Now } from './now/now.tsx'
-import { WORDS } from './words.ts'
+import { openPageState, type PageState } from './page-state.ts'
+import { TEXTS } from './texts.ts'
 
 const LANGUAGE_KEY = 'tireless-language'
 
@@ -19,10 +19,10 @@ export function App() {
   }, [language])
   useEffect(() => {
     void loginByCode()
-      .then(isIn)
+      .then(isLoggedIn)
       // If the server does not answer, the page shows that.
       .catch(() => true)
-      .then((isLoggedIn) => setSession(isLoggedIn ? 'in' : 'out'))
+      .then((hasSession) => setSession(hasSession ? 'in' : 'out'))
   }, [])
 
   const switchLanguage = (): void => {
@@ -30,21 +30,21 @@ export function App() {
     localStorage.setItem(LANGUAGE_KEY, next)
     setLanguage(next)
   }
-  const words = WORDS[language]
+  const texts = TEXTS[language]
   if (session === 'unknown') return null
-  if (session === 'out') return <Login words={words} switchLanguage={switchLanguage} entered={() => setSession('in')} />
-  return <LoggedIn language={language} switchLanguage={switchLanguage} locked={() => setSession('out')} />
+  if (session === 'out') return <Login texts={texts} switchLanguage={switchLanguage} onLogin={() => setSession('in')} />
+  return <LoggedIn language={language} switchLanguage={switchLanguage} onLoggedOut={() => setSession('out')} />
 }
 
 interface LoggedInProps {
   readonly language: Language
   switchLanguage(): void
-  locked(): void
+  onLoggedOut(): void
 }
 
-function LoggedIn({ language, switchLanguage, locked }: LoggedInProps) {
+function LoggedIn({ language, switchLanguage, onLoggedOut }: LoggedInProps) {
   const [, redraw] = useReducer((count: number, _: unknown) => count + 1, 0)
-  const [home, setHome] = useState<Home>()
+  const [page, setPage] = useState<PageState>()
   useEffect(() => {
     let frame = 0
     // Redraw at most once per frame, however many events arrive.
@@ -52,14 +52,14 @@ function LoggedIn({ language, switchLanguage, locked }: LoggedInProps) {
       cancelAnimationFrame(frame)
       frame = requestAnimationFrame(redraw)
     }
-    const opened = openHome(draw, locked)
-    setHome(opened)
+    const opened = openPageState(draw, onLoggedOut)
+    setPage(opened)
     return () => {
       cancelAnimationFrame(frame)
       opened.close()
     }
   }, [])
-  return home ? <Now home={home} language={language} switchLanguage={switchLanguage} /> : null
+  return page ? <Now page={page} language={language} switchLanguage={switchLanguage} /> : null
 }
 
 function preferredLanguage(): Language {

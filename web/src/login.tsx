@@ -1,17 +1,17 @@
 /** The login form: asks for the token once per browser. */
 
 import { useRef, useState } from 'preact/hooks'
-import { login, Refused } from './api.ts'
-import { Mark } from './parts.tsx'
-import type { Words } from './words.ts'
+import { ApiError, login } from './api.ts'
+import { Logo } from './components.tsx'
+import type { Texts } from './texts.ts'
 
 interface LoginProps {
-  readonly words: Words
+  readonly texts: Texts
   switchLanguage(): void
-  entered(): void
+  onLogin(): void
 }
 
-export function Login({ words, switchLanguage, entered }: LoginProps) {
+export function Login({ texts, switchLanguage, onLogin }: LoginProps) {
   const field = useRef<HTMLInputElement>(null)
   const [error, setError] = useState('')
 
@@ -19,9 +19,9 @@ export function Login({ words, switchLanguage, entered }: LoginProps) {
     event.preventDefault()
     try {
       await login({ token: field.current?.value.trim() ?? '' })
-      entered()
+      onLogin()
     } catch (thrown) {
-      setError(thrown instanceof Refused ? words.loginWrong : words.loginFailed)
+      setError(thrown instanceof ApiError ? texts.loginWrong : texts.loginFailed)
       field.current?.select()
     }
   }
@@ -29,14 +29,14 @@ export function Login({ words, switchLanguage, entered }: LoginProps) {
   return (
     <main class="mx-auto flex min-h-dvh max-w-sm flex-col justify-center px-6 pb-24">
       <div class="mb-8 flex items-center gap-3">
-        <Mark alive />
+        <Logo isActive />
         <span class="text-lg font-semibold">Tireless</span>
       </div>
-      <h1 class="text-2xl font-semibold tracking-tight text-balance">{words.loginTitle}</h1>
-      <p class="mt-2 text-muted">{words.loginHelp}</p>
+      <h1 class="text-2xl font-semibold tracking-tight text-balance">{texts.loginTitle}</h1>
+      <p class="mt-2 text-muted">{texts.loginHelp}</p>
       <form class="mt-6 flex flex-col gap-3" onSubmit={submit}>
         <label class="flex flex-col gap-1">
-          <span class="label">{words.token}</span>
+          <span class="label">{texts.token}</span>
           <input
             ref={field}
             class="rounded-md border border-line bg-surface px-3 py-2 font-mono"
@@ -48,14 +48,14 @@ export function Login({ words, switchLanguage, entered }: LoginProps) {
           />
         </label>
         <button class="cursor-pointer rounded-md bg-ink px-3 py-2 font-medium text-paper" type="submit">
-          {words.login}
+          {texts.login}
         </button>
         <p class="min-h-6 text-fault" role="alert">
           {error}
         </p>
       </form>
       <button class="cursor-pointer self-start text-muted underline" type="button" onClick={switchLanguage}>
-        {words.language}
+        {texts.language}
       </button>
     </main>
   )

@@ -1,22 +1,22 @@
 /** The last cycles: status, duration, agents. */
 
+import type { Cycle } from '../api-types.ts'
+import { Card, Dot, Empty, Section, toneOf } from '../components.tsx'
 import { clockTime, duration, oneLine } from '../format.ts'
-import { Card, Dot, Empty, Section, toneOf } from '../parts.tsx'
-import type { Cycle } from '../shapes.ts'
-import type { Words } from '../words.ts'
-import type { Scene } from './now.tsx'
+import type { Texts } from '../texts.ts'
+import type { ViewContext } from './now.tsx'
 
 const MAX_CYCLES = 6
 
-export function Cycles({ scene, cycles }: { readonly scene: Scene; readonly cycles: readonly Cycle[] }) {
-  const { words } = scene
+export function Cycles({ context, cycles }: { readonly context: ViewContext; readonly cycles: readonly Cycle[] }) {
+  const { texts } = context
   return (
-    <Section title={words.cycles}>
+    <Section title={texts.cycles}>
       <Card>
-        {cycles.length === 0 && <Empty>{words.noCycles}</Empty>}
+        {cycles.length === 0 && <Empty>{texts.noCycles}</Empty>}
         <ul class="divide-y divide-line">
           {cycles.slice(0, MAX_CYCLES).map((cycle) => (
-            <Row key={cycle.cycle_id} scene={scene} cycle={cycle} />
+            <Row key={cycle.cycle_id} context={context} cycle={cycle} />
           ))}
         </ul>
       </Card>
@@ -24,9 +24,9 @@ export function Cycles({ scene, cycles }: { readonly scene: Scene; readonly cycl
   )
 }
 
-function Row({ scene: { words, language, now }, cycle }: { readonly scene: Scene; readonly cycle: Cycle }) {
+function Row({ context: { texts, language, now }, cycle }: { readonly context: ViewContext; readonly cycle: Cycle }) {
   const { status, duration_ms, started_at, agents = [], error, idle_reason } = cycle
-  const more = countsOf(cycle, words) || oneLine(idle_reason ?? '')
+  const more = countsOf(cycle, texts) || oneLine(idle_reason ?? '')
   return (
     <li
       class="grid grid-cols-[auto_minmax(0,1fr)_auto] items-baseline gap-x-3 gap-y-1 px-4 py-2.5"
@@ -34,7 +34,7 @@ function Row({ scene: { words, language, now }, cycle }: { readonly scene: Scene
     >
       <Dot tone={toneOf(status)} />
       <span class="truncate">
-        {words.cycleStatuses[status] ?? status}
+        {texts.cycleStatuses[status] ?? status}
         <span class="figures text-muted">{more && ` · ${more}`}</span>
       </span>
       <span class="label figures">
@@ -58,11 +58,11 @@ function Row({ scene: { words, language, now }, cycle }: { readonly scene: Scene
   )
 }
 
-function countsOf({ dispatched, succeeded, failed, parked }: Cycle, words: Words): string {
+function countsOf({ dispatched, succeeded, failed, parked }: Cycle, texts: Texts): string {
   if (!dispatched) return ''
   return [
-    words.succeeded(succeeded, dispatched),
-    ...(failed > 0 ? [words.failedCount(failed)] : []),
-    ...(parked > 0 ? [words.parkedCount(parked)] : []),
+    texts.succeeded(succeeded, dispatched),
+    ...(failed > 0 ? [texts.failedCount(failed)] : []),
+    ...(parked > 0 ? [texts.waitingCount(parked)] : []),
   ].join(' · ')
 }

@@ -1,14 +1,20 @@
 /** Health problems and degraded parts; one line if there are none. */
 
-import { Dot } from '../parts.tsx'
-import type { Status } from '../shapes.ts'
-import type { Scene } from './now.tsx'
+import type { Status } from '../api-types.ts'
+import { Dot } from '../components.tsx'
+import type { ViewContext } from './now.tsx'
 
-export function Health({ scene: { words }, status }: { readonly scene: Scene; readonly status: Status | null }) {
+export function Health({
+  context: { texts },
+  status,
+}: {
+  readonly context: ViewContext
+  readonly status: Status | null
+}) {
   if (!status) return null
   const { health, degraded } = status
   const lines = [
-    ...(health.ok ? [{ tone: 'live' as const, text: words.well }] : []),
+    ...(health.ok ? [{ tone: 'live' as const, text: texts.healthy }] : []),
     ...health.reasons.map((text) => ({ tone: 'fault' as const, text })),
     ...degraded.map((text) => ({ tone: 'wait' as const, text })),
   ]
@@ -19,7 +25,7 @@ export function Health({ scene: { words }, status }: { readonly scene: Scene; re
           <span class="flex h-5 items-center">
             <Dot tone={tone} />
           </span>
-          <span class={`break-words ${tone === 'fault' ? 'text-fault' : 'text-muted'}`}>{text}</span>
+          <span class={`break-texts ${tone === 'fault' ? 'text-fault' : 'text-muted'}`}>{text}</span>
         </li>
       ))}
     </ul>

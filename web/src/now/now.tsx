@@ -2,51 +2,51 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import type { Language } from '../format.ts'
-import { type Home, shownRuns } from '../home.ts'
-import { WORDS, type Words } from '../words.ts'
+import { type PageState, visibleRuns } from '../page-state.ts'
+import { TEXTS, type Texts } from '../texts.ts'
 import { Cycles } from './cycles.tsx'
 import { Finished } from './finished.tsx'
-import { Parked } from './parked.tsx'
-import { Pulse } from './pulse.tsx'
+import { Header } from './header.tsx'
+import { KeyFigures } from './key-figures.tsx'
 import { Running } from './running.tsx'
-import { Top } from './top.tsx'
+import { Waiting } from './waiting.tsx'
 
-/** What every component needs to show texts and times. */
-export interface Scene {
-  readonly words: Words
+/** Passed to each component that shows texts or times. */
+export interface ViewContext {
+  readonly texts: Texts
   readonly language: Language
   /** Current time by the server's clock. */
   readonly now: number
 }
 
 interface NowProps {
-  readonly home: Home
+  readonly page: PageState
   readonly language: Language
   switchLanguage(): void
 }
 
-export function Now({ home, language, switchLanguage }: NowProps) {
-  const { view } = home
-  const words = WORDS[language]
+export function Now({ page, language, switchLanguage }: NowProps) {
+  const { view } = page
+  const texts = TEXTS[language]
   const now = useNow() + view.skew
-  const scene = { words, language, now }
+  const context = { texts, language, now }
   const state = view.status?.kernel.state ?? 'stopped'
   useEffect(() => {
-    document.title = `${words.title} · Tireless`
-  }, [words])
+    document.title = `${texts.title} · Tireless`
+  }, [texts])
   return (
     <div class="mx-auto max-w-7xl px-4 pb-16 sm:px-8">
-      <Top scene={scene} home={home} state={state} switchLanguage={switchLanguage} />
+      <Header context={context} page={page} state={state} switchLanguage={switchLanguage} />
       <main class="flex flex-col gap-8">
-        <Pulse scene={scene} status={view.status} />
+        <KeyFigures context={context} status={view.status} />
         <div class="grid gap-8 lg:grid-cols-[minmax(0,5fr)_minmax(0,3fr)]">
           <div class="flex min-w-0 flex-col gap-8">
-            <Running scene={scene} runs={shownRuns(view, now)} />
-            <Finished scene={scene} recent={view.recent} />
+            <Running context={context} runs={visibleRuns(view, now)} />
+            <Finished context={context} recent={view.recent} />
           </div>
           <div class="flex min-w-0 flex-col gap-8">
-            <Parked scene={scene} view={view} />
-            <Cycles scene={scene} cycles={view.cycles} />
+            <Waiting context={context} view={view} />
+            <Cycles context={context} cycles={view.cycles} />
           </div>
         </div>
       </main>

@@ -1,32 +1,32 @@
 /** Running runs: steps, streamed text and calls of the current step. */
 
+import { Card, Dot, Empty, Section, toneOf } from '../components.tsx'
 import { duration, jsonLine, oneLine } from '../format.ts'
-import { Card, Dot, Empty, Section, toneOf } from '../parts.tsx'
-import type { ShownCall, ShownRun, ShownStep } from '../runs.ts'
-import type { Scene } from './now.tsx'
+import type { CallView, RunView, StepView } from '../run-view.ts'
+import type { ViewContext } from './now.tsx'
 import { Legend, Waterfall } from './waterfall.tsx'
 
 interface RunningProps {
-  readonly scene: Scene
-  readonly runs: readonly ShownRun[]
+  readonly context: ViewContext
+  readonly runs: readonly RunView[]
 }
 
-export function Running({ scene, runs }: RunningProps) {
-  const { words } = scene
+export function Running({ context, runs }: RunningProps) {
+  const { texts } = context
   return (
-    <Section title={words.running} note={runs.length > 0 && <Legend scene={scene} />}>
+    <Section title={texts.running} note={runs.length > 0 && <Legend context={context} />}>
       {runs.length === 0 ? (
         <Card>
           <Empty>
-            {words.nothingRuns}
+            {texts.nothingRuns}
             <br />
-            {words.nothingRunsMore}
+            {texts.nothingRunsMore}
           </Empty>
         </Card>
       ) : (
         <div class="flex flex-col gap-4">
           {runs.map((run) => (
-            <Run key={run.id} scene={scene} run={run} />
+            <Run key={run.id} context={context} run={run} />
           ))}
         </div>
       )}
@@ -34,30 +34,30 @@ export function Running({ scene, runs }: RunningProps) {
   )
 }
 
-function Run({ scene, run }: { readonly scene: Scene; readonly run: ShownRun }) {
-  const { words, language, now } = scene
+function Run({ context, run }: { readonly context: ViewContext; readonly run: RunView }) {
+  const { texts, language, now } = context
   const step = run.steps.at(-1)
   const phase = step?.spans.at(-1)?.phase ?? 'INIT'
-  const state = run.state === 'running' ? (words.phases[phase] ?? phase) : (words.runStates[run.state] ?? run.state)
+  const state = run.state === 'running' ? (texts.phases[phase] ?? phase) : (texts.runStates[run.state] ?? run.state)
   return (
     <Card class="p-4 sm:p-5">
       <article data-run={run.id} data-state={run.state} aria-label={`${run.agent}: ${oneLine(run.task)}`}>
         <header class="flex flex-wrap items-baseline gap-x-3 gap-y-1">
           <span class="flex items-center gap-2 font-semibold">
-            <Dot tone={toneOf(run.state)} breathing={run.state === 'running'} />
+            <Dot tone={toneOf(run.state)} pulsing={run.state === 'running'} />
             {run.agent}
           </span>
           <span class="label">
-            {step && `${words.step(step.id)} · `}
+            {step && `${texts.step(step.id)} · `}
             {state}
           </span>
           <span class="label hidden font-mono sm:inline">{run.model}</span>
           <span class="figures ml-auto text-muted">{duration((run.to ?? now) - run.from, language)}</span>
         </header>
         <p class="mt-1 line-clamp-2 text-muted">{oneLine(run.task)}</p>
-        <Waterfall scene={scene} run={run} />
+        <Waterfall context={context} run={run} />
         {run.state === 'running' && step ? (
-          <StepNow scene={scene} step={step} />
+          <CurrentStep context={context} step={step} />
         ) : (
           <p class="mt-3 line-clamp-3 whitespace-pre-wrap">{run.answer || run.reason}</p>
         )}
@@ -66,14 +66,14 @@ function Run({ scene, run }: { readonly scene: Scene; readonly run: ShownRun }) 
   )
 }
 
-function StepNow({ scene: { words }, step }: { readonly scene: Scene; readonly step: ShownStep }) {
+function CurrentStep({ context: { texts }, step }: { readonly context: ViewContext; readonly step: StepView }) {
   const isThinking = step.spans.at(-1)?.phase === 'DECIDE' && step.text === '' && step.calls.length === 0
   return (
     <div class="mt-3 flex flex-col gap-2">
-      {isThinking && <p class="breathing text-muted">{words.thinking}…</p>}
+      {isThinking && <p class="pulsing text-muted">{texts.thinking}…</p>}
       {step.text !== '' && (
         <div class="flex max-h-40 flex-col-reverse overflow-y-auto rounded-lg bg-sunken px-3 py-2">
-          <p class="break-words whitespace-pre-wrap">{step.text}</p>
+          <p class="break-texts whitespace-pre-wrap">{step.text}</p>
         </div>
       )}
       {step.calls.map((call, i) => (
@@ -84,16 +84,16 @@ function StepNow({ scene: { words }, step }: { readonly scene: Scene; readonly s
   )
 }
 
-function Call({ call: { tool, args, status, content } }: { readonly call: ShownCall }) {
+function Call({ call: { tool, args, status, content } }: { readonly call: CallView }) {
   return (
     <div class="grid grid-cols-[auto_1fr] gap-x-2 font-mono text-[13px]" data-call={tool}>
       <span class="flex h-5 items-center">
-        <Dot tone={status === null ? 'other' : toneOf(status)} breathing={status === null} />
+        <Dot tone={status === null ? 'other' : toneOf(status)} pulsing={status === null} />
       </span>
       <span class="min-w-0 truncate">
         <span class="text-act">{tool}</span> <span class="text-muted">{jsonLine(args)}</span>
       </span>
-      {content !== '' && <span class="col-start-2 line-clamp-2 break-words text-muted">{oneLine(content)}</span>}
+      {content !== '' && <span class="col-start-2 line-clamp-2 break-texts text-muted">{oneLine(content)}</span>}
     </div>
   )
 }

@@ -9,18 +9,18 @@ export interface Span {
   to: number | null
 }
 
-export interface ShownCall {
+export interface CallView {
   readonly tool: string
   readonly args: unknown
   status: string | null
   content: string
 }
 
-export interface ShownStep {
+export interface StepView {
   readonly id: number
   readonly from: number
   readonly spans: Span[]
-  calls: ShownCall[]
+  calls: CallView[]
   /** The model's text, while it streams. */
   text: string
   /** Kind of the decision: act, final, wait … */
@@ -28,7 +28,7 @@ export interface ShownStep {
   fault: string | null
 }
 
-export interface ShownRun {
+export interface RunView {
   readonly id: string
   agent: string
   task: string
@@ -37,18 +37,18 @@ export interface ShownRun {
   /** When it ended or was parked. */
   to: number | null
   state: 'running' | 'parked' | 'done' | 'failed'
-  readonly steps: ShownStep[]
+  readonly steps: StepView[]
   /** Number of the last event applied. */
   seq: number
   answer: string
   reason: string
-  /** An event is missing, so the run must be fetched anew. */
+  /** An event is missing, so the run must be fetched again. */
   gap: boolean
 }
 
 const MAX_TEXT = 6000
 
-export function newRun(id: string, agent = '', task = ''): ShownRun {
+export function newRun(id: string, agent = '', task = ''): RunView {
   return {
     ...{ id, agent, task, model: null, from: 0, to: null, state: 'running', steps: [] },
     ...{ seq: 0, answer: '', reason: '', gap: false },
@@ -56,7 +56,7 @@ export function newRun(id: string, agent = '', task = ''): ShownRun {
 }
 
 /** Contract: ignores an event that was applied before; a missing event sets `gap`. */
-export function hear(run: ShownRun, event: Event): void {
+export function applyEvent(run: RunView, event: Event): void {
   if (event.seq <= run.seq) return
   if (event.seq > run.seq + 1) run.gap = true
   run.seq = event.seq
@@ -71,7 +71,7 @@ export function hear(run: ShownRun, event: Event): void {
   if (event.error !== undefined && step) step.fault = event.error
 }
 
-function stepOf(run: ShownRun, { step_id, ts }: Event): ShownStep {
+function stepOf(run: RunView, { step_id, ts }: Event): StepView {
   const last = run.steps.at(-1)
   if (last?.id === step_id) return last
   if (last) close(last, ts)
@@ -81,19 +81,19 @@ function stepOf(run: ShownRun, { step_id, ts }: Event): ShownStep {
 }
 
 /** A phase lasts until the next one starts; other events do not change it. */
-function enterPhase(step: ShownStep, { phase, stage, ts }: Event): void {
+function enterPhase(step: StepView, { phase, stage, ts }: Event): void {
   const last = step.spans.at(-1)
   if (stage !== 'start' || last?.phase === phase) return
   if (last) last.to = ts
   step.spans.push({ phase, from: ts, to: null })
 }
 
-function close(step: ShownStep, at: number): void {
+function close(step: StepView, at: number): void {
   const last = step.spans.at(-1)
   if (last) last.to ??= at
 }
 
-type Handler = (run: ShownRun, event: Event, step: ShownStep | undefined) => void
+type Handler = (run: RunView, event: Event, step: StepView | undefined) => void
 
 const HANDLERS: Readonly<Record<string, Handler>> = {
   'INIT start'(run, { payload, ts }) {
@@ -146,7 +146,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-function settle(step: ShownStep | undefined, index: number, status: string, content: string): void {
+function settle(step: StepView | undefined, index: number, status: string, content: string): void {
   const call = step?.calls[index]
   if (!call) return
   call.status = status
@@ -154,7 +154,7 @@ function settle(step: ShownStep | undefined, index: number, status: string, cont
 }
 
 /** Applies progress of a step that is not recorded yet. */
-export function hearDelta(run: ShownRun, delta: Delta): void {
+export function applyDelta(run: RunView, delta: Delta): void {
   const step = run.steps.at(-1)
   if (!step) return
   if (delta.kind === 'text') step.text = `${step.text}${delta.text}`.slice(-MAX_TEXT)

@@ -1,9 +1,9 @@
-/** State of the page: fetched once, then updated by live events; fetched anew after a gap. */
+/** State of the page: fetched once, then updated by live events; fetched again after a gap. */
 
 import type { Delta, Event } from '../../src/domain/event.ts'
-import { act, ask, EVENTS, isIn, offered, Refused } from './api.ts'
-import { hear, hearDelta, newRun, type ShownRun } from './runs.ts'
-import type { Approval, Cycle, CycleRecord, Dispatch, List, Status, Unknown } from './shapes.ts'
+import { ApiError, EVENTS, isLoggedIn, listCommands, readCommand, runCommand } from './api.ts'
+import type { Approval, Cycle, CycleRecord, Dispatch, List, Status, Unknown } from './api-types.ts'
+import { applyDelta, applyEvent, newRun, type RunView } from './run-view.ts'
 
 /** How long ended runs stay among the running ones. */
 const LINGER_MS = 6000
@@ -12,7 +12,7 @@ const REOPEN_MS = 3000
 const FETCH_INTERVAL_MS = 800
 const MAX_RUNS = 50
 
-export interface HomeView {
+export interface PageView {
   connection: 'connecting' | 'live' | 'lost'
   /** Server clock minus browser clock, in milliseconds. */
   skew: number
@@ -23,24 +23,24 @@ export interface HomeView {
   waiting: readonly Dispatch[]
   approvals: readonly Approval[]
   unknowns: readonly Unknown[]
-  readonly runs: Map<string, ShownRun>
+  readonly runs: Map<string, RunView>
   /** Commands that were started and have not ended. */
   readonly busy: Set<string>
-  /** Error of the last button. */
-  complaint: string | null
+  /** Error of the last command that a button ran. */
+  errorMessage: string | null
 }
 
-export interface Home {
-  readonly view: HomeView
-  /** Contract: runs a command that changes something; shows its error. */
-  act(command: string): Promise<void>
+export interface PageState {
+  readonly view: PageView
+  /** Contract: runs a command that changes state; its error becomes `errorMessage`. */
+  runCommand(command: string): Promise<void>
   close(): void
 }
 
-/** Contract: calls `changed` after every change, and `locked` when the login is missing or expired. */
-export function openHome(changed: () => void, locked: () => void): Home {
-  const view: HomeView = {
-    ...{ connection: 'connecting', skew: 0, commands: new Set(), busy: new Set(), status: null, complaint: null },
+/** Contract: calls `onChange` after every change, and `onLoggedOut` when the login is missing or expired. */
+export function openPageState(onChange: () => void, onLoggedOut: () => void): PageState {
+  const view: PageView = {
+    ...{ connection: 'connecting', skew: 0, commands: new Set(), busy: new Set(), status: null, errorMessage: null },
     ...{ cycles: [], recent: [], waiting: [], approvals: [], unknowns: [], runs: new Map() },
   }
   let source: EventSource | undefined
@@ -50,14 +50,14 @@ export function openHome(changed: () => void, locked: () => void): Home {
   /** Runs being fetched, with events and deltas that arrived in the meantime. */
   const fetching = new Map<string, (Event | Delta)[]>()
 
-  const lockIfUnauthorized = (work: Promise<unknown>): Promise<unknown> =>
+  const endSessionIfUnauthorized = (work: Promise<unknown>): Promise<unknown> =>
     work.catch((thrown) => {
-      if (thrown instanceof Refused && thrown.code === 'unauthorized') lock()
+      if (thrown instanceof ApiError && thrown.code === 'unauthorized') endSession()
     })
 
-  function lock(): void {
+  function endSession(): void {
     close()
-    locked()
+    onLoggedOut()
   }
 
   function open(): void {
@@ -65,11 +65,11 @@ export function openHome(changed: () => void, locked: () => void): Home {
     source = new EventSource(EVENTS)
     source.onerror = () => {
       view.connection = 'lost'
-      changed()
+      onChange()
       // A refused EventSource does not reconnect by itself.
       if (source?.readyState === EventSource.CLOSED) {
-        isIn().then(
-          (isLoggedIn) => (isLoggedIn ? setTimeout(open, REOPEN_MS) : lock()),
+        isLoggedIn().then(
+          (hasSession) => (hasSession ? setTimeout(open, REOPEN_MS) : endSession()),
           () => setTimeout(open, REOPEN_MS),
         )
       }
@@ -77,7 +77,7 @@ export function openHome(changed: () => void, locked: () => void): Home {
     on('hello', ({ now }: { now: number }) => {
       view.connection = 'live'
       view.skew = now - Date.now()
-      void lockIfUnauthorized(fetchAll())
+      void endSessionIfUnauthorized(fetchAll())
     })
     on('reset', () => view.runs.clear())
     on('status', (status: Status) => {
@@ -85,23 +85,23 @@ export function openHome(changed: () => void, locked: () => void): Home {
       view.status = status
       fetchListsSoon()
     })
-    on('event', (event: Event) => applyEvent(event))
+    on('event', (event: Event) => handleEvent(event))
     on('delta', (delta: Delta) => {
       const queued = fetching.get(delta.run_id)
       if (queued) queued.push(delta)
       const run = view.runs.get(delta.run_id)
-      if (run) hearDelta(run, delta)
+      if (run) applyDelta(run, delta)
     })
   }
 
   function on<T>(name: string, handle: (data: T) => void): void {
     source?.addEventListener(name, ({ data }: MessageEvent<string>) => {
       handle(JSON.parse(data) as T)
-      changed()
+      onChange()
     })
   }
 
-  function applyEvent(event: Event): void {
+  function handleEvent(event: Event): void {
     const queued = fetching.get(event.run_id)
     if (queued) {
       queued.push(event)
@@ -109,8 +109,8 @@ export function openHome(changed: () => void, locked: () => void): Home {
     }
     const run = view.runs.get(event.run_id) ?? newRun(event.run_id)
     view.runs.set(event.run_id, run)
-    hear(run, event)
-    if (run.gap) void lockIfUnauthorized(fetchRun(run.id, run.agent, run.task))
+    applyEvent(run, event)
+    if (run.gap) void endSessionIfUnauthorized(fetchRun(run.id, run.agent, run.task))
     if (run.to !== null) fetchListsSoon()
     for (const [id, { to }] of view.runs) if (view.runs.size > MAX_RUNS && to !== null) view.runs.delete(id)
   }
@@ -122,58 +122,61 @@ export function openHome(changed: () => void, locked: () => void): Home {
     fetching.set(id, queued)
     const run = newRun(id, agent, task)
     try {
-      const { events } = await ask<{ readonly events: readonly Event[] }>('trace show', { run: id, events: 'true' })
-      for (const event of events) hear(run, event)
+      const { events } = await readCommand<{ readonly events: readonly Event[] }>('trace show', {
+        run: id,
+        events: 'true',
+      })
+      for (const event of events) applyEvent(run, event)
       // Apply queued deltas only if the fetched step has no text yet; otherwise the text would repeat.
       const hasText = (run.steps.at(-1)?.text ?? '') !== ''
       for (const item of queued)
-        if ('stage' in item) hear(run, item)
-        else if (!hasText) hearDelta(run, item)
+        if ('stage' in item) applyEvent(run, item)
+        else if (!hasText) applyDelta(run, item)
       keepStreamed(view.runs.get(id), run)
       view.runs.set(id, run)
     } finally {
       fetching.delete(id)
-      changed()
+      onChange()
     }
   }
 
   async function fetchAll(): Promise<void> {
-    view.commands = await offered()
+    view.commands = await listCommands()
     await fetchStatus()
     await fetchLists()
-    const { items } = await ask<List<Dispatch>>('queue list', { status: 'running', limit: '20' })
+    const { items } = await readCommand<List<Dispatch>>('queue list', { status: 'running', limit: '20' })
     // A run that was just claimed has no trace yet; its events will arrive.
     await Promise.allSettled(items.map(({ dispatch_id, agent_id, title }) => fetchRun(dispatch_id, agent_id, title)))
-    changed()
+    onChange()
   }
 
   async function fetchStatus(): Promise<void> {
     newest.status += 1
     const version = newest.status
-    const status = await ask<Status>('status')
+    const status = await readCommand<Status>('status')
     if (version === newest.status) view.status = status
   }
 
-  const fetchListsSoon = atMostEvery(FETCH_INTERVAL_MS, () => void lockIfUnauthorized(fetchLists()))
+  const fetchListsSoon = atMostEvery(FETCH_INTERVAL_MS, () => void endSessionIfUnauthorized(fetchLists()))
 
   async function fetchLists(): Promise<void> {
     newest.lists += 1
     const version = newest.lists
     const hasCycles = view.commands.has('cycles list')
     const [recent, waiting, approvals, unknowns, stored] = await Promise.all([
-      ask<List<Dispatch>>('queue list', { limit: '30' }),
-      ask<List<Dispatch>>('queue list', { status: 'waiting', limit: '10' }),
-      ask<List<Approval>>('approvals list', { status: 'open', limit: '10' }),
-      ask<List<Unknown>>('unknowns list'),
-      hasCycles ? ask<List<CycleRecord>>('cycles list', { limit: '12' }) : undefined,
+      readCommand<List<Dispatch>>('queue list', { limit: '30' }),
+      readCommand<List<Dispatch>>('queue list', { status: 'waiting', limit: '10' }),
+      readCommand<List<Approval>>('approvals list', { status: 'open', limit: '10' }),
+      readCommand<List<Unknown>>('unknowns list'),
+      hasCycles ? readCommand<List<CycleRecord>>('cycles list', { limit: '12' }) : undefined,
     ])
     if (version !== newest.lists) return
     view.recent = recent.items.filter(({ status }) => !['pending', 'running', 'waiting'].includes(status)).slice(0, 8)
     view.waiting = waiting.items
     view.approvals = approvals.items
     view.unknowns = unknowns.items.filter(({ status }) => status === 'open')
-    view.cycles = stored ? stored.items.map(cycleOf) : lastOf(view.status)
-    changed()
+    view.cycles = stored ? stored.items.map(cycleFromRecord) : lastCycleIn(view.status)
+    onChange()
   }
 
   function close(): void {
@@ -185,29 +188,29 @@ export function openHome(changed: () => void, locked: () => void): Home {
   return {
     view,
     close,
-    async act(command) {
-      view.complaint = null
+    async runCommand(command) {
+      view.errorMessage = null
       view.busy.add(command)
-      changed()
+      onChange()
       try {
-        await act(command)
+        await runCommand(command)
         await fetchStatus()
       } catch (thrown) {
-        view.complaint = thrown instanceof Error ? thrown.message : String(thrown)
+        view.errorMessage = thrown instanceof Error ? thrown.message : String(thrown)
       }
       view.busy.delete(command)
-      changed()
+      onChange()
     },
   }
 }
 
 /** Streamed text is not recorded until the step has its answer, so keep it. */
-function keepStreamed(previous: ShownRun | undefined, run: ShownRun): void {
+function keepStreamed(previous: RunView | undefined, run: RunView): void {
   const [old, step] = [previous?.steps.at(-1), run.steps.at(-1)]
   if (old && step && old.id === step.id && old.text.length > step.text.length) step.text = old.text
 }
 
-const lastOf = (status: Status | null): readonly Cycle[] =>
+const lastCycleIn = (status: Status | null): readonly Cycle[] =>
   status?.kernel.last_cycle ? [status.kernel.last_cycle] : []
 
 const RUNNING_CYCLE = {
@@ -215,7 +218,7 @@ const RUNNING_CYCLE = {
   ...{ duration_ms: 0, agents: [] },
 }
 
-const cycleOf = ({ cycle_id, started_at, result }: CycleRecord): Cycle => ({
+const cycleFromRecord = ({ cycle_id, started_at, result }: CycleRecord): Cycle => ({
   ...(result ?? { ...RUNNING_CYCLE, cycle_id }),
   started_at,
 })
@@ -238,6 +241,6 @@ function atMostEvery(ms: number, work: () => void): () => void {
 }
 
 /** Contract: running runs and those that ended just now, oldest first. */
-export function shownRuns({ runs }: HomeView, now: number): readonly ShownRun[] {
+export function visibleRuns({ runs }: PageView, now: number): readonly RunView[] {
   return [...runs.values()].filter(({ to }) => to === null || now - to < LINGER_MS).sort((a, b) => a.from - b.from)
 }

@@ -1,26 +1,26 @@
 /** Key figures: next beat, spending, queue, health. */
 
 import type { ComponentChildren } from 'preact'
+import type { Status } from '../api-types.ts'
+import { Card } from '../components.tsx'
 import { clockTime, count, countdown, money } from '../format.ts'
-import { Card } from '../parts.tsx'
-import type { Status } from '../shapes.ts'
 import { Health } from './health.tsx'
-import type { Scene } from './now.tsx'
+import type { ViewContext } from './now.tsx'
 
-interface PulseProps {
-  readonly scene: Scene
+interface KeyFiguresProps {
+  readonly context: ViewContext
   readonly status: Status | null
 }
 
-export function Pulse({ scene, status }: PulseProps) {
+export function KeyFigures({ context, status }: KeyFiguresProps) {
   return (
     <Card>
       <div class="grid divide-y divide-line sm:grid-cols-2 sm:divide-y-0 lg:grid-cols-[1fr_1fr_1.6fr] lg:divide-x">
-        <NextBeat scene={scene} status={status} />
-        <Spend scene={scene} status={status} />
-        <Queue scene={scene} status={status} />
+        <NextBeat context={context} status={status} />
+        <Spend context={context} status={status} />
+        <Queue context={context} status={status} />
       </div>
-      <Health scene={scene} status={status} />
+      <Health context={context} status={status} />
     </Card>
   )
 }
@@ -41,36 +41,36 @@ function Figure({ label, figure, children }: FigureProps) {
   )
 }
 
-function NextBeat({ scene: { words, language, now }, status }: PulseProps) {
+function NextBeat({ context: { texts, language, now }, status }: KeyFiguresProps) {
   const beat = status?.kernel.next_beat
   if (!beat)
     return (
-      <Figure label={words.nextBeat} figure="–">
-        {words.noBeat}
+      <Figure label={texts.nextBeat} figure="–">
+        {texts.noBeat}
       </Figure>
     )
   const at = Date.parse(beat)
   return (
-    <Figure label={words.nextBeat} figure={countdown(at - now, language)}>
-      {at > now ? words.atTime(clockTime(at, now, language)) : words.dueNow}
+    <Figure label={texts.nextBeat} figure={countdown(at - now, language)}>
+      {at > now ? texts.atTime(clockTime(at, now, language)) : texts.dueNow}
     </Figure>
   )
 }
 
-function Spend({ scene: { words, language }, status }: PulseProps) {
+function Spend({ context: { texts, language }, status }: KeyFiguresProps) {
   const { today_usd: today = null, cap_usd: cap = null, calls = null } = status?.spend ?? {}
   if (today === null)
     return (
-      <Figure label={words.spend} figure="–">
-        {words.notCounted}
+      <Figure label={texts.spend} figure="–">
+        {texts.noSpendData}
       </Figure>
     )
   const share = cap === null || cap === 0 ? 0 : Math.min(1, today / cap)
   return (
     <div class="relative">
-      <Figure label={words.spend} figure={money(today, language)}>
-        {cap === null ? words.noCap : words.ofCap(money(cap, language))}
-        {calls !== null && ` · ${words.calls(count(calls, language))}`}
+      <Figure label={texts.spend} figure={money(today, language)}>
+        {cap === null ? texts.noCap : texts.ofCap(money(cap, language))}
+        {calls !== null && ` · ${texts.calls(count(calls, language))}`}
       </Figure>
       {cap !== null && (
         <div class="absolute inset-x-5 bottom-3 h-1 overflow-hidden rounded-full bg-sunken" aria-hidden="true">
@@ -84,17 +84,17 @@ function Spend({ scene: { words, language }, status }: PulseProps) {
 const SHOWN_STATUSES = ['running', 'pending', 'waiting', 'done', 'failed', 'dead'] as const
 const FAILED_STATUSES: readonly string[] = ['failed', 'dead']
 
-function Queue({ scene: { words, language }, status }: PulseProps) {
+function Queue({ context: { texts, language }, status }: KeyFiguresProps) {
   return (
     <div class="flex flex-col gap-1 p-5 sm:col-span-2 lg:col-span-1">
-      <span class="label">{words.queue}</span>
+      <span class="label">{texts.queue}</span>
       <dl class="grid grid-cols-3 gap-x-4 gap-y-2 sm:grid-cols-6">
         {SHOWN_STATUSES.map((name) => {
           const number = status?.queue[name] ?? 0
           const colour = number === 0 ? 'text-other' : FAILED_STATUSES.includes(name) ? 'text-fault' : 'text-ink'
           return (
             <div key={name} class="flex flex-col-reverse" data-queue={name}>
-              <dt class="label">{words.statuses[name]}</dt>
+              <dt class="label">{texts.statuses[name]}</dt>
               <dd class={`figures text-2xl leading-10 font-light ${colour}`}>{count(number, language)}</dd>
             </div>
           )

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import type { Progress } from '../../src/commands/lib/command.ts'
 import type { Event } from '../../src/domain/event.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { hear, hearDelta, newRun, type ShownRun } from '../../web/src/runs.ts'
+import { applyDelta, applyEvent, newRun, type RunView } from '../../web/src/run-view.ts'
 import { openApp } from '../support/open-app.ts'
 
 async function progressOf(
@@ -18,11 +18,11 @@ async function progressOf(
   return progress
 }
 
-function foldRun(progress: readonly Progress[]): ShownRun {
+function foldRun(progress: readonly Progress[]): RunView {
   const run = newRun('r')
   for (const each of progress) {
-    if (each.kind === 'event') hear(run, each.event)
-    if (each.kind === 'delta') hearDelta(run, each.delta)
+    if (each.kind === 'event') applyEvent(run, each.event)
+    if (each.kind === 'delta') applyDelta(run, each.delta)
   }
   return run
 }
@@ -57,7 +57,7 @@ test('Now: shows a run with its agent, steps, calls, results and answer', async 
 
 test('Now: shows the same from events alone, without deltas', async (t) => {
   const progress = await progressOf(t, WRITE_THEN_ANSWER)
-  const withoutCallIds = ({ steps, ...run }: ShownRun) => ({
+  const withoutCallIds = ({ steps, ...run }: RunView) => ({
     ...run,
     steps: steps.map(({ calls, ...step }) => ({
       ...step,
@@ -84,10 +84,10 @@ test('Now: counts a repeated event once, and notices a missing one', async (t) =
   const progress = await progressOf(t, WRITE_THEN_ANSWER)
   const events = progress.flatMap((each) => (each.kind === 'event' ? [each.event] : []))
   const run = newRun('r')
-  for (const event of [...events, ...events]) hear(run, event)
+  for (const event of [...events, ...events]) applyEvent(run, event)
   assert.deepEqual(run, foldRun(progress.filter(({ kind }) => kind === 'event')))
   const withGap = newRun('r')
-  for (const event of events.filter(({ seq }) => seq !== 5)) hear(withGap, event)
+  for (const event of events.filter(({ seq }) => seq !== 5)) applyEvent(withGap, event)
   assert.equal(withGap.gap, true)
 })
 
@@ -106,7 +106,7 @@ test('Now: shows a parked run with its reason, and as running when it resumes', 
     ok: true,
     payload: {},
   }
-  hear(run, resumedEvent)
+  applyEvent(run, resumedEvent)
   assert.deepEqual([run.state, run.to], ['running', null])
 })
 

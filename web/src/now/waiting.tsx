@@ -1,59 +1,59 @@
 /** What is waiting: calls for approval, calls with an unknown outcome, parked runs. */
 
 import type { ComponentChildren } from 'preact'
+import { Card, Dot, Empty, Section, type Tone } from '../components.tsx'
 import { clockTime, jsonLine, oneLine } from '../format.ts'
-import type { HomeView } from '../home.ts'
-import { Card, Dot, Empty, Section, type Tone } from '../parts.tsx'
-import type { Scene } from './now.tsx'
+import type { PageView } from '../page-state.ts'
+import type { ViewContext } from './now.tsx'
 
 /** Maximum number of items of each kind. */
 const MAX_ITEMS = 4
 
-export function Parked({ scene, view }: { readonly scene: Scene; readonly view: HomeView }) {
-  const { words, language, now } = scene
+export function Waiting({ context, view }: { readonly context: ViewContext; readonly view: PageView }) {
+  const { texts, language, now } = context
   const approvals = view.approvals.slice(0, MAX_ITEMS)
   const unknowns = view.unknowns.slice(0, MAX_ITEMS)
   const waiting = view.waiting.slice(0, MAX_ITEMS)
-  const { queue, approvals: open = 0, unknowns: lost = 0 } = view.status ?? {}
+  const { queue, approvals: openApprovals = 0, unknowns: openUnknowns = 0 } = view.status ?? {}
   const shown = approvals.length + unknowns.length + waiting.length
-  const all = Math.max(shown, open + lost + (queue?.waiting ?? 0))
+  const all = Math.max(shown, openApprovals + openUnknowns + (queue?.waiting ?? 0))
   const time = (at: number): string => clockTime(at, now, language)
   const isEmpty = shown === 0
   return (
-    <Section title={words.parked} note={isEmpty ? '' : String(all)}>
+    <Section title={texts.waiting} note={isEmpty ? '' : String(all)}>
       <Card>
-        {isEmpty && <Empty>{words.nothingParked}</Empty>}
+        {isEmpty && <Empty>{texts.nothingWaiting}</Empty>}
         <ul class="divide-y divide-line">
           {approvals.map(({ id, tool, args, reason, expires_at }) => (
             <Item
               key={id}
               tone="wait"
-              title={`${words.approval} `}
+              title={`${texts.approval} `}
               tool={tool}
-              more={words.expires(time(Date.parse(expires_at)))}
+              more={texts.expires(time(Date.parse(expires_at)))}
             >
-              <span class="line-clamp-2 font-mono text-[13px] break-words">{jsonLine(args)}</span>
+              <span class="line-clamp-2 font-mono text-[13px] break-texts">{jsonLine(args)}</span>
               <span class="line-clamp-2">{oneLine(reason)}</span>
-              <Hint words={words.answerWith} command={`tireless approvals show ${id}`} />
+              <Hint label={texts.answerWith} command={`tireless approvals show ${id}`} />
             </Item>
           ))}
           {unknowns.map(({ id, tool, args }) => (
-            <Item key={id} tone="fault" title={`${words.unknown}: `} tool={tool}>
-              <span class="line-clamp-2 font-mono text-[13px] break-words">{jsonLine(args)}</span>
-              <Hint words={words.answerWith} command={`tireless unknowns resolve ${id} --as …`} />
+            <Item key={id} tone="fault" title={`${texts.unknown}: `} tool={tool}>
+              <span class="line-clamp-2 font-mono text-[13px] break-texts">{jsonLine(args)}</span>
+              <Hint label={texts.answerWith} command={`tireless unknowns resolve ${id} --as …`} />
             </Item>
           ))}
           {waiting.map(({ dispatch_id, agent_id, wait, title }) => (
             <Item
               key={dispatch_id}
               tone="other"
-              title={`${agent_id} ${words.waits}`}
-              more={wait?.until ? words.until(time(wait.until)) : ''}
+              title={`${agent_id} ${texts.isWaiting}`}
+              more={wait?.until ? texts.until(time(wait.until)) : ''}
             >
               <span class="line-clamp-2">{oneLine(wait?.reason || title)}</span>
             </Item>
           ))}
-          {all > shown && <li class="label px-4 py-2">{words.more(all - shown)}</li>}
+          {all > shown && <li class="label px-4 py-2">{texts.more(all - shown)}</li>}
         </ul>
       </Card>
     </Section>
@@ -88,10 +88,10 @@ function Item({ tone, title, tool = '', more = '', children }: ItemProps) {
   )
 }
 
-function Hint({ words, command }: { readonly words: string; readonly command: string }) {
+function Hint({ label, command }: { readonly label: string; readonly command: string }) {
   return (
     <span class="label truncate">
-      {words} <code class="font-mono select-all">{command}</code>
+      {label} <code class="font-mono select-all">{command}</code>
     </span>
   )
 }

@@ -19,18 +19,18 @@ const TONES: Readonly<Record<string, Tone>> = {
 
 export const toneOf = (status: string): Tone => TONES[status] ?? 'other'
 
-export function Dot({ tone, breathing = false }: { readonly tone: Tone; readonly breathing?: boolean }) {
+export function Dot({ tone, pulsing = false }: { readonly tone: Tone; readonly pulsing?: boolean }) {
   return (
     <span
       aria-hidden="true"
-      class={`inline-block size-2 shrink-0 rounded-full ${DOTS[tone]} ${breathing ? 'breathing' : ''}`}
+      class={`inline-block size-2 shrink-0 rounded-full ${DOTS[tone]} ${pulsing ? 'pulsing' : ''}`}
     />
   )
 }
 
-export function Mark({ alive }: { readonly alive: boolean }) {
+export function Logo({ isActive }: { readonly isActive: boolean }) {
   return (
-    <svg aria-hidden="true" class={`size-6 ${alive ? 'text-live' : 'text-other'}`} viewBox="0 0 32 32" fill="none">
+    <svg aria-hidden="true" class={`size-6 ${isActive ? 'text-live' : 'text-other'}`} viewBox="0 0 32 32" fill="none">
       <circle
         cx="16"
         cy="16"
@@ -41,7 +41,7 @@ export function Mark({ alive }: { readonly alive: boolean }) {
         stroke-dasharray="58 18"
         transform="rotate(-90 16 16)"
       />
-      <circle class={alive ? 'breathing' : ''} cx="16" cy="16" r="4.5" fill="currentColor" />
+      <circle class={isActive ? 'pulsing' : ''} cx="16" cy="16" r="4.5" fill="currentColor" />
     </svg>
   )
 }
@@ -74,6 +74,11 @@ export function Card({
   return <div class={`min-w-0 rounded-xl border border-line bg-surface ${more}`}>{children}</div>
 }
 
+const BUTTON_CLASSES = [
+  'cursor-pointer rounded-md border border-line bg-surface px-3 py-1.5 font-medium transition-colors',
+  'hover:bg-sunken active:bg-line disabled:cursor-default disabled:text-muted',
+].join(' ')
+
 interface ButtonProps {
   /** The button's command is running. */
   readonly busy: boolean
@@ -83,13 +88,7 @@ interface ButtonProps {
 
 export function Button({ busy, children, onClick }: ButtonProps) {
   return (
-    <button
-      type="button"
-      class="cursor-pointer rounded-md border border-line bg-surface px-3 py-1.5 font-medium transition-colors hover:bg-sunken active:bg-line disabled:cursor-default disabled:text-muted"
-      disabled={busy}
-      aria-busy={busy}
-      onClick={onClick}
-    >
+    <button type="button" class={BUTTON_CLASSES} disabled={busy} aria-busy={busy} onClick={onClick}>
       {children}
     </button>
   )
