@@ -7,7 +7,7 @@ import { stringify } from 'yaml'
 import type { CallResult } from '../../src/domain/decision.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { NODE_FLAGS } from '../crash/kills.ts'
-import { bomb, marked, peakDuring } from '../sandbox/bombs.ts'
+import { countMarked, forkBomb, peakDuring } from '../sandbox/fork-bombs.ts'
 import { listServers } from '../support/mcp-homes.ts'
 import { journalOf, openApp, runTaskIn } from '../support/open-app.ts'
 import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
@@ -45,7 +45,7 @@ describe('total limits of servers', { skip: WITHOUT_SANDBOX }, () => {
   for (const sandbox of ['on', 'off'])
     test(`a fork bomb in a server is held, ends the server and is told; it works again afterwards (sandbox: ${sandbox})`, async (t) => {
       const mark = `bomb-${process.pid}-${sandbox}`
-      const calls = [running('bash', '-c', bomb(mark)), evaluate('"works"')]
+      const calls = [running('bash', '-c', forkBomb(mark)), evaluate('"works"')]
       const { app, run } = await opened(t, { processes: MOST }, calls, { sandbox })
       let results: readonly string[] = []
       const peak = await peakDuring(
@@ -58,7 +58,7 @@ describe('total limits of servers', { skip: WITHOUT_SANDBOX }, () => {
       assert.ok(peak <= MOST + 20, `${peak} processes at a time`)
       assert.match(results[0] ?? '', /more than 150 processes of all commands and servers together/)
       assert.equal(results[1], 'works')
-      assert.equal(marked(mark), 0)
+      assert.equal(countMarked(mark), 0)
       assert.deepEqual(
         (await listServers(app)).map(({ name }) => name),
         ['x'],

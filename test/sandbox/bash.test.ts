@@ -1,4 +1,6 @@
-/** bash as agents have it: offered where its sandbox holds, standing where it stood, heard while it runs. */
+/**
+ * The bash tool of agents: offered only with a working sandbox, keeps its folder between calls, and streams its output.
+ */
 
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
@@ -20,7 +22,7 @@ import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
 const bash = (command: string) => ({ calls: [{ tool: 'bash', args: { command } }] })
 const final = { text: 'done' }
 
-/** Where no bubblewrap is found. */
+/** Removes bubblewrap from the PATH. */
 function withoutBubblewrap(t: TestContext): void {
   const { PATH } = process.env
   t.after(() => Object.assign(process.env, { PATH }))
@@ -49,14 +51,14 @@ async function offered(
   return { bash: tools.includes('bash'), notes: notes.filter((note) => note.includes('sandbox')) }
 }
 
-describe('where bash is offered', () => {
-  test('Q8: in a sandbox that holds, by default, and nothing is said about it', {
+describe('when bash is offered', () => {
+  test('Q8: with a working sandbox it is on by default, without a note', {
     skip: WITHOUT_SANDBOX,
   }, async (t) => {
     for (const yaml of ['', 'sandbox: required']) assert.deepEqual(await offered(t, yaml), { bash: true, notes: [] })
   })
 
-  test('Q8: without one it is off, and one line says why; the owner alone can have it all the same', async (t) => {
+  test('Q8: without a sandbox it is off, and one line says why; the owner can still turn it on', async (t) => {
     withoutBubblewrap(t)
     const off = await offered(t, '')
     assert.deepEqual([off.bash, off.notes.length], [false, 1])
@@ -64,7 +66,7 @@ describe('where bash is offered', () => {
     assert.deepEqual(await offered(t, 'sandbox: off'), { bash: true, notes: [] })
   })
 
-  test('Q8: with an image and no engine that answers it is off, never on the machine; one line says why', async (t) => {
+  test('Q8: with an image but no container engine it is off, and one line says why', async (t) => {
     withoutBubblewrap(t)
     const none = await offered(t, 'sandbox_image: debian:12')
     assert.equal(none.bash, false)
@@ -73,12 +75,12 @@ describe('where bash is offered', () => {
     writeFileSync(join(folder, 'podman'), '#!/bin/sh\necho "cannot connect" >&2\nexit 1\n')
     chmodSync(join(folder, 'podman'), 0o755)
     process.env.PATH = `${folder}:${process.env.PATH}`
-    const silent = await offered(t, 'sandbox_image: debian:12')
-    assert.equal(silent.bash, false)
-    assert.match(silent.notes[0] ?? '', /bash is disabled.*podman does not respond: cannot connect/)
+    const withSilentEngine = await offered(t, 'sandbox_image: debian:12')
+    assert.equal(withSilentEngine.bash, false)
+    assert.match(withSilentEngine.notes[0] ?? '', /bash is disabled.*podman does not respond: cannot connect/)
   })
 
-  test('Q8: `required` keeps a `start` without one from beginning, with the remedy', async (t) => {
+  test('Q8: `sandbox: required` refuses to start without a sandbox, and says what to do', async (t) => {
     withoutBubblewrap(t)
     const startWith = async (yaml: string) => (await openApp(t, { yaml })).run('start', { until_idle: true })
     await assert.rejects(
@@ -88,7 +90,7 @@ describe('where bash is offered', () => {
     await startWith('')
   })
 
-  test('Q8: doctor is red without one, and red over one that can be escaped from; bash is off then, too', {
+  test('Q8: doctor fails without a sandbox or with one that leaks, and bash is off', {
     skip: WITHOUT_SANDBOX,
   }, async (t) => {
     const check = async (yaml = '') => {
@@ -102,12 +104,15 @@ describe('where bash is offered', () => {
     const folder = freshFolder(t, 'programs')
     writeFileSync(
       join(folder, 'bwrap'),
-      `#!/bin/bash\nargs=()\nfor arg; do [ "$arg" = --unshare-net ] || args+=("$arg"); done\nexec ${real} "\${args[@]}"\n`,
+      [
+        `#!/bin/bash\nargs=()\nfor arg; do [ "$arg" = --unshare-net ] || args+=("$arg");`,
+        `done\nexec ${real} "\${args[@]}"\n`,
+      ].join(' '),
     )
     chmodSync(join(folder, 'bwrap'), 0o755)
     process.env.PATH = `${folder}:${PATH}`
-    const weak = await check()
-    assert.deepEqual([weak?.ok, /opened a connection/.test(weak?.found ?? '')], [false, true])
+    const leakySandbox = await check()
+    assert.deepEqual([leakySandbox?.ok, /opened a connection/.test(leakySandbox?.found ?? '')], [false, true])
     assert.equal((await offered(t, '')).bash, false)
     withoutBubblewrap(t)
     const none = await check()
@@ -118,7 +123,7 @@ describe('where bash is offered', () => {
 })
 
 describe('bash in a run', { skip: WITHOUT_SANDBOX }, () => {
-  test('Q9: a `cd` holds for the next call, over a restart, too, and is told to the model', async (t) => {
+  test('Q9: `cd` holds for the next call, also after a restart, and the model is told', async (t) => {
     const home = freshFolder(t)
     const first = await openApp(t, {
       home,
@@ -131,50 +136,56 @@ describe('bash in a run', { skip: WITHOUT_SANDBOX }, () => {
     assert.match(settled[1]?.content ?? '', /\/a\n\[exit 0; now in a\/b\]$/)
     assert.deepEqual(settled[1]?.facts, { exit: 0, cwd: 'a/b' })
     await first.close()
-    // Three answers of before are part of the conversation.
+    // The three earlier answers are part of the conversation.
     const answers = [bash('pwd; cd /'), bash('pwd'), final]
     const model = scriptedModel((_, turn) => answers[turn - 3] ?? final)
     const second = await openApp(t, { home, model })
     await second.run('send', { session: session_id, text: 'go on' })
     await second.run('start', { until_idle: true })
-    const [stood, back] = model.requests.slice(1).map(({ messages }) => JSON.stringify(messages.at(-1)))
-    assert.match(stood ?? '', /\/a\/b\\n\[exit 0\]/)
-    assert.match(back ?? '', new RegExp(`workspaces/${session_id}\\\\n\\[exit 0\\]`))
+    const [firstFolder, secondFolder] = model.requests.slice(1).map(({ messages }) => JSON.stringify(messages.at(-1)))
+    assert.match(firstFolder ?? '', /\/a\/b\\n\[exit 0\]/)
+    assert.match(secondFolder ?? '', new RegExp(`workspaces/${session_id}\\\\n\\[exit 0\\]`))
   })
 
-  test('Q9: who has shut himself out of his workspace is let in again', async (t) => {
+  test('Q9: an agent that removed its own rights to the workspace gets them back', async (t) => {
     const app = await openApp(t, { model: scriptedModel([bash('chmod 000 .'), bash('echo back > in.txt'), final]) })
     const { workspace } = (await runTaskIn(app)) as { workspace: string }
     assert.equal(readFileSync(join(workspace, 'in.txt'), 'utf8'), 'back\n')
   })
 
-  test('Q9: what it writes is told while it runs, and kept nowhere', async (t) => {
+  test('Q9: output is streamed while the command runs, and is not stored', async (t) => {
     const app = await openApp(t, {
       model: scriptedModel([
         bash(
-          'echo begun; echo what could be the beginning of a secret is held back; until [ -e go ]; do sleep 0.01; done; echo over',
+          [
+            'echo begun; echo what could be the beginning of a secret is held back; until [ -e go ];',
+            'do sleep 0.01; done; echo over',
+          ].join(' '),
         ),
         final,
       ]),
     })
-    const heard: Delta[] = []
-    app.context.listen((progress) => progress.kind === 'delta' && heard.push(progress.delta))
+    const deltas: Delta[] = []
+    app.context.listen((progress) => progress.kind === 'delta' && deltas.push(progress.delta))
     const workspace = freshFolder(t, 'work')
     const running = runTaskIn(app, 'x', { workspace })
     await waitUntil(() =>
-      heard.some((delta) => delta.kind === 'output' && delta.tool === 'bash' && delta.text.includes('begun')),
+      deltas.some((delta) => delta.kind === 'output' && delta.tool === 'bash' && delta.text.includes('begun')),
     )
-    assert.ok(!heard.some(({ kind }) => kind === 'result'))
+    assert.ok(!deltas.some(({ kind }) => kind === 'result'))
     writeFileSync(join(workspace, 'go'), '')
     const { session_id } = (await running) as { session_id: string }
     assert.ok(!JSON.stringify(await journalOf(app, session_id)).includes('"output"'))
   })
 
-  test('Q8: a run cannot read the token of the home it runs in, nor what another session has made', async (t) => {
+  test('Q8: a command cannot read the token of its home or the files of another session', async (t) => {
     const home = freshFolder(t)
     const model = scriptedModel([
       bash(
-        `cat ${home}/token ${home}/tireless.db; ls -A ${home} ${home}/workspaces | grep -v -e : -e workspaces; echo over`,
+        [
+          `cat ${home}/token ${home}/tireless.db; ls -A ${home} ${home}/workspaces |`,
+          `grep -v -e : -e workspaces; echo over`,
+        ].join(' '),
       ),
       final,
     ])
@@ -188,7 +199,7 @@ describe('bash in a run', { skip: WITHOUT_SANDBOX }, () => {
     assert.ok(told.includes(session_id))
   })
 
-  test('I4: the program is killed with -9: what it ran is dead at once, told to the model, and not run again', async (t) => {
+  test('I4: kill -9 of the program ends its command; the model is told, and it does not run again', async (t) => {
     const home = await createHome(t, [bash('echo begun; touch here; sleep 77.25; touch twice'), { text: 'understood' }])
     const file = join(home, 'tireless.yaml')
     writeFileSync(file, readFileSync(file, 'utf8').replace('sandbox: off', 'sandbox: required'))
@@ -215,9 +226,10 @@ describe('bash in a run', { skip: WITHOUT_SANDBOX }, () => {
 })
 
 describe('bash and allowed hosts', { skip: WITHOUT_SANDBOX }, () => {
-  /** What curl would do, with what every machine has. */
+  /** Does the work of curl with bash alone. */
   const get = (url: string): string => `way=\${http_proxy#http://}; exec 5<>/dev/tcp/127.0.0.1/3128
-printf 'GET ${url} HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\nProxy-Authorization: Basic %s\\r\\n\\r\\n' "$(printf %s "\${way%@*}" | base64 -w 0)" >&5
+printf 'GET ${url} HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n'\\
+'Proxy-Authorization: Basic %s\\r\\n\\r\\n' "$(printf %s "\${way%@*}" | base64 -w 0)" >&5
 cat <&5`
 
   async function told(t: TestContext, isPrivate: boolean): Promise<string> {
@@ -241,7 +253,7 @@ cat <&5`
     return JSON.stringify(model.requests.at(-1)?.messages)
   }
 
-  test('Q8: a host that is allowed is reached, another one is not, and the model is told why', async (t) => {
+  test('Q8: an allowed host is reached, another is not, and the model is told why', async (t) => {
     const said = await told(t, false)
     assert.match(said, /200 OK.*from outside/)
     assert.match(
@@ -250,7 +262,7 @@ cat <&5`
     )
   })
 
-  test('Q8: what is private and tainted goes nowhere', async (t) => {
+  test('Q8: a session with private and untrusted data reaches no host', async (t) => {
     const said = await told(t, true)
     assert.match(said, /dear diary.*403 Forbidden.*was not named/)
     assert.doesNotMatch(said, /from outside/)

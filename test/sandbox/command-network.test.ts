@@ -1,4 +1,6 @@
-/** A command that needs the network names its hosts: somebody is asked, or has granted it, and then it has those and no others. */
+/**
+ * A command that needs the network names its hosts. With an approval or a grant it reaches those hosts and no others.
+ */
 
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -22,9 +24,10 @@ import { openApp, runTaskIn } from '../support/open-app.ts'
 import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
 import { fakeDns, type Site, startSite } from '../support/serve-pages.ts'
 
-/** What curl would do, with what every machine has. */
+/** Does the work of curl with bash alone. */
 const ask = (method: string, url: string): string => `way=\${http_proxy#http://}; exec 5<>/dev/tcp/127.0.0.1/3128
-printf '${method} ${url} HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\nContent-Length: 4\\r\\nProxy-Authorization: Basic %s\\r\\n\\r\\nsent' "$(printf %s "\${way%@*}" | base64 -w 0)" >&5
+printf '${method} ${url} HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\nContent-Length: 4\\r\\n'\\
+'Proxy-Authorization: Basic %s\\r\\n\\r\\nsent' "$(printf %s "\${way%@*}" | base64 -w 0)" >&5
 cat <&5; echo`
 
 const bash = (command: string, ...network: readonly string[]) =>
@@ -37,29 +40,32 @@ const outside = fakeTool({
 })
 const diary = fakeTool({ name: 'diary', effect: { recovery: 'pure', reach: 'private' }, run: () => 'dear diary' })
 
-interface World {
+interface NetworkSetup {
   readonly site: Site
-  readonly here: string
-  /** Another host of the same server. */
+  readonly host: string
+  /** Another host name of the same server. */
   readonly other: string
-  /** Runs a task of these calls, one after the other. */
+  /** Runs a task that makes these calls in order. */
   run(...calls: readonly ReturnType<typeof call>[]): Promise<{ session_id: string; status: string }>
-  /** What came of the calls of a session. */
+  /** The results of a session's calls. */
   results(session_id: string): Promise<readonly string[]>
   readonly app: App
   readonly model: ScriptedModel
 }
 
-interface Wished {
-  readonly policy?: (here: string) => object
-  readonly task?: (here: string) => string
-  /** What the words are judged to need. */
+interface SetupOptions {
+  readonly policy?: (host: string) => object
+  readonly task?: (host: string) => string
+  /** The tools and hosts that the task is judged to need. */
   readonly needs?: () => Json
 }
 
-async function world(t: TestContext, { policy = () => ({}), task = () => 'the task', needs = () => [] }: Wished = {}) {
+async function openSetup(
+  t: TestContext,
+  { policy = () => ({}), task = () => 'the task', needs = () => [] }: SetupOptions = {},
+) {
   const site = await startSite(t, (_, response) => response.end('from outside'))
-  const [here, other] = [`site.test:${site.port}`, `other.test:${site.port}`]
+  const [host, other] = [`site.test:${site.port}`, `other.test:${site.port}`]
   let calls: readonly ReturnType<typeof call>[] = []
   const model = scriptedModel(({ system }, turn): ScriptedAnswer => {
     if (system.startsWith('You decide which tools a task needs')) return { text: JSON.stringify(needs()) }
@@ -69,117 +75,117 @@ async function world(t: TestContext, { policy = () => ({}), task = () => 'the ta
   const options: AppOptions & { yaml: string } = {
     ...{ model, tools: [diary, outside] },
     resolve: fakeDns({ 'site.test': '127.0.0.1', 'other.test': '127.0.0.1', 'public.test': '127.0.0.1' }),
-    yaml: `policy: ${JSON.stringify({ allow_hosts: [here, other], ...policy(here) })}`,
+    yaml: `policy: ${JSON.stringify({ allow_hosts: [host, other], ...policy(host) })}`,
   }
   const app = await openApp(t, options)
   return {
-    ...{ app, model, site, here, other },
+    ...{ app, model, site, host, other },
     run(...wanted) {
       calls = wanted
-      return runTaskIn(app, task(here))
+      return runTaskIn(app, task(host))
     },
     results: async (session_id) => (await resultsOf(app, session_id)).map(({ content }) => content),
-  } satisfies World
+  } satisfies NetworkSetup
 }
 
 const wait = call('wait', { for: 'reply' })
 
 describe('a network request of a command', { skip: WITHOUT_SANDBOX }, () => {
-  test('Q8: refused, it says which host and which argument; named, it is asked about; allowed, it goes on, to that host alone', async (t) => {
-    const { app, run, results, here, other, site } = await world(t)
-    const command = [ask('GET', `http://${here}/pack`), ask('GET', `http://${other}/else`)].join('\n')
-    const { session_id } = await run(call('diary'), bash(command), bash(command, here), wait)
+  test('Q8: refused, it names host and argument; then it asks; allowed, it reaches that host alone', async (t) => {
+    const { app, run, results, host, other, site } = await openSetup(t)
+    const command = [ask('GET', `http://${host}/pack`), ask('GET', `http://${other}/else`)].join('\n')
+    const { session_id } = await run(call('diary'), bash(command), bash(command, host), wait)
     const [, refused = ''] = await results(session_id)
     assert.match(refused, /403 Forbidden/)
     assert.ok(
-      refused.includes(`${here} was not named; to ask your owner, run the command again with all hosts`),
+      refused.includes(`${host} was not named; to ask your owner, run the command again with all hosts`),
       refused,
     )
-    assert.ok(refused.includes(`network: ["${here}"]`))
+    assert.ok(refused.includes(`network: ["${host}"]`))
     assert.deepEqual(site.requests, [])
     const { args, sinks, effect, reason } = await getOnlyApproval(app)
-    assert.deepEqual(args, { command, timeout_s: 120, network: [here] })
+    assert.deepEqual(args, { command, timeout_s: 120, network: [host] })
     assert.deepEqual(
       sinks.map(({ to }) => to),
-      [here],
+      [host],
     )
     assert.deepEqual([effect.reach, effect.method], ['third_party', 'network'])
     assert.match(reason, /what it sends cannot be inspected, and the session has read private data/)
     await answerAndDrain(app, 'allow')
-    const told = (await results(session_id)).at(-1) ?? ''
-    assert.match(told, /200 OK.*from outside.*403 Forbidden/s)
-    assert.ok(told.includes(`${other} was not named`))
-    assert.deepEqual(site.requests, [`GET ${here}/pack`])
+    const lastResult = (await results(session_id)).at(-1) ?? ''
+    assert.match(lastResult, /200 OK.*from outside.*403 Forbidden/s)
+    assert.ok(lastResult.includes(`${other} was not named`))
+    assert.deepEqual(site.requests, [`GET ${host}/pack`])
   })
 
-  test('Q8: denied, it is not run, and says so', async (t) => {
-    const { app, model, run, here, site } = await world(t)
-    await run(bash(ask('GET', `http://${here}/`), here), wait)
+  test('Q8: denied, the command does not run, and its result says so', async (t) => {
+    const { app, model, run, host, site } = await openSetup(t)
+    await run(bash(ask('GET', `http://${host}/`), host), wait)
     await answerAndDrain(app, 'deny', { reason: 'not today' })
     assert.match(JSON.stringify(model.requests.at(-1)?.messages.at(-1)), /not today/)
     assert.deepEqual(site.requests, [])
   })
 
-  test('Q8: where nobody may be asked it is parked, or refused by policy.unattended: deny', async (t) => {
-    const { app, run, results, here, site } = await world(t, { policy: () => ({ unattended: 'deny' }) })
-    const { session_id } = await run(bash(ask('GET', `http://${here}/`), here))
+  test('Q8: unattended it is parked, or refused with policy.unattended: deny', async (t) => {
+    const { app, run, results, host, site } = await openSetup(t, { policy: () => ({ unattended: 'deny' }) })
+    const { session_id } = await run(bash(ask('GET', `http://${host}/`), host))
     assert.match((await results(session_id))[0] ?? '', /^denied: it goes to .* \(policy\.unattended: deny\)$/)
     assert.deepEqual([await listApprovals(app), site.requests], [[], []])
   })
 
-  test('Q8: a grant of the method and the host lets it go unasked, with anything in it but credentials; no other host, and not what knows private things', async (t) => {
-    const policy = (here: string) => ({ grants: [{ tool: 'bash', to: [`network ${here}`] }] })
-    const { app, run, here, other, site } = await world(t, { policy })
-    const get = ask('GET', `http://${here}/react@18.2.0?see=https://evil.test/x`)
-    await run(call('outside'), bash(get, here))
+  test('Q8: a grant for the host needs no approval, except for credentials or private data', async (t) => {
+    const policy = (host: string) => ({ grants: [{ tool: 'bash', to: [`network ${host}`] }] })
+    const { app, run, host, other, site } = await openSetup(t, { policy })
+    const get = ask('GET', `http://${host}/react@18.2.0?see=https://evil.test/x`)
+    await run(call('outside'), bash(get, host))
     assert.deepEqual([(await listApprovals(app)).length, site.requests.length], [0, 1])
-    const tries = [
-      [call('outside'), bash(get, here, other)],
-      [call('outside'), bash(`export TOKEN=ghp_abcdefghijkl; ${get}`, here)],
-      [call('diary'), bash(get, here)],
+    const attempts = [
+      [call('outside'), bash(get, host, other)],
+      [call('outside'), bash(`export TOKEN=ghp_abcdefghijkl; ${get}`, host)],
+      [call('diary'), bash(get, host)],
     ]
-    for (const calls of tries) await run(...calls)
+    for (const calls of attempts) await run(...calls)
     assert.deepEqual((await listApprovals(app, { status: 'open' })).map(({ reason }) => reason).reverse(), [
-      `it goes to "${here}", "${other}", which your instructions do not name`,
+      `it goes to "${host}", "${other}", which your instructions do not name`,
       'it mentions the credential "ghp_abcdefghijkl", which your instructions do not',
       'what it sends cannot be inspected, and the session has read private data',
     ])
     assert.equal(site.requests.length, 1)
   })
 
-  test('Q8: an answer that is to hold longer holds for the same command to the same hosts', async (t) => {
-    const { app, run, here, other, site } = await world(t)
-    const get = ask('GET', `http://${here}/`)
-    await run(bash(get, here))
+  test('Q8: an approval for the session holds for the same command and hosts', async (t) => {
+    const { app, run, host, other, site } = await openSetup(t)
+    const get = ask('GET', `http://${host}/`)
+    await run(bash(get, host))
     await answerApproval(app, 'allow', (await getOnlyApproval(app)).id, { grant: '7d' })
     await drainQueue(app)
-    await run(bash(get, here))
+    await run(bash(get, host))
     assert.equal(site.requests.length, 2)
-    for (const calls of [bash(`${get} `, here), bash(get, here, other)]) await run(calls)
+    for (const calls of [bash(`${get} `, host), bash(get, host, other)]) await run(calls)
     assert.deepEqual([(await listApprovals(app, { status: 'open' })).length, site.requests.length], [2, 2])
   })
 
-  test('I12: your words name the host: unasked; once something was read they have to be the command, too, and to ask for it', async (t) => {
+  test('I12: a host in the instructions needs no approval; after untrusted input, the command, too', async (t) => {
     let needs: Json = []
     const task = (host: string) => `Run: echo install left-pad from ${host}`
-    const { app, run, here } = await world(t, { task, needs: () => needs })
-    const isAsked = async (judged: Json, ...calls: readonly ReturnType<typeof call>[]) => {
-      needs = judged
+    const { app, run, host } = await openSetup(t, { task, needs: () => needs })
+    const isAsked = async (judgement: Json, ...calls: readonly ReturnType<typeof call>[]) => {
+      needs = judgement
       const { session_id } = await run(...calls)
       return (await listApprovals(app)).some((approval) => approval.session_id === session_id)
     }
     const needed = [{ tool: 'bash', method: 'network' }]
-    const install = bash('echo install left-pad', here)
+    const install = bash('echo install left-pad', host)
     assert.equal(await isAsked([], install), false)
     assert.equal(await isAsked(needed, call('outside'), install), false)
     assert.equal(await isAsked([{ tool: 'bash' }], call('outside'), install), true)
-    assert.equal(await isAsked(needed, call('outside'), bash('echo publish left-pad', here)), true)
+    assert.equal(await isAsked(needed, call('outside'), bash('echo publish left-pad', host)), true)
     assert.equal(await isAsked(needed, call('diary'), install), true)
   })
 
-  test('Q8: a host is one strict name; what leads to this machine or its network is refused, asked or not', async (t) => {
-    const { app, run, results, site } = await world(t)
-    const misspelt = [
+  test('Q8: a host is one strict name; names of this machine or its network are always refused', async (t) => {
+    const { app, run, results, site } = await openSetup(t)
+    const privateSpellings = [
       '*.npmjs.org',
       '*',
       'https://a.test',
@@ -189,8 +195,18 @@ describe('a network request of a command', { skip: WITHOUT_SANDBOX }, () => {
       'a.test:0',
       'a.test:99999',
     ]
-    const odd = ['127.1', '0x7f.0.0.1', 'a test', 'a.test,b.test', 'а.test', '', '[::1', 'a.test:443:1', 'a..test']
-    const near = [
+    const invalidHosts = [
+      '127.1',
+      '0x7f.0.0.1',
+      'a test',
+      'a.test,b.test',
+      'а.test',
+      '',
+      '[::1',
+      'a.test:443:1',
+      'a..test',
+    ]
+    const localNames = [
       '127.0.0.1',
       `127.0.0.1:${site.port}`,
       '[::1]',
@@ -200,14 +216,14 @@ describe('a network request of a command', { skip: WITHOUT_SANDBOX }, () => {
       'nas.local',
     ]
     const ports = ['public.test:22', 'public.test:25']
-    for (const one of [...misspelt, ...odd, ...near, ...ports]) {
+    for (const one of [...privateSpellings, ...invalidHosts, ...localNames, ...ports]) {
       const { session_id } = await run(bash('touch begun', one))
       const [said = ''] = await results(session_id)
-      const isSpelt = near.includes(one) || ports.includes(one)
-      assert.match(said, isSpelt ? /^denied: / : /expected a host such as/, `${one}: ${said}`)
+      const isValidName = localNames.includes(one) || ports.includes(one)
+      assert.match(said, isValidName ? /^denied: / : /expected a host such as/, `${one}: ${said}`)
     }
     assert.deepEqual(await listApprovals(app), [])
-    // Where a name leads is known when it is asked.
+    // The address of a name is known only when it is resolved.
     const { session_id } = await run(
       bash(ask('GET', `http://public.test:${site.port}/`), `public.test:${site.port}`),
       wait,
@@ -220,27 +236,27 @@ describe('a network request of a command', { skip: WITHOUT_SANDBOX }, () => {
     assert.deepEqual(site.requests, [])
   })
 
-  test('Q8: on the command line: what waits is shown with its command and its hosts; allowed, it is run by the next start', async (t) => {
+  test('Q8: approvals list shows command and hosts; once allowed, the next start runs it', async (t) => {
     const site = await startSite(t, (_, response) => response.end('from outside'))
-    const here = `127.0.0.1:${site.port}`
-    const command = ask('GET', `http://${here}/pack`)
+    const host = `127.0.0.1:${site.port}`
+    const command = ask('GET', `http://${host}/pack`)
     const home = await createHome(t, [
-      { calls: [{ tool: 'bash', args: { command, network: [here] } }] },
+      { calls: [{ tool: 'bash', args: { command, network: [host] } }] },
       { calls: [{ tool: 'wait', args: { for: 'reply' } }] },
       { text: 'done' },
     ])
     const file = join(home, 'tireless.yaml')
     const yaml = readFileSync(file, 'utf8').replace('sandbox: off', 'sandbox: required')
-    writeFileSync(file, `${yaml}policy: { allow_hosts: ["${here}"] }\n`)
+    writeFileSync(file, `${yaml}policy: { allow_hosts: ["${host}"] }\n`)
     await tireless(home, 'run', 'install it')
     const { items } = await tirelessJson<{ items: Approval[] }>(home, 'approvals', 'list')
-    assert.deepEqual(items[0]?.args, { command, timeout_s: 120, network: [here] })
+    assert.deepEqual(items[0]?.args, { command, timeout_s: 120, network: [host] })
     const { stdout } = await tireless(home, 'approvals', 'list')
-    for (const shown of [`GET http://${here}/pack HTTP/1.1`, `"${here}"`, 'reach third_party'])
+    for (const shown of [`GET http://${host}/pack HTTP/1.1`, `"${host}"`, 'reach third_party'])
       assert.ok(stdout.includes(shown), `${shown} in ${stdout}`)
     await tireless(home, 'approvals', 'allow', items[0]?.id ?? '')
     assert.deepEqual(site.requests, [])
     await tireless(home, 'start', '--until-idle')
-    assert.deepEqual(site.requests, [`GET ${here}/pack`])
+    assert.deepEqual(site.requests, [`GET ${host}/pack`])
   })
 })

@@ -1,4 +1,4 @@
-/** The tries as whoever runs this process; what came of them as JSON. */
+/** Runs all attempts as the user of this process; prints the outcomes as JSON. */
 
 import { outcomes } from './escapes.ts'
 

@@ -1,4 +1,6 @@
-/** The sandbox holds: what is tried inside fails, and the same try succeeds outside; a sandbox with one guard less is found out. */
+/**
+ * The sandbox holds: every attempt fails inside and succeeds outside, and a sandbox with one guard less is detected.
+ */
 
 import assert from 'node:assert/strict'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
@@ -24,40 +26,43 @@ import { systemClock } from '../../src/adapters/system/clock.ts'
 import { type ProcessResult, requireOps } from '../../src/ports/env.ts'
 import { isSleepRunning, waitUntil } from '../support/open-app.ts'
 import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
-import { makeWorkspace, type Outcome, outcomes, SWEPT } from './escapes.ts'
+import { makeWorkspace, type Outcome, outcomes, REMOVED_TRAPS } from './escapes.ts'
 
 const isRoot = process.getuid?.() === 0
 const NOBODY = { uid: 65_534, gid: 65_534 }
 
-function judge(t: TestContext, all: readonly Outcome[], who: 'root' | 'user'): void {
+function assertOutcomes(t: TestContext, all: readonly Outcome[], user: 'root' | 'user'): void {
   assert.deepEqual(
     all.filter(({ inside }) => inside).map(({ name }) => name),
     [],
     'escapes',
   )
-  const expected = all.filter(({ outside }) => outside === 'all' || (who === 'root' && outside === 'root'))
+  const expected = all.filter(({ outside }) => outside === 'all' || (user === 'root' && outside === 'root'))
   assert.deepEqual(
     expected.filter(({ control }) => !control).map(({ name }) => name),
     [],
-    'tries that do not even work outside',
+    'attempts that do not even work outside',
   )
   const shown = all.filter(({ control }) => control).length
-  t.diagnostic(`${all.length} tries, none got out; ${shown} of them work outside`)
-  assert.ok(shown >= (who === 'root' ? 60 : 45))
+  t.diagnostic(`${all.length} attempts, none got out; ${shown} of them work outside`)
+  assert.ok(shown >= (user === 'root' ? 60 : 45))
 }
 
-interface Place {
+interface SandboxedWorkspace {
   readonly base: string
   readonly root: string
   run(command: string, options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal }): Promise<ProcessResult>
 }
 
-async function place(t: TestContext, fill: (root: string) => void = makeWorkspace): Promise<Place> {
+async function sandboxedWorkspace(
+  t: TestContext,
+  prepare: (root: string) => void = makeWorkspace,
+): Promise<SandboxedWorkspace> {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'tireless-sandbox-')))
   t.after(() => rmSync(base, { recursive: true, force: true }))
   const root = join(base, 'ws')
   mkdirSync(root)
-  fill(root)
+  prepare(root)
   const { launcher } = createSandbox({
     folder: join(base, 'sandbox'),
     hidden: [],
@@ -76,13 +81,26 @@ async function place(t: TestContext, fill: (root: string) => void = makeWorkspac
   }
 }
 
-describe('out of the sandbox', { skip: WITHOUT_SANDBOX }, () => {
-  test('Q8: no way leads out for whoever runs the tests, and each of them is one outside', async (t) => {
-    judge(t, await outcomes(), isRoot ? 'root' : 'user')
+/** The start of a script for another process: opens `env` in the sandbox, and an abort `signal`. */
+function scriptOpening(base: string, root: string): string {
+  const module = (path: string): string => JSON.stringify(new URL(`../../src/adapters/${path}`, import.meta.url).href)
+  return `import { systemClock as clock } from ${module('system/clock.ts')}
+      import { hostEnvs } from ${module('envs/host/host.ts')}
+      import { createSandbox } from ${module('envs/sandbox/sandbox.ts')}
+      const shared = { clock, env: process.env }
+      const { launcher } = createSandbox({ ...shared, folder: ${JSON.stringify(join(base, 'own'))}, hidden: [] })
+      const envs = hostEnvs({ ...shared, callsDir: ${JSON.stringify(join(base, 'calls2'))}, launcher })
+      const env = await envs.open(${JSON.stringify(root)})
+      const { signal } = new AbortController()`
+}
+
+describe('escapes from the sandbox', { skip: WITHOUT_SANDBOX }, () => {
+  test('Q8: no attempt succeeds inside for the user of the tests, and each succeeds outside', async (t) => {
+    assertOutcomes(t, await outcomes(), isRoot ? 'root' : 'user')
   })
 
   test('Q8: nor for a user without rights', async (t) => {
-    if (!isRoot) return t.skip('needs root, to be somebody else')
+    if (!isRoot) return t.skip('needs root, to switch to another user')
     const main = join(import.meta.dirname, 'escapes-main.ts')
     const flags = ['--disable-warning=ExperimentalWarning', main]
     const child = spawnSync(process.execPath, flags, {
@@ -92,35 +110,31 @@ describe('out of the sandbox', { skip: WITHOUT_SANDBOX }, () => {
       env: { PATH: process.env.PATH, HOME: '/' },
     })
     if (/ERR_MODULE_NOT_FOUND|EACCES/.test(child.error?.message ?? child.stderr))
-      return t.skip('the sources may be read by root alone')
+      return t.skip('only root may read the sources')
     assert.equal(child.status, 0, child.stderr)
-    judge(t, JSON.parse(child.stdout), 'user')
+    assertOutcomes(t, JSON.parse(child.stdout), 'user')
   })
 
-  test('a program that makes its user root makes nobody root in there', async (t) => {
-    if (!isRoot) return t.skip('needs root, to make such a program')
-    const { root, base, run } = await place(t, () => {})
+  test('a setuid program gives no root rights inside', async (t) => {
+    if (!isRoot) return t.skip('needs root, to make a setuid program')
+    const { root, base, run } = await sandboxedWorkspace(t, () => {})
     copyFileSync('/usr/bin/id', join(root, 'id'))
     chmodSync(join(root, 'id'), 0o4755)
     assert.match((await run('grep NoNewPrivs /proc/self/status; mount | grep " $PWD "')).output, /1\n.*nosuid/)
     chmodSync(base, 0o755)
     const outside = spawnSync(join(root, 'id'), ['-u'], { ...NOBODY, encoding: 'utf8', cwd: '/' })
-    assert.equal(outside.stdout.trim(), '0', 'it makes one of nobody outside')
+    assert.equal(outside.stdout.trim(), '0', 'outside it makes its user root')
   })
 
-  test('an open folder that we were started with is no way out', async (t) => {
-    const { base, root, run } = await place(t)
+  test('an inherited open folder gives no way out', async (t) => {
+    const { base, root, run } = await sandboxedWorkspace(t)
     assert.ok(root)
     writeFileSync(join(base, 'beside'), 'secret\n')
-    // As a careless parent would leave it: open across exec.
+    // As a careless parent process would leave it: open across exec.
     const script = `
-      import { systemClock } from ${JSON.stringify(new URL('../../src/adapters/system/clock.ts', import.meta.url).href)}
-      import { hostEnvs } from ${JSON.stringify(new URL('../../src/adapters/envs/host/host.ts', import.meta.url).href)}
-      import { createSandbox } from ${JSON.stringify(new URL('../../src/adapters/envs/sandbox/sandbox.ts', import.meta.url).href)}
-      const { launcher } = createSandbox({ folder: ${JSON.stringify(join(base, 'own'))}, hidden: [], env: process.env, clock: systemClock })
-      const env = await hostEnvs({ callsDir: ${JSON.stringify(join(base, 'calls2'))}, clock: systemClock, env: process.env, launcher }).open(${JSON.stringify(root)})
-      const { signal } = new AbortController()
-      console.log((await env.getOps('process').run('c', 'cat /proc/self/fd/*/beside; ls /proc/self/fd', { timeoutMs: 60000, signal })).output)`
+      ${scriptOpening(base, root)}
+      const command = 'cat /proc/self/fd/*/beside; ls /proc/self/fd'
+      console.log((await env.getOps('process').run('c', command, { timeoutMs: 60000, signal })).output)`
     const child = spawnSync(
       process.execPath,
       ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', script],
@@ -137,8 +151,8 @@ describe('out of the sandbox', { skip: WITHOUT_SANDBOX }, () => {
 })
 
 describe('a command in the sandbox', { skip: WITHOUT_SANDBOX }, () => {
-  test('nothing survives it: not what left its session, cleared its environment and hid its output', async (t) => {
-    const { run } = await place(t)
+  test('leaves no process behind, even with its own session, a cleared environment and hidden output', async (t) => {
+    const { run } = await sandboxedWorkspace(t)
     const mark = `${40_000 + process.pid}.5`
     const hide = `env -i setsid sh -c "setsid sleep ${mark} < /dev/null > /dev/null 2>&1 &"`
     assert.equal((await run(`${hide}; sleep 0.2`)).exit, 0)
@@ -153,16 +167,11 @@ describe('a command in the sandbox', { skip: WITHOUT_SANDBOX }, () => {
     assert.equal(isSleepRunning(mark), false)
   })
 
-  test('nor the runtime, when it is killed with -9', async (t) => {
-    const { base, root } = await place(t)
+  test('leaves none behind either when the runtime is killed with -9', async (t) => {
+    const { base, root } = await sandboxedWorkspace(t)
     const mark = `${50_000 + process.pid}.5`
     const script = `
-      import { systemClock } from ${JSON.stringify(new URL('../../src/adapters/system/clock.ts', import.meta.url).href)}
-      import { hostEnvs } from ${JSON.stringify(new URL('../../src/adapters/envs/host/host.ts', import.meta.url).href)}
-      import { createSandbox } from ${JSON.stringify(new URL('../../src/adapters/envs/sandbox/sandbox.ts', import.meta.url).href)}
-      const { launcher } = createSandbox({ folder: ${JSON.stringify(join(base, 'own'))}, hidden: [], env: process.env, clock: systemClock })
-      const env = await hostEnvs({ callsDir: ${JSON.stringify(join(base, 'calls2'))}, clock: systemClock, env: process.env, launcher }).open(${JSON.stringify(root)})
-      const { signal } = new AbortController()
+      ${scriptOpening(base, root)}
       await env.getOps('process').run('c', 'sleep ${mark}', { timeoutMs: 600000, signal })`
     const child = spawn(
       process.execPath,
@@ -176,9 +185,12 @@ describe('a command in the sandbox', { skip: WITHOUT_SANDBOX }, () => {
   })
 
   test('has limits that it cannot raise', async (t) => {
-    const { run } = await place(t)
+    const { run } = await sandboxedWorkspace(t)
     const { output } = await run(
-      'ulimit -Hc; ulimit -Hf; ulimit -Hd; ulimit -Hu; ulimit -f unlimited || echo kept; ulimit -c unlimited || echo kept',
+      [
+        'ulimit -Hc; ulimit -Hf; ulimit -Hd; ulimit -Hu; ulimit -f unlimited || echo kept;',
+        'ulimit -c unlimited || echo kept',
+      ].join(' '),
     )
     const [cores, files, memory, processes, ...rest] = output.split('\n')
     assert.equal(cores, '0')
@@ -186,8 +198,8 @@ describe('a command in the sandbox', { skip: WITHOUT_SANDBOX }, () => {
     assert.equal(rest.filter((line) => line === 'kept').length, 2)
   })
 
-  test('sees an environment of its own', async (t) => {
-    const { run } = await place(t)
+  test('sees only its own environment', async (t) => {
+    const { run } = await sandboxedWorkspace(t)
     process.env.TIRELESS_TEST_API_KEY = 'sk-planted'
     t.after(() => delete process.env.TIRELESS_TEST_API_KEY)
     const { output } = await run('env; cat /proc/*/environ 2> /dev/null | tr "\\0" "\\n"')
@@ -203,19 +215,19 @@ describe('a command in the sandbox', { skip: WITHOUT_SANDBOX }, () => {
     assert.match(output, /^HOME=\/home\/agent$/m)
   })
 
-  test('keeps its home from one command to the next, apart from those of other workspaces; /tmp it does not', async (t) => {
-    const { run } = await place(t)
+  test('keeps its home between commands, apart from other workspaces, but not its /tmp', async (t) => {
+    const { run } = await sandboxedWorkspace(t)
     await run('echo kept > ~/file; echo gone > /tmp/file')
     assert.equal((await run('cat ~/file; cat /tmp/file')).output.split('\n')[0], 'kept')
     assert.equal((await run('test -e /tmp/file')).exit, 1)
-    const other = await place(t)
+    const other = await sandboxedWorkspace(t)
     assert.equal((await other.run('test -e ~/file')).exit, 1)
   })
 
-  for (const [name, way, left] of SWEPT)
+  for (const [name, command, left] of REMOVED_TRAPS)
     test(`leaves nothing behind that another git or agent would obey: ${name}`, async (t) => {
-      const { root, run } = await place(t)
-      const { output, exit } = await run(way)
+      const { root, run } = await sandboxedWorkspace(t)
+      const { output, exit } = await run(command)
       assert.equal(exit, 0, output)
       assert.ok(output.includes(left), output)
       assert.equal(existsSync(join(root, left)), false)
@@ -226,10 +238,13 @@ describe('git in the sandbox', { skip: WITHOUT_SANDBOX }, () => {
   const git = (folder: string, ...args: string[]): string =>
     execFileSync('git', ['-C', folder, '-c', 'user.name=Owner', '-c', 'user.email=o@w', ...args], { encoding: 'utf8' })
 
-  test('init, commit, branch and log work, and what was made can be used outside', async (t) => {
-    const { root, run } = await place(t, () => {})
+  test('init, commit, branch and log work, and the result can be used outside', async (t) => {
+    const { root, run } = await sandboxedWorkspace(t, () => {})
     const made = await run(
-      'git init -q && echo a > a && git add a && git commit -qm first && git checkout -qb topic && git log --format=%an:%s',
+      [
+        'git init -q && echo a > a && git add a && git commit -qm first && git checkout -qb topic &&',
+        'git log --format=%an:%s',
+      ].join(' '),
     )
     assert.equal(made.output, 'Tireless:first\n')
     const second = await run(
@@ -239,16 +254,16 @@ describe('git in the sandbox', { skip: WITHOUT_SANDBOX }, () => {
     assert.match(git(root, 'log', '--format=%s'), /^second\nfirst\n$/)
   })
 
-  test('clone into the empty workspace works: nothing is in its way', async (t) => {
-    const { base, root, run } = await place(t, () => {})
+  test('clone into an empty workspace works: no guard file is in its way', async (t) => {
+    const { base, root, run } = await sandboxedWorkspace(t, () => {})
     git(base, 'init', '-q', 'ws/source')
     git(join(root, 'source'), 'commit', '-q', '--allow-empty', '-m', 'first')
     assert.equal((await run('mkdir c && cd c && git clone -q ../source . && git log --format=%s')).output, 'first\n')
     assert.equal((await run('ls -A')).output, 'c\nsource\n')
   })
 
-  test('a worktree can commit; what else is in its repository stays as it is', async (t) => {
-    const { base, root, run } = await place(t, () => {})
+  test('a worktree can commit, and cannot change the rest of its repository', async (t) => {
+    const { base, root, run } = await sandboxedWorkspace(t, () => {})
     const main = join(base, 'main')
     git(base, 'init', '-q', '-b', 'main', main)
     git(main, 'commit', '-q', '--allow-empty', '-m', 'first')
@@ -258,7 +273,7 @@ describe('git in the sandbox', { skip: WITHOUT_SANDBOX }, () => {
     const { output } = await run('echo a > a && git add a && git commit -qm mine && git log --format=%s -1')
     assert.equal(output, 'mine\n')
     assert.equal(git(main, 'log', '--format=%s', '-1', git(root, 'rev-parse', 'HEAD').trim()), 'mine\n')
-    for (const way of [
+    for (const command of [
       'git config alias.x y',
       'git branch -f main HEAD',
       'echo x > $(git rev-parse --git-common-dir)/hooks/pre-commit',
@@ -268,13 +283,13 @@ describe('git in the sandbox', { skip: WITHOUT_SANDBOX }, () => {
       'mv $(git rev-parse --git-dir) $(git rev-parse --git-common-dir)/worktrees/other',
       'ls $(git rev-parse --git-common-dir)/../file',
     ])
-      assert.notEqual((await run(way)).exit, 0, way)
+      assert.notEqual((await run(command)).exit, 0, command)
     assert.equal(readFileSync(join(main, '.git/config'), 'utf8'), before)
     assert.equal(git(main, 'log', '--format=%s', 'main'), 'first\n')
   })
 
-  test('a worktree on a branch can move it', async (t) => {
-    const { base, root, run } = await place(t, () => {})
+  test('a worktree can move its own branch', async (t) => {
+    const { base, root, run } = await sandboxedWorkspace(t, () => {})
     const main = join(base, 'main')
     git(base, 'init', '-q', '-b', 'main', main)
     git(main, 'commit', '-q', '--allow-empty', '-m', 'first')
@@ -284,8 +299,8 @@ describe('git in the sandbox', { skip: WITHOUT_SANDBOX }, () => {
     assert.equal(git(main, 'log', '--format=%s', '-1', 'topic'), 'mine\n')
   })
 
-  test('a repository whose hooks are missing gets none', async (t) => {
-    const { root, run } = await place(t, (folder) => {
+  test('a repository without a hooks folder does not get one', async (t) => {
+    const { root, run } = await sandboxedWorkspace(t, (folder) => {
       makeWorkspace(folder)
       rmSync(join(folder, '.git/hooks'), { recursive: true })
     })
@@ -294,7 +309,7 @@ describe('git in the sandbox', { skip: WITHOUT_SANDBOX }, () => {
   })
 })
 
-/** A bubblewrap that leaves something out: arguments are replaced before the real one is run. */
+/** A bubblewrap that omits a guard: replaces arguments before it runs the real one. */
 function weakened(
   t: TestContext,
   from: readonly string[],
@@ -323,8 +338,8 @@ exec ${real} "\${args[@]}"
 
 const identity = ['--uid', String(process.getuid?.()), '--gid', String(process.getgid?.())]
 
-/** What is left out, what is put in its place, and what the self-test must have got by it. */
-const WEAKER: readonly (readonly [
+/** The argument that is omitted, its replacement, and the findings that the self-test must report. */
+const WEAKENED: readonly (readonly [
   guard: string,
   from: readonly string[],
   to: readonly string[],
@@ -355,47 +370,53 @@ const WEAKER: readonly (readonly [
 ]
 
 describe('a weakened sandbox', {
-  skip: WITHOUT_SANDBOX || (arch() !== 'x64' && arch() !== 'arm64' && 'no filter here'),
+  skip: WITHOUT_SANDBOX || (arch() !== 'x64' && arch() !== 'arm64' && 'no filter on this machine'),
 }, () => {
-  const trialWith = ({ path, folder }: { readonly path: string; readonly folder: string }) =>
+  const selfTestWith = ({ path, folder }: { readonly path: string; readonly folder: string }) =>
     createSandbox({ folder, hidden: [], env: { ...process.env, PATH: path }, clock: systemClock }).trial()
 
-  for (const [guard, from, to, got, needsRoot] of WEAKER)
-    test(`is noticed: without ${guard}`, async (t) => {
-      if (needsRoot && !isRoot) return t.skip('needs root: for others it is no guard')
-      const trial = await trialWith(weakened(t, from, to))
+  for (const [guard, from, to, got, needsRoot] of WEAKENED)
+    test(`is detected: without ${guard}`, async (t) => {
+      if (needsRoot && !isRoot) return t.skip('needs root: it guards nothing for other users')
+      const trial = await selfTestWith(weakened(t, from, to))
       assert.ok(!trial.holds)
       assert.match(trial.why, got)
     })
 
   const mounts = (): readonly string[] => readFileSync('/proc/self/mountinfo', 'utf8').match(/ \/mnt .*/g) ?? []
 
-  test('is noticed: one that does nothing at all', async (t) => {
+  test('is detected: one that does nothing at all', async (t) => {
     const { path, folder } = weakened(t, ['--'], ['--'])
     writeFileSync(
       join(folder, 'bwrap'),
-      '#!/bin/bash\n[ "$1" = --version ] && echo bubblewrap 0.8.0 && exit\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n',
+      [
+        '#!/bin/bash\n[ "$1" = --version ] && echo bubblewrap 0.8.0 && exit\nwhile [ "$1" != -- ]; do shift;',
+        'done; shift; exec "$@"\n',
+      ].join(' '),
     )
     const before = mounts()
-    const trial = await trialWith({ path, folder })
+    const trial = await selfTestWith({ path, folder })
     assert.ok(!trial.holds)
     assert.match(trial.why, /token.*connection out/s)
-    assert.deepEqual(mounts(), before, 'what it gets to mount it takes away again')
+    assert.deepEqual(mounts(), before, 'the self-test removes what it mounted')
   })
 
-  test('is noticed: one that cannot begin', async (t) => {
+  test('is detected: one that cannot start', async (t) => {
     const { path, folder } = weakened(t, ['--'], ['--'])
     writeFileSync(
       join(folder, 'bwrap'),
-      '#!/bin/bash\n[ "$1" = --version ] && echo bubblewrap 0.8.0 && exit\necho "bwrap: No permissions to create new namespace" >&2; exit 1\n',
+      [
+        '#!/bin/bash\n[ "$1" = --version ] && echo bubblewrap 0.8.0 &&',
+        'exit\necho "bwrap: No permissions to create new namespace" >&2; exit 1\n',
+      ].join(' '),
     )
-    const trial = await trialWith({ path, folder })
+    const trial = await selfTestWith({ path, folder })
     assert.ok(!trial.holds && /No permissions/.test(trial.why) && /user namespaces/.test(trial.remedy))
   })
 
-  test('the real one is not taken for one', async (t) => {
+  test('the real one is not reported as weakened', async (t) => {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tireless-strong-')))
     t.after(() => rmSync(folder, { recursive: true, force: true }))
-    assert.deepEqual(Object.keys(await trialWith({ path: process.env.PATH ?? '', folder })), ['holds', 'what'])
+    assert.deepEqual(Object.keys(await selfTestWith({ path: process.env.PATH ?? '', folder })), ['holds', 'what'])
   })
 })

@@ -1,6 +1,6 @@
 /**
- * Ways out of the sandbox, each a line of shell that succeeds where the way is open. All of them are tried inside and, as the proof that
- * the try itself is any good, by the same user outside.
+ * Escape attempts, each a line of shell that succeeds where the way is open. All run inside the sandbox and, as proof
+ * that the attempt itself works, outside as the same user.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -13,22 +13,22 @@ import { hostEnvs } from '../../src/adapters/envs/host/host.ts'
 import { createSandbox } from '../../src/adapters/envs/sandbox/sandbox.ts'
 import { systemClock } from '../../src/adapters/system/clock.ts'
 import { requireOps } from '../../src/ports/env.ts'
-import { moreTries } from './more-escapes.ts'
-import { ownTries } from './own-escapes.ts'
+import { fileAndKernelAttempts } from './file-and-kernel-escapes.ts'
+import { processAttempts } from './process-escapes.ts'
 
-export interface Try {
+export interface Attempt {
   readonly name: string
-  readonly way: string
-  /** Who can do it outside: everybody; only root; or nobody for sure, because machines differ. */
+  readonly command: string
+  /** Who can do it outside: every user, only root, or it depends on the machine. */
   readonly outside: 'all' | 'root' | 'some'
 }
 
-export interface Outcome extends Omit<Try, 'way'> {
+export interface Outcome extends Omit<Attempt, 'command'> {
   readonly inside: boolean
   readonly control: boolean
 }
 
-/** Numbers of system calls where they differ. */
+/** Numbers of system calls that differ by architecture. */
 const CALLS = {
   x64: {
     ptrace: 101,
@@ -56,12 +56,18 @@ const CALLS = {
   },
 }[process.arch as 'x64' | 'arm64']
 
-/** True where the kernel let it through, if only to say that its arguments are wrong. */
+/** True if the kernel lets the call through, even if it only rejects the arguments. */
 const call = (number: number | undefined, ...args: readonly (string | number)[]): string =>
-  `perl -e '$! = 0; my @a = (${args.join(', ')}); my $got = syscall(${number ?? -1}, @a); exit(($got >= 0 || ($! != 1 && $! != 38)) ? 0 : 1)'`
+  [
+    `perl -e '$! = 0; my @a = (${args.join(', ')}); my $got = syscall(${number ?? -1}, @a);`,
+    `exit(($got >= 0 || ($! != 1 && $! != 38)) ? 0 : 1)'`,
+  ].join(' ')
 
 const family = (number: number): string =>
-  `perl -MSocket -e 'socket(my $s, ${number}, SOCK_DGRAM, 0) || socket($s, ${number}, SOCK_STREAM, 0) || socket($s, ${number}, 5, 0) or exit 1'`
+  [
+    `perl -MSocket -e 'socket(my $s, ${number}, SOCK_DGRAM, 0) || socket($s, ${number}, SOCK_STREAM, 0) ||`,
+    `socket($s, ${number}, 5, 0) or exit 1'`,
+  ].join(' ')
 
 export interface EscapeFacts {
   readonly base: string
@@ -75,8 +81,8 @@ export interface EscapeFacts {
   readonly shared: string
 }
 
-/** `$PWD` is a workspace with a repository in it, and one below. */
-function triesFor({
+/** `$PWD` is a workspace with a repository in it and another one below. */
+function attemptsFor({
   base,
   home,
   outside,
@@ -86,10 +92,10 @@ function triesFor({
   socket,
   abstract,
   shared,
-}: EscapeFacts): readonly Try[] {
-  const all = (name: string, way: string): Try => ({ name, way, outside: 'all' })
-  const root = (name: string, way: string): Try => ({ name, way, outside: 'root' })
-  const some = (name: string, way: string): Try => ({ name, way, outside: 'some' })
+}: EscapeFacts): readonly Attempt[] {
+  const all = (name: string, command: string): Attempt => ({ name, command, outside: 'all' })
+  const root = (name: string, command: string): Attempt => ({ name, command, outside: 'root' })
+  const some = (name: string, command: string): Attempt => ({ name, command, outside: 'some' })
   const token = join(home, 'token')
   const connect = (address: string): string =>
     `perl -MSocket -e 'socket(my $s, AF_UNIX, SOCK_STREAM, 0); connect($s, pack_sockaddr_un(${address})) or exit 1'`
@@ -102,13 +108,13 @@ function triesFor({
     all('reads through the root of a process', `grep -q secret /proc/self/root${token}`),
     all('reads beside the workspace', `grep -q secret /proc/self/cwd/../beside`),
     all('climbs out of the workspace', 'grep -q secret ../beside'),
-    all("reads the user's files", `grep -q secret ${base}/user/.ssh/id`),
-    root('reads the passwords of the machine', 'head -c 1 /etc/shadow | grep -q .'),
-    some('reads who else is on the machine', 'test "$(wc -l < /etc/passwd)" -gt 5'),
-    all('reads temporary files of others', `grep -q secret ${outside}/file`),
-    all('writes outside', `echo got > ${outside}/written`),
+    all('reads the files of the user', `grep -q secret ${base}/user/.ssh/id`),
+    root('reads the password hashes of the machine', 'head -c 1 /etc/shadow | grep -q .'),
+    some('reads the list of users', 'test "$(wc -l < /etc/passwd)" -gt 5'),
+    all('reads temporary files of other users', `grep -q secret ${outside}/file`),
+    all('writes outside the workspace', `echo got > ${outside}/written`),
     all('writes into the home', `echo got > ${home}/written`),
-    all("writes what the user's shell runs", `echo got >> ${base}/user/.bashrc`),
+    all("writes a file that the user's shell runs", `echo got >> ${base}/user/.bashrc`),
     root('could write to /usr', 'test -w /usr/bin'),
     root('could write to /etc', 'test -w /etc && test -w /etc/passwd'),
     root('could write to the root folder', 'test -w /'),
@@ -118,7 +124,10 @@ function triesFor({
     ),
     root(
       'changes a node of /dev',
-      `before=$(stat -c %Z ${shared}/null) && sleep 0 && chmod 666 /dev/null && test "$(stat -c %i /dev/null)" = ${statSync('/dev/null').ino}`,
+      [
+        `before=$(stat -c %Z ${shared}/null) && sleep 0 && chmod 666 /dev/null &&`,
+        `test "$(stat -c %i /dev/null)" = ${statSync('/dev/null').ino}`,
+      ].join(' '),
     ),
     all('reads the environment of another process', `tr '\\0' '\\n' < /proc/${victim}/environ | grep -q CANARY=secret`),
     all('sees processes outside', 'grep -qsx sleep /proc/[0-9]*/comm'),
@@ -131,30 +140,30 @@ function triesFor({
     root('mounts', 'mkdir -p m && unshare -m mount -t tmpfs none m'),
     root('mounts without unshare', 'mkdir -p m && mount -t tmpfs none m && umount m'),
     root('remounts the system', 'unshare -m sh -c "mount --bind /usr /usr && mount -o remount,bind,rw /usr"'),
-    root('makes a device', 'rm -f node; mknod node b 7 7 && rm node'),
+    root('creates a device node', 'rm -f node; mknod node b 7 7 && rm node'),
     root('changes the root folder', 'chroot / true'),
     all('makes a user namespace', 'unshare -U true'),
-    all('makes one with a system call', call(CALLS?.unshare, 0x1000_0000)),
-    all('clones into one', call(CALLS?.clone, 0x1000_0011, 0, 0, 0, 0)),
+    all('makes a user namespace with a system call', call(CALLS?.unshare, 0x1000_0000)),
+    all('clones into a user namespace', call(CALLS?.clone, 0x1000_0011, 0, 0, 0, 0)),
     root('makes a network namespace', 'unshare -n true'),
     root('enters another namespace', `nsenter -t ${victim} -m true`),
     all('traces', call(CALLS?.ptrace, 0, 0, 0, 0)),
     all('reads the memory of a process', call(CALLS?.process_vm_readv, '$$', 0, 0, 0, 0, 0)),
     all('asks for a key ring', call(CALLS?.keyctl, 0, -3, 0)),
-    all('keeps a key', call(CALLS?.add_key, '"user"', '"tireless-try"', '"x"', 1, -2)),
+    all('stores a key in the key ring', call(CALLS?.add_key, '"user"', '"tireless-try"', '"x"', 1, -2)),
     all('compares processes', call(CALLS?.kcmp, '$$', '$$', 0, 0, 0)),
     root('loads a program into the kernel', call(CALLS?.bpf, 0, 0, 0)),
     root('opens a file by its handle', call(CALLS?.open_by_handle_at, -1, 0, 0)),
-    some('measures the machine', call(CALLS?.perf, 0, 0, 0, 0, 0)),
+    some('uses performance counters', call(CALLS?.perf, 0, 0, 0, 0, 0)),
     some('uses io_uring', call(425, 1, 0)),
     all('mounts with the new calls', `${call(430, '"tmpfs"', 0)} || ${call(428, -1, '"/"', 0)}`),
     some('opens a socket to the hypervisor', family(40)),
     root('opens a raw socket', family(17)),
-    some('opens a socket of the crypto kind', family(38)),
+    some("opens a socket of the kernel's crypto interface", family(38)),
     some('reads the log of the kernel', 'dmesg | grep -q .'),
     root('renames the machine', 'unshare -u hostname other || hostname "$(hostname)"'),
-    root('takes a higher priority', 'renice -n -5 $$'),
-    some('may write cores', 'ulimit -c unlimited'),
+    root('raises its priority', 'renice -n -5 $$'),
+    some('may write core dumps', 'ulimit -c unlimited'),
     some('may write files of any size', 'test "$(ulimit -f)" = unlimited'),
     some('sees devices of the machine', 'ls /dev | grep -Eq "^(vda|sda|nvme|loop|kmsg|mem|kvm|fuse)"'),
     all('sees /sys', 'test -e /sys/kernel'),
@@ -166,15 +175,15 @@ function triesFor({
     all('writes the configuration of git', 'git config alias.x "!true"'),
     all('replaces the configuration of git', 'cp .git/config new && mv -f new .git/config'),
     all('moves the repository away', 'mv .git aside && mv aside .git'),
-    all('writes a hook of a repository below', 'echo true > below/deep/.git/hooks/pre-commit'),
-    all('writes the configuration of one below', 'git -C below/deep config alias.x "!true"'),
-    all("changes another agent's files", 'echo {} > .claude/settings.json'),
-    all('is told to obey in there', 'echo {} > .mcp.json'),
+    all('writes a hook of a nested repository', 'echo true > below/deep/.git/hooks/pre-commit'),
+    all('writes the configuration of a nested repository', 'git -C below/deep config alias.x "!true"'),
+    all('changes the settings of another agent', 'echo {} > .claude/settings.json'),
+    all('adds MCP servers for other agents', 'echo {} > .mcp.json'),
   ]
 }
 
-/** What is there afterwards, which no mount could keep from being written: it is gone when the command has ended. */
-export const SWEPT: readonly (readonly [name: string, way: string, left: string])[] = [
+/** Files that no mount can protect from being created: they must be gone when the command has ended. */
+export const REMOVED_TRAPS: readonly (readonly [name: string, command: string, left: string])[] = [
   ['another common folder for git', 'echo ../evil > .git/commondir', '.git/commondir'],
   [
     'a repository with a hook',
@@ -186,14 +195,14 @@ export const SWEPT: readonly (readonly [name: string, way: string, left: string]
     'git init -q other && git -C other config core.fsmonitor ./evil',
     'other/.git/config',
   ],
-  ['a repository that leads elsewhere', 'mkdir led && echo "gitdir: ../below" > led/.git', 'led/.git'],
+  ['a repository that points elsewhere', 'mkdir led && echo "gitdir: ../below" > led/.git', 'led/.git'],
   [
-    'one put in the place of another',
+    'a repository in the place of another',
     'mv below gone && mkdir -p below/deep/.git/hooks && echo true > below/deep/.git/hooks/x',
     'below/deep/.git/hooks/x',
   ],
-  ['a file that agents obey', 'mkdir .codex && echo x > .codex/config.toml', '.codex'],
-  ['a configuration of ours', 'echo "sandbox: off" > tireless.yaml', 'tireless.yaml'],
+  ['a file that other agents obey', 'mkdir .codex && echo x > .codex/config.toml', '.codex'],
+  ['a configuration of Tireless', 'echo "sandbox: off" > tireless.yaml', 'tireless.yaml'],
 ]
 
 export function makeWorkspace(root: string): void {
@@ -207,7 +216,7 @@ export function makeWorkspace(root: string): void {
   writeFileSync(join(root, '.mcp.json'), '{}')
 }
 
-interface World {
+interface EscapeTargets {
   readonly base: string
   readonly facts: EscapeFacts
   readonly victim: ChildProcess
@@ -215,7 +224,7 @@ interface World {
   close(): void
 }
 
-async function world(): Promise<World> {
+async function createTargets(): Promise<EscapeTargets> {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'tireless-escapes-')))
   const outside = realpathSync(mkdtempSync(join(tmpdir(), 'tireless-outside-')))
   const shared = realpathSync(mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'tireless-shared-')))
@@ -261,30 +270,32 @@ async function world(): Promise<World> {
   }
 }
 
-const never = new AbortController().signal
+const UNREACHABLE_HOST = new AbortController().signal
 
-/** Contract: every try, inside and outside, as whoever runs this process. */
+/** Contract: runs every attempt inside and outside as the user of this process. */
 export async function outcomes(): Promise<readonly Outcome[]> {
-  const { base, facts, close } = await world()
+  const { base, facts, close } = await createTargets()
   try {
     const env = { ...process.env, SSH_AUTH_SOCK: facts.socket, CANARY: 'secret' }
     const sandbox = createSandbox({ folder: join(base, 'sandbox'), hidden: [facts.home], env, clock: systemClock })
     const options = { callsDir: join(base, 'calls'), clock: systemClock, env }
     const boxed = await hostEnvs({ ...options, launcher: sandbox.launcher }).open(join(base, 'box'))
     const free = await hostEnvs(options).open(join(base, 'free'))
-    const tries = [...triesFor(facts), ...ownTries(facts), ...moreTries(facts)]
-    const script = tries.map(({ way }, at) => `if ( ${way} ) > /dev/null 2>&1; then echo got ${at}.; fi`).join('\n')
+    const attempts = [...attemptsFor(facts), ...fileAndKernelAttempts(facts), ...processAttempts(facts)]
+    const script = attempts
+      .map(({ command }, at) => `if ( ${command} ) > /dev/null 2>&1; then echo got ${at}.; fi`)
+      .join('\n')
     const got = async (opened: typeof boxed): Promise<string> => {
       rmSync(join(facts.outside, 'datagram'), { force: true })
       const { output, exit } = await requireOps(opened, 'process').run('tries', `${script}\necho done`, {
         timeoutMs: 120_000,
-        signal: never,
+        signal: UNREACHABLE_HOST,
       })
-      if (exit !== 0 || !output.endsWith('done\n')) throw new Error(`the tries did not come to their end: ${output}`)
+      if (exit !== 0 || !output.endsWith('done\n')) throw new Error(`the attempts did not finish: ${output}`)
       return output
     }
     const [inside, control] = [await got(boxed), await got(free)]
-    return tries.map(({ name, outside }, at) => ({
+    return attempts.map(({ name, outside }, at) => ({
       name,
       outside,
       inside: inside.includes(`got ${at}.`),

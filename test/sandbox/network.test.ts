@@ -1,4 +1,4 @@
-/** The way out of a sandbox without network: through a proxy of ours, and only where there is one. */
+/** Network in the sandbox: only through the proxy of the runtime, and only where there is one. */
 
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
@@ -15,26 +15,26 @@ import { type OpenSocketProxy, type ProcessResult, requireOps } from '../../src/
 import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
 
 const PERL = '/usr/bin/perl'
-/** What forwards: Perl where it is there, else Node. */
+/** The forwarding program: Perl if installed, otherwise Node. */
 const FORWARDERS = {
-  Perl: { perl: PERL, skip: existsSync(PERL) ? false : 'no Perl here' },
+  Perl: { perl: PERL, skip: existsSync(PERL) ? false : 'Perl is not installed' },
   Node: { perl: '/nowhere', skip: false },
 }
 
-interface World {
+interface NetworkSetup {
   readonly sockets: string[]
   /** A port of this machine. */
   readonly port: number
   run(command: string, network: boolean): Promise<ProcessResult>
 }
 
-interface Wished {
+interface SetupOptions {
   readonly perl: string
-  /** The proxy; default: one that lets to one host. */
+  /** The proxy; default: lets connections through to one host. */
   readonly wayOut?: OpenSocketProxy
 }
 
-async function world(t: TestContext, { perl, wayOut }: Wished = { perl: PERL }): Promise<World> {
+async function openSetup(t: TestContext, { perl, wayOut }: SetupOptions = { perl: PERL }): Promise<NetworkSetup> {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'tireless-network-')))
   t.after(() => rmSync(base, { recursive: true, force: true }))
   mkdirSync(join(base, 'ws'))
@@ -43,7 +43,7 @@ async function world(t: TestContext, { perl, wayOut }: Wished = { perl: PERL }):
   t.after(() => served.close())
   const { port } = served.address() as AddressInfo
   const sockets: string[] = []
-  const toOneHost: OpenSocketProxy = async (socket) => {
+  const proxyToOneHost: OpenSocketProxy = async (socket) => {
     sockets.push(socket)
     const refused: string[] = []
     const proxy = http.createServer().on('connect', (request, client) => {
@@ -80,21 +80,23 @@ async function world(t: TestContext, { perl, wayOut }: Wished = { perl: PERL }):
       requireOps(env, 'process').run('call', command, {
         timeoutMs: 60_000,
         signal,
-        ...(network && { network: wayOut ?? toOneHost }),
+        ...(network && { network: wayOut ?? proxyToOneHost }),
       }),
   }
 }
 
 const quoted = (script: string): string => `'${script.replaceAll("'", `'\\''`)}'`
 
-/** What a program does that knows a proxy. */
-const through = (host: string): string => `exec 5<>/dev/tcp/127.0.0.1/3128
+/** The commands of a program that knows a proxy. */
+const requestVia = (host: string): string => `exec 5<>/dev/tcp/127.0.0.1/3128
 printf 'CONNECT ${host}:443 HTTP/1.1\\r\\nHost: ${host}\\r\\n\\r\\n' >&5
 read -r first <&5; echo "$first"
 case $first in *200*) read -r _ <&5; printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&5; tail -n 1 <&5;; esac`
 
-/** Says back what it was told once all of it was said, says something first and hears afterwards, or hangs up: as the first letter wishes. */
-function moody(heard: string[]): OpenSocketProxy {
+/**
+ * Depending on the first letter: echoes everything at the end, speaks first and then reads, or closes the connection.
+ */
+function startScriptedPeer(received: string[]): OpenSocketProxy {
   return async (path) => {
     const server = net.createServer({ allowHalfOpen: true }, (socket) => {
       socket.on('error', () => {})
@@ -103,7 +105,7 @@ function moody(heard: string[]): OpenSocketProxy {
         if (first[0] === 'x'.charCodeAt(0)) return void socket.destroy()
         if (first[0] === 'f'.charCodeAt(0)) socket.end('first\n')
         const told = await text(socket).catch(() => 'broken')
-        if (socket.writableEnded) heard.push(told)
+        if (socket.writableEnded) received.push(told)
         else socket.end(told)
       })
     })
@@ -113,9 +115,15 @@ function moody(heard: string[]): OpenSocketProxy {
   }
 }
 
-/** Many at once, each with more than any buffer holds, and their ends one by one. Perl can shut one end of a connection. */
-const MOODS = `use Socket;
-sub to { socket(my $s, PF_INET, SOCK_STREAM, 0); connect($s, sockaddr_in(3128, INADDR_LOOPBACK)) or die $!; select((select($s), $| = 1)[0]); print $s shift; $s }
+/**
+ * Many connections at once, each with more data than buffers hold, closed one direction at a time. Perl can half-close
+ * a connection.
+ */
+const PEER_CHECK = `use Socket;
+sub to {
+  socket(my $s, PF_INET, SOCK_STREAM, 0); connect($s, sockaddr_in(3128, INADDR_LOOPBACK)) or die $!;
+  select((select($s), $| = 1)[0]); print $s shift; $s
+}
 sub all { my $s = shift; local $/; scalar <$s> }
 my @many = map { my $s = to($_ . ('.' x 700000)); shutdown($s, 1); $s } 10 .. 49;
 my $first = to('f'); print 'said ', scalar <$first>;
@@ -126,36 +134,36 @@ print all(do { my $s = to('alive'); shutdown($s, 1); $s }), qq(\\n);`
 
 describe('network in the sandbox', { skip: WITHOUT_SANDBOX }, () => {
   for (const [name, { perl, skip }] of Object.entries(FORWARDERS)) {
-    test(`with hosts allowed: through the proxy, which every program is told of; and by no other way (${name})`, {
+    test(`with allowed hosts: programs are told of the proxy, and it is the only way out (${name})`, {
       skip,
     }, async (t) => {
-      const { run, port, sockets } = await world(t, { perl })
-      const allowed = await run(through('allowed.test'), true)
+      const { run, port, sockets } = await openSetup(t, { perl })
+      const allowed = await run(requestVia('allowed.test'), true)
       assert.match(allowed.output, /200 OK\r?\nfrom outside\n$/)
-      const refused = await run(through('other.test'), true)
+      const refused = await run(requestVia('other.test'), true)
       assert.match(refused.output, /403 Forbidden.*\[other\.test:443 is not allowed\]/s)
       const told = await run('echo $http_proxy $https_proxy $no_proxy; jobs; wait; echo waited', true)
       assert.match(told.output, /^(http:\/\/a%20user:p%3Aw@127\.0\.0\.1:3128 ){2}localhost\S*\nwaited\n$/)
       assert.notEqual((await run(`exec 5<>/dev/tcp/127.0.0.1/${port}`, true)).exit, 0)
-      // One each, and none of them is left.
+      // One forwarder each, and none of them is left.
       assert.equal(new Set(sockets).size, 4)
       for (const socket of sockets) assert.equal(existsSync(dirname(socket)), false)
     })
 
-    test(`many connections at once, of any size; each end is handed on by itself, and so is a break (${name})`, {
+    test(`many connections of any size at once; half-closes and resets are forwarded (${name})`, {
       skip: FORWARDERS.Perl.skip,
     }, async (t) => {
-      const heard: string[] = []
-      const { run } = await world(t, { perl, wayOut: moody(heard) })
-      const { output } = await run(`perl -e ${quoted(MOODS)}`, true)
+      const received: string[] = []
+      const { run } = await openSetup(t, { perl, wayOut: startScriptedPeer(received) })
+      const { output } = await run(`perl -e ${quoted(PEER_CHECK)}`, true)
       assert.equal(output, 'said first\nended 1\nhung up on 0\n40 came back\nalive\n')
-      assert.deepEqual(heard, ['fheard'])
+      assert.deepEqual(received, ['fheard'])
     })
   }
 
-  test('a command that may not have it gets none', async (t) => {
-    const { run, sockets } = await world(t)
-    const { output } = await run(`${through('allowed.test')}; echo "[$http_proxy]"; ls -A /run`, false)
+  test('a command without permission gets no network', async (t) => {
+    const { run, sockets } = await openSetup(t)
+    const { output } = await run(`${requestVia('allowed.test')}; echo "[$http_proxy]"; ls -A /run`, false)
     assert.match(output, /Connection refused/)
     assert.match(output, /\[\]\n$/)
     assert.deepEqual(sockets, [])

@@ -1,6 +1,7 @@
 /**
- * Our own git, in trees that hold whatever a git obeys: nothing of it is run on the machine. Everything is planted on the disk, as if no guard
- * had been there, and reached through every entry that runs git: `run --workspace`, what an agent watches, and the git of an env.
+ * The runtime's own git in trees with everything that git obeys: none of it runs on the machine. All traps are placed
+ * on the disk directly, as if no guard existed, and reached through every entry that runs git: `run --workspace`, the
+ * watched folders of an agent, and the git of an env.
  */
 
 import assert from 'node:assert/strict'
@@ -15,7 +16,7 @@ import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { freshFolder, openApp } from '../support/open-app.ts'
 import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
 
-interface Planted {
+interface TrappedTree {
   readonly ws: string
   /** A command that leaves a trace on the machine. */
   readonly trap: string
@@ -28,8 +29,8 @@ function gitOf(folder: string, ...args: string[]): string {
   return execFileSync('git', ['-C', folder, ...named, ...args], { env, encoding: 'utf8', stdio: 'pipe' })
 }
 
-/** A repository with one commit, and every setting that names a program. */
-function armed(folder: string, { trap, git }: Planted): void {
+/** A repository with one commit and every setting that names a program. */
+function armed(folder: string, { trap, git }: TrappedTree): void {
   mkdirSync(folder, { recursive: true })
   git(folder, 'init', '-q', '-b', 'main')
   writeFileSync(join(folder, '.gitattributes'), '* filter=evil diff=evil merge=evil\n')
@@ -78,15 +79,18 @@ const settings = (trap: string): string => `
 	program = "${trap}"
 `
 
-/** As `git add` does it for a nested repository: whoever asks for the status of the outer one also asks the inner one. */
-function linkInto(index: string, path: string, { git }: Planted, head: string): void {
+/**
+ * Registers a nested repository in the index, as `git add` does: the status of the outer one then also asks the inner
+ * one.
+ */
+function linkInto(index: string, path: string, { git }: TrappedTree, head: string): void {
   git(index, 'update-index', '--add', '--cacheinfo', `160000,${head.trim()},${path}`)
   git(index, 'commit', '-qm', 'linked')
 }
 
-const PLANTINGS: readonly (readonly [name: string, plant: (planted: Planted) => void])[] = [
+const REPOSITORY_TRAPS: readonly (readonly [name: string, plant: (planted: TrappedTree) => void])[] = [
   [
-    'a nested repository under node_modules that the index knows',
+    'a nested repository under node_modules in the index',
     (planted) => {
       armed(join(planted.ws, 'node_modules/x'), planted)
       linkInto(
@@ -98,7 +102,7 @@ const PLANTINGS: readonly (readonly [name: string, plant: (planted: Planted) => 
     },
   ],
   [
-    'a .git that is a link to a planted folder',
+    'a .git that links to a trapped folder',
     (planted) => {
       const { ws } = planted
       armed(join(ws, 'inner'), planted)
@@ -109,7 +113,7 @@ const PLANTINGS: readonly (readonly [name: string, plant: (planted: Planted) => 
     },
   ],
   [
-    'a .git that is a file that leads to one',
+    'a .git file that points to a trapped folder',
     (planted) => {
       const { ws } = planted
       armed(join(ws, 'inner'), planted)
@@ -120,7 +124,7 @@ const PLANTINGS: readonly (readonly [name: string, plant: (planted: Planted) => 
     },
   ],
   [
-    'a submodule whose repository lies inside .git',
+    'a submodule whose repository is inside .git',
     (planted) => {
       const { ws, trap } = planted
       armed(join(ws, '../source'), planted)
@@ -146,7 +150,7 @@ const PLANTINGS: readonly (readonly [name: string, plant: (planted: Planted) => 
     },
   ],
   [
-    'a remote that is a program, for objects that are missing',
+    'a remote that is a program, for missing objects',
     ({ ws, trap, git }) => {
       for (const [key, value] of [
         ['core.repositoryFormatVersion', '1'],
@@ -178,7 +182,7 @@ const PLANTINGS: readonly (readonly [name: string, plant: (planted: Planted) => 
   ],
 ]
 
-function planted(t: TestContext): Planted & { readonly proof: string } {
+function planted(t: TestContext): TrappedTree & { readonly proof: string } {
   const base = freshFolder(t, 'own-git')
   const [ws, proof] = [join(base, 'ws'), join(base, 'proof')]
   mkdirSync(ws)
@@ -190,8 +194,12 @@ function planted(t: TestContext): Planted & { readonly proof: string } {
   return { ws, proof, trap: `touch ${proof}`, git: gitOf }
 }
 
-/** Everything of ours that runs git in a workspace. */
-async function reachAll(t: TestContext, { ws, proof }: { readonly ws: string; readonly proof: string }, yaml: string) {
+/** Every way in which the runtime runs git in a workspace. */
+async function runEveryGitEntry(
+  t: TestContext,
+  { ws, proof }: { readonly ws: string; readonly proof: string },
+  yaml: string,
+) {
   const app = await openApp(t, { model: scriptedModel(() => ({ text: 'done' })), yaml })
   await app.run('run', { task: 'x', workspace: ws }).catch(() => {})
   assert.equal(existsSync(proof), false, 'run --workspace, nothing changed')
@@ -200,7 +208,7 @@ async function reachAll(t: TestContext, { ws, proof }: { readonly ws: string; re
   assert.equal(existsSync(proof), false, 'run --workspace, with changes')
   const { git: host } = app.service('sandbox')
   for (const look of [gitFingerprint(ws, host), describeGitChanges(ws, host, undefined)]) await look.catch(() => {})
-  assert.equal(existsSync(proof), false, 'what an agent watches')
+  assert.equal(existsSync(proof), false, 'the watched folders of an agent')
   const env = await app.service('envs').open(ws)
   if (env.groups.includes('git')) {
     const git = requireOps(env, 'git')
@@ -209,19 +217,19 @@ async function reachAll(t: TestContext, { ws, proof }: { readonly ws: string; re
   assert.equal(existsSync(proof), false, 'the git of an env')
 }
 
-describe('our own git runs nothing of what lies in a tree that an agent can write', () => {
+describe("the runtime's git runs nothing from a tree that an agent can write", () => {
   for (const [where, yaml, skip] of [
     ['in the sandbox', 'sandbox: required', WITHOUT_SANDBOX],
     ['without a sandbox', 'sandbox: off', false],
   ] as const)
-    for (const [name, plant] of PLANTINGS)
-      test(`git of ours ${where}, and ${name}`, { skip }, async (t) => {
+    for (const [name, plant] of REPOSITORY_TRAPS)
+      test(`git ${where}: ${name}`, { skip }, async (t) => {
         const place = planted(t)
         plant(place)
-        await reachAll(t, place, yaml)
+        await runEveryGitEntry(t, place, yaml)
       })
 
-  test('what git itself is made to run is confined: it writes neither outside nor the workspace, and has no network', {
+  test('a program that git is made to run can write neither outside nor the workspace, and has no network', {
     skip: WITHOUT_SANDBOX,
   }, async (t) => {
     const { ws, proof } = planted(t)
@@ -245,7 +253,7 @@ describe('our own git runs nothing of what lies in a tree that an agent can writ
     assert.match((await told(host, 'echo it ran')).output, /it ran/)
   })
 
-  test('a tree without traps is worked with as before: changes are seen, and a worktree is made beside them', {
+  test('a tree without traps works: changes are found, and a worktree is created beside them', {
     skip: WITHOUT_SANDBOX,
   }, async (t) => {
     const { ws } = planted(t)

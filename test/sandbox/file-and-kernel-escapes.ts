@@ -1,9 +1,9 @@
-/** More ways out, thought of while trying to get out: each is a line of shell that succeeds where the way is open. */
+/** More escape attempts, each a line of shell that succeeds where the way is open. */
 
 import { join } from 'node:path'
-import type { EscapeFacts, Try } from './escapes.ts'
+import type { Attempt, EscapeFacts } from './escapes.ts'
 
-/** Numbers of system calls where they differ. */
+/** Numbers of system calls that differ by architecture. */
 const CALLS = {
   x64: {
     pivot: 155,
@@ -33,26 +33,32 @@ const CALLS = {
   },
 }[process.arch as 'x64' | 'arm64']
 
-/** True where the kernel let it through, if only to say that its arguments are wrong. */
+/** True if the kernel lets the call through, even if it only rejects the arguments. */
 const call = (number: number | undefined, ...args: readonly (string | number)[]): string =>
-  `perl -e '$! = 0; my @a = (${args.join(', ')}); my $got = syscall(${number ?? -1}, @a); exit(($got >= 0 || ($! != 1 && $! != 38)) ? 0 : 1)'`
+  [
+    `perl -e '$! = 0; my @a = (${args.join(', ')}); my $got = syscall(${number ?? -1}, @a);`,
+    `exit(($got >= 0 || ($! != 1 && $! != 38)) ? 0 : 1)'`,
+  ].join(' ')
 
 const family = (number: number): string =>
-  `perl -MSocket -e 'for my $t (1, 2, 3, 5) { exit 0 if socket(my $s, ${number}, $t, 0) || socket($s, ${number}, $t, 1) } exit 1'`
+  [
+    `perl -MSocket -e 'for my $t (1, 2, 3, 5) { exit 0 if socket(my $s, ${number}, $t, 0) ||`,
+    `socket($s, ${number}, $t, 1) } exit 1'`,
+  ].join(' ')
 
-export function ownTries({ base, home, outside, victim }: EscapeFacts): readonly Try[] {
+export function fileAndKernelAttempts({ base, home, outside, victim }: EscapeFacts): readonly Attempt[] {
   const of =
-    (kind: Try['outside']) =>
-    (name: string, way: string): Try => ({ name, way, outside: kind })
+    (kind: Attempt['outside']) =>
+    (name: string, command: string): Attempt => ({ name, command, outside: kind })
   const [all, root, some] = [of('all'), of('root'), of('some')]
   const token = join(home, 'token')
   return [
     all('reads the token through the root of another process', `grep -q secret /proc/${victim}/root${token}`),
-    all('lists where another process stands', `ls /proc/${victim}/cwd/ | grep -q .`),
+    all('lists the folder of another process', `ls /proc/${victim}/cwd/ | grep -q .`),
     all('reads the arguments of another process', `tr '\\0' ' ' < /proc/${victim}/cmdline | grep -q 4242`),
-    all('reads where the memory of a process is', `grep -q . /proc/${victim}/maps`),
+    all('reads the memory map of a process', `grep -q . /proc/${victim}/maps`),
     all('opens the memory of a process', `perl -e 'open(my $f, "<", "/proc/${victim}/mem") or exit 1'`),
-    all('packs the home', `tar cf packed.tar ${home} && grep -q secret packed.tar`),
+    all('archives the home', `tar cf packed.tar ${home} && grep -q secret packed.tar`),
     all('searches for the token', `find ${base} -name token | grep -q token`),
     all('writes through a link to a folder', `ln -sfn ${outside} way && echo got > way/through`),
     all('moves a file out', `echo x > mine && mv mine ${outside}/moved`),
@@ -62,44 +68,44 @@ export function ownTries({ base, home, outside, victim }: EscapeFacts): readonly
       'opens the folder above by its handle',
       `perl -e 'opendir(my $d, "..") or exit 1; my @n = readdir $d; exit((grep { $_ eq "beside" } @n) ? 0 : 1)'`,
     ),
-    all('makes a program that runs as its owner', 'cp /bin/true s && chmod 4755 s && test -u s'),
+    all('makes a setuid program', 'cp /bin/true s && chmod 4755 s && test -u s'),
     all(
-      'makes one when it makes the file',
+      'creates a file as setuid',
       `rm -f t; perl -MFcntl -e 'umask 0; sysopen(my $f, "t", O_CREAT | O_WRONLY, 04755) or exit 1' && test -u t`,
     ),
     all(
-      'makes one by its descriptor',
+      'makes a setuid file by its descriptor',
       `rm -f v; perl -e 'open(my $f, ">", "v"); chmod(04755, $f) or exit 1' && test -u v`,
     ),
-    all('makes one by copying its mode', 'rm -f w; cp /bin/true w; chmod u+s w && test -u w'),
+    all('makes a setuid file with chmod u+s', 'rm -f w; cp /bin/true w; chmod u+s w && test -u w'),
     root('gives a file to another user', 'touch given && chown 12345 given'),
-    some('could reach the trigger of the kernel', 'test -w /proc/sysrq-trigger'),
-    some('spares itself when memory runs out', 'echo -500 > /proc/self/oom_score_adj'),
+    some("could use the kernel's SysRq trigger", 'test -w /proc/sysrq-trigger'),
+    some('exempts itself from the out-of-memory killer', 'echo -500 > /proc/self/oom_score_adj'),
     root('could replace a library', 'test -w /usr/lib'),
     root('could change what every program loads', 'test -w /etc/ld.so.cache'),
-    root('could change what runs by the clock', 'test -w /etc/cron.d || test -w /var/spool || test -w /etc'),
-    root('changes the root by a call', call(CALLS?.pivot, '"/nowhere"', '"/nowhere"')),
-    root('names the machine by a call', call(CALLS?.hostname, 0, 99_999)),
-    root('uses a file as memory', call(CALLS?.swapon, '"/nowhere"', 0)),
-    root('has processes written down', call(CALLS?.acct, '"/nowhere"')),
-    root('sets the time by a call', call(CALLS?.settime, 0, 0)),
-    all('enters a namespace by a call', call(CALLS?.setns, -1, 0)),
+    root('could change cron jobs', 'test -w /etc/cron.d || test -w /var/spool || test -w /etc'),
+    root('changes the root folder by a system call', call(CALLS?.pivot, '"/nowhere"', '"/nowhere"')),
+    root('renames the machine by a system call', call(CALLS?.hostname, 0, 99_999)),
+    root('uses a file as swap', call(CALLS?.swapon, '"/nowhere"', 0)),
+    root('turns on process accounting', call(CALLS?.acct, '"/nowhere"')),
+    root('sets the time by a system call', call(CALLS?.settime, 0, 0)),
+    all('enters a namespace by a system call', call(CALLS?.setns, -1, 0)),
     all('writes the memory of a process', call(CALLS?.writev, '$$', 0, 0, 0, 0, 0)),
-    all('asks for a key', call(CALLS?.request, '"user"', '"tireless-none"', 0, 0)),
-    some('handles faults of memory itself', call(CALLS?.uffd, 1)),
-    some('loads a module', call(CALLS?.module, 0, 0, 0)),
+    all('requests a key', call(CALLS?.request, '"user"', '"tireless-none"', 0, 0)),
+    some('handles page faults itself', call(CALLS?.uffd, 1)),
+    some('loads a kernel module', call(CALLS?.module, 0, 0, 0)),
     some('loads another kernel', call(CALLS?.kexec, 0, 99, 0, 0)),
-    root('mounts by a new call', call(432, -1, 0, 0)),
-    some('changes a mount by a new call', call(442, -100, '"/usr"', 0, 0, 0)),
+    root('mounts by a new system call', call(432, -1, 0, 0)),
+    some('changes a mount by a new system call', call(442, -100, '"/usr"', 0, 0, 0)),
     some('enters io_uring', call(426, -1, 0, 0, 0, 0, 0)),
-    some('speaks Bluetooth', family(31)),
-    some('speaks on the bus of a car', family(29)),
-    some('speaks TIPC or RDS', `${family(30)} || ${family(21)}`),
+    some('opens a Bluetooth socket', family(31)),
+    some('opens a CAN bus socket', family(29)),
+    some('opens a TIPC or RDS socket', `${family(30)} || ${family(21)}`),
     some(
-      'sees devices that lead out',
+      'sees devices that lead outside',
       'test -e /dev/net/tun || test -e /dev/fuse || test -e /dev/kmsg || test -e /dev/mem',
     ),
-    some('sees terminals of others', 'ls /dev/pts | grep -q "[0-9]"'),
+    some('sees terminals of other users', 'ls /dev/pts | grep -q "[0-9]"'),
     some(
       'talks to a service of the machine',
       'test -S /run/docker.sock || test -S /var/run/docker.sock || test -S /run/systemd/private',

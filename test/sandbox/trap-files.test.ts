@@ -1,4 +1,7 @@
-/** What an agent plants in its workspace is gone when its command has ended, or after a crash: the owner's next git runs none of it. */
+/**
+ * Files that a command leaves in its workspace and that other programs would obey are removed after the command or a
+ * crash: the owner's next git runs none of them.
+ */
 
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
@@ -21,20 +24,20 @@ import { MAIN, NODE_FLAGS } from '../crash/kills.ts'
 import { createHome, waitForExit } from '../support/command-line.ts'
 import { freshFolder, openApp, runTaskIn, waitUntil } from '../support/open-app.ts'
 import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
-import { LEFT_NAMES, OBEYED_NAMES, PLANTING_TOOLS, PLANTINGS } from './plantings.ts'
+import { KEPT_FILES, OBEYED_FILES, TRAP_FILES, TRAP_FUNCTIONS } from './trap-files.ts'
 
 const bash = (command: string) => ({ calls: [{ tool: 'bash', args: { command } }] })
 const final = { text: 'done' }
 
-interface Place {
+interface TrappedWorkspace {
   readonly ws: string
   readonly proof: string
-  /** Bash, as the owner of the workspace. */
+  /** Runs bash as the owner of the workspace. */
   readonly asOwner: (command: string) => string
   readonly script: (plant: string) => string
 }
 
-function place(t: TestContext, owner = 'plain .', disk = tmpdir()): Place {
+function trappedWorkspace(t: TestContext, owner = 'plain .', disk = tmpdir()): TrappedWorkspace {
   const base = realpathSync(mkdtempSync(join(disk, 'tireless-planted-')))
   t.after(() => rmSync(base, { recursive: true, force: true }))
   const [ws, proof] = [join(base, 'ws'), join(base, 'proof')]
@@ -44,63 +47,68 @@ function place(t: TestContext, owner = 'plain .', disk = tmpdir()): Place {
     ...{ GIT_AUTHOR_NAME: 'o', GIT_AUTHOR_EMAIL: 'o@w', GIT_COMMITTER_NAME: 'o', GIT_COMMITTER_EMAIL: 'o@w' },
   }
   const asOwner = (command: string): string =>
-    execFileSync('bash', ['-c', `${PLANTING_TOOLS}\n${command}`], { cwd: ws, env, encoding: 'utf8', stdio: 'pipe' })
+    execFileSync('bash', ['-c', `${TRAP_FUNCTIONS}\n${command}`], { cwd: ws, env, encoding: 'utf8', stdio: 'pipe' })
   asOwner(owner)
   asOwner('[ ! -e .git ] || { git add -A; git commit -qm all; }')
-  return { ws, proof, asOwner, script: (plant) => `T='touch ${proof}'\n${PLANTING_TOOLS}\n${plant}` }
+  return { ws, proof, asOwner, script: (plant) => `T='touch ${proof}'\n${TRAP_FUNCTIONS}\n${plant}` }
 }
 
-/** What a shell prompt, an editor and the owner do in every folder that git takes for its own. */
-const LOOKS = `{ echo -ne '.\\0'; find . \\( -name .git -o -name HEAD -o -name commondir \\) -printf '%h\\0'; } | sort -zu | while IFS= read -r -d '' folder; do
+/** The git calls of a shell prompt, an editor and the owner, in every folder that git takes for a repository. */
+const OWNER_GIT_CALLS = `{
+  echo -ne '.\\0'; find . \\( -name .git -o -name HEAD -o -name commondir \\) -printf '%h\\0'
+} | sort -zu | while IFS= read -r -d '' folder; do
   ( cd "$folder" && git status --short && git diff && git fetch --all ) > /dev/null 2>&1
 done; true`
 
-async function planted(t: TestContext, { ws, script }: Place, plant: string): Promise<string> {
+async function runTrapCommand(t: TestContext, { ws, script }: TrappedWorkspace, plant: string): Promise<string> {
   const model = scriptedModel([bash(script(plant)), final])
   await runTaskIn(await openApp(t, { model, yaml: 'sandbox: required' }), 'x', { workspace: ws })
   return JSON.stringify(model.requests.at(-1)?.messages.at(-1))
 }
 
-describe('what an agent plants', { skip: WITHOUT_SANDBOX }, () => {
-  for (const { name, plant, gone, owner } of PLANTINGS)
+describe('trap files that a command leaves', { skip: WITHOUT_SANDBOX }, () => {
+  for (const { name, plant, removedPath, owner } of TRAP_FILES)
     test(`is not run or obeyed afterwards: ${name}`, async (t) => {
-      const here = place(t, owner)
-      const told = await planted(t, here, plant)
-      if (gone !== undefined) {
-        assert.equal(lstatSync(join(here.ws, gone), { throwIfNoEntry: false }), undefined)
+      const here = trappedWorkspace(t, owner)
+      const told = await runTrapCommand(t, here, plant)
+      if (removedPath !== undefined) {
+        assert.equal(lstatSync(join(here.ws, removedPath), { throwIfNoEntry: false }), undefined)
         assert.match(told, /moved out of the workspace|Read-only/)
       }
-      here.asOwner(LOOKS)
+      here.asOwner(OWNER_GIT_CALLS)
       assert.equal(existsSync(here.proof), false)
     })
 
-  test('names that other programs obey are gone afterwards, in every spelling; what people run by a word of their own stays', async (t) => {
-    const here = place(t)
-    const make = [...OBEYED_NAMES, ...LEFT_NAMES].map((name) => `mkdir -p "$(dirname '${name}')" && echo x > '${name}'`)
-    await planted(t, here, make.join('\n'))
+  test('files that other programs obey are removed in every spelling; other files stay', async (t) => {
+    const here = trappedWorkspace(t)
+    const make = [...OBEYED_FILES, ...KEPT_FILES].map((name) => `mkdir -p "$(dirname '${name}')" && echo x > '${name}'`)
+    await runTrapCommand(t, here, make.join('\n'))
     const isThere = (name: string): boolean => lstatSync(join(here.ws, name), { throwIfNoEntry: false }) !== undefined
-    assert.deepEqual(OBEYED_NAMES.filter(isThere), [])
+    assert.deepEqual(OBEYED_FILES.filter(isThere), [])
     assert.deepEqual(
-      LEFT_NAMES.filter((name) => !isThere(name)),
+      KEPT_FILES.filter((name) => !isThere(name)),
       [],
     )
   })
 
-  test('a link on the way to what git obeys leads nobody to files of others', async (t) => {
+  test('a link on the path to a hook exposes no file outside the workspace', async (t) => {
     const outside = freshFolder(t, 'outside')
     mkdirSync(join(outside, 'hooks'))
     writeFileSync(join(outside, 'hooks/secret'), 'secret')
-    const here = place(t, 'plain . && git config core.hooksPath tools/hooks')
-    await planted(t, here, `ln -s ${outside} tools`)
-    assert.equal(readFileSync(join(outside, 'hooks/secret'), 'utf8'), 'secret', 'it was not taken away')
+    const here = trappedWorkspace(t, 'plain . && git config core.hooksPath tools/hooks')
+    await runTrapCommand(t, here, `ln -s ${outside} tools`)
+    assert.equal(readFileSync(join(outside, 'hooks/secret'), 'utf8'), 'secret', 'it was not removed')
     assert.equal(lstatSync(join(here.ws, 'tools'), { throwIfNoEntry: false }), undefined)
-    // The owner's own link leads there: it is not shown to a command for that.
+    // The owner's own link points there; a command still cannot read through it.
     here.asOwner(`ln -s ${outside} tools`)
-    assert.doesNotMatch(await planted(t, here, 'cat tools/hooks/secret'), /"secret/)
+    assert.doesNotMatch(await runTrapCommand(t, here, 'cat tools/hooks/secret'), /"secret/)
   })
 
-  test('file tools do not write what git obeys by the owner’s word either', async (t) => {
-    const here = place(t, 'plain . && git config include.path ../.gitconfig && git config core.hooksPath tools/hooks')
+  test("file tools do not write files that git obeys by the owner's configuration either", async (t) => {
+    const here = trappedWorkspace(
+      t,
+      'plain . && git config include.path ../.gitconfig && git config core.hooksPath tools/hooks',
+    )
     const create = (path: string) => ({ calls: [{ tool: 'create_file', args: { path, content: '[alias]\n' } }] })
     const model = scriptedModel([create('.gitconfig'), create('tools/hooks/pre-commit'), create('tools/other'), final])
     await runTaskIn(await openApp(t, { model }), 'x', { workspace: here.ws })
@@ -109,18 +117,18 @@ describe('what an agent plants', { skip: WITHOUT_SANDBOX }, () => {
     assert.match(JSON.stringify(model.requests.at(-1)?.messages), /the owner's git would run or obey this file/)
   })
 
-  test('the traps work: the same things, planted by the owner himself, run', async (t) => {
+  test('the traps work: they run when the owner creates them', async (t) => {
     for (const plant of ['repo a', 'bare a', 'mkdir a && bare data && ln -s ../data a/.git']) {
-      const here = place(t)
+      const here = trappedWorkspace(t)
       here.asOwner(`T='touch ${here.proof}'; ${plant}`)
-      here.asOwner(LOOKS)
+      here.asOwner(OWNER_GIT_CALLS)
       assert.equal(existsSync(here.proof), true, plant)
     }
   })
 
-  test('fifty thousand folders hide nothing, and what was taken away is kept in the home', async (t) => {
-    // In memory: to make and remove as many on a disk takes minutes. It is another disk than the home's, too.
-    const here = place(t, 'plain .', existsSync('/dev/shm') ? '/dev/shm' : undefined)
+  test('fifty thousand folders hide no trap, and removed files are kept in the home', async (t) => {
+    // In memory: on a disk this would take minutes. Also a different file system from the home's.
+    const here = trappedWorkspace(t, 'plain .', existsSync('/dev/shm') ? '/dev/shm' : undefined)
     const home = freshFolder(t)
     const many =
       'mkdir -p f{1..500}/g{1..100}; repo f499/g99/x; mkdir f500/g100/.vscode; echo kept > f500/g100/.vscode/tasks.json'
@@ -144,44 +152,55 @@ describe('what an agent plants', { skip: WITHOUT_SANDBOX }, () => {
     assert.equal(readFileSync(join(taken[0] ?? '', 'from'), 'utf8'), `${here.ws}\n`)
   })
 
-  test('what was there before stays as it is: repositories with hooks, editors’ and agents’ folders', async (t) => {
-    const owner = `plain . && plain sub && plain node_modules/p && mkdir -p .vscode sub/.claude && echo {} > .vscode/settings.json
+  test('earlier files stay unchanged: repositories with hooks, folders of editors and agents', async (t) => {
+    const owner = `plain . && plain sub && plain node_modules/p && mkdir -p .vscode sub/.claude &&
+      echo {} > .vscode/settings.json
       echo mine > CLAUDE.md; echo {} > sub/.claude/settings.json
-      for r in . sub node_modules/p; do git -C $r config alias.x status; echo true > $r/.git/hooks/pre-commit; done; echo mine > node_modules/p/AGENTS.md`
-    const here = place(t, owner)
+      for r in . sub node_modules/p; do git -C $r config alias.x status; echo true > $r/.git/hooks/pre-commit; done
+      echo mine > node_modules/p/AGENTS.md`
+    const here = trappedWorkspace(t, owner)
     const before = here.asOwner(
       'find . -name objects -prune -o -type f ! -name file -exec md5sum {} + | grep -v -e index -e COMMIT -e logs',
     )
-    const told = await planted(
+    const told = await runTrapCommand(
       t,
       here,
       'echo work > new.txt; rm -rf node_modules/q; mkdir -p node_modules/q; git status --short',
     )
     assert.doesNotMatch(told, /moved out/)
     const after = here.asOwner(
-      'find . -name objects -prune -o -type f ! -name file ! -name new.txt -exec md5sum {} + | grep -v -e index -e COMMIT -e logs',
+      [
+        'find . -name objects -prune -o -type f ! -name file ! -name new.txt -exec md5sum {} + |',
+        'grep -v -e index -e COMMIT -e logs',
+      ].join(' '),
     )
     assert.equal(after, before)
   })
 
-  test('ordinary work goes on: clone, submodule, worktree, npm’s folders, workflows, package.json', async (t) => {
-    const here = place(t)
-    const told = await planted(
+  test('ordinary work continues: clone, submodule, worktree, node_modules, workflows, package.json', async (t) => {
+    const here = trappedWorkspace(t)
+    const told = await runTrapCommand(
       t,
       here,
-      `set -e; plain src; git clone -q src clone; git clone -q --bare src store.git; echo more >> clone/file; git -C clone commit -qam more; git worktree add -q tree
-       git -c protocol.file.allow=always submodule add -q ./src mod; git -C mod log -1 > /dev/null; mkdir -p .github/workflows node_modules/a/lib
-       echo {} > package.json; echo 'on: push' > .github/workflows/ci.yml; echo x > node_modules/a/lib/HEAD; git add -A; git commit -qm all; echo all of it`,
+      `set -e; plain src; git clone -q src clone; git clone -q --bare src store.git
+       echo more >> clone/file; git -C clone commit -qam more; git worktree add -q tree
+       git -c protocol.file.allow=always submodule add -q ./src mod; git -C mod log -1 > /dev/null
+       mkdir -p .github/workflows node_modules/a/lib
+       echo {} > package.json; echo 'on: push' > .github/workflows/ci.yml; echo x > node_modules/a/lib/HEAD
+       git add -A; git commit -qm all; echo all of it`,
     )
     assert.match(told, /all of it/)
     assert.doesNotMatch(told, /moved out/)
     here.asOwner(
-      'git -C clone status && git -C tree status && git -C mod status && git -C store.git log -1 && test -f .github/workflows/ci.yml',
+      [
+        'git -C clone status && git -C tree status && git -C mod status && git -C store.git log -1 &&',
+        'test -f .github/workflows/ci.yml',
+      ].join(' '),
     )
   })
 
-  test('I4: what a killed program leaves is swept when the home is opened again, before anything else, and said', async (t) => {
-    const here = place(t)
+  test('I4: traps that a killed program left are removed and reported when the home is opened again', async (t) => {
+    const here = trappedWorkspace(t)
     const home = await createHome(t, [
       bash(here.script('bare node_modules/x; mkdir .vscode; echo x > .vscode/tasks.json; touch ready; sleep 60')),
       final,
@@ -194,10 +213,10 @@ describe('what an agent plants', { skip: WITHOUT_SANDBOX }, () => {
     await waitUntil(() => existsSync(join(here.ws, 'ready')))
     victim.kill('SIGKILL')
     await waitForExit(victim)
-    assert.equal(existsSync(join(here.ws, '.vscode')), true, 'it was planted')
+    assert.equal(existsSync(join(here.ws, '.vscode')), true, 'the trap was placed')
     const app = await openApp(t, { home })
     assert.equal(existsSync(join(here.ws, '.vscode')), false)
-    here.asOwner(LOOKS)
+    here.asOwner(OWNER_GIT_CALLS)
     assert.equal(existsSync(here.proof), false)
     assert.match(
       app.service('sandbox').swept.join(),

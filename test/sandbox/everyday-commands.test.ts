@@ -1,4 +1,4 @@
-/** Everyday commands do in the sandbox what they do outside: the same output, the same exit code. */
+/** Everyday commands behave the same inside and outside the sandbox: same output, same exit code. */
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -12,10 +12,10 @@ import { systemClock } from '../../src/adapters/system/clock.ts'
 import { requireOps } from '../../src/ports/env.ts'
 import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
 
-const LEAST = 300
+const MIN_COMMANDS = 300
 const SHARE = 0.98
 
-const COMMANDS = readFileSync(join(import.meta.dirname, 'benign.txt'), 'utf8')
+const COMMANDS = readFileSync(join(import.meta.dirname, 'everyday-commands.txt'), 'utf8')
   .split('\n')
   .filter((line) => line !== '' && !line.startsWith('#'))
 
@@ -35,7 +35,7 @@ const FILES: Readonly<Record<string, string>> = {
 
 const ENV = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8', HOME: '/nowhere' }
 
-/** A line each, as a shell of its own, with what it said and how it ended. */
+/** Runs each line in a shell of its own and records its output and exit code. */
 const DRIVER = `
 n=0
 while IFS= read -r line <&9; do
@@ -43,10 +43,10 @@ while IFS= read -r line <&9; do
   printf '%s\\x1f%s\\x1e' "$code" "$out"
 done 9< .commands > .results 2> /dev/null`
 
-test('Q8: at least 300 everyday commands do the same inside and outside, in at least 98 of 100', {
+test('Q8: at least 98 of 100 everyday commands do the same inside and outside (300 or more tried)', {
   skip: WITHOUT_SANDBOX,
 }, async (t) => {
-  assert.ok(COMMANDS.length >= LEAST, `${COMMANDS.length} commands`)
+  assert.ok(COMMANDS.length >= MIN_COMMANDS, `${COMMANDS.length} commands`)
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'tireless-benign-')))
   t.after(() => rmSync(base, { recursive: true, force: true }))
   const template = join(base, 'template')
@@ -63,7 +63,7 @@ test('Q8: at least 300 everyday commands do the same inside and outside, in at l
   git('commit', '-qm', 'first')
   const sandbox = createSandbox({ folder: join(base, 'sandbox'), hidden: [], env: process.env, clock: systemClock })
   const results = async (launcher: typeof sandbox.launcher | undefined): Promise<string[]> => {
-    // Under the same name, one after the other: paths are part of what is said.
+    // In a folder of the same name, one after the other: the output may contain paths.
     const ws = join(base, 'ws')
     cpSync(template, ws, { recursive: true })
     const env = await hostEnvs({ callsDir: join(base, 'calls'), clock: systemClock, env: ENV, launcher }).open(ws)
@@ -72,9 +72,9 @@ test('Q8: at least 300 everyday commands do the same inside and outside, in at l
       signal: new AbortController().signal,
     })
     assert.equal(done.ended, 'exited', done.output)
-    const said = readFileSync(join(ws, '.results'), 'utf8').split('\x1e').slice(0, -1)
+    const records = readFileSync(join(ws, '.results'), 'utf8').split('\x1e').slice(0, -1)
     rmSync(ws, { recursive: true })
-    return said
+    return records
   }
   const [inside, outside] = [await results(sandbox.launcher), await results(undefined)]
   assert.deepEqual([inside.length, outside.length], [COMMANDS.length, COMMANDS.length])
