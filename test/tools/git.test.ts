@@ -1,4 +1,4 @@
-/** The tool git, through a run of the public entry, in real repositories and against a real remote. */
+/** The git tool, used through whole runs in real repositories and against a real remote. */
 
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -29,38 +29,34 @@ function repository(t: TestContext): string {
 }
 
 const git = (...args: string[]) => callStep('git', { args })
-/** Of what runs git: it is off where no sandbox holds. */
-const RUNS = { skip: WITHOUT_SANDBOX }
+/** Options of tests that run git: they are skipped without a sandbox. */
+const NEEDS_SANDBOX = { skip: WITHOUT_SANDBOX }
 
 describe('git', () => {
-  test(
-    'status, add, commit, log, diff, branches: what an agent needs, and commits that say whose they are',
-    RUNS,
-    async (t) => {
-      const workspace = repository(t)
-      const calls = [
-        callStep('create_file', { path: 'b.txt', content: 'two\n' }),
-        ...[git('status', '--short'), git('add', '-A'), git('commit', '-m', "second; it's $HOME `id`")],
-        ...[
-          git('log', '--oneline', '-2'),
-          git('switch', '-c', 'side'),
-          git('branch'),
-          git('diff', 'main..side'),
-          git('show', 'HEAD:a.txt'),
-        ],
-      ]
-      const { results } = await runAgent(t, calls, {}, { workspace })
-      assert.deepEqual(
-        results.map(({ status }) => status),
-        Array(9).fill('ok'),
-      )
-      assert.equal(results[1]?.content, '?? b.txt')
-      assert.match(results[4]?.content ?? '', /second; it's \$HOME `id`\n.* first/)
-      assert.equal(results[6]?.content, 'main\n* side')
-      assert.equal(results[8]?.content, 'one')
-      assert.equal(inGit(workspace, 'log', '-1', '--format=%an <%ae>'), 'Tireless <tireless@localhost>')
-    },
-  )
+  test('status, add, commit, log, diff and branches work, and commits name their author', NEEDS_SANDBOX, async (t) => {
+    const workspace = repository(t)
+    const calls = [
+      callStep('create_file', { path: 'b.txt', content: 'two\n' }),
+      ...[git('status', '--short'), git('add', '-A'), git('commit', '-m', "second; it's $HOME `id`")],
+      ...[
+        git('log', '--oneline', '-2'),
+        git('switch', '-c', 'side'),
+        git('branch'),
+        git('diff', 'main..side'),
+        git('show', 'HEAD:a.txt'),
+      ],
+    ]
+    const { results } = await runAgent(t, calls, {}, { workspace })
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      Array(9).fill('ok'),
+    )
+    assert.equal(results[1]?.content, '?? b.txt')
+    assert.match(results[4]?.content ?? '', /second; it's \$HOME `id`\n.* first/)
+    assert.equal(results[6]?.content, 'main\n* side')
+    assert.equal(results[8]?.content, 'one')
+    assert.equal(inGit(workspace, 'log', '-1', '--format=%an <%ae>'), 'Tireless <tireless@localhost>')
+  })
 
   test('effects follow from the verb and its options', async (t) => {
     const app = await openApp(t)
@@ -98,7 +94,7 @@ describe('git', () => {
     assert.deepEqual([refusals[0], /metadata/.test(refusals[1] ?? '')], [undefined, true])
   })
 
-  test('Q9: options, verbs and paths that run, read, write or reach something else are refused before anything is run', async (t) => {
+  test('Q9: options, verbs and paths with other effects are refused before anything runs', async (t) => {
     const app = await openApp(t)
     const tool = app.service('tools').all.get('git')
     const wrong = [
@@ -209,14 +205,14 @@ describe('git', () => {
   })
 
   test(
-    'E case 121: nothing that the repository, its configuration or the environment names is run, and no other repository is touched',
-    RUNS,
+    'E case 121: nothing that the repository, its configuration or the environment names is run',
+    NEEDS_SANDBOX,
     async (t) => {
       const workspace = repository(t)
       const outer = repository(t)
-      const ran = join(freshFolder(t, 'ran'), 'ran')
-      const evil = join(workspace, 'evil')
-      writeFileSync(evil, `#!/bin/sh\necho "$0 $*" >> ${ran}\ncat\n`, { mode: 0o755 })
+      const traceFile = join(freshFolder(t, 'ran'), 'ran')
+      const trapCommand = join(workspace, 'evil')
+      writeFileSync(trapCommand, `#!/bin/sh\necho "$0 $*" >> ${traceFile}\ncat\n`, { mode: 0o755 })
       writeFileSync(join(workspace, '.gitattributes'), '*.txt filter=evil\n')
       const keys = [
         ...[
@@ -238,9 +234,9 @@ describe('git', () => {
           'init.templateDir',
         ],
       ]
-      for (const key of keys) inGit(workspace, 'config', key, evil)
+      for (const key of keys) inGit(workspace, 'config', key, trapCommand)
       for (const [key, value] of [
-        ['alias.status', `!${evil}`],
+        ['alias.status', `!${trapCommand}`],
         ['core.hooksPath', workspace],
         ['commit.gpgSign', 'true'],
         ['log.showSignature', 'true'],
@@ -256,26 +252,26 @@ describe('git', () => {
       ])
         for (const place of [join(workspace, hook), join(workspace, '.git/hooks', hook)]) {
           mkdirSync(join(place, '..'), { recursive: true })
-          writeFileSync(place, readFileSync(evil), { mode: 0o755 })
+          writeFileSync(place, readFileSync(trapCommand), { mode: 0o755 })
         }
-      const harmless = [
+      const overrides = [
         'core.hooksPath=/dev/null',
         'core.fsmonitor=false',
         'filter.evil.clean=',
         'commit.gpgSign=false',
       ]
-      const unharmed = harmless.flatMap((setting) => ['-c', setting])
-      inGit(workspace, ...unharmed, 'add', '-A')
-      inGit(workspace, ...unharmed, 'commit', '-qm', 'evil')
+      const flags = overrides.flatMap((setting) => ['-c', setting])
+      inGit(workspace, ...flags, 'add', '-A')
+      inGit(workspace, ...flags, 'commit', '-qm', 'evil')
       const before = inGit(outer, 'log', '--format=%H')
       for (const [name, value] of Object.entries({
         GIT_DIR: join(outer, '.git'),
         GIT_WORK_TREE: outer,
-        GIT_EXTERNAL_DIFF: evil,
-        GIT_SSH_COMMAND: evil,
+        GIT_EXTERNAL_DIFF: trapCommand,
+        GIT_SSH_COMMAND: trapCommand,
         GIT_CONFIG_COUNT: '1',
         GIT_CONFIG_KEY_0: 'core.pager',
-        GIT_CONFIG_VALUE_0: evil,
+        GIT_CONFIG_VALUE_0: trapCommand,
       })) {
         process.env[name] = value
         t.after(() => {
@@ -303,15 +299,15 @@ describe('git', () => {
         results.map(({ status }) => status),
         Array(10).fill('ok'),
       )
-      assert.equal(existsSync(ran), false, existsSync(ran) ? readFileSync(ran, 'utf8') : '')
+      assert.equal(existsSync(traceFile), false, existsSync(traceFile) ? readFileSync(traceFile, 'utf8') : '')
       delete process.env.GIT_DIR
       assert.equal(inGit(outer, 'log', '--format=%H'), before)
     },
   )
 
   test(
-    'a configuration that leads elsewhere and cannot be set aside keeps git from being run at all',
-    RUNS,
+    'git does not run with a configuration that points elsewhere and cannot be overridden',
+    NEEDS_SANDBOX,
     async (t) => {
       for (const [key, value] of [
         ['url.https://evil.example/.insteadOf', 'https://example.com/'],
@@ -331,25 +327,32 @@ describe('git', () => {
     },
   )
 
-  test('without a repository of its own it says so, and finds none above or through a link', RUNS, async (t) => {
-    const outer = repository(t)
-    const calls = [git('status'), git('log'), git('init'), git('status', '--short')]
-    const { results, workspace } = await runAgent(t, calls)
-    assert.deepEqual(
-      results.map(({ status }) => status),
-      ['error', 'error', 'ok', 'ok'],
-    )
-    assert.match(results[0]?.content ?? '', /not a git repository; create one with: init/)
-    assert.ok(existsSync(join(workspace, '.git')))
-    const folder = join(freshFolder(t, 'linked'), 'linked')
-    mkdirSync(folder)
-    symlinkSync(join(outer, '.git'), join(folder, '.git'))
-    writeFileSync(join(folder, 'a.txt'), 'one\n')
-    await assert.rejects(runAgent(t, [git('log')], {}, { workspace: folder }), /its \.git points to a repository that/)
-  })
+  test(
+    'without a repository of its own it says so, and uses none above or through a link',
+    NEEDS_SANDBOX,
+    async (t) => {
+      const outer = repository(t)
+      const calls = [git('status'), git('log'), git('init'), git('status', '--short')]
+      const { results, workspace } = await runAgent(t, calls)
+      assert.deepEqual(
+        results.map(({ status }) => status),
+        ['error', 'error', 'ok', 'ok'],
+      )
+      assert.match(results[0]?.content ?? '', /not a git repository; create one with: init/)
+      assert.ok(existsSync(join(workspace, '.git')))
+      const folder = join(freshFolder(t, 'linked'), 'linked')
+      mkdirSync(folder)
+      symlinkSync(join(outer, '.git'), join(folder, '.git'))
+      writeFileSync(join(folder, 'a.txt'), 'one\n')
+      await assert.rejects(
+        runAgent(t, [git('log')], {}, { workspace: folder }),
+        /its \.git points to a repository that/,
+      )
+    },
+  )
 })
 
-/** A call as recovery sees it: what was there before, the call, and what its probe says afterwards. */
+/** A call as recovery sees it: the state before, the call, and the answer of its probe afterwards. */
 async function recovering(t: TestContext, workspace: string, ...args: string[]) {
   const app = await openApp(t)
   const tool = app.service('tools').all.get('git')
@@ -378,8 +381,8 @@ async function recovering(t: TestContext, workspace: string, ...args: string[]) 
   }
 }
 
-describe('git after a crash', RUNS, () => {
-  test('case 93: an interrupted commit is known by what the last commit was, is and says; nothing is committed twice', async (t) => {
+describe('git after a crash', NEEDS_SANDBOX, () => {
+  test('case 93: an interrupted commit is recognised by the last commit; nothing is committed twice', async (t) => {
     const workspace = repository(t)
     writeFileSync(join(workspace, 'b.txt'), 'two')
     inGit(workspace, 'add', '-A')
@@ -390,11 +393,11 @@ describe('git after a crash', RUNS, () => {
       kind: 'happened',
       result: { status: 'ok', content: `the commit was created: ${inGit(workspace, 'rev-parse', 'HEAD')}` },
     })
-    inGit(workspace, 'commit', '-q', '--allow-empty', '-m', 'of somebody else')
+    inGit(workspace, 'commit', '-q', '--allow-empty', '-m', 'of another author')
     assert.deepEqual(await call.probe(), { kind: 'unclear' })
   })
 
-  test('case 93: an interrupted add is known by the index; a lock that was left behind keeps nobody out', async (t) => {
+  test('case 93: an interrupted add is recognised by the index; a stale lock blocks nothing', async (t) => {
     const workspace = repository(t)
     writeFileSync(join(workspace, 'b.txt'), 'two')
     const call = await recovering(t, workspace, 'add', '-A')
@@ -405,32 +408,32 @@ describe('git after a crash', RUNS, () => {
   })
 })
 
-describe('git and the network', RUNS, () => {
-  test('push, ls-remote, clone, fetch and pull reach the address they name, through the way out', async (t) => {
+describe('git and the network', NEEDS_SANDBOX, () => {
+  test('push, ls-remote, clone, fetch and pull reach the address they name, through the proxy', async (t) => {
     const { port, folder, asked } = await serveRepository(t)
     const workspace = repository(t)
     const url = `http://git.test:${port}/r.git`
     const home = freshFolder(t)
     const options = { home, resolve: fakeDns({ 'git.test': '127.0.0.1' }), yaml: allowHostsYaml(`git.test:${port}`) }
-    const strict = {
+    const askingOptions = {
       ...options,
       yaml: `policy: { allow_hosts: ["git.test:${port}"], grants: [{ tool: git, to: ["**"] }] }`,
     }
-    const pushing = await runAgent(t, [git('push', url, 'main')], strict, { workspace })
+    const pushing = await runAgent(t, [git('push', url, 'main')], askingOptions, { workspace })
     assert.deepEqual(
       [pushing.results[0]?.status, asked],
       ['parked', []],
-      'to publish is asked about, until a grant names it',
+      'publishing asks for approval until a grant names it',
     )
     await answerAndDrain(pushing.app, 'allow', { grant: '7d' })
     await pushing.app.close()
-    const again = await runAgent(t, [git('push', url, 'main'), git('push', '--force', url, 'main')], strict, {
+    const again = await runAgent(t, [git('push', url, 'main'), git('push', '--force', url, 'main')], askingOptions, {
       workspace,
     })
     assert.deepEqual(
       again.results.map(({ status }) => status),
       ['ok', 'parked'],
-      'the very same push is granted, one that takes away what is there is not',
+      'the same push is granted, a force push is not',
     )
     await again.app.close()
     const calls = [git('ls-remote', url), git('fetch', url, 'main'), git('pull', '--ff-only', url, 'main')]
@@ -450,24 +453,24 @@ describe('git and the network', RUNS, () => {
     assert.ok(asked.length >= 8)
   })
 
-  test('private places and other hosts are refused there, too, whatever they are called or redirect to', async (t) => {
+  test('private addresses and other hosts are refused, also behind names and redirects', async (t) => {
     const { port, asked } = await serveRepository(t)
-    const hop = http.createServer((request, response) =>
+    const redirectServer = http.createServer((request, response) =>
       response.writeHead(302, { location: `http://127.0.0.1:${port}${request.url}` }).end(),
     )
-    await new Promise<void>((resolve) => hop.listen(0, '127.0.0.1', resolve))
-    t.after(() => hop.close())
-    const hopPort = (hop.address() as AddressInfo).port
+    await new Promise<void>((resolve) => redirectServer.listen(0, '127.0.0.1', resolve))
+    t.after(() => redirectServer.close())
+    const redirectPort = (redirectServer.address() as AddressInfo).port
     const urls = [
       `http://127.0.0.1:${port}/r.git`,
       `http://localhost:${port}/r.git`,
       `http://evil.example:${port}/r.git`,
-      `http://hop.test:${hopPort}/r.git`,
+      `http://hop.test:${redirectPort}/r.git`,
       `http://2130706433:${port}/r.git`,
     ]
     const options = {
       resolve: fakeDns({ 'evil.example': '127.0.0.1', 'hop.test': '127.0.0.1' }),
-      yaml: allowHostsYaml(`hop.test:${hopPort}`),
+      yaml: allowHostsYaml(`hop.test:${redirectPort}`),
     }
     const { results } = await runEachCallAlone(
       t,

@@ -1,4 +1,4 @@
-/** The tool browser, through runs of the public entry, with a real Chromium against real pages of this machine. */
+/** The browser tool, used through whole runs with a real Chromium and real pages of this machine. */
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -18,54 +18,63 @@ const AGENT = 'kernel: { agents: [{ agent_id: surfer, prompt: x, tools: [browser
 const page = (body: string, head = ''): string => `<!doctype html><title>T</title>${head}<body>${body}</body>`
 const html = { 'content-type': 'text/html; charset=utf-8' }
 
-const surfing = (
+const runBrowserAgent = (
   t: TestContext,
   calls: readonly ScriptedStep[],
   hosts: readonly string[],
   options: AppOptions = {},
 ): Promise<AgentRun> => runAgent(t, calls, { ...options, yaml: AGENT + allowHostsYaml(...hosts) }, { agent: 'surfer' })
 
-const surf = (action: string, more: object = {}) => callStep('browser', { action, ...more })
-/** Where profiles are put, so that our Chromiums are told from those of others. */
+const browse = (action: string, more: object = {}) => callStep('browser', { action, ...more })
+/** The folder of the profiles, which tells our Chromium processes from others. */
 const profiles = mkdtempSync(join(tmpdir(), 'tireless-profiles-'))
 process.env.TMPDIR = profiles
 after(() => rmSync(profiles, { recursive: true, force: true }))
-const chromiums = (): number =>
+const chromiumProcesses = (): number =>
   execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
     .split('\n')
     .filter((line) => line.includes(`--user-data-dir=${profiles}`)).length
 
 describe('browser', { skip: WITHOUT_CHROMIUM }, () => {
-  test('opens, reads with numbers, types, clicks, goes back, takes a picture; gone with the run', async (t) => {
+  test('opens, reads with numbers, types, clicks, goes back, takes a picture; exits with the run', async (t) => {
     const { port, requests: asked } = await startSite(t, (request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? '', 'http://x')
-      const form =
-        '<h1>Shop</h1><form action="/found"><input name="q" placeholder="search for"><select name="s"><option>a<option>b</select><button>Go</button></form><p style="display:none">hidden</p>'
-      const found = `<p id="out"></p><a href="/">again</a><script>document.getElementById('out').textContent = 'found: ' + ${JSON.stringify(searchParams.get('q'))} + ' in ' + ${JSON.stringify(searchParams.get('s'))}</script>`
+      const form = [
+        '<h1>Shop</h1><form action="/found"><input name="q" placeholder="search for"><select',
+        'name="s"><option>a<option>b</select><button>Go</button></form><p style="display:none">hidden</p>',
+      ].join(' ')
+      const found = [
+        `<p id="out"></p><a href="/">again</a><script>document.getElementById('out').textContent = 'found: '`,
+        `+ ${JSON.stringify(searchParams.get('q'))} + ' in ' +`,
+        `${JSON.stringify(searchParams.get('s'))}</script>`,
+      ].join(' ')
       response.writeHead(200, html).end(page(pathname === '/found' ? found : form))
     })
     const host = `shop.test:${port}`
     const calls = [
-      surf('open', { url: `http://${host}/` }),
+      browse('open', { url: `http://${host}/` }),
       ...[
-        surf('type', { host, element: 1, text: 'red "shoes"' }),
-        surf('select', { host, element: 2, text: 'b' }),
-        surf('click', { host, element: 3 }),
+        browse('type', { host, element: 1, text: 'red "shoes"' }),
+        browse('select', { host, element: 2, text: 'b' }),
+        browse('click', { host, element: 3 }),
       ],
       ...[
-        surf('back', { host }),
-        surf('read'),
-        surf('screenshot', { save_to: 'shop.png' }),
-        surf('close'),
-        surf('read'),
+        browse('back', { host }),
+        browse('read'),
+        browse('screenshot', { save_to: 'shop.png' }),
+        browse('close'),
+        browse('read'),
       ],
     ]
     const home = freshFolder(t)
     const options = { home, resolve: fakeDns({ 'shop.test': '127.0.0.1' }) }
-    const { results, workspace } = await surfing(t, calls, [host], options)
+    const { results, workspace } = await runBrowserAgent(t, calls, [host], options)
     assert.equal(
       results[0]?.content,
-      `page on ${host}: http://${host}/\ntitle: T\n\n# Shop\n\n[1 input text: search for] [2 select: s (*a / b)] [3 button: Go]`,
+      [
+        `page on ${host}: http://${host}/\ntitle: T\n\n# Shop\n\n[1 input text: search for] [2 select: s (*a`,
+        `/ b)] [3 button: Go]`,
+      ].join(' '),
     )
     assert.match(results[1]?.content ?? '', /\[1 input text: search for = "red \\"shoes\\""\]/)
     assert.match(results[3]?.content ?? '', /found: red "shoes" in b\n\n?\[1 link: again\]/)
@@ -76,11 +85,11 @@ describe('browser', { skip: WITHOUT_CHROMIUM }, () => {
       [...Array(8).fill('ok'), 'error'],
     )
     assert.ok(asked.some((line) => line.startsWith(`GET ${host}/found?q=red`)))
-    assert.equal(chromiums(), 0)
+    assert.equal(chromiumProcesses(), 0)
     assert.deepEqual(readdirSync(join(home, 'browser')), [])
   })
 
-  test('it is offered to agents that name it, and to nobody else', async (t) => {
+  test('only agents that name the tool are offered it', async (t) => {
     const model = scriptedModel([{ text: 'done' }])
     const app = await openApp(t, { model, yaml: AGENT })
     await runTaskIn(app)
@@ -112,7 +121,7 @@ describe('browser', { skip: WITHOUT_CHROMIUM }, () => {
       assert.equal(tool?.args.safeParse(args).success, false, JSON.stringify(args))
   })
 
-  test('SSRF: no page brings Chromium to a private place: not by pictures, scripts, frames, sockets, forms, links or redirects', async (t) => {
+  test('SSRF: no image, script, frame, socket, form, link or redirect reaches a private address', async (t) => {
     const inside = await startSite(t, (_, response) =>
       response.writeHead(200, { ...html, 'access-control-allow-origin': '*' }).end(page('SECRET-4711')),
     )
@@ -127,31 +136,45 @@ describe('browser', { skip: WITHOUT_CHROMIUM }, () => {
     const { port } = await startSite(t, (request, response) => {
       if (request.url?.startsWith('/hop'))
         return void response.writeHead(302, { location: `http://inside.example:${inside.port}/hop` }).end()
-      const tags = places.map(
-        (place, n) =>
-          `<img src="${place}/img${n}"><iframe src="${place}/frame${n}"></iframe><script src="${place}/script${n}"></script><link rel=stylesheet href="${place}/css${n}"><link rel=prefetch href="${place}/pre${n}">`,
+      const tags = places.map((place, n) =>
+        [
+          `<img src="${place}/img${n}"><iframe src="${place}/frame${n}"></iframe><script`,
+          `src="${place}/script${n}"></script><link rel=stylesheet href="${place}/css${n}"><link`,
+          `rel=prefetch href="${place}/pre${n}">`,
+        ].join(' '),
       )
       const script = `const out = document.getElementById('out'); const got = (t) => { out.textContent += t }
         for (const place of ${JSON.stringify(places)}) {
-          fetch(place + '/fetch').then((r) => r.text()).then(got, () => {}); navigator.sendBeacon(place + '/beacon', 'x')
+          fetch(place + '/fetch').then((r) => r.text()).then(got, () => {})
+          navigator.sendBeacon(place + '/beacon', 'x')
           try { new WebSocket(place.replace('http', 'ws') + '/ws') } catch {}
           try { new EventSource(place + '/sse') } catch {}
         }
-        try { const pc = new RTCPeerConnection({ iceServers: [{ urls: 'stun:127.0.0.1:${inside.port}' }] }); pc.createDataChannel('x'); pc.createOffer().then((o) => pc.setLocalDescription(o)) } catch {}
+        try {
+          const pc = new RTCPeerConnection({ iceServers: [{ urls: 'stun:127.0.0.1:${inside.port}' }] })
+          pc.createDataChannel('x'); pc.createOffer().then((o) => pc.setLocalDescription(o)) } catch {}
         fetch('/hop').then((r) => r.text()).then(got, () => {})`
-      const links = `<a href="http://${at}/link">private</a><a href="file:///etc/passwd">file</a><form action="http://${at}/form" method=post><button>send</button></form><a href="/hop">hop</a><a href="http://other.example/x">other</a>`
+      const links = [
+        `<a href="http://${at}/link">private</a><a href="file:///etc/passwd">file</a><form`,
+        `action="http://${at}/form" method=post><button>send</button></form><a href="/hop">hop</a><a`,
+        `href="http://other.example/x">other</a>`,
+      ].join(' ')
       response.writeHead(200, html).end(page(`${links}<p id=out></p>${tags.join('')}<script>${script}</script>`))
     })
     const host = `evil.test:${port}`
     const calls = [
-      surf('open', { url: `http://${host}/` }),
+      browse('open', { url: `http://${host}/` }),
       ...[1, 2, 3, 4, 5].flatMap((element) => [
-        surf('click', { host, element }),
-        surf('open', { url: `http://${host}/?${element}` }),
+        browse('click', { host, element }),
+        browse('open', { url: `http://${host}/?${element}` }),
       ]),
-      ...[surf('open', { url: `http://${at}/direct` }), surf('open', { url: `http://${host}/hop` }), surf('read')],
+      ...[
+        browse('open', { url: `http://${at}/direct` }),
+        browse('open', { url: `http://${host}/hop` }),
+        browse('read'),
+      ],
     ]
-    const { results } = await surfing(t, calls, [host], {
+    const { results } = await runBrowserAgent(t, calls, [host], {
       resolve: fakeDns({ 'evil.test': '127.0.0.1', 'inside.example': '127.0.0.1', 'other.example': '203.0.113.5' }),
     })
     assert.equal(results.length, calls.length)
@@ -168,17 +191,17 @@ describe('browser', { skip: WITHOUT_CHROMIUM }, () => {
     )
   })
 
-  test('what policy was asked about is what is done: another host than the page is on does nothing', async (t) => {
+  test('an action for another host than that of the open page does nothing', async (t) => {
     const { port, requests: asked } = await startSite(t, (_, response) =>
       response.writeHead(200, html).end(page('<a href="/next">next</a>')),
     )
     const host = `a.test:${port}`
     const calls = [
-      surf('open', { url: `http://${host}/` }),
-      surf('click', { host: 'b.test', element: 1 }),
-      surf('click', { host, element: 9 }),
+      browse('open', { url: `http://${host}/` }),
+      browse('click', { host: 'b.test', element: 1 }),
+      browse('click', { host, element: 9 }),
     ]
-    const { results } = await surfing(t, calls, [host], { resolve: fakeDns({ 'a.test': '127.0.0.1' }) })
+    const { results } = await runBrowserAgent(t, calls, [host], { resolve: fakeDns({ 'a.test': '127.0.0.1' }) })
     assert.match(results[1]?.content ?? '', /nothing was done: the page is on a\.test:\d+, not on b\.test/)
     assert.match(results[2]?.content ?? '', /no element 9/)
     assert.equal(
@@ -187,7 +210,7 @@ describe('browser', { skip: WITHOUT_CHROMIUM }, () => {
     )
   })
 
-  test('rebinding: a page whose name leads elsewhere by its second request is not followed there', async (t) => {
+  test('rebinding: a name that resolves elsewhere on its second request is not followed', async (t) => {
     const { port, requests: asked } = await startSite(t, (request, response) =>
       response
         .writeHead(200, { ...html, connection: 'close' })
@@ -196,7 +219,7 @@ describe('browser', { skip: WITHOUT_CHROMIUM }, () => {
     let answers = 0
     const host = `turning.test:${port}`
     const resolve = async (): Promise<readonly string[]> => (answers++ === 0 ? ['127.0.0.1'] : ['169.254.169.254'])
-    const { results } = await surfing(t, [surf('open', { url: `http://${host}/` })], [host], { resolve })
+    const { results } = await runBrowserAgent(t, [browse('open', { url: `http://${host}/` })], [host], { resolve })
     assert.deepEqual(
       asked.filter((line) => !line.endsWith('favicon.ico')),
       [`GET ${host}/`],
@@ -205,7 +228,7 @@ describe('browser', { skip: WITHOUT_CHROMIUM }, () => {
     assert.match(results[0]?.content ?? '', /169\.254\.169\.254/)
   })
 
-  test('profiles are of one run: what one has stored no other finds; a run that is cancelled leaves no Chromium', async (t) => {
+  test('each run has its own profile, and a cancelled run leaves no Chromium process', async (t) => {
     const { port } = await startSite(t, (request, response) => {
       if (request.url === '/hang') return
       response
@@ -215,24 +238,24 @@ describe('browser', { skip: WITHOUT_CHROMIUM }, () => {
     const host = `a.test:${port}`
     const url = `http://${host}/`
     const options = { resolve: fakeDns({ 'a.test': '127.0.0.1' }) }
-    const first = await surfing(t, [surf('open', { url }), surf('open', { url })], [host], options)
+    const first = await runBrowserAgent(t, [browse('open', { url }), browse('open', { url })], [host], options)
     assert.match(first.results[1]?.content ?? '', /cookie: k=v/)
-    const second = await surfing(t, [surf('open', { url })], [host], options)
+    const second = await runBrowserAgent(t, [browse('open', { url })], [host], options)
     assert.match(second.results[0]?.content ?? '', /cookie: none/)
     const app = await openApp(t, {
       ...options,
       yaml: AGENT + allowHostsYaml(host),
-      model: scriptedModel([surf('open', { url: `${url}hang` }), { text: 'done' }]),
+      model: scriptedModel([browse('open', { url: `${url}hang` }), { text: 'done' }]),
     })
     const { dispatch_id } = (await app.run('enqueue', { prompt: 'x', agent: 'surfer' })) as { dispatch_id: string }
     const idle = app.run('start', { until_idle: true })
-    await waitUntil(() => chromiums() > 0)
+    await waitUntil(() => chromiumProcesses() > 0)
     await app.run('queue cancel', { id: dispatch_id, how: 'immediate' })
     await idle
-    await waitUntil(() => chromiums() === 0)
+    await waitUntil(() => chromiumProcesses() === 0)
   })
 
-  test('a kill -9 of the program takes Chromium with it; the call is for a human to judge', async (t) => {
+  test('kill -9 of the program ends Chromium, and the call waits for the owner', async (t) => {
     const { port } = await startSite(t, (_, response) => response.writeHead(200, html).end(page('here')))
     const home = freshFolder(t)
     const host = `127.0.0.1:${port}`
@@ -240,11 +263,11 @@ describe('browser', { skip: WITHOUT_CHROMIUM }, () => {
     const main = join(import.meta.dirname, '../crash/after-call-main.ts')
     const args = JSON.stringify({ action: 'open', url: `http://${host}/` })
     const died = await run(process.execPath, [...NODE_FLAGS, main, home, 'browser', args, 'surfer'])
-    assert.equal(died.exit, null, `it did not die: ${died.stderr}`)
-    await waitUntil(() => chromiums() === 0)
+    assert.equal(died.exit, null, `the process was not killed: ${died.stderr}`)
+    await waitUntil(() => chromiumProcesses() === 0)
     assert.equal(readdirSync(join(home, 'browser')).length, 1)
-    const app = await openApp(t, { home, model: scriptedModel([surf('open')]) })
-    assert.equal(existsSync(join(home, 'browser')), false, 'and of its profile nothing is left')
+    const app = await openApp(t, { home, model: scriptedModel([browse('open')]) })
+    assert.equal(existsSync(join(home, 'browser')), false, 'its profile is deleted')
     await app.run('start', { until_idle: true })
     const { items } = (await app.run('unknowns list', {})) as { items: { tool: string; status: string }[] }
     assert.deepEqual(

@@ -1,4 +1,4 @@
-/** The tool fetch, through a run of the public entry, against real servers. */
+/** The fetch tool, used through whole runs against real servers. */
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 3, 255])
 const resolve = fakeDns({ 'site.test': '127.0.0.1', 'other.test': '127.0.0.1', 'inside.example': '10.0.0.7' })
 
 describe('fetch', () => {
-  test('a page comes as text to read, other text as it is, with where it came from', async (t) => {
+  test('a page is converted to text, other text is unchanged, and both name their source', async (t) => {
     const { port } = await startSite(t, (request, response) => {
       if (request.url === '/page')
         response
@@ -43,7 +43,7 @@ describe('fetch', () => {
     assert.match(results[3]?.content ?? '', /\n\nä$/)
   })
 
-  test('effects follow from the arguments: to ask changes nothing and reaches that host; to send is said once, to others', async (t) => {
+  test('effects follow from the arguments: GET is pure and reaches its host, POST runs once', async (t) => {
     const { port, requests: asked, bodies } = await startSite(t, (_, response) => response.end('ok'))
     const url = `http://site.test:${port}/`
     const calls = [
@@ -80,7 +80,7 @@ describe('fetch', () => {
     assert.deepEqual(bodies, ['', '', '{"a":1}', 'a=b&c=d', ''])
   })
 
-  test('what is no text is kept in a new file, byte for byte, or not taken', async (t) => {
+  test('a response that is not text is saved in a new file, byte for byte, or refused', async (t) => {
     const { port } = await startSite(t, (_, response) => response.setHeader('content-type', 'image/png').end(PNG))
     const url = `http://site.test:${port}/a.png`
     const calls = [
@@ -102,7 +102,7 @@ describe('fetch', () => {
     assert.deepEqual(readFileSync(join(workspace, 'pictures/a.png')), PNG)
   })
 
-  test('a redirect to another host is told and not followed; errors of the other side are told with what they say', async (t) => {
+  test('a redirect to another host is reported and not followed; server errors include their text', async (t) => {
     const other = await startSite(t, (_, response) => response.end('followed'))
     const { port } = await startSite(t, (request, response) => {
       if (request.url === '/gone') response.writeHead(404, { 'content-type': 'text/plain' }).end('not here')
@@ -118,7 +118,7 @@ describe('fetch', () => {
     assert.deepEqual([results[1]?.status, /404.*not here/s.test(results[1]?.content ?? '')], ['error', true])
   })
 
-  test('SSRF: no spelling, name or redirect brings anything from a private place, and the model is told why', async (t) => {
+  test('SSRF: no spelling, name or redirect reads from a private address, and the model is told why', async (t) => {
     const secrets = Array.from({ length: 12 }, (_, n) => `SECRET-${n}-4711`)
     const inside = await startSite(t, (request, response) =>
       response.end(secrets[Number(request.url?.slice(1)) % 12] ?? secrets.join()),
@@ -172,7 +172,7 @@ describe('fetch', () => {
     for (const { status } of results.slice(0, places.length)) assert.equal(status, 'error')
   })
 
-  test('nobody is asked about a place that would be refused whatever they say', async (t) => {
+  test('no approval is asked for an address that would be refused anyway', async (t) => {
     const urls = ['http://10.0.0.1/', 'http://[::ffff:127.0.0.1]:8080/', 'http://printer.local/', 'http://a.test:25/']
     const calls = urls.flatMap((url) => [
       callStep('fetch', { url }),
@@ -186,27 +186,28 @@ describe('fetch', () => {
     assert.deepEqual(await app.run('approvals list', {}), { items: [] })
   })
 
-  test('rebinding: a name that is public when it is judged and private afterwards is connected to as judged', async (t) => {
+  test('rebinding: the connection goes to the address that was checked, not to a later one', async (t) => {
     const { port, requests: asked } = await startSite(t, (_, response) => response.end('SECRET'))
     let answers = 0
-    // Documentation addresses answer nobody; whoever looked the name up again would reach the server.
-    const turning = async (): Promise<readonly string[]> => (answers++ % 2 === 0 ? ['203.0.113.1'] : ['127.0.0.1'])
+    // Documentation addresses never answer; a second lookup of the name would reach the server.
+    const resolveInTurn = async (): Promise<readonly string[]> =>
+      answers++ % 2 === 0 ? ['203.0.113.1'] : ['127.0.0.1']
     const calls = [1, 2].map((n) => callStep('fetch', { url: `http://turning.example:${port}/${n}` }))
-    const { results } = await runAgent(t, calls, { resolve: turning })
+    const { results } = await runAgent(t, calls, { resolve: resolveInTurn })
     for (const { status, content } of results) assert.deepEqual([status, /resolves to/.test(content)], ['error', true])
     assert.deepEqual([asked, answers], [[], 2])
   })
 })
 
 describe('fetch with headers', () => {
-  test('a secret goes where its owner allows, by its name everywhere else, and never along with a redirect', async (t) => {
-    const heard: (string | undefined)[] = []
+  test('a secret is sent only where its owner allows, and never along with a redirect', async (t) => {
+    const received: (string | undefined)[] = []
     const other = await startSite(t, (request, response) => {
-      heard.push(`other ${request.headers.authorization}`)
+      received.push(`other ${request.headers.authorization}`)
       response.end('there')
     })
     const { port } = await startSite(t, (request, response) => {
-      heard.push(request.headers.authorization)
+      received.push(request.headers.authorization)
       if (request.url === '/away') response.writeHead(302, { location: `http://other.test:${other.port}/` }).end()
       else response.end(`you said ${request.headers.authorization}`)
     })
@@ -222,7 +223,7 @@ describe('fetch with headers', () => {
     await before.run('secrets set', { name: 'SITE_KEY', value: 'k3y-of-the-site-77', to: site })
     await before.close()
     const { app, results, session_id } = await runAgent(t, steps, { home, resolve, yaml: allowHostsYaml(site, away) })
-    assert.deepEqual(heard, ['Bearer k3y-of-the-site-77', 'Bearer k3y-of-the-site-77', 'other undefined'])
+    assert.deepEqual(received, ['Bearer k3y-of-the-site-77', 'Bearer k3y-of-the-site-77', 'other undefined'])
     assert.deepEqual(
       results.map(({ status }) => status),
       ['ok', 'ok', 'error'],
@@ -230,7 +231,7 @@ describe('fetch with headers', () => {
     assert.doesNotMatch(JSON.stringify(await journalOf(app, session_id)), /k3y-of/)
   })
 
-  test('headers that carry a request, or would be two, are refused before anything is asked', async (t) => {
+  test('reserved, duplicate and malformed headers are refused before any approval', async (t) => {
     const { port, requests: asked } = await startSite(t, (_, response) => response.end('ok'))
     const url = `http://site.test:${port}/`
     const bad = [{ Host: 'evil.test' }, { 'Content-Length': '3' }, { 'X-A': 'b\r\nX-C: d' }, { 'a b': 'c' }]

@@ -1,4 +1,4 @@
-/** The tools send_message and ask_user: what an agent says to people, through the outbox, and the answer that comes back. */
+/** The tools send_message and ask_user: messages to people through the outbox, and the answers. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -12,22 +12,22 @@ import { lastMessageIn, resultsOf } from '../support/fake-tools.ts'
 import { dispatchOf, freshFolder, journalOf, kindsOf, openApp, runTaskIn } from '../support/open-app.ts'
 import { callStep, runAgent } from '../support/serve-pages.ts'
 
-/** A channel that keeps what it is handed. */
-function chat(name = 'chat'): Channel & { readonly told: string[] } {
-  const told: string[] = []
+/** A channel that stores the messages it gets. */
+function chat(name = 'chat'): Channel & { readonly delivered: string[] } {
+  const delivered: string[] = []
   return {
     name,
-    told,
+    delivered,
     trouble: () => null,
-    deliver: async ({ text, chat_id }) => void told.push(`${chat_id ?? '-'}: ${text}`),
+    deliver: async ({ text, chat_id }) => void delivered.push(`${chat_id ?? '-'}: ${text}`),
   }
 }
 
-const posted = async (app: App): Promise<readonly OutboxMessage[]> =>
+const listNotices = async (app: App): Promise<readonly OutboxMessage[]> =>
   ((await app.run('notices list', {})) as { items: readonly OutboxMessage[] }).items
 
 describe('send_message', () => {
-  test('without `to` it goes to the owner, wherever he is told of things, and nobody has to allow it', async (t) => {
+  test('without `to` the message goes to the owner by the default channel, without approval', async (t) => {
     const own = chat()
     const calls = [callStep('send_message', { text: 'the report is ready' })]
     const { app, results } = await runAgent(t, calls, {
@@ -38,9 +38,9 @@ describe('send_message', () => {
       results.map(({ status }) => status),
       ['ok'],
     )
-    assert.deepEqual(own.told, ['me: the report is ready'])
+    assert.deepEqual(own.delivered, ['me: the report is ready'])
     assert.deepEqual(
-      (await posted(app)).map(({ channel, status, kind }) => [channel, status, kind]),
+      (await listNotices(app)).map(({ channel, status, kind }) => [channel, status, kind]),
       [['chat', 'sent', 'notice']],
     )
     const tool = app.service('tools').all.get('send_message')
@@ -48,18 +48,18 @@ describe('send_message', () => {
     assert.deepEqual(tool?.destinations?.({ text: 'x' } as never), [])
   })
 
-  test('where nobody has said how the owner is told, it is on the terminal and in the log', async (t) => {
-    const told: string[] = []
+  test('without a configured channel it goes to the terminal and the log', async (t) => {
+    const delivered: string[] = []
     const app = await openApp(t, {
       model: scriptedModel([callStep('send_message', { text: 'hello' }), { text: 'done' }]),
     })
     await app.run('run', { task: 'x' }, (progress) => {
-      if (progress.kind === 'note') told.push(progress.text)
+      if (progress.kind === 'note') delivered.push(progress.text)
     })
-    assert.ok(told.includes('hello'), told.join('\n'))
+    assert.ok(delivered.includes('hello'), delivered.join('\n'))
   })
 
-  test('with `to` it goes by that channel to others; one that there is not, or that cannot deliver, is refused with those that there are', async (t) => {
+  test('with `to` it goes to that channel; an unknown or unusable one is refused with the known ones', async (t) => {
     const own = chat()
     const calls = [
       { to: 'chat:team', text: 'one' },
@@ -80,13 +80,13 @@ describe('send_message', () => {
       /unknown channel; got nobody; expected one of console, .*chat, or leave out "to" to reach your owner/,
     )
     assert.match(results[2]?.content ?? '', /webhook cannot deliver: channels\.webhook is not configured/)
-    assert.deepEqual(own.told, ['team: one'])
+    assert.deepEqual(own.delivered, ['team: one'])
     const tool = app.service('tools').all.get('send_message')
     assert.deepEqual(tool?.effect({ to: 'chat', text: 'x' } as never), { recovery: 'idempotent', reach: 'third_party' })
     assert.deepEqual(tool?.destinations?.({ to: 'chat:team', text: 'x' } as never), ['chat:team'])
   })
 
-  test('the owner is told without a question, also by the name of his own channel; nobody is asked about one that there is not', async (t) => {
+  test("the owner's own channel needs no approval, and an unknown channel asks for none", async (t) => {
     const own = chat()
     const calls = ['console', 'chat:boss', 'nobody', 'chat:team'].map((to) =>
       callStep('send_message', { to, text: to }),
@@ -112,18 +112,18 @@ describe('send_message', () => {
     const own = chat()
     const calls = [callStep('send_message', { text: 'once' })]
     const { app, session_id } = await runAgent(t, calls, { home, channels: [own] })
-    const [row] = await posted(app)
+    const [row] = await listNotices(app)
     const tool = app.service('tools').all.get('send_message')
     const context = { call: row?.id.replace(/^say-/, '') ?? '' }
     assert.deepEqual(await tool?.run({ text: 'once' } as never, context as never), {
       status: 'ok',
       content: 'message queued for console',
     })
-    assert.equal((await posted(app)).length, 1)
+    assert.equal((await listNotices(app)).length, 1)
     assert.equal(row?.id, `say-${session_id}.1.0`)
   })
 
-  test('quiet hours hold it back from the owner, and a question does not wait', async (t) => {
+  test('quiet hours hold back a message to the owner, but not a question', async (t) => {
     const now = new Date()
     const hours = (by: number): string => new Date(now.getTime() + by * 3_600_000).toISOString().slice(11, 16)
     const yaml = `kernel: { channel: chat, timezone: UTC, quiet_hours: "${hours(-1)}-${hours(1)}" }\n`
@@ -133,7 +133,7 @@ describe('send_message', () => {
       yaml,
     })
     assert.deepEqual(
-      own.told.map((text) => text.split('\n')[0]),
+      own.delivered.map((text) => text.split('\n')[0]),
       ['-: now?'],
     )
   })
@@ -142,31 +142,31 @@ describe('send_message', () => {
 describe('ask_user', () => {
   const asks = callStep('ask_user', { question: 'red or blue?' })
 
-  test('the question goes out once, the run waits at no cost, and the answer is its next input', async (t) => {
+  test('the question is sent once, the run waits at no cost, and the answer is its next input', async (t) => {
     const own = chat()
     const model = scriptedModel([asks, { text: 'blue it is' }])
     const app = await openApp(t, { model, channels: [own], yaml: 'kernel: { channel: chat }\n' })
     const { status, wait, session_id, dispatch_id } = await runTaskIn(app)
     assert.deepEqual([status, wait?.reason], ['waiting', 'red or blue?'])
-    assert.equal(own.told.length, 1)
+    assert.equal(own.delivered.length, 1)
     assert.match(
-      own.told[0] ?? '',
+      own.delivered[0] ?? '',
       new RegExp(
         `^-: red or blue\\?\\n\\n\\(The agent default asks\\. Answer: tireless send --session ${session_id} "…"\\)$`,
       ),
     )
     await app.run('start', { until_idle: true })
-    assert.deepEqual([model.requests.length, own.told.length], [1, 1], 'waiting costs nothing and asks nobody twice')
+    assert.deepEqual([model.requests.length, own.delivered.length], [1, 1], 'waiting costs nothing and asks only once')
     await app.run('send', { session: session_id, text: 'blue' })
     await app.run('start', { until_idle: true })
     assert.equal((await dispatchOf(app, dispatch_id)).status, 'done')
     assert.match(lastMessageIn(model, 1), /blue/)
     const replayed = (await app.run('replay', { run: dispatch_id })) as { identical: boolean }
     assert.equal(replayed.identical, true)
-    assert.equal(own.told.length, 1)
+    assert.equal(own.delivered.length, 1)
   })
 
-  test('nothing else is held up while one run waits for its answer, and a restart forgets neither', async (t) => {
+  test('other runs continue while one waits for its answer, and both survive a restart', async (t) => {
     const home = freshFolder(t)
     const first = await openApp(t, { home, model: scriptedModel([asks]) })
     const { session_id, dispatch_id } = await runTaskIn(first)
@@ -180,7 +180,7 @@ describe('ask_user', () => {
     assert.equal((await dispatchOf(app, dispatch_id)).status, 'done')
   })
 
-  test('it is called alone, and what could not be asked is not waited for', async (t) => {
+  test('it must be the only call, and a question that could not be sent is not waited for', async (t) => {
     const model = scriptedModel([
       { calls: [{ tool: 'ask_user', args: { question: 'x?' } }, { tool: 'list_files' }] },
       asks,
@@ -200,11 +200,11 @@ describe('ask_user', () => {
     assert.match(lastMessageIn(model, 1), /Call ask_user alone/)
     assert.equal(status, 'done')
     assert.match(JSON.stringify(await resultsOf(app, session_id)), /not today/)
-    assert.deepEqual(await posted(app), [])
+    assert.deepEqual(await listNotices(app), [])
     assert.ok(!kindsOf(await journalOf(app, session_id)).includes('call_intended'))
   })
 
-  test('E8: whoever works unattended and asks all the same is parked and counted so; what is answered gets there', async (t) => {
+  test('E8: an unattended run that asks is parked and counted so, and it gets the answer', async (t) => {
     const yaml = 'kernel: { agents: [{ agent_id: a, prompt: paint it }] }\n'
     const model = scriptedModel([asks, callStep('list_files'), { text: '## Execution Summary\npainted it blue' }])
     const app = await openApp(t, { model, yaml })
@@ -212,14 +212,14 @@ describe('ask_user', () => {
     assert.deepEqual([cycle.status, cycle.parked, cycle.failed], ['partial_success', 1, 0])
     const [agent] = cycle.agents
     assert.deepEqual([agent?.status, agent?.failure_class], ['waiting', null])
-    const [question] = await posted(app)
+    const [question] = await listNotices(app)
     assert.match(question?.text ?? '', /^red or blue\?/)
     await app.run('send', { session: agent?.session_id, text: 'blue' })
     await app.run('start', { until_idle: true })
     assert.equal((await dispatchOf(app, agent?.dispatch_id ?? '')).status, 'done')
   })
 
-  test('on the command line: who runs it reads the question and how to answer, and what is answered gets there', async (t) => {
+  test('on the command line: the user reads the question and how to answer, and the run gets the answer', async (t) => {
     const home = await createHome(t, {
       turns: [{ calls: [{ tool: 'ask_user', args: { question: 'red or blue?' } }] }, { text: 'as you say' }],
     })

@@ -1,4 +1,4 @@
-/** The tool search_files, through a run of the public entry, in real folders. */
+/** The search_files tool, used through whole runs in real folders. */
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -8,12 +8,12 @@ import { describe, type TestContext, test } from 'node:test'
 import { freshFolder } from '../support/open-app.ts'
 import { callStep, runAgent } from '../support/serve-pages.ts'
 
-/** An agent at work in a repository with these files. */
-async function searching(
+/** Runs an agent in a repository with these files. */
+async function runSearch(
   t: TestContext,
   files: Readonly<Record<string, string | Buffer>>,
   calls: readonly object[],
-  plant = (_: string) => {},
+  writeFiles = (_: string) => {},
 ) {
   const workspace = join(freshFolder(t, 'given'), 'given')
   mkdirSync(workspace)
@@ -21,7 +21,7 @@ async function searching(
     mkdirSync(dirname(join(workspace, path)), { recursive: true })
     writeFileSync(join(workspace, path), content)
   }
-  plant(workspace)
+  writeFiles(workspace)
   const git = (...args: string[]) => execFileSync('git', ['-C', workspace, ...args], { stdio: 'ignore' })
   git('init', '-q')
   git('config', 'needle.needle', 'needle')
@@ -32,13 +32,13 @@ async function searching(
 }
 
 describe('search_files', () => {
-  test('lines with their places, by expression or plain text, in a folder or a file; binaries, .git and links aside', async (t) => {
+  test('lists lines with their places, by expression or plain text, without binaries, .git and links', async (t) => {
     const files = {
       'a.txt': 'one\ntwo needle\r\nthree\n',
       'deep/b.md': 'needles (many)\nfoo.bar()\n',
       'deep/bin': Buffer.from([0, 1, 2, ...Buffer.from('needle')]),
     }
-    const results = await searching(
+    const results = await runSearch(
       t,
       files,
       [
@@ -68,19 +68,19 @@ describe('search_files', () => {
     )
   })
 
-  test('a pattern that would take for ever is stopped, and nothing else is held up by it', async (t) => {
+  test('a pattern that would take too long is stopped, and blocks nothing else', async (t) => {
     let turns = 0
-    const ticking = setInterval(() => {
+    const counter = setInterval(() => {
       turns += 1
     }, 20)
-    t.after(() => clearInterval(ticking))
-    const results = await searching(t, { 'a.txt': `${'a'.repeat(60)}!\n` }, [{ pattern: '^(a+)+$' }])
+    t.after(() => clearInterval(counter))
+    const results = await runSearch(t, { 'a.txt': `${'a'.repeat(60)}!\n` }, [{ pattern: '^(a+)+$' }])
     assert.deepEqual([results[0]?.status, /took too long/.test(results[0]?.content ?? '')], ['error', true])
-    assert.ok(turns > 20, 'the program went on meanwhile')
+    assert.ok(turns > 20, 'the program continued meanwhile')
   })
 
-  test('what is found is bounded, and says so', async (t) => {
-    const [many, long] = await searching(t, { many: 'x\n'.repeat(1000), long: `y${'z'.repeat(5000)}` }, [
+  test('the number of matches is limited, and the result says so', async (t) => {
+    const [many, long] = await runSearch(t, { many: 'x\n'.repeat(1000), long: `y${'z'.repeat(5000)}` }, [
       { pattern: 'x' },
       { pattern: 'y' },
     ])

@@ -1,4 +1,4 @@
-/** A remote of git on this machine, over HTTP, for tests. */
+/** A git remote on this machine, over HTTP, for tests. */
 
 import { execFileSync, spawn } from 'node:child_process'
 import http from 'node:http'
@@ -12,7 +12,7 @@ export const inGit = (folder: string, ...args: string[]): string =>
     encoding: 'utf8',
   }).trim()
 
-/** A bare repository behind HTTP, as git serves it itself. */
+/** Serves a bare repository with git's own HTTP backend. */
 export async function serveRepository(
   t: TestContext,
 ): Promise<{ readonly port: number; readonly folder: string; readonly asked: string[] }> {
