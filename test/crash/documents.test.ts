@@ -43,8 +43,8 @@ describe('killed while STATE.md is written', () => {
           'show',
           items[0]?.session_id ?? '',
         )
-        const told = journal.filter((record) => record.kind === 'call_settled').map(({ result }) => result.content)
-        assert.deepEqual(told, ['edited STATE.md', 'edited STATE.md'])
+        const results = journal.filter((record) => record.kind === 'call_settled').map(({ result }) => result.content)
+        assert.deepEqual(results, ['edited STATE.md', 'edited STATE.md'])
         const file = join(home, 'kernels/default/STATE.md')
         const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
         for (const section of ['first', 'second']) assert.match(text, new RegExp(`## ${section}\ntext of ${section}`))

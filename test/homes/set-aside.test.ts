@@ -185,7 +185,7 @@ test('I4: runs that wait for an unreadable approval or unknown outcome continue 
   assert.deepEqual(
     items.map(({ tool, status }) => [tool, status]),
     [['order', 'open']],
-    'listed anew',
+    'listed again',
   )
   const { session_id } = (await app.run('queue show', { id: idOf(home, 'Send a letter') })) as Dispatch
   const { journal } = (await app.run('sessions show', { id: session_id })) as { journal: object[] }

@@ -8,12 +8,12 @@ import net, { type AddressInfo } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
 import type { App } from '../../src/app.ts'
 import { type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { inGit, serveRepository } from '../tools/git-remote.ts'
 import { answerAndDrain, call, getOnlyApproval, listApprovals } from '../support/approval-fixtures.ts'
 import { fakeTool, resultsOf } from '../support/fake-tools.ts'
 import { openApp, runTaskIn } from '../support/open-app.ts'
 import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
 import { fakeDns, startSite } from '../support/serve-pages.ts'
+import { inGit, serveRepository } from '../tools/git-remote.ts'
 
 const outside = fakeTool({
   ...{ name: 'outside', effect: { recovery: 'pure', reach: 'none' } as const },

@@ -239,7 +239,7 @@ cat <&5`
     const { port } = served.address() as AddressInfo
     const diary = defineTool({
       name: 'diary',
-      description: 'Reads what is nobody else’s business.',
+      description: 'Reads private notes.',
       args: z.object({}),
       effect: () => ({ recovery: 'pure', reach: 'private' }),
       gives: () => ({ trust: 'untrusted', private: true }),

@@ -99,7 +99,7 @@ function attackRequests(port: number): readonly string[] {
   return [
     ...connects,
     ...gets,
-    // The same connection for a second host, and what stands behind the first request.
+    // A second host on the same connection, and text after the first request.
     [
       `GET http://${open}/first HTTP/1.1\r\nHost: ${open}\r\nAUTH\r\n\r\nGET`,
       `http://${UNREACHABLE_HOST}:${port}/canary HTTP/1.1\r\nHost: ${UNREACHABLE_HOST}\r\n${auth}`,

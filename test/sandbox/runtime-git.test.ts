@@ -182,7 +182,7 @@ const REPOSITORY_TRAPS: readonly (readonly [name: string, plant: (planted: Trapp
   ],
 ]
 
-function planted(t: TestContext): TrappedTree & { readonly proof: string } {
+function trappedRepository(t: TestContext): TrappedTree & { readonly proof: string } {
   const base = freshFolder(t, 'own-git')
   const [ws, proof] = [join(base, 'ws'), join(base, 'proof')]
   mkdirSync(ws)
@@ -224,7 +224,7 @@ describe("the runtime's git runs nothing from a tree that an agent can write", (
   ] as const)
     for (const [name, plant] of REPOSITORY_TRAPS)
       test(`git ${where}: ${name}`, { skip }, async (t) => {
-        const place = planted(t)
+        const place = trappedRepository(t)
         plant(place)
         await runEveryGitEntry(t, place, yaml)
       })
@@ -232,14 +232,14 @@ describe("the runtime's git runs nothing from a tree that an agent can write", (
   test('a program that git is made to run can write neither outside nor the workspace, and has no network', {
     skip: WITHOUT_SANDBOX,
   }, async (t) => {
-    const { ws, proof } = planted(t)
+    const { ws, proof } = trappedRepository(t)
     const app = await openApp(t)
     const tree = { top: ws, gitFolder: join(ws, '.git'), common: join(ws, '.git') }
-    const told = (host: GitSandbox, command: string) => createGit(tree, host)(['-c', `alias.x=!${command}`, 'x'])
+    const runInGit = (host: GitSandbox, command: string) => createGit(tree, host)(['-c', `alias.x=!${command}`, 'x'])
     const { git: host } = app.service('sandbox')
-    await told(host, `touch ${proof}`)
+    await runInGit(host, `touch ${proof}`)
     assert.equal(existsSync(proof), false)
-    await told(gitWithoutSandbox(host.env), `touch ${proof}`)
+    await runInGit(gitWithoutSandbox(host.env), `touch ${proof}`)
     assert.equal(existsSync(proof), true, 'control')
     for (const command of [
       `touch ${join(ws, 'proof')}`,
@@ -247,16 +247,16 @@ describe("the runtime's git runs nothing from a tree that an agent can write", (
       `cat ${join(app.service('home').root, 'tireless.db')}`,
       'test "$(grep -c : /proc/net/dev)" -gt 1',
     ]) {
-      assert.equal((await told(host, command)).ok, false, command)
-      assert.equal((await told(gitWithoutSandbox(host.env), command)).ok, true, `control: ${command}`)
+      assert.equal((await runInGit(host, command)).ok, false, command)
+      assert.equal((await runInGit(gitWithoutSandbox(host.env), command)).ok, true, `control: ${command}`)
     }
-    assert.match((await told(host, 'echo it ran')).output, /it ran/)
+    assert.match((await runInGit(host, 'echo it ran')).output, /it ran/)
   })
 
   test('a tree without traps works: changes are found, and a worktree is created beside them', {
     skip: WITHOUT_SANDBOX,
   }, async (t) => {
-    const { ws } = planted(t)
+    const { ws } = trappedRepository(t)
     const app = await openApp(t, { model: scriptedModel(() => ({ text: 'done' })), yaml: 'sandbox: required' })
     const run = async () => (await app.run('run', { task: 'x', workspace: ws })) as { workspace: string }
     assert.equal((await run()).workspace, ws)

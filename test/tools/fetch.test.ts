@@ -163,8 +163,8 @@ describe('fetch', () => {
     assert.equal(results.length, calls.length)
     assert.deepEqual(inside.requests, [])
     assert.equal(outside.requests.length, redirected.length)
-    const told = JSON.stringify([results, await app.run('trace list', {})])
-    for (const secret of secrets) assert.equal(told.includes(secret), false)
+    const shown = JSON.stringify([results, await app.run('trace list', {})])
+    for (const secret of secrets) assert.equal(shown.includes(secret), false)
     assert.match(
       results[0]?.content ?? '',
       /127\.0\.0\.1 is this machine; expected a public address, or 127\.0\.0\.1:\d+ in policy\.allow_hosts/,
