@@ -22,7 +22,7 @@ export class Humans {
     this.#world = world
   }
 
-  task(task: Task): Promise<void> {
+  requestTask(task: Task): Promise<void> {
     const { id, tag, by, priority, key, delay } = task
     this.#asked.add(id)
     if (by === 'run') return this.#runCommand(id, 'run', { task: `task ${tag}` })
@@ -53,7 +53,7 @@ export class Humans {
     const { tasks, actions } = this.#world.plan
     for (const task of tasks) {
       if (this.#answered.has(task.id) || (this.#asked.has(task.id) && task.key === undefined)) continue
-      void this.task({ ...task, by: 'enqueue' })
+      void this.requestTask({ ...task, by: 'enqueue' })
       await settle()
     }
     for (const action of actions) {

@@ -233,8 +233,8 @@ function drawFault(seed: number, i: number, faultEvents: number): Fault {
       }
     case 'tool': {
       const trouble = among<'hang' | 'throw' | 'throw_after'>(['hang', 'throw', 'throw_after'])
-      const deaf = trouble === 'hang' && draw('deaf') < 0.6
-      return { id, kind: 'tool', nth: nth(TYPICAL_VISITS.tool), trouble: deaf ? 'ignores_abort' : trouble }
+      const ignoresAbort = trouble === 'hang' && draw('deaf') < 0.6
+      return { id, kind: 'tool', nth: nth(TYPICAL_VISITS.tool), trouble: ignoresAbort ? 'ignores_abort' : trouble }
     }
     case 'before':
       return { id, kind: 'before', nth: nth(4) }

@@ -79,7 +79,7 @@ async function runFaultPhase(world: World, humans: Humans): Promise<void> {
     // A world with a late dispatch must wait for it.
     const isDull = world.events - world.lastActivity > MAX_QUIET_EVENTS && !world.plan.kernel?.late
     if (quiet && planned.length === 0 && isDull) return
-    for (const say of humans.dueReplies(world.events, false)) void say()
+    for (const reply of humans.dueReplies(world.events, false)) void reply()
     resumeAndSignal(world)
     if (!world.homeHolder() && !world.isHomeLocked() && (world.isQuiet() || world.chance('boot', world.events) < 0.3))
       startProcess(world, startInput(world))
@@ -100,9 +100,9 @@ function takeDueEvents(planned: PlannedEvent[], world: World, quiet: boolean): r
 function planEvents(world: World, humans: Humans): PlannedEvent[] {
   const { tasks, actions, faults } = world.plan
   const planned: PlannedEvent[] = [
-    ...tasks.map((task) => ({ at: task.at, perform: () => void humans.task(task) })),
+    ...tasks.map((task) => ({ at: task.at, perform: () => void humans.requestTask(task) })),
     ...tasks.flatMap((task) =>
-      task.repeatedAt === undefined ? [] : [{ at: task.repeatedAt, perform: () => void humans.task(task) }],
+      task.repeatedAt === undefined ? [] : [{ at: task.repeatedAt, perform: () => void humans.requestTask(task) }],
     ),
     ...actions
       .filter((action) => action.kind !== 'edit' || action.duringReplace === undefined)
@@ -204,8 +204,8 @@ async function runCalmPhase(world: World, humans: Humans): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS && !world.violation; round++) {
     startProcess(world, { until_idle: true })
     await rest()
-    for (const say of humans.dueReplies(world.events, true)) {
-      void say()
+    for (const reply of humans.dueReplies(world.events, true)) {
+      void reply()
       await rest()
     }
     const waiting = unfinishedDispatches(world)

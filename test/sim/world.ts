@@ -153,9 +153,9 @@ export class World {
   }
 
   logEvent(line: string): void {
-    const said = `${this.events} +${this.monotonic} ${line}`
-    this.#hash.update(said)
-    this.log?.push(said)
+    const entry = `${this.events} +${this.monotonic} ${line}`
+    this.#hash.update(entry)
+    this.log?.push(entry)
   }
 
   hash(): string {
@@ -237,7 +237,7 @@ export class World {
 
   /** Calls that the process still waits for, except those that it abandoned. */
   pendingOf(proc: SimProcess): readonly string[] {
-    const own = this.#pending.filter((entry) => entry.proc === proc && !this.#isLeftBehind(entry))
+    const own = this.#pending.filter((entry) => entry.proc === proc && !this.#isAbandoned(entry))
     return own.map(({ kind, label }) => `${kind} ${label}`)
   }
 
@@ -246,10 +246,11 @@ export class World {
    * only for calls outside the program that started before the abort: nothing starts after it, and no read or write is
    * abandoned.
    */
-  #isLeftBehind({ proc, kind, since }: Entry): boolean {
-    const left = EXTERNAL_BOUNDARIES.has(kind) && since <= proc.abortedAt && proc.abortedAt + GRACE_MS <= this.monotonic
-    if (left) this.counters.add('call abandoned after the grace period')
-    return left
+  #isAbandoned({ proc, kind, since }: Entry): boolean {
+    const isAbandoned =
+      EXTERNAL_BOUNDARIES.has(kind) && since <= proc.abortedAt && proc.abortedAt + GRACE_MS <= this.monotonic
+    if (isAbandoned) this.counters.add('call abandoned after the grace period')
+    return isAbandoned
   }
 
   dropPending(proc: SimProcess): void {
