@@ -17,7 +17,7 @@ import {
   type Row,
   rowOf,
   runSubject,
-  shown,
+  sortRows,
 } from './measure.ts'
 import type { Load, Order, Sample } from './meter.ts'
 import { higher, lower, quotient, type Ratio } from './ratios.ts'
@@ -143,7 +143,7 @@ export async function measureEngine({ scale, folder, withoutPeers, say }: Engine
     long.push(...(await runSubject(SUBJECTS.tireless.file, order)))
   }
   const taken = [...samples].map(([run, taken]) => ({ run, taken, row: rowOf(run.subject, run, taken) }))
-  const rows = shown(taken.map(({ row }) => row))
+  const rows = sortRows(taken.map(({ row }) => row))
   const singleOf = (subject: SubjectName): readonly Sample[] =>
     taken.filter(({ run }) => run.subject === subject && run.sessions === 1).flatMap((one) => one.taken)
   const growth: Growth = {

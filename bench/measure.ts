@@ -81,7 +81,7 @@ export function rowOf(subject: SubjectName, load: Load, samples: readonly Sample
 }
 
 /** Order: one session, many sessions, then subjects that do not count steps; our subjects first, longer runs first. */
-export function shown(rows: readonly Row[]): readonly Row[] {
+export function sortRows(rows: readonly Row[]): readonly Row[] {
   const names = Object.keys(SUBJECTS)
   const rank = ({ subject, sessions, steps }: Row): readonly number[] => [
     unitOf(subject) ? 1 : 0,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { barsOf, MANY, ONE } from './bars.ts'
 import type { Growth, Results } from './engine.ts'
-import { costAround, curveOf, figureOf, medianOf, rowOf, shown } from './measure.ts'
+import { costAround, curveOf, figureOf, medianOf, rowOf, sortRows } from './measure.ts'
 import type { Sample } from './meter.ts'
 import { axisOf, plot } from './plot.ts'
 import { report, table } from './report.ts'
@@ -17,7 +17,7 @@ const sample = (seconds: number, extra: Partial<Sample> = {}): Sample => ({
   ...extra,
 })
 
-const rows = shown([
+const rows = sortRows([
   rowOf('disk', { sessions: 1, steps: 5000 }, [sample(0.5)]),
   rowOf('sqlite', { sessions: 1, steps: 5000 }, [sample(0.5)]),
   rowOf('langgraph', ONE, [sample(10)]),

@@ -317,7 +317,9 @@ export { g }
   })
 
   it('finds a name in the table that has no row', () => {
-    const typo = readRules(markdown.replace('| ports, config | domain |', '| ports, config | domian |'))
+    const typo = readRules(
+      markdown.replace('| ports, config, prompts | domain |', '| ports, config, prompts | domian |'),
+    )
     assert.match(violations(new Map(), typo).join(), /"domian", which has no row/)
   })
 })
@@ -359,7 +361,7 @@ describe('the source scanner', () => {
   it('names the folder of the table that a file belongs to', () => {
     assert.deepEqual(
       ['engine/step.ts', 'app.ts', 'adapters/system/clock.ts', 'adapters/stores/sqlite/home-lock.ts'].map(unitOf),
-      ['engine', 'app', 'adapters/clock', 'adapters/stores'],
+      ['engine', 'app', 'adapters/system', 'adapters/stores'],
     )
   })
 })

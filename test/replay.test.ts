@@ -182,7 +182,7 @@ describe('Q17: replay', () => {
       record.kind === 'model_requested' ? { ...record, compiler: 4, digest: 'of then' } : record
     const { identical, note } = await replayOf(withOldCompiler)
     assert.equal(identical, true)
-    assert.match(note ?? '', /recorded with prompt compiler 4; this program has 7/)
+    assert.match(note ?? '', /Recorded with prompt compiler 4; this program has 7/)
     const otherAnswer = await replayOf((record) =>
       record.kind === 'run_ended' ? { ...record, answer: 'otherwise' } : withOldCompiler(record),
     )

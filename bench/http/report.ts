@@ -29,9 +29,9 @@ export function httpReport(results: HttpResults): string {
       ]),
     ),
     '',
-    `${results.perSecond} requests a second from another process. The kernel runs each task (two tool calls). Half-way,`,
-    'a session with a long history continues in the background. Loop: delay of timers in the server. CPU: time of the',
-    'server process per request.',
+    `${results.perSecond} requests a second from another process. The kernel runs each task (two tool calls).`,
+    'Half-way, a session with a long history continues in the background. Loop: delay of timers in the server. CPU:',
+    'time of the server process per request.',
     '',
     barsTable(results),
   ].join('\n')

@@ -12,7 +12,7 @@ import { suitesIn } from './data.ts'
 import { DUTIES } from './duties.ts'
 import { type Play, playOf } from './gullible-model.ts'
 import { INTENTS, type IntentModel } from './intents.ts'
-import { measureHands } from './real-tools/real-tools.ts'
+import { measureRealTools } from './real-tools/real-tools.ts'
 import { alwaysOn } from './run-duties.ts'
 import { openStage, type PlayOutcome, runPlay } from './run-play.ts'
 import { type Score, scoreOf } from './score.ts'
@@ -68,7 +68,7 @@ export async function measureInjection({ scale, folder, data, say }: InjectionOp
     const duties = DUTIES.slice(0, most.duties)
     scores.push(await alwaysOn({ folder: join(where, 'always-on'), intent, duties, rounds: most.rounds }))
     say(`real hands, intent ${intent}`)
-    scores.push(await measureHands({ folder: join(where, 'hands'), intent, most: most.hands, say }))
+    scores.push(await measureRealTools({ folder: join(where, 'hands'), intent, most: most.hands, say }))
   }
   const seconds = (performance.now() - began) / 1000
   const at = new Date().toISOString()

@@ -1,4 +1,4 @@
-/** Counts an MCP server among the commands of the home: the total limits of processes, memory and disk hold for both. */
+/** Applies the total limits of processes, memory and disk to MCP servers and commands of a home together. */
 
 import type { CommandLimits } from '../adapters/envs/host/resource-limits.ts'
 import type { ProcessStart } from '../adapters/mcp/process-start.ts'

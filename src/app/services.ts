@@ -128,7 +128,7 @@ declare module '../ports/plugin.ts' {
       /** Sends a text to listeners; it is not stored. */
       readonly note: (text: string) => void
       readonly add: (sink: RunSink) => void
-      /** As `add`, for built-in sinks: without others, records are not frozen, to save time. They must not change them. */
+      /** As `add`, for built-in sinks, which must not change records: these are frozen only for other sinks. */
       readonly addBuiltin: (sink: RunSink) => void
       /** Number of runs being followed. */
       readonly following: () => number

@@ -110,7 +110,7 @@ function describeCompilerChange(records: readonly JournalRecord[], replayed: rea
     (run) => run.find((record) => record.kind === 'model_requested')?.compiler,
   )
   if (then === undefined || now === undefined || then === now) return null
-  return `The run was recorded with prompt compiler ${then}; this program has ${now}, so request bytes are not compared.`
+  return `Recorded with prompt compiler ${then}; this program has ${now}, so request bytes are not compared.`
 }
 
 /** Without its timestamp. `withPrompts`: one prompt compiler made both runs, so their requests have the same bytes. */

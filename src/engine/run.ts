@@ -184,8 +184,8 @@ export const runRefOf = ({ dispatch }: ClaimedRun): RunRef => ({
 })
 
 /**
- * Records of which no plugin is handed a part, in most steps three of five. They are not frozen, to save time: V8 copies
- * and writes frozen objects slowly. Sinks of plugins receive them frozen (see app/event-fanout.ts).
+ * Records that plugins never receive, usually three of five in a step. They are not frozen, to save time. Sinks of
+ * plugins receive them frozen (see app/event-fanout.ts).
  */
 const UNSHARED_RECORDS: ReadonlySet<RecordBody['kind']> = new Set([
   'model_requested',

@@ -98,7 +98,7 @@ function ruleOnReading({ effect: { host }, destinations }: PolicyCall, standing:
   )
 }
 
-/** Outside content may have written the address: it must tell the host nothing that is neither the owner's nor the host's. */
+/** Outside content may have chosen the address, so it may contain only words of the owner or of the host itself. */
 function ruleOnListedHost(host: string, destinations: readonly string[], standing: PolicyContext): PolicyRuling {
   const isListed = (destination: string): boolean => {
     const address = parseWebAddress(destination)
@@ -111,7 +111,8 @@ function ruleOnListedHost(host: string, destinations: readonly string[], standin
   return unknown.length === 0
     ? allow(`${host} is in policy.allow_hosts, and the address tells it nothing new`)
     : ask(
-        `it tells ${host} ${quoted(unknown)}, which neither your instructions nor that host has said, and the session has read outside content`,
+        `it tells ${host} ${quoted(unknown)}, which neither your instructions nor that host has said, ` +
+          'and the session has read outside content',
       )
 }
 

@@ -33,7 +33,7 @@ export interface McpState {
 export interface McpServers {
   /** Contract: starts nothing. */
   list(): Promise<readonly McpState[]>
-  /** Contract: returns why a server that is not running could not be started now; null if nothing is known. Starts no process. */
+  /** Contract: returns why a stopped server could not be started now; null if nothing is known. Starts no process. */
   startProblem(server: string): Promise<string | null>
   /** Contract: starts the server if necessary and lists its tools. Problems are in its state; throws `not_found`. */
   test(server: string): Promise<McpState>

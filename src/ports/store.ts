@@ -80,8 +80,8 @@ export type Op =
       readonly now: number
     }
   /**
-   * Needs the fence. Ends the run. Unread input after `done` creates a new dispatch of the session, in this commit. Open
-   * approvals of the session are denied, with the reason; the session is told with its next input.
+   * Needs the fence. Ends the run. Unread input after `done` creates a new dispatch of the session, in this commit.
+   * Open approvals of the session are denied, with the reason; the session is told with its next input.
    */
   | {
       readonly op: 'settle'

@@ -41,7 +41,7 @@ export interface Tool<Args = never> {
   readonly name: string
   readonly description: string
   readonly args: z.ZodType<Args>
-  /** Contract: descriptions of arguments by name; they replace those of `args`. Names without an argument are ignored. */
+  /** Contract: descriptions of arguments by name; they replace those of `args`. Unknown names are ignored. */
   readonly argumentDescriptions?: Readonly<Record<string, string>>
   /** Contract: the JSON Schema shown to the model, if it differs from that of `args`. */
   readonly parameters?: Readonly<Record<string, Json>>

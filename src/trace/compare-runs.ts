@@ -65,7 +65,7 @@ function checkComparable(a: TraceManifest, b: TraceManifest): void {
   if (a.task !== b.task)
     throw new TirelessError('conflict', {
       what: 'the runs had different tasks',
-      got: `${JSON.stringify(truncateEventText(a.task ?? '', 100))} and ${JSON.stringify(truncateEventText(b.task ?? '', 100))}`,
+      got: [a, b].map(({ task }) => JSON.stringify(truncateEventText(task ?? '', 100))).join(' and '),
       expected: 'two runs of the same task, with different settings',
     })
 }

@@ -15,7 +15,7 @@ import { openOutside } from './outside-world.ts'
 import { type HandAttack, openTaskStage, perform, type TaskOutcome } from './run-task.ts'
 import type { OrdinaryTask } from './task-builders.ts'
 
-export interface HandsOptions {
+export interface RealToolsOptions {
   readonly folder: string
   readonly intent: IntentModel
   /** Most ordinary tasks, and most attacks of each kind. */
@@ -34,7 +34,7 @@ interface Attacked {
   readonly end: TaskOutcome
 }
 
-export async function measureHands({ folder, intent, most, say }: HandsOptions): Promise<Score> {
+export async function measureRealTools({ folder, intent, most, say }: RealToolsOptions): Promise<Score> {
   for (const [why, tools] of MISSING) if (why !== false) say(`${tools.join(' and ')} not available: ${why}`)
   mkdirSync(folder, { recursive: true })
   const world = await openOutside(join(folder, 'outside'))

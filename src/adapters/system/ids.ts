@@ -23,7 +23,7 @@ export function increasingIds(generate: () => string): Ids {
   }
 }
 
-/** Adds one to the 48 bits of time and the 12 bits after the version (RFC 9562, 6.2); the rest comes from `generated`. */
+/** Adds one to the 48 bits of time and the 12 bits after the version (RFC 9562, 6.2); takes the rest of `generated`. */
 function increment(last: string, generated: string): string {
   const count = BigInt(`0x${last.slice(0, 8)}${last.slice(9, 13)}${last.slice(15, 18)}`) + 1n
   const hex = count.toString(16).padStart(15, '0')

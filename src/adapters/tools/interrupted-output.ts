@@ -11,6 +11,9 @@ export async function describeInterrupted({ ops, call, intendedAt }: ToolContext
     output === '' ? 'It had written no output.' : `Its output so far:\n${output}`,
     changed.length === 0
       ? 'No file in the workspace has changed since it started.'
-      : `Paths changed since it started (a folder if entries were added or removed):\n${changed.map(escapeControls).join('\n')}`,
+      : [
+          'Paths changed since it started (a folder if entries were added or removed):',
+          ...changed.map(escapeControls),
+        ].join('\n'),
   ].join('\n')
 }

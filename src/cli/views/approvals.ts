@@ -2,7 +2,7 @@
 
 import { escapeLookalikes, style } from '../terminal.ts'
 
-export interface ShownApproval {
+export interface ApprovalView {
   readonly id: string
   readonly tool: string
   readonly args: unknown
@@ -15,7 +15,7 @@ export interface ShownApproval {
   readonly answer_reason: string | null
 }
 
-export function renderApproval(approval: ShownApproval): string {
+export function renderApproval(approval: ApprovalView): string {
   const { id, tool, args, effect, sinks, reason, origin, expires_at, status, answer_reason } = approval
   const line = (name: string, text: string): string => `  ${style('dim', `${name}:`)} ${text}`
   return [
@@ -31,5 +31,5 @@ export function renderApproval(approval: ShownApproval): string {
   ].join('\n')
 }
 
-export const renderApprovals = ({ items }: { readonly items: readonly ShownApproval[] }): string =>
+export const renderApprovals = ({ items }: { readonly items: readonly ApprovalView[] }): string =>
   items.map(renderApproval).join('\n\n') || 'none'

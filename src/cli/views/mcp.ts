@@ -13,7 +13,7 @@ interface ShownTool {
   readonly difference: string
 }
 
-export interface ShownServer {
+export interface ServerView {
   readonly name: string
   readonly transport: string
   readonly state: string
@@ -25,7 +25,7 @@ export interface ShownServer {
 
 const COLOURS = { up: 'green', down: 'red', starting: 'yellow', idle: 'dim' } as const
 
-export function renderServer({ name, transport, state, protocol, error, stderr, tools }: ShownServer): string {
+export function renderServer({ name, transport, state, protocol, error, stderr, tools }: ServerView): string {
   const colour = COLOURS[state as keyof typeof COLOURS] ?? 'dim'
   const waiting = tools.filter(({ status }) => status === 'new' || status === 'changed')
   return [
@@ -40,7 +40,7 @@ export function renderServer({ name, transport, state, protocol, error, stderr, 
   ].join('\n')
 }
 
-export const renderServers = ({ items }: { readonly items: readonly ShownServer[] }): string =>
+export const renderServers = ({ items }: { readonly items: readonly ServerView[] }): string =>
   items.map(renderServer).join('\n\n') || 'none; add one to mcp_servers in the configuration'
 
 export const renderApprovedTools = ({

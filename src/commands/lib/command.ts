@@ -67,7 +67,7 @@ export interface CommandContext extends ClosedHomeContext {
   drain(options: Omit<DrainOptions, 'signals'>): Promise<void>
   /** Contract: passes a committed cancel or pause on to the run, if it is in this process. */
   tellRun(dispatchId: string, what: CancelMode | 'pause'): void
-  /** Contract: replays a recorded run without model, tools or time; returns the records. See engine/replay/replay.ts. */
+  /** Contract: replays a recorded run without model, tools or time; returns the records (engine/replay/replay.ts). */
   replay(
     dispatch: Dispatch,
     past: readonly JournalRecord[],

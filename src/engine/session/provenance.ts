@@ -71,7 +71,7 @@ function partsOf(observation: Observation, turn: number): readonly TextSource[] 
 }
 
 /** The call that a result belongs to. */
-export interface HeardCall {
+export interface ResultCall {
   readonly tool: string
   readonly args: Json
   readonly host?: string | undefined
@@ -80,7 +80,7 @@ export interface HeardCall {
 export function addResultSource(
   provenance: Provenance,
   { result, label, turn }: Extract<JournalRecord, { kind: 'call_settled' }>,
-  { tool, args, host }: HeardCall,
+  { tool, args, host }: ResultCall,
 ): void {
   lowerLabel(provenance, label)
   provenance.sources.push({

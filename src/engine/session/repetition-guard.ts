@@ -45,17 +45,17 @@ export function addRepetitionWarning(recent: readonly SettledCall[], toolbox: To
   return { ...result, content: `${result.content}${loadWarnings()[length - 1]}` }
 }
 
-let warnings: readonly string[] | undefined
+const warnings: string[] = []
 
 /** By length of the cycle. Cached: results are compared without their warning, many times per call. */
 function loadWarnings(): readonly string[] {
-  warnings ??= Array.from({ length: MAX_CYCLE_LENGTH }, (_, i) => {
+  for (let calls = warnings.length + 1; calls <= MAX_CYCLE_LENGTH; calls += 1) {
     const text =
-      i === 0
+      calls === 1
         ? loadPrompt('results/repeated-call.md#warning')
-        : loadPrompt('results/repeated-call.md#warning_cycle', { calls: i + 1 })
-    return `\n${text}`
-  })
+        : loadPrompt('results/repeated-call.md#warning_cycle', { calls })
+    warnings.push(`\n${text}`)
+  }
   return warnings
 }
 

@@ -77,7 +77,10 @@ function autonomyLine(agents: readonly AgentResult[]): string {
   const recovered = count(({ status, recovered_from }) => status === 'done' && recovered_from !== null)
   const asking = count(({ failure_class }) => failure_class === 'awaiting_input')
   const idle = count(({ failure_class }) => failure_class === 'no_real_action')
-  return `actionable=${actionable}/${agents.length}, auto_recovered=${recovered}, blocked_awaiting_input=${asking}, blocked_no_action=${idle}`
+  return [
+    `actionable=${actionable}/${agents.length}, auto_recovered=${recovered}`,
+    `blocked_awaiting_input=${asking}, blocked_no_action=${idle}`,
+  ].join(', ')
 }
 
 const WORDS = {

@@ -256,7 +256,8 @@ export function createStoreReader(db: DatabaseSync, onSkipped?: (row: Unreadable
       return row && String(row.text)
     },
     async outbox({ channel, status, limit }) {
-      const condition = `(?1 IS NULL OR channel = ?1) AND (?2 IS NULL OR status = ?2) AND ${readableCondition('outbox')}`
+      const matches = '(?1 IS NULL OR channel = ?1) AND (?2 IS NULL OR status = ?2)'
+      const condition = `${matches} AND ${readableCondition('outbox')}`
       return all(
         `SELECT * FROM outbox WHERE ${condition} ORDER BY n DESC LIMIT ?3`,
         channel ?? null,

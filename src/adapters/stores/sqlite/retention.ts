@@ -9,9 +9,11 @@ import { readableCondition } from './unreadable-rows.ts'
  * Sessions without activity since ?1 and without open work. An unread notice that an approval expired or was denied
  * does not count as open. Sessions with unreadable rows are kept.
  */
-export const PRUNABLE_SESSIONS = `SELECT s.n, s.last FROM sessions s WHERE s.created_at < ?1 AND ${readableCondition('sessions', 's')}
+export const PRUNABLE_SESSIONS = `SELECT s.n, s.last FROM sessions s
+  WHERE s.created_at < ?1 AND ${readableCondition('sessions', 's')}
   AND NOT EXISTS (SELECT 1 FROM dispatches d WHERE d.session = s.n
-    AND (d.updated_at >= ?1 OR d.status IN ('pending', 'running', 'waiting') OR NOT ${readableCondition('dispatches', 'd')}))
+    AND (d.updated_at >= ?1 OR d.status IN ('pending', 'running', 'waiting')
+      OR NOT ${readableCondition('dispatches', 'd')}))
   AND NOT EXISTS (SELECT 1 FROM inbox i WHERE i.session = s.n AND i.read_at IS NULL AND NOT EXISTS (
     SELECT 1 FROM approvals a WHERE a.session = s.n AND a.status IN ('expired', 'denied') AND a.answered_at < ?1
     AND i.id = '${approvalObservationId('')}' || a.id))

@@ -47,7 +47,8 @@ export function wakeWaitingRun(
   now: number,
 ): void {
   const waiting = sql(
-    `SELECT n, wait FROM dispatches WHERE dispatch_id = ? AND status = 'waiting' AND ${readableCondition('dispatches')}`,
+    `SELECT n, wait FROM dispatches
+     WHERE dispatch_id = ? AND status = 'waiting' AND ${readableCondition('dispatches')}`,
   ).get(dispatch_id)
   const wait = waiting && (JSON.parse(String(waiting.wait)) as Wait)
   if (wait?.kind === 'unknown' && wait.unknown_id === id) wakeDispatch(sql, Number(waiting?.n), now)
