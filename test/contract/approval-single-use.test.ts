@@ -134,9 +134,9 @@ describe('approvals: one answer, one execution', () => {
     const before = await openApp(t, { home, model: scriptedModel([waitStep, waitStep, waitStep]), tools: [sendTool()] })
     const other = await runTaskIn(before)
     await before.close()
-    const asking = await openApp(t, { home, model: askAndWait(), tools: [sendTool()] })
-    await runTaskIn(asking)
-    await asking.close()
+    const parkedApp = await openApp(t, { home, model: askAndWait(), tools: [sendTool()] })
+    await runTaskIn(parkedApp)
+    await parkedApp.close()
     const database = new DatabaseSync(join(home, 'tireless.db'))
     const { n } = database.prepare('SELECT n FROM sessions WHERE session_id = ?').get(other.session_id) ?? {}
     database.prepare('UPDATE approvals SET session = ?').run(Number(n))
@@ -173,7 +173,7 @@ describe('approvals: one answer, one execution', () => {
       const app = await openApp(t, { home, model, tools: [...tools, fakeTool()] })
       await answerAndDrain(app, 'allow')
       assert.deepEqual(
-        tools.flatMap(({ receivedArgs: asked }) => asked),
+        tools.flatMap(({ receivedArgs }) => receivedArgs),
         [],
       )
       assert.match(lastMessageIn(model, 0), message)

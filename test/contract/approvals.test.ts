@@ -55,7 +55,7 @@ describe('approvals: request, answer, execution', () => {
     assert.deepEqual(await recordsOf(app, run.session_id, 'call_intended'), [])
   })
 
-  test('case 54: after a restart an allowed call runs exactly once, with the arguments shown', async (t) => {
+  test('case 54: after a restart an allowed call runs exactly once, with the listed arguments', async (t) => {
     const home = freshFolder(t)
     const before = await openApp(t, { home, model: askAndWait(), tools: [sendTool()] })
     const { dispatch_id } = await runTaskIn(before)
@@ -138,12 +138,12 @@ describe('approvals: request, answer, execution', () => {
       return [{ calls: [call('send', LETTER)] }, { calls: [call('note')] }, waitStep, { text: 'done' }][turn] ?? {}
     })
     const app = await openApp(t, { model, tools: [send, note] })
-    const asking = await enqueue(app)
+    const waitingTask = await enqueue(app)
     const other = await enqueue(app, { prompt: 'other' })
     await drainQueue(app)
     assert.deepEqual([send.receivedArgs.length, note.receivedArgs.length], [0, 1])
     assert.equal((await dispatchOf(app, other.dispatch_id)).status, 'done')
-    assert.equal((await dispatchOf(app, asking.dispatch_id)).status, 'waiting')
+    assert.equal((await dispatchOf(app, waitingTask.dispatch_id)).status, 'waiting')
   })
 
   const stoppingCritic: Critic = {

@@ -37,8 +37,8 @@ describe('O11: one answer for all approvals of a step', () => {
     await answerApproval(app, 'allow', idOf('send'))
     await answerApproval(app, 'allow', idOf('pay'), { step: true })
     assert.deepEqual(await statuses(), ['pay allowed', 'send allowed', 'send open', 'send open'])
-    const left = (await listApprovals(app, { status: 'open' }))[0]?.id ?? ''
-    await answerApproval(app, 'deny', left, { step: true })
+    const remaining = (await listApprovals(app, { status: 'open' }))[0]?.id ?? ''
+    await answerApproval(app, 'deny', remaining, { step: true })
     await drainQueue(app)
     assert.deepEqual([send.receivedArgs.length, pay.receivedArgs.length], [1, 1])
     assert.deepEqual(await statuses(), ['pay allowed', 'send allowed', 'send denied', 'send denied'])

@@ -22,13 +22,13 @@ const DELAY_MS = 30_000
 
 /** Asks for another attempt after each of the first `times` final answers, with a numbered instruction. */
 function unsatisfiedCritic(times: number, after_ms = DELAY_MS): Critic {
-  let asked = 0
+  let retries = 0
   return {
     name: 'unsatisfied',
     judge(_, { decision }): Verdict {
-      if (decision.kind !== 'final' || asked >= times) return { kind: 'continue' }
-      asked += 1
-      return { kind: 'retry', instruction: `not enough, number ${asked}`, attempt: { after_ms } }
+      if (decision.kind !== 'final' || retries >= times) return { kind: 'continue' }
+      retries += 1
+      return { kind: 'retry', instruction: `not enough, number ${retries}`, attempt: { after_ms } }
     },
   }
 }

@@ -123,8 +123,11 @@ describe('branch decisions', () => {
   })
 
   test('case 19: when all candidates are pruned, that is recorded and the model decides again', async (t) => {
-    let asked = 0
-    const own = fakeBehaviour({ search: longest, decide: () => (asked++ === 0 ? branch('fig', 'nut') : undefined) })
+    let decideCalls = 0
+    const own = fakeBehaviour({
+      search: longest,
+      decide: () => (decideCalls++ === 0 ? branch('fig', 'nut') : undefined),
+    })
     const model = scriptedModel([{ text: 'something else' }])
     const app = await openApp(t, { model, behaviours: [own] })
     const result = await runTaskIn(app, 'choose', OWN)
@@ -157,21 +160,21 @@ describe('branch decisions', () => {
     [
       'an exception',
       {
-        name: 'sick',
+        name: 'throwing',
         score: () => {
-          throw new Error('I feel ill')
+          throw new Error('score failed')
         },
       },
-      /I feel ill/,
+      /score failed/,
     ],
   ]
   for (const [name, search, reason] of brokenSearches)
     test(`Q16: a search that yields ${name} is reported to the model; no call is executed`, async (t) => {
-      let asked = 0
+      let decideCalls = 0
       const own = fakeBehaviour({
         tools: ['poke'],
         search,
-        decide: () => (asked++ === 0 ? branch('a', 'b') : undefined),
+        decide: () => (decideCalls++ === 0 ? branch('a', 'b') : undefined),
       })
       const poke = fakeTool()
       const model = scriptedModel([{ text: 'without it' }])

@@ -81,8 +81,8 @@ describe('immediate cancelling', () => {
 
   test('case 51: cancelling does not wait for a model that ignores its signal', async (t) => {
     const clock = new FakeClock()
-    const deaf = { id: 'scripted/deaf', call: () => new Promise<never>(() => {}) }
-    const app = await openApp(t, { model: deaf, clock })
+    const unresponsive = { id: 'scripted/unresponsive', call: () => new Promise<never>(() => {}) }
+    const app = await openApp(t, { model: unresponsive, clock })
     const task = await enqueue(app)
     const started = app.run('start', { until_idle: true })
     await waitUntil(() => hasRecord(app, task, 'model_requested'))
@@ -189,11 +189,11 @@ describe('cancelling after the step', () => {
 
   test('case 52: after_step does not weaken an earlier immediate cancel', async (t) => {
     const gate = Promise.withResolvers<string>()
-    const deaf = fakeTool({ run: () => gate.promise })
-    const app = await openApp(t, { model: scriptedModel([twoCalls, finalStep]), tools: [deaf] })
+    const unresponsive = fakeTool({ run: () => gate.promise })
+    const app = await openApp(t, { model: scriptedModel([twoCalls, finalStep]), tools: [unresponsive] })
     const task = await enqueue(app)
     const started = app.run('start', { until_idle: true })
-    await waitUntil(() => deaf.receivedArgs.length > 0)
+    await waitUntil(() => unresponsive.receivedArgs.length > 0)
     const both = [cancelDispatch(app, task, 'immediate'), cancelDispatch(app, task, 'after_step')]
     await waitUntil(async () => (await cancelModeOf(app, task)) !== null)
     await new Promise(setImmediate)

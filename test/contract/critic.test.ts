@@ -23,12 +23,12 @@ const retry = (instruction = 'again'): Verdict => ({ kind: 'retry', instruction 
 const stop = (reason = 'enough'): Verdict => ({ kind: 'stop', reason })
 
 /** Gives the verdicts of the list in turn and repeats the last one; adds its name to `asked` per call. */
-function critic(name: string, verdicts: readonly unknown[], asked: string[] = []): Critic {
+function critic(name: string, verdicts: readonly unknown[], judgeCalls: string[] = []): Critic {
   let times = 0
   return {
     name,
     judge() {
-      asked.push(name)
+      judgeCalls.push(name)
       return verdicts[Math.min(times++, verdicts.length - 1)] as Verdict
     },
   }
@@ -36,18 +36,18 @@ function critic(name: string, verdicts: readonly unknown[], asked: string[] = []
 
 describe('critics', () => {
   test('case 41, Q12: critics judge in order; the first verdict other than continue decides', async (t) => {
-    const asked: string[] = []
+    const judgeCalls: string[] = []
     const { app, events } = await openRecordedApp(t, {
-      behaviours: [scriptedBehaviour([finalAnswer()], { critics: [critic('own', [stop('not reached')], asked)] })],
+      behaviours: [scriptedBehaviour([finalAnswer()], { critics: [critic('own', [stop('not reached')], judgeCalls)] })],
       critics: [
-        critic('mild', [CONTINUE], asked),
-        critic('strict', [retry(), CONTINUE], asked),
-        critic('third', [stop()], asked),
+        critic('mild', [CONTINUE], judgeCalls),
+        critic('strict', [retry(), CONTINUE], judgeCalls),
+        critic('third', [stop()], judgeCalls),
       ],
     })
     const { stop_reason, error, steps } = await runScripted(app)
     assert.deepEqual([stop_reason, error, steps], ['critic_stop', 'enough', 2])
-    assert.deepEqual(asked, ['mild', 'strict', 'mild', 'strict', 'third'])
+    assert.deepEqual(judgeCalls, ['mild', 'strict', 'mild', 'strict', 'third'])
     assert.deepEqual(
       events.filter(({ stage }) => stage === 'outputs_ready').map(({ payload }) => payload.verdicts),
       [
@@ -127,13 +127,13 @@ describe('critics', () => {
     ['stops with an unknown failure class', critic('broken', [{ ...stop(), failure_class: 'bad luck' }])],
   ] as const)
     test(`case 41, Q12: a critic that ${what} is diagnosed and skipped`, async (t) => {
-      const asked: string[] = []
+      const judgeCalls: string[] = []
       const { app, events } = await openRecordedApp(t, {
         behaviours: [scriptedBehaviour([finalAnswer()])],
-        critics: [broken, critic('sound', [CONTINUE], asked)],
+        critics: [broken, critic('sound', [CONTINUE], judgeCalls)],
       })
       const { status, stop_reason } = await runScripted(app)
-      assert.deepEqual([status, stop_reason, asked], ['done', 'final', ['sound']])
+      assert.deepEqual([status, stop_reason, judgeCalls], ['done', 'final', ['sound']])
       const stages = eventNames(events).filter((name) => name.startsWith('CRITIC'))
       assert.deepEqual(stages, ['CRITIC start', 'CRITIC diagnostic', 'CRITIC outputs_ready'])
       assert.equal(findEvent(events, 'CRITIC', 'diagnostic').payload.about, 'critic broken')
@@ -141,11 +141,11 @@ describe('critics', () => {
     })
 
   test('Q12: a critic gets a copy of the new state and cannot change it', async (t) => {
-    const seen: unknown[] = []
+    const judgedSteps: unknown[] = []
     const tampering: Critic = {
       name: 'tampering',
       judge(state) {
-        seen.push((state as ScriptedState).step)
+        judgedSteps.push((state as ScriptedState).step)
         Object.assign(state as object, { step: 40 })
         return CONTINUE
       },
@@ -155,7 +155,7 @@ describe('critics', () => {
       behaviours: [scriptedBehaviour([pokeDecision, finalAnswer()], { shouldStop })],
       critics: [tampering],
     })
-    assert.deepEqual([(await runScripted(app)).steps, seen], [2, [1, 2]])
+    assert.deepEqual([(await runScripted(app)).steps, judgedSteps], [2, [1, 2]])
   })
 
   test('case 44: the time limit ends a run whose critic never answers', async (t) => {

@@ -75,7 +75,7 @@ describe('decisions by behaviour or model', () => {
       observe: (state, { step }) => ({ task: (state as { task: string }).task, step }),
       prepare: (_, observation) => {
         log.push('prepare')
-        return `asked: ${JSON.stringify(observation)}`
+        return `observed: ${JSON.stringify(observation)}`
       },
       buildSystemPrompt: (state) => {
         log.push('system')
@@ -98,7 +98,7 @@ describe('decisions by behaviour or model', () => {
         tools: [],
         messages: [
           { role: 'user', text: '[what happened before, in short]\nit was a dark night' },
-          { role: 'user', text: `asked: ${JSON.stringify(observation)}` },
+          { role: 'user', text: `observed: ${JSON.stringify(observation)}` },
         ],
       },
     ])
@@ -187,11 +187,11 @@ describe('invalid decisions', () => {
   for (const [name, decision, reason] of invalidDecisions)
     test(`case 20, Q4: ${name}: no call runs, and the model is told why`, async (t) => {
       const tool = fakeTool()
-      let asked = 0
+      let decideCalls = 0
       // The first decision is invalid; the second is left to the model, which reads the error.
       const own = fakeBehaviour({
         tools: ['poke', 'create_file'],
-        decide: () => (asked++ === 0 ? decision : undefined),
+        decide: () => (decideCalls++ === 0 ? decision : undefined),
       })
       const model = scriptedModel([{ text: 'better now' }])
       const app = await openApp(t, { model, behaviours: [own], tools: [tool] })

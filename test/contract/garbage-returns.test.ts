@@ -355,9 +355,9 @@ describe('B2: plugins that return invalid values or throw', () => {
 
   test('B2: three failures in a row fail the dispatch and name the plugin; other dispatches finish', async (t) => {
     const clock = new FakeClock()
-    let asked = 0
+    let modelCalls = 0
     const call = async (): Promise<never> => {
-      asked += 1
+      modelCalls += 1
       return { text: 'no usage', calls: [], finish: 'stop' } as never
     }
     const reduce = (): never => new Map() as never
@@ -382,7 +382,7 @@ describe('B2: plugins that return invalid values or throw', () => {
       odd?.error ?? '',
       /^state_invalid: .*behaviour odd .*reduce\(\).*an instance of Map.*3 failures in a row/,
     )
-    assert.equal(asked, 3)
+    assert.equal(modelCalls, 3)
   })
 
   test('B2: a plugin that throws store_failed is reported as plugin_failed', async (t) => {

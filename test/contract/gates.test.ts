@@ -103,7 +103,7 @@ describe('gates', () => {
   test('a denied call is an error with the reason; the other calls of the step run', async (t) => {
     const note = fakeTool({ name: 'note' })
     const send = sendTool({ asks: () => undefined })
-    const gates = [{ name: 'house rules', judge: ({ tool }: GatedCall) => (tool === 'send' ? deny : allow) }]
+    const gates = [{ name: 'by tool name', judge: ({ tool }: GatedCall) => (tool === 'send' ? deny : allow) }]
     const calls = [call('note', { n: 1 }), call('send', LETTER), call('note', { n: 3 })]
     const { app, model, run, statuses } = await runStep(t, calls, { tools: [note, send], gates })
     assert.deepEqual([statuses, send.receivedArgs.length, note.receivedArgs.length], [['ok', 'error', 'ok'], 0, 2])
@@ -115,7 +115,7 @@ describe('gates', () => {
 
   test('case 31: with failFast no approval is requested for calls after a denied one', async (t) => {
     const send = sendTool()
-    const gates = [{ name: 'house rules', judge: ({ tool }: GatedCall) => (tool === 'note' ? deny : allow) }]
+    const gates = [{ name: 'by tool name', judge: ({ tool }: GatedCall) => (tool === 'note' ? deny : allow) }]
     const decisions = [{ kind: 'act' as const, failFast: true, calls: [call('note'), call('send', LETTER)] }]
     const app = await openApp(t, {
       ...{ model: scriptedModel([]), tools: [send, fakeTool({ name: 'note' })], gates },
@@ -130,7 +130,7 @@ describe('gates', () => {
   test('an allowed approval does not override a gate that denies the call by then', async (t) => {
     let verdict: GateVerdict = ask
     const note = fakeTool({ name: 'note' })
-    const gates = [{ name: 'moody', judge: () => verdict }]
+    const gates = [{ name: 'changing', judge: () => verdict }]
     const { app, model, run } = await runStep(t, [call('note')], { tools: [note], gates })
     verdict = deny
     await answerAndDrain(app, 'allow')
@@ -184,9 +184,9 @@ describe('gates', () => {
 
   test('a repeated call is blocked under the same approval id; other arguments get a new approval', async (t) => {
     const send = sendTool()
-    const again = { calls: [call('send', { text: 'hello', to: 'bob' })] }
+    const repeated = { calls: [call('send', { text: 'hello', to: 'bob' })] }
     const other = { calls: [call('send', { ...LETTER, to: 'eve' })] }
-    const model = scriptedModel([{ calls: [call('send', LETTER)] }, again, other, waitStep])
+    const model = scriptedModel([{ calls: [call('send', LETTER)] }, repeated, other, waitStep])
     const app = await openApp(t, { model, tools: [send] })
     const { session_id } = await runTaskIn(app)
     const requested = await listApprovals(app)

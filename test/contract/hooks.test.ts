@@ -40,11 +40,13 @@ describe('hooks', () => {
 
   test('case 4: the pairs are complete with critics that retry and stop', async (t) => {
     const hook = recordingHook()
-    let asked = 0
+    let judgeCalls = 0
     const picky = {
       name: 'picky',
       judge: () =>
-        asked++ === 0 ? ({ kind: 'retry', instruction: 'no' } as const) : ({ kind: 'stop', reason: 'enough' } as const),
+        judgeCalls++ === 0
+          ? ({ kind: 'retry', instruction: 'no' } as const)
+          : ({ kind: 'stop', reason: 'enough' } as const),
     }
     const { app } = await openRecordedApp(t, {
       behaviours: [scriptedBehaviour([finalAnswer()])],
@@ -113,9 +115,9 @@ describe('hooks', () => {
 
   test('case 5, case 6: a hook that throws or rejects is called once and causes one diagnostic', async (t) => {
     for (const [name, fail] of [
-      ['an Error', () => void assert.fail('boom')],
+      ['an Error', () => void assert.fail('hook failed')],
       ['a TypeError', () => void (undefined as unknown as string).length],
-      ['a rejection', () => Promise.reject(new Error('boom'))],
+      ['a rejection', () => Promise.reject(new Error('hook failed'))],
     ] as const) {
       let calls = 0
       const broken: Hook = {
@@ -141,7 +143,7 @@ describe('hooks', () => {
     const recording = recordingHook()
     const moments = Object.keys(recording).filter((key) => key.startsWith('on_'))
     const throwError = () => {
-      throw new Error('boom')
+      throw new Error('hook failed')
     }
     const broken: Hook = {
       name: 'broken',
@@ -274,8 +276,8 @@ describe('hooks', () => {
       await next.run('start', { until_idle: true })
       assert.equal((await dispatchOf(next, dispatch_id)).status, 'done', moment)
       const diagnosed = (await recordsOf(next, session_id, 'diagnosed')).map(({ turn, about }) => `${turn} ${about}`)
-      const again = `hook broken: ${moment}`
-      assert.deepEqual(diagnosed, [`1 ${again}`, `1 ${again}`, `2 ${again}`])
+      const expected = `hook broken: ${moment}`
+      assert.deepEqual(diagnosed, [`1 ${expected}`, `1 ${expected}`, `2 ${expected}`])
       assert.equal((await replayRun(next, dispatch_id)).identical, true, moment)
       await next.close()
     }

@@ -101,7 +101,7 @@ describe('the lifecycle of a run', () => {
   test('case 8: each run starts with its task in the state, a new memory and no failures', async (t) => {
     const observed: { state: unknown; view: EnvView }[] = []
     const memoryCalls: string[] = []
-    let asked = 0
+    let decideCalls = 0
     const failing = scriptedBehaviour([pokeDecision, finalAnswer()], {
       memory: 'recording',
       observe(state, view) {
@@ -109,7 +109,7 @@ describe('the lifecycle of a run', () => {
         return (state as ScriptedState).task
       },
       decide(state) {
-        if (asked++ % 3 < 2) throw new Error('not yet')
+        if (decideCalls++ % 3 < 2) throw new Error('not yet')
         return (state as ScriptedState).step === 0 ? pokeDecision : finalAnswer()
       },
     })
@@ -158,9 +158,9 @@ describe('the lifecycle of a run', () => {
     assert.doesNotMatch(JSON.stringify(repeating.events), /warning|blocked/, 'four pokes, but never three in one run')
     assert.equal(model.requests.at(-1)?.messages.filter(({ role }) => role === 'tool').length, 4)
 
-    let asked = 0
+    let modelCalls = 0
     const refusingOnce = scriptedModel(() => {
-      if (asked++ === 2) throw new TirelessError('model_refused', 'not like this')
+      if (modelCalls++ === 2) throw new TirelessError('model_refused', 'not like this')
       return { text: 'done' }
     })
     const unsatisfied = { name: 'unsatisfied', judge: () => ({ kind: 'retry', instruction: 'no' }) as const }

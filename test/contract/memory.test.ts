@@ -137,7 +137,7 @@ describe('a custom memory', () => {
   test('case 18: a memory cut is recorded once and used until the next cut', async (t) => {
     const view = (turns: readonly PastTurn[]): MemoryView => ({
       from: turns.length < 2 ? 0 : 2,
-      summary: turns.length < 2 ? '' : 'it began',
+      summary: turns.length < 2 ? '' : 'summary of the start',
       recalled: [],
     })
     const model = scriptedModel((request) =>
@@ -154,9 +154,9 @@ describe('a custom memory', () => {
     const cuts = await recordsOf(app, session_id, 'cut')
     assert.deepEqual(
       cuts.map(({ turn, cut }) => [turn, cut.from, cut.summary]),
-      [[3, 2, 'it began']],
+      [[3, 2, 'summary of the start']],
     )
-    assert.match(JSON.stringify(model.requests[2]?.messages[0]), /it began/)
+    assert.match(JSON.stringify(model.requests[2]?.messages[0]), /summary of the start/)
     assert.equal(model.requests[2]?.messages[1]?.role, 'assistant', 'turn 2 follows, without the input of turn 1')
   })
 

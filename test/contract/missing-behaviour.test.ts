@@ -21,7 +21,7 @@ describe('a parked run whose behaviour is missing', () => {
       home,
       clock,
       tools: [pokeTool()],
-      behaviours: [scriptedBehaviour([waitDecision, finalAnswer('heard')])],
+      behaviours: [scriptedBehaviour([waitDecision, finalAnswer('message read')])],
     }
     const first = await openApp(t, options)
     const { dispatch_id, session_id, status } = await advanceUntilDone(clock, runScripted(first))
@@ -43,16 +43,16 @@ describe('a parked run whose behaviour is missing', () => {
     await without.close()
 
     await clock.advance(5 * 60_000)
-    const again = await openApp(t, options)
+    const restarted = await openApp(t, options)
     assert.deepEqual(
-      ((await again.run('status', {})) as Health).degraded.filter((line) => /behaviour/.test(line)),
+      ((await restarted.run('status', {})) as Health).degraded.filter((line) => /behaviour/.test(line)),
       [],
     )
-    await advanceUntilDone(clock, again.run('start', { until_idle: true }))
-    const { status: finalStatus, result } = await dispatchOf(again, dispatch_id)
-    assert.deepEqual([finalStatus, result], ['done', 'heard'])
-    assert.deepEqual(await stopReasonsOf(again, { dispatch_id, session_id }), ['final'])
-    assert.equal((await replayRun(again, dispatch_id)).identical, true)
+    await advanceUntilDone(clock, restarted.run('start', { until_idle: true }))
+    const { status: finalStatus, result } = await dispatchOf(restarted, dispatch_id)
+    assert.deepEqual([finalStatus, result], ['done', 'message read'])
+    assert.deepEqual(await stopReasonsOf(restarted, { dispatch_id, session_id }), ['final'])
+    assert.equal((await replayRun(restarted, dispatch_id)).identical, true)
   })
 
   test('B5: the waiting run can be cancelled; a new run with that behaviour is refused', async (t) => {

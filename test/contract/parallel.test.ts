@@ -116,10 +116,10 @@ describe('several calls in one step', () => {
       calls: callsOf(['look', 'look', 'look', 'look', 'look']),
       failFast: true,
     }
-    let asked = 0
+    let decideCalls = 0
     const own = fakeBehaviour({
       tools: ['look'],
-      decide: () => (asked++ === 0 ? decision : { kind: 'final', answer: 'done' }),
+      decide: () => (decideCalls++ === 0 ? decision : { kind: 'final', answer: 'done' }),
     })
     const app = await openApp(t, { behaviours: [own], tools: [look] })
     const { session_id } = await runTaskIn(app, 'x', { behaviour: 'own' })

@@ -25,10 +25,10 @@ const reportOf = async (app: App, session: string): Promise<Json> => {
 
 /** One letter per decision: F fails, S succeeds, "." ends the run; the last letter repeats. */
 const failingBehaviour = (letters: string) => {
-  let asked = 0
+  let calls = 0
   return scriptedBehaviour([], {
     decide() {
-      const letter = letters[Math.min(asked++, letters.length - 1)]
+      const letter = letters[Math.min(calls++, letters.length - 1)]
       if (letter === 'F') throw new Error('not now')
       return letter === '.' ? finalAnswer() : pokeDecision
     },
@@ -160,9 +160,9 @@ describe('requests that are too long for the model', () => {
       [3, 4],
       [0, 1],
     ] as const) {
-      let asked = 0
+      let calls = 0
       const model = scriptedModel((_, turn) => {
-        if (asked++ >= from) throw oversize()
+        if (calls++ >= from) throw oversize()
         return { calls: [{ tool: 'poke' }], text: `turn ${turn}` }
       })
       const { app } = await openRecordedApp(t, { model })
@@ -176,9 +176,9 @@ describe('requests that are too long for the model', () => {
   })
 
   test('case 104, O14: no request exceeds models.max_input; cuts are rare and recorded', async (t) => {
-    let asked = 0
+    let calls = 0
     const model = scriptedModel(() =>
-      asked++ < 40 ? { calls: [{ tool: 'poke' }], text: `${asked} ${'words '.repeat(100)}` } : { text: 'done' },
+      calls++ < 40 ? { calls: [{ tool: 'poke' }], text: `${calls} ${'words '.repeat(100)}` } : { text: 'done' },
     )
     const { app } = await openRecordedApp(t, {
       model,

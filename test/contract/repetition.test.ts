@@ -173,18 +173,18 @@ describe('alternating calls with the same results', () => {
     ]).flat()
     await runTaskIn(await openApp(t, { model: scriptedModel([...script, finalStep]), tools }))
     assert.deepEqual(
-      tools.map(({ receivedArgs: asked }) => asked.length),
+      tools.map(({ receivedArgs }) => receivedArgs.length),
       [3, 3],
     )
   })
 
   test('twelve steps in a row without a new result are stagnation, without direct repetition too', async (t) => {
     const round = ['a', 'b', 'c', 'd', 'e']
-    let asked = 0
-    const model = scriptedModel(() => pokeStep({ who: round[asked++ % round.length] ?? '' }))
+    let modelCalls = 0
+    const model = scriptedModel(() => pokeStep({ who: round[modelCalls++ % round.length] ?? '' }))
     const app = await openApp(t, { model, tools: [fakeTool()] })
     const result = await runTaskIn(app)
-    assert.deepEqual([result.stop_reason, result.failure_class, asked], ['stagnation', 'invalid_result', 17])
+    assert.deepEqual([result.stop_reason, result.failure_class, modelCalls], ['stagnation', 'invalid_result', 17])
     assert.match(result.error ?? '', /12 steps in a row returned nothing new/)
     assert.match(JSON.stringify(await app.run('replay', { run: result.dispatch_id })), /"identical":true/)
   })

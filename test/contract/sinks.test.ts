@@ -5,20 +5,18 @@ import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { fakeTool } from '../support/fake-tools.ts'
 import { openApp, runTaskIn } from '../support/open-app.ts'
 
-const isFrozenAtEveryDepth = (value: unknown): boolean =>
-  typeof value !== 'object' ||
-  value === null ||
-  (Object.isFrozen(value) && Object.values(value).every(isFrozenAtEveryDepth))
+const isDeeplyFrozen = (value: unknown): boolean =>
+  typeof value !== 'object' || value === null || (Object.isFrozen(value) && Object.values(value).every(isDeeplyFrozen))
 
-test('B2: every record that a sink of a plugin is told is frozen at every depth', async (t) => {
-  const told: { readonly kind: string; readonly isFrozen: boolean }[] = []
+test('B2: each record passed to a sink is deeply frozen', async (t) => {
+  const records: { readonly kind: string; readonly isFrozen: boolean }[] = []
   const sink = definePlugin({
     name: 'sink',
     needs: ['events'],
     setup: (host) =>
       host.get('events').add({
         onRunOpened() {},
-        onRecord: (_, record) => told.push({ kind: record.kind, isFrozen: isFrozenAtEveryDepth(record) }),
+        onRecord: (_, record) => records.push({ kind: record.kind, isFrozen: isDeeplyFrozen(record) }),
         onRunClosed() {},
         delta() {},
       }),
@@ -29,11 +27,11 @@ test('B2: every record that a sink of a plugin is told is frozen at every depth'
   const kinds = ['run_started', 'input_bound', 'model_requested', 'model_answered', 'call_intended', 'call_settled']
   for (const kind of [...kinds, 'step_committed', 'run_ended'])
     assert.ok(
-      told.some((one) => one.kind === kind),
+      records.some((one) => one.kind === kind),
       kind,
     )
   assert.deepEqual(
-    told.filter(({ isFrozen }) => !isFrozen),
+    records.filter(({ isFrozen }) => !isFrozen),
     [],
   )
 })

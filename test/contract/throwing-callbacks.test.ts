@@ -24,7 +24,7 @@ import {
 import { freshFolder } from '../support/open-app.ts'
 
 const throwError = (): never => {
-  throw new Error('boom')
+  throw new Error('thrown by a callback')
 }
 /** Leaves each decision to the model: first a call, then the answer. */
 const modelDecides = (more: Partial<Behaviour> = {}): Partial<Behaviour> => ({ decide: () => undefined, ...more })
@@ -168,8 +168,8 @@ describe('callbacks that throw', () => {
     })
     const { status, dispatch_id } = await runScripted(app)
     assert.deepEqual([status, eventNames(events).at(-1)], ['done', 'END end'])
-    const shown = (await app.run('trace show', { run: dispatch_id })) as { manifest: { status: string } }
-    assert.equal(shown.manifest.status, 'completed', 'the journal is complete')
+    const trace = (await app.run('trace show', { run: dispatch_id })) as { manifest: { status: string } }
+    assert.equal(trace.manifest.status, 'completed', 'the journal is complete')
     await app.close()
   })
 })

@@ -111,11 +111,13 @@ describe('calls that exceed their time limit', () => {
 
   test('case 29: the intent records the time limit, so that recovery knows it', async (t) => {
     const clock = new FakeClock()
-    let asked = 0
+    let decideCalls = 0
     const own = fakeBehaviour({
       tools: ['poke'],
       decide: () =>
-        asked++ === 0 ? { kind: 'act', calls: [{ tool: 'poke', timeoutMs: 1000 }] } : { kind: 'final', answer: 'done' },
+        decideCalls++ === 0
+          ? { kind: 'act', calls: [{ tool: 'poke', timeoutMs: 1000 }] }
+          : { kind: 'final', answer: 'done' },
     })
     const app = await openApp(t, { clock, behaviours: [own], tools: [fakeTool()] })
     const { session_id } = await advanceUntilDone(clock, runTaskIn(app, 'x', { behaviour: 'own' }))
@@ -142,10 +144,11 @@ describe('calls that throw', () => {
         return 'at last'
       },
     })
-    let asked = 0
+    let decideCalls = 0
     const own = fakeBehaviour({
       tools: ['poke'],
-      decide: () => (asked++ === 0 ? { kind: 'act', calls: [{ tool: 'poke' }] } : { kind: 'final', answer: 'done' }),
+      decide: () =>
+        decideCalls++ === 0 ? { kind: 'act', calls: [{ tool: 'poke' }] } : { kind: 'final', answer: 'done' },
     })
     const app = await openApp(t, { behaviours: [own], tools: [tool] })
     const { session_id } = await runTaskIn(app, 'x', { behaviour: 'own' })
@@ -181,10 +184,11 @@ describe('calls that throw', () => {
       maxRetries: 5,
       run: () => ({ status: 'error', content: 'no such file' }),
     })
-    let asked = 0
+    let decideCalls = 0
     const own = fakeBehaviour({
       tools: ['poke'],
-      decide: () => (asked++ === 0 ? { kind: 'act', calls: [{ tool: 'poke' }] } : { kind: 'final', answer: 'done' }),
+      decide: () =>
+        decideCalls++ === 0 ? { kind: 'act', calls: [{ tool: 'poke' }] } : { kind: 'final', answer: 'done' },
     })
     await runTaskIn(await openApp(t, { behaviours: [own], tools: [tool] }), 'x', { behaviour: 'own' })
     assert.equal(tool.receivedArgs.length, 1)

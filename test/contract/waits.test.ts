@@ -6,14 +6,17 @@ import { dispatchOf, openApp, runTaskIn } from '../support/open-app.ts'
 
 describe('waiting', () => {
   test('case 50: a wait does not count as a step: with max_steps 1 the run waits, then answers', async (t) => {
-    const model = scriptedModel([{ calls: [{ tool: 'wait', args: { for: 'user_message' } }] }, { text: 'heard' }])
+    const model = scriptedModel([
+      { calls: [{ tool: 'wait', args: { for: 'user_message' } }] },
+      { text: 'message read' },
+    ])
     const app = await openApp(t, { model })
     const { status, dispatch_id, session_id, wait } = await runTaskIn(app, 'wait for it', { max_steps: 1 })
     assert.deepEqual([status, wait?.kind], ['waiting', 'observation'])
     await app.run('send', { session: session_id, text: 'now' })
     await app.run('start', { until_idle: true })
     const { status: finalStatus, result } = await dispatchOf(app, dispatch_id)
-    assert.deepEqual([finalStatus, result, model.requests.length], ['done', 'heard', 2])
+    assert.deepEqual([finalStatus, result, model.requests.length], ['done', 'message read', 2])
   })
 
   test("a message to an idle session is handled by the session's own behaviour", async (t) => {
@@ -26,7 +29,7 @@ describe('waiting', () => {
       observe: (_, { input }) => input.map((one) => (one.type === 'user_message' ? one.text : one.name)).join(' '),
       decide(_, observation) {
         observations.push(String(observation))
-        return { kind: 'final', answer: 'heard' }
+        return { kind: 'final', answer: 'message read' }
       },
     })
     const app = await openApp(t, { behaviours: [listener] })

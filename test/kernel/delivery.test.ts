@@ -128,15 +128,15 @@ describe('E12: delivery of notices', () => {
     await firstTry
     await home.app.run('stop', {})
     await advanceUntilDone(home.clock, running)
-    const [left] = await listOutbox(home)
-    assert.deepEqual([left?.status, left?.attempts], ['pending', 0])
+    const [unsent] = await listOutbox(home)
+    assert.deepEqual([unsent?.status, unsent?.attempts], ['pending', 0])
     await home.app.close()
     home.chat.onDeliver = () => undefined
     const after = await openChatKernel(t, { ...home, kernel: { digest: false } })
     await runUntilIdle(after)
     assert.deepEqual(
       (await listOutbox(after)).map(({ id, status }) => [id, status]),
-      [[left?.id, 'sent']],
+      [[unsent?.id, 'sent']],
     )
   })
 

@@ -92,7 +92,7 @@ describe('once continues earlier work (E19)', () => {
 
   test('E19: an enqueued task runs together with the cycle', async (t) => {
     const { app } = await openKernelApp(t, { agents: [{ agent_id: 'a' }] })
-    const { dispatch_id } = (await app.run('enqueue', { prompt: 'by hand' })) as { dispatch_id: string }
+    const { dispatch_id } = (await app.run('enqueue', { prompt: 'enqueued task' })) as { dispatch_id: string }
     assert.equal((await runOnce(app)).dispatched, 1)
     assert.equal((await dispatchOf(app, dispatch_id)).status, 'done')
   })

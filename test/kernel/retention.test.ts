@@ -49,9 +49,9 @@ test('E6: an old session with an unread message is kept', async (t) => {
   assert.equal(failed?.status, 'failed')
   await clock.advance(100 * DAY)
   await runOnce(app)
-  const shown = (await app.run('sessions show', { id: failed.session_id })) as { unread: { text: string }[] }
+  const session = (await app.run('sessions show', { id: failed.session_id })) as { unread: { text: string }[] }
   assert.deepEqual(
-    shown.unread.map(({ text }) => text),
+    session.unread.map(({ text }) => text),
     ['the message'],
   )
 })

@@ -4,10 +4,10 @@ import { type ContainerEngine, findContainerEngine } from '../../src/adapters/en
 
 export const IMAGE = 'tireless-test'
 
-const found = await findContainerEngine(IMAGE, process.env)
+const engine = await findContainerEngine(IMAGE, process.env)
 
-export const ENGINE: ContainerEngine | undefined = 'why' in found ? undefined : found
+export const ENGINE: ContainerEngine | undefined = 'why' in engine ? undefined : engine
 
 /** A value for `skip`: false when containers work. */
 export const WITHOUT_CONTAINERS: string | false =
-  'why' in found ? `no container on this machine: ${found.why} (build the image with test/container/image.sh)` : false
+  'why' in engine ? `no container on this machine: ${engine.why} (build the image with test/container/image.sh)` : false

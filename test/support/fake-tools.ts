@@ -27,7 +27,7 @@ export type RecordingTool = AnyTool & { readonly receivedArgs: Args[] }
 
 /** A tool that takes any arguments. `run` returns a whole result, or only its content. */
 export function fakeTool({ effect = ONCE, run = () => 'poked', ...more }: FakeToolOptions = {}): RecordingTool {
-  const asked: Args[] = []
+  const receivedArgs: Args[] = []
   const tool = defineTool<Args>({
     name: 'poke',
     description: 'for tests',
@@ -35,12 +35,12 @@ export function fakeTool({ effect = ONCE, run = () => 'poked', ...more }: FakeTo
     ...more,
     effect: () => effect,
     async run(args, context) {
-      asked.push(args)
+      receivedArgs.push(args)
       const returned = await run(args, context)
       return isResult(returned) ? returned : { status: 'ok', content: String(returned) }
     },
   })
-  return { ...tool, receivedArgs: asked }
+  return { ...tool, receivedArgs }
 }
 
 function isResult(value: unknown): value is CallResult {

@@ -93,10 +93,10 @@ export async function openEventStream(to: HttpApp, last?: string): Promise<Event
   const response = await open(to.port, '/api/v1/events', { headers })
   if (response.statusCode !== 200) throw new Error(`the event stream answered with status ${response.statusCode}`)
   const messages: SseMessage[] = []
-  let rest = ''
+  let incomplete = ''
   response.setEncoding('utf8').on('data', (text: string) => {
-    const parts = `${rest}${text}`.split('\n\n')
-    rest = parts.pop() ?? ''
+    const parts = `${incomplete}${text}`.split('\n\n')
+    incomplete = parts.pop() ?? ''
     messages.push(...parts.flatMap(messageOf))
   })
   const ended = new Promise<void>((resolve) => response.once('close', resolve))

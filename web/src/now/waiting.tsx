@@ -15,12 +15,12 @@ export function Waiting({ context, view }: { readonly context: ViewContext; read
   const unknowns = view.unknowns.slice(0, MAX_ITEMS)
   const waiting = view.waiting.slice(0, MAX_ITEMS)
   const { queue, approvals: openApprovals = 0, unknowns: openUnknowns = 0 } = view.status ?? {}
-  const shown = approvals.length + unknowns.length + waiting.length
-  const all = Math.max(shown, openApprovals + openUnknowns + (queue?.waiting ?? 0))
+  const visibleCount = approvals.length + unknowns.length + waiting.length
+  const totalCount = Math.max(visibleCount, openApprovals + openUnknowns + (queue?.waiting ?? 0))
   const time = (at: number): string => clockTime(at, now, language)
-  const isEmpty = shown === 0
+  const isEmpty = visibleCount === 0
   return (
-    <Section title={texts.waiting} note={isEmpty ? '' : String(all)}>
+    <Section title={texts.waiting} note={isEmpty ? '' : String(totalCount)}>
       <Card>
         {isEmpty && <Empty>{texts.nothingWaiting}</Empty>}
         <ul class="divide-y divide-line">
@@ -53,7 +53,7 @@ export function Waiting({ context, view }: { readonly context: ViewContext; read
               <span class="line-clamp-2">{oneLine(wait?.reason || title)}</span>
             </Item>
           ))}
-          {all > shown && <li class="label px-4 py-2">{texts.more(all - shown)}</li>}
+          {totalCount > visibleCount && <li class="label px-4 py-2">{texts.more(totalCount - visibleCount)}</li>}
         </ul>
       </Card>
     </Section>

@@ -31,16 +31,16 @@ const BAR_CLASSES = [
 
 export function Waterfall({ context, run }: { readonly context: ViewContext; readonly run: RunView }) {
   const { texts, language, now } = context
-  const shown = run.steps.slice(-MAX_STEPS)
-  const [first] = shown
+  const visible = run.steps.slice(-MAX_STEPS)
+  const [first] = visible
   if (!first) return null
   const end = run.to ?? now
   const total = Math.max(1, end - first.from)
-  const hidden = run.steps.length - shown.length
+  const hidden = run.steps.length - visible.length
   return (
     <ol class="mt-3 flex flex-col gap-1.5">
       {hidden > 0 && <li class="label">{texts.earlier(hidden)}</li>}
-      {shown.map((step) => {
+      {visible.map((step) => {
         const to = step.spans.at(-1)?.to ?? end
         return (
           <li key={step.id} data-step={step.id} class={STEP_CLASSES}>
