@@ -1,7 +1,7 @@
 /**
  * Limits for all commands of a home together: processes, memory and free disk space. The kernel enforces those that a
- * cgroup supports. The others are checked ten times a second while a command runs, and the command
- * that uses most is ended.
+ * cgroup supports. The others are checked ten times a second while a command runs, and the command that uses most is
+ * ended.
  */
 
 import { readdirSync, readFileSync } from 'node:fs'
@@ -148,9 +148,11 @@ interface CommandUsage {
   readonly bytes: number
 }
 
+/** One at a time: what the command that is being ended still uses must not end a second one. */
 function endLargest(usages: readonly CommandUsage[], by: 'threads' | 'bytes', why: string): void {
+  if (usages.some(({ command }) => command.over !== undefined)) return
   const largest = usages.toSorted((a, b) => b[by] - a[by])[0]
-  if (largest) largest.command.over ??= why
+  if (largest) largest.command.over = why
 }
 
 /** Counts the processes that descend from a command's shell, or are in a session that one of them leads. */
