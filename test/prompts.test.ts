@@ -1,11 +1,12 @@
-/** The texts that the model reads: each file of src/prompts is used, an edit reaches the model, an error names its file. */
+/** The texts in src/prompts: each is used, an edit reaches the model, and an error names its file. */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before, describe, test } from 'node:test'
+import { z } from 'zod'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
 import { openApp, runTaskIn } from './support/open-app.ts'
 
@@ -21,18 +22,30 @@ function refsOf(file: string): readonly string[] {
   return parts.length === 0 ? [file] : parts
 }
 
+const VARIANTS: Readonly<Record<string, readonly string[]>> = {
+  language: ['en', 'zh'],
+  where: ['sandbox', 'container'],
+}
+
+/** Fills in the variable of a name such as `system/unattended.${language}.md`. */
+function namesOf(ref: string): readonly string[] {
+  const [whole = '', variable = ''] = /\$\{(\w+)\}/.exec(ref) ?? []
+  return whole === '' ? [ref] : (VARIANTS[variable] ?? []).map((variant) => ref.replace(whole, variant))
+}
+
+const FOLDERS = readdirSync(PROMPTS).filter((name) => !name.includes('.'))
+const REFERENCE = new RegExp(
+  String.raw`(loadPromptParts\()?(['${'`'}])((?:${FOLDERS.join('|')})/[\w.$\{\}-]+\.md(?:#\w+)?)\2`,
+  'g',
+)
+
 /** All texts that the code loads by name. */
 function refsInCode(): ReadonlySet<string> {
   const refs = new Set<string>()
   for (const path of globSync('src/**/*.ts', { cwd: ROOT, exclude: ['**/*.test.ts', 'src/prompts/**'] })) {
     const source = readFileSync(join(ROOT, path), 'utf8')
-    for (const [, call, , ref = ''] of source.matchAll(
-      /(loadPromptParts\()?(['`])((?:system|requests|protocols|retries|results|history)\/[\w.${}-]+\.md(?:#\w+)?)\2/g,
-    ))
-      for (const language of ['en', 'zh']) {
-        const named = ref.replace(/\$\{language\}/, language)
-        for (const each of call === undefined ? [named] : refsOf(named)) refs.add(each)
-      }
+    for (const [, call, , ref = ''] of source.matchAll(REFERENCE))
+      for (const named of namesOf(ref)) for (const each of call === undefined ? [named] : refsOf(named)) refs.add(each)
     for (const [, tool] of source.matchAll(/loadToolText\('(\w+)'/g))
       for (const ref of refsOf(`tools/${tool}.md`)) refs.add(ref)
   }
@@ -55,6 +68,18 @@ describe('the texts in src/prompts', () => {
       [],
       'not there',
     )
+  })
+
+  test('every part of tools/NAME.md describes an argument of that tool', async (t) => {
+    const app = await openApp(t, { model: scriptedModel([]) })
+    const { all } = app.service('tools')
+    assert.ok(all.size > 15, `${all.size} tools`)
+    for (const { name, args, argumentDescriptions = {} } of all.values()) {
+      const { properties = {} } = z.toJSONSchema(args, { io: 'input' })
+      const parts = Object.keys(argumentDescriptions).filter((part) => !(part in properties))
+      // bash has no network argument where commands are not confined.
+      assert.deepEqual(parts, name === 'bash' && parts.length > 0 ? ['network'] : [], name)
+    }
   })
 
   test('the system prompt of a task is that of system/work.md and system/solo.md', async (t) => {
@@ -110,13 +135,17 @@ describe('an edited text', () => {
   afterEach(() => cpSync(PROMPTS, copied, { recursive: true }))
   after(() => rmSync(folder, { recursive: true, force: true }))
 
-  test('reaches the model', async () => {
+  test('reaches the model: a rule, a tool, an argument', async () => {
+    edit('tools/view_file.md', 'Opens a file for reading.\n\n## path\nWhich file to open.\n')
     edit('system/solo.md', 'Be brief.\r\n')
     const { exit, stdout, stderr } = await run('task.ts')
     assert.equal(exit, 0, stderr)
     const { status, request } = JSON.parse(stdout)
     assert.equal(status, 'done')
     assert.match(request.system, /^Be brief\.$/m)
+    const tool = request.tools.find(({ name }: { name: string }) => name === 'view_file')
+    assert.equal(tool.description, 'Opens a file for reading.')
+    assert.equal(tool.parameters.properties.path.description, 'Which file to open.')
   })
 
   test('with an unknown placeholder ends the task with an error that names the file and the placeholder', async () => {

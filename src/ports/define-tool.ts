@@ -10,17 +10,18 @@ export function defineTool<Args>(tool: Tool<Args>): AnyTool {
   return tool as unknown as AnyTool
 }
 
-/**
- * Defines a tool whose texts are in a file. Contract: returns the same object; loads the texts when the tool is first
- * shown to a model.
- */
-export function defineToolWithText<Args>(
-  tool: Omit<Tool<Args>, 'description' | 'argumentDescriptions'>,
-  loadText: () => Pick<Tool, 'description' | 'argumentDescriptions'>,
-): AnyTool {
+type TextMember = 'description' | 'argumentDescriptions'
+
+/** A tool whose texts are in a file; they are loaded when the tool is shown to a model. */
+interface ToolWithText<Args> extends Omit<Tool<Args>, TextMember> {
+  loadText(): Pick<Tool, TextMember>
+}
+
+/** Contract: like `defineTool`, with the texts of `loadText`. */
+export function defineToolWithText<Args>(tool: ToolWithText<Args>): AnyTool {
   return Object.defineProperties(tool, {
-    description: { enumerable: true, get: () => loadText().description },
-    argumentDescriptions: { enumerable: true, get: () => loadText().argumentDescriptions },
+    description: { enumerable: true, get: () => tool.loadText().description },
+    argumentDescriptions: { enumerable: true, get: () => tool.loadText().argumentDescriptions },
   }) as unknown as AnyTool
 }
 

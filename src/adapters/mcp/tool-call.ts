@@ -2,18 +2,19 @@
 
 import { z } from 'zod'
 import { TirelessError } from '../../domain/error.ts'
-import { defineTool } from '../../ports/define-tool.ts'
+import { defineToolWithText } from '../../ports/define-tool.ts'
 import type { AnyTool } from '../../ports/tool.ts'
+import { loadToolText } from '../../prompts/load-prompt.ts'
 import { STRICTEST_EFFECT } from './server-options.ts'
 
 const args = z.strictObject({
-  name: z.string().min(1).describe('Name of the tool, as listed by tool_search.'),
-  args: z.record(z.string(), z.json()).default({}).describe('Arguments according to the schema of the tool.'),
+  name: z.string().min(1),
+  args: z.record(z.string(), z.json()).default({}),
 })
 
-export const toolCall: AnyTool = defineTool<z.infer<typeof args>>({
+export const toolCall: AnyTool = defineToolWithText<z.infer<typeof args>>({
   name: 'tool_call',
-  description: 'Calls a tool found with tool_search.',
+  loadText: () => loadToolText('tool_call'),
   args,
   effect: () => STRICTEST_EFFECT,
   meant: ({ name, args: inner }) => ({ tool: name, args: inner }),

@@ -6,8 +6,9 @@ import { z } from 'zod'
 import type { Json } from '../../domain/json.ts'
 import { CLEAN_LABEL, UNTRUSTED_LABEL } from '../../domain/label.ts'
 import { tokenize } from '../../domain/tokenize.ts'
-import { defineTool } from '../../ports/define-tool.ts'
+import { defineToolWithText } from '../../ports/define-tool.ts'
 import type { AnyTool } from '../../ports/tool.ts'
+import { loadToolText } from '../../prompts/load-prompt.ts'
 
 export interface FoundTool {
   readonly name: string
@@ -26,12 +27,12 @@ export interface ToolSource {
 const MOST = 5
 const MOST_NAMES = 200
 
-const args = z.strictObject({ query: z.string().describe('What the tool should do, in a few words.') })
+const args = z.strictObject({ query: z.string() })
 
 export const toolSearch = (shelf: ToolSource): AnyTool =>
-  defineTool<z.infer<typeof args>>({
+  defineToolWithText<z.infer<typeof args>>({
     name: 'tool_search',
-    description: `Finds more tools, from the servers ${shelf.servers.join(', ')}. Call the tools found with tool_call.`,
+    loadText: () => loadToolText('tool_search', { servers: shelf.servers.join(', ') }),
     args,
     effect: () => ({ recovery: 'pure', reach: 'none' }),
     // A pin proves that a description is unchanged, not that it is true.

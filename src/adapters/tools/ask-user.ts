@@ -2,19 +2,20 @@
 
 import { z } from 'zod'
 import { CLEAN_LABEL } from '../../domain/label.ts'
-import { defineTool } from '../../ports/define-tool.ts'
+import { defineToolWithText } from '../../ports/define-tool.ts'
 import type { MessageSender } from '../../ports/message-sender.ts'
 import type { AnyTool } from '../../ports/tool.ts'
+import { loadToolText } from '../../prompts/load-prompt.ts'
 import { asToolResult } from './tool-result.ts'
 
 const args = z.strictObject({
-  question: z.string().trim().min(1).max(4000).describe('Complete; understandable without context.'),
+  question: z.string().trim().min(1).max(4000),
 })
 
 export const askUser = (postbox: MessageSender): AnyTool =>
-  defineTool<z.infer<typeof args>>({
+  defineToolWithText<z.infer<typeof args>>({
     name: 'ask_user',
-    description: 'Asks your owner a question and waits for the answer. Call no other tool with it.',
+    loadText: () => loadToolText('ask_user'),
     args,
     effect: () => ({ recovery: 'idempotent', reach: 'none' }),
     gives: () => CLEAN_LABEL,

@@ -8,9 +8,10 @@ import type { CallResult } from '../../domain/decision.ts'
 import type { Effect } from '../../domain/effect.ts'
 import { assertNever } from '../../domain/error.ts'
 import { LABEL_OF_WORKSPACE, type ResultLabel, UNTRUSTED_LABEL } from '../../domain/label.ts'
-import { defineTool } from '../../ports/define-tool.ts'
+import { defineToolWithText } from '../../ports/define-tool.ts'
 import type { ProcessResult } from '../../ports/env.ts'
 import type { AnyTool } from '../../ports/tool.ts'
+import { loadPrompt, loadToolText, type ToolText } from '../../prompts/load-prompt.ts'
 import {
   type CommandNetwork,
   describeSentCredential,
@@ -28,30 +29,16 @@ const DEFAULT_SECONDS = 120
 const MOST_SECONDS = 1800
 
 const args = z.strictObject({
-  command: z.string().min(1).describe('Passed to bash -c.'),
-  timeout_s: z
-    .number()
-    .min(0.1)
-    .max(MOST_SECONDS)
-    .default(DEFAULT_SECONDS)
-    .describe(`Seconds, at most ${MOST_SECONDS}.`),
+  command: z.string().min(1),
+  timeout_s: z.number().min(0.1).max(MOST_SECONDS).default(DEFAULT_SECONDS),
   network: networkArgument,
 })
 type Args = z.infer<typeof args>
 
-const DESCRIPTION =
-  'Runs a command in the workspace. A `cd` applies to later calls too; background processes are killed at its end.'
-
-/** Appended to the description. */
-const WHERE_NOTES = {
-  sandbox:
-    ' Sandboxed: no network except allowed or named hosts; own /tmp per command; .git/config and .git/hooks read-only.',
-  container: ' In a container: no network; own /tmp per command; .git/config and .git/hooks read-only.',
-  machine: '',
-} as const
+type CommandPlace = 'sandbox' | 'container' | 'machine'
 
 export interface ShellOptions {
-  readonly where: keyof typeof WHERE_NOTES
+  readonly where: CommandPlace
   /** Only in a sandbox: the hosts that commands can reach. */
   readonly network?: CommandNetwork
 }
@@ -60,9 +47,9 @@ export interface ShellOptions {
 const OF_MACHINE: ResultLabel = { trust: 'untrusted', private: true }
 
 export const bash = ({ where, network }: ShellOptions): AnyTool =>
-  defineTool<Args>({
+  defineToolWithText<Args>({
     name: 'bash',
-    description: `${DESCRIPTION}${WHERE_NOTES[where]}`,
+    loadText: () => loadBashText(where),
     args: network ? args : args.omit({ network: true }),
     needs: ['process', 'file'],
     volatile: ['timeout_s'],
@@ -86,6 +73,13 @@ export const bash = ({ where, network }: ShellOptions): AnyTool =>
     remains: (_, context) => describeInterrupted(context),
     settled: async ({ ops, call }) => ops('process').forget(call),
   })
+
+/** The sandbox and the container have limits of their own, which the model has to know. */
+function loadBashText(where: CommandPlace): ToolText {
+  const text = loadToolText('bash', { limit: MOST_SECONDS })
+  if (where === 'machine') return text
+  return { ...text, description: `${text.description} ${loadPrompt(`tools/bash.${where}.md`)}` }
+}
 
 function effect({ command, network }: Args): Effect {
   if (namedHosts(network).length === 0) return { recovery: 'once', reach: 'workspace' }

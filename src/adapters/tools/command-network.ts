@@ -24,11 +24,7 @@ const host = z.string().superRefine((text, context) => {
     context.addIssue({ code: 'custom', message: `${read.why}; expected a host such as registry.npmjs.org` })
 })
 
-export const networkArgument = z
-  .array(host)
-  .max(MOST_HOSTS)
-  .optional()
-  .describe('Hosts that the command needs, e.g. registry.npmjs.org; your owner must approve them.')
+export const networkArgument = z.array(host).max(MOST_HOSTS).optional()
 
 /** Contract: each host once, normalized; with its port unless that is 443. */
 export const namedHosts = (network: readonly string[] | undefined): readonly string[] => [

@@ -3,18 +3,19 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { LABEL_OF_OWN_OUTPUT } from '../../domain/label.ts'
-import { defineTool } from '../../ports/define-tool.ts'
+import { defineToolWithText } from '../../ports/define-tool.ts'
+import { loadToolText } from '../../prompts/load-prompt.ts'
 import { normalizePath } from './file-path.ts'
 import { asToolResult, fileResult, toolError } from './tool-result.ts'
 
 const args = z.strictObject({
-  path: z.string().describe('The file; missing folders are created.'),
-  content: z.string().describe('The complete text.'),
+  path: z.string(),
+  content: z.string(),
 })
 
-export const createFile = defineTool<z.infer<typeof args>>({
+export const createFile = defineToolWithText<z.infer<typeof args>>({
   name: 'create_file',
-  description: 'Writes a new text file. An existing one is replaced only after you have viewed it.',
+  loadText: () => loadToolText('create_file'),
   args,
   needs: ['file'],
   effect: () => ({ recovery: 'idempotent', reach: 'workspace' }),

@@ -4,25 +4,26 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { CallResult } from '../../domain/decision.ts'
 import { LABEL_OF_OWN_OUTPUT } from '../../domain/label.ts'
-import { defineTool } from '../../ports/define-tool.ts'
+import { defineToolWithText } from '../../ports/define-tool.ts'
 import type { ToolContext } from '../../ports/tool.ts'
+import { loadToolText } from '../../prompts/load-prompt.ts'
 import { normalizePath } from './file-path.ts'
 import { replaceText } from './replace-text.ts'
 import { asToolResult, fileResult, toolError } from './tool-result.ts'
 
 const args = z.strictObject({
-  path: z.string().describe('The file.'),
-  old: z.string().min(1).describe('The text to replace, exactly as in the file; must occur once.'),
-  new: z.string().describe('The text that replaces it.'),
+  path: z.string(),
+  old: z.string().min(1),
+  new: z.string(),
 })
 type Args = z.infer<typeof args>
 
 const planSchema = z.object({ path: z.string(), line: z.number(), before: z.string(), after: z.string() })
 type Plan = z.infer<typeof planSchema>
 
-export const editFile = defineTool<Args>({
+export const editFile = defineToolWithText<Args>({
   name: 'edit_file',
-  description: 'Replaces one passage of a text file. View the file first.',
+  loadText: () => loadToolText('edit_file'),
   args,
   needs: ['file'],
   effect: () => ({ recovery: 'reconcilable', reach: 'workspace' }),

@@ -8,17 +8,18 @@ import type { CallResult } from '../../domain/decision.ts'
 import { LABEL_OF_OWN_OUTPUT } from '../../domain/label.ts'
 import { replaceSection, type SectionEdit } from '../../domain/markdown-section.ts'
 import { changeOutsideBlock, hasBlockMark } from '../../domain/runtime-block.ts'
-import { defineTool } from '../../ports/define-tool.ts'
+import { defineToolWithText } from '../../ports/define-tool.ts'
 import type { Documents } from '../../ports/documents.ts'
 import type { AnyTool } from '../../ports/tool.ts'
+import { loadToolText } from '../../prompts/load-prompt.ts'
 import { replaceText, type TextReplacement } from './replace-text.ts'
 import { asToolResult, toolError } from './tool-result.ts'
 
 const args = z.strictObject({
-  old: z.string().min(1).optional().describe('The text to replace, exactly; must occur once.'),
-  new: z.string().optional().describe('The text that replaces it.'),
-  section: z.string().trim().min(1).optional().describe('Or a section heading; created if missing.'),
-  text: z.string().optional().describe('The new text of the section.'),
+  old: z.string().min(1).optional(),
+  new: z.string().optional(),
+  section: z.string().trim().min(1).optional(),
+  text: z.string().optional(),
 })
 type Args = z.infer<typeof args>
 
@@ -32,9 +33,9 @@ const authorOf = (agent: string): string => (agent === 'owner' || agent === 'sys
 
 /** `seed`: the first text of STATE.md. */
 export const editState = (documents: Documents, seed: () => string): AnyTool =>
-  defineTool<Args>({
+  defineToolWithText<Args>({
     name: 'edit_state',
-    description: 'Edits STATE.md: replaces a passage (old, new) or a section (section, text).',
+    loadText: () => loadToolText('edit_state'),
     args,
     effect: () => ({ recovery: 'reconcilable', reach: 'none' }),
     gives: () => LABEL_OF_OWN_OUTPUT,

@@ -5,9 +5,10 @@ import { type Address, formatHostPort, parseHttpAddress } from '../../domain/add
 import type { CallResult } from '../../domain/decision.ts'
 import type { Effect } from '../../domain/effect.ts'
 import { UNTRUSTED_LABEL } from '../../domain/label.ts'
-import { defineTool } from '../../ports/define-tool.ts'
+import { defineToolWithText } from '../../ports/define-tool.ts'
 import type { Egress, EgressResponse, UnfollowedRedirect } from '../../ports/egress.ts'
 import type { AnyTool, ToolContext } from '../../ports/tool.ts'
+import { loadToolText } from '../../prompts/load-prompt.ts'
 import { asToolResult, toolError } from './tool-result.ts'
 import { responseText } from './web-text.ts'
 
@@ -41,19 +42,18 @@ const headers = z.record(z.string(), z.string()).superRefine((given, context) =>
 })
 
 const args = z.strictObject({
-  url: webAddress.describe('http(s)://…'),
+  url: webAddress,
   method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']).default('GET'),
   body: z.string().optional(),
-  headers: headers.optional().describe('A value may be secret:NAME.'),
-  save_to: z.string().optional().describe('Save the response body to this new file.'),
+  headers: headers.optional(),
+  save_to: z.string().optional(),
 })
 type Args = z.infer<typeof args>
 
 export const fetchTool = (egress: Egress): AnyTool =>
-  defineTool<Args>({
+  defineToolWithText<Args>({
     name: 'fetch',
-    description:
-      'Sends an HTTP request. HTML is returned as text. A redirect to another host is reported, not followed.',
+    loadText: () => loadToolText('fetch'),
     args,
     needs: ['file'],
     secrets: ['headers'],

@@ -2,18 +2,19 @@
 
 import { z } from 'zod'
 import { LABEL_OF_OWN_OUTPUT } from '../../domain/label.ts'
-import { defineTool } from '../../ports/define-tool.ts'
+import { defineToolWithText } from '../../ports/define-tool.ts'
 import { commitOne, type Store } from '../../ports/store.ts'
 import type { AnyTool } from '../../ports/tool.ts'
+import { loadToolText } from '../../prompts/load-prompt.ts'
 
 const args = z.strictObject({
-  key: z.string().trim().min(1).describe('The exact key of the fact.'),
+  key: z.string().trim().min(1),
 })
 
 export const forget = (store: Store): AnyTool =>
-  defineTool<z.infer<typeof args>>({
+  defineToolWithText<z.infer<typeof args>>({
     name: 'forget',
-    description: 'Deletes a remembered fact.',
+    loadText: () => loadToolText('forget'),
     args,
     effect: () => ({ recovery: 'idempotent', reach: 'none' }),
     gives: () => LABEL_OF_OWN_OUTPUT,

@@ -2,8 +2,9 @@
 
 import { z } from 'zod'
 import { LABEL_OF_WORKSPACE } from '../../domain/label.ts'
-import { defineTool } from '../../ports/define-tool.ts'
+import { defineToolWithText } from '../../ports/define-tool.ts'
 import type { FileEntry } from '../../ports/env.ts'
+import { loadToolText } from '../../prompts/load-prompt.ts'
 import { escapeControls } from './file-path.ts'
 import { asToolResult } from './tool-result.ts'
 
@@ -12,13 +13,13 @@ const MOST_CHARACTERS = 64 * 1024
 const MORE = '[there are more entries; list a subfolder, or use a smaller depth]'
 
 const args = z.strictObject({
-  path: z.string().default('.').describe('The folder.'),
-  depth: z.number().int().min(1).max(20).default(2).describe('How many levels deep.'),
+  path: z.string().default('.'),
+  depth: z.number().int().min(1).max(20).default(2),
 })
 
-export const listFiles = defineTool<z.infer<typeof args>>({
+export const listFiles = defineToolWithText<z.infer<typeof args>>({
   name: 'list_files',
-  description: 'Lists the files in a folder.',
+  loadText: () => loadToolText('list_files'),
   args,
   needs: ['file'],
   effect: () => ({ recovery: 'pure', reach: 'none' }),

@@ -2,23 +2,24 @@
 
 import { z } from 'zod'
 import { LABEL_OF_OWN_OUTPUT } from '../../domain/label.ts'
-import { defineTool } from '../../ports/define-tool.ts'
+import { defineToolWithText } from '../../ports/define-tool.ts'
 import { READ_SKILL_TOOL } from '../../ports/skills.ts'
 import type { AnyTool } from '../../ports/tool.ts'
+import { loadToolText } from '../../prompts/load-prompt.ts'
 import { asToolResult } from './tool-result.ts'
 
 const args = z.strictObject({
-  name: z.string().describe('Name of the skill.'),
-  file: z.string().optional().describe('A file of the skill; default: SKILL.md.'),
+  name: z.string(),
+  file: z.string().optional(),
 })
 
 /** Contract of `read`: throws `not_found` if no approved skill has that name. */
 export const readSkill = (
   read: (agentId: string, name: string, file: string | undefined) => Promise<string>,
 ): AnyTool =>
-  defineTool<z.infer<typeof args>>({
+  defineToolWithText<z.infer<typeof args>>({
     name: READ_SKILL_TOOL,
-    description: 'Shows a skill (instructions for a kind of task), or one of its files.',
+    loadText: () => loadToolText('read_skill'),
     args,
     effect: () => ({ recovery: 'pure', reach: 'none' }),
     // The owner approved the content, and each read compares it with the approved digest.

@@ -3,14 +3,15 @@
 import { z } from 'zod'
 import { LABEL_OF_OWN_OUTPUT } from '../../domain/label.ts'
 import { textOutsideBlock } from '../../domain/runtime-block.ts'
-import { defineTool } from '../../ports/define-tool.ts'
+import { defineToolWithText } from '../../ports/define-tool.ts'
 import type { Documents } from '../../ports/documents.ts'
 import type { AnyTool } from '../../ports/tool.ts'
+import { loadToolText } from '../../prompts/load-prompt.ts'
 
 export const readState = (documents: Documents): AnyTool =>
-  defineTool({
+  defineToolWithText({
     name: 'read_state',
-    description: 'Shows STATE.md, the document that all agents share.',
+    loadText: () => loadToolText('read_state'),
     args: z.strictObject({}),
     effect: () => ({ recovery: 'pure', reach: 'none' }),
     gives: () => LABEL_OF_OWN_OUTPUT,

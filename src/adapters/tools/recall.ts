@@ -3,20 +3,21 @@
 import { z } from 'zod'
 import type { Fact } from '../../domain/fact.ts'
 import { CLEAN_LABEL, LABEL_OF_OWN_OUTPUT, type Label, lowestLabel } from '../../domain/label.ts'
-import { defineTool } from '../../ports/define-tool.ts'
+import { defineToolWithText } from '../../ports/define-tool.ts'
 import type { Store } from '../../ports/store.ts'
 import type { AnyTool } from '../../ports/tool.ts'
+import { loadToolText } from '../../prompts/load-prompt.ts'
 
 const MOST = 8
 
 const args = z.strictObject({
-  query: z.string().trim().min(1).describe('Words that the fact may contain.'),
+  query: z.string().trim().min(1),
 })
 
 export const recall = (store: Store): AnyTool =>
-  defineTool<z.infer<typeof args>>({
+  defineToolWithText<z.infer<typeof args>>({
     name: 'recall',
-    description: 'Searches the remembered facts, best match first.',
+    loadText: () => loadToolText('recall'),
     args,
     effect: () => ({ recovery: 'pure', reach: 'none' }),
     gives: () => LABEL_OF_OWN_OUTPUT,

@@ -6,21 +6,22 @@ import { MAX_FACT_KEY, MAX_FACT_TEXT } from '../../domain/fact.ts'
 import { LABEL_OF_OWN_OUTPUT } from '../../domain/label.ts'
 import { EXPECTED_INSTANT } from '../../domain/limits.ts'
 import { iso } from '../../ports/clock.ts'
-import { defineTool } from '../../ports/define-tool.ts'
+import { defineToolWithText } from '../../ports/define-tool.ts'
 import { commitOne, type Store } from '../../ports/store.ts'
 import type { AnyTool } from '../../ports/tool.ts'
+import { loadToolText } from '../../prompts/load-prompt.ts'
 import { toolError } from './tool-result.ts'
 
 const args = z.strictObject({
-  key: z.string().trim().min(1).max(MAX_FACT_KEY).describe('A short name; a fact with the same key is replaced.'),
-  text: z.string().trim().min(1).max(MAX_FACT_TEXT).describe('The fact; understandable without context.'),
-  until: z.string().min(1).optional().describe('Expires: an ISO time, or a duration such as 30d.'),
+  key: z.string().trim().min(1).max(MAX_FACT_KEY),
+  text: z.string().trim().min(1).max(MAX_FACT_TEXT),
+  until: z.string().min(1).optional(),
 })
 
 export const remember = (store: Store): AnyTool =>
-  defineTool<z.infer<typeof args>>({
+  defineToolWithText<z.infer<typeof args>>({
     name: 'remember',
-    description: 'Stores a fact for later sessions.',
+    loadText: () => loadToolText('remember'),
     args,
     effect: () => ({ recovery: 'idempotent', reach: 'none' }),
     gives: () => LABEL_OF_OWN_OUTPUT,

@@ -3,9 +3,10 @@
 import { z } from 'zod'
 import { TirelessError } from '../../domain/error.ts'
 import { LABEL_OF_WORKSPACE } from '../../domain/label.ts'
-import { defineTool } from '../../ports/define-tool.ts'
+import { defineToolWithText } from '../../ports/define-tool.ts'
 import type { FileOps } from '../../ports/env.ts'
 import type { ToolContext } from '../../ports/tool.ts'
+import { loadToolText } from '../../prompts/load-prompt.ts'
 import { escapeControls, normalizePath } from './file-path.ts'
 import { createMatcher, type Hit } from './search/matcher.ts'
 import { asToolResult } from './tool-result.ts'
@@ -18,13 +19,13 @@ const MOST_LEVELS = 64
 const WITHIN_MS = 5_000
 
 const args = z.strictObject({
-  pattern: z.string().min(1).max(1000).describe('A JavaScript regular expression, or plain text.'),
-  path: z.string().default('.').describe('The folder or file to search.'),
+  pattern: z.string().min(1).max(1000),
+  path: z.string().default('.'),
 })
 
-export const searchFiles = defineTool<z.infer<typeof args>>({
+export const searchFiles = defineToolWithText<z.infer<typeof args>>({
   name: 'search_files',
-  description: 'Finds lines in files that match a pattern.',
+  loadText: () => loadToolText('search_files'),
   args,
   needs: ['file'],
   effect: () => ({ recovery: 'pure', reach: 'none' }),

@@ -4,20 +4,21 @@
 
 import { z } from 'zod'
 import { CLEAN_LABEL } from '../../domain/label.ts'
-import { defineTool } from '../../ports/define-tool.ts'
+import { defineToolWithText } from '../../ports/define-tool.ts'
 import type { MessageSender } from '../../ports/message-sender.ts'
 import type { AnyTool } from '../../ports/tool.ts'
+import { loadToolText } from '../../prompts/load-prompt.ts'
 import { asToolResult } from './tool-result.ts'
 
 const args = z.strictObject({
-  to: z.string().trim().min(1).optional().describe('A channel, or CHANNEL:CHAT; default: your owner.'),
+  to: z.string().trim().min(1).optional(),
   text: z.string().trim().min(1).max(8000),
 })
 
 export const sendMessage = (postbox: MessageSender): AnyTool =>
-  defineTool<z.infer<typeof args>>({
+  defineToolWithText<z.infer<typeof args>>({
     name: 'send_message',
-    description: 'Sends a message to your owner or to other people.',
+    loadText: () => loadToolText('send_message'),
     args,
     effect: ({ to }) => ({
       recovery: 'idempotent',

@@ -3,8 +3,9 @@
 import { posix } from 'node:path'
 import { z } from 'zod'
 import { LABEL_OF_WORKSPACE } from '../../domain/label.ts'
-import { defineTool } from '../../ports/define-tool.ts'
+import { defineToolWithText } from '../../ports/define-tool.ts'
 import type { ToolContext } from '../../ports/tool.ts'
+import { loadToolText } from '../../prompts/load-prompt.ts'
 import { escapeControls, normalizePath } from './file-path.ts'
 import { similarNames } from './similar-names.ts'
 import { asToolResult, fileResult, toolError } from './tool-result.ts'
@@ -12,14 +13,14 @@ import { asToolResult, fileResult, toolError } from './tool-result.ts'
 const MAX_BYTES = 64 * 1024
 
 const args = z.strictObject({
-  path: z.string().describe('The file.'),
-  from: z.number().int().min(1).optional().describe('First line, counted from 1.'),
-  to: z.number().int().min(1).optional().describe('Last line.'),
+  path: z.string(),
+  from: z.number().int().min(1).optional(),
+  to: z.number().int().min(1).optional(),
 })
 
-export const viewFile = defineTool<z.infer<typeof args>>({
+export const viewFile = defineToolWithText<z.infer<typeof args>>({
   name: 'view_file',
-  description: 'Shows a text file, or a range of its lines.',
+  loadText: () => loadToolText('view_file'),
   args,
   needs: ['file'],
   effect: () => ({ recovery: 'pure', reach: 'none' }),

@@ -1,17 +1,18 @@
 /** wait: the model has nothing to do until an event arrives, and the engine parks the run. */
 
 import { z } from 'zod'
-import { defineTool } from '../../ports/define-tool.ts'
+import { defineToolWithText } from '../../ports/define-tool.ts'
+import { loadToolText } from '../../prompts/load-prompt.ts'
 import { decisionTool } from './decision-tool.ts'
 
 const args = z.strictObject({
-  for: z.string().min(1).describe('user_message, event:NAME, or a description.'),
-  until: z.string().min(1).optional().describe('Stop waiting at: an ISO time, or after a duration such as 10m.'),
+  for: z.string().min(1),
+  until: z.string().min(1).optional(),
 })
 
-export const waitTool = defineTool<z.infer<typeof args>>({
+export const waitTool = defineToolWithText<z.infer<typeof args>>({
   name: 'wait',
-  description: 'Pauses the task until a message or event arrives. Call no other tool with it.',
+  loadText: () => loadToolText('wait'),
   args,
   ...decisionTool,
 })

@@ -12,9 +12,10 @@ import type { CallResult } from '../../../domain/decision.ts'
 import type { Effect } from '../../../domain/effect.ts'
 import { TirelessError } from '../../../domain/error.ts'
 import { UNTRUSTED_LABEL } from '../../../domain/label.ts'
-import { defineTool } from '../../../ports/define-tool.ts'
+import { defineToolWithText } from '../../../ports/define-tool.ts'
 import type { Env } from '../../../ports/env.ts'
 import type { AnyTool, ToolContext } from '../../../ports/tool.ts'
+import { loadToolText } from '../../../prompts/load-prompt.ts'
 import { webAddress } from '../fetch.ts'
 import { asToolResult, toolError } from '../tool-result.ts'
 import { BrowserSession } from './browser-session.ts'
@@ -33,13 +34,13 @@ const REQUIRED: Readonly<Record<string, readonly (keyof Args)[]>> = {
 }
 
 const shape = z.strictObject({
-  action: z.enum(ACTIONS).describe('What to do.'),
-  url: webAddress.optional().describe('open: http(s)://…'),
-  host: z.string().optional().describe('click, type, select, back: the host of the current page, as shown.'),
-  element: z.int().min(1).optional().describe('click, type, select: number of the element on the page as last shown.'),
-  text: z.string().optional().describe('type: the new text of the field. select: the label of the option.'),
-  enter: z.boolean().optional().describe('type: press Enter afterwards.'),
-  save_to: z.string().optional().describe('screenshot: the new file to save it to.'),
+  action: z.enum(ACTIONS),
+  url: webAddress.optional(),
+  host: z.string().optional(),
+  element: z.int().min(1).optional(),
+  text: z.string().optional(),
+  enter: z.boolean().optional(),
+  save_to: z.string().optional(),
 })
 type Args = z.infer<typeof shape>
 
@@ -59,10 +60,9 @@ export function browser(launching: BrowserLaunch): AnyTool {
     sessions.delete(env)
     await (await session?.catch(() => undefined))?.close()
   }
-  return defineTool<Args>({
+  return defineToolWithText<Args>({
     name: 'browser',
-    description:
-      'Controls a web browser. Actions show the page with numbered elements. To only read a page, prefer fetch.',
+    loadText: () => loadToolText('browser'),
     args,
     needs: ['file'],
     effect: effectOf,

@@ -6,10 +6,11 @@ import type { CallResult } from '../../../domain/decision.ts'
 import type { Effect } from '../../../domain/effect.ts'
 import { assertNever, TirelessError } from '../../../domain/error.ts'
 import { LABEL_OF_WORKSPACE, UNTRUSTED_LABEL } from '../../../domain/label.ts'
-import { defineTool } from '../../../ports/define-tool.ts'
+import { defineToolWithText } from '../../../ports/define-tool.ts'
 import type { Egress } from '../../../ports/egress.ts'
 import type { OpenSocketProxy, ProcessResult } from '../../../ports/env.ts'
 import type { AnyTool, ToolContext } from '../../../ports/tool.ts'
+import { loadToolText } from '../../../prompts/load-prompt.ts'
 import { describeInterrupted } from '../interrupted-output.ts'
 import { asToolResult, toolError } from '../tool-result.ts'
 import { buildGitCommand, checkConfigKeys, configKeysCommand } from './git-command.ts'
@@ -26,15 +27,14 @@ const args = z.strictObject({
     .superRefine((value, context) => {
       const parsing = parseGitArgs(value)
       if (parsing.kind === 'refused') context.addIssue({ code: 'custom', message: parsing.why })
-    })
-    .describe('Arguments of git, verb first; give a remote as its http(s) address.'),
+    }),
 })
 type Args = z.infer<typeof args>
 
 export const git = (egress: Egress): AnyTool =>
-  defineTool<Args>({
+  defineToolWithText<Args>({
     name: 'git',
-    description: 'Runs git in the workspace.',
+    loadText: () => loadToolText('git'),
     args,
     needs: ['process', 'file'],
     effect: (wanted) => effectOf(parseCall(wanted)),
