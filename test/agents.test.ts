@@ -81,7 +81,7 @@ describe('E1: agents managed by command', () => {
     )
   })
 
-  test(`E1: options override the sentence; a variable in a prompt is not replaced`, async (t) => {
+  test('E1: options override the sentence; a variable in a prompt is not replaced', async (t) => {
     const app = await openApp(t, { clock: clockAtNoon() })
     const watch = freshFolder(t, 'watched')
     const sentence = 'tend ~/inbox every morning and print ${HOME}'

@@ -26,8 +26,8 @@ describe('approvals on the command line', () => {
   test('are shown in full with invisible characters escaped; --json prints them unchanged', async (t) => {
     const { home, approval } = await homeAwaitingApproval(t)
     assert.deepEqual(approval.args, HIDDEN_TEXT)
-    for (const words of [['list'], ['show', approval.id]]) {
-      const { exit, stdout } = await tireless(home, 'approvals', ...words)
+    for (const args of [['list'], ['show', approval.id]]) {
+      const { exit, stdout } = await tireless(home, 'approvals', ...args)
       assert.equal(exit, 0)
       assert.match(stdout, /bob\\u\{202e\}gro\.live/)
       assert.match(stdout, /a\\u\{200b\}b\\u0007\\u\{e0041\}/)

@@ -69,7 +69,7 @@ async function homeWithThreeRecords(t: TestContext) {
 }
 
 describe('audit: keyed, with its head outside the database', () => {
-  test('verify names the first bad record of a rewritten chain: without a key, with a guess, in part', async (t) => {
+  test('verify names the first bad record of a chain rewritten without the key, or rewritten in part', async (t) => {
     const { app, rows, put: replaceRows } = await homeWithThreeRecords(t)
     const original = rows()
     for (const [n, hashOf, from, found] of [

@@ -131,7 +131,7 @@ budget: { per_day_usd: 1 }`
     }
   })
 
-  test('the journal has the money: reserved with the request, settled with the answer; replay agrees', async (t) => {
+  test('the journal records money: reserved with the request, settled with the answer', async (t) => {
     const app = await openApp(t, { model: quarterDollarModel() })
     const { session_id, dispatch_id } = await runTaskIn(app)
     const journal = await journalOf(app, session_id)

@@ -175,7 +175,7 @@ describe('unusable answers', () => {
     assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /cut off at the output limit/)
   })
 
-  test('Q4: three unusable answers in a row end the run as invalid_result; a usable one resets it', async (t) => {
+  test('Q4: three unusable answers in a row fail a run (invalid_result); a usable one resets the count', async (t) => {
     const bad: ScriptedStep = { calls: [{ tool: 'nope' }] }
     const exhausted = await runTaskIn(await openApp(t, { model: scriptedModel([bad, bad, bad, final()]) }))
     assert.deepEqual([exhausted.status, exhausted.failure_class], ['failed', 'invalid_result'])

@@ -45,8 +45,8 @@ interface InitResult {
 const runInit = (home: string, here?: string): Promise<InitResult & { exit: number | null }> =>
   tirelessJson<InitResult>(home, 'init', '--yes', ...(here === undefined ? [] : ['--here', here]))
 
-describe('E1: seed 000', () => {
-  test('E1: its YAML runs unchanged, without a key: one attempt, a real file, exit 0', async (t) => {
+describe('E1: the example configuration (seed 000)', () => {
+  test('E1: runs unchanged and without a key: one attempt, a real file, exit 0', async (t) => {
     const home = freshFolder(t)
     writeFileSync(join(home, 'tireless.yaml'), SEED_000)
     const cycle = await tirelessJson<CycleResult>(home, 'once')

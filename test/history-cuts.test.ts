@@ -153,7 +153,7 @@ describe('B3: facts from results after a cut', () => {
 
 describe("B3: the task and the owner's messages", () => {
   for (const memory of KINDS)
-    test(`${memory}: each of 61 short requests has the task and the owner's messages, and marks the gap`, async (t) => {
+    test(`${memory}: each of 61 limited requests has the task and owner messages, and marks the gap`, async (t) => {
       let app: App | undefined
       const model = pokingModel(60)
       const tool = fakeTool({

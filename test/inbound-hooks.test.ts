@@ -112,7 +112,7 @@ describe('unpaired chats through a signed relay', () => {
     await hooked.clock.advance(11 * MINUTE)
     await sendText(`/pair ${expired}`, 'c1', 'late')
     assert.deepEqual(await pairedChats(hooked), [])
-    const guessedAt = await code()
+    const guessedCode = await code()
     const guess = (i: number, channel = 'webhook') =>
       handleChatMessage(hooked.app.context, {
         ...{ channel, chat_id: `g${i}`, user_id: 'u', message_id: `guess-${i}`, text: `/pair WRONG${i}` },
@@ -121,7 +121,7 @@ describe('unpaired chats through a signed relay', () => {
     assert.equal((await replies(hooked)).length, 0, 'a guess on another channel does not count')
     await Promise.all(Array.from({ length: 20 }, (_, i) => guess(i)))
     assert.equal((await replies(hooked)).length, 5, 'only five guesses are answered')
-    await sendText(`/pair ${guessedAt}`, 'c1', 'after')
+    await sendText(`/pair ${guessedCode}`, 'c1', 'after')
     assert.deepEqual(await pairedChats(hooked), [])
     const valid = await code()
     await sendText(` /Pair ${valid.toLowerCase()} `, 'c1', 'good')

@@ -48,7 +48,7 @@ describe('live events', () => {
     assert.deepEqual(numbersOf(events), numbersOf(recorded))
   })
 
-  test('a run that is reopened before it was closed is followed on', async (t) => {
+  test('events continue for a run that is reopened before it was closed', async (t) => {
     const app = await openApp(t, { model: scriptedModel([WAIT_CALL, { text: 'heard' }]) })
     const { dispatch_id: run_id, session_id } = await runTaskIn(app)
     await app.run('send', { session: session_id, text: 'go on' })

@@ -92,7 +92,7 @@ describe('remember, recall, forget', () => {
     assert.deepEqual(await itemsOf(app, 'memory list', { all: true }), [])
   })
 
-  test('K3: a fact with an expiry is gone after it', async (t) => {
+  test('K3: a fact is gone after its expiry', async (t) => {
     const clock = new FakeClock({ now: 1_700_000_000_000 })
     const model = scriptedModel((_, turn) =>
       turn === 0 ? rememberCall('sale', 'tea is cheap', { until: '2d' }) : done,

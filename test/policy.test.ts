@@ -57,7 +57,7 @@ const intentRequests = (model: ScriptedModel): readonly ModelRequest[] => model.
 const done: ScriptedStep = { text: 'done' }
 
 describe('policy: calls that reach other people', () => {
-  test('without untrusted content, a recipient named by the owner is sent to; another needs approval', async (t) => {
+  test("without untrusted content, the owner's recipients need no approval; others do", async (t) => {
     const tool = send()
     const app = await openApp(t, {
       model: modelWith([{ calls: [sendTo(BOB)] }, { calls: [sendTo(EVE)] }, done]),
@@ -337,8 +337,8 @@ describe('policy: calls that always need approval', () => {
     }
   })
 
-  for (const [name, effect] of [['money and destruction', { recovery: 'once', reach: 'destructive' }]] as const)
-    test(`${name}: allowed one call at a time, despite words and grants of the owner`, async (t) => {
+  for (const [name, effect] of [['destructive calls', { recovery: 'once', reach: 'destructive' }]] as const)
+    test(`${name} need one approval each, whatever the owner said and granted`, async (t) => {
       const tool = send({ effect })
       const yaml = 'policy: { grants: [{ tool: send, to: ["*"] }] }'
       const app = await openApp(t, { model: modelWith([{ calls: [sendTo(BOB)] }, done]), tools: [tool], yaml })
@@ -555,7 +555,7 @@ describe('I12: data written by a tainted session keeps its label', () => {
   })
 
   for (const first of ['the first', 'nothing much'])
-    test(`a workspace shared by several agents, after "${first}"`, async (t) => {
+    test(`a workspace shared by agents ${first === 'the first' ? 'with' : 'without'} untrusted data`, async (t) => {
       const tool = send()
       const agent = (id: string, priority: number, prompt: string) =>
         `{ agent_id: ${id}, priority: ${priority}, prompt: "${prompt}", workspace: workspaces/shared }`

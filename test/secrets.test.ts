@@ -371,7 +371,7 @@ describe('use of a secret', () => {
     return { journal: JSON.stringify(journal), settled }
   }
 
-  test('a tool gets the value in its declared arguments, for allowed destinations; the journal the name', async (t) => {
+  test('a tool gets the value in declared arguments for allowed destinations; the journal has the name', async (t) => {
     const args = {
       headers: { Authorization: 'Bearer secret:KEY', b: '‹secret:KEY›!' },
       note: 'secret:KEY',

@@ -9,7 +9,7 @@ import { scriptedModel } from '../src/testing/scripted-model.ts'
 import { JSON_BODY, openHttpApp, postJson, sendRequest } from './support/http-app.ts'
 import { openApp, waitUntil } from './support/open-app.ts'
 
-test('E14: /healthz and /readyz need no token: 200, or 503 with the reasons', async (t) => {
+test('E14: /healthz and /readyz answer without a token: 200, or 503 with the reasons', async (t) => {
   const stop = new AbortController()
   const signals = { drain: stop.signal, abort: new AbortController().signal }
   const served = await openHttpApp(t, { signals, model: scriptedModel([{ text: 'done' }]) })

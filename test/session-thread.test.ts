@@ -87,7 +87,7 @@ describe('messages folded from the journal', () => {
     assert.deepEqual(weighConversation(dropped.conversation), weighConversation(first.conversation))
   })
 
-  test('D5: reading a journal weighs nothing; weights do not depend on when they are computed', () => {
+  test('D5: reading a journal computes no weights; they do not depend on when they are computed', () => {
     const sections = { conversation: 20, input: 5 }
     const records = [runStarted(), ...actingTurn(1), ...actingTurn(2), inputBound(3, 'message 3')]
     const bodies = records.map(

@@ -38,7 +38,7 @@ async function openWithState(t: TestContext, options: AppOptions & { yaml?: stri
   return { home, app, file, documents: app.service('documents'), text: () => fs.readFileSync(file, 'utf8') }
 }
 
-/** What the tool said, call by call. */
+/** The results of the tool, one per call. */
 async function runAndGetResults(app: App, model: ReturnType<typeof scriptedModel>): Promise<string[]> {
   const { status } = await runTaskIn(app)
   assert.equal(status, 'done')

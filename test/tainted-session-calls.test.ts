@@ -147,7 +147,7 @@ async function postsThatPassed(
   return args.filter((_, n) => passed[n])
 }
 
-describe('I12: the same tool to the same place with other content', () => {
+describe('I12: the same tool and recipient with other content', () => {
   const task =
     `Read my mail and tell ${BOB} in a post what is new; ` +
     'remind him of the 1,200.50 he owes, and of https://shop.example/bill.'
@@ -266,7 +266,7 @@ describe('I12: the same tool to the same place with other content', () => {
     assert.deepEqual(passed, attempts.slice(0, 2))
   })
 
-  test("a sender may be answered in the owner's words only; an address in a message is no sender", async (t) => {
+  test("a sender may be answered in the owner's words only; an address in a message text does not count", async (t) => {
     const carl = 'carl@client.example'
     const attempts = [
       { to: carl, text: 'We are on holiday.' },

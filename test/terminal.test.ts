@@ -85,7 +85,7 @@ describe('the terminal', () => {
     assert.doesNotMatch(stdout, /^2030-01-01/m)
   })
 
-  test('approvals show look-alike letters', async (t) => {
+  test('approvals mark letters that look like others', async (t) => {
     const home = freshFolder(t)
     const sendTool = fakeTool({ name: 'send', effect: { recovery: 'once', reach: 'third_party' } })
     const args = { to: 'bob@аpple.com', cc: 'ann@пример.рф', bcc: 'ｅve@a.com', text: 'Привет\u00a0там 你好' }

@@ -235,7 +235,7 @@ describe('case 60: no secret is in the files', () => {
   // A text cut for the trace must not contain half a secret.
   const longWithSecret = `${'x'.repeat(1990)}${SECRETS.configured}`
 
-  test('configured keys, variables, headers and key-like text, in answers, calls, results and errors', async (t) => {
+  test('configured keys, variables, headers and key-like text are redacted in every kind of record', async (t) => {
     const provider = await startProvider(t, [
       { text, calls: [{ tool: 'create_file', args: { path: 'a.txt', content: text } }] },
       { text: longWithSecret, calls: [{ tool: 'view_file', args: { path: 'a.txt' } }] },

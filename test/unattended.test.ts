@@ -125,7 +125,7 @@ describe('E8: unattended dispatches of the daily-report agent', () => {
     [YAML, 3],
     [YAML.replace('kernel:', 'kernel:\n  max_attempts: 2'), 2],
   ] as const)
-    test(`E8: without an action (remember is none) ${attempts} attempts fail as no_real_action`, async (t) => {
+    test(`E8: after ${attempts} attempts without an action the class is no_real_action`, async (t) => {
       const remember = { calls: [{ tool: 'remember', args: { key: 'plan', text: 'write it' } }] }
       const answer = { text: '## 执行总结\n计划已经想好。' }
       const setup = await openSetup(t, [remember, ...Array.from({ length: attempts }, () => answer)], { yaml })

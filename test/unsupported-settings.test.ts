@@ -16,7 +16,7 @@ const UNSUPPORTED: readonly (readonly [string, RegExp])[] = [
   ['channels:\n  lark: { app_id: x }\n', /tireless\.yaml:3: channels\.lark is not supported.*webhook/],
 ]
 
-test('C5: an unsupported setting keeps the home closed; file, line and remedy are named, no value is', async (t) => {
+test('C5: a home with an unsupported setting is not opened; file, line and remedy are named', async (t) => {
   for (const [yaml, message] of UNSUPPORTED)
     await assert.rejects(openApp(t, { yaml: KERNEL + yaml }), (error: Error & { code: string }) => {
       assert.equal(error.code, 'config_invalid')

@@ -63,7 +63,7 @@ const listContainers = async (): Promise<string> =>
   (await ENGINE?.run('ps', '--all', '--filter', 'name=^tireless-')) ?? ''
 
 describe('a command in a container', { skip: WITHOUT_CONTAINERS }, () => {
-  test('Q8: runs as the user without capabilities or network; writes the workspace, no protected names', async (t) => {
+  test('Q8: has no capabilities and no network; writes the workspace, but no protected names', async (t) => {
     const { root, run } = await openWorkspace(t)
     const { output } = await run(`id -u; echo $HOME; touch made ~/kept && echo both written
 grep -c -E '^Cap(Prm|Eff|Bnd):.0+$' /proc/self/status
