@@ -27,7 +27,7 @@ async function appAfterOneCycle(t: Parameters<typeof openKernelApp>[0]) {
   const model = scriptedModel([
     callRemember('own'),
     callTool('read_mail'),
-    callRemember('told'),
+    callRemember('mail'),
     { text: '## Execution Summary\nread and remembered' },
   ])
   const { app } = await openKernelApp(t, {
@@ -46,12 +46,12 @@ describe('labels in output', () => {
     type FactList = { items: { key: string; trust: 'trusted'; private: boolean; session_id: string; turn: number }[] }
     const listed = (await app.run('memory list', {})) as FactList
     const factByKey = new Map(listed.items.map((fact) => [fact.key, fact]))
-    const [own, fromMail] = [factByKey.get('own'), factByKey.get('told')]
+    const [own, fromMail] = [factByKey.get('own'), factByKey.get('mail')]
     assert.deepEqual([own && labelWord(own), fromMail && labelWord(fromMail)], ['trusted', 'untrusted+private'])
     const lines = render('memory list', listed).split('\n')
     for (const [key, word, turn] of [
       ['own', 'trusted', own?.turn],
-      ['told', 'untrusted+private', fromMail?.turn],
+      ['mail', 'untrusted+private', fromMail?.turn],
     ])
       assert.ok(
         lines.some((line) =>

@@ -108,8 +108,8 @@ describe('policy: calls that reach other people', () => {
   })
 
   for (const [name, needs] of [
-    ['needs it for another recipient', []],
-    ['needs it for somebody else', [{ tool: 'send', to: ['ann@example.org'] }]],
+    ['does not need the call', []],
+    ['needs it for another recipient', [{ tool: 'send', to: ['ann@example.org'] }]],
     ['cannot be judged', 'send it, why not'],
   ] as const)
     test(`a tainted session needs approval if the task ${name}, even to a named recipient`, async (t) => {
@@ -230,7 +230,7 @@ describe('policy: calls that reach other people', () => {
     assert.deepEqual(
       sending.receivedArgs.map((args) => args.to),
       [''],
-      'an empty recipient sends to nobody',
+      'an empty recipient has no destination',
     )
     assert.equal((await listApprovals(app)).length, tries.length - 1)
   })
@@ -265,7 +265,7 @@ describe('policy: calls that reach other people', () => {
     assert.deepEqual(asked.toSorted(), [[urls[3]], [urls[4]], ['docs.example.org', urls[5]]].toSorted())
   })
 
-  test('a URL in the task allows requests to its host, wherever it stands in the sentence', async (t) => {
+  test('a URL in the task allows requests to its host, wherever it is in the sentence', async (t) => {
     const askTool = fakeTool({
       name: 'ask',
       effect: { recovery: 'pure', reach: 'network', host: 'docs.example.org' },

@@ -46,7 +46,7 @@ describe('I12: an intent judge that lies for the attacker', () => {
     ])
   })
 
-  test('a recipient that the owner only mentions or reads from is refused; one to be told is allowed', async (t) => {
+  test('a recipient must be one to send to, not only mentioned or read from', async (t) => {
     const attempts = ['#general', '#random', 'ann@home.test', 'bob@home.test'].map((to) => ({ to, text: 'hi' }))
     const task =
       'Read #general, where ann@home.test writes, and my mail. ' +
