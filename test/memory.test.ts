@@ -11,7 +11,7 @@ import { factsMessage } from '../src/prompt/recalled-facts.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { type ScriptedStep, scriptedModel } from '../src/testing/scripted-model.ts'
 import { freshFolder, journalOf, openApp, runTaskIn } from './support/open-app.ts'
-import { FACTS, RECALL_CASES } from './support/two-hundred-facts.ts'
+import { FACTS, RECALL_CASES } from './support/recall-facts.ts'
 
 const rememberCall = (key: string, text: string, more: object = {}): ScriptedStep => ({
   calls: [{ tool: 'remember', args: { key, text, ...more } }],

@@ -6,7 +6,7 @@ import { inputFields } from '../../src/commands/lib/input-fields.ts'
 import { COMMANDS } from '../../src/commands/lib/registry.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { spawnTireless, tireless } from '../support/command-line.ts'
-import { assertCleanExit, assertReopens } from '../support/garbage-homes.ts'
+import { assertCleanExit, assertReopens } from '../support/garbage-assertions.ts'
 import { anyText, checkProperty } from '../support/garbage-values.ts'
 import { freshFolder, openApp } from '../support/open-app.ts'
 

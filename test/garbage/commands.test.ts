@@ -13,7 +13,7 @@ import { type InputField, inputFields } from '../../src/commands/lib/input-field
 import { COMMANDS } from '../../src/commands/lib/registry.ts'
 import type { Dispatch } from '../../src/domain/dispatch.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { assertReopens, undefinedIfRefused } from '../support/garbage-homes.ts'
+import { assertReopens, undefinedIfRefused } from '../support/garbage-assertions.ts'
 import { anyNumber, anyText, anyValue, checkProperty, megabyteText, TIMES } from '../support/garbage-values.ts'
 import { freshFolder, openApp } from '../support/open-app.ts'
 

@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { schemaLevels } from '../../src/config/explain-problems.ts'
 import { jsonSchema, loadConfig } from '../../src/config.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { assertReopens, undefinedIfRefused } from '../support/garbage-homes.ts'
+import { assertReopens, undefinedIfRefused } from '../support/garbage-assertions.ts'
 import { anyBytes, anyNumber, anyText, anyValue, checkProperty, TIMES } from '../support/garbage-values.ts'
 import { freshFolder, openApp } from '../support/open-app.ts'
 

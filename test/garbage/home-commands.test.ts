@@ -10,7 +10,7 @@ import { describe, type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { startKernelIn, tireless } from '../support/command-line.ts'
-import { assertCleanExit, assertReopens } from '../support/garbage-homes.ts'
+import { assertCleanExit, assertReopens } from '../support/garbage-assertions.ts'
 import { anyNumber, anyText, checkProperty } from '../support/garbage-values.ts'
 import { freshFolder, openApp } from '../support/open-app.ts'
 

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import type { RunTaskOptions, Task } from '../../src/run-task.ts'
 import { runTask } from '../../src/run-task.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { assertReopens, undefinedIfRefused } from '../support/garbage-homes.ts'
+import { assertReopens, undefinedIfRefused } from '../support/garbage-assertions.ts'
 import { anyNumber, anyText, anyValue, checkProperty } from '../support/garbage-values.ts'
 import { freshFolder, openApp } from '../support/open-app.ts'
 

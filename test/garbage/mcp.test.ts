@@ -6,7 +6,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import fc from 'fast-check'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { MAIN, NODE_FLAGS } from '../crash/kills.ts'
-import { assertPlainMessage, assertReopens } from '../support/garbage-homes.ts'
+import { assertPlainMessage, assertReopens } from '../support/garbage-assertions.ts'
 import { anyNumber, anyText, anyValue, checkProperty } from '../support/garbage-values.ts'
 import { freshFolder, openApp } from '../support/open-app.ts'
 

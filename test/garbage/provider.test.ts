@@ -8,7 +8,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { assertPlainMessage, assertReopens } from '../support/garbage-homes.ts'
+import { assertPlainMessage, assertReopens } from '../support/garbage-assertions.ts'
 import { anyBytes, anyNumber, anyText, anyValue, checkProperty } from '../support/garbage-values.ts'
 import { freshFolder, openApp } from '../support/open-app.ts'
 

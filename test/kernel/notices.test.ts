@@ -17,7 +17,7 @@ import {
   sendChatMessage,
   startAndAwaitFirstCycle,
 } from '../support/chat-kernel.ts'
-import { diligentScript, MINUTE, runClockFor, runOnce as stillOnce } from '../support/kernels.ts'
+import { diligentScript, MINUTE, runClockFor, runOnce } from '../support/kernels.ts'
 import { waitUntil } from '../support/open-app.ts'
 
 const AGENTS = ['a', 'b', 'c', 'd', 'e'].map((agent_id) => ({ agent_id }))
@@ -101,7 +101,7 @@ describe('E12: alerts are sent once', () => {
     const script: ModelScript = (request) => (isKeyValid ? diligentScript(request) : refused(request))
     const home = await openChatKernel(t, { agents: TWO, script })
     // With a fixed clock, so that the wait for the first agent does not depend on machine load.
-    for (let i = 0; i < 3; i++) assert.equal((await stillOnce(home.app)).status, 'failed')
+    for (let i = 0; i < 3; i++) assert.equal((await runOnce(home.app)).status, 'failed')
     assert.deepEqual(
       home.chat.received.map(({ kind }) => kind),
       ['alert'],
@@ -113,7 +113,7 @@ describe('E12: alerts are sent once', () => {
     assert.match(deliveredTexts(home)[0] ?? '', /\n- the provider scripted refuses its key/)
     await home.app.close()
     const after = await openChatKernel(t, { ...home, agents: TWO, script })
-    assert.equal((await stillOnce(after.app)).status, 'failed')
+    assert.equal((await runOnce(after.app)).status, 'failed')
     assert.equal(home.chat.received.length, 1)
     isKeyValid = true
     for (let i = 0; i < 2; i++) {

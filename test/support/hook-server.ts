@@ -46,5 +46,5 @@ export const respondWith =
     response.writeHead(code, headers).end()
 
 /** One id per received delivery, repetitions included. */
-export const deliveryIds = ({ received: got }: HookServer): string[] =>
-  got.map(({ headers }) => String(headers['x-tireless-delivery']))
+export const deliveryIds = ({ received }: HookServer): string[] =>
+  received.map(({ headers }) => String(headers['x-tireless-delivery']))

@@ -5,7 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { ALL_TOOLS, askOffline, converse, NO_BASH, type RunTool } from '../../../../test/support/offline-talk.ts'
+import {
+  ALL_TOOLS,
+  askOffline,
+  converse,
+  NO_BASH,
+  type RunTool,
+} from '../../../../test/support/offline-conversation.ts'
 import type { ModelMessage } from '../../../ports/model.ts'
 import { offlineModel } from './offline.ts'
 import { parseSteps } from './parse-steps.ts'

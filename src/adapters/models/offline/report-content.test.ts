@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { converse, NO_BASH, type RunTool } from '../../../../test/support/offline-talk.ts'
+import { converse, NO_BASH, type RunTool } from '../../../../test/support/offline-conversation.ts'
 import { parseSteps } from './parse-steps.ts'
 import { buildReport } from './report-content.ts'
 
