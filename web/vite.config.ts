@@ -1,4 +1,4 @@
-/** How the page is built. `npx vite web` serves it while it is worked on, with the API of a running `start`. */
+/** Build of the page. `npx vite web` serves it during development, with the API of a running `start`. */
 
 import tailwindcss from '@tailwindcss/vite'
 import { defineConfig } from 'vite'
@@ -9,8 +9,8 @@ export default defineConfig({
   root: import.meta.dirname,
   plugins: [tailwindcss()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  // Nothing inline, not even a small picture: the page's policy allows none of it.
+  // Nothing inline, not even small images: the page's content security policy forbids it.
   build: { modulePreload: { polyfill: false }, assetsInlineLimit: 0, reportCompressedSize: false },
-  // Asked for by its own name and from its own page, or the server would refuse.
+  // The server only accepts requests with its own host and origin.
   server: { proxy: { '/api': { target: SERVER, changeOrigin: true, headers: { origin: SERVER } } } },
 })
