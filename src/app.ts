@@ -27,7 +27,7 @@ import { socket } from './app/plugins/socket.ts'
 import { store } from './app/plugins/store.ts'
 import { type RunParts, tools } from './app/plugins/tools.ts'
 import { trace } from './app/plugins/trace.ts'
-import { createStrayFaults } from './app/stray-faults.ts'
+import { createUnhandledErrors } from './app/unhandled-errors.ts'
 import { type CommandContext, ignoreProgress, type Progress } from './commands/lib/command.ts'
 import { loadCommand } from './commands/lib/load-command.ts'
 import { validateAndRun } from './commands/lib/validate-and-run.ts'
@@ -85,9 +85,9 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
   checkOptions(options)
   const { clock = systemClock, ids = randomIds, signals = neverAborted() } = options
   const app = {}
-  const strays = createStrayFaults(app, options.ownsProcess ?? false)
+  const unhandledErrors = createUnhandledErrors(app, options.ownsProcess ?? false)
   const host = createHost(clock).use(
-    base(clock, ids, strays),
+    base(clock, ids, unhandledErrors),
     home(homePaths(resolve(options.home ?? defaultHome())), options.name ?? 'library'),
     config(options.config),
     secrets(),
@@ -111,11 +111,11 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     ...(options.plugins ?? []),
     socket(),
   )
-  const close = (): Promise<void> => host.stop().finally(() => strays.close())
+  const close = (): Promise<void> => host.stop().finally(() => unhandledErrors.close())
   try {
     await runAsOwner({ who: 'the start', app }, () => host.start())
   } catch (thrown) {
-    strays.close()
+    unhandledErrors.close()
     throw thrown
   }
   const context = host.service('commands')

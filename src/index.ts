@@ -33,10 +33,10 @@ export type { ParsedAnswer as Parsed, Parser } from './ports/parser.ts'
 export { definePlugin, type Plugin, type PluginHost, type Services } from './ports/plugin.ts'
 export type { Store } from './ports/store.ts'
 export type { AnyTool, Tool, ToolContext } from './ports/tool.ts'
-export type { FieldNames as Words } from './prompt/protocols/field-names.ts'
-export { jsonParser } from './prompt/protocols/json.ts'
-export { reactParser } from './prompt/protocols/react.ts'
-export { xmlParser } from './prompt/protocols/xml.ts'
+export type { FieldNames as Words } from './prompt-compiler/protocols/field-names.ts'
+export { jsonParser } from './prompt-compiler/protocols/json.ts'
+export { reactParser } from './prompt-compiler/protocols/react.ts'
+export { xmlParser } from './prompt-compiler/protocols/xml.ts'
 export {
   type Criterion,
   type RunTaskOptions,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { HistoryCut, JournalRecord, PromptComposition, RecordBody } from '../src/domain/journal-record.ts'
-import { weighConversation } from '../src/engine/session/message-digest.ts'
+import { measureConversation } from '../src/engine/session/message-digest.ts'
 import { emptyThread, foldRecord, type SessionThread } from '../src/engine/session/session-thread.ts'
 import {
   actingTurn,
@@ -84,7 +84,7 @@ describe('messages folded from the journal', () => {
       commitWithFeedback,
     )
     assert.equal(dropped.lastRequest?.length, first.conversation.messages.length)
-    assert.deepEqual(weighConversation(dropped.conversation), weighConversation(first.conversation))
+    assert.deepEqual(measureConversation(dropped.conversation), measureConversation(first.conversation))
   })
 
   test('D5: reading a journal computes no weights; they do not depend on when they are computed', () => {
@@ -97,25 +97,25 @@ describe('messages folded from the journal', () => {
     const thread = foldAll(...bodies)
     assert.equal(thread.maxAcceptedTokens, 25)
     assert.deepEqual(thread.conversation.weights, [])
-    const weightAtEnd = weighConversation(thread.conversation)
+    const weightAtEnd = measureConversation(thread.conversation)
     const stepwise = emptyThread()
     for (const record of buildJournal(...bodies)) {
       foldRecord(stepwise, record)
-      weighConversation(stepwise.conversation)
+      measureConversation(stepwise.conversation)
     }
-    assert.deepEqual(weighConversation(stepwise.conversation), weightAtEnd)
+    assert.deepEqual(measureConversation(stepwise.conversation), weightAtEnd)
     const [first] = thread.conversation.weights
-    assert.deepEqual(weighConversation(thread.conversation, 1), first)
-    assert.equal(weighConversation(thread.conversation, 0).bytes, 0)
+    assert.deepEqual(measureConversation(thread.conversation, 1), first)
+    assert.equal(measureConversation(thread.conversation, 0).bytes, 0)
   })
 
   test('D5: after a dropped turn, only messages that are left are weighed', () => {
     const thread = foldAll(runStarted(), ...actingTurn(1), inputBound(2, 'lost'))
-    weighConversation(thread.conversation)
+    measureConversation(thread.conversation)
     for (const [i, body] of [modelRequested(2), commitWithFeedback].entries())
       foldRecord(thread, { ...body, seq: thread.head + 1, ts: i } as JournalRecord)
     const first = foldAll(runStarted(), ...actingTurn(1))
-    assert.deepEqual(weighConversation(thread.conversation), weighConversation(first.conversation))
+    assert.deepEqual(measureConversation(thread.conversation), measureConversation(first.conversation))
   })
 
   test('B3: a cut of compiler 4 is shown as then; a new one keeps the task and counts the gap', () => {
@@ -139,7 +139,7 @@ describe('messages folded from the journal', () => {
       (sum, message) => sum + Buffer.byteLength(JSON.stringify(message)),
       0,
     )
-    const weight = weighConversation(thread.conversation)
+    const weight = measureConversation(thread.conversation)
     assert.equal(weight.bytes, bytes)
     assert.ok(weight.tokens > 0 && weight.tokens < bytes)
   })

@@ -9,7 +9,7 @@ import { checkRestoreFinished, type HomePaths } from '../home.ts'
 import type { Services } from '../ports/plugin.ts'
 import { createAgentDirectory } from './agent-directory.ts'
 import { refuseBadSchedules } from './check-schedules.ts'
-import { refuseUnbuilt } from './refuse-unbuilt.ts'
+import { refuseUnbuilt } from './refuse-unsupported.ts'
 
 /** `instead`: drafts that are read in place of the files with these names. */
 export function readConfig(

@@ -13,7 +13,7 @@ export async function checkHealth(host: PluginHost): Promise<Awaited<ReturnType<
   const config = host.get('config')
   const documents = host.get('documents')
   const sandbox = host.get('sandbox')
-  const strays = host.get('strays')
+  const unhandledErrors = host.get('unhandledErrors')
   const { redact } = host.get('secrets')
   const reasons = [
     ...(await host.get('kernel').healthProblems()),
@@ -28,7 +28,7 @@ export async function checkHealth(host: PluginHost): Promise<Awaited<ReturnType<
       .get('engine')
       .breaker.refusingProviders()
       .map((provider) => `the provider ${provider} refuses its key; set the right one, then run tireless models test`),
-    ...strays.reasons().map(redact),
+    ...unhandledErrors.reasons().map(redact),
   ]
   // Check again now: an edit may be newer than the last cycle.
   await documents.waiting()
@@ -47,7 +47,7 @@ export async function checkHealth(host: PluginHost): Promise<Awaited<ReturnType<
         .get('mcp')
         .notes()
         .map(({ text }) => firstLine(text)),
-      ...strays.degraded().map(redact),
+      ...unhandledErrors.degraded().map(redact),
       ...(await unpairedNotes(host.get('notifier'))),
     ],
   }

@@ -39,7 +39,7 @@ import type { Secrets } from '../ports/secrets.ts'
 import type { Store } from '../ports/store.ts'
 import type { AnyTool } from '../ports/tool.ts'
 import type { RedactingStream } from '../secrets/redactor.ts'
-import type { StrayFaults } from './stray-faults.ts'
+import type { UnhandledErrors } from './unhandled-errors.ts'
 
 export interface ConfigService {
   /** The configuration in use. */
@@ -112,7 +112,7 @@ declare module '../ports/plugin.ts' {
     }
     /** A plugin may add one during set-up; the last one is used. */
     readonly embedders: Embedder[]
-    readonly strays: StrayFaults
+    readonly unhandledErrors: UnhandledErrors
     readonly tools: Registry<AnyTool>
     readonly critics: Registry<Critic>
     readonly gates: Registry<Gate>

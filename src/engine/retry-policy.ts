@@ -21,7 +21,7 @@ import { findFallback } from './request/model-fallback.ts'
 import { appendRecord, type FailureLimits, type Run } from './run.ts'
 import { messagesWithoutTask } from './session/bind-input.ts'
 import { dropOldTurns } from './session/memory-view.ts'
-import { newConversation, weighConversation } from './session/message-digest.ts'
+import { measureConversation, newConversation } from './session/message-digest.ts'
 import { MIN_ROOM_TOKENS, type OpenTurn } from './session/session-thread.ts'
 import { Suspended } from './suspended.ts'
 
@@ -91,15 +91,15 @@ export async function handleStepFailure(
 function canShorten(run: Run, { failures }: OpenTurn): boolean {
   return (
     !failures.includes('model_oversize') &&
-    (dropOldTurns(run) || weighConversation(run.thread.conversation).tokens > MIN_ROOM_TOKENS)
+    (dropOldTurns(run) || measureConversation(run.thread.conversation).tokens > MIN_ROOM_TOKENS)
   )
 }
 
 /** Whether some new messages can wait for the next turn: there are several, and they are much of the request. */
 function canPostponeInput({ thread, dispatch }: Run, open: OpenTurn): boolean {
   if (messagesWithoutTask(open.input, dispatch.dispatch_id).length < 2) return false
-  const { tokens } = weighConversation(newConversation(open.messages))
-  return tokens > weighConversation(thread.conversation).tokens / 4
+  const { tokens } = measureConversation(newConversation(open.messages))
+  return tokens > measureConversation(thread.conversation).tokens / 4
 }
 
 async function endInterrupted(run: Run): Promise<StepOutcome> {

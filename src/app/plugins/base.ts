@@ -3,17 +3,17 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { Ids } from '../../ports/ids.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
-import type { StrayFaults } from '../stray-faults.ts'
+import type { UnhandledErrors } from '../unhandled-errors.ts'
 
-export function base(clock: Clock, ids: Ids, strays: StrayFaults): Plugin {
+export function base(clock: Clock, ids: Ids, unhandledErrors: UnhandledErrors): Plugin {
   return definePlugin({
     name: 'base',
-    provides: ['clock', 'ids', 'embedders', 'strays'],
+    provides: ['clock', 'ids', 'embedders', 'unhandledErrors'],
     setup(host) {
       host.provide('clock', clock)
       host.provide('ids', ids)
       host.provide('embedders', [])
-      host.provide('strays', strays)
+      host.provide('unhandledErrors', unhandledErrors)
     },
   })
 }

@@ -27,7 +27,7 @@ export function commands(): Plugin {
       'mcp',
       'server',
       'sandbox',
-      'strays',
+      'unhandledErrors',
     ],
     provides: ['commands'],
     setup(host) {

@@ -8,7 +8,7 @@ export function log(): Plugin {
   let stopListening = (): void => {}
   return definePlugin({
     name: 'log',
-    needs: ['home', 'clock', 'events', 'secrets', 'strays'],
+    needs: ['home', 'clock', 'events', 'secrets', 'unhandledErrors'],
     provides: ['log'],
     setup(host) {
       const { cut } = host.get('secrets')
@@ -17,7 +17,7 @@ export function log(): Plugin {
         if (progress.kind === 'event') openedLog.event(progress.event)
       })
       opened = openedLog
-      host.get('strays').logTo(openedLog)
+      host.get('unhandledErrors').logTo(openedLog)
       host.provide('log', openedLog)
     },
     stop() {

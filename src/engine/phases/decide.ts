@@ -11,7 +11,7 @@ import type { ModelAnswer, PromptComposition } from '../../domain/journal-record
 import { deepFreeze, type Json } from '../../domain/json.ts'
 import type { Behaviour } from '../../ports/behaviour.ts'
 import type { ParsedAnswer, Parser } from '../../ports/parser.ts'
-import { COMPILER_VERSION } from '../../prompt/turn-messages.ts'
+import { COMPILER_VERSION } from '../../prompt-compiler/turn-messages.ts'
 import { loadPrompt } from '../../prompts/load-prompt.ts'
 import { decideApprovedCalls } from '../calls/approved-calls.ts'
 import { askPlugin, callPlugin } from '../plugins/ask-plugin.ts'
@@ -26,7 +26,7 @@ import { buildComposition } from '../request/token-breakdown.ts'
 import { checkCall } from '../request/toolbox.ts'
 import { appendRecord, type PromptPrefix, type Run, sendDelta } from '../run.ts'
 import { findFittingCut, isNewCut } from '../session/memory-view.ts'
-import { weighConversation } from '../session/message-digest.ts'
+import { measureConversation } from '../session/message-digest.ts'
 import type { OpenTurn } from '../session/session-thread.ts'
 import { chooseCandidate } from './branch.ts'
 import { copyState } from './reduce.ts'
@@ -99,7 +99,7 @@ async function requestAnswer(run: Run, open: OpenTurn): Promise<ModelAnswer> {
     upto,
     compiler: COMPILER_VERSION,
     // Digest of the conversation so far, without the text that this request adds.
-    digest: hash('sha256', prefix.digest + weighConversation(thread.conversation).digest),
+    digest: hash('sha256', prefix.digest + measureConversation(thread.conversation).digest),
     ...(prepared === undefined ? {} : { prepared }),
     composition,
     ...(reserved === undefined ? {} : { reserved }),
@@ -127,7 +127,7 @@ function fitToContext(run: Run, open: OpenTurn, prefix: PromptPrefix, prepared: 
   const { context } = run.overrides.budget
   const composition = buildComposition(run, open, prefix, prepared)
   const tokens = totalTokens(composition)
-  const otherTokens = tokens - weighConversation(run.thread.conversation).tokens
+  const otherTokens = tokens - measureConversation(run.thread.conversation).tokens
   const cut = findFittingCut(run, open, context === null ? Number.POSITIVE_INFINITY : context - otherTokens)
   if (!cut) throw oversizeError(tokens, context)
   if (!isNewCut(run, cut)) return composition

@@ -4,7 +4,7 @@
  */
 
 import { hash } from 'node:crypto'
-import { compileSystemPrompt } from '../../prompt/sections.ts'
+import { compileSystemPrompt } from '../../prompt-compiler/sections.ts'
 import { copyState } from '../phases/reduce.ts'
 import { askPlugin } from '../plugins/ask-plugin.ts'
 import { instructionsPort, systemPromptPort } from '../plugins/return-shapes.ts'

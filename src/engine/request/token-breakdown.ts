@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import type { PromptComposition } from '../../domain/journal-record.ts'
 import type { ModelMessage } from '../../ports/model.ts'
 import type { PromptPrefix, Run } from '../run.ts'
-import { weighConversation, weighText } from '../session/message-digest.ts'
+import { measureConversation, weighText } from '../session/message-digest.ts'
 import type { OpenTurn } from '../session/session-thread.ts'
 
 /** `prepared`: text that only this request adds. */
@@ -22,9 +22,9 @@ export function buildComposition(
   const shown = conversation.messages.slice(conversation.messages.length - open.messages.length)
   const newInput = totalWeight(shown.filter((message) => message !== recalled?.message))
   const isSamePrefix = asked?.prefix === id
-  const conversationWeight = weighConversation(conversation)
+  const conversationWeight = measureConversation(conversation)
   const sharedBytes =
-    isSamePrefix && asked.conversation === conversation ? weighConversation(conversation, asked.length).bytes : 0
+    isSamePrefix && asked.conversation === conversation ? measureConversation(conversation, asked.length).bytes : 0
   const { cut, dropped } = (recalled?.turn === open.turn && recalled.recalled) || {}
   return {
     sections: {

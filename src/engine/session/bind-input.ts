@@ -9,9 +9,9 @@
 import { assertNever } from '../../domain/error.ts'
 import { CLEAN_LABEL, isCleanLabel, type Label, lowestLabel } from '../../domain/label.ts'
 import type { Observation } from '../../domain/observation.ts'
-import { estimateTokens } from '../../prompt/tokens.ts'
-import { truncateMiddle } from '../../prompt/truncate.ts'
-import { observationText } from '../../prompt/turn-messages.ts'
+import { estimateTokens } from '../../prompt-compiler/tokens.ts'
+import { truncateMiddle } from '../../prompt-compiler/truncate.ts'
+import { observationText } from '../../prompt-compiler/turn-messages.ts'
 import { loadPrompt } from '../../prompts/load-prompt.ts'
 
 export interface InputRoom {

@@ -11,8 +11,8 @@ import type { HistoryCut } from '../../domain/journal-record.ts'
 import { deepFreeze } from '../../domain/json.ts'
 import type { Observation } from '../../domain/observation.ts'
 import type { MemoryQuery, MemoryView, PastTurn } from '../../ports/memory.ts'
-import { estimateTokens } from '../../prompt/tokens.ts'
-import { observationText } from '../../prompt/turn-messages.ts'
+import { estimateTokens } from '../../prompt-compiler/tokens.ts'
+import { observationText } from '../../prompt-compiler/turn-messages.ts'
 import { recordDiagnosis } from '../phases/phase.ts'
 import { copyState } from '../phases/reduce.ts'
 import { askPlugin, invalidReturnError } from '../plugins/ask-plugin.ts'
@@ -20,7 +20,7 @@ import { evictPort, memoryQueryPort, memoryViewPort } from '../plugins/return-sh
 import { roomForConversation } from '../request/prompt-prefix.ts'
 import type { Run } from '../run.ts'
 import { messagesWithoutTask } from './bind-input.ts'
-import { newConversation, weighConversation } from './message-digest.ts'
+import { measureConversation, newConversation } from './message-digest.ts'
 import type { OpenTurn } from './session-thread.ts'
 import { messagesWithCut } from './transcript.ts'
 
@@ -82,7 +82,7 @@ export function findFittingCut(run: Run, open: OpenTurn, allowed: number): Histo
   for (;;) {
     const isShown = cut === (thread.cut ?? NO_CUT)
     const shown = isShown ? thread.conversation : newConversation(messagesWithCut(thread, open, cut))
-    const { tokens } = weighConversation(shown)
+    const { tokens } = measureConversation(shown)
     if (tokens <= room) return cut
     // When a cut is needed, cut further, so that the next turns need none.
     room = most * SHARE_AFTER_CUT
@@ -123,7 +123,7 @@ function shortenedCut(
     let least: HistoryCut | undefined
     for (let longest = halve(most); longest >= MIN_MESSAGE_TOKENS; longest = halve(longest)) {
       const next: HistoryCut = { ...now, words: Math.min(words, longest), longest, ...(input ? { input } : {}) }
-      const { tokens } = weighConversation(newConversation(messagesWithCut(thread, open, next)))
+      const { tokens } = measureConversation(newConversation(messagesWithCut(thread, open, next)))
       if (tokens <= room) return next
       if (tokens <= most) least = next
     }

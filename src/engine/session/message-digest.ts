@@ -7,7 +7,7 @@ import { hash } from 'node:crypto'
 import type { PromptComposition } from '../../domain/journal-record.ts'
 import { deepFreeze } from '../../domain/json.ts'
 import type { ModelMessage } from '../../ports/model.ts'
-import { estimateTokens } from '../../prompt/tokens.ts'
+import { estimateTokens } from '../../prompt-compiler/tokens.ts'
 
 export interface Conversation {
   readonly messages: ModelMessage[]
@@ -29,7 +29,7 @@ export const newConversation = (messages: readonly ModelMessage[] = []): Convers
 })
 
 /** Contract: returns the weight of the first `length` messages. */
-export function weighConversation(
+export function measureConversation(
   { messages, weights }: Conversation,
   length: number = messages.length,
 ): ConversationWeight {

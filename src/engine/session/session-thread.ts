@@ -18,16 +18,16 @@ import { isFreeOfCharge } from '../../domain/money.ts'
 import type { Observation } from '../../domain/observation.ts'
 import type { PastTurn } from '../../ports/memory.ts'
 import type { ModelMessage } from '../../ports/model.ts'
-import { nonceOf } from '../../prompt/data-fence.ts'
+import { nonceOf } from '../../prompt-compiler/data-fence.ts'
 import {
   answerMessage,
   approvedMessage,
   inputMessages,
   type JournalledResult,
   resultMessage,
-} from '../../prompt/turn-messages.ts'
+} from '../../prompt-compiler/turn-messages.ts'
 import { loadPrompt } from '../../prompts/load-prompt.ts'
-import { type Conversation, conversationTokens, newConversation, weighConversation } from './message-digest.ts'
+import { type Conversation, conversationTokens, measureConversation, newConversation } from './message-digest.ts'
 import { messagesFromInput, type SessionMessage } from './owner-words.ts'
 import { addInputSources, addResultSource, type Provenance } from './provenance.ts'
 import { countStepsWithoutNews, hasBlockedCall, MAX_RECENT_CALLS, noteNewResult } from './repetition-guard.ts'
@@ -302,7 +302,7 @@ function foldOpenTurn(thread: SessionThread, open: OpenTurn, record: OpenTurnRec
       open.answeredAt = record.ts
       thread.maxAcceptedTokens = Math.max(
         thread.maxAcceptedTokens,
-        open.requestTokens ?? weighConversation(thread.conversation).tokens,
+        open.requestTokens ?? measureConversation(thread.conversation).tokens,
       )
       open.shown = withUniqueCallIds(thread, open.turn, record.answer)
       thread.usage.tokens += record.answer.usage.input_tokens + record.answer.usage.output_tokens
@@ -357,7 +357,7 @@ export const MIN_ROOM_TOKENS = 500
 
 /** The longest accepted conversation, or half of the rejected one; always less than the rejected one. */
 function roomAfterOverflow({ maxAcceptedTokens: taken, conversation }: SessionThread): number {
-  const { tokens } = weighConversation(conversation)
+  const { tokens } = measureConversation(conversation)
   return Math.floor(Math.max(MIN_ROOM_TOKENS, Math.min(tokens * 0.9, Math.max(taken, tokens / 2))))
 }
 

@@ -5,9 +5,9 @@
 
 import type { HistoryCut, JournalRecord, ModelAnswer, RunSetup } from '../../domain/journal-record.ts'
 import type { ModelMessage } from '../../ports/model.ts'
-import { openingMessage, shortenMessage } from '../../prompt/cut-opening.ts'
-import { factsMessage } from '../../prompt/recalled-facts.ts'
-import { callsAsText, legacyCutMessages } from '../../prompt/turn-messages.ts'
+import { openingMessage, shortenMessage } from '../../prompt-compiler/cut-opening.ts'
+import { factsMessage } from '../../prompt-compiler/recalled-facts.ts'
+import { callsAsText, legacyCutMessages } from '../../prompt-compiler/turn-messages.ts'
 import { newConversation, truncateConversation } from './message-digest.ts'
 import { findTaskMessage, removeTurnMessages } from './owner-words.ts'
 import type { OpenTurn, SessionThread } from './session-thread.ts'

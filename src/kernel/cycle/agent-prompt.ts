@@ -9,9 +9,14 @@
 import { CLEAN_LABEL, isCleanLabel, type Label, lowestLabel, UNTRUSTED_LABEL } from '../../domain/label.ts'
 import { type Language, languageOf, SUMMARY_HEADING } from '../../domain/language.ts'
 import { iso } from '../../ports/clock.ts'
-import { nonceOf } from '../../prompt/data-fence.ts'
-import { expandPlaceholders, MEMORY_PLACEHOLDER, memoryMark, type PlaceholderValue } from '../../prompt/placeholders.ts'
-import { truncateEnd } from '../../prompt/truncate.ts'
+import { nonceOf } from '../../prompt-compiler/data-fence.ts'
+import {
+  expandPlaceholders,
+  MEMORY_PLACEHOLDER,
+  memoryMark,
+  type PlaceholderValue,
+} from '../../prompt-compiler/placeholders.ts'
+import { truncateEnd } from '../../prompt-compiler/truncate.ts'
 import { loadPrompt } from '../../prompts/load-prompt.ts'
 
 /** The values of an agent's placeholders. */

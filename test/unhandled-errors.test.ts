@@ -22,7 +22,7 @@ const FAULTS = [
 
 test('I9: an unhandled error fails its call, and is in log and health; the kernel runs on', async (t) => {
   const home = freshFolder(t)
-  const main = join(import.meta.dirname, 'support/stray-faults-main.ts')
+  const main = join(import.meta.dirname, 'support/unhandled-errors-main.ts')
   const { exit, stdout, stderr } = await run(process.execPath, [...NODE_FLAGS, main, home])
   assert.equal(exit, 0, stderr)
   const { results, health, degraded } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as {

@@ -11,7 +11,7 @@ import type { Services } from '../ports/plugin.ts'
 /** Number of faults kept for health; older ones are dropped. */
 const MAX_KEPT = 5
 
-export interface StrayFaults {
+export interface UnhandledErrors {
   /** Contract: logs faults from now on. */
   logTo(log: Services['log']): void
   /** Faults outside of any call: part of the program or of a plugin is broken. */
@@ -21,7 +21,7 @@ export interface StrayFaults {
   close(): void
 }
 
-interface Listener extends StrayFaults {
+interface Listener extends UnhandledErrors {
   readonly ownsProcess: boolean
   take(fault: unknown, owner: FaultOwner | undefined): void
 }
@@ -29,7 +29,7 @@ interface Listener extends StrayFaults {
 const apps = new Map<object, Listener>()
 
 /** `ownsProcess`: the app is alone in this process. Contract: call `close` together with the app's. */
-export function createStrayFaults(app: object, ownsProcess: boolean): StrayFaults {
+export function createUnhandledErrors(app: object, ownsProcess: boolean): UnhandledErrors {
   const outsideCalls: string[] = []
   const inCalls: string[] = []
   let log: Services['log'] | undefined
