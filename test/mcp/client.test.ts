@@ -23,8 +23,8 @@ import {
   toolSearch,
 } from '../support/mcp-homes.ts'
 import { freshFolder, journalOf, openApp, runTaskIn, waitUntil } from '../support/open-app.ts'
-import { actingOverHttp } from './acting-sdk.ts'
-import { CASES } from './schemas.ts'
+import { actingOverHttp } from './controlled-server-sdk.ts'
+import { CASES } from './schema-cases.ts'
 
 describe('servers of the registry, as they are', () => {
   test('server-everything, handshake: a tool is found, then called under its own name', async (t) => {
@@ -323,7 +323,7 @@ test('the SDK is not loaded before a server is needed', async (t) => {
   const acting = new ControlledServer(t)
   const home = freshFolder(t)
   writeFileSync(join(home, 'tireless.yaml'), configYaml({ a: { command: acting.command } }))
-  const main = [...NODE_FLAGS, join(import.meta.dirname, 'loaded-main.ts')]
+  const main = [...NODE_FLAGS, join(import.meta.dirname, 'loaded-packages-main.ts')]
   const { stdout, stderr } = await run(process.execPath, [...main, home, 'status', 'start', 'mcp list'])
   assert.equal(stdout, '[]', stderr)
   assert.deepEqual(acting.pids(), [])

@@ -1,7 +1,7 @@
 /** The process that is killed by the server that it asks: crash-main.ts HOME */
 
 import { createApp } from '../../src/app.ts'
-import { modelOfAll, TOOLS, taskFor } from './cut-short.ts'
+import { modelOfAll, TOOLS, taskFor } from './interrupted-calls.ts'
 
 const [home = ''] = process.argv.slice(2)
 const app = await createApp({ home, model: modelOfAll() })

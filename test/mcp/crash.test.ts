@@ -12,7 +12,7 @@ import { NODE_FLAGS, run } from '../crash/kills.ts'
 import { createHome, startTireless, waitForExit } from '../support/command-line.ts'
 import { ControlledServer, configYaml, isAlive, serversYaml, toolCall, toolSearch } from '../support/mcp-homes.ts'
 import { freshFolder, openApp, waitUntil } from '../support/open-app.ts'
-import { EFFECTS, isFor, modelOfAll, TOOLS, type Tool, taskFor } from './cut-short.ts'
+import { EFFECTS, isFor, modelOfAll, TOOLS, type Tool, taskFor } from './interrupted-calls.ts'
 
 interface Scene {
   readonly app: App

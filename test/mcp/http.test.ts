@@ -16,7 +16,7 @@ import {
   toolSearch,
 } from '../support/mcp-homes.ts'
 import { openApp, waitUntil } from '../support/open-app.ts'
-import { actingOverHttp } from './acting-sdk.ts'
+import { actingOverHttp } from './controlled-server-sdk.ts'
 
 const acts = (recovery: string) => ({ act: { recovery, reach: 'workspace' } })
 const act = toolCall('a__act', { what: 'something' })

@@ -5,7 +5,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { ControlledServer, configYaml, runWithServers, toolCall, toolSearch } from '../support/mcp-homes.ts'
 import { journalOf, openApp, runTaskIn } from '../support/open-app.ts'
-import { actingOverHttp } from './acting-sdk.ts'
+import { actingOverHttp } from './controlled-server-sdk.ts'
 
 async function reached(t: TestContext): Promise<{ acting: ControlledServer; url: string }> {
   const acting = new ControlledServer(t)

@@ -11,7 +11,7 @@ import type { TaskResult } from '../../src/run-task.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedModel, type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { NODE_FLAGS } from '../crash/kills.ts'
-import type { Told } from '../mcp/acting.ts'
+import type { Told } from '../mcp/controlled-server.ts'
 import { freshFolder, journalOf, openApp, runTaskIn, waitUntil } from './open-app.ts'
 
 const MCP_TESTS = join(import.meta.dirname, '../mcp')
@@ -25,11 +25,11 @@ export class ControlledServer {
     mkdirSync(this.folder, { recursive: true })
   }
   get command(): string[] {
-    return [...main('acting-server'), this.folder]
+    return [...main('controlled-server'), this.folder]
   }
   /** The same server, built with the SDK. */
   get sdkCommand(): string[] {
-    return [...main('acting-sdk'), this.folder]
+    return [...main('controlled-server-sdk'), this.folder]
   }
   /** `calls`: how many calls must be in progress before the mode takes effect. */
   setMode(mode: string, calls = 1): void {
@@ -50,7 +50,7 @@ export class ControlledServer {
   }
 }
 
-export const plainServer = (how: string): string[] => [...main('plain-server'), how]
+export const plainServer = (how: string): string[] => [...main('handshake-server'), how]
 
 export const everythingServer = (...args: string[]): string[] => [
   process.execPath,

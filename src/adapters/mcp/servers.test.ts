@@ -9,7 +9,7 @@ import { systemClock } from '../system/clock.ts'
 import type { ServerOptions } from './server-options.ts'
 import { McpServerPool } from './servers.ts'
 
-const SERVER = join(import.meta.dirname, '../../../test/mcp/plain-server-main.ts')
+const SERVER = join(import.meta.dirname, '../../../test/mcp/handshake-server-main.ts')
 const KNOWN = {
   description: 'Another description.',
   schema: {},

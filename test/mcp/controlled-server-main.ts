@@ -1,10 +1,10 @@
 /**
- * The acting server as a process, in the stateless generation of the protocol, by hand: acting-server-main.ts FOLDER. The SDK's would take
+ * The acting server as a process, in the stateless generation of the protocol, by hand: controlled-server-main.ts FOLDER. The SDK's would take
  * longer to load than most tests do. Those of the SDK: acting-sdk.ts.
  */
 
 import { createInterface } from 'node:readline'
-import { type AskedOf, actingIn } from './acting.ts'
+import { type AskedOf, actingIn } from './controlled-server.ts'
 
 const { note, tools, call, mode } = actingIn(process.argv[2] ?? '', () => process.exit(7))
 const underWay = new Map<unknown, AskedOf>()

@@ -1,5 +1,5 @@
 /**
- * A server of the generation before, by hand: plain-server-main.ts [HOW]. `strict`: it ends when it is asked anything before the handshake; `silent`:
+ * A server of the generation before, by hand: handshake-server-main.ts [HOW]. `strict`: it ends when it is asked anything before the handshake; `silent`:
  * it never answers; `babble`: it says only what is no message; `no result`: it answers calls with something else;
  * `changing`: after a call its tool is another, and it says so.
  */

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { type CallToolResult, createMcpHandler, Server, type Tool } from '@modelcontextprotocol/server'
-import { type ActingServer, actingIn } from './acting.ts'
+import { type ActingServer, actingIn } from './controlled-server.ts'
 
 export function offering({ note, tools, call, mode }: ActingServer): Server {
   const server = new Server({ name: 'acting', version: '1' }, { capabilities: { tools: { listChanged: true } } })
