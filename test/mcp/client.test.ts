@@ -1,4 +1,4 @@
-/** Tools of MCP servers, of both generations, by process and by HTTP: found, called, and treated like any tool. */
+/** Tools of MCP servers of both generations, by process and over HTTP: found, called, and treated like any tool. */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -23,10 +23,10 @@ import {
   toolSearch,
 } from '../support/mcp-homes.ts'
 import { freshFolder, journalOf, openApp, runTaskIn, waitUntil } from '../support/open-app.ts'
-import { actingOverHttp } from './controlled-server-sdk.ts'
+import { serveOverHttp } from './controlled-server-sdk.ts'
 import { CASES } from './schema-cases.ts'
 
-describe('servers of the registry, as they are', () => {
+describe('servers of the registry, unchanged', () => {
   test('server-everything, handshake: a tool is found, then called under its own name', async (t) => {
     const every = { command: everythingServer(), effects: { echo: { recovery: 'pure', reach: 'none' } } }
     const { results, intended, model } = await runWithServers(t, { every }, [
@@ -39,14 +39,14 @@ describe('servers of the registry, as they are', () => {
     const offered = model.requests.map(({ tools }) => tools.map(({ name }) => name))
     assert.ok(offered[0]?.includes('tool_search') && offered[0].includes('tool_call'))
     assert.ok(!offered.flat().some((name) => name.startsWith('every__')), 'not in the prompt')
-    assert.deepEqual(model.requests[2]?.tools, model.requests[0]?.tools, 'the prefix stays as it was')
+    assert.deepEqual(model.requests[2]?.tools, model.requests[0]?.tools, 'the prefix is unchanged')
   })
 
   for (const [name, step] of [
     ['by its own name', { calls: [{ tool: 'every__echo', args: { message: 'hello' } }] }],
     ['with tool_call', toolCall('every__echo', { message: 'hello' })],
   ] as const)
-    test(`server-everything: who knows a tool may call it ${name}, though nobody has looked at the server yet`, async (t) => {
+    test(`server-everything: a tool can be called ${name} without a search before`, async (t) => {
       const every = { command: everythingServer(), effects: { echo: { recovery: 'pure', reach: 'none' } } }
       const none = { calls: [{ tool: 'every__none', args: {} }] }
       const { results, app, result } = await runWithServers(t, { every }, [step, none])
@@ -61,7 +61,7 @@ describe('servers of the registry, as they are', () => {
       assert.equal(identical, true)
     })
 
-  test('server-filesystem: what is declared counts, what is not gets the strictest class', async (t) => {
+  test('server-filesystem: declared effects count; a tool without any gets the strictest class', async (t) => {
     const folder = freshFolder(t, 'files')
     writeFileSync(join(folder, 'note.txt'), 'seen from far away')
     const files = {
@@ -95,10 +95,10 @@ const COUNT = { count: { recovery: 'pure', reach: 'none' } }
 
 describe('both generations', () => {
   test('stateless, by process', async (t) => {
-    const acting = new ControlledServer(t)
+    const controlled = new ControlledServer(t)
     const servers = {
-      a: { command: acting.sdkCommand, effects: ACT },
-      b: { command: acting.command, effects: ACT },
+      a: { command: controlled.sdkCommand, effects: ACT },
+      b: { command: controlled.command, effects: ACT },
     }
     const act = (name: string) => toolCall(name, { what: 'something' })
     const { results, app } = await runWithServers(t, servers, [toolSearch('act'), act('a__act'), act('b__act')])
@@ -113,13 +113,13 @@ describe('both generations', () => {
       (await listServers(app)).map(({ protocol }) => protocol),
       ['2026-07-28', '2026-07-28'],
     )
-    assert.equal(acting.pids().length, 2, 'each started once')
+    assert.equal(controlled.pids().length, 2, 'each started once')
   })
 
-  test('stateless, by HTTP, with the headers of the configuration', async (t) => {
+  test('stateless, over HTTP, with the headers of the configuration', async (t) => {
     process.env.PROOF_OF_TEST = 'from the environment'
-    const acting = new ControlledServer(t)
-    const url = await actingOverHttp(t, acting.folder)
+    const controlled = new ControlledServer(t)
+    const url = await serveOverHttp(t, controlled.folder)
     const { results, app } = await runWithServers(
       t,
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration expands it.
@@ -128,10 +128,10 @@ describe('both generations', () => {
     )
     assert.deepEqual([results[1]?.status, results[1]?.content], ['ok', 'acted'])
     assert.equal((await listServers(app))[0]?.protocol, '2026-07-28')
-    assert.deepEqual([...new Set(acting.logLines('POST'))], ['POST from the environment'])
+    assert.deepEqual([...new Set(controlled.logLines('POST'))], ['POST from the environment'])
   })
 
-  test('handshake, by HTTP: server-everything with its sessions', async (t) => {
+  test('handshake, over HTTP: server-everything with its sessions', async (t) => {
     const port = await freePort()
     const [program = '', ...args] = everythingServer('streamableHttp')
     const child = spawn(program, args, { env: { ...process.env, PORT: String(port) }, stdio: 'ignore' })
@@ -153,7 +153,7 @@ describe('both generations', () => {
   })
 
   for (const how of ['plain', 'strict'])
-    test(`handshake, by process, ${how === 'strict' ? 'ending at the first word that it does not know' : 'answering that it knows no other'}`, async (t) => {
+    test(`handshake, by process, ${how === 'strict' ? 'exits at an unknown method' : 'refuses others'}`, async (t) => {
       const { results, app } = await runWithServers(t, { p: { command: plainServer(how), effects: COUNT } }, [
         toolSearch('count letters'),
         toolCall('p__count', { text: 'four' }),
@@ -163,15 +163,15 @@ describe('both generations', () => {
     })
 })
 
-describe('a call through tool_call is the call that it stands for', () => {
-  test('case 54: nobody has said what it does: it is asked about as itself, and run with exactly those arguments', async (t) => {
-    const acting = new ControlledServer(t)
+describe('a call through tool_call is treated as the call inside', () => {
+  test('case 54: without declared effects it asks under its own name, with its arguments', async (t) => {
+    const controlled = new ControlledServer(t)
     const answers = [
       toolSearch('act'),
       toolCall('a__act', { what: 'on leave' }),
       { calls: [{ tool: 'wait', args: { for: 'the answer' } }] },
     ]
-    const { app, result } = await runWithServers(t, { a: { command: acting.command } }, answers)
+    const { app, result } = await runWithServers(t, { a: { command: controlled.command } }, answers)
     const { items } = (await app.run('approvals list', {})) as { items: Approval[] }
     assert.deepEqual(
       items.map(({ tool, args, effect, reason }) => ({ tool, args, effect, reason })),
@@ -184,28 +184,28 @@ describe('a call through tool_call is the call that it stands for', () => {
         },
       ],
     )
-    assert.deepEqual(acting.logLines('acted'), [])
+    assert.deepEqual(controlled.logLines('acted'), [])
     await app.run('approvals allow', { id: items[0]?.id })
     await app.run('start', { until_idle: true })
-    assert.match(acting.logLines('acted').join(), /^acted on leave /)
+    assert.match(controlled.logLines('acted').join(), /^acted on leave /)
     const journal = await journalOf(app, result.session_id)
     assert.ok(journal.some((record) => record.kind === 'call_intended' && record.call.tool === 'a__act'))
   })
 
-  test('case 36: the same call three times over is held back', async (t) => {
-    const acting = new ControlledServer(t)
+  test('case 36: the same call three times in a row is held back', async (t) => {
+    const controlled = new ControlledServer(t)
     const again = toolCall('a__act', { what: 'the same' })
-    const { results } = await runWithServers(t, { a: { command: acting.command, effects: ACT } }, [
+    const { results } = await runWithServers(t, { a: { command: controlled.command, effects: ACT } }, [
       toolSearch('act'),
       ...[again, again, again, again],
     ])
     assert.equal(results.at(-1)?.status, 'blocked')
-    assert.equal(acting.logLines('acted').length, 3)
+    assert.equal(controlled.logLines('acted').length, 3)
   })
 
-  test('case 27: arguments that do not fit its schema are told back, and nothing is run', async (t) => {
-    const acting = new ControlledServer(t)
-    const { results, model } = await runWithServers(t, { a: { command: acting.command, effects: ACT } }, [
+  test('case 27: arguments that do not fit its schema are refused, and nothing runs', async (t) => {
+    const controlled = new ControlledServer(t)
+    const { results, model } = await runWithServers(t, { a: { command: controlled.command, effects: ACT } }, [
       toolSearch('act'),
       toolCall('a__act', { what: 5 }),
       toolCall('a__nothing', {}),
@@ -215,21 +215,21 @@ describe('a call through tool_call is the call that it stands for', () => {
     assert.match(results[1]?.content ?? '', /the arguments are invalid: .*what/)
     assert.match(results[2]?.content ?? '', /tool_call cannot call "a__nothing"/)
     assert.match(results[4]?.content ?? '', /tool_call cannot call "view_file"/)
-    assert.deepEqual(acting.logLines('acted'), [])
+    assert.deepEqual(controlled.logLines('acted'), [])
     assert.equal(model.requests.length, 6)
   })
 
-  test('case 27: so are those against what a schema says in other ways than by types, in every dialect', async (t) => {
-    const acting = new ControlledServer(t)
+  test('case 27: so are arguments that break other rules of a schema, in every dialect', async (t) => {
+    const controlled = new ControlledServer(t)
     const cases = Object.entries(CASES)
-    acting.setTools({ schemas: Object.fromEntries(cases.map(([tool, { schema }]) => [tool, schema])) })
+    controlled.setTools({ schemas: Object.fromEntries(cases.map(([tool, { schema }]) => [tool, schema])) })
     const effects = Object.fromEntries(cases.map(([tool]) => [tool, { recovery: 'pure', reach: 'none' }]))
     const called = (which: 'bad' | 'good') =>
       cases.flatMap(([tool, { [which]: args }]) =>
         args === undefined ? [] : [{ tool: 'tool_call', args: { name: `a__${tool}`, args } }],
       )
     const [bad, good] = [called('bad'), called('good')]
-    const a = { url: await actingOverHttp(t, acting.folder), effects }
+    const a = { url: await serveOverHttp(t, controlled.folder), effects }
     const answers = [toolSearch('schema'), { calls: bad }, { calls: good }]
     const { results } = await runWithServers(t, { a }, answers)
     const told = results.slice(1, bad.length + 1).map(({ content }) => content)
@@ -237,31 +237,34 @@ describe('a call through tool_call is the call that it stands for', () => {
     assert.match(told.join('\n'), /unknown argument +→ at c\n/)
     assert.match(told.join('\n'), /5 is less than or equal to +5\. +→ at l\.?\[?"?1"?\]?\.n/)
     const done = results.slice(bad.length + 1).map(({ content }) => content)
-    assert.deepEqual([done, acting.logLines('acted').length], [good.map(() => 'acted'), good.length])
+    assert.deepEqual([done, controlled.logLines('acted').length], [good.map(() => 'acted'), good.length])
   })
 
-  test('it has a key of its own, and its replay is the same', async (t) => {
-    const acting = new ControlledServer(t)
-    const { app, result } = await runWithServers(t, { a: { command: acting.command, effects: ACT } }, [
+  test('it has a key of its own, and its replay is identical', async (t) => {
+    const controlled = new ControlledServer(t)
+    const { app, result } = await runWithServers(t, { a: { command: controlled.command, effects: ACT } }, [
       toolSearch('act'),
       toolCall('a__act', { what: 'once more' }),
     ])
-    assert.deepEqual(acting.logLines('acted'), [`acted once more ${result.session_id}.2.0`])
+    assert.deepEqual(controlled.logLines('acted'), [`acted once more ${result.session_id}.2.0`])
     const replay = (await app.run('replay', { run: result.dispatch_id })) as { identical: boolean }
     assert.equal(replay.identical, true)
-    assert.equal(acting.logLines('acted').length, 1, 'nothing was asked of the server again')
+    assert.equal(controlled.logLines('acted').length, 1, 'the server was not called again')
   })
 
-  test('an agent whose tools name it has it in its prompt, with the schema of the server, and no others', async (t) => {
-    const acting = new ControlledServer(t)
+  test("an agent whose tools name it has it in its prompt with the server's schema, and no others", async (t) => {
+    const controlled = new ControlledServer(t)
     const home = freshFolder(t)
     writeFileSync(
       join(home, 'tireless.yaml'),
-      `${configYaml({ a: { command: acting.command, effects: ACT } })}kernel: { agents: [{ agent_id: narrow, prompt: p, tools: [a__act] }] }\n`,
+      [
+        `${configYaml({ a: { command: controlled.command, effects: ACT } })}kernel: { agents: [{`,
+        `agent_id: narrow, prompt: p, tools: [a__act] }] }\n`,
+      ].join(' '),
     )
     const model = scriptedModel([{ calls: [{ tool: 'a__act', args: { what: 'by name' } }] }, { text: 'done' }])
     const app = await openApp(t, { home, model })
-    // Nobody has seen the server before.
+    // The server was never contacted before.
     assert.equal((await runTaskIn(app, 'x', { agent: 'narrow' })).status, 'done')
     const tools = model.requests[0]?.tools ?? []
     assert.deepEqual(tools.map(({ name }) => name).toSorted(), ['a__act', 'finish', 'wait'])
@@ -269,11 +272,11 @@ describe('a call through tool_call is the call that it stands for', () => {
       properties: { what: { type: 'string', minLength: 2 } },
       required: ['what'],
     })
-    assert.equal(acting.logLines('acted').length, 1)
-    // Nobody else has it in the prompt; one that knows its name all the same may use it.
+    assert.equal(controlled.logLines('acted').length, 1)
+    // Other agents do not have it in the prompt; one that knows its name may still call it.
     assert.equal((await runTaskIn(app, 'y')).status, 'done')
     assert.ok(!model.requests.at(-1)?.tools.some(({ name }) => name === 'a__act'))
-    assert.equal(acting.logLines('acted').length, 2)
+    assert.equal(controlled.logLines('acted').length, 2)
   })
 
   test('without servers there is neither tool_search nor tool_call', async (t) => {
@@ -282,13 +285,13 @@ describe('a call through tool_call is the call that it stands for', () => {
   })
 })
 
-test('case 136: a secret that the configuration names reaches the server it is for, by process and by HTTP, and nobody else', async (t) => {
+test('case 136: a secret of the configuration reaches only its server, by process and over HTTP', async (t) => {
   const home = freshFolder(t)
   const before = await openApp(t, { home })
   await before.run('secrets set', { name: 'MAIL', value: 'm41l-secret-value-9' })
   await before.close()
-  const acting = new ControlledServer(t)
-  const url = await actingOverHttp(t, acting.folder)
+  const controlled = new ControlledServer(t)
+  const url = await serveOverHttp(t, controlled.folder)
   const own = new ControlledServer(t)
   const servers = {
     a: { url, headers: { 'X-Proof': 'secret:MAIL' }, effects: ACT },
@@ -297,18 +300,18 @@ test('case 136: a secret that the configuration names reaches the server it is f
   }
   const calls = [toolCall('a__act', { what: 'something' }), toolCall('b__environment')]
   const { app, results } = await runWithServers(t, servers, [toolSearch('act'), ...calls], { home })
-  assert.deepEqual([...new Set(acting.logLines('POST'))], ['POST m41l-secret-value-9'])
+  assert.deepEqual([...new Set(controlled.logLines('POST'))], ['POST m41l-secret-value-9'])
   assert.match(results[2]?.content ?? '', /"GIVEN":"‹secret:MAIL›"/)
   assert.match((await testServer(app, 'c')).error ?? '', /NOBODY/)
   assert.doesNotMatch(JSON.stringify(await listServers(app)), /m41l/)
 })
 
-test('case 136: a server knows PATH, HOME, LANG and what its configuration names, and nothing else of ours', async (t) => {
+test('case 136: a server gets PATH, HOME, LANG and its configured variables, and nothing else', async (t) => {
   process.env.SOMEBODYS_API_KEY = 'not for servers'
-  const acting = new ControlledServer(t)
+  const controlled = new ControlledServer(t)
   const { results } = await runWithServers(
     t,
-    { a: { command: acting.command, effects: ACT, env: { GIVEN: 'this' } } },
+    { a: { command: controlled.command, effects: ACT, env: { GIVEN: 'this' } } },
     [toolSearch('environment'), toolCall('a__environment')],
   )
   const { TIRELESS_MCP_SERVER, ...known } = JSON.parse(results[1]?.content ?? '{}') as Record<string, string>
@@ -320,11 +323,11 @@ test('case 136: a server knows PATH, HOME, LANG and what its configuration names
 })
 
 test('the SDK is not loaded before a server is needed', async (t) => {
-  const acting = new ControlledServer(t)
+  const controlled = new ControlledServer(t)
   const home = freshFolder(t)
-  writeFileSync(join(home, 'tireless.yaml'), configYaml({ a: { command: acting.command } }))
+  writeFileSync(join(home, 'tireless.yaml'), configYaml({ a: { command: controlled.command } }))
   const main = [...NODE_FLAGS, join(import.meta.dirname, 'loaded-packages-main.ts')]
   const { stdout, stderr } = await run(process.execPath, [...main, home, 'status', 'start', 'mcp list'])
   assert.equal(stdout, '[]', stderr)
-  assert.deepEqual(acting.pids(), [])
+  assert.deepEqual(controlled.pids(), [])
 })

@@ -1,12 +1,12 @@
-/** The acting server as the SDK makes one: over HTTP in this process, or for whoever has a pair of streams. */
+/** The controlled server built with the SDK: over HTTP in this process, or on a pair of streams. */
 
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { type CallToolResult, createMcpHandler, Server, type Tool } from '@modelcontextprotocol/server'
-import { type ActingServer, actingIn } from './controlled-server.ts'
+import { createBehaviour, type ServerBehaviour } from './controlled-server.ts'
 
-export function offering({ note, tools, call, mode }: ActingServer): Server {
+export function createSdkServer({ note, tools, call, mode }: ServerBehaviour): Server {
   const server = new Server({ name: 'acting', version: '1' }, { capabilities: { tools: { listChanged: true } } })
   server.setRequestHandler('tools/list', () => ({ tools: tools() as Tool[] }))
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
@@ -18,27 +18,27 @@ export function offering({ note, tools, call, mode }: ActingServer): Server {
   return server
 }
 
-/** Calls, in the mode `send on to URL`; whatever is asked at /moved. */
-function sentOn({ url, headers }: IncomingMessage, mode: string): string | undefined {
+/** Redirects calls in the mode `send on to URL`, and every request to /moved. */
+function redirectTarget({ url, headers }: IncomingMessage, mode: string): string | undefined {
   if (url === '/moved') return '/mcp'
   return headers['mcp-method'] === 'tools/call' ? /^send on to (.*)/.exec(mode)?.[1] : undefined
 }
 
-/** Contract: where it is reached. */
-export async function actingOverHttp(t: TestContext, folder: string): Promise<string> {
+/** Contract: returns the URL of the server. */
+export async function serveOverHttp(t: TestContext, folder: string): Promise<string> {
   const end = (): void => {
     server.closeAllConnections()
     server.close()
   }
-  const does = actingIn(folder, end)
-  const handler = createMcpHandler(() => offering(does))
+  const behaviour = createBehaviour(folder, end)
+  const handler = createMcpHandler(() => createSdkServer(behaviour))
   const server = createServer(async (incoming, outgoing) => {
     const body = await Array.fromAsync(incoming)
     const gone = new AbortController()
     outgoing.once('close', () => gone.abort())
     const headers = Object.entries(incoming.headers).map(([name, value]) => [name, String(value)] as [string, string])
-    does.note(`${incoming.method} ${incoming.headers['x-proof'] ?? 'no proof'}`)
-    const location = sentOn(incoming, does.mode())
+    behaviour.note(`${incoming.method} ${incoming.headers['x-proof'] ?? 'no proof'}`)
+    const location = redirectTarget(incoming, behaviour.mode())
     if (location !== undefined) return void outgoing.writeHead(307, { location }).end()
     const response = await handler.fetch(
       new Request(`http://localhost${incoming.url}`, {

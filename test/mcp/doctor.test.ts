@@ -1,4 +1,4 @@
-/** doctor names the servers that could not be started now, and starts none of them. */
+/** doctor names the servers that cannot be started, and starts none of them. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -6,15 +6,15 @@ import { ControlledServer, serversYaml } from '../support/mcp-homes.ts'
 import { openApp } from '../support/open-app.ts'
 import { WITHOUT_SANDBOX as skip } from '../support/sandbox-available.ts'
 
-test('doctor names each server that could not be started, with why, and starts none', { skip }, async (t) => {
-  const acting = new ControlledServer(t)
+test('doctor names each server that cannot be started, with the reason, and starts none', { skip }, async (t) => {
+  const controlled = new ControlledServer(t)
   const yaml = serversYaml({
-    fine: { command: acting.command, reads: [acting.folder] },
-    unsandboxed: { command: acting.command, sandbox: 'off' },
+    fine: { command: controlled.command, reads: [controlled.folder] },
+    unsandboxed: { command: controlled.command, sandbox: 'off' },
     missing: { command: ['no-such-program-here'] },
     moved: { command: ['/nowhere/server'], sandbox: 'off' },
-    folder: { command: acting.command, folders: ['/nowhere/data'] },
-    secret: { command: acting.command, env: { KEY: 'secret:NONE' } },
+    folder: { command: controlled.command, folders: ['/nowhere/data'] },
+    secret: { command: controlled.command, env: { KEY: 'secret:NONE' } },
   })
   const app = await openApp(t, { yaml })
   type Checked = { checks: { name: string; ok: boolean; found: string }[] }
@@ -32,5 +32,5 @@ test('doctor names each server that could not be started, with why, and starts n
     ['secret', /NONE/],
   ] as const)
     assert.match(String(found[name]), why)
-  assert.deepEqual(acting.logLines(), [])
+  assert.deepEqual(controlled.logLines(), [])
 })

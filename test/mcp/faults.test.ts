@@ -1,4 +1,4 @@
-/** Servers that die, hang, babble and change their minds: only their own calls fail, in words that help. */
+/** Servers that die, hang, send garbage or change their tools: only their own calls fail, with a message that helps. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -25,32 +25,32 @@ const act = toolCall('a__act', { what: 'something' })
 
 describe('a server that dies during a call', () => {
   for (const recovery of ['pure', 'idempotent'])
-    test(`${recovery}: it is started again, and asked again under the same key`, async (t) => {
-      const acting = new ControlledServer(t)
-      acting.setMode('die')
+    test(`${recovery}: it is restarted, and called again under the same key`, async (t) => {
+      const controlled = new ControlledServer(t)
+      controlled.setMode('die')
       const { results, result } = await runWithServers(
         t,
-        { a: { command: acting.command, effects: acts(recovery, 'none') } },
+        { a: { command: controlled.command, effects: acts(recovery, 'none') } },
         [toolSearch('act'), act],
       )
       assert.equal(results[1]?.status, 'error')
       assert.match(results[1]?.content ?? '', /its server was lost during the call: it exited with code 7/)
-      const keys = acting.logLines('acted')
-      assert.deepEqual([keys.length, new Set(keys).size, acting.pids().length], [2, 1, 2])
+      const keys = controlled.logLines('acted')
+      assert.deepEqual([keys.length, new Set(keys).size, controlled.pids().length], [2, 1, 2])
       assert.equal(result.status, 'done')
     })
 
-  test('I4, once, in the workspace: the model is told that nobody knows; it is listed, and not asked again', async (t) => {
-    const acting = new ControlledServer(t)
-    acting.setMode('die')
+  test('I4, once, in the workspace: the model is told that the outcome is unknown; no second call', async (t) => {
+    const controlled = new ControlledServer(t)
+    controlled.setMode('die')
     const { results, app } = await runWithServers(
       t,
-      { a: { command: acting.command, effects: acts('once', 'workspace') } },
+      { a: { command: controlled.command, effects: acts('once', 'workspace') } },
       [toolSearch('act'), act],
     )
     assert.equal(results[1]?.status, 'unknown')
     assert.match(results[1]?.content ?? '', /It is unknown whether it took effect.*\n.*it exited with code 7/)
-    assert.equal(acting.logLines('acted').length, 1)
+    assert.equal(controlled.logLines('acted').length, 1)
     const { items } = (await app.run('unknowns list', {})) as { items: UnknownOutcome[] }
     assert.deepEqual(
       items.map(({ tool, status, args }) => [tool, status, args]),
@@ -59,12 +59,12 @@ describe('a server that dies during a call', () => {
   })
 
   for (const recovery of ['once', 'reconcilable'])
-    test(`I4, ${recovery}, outside: it waits for a person's word, and goes on by it`, async (t) => {
-      const acting = new ControlledServer(t)
-      acting.setMode('die')
+    test(`I4, ${recovery}, third party: waits for the owner's resolution and continues`, async (t) => {
+      const controlled = new ControlledServer(t)
+      controlled.setMode('die')
       const { app, model } = await runWithServers(
         t,
-        { a: { command: acting.command, trust: 'trusted', effects: acts(recovery, 'third_party') } },
+        { a: { command: controlled.command, trust: 'trusted', effects: acts(recovery, 'third_party') } },
         [toolSearch('act'), act],
       )
       const { items } = (await app.run('unknowns list', {})) as { items: UnknownOutcome[] }
@@ -72,20 +72,20 @@ describe('a server that dies during a call', () => {
       assert.match(items[0]?.output_so_far ?? '', /it exited with code 7/)
       const waiting = ((await app.run('queue list', {})) as { items: Dispatch[] }).items[0]
       assert.deepEqual([waiting?.status, waiting?.wait?.kind], ['waiting', 'unknown'])
-      acting.setMode('')
+      controlled.setMode('')
       await app.run('unknowns resolve', { id: items[0]?.id, as: 'not' })
       await app.run('start', { until_idle: true })
-      assert.equal(acting.logLines('acted').length, 2, 'asked again because a person said so')
+      assert.equal(controlled.logLines('acted').length, 2, 'called again because the owner said so')
       assert.equal(((await app.run('queue list', {})) as { items: Dispatch[] }).items[0]?.status, 'done')
       assert.match(JSON.stringify(model.requests.at(-1)?.messages), /acted/)
     })
 })
 
 describe('a server that cannot be used', () => {
-  test('dead at the start: its calls say so, with what to do; others go on; it is not started over and over', async (t) => {
-    const acting = new ControlledServer(t)
+  test('dead at the start: its calls say so with advice, and other work continues', async (t) => {
+    const controlled = new ControlledServer(t)
     const broken = { command: [process.execPath, '-e', 'console.error("no licence found"); process.exit(3)'] }
-    const good = { command: acting.command, effects: acts('pure', 'none') }
+    const good = { command: controlled.command, effects: acts('pure', 'none') }
     const { results, app } = await runWithServers(t, { broken, a: good }, [toolSearch('act'), act])
     assert.match(results[0]?.content ?? '', /a__act[\s\S]*\(the server broken does not answer\)/)
     assert.equal(results[1]?.content, 'acted')
@@ -102,19 +102,19 @@ describe('a server that cannot be used', () => {
     assert.equal(checks.find(({ name }) => name === 'mcp server a')?.ok, true)
   })
 
-  test('it is tried again at once after the first failure, then not before some time has passed', async (t) => {
-    const acting = new ControlledServer(t)
-    acting.setMode('die')
-    const a = { command: acting.command, effects: acts('pure', 'none') }
+  test('it is retried at once after the first failure, then only after a delay', async (t) => {
+    const controlled = new ControlledServer(t)
+    controlled.setMode('die')
+    const a = { command: controlled.command, effects: acts('pure', 'none') }
     const clock = new FakeClock()
     const { results, app } = await runWithServers(t, { a }, [toolSearch('act'), act, act, toolSearch('act'), act], {
       clock,
     })
-    // The first call and its retry each found it alive; the second call came too soon.
-    assert.equal(acting.logLines('acted').length, 2)
+    // The first call and its retry found it alive; the second call came before the delay was over.
+    assert.equal(controlled.logLines('acted').length, 2)
     assert.match(results[2]?.content ?? '', /next attempt in 1 s/)
     await clock.advance(1000)
-    acting.setMode('')
+    controlled.setMode('')
     const { session_id } = await runTaskIn(app)
     assert.match(JSON.stringify(await journalOf(app, session_id)), /"content":"acted"/)
   })
@@ -127,20 +127,20 @@ describe('a server that cannot be used', () => {
     await assert.rejects(app.run('mcp test', { server: 'another' }), { code: 'not_found' })
   })
 
-  test('it says nothing, or only what is no message: that it did not answer is told, and what it said', async (t) => {
-    const silent = { command: plainServer('silent'), start_timeout: '2s' }
-    const babbling = { command: plainServer('babble'), start_timeout: '2s' }
-    const app = await openApp(t, { yaml: configYaml({ silent, babbling }) })
+  test('a server that sends nothing or no message: the error shows the timeout and its output', async (t) => {
+    const neverAnswers = { command: plainServer('silent'), start_timeout: '2s' }
+    const sendsGarbage = { command: plainServer('babble'), start_timeout: '2s' }
+    const app = await openApp(t, { yaml: configYaml({ neverAnswers, sendsGarbage }) })
     const [nothing, nonsense] = await Promise.all([testServer(app, 'silent'), testServer(app, 'babbling')])
     assert.deepEqual([nothing.ok, nothing.error], [false, 'it did not answer within 2 s (start_timeout)'])
     assert.equal(nonsense.ok, false)
     assert.match(nonsense.error ?? '', /^it did not answer.*an invalid message to stdout: Hello! I am not a server\.$/)
   })
 
-  test('B1: time limits longer than a timer of the machine can be are no limits, rather than over at once', async (t) => {
-    const acting = new ControlledServer(t)
+  test('B1: time limits that are too long for a timer mean no limit', async (t) => {
+    const controlled = new ControlledServer(t)
     const limits = { timeout: '36500d', start_timeout: '36500d' }
-    const a = { command: acting.command, effects: acts('pure', 'none'), ...limits }
+    const a = { command: controlled.command, effects: acts('pure', 'none'), ...limits }
     const { results } = await runWithServers(t, { a }, [toolSearch('act'), act])
     assert.deepEqual(
       results.map(({ status }) => status),
@@ -148,17 +148,17 @@ describe('a server that cannot be used', () => {
     )
   })
 
-  test('C1: one that never answers holds up neither start nor other work, nor the end', async (t) => {
-    const acting = new ControlledServer(t)
+  test('C1: a server that never answers blocks neither start, nor other work, nor the exit', async (t) => {
+    const controlled = new ControlledServer(t)
     const clock = new FakeClock()
     const servers = {
-      silent: { command: plainServer('silent') },
-      a: { command: acting.command, effects: acts('pure', 'none') },
+      neverAnswers: { command: plainServer('silent') },
+      a: { command: controlled.command, effects: acts('pure', 'none') },
     }
     const model = scriptedModel([toolSearch('act'), act, { text: 'finished' }])
     const app = await openApp(t, { yaml: configYaml(servers), clock, model })
     const stateOf = async (name: string) => (await listServers(app)).find((server) => server.name === name)
-    assert.equal((await stateOf('silent'))?.state, 'idle', 'nobody has needed it')
+    assert.equal((await stateOf('silent'))?.state, 'idle', 'it was not needed')
     const running = runTaskIn(app)
     await waitUntil(async () => ((await stateOf('a'))?.tools.length ?? 0) > 0)
     await clock.advance(20_000)
@@ -171,31 +171,31 @@ describe('a server that cannot be used', () => {
   })
 })
 
-describe('answers that are none', () => {
-  test('case 29: a call that hangs is given up after its time, and its server is told', async (t) => {
-    const acting = new ControlledServer(t)
-    const a = { command: acting.command, timeout: '3s', effects: acts('once', 'workspace') }
-    const { results, app } = await runTimedOutCall(t, acting, { a })
+describe('invalid answers', () => {
+  test('case 29: a hanging call is abandoned after its time limit, and the server is told', async (t) => {
+    const controlled = new ControlledServer(t)
+    const a = { command: controlled.command, timeout: '3s', effects: acts('once', 'workspace') }
+    const { results, app } = await runTimedOutCall(t, controlled, { a })
     assert.equal(results[1]?.status, 'timed_out')
-    await waitUntil(() => acting.logLines('cancelled').length === 1)
-    acting.setMode('')
-    assert.equal((await listServers(app))[0]?.state, 'up', 'the server itself is well')
+    await waitUntil(() => controlled.logLines('cancelled').length === 1)
+    controlled.setMode('')
+    assert.equal((await listServers(app))[0]?.state, 'up', 'the server itself still works')
   })
 
-  test('more than fits: the connection is given up, the program is not', async (t) => {
-    const acting = new ControlledServer(t)
-    acting.setMode('huge')
-    const a = { command: acting.command, effects: acts('once', 'workspace') }
+  test('a result that is too large closes the connection, and the program continues', async (t) => {
+    const controlled = new ControlledServer(t)
+    controlled.setMode('huge')
+    const a = { command: controlled.command, effects: acts('once', 'workspace') }
     const { results, result } = await runWithServers(t, { a }, [toolSearch('act'), act])
     assert.equal(results[1]?.status, 'unknown')
     assert.match(results[1]?.content ?? '', /more than 10485760 bytes/)
     assert.equal(result.status, 'done')
   })
 
-  test('more than a model should read: cut like any result', async (t) => {
-    const acting = new ControlledServer(t)
-    acting.setMode('long')
-    const { results } = await runWithServers(t, { a: { command: acting.command, effects: acts('pure', 'none') } }, [
+  test('a result that is too long for a model is cut like any result', async (t) => {
+    const controlled = new ControlledServer(t)
+    controlled.setMode('long')
+    const { results } = await runWithServers(t, { a: { command: controlled.command, effects: acts('pure', 'none') } }, [
       toolSearch('act'),
       act,
     ])
@@ -210,11 +210,11 @@ describe('answers that are none', () => {
   ] as const
   for (const [mode, status, content] of others)
     test(`${mode}: ${status}`, async (t) => {
-      const acting = new ControlledServer(t)
-      acting.setMode(mode)
+      const controlled = new ControlledServer(t)
+      controlled.setMode(mode)
       const { results } = await runWithServers(
         t,
-        { a: { command: acting.command, effects: acts('once', 'workspace') } },
+        { a: { command: controlled.command, effects: acts('once', 'workspace') } },
         [toolSearch('act'), act],
       )
       assert.equal(results[1]?.status, status)
@@ -222,7 +222,7 @@ describe('answers that are none', () => {
     })
 })
 
-test('an answer that is no result: an error, and that it may have done its work', async (t) => {
+test('an answer without a result: an error that says that the call may have taken effect', async (t) => {
   const { results } = await runWithServers(
     t,
     { p: { command: plainServer('no result'), effects: { count: { recovery: 'once', reach: 'workspace' } } } },
@@ -233,30 +233,30 @@ test('an answer that is no result: an error, and that it may have done its work'
 })
 
 describe('processes', { skip: process.platform !== 'linux' && 'needs /proc' }, () => {
-  test('O: a server is killed whole when the program stops, also what left its group', async (t) => {
-    const acting = new ControlledServer(t)
-    acting.setMode('child')
-    const { app } = await runWithServers(t, { a: { command: acting.command, effects: acts('pure', 'none') } }, [
+  test('O: when the program stops, a server and all of its processes are killed', async (t) => {
+    const controlled = new ControlledServer(t)
+    controlled.setMode('child')
+    const { app } = await runWithServers(t, { a: { command: controlled.command, effects: acts('pure', 'none') } }, [
       toolSearch('act'),
       act,
     ])
-    const pids = [...acting.pids(), ...acting.pids('child')]
+    const pids = [...controlled.pids(), ...controlled.pids('child')]
     assert.deepEqual([pids.length, pids.filter(isAlive).length], [2, 2])
     await app.close()
     assert.deepEqual(pids.filter(isAlive), [])
   })
 
-  test('a server whose configuration changes is ended, and started anew when it is needed', async (t) => {
-    const acting = new ControlledServer(t)
-    acting.setMode('stay')
-    const { app } = await runWithServers(t, { a: { command: acting.command, effects: acts('pure', 'none') } }, [
+  test('a server whose configuration changes is stopped, and restarted when it is needed', async (t) => {
+    const controlled = new ControlledServer(t)
+    controlled.setMode('stay')
+    const { app } = await runWithServers(t, { a: { command: controlled.command, effects: acts('pure', 'none') } }, [
       toolSearch('act'),
     ])
-    const [first = 0] = acting.pids()
+    const [first = 0] = controlled.pids()
     app.context.changeConfig([{ path: ['mcp_servers', 'a', 'timeout'], value: '5s' }])
     assert.equal((await listServers(app))[0]?.state, 'idle')
-    // At once: what is left of the one before must not take the next one with it.
+    // At once: cleaning up after the old process must not kill the new one.
     assert.deepEqual([(await testServer(app, 'a')).error, isAlive(first)], [null, false])
-    assert.equal(acting.pids().length, 2)
+    assert.equal(controlled.pids().length, 2)
   })
 })

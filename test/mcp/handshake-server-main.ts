@@ -1,7 +1,7 @@
 /**
- * A server of the generation before, by hand: handshake-server-main.ts [HOW]. `strict`: it ends when it is asked anything before the handshake; `silent`:
- * it never answers; `babble`: it says only what is no message; `no result`: it answers calls with something else;
- * `changing`: after a call its tool is another, and it says so.
+ * A server of the older generation (handshake), written by hand: handshake-server-main.ts [HOW]. `strict`: exits when
+ * it is called before the handshake; `silent`: never answers; `babble`: sends only lines that are not messages; `no
+ * result`: answers calls with something else; `changing`: changes its tool after a call and announces it.
  */
 
 import { createInterface } from 'node:readline'
@@ -15,7 +15,7 @@ const TOOL = {
   inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
 }
 
-interface Asked {
+interface Request {
   readonly id?: number
   readonly method: string
   readonly params?: { readonly protocolVersion?: string; readonly arguments?: { readonly text?: string } }
@@ -28,7 +28,7 @@ function change(): void {
   say({ method: 'notifications/tools/list_changed' })
 }
 
-function answer({ id, method, params }: Asked): void {
+function answer({ id, method, params }: Request): void {
   if (id === undefined) return
   if (method === 'initialize')
     say({
@@ -51,5 +51,5 @@ function answer({ id, method, params }: Asked): void {
 for await (const line of createInterface({ input: process.stdin })) {
   if (how === 'silent') continue
   if (how === 'babble') process.stdout.write('Hello! I am not a server.\n')
-  else answer(JSON.parse(line) as Asked)
+  else answer(JSON.parse(line) as Request)
 }

@@ -1,4 +1,4 @@
-/** A server that does whatever it is told, with the rights that it has: a tool that evaluates an expression. */
+/** A server that does anything within its rights: a tool that evaluates an expression. */
 
 import child from 'node:child_process'
 import fs from 'node:fs'
@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 
 const inputSchema = { type: 'object', properties: { what: { type: 'string' } }, required: ['what'] }
 
-/** The expression came to nothing that counts. */
+/** The value of an expression that fails. */
 const failing = {
   get nothing(): never {
     throw new Error('nothing')
@@ -39,6 +39,6 @@ createInterface({ input: process.stdin }).on('line', async (line) => {
   const { id, method, params } = JSON.parse(line)
   if (id === undefined) return
   const result = await answer(method, params)
-  const error = { code: -32601, message: 'there is no such method' }
+  const error = { code: -32601, message: 'unknown method' }
   process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, ...(result ? { result } : { error }) })}\n`)
 })

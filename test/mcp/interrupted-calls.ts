@@ -1,10 +1,13 @@
-/** Calls of each recovery class, all under way at once when their program is killed: before and after, the same tasks and the same model. */
+/**
+ * One call of each recovery class, all running when the program is killed: the same tasks and the same model before and
+ * after.
+ */
 
 import type { ModelRequest } from '../../src/ports/model.ts'
 import { type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { toolCall, toolSearch } from '../support/mcp-homes.ts'
 
-/** By the tool's name, which is also what it is asked to act on. */
+/** By tool name, which is also the argument of its call. */
 export const EFFECTS = {
   pure: { recovery: 'pure', reach: 'third_party' },
   idempotent: { recovery: 'idempotent', reach: 'third_party' },
@@ -17,11 +20,11 @@ export const TOOLS = Object.keys(EFFECTS) as readonly Tool[]
 
 export const taskFor = (tool: Tool): string => `Act on ${tool}.`
 
-export const isFor = (request: ModelRequest, tool: Tool): boolean =>
+export const isRequestFor = (request: ModelRequest, tool: Tool): boolean =>
   JSON.stringify(request.messages).includes(taskFor(tool))
 
-export const modelOfAll = (): ScriptedModel =>
+export const modelOfAllTasks = (): ScriptedModel =>
   scriptedModel((request, turn) => {
-    const tool = TOOLS.find((one) => isFor(request, one))
+    const tool = TOOLS.find((one) => isRequestFor(request, one))
     return [toolSearch('act'), toolCall(`a__${tool}`, { what: tool ?? '' })][turn] ?? { text: 'finished' }
   })

@@ -1,4 +1,4 @@
-/** The total limits of commands hold for MCP servers too: a real fork bomb and a real memory hog as servers. */
+/** The total limits of commands also hold for MCP servers: a real fork bomb and a real memory hog run as servers. */
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -13,20 +13,23 @@ import { journalOf, openApp, runTaskIn } from '../support/open-app.ts'
 import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
 
 const SERVER = [process.execPath, ...NODE_FLAGS, join(import.meta.dirname, 'hostile-server-main.ts')]
-const MOST = 150
+const MAX_PROCESSES = 150
 
 interface Tool {
   readonly tool: string
   readonly args: Record<string, string>
 }
 const evaluate = (what: string) => ({ tool: 'x__evaluate', args: { what } })
-/** Runs a program in the server until it ends, and says how it ended. */
-const running = (program: string, ...args: readonly string[]) =>
+/** Runs a program in the server until it ends, and returns how it ended. */
+const runProgram = (program: string, ...args: readonly string[]) =>
   evaluate(
-    `new Promise((done) => child.spawn(${JSON.stringify(program)}, ${JSON.stringify(args)}, { stdio: 'ignore' }).on('exit', (code, signal) => done('it ended: ' + (signal ?? code))))`,
+    [
+      `new Promise((done) => child.spawn(${JSON.stringify(program)}, ${JSON.stringify(args)}, {`,
+      `stdio: 'ignore' }).on('exit', (code, signal) => done('it ended: ' + (signal ?? code))))`,
+    ].join(' '),
   )
 
-async function opened(t: TestContext, limits: object, calls: readonly Tool[], server: object = {}) {
+async function openServerApp(t: TestContext, limits: object, calls: readonly Tool[], server: object = {}) {
   const model = scriptedModel([...calls.map((one) => ({ calls: [one] })), { text: 'done' }])
   const effects = { evaluate: { recovery: 'once', reach: 'none' } }
   const servers = { x: { command: SERVER, trust: 'trusted', effects, ...server } }
@@ -43,10 +46,10 @@ async function opened(t: TestContext, limits: object, calls: readonly Tool[], se
 
 describe('total limits of servers', { skip: WITHOUT_SANDBOX }, () => {
   for (const sandbox of ['on', 'off'])
-    test(`a fork bomb in a server is held, ends the server and is told; it works again afterwards (sandbox: ${sandbox})`, async (t) => {
+    test(`a fork bomb in a server is limited and ends it; it can be used again (sandbox: ${sandbox})`, async (t) => {
       const mark = `bomb-${process.pid}-${sandbox}`
-      const calls = [running('bash', '-c', forkBomb(mark)), evaluate('"works"')]
-      const { app, run } = await opened(t, { processes: MOST }, calls, { sandbox })
+      const calls = [runProgram('bash', '-c', forkBomb(mark)), evaluate('"works"')]
+      const { app, run } = await openServerApp(t, { processes: MAX_PROCESSES }, calls, { sandbox })
       let results: readonly string[] = []
       const peak = await peakDuring(
         mark,
@@ -54,8 +57,8 @@ describe('total limits of servers', { skip: WITHOUT_SANDBOX }, () => {
           results = all
         }),
       )
-      assert.ok(peak > 10, `the bomb went off: ${peak}\n${results.join('\n')}`)
-      assert.ok(peak <= MOST + 20, `${peak} processes at a time`)
+      assert.ok(peak > 10, `the fork bomb ran: ${peak}\n${results.join('\n')}`)
+      assert.ok(peak <= MAX_PROCESSES + 20, `${peak} processes at once`)
       assert.match(results[0] ?? '', /more than 150 processes of all commands and servers together/)
       assert.equal(results[1], 'works')
       assert.equal(countMarked(mark), 0)
@@ -65,9 +68,9 @@ describe('total limits of servers', { skip: WITHOUT_SANDBOX }, () => {
       )
     })
 
-  test('a server that hoards memory is ended long before it would end by itself', async (t) => {
-    const hoard = running('perl', '-e', '$x = "a" x (300 * 1024 * 1024); sleep 60')
-    const { run } = await opened(t, { memory_mb: 200 }, [hoard])
+  test('a server that uses too much memory is killed', async (t) => {
+    const hoard = runProgram('perl', '-e', '$x = "a" x (300 * 1024 * 1024); sleep 60')
+    const { run } = await openServerApp(t, { memory_mb: 200 }, [hoard])
     assert.match((await run())[0] ?? '', /it ended: SIGKILL|more than 200 MB of memory of all commands and servers/)
   })
 
@@ -76,10 +79,13 @@ describe('total limits of servers', { skip: WITHOUT_SANDBOX }, () => {
     const start = evaluate(
       `child.spawn('bash', ['-c', ${JSON.stringify(many(30))}], { stdio: 'ignore' }).pid && 'begun'`,
     )
-    // By itself the command would be within the limit.
-    const { run } = await opened(t, { processes: MOST }, [start, { tool: 'bash', args: { command: many(140) } }])
-    const [begun, command] = await run()
-    assert.equal(begun, 'begun')
+    // Alone the command would be within the limit.
+    const { run } = await openServerApp(t, { processes: MAX_PROCESSES }, [
+      start,
+      { tool: 'bash', args: { command: many(140) } },
+    ])
+    const [started, command] = await run()
+    assert.equal(started, 'begun')
     assert.match(command ?? '', /more than 150 processes of all commands and servers together/)
   })
 })

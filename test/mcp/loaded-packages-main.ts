@@ -1,4 +1,4 @@
-/** Which packages commands load: loaded-main.ts HOME COMMAND…. Prints those of MCP. */
+/** Prints the MCP packages that commands load: loaded-packages-main.ts HOME COMMAND… */
 
 import { registerHooks } from 'node:module'
 

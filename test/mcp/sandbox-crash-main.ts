@@ -1,4 +1,4 @@
-/** The process that is killed: its server, in the sandbox, has started a process of its own. sandbox-crash-main.ts HOME MARK */
+/** A process that is killed: its sandboxed server has started a process of its own. sandbox-crash-main.ts HOME MARK */
 
 import { createApp } from '../../src/app.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'

@@ -1,4 +1,4 @@
-/** kill -9 of the program: nothing is left of a server that ran in the sandbox, nor of what it had started, even before the next start. */
+/** kill -9 of the program: neither a sandboxed server nor its processes survive, even before the next start. */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -14,7 +14,7 @@ import { WITHOUT_SANDBOX as skip } from '../support/sandbox-available.ts'
 
 const main = (name: string): string[] => [...NODE_FLAGS, join(import.meta.dirname, `${name}-main.ts`)]
 
-/** Those with this word in their command line, and not of this process itself. */
+/** Processes with this text in their command line, except this process. */
 function processesWith(mark: string): number[] {
   return globSync('/proc/[0-9]*/cmdline')
     .filter((file) => {
@@ -28,9 +28,9 @@ function processesWith(mark: string): number[] {
     .filter(isAlive)
 }
 
-test('a server in the sandbox and what it started are gone with the program', { skip }, async (t) => {
+test('kill -9 of the program also ends a sandboxed server and its processes', { skip }, async (t) => {
   const home = freshFolder(t)
-  // A time that `sleep` takes, and that no other process sleeps for.
+  // A duration for `sleep` that no other process uses.
   const mark = `86397.${process.pid}`
   const server = { command: [process.execPath, ...main('hostile-server'), mark], trust: 'trusted' }
   const effects = { evaluate: { recovery: 'pure', reach: 'none' } }
@@ -43,7 +43,7 @@ test('a server in the sandbox and what it started are gone with the program', { 
   })
   await once(program.stdout, 'data')
   const before = processesWith(mark).filter((pid) => pid !== program.pid)
-  assert.ok(before.length >= 2, `the server and its sleep are there: ${before.join()}`)
+  assert.ok(before.length >= 2, `the server and its sleep are running: ${before.join()}`)
   program.kill('SIGKILL')
   await once(program, 'exit')
   await waitUntil(() => processesWith(mark).length === 0)

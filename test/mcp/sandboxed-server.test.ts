@@ -1,4 +1,4 @@
-/** What a hostile MCP server can do to the home that it serves: real processes in the real sandbox. */
+/** What a hostile MCP server can do to its home: real processes in the real sandbox. */
 
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -15,8 +15,8 @@ import { startSite } from '../support/serve-pages.ts'
 const SERVER = [process.execPath, ...NODE_FLAGS, join(import.meta.dirname, 'hostile-server-main.ts')]
 const EFFECTS = { evaluate: { recovery: 'pure', reach: 'none' } }
 
-/** What these expressions come to inside the server, one after the other. */
-async function inside(
+/** The values of these expressions inside the server, in order. */
+async function evaluateInServer(
   t: TestContext,
   home: string,
   server: object,
@@ -39,8 +39,8 @@ async function inside(
   return results.slice(1).map(({ content }) => content)
 }
 
-/** What a shell would make something of. */
-const GIVEN = 'it\'s mine\n"$HOME" `id`'
+/** Characters that a shell would interpret. */
+const SHELL_TEXT = 'it\'s mine\n"$HOME" `id`'
 
 const read = (path: string): string => `fs.readFileSync(${JSON.stringify(path)}, 'utf8')`
 const write = (path: string): string => `fs.writeFileSync(${JSON.stringify(path)}, 'planted')`
@@ -51,7 +51,7 @@ function homeWithSecrets(t: TestContext): string {
   return home
 }
 
-test('a server reads no secret of the home, edits no policy, sees no account, and writes its own folder alone', {
+test('a server reads no secret, policy or account of the home, and writes only its own folder', {
   skip,
 }, async (t) => {
   const home = homeWithSecrets(t)
@@ -81,9 +81,12 @@ test('a server reads no secret of the home, edits no policy, sees no account, an
     `fs.symlinkSync(${JSON.stringify(join(home, 'secrets.json'))}, 'link'), ${read('link')}`,
     `process.kill(${process.pid}, 0) && 'it sees us'`,
     `child.execSync('mount -o remount,rw / && echo remounted', { stdio: 'pipe' }).toString()`,
-    `child.execSync('nsenter -t 1 -m cat ' + ${JSON.stringify(join(home, 'secrets.json'))}, { stdio: 'pipe' }).toString()`,
+    [
+      `child.execSync('nsenter -t 1 -m cat ' + ${JSON.stringify(join(home, 'secrets.json'))}, {`,
+      `stdio: 'pipe' }).toString()`,
+    ].join(' '),
   ]
-  // A scratch folder of that name may be there; the home's own files are not.
+  // A scratch folder of that name may exist; the home's own files do not.
   const into = ['tireless.yaml', 'secrets.json', 'STATE.md'].map((name) => write(join(home, name)))
   const planting = [...into, `fs.mkdirSync(${JSON.stringify(join(home, 'agents/evil'))}, { recursive: true })`]
   const fine = [
@@ -91,12 +94,13 @@ test('a server reads no secret of the home, edits no policy, sees no account, an
     "fs.readFileSync('mine', 'utf8')",
     'Array.from(process.env.GIVEN, (c) => c.codePointAt(0)).join()',
   ]
-  const told = await inside(t, home, { env: { GIVEN } }, [...attempts, ...fine, ...planting])
-  for (const [i, attempt] of attempts.entries()) assert.match(told[i] ?? '', /^threw/, `${attempt} came to ${told[i]}`)
-  assert.deepEqual(told.slice(attempts.length, attempts.length + fine.length), [
+  const values = await evaluateInServer(t, home, { env: { GIVEN: SHELL_TEXT } }, [...attempts, ...fine, ...planting])
+  for (const [i, attempt] of attempts.entries())
+    assert.match(values[i] ?? '', /^threw/, `${attempt} returned ${values[i]}`)
+  assert.deepEqual(values.slice(attempts.length, attempts.length + fine.length), [
     'written',
     'x',
-    Array.from(GIVEN, (c) => c.codePointAt(0)).join(),
+    Array.from(SHELL_TEXT, (c) => c.codePointAt(0)).join(),
   ])
   for (const name of ['tireless.yaml', 'secrets.json'])
     assert.ok(!readFileSync(join(home, name), 'utf8').includes('planted'))
@@ -105,36 +109,46 @@ test('a server reads no secret of the home, edits no policy, sees no account, an
   assert.equal(readFileSync(join(home, 'servers/x/mine'), 'utf8'), 'x')
 })
 
-test('the network of a server is what its configuration declares; the loopback of the machine is not among it', {
+test("a server has only the network that its configuration declares, without this machine's loopback", {
   skip,
 }, async (t) => {
   const { port, requests: asked } = await startSite(t, (_, response) => response.end('INSIDE'))
   const get = (url: string): string =>
     `await fetch(${JSON.stringify(url)}).then((r) => r.status === 200 ? r.text() : nothing)`
-  const direct = `await new Promise((ok, no) => net.connect(${port}, '127.0.0.1', () => ok('connected')).on('error', no))`
+  const connect = `net.connect(${port}, '127.0.0.1', () => ok('connected'))`
+  const direct = `await new Promise((ok, no) => ${connect}.on('error', no))`
   const url = `http://127.0.0.1:${port}/`
-  const none = await inside(t, homeWithSecrets(t), {}, [direct, get(url), get('http://example.com/')])
-  for (const told of none) assert.match(told, /^threw/)
-  const all = await inside(t, homeWithSecrets(t), { network: 'all' }, [direct, get(url)])
-  for (const told of all) assert.match(told, /^threw/)
+  const none = await evaluateInServer(t, homeWithSecrets(t), {}, [direct, get(url), get('http://example.com/')])
+  for (const values of none) assert.match(values, /^threw/)
+  const all = await evaluateInServer(t, homeWithSecrets(t), { network: 'all' }, [direct, get(url)])
+  for (const values of all) assert.match(values, /^threw/)
   assert.deepEqual(asked, [])
   const yaml = `policy: { allow_hosts: ["127.0.0.1:${port}"] }\n`
-  const viaProxy = `child.execFileSync('curl', ['-sS', '--noproxy', '', '-x', process.env.http_proxy, ${JSON.stringify(url)}], { stdio: 'pipe' }).toString()`
-  const unnamed = await inside(
+  const viaProxy = [
+    `child.execFileSync('curl', ['-sS', '--noproxy', '', '-x', process.env.http_proxy,`,
+    `${JSON.stringify(url)}], { stdio: 'pipe' }).toString()`,
+  ].join(' ')
+  const unnamed = await evaluateInServer(
     t,
     homeWithSecrets(t),
     { network: ['example.com'] },
     [`${viaProxy}.includes('INSIDE') || nothing`],
     yaml,
   )
-  assert.match(unnamed[0] ?? '', /^threw/, 'what the agents may reach is not what a server may')
-  const undeclared = await inside(t, homeWithSecrets(t), {}, [`${viaProxy}.includes('INSIDE') || nothing`], yaml)
+  assert.match(unnamed[0] ?? '', /^threw/, 'hosts that are allowed for agents are not allowed for a server')
+  const undeclared = await evaluateInServer(
+    t,
+    homeWithSecrets(t),
+    {},
+    [`${viaProxy}.includes('INSIDE') || nothing`],
+    yaml,
+  )
   assert.match(undeclared[0] ?? '', /^threw/, 'a server that declares no network has none')
-  const named = await inside(t, homeWithSecrets(t), { network: [`127.0.0.1:${port}`] }, [viaProxy], yaml)
+  const named = await evaluateInServer(t, homeWithSecrets(t), { network: [`127.0.0.1:${port}`] }, [viaProxy], yaml)
   assert.deepEqual(named, ['INSIDE'])
 })
 
-test('folders can be written, reads be read; neither reaches the home, and protected names stay as they are', {
+test('`folders` are writable and `reads` readable; neither reaches the home or protected names', {
   skip,
 }, async (t) => {
   const [work, library] = [freshFolder(t, 'work'), freshFolder(t, 'library')]
@@ -146,15 +160,15 @@ test('folders can be written, reads be read; neither reaches the home, and prote
   ] as const)
     writeFileSync(join(work, '.git', name), text)
   for (const name of ['objects', 'refs']) mkdirSync(join(work, '.git', name))
-  const told = await inside(t, homeWithSecrets(t), { folders: [work], reads: [library] }, [
+  const values = await evaluateInServer(t, homeWithSecrets(t), { folders: [work], reads: [library] }, [
     `${write(join(work, 'note'))} ?? 'written'`,
     read(join(library, 'book')),
     write(join(library, 'book')),
     write(join(work, '.git/hooks/post-commit')),
     write(join(work, '.git/config')),
   ])
-  assert.deepEqual(told.slice(0, 2), ['written', 'BOOK'])
-  for (const one of told.slice(2)) assert.match(one, /^threw/)
+  assert.deepEqual(values.slice(0, 2), ['written', 'BOOK'])
+  for (const one of values.slice(2)) assert.match(one, /^threw/)
   const { HOME = '/root' } = process.env
   const wide = [
     (home: string) => ({ folders: [home] }),
@@ -166,21 +180,21 @@ test('folders can be written, reads be read; neither reaches the home, and prote
   for (const server of wide) {
     const home = homeWithSecrets(t)
     mkdirSync(join(home, 'servers'), { recursive: true })
-    const [refused] = await inside(t, home, server(home), ["'it ran'"])
+    const [refused] = await evaluateInServer(t, home, server(home), ["'it ran'"])
     assert.doesNotMatch(refused ?? '', /^it ran/, JSON.stringify(server(home)))
   }
 })
 
-test("sandbox: off is the owner's word: the server runs as he does", async (t) => {
+test('with sandbox: off the server runs with the rights of the owner', async (t) => {
   const home = homeWithSecrets(t)
-  const [told] = await inside(t, home, { sandbox: 'off' }, [read(join(home, 'secrets.json'))])
-  assert.match(told ?? '', /secrets/)
+  const [values] = await evaluateInServer(t, home, { sandbox: 'off' }, [read(join(home, 'secrets.json'))])
+  assert.match(values ?? '', /secrets/)
 })
 
-test('where no sandbox holds, a server is off and says what to do; with sandbox: off it runs', async (t) => {
+test('without a working sandbox a server is off and says what to do; with sandbox: off it runs', async (t) => {
   const home = homeWithSecrets(t)
   const { PATH } = process.env
-  // Nothing but what node itself needs: there is no bubblewrap.
+  // The PATH has only node: no bubblewrap.
   process.env.PATH = freshFolder(t, 'empty')
   t.after(() => {
     process.env.PATH = PATH

@@ -1,10 +1,10 @@
-/** Schemas that say more than types do: by tool, with arguments that do not fit, and some that do. */
+/** Schemas that say more than types: by tool, with arguments that do not fit and some that do. */
 
 import type { Json } from '../../src/domain/json.ts'
 
 interface Case {
   readonly schema: object
-  /** Undefined where nobody but the server can tell. */
+  /** Undefined where only the server can tell. */
   readonly bad?: Json
   readonly good: Json
 }
@@ -34,13 +34,13 @@ export const CASES: Readonly<Record<string, Case>> = {
     bad: { l: [{ n: 6 }, { n: 5 }] },
     good: { l: [{ n: 6 }] },
   },
-  /** No regular expression of the strict kind. */
+  /** Not a regular expression in strict mode. */
   odd_pattern: {
     schema: { type: 'object', properties: { a: { type: 'string', pattern: '^\\@x$' } } },
     bad: { a: 'x' },
     good: { a: '@x' },
   },
-  /** What refers to elsewhere is the server's business alone. */
+  /** A reference to elsewhere: only the server can check it. */
   elsewhere: {
     schema: { type: 'object', properties: { a: { $ref: 'https://elsewhere.example/schema.json' } } },
     good: { a: 1 },

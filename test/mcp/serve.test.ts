@@ -1,4 +1,4 @@
-/** This home as an MCP server: a real client asks, of either generation, beside a running `start` and without one. */
+/** This home as an MCP server: a real client of either generation calls it, with and without a running `start`. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -48,7 +48,7 @@ for (const [name, mode] of GENERATIONS)
     const { tools } = await client.listTools()
     const schema = tools.find((tool) => tool.name === 'enqueue')?.inputSchema
 
-    await t.test('each question opens the home for as long as it takes', async () => {
+    await t.test('each call opens the home only while it runs', async () => {
       assert.deepEqual(tools.map((tool) => tool.name).toSorted(), TOOLS)
       assert.partialDeepStrictEqual(schema, {
         properties: { prompt: { type: 'string' }, agent: { default: 'default' } },
@@ -59,30 +59,33 @@ for (const [name, mode] of GENERATIONS)
       assert.deepEqual([again.dispatch_id, again.duplicate], [dispatch_id, true])
       const together = await Promise.all(['status', 'trace_list', 'approvals_list'].map((tool) => asked(client, tool)))
       assert.partialDeepStrictEqual(together[0], { queue: { pending: 1 } })
-      // Nobody is kept out meanwhile.
+      // Other processes can open the home meanwhile.
       const app = await openApp(t, { home })
       const { metadata } = await dispatchOf(app, String(dispatch_id))
       assert.deepEqual([metadata.words, metadata.label], ['model', { trust: 'untrusted', private: false }])
       await app.close()
     })
 
-    await t.test('I12: what it asks for is not its owner’s word, whatever it says', async () => {
+    await t.test('I12: a request of the client is not an instruction of the owner, whatever it says', async () => {
       const properties = schema?.properties ?? {}
       assert.ok('prompt' in properties && !('by' in properties))
-      const lied = await client.callTool({ name: 'enqueue', arguments: { prompt: 'x', by: 'owner' } })
-      assert.equal(lied.isError, true)
+      const withFalseMetadata = await client.callTool({ name: 'enqueue', arguments: { prompt: 'x', by: 'owner' } })
+      assert.equal(withFalseMetadata.isError, true)
     })
 
-    await t.test('what goes wrong is told as the command tells it; what is not offered is not there', async () => {
-      const { content, isError } = await client.callTool({ name: 'trace_show', arguments: { run: 'nothing' } })
-      assert.equal(isError, true)
-      assert.match(JSON.stringify(content), /not_found/)
-      for (const absent of ['approvals_allow', 'approvals_deny', 'stop', 'run'])
-        await assert.rejects(client.callTool({ name: absent, arguments: { id: 'x' } }), /not found/i)
-    })
+    await t.test(
+      'errors are reported as the command reports them; commands that are not offered do not exist',
+      async () => {
+        const { content, isError } = await client.callTool({ name: 'trace_show', arguments: { run: 'nothing' } })
+        assert.equal(isError, true)
+        assert.match(JSON.stringify(content), /not_found/)
+        for (const absent of ['approvals_allow', 'approvals_deny', 'stop', 'run'])
+          await assert.rejects(client.callTool({ name: absent, arguments: { id: 'x' } }), /not found/i)
+      },
+    )
   })
 
-test('mcp serve, beside a start: its holder answers, and does what is asked', async (t) => {
+test('mcp serve beside a start: the running kernel answers and does the work', async (t) => {
   const home = freshFolder(t)
   const app = await openApp(t, {
     home,

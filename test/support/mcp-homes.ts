@@ -11,7 +11,7 @@ import type { TaskResult } from '../../src/run-task.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedModel, type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { NODE_FLAGS } from '../crash/kills.ts'
-import type { Told } from '../mcp/controlled-server.ts'
+import type { ToolListing } from '../mcp/controlled-server.ts'
 import { freshFolder, journalOf, openApp, runTaskIn, waitUntil } from './open-app.ts'
 
 const MCP_TESTS = join(import.meta.dirname, '../mcp')
@@ -21,7 +21,7 @@ const main = (name: string): string[] => [process.execPath, ...NODE_FLAGS, join(
 export class ControlledServer {
   readonly folder: string
   constructor(t: TestContext) {
-    this.folder = freshFolder(t, 'acting')
+    this.folder = freshFolder(t, 'controlled')
     mkdirSync(this.folder, { recursive: true })
   }
   get command(): string[] {
@@ -36,7 +36,7 @@ export class ControlledServer {
     writeFileSync(join(this.folder, 'mode'), mode)
     writeFileSync(join(this.folder, 'calls'), String(calls))
   }
-  setTools(listing: Told): void {
+  setTools(listing: ToolListing): void {
     writeFileSync(join(this.folder, 'tools'), JSON.stringify(listing))
   }
   /** The lines of the server's log with this prefix. */
