@@ -193,10 +193,10 @@ describe('bash in a run', { skip: WITHOUT_SANDBOX }, () => {
     writeFileSync(join(home, 'token'), 'secret-token\n', { mode: 0o600 })
     mkdirSync(join(home, 'workspaces/other'), { recursive: true })
     const { session_id } = (await runTaskIn(app)) as { session_id: string }
-    const told = JSON.stringify(model.requests[1]?.messages.at(-1))
-    assert.match(told, /over/)
-    assert.doesNotMatch(told, /secret-token|other|tireless\.db:? [^N]/)
-    assert.ok(told.includes(session_id))
+    const shown = JSON.stringify(model.requests[1]?.messages.at(-1))
+    assert.match(shown, /over/)
+    assert.doesNotMatch(shown, /secret-token|other|tireless\.db:? [^N]/)
+    assert.ok(shown.includes(session_id))
   })
 
   test('I4: kill -9 of the program ends its command; the model is told, and it does not run again', async (t) => {
@@ -232,7 +232,7 @@ printf 'GET ${url} HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n'\\
 'Proxy-Authorization: Basic %s\\r\\n\\r\\n' "$(printf %s "\${way%@*}" | base64 -w 0)" >&5
 cat <&5`
 
-  async function told(t: TestContext, isPrivate: boolean): Promise<string> {
+  async function messagesOfRun(t: TestContext, isPrivate: boolean): Promise<string> {
     const served = createServer((_, response) => response.end('from outside\n'))
     await new Promise<void>((resolve) => served.listen(0, '127.0.0.1', resolve))
     t.after(() => served.close())
@@ -254,17 +254,17 @@ cat <&5`
   }
 
   test('Q8: an allowed host is reached, another is not, and the model is told why', async (t) => {
-    const said = await told(t, false)
-    assert.match(said, /200 OK.*from outside/)
+    const messages = await messagesOfRun(t, false)
+    assert.match(messages, /200 OK.*from outside/)
     assert.match(
-      said,
+      messages,
       /403 Forbidden.*\[127\.0\.0\.1:9 was not named; to ask your owner, run the command again .* network: /,
     )
   })
 
   test('Q8: a session with private and untrusted data reaches no host', async (t) => {
-    const said = await told(t, true)
-    assert.match(said, /dear diary.*403 Forbidden.*was not named/)
-    assert.doesNotMatch(said, /from outside/)
+    const messages = await messagesOfRun(t, true)
+    assert.match(messages, /dear diary.*403 Forbidden.*was not named/)
+    assert.doesNotMatch(messages, /from outside/)
   })
 })
