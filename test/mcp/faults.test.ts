@@ -128,9 +128,9 @@ describe('a server that cannot be used', () => {
   })
 
   test('a server that sends nothing or no message: the error shows the timeout and its output', async (t) => {
-    const neverAnswers = { command: plainServer('silent'), start_timeout: '2s' }
-    const sendsGarbage = { command: plainServer('babble'), start_timeout: '2s' }
-    const app = await openApp(t, { yaml: configYaml({ neverAnswers, sendsGarbage }) })
+    const silent = { command: plainServer('silent'), start_timeout: '2s' }
+    const babbling = { command: plainServer('babble'), start_timeout: '2s' }
+    const app = await openApp(t, { yaml: configYaml({ silent, babbling }) })
     const [nothing, nonsense] = await Promise.all([testServer(app, 'silent'), testServer(app, 'babbling')])
     assert.deepEqual([nothing.ok, nothing.error], [false, 'it did not answer within 2 s (start_timeout)'])
     assert.equal(nonsense.ok, false)
@@ -152,7 +152,7 @@ describe('a server that cannot be used', () => {
     const controlled = new ControlledServer(t)
     const clock = new FakeClock()
     const servers = {
-      neverAnswers: { command: plainServer('silent') },
+      silent: { command: plainServer('silent') },
       a: { command: controlled.command, effects: acts('pure', 'none') },
     }
     const model = scriptedModel([toolSearch('act'), act, { text: 'finished' }])
