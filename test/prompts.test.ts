@@ -152,7 +152,14 @@ describe('an edited text', () => {
     edit('system/solo.md', 'Call {{tool}} when you have to wait.')
     const { status, error, request } = JSON.parse((await run('task.ts')).stdout)
     assert.deepEqual([status, request], ['failed', undefined], 'the model was not called')
-    assert.match(error, /^prompt_invalid: src\/prompts\/system\/solo\.md: .*unknown placeholder; got \{\{tool\}\};/)
+    assert.match(error, /^prompt_invalid: prompts\/system\/solo\.md: .*unknown placeholder; got \{\{tool\}\};/)
+  })
+
+  test('without a part that the program needs ends the task with an error that names the part', async () => {
+    edit('system/work.md', '## role\nYou are an agent.\n\n## rules\nBe brief.\n')
+    const { status, error } = JSON.parse((await run('task.ts')).stdout)
+    assert.equal(status, 'failed')
+    assert.match(error, /^prompt_invalid: .*missing or empty; got prompts\/system\/work\.md#process_rules;/)
   })
 
   test('that is missing is named by a task; quick commands read no text and work', async () => {
@@ -161,6 +168,6 @@ describe('an edited text', () => {
     assert.equal(list.exit, 0, list.stderr)
     const { status, error } = JSON.parse((await run('task.ts')).stdout)
     assert.equal(status, 'failed')
-    assert.match(error, /^prompt_invalid: .*cannot be read; got src\/prompts\/\w+\/\w+\.md;/)
+    assert.match(error, /^prompt_invalid: .*cannot be read; got prompts\/\w+\/\w+\.md;/)
   })
 })

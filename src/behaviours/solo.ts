@@ -16,8 +16,8 @@ export function soloBehaviour(tools: () => readonly string[]): Behaviour {
       return tools()
     },
     buildSystemPrompt() {
-      const work = loadWorkPrompt()
-      return { ...work, process_rules: `${work.process_rules}\n${loadPrompt('system/solo.md')}` }
+      const rules = [loadPrompt('system/work.md#process_rules'), loadPrompt('system/solo.md')]
+      return { ...loadWorkPrompt(), process_rules: rules.join('\n') }
     },
     initState: () => null,
   }

@@ -21,14 +21,7 @@ export interface ToolText {
  */
 export function loadPrompt(ref: string, values: PlaceholderTexts = {}): string {
   const [file = '', part] = ref.split('#')
-  const text = part === undefined ? readText(file) : (readParts(file).parts.get(part) ?? '')
-  if (text === '')
-    throw new TirelessError('prompt_invalid', {
-      what: 'a prompt text is missing or empty',
-      got: `src/prompts/${ref}`,
-      fix: part === undefined ? 'write the text into this file' : `write the text below a heading "## ${part}"`,
-    })
-  return fillPlaceholders(text, values, ref)
+  return fillText(part === undefined ? readText(file) : readParts(file).parts.get(part), values, ref)
 }
 
 /** Contract: all parts of a file by name; throws as `loadPrompt` does. */
@@ -41,7 +34,7 @@ export function loadToolText(name: string, values: PlaceholderTexts = {}): ToolT
   const file = `tools/${name}.md`
   const { opening, parts } = readParts(file)
   return {
-    description: fillPlaceholders(opening, values, file),
+    description: fillText(opening, values, file),
     argumentDescriptions: Object.fromEntries(
       [...parts.keys()].map((part) => [part, loadPrompt(`${file}#${part}`, values)]),
     ),
@@ -49,13 +42,21 @@ export function loadToolText(name: string, values: PlaceholderTexts = {}): ToolT
 }
 
 /** One pass: placeholders in a value are not filled. */
-function fillPlaceholders(text: string, values: PlaceholderTexts, ref: string): string {
+function fillText(text: string | undefined, values: PlaceholderTexts, ref: string): string {
+  if (text === undefined || text === '') {
+    const [file, part] = ref.split('#')
+    throw new TirelessError('prompt_invalid', {
+      what: 'a prompt text is missing or empty',
+      got: `prompts/${ref}`,
+      fix: `write it into ${file}${part === undefined ? '' : ` below the heading "## ${part}"`}`,
+    })
+  }
   return text.replace(/\{\{([^{}]*)\}\}/g, (placeholder, name: string) => {
     if (Object.hasOwn(values, name)) return String(values[name])
     const known = Object.keys(values).map((value) => `{{${value}}}`)
     throw new TirelessError('prompt_invalid', {
       what: 'a prompt text has an unknown placeholder',
-      where: `src/prompts/${ref}`,
+      where: `prompts/${ref}`,
       got: placeholder,
       expected: known.length === 0 ? 'no placeholder' : known.join(', '),
     })
@@ -84,7 +85,7 @@ function readFile(file: string): string {
   try {
     return readFileSync(new URL(file, import.meta.url), 'utf8')
   } catch (cause) {
-    const parts = { what: 'a prompt text cannot be read', got: `src/prompts/${file}`, fix: 'install Tireless again' }
+    const parts = { what: 'a prompt text cannot be read', got: `prompts/${file}`, fix: 'install Tireless again' }
     throw new TirelessError('prompt_invalid', parts, { cause })
   }
 }

@@ -21,7 +21,7 @@ export function checkProposedDecision(decision: unknown, source: DecisionSource)
   return { kind: 'branch', candidates: candidates.map((candidate) => checkCandidate(candidate, source)) }
 }
 
-/** Contract: like `decisionOfWish`, for one candidate, which must not be a branch. */
+/** Contract: like `checkProposedDecision`, for one candidate, which must not be a branch. */
 export function checkCandidate(decision: unknown, source: DecisionSource): Decision {
   return candidatesOf(decision)
     ? invalidDecision('a branch must not contain another branch')
