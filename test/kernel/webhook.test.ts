@@ -123,7 +123,7 @@ describe('E14: the ping after each cycle (dead man’s switch)', () => {
     assert.equal(((await home.app.run('once', {})) as { status: string }).status, 'success')
     await home.app.close()
     const log = readFileSync(join(home.home, 'logs', 'tireless.jsonl'), 'utf8')
-    assert.match(log, /"event":"ping failed".*answered 404/)
+    assert.match(log, /"event":"ping failed".*answered with status 404/)
     assert.ok(!log.includes(home.server.url))
   })
 })
