@@ -3,8 +3,8 @@
 import type { CallResult } from '../domain/decision.ts'
 
 /**
- * The result of a call that did not start because the run was interrupted. Not in src/prompts: a replay recognises it
- * in journals by its text.
+ * The result of a call that did not start because the run was interrupted. Not in src/prompts: a replay recognises this
+ * result in journals by its text.
  */
 export const NOT_STARTED_INTERRUPTED: CallResult = {
   status: 'not_started',
@@ -19,7 +19,7 @@ export class Interruption extends Error {
   }
 }
 
-/** Contract: undefined if not aborted. An abort with any other reason means that the program is stopping. */
+/** Contract: undefined if `signal` is not aborted. An abort reason that is not an Interruption counts as `stopping`. */
 export function interruptionReason(signal: AbortSignal): Interruption['why'] | undefined {
   if (!signal.aborted) return undefined
   return signal.reason instanceof Interruption ? signal.reason.why : 'stopping'

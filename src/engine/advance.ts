@@ -48,7 +48,7 @@ export interface CancelSignals {
   readonly immediate: AbortSignal
 }
 
-/** Contract: rejects only when the store refuses or fails. Any other failure is stored with the dispatch. */
+/** Contract: rejects only if the store refuses a write or fails. Any other failure is stored with the dispatch. */
 export async function advanceDispatch(
   engine: Engine,
   dispatch: Dispatch,
@@ -113,7 +113,7 @@ async function runSteps(run: Run, drain: AbortSignal, cancelling: CancelSignals)
   }
 }
 
-/** How often a run checks for its missing behaviour. Adding one restarts the program, which resumes due runs. */
+/** How long a run waits before it looks for its missing behaviour again. */
 const RECHECK_MS = 2 * 60_000
 
 const waitForBehaviour = ({ engine }: ClaimedRun, behaviour: string): Wait => ({
@@ -125,7 +125,7 @@ const waitForBehaviour = ({ engine }: ClaimedRun, behaviour: string): Wait => ({
 
 const CANCELLED: RunEnd = { kind: 'end', stop_reason: 'cancelled' }
 
-/** A cancelled run, or one without time left, starts no further step. */
+/** The end of a run that was cancelled or has no time left; undefined if the next step may start. */
 function endBeforeStep(
   { signal, overrides: wishes }: Run,
   { afterStep, immediate }: CancelSignals,
@@ -136,7 +136,8 @@ function endBeforeStep(
 
 function endFromIssues(issues: readonly Issue[]): RunEnd {
   const error = issues.map(({ code, message }) => `${code}: ${message}`).join('; ')
-  // A missing key, for example: the provider is at fault, not the task.
+  // No model can be loaded, for example because a key is missing. The failure class is `provider`: the task is not at
+  // fault.
   const noModel = issues.length > 0 && issues.every(({ code }) => code === 'TASK_MODEL_UNKNOWN')
   return {
     kind: 'end',
@@ -153,7 +154,10 @@ async function releaseUnopened({ engine, fence }: ClaimedRun): Promise<StepOutco
   return { kind: 'release' }
 }
 
-/** Closes the session's previous run if it was set aside as `dead` without an end record. Its turn is not resumed. */
+/**
+ * Closes the session's previous run if it was set aside as `dead` without an end record. The open turn of that run is
+ * closed, not resumed.
+ */
 async function closePreviousRun(claim: ClaimedRun): Promise<readonly Op[]> {
   const { run_id, ended } = claim.thread
   if (ended || run_id === undefined || run_id === claim.dispatch.dispatch_id) return []
@@ -163,7 +167,7 @@ async function closePreviousRun(claim: ClaimedRun): Promise<readonly Op[]> {
   return ops
 }
 
-/** The run was woken without input: it parks again. A dispatch that never had any input is done. */
+/** A run that was woken without input parks again. A dispatch that never had any input is done. */
 function handleNoInput(run: Run): Promise<StepOutcome> {
   const { last, turns } = run.thread
   return turns > 0 && last?.kind === 'park'
@@ -172,8 +176,8 @@ function handleNoInput(run: Run): Promise<StepOutcome> {
 }
 
 /**
- * Ends the run after the store refused one of its values, or after an error that no phase caught. Only records on disk
- * count: an unwritten record may have caused the error.
+ * Ends the run after the store refused one of its values, or after an error that no phase caught. The journal is loaded
+ * from disk again, because an unwritten record may have caused the error.
  */
 async function endAfterError(engine: Engine, dispatch: Dispatch, thrown: unknown): Promise<StepOutcome> {
   const next = endFromError(thrown)
@@ -189,7 +193,7 @@ async function endAfterError(engine: Engine, dispatch: Dispatch, thrown: unknown
   }
 }
 
-/** For a journal that cannot be read or written. The next run of the session closes it. */
+/** Settles a dispatch whose journal cannot be read or written. The session's next run adds the missing end record. */
 async function settleWithoutJournal(engine: Engine, dispatch: Dispatch, next: RunEnd): Promise<StepOutcome> {
   const claim = await loadClaimedRun(engine, dispatch, [])
   await flushRecords(claim, [settleRunOp(claim, next)])

@@ -1,6 +1,6 @@
 /**
- * Ends a step: one commit with the last results, the acknowledged input and the new status of the dispatch (I3).
- * A step that continues and acknowledges nothing is written together with the next step's request.
+ * Ends a step with one commit of the last results, the acknowledged input and the new status of the dispatch (I3). If
+ * the run continues and the step read no input, its records are written together with the next step's request.
  */
 
 import type { Next } from '../domain/decision.ts'
@@ -51,7 +51,7 @@ export async function commitStep(
   return applyNext(run, next, [...more, ...acknowledgeOps(run, turn)])
 }
 
-/** A failing memory does not fail the step; the turn is only missing from the memory. */
+/** An error of the memory is recorded and does not fail the step; the memory then lacks this turn. */
 function appendToMemory(run: Run, { turn }: OpenTurn): void {
   const past = run.thread.past.at(-1)
   try {
@@ -92,7 +92,7 @@ export async function releaseRun(run: Run): Promise<StepOutcome> {
   return { kind: 'release' }
 }
 
-/** Continues instead of parking if a matching message is already in the inbox, so that no wake-up is lost. */
+/** The run continues instead of parking if a message that it waits for is already in the inbox. */
 export async function parkRun(run: ClaimedRun, wait: Wait, ops: readonly Op[]): Promise<StepOutcome> {
   const results = await flushRecords(run, [...ops, { op: 'park', wait, now: run.engine.clock.now() }])
   const { parked } = results.at(-1) as { parked: boolean }
@@ -128,7 +128,7 @@ export function settleRunOp({ engine }: ClaimedRun, next: RunEnd): Op {
   }
 }
 
-/** Input that the model never saw stays unread. */
+/** Marks the turn's input as read. It stays unread if neither the model nor the behaviour has decided on it. */
 function acknowledgeOps(run: ClaimedRun, turn: OpenTurn): Op[] {
   const observation_ids = turn.input.filter(isFromInbox).map(({ id }) => id)
   if (observation_ids.length === 0 || (!turn.answer && !turn.decided)) return []
@@ -136,7 +136,7 @@ function acknowledgeOps(run: ClaimedRun, turn: OpenTurn): Op[] {
   return [{ op: 'acknowledge', session_id, observation_ids, now: run.engine.clock.now() }]
 }
 
-/** The results are on disk, so tools can delete the data that they kept for crash recovery. */
+/** Tells tools that their results are on disk, so that they can delete the data that they kept for crash recovery. */
 async function notifySettledTools(run: Run, turn: OpenTurn): Promise<void> {
   for (const intended of turn.intended.values()) {
     const tool = run.engine.tools.get(intended.call.tool)

@@ -1,6 +1,6 @@
 /**
  * The grace period: work that ignores its abort signal is abandoned two seconds after the interruption, and the caller
- * continues without it. One listener serves a whole run, because adding listeners to a signal is slow.
+ * continues without it. One abort listener serves a whole run, because adding listeners to a signal is slow.
  */
 
 import type { Clock } from '../ports/clock.ts'
@@ -13,7 +13,7 @@ export class GracePeriod {
   readonly #closed = new AbortController()
   #isOver = false
 
-  /** Removes the listener and stops the timer. */
+  /** Removes the abort listener and stops the timer. */
   readonly close: () => void
 
   constructor(signal: AbortSignal, clock: Clock) {
@@ -27,12 +27,16 @@ export class GracePeriod {
     else signal.addEventListener('abort', abandonAll, { once: true })
     this.close = () => {
       this.#closed.abort('closed')
-      // A derived signal stays in memory while it has listeners, and some signals live as long as the process.
+      // A signal made by AbortSignal.any() stays in memory while it has listeners, and some signals live as long as the
+      // process.
       signal.removeEventListener('abort', abandonAll)
     }
   }
 
-  /** Contract: resolves to the result of the work, or to `onAbandon()` after the grace period, when no work starts. */
+  /**
+   * Contract: resolves to the result of `start()`, or to `onAbandon()` if the grace period ends first. After the grace
+   * period, `start` is not called.
+   */
   race<T>(start: () => Promise<T>, onAbandon: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       const abandon = (): void => {

@@ -95,7 +95,10 @@ function canShorten(run: Run, { failures }: OpenTurn): boolean {
   )
 }
 
-/** Whether some new messages can wait for the next turn: there are several, and they are much of the request. */
+/**
+ * Whether some new messages can wait for the next turn: there are at least two, and all new messages together are more
+ * than a quarter of the conversation.
+ */
 function canPostponeInput({ thread, dispatch }: Run, open: OpenTurn): boolean {
   if (messagesWithoutTask(open.input, dispatch.dispatch_id).length < 2) return false
   const { tokens } = measureConversation(newConversation(open.messages))
@@ -113,7 +116,7 @@ async function endInterrupted(run: Run): Promise<StepOutcome> {
   return finishRun(run, next, await closeOpenTurn(run, next))
 }
 
-/** Ends the failed step; the next one starts with the error as feedback. */
+/** Ends the failed step. The next step starts with the error as feedback for the model. */
 async function commitWithFeedback(run: Run, open: OpenTurn, error: TirelessError, began: number): Promise<StepOutcome> {
   if (error instanceof InvalidDecisionError)
     for (const [index, { id, fault = error.message }] of error.decision.calls.entries())

@@ -92,11 +92,11 @@ export interface ReplaySource {
   /** US dollars reserved for the answer. */
   reservedUsd(): number | undefined
   costUsd(): number | undefined
-  /** Whether a fallback model replaced one that failed. */
+  /** Whether a fallback model replaced a failed model: at once (`now`) or after a backoff (`later`). */
   fallback(): 'now' | 'later' | undefined
   /** Calls of the current turn that a person had allowed. */
   approvedCalls(): readonly Call[]
-  /** The intent record, if it is the next record. */
+  /** The next recorded record if it is an intent lock (`intent_fixed`). */
   nextIntent(): RecordBody | undefined
   /** The recorded label of a call's result. */
   recordedLabel(index: number): RecordedLabel
@@ -110,9 +110,9 @@ export interface ClaimedRun {
   readonly thread: SessionThread
   /** Records that are not on disk yet. */
   readonly pendingRecords: JournalRecord[]
-  /** Operations for the same commit as those records. */
+  /** Operations that are committed together with `pendingRecords`. */
   readonly pendingOps: Op[]
-  /** Work to do after that commit. */
+  /** Work to do after the commit of `pendingRecords`. */
   readonly afterCommit: (() => Promise<void>)[]
 }
 
@@ -156,7 +156,10 @@ export interface PromptPrefix {
   readonly sections: Readonly<Record<string, number>>
 }
 
-/** Records folded between two yields to the event loop: a few milliseconds. A session can have tens of thousands. */
+/**
+ * Number of records that are folded in one go (a few milliseconds); then other work of the process gets its turn. A
+ * session can have tens of thousands of records.
+ */
 const FOLDED_AT_ONCE = 500
 
 export async function loadClaimedRun(
@@ -184,8 +187,8 @@ export const runRefOf = ({ dispatch }: ClaimedRun): RunRef => ({
 })
 
 /**
- * Records that plugins never receive, usually three of five in a step. They are not frozen, to save time. Sinks of
- * plugins receive them frozen (see app/event-fanout.ts).
+ * Kinds of records, usually three of five in a step, that are not frozen here, to save time: behaviours, critics and
+ * tools never receive them. app/event-fanout.ts freezes them for the sinks of plugins.
  */
 const UNSHARED_RECORDS: ReadonlySet<RecordBody['kind']> = new Set([
   'model_requested',
@@ -193,7 +196,10 @@ const UNSHARED_RECORDS: ReadonlySet<RecordBody['kind']> = new Set([
   'step_committed',
 ])
 
-/** Redacts the body and freezes what plugins see: the live run, the listeners and a recovery see the same record. */
+/**
+ * Redacts secrets in the body and freezes the record if plugins can see it. So the running step, all listeners and a
+ * crash recovery see the same record.
+ */
 export function appendRecord(run: ClaimedRun, body: RecordBody, ts: number = run.engine.clock.now()): JournalRecord {
   const newRecord: JournalRecord = { ...redactValue(body, run.engine.secrets.hide), seq: run.thread.head + 1, ts }
   if (!UNSHARED_RECORDS.has(newRecord.kind)) deepFreeze(newRecord)
@@ -203,7 +209,7 @@ export function appendRecord(run: ClaimedRun, body: RecordBody, ts: number = run
   return newRecord
 }
 
-/** Contract: writes all new records and `ops` in one commit; resolves when it is on disk. */
+/** Contract: writes all new records and `ops` in one commit; resolves when the commit is on disk. */
 export async function flushRecords<const Ops extends readonly Op[]>(
   run: ClaimedRun,
   ops: Ops,

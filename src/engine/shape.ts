@@ -7,10 +7,10 @@
 
 import type { Json } from '../domain/json.ts'
 
-/** Contract: returns the named fields of a matching value, else a Misfit; never throws. Only for plain data. */
+/** Checks plain data. Contract: returns the named fields of a matching value, else a ShapeMismatch; never throws. */
 export type Shape<T> = (value: Json | undefined) => T | ShapeMismatch
 
-/** A mismatch: the reason, and the path inside the value. */
+/** Why a value does not match a shape, and the path to the mismatch inside the value. */
 export class ShapeMismatch {
   readonly message: string
   readonly path: (string | number)[] = []
@@ -94,7 +94,7 @@ type Fields = { readonly [key: string]: Json }
 export const isJsonObject = (value: Json | undefined): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** An object with any keys. */
+/** An object with any keys; every value must match `shape`. */
 export function recordShape<T extends Json>(shape: Shape<T>): Shape<Readonly<Record<string, T>>> {
   return (value) => {
     if (!isJsonObject(value)) return unexpected('record', value)
@@ -108,7 +108,7 @@ export function recordShape<T extends Json>(shape: Shape<T>): Shape<Readonly<Rec
 
 type Shapes<T> = { readonly [K in keyof T]: Shape<T[K]> }
 
-/** `optional`: fields that may be missing. */
+/** An object with the fields of `needed`; the fields of `optional` may be missing. */
 export function objectShape<T, O = unknown>(needed: Shapes<T>, optional?: Shapes<O>): Shape<T & Partial<O>> {
   const fields = [...fieldList(needed, false), ...(optional ? fieldList(optional, true) : [])]
   return (value) => {

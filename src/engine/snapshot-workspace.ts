@@ -1,6 +1,6 @@
 /**
  * Takes snapshots of the workspace: before a run's first write and after each step that writes. A fork starts from the
- * files of its step.
+ * files of the step that it branches off.
  * Must not know: how and where files are stored.
  */
 
@@ -9,7 +9,7 @@ import type { CheckedCall } from './calls/gate.ts'
 import type { Run } from './run.ts'
 import type { OpenTurn } from './session/session-thread.ts'
 
-/** Contract: returns or throws what `work` does. */
+/** Contract: returns what `work` returns, and throws what `work` throws. */
 export async function withSnapshots<T>(
   run: Run,
   { turn, intended }: OpenTurn,
@@ -20,7 +20,8 @@ export async function withSnapshots<T>(
   const { snapshots } = run.engine
   const { dispatch_id: run_id } = run.dispatch
   const takeSnapshot = (after: number): Promise<void> => snapshots.take(run.env.root, { run_id, turn: after })
-  // A call that started before a crash may have written already; then the first snapshot would be wrong.
+  // A call that started before a crash may have written already; then it is too late for a snapshot before the first
+  // write.
   if (intended.size === 0 && !(await snapshots.hasAny(run_id))) await takeSnapshot(turn - 1)
   try {
     return await work()

@@ -2,8 +2,8 @@
  * The step: the only function that advances a session (I2). Schedules, user messages, sub-agents and crash recovery all
  * call it. A turn that a crash interrupted is in the journal: each phase reuses the results that are already there.
  *
- * Commits: answer + first intent · result k + intent k+1 · last result + step, with the next step's request when the
- * run continues (I3).
+ * The commits of a step: answer + first intent · result k + intent k+1 · last result + step, with the next step's
+ * request when the run continues (I3).
  */
 
 import { commitStep, type StepOutcome } from './commit.ts'

@@ -42,7 +42,10 @@ export async function act(run: Run, open: OpenTurn, decision: Decision): Promise
   }
 }
 
-/** A wait that first has a side effect, such as a question to the owner, runs as an ordinary call. */
+/**
+ * `via`: the call that starts the wait. If it has a side effect, such as a question to the owner, it runs as an
+ * ordinary call.
+ */
 async function runWaitCall(run: Run, open: OpenTurn, via: Call, reason: string): Promise<void> {
   if (via.effect.recovery !== 'pure') await gateAndRun(run, open, [via], false)
   else settleCall(run, open, 0, via, { status: 'ok', content: loadPrompt('results/decision.md#waiting', { reason }) })
@@ -79,7 +82,10 @@ async function runAll(
   return results
 }
 
-/** One call, or several adjacent calls without side effects and without approval that have not started. */
+/**
+ * The calls to run next: one call, or several adjacent calls that may run in parallel (no side effects, no approval,
+ * not started).
+ */
 function nextGroup(open: OpenTurn, calls: readonly CheckedCall[], from: number): readonly CheckedCall[] {
   const runsAlone = (index: number): boolean =>
     calls[index]?.effect.recovery !== 'pure' ||
@@ -105,7 +111,7 @@ async function runGroup(
 }
 
 interface PreparedCall {
-  /** The intent was recorded and must be on disk before the call runs. */
+  /** Whether an intent was recorded. It must be on disk before the call runs. */
   readonly intended: boolean
   run(): CallResult | Promise<CallResult>
 }
@@ -147,7 +153,7 @@ async function prepareCall(run: Run, open: OpenTurn, index: number, call: Checke
   return { intended: true, run: () => executeOrRecover(run, tool, intent) }
 }
 
-/** A tool that reports an unknown outcome is treated like one that a crash interrupted. */
+/** If the tool reports that the outcome is unknown, the call is treated like a call that a crash interrupted. */
 async function executeOrRecover(run: Run, tool: AnyTool, intended: IntendedCall): Promise<CallResult> {
   const result = await executeCall(run, tool, intended)
   return result.status === 'unknown' ? recoverCall(run, intended, result.content) : result
@@ -156,7 +162,7 @@ async function executeOrRecover(run: Run, tool: AnyTool, intended: IntendedCall)
 function settleCall(run: Run, open: OpenTurn, index: number, call: CheckedCall, result: CallResult): CallResult {
   const settled = open.settled.get(index)
   if (settled) return settled
-  // Warnings are added in call order, so that parallel calls count like sequential ones.
+  // Warnings about repeated calls are added in call order, so that parallel calls count like sequential calls.
   const shownResult =
     open.intended.has(index) && result.status !== 'not_started'
       ? addRepetitionWarning(run.thread.recent, run.toolbox, { tool: call.tool, args: call.args, result })
@@ -191,7 +197,7 @@ function repeatApproval({ engine, dispatch }: Run, turn: number, id: string, too
 function findRefusal(run: Run, call: CheckedCall): CallResult | undefined {
   if (call.fault !== undefined) return { status: 'error', content: call.fault }
   if (call.held) return call.held.result
-  // The approval is valid once and must not be lost: the next process runs the call.
+  // An approval is valid once. Stop here without using it, so that the next process runs the call.
   if (call.approval !== undefined && interruptionReason(run.signal) === 'stopping')
     throw new TirelessError('aborted', 'the program is stopping; the allowed call runs after the restart')
   return run.signal.aborted ? NOT_STARTED_INTERRUPTED : undefined

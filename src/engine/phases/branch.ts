@@ -21,7 +21,7 @@ import { copyState } from './reduce.ts'
 const MAX_CANDIDATES = 64
 
 export function chooseCandidate(run: Run, open: OpenTurn, decided: readonly Decision[]): Decision {
-  // Chosen before a crash: keep it, whatever the search would choose now.
+  // A candidate that was chosen before a crash is kept, whatever the search would choose now.
   if (open.chosen !== undefined)
     return (
       (open.expanded ?? decided)[open.chosen] ?? invalidDecision('the chosen candidate no longer exists; decide again')
@@ -52,7 +52,7 @@ function usableCandidates(run: Run, candidates: readonly Decision[]): readonly B
   return usable
 }
 
-/** Candidates that the search adds are checked like those of a behaviour. */
+/** Lets the search replace or add candidates. New candidates are checked like the decisions of a behaviour. */
 function expandCandidates(
   run: Run,
   open: OpenTurn,

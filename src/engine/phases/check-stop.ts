@@ -1,6 +1,7 @@
 /**
  * CHECK_STOP: decides from the model's decision, the verdicts and the budgets whether the run continues, parks or ends.
- * Precedence: final > agent_condition > env_terminal > criteria and budgets (Q13); a critic may overrule a final.
+ * Precedence of stop reasons: final > agent_condition > env_terminal > criteria and budgets (Q13); a critic may
+ * overrule a final.
  */
 
 import type { Decision, Next, Verdict } from '../../domain/decision.ts'
@@ -28,7 +29,7 @@ const MAX_STEPS_WITHOUT_NEWS = 12
 type End = Extract<Next, { kind: 'end' }>
 
 export interface StopInput {
-  /** Undefined: no decision was reached. */
+  /** Undefined if the step ended without a decision. */
   readonly decision: Decision | undefined
   readonly verdicts: readonly CriticVerdict[]
   readonly state: Json
@@ -58,7 +59,7 @@ export function checkStop(run: Run, { decision, verdicts, state, began }: StopIn
   const stopped = endByInterruption(run) ?? endByBudget(used, wishes.budget)
   if (stopped) return stopped
   const stuck = endByStagnation(thread)
-  // A run that repeats a call with an open approval waits for the answer instead of ending.
+  // A run that repeats calls while an approval is open waits for the answer instead of ending.
   if (stuck) return parkForApproval(thread) ?? stuck
   if (verdict.kind === 'retry') return retryStep(verdict, thread.open?.answeredAt ?? 0)
   if (!waits) return { kind: 'continue' }
@@ -78,7 +79,7 @@ function parkForApproval({ openApprovals: unanswered, open }: SessionThread): Ne
   return { kind: 'park', wait: { kind: 'observation', match: 'user_message', until, reason } }
 }
 
-/** Whether the call that starts the wait succeeded. */
+/** Whether the wait has started: the call that starts it (`via`) succeeded, or there is no such call. */
 function hasStartedWait({ open }: SessionThread, { via }: Extract<Decision, { kind: 'wait' }>): boolean {
   return via === undefined || open?.settled.get(0)?.status === 'ok'
 }
@@ -88,19 +89,27 @@ function endByCritic({ reason, failure_class }: Extract<Verdict, { kind: 'stop' 
   return { kind: 'end', stop_reason: 'critic_stop', error: reason, ...failureClass }
 }
 
-/** The delay counts from the answer's recorded time, so that a replay parks until the same instant. */
+/**
+ * The delay of another attempt counts from the recorded time of the model's answer, so that a replay parks until the
+ * same instant.
+ */
 function retryStep({ instruction: feedback, attempt }: Extract<Verdict, { kind: 'retry' }>, answeredAt: number): Next {
   if (!attempt) return { kind: 'continue', feedback, retry: true }
   const until = answeredAt + Math.ceil(attempt.after_ms)
   return { kind: 'park', wait: { kind: 'retry', until, reason: 'another attempt' }, feedback }
 }
 
-/** Applies interruptions and budgets to a step that failed and continues. */
+/**
+ * For a failed step after which the run would continue: ends the run if it was interrupted or its budget is used up.
+ */
 export function checkLimits(run: Run, began: number): End | undefined {
   return endByInterruption(run) ?? endByBudget(usageAfterStep(run, began, 1), run.overrides.budget)
 }
 
-/** A stopping program is not an end: the run is released after the step. */
+/**
+ * Ends a run that was cancelled or has no time left. If the program is stopping, the run does not end; it is released
+ * after the step.
+ */
 function endByInterruption({ signal, overrides: wishes }: Run): End | undefined {
   const why = interruptionReason(signal)
   if (why === 'cancelled') return { kind: 'end', stop_reason: 'cancelled' }
@@ -126,7 +135,7 @@ function endByStagnation(thread: SessionThread): End | undefined {
   }
 }
 
-/** Usage including the current step. A wait does not count as a step. */
+/** The run's usage including the current step. `more`: 0 for a wait, which does not count as a step. */
 function usageAfterStep({ thread, engine }: Run, began: number, more: 0 | 1): RunUsage {
   const { steps, ms } = thread.usage
   return { ...thread.usage, steps: steps + more, ms: ms + engine.clock.monotonic() - began }

@@ -1,4 +1,7 @@
-/** CRITIC: asks the critics in order; the first verdict other than `continue` wins. Must not know: its consequences. */
+/**
+ * CRITIC: asks the critics in order; the first verdict other than `continue` wins. Must not know: what follows from a
+ * verdict.
+ */
 
 import type { Verdict } from '../../domain/decision.ts'
 import { asTirelessError, TirelessError } from '../../domain/error.ts'

@@ -69,7 +69,7 @@ async function decideByModel(run: Run, open: OpenTurn): Promise<Decision> {
   return parseDecision(answer, run.toolbox, open.answeredAt)
 }
 
-/** Loads server tools that the model calls by name without a search. */
+/** Loads tools of MCP servers that the model calls by name without having searched for them. */
 async function discoverTools({ engine, toolbox, grace: leaving }: Run, { calls }: ModelAnswer): Promise<void> {
   const unknownCalls = calls.filter((call) => checkCall(toolbox, call).fault !== undefined)
   const names = unknownCalls.flatMap(({ tool, args }) => `${tool} ${args}`.match(SERVER_TOOL_NAME) ?? [])
@@ -80,7 +80,7 @@ async function discoverTools({ engine, toolbox, grace: leaving }: Run, { calls }
     )
 }
 
-/** Matches `server__tool`, also inside the arguments of tool_call. */
+/** Matches a name of the form `server__tool`, also inside the arguments of tool_call. */
 const SERVER_TOOL_NAME = /[\w-]+?__[\w-]+/g
 
 async function requestAnswer(run: Run, open: OpenTurn): Promise<ModelAnswer> {
@@ -98,7 +98,7 @@ async function requestAnswer(run: Run, open: OpenTurn): Promise<ModelAnswer> {
     from: 1,
     upto,
     compiler: COMPILER_VERSION,
-    // Digest of the conversation so far, without the text that this request adds.
+    // Digest of the prompt prefix and the conversation, without the text that only this request adds (`prepared`).
     digest: hash('sha256', prefix.digest + measureConversation(thread.conversation).digest),
     ...(prepared === undefined ? {} : { prepared }),
     composition,
@@ -117,12 +117,15 @@ async function requestAnswer(run: Run, open: OpenTurn): Promise<ModelAnswer> {
 }
 
 function prepareText(behaviour: Behaviour, state: Json, { observation }: OpenTurn): string {
-  // The behaviour had prepare() when the turn was opened, and has none now.
+  // The behaviour had a prepare() when the turn was opened, and has none now.
   if (!behaviour.prepare) return ''
   return askPlugin(preparedPort(behaviour.name), () => behaviour.prepare?.(copyState(state), observation))
 }
 
-/** Cuts history until the request fits. Contract: throws `model_oversize` if it is too long even without history. */
+/**
+ * Cuts history until the request fits. Contract: throws `model_oversize` if the request is too long even without
+ * history.
+ */
 function fitToContext(run: Run, open: OpenTurn, prefix: PromptPrefix, prepared: string | undefined): PromptComposition {
   const { context } = run.overrides.budget
   const composition = buildComposition(run, open, prefix, prepared)
@@ -161,7 +164,7 @@ async function callUnlessInterrupted(run: Run, callModel: () => Promise<ModelAns
   }
 }
 
-/** Records the parsed answer, so that a resumed turn does not parse it again. */
+/** Adds the parsed calls to the answer before it is recorded, so that a resumed turn does not parse it again. */
 function parseAnswer({ parser }: Run, answer: ModelAnswer): ModelAnswer {
   if (!parser || answer.finish === 'length') return answer
   const parsed = runParser(parser, answer.text)
@@ -170,7 +173,10 @@ function parseAnswer({ parser }: Run, answer: ModelAnswer): ModelAnswer {
   return { ...answer, calls, said: text, ...(notes === undefined ? {} : { notes }) }
 }
 
-/** A parser error must not discard the answer, which is already paid for. */
+/**
+ * Contract: never throws; an error of the parser becomes a fault. Throwing would discard an answer that is already paid
+ * for.
+ */
 function runParser(parser: Parser, text: string): ParsedAnswer {
   try {
     return askPlugin(parsedPort(parser.name), () => parser.parse(text))

@@ -25,10 +25,14 @@ import { type OpenTurn, requireOpenTurn } from '../session/session-thread.ts'
 import type { RunUsage } from '../session/usage.ts'
 import { copyState } from './reduce.ts'
 
-/** Maximum size of a behaviour's observation, in characters of JSON. A larger one would be in every prompt. */
+/**
+ * Maximum size of a behaviour's observation, in characters of JSON. A larger observation would make every prompt too
+ * long.
+ */
 const MAX_CHARACTERS = 200_000
-/** Share of a request's tokens for new input; and the share, in characters per token, that fits without counting. */
+/** The share of a request's tokens that new input may use. */
 const INPUT_SHARE = 0.5
+/** Input with fewer characters than this share of the token limit fits without a token count. */
 const ALWAYS_FITS_SHARE = 0.02
 const DEFAULT_INPUT_TOKENS = 200_000
 /** Maximum number of facts that a run is shown at its start. */
@@ -63,7 +67,7 @@ function selectBindable(run: Run, unread: readonly Observation[]): readonly Obse
     unread,
     {
       tokens: left * INPUT_SHARE,
-      // The behaviour's observation goes into the journal, so its input is limited too.
+      // What the behaviour makes of the input goes into the journal, so the number of characters is limited too.
       characters: behaviour.observe ? MAX_CHARACTERS * INPUT_SHARE : Number.POSITIVE_INFINITY,
     },
     thread.turn + 1,
@@ -73,7 +77,9 @@ function selectBindable(run: Run, unread: readonly Observation[]): readonly Obse
 const sizeOf = (unread: readonly Observation[]): number =>
   unread.reduce((sum, observation) => sum + observationText(observation).length, 0)
 
-/** The first input of a run: its task and recalled facts. The facts replace the task's {MEMORY} mark, if it has one. */
+/**
+ * The first input of a run: its task and recalled facts. The facts replace the task's {MEMORY} mark if there is one.
+ */
 async function firstInput(run: Run, unread: readonly Observation[]): Promise<TurnInput> {
   const observations = [...taskObservation(run), ...unread]
   const recalled = observations.length === 0 ? undefined : await recall(run, observations)

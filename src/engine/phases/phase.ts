@@ -8,7 +8,10 @@ import { asTirelessError } from '../../domain/error.ts'
 import type { Hook, HookContext, HookedPhase, HookFailure } from '../../ports/hook.ts'
 import { appendRecord, type ClaimedRun, type ObservedRun, type Run, runRefOf } from '../run.ts'
 
-/** Time limit of a hook. One that exceeds it is no longer awaited until the run is opened again. */
+/**
+ * Time limit of a hook. After a hook exceeds it once, the run stops waiting for that hook until the run is opened
+ * again.
+ */
 const HOOK_MS = 1000
 
 export async function runPhase<T>(run: Run, name: HookedPhase, work: () => T | Promise<T>): Promise<T> {
@@ -28,7 +31,7 @@ export async function runPhase<T>(run: Run, name: HookedPhase, work: () => T | P
 
 type HookMoment = Exclude<keyof Hook, 'name' | 'on_event'>
 
-/** Contract: never rejects; calls each hook once. `onFailure` receives failures instead of the journal. */
+/** Contract: never rejects; calls each hook once. Failures go to the journal, or to `onFailure` if it is given. */
 export async function runHooks(
   run: ObservedRun,
   moment: HookMoment,

@@ -31,7 +31,10 @@ export function reduceState(
   }
 }
 
-/** Contract: returns plain data that survives the journal and fits the behaviour's schema; throws `state_invalid`. */
+/**
+ * Contract: returns plain data that fits the behaviour's schema and can be stored in the journal; else throws
+ * `state_invalid`.
+ */
 export function checkState({ name, state: shape }: Stateful, method: string, state: unknown): Json {
   const what = `the state that behaviour ${name} returned from ${method}()`
   const plain = plainState(what, state)

@@ -1,7 +1,7 @@
 /**
- * Budget reservations: money is reserved in the commit of the request and settled in the commit of the answer (I11).
- * If a crash loses the answer, the reservation stays.
- * Must not know: other spenders. The store checks the caps, because it sees all of them.
+ * Budget reservations: money is reserved in the commit of the request and settled in the commit of the answer (I11). If
+ * a crash loses the answer, the reservation stays.
+ * Must not know: other spenders. The store checks the caps, because only the store sees the spending of all runs.
  */
 
 import { asTirelessError, TirelessError } from '../../domain/error.ts'
@@ -14,7 +14,6 @@ import { answerPort } from '../plugins/return-shapes.ts'
 import { flushRecords, type Run } from '../run.ts'
 import type { OpenTurn } from '../session/session-thread.ts'
 
-/** The limits that spending must keep. */
 export interface BudgetLimits {
   /** Read for every request, because the configuration can change during a run. */
   caps(): readonly Cap[]
@@ -22,7 +21,10 @@ export interface BudgetLimits {
   dayOf(now: number): string
 }
 
-/** Contract: the maximum cost in US dollars; undefined for an unmetered model. Throws `budget_*` if over the limit. */
+/**
+ * Contract: the maximum cost in US dollars; undefined for an unmetered model. Throws `budget_*` if the cost could
+ * exceed a limit.
+ */
 export function maxRequestCost(run: Run, bytes: number): number | undefined {
   const { engine, model, thread, overrides: wishes } = run
   if (engine.replaySource) return engine.replaySource.reservedUsd()
@@ -56,7 +58,10 @@ interface SpendingDeps {
   readonly budgetLimits: BudgetLimits
 }
 
-/** A model call outside a step, with a reservation. Contract: throws `budget_*` before the call, or its error. */
+/**
+ * Calls a model outside a step, with a reservation. Contract: throws `budget_*` before the call, or the error of the
+ * call.
+ */
 export async function callWithinBudget(
   { store, budgetLimits: purse }: SpendingDeps,
   model: Model,
@@ -65,7 +70,7 @@ export async function callWithinBudget(
   spender: Spender,
   /** Id of the reservation. */
   id: string = spender.dispatch_id,
-  /** Wraps the model call, which may be abandoned; the reservation is settled in any case. */
+  /** Wraps the model call and may abandon it. The reservation of an abandoned call stays. */
   withGrace: (call: () => Promise<ModelAnswer>) => Promise<ModelAnswer> = (call) => call(),
 ): Promise<ModelAnswer> {
   const caps = purse.caps()
@@ -98,7 +103,10 @@ function unpricedError({ id }: Model): TirelessError {
   })
 }
 
-/** Contract: commits all records with the reservation. Throws `budget_*` over a cap; the records are on disk anyway. */
+/**
+ * Contract: commits all records with the reservation. Throws `budget_*` if a cap would be exceeded; the records are on
+ * disk even then.
+ */
 export async function reserveMoney(run: Run, open: OpenTurn): Promise<void> {
   const { budgetLimits: purse } = run.engine
   const caps = purse.caps()

@@ -1,4 +1,4 @@
-/** Checks a behaviour's proposed decision like a model's answer; an invalid call gets a fault. */
+/** Checks the decision that a behaviour proposes by the same rules as a model's answer. */
 
 import type { Call, Decision } from '../../domain/decision.ts'
 import { asTirelessError } from '../../domain/error.ts'
@@ -7,13 +7,16 @@ import { decisionPort } from '../plugins/return-shapes.ts'
 import { emptyAnswerDecision } from './parse-decision.ts'
 import { checkCallArgs, type Toolbox } from './toolbox.ts'
 
-/** The origin of the decision, and the toolbox for the check. */
+/** Which method proposed the decision in which turn, and the toolbox that its calls are checked against. */
 export interface DecisionSource extends PluginMethod {
   readonly toolbox: Toolbox
   readonly turn: number
 }
 
-/** Contract: never throws, for any value. The candidates of a branch are checked one by one. */
+/**
+ * Contract: never throws; an unusable value becomes an invalid decision. The candidates of a branch are checked one by
+ * one.
+ */
 export function checkProposedDecision(decision: unknown, source: DecisionSource): Decision {
   const candidates = candidatesOf(decision)
   if (!candidates) return checkSingle(decision, source)

@@ -48,7 +48,7 @@ export class Breaker {
     return this.#states.has(provider)
   }
 
-  /** Contract: resolves when a call to that provider ends, or when `signal` aborts. */
+  /** Contract: resolves when the next call to the provider ends, or when `signal` aborts. */
   waitForOutcome(provider: string, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.resolve()
     return new Promise((resolve) => {
@@ -70,7 +70,7 @@ export class Breaker {
   }
 }
 
-/** Contract: throws `model_auth` without a call if every provider refuses its key. */
+/** Contract: calls no model; throws `model_auth` if every provider refuses its key. */
 export function chooseModel(run: Run, open: OpenTurn): Model {
   const { replaySource: replaying } = run.engine
   const id = replaying ? replaying.modelId() : nextModelId(run, open.triedModels)
@@ -83,7 +83,10 @@ export function chooseModel(run: Run, open: OpenTurn): Model {
   })
 }
 
-/** Whether a fallback exists: `now` if a model is untried in this turn, `later` if all were tried. */
+/**
+ * Whether another model can be called: `now` if it is untried in this turn, `later` (after a backoff) if all were
+ * tried.
+ */
 export function findFallback(run: Run, open: OpenTurn, code: ErrorCode): 'now' | 'later' | undefined {
   const { replaySource: replaying } = run.engine
   if (replaying) return replaying.fallback()

@@ -11,7 +11,7 @@ import { parseMatch } from '../../domain/wait.ts'
 import { loadPrompt } from '../../prompts/load-prompt.ts'
 import { checkCall, type Toolbox } from './toolbox.ts'
 
-/** Tools that express a decision; the engine handles them itself. */
+/** Tools that the model calls to finish, to wait or to ask the owner. Such a call becomes the decision of the step. */
 const DECISION_TOOLS: readonly string[] = ['finish', 'wait', 'ask_user']
 
 export function parseDecision(answer: ModelAnswer, toolbox: Toolbox, answeredAt: number): Decision {
@@ -70,7 +70,7 @@ function waitDecision(call: Call, answeredAt: number): Decision {
   }
 }
 
-/** The question is sent in the ACT phase. */
+/** A question to the owner is a wait for a message. The ACT phase sends the question. */
 function askOwnerDecision(call: Call): Decision {
   const { question } = call.args as { question: string }
   return { kind: 'wait', match: 'user_message', reason: question, via: call }

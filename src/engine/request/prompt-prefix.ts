@@ -17,7 +17,10 @@ export function getPromptPrefix(run: Run): PromptPrefix {
   return run.prefix
 }
 
-/** Tokens left for the conversation; infinite without a limit. The next request reports an error in the prefix. */
+/**
+ * Tokens left for the conversation; infinite without a limit. Ignores an error in building the prefix, because the next
+ * request reports it.
+ */
 export function roomForConversation(run: Run): number {
   const { context } = run.overrides.budget
   const { learntTokenLimit: roomLearnt } = run.thread

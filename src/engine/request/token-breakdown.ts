@@ -1,4 +1,7 @@
-/** The token breakdown of a request. Recorded with it; the same after a crash and in a replay. */
+/**
+ * The token breakdown of a request: tokens by section. It is recorded with the request and is the same after a crash
+ * and in a replay.
+ */
 
 import { hash } from 'node:crypto'
 import type { PromptComposition } from '../../domain/journal-record.ts'
@@ -7,7 +10,7 @@ import type { PromptPrefix, Run } from '../run.ts'
 import { measureConversation, weighText } from '../session/message-digest.ts'
 import type { OpenTurn } from '../session/session-thread.ts'
 
-/** `prepared`: text that only this request adds. */
+/** `prepared`: text of the behaviour's prepare(), which is part of this request only. */
 export function buildComposition(
   { thread, model }: Run,
   open: OpenTurn,
@@ -18,7 +21,7 @@ export function buildComposition(
   const id = requestId(prefix, model.id)
   const addedWeight = totalWeight(prepared === undefined ? [] : [{ role: 'user', text: prepared }])
   const factsWeight = totalWeight(recalled ? [recalled.message] : [])
-  // Take them from the conversation, because a cut may have shortened them.
+  // Take the messages of this turn from the conversation, because a cut may have shortened them.
   const shown = conversation.messages.slice(conversation.messages.length - open.messages.length)
   const newInput = totalWeight(shown.filter((message) => message !== recalled?.message))
   const isSamePrefix = asked?.prefix === id
@@ -41,7 +44,7 @@ export function buildComposition(
   }
 }
 
-/** The last id per prefix: every request of a run has the same, unless a fallback model takes over. */
+/** Cache of the last id of each prefix. The id of a run's requests changes only when a fallback model takes over. */
 const lastIds = new WeakMap<PromptPrefix, { readonly model: string; readonly id: string }>()
 
 function requestId(prefix: PromptPrefix, model: string): string {

@@ -1,5 +1,5 @@
 /**
- * The toolbox: the tools of a run, their descriptions for the model, and the check of its calls.
+ * The toolbox: the tools of a run, their descriptions for the model, and the check of the model's calls.
  * Must not know: how a tool works.
  */
 
@@ -17,7 +17,10 @@ import { effectPort, innerCallPort } from '../plugins/return-shapes.ts'
 
 export type Toolbox = ReadonlyMap<string, AnyTool>
 
-/** Contract: lists the offered tools. `get` also finds lazy tools if one like tool_call is offered. */
+/**
+ * Contract: the map lists the offered tools. If tool_call is offered, `get` also finds tools that only tool_call can
+ * call (`lazy`).
+ */
 export function createToolbox(names: readonly string[], all: ReadonlyMap<string, AnyTool>): Toolbox {
   const offered = names.flatMap((name): [string, AnyTool][] => {
     const tool = all.get(name)
@@ -26,7 +29,10 @@ export function createToolbox(names: readonly string[], all: ReadonlyMap<string,
   return offered.some(([, { meant }]) => meant) ? new LazyToolbox(offered, all) : new Map(offered)
 }
 
-/** Server tools are discovered during a run, so lazy tools are looked up on every `get`. */
+/**
+ * A toolbox with lazy tools. They are looked up on every `get`, because tools of MCP servers are discovered during a
+ * run.
+ */
 class LazyToolbox extends Map<string, AnyTool> {
   readonly #all: ReadonlyMap<string, AnyTool>
   constructor(offered: readonly [string, AnyTool][], all: ReadonlyMap<string, AnyTool>) {
@@ -85,7 +91,10 @@ interface SchemaLimits {
   propertyNames?: unknown
 }
 
-/** Drops ranges and defaults from the schema to save tokens. Arguments are checked before a call runs. */
+/**
+ * Removes ranges and defaults from the schema that the model sees, to save tokens. Arguments are checked before a call
+ * runs.
+ */
 function dropDefaults({ jsonSchema }: { readonly jsonSchema: SchemaLimits }): void {
   delete jsonSchema.maximum
   delete jsonSchema.minimum
@@ -96,7 +105,7 @@ function dropDefaults({ jsonSchema }: { readonly jsonSchema: SchemaLimits }): vo
   if (JSON.stringify(jsonSchema.propertyNames) === '{"type":"string"}') delete jsonSchema.propertyNames
 }
 
-/** Contract: runs nothing; an invalid call is returned with its fault. */
+/** Contract: checks the call without running it. An invalid call is returned with its fault. */
 export function checkCall(toolbox: Toolbox, asked: RequestedCall): Call {
   let raw: unknown
   try {
@@ -117,7 +126,7 @@ export function checkCallArgs(toolbox: Toolbox, call: CallName, raw: unknown): C
   try {
     return checkWithTool(toolbox, tool, call, raw)
   } catch (thrown) {
-    // The tool failed while it described the call. It has not run.
+    // The tool's schema, meant() or effect() threw an error. The call has not run.
     return refuseCall(call, raw as Json, asTirelessError(thrown).message)
   }
 }
