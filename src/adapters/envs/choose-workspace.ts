@@ -1,4 +1,7 @@
-/** Chooses a session's folder: a new one in the home, or one the owner names, if no work of theirs can get lost. */
+/**
+ * Chooses a session's folder: a new folder in the home, or the folder that the owner names. If the named folder has
+ * uncommitted changes, the session gets a separate git worktree; if changes there could not be undone, it is refused.
+ */
 
 import { cp, mkdir, readdir, realpath, rm } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
@@ -10,7 +13,7 @@ import { gitFolderBinds } from './sandbox/git-mounts.ts'
 
 export interface PreparedWorkspace {
   readonly path: string
-  /** Shown to the owner. */
+  /** A message for the owner: why the session works in another folder than the named one. */
   readonly note?: string
 }
 
@@ -71,7 +74,7 @@ async function addWorktree(tree: WorkTree, own: string, host: GitSandbox): Promi
 /** The only folders of the home that agents may work in. */
 const SHARED = /^(inbox|workspaces[\\/][^\\/]+)([\\/]|$)/
 
-/** For agents with a configured workspace. `wanted`: the configured folder, relative to the home; null: none. */
+/** `wanted`: the folder that the agent's configuration names, relative to the home; null if it names none. */
 export function createAgentWorkspacePreparer(
   homeRoot: string,
   prepare: (sessionId: string, wanted?: string) => Promise<PreparedWorkspace>,
@@ -85,7 +88,7 @@ export function createAgentWorkspacePreparer(
   }
 }
 
-/** Contract: `to` must not exist yet; does nothing if `from` does not exist. */
+/** Contract: `to` must not exist yet. If `from` does not exist, nothing is copied. */
 export async function copyFolder(from: string, to: string): Promise<void> {
   const entries = await readdir(from).catch(() => undefined)
   if (entries) await cp(from, to, { recursive: true, errorOnExist: true, force: false, verbatimSymlinks: true })

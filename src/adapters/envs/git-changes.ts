@@ -5,7 +5,7 @@ import { createGit, type Git, type GitSandbox } from './git.ts'
 import { locateWorkTree } from './repository/git-folder.ts'
 
 const MAX_COMMITS = 50
-/** On the first look, and after the history was rewritten. */
+/** Commits listed on the first look at a work tree, and after its history was rewritten. */
 const MAX_FIRST_COMMITS = 10
 const MAX_CHANGES = 50
 

@@ -1,7 +1,7 @@
 /**
- * Parses a git configuration without running git. It accepts only the plain form, which git reads in exactly the same
- * way: no escapes, quotes, continuation lines, or comments after a value. Any other text gives `undefined`, and its
- * file is not trusted.
+ * Parses a git configuration without running git. It accepts only plain text that cannot be misread: no escapes,
+ * quotes, continuation lines, or comments after a value. For any other text the result is `undefined`, and the file
+ * is not trusted.
  */
 
 export interface GitSetting {
@@ -12,12 +12,12 @@ export interface GitSetting {
 
 const SECTION = /^\[([a-z0-9-]+)(?: "([^"\\\]]*)")?\]$/i
 const SETTING = /^([a-z][a-z0-9-]*)(?:\s*=\s*(.*))?$/i
-/** Git quotes a value that begins or ends with a blank; such a file is not plain. */
+/** Without quotes, escapes and comments. Git writes quotes around a value that begins or ends with a blank. */
 const PLAIN_VALUE = /^[^"\\;#]*$/
 const MAX_BYTES = 256 * 1024
 
 export function readPlainConfig(text: string): readonly GitSetting[] | undefined {
-  // Control characters, and characters that some programs read as a line end.
+  // Refuses control characters, and characters that some programs read as a line end.
   if (text.length > MAX_BYTES || /[^\n\t\P{Cc}]|[\u2028\u2029\ufeff]/u.test(text)) return undefined
   const settings: GitSetting[] = []
   let section = ''

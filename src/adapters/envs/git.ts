@@ -33,11 +33,11 @@ export interface GitSandbox {
   findLauncher(): Promise<Launcher | undefined>
 }
 
-/** For `sandbox: off`. */
+/** Used if the configuration says `sandbox: off`. */
 export const gitWithoutSandbox = (env: GitEnvironment): GitSandbox => ({ env, findLauncher: async () => undefined })
 
 export interface GitTarget extends WorkTree {
-  /** A folder of the work tree; default: its top. */
+  /** The folder of the work tree in which git starts; default: the top folder. */
   readonly cwd?: string
   /** Mounts for the paths that git may write, and for read-only paths inside them. Default: none. */
   readonly writable?: readonly BindMount[]
@@ -46,7 +46,7 @@ export interface GitTarget extends WorkTree {
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024
 const TIME_LIMIT = { timeout: 60_000, killSignal: 'SIGKILL' } as const
 
-/** Contract: always uses `place.gitFolder`, whatever the work tree's `.git` says. `vars`: additional variables. */
+/** Contract: always uses `place.gitFolder`, whatever the work tree's `.git` says. `vars`: added to the environment. */
 export function createGit(place: GitTarget, host: GitSandbox, vars: GitEnvironment = {}): Git {
   const locations = {
     ...{ GIT_DIR: place.gitFolder, GIT_WORK_TREE: place.top, GIT_CEILING_DIRECTORIES: dirname(place.top) },
@@ -67,7 +67,7 @@ export function createGit(place: GitTarget, host: GitSandbox, vars: GitEnvironme
   }
 }
 
-/** For a bare repository of the home: agents cannot reach it, so it needs no sandbox. */
+/** Runs git on a bare repository of the home. Agents cannot reach that repository, so git needs no sandbox. */
 export function createBareGit(folder: string, env: GitEnvironment, vars: GitEnvironment = {}): Git {
   const gitEnv = {
     ...cleanEnvironment(env),
@@ -87,7 +87,7 @@ const cleanEnvironment = ({ PATH, HOME }: GitEnvironment): GitEnvironment => ({
   ...{ PATH, HOME, LC_ALL: 'C' },
   ...{ GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', GIT_ATTR_NOSYSTEM: '1' },
   ...{ GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' },
-  // A partial clone fetches missing objects with a command that its remote names.
+  // Otherwise git would fetch the missing objects of a partial clone, with a command that its configuration names.
   ...{ GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none' },
 })
 
@@ -111,10 +111,13 @@ const SAFE_SETTINGS: readonly Setting[] = [
   ['maintenance.auto', 'false'],
 ]
 
-/** Git has no switch that turns off all filters. An empty command disables a filter; an empty `required` is false. */
+/**
+ * Settings that are overwritten with an empty value to turn off all filters, because git has no switch for that. An
+ * empty command disables a filter, and an empty `required` is false.
+ */
 const FILTER_KEYS = String.raw`^filter\..*\.(clean|smudge|process|required)$`
 
-/** Set by variables: a filter's name may contain `=`, which would end the key in a `-c` option. */
+/** Passes settings to git by environment variables: in a `-c` option, a `=` in a filter's name would end the key. */
 function settingsAsVariables(settings: readonly Setting[]): GitEnvironment {
   const entries = settings.flatMap(([key, value], at) => [
     [`GIT_CONFIG_KEY_${at}`, key],
@@ -152,7 +155,10 @@ function bindsFor({ top, common, writable = [] }: GitTarget): readonly BindMount
   return [...(isOutside ? [{ from: common, at: common, writable: false }] : []), ...writable]
 }
 
-/** Errors go to a file, because a container merges both outputs; the script prints them only after a failure. */
+/**
+ * A shell script that runs git. Git's errors go to a file, because a container merges stdout and stderr; the script
+ * prints them only if git fails.
+ */
 function scriptFor(argv: readonly string[], vars: GitEnvironment): string {
   const exports = Object.entries(vars).flatMap(([name, value]) =>
     value === undefined || name === 'PATH' || name === 'HOME' ? [] : [`export ${name}=${quoteForShell(value)}`],
@@ -167,7 +173,7 @@ function scriptFor(argv: readonly string[], vars: GitEnvironment): string {
 
 const quoteForShell = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** Contract: never rejects; kills a process that writes more than MAX_OUTPUT_BYTES. */
+/** Contract: never rejects; kills the started process if it writes more than MAX_OUTPUT_BYTES. */
 function collectOutput(start: () => ChildProcess, input: string | undefined): Promise<GitOutput> {
   return new Promise<GitOutput>((resolve) => {
     const child = start()

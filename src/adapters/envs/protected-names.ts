@@ -5,11 +5,11 @@
  * not protected: package.json, Makefiles, workflows, sources.
  */
 
-/** At any depth. */
+/** Names that are protected at any depth of the workspace. */
 const PROTECTED: ReadonlySet<string> = new Set(
   [
     '.tireless',
-    // Agent programs: their permissions, the commands they start, their instructions.
+    // Files of agent programs: their permissions, the commands they start, their instructions.
     '.mcp.json .claude .codex .cursor .gemini .windsurf .continue .cline .clinerules .roo .roomodes .opencode .kiro',
     '.amazonq .junie .aiassistant .augment .kilocode .trae .qwen .factory .crush .openhands .copilot .goosehints',
     '.cursorrules .windsurfrules .augment-guidelines .aider.conf.yml',
@@ -28,9 +28,9 @@ const PROTECTED: ReadonlySet<string> = new Set(
     '.jj .repo .fslckout _fossil_ .p4config .arcconfig',
   ].flatMap((names) => names.split(' ')),
 )
-/** Only at the top of the workspace. */
+/** Names that are protected only at the top of the workspace. */
 const PROTECTED_AT_TOP: ReadonlySet<string> = new Set(['tireless.yaml'])
-/** Only in a folder with this name. */
+/** Names that are protected only in a folder with the name that is the key. */
 const PROTECTED_IN: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['.github', new Set(['instructions', 'prompts', 'agents', 'chatmodes'])],
   ['.config', new Set(['mise', 'mise.toml'])],
@@ -44,12 +44,12 @@ const PROTECTED_IN: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['branch', new Set(['branch.conf'])],
 ])
 
-/** Contract: pure; the reason why the path is protected, or undefined. `names`: the path's parts below the root. */
+/** Why file tools must not write the path; undefined if they may. Pure. `names`: the path's parts below the root. */
 export function protectionReason(names: readonly string[]): string | undefined {
   if (names.some(isGitName)) return 'inside .git: file tools do not write there, use git'
   if (names.some((name, depth) => isProtectedName(name, names[depth - 1])))
     return 'a protected name: another program would run or obey it'
-  // Git treats a folder as a repository only if it contains one of these.
+  // Git treats a folder as a repository only if it contains a file HEAD or commondir.
   const last = normalizeName(names.at(-1) ?? '')
   return last === 'head' || last === 'commondir' ? 'a name that makes git treat the folder as a repository' : undefined
 }
@@ -63,7 +63,7 @@ export function isProtectedName(name: string, folder: string | undefined): boole
     : (PROTECTED_IN.get(normalizeName(folder))?.has(normalized) ?? false)
 }
 
-/** Also matches the short 8.3 form, `git~1`. */
+/** True for `.git`, also in the short 8.3 form `git~1`. */
 export const isGitName = (name: string): boolean => /^(\.git|git~\d+)$/.test(normalizeName(name))
 
 /**

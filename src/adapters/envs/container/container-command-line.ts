@@ -42,7 +42,7 @@ export function containerRunArgs({
     ...['--tmpfs', '/tmp:rw,exec,nosuid,nodev,size=1g,mode=1777'],
     ...['--pids-limit', String(MAX_PROCESSES), '--memory', String(maxMemoryBytes())],
     ...['--user', `${uid}:${gid}`, '--workdir', cwd],
-    // Rootless Podman maps user ids, unless it is told to keep them.
+    // Rootless Podman maps user ids by default, and files in the workspace would belong to another user.
     ...(engine === 'podman' && uid !== 0 ? ['--userns', 'keep-id'] : []),
     ...Object.entries(environment).flatMap(([key, value]) => ['--env', `${key}=${value}`]),
     ...binds.flatMap(mountArgs),
@@ -50,7 +50,7 @@ export function containerRunArgs({
   ]
 }
 
-/** `--mount` takes a comma-separated list, and engines differ in how they escape a comma in it. */
+/** False if the path contains a character that Docker and Podman escape differently in the value of `--mount`. */
 export const isMountable = (path: string): boolean => !/[,"\n]/.test(path)
 
 function mountArgs({ from, at, writable }: BindMount): readonly string[] {

@@ -27,7 +27,7 @@ import { restrictProfile } from './seccomp-profile.ts'
 
 export interface ContainerOptions {
   readonly image: string
-  /** A folder of the home. */
+  /** The home's folder for sandbox files. */
   readonly folder: string
   readonly hidden: readonly string[]
   readonly env: EngineEnvironment
@@ -39,7 +39,10 @@ export interface ContainerOptions {
 const BASH_ENV = '/.tireless/bash-env'
 const CWD_FILE = '/.tireless/cwd'
 
-/** Merges both outputs, because engines deliver two in no fixed order, and records bash's last folder in a file. */
+/**
+ * Bash runs this first. It merges stdout and stderr, because engines deliver the two in no fixed order, and at exit it
+ * writes bash's working folder to CWD_FILE.
+ */
 const BASH_ENV_TEXT = `unset BASH_ENV
 exec 2>&1
 trap 'pwd -P > ${CWD_FILE}' EXIT
@@ -65,7 +68,7 @@ export function createContainers(options: ContainerOptions): Sandbox {
         launcher: Object.assign(launch, { end: (call: string) => removeContainerOf(found, options.clock, call) }),
         named,
       },
-      // The container's own /dev; it contains only device nodes that give no extra access.
+      // A container may write to its own /dev, whose device nodes give no extra access.
       harmless: ['/dev writable'],
       shared: ['user'],
       remedy: `run ${found.name} run --rm --network none --entrypoint bash ${image} -c true, or remove sandbox_image`,
@@ -133,7 +136,7 @@ async function launcherIn(engine: ContainerEngine, { image, folder }: ContainerO
       ],
     })
     return {
-      // Without the call's markers: the engine's monitor of the container must not be killed with the call.
+      // Unsets the variables that mark the call's processes; else the engine's container monitor would be killed too.
       argv: ['env', '-u', 'TIRELESS_CALL', '-u', 'TIRELESS_CALL_SCOPE', engine.program, ...args],
       env: engine.env,
       cwd: '/',
@@ -150,7 +153,7 @@ const networkUnavailable = (): TirelessError =>
     fix: 'remove sandbox_image: commands in bubblewrap can reach allowed hosts',
   })
 
-/** Contract: undefined if `profile` cannot be read; the self-test then shows whether that is safe. */
+/** Contract: undefined if `profile` cannot be read; the self-test then shows whether the sandbox holds without it. */
 async function writeProfile(folder: string, profile: string): Promise<string | undefined> {
   const file = join(folder, 'container-filter.json')
   const text = await readFile(profile, 'utf8').catch(() => undefined)
@@ -161,7 +164,7 @@ async function writeProfile(folder: string, profile: string): Promise<string | u
 
 const INHERITED = ['LANG', 'TERM', 'TZ']
 
-/** PATH comes from the image. */
+/** The variables that a container inherits. PATH is not among them: it comes from the image. */
 const inherited = (env: EngineEnvironment): Record<string, string> =>
   Object.fromEntries(INHERITED.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])))
 
@@ -169,7 +172,7 @@ const digest = (text: string): string => createHash('sha256').update(text).diges
 const nameOf = (call: string): string => `tireless-${digest(call)}`
 const labelOf = (folder: string): string => `tireless.home=${digest(folder)}`
 
-/** Without `--time 0`, Podman waits ten seconds. */
+/** Without `--time 0`, Podman waits ten seconds before it kills the container. */
 const REMOVE = { docker: ['rm', '--force'], podman: ['rm', '--force', '--time', '0'] } as const
 
 const removeContainerOf = (engine: ContainerEngine, clock: Clock, call: string): Promise<boolean> =>
@@ -178,7 +181,7 @@ const removeContainerOf = (engine: ContainerEngine, clock: Clock, call: string):
 /** Waits between attempts: an engine refuses to remove a container that it is already removing. */
 const RETRY_MS = [50, 200, 1000, 4000]
 
-/** Contract: when it resolves, no container matches `filter`; returns whether one did before. */
+/** Contract: removes every container that matches `filter`; returns whether there was any. Throws if one is left. */
 async function removeAll(engine: ContainerEngine, clock: Clock, filter: string): Promise<boolean> {
   const found = async () =>
     (await engine.run('ps', '--all', '--quiet', '--filter', filter)).split('\n').filter((id) => id !== '')

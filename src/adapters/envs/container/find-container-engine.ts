@@ -24,7 +24,7 @@ export interface EngineProblem {
   readonly remedy: string
 }
 
-/** Variables passed on to the engine: its own settings, and where to find programs. */
+/** Environment variables that the docker or podman command gets: its own settings, and where to find programs. */
 const PASSED_ON =
   /^(PATH|HOME|LANG|USER|XDG_[A-Z]+_(DIR|HOME)|DBUS_SESSION_BUS_ADDRESS|DOCKER_[A-Z_]+|CONTAINERS?_[A-Z_]+)$/
 const TIMEOUT_MS = 30_000
@@ -33,7 +33,7 @@ const INFO_FORMAT = {
   podman: '{{.Version.Version}} {{.Host.Security.SECCOMPProfilePath}}',
 } as const
 
-/** Contract: the first that answers and has the image; never throws. */
+/** Contract: the first engine (Docker, then Podman) that responds and has the image; never throws. */
 export async function findContainerEngine(
   image: string,
   environment: EngineEnvironment,
@@ -87,7 +87,7 @@ async function engineAt(
   }
 }
 
-/** The last line of a program's error output. */
+/** The last line of a failed program's error output, or of the error message if there was no output. */
 export function lastErrorLine(thrown: unknown): string {
   const { stderr = '', message = String(thrown) } = thrown as { stderr?: string; message?: string }
   return (stderr.trim() === '' ? message : stderr).trim().split('\n').at(-1) ?? ''

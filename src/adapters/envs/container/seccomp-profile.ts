@@ -3,7 +3,7 @@
  * in them, tracing and key rings, so those calls are removed from it. Pure.
  */
 
-/** Agent commands do not need these; the sandbox's seccomp filter refuses them too. */
+/** System calls that agent commands do not need. The seccomp filter of bubblewrap sandboxes refuses them too. */
 const REFUSED = new Set([
   ...['unshare', 'setns', 'clone', 'clone3', 'mount', 'umount', 'umount2', 'pivot_root', 'open_tree', 'move_mount'],
   ...['fsopen', 'fsconfig', 'fsmount', 'fspick', 'mount_setattr', 'keyctl', 'add_key', 'request_key'],
@@ -19,7 +19,10 @@ interface Rule {
   readonly [more: string]: unknown
 }
 
-/** Contract: `profile` is JSON in the engines' format; the result refuses REFUSED, but clone without a namespace. */
+/**
+ * Contract: `profile` is a seccomp profile in JSON. The result refuses the system calls in REFUSED; only `clone` stays
+ * allowed if it creates no namespace.
+ */
 export function restrictProfile(profile: string): string {
   const { syscalls, ...rest } = JSON.parse(profile) as { readonly syscalls: readonly Rule[] }
   const kept = syscalls.map((rule) => ({ ...rule, names: rule.names.filter((name) => !REFUSED.has(name)) }))

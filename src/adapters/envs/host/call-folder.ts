@@ -1,4 +1,4 @@
-/** The folder of a running call: its shell's pid report and its output, so that a restarted runtime can find it. */
+/** The folder of a call: the pid report of its shell, and its output. With it, a restarted runtime finds the call. */
 
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { errno } from './file-errors.ts'
 import type { ProcessRow, ProcessTable } from './process-table.ts'
 
-/** The digest makes the name unique on any file system; the readable prefix is for people. */
+/** The folder's name is a readable prefix for people and a digest, which makes it unique on any file system. */
 export function callFolder(callsDir: string, call: string): string {
   return join(callsDir, `${readableName(call)}-${sha256(call).slice(0, 32)}`)
 }
@@ -17,7 +17,7 @@ export const readableName = (call: string): string => call.replaceAll(/[^A-Za-z0
 export const reportFile = (folder: string): string => join(folder, 'pid')
 export const outputFile = (folder: string): string => join(folder, 'output')
 
-/** Variables that mark a call's processes. The scope separates calls of two homes that have the same name. */
+/** Environment variables that mark a call's processes. The scope differs between homes, because call names may not. */
 export function callEnvironment(callsDir: string, call: string): Readonly<Record<string, string>> {
   return { TIRELESS_CALL: call, TIRELESS_CALL_SCOPE: sha256(callsDir).slice(0, 16) }
 }
@@ -42,7 +42,7 @@ export interface Excerpt {
   readonly dropped: number
 }
 
-/** Contract: head and tail, cut between characters, with a line between them that tells how many bytes were dropped. */
+/** Contract: the whole output or, if it is long, its head, a line that counts the dropped bytes, and its tail. */
 export async function readExcerpt(output: FileHandle): Promise<Excerpt> {
   const { size } = await output.stat()
   if (size <= HEAD_BYTES + TAIL_BYTES) return { text: textOf(await readSlice(output, 0, size)), dropped: 0 }
@@ -54,7 +54,7 @@ export async function readExcerpt(output: FileHandle): Promise<Excerpt> {
   return { text: `${textOf(kept)}\n[… ${dropped} bytes dropped …]\n${textOf(rest)}`, dropped }
 }
 
-/** Contract: empty if there is no output, or the output is not a regular file. */
+/** Contract: the output of a call, shortened; empty if there is none, or if its file is not a regular file. */
 export async function readKeptOutput(folder: string): Promise<string> {
   try {
     await using output = await open(
@@ -75,7 +75,7 @@ async function readSlice(output: FileHandle, from: number, length: number): Prom
 
 const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80
 
-/** Excludes the last character if it may be incomplete; a UTF-8 character has at most four bytes. */
+/** The index at which to cut `bytes`, so that no incomplete UTF-8 character (at most four bytes) is at the end. */
 function lastBoundary(bytes: Buffer): number {
   let at = bytes.length - 1
   while (at > bytes.length - 4 && isContinuation(bytes[at])) at -= 1
@@ -88,7 +88,7 @@ function firstBoundary(bytes: Buffer): number {
   return at
 }
 
-/** Replaces NUL: it is valid UTF-8, but not valid where text is stored. */
+/** Replaces NUL characters: they are valid UTF-8, but not allowed in stored text. */
 function textOf(bytes: Buffer): string {
   return bytes.toString('utf8').replaceAll('\0', '\ufffd')
 }

@@ -1,6 +1,6 @@
 /**
- * One cgroup (v1 or v2) for all commands of this process: the kernel enforces its limits on all of them together, and
- * also on root. If no cgroup can be created, `CommandLimits` counts instead.
+ * One cgroup (v1 or v2) for all commands of this process: the kernel enforces its limits on all commands together, even
+ * if they run as root. If no cgroup can be created, `CommandLimits` counts processes and memory instead.
  */
 
 import {
@@ -29,7 +29,7 @@ export interface CommandGroup {
   close(): void
 }
 
-/** The kernel's files that describe cgroups; tests use their own. */
+/** The kernel's files that describe cgroups; tests use files of their own. */
 export interface ControlFiles {
   readonly groups: string
   readonly mounts: string
@@ -44,7 +44,7 @@ export const CONTROL_FILES: ControlFiles = {
 
 const PREFIX = 'tireless-'
 
-/** Contract: undefined if no cgroup can be created; nothing is left over then. */
+/** Contract: undefined if no cgroup can be created; a partly created cgroup is removed. */
 export function makeCommandGroup(limits: ResourceLimits, files = CONTROL_FILES): CommandGroup | undefined {
   const { own, mounts } = readHierarchies(files)
   return makeV2Group(limits, own, mounts, files) ?? makeV1Group(limits, own, mounts)
@@ -54,7 +54,7 @@ interface Hierarchy {
   /** `cgroup2`, or the controllers of version 1. */
   readonly controllers: readonly string[]
   readonly at: string
-  /** The part of the hierarchy that is mounted there. */
+  /** The group of the hierarchy that is mounted at `at`. */
   readonly root: string
 }
 
@@ -79,13 +79,13 @@ function readHierarchies({ groups, mounts }: ControlFiles): Hierarchies {
   return { own: new Map(own), mounts: found }
 }
 
-/** Contract: the folder of this process's group in the hierarchy; undefined if it is not mounted. */
+/** Contract: the folder of the group `path` in the hierarchy; undefined if that part is not mounted. */
 function folderOf({ at, root }: Hierarchy, path: string): string | undefined {
   if (root === '/') return join(at, path)
   return path === root || path.startsWith(`${root}/`) ? join(at, path.slice(root.length)) : undefined
 }
 
-/** Uses this process's group or its parent: a v2 group with processes of its own cannot delegate controllers. */
+/** Creates the group below this process's group, or below the parent: a v2 group with processes cannot delegate. */
 function makeV2Group(
   limits: ResourceLimits,
   own: Hierarchies['own'],
@@ -95,7 +95,7 @@ function makeV2Group(
   const mount = mounts.find(({ controllers }) => controllers.includes('cgroup2'))
   const folder = mount && folderOf(mount, own.get('') ?? '')
   if (!mount || folder === undefined) return undefined
-  // As root, the parent is the machine's group; using it would leave the limits of this process's group.
+  // Root could also use the parent, but a group there would escape the limits of this process's group.
   const candidates = isRoot ? [folder] : [folder, dirname(folder)]
   for (const parent of candidates.filter((one) => one.startsWith(mount.at) && isWritable(join(one, 'cgroup.procs')))) {
     if (!delegatesPids(parent)) tryWrite(join(parent, 'cgroup.subtree_control'), '+pids +memory')
@@ -112,7 +112,7 @@ function makeV2Group(
   return undefined
 }
 
-/** Below a group that has processes and delegates only `pids`, a new group accepts no process: commands would fail. */
+/** False if the new group accepts no process, because its parent has processes and delegates only `pids`. */
 const isJoinable = (group: string): boolean => linesOf(join(group, 'cgroup.type'))[0] !== 'domain invalid'
 
 const delegatesPids = (group: string): boolean =>
@@ -128,12 +128,12 @@ function makeV1Group(
   for (const [controller, file, value] of [
     ['pids', 'pids.max', String(limits.processes)],
     ['memory', 'memory.limit_in_bytes', String(limits.memoryBytes)],
-    // No limit is set: the group as a whole gets the CPU share of one process.
+    // No limit is written: in one cpu group, all commands together get the CPU share of a single process.
     ['cpu', undefined, ''],
   ] as const) {
     const mount = mounts.find(({ controllers }) => controllers.includes(controller))
     const path = own.get(controller)
-    // Only below the root: any other memory group was set up by someone who counts this process's memory in it.
+    // Memory: only if this process is in the root group. Whoever set up another group counts commands' memory in it.
     const folder =
       mount && path !== undefined && (controller !== 'memory' || path === '/') ? folderOf(mount, path) : undefined
     const made = folder === undefined ? undefined : makeFolder(folder)
@@ -165,7 +165,10 @@ function groupOf(version: 1 | 2, holds: CommandGroup['enforces'], folders: reado
   }
 }
 
-/** The name contains this process's pid, so that a later process can recognise an abandoned group. */
+/**
+ * Creates a group, and removes abandoned groups: a group's name contains the pid of the process that created it, so a
+ * group of a dead process can be recognised.
+ */
 function makeFolder(parent: string): string | undefined {
   try {
     for (const name of readdirSync(parent).filter((one) => one.startsWith(PREFIX)))
@@ -198,7 +201,7 @@ function isDead(pid: number): boolean {
   }
 }
 
-/** The kernel removes the files too; it refuses while the group contains a process. */
+/** Removes a group. The kernel removes its files too, and refuses while the group contains a process. */
 function removeFolder(folder: string): void {
   try {
     rmdirSync(folder)

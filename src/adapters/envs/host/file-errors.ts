@@ -27,7 +27,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'a read-only file system',
 }
 
-/** `place`: the path of the failed system call; it is read again only to find a better reason. */
+/** `place`: the path of the failed system call. It is read again only to find out whether it is a symbolic link. */
 export async function describeSystemError(thrown: unknown, place: string, path: string): Promise<TirelessError> {
   if (thrown instanceof TirelessError) return thrown
   const code = errno(thrown)

@@ -1,8 +1,8 @@
 /**
- * Runs commands. Each is a process tree with a call name, by which a restarted runtime can still find it.
+ * Runs commands. A command is a process tree with a call name, by which a restarted runtime can still find the tree.
  * Order: the call's folder and output file are created first; then a shell starts and records itself (boot, pid, start
- * time) before it becomes the command. So a running command can always be found. The launcher decides what the shell
- * becomes: a plain shell, or one in a sandbox.
+ * time) before it becomes the command. So a running command can always be found. The launcher decides whether the
+ * command runs in a plain shell or in a sandbox.
  */
 
 import { spawn } from 'node:child_process'
@@ -31,7 +31,7 @@ import { findStartFolder, readEndFolder } from './working-folder.ts'
 
 export interface ProcessOptions {
   readonly root: string
-  /** A real path. */
+  /** Folder for the call folders; a path without symbolic links. */
   readonly callsDir: string
   readonly clock: Clock
   /** Variables that the launcher may pass on to commands. */
@@ -49,14 +49,17 @@ const WATCH_MS = 100
 const NOT_RECORDED_EXIT = 125
 const NOT_LIMITED_EXIT = 124
 
-/** $1 is the call's folder, the rest is the program to run. If the shell cannot record itself, it runs nothing. */
+/**
+ * A shell script. $1 is the call's folder, the other arguments are the program to run. If the shell cannot record
+ * itself or join the cgroup, it does not run the program.
+ */
 const wrapper = (table: ProcessTable, joins: readonly string[]): string => `
 { ${table.reportScript} && printf '%s\\n%s\\n' "$boot" "$row" > "$1/pid"; } || exit ${NOT_RECORDED_EXIT}
 ${joins.map((file) => `echo 0 > '${file.replaceAll("'", `'\\''`)}' || exit ${NOT_LIMITED_EXIT}`).join('\n')}
 shift
 exec "$@"`
 
-/** `exceeded`: the limit that the command exceeded. */
+/** How a command ended. `exceeded`: the limit for which it was killed. */
 type Ending = ProcessResult['ended'] | { readonly exceeded: string }
 
 interface Shell {
@@ -182,7 +185,10 @@ export function createHostProcesses(options: ProcessOptions): ProcessOps {
   return { run, reap, forget }
 }
 
-/** Append mode, so that several writers do not overwrite each other. Inherited, so that output survives a crash. */
+/**
+ * Flags for the output file. Append mode: several processes that write do not overwrite each other. The command writes
+ * to the file itself, so that its output survives a crash of the runtime.
+ */
 const OUTPUT = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND | constants.O_NOFOLLOW
 
 interface ToStart {
@@ -192,7 +198,7 @@ interface ToStart {
   readonly joins: readonly string[]
 }
 
-/** Descriptors of the command: 1 and 2 output, 3 the file for its last folder, from 4 on those of the launcher. */
+/** The command's descriptors: 1 and 2 are its output, 3 is the file for its last folder, 4 and up the launcher's. */
 function startShell(
   options: ProcessOptions,
   { call, folder, launch, joins }: ToStart,
@@ -214,7 +220,7 @@ function startShell(
       child.once('error', (error) => reject(notStarted(error)))
       child.once('exit', (exit, signal) => resolve({ exit, signal }))
     })
-    // Read in this event loop turn: until the child is reaped, its pid cannot belong to another process.
+    // The row is read in this event loop turn: until the child is reaped, its pid cannot belong to another process.
     return { row: child.pid === undefined ? undefined : table.row(child.pid), exited }
   } catch (error) {
     throw notStarted(error)

@@ -1,4 +1,4 @@
-/** The host env: files and processes of this machine. Files stay in the workspace; the launcher confines commands. */
+/** The host env: files and commands of this machine. Files stay in the workspace; the launcher confines commands. */
 
 import { constants } from 'node:fs'
 import { access, mkdir, realpath, stat } from 'node:fs/promises'
@@ -30,7 +30,7 @@ const MAX_OUTPUT_BYTES = 32 * 1024 * 1024
 export function hostEnvs(options: HostOptions): Envs {
   const { clock, table = processTable(), maxOutputBytes = MAX_OUTPUT_BYTES, launcher, limits } = options
   const env = harmlessOnly(options.env)
-  /** One per root, because writes of one root must run one after another. */
+  /** One `FileOps` for each root, because writes to one root must run one after another. */
   const files = new Map<string, FileOps>()
   return {
     async open(workspace) {
@@ -79,7 +79,7 @@ const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown
 
 const HARMLESS = /^(PATH|HOME|LANG|LC_[A-Z]+|TERM|TZ|TMPDIR|USER|SHELL)$/
 
-/** An allow-list: API keys in the runtime's environment must not reach a command (case 136). */
+/** Keeps only the variables in HARMLESS: API keys in the runtime's environment must not reach a command (case 136). */
 function harmlessOnly(env: HostOptions['env']): Record<string, string> {
   const kept: Record<string, string> = {}
   for (const [name, value] of Object.entries(env)) if (value !== undefined && HARMLESS.test(name)) kept[name] = value

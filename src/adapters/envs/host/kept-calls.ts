@@ -1,4 +1,4 @@
-/** Lists the call folders in the home: of running calls, of calls that a crash interrupted, and of finished ones. */
+/** Lists the call folders in the home, of running, interrupted and finished calls. */
 
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ export async function listKeptCalls(
     names.map(async (name) => ({
       name,
       pid: await runningShell(join(callsDir, name), table),
-      // A call's name begins with its session id; a long name is cut.
+      // A call's name begins with its session id. Long names are cut, so the session id is cut in the same way.
       belongsTo: (sessionId) => name.startsWith(readableName(`${sessionId}.`)),
     })),
   )

@@ -10,15 +10,16 @@ export interface Launch extends AsyncDisposable {
   readonly argv: readonly string[]
   /** The complete environment, except for the call's markers. */
   readonly env: Readonly<Record<string, string>>
-  /** Start folder; default: the root. */
+  /** The folder in which `argv` starts; default: the workspace's root. */
   readonly cwd?: string
   /** Standard input; default: /dev/null of the machine. */
   readonly stdin?: FileHandle
   /** Inherited descriptors, from number 4 on. */
   readonly handles: readonly FileHandle[]
   /**
-   * Contract: called after the command has ended. Returns the first process of its pid namespace; the kernel ends all
-   * other processes of the namespace before this one. Undefined if there is no namespace, or the pid is unknown.
+   * Contract: called after the command has ended. Returns the pid of the first process of the command's pid namespace;
+   * the kernel ends all other processes of the namespace before that process. Undefined if there is no namespace, or
+   * the pid is unknown.
    */
   init?(): Promise<number | undefined>
   /** Contract: called after all processes of the command have ended; returns lines to append to its output. */
@@ -28,19 +29,22 @@ export interface Launch extends AsyncDisposable {
 export interface LaunchRequest {
   readonly command: string
   readonly root: string
-  /** A real path inside the root. */
+  /** The folder in which the command starts: inside the root, without symbolic links. */
   readonly cwd: string
   /** The call's folder. */
   readonly folder: string
   readonly env: Readonly<Record<string, string>>
   readonly network: RunOptions['network']
-  /** Makes the root read-only, with an empty $HOME, and adds these mounts. Default: a writable workspace, guarded. */
+  /**
+   * If set, the root is read-only, $HOME is empty, and these mounts are added. Default: the root is writable, and
+   * protected names in it are guarded.
+   */
   readonly readOnly?: readonly BindMount[]
-  /** Set for a program that the owner configured, not for an agent's command. The root belongs to the program. */
+  /** Set for a program that the owner configured (an MCP server). Then the root is the program's own folder. */
   readonly program?: {
-    /** Read-only paths. */
+    /** Paths that the program sees read-only. */
     readonly seen: readonly string[]
-    /** Writable folders; protected names in them stay guarded. */
+    /** Folders that the program may write; protected names in them stay guarded. */
     readonly writable: readonly string[]
     readonly environment: Readonly<Record<string, string>>
   }
@@ -52,8 +56,8 @@ export interface Launcher {
   /** Contract: prepares the start of a command; throws `tool_failed` if commands cannot run. */
   (wanted: LaunchRequest): Promise<Launch>
   /**
-   * Contract: ends the parts of a call that are not child processes (containers), also those that an earlier runtime
-   * process started. `folder`: the call's folder. Returns whether there were any; throws if it cannot tell.
+   * Contract: ends the containers of a call, which are not child processes, also containers that an earlier runtime
+   * process started. `folder`: the call's folder. Returns whether there was a container; throws if it cannot tell.
    */
   readonly end?: (folder: string) => Promise<boolean>
 }

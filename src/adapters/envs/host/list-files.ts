@@ -10,7 +10,7 @@ export interface ListedEntry {
   readonly stats: Stats
 }
 
-/** Contract: skips entries that disappear or cannot be opened meanwhile. */
+/** Contract: skips entries that cannot be opened, or that disappear while the folder is listed. */
 export async function* listEntries(
   folders: RootedFolders,
   folder: OpenFolder,
@@ -29,7 +29,7 @@ export async function* listEntries(
   }
 }
 
-/** Folder names are sorted with their slash, which gives the order of whole paths. */
+/** A folder's name gets its slash before sorting, so that the entries come in the order of their whole paths. */
 async function sortedKeys(folder: OpenFolder): Promise<string[]> {
   const entries = await readdir(folder.systemPath, { withFileTypes: true })
   return entries.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name)).sort()

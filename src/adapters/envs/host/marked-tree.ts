@@ -5,9 +5,9 @@ import { type ProcessRow, processTable } from './process-table.ts'
 import { killTree } from './process-tree.ts'
 
 export interface MarkedTree {
-  /** The marker; the first process must get these variables. */
+  /** The marker: environment variables that the first process must get. */
   readonly env: Readonly<Record<string, string>>
-  /** Contract: call it in the same event loop turn in which the first process was started, as a session leader. */
+  /** Contract: called in the event loop turn in which the first process started. That process leads its own session. */
   track(pid: number): void
   /** Contract: when it resolves, no process of the tree is running. */
   end(graceMs: number): Promise<void>
@@ -15,7 +15,7 @@ export interface MarkedTree {
 
 export function createMarkedTree(env: Readonly<Record<string, string>>, clock: Clock): MarkedTree {
   const table = processTable()
-  // These processes write to pipes, so there is no output file to match.
+  // Processes of such a tree write to pipes, so they cannot be recognised by an output file.
   const mark = { environment: Object.entries(env).map(([name, value]) => `${name}=${value}`), output: '' }
   let first: ProcessRow | undefined
   return {

@@ -3,7 +3,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { StringDecoder } from 'node:string_decoder'
 
-/** Per poll. Skipped output is still part of the command's result. */
+/** At most this much is streamed per poll; the rest is skipped, but is still part of the command's result. */
 const MAX_BYTES = 16 * 1024
 
 export class OutputTail {

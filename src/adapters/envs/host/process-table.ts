@@ -1,4 +1,4 @@
-/** The processes of this machine, one row each: read from /proc, or from `ps` where there is no /proc. */
+/** The processes of this machine, one row each: read from /proc, or from `ps` if there is no /proc. */
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
@@ -8,9 +8,9 @@ export interface ProcessRow {
   readonly parent: number
   readonly group: number
   readonly session: number
-  /** Start time, in units of the table; together with pid and boot it identifies one process for ever. */
+  /** Start time, in a unit that depends on the table. Start time, pid and boot id identify a process for ever. */
   readonly start: number
-  /** Has exited, and waits until its parent reads its exit status. */
+  /** True if the process has exited, but its parent has not yet read its exit status. */
   readonly zombie: boolean
 }
 
@@ -18,7 +18,7 @@ export interface MarkedProcessRow extends ProcessRow {
   readonly marked: boolean
 }
 
-/** The traits that processes of a call inherit, unless they deliberately drop them. */
+/** The traits by which the processes of a call are recognised. Child processes inherit them, unless they drop them. */
 export interface ProcessMark {
   /** Entries of the environment; a process must have all of them. */
   readonly environment: readonly string[]
@@ -29,10 +29,10 @@ export interface ProcessMark {
 export interface ProcessTable {
   /** Identifies the current boot of the machine; pids of another boot are meaningless. */
   bootId(): string
-  /** All processes. Those started at or after `since` are checked for the mark at once, because they may soon exit. */
+  /** All processes. A process that started at or after `since` is checked for the mark at once, as it may soon exit. */
   rows(mark: ProcessMark, since: number): readonly MarkedProcessRow[]
   row(pid: number): ProcessRow | undefined
-  /** Parses a line that `report` printed. */
+  /** Parses the `row` that `reportScript` sets. */
   parse(line: string): ProcessRow | undefined
   /** Shell code that sets the variables `boot` and `row` for the shell itself, or fails. */
   readonly reportScript: string
@@ -42,10 +42,10 @@ export function processTable(): ProcessTable {
   return existsSync('/proc/self/stat') ? procTable : psTable
 }
 
-/** Synchronous, so that one snapshot takes 3 ms and does not spread over many event loop turns. */
+/** Reads /proc synchronously: a snapshot then takes 3 ms and is not spread over many event loop turns. */
 export const procTable: ProcessTable = {
   bootId: () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
-  /** Repeats until no new pid appears, so that processes that fork and exit quickly are not missed. */
+  /** Lists /proc until no new pid appears, so that processes that fork and exit quickly are not missed. */
   rows(mark, since) {
     const found = new Map<number, MarkedProcessRow | undefined>()
     for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
@@ -61,7 +61,7 @@ export const procTable: ProcessTable = {
   row(pid) {
     return procTable.parse(tryRead(() => readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? '')
   },
-  /** `pid (name) state ppid pgrp session …`, start time in field 22; the name may contain parentheses. */
+  /** A line is `pid (name) state ppid pgrp session …`; field 22 is the start time; a name may contain parentheses. */
   parse(line) {
     const [state, ...fields] = line.slice(line.lastIndexOf(')') + 2).split(' ')
     return validRow({
@@ -92,12 +92,12 @@ const MAX_LOOKS = 20
 const COLUMNS = 'pid=,ppid=,pgid=,stat=,lstart='
 const PS_ROW = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+\w+\s+(\w+)\s+(\d+)\s+(\d\d):(\d\d):(\d\d)\s+(\d{4})\s*$/
 
-/** Cannot see sessions or environments, so it misses a child that left its group and whose parent has exited. */
+/** `ps` shows no sessions or environments, so a child is missed if it left its group and its parent has exited. */
 export const psTable: ProcessTable = {
   bootId: () => 'ps',
   rows: () => ps('-A').flatMap((line) => withoutMark(psTable.parse(line))),
   row: (pid) => ps('-p', String(pid)).flatMap((line) => psTable.parse(line) ?? [])[0],
-  /** `pid ppid pgid stat Tue Nov 14 22:13:20 2023`, in UTC. */
+  /** A line is `pid ppid pgid stat Tue Nov 14 22:13:20 2023`, with the start time in UTC. */
   parse(line) {
     const [pid, parent, group, stat = '', month = '', day = '', hour, minute, second, year] =
       PS_ROW.exec(line)?.slice(1) ?? []
@@ -130,7 +130,7 @@ function validRow(row: ProcessRow): ProcessRow | undefined {
   return [row.pid, row.parent, row.group, row.session, row.start].every(Number.isInteger) ? row : undefined
 }
 
-/** Reading fails if the process has exited or belongs to another user. */
+/** Contract: undefined if reading fails, because the process has exited or belongs to another user. */
 function tryRead<T>(look: () => T): T | undefined {
   try {
     return look()

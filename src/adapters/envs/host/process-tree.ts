@@ -13,12 +13,12 @@ import type { MarkedProcessRow, ProcessMark, ProcessRow, ProcessTable } from './
 export interface ProcessTree {
   /** The call's shell, which leads its own session and group; undefined if its report was lost. */
   readonly shell: Pick<ProcessRow, 'pid' | 'start'> | undefined
-  /** The shell was a child of this process until now, so its session id is not reused, even if it has exited. */
+  /** True if this process started the shell: then no other process has reused the shell's session id. */
   readonly wasOurChild: boolean
   readonly mark: ProcessMark
 }
 
-/** Pure. `self`: this process. */
+/** The running processes of a call. Pure. `self`: the process that calls this function. */
 export function findMembers(
   rows: readonly MarkedProcessRow[],
   { shell, wasOurChild }: Pick<ProcessTree, 'shell' | 'wasOurChild'>,
@@ -44,7 +44,10 @@ export function findMembers(
   return [...members.values()].filter((row) => !row.zombie)
 }
 
-/** The kernel reuses a number only if no process, group or session has it; one proven member keeps it reserved. */
+/**
+ * True if the session with the shell's pid still belongs to the call. The kernel reuses a pid only if no process, group
+ * or session has it, so one proven member of the session keeps the number reserved.
+ */
 function ownsItsSession(
   rows: readonly ProcessRow[],
   shell: Pick<ProcessRow, 'pid' | 'start'>,
@@ -61,7 +64,7 @@ const SETTLE_MS = [1, 2, 4, 10]
 const GIVE_UP_MS = 10_000
 const MAX_TURNS = 30
 
-/** Contract: when it resolves, no process of the tree runs; returns whether one did. Throws if SIGKILL fails. */
+/** Contract: ends all processes of the tree; returns whether any was running. Throws if a process survives SIGKILL. */
 export async function killTree(
   tree: ProcessTree,
   table: ProcessTable,
@@ -97,7 +100,7 @@ export async function killTree(
  */
 export async function hasNamespaceEnded(init: number, table: ProcessTable, clock: Clock): Promise<boolean> {
   const hasEnded = (): boolean => !exists(init) || table.row(init)?.zombie === true
-  // The kernel usually needs less time than the shortest sleep.
+  // Before it sleeps, it only yields: the kernel usually ends a namespace in less time than the shortest sleep.
   for (let turn = 0; turn < MAX_TURNS; turn += 1) {
     if (hasEnded()) return true
     await new Promise((resolve) => setImmediate(resolve))
@@ -109,7 +112,7 @@ export async function hasNamespaceEnded(init: number, table: ProcessTable, clock
   return false
 }
 
-/** Asks the kernel, because /proc may hide processes. */
+/** Sends signal 0, because /proc may hide processes of other users. */
 function exists(pid: number): boolean {
   try {
     return process.kill(pid, 0)
@@ -123,7 +126,7 @@ interface Found {
   readonly members: readonly ProcessRow[]
 }
 
-/** A proven member stays a member, even after the parent that proved it has exited. */
+/** Remembers the members it found: a process stays a member even after the parent by which it was found has exited. */
 function memberFinder(tree: ProcessTree, table: ProcessTable): () => Found {
   const startTimes = new Map<number, number>()
   const self = { pid: process.pid, session: table.row(process.pid)?.session ?? -1 }
@@ -137,8 +140,9 @@ function memberFinder(tree: ProcessTree, table: ProcessTable): () => Found {
 }
 
 /**
- * Pure; the pids to signal. A negative number is a process group: a group that contains only members is signalled as a
- * whole, because processes that fork quickly cannot escape that. Never group 0 (our own) or 1 (all processes).
+ * The pids to signal. Pure. A negative number is a process group: a group that contains only members is signalled as a
+ * whole, because processes that fork quickly cannot escape that. Group 0 (our own) and group 1 (as -1: all processes)
+ * are never signalled.
  */
 export function signalTargets(rows: readonly ProcessRow[], members: readonly ProcessRow[]): number[] {
   const ours = new Set(members.map((row) => row.pid))

@@ -1,7 +1,7 @@
 /**
- * Limits for all commands of a home together: processes, memory and free disk space. The kernel enforces those that a
- * cgroup supports. The others are checked ten times a second while a command runs, and the command that uses most is
- * ended.
+ * Limits for all commands of a home together: processes, memory and free disk space. The kernel enforces the limits
+ * that a cgroup supports. The other limits are checked ten times a second while a command runs: the command that uses
+ * the most processes or memory is ended, or the command that fills a disk.
  */
 
 import { readdirSync, readFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { type CommandGroup, makeCommandGroup } from './cgroup.ts'
 import { type ProcessTable, processTable } from './process-table.ts'
 
 export interface ResourceLimits {
-  /** Processes and threads. */
+  /** Greatest number of processes and threads. */
   readonly processes: number
   readonly memoryBytes: number
   /** A command is ended when a disk has less free space than this. */
@@ -23,14 +23,14 @@ export interface LimitedCommand {
   readonly joinFiles: readonly string[]
   /** `shell`: pid of the command's first process, a session leader. */
   setShell(shell: number): void
-  /** Contract: called repeatedly while the command runs; the reason why it must end, or undefined. Never rejects. */
+  /** Contract: called repeatedly while the command runs; returns why it must end, or undefined. Never rejects. */
   check(): Promise<string | undefined>
   /** Contract: called once, after the command has ended. */
   end(): void
 }
 
 export interface CommandLimits {
-  /** `folders`: one on each disk that the command can fill. */
+  /** `folders`: folders that the command can write, at least one on each disk that it can fill. */
   register(folders: readonly string[]): Promise<LimitedCommand>
   /** Describes the limits and how they are enforced, for messages. */
   describe(): string
@@ -55,7 +55,7 @@ const MAX_FULL_CHECKS = 5
 interface RunningCommand {
   shell: number | undefined
   readonly disks: readonly Disk[]
-  /** The reason why it must end. */
+  /** Why the command must end; undefined while it may run. */
   over: string | undefined
 }
 
@@ -148,14 +148,14 @@ interface CommandUsage {
   readonly bytes: number
 }
 
-/** One at a time: what the command that is being ended still uses must not end a second one. */
+/** Marks the command that uses most, so that it is ended. Waits while another is being ended: that frees some too. */
 function endLargest(usages: readonly CommandUsage[], by: 'threads' | 'bytes', why: string): void {
   if (usages.some(({ command }) => command.over !== undefined)) return
   const largest = usages.toSorted((a, b) => b[by] - a[by])[0]
   if (largest) largest.command.over = why
 }
 
-/** Counts the processes that descend from a command's shell, or are in a session that one of them leads. */
+/** Measures the processes that descend from a command's shell, or are in a session that such a process leads. */
 function measureUsage(commands: readonly RunningCommand[], table: ProcessTable): readonly CommandUsage[] {
   const rows = pids().flatMap((pid) => table.row(pid) ?? [])
   return commands.map((command) => {
@@ -172,11 +172,11 @@ function measureUsage(commands: readonly RunningCommand[], table: ProcessTable):
   })
 }
 
-/** Reads VmRSS, which is in kilobytes, because the page size differs between machines. */
+/** Reads VmRSS, which is in kilobytes; other files count in pages, whose size differs between machines. */
 const residentBytes = (pid: number): number =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(readText(`/proc/${pid}/status`))?.[1] ?? 0) * 1024
 
-/** The number at that index after the process name, which may contain blanks. */
+/** The number at index `at` after the process name in a /proc stat file; the name may contain blanks. */
 function numberIn(file: string, at: number, otherwise: number): number {
   const text = readText(file)
   const words = text
@@ -195,7 +195,7 @@ const pids = (): readonly number[] => {
   }
 }
 
-/** A cheap upper bound: while the whole machine has fewer threads, commands need not be counted. */
+/** While the whole machine has fewer threads than the limit, the threads of commands need not be counted. */
 const threadsOfMachine = (): number =>
   Number(/\/(\d+) /.exec(readText('/proc/loadavg'))?.[1] ?? Number.MAX_SAFE_INTEGER)
 

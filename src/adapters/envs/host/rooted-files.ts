@@ -23,11 +23,11 @@ const MAX_DEPTH = 64
 /** File times come from the kernel's coarse clock, which is up to one tick behind the wall clock. */
 const FILE_TIME_SLACK_MS = 20
 
-/** Attempts per file, because another process may replace the file while it is checked. */
+/** Attempts to open a file, because another process may replace the file while it is checked. */
 const MAX_ATTEMPTS = 20
 const NAME_CHECKS = 6
 
-/** NONBLOCK: opening a FIFO would wait for a writer. NOCTTY: a terminal must not become the controlling terminal. */
+/** NONBLOCK: opening a FIFO must not wait for a writer. NOCTTY: a terminal must not become the controlling terminal. */
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
 
@@ -37,13 +37,13 @@ interface FileContent {
   readonly stats: Stats
 }
 
-/** Checks names only: the file API cannot write the names that make a folder a repository. */
+/** True if the path is inside a bare git repository. Checks only which names exist, not what the files contain. */
 function isInGitFolder(root: string, parents: readonly string[]): boolean {
   const folders = [root, ...parents.map((_, at) => [root, ...parents.slice(0, at + 1)].join('/'))]
   return folders.some((folder) => ['HEAD', 'objects', 'refs'].every((name) => existsSync(`${folder}/${name}`)))
 }
 
-/** True if the configuration or the hooks of a repository above the path refer to it. */
+/** True if the path is named by the git configuration, or read by the hooks, of a repository that contains the path. */
 function isObeyedByGit(root: string, names: readonly string[]): boolean {
   const path = [root, ...names].join('/')
   return names.some((_, at) => {
@@ -53,7 +53,7 @@ function isObeyedByGit(root: string, names: readonly string[]): boolean {
   })
 }
 
-/** `root` must be a real path. */
+/** `root` must be a path without symbolic links. */
 export function createRootedFiles(root: string, folders: RootedFolders = createRootedFolders(root)): FileOps {
   let lastWrite: Promise<unknown> = Promise.resolve()
 
@@ -86,7 +86,7 @@ export function createRootedFiles(root: string, folders: RootedFolders = createR
     const isWritable = await withFile(folder, name, async (_, stats) => {
       if (stats.isDirectory()) return mayWrite(folder.systemPathOf(name))
       checkRegular(stats, path)
-      // A write renames a file, so the folder must be writable too.
+      // A write replaces the file by a rename, so its folder must be writable too.
       return (await mayWrite(folder.systemPathOf(name))) && (await mayWrite(folder.systemPath))
     })
     return isWritable ?? false
@@ -104,7 +104,7 @@ export function createRootedFiles(root: string, folders: RootedFolders = createR
     return { entries, more: false }
   }
 
-  /** A folder in the result means that a name in it was added or removed; a deleted file leaves no other trace. */
+  /** A folder in the result means that an entry was added to it or removed; a deleted file leaves no other trace. */
   async function changedSince(ms: number) {
     const since = ms - FILE_TIME_SLACK_MS
     await using folder = await folders.open([])
@@ -149,7 +149,7 @@ function readContent(folder: OpenFolder, name: string): Promise<FileContent | un
   })
 }
 
-/** Contract: opens the file and passes it to `use`; undefined if the name does not exist. */
+/** Contract: opens the file and passes it to `use`; undefined if the file does not exist. */
 async function withFile<T>(
   folder: OpenFolder,
   name: string,
@@ -176,10 +176,10 @@ async function tryOpen(folder: OpenFolder, name: string): Promise<FileHandle | u
 }
 
 /**
- * Contract: the stats of the open file, or undefined if the name now refers to another file. Reads them by name: if an
- * attacker unlinks one name of a hard link while it is open, the open file seems to have one name only. `lstat` finds
- * the file before it counts the names, so one check can miss an unlink in between; an attacker would have to hit that
- * instant in every check.
+ * Contract: the stats of the open file, or undefined if the name now refers to another file. The stats are read by
+ * name: if an attacker unlinks one of two names of a file while it is open, the open file seems to have one name only.
+ * `lstat` finds the file before it counts its names, so an unlink in between is missed; the check is repeated, and an
+ * attacker would have to hit that instant every time.
  */
 async function statsByName(folder: OpenFolder, name: string, handle: FileHandle): Promise<Stats | undefined> {
   const content = await handle.stat()
@@ -204,7 +204,7 @@ function checkRegular(stats: Stats, path: string): void {
     throw pathRefused(path, 'too large', { got: `${stats.size} bytes`, expected: `at most ${MAX_FILE_BYTES}` })
 }
 
-/** Does not read bytes that are appended after `size` was taken. */
+/** Reads at most `size` bytes; bytes that are appended to the file meanwhile are not read. */
 async function readUpTo(handle: FileHandle, size: number): Promise<Buffer> {
   const buffer = Buffer.alloc(size)
   let length = 0
@@ -224,13 +224,13 @@ async function replaceIn(folder: OpenFolder, name: string, bytes: Buffer, expect
   const path = folder.pathOf(name)
   const sha = digest(bytes)
   const before = await readContent(folder, name)
-  // The name depends on name and content, so that repeating a killed write removes its temporary file.
+  // The temporary file is named after target and content, so a repeated write removes what a killed write left.
   const temporary = folder.systemPathOf(`.tireless-${digest(Buffer.from(`${name}\0${sha}`)).slice(0, 24)}.tmp`)
   try {
     await rm(temporary, { force: true })
     await writeTemporary(temporary, bytes, before?.stats)
     const current = (await readContent(folder, name))?.sha ?? null
-    // A write that is repeated after a crash finds that it is already done.
+    // The file already has this content, for example because the write is repeated after a crash.
     if (current === sha) {
       await rm(temporary, { force: true })
       return { sha }
@@ -250,7 +250,7 @@ async function writeTemporary(place: string, bytes: Buffer, like: Stats | undefi
   await using handle = await open(place, CREATE, 0o666)
   await handle.writeFile(bytes)
   if (like) {
-    // Only root may change the owner; other users get a file of their own, as with any editor that renames.
+    // Only root may change a file's owner; for other users the new file belongs to them.
     await handle.chown(like.uid, like.gid).catch(() => {})
     await handle.chmod(like.mode & 0o777)
   }

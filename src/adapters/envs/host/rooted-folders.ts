@@ -1,8 +1,8 @@
 /**
- * Opens folders below a root one by one and keeps them open: a name is looked up in the folder that was checked.
- * On Linux, `/proc/self/fd/N/name` works like openat(2): each step refuses links, so replacing a parent has no effect.
- * Elsewhere the real path is checked after each opening, which makes such a race less likely but still possible.
- * All symbolic links are refused, even those to the inside, because a link may change between two steps.
+ * Opens the folders of a path one by one, each inside the open handle of its parent, so that no attacker can replace a
+ * parent between check and use. On Linux, `/proc/self/fd/N/name` does this, like openat(2). On other systems the real
+ * path is checked after each opening, which makes such an attack less likely but still possible.
+ * All symbolic links are refused, even links that stay inside the root, because a link may change at any time.
  */
 
 import { constants, existsSync } from 'node:fs'
@@ -17,10 +17,10 @@ export interface OpenFolder extends AsyncDisposable {
   readonly handle: FileHandle
   /** Relative to the root; empty for the root itself. */
   readonly path: string
-  /** Path of the open folder for system calls; `at` gives the path of a name in it. */
+  /** Path of the open folder for system calls; `systemPathOf` gives the path of an entry in it. */
   readonly systemPath: string
   systemPathOf(name: string): string
-  /** The path of `name` relative to the root. */
+  /** The path of the entry `name`, relative to the root. */
   pathOf(name: string): string
   /** Contract: throws `path_refused` if the folder, or the file opened in it, is not inside the root now. */
   assertInside(opened?: { readonly handle: FileHandle; readonly name: string }): Promise<void>
@@ -32,7 +32,7 @@ export interface RootedFolders {
   openChild(folder: OpenFolder, name: string): Promise<OpenFolder | undefined>
 }
 
-/** `root` must be a real path. */
+/** `root` must be a path without symbolic links. `anchored`: `/proc/self/fd` is available. */
 export function createRootedFolders(root: string, anchored = existsSync('/proc/self/fd')): RootedFolders {
   async function openFolder(at: string, path: string): Promise<OpenFolder> {
     const handle = await open(at, FOLDER)

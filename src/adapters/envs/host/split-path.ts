@@ -1,12 +1,12 @@
-/** Checks a path as text and splits it into names below the root. Links are detected later, when it is opened. */
+/** Checks the text of a path and splits it into names below the root. Links are detected when the path is opened. */
 
 import { posix } from 'node:path'
 import { pathRefused } from './file-errors.ts'
 
-/** Half of the Linux limit, which includes the root. */
+/** Half of the Linux limit for a path, because that limit includes the path of the root. */
 const MAX_BYTES = 2048
 
-/** Contract: an empty list is the root itself; no name is empty, `.` or `..`, or holds a slash. */
+/** Contract: an empty list means the root itself; no name is empty, `.` or `..`, or contains a slash. */
 export function splitPathBelow(root: string, path: string): readonly string[] {
   const expected = `a path below ${root}`
   if (path === '') throw pathRefused(path, 'an empty path', { expected })
@@ -14,7 +14,7 @@ export function splitPathBelow(root: string, path: string): readonly string[] {
     throw pathRefused(path, 'a NUL or another control character', { expected })
   if (/^file:/i.test(path)) throw pathRefused(path, 'a URL', { expected })
   if (/^~(\/|$)/.test(path)) throw pathRefused(path, 'a path in the home folder', { expected })
-  // On other systems a backslash separates names.
+  // A backslash separates names on Windows.
   if (path.includes('\\')) throw pathRefused(path, 'a backslash', { fix: 'separate names with /' })
   const relative = posix.relative(root, posix.resolve(root, path))
   if (relative === '..' || relative.startsWith('../')) throw pathRefused(path, 'outside the workspace', { expected })

@@ -6,7 +6,7 @@ import { isInside } from './split-path.ts'
 
 const MAX_PATH_BYTES = 4096
 
-/** Contract: a real path inside the root; the root itself if the folder no longer exists. */
+/** Contract: a path inside the root without symbolic links; the root itself if the folder is gone or outside. */
 export async function findStartFolder(root: string, path: string): Promise<string> {
   const real = await realpath(join(root, path)).catch(() => root)
   const isFolder = await stat(real).then(
@@ -16,7 +16,7 @@ export async function findStartFolder(root: string, path: string): Promise<strin
   return isFolder && isInside(root, real) ? real : root
 }
 
-/** Contract: relative to the root and inside it; `before` if the shell reported nothing. */
+/** Contract: the folder that the shell reported, relative to the root; `before` if it reported none. Never outside. */
 export async function readEndFolder(root: string, report: FileHandle, before: string): Promise<string> {
   const { buffer, bytesRead } = await report.read(Buffer.alloc(MAX_PATH_BYTES), 0, MAX_PATH_BYTES, 0)
   const [path] = /^\/[^\n]*(?=\n$)/.exec(buffer.toString('utf8', 0, bytesRead)) ?? []

@@ -9,14 +9,17 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { readPlainConfig } from '../git-config.ts'
 
 export interface WorkTree {
-  /** The top folder of the work tree, a real path. */
+  /** The top folder of the work tree; a path without symbolic links. */
   readonly top: string
   readonly gitFolder: string
-  /** Contains branches, objects and configuration: the git folder, or for a linked worktree that of its repository. */
+  /** The folder with branches, objects and configuration: `gitFolder` or, for a linked worktree, its repository's. */
   readonly common: string
 }
 
-/** Contract: the work tree that contains the folder (a real path); undefined if there is none or it is not safe. */
+/**
+ * Contract: the work tree that contains the folder; undefined if there is none, or if its `.git` points to a repository
+ * that does not record it. `folder` has no symbolic links.
+ */
 export async function locateWorkTree(folder: string): Promise<WorkTree | undefined> {
   for (let top = folder; ; top = dirname(top)) {
     if (await lstat(join(top, '.git')).catch(() => undefined)) return workTreeAt(top)
@@ -32,7 +35,7 @@ async function workTreeAt(top: string): Promise<WorkTree | undefined> {
   return submodule === undefined ? undefined : { top, gitFolder: submodule, common: submodule }
 }
 
-/** Contract: the git folder of a work tree; undefined if `root` (a real path) is not its top. */
+/** Contract: the git folder of the work tree `root`; undefined if `root` is not the top of a work tree. */
 export async function findGitFolder(root: string): Promise<string | undefined> {
   const at = join(root, '.git')
   const stats = await lstat(at).catch(() => undefined)
@@ -51,7 +54,7 @@ async function worktreeFolder(root: string, at: string): Promise<string | undefi
   return isInside && (await pathIn('gitdir')) === at ? folder : undefined
 }
 
-/** The git folder of a submodule; its configuration must name the work tree. */
+/** The git folder of a submodule; undefined unless the submodule's configuration names `root` as its work tree. */
 async function submoduleFolder(root: string): Promise<string | undefined> {
   const folder = await readGitFile(root, join(root, '.git'))
   if (folder === undefined || (await lstat(join(folder, 'commondir')).catch(() => undefined))) return undefined
@@ -65,7 +68,7 @@ async function readGitFile(root: string, link: string): Promise<string | undefin
   return line?.[1] === undefined ? undefined : realpath(resolve(root, line[1]))
 }
 
-/** Contract: true if git would treat the folder as a repository; checks the names in it, not their content. */
+/** Contract: true if git would treat the folder as a repository. Checks which names exist, not the files' content. */
 export async function isGitFolder(folder: string): Promise<boolean> {
   const [head, ...folders] = await Promise.all(
     ['HEAD', 'objects', 'refs'].map((name) => lstat(join(folder, name)).catch(() => undefined)),

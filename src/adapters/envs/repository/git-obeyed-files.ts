@@ -1,6 +1,6 @@
 /**
- * Finds the files of a work tree that the owner's git runs or obeys: those that the git configuration names, and those
- * that installed hooks read. Does not run git. A false match only means that an agent cannot write one file.
+ * Finds the files of a work tree that the owner's git runs or obeys: files that the git configuration names, and files
+ * that installed hooks read. Does not run git. A wrongly found file does no harm: agents just cannot write it.
  */
 
 import { lstatSync, readdirSync, readFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ const PROGRAM_SETTINGS =
 
 const MAX_CONFIG_BYTES = 256 * 1024
 
-/** Contract: paths in the work tree but not in `.git`, existing or not. `gitFolder` contains `config` and `hooks`. */
+/** Contract: absolute paths of existing or missing files in the work tree, outside `.git`. */
 export function filesObeyedByGit(workTree: string, gitFolder: string): readonly string[] {
   const fromConfig = readSettings(join(gitFolder, 'config')).flatMap(([key, value]) =>
     pathsIn(key, value, { workTree, gitFolder }),
@@ -31,7 +31,7 @@ export function filesObeyedByGit(workTree: string, gitFolder: string): readonly 
   return [...new Set([...fromConfig, ...fromHooks])].filter(isInWorkTree)
 }
 
-/** Lenient: it may also return lines that git does not read as settings. */
+/** Reads a git configuration leniently: it may also return lines that git does not read as settings. */
 function readSettings(config: string): readonly (readonly [key: string, value: string])[] {
   const stats = lstatSync(config, { throwIfNoEntry: false })
   if (!stats?.isFile() || stats.size > MAX_CONFIG_BYTES) return []
@@ -49,7 +49,7 @@ interface Repository {
 function pathsIn(key: string, value: string, { workTree, gitFolder }: Repository): readonly string[] {
   const unquoted = value.replaceAll(/^"|"$/g, '')
   if (key === 'hookspath') return [resolve(workTree, unquoted)]
-  // `include.path`, relative to the configuration file.
+  // The setting `include.path` is relative to the configuration file.
   if (key === 'path') return [resolve(gitFolder, unquoted)]
   if (!PROGRAM_SETTINGS.test(key)) return []
   const words = unquoted.split(/[\s"';|&()!\\]+/)

@@ -7,7 +7,7 @@ import { createGit, type Git, type GitOutput, type GitSandbox } from '../git.ts'
 import { gitFolderBinds } from '../sandbox/git-mounts.ts'
 import type { WorkTree } from './git-folder.ts'
 
-/** Identifies the runtime's commits in the log. */
+/** The author of commits that the runtime makes. */
 const AUTHOR = 'Tireless'
 const EMAIL = 'tireless@localhost'
 
@@ -18,7 +18,7 @@ const DIFF = [
   'HEAD',
 ]
 
-/** `look` only reads; `change` may also write the git folder. */
+/** `read`: git without write access. `write`: git that may also write the git folder. */
 export interface RepositoryGit {
   readonly read: Git
   readonly write: Git
@@ -35,7 +35,7 @@ export async function openRepositoryGit(tree: WorkTree, host: GitSandbox, clock:
   return { read: createGit(tree, host, vars), write: createGit({ ...tree, writable }, host, vars) }
 }
 
-/** `git` opens the repository in its present state, or throws. */
+/** `git`: opens the repository as it is at the time of the call; throws if there is none. */
 export function createGitOps(git: () => Promise<RepositoryGit>): GitOps {
   const tryGit = async (args: readonly string[]): Promise<GitOutput> => (await git()).read(args)
   const runGit = async (args: readonly string[], mode: keyof RepositoryGit = 'read', input?: string) => {
@@ -86,7 +86,10 @@ export function createGitOps(git: () => Promise<RepositoryGit>): GitOps {
   }
 }
 
-/** An entry is `XY path`: X is the state in the index, Y in the work tree. A folder is a nested repository: skipped. */
+/**
+ * Parses the output of `git status --porcelain -z`. An entry is `XY path`: X is the state in the index, Y in the work
+ * tree. A folder is a nested repository and is skipped.
+ */
 function parseChanges(output: string): GitChange[] {
   const entries = output.slice(0, output.lastIndexOf('\0') + 1)
   const lines = entries.split('\0').filter((line) => line !== '' && !line.endsWith('/'))

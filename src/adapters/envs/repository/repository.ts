@@ -14,7 +14,7 @@ export interface RepositoryOptions {
   readonly git: GitSandbox
 }
 
-/** `host` provides everything except git. */
+/** `host`: opens the env that provides files and processes. */
 export function createRepositoryEnvs(host: Envs, options: RepositoryOptions): Envs {
   return {
     async open(workspace) {
@@ -53,7 +53,7 @@ export async function checkWorkTree(root: string): Promise<Health> {
   }
 }
 
-/** Looked up on every call, because an agent may have changed the work tree. */
+/** Locates the repository anew on every call, because an agent may have changed the work tree. */
 async function findRepository(root: string): Promise<WorkTree> {
   const tree = (await findGitFolder(root)) === undefined ? undefined : await locateWorkTree(root)
   if (tree) return tree
