@@ -168,7 +168,7 @@ const FULL = {
       env: { A: 'b' },
       headers: {},
       sandbox: 'off',
-      network: ['registry.npmjs.org'],
+      network: ['packages.example.org'],
       folders: ['/srv/data'],
       reads: ['/srv/library'],
       read_only: { recovery: 'pure', reach: 'private', destinations: [], gives: 'trusted', private: false },

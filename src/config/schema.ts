@@ -251,7 +251,7 @@ const mcpServer = z
     network: z
       .union(
         [z.enum(['none', 'all']), z.array(hostPattern)],
-        'none, all, or a list of hosts such as registry.npmjs.org',
+        'none, all, or a list of hosts such as packages.example.org',
       )
       .prefault('none')
       .describe('hosts it may reach from its sandbox, through a proxy; all: every public host'),

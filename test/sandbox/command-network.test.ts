@@ -186,7 +186,7 @@ describe('a network request of a command', { skip: WITHOUT_SANDBOX }, () => {
   test('Q8: a host is one strict name; names of this machine or its network are always refused', async (t) => {
     const { app, run, results, site } = await openSetup(t)
     const privateSpellings = [
-      '*.npmjs.org',
+      '*.packages.example.org',
       '*',
       'https://a.test',
       'a.test/x',

@@ -21,7 +21,7 @@ const HTTPS_PORT = 443
 const host = z.string().superRefine((text, context) => {
   const read = parseHostPort(text, HTTPS_PORT)
   if (read.kind === 'refused')
-    context.addIssue({ code: 'custom', message: `${read.why}; expected a host such as registry.npmjs.org` })
+    context.addIssue({ code: 'custom', message: `${read.why}; expected a host such as packages.example.org` })
 })
 
 export const networkArgument = z.array(host).max(MOST_HOSTS).optional()
