@@ -32,7 +32,7 @@ export async function limitServer(start: ProcessStart, server: LimitedServer): P
   }
   return {
     ...start,
-    argv: joiningArgv(limited.joinFiles, start.argv),
+    argv: joiningArgv(limited.joinFiles, start),
     started(pid, end) {
       limited.setShell(pid)
       void watch(end)
@@ -48,9 +48,11 @@ export async function limitServer(start: ProcessStart, server: LimitedServer): P
 /** Exit code of a server that could not join the control group. */
 const NOT_LIMITED = 124
 
-function joiningArgv(joins: readonly string[], argv: readonly string[]): readonly string[] {
+/** The shell must not add its own PWD to the environment of the server. */
+function joiningArgv(joins: readonly string[], { argv, env }: ProcessStart): readonly string[] {
   if (joins.length === 0) return argv
   const quoted = joins.map((file) => `'${file.replaceAll("'", `'\\''`)}'`)
-  const script = [...quoted.map((file) => `echo 0 > ${file} || exit ${NOT_LIMITED}`), 'exec "$@"'].join('\n')
+  const join = quoted.map((file) => `echo 0 > ${file} || exit ${NOT_LIMITED}`)
+  const script = [...join, ...(env.PWD === undefined ? ['unset PWD'] : []), 'exec "$@"'].join('\n')
   return ['/bin/sh', '-c', script, 'tireless', ...argv]
 }

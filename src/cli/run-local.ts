@@ -31,7 +31,10 @@ export function runLocally(request: CommandRequest, run: RunCommand): Promise<un
 
 async function runWithoutHome({ command, input, at, tell }: CommandRequest, run: RunCommand): Promise<unknown> {
   const { signals, cancelDeadline: over } = handleSignals()
-  const context = { ...closedHomeContext(at, signals), offer: offerOverMcp(at, signals, run) }
+  const context = {
+    ...closedHomeContext(at, signals),
+    serveMcp: serveOverMcp(at, signals, run),
+  } satisfies Partial<CommandContext>
   try {
     return await validateAndRun(command, context as unknown as CommandContext, input, tell)
   } finally {
@@ -121,7 +124,7 @@ function closedHomeContext(
 }
 
 /** Serves commands as MCP tools on stdin and stdout. Each call runs like a command line: no home is held in between. */
-function offerOverMcp(
+function serveOverMcp(
   at: HomeLocation,
   signals: CommandContext['signals'],
   run: RunCommand,
