@@ -14,7 +14,7 @@ export interface BindMount {
 }
 
 export interface SandboxLayout {
-  /** The workspace, a real path; it has the same path inside. */
+  /** The workspace, a path without symbolic links. It has the same path inside the sandbox. */
   readonly root: string
   readonly cwd: string
   /** The folder mounted as $HOME; undefined: an empty $HOME and a read-only workspace. */
@@ -22,7 +22,7 @@ export interface SandboxLayout {
   readonly etc: string
   /** Mounts inside /etc. */
   readonly inEtc: readonly BindMount[]
-  /** Folder with own /dev nodes, needed where a command could change those of the machine. */
+  /** Folder with device nodes to mount in /dev, used if a command could change the machine's own nodes. */
   readonly devices: string | undefined
   /** Folders that commands must not see. */
   readonly hidden: readonly string[]
@@ -31,7 +31,7 @@ export interface SandboxLayout {
   /** Mounts on top of the workspace, or outside it. */
   readonly binds: readonly BindMount[]
   readonly environment: Readonly<Record<string, string>>
-  /** Additional variables, set without filtering. */
+  /** Environment variables that are set in addition to the allowed ones of `environment`. */
   readonly more: Readonly<Record<string, string>>
   readonly identity: SandboxUser
   /** Descriptor from which bubblewrap reads the seccomp filter. */
@@ -47,16 +47,16 @@ const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/b
 
 /** Folders of installed programs and libraries, mounted read-only. */
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/opt', '/nix/store', '/gnu/store']
-/** Names with major and minor numbers, the same on every Linux. */
+/** Device names with major and minor numbers, which are the same on every Linux. */
 export const DEVICES = { null: '1 3', zero: '1 5', full: '1 7', random: '1 8', urandom: '1 9', tty: '5 0' } as const
-/** Files of /proc that show root the state of the whole machine; they are masked. */
+/** Files of /proc that would show a command the state of the whole machine if it runs as root; they are masked. */
 const MASKED_PROC_FILES = [
   ...['kcore', 'keys', 'timer_list', 'sched_debug', 'latency_stats', 'vmallocinfo', 'slabinfo', 'pagetypeinfo'],
   ...['kpagecount', 'kpageflags', 'kpagecgroup'],
 ]
 /**
- * /proc of bubblewrap, the sandbox's first process. It is masked, because its program and descriptors lead to the
- * machine's own mounts, where their owner may change their mode.
+ * The /proc folder of the sandbox's first process, which is bubblewrap. It is masked, because links in it lead to the
+ * machine's own mounts, where a command could change the mode of its user's files.
  */
 const FIRST_PROCESS = '/proc/1'
 const MAX_TEMPORARY_BYTES = 1024 ** 3
@@ -128,7 +128,7 @@ export const isInSystem = (path: string): boolean =>
 
 const INHERITED = ['LANG', 'TERM', 'TZ']
 
-/** Passes on an allow-list of variables, and only the PATH folders that exist inside. */
+/** The variables of INHERITED, and PATH reduced to the folders that exist inside the sandbox. */
 function innerEnvironment(environment: SandboxLayout['environment']): Readonly<Record<string, string>> {
   const path = (environment.PATH ?? '').split(':').filter(isInSystem)
   const inherited = INHERITED.flatMap((name) => {

@@ -19,12 +19,15 @@ export interface CrashSweepOptions {
   /** The home's folder for sandbox files. */
   readonly folder: string
   readonly clock: Clock
-  /** Ends the parts of a call that are not its child processes (containers). */
+  /** Ends the containers of a call, which are not its child processes. */
   readonly end: Launcher['end']
   readonly table?: ProcessTable
 }
 
-/** Contract: one line per workspace where files were removed or the clean-up failed, for the owner; never throws. */
+/**
+ * Contract: returns messages for the owner, one for each workspace in which files were removed or the clean-up failed.
+ * Never throws.
+ */
 export async function cleanUpAfterCrash(options: CrashSweepOptions): Promise<readonly string[]> {
   const { callsDir } = options
   const folders = existsSync(callsDir) ? readdirSync(callsDir).map((name) => join(callsDir, name)) : []
@@ -54,7 +57,7 @@ async function sweepWorkspace(
 
 async function endCall({ clock, end, table = processTable() }: CrashSweepOptions, call: string): Promise<void> {
   const report = await readReport(call, table)
-  // No process has this environment entry, so its processes are found by their output file alone.
+  // No process has the environment entry '\0', so the call's processes are found by their output file alone.
   const mark = { environment: ['\0'], output: outputFile(call) }
   if (report?.boot === table.bootId())
     await killTree({ shell: report.shell, wasOurChild: false, mark }, table, clock, 0)

@@ -19,8 +19,8 @@ export interface EgressSocket {
 const NO_EGRESS: EgressSocket = { binds: [], environment: {}, refusals: () => [] }
 
 /**
- * Contract: adds everything that must be closed to `opened`, even if it throws. Each command has its own socket, in a
- * folder with a short path, because socket paths have a small length limit.
+ * Contract: everything that must be closed later is added to `opened`, even if this function throws. Each command has
+ * its own socket, in a folder with a short path, because socket paths have a small length limit.
  */
 export async function openEgressSocket(
   open: OpenSocketProxy | undefined,
@@ -47,7 +47,7 @@ function proxyEnvironment({ user, password, environment }: SocketProxy): Readonl
     ...Object.fromEntries(names.map((name) => [name, url])),
     NO_PROXY: 'localhost,127.0.0.1,::1',
     no_proxy: 'localhost,127.0.0.1,::1',
-    // Node ignores the proxy variables without this.
+    // Without this variable, Node ignores the proxy variables.
     NODE_USE_ENV_PROXY: '1',
     ...environment,
   }

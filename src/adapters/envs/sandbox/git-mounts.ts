@@ -9,10 +9,10 @@ import { dirname, join } from 'node:path'
 import { findGitFolder } from '../repository/git-folder.ts'
 import type { BindMount } from './bubblewrap-command-line.ts'
 
-/** Contract: the git folder is writable, except for files that name programs; empty if it is not a folder. */
+/** Contract: mounts that make the git folder writable, except for files that name programs; none if it is no folder. */
 export async function gitFolderBinds(gitFolder: string): Promise<readonly BindMount[]> {
   if (!(await lstat(gitFolder).catch(() => undefined))?.isDirectory()) return []
-  // A mount needs an existing target. Other missing files are removed after the command if it created them.
+  // A read-only mount needs an existing target. The other files are removed after the command if it created them.
   if (!existsSync(join(gitFolder, 'commondir'))) await mkdir(join(gitFolder, 'hooks')).catch(() => {})
   return [{ from: gitFolder, at: gitFolder, writable: true }, ...(await readOnlyParts(gitFolder))]
 }
@@ -30,15 +30,15 @@ async function readOnlyParts(gitFolder: string): Promise<BindMount[]> {
 
 export const readOnlyBind = (path: string): BindMount => ({ from: path, at: path, writable: false })
 
-/** Contract: the common git folder if the workspace is a linked worktree; else undefined. */
+/** Contract: if the workspace is a linked worktree, the git folder of its repository; else undefined. */
 export async function findCommonFolder(root: string): Promise<string | undefined> {
   const own = await findGitFolder(root)
   return own === undefined || own === join(root, '.git') ? undefined : dirname(dirname(own))
 }
 
 /**
- * Mounts for a workspace that is a linked worktree, whose repository is outside. Git must read all of the repository.
- * It may write the objects and the worktree's own git folder and, if a branch is checked out, the branches.
+ * Mounts for a workspace that is a linked worktree: its repository is outside the workspace. Git can read all of the
+ * repository. Git can write the objects, the worktree's own git folder and, if a branch is checked out, the branches.
  */
 export async function worktreeBinds(root: string): Promise<readonly BindMount[]> {
   const own = await findGitFolder(root)

@@ -1,4 +1,4 @@
-/** Starts a command in bubblewrap: sets up shared files once, guards the workspace before each command and after it. */
+/** Starts commands in bubblewrap. Creates shared files once, and guards the workspace before and after each command. */
 
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -45,7 +45,7 @@ export async function createSandboxLauncher(options: LauncherOptions): Promise<L
           makeCommandHome(options.folder, root),
         ])
     const filter = shared.filter === undefined ? [] : [opened.use(await open(shared.filter, 'r'))]
-    // As root, a command could change the mode of the machine's /dev/null.
+    // Not the machine's /dev/null: a command that runs as root could change its mode.
     const stdin = shared.devices === undefined ? undefined : opened.use(await open(join(shared.devices, 'null'), 'r'))
     const info = opened.use(await open(join(wanted.folder, 'sandbox'), 'wx+', 0o600))
     const egress = await openEgressSocket(wanted.network, shared.forwarder, opened)
@@ -69,7 +69,7 @@ export async function createSandboxLauncher(options: LauncherOptions): Promise<L
     const kept = opened.move()
     return {
       argv: [options.program, ...args, '--', ...shared.shell, '-c', '--', command],
-      // Commands could read bubblewrap's own environment.
+      // Empty, because commands could read bubblewrap's own environment.
       env: {},
       handles: [...filter, info],
       ...(stdin && { stdin }),
@@ -80,7 +80,7 @@ export async function createSandboxLauncher(options: LauncherOptions): Promise<L
   }
 }
 
-/** The pid, seen from outside, of the sandbox's first process, as bubblewrap reports it. */
+/** The pid of the sandbox's first process, as processes outside see it; bubblewrap writes it to `info`. */
 async function readInitPid(info: FileHandle): Promise<number | undefined> {
   const { buffer, bytesRead } = await info.read(Buffer.alloc(MAX_INFO_BYTES), 0, MAX_INFO_BYTES, 0)
   const [, pid] = /"child-pid":\s*(\d+)/.exec(buffer.toString('utf8', 0, bytesRead)) ?? []
@@ -116,10 +116,13 @@ async function makeSharedFiles({ folder, perl = '/usr/bin/perl' }: LauncherOptio
 const MAX_FILE_BYTES = 4 * 1024 ** 3
 export const MAX_PROCESSES = 4096
 const LEAST_MEMORY = 1024 ** 3
-/** Bytes per process. */
+/** The memory limit of one process, in bytes. */
 export const maxMemoryBytes = (): number => Math.floor(Math.max(LEAST_MEMORY, totalmem() * 0.75))
 
-/** Shell code that limits core dumps, file size, memory and processes. Runs inside, so that outer ones do not count. */
+/**
+ * Shell code that limits core dumps, file size, memory and processes. It runs inside the sandbox, so that processes
+ * outside do not count.
+ */
 export function ulimitScript(shell: 'bash' | 'sh'): string {
   const memory = Math.floor(maxMemoryBytes() / 1024)
   const [block, processes] = shell === 'bash' ? [1024, 'u'] : [512, 'p']
@@ -127,7 +130,7 @@ export function ulimitScript(shell: 'bash' | 'sh'): string {
   return each.map((limit) => `ulimit -${limit} 2> /dev/null\n`).join('')
 }
 
-/** Contract: undefined if device nodes cannot be created; the self-test then shows whether that is safe. */
+/** Contract: undefined if device nodes cannot be created; the self-test then shows whether the sandbox is safe. */
 async function makeDevices(folder: string): Promise<string | undefined> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder)

@@ -31,7 +31,7 @@ const COPIED = new RegExp(
     ...['bash\\.bashrc', 'inputrc', 'magic(\\.mime)?', 'manpath\\.config', 'ca-certificates\\.conf'],
   ].join('|')})$`,
 )
-/** Only public certificates; private keys are in other folders. */
+/** Folders to mount. Those with certificates contain only public ones; private keys are in other folders. */
 const MOUNTED = /^(alternatives|ssl\/certs|pki\/(tls\/certs|ca-trust)|ca-certificates|fonts|java-.*)$/
 
 export interface SandboxUser {
@@ -47,7 +47,7 @@ export function makeEtc(
   folder: string,
   { uid, gid }: SandboxUser,
   home: string,
-  /** Additional files: path inside the sandbox to text. */
+  /** Additional files: keys are paths inside the sandbox, values are the files' texts. */
   additional: Readonly<Record<string, string>>,
 ): readonly BindMount[] {
   rmSync(folder, { recursive: true, force: true })
@@ -87,7 +87,7 @@ export function makeEtc(
   return mounted.map((name) => ({ from: join('/etc', name), at: join('/etc', name), writable: false }))
 }
 
-/** A default author; repositories of any owner are accepted; new repositories get no hooks. */
+/** With it, git has a default author, accepts repositories of any owner, and creates repositories without hooks. */
 const GITCONFIG = `[user]
 	name = Tireless
 	email = tireless@localhost
@@ -102,7 +102,7 @@ const GITCONFIG = `[user]
 
 type Account = readonly [name: string, id: number, group: number]
 
-/** Of accounts with the same id, only the first is kept, so that root stays root. */
+/** The lines of /etc/passwd or /etc/group. Of accounts with the same id only the first is kept, so root stays root. */
 function accounts(all: readonly Account[], line: (...account: Account) => string): string {
   const known = all.filter(([, id], at) => all.findIndex(([, other]) => other === id) === at)
   return known.map((account) => `${line(...account)}\n`).join('')
@@ -116,7 +116,7 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** A symbolic link into /usr stays a link; other links are resolved. Unreadable files are skipped. */
+/** Copies a file of /etc. A symbolic link into /usr stays a link; other links are resolved. Skips unreadable files. */
 function copy(name: string, folder: string): void {
   const from = join('/etc', name)
   const to = join(folder, name)

@@ -1,8 +1,8 @@
 /**
- * The forwarder runs inside a sandbox: it listens on the loopback and forwards each connection to the proxy's socket
- * file, half-closed connections included. Every command with a network waits until it listens. It is a Perl program,
- * because Perl starts in a few milliseconds and is part of Debian and similar systems; without Perl, it is a slower
- * Node program.
+ * The forwarder is a program inside a sandbox: it listens on the loopback and forwards each connection, also if it is
+ * half closed, to the proxy's socket file. A command with a network starts only when the forwarder listens, so the
+ * forwarder is written in Perl, which starts in a few milliseconds and is part of Debian and similar systems. If there
+ * is no Perl, a slower Node program is used.
  */
 
 import { isExecutableFile } from '../host/launcher.ts'
@@ -31,7 +31,10 @@ export function chooseForwarder(perl: string): Forwarder {
   }
 }
 
-/** Bash code before the command: waits until the forwarder listens. The subshell detaches it from a later `wait`. */
+/**
+ * Bash code that runs before the command: starts the forwarder and waits until it listens. The forwarder starts in a
+ * subshell, so that a `wait` in the command does not wait for it.
+ */
 export const forwarderStartScript = (program: string): string =>
   `if [ -S ${INNER_SOCKET} ]; then ( read -r _ < <(exec ${program} ${FORWARDER_PATH} < /dev/null 2> /dev/null) ); fi\n`
 

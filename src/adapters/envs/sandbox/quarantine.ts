@@ -1,4 +1,4 @@
-/** Moves files that a command must not leave in a workspace into a folder of the home, under their original names. */
+/** Moves files that a command must not leave in a workspace to a folder of the home; the files keep their names. */
 
 import { execFileSync } from 'node:child_process'
 import { cpSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -6,13 +6,13 @@ import { join } from 'node:path'
 import { errno } from '../host/file-errors.ts'
 import { pathToBytes, pathToText } from './workspace-scan.ts'
 
-/** Older quarantine folders are deleted. */
+/** Number of quarantine folders to keep; older folders are deleted. */
 const MAX_KEPT = 100
-/** On another disk files must be copied; a larger tree is deleted instead. */
+/** If the home is on another disk, files are copied. A folder with more entries than this is deleted instead. */
 const MAX_COPIED_ENTRIES = 10_000
 
 export interface Quarantine {
-  /** Contract: `path` as in a scan finding. Afterwards it is gone from the workspace, even if it could not be kept. */
+  /** Contract: removes `path` (as in `ScanFinding`) from the workspace, even if it cannot be kept. */
   take(path: string): void
 }
 

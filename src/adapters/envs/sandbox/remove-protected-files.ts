@@ -1,7 +1,7 @@
 /**
  * Removes files that a command must not leave behind, after all of its processes have ended: new or changed files with
  * protected names, and, in repositories that it created or could change, files that would make git run a program.
- * Missing names are not masked by mounts instead: every `ls` would show them, and `git clone` would fail there.
+ * Mounts at missing names are no alternative: every `ls` would show those names, and `git clone` would fail.
  */
 
 import { lstatSync, readFileSync, realpathSync } from 'node:fs'
@@ -22,7 +22,7 @@ export interface BeforeCommand {
   readonly findings: readonly ScanFinding[]
   /** Paths of findings that were mounted, so that the command could not change them or their content. */
   readonly mounted: readonly string[]
-  /** Files outside `.git` that git obeys: path as in a finding, and id of the file; null if it did not exist. */
+  /** Files outside `.git` that git obeys. `path`: as in `ScanFinding`; `id`: null if the file did not exist. */
   readonly obeyed?: readonly { readonly path: string; readonly id: string | null }[]
 }
 
@@ -32,7 +32,7 @@ export interface SweepResult {
   readonly scan: WorkspaceScan
 }
 
-/** `keep`: the home's folder for removed files. */
+/** `before`: the state before the command. `keep`: the home's folder for removed files. */
 export async function removeProtectedFiles(root: string, before: BeforeCommand, keep: string): Promise<SweepResult> {
   const scan = await scanWorkspace(root)
   const quarantineFolder = createQuarantine(keep, root)
@@ -58,14 +58,14 @@ export async function removeProtectedFiles(root: string, before: BeforeCommand, 
   return { taken: taken.map(displayPath), scan: { ...scan, findings: scan.findings.filter(isLeft) } }
 }
 
-/** For messages: a path that is not text, or has invisible characters, is shown escaped. */
+/** The path as messages show it: escaped if it is not valid text or contains invisible characters. */
 function displayPath(path: string): string {
   const text = pathToText(path)
   return text === undefined || /[\p{Cc}\p{Cf}\u2028\u2029]/u.test(text) ? JSON.stringify(path) : text
 }
 
 interface KnownState {
-  /** Unchanged: it was mounted and is at the same path, or it has the same stamp at any path. */
+  /** True if the file is unchanged: it was mounted and is at the same path, or it has the same stamp at any path. */
   isSame(finding: ScanFinding): boolean
   isSamePart(repository: ScanFinding, part: string): boolean
 }
@@ -98,7 +98,7 @@ function isDangerous(root: string, repository: string, part: string): boolean {
   if (!stats.isFile()) return true
   const text = readText(path)
   if (part === REBASE_STEPS) return text === undefined || /^\s*(?:x|exec)\s/m.test(text)
-  // Only a linked worktree has a `commondir`, and it must name the repository around it.
+  // Only the git folder of a linked worktree has a `commondir`, which must name the repository that contains it.
   if (part === 'commondir') return text?.trim() !== '../..' || !/(^|\/)worktrees\/[^/]+$/.test(repository)
   return text === undefined || !isHarmlessConfig(text, (value) => leadsInside(root, repository, value))
 }
@@ -116,7 +116,7 @@ function leadsIntoWorkspace(root: string, link: string, findings: readonly ScanF
   )
 }
 
-/** True if the work tree named by `value` is inside the workspace. */
+/** True if the work tree that `value` names, relative to the git folder `repository`, is inside the workspace. */
 function leadsInside(root: string, repository: string, value: string): boolean {
   const folder = pathToText(repository)
   const target = folder === undefined ? undefined : realPathOf(resolve(root, folder, value))
@@ -147,7 +147,10 @@ interface FoundWithin {
   readonly id: string
 }
 
-/** Contract: does not follow links, which may lead to files of other users; it returns the first link instead. */
+/**
+ * Contract: the file at `path`; undefined if there is none. Symbolic links are not followed, because they may lead to
+ * files of other users: if `path` contains a link, the result is the first link.
+ */
 function foundWithin(root: string, path: string): FoundWithin | undefined {
   const names = path.split('/')
   for (const at of names.keys()) {
@@ -160,6 +163,6 @@ function foundWithin(root: string, path: string): FoundWithin | undefined {
   return undefined
 }
 
-/** Identifies the file at a path inside the root, to compare it before and after a command; null if none. */
+/** An id of the file at a path inside the root, to compare before and after a command; null if there is no file. */
 export const fileIdWithin = (root: string, path: string): string | null =>
   foundWithin(root, Buffer.from(path.slice(root.length + 1)).toString('latin1'))?.id ?? null

@@ -29,7 +29,7 @@ export interface SandboxOptions {
 }
 
 export interface Sandbox {
-  /** Contract: throws `tool_failed` if the self-test failed. */
+  /** Contract: runs the self-test before its first use; throws `tool_failed` if the self-test failed. */
   readonly launcher: Launcher
   /** Contract: runs the self-test once and remembers its result; never throws. */
   trial(): Promise<SandboxTestResult>
@@ -47,7 +47,7 @@ export async function trySandbox(make: (folder: string) => Sandbox | undefined):
   }
 }
 
-/** Results of this process, by bubblewrap version, kernel and user. */
+/** Self-test results of this process. The key contains program, version, kernel and user. */
 const trials = new Map<string, Promise<SandboxTestResult>>()
 
 export function createSandbox(options: SandboxOptions): Sandbox {

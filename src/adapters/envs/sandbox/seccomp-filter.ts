@@ -6,7 +6,7 @@
 
 import { endianness } from 'node:os'
 
-/** System call numbers. Numbers from 424 on are the same on every architecture. */
+/** The numbers of system calls that differ between architectures. Numbers from 424 on are the same everywhere. */
 interface Architecture {
   readonly audit: number
   readonly refused: readonly number[]
@@ -16,17 +16,17 @@ interface Architecture {
   /** Calls that set the mode of a file, with the index of the mode argument. */
   readonly modes: readonly (readonly [number: number, mode: number])[]
   readonly openat: number
-  /** Not every architecture has `open`. */
+  /** Undefined if the architecture has no system call `open`. */
   readonly open: number | undefined
-  /** Refused, because it can fill a disk at once; programs fall back to writing. */
+  /** The call `fallocate` is refused, because it can fill a disk at once; programs fall back to writing. */
   readonly fallocate: number
   /** Bits in the call number that select a foreign calling convention (x32). */
   readonly foreign: number
 }
 
 /**
- * open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, mount_setattr, quotactl_fd, open_tree_attr, io_uring_setup,
- * io_uring_enter, io_uring_register, pidfd_getfd.
+ * In this order: open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, mount_setattr, quotactl_fd, open_tree_attr,
+ * io_uring_setup, io_uring_enter, io_uring_register, pidfd_getfd.
  */
 const REFUSED_EVERYWHERE = [428, 429, 430, 431, 432, 433, 442, 443, 467, 425, 426, 427, 438]
 const CLONE3 = 435
@@ -92,16 +92,16 @@ const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
 }
 
 const NEW_NAMESPACES = 0x7e02_0000
-/** unix, inet, inet6, netlink. */
+/** The allowed socket families: unix, inet, inet6, netlink. */
 const SOCKET_FAMILIES = [1, 2, 10, 16]
-/** TIOCSTI and TIOCLINUX, which type into another process's terminal. */
+/** The requests TIOCSTI and TIOCLINUX, with which a process can type into another process's terminal. */
 const TERMINAL_INPUT = [0x5412, 0x541c]
 
 const [EPERM, ENOSYS, EOPNOTSUPP, EAFNOSUPPORT] = [1, 38, 95, 97]
 
 /** Offsets in the kernel's `struct seccomp_data`. */
 const [NUMBER, AUDIT, FIRST_ARGUMENT, SECOND_ARGUMENT] = [0, 4, 16, 24]
-/** Offset of the lower half of an argument. */
+/** Offset of the lower half of the argument with the index `at`. */
 const argumentOffset = (at: number): number => FIRST_ARGUMENT + 8 * at
 
 /** A setuid program left in a workspace would give the owner's rights to every user of the machine. */
@@ -167,13 +167,13 @@ const refuseSetuid = (mode: number): readonly Instruction[] => [
   ...[load(argumentOffset(mode)), and(SETUID), isEqual(0, 1, 0), refuse(EPERM), ALLOW],
 ]
 
-/** The mode argument follows the flags, and has a meaning only with O_CREAT. */
+/** `flags`: index of the flags argument. The mode argument follows the flags, and has a meaning only with O_CREAT. */
 const refuseSetuidIfCreating = (flags: number): readonly Instruction[] => [
   ...[load(argumentOffset(flags)), and(O_CREAT), isEqual(0, 0, 1), ALLOW],
   ...refuseSetuid(flags + 1),
 ]
 
-/** Contract: `body` ends with a return instruction. */
+/** Runs `body` only for the system call `number`. Contract: `body` ends with a return instruction. */
 const onlyFor = (number: number, body: readonly Instruction[]): readonly Instruction[] => [
   isEqual(number, 0, body.length),
   ...body,

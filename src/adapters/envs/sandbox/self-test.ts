@@ -1,6 +1,6 @@
 /**
- * The self-test of a sandbox: one command in a temporary workspace tries every known way to escape. Success is judged
- * from outside where possible: a file was written, a connection arrived, a process died.
+ * The self-test of a sandbox: one command in a temporary workspace tries every known way to escape. If possible, the
+ * success of an attempt is judged from outside: a file was written, a connection arrived, a process died.
  */
 
 import { spawn } from 'node:child_process'
@@ -28,7 +28,7 @@ export interface SelfTestOptions {
   readonly launcher: Launcher
   /** Name of the sandbox in messages. */
   readonly named: string
-  /** Results of attempts that do not count as an escape. */
+  /** Reported results, such as `/dev writable`, that do not count as an escape. */
   readonly harmless?: readonly string[]
   /** Namespaces that the sandbox shares with the machine. */
   readonly shared?: readonly string[]
@@ -91,7 +91,7 @@ async function attemptEscapes(options: SelfTestOptions, base: string, outside: s
   const env = { PATH: options.env.PATH ?? '/usr/bin:/bin', TIRELESS_CANARY: canary }
   const bystander = spawn('sleep', ['60'], { env, stdio: 'ignore' })
   bystander.on('error', () => {})
-  // A different time for each test, so that concurrent tests do not blame each other for /dev/null.
+  // Each test sets /dev/null to another time, so that a concurrent test does not take the change for its own.
   const stamp = 1_000_000_000 + (createHash('sha256').update(base).digest().readUInt32LE() % 500_000_000)
   let connected = false
   const server = createServer((socket) => {
@@ -157,7 +157,7 @@ interface Facts {
   readonly pid: number
   readonly hidden: readonly string[]
   readonly canary: string
-  /** Seconds since the epoch; a time that no file has. */
+  /** A time that no file has, in seconds since the epoch; the test tries to set /dev/null to it. */
   readonly stamp: number
   /** The namespaces that the sandbox must not share. */
   readonly own: readonly string[]
@@ -167,7 +167,7 @@ const NAMESPACES = ['user', 'pid', 'net', 'ipc', 'uts', 'mnt']
 const ownNamespaces = ({ shared = [] }: SelfTestOptions): readonly string[] =>
   NAMESPACES.filter((kind) => !shared.includes(kind))
 
-/** Each attempt prints its result if it succeeds. Few of them start a program, because the test must be quick. */
+/** The test's script. Each attempt prints its result if it succeeds. Few attempts start a program, to save time. */
 function scriptFor({ base, outside, port, pid, hidden, canary, stamp, own }: Facts): string {
   const readable = (path: string): string => `{ read -r line || [ -n "$line" ]; } < ${quoteForShell(path)}`
   const attempts: readonly (readonly [got: string, attempt: string])[] = [
@@ -208,11 +208,11 @@ function scriptFor({ base, outside, port, pid, hidden, canary, stamp, own }: Fac
   return [...checks, 'echo tried everything'].join('\n')
 }
 
-/** Label of attempts whose success is observed from outside. The first one proves that the script ran at all. */
+/** Label of attempts whose success is observed from outside; the first such attempt proves that the script ran. */
 const NOT_REPORTED = 'nothing'
 const WITH_SECCOMP = ['x64', 'arm64']
 
-/** Shell code; succeeds if a line of /proc/self/status with this key has another value. */
+/** Shell code that succeeds if a line of /proc/self/status has this key and a value other than `expected`. */
 const statusDiffers = (key: string, expected: string): string =>
   `while read -r key value; do case $key in ${key}) [ "$value" = ${expected} ] || exit 0;; esac; done ` +
   '< /proc/self/status; exit 1'

@@ -1,6 +1,7 @@
 /**
- * The paths that a configured server (a long-lived program) may see in its sandbox besides the system folders: its
- * program, and the paths that its command names. An allow-list; a folder that contains a whole account is never shown.
+ * The paths that a configured server (a long-lived program) sees in its sandbox besides the system folders: its
+ * program, its start folder, and the paths that its command names. A folder that contains the user's home is never
+ * shown.
  */
 
 import { existsSync, realpathSync, statSync } from 'node:fs'
@@ -9,7 +10,7 @@ import { isExecutableFile } from '../host/launcher.ts'
 import { isInSystem } from './bubblewrap-command-line.ts'
 
 export interface ServerProgram {
-  /** The folder it starts in. */
+  /** The folder in which the server starts. */
   readonly cwd: string
   /** $PATH outside the sandbox. */
   readonly path: string
@@ -19,10 +20,10 @@ export interface ServerProgram {
   readonly hidden: readonly string[]
 }
 
-/** A folder with one of these files is a program's package. */
+/** A folder that contains one of these files is the package of a program. */
 const PACKAGE_MARKS = ['package.json', 'pyproject.toml', 'pyvenv.cfg', 'setup.py', 'go.mod', 'Cargo.toml']
 
-/** Contract: real paths of files and folders to mount read-only; none is hidden, or contains a whole account. */
+/** Contract: paths of files and folders to mount read-only. None is hidden, or contains the user's home. */
 export function serverPaths(command: readonly string[], place: ServerProgram): readonly string[] {
   const [program = '', ...args] = command
   const at = programPath(program, place)
@@ -36,7 +37,7 @@ export function serverPaths(command: readonly string[], place: ServerProgram): r
   return [...new Set(candidates)].filter((path) => mayBeVisible(path, place))
 }
 
-/** Contract: true if the path may be mounted. */
+/** Contract: true if a mount of the path is needed, and shows neither a hidden folder nor the user's home. */
 export function mayBeVisible(path: string, place: Pick<ServerProgram, 'account' | 'hidden'>): boolean {
   return !isInSystem(path) && !isTooWide(path, place.account) && !isBelowAny(path, place.hidden)
 }
@@ -44,18 +45,18 @@ export function mayBeVisible(path: string, place: Pick<ServerProgram, 'account' 
 export const isBelowAny = (path: string, hidden: readonly string[]): boolean =>
   hidden.some((folder) => path === folder || path.startsWith(`${folder}/`))
 
-/** Contract: $PATH, reduced to the folders that exist inside. */
+/** Contract: $PATH, reduced to the folders that exist inside the sandbox. */
 export const visiblePathVariable = (path: string, seen: readonly string[]): string =>
   path
     .split(':')
     .filter((folder) => isInSystem(folder) || isBelowAny(folder, seen))
     .join(':')
 
-/** The root folder, a top-level folder, or a folder that contains the user's home. */
+/** True for the root folder, a top-level folder, or a folder that is or contains the user's home. */
 const isTooWide = (path: string, account: string): boolean =>
   path.split('/').length <= 2 || account === path || account.startsWith(`${path}/`)
 
-/** Options and `.` do not count as paths, even if a file of that name exists. */
+/** True if the argument names an existing path. Options and `.` do not count, even if such a file exists. */
 const isNamed = (arg: string, path: string): boolean =>
   arg !== '' && !arg.startsWith('-') && arg !== '.' && existsSync(path)
 
@@ -68,7 +69,7 @@ function programPath(program: string, { cwd, path }: ServerProgram): string | un
     .find(isExecutableFile)
 }
 
-/** The file itself, or the package folder that contains it. */
+/** The package folder that contains the file; the path itself if there is none, or if the path is a folder. */
 function packageOf(path: string, place: ServerProgram): readonly string[] {
   if (statSync(path).isDirectory()) return [path]
   for (let folder = dirname(path); mayBeVisible(folder, place); folder = dirname(folder))

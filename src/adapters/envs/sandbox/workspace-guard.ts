@@ -28,13 +28,16 @@ export interface GuardedWorkspace {
 /** Where removed files are kept. `folder`: the home's folder for sandbox files. */
 export const quarantineFolder = (folder: string): string => join(folder, 'taken')
 
-/** A workspace with more folders is scanned only after a command; that scan also serves as the next one's "before". */
+/**
+ * A workspace with more folders than this is scanned only after each command, not before: the scan after the previous
+ * command serves as the state before the next command.
+ */
 const MAX_SCANNED_TWICE = 2000
 
-/** Tells whether a path can be mounted; other paths are compared after the command instead. */
+/** False for a path that cannot be mounted; such a path is compared after the command instead. */
 type IsMountable = (path: string) => boolean
 
-/** Contract: create it once per process. `keep`: the folder for removed files. */
+/** Contract: called once per process, because it remembers scans. `keep`: the folder for removed files. */
 export function createGuards(
   keep: string,
   isMountable: IsMountable = () => true,
@@ -67,7 +70,7 @@ export function describeRemoved(taken: readonly string[]): string {
   return `moved out of the workspace, because agents must not write these protected files: ${listed}${more}`
 }
 
-/** For commands that cannot write to the workspace. */
+/** The guard for commands that cannot write to the workspace: it removes nothing. */
 export const withoutGuard = (binds: readonly BindMount[]): WorkspaceGuard => ({
   binds,
   removeProtected: async () => [],
@@ -80,7 +83,7 @@ export interface GuardNote {
 
 export const guardNoteFile = (callFolder: string): string => join(callFolder, 'before.json')
 
-/** Contract: guards each of `folders` like a workspace. `folder`: the call's folder; notes go beside it. */
+/** Contract: guards each of `folders` like a workspace. `folder`: the call's folder; the saved states go beside it. */
 export async function guardFolders(
   folders: readonly string[],
   folder: string,
@@ -103,15 +106,15 @@ export async function guardFolders(
   }
 }
 
-/** A command that removed its own access could not restore it, because all commands run inside the workspace. */
+/** Restores the owner's access to the root: if a command removed it, no later command could start there to repair it. */
 function makeEnterable(root: string): void {
   const { mode } = statSync(root)
   if ((mode & 0o700) !== 0o700) chmodSync(root, (mode & 0o777) | 0o700)
 }
 
-/** Mounts cost time, and a command line has a length limit. Other findings are compared after the command instead. */
+/** Mounts cost time, and a command line has a length limit. Findings beyond this number are compared afterwards. */
 const MAX_MOUNTED = 200
-/** Folders that installers replace as a whole; a mount inside would prevent that. */
+/** Folders that installers replace as a whole; a mount inside such a folder would prevent that. */
 const REPLACED = /(^|\/)(node_modules|\.venv|venv|__pycache__|\.tox|vendor\/bundle)(\/|$)/
 
 interface GuardPlan {
@@ -144,7 +147,7 @@ async function planGuard(root: string, { findings }: WorkspaceScan, isMountable:
 
 const bytesBelow = (root: string, path: string): string => Buffer.from(relative(root, path)).toString('latin1')
 
-/** Contract: undefined if the path is missing or leads out of the root, so that no link of an agent is followed. */
+/** Contract: the path without symbolic links; undefined if it is missing, or if links lead out of the root. */
 function realWithin(root: string, path: string): string | undefined {
   try {
     const real = realpathSync(path)
@@ -155,7 +158,7 @@ function realWithin(root: string, path: string): string | undefined {
 }
 
 async function bindsOf({ kind, parts }: ScanFinding, path: string): Promise<readonly BindMount[]> {
-  // Git removes a worktree's folder as a whole, so it is checked after the command instead.
+  // Git removes the git folder of a worktree as a whole, so that folder is not mounted, but checked afterwards.
   if (kind === 'repository') return parts?.commondir === undefined ? gitFolderBinds(path) : []
   // A symbolic link cannot be a mount point; it is compared after the command instead.
   const stats = lstatSync(path, { throwIfNoEntry: false })

@@ -1,7 +1,7 @@
 /**
- * Scans a workspace for repositories and protected names, which git, an editor or another agent program would obey. It
- * visits every folder, however many there are, and follows no links. Names are bytes, because an agent may choose names
- * that are not valid text.
+ * Scans a workspace for repositories and protected names, which git, an editor or another agent program would obey. The
+ * scan visits every folder, however many there are, and follows no links. Names are bytes, because an agent may choose
+ * names that are not valid text.
  */
 
 import { createHash } from 'node:crypto'
@@ -15,7 +15,10 @@ export interface ScanFinding {
   readonly kind: 'repository' | 'link' | 'name' | 'too_deep'
   /** Identifies one file until it is deleted, even if it is moved. */
   readonly id: string
-  /** Differs after each change; for `name`, also after changes inside. Uses ctime, which no program can reset. */
+  /**
+   * Differs after each change of the file; for a folder of the kind `name`, also after changes inside the folder. Uses
+   * ctime, which no program can reset.
+   */
   readonly stamp: string
   /** For a repository: the stamps of files that git obeys, by name (`config`, `hooks/pre-commit`). */
   readonly parts?: Readonly<Record<string, string>>
@@ -36,7 +39,7 @@ export async function scanWorkspace(root: string): Promise<WorkspaceScan> {
   const queue: string[] = ['']
   for (let at = 0; at < queue.length; at += 1) {
     const folder = queue[at] as string
-    // Frees the string: there may be many folders.
+    // Frees the string's memory, because there may be many folders.
     queue[at] = ''
     if (at % FOLDERS_PER_PAUSE === FOLDERS_PER_PAUSE - 1) await new Promise((resolve) => setImmediate(resolve))
     if (root.length + folder.length > MAX_PATH_LENGTH) findings.push(...findingAt(root, folder, 'too_deep'))
@@ -58,7 +61,7 @@ function scanFolder(root: string, folder: string, findings: ScanFinding[], queue
     } else if (isProtectedName(text, folder === '' ? undefined : nameOf(folder)))
       findings.push(...findingAt(root, path, 'name'))
   }
-  // An incomplete repository may become complete with the next command.
+  // A folder `.git` always counts: if the repository is incomplete, the next command may complete it.
   if (isRepository(names) || isGitName(nameOf(folder))) findings.push(...findingAt(root, folder, 'repository'))
 }
 
@@ -66,7 +69,7 @@ const nameOf = (path: string): string => Buffer.from(path.slice(path.lastIndexOf
 
 const REPOSITORY_FILES = /^(HEAD|objects|refs|commondir)$/i
 
-/** Git's own rule: with a `commondir`, objects and refs are in that folder. */
+/** Git's own rule for a repository. If there is a `commondir`, objects and refs are in the folder that it names. */
 const isRepository = (names: ReadonlySet<string>): boolean =>
   names.has('head') && (names.has('commondir') || (names.has('objects') && names.has('refs')))
 
@@ -79,7 +82,7 @@ function findingAt(root: string, path: string, kind: ScanFinding['kind']): reado
   return [{ path, kind, id: `${stats.dev}:${stats.ino}:${stats.birthtimeNs}`, stamp, ...parts }]
 }
 
-/** For a folder, includes everything in it, because rewriting a file does not change its folder's stamp. */
+/** The stamp of a folder includes everything in it, because rewriting a file does not change its folder's own stamp. */
 function deepStampOf(path: Buffer, stats: BigIntStats): string {
   if (!stats.isDirectory()) return stampOf(stats)
   const digest = createHash('sha256')
@@ -97,10 +100,10 @@ function deepStampOf(path: Buffer, stats: BigIntStats): string {
   return `${stampOf(stats)}:${digest.digest('hex')}`
 }
 
-/** The remaining steps of a rebase; they may name programs too. */
+/** File with the remaining steps of a rebase, which may name programs to run. */
 export const REBASE_STEPS = 'rebase-merge/git-rebase-todo'
 
-/** Files that name programs, or point to another folder. */
+/** Stamps of the files in a git folder that name programs, or point to another folder. */
 function partsOf(gitFolder: Buffer): Readonly<Record<string, string>> {
   const hooks = entriesOf(below(gitFolder, 'hooks')).map(({ name }) => `hooks/${name.toString('latin1')}`)
   const stamps = ['config', 'config.worktree', 'commondir', REBASE_STEPS, 'hooks', ...hooks].flatMap((name) => {
@@ -120,7 +123,7 @@ const statsOf = (path: Buffer): BigIntStats | undefined => {
   }
 }
 
-/** Makes an unreadable folder readable first, because it could contain anything. */
+/** The entries of a folder. An unreadable folder is made readable first, because it could contain anything. */
 function entriesOf(folder: Buffer): Dirent<NonSharedBuffer>[] {
   const list = () => readdirSync(folder, { withFileTypes: true, encoding: 'buffer' })
   try {

@@ -1,8 +1,8 @@
 /**
- * Stores blobs and trees in git's format without running git: no process per step, and nothing in the workspace is run
- * or obeyed. The folder is a bare repository, so `git --git-dir` can show and compare snapshots. Writes are
- * synchronous, because for small files the thread pool costs more than the write, and so that sessions that step at the
- * same time still share one commit.
+ * Stores blobs and trees in git's format without running git: no process is started, and git settings in the workspace
+ * have no effect. The folder is a bare repository, so `git --git-dir` can show and compare snapshots. Writes are
+ * synchronous: for small files the thread pool costs more than the write, and sessions that finish a step at the same
+ * time can still share one database commit.
  */
 
 import { createHash } from 'node:crypto'

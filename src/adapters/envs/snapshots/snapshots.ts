@@ -1,6 +1,6 @@
 /**
- * Snapshots of workspaces, in one bare repository of the home: one ref for each step that wrote files. Not fsynced: if
- * a snapshot is lost, a fork starts from the present files instead.
+ * Snapshots of workspaces, in one bare repository of the home: one ref for each step that wrote files. They are
+ * not fsynced: if a snapshot is lost, a fork starts from the present files instead.
  */
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
@@ -30,7 +30,7 @@ export interface SnapshotOptions {
   readonly warn: (message: string, about: { readonly workspace: string }) => void
 }
 
-/** Workspaces whose file list is cached, so that only changed files are read again. */
+/** Number of workspaces whose file list is cached, so that only changed files are read again. */
 const MAX_CACHED = 32
 
 export function createWorkspaceSnapshots({ folder, clock, warn, limits = TREE_LIMITS }: SnapshotOptions): Snapshots {
@@ -40,7 +40,7 @@ export function createWorkspaceSnapshots({ folder, clock, warn, limits = TREE_LI
     return opened
   }
   const cache = new Map<string, KnownFiles>()
-  /** Not tried again in this process, because each attempt reads as much as the limits allow. */
+  /** Workspaces that are too large. This process does not try again, because each attempt reads many files. */
   const tooLarge = new Set<string>()
   // Pruning must not run while a snapshot is being written.
   const running = new Set<Promise<unknown>>()
@@ -68,7 +68,7 @@ export function createWorkspaceSnapshots({ folder, clock, warn, limits = TREE_LI
     writeFileSync(join(refsOf(run_id), String(turn)), `${tree}\n`)
   }
 
-  /** Sorted by turn, oldest first. */
+  /** The snapshots of a run, oldest first. */
   async function treesOf(run_id: string): Promise<readonly { readonly turn: number; readonly tree: string }[]> {
     const names = await readdir(refsOf(run_id)).catch(() => [])
     const turns = names.filter((name) => /^\d+$/.test(name)).map(Number)
@@ -90,7 +90,7 @@ export function createWorkspaceSnapshots({ folder, clock, warn, limits = TREE_LI
           writeRef(run_id, turn, await writeWorkspaceTree(await objects(), workspace, cachedFiles(workspace), options))
         } catch (thrown) {
           if (thrown instanceof WorkspaceTooLargeError) tooLarge.add(workspace)
-          // Otherwise a later fork would use an older snapshot for this step.
+          // Removes the run's other snapshots too: otherwise a later fork would use an older snapshot for this step.
           await rm(refsOf(run_id), { recursive: true, force: true }).catch(() => {})
           warn(asTirelessError(thrown).message, { workspace })
         }

@@ -26,7 +26,7 @@ export interface TreeLimits {
 
 export const TREE_LIMITS: TreeLimits = { files: 5_000, bytes: 128 * 1024 * 1024 }
 
-/** A file that changed this shortly before it was read may change again without getting a new time stamp. */
+/** A file that changed less than this before it was read may change again without getting a new time stamp. */
 const STAMP_RESOLUTION_MS = 100
 const FILES_PER_PAUSE = 50
 
@@ -50,7 +50,7 @@ interface Walk {
   pauseAt: number
 }
 
-/** Contract: returns the id of the workspace's tree and updates `known`. Throws TooLarge beyond the limits. */
+/** Contract: returns the id of the tree and updates `known`. Throws `WorkspaceTooLargeError` beyond the limits. */
 export async function writeWorkspaceTree(
   store: ObjectStore,
   root: string,
@@ -87,7 +87,6 @@ async function writeFolder(walk: Walk, folder: Buffer): Promise<string> {
   return walk.store.writeTree(entries)
 }
 
-/** Yields to the event loop. */
 async function pause(walk: Walk): Promise<void> {
   walk.pauseAt = walk.files + FILES_PER_PAUSE
   await new Promise((resolve) => setImmediate(resolve))
@@ -122,7 +121,7 @@ function readWithoutFollowing(path: Buffer): Buffer {
   }
 }
 
-/** Contract: afterwards the folder contains exactly the tree, plus excluded names that it already had. */
+/** Contract: afterwards the folder contains exactly the tree, and the entries in EXCLUDED that it already had. */
 export async function restoreTree(store: ObjectStore, tree: string, folder: string): Promise<void> {
   await restoreFolder(store, tree, Buffer.from(folder))
 }
