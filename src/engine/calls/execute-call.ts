@@ -18,14 +18,14 @@ import { type Run, sendDelta } from '../run.ts'
 import type { IntendedCall } from '../session/session-thread.ts'
 import { textShape } from '../shape.ts'
 
-/** Maximum length of a result. */
+/** Maximum length of a result in characters. */
 const MAX_CHARACTERS = 50_000
-/** Space for the mark that says how much is left out. */
+/** Characters reserved for the mark that says how much is left out. */
 const MARK_LENGTH = 50
 
 /** Contract: an error of the tool becomes a result and is never thrown. */
 export async function executeCall(run: Run, tool: AnyTool, intended: IntendedCall): Promise<CallResult> {
-  // Interrupted while the intent was written: the tool has not started.
+  // The run was interrupted while the intent was written, and the tool has not started.
   if (run.signal.aborted) return NOT_STARTED_INTERRUPTED
   const { recovery } = intended.effect
   const tries = recovery === 'pure' || recovery === 'idempotent' ? 1 + (tool.maxRetries ?? 0) : 1
@@ -43,7 +43,7 @@ const TIMED_OUT = 'timed out'
 
 interface Outcome {
   readonly result: CallResult
-  /** The tool threw, so it is no longer running. */
+  /** Whether the tool threw an error and is therefore no longer running. */
   readonly threw: boolean
 }
 
@@ -62,7 +62,7 @@ async function attempt(
   const stopped = new AbortController()
   const signal = AbortSignal.any([run.signal, timeLimit.signal])
   void clock.sleep(timeoutMs, stopped.signal).then(() => stopped.signal.aborted || timeLimit.abort(TIMED_OUT))
-  // False if another interruption came first.
+  // Whether the time limit ended the call; false if another interruption came first.
   const isTimedOut = (): boolean => signal.reason === TIMED_OUT
   const grace = new GracePeriod(signal, clock)
   try {
@@ -75,7 +75,10 @@ async function attempt(
   }
 }
 
-/** Contract: the status is never `ok`; `unknown` stays unknown. The facts, and with them the label, are kept. */
+/**
+ * Contract: the status becomes `timed_out`, but `unknown` stays. The facts of the result, including its label, are
+ * kept.
+ */
 function timedOutResult(result: CallResult, timeoutMs: number): CallResult {
   if (result.status === 'timed_out' || result.status === 'unknown') return result
   const content = loadPrompt('results/failed-call.md#timed_out', { limit: timeoutMs, result: result.content })
@@ -109,7 +112,9 @@ async function runTool(run: Run, tool: AnyTool, intended: IntendedCall, signal: 
   return outcome
 }
 
-/** Background work of the call failed. Other background work may still run, so the call is not retried. */
+/**
+ * The outcome if background work of the call fails. Other background work may still run, so the call is not retried.
+ */
 function strayFailure(fault: unknown): Outcome {
   const { code, message } = asTirelessError(fault, 'tool_failed')
   const content = loadPrompt('results/failed-call.md#background_failed', { code, error: message })
@@ -122,7 +127,9 @@ function hostOfDestination(destination: string): string {
   return address.kind === 'read' ? formatHostPort(address.value) : destination
 }
 
-/** Fills in secret values just before the tool runs. Journal, approvals and events contain only their names. */
+/**
+ * Fills in secret values just before the tool runs. Journal, approvals and events contain only the names of secrets.
+ */
 function fillSecrets({ engine }: Run, tool: AnyTool, { call, effect }: IntendedCall): Json {
   const args = copyJson(call.args)
   const named = tool.secrets ?? []
@@ -141,7 +148,7 @@ function fillSecrets({ engine }: Run, tool: AnyTool, { call, effect }: IntendedC
 
 const FILL_PORT: PluginPort<string> = { who: 'secrets', method: 'fill', expected: 'a text', shape: textShape }
 
-/** Checks a tool's result by hand instead of a schema: it runs for every call and must be fast. */
+/** Checks a tool's result without a schema library, because the check runs for every call and must be fast. */
 export function checkToolResult(tool: string, method: 'run' | 'probe', value: unknown): CallResult {
   try {
     const { status, content, facts } = value as CallResult

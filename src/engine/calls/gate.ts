@@ -22,7 +22,7 @@ import { checkPolicy, createAuditOp, type PolicyVerdict, traceDestinations } fro
 /** Maximum number of open approvals of a session that are searched for a duplicate. */
 const MAX_OPEN_APPROVALS = 1000
 
-/** A call after the gates have checked it. */
+/** A call after the gates have checked it. With `held`, it must not run. */
 export interface CheckedCall extends Call {
   readonly held?: HeldCall
 }
@@ -41,7 +41,7 @@ export async function checkGates(run: Run, open: OpenTurn, calls: readonly Call[
   const { replaySource: replaying } = run.engine
   const fixed = replaying?.nextIntent()
   if (fixed) appendRecord(run, fixed)
-  // An interrupted run starts no further call.
+  // An interrupted run starts no further call, so the gates are not asked.
   const held = replaying || run.signal.aborted ? new Map<number, HeldCall>() : await gateCalls(run, open, newCalls)
   return calls.map((call, index) => {
     const result = replaying?.heldResult(index)
@@ -100,7 +100,7 @@ async function strictestVerdict(run: Run, turn: number, call: Call): Promise<Pol
   return { verdict: isAllowed ? { kind: 'allow', reason: 'a person allowed it' } : strictest, destinations }
 }
 
-/** The verdict of the tool itself. */
+/** The verdict of the tool's own checks, refuses() and asks(). A check that fails counts as `ask`. */
 function toolVerdict({ toolbox }: Run, { tool, args }: Call): GateVerdict {
   const known = toolbox.get(tool)
   try {
@@ -165,7 +165,10 @@ function parkedResult({ id, reason, expires_at }: Approval): CallResult {
   return { status: 'parked', content, facts: { ...HELD_FACTS, approval: id } }
 }
 
-/** A repeated request is blocked: people are asked once, and a run that keeps repeating it counts as stuck. */
+/**
+ * A repeated request for the same approval is blocked: people are asked once, and a run that keeps repeating the
+ * request counts as stuck.
+ */
 function alreadyAskedResult({ id, expires_at }: Approval): CallResult {
   const next = loadPrompt('results/held-call.md#already_requested')
   return { status: 'blocked', content: JSON.stringify({ parked: true, id, expires_at, next }), facts: HELD_FACTS }

@@ -1,6 +1,6 @@
 /**
- * The intent lock: asks a model which outward calls the task needs, and shows it only the owner's messages. It is asked
- * when the answer first matters, and again only after a new message of the owner.
+ * The intent lock: asks a model which outward calls the task needs, and shows the model only the owner's messages. The
+ * model is asked when the answer first matters, and again only after a new message of the owner.
  * Must not know: which calls are allowed, see policy/policy-rule.ts.
  * Invariants: the request contains no outside content, so outside content cannot extend the intent.
  */
@@ -19,7 +19,10 @@ import { callableTools } from '../request/toolbox.ts'
 import { appendRecord, flushRecords, type Run } from '../run.ts'
 import { listOwnerTexts } from '../session/provenance.ts'
 
-/** Contract: whether the recorded intent contains such a call; undefined if no current intent is recorded. */
+/**
+ * Contract: whether the recorded intent covers the call; undefined if no intent is recorded for the owner's latest
+ * messages.
+ */
 export function isIntended(
   { thread }: Run,
   { tool, effect }: Call,
@@ -35,7 +38,9 @@ export function isIntended(
   )
 }
 
-/** A call without destinations never matches a need that names one. */
+/**
+ * Whether all destinations of a call are among the places that the intent names. False for a call without destinations.
+ */
 function goesTo(places: readonly string[], destinations: readonly string[]): boolean {
   const needed = findMentions(places)
   return destinations.length > 0 && destinations.every((one) => needed.mentions(one))
@@ -83,10 +88,13 @@ function buildQuestion(ownerTexts: readonly string[], toolbox: ReadonlyMap<strin
   return loadPrompt('requests/intent.md#question', { task: ownerTexts.join('\n\n'), tools: lines.join('\n') })
 }
 
-/** Replaces descriptions of server tools, which are outside content. */
+/** Shown instead of the description of a server tool, because such descriptions are outside content. */
 const serverToolDescription = (): string => loadPrompt('requests/intent.md#server_tool')
 
-/** A tool that declares neither destinations nor the label of its results may do anything, and so may server tools. */
+/**
+ * Whether a tool may send data out: it declares destinations, does not declare the label of its results, or belongs to
+ * a server.
+ */
 const reachesOthers = ({ destinations, gives, lazy }: AnyTool): boolean =>
   destinations !== undefined || gives === undefined || (lazy ?? false)
 

@@ -88,7 +88,7 @@ async function ruleOn(run: Run, call: Call, destinations: readonly string[]): Pr
   return ruleOnCall(
     {
       ...{ tool, effect, destinations, content },
-      // A sandboxed program can reach only the destinations of the call, so its links do not matter.
+      // A sandboxed program can reach only the destinations of the call, so links in its arguments do not matter.
       links: effect.unseen ? [] : findLinks(call.args).filter(isContent),
       harmful: { ...harmful, names: harmful.names.filter(isContent) },
       texts: collectTexts(call.args).filter(isContent),
@@ -101,7 +101,7 @@ const NO_HARMFUL_PARTS: HarmfulParts = { names: [], amounts: [], switches: [] }
 
 const NO_CONTENT = { links: [], content: [], harmful: NO_HARMFUL_PARTS, texts: [] } as const
 
-/** Placeholder for calls that reach nothing outside; the rule does not read it. */
+/** Placeholder values for calls that reach nothing outside; the policy rule does not read them. */
 const NO_PERMISSIONS: Omit<PolicyContext, 'label'> = {
   isAllowed: () => false,
   isGranted: false,
@@ -179,7 +179,7 @@ function destinationsOf(tool: AnyTool | undefined, { args, effect }: Call): read
       : addHost(fromArgs, effect.host)
     return declared.flatMap(splitAddressList)
   } catch {
-    // The tool's destinations() failed: use those found in the arguments.
+    // The tool's destinations() failed: use the destinations found in the arguments.
     return fromArgs
   }
 }
@@ -200,7 +200,6 @@ export function traceDestinations(run: Run, destinations: readonly string[]): re
   })
 }
 
-/** The audit entry of a ruling. */
 export function createAuditOp(
   run: Run,
   at: { readonly turn: number; readonly index: number },

@@ -19,7 +19,10 @@ import { Suspended } from '../suspended.ts'
 import { checkToolResult, createToolContext, executeCall } from './execute-call.ts'
 import { findUnknownOutcome, newUnknownOutcome } from './unknown-outcome.ts'
 
-/** `offered` is undefined if the tool is no longer in the toolbox: it does not run again, but can report remains. */
+/**
+ * `tool`: the installed tool. `offered`: the same tool if the run may still call it. Without `offered` the call does
+ * not run again, but `tool` can still report the output so far.
+ */
 interface InterruptedCall {
   readonly run: Run
   readonly intended: IntendedCall
@@ -69,7 +72,7 @@ function handleProbe(probed: InterruptedCall, outcome: ProbeOutcome): Promise<Ca
 
 async function tellModel(call: InterruptedCall): Promise<CallResult> {
   const recorded = await findUnknownOutcome(call.run, call.intended)
-  // List it only once: listing it again would discard a person's resolution.
+  // List the unknown outcome only once: listing it again would discard a person's resolution.
   const { output_so_far } = recorded ?? (await listUnknown(call, 'told_model'))
   return {
     status: 'unknown',
@@ -106,7 +109,7 @@ async function applyResolution(call: InterruptedCall, resolution: Resolution): P
   }
 }
 
-/** An interrupted run starts nothing; the next process recovers the call. */
+/** Contract: throws `aborted` if the run was interrupted; the next process then recovers the call. */
 function checkNotAborted({ run }: InterruptedCall): void {
   if (run.signal.aborted) throw new TirelessError('aborted', 'the run was interrupted while it recovered a call')
 }

@@ -20,7 +20,7 @@ import { resultLabelPort } from '../plugins/return-shapes.ts'
 import type { Run } from '../run.ts'
 import type { IntendedCall, OpenTurn } from '../session/session-thread.ts'
 
-/** The label fields of the record. */
+/** The label fields of a `call_settled` record. */
 export type RecordedLabel = Pick<Extract<JournalRecord, { kind: 'call_settled' }>, 'label' | 'outside'>
 
 /**
@@ -39,7 +39,7 @@ export function labelResult(run: Run, { intended }: OpenTurn, index: number, res
   return { ...(isCleanLabel(label) ? {} : { label }), ...(isOutside ? { outside: true } : {}) }
 }
 
-/** The label that a tool determined while it ran. */
+/** The label that the tool determined while it ran and stored in the facts of its result. */
 function labelInFacts({ facts }: CallResult): Label | undefined {
   const { label } = (facts ?? {}) as { readonly label?: Label }
   return label
@@ -69,8 +69,8 @@ function lowestByReach({ reach }: Effect): Label {
 }
 
 /**
- * Lowers the workspace's label before a write: to that of the session, and to that of the content the call brings in.
- * Stored in the commit of the intent.
+ * Lowers the workspace's label before a write, to the lowest of its own label, the session's label and the label of the
+ * content that the call writes. The new label is stored in the commit of the intent.
  */
 export function taintWorkspace(run: Run, intended: IntendedCall): void {
   const { workspace, thread } = run

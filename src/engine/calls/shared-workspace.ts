@@ -23,7 +23,7 @@ function workspacesOf(store: Store): Map<string, SharedWorkspace> {
   return known
 }
 
-/** Loads the stored label. The files of a foreign workspace count as untrusted. */
+/** Loads the workspace's stored label. The files of a foreign workspace count as untrusted. */
 export async function acquireWorkspace({ engine, dispatch }: ClaimedRun): Promise<SharedWorkspace> {
   const { store, policy } = engine
   const { workspace = '' } = (await store.session(dispatch.session_id)) ?? {}

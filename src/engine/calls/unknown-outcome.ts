@@ -21,7 +21,7 @@ export async function settleInterruptedCalls(run: ClaimedRun, open: OpenTurn): P
     if (open.settled.has(index)) continue
     const known = await findUnknownOutcome(run, intended)
     const status = unknownOutcomeAction(effect) === 'ask_human' ? 'open' : 'told_model'
-    // `recheck` gives no answer, and the run ends before it can check: open the question again.
+    // The owner asked for a recheck, but the run ends before it can check: list the outcome as open again.
     if (!known || known.resolution === 'recheck')
       ops.push({ op: 'unknown', unknown: newUnknownOutcome(run, intended, status, known?.output_so_far ?? '') })
     const result = run.engine.replaySource?.recoveredResult(intended) ?? resultOf(known?.resolution ?? null)

@@ -150,14 +150,14 @@ function migrate(claim: ClaimedRun, behaviour: Behaviour): void {
   appendRecord(claim, { kind: 'migrated', version: shape.version, ...(patch === undefined ? {} : { patch }) })
 }
 
-/** Contract: undefined if there is an issue or the setup was abandoned. */
+/** Opens the environment and sets up the tools. Contract: undefined if there is an issue or the setup was abandoned. */
 async function setUp(
   claim: ClaimedRun,
   { overrides: wishes, toolbox }: RunComponents,
   opening: SetupScope,
   isFirstOpening: boolean,
 ): Promise<Env | undefined> {
-  // Never abandoned: operations of the store always end.
+  // Reading the workspace is never abandoned, because operations of the store always end.
   const workspace = await opening.attempt('ENV_SETUP_FAILED', () => workspaceOf(claim))
   if (workspace === undefined) return undefined
   const env = await opening.setUp(
@@ -184,7 +184,7 @@ async function setUp(
 
 const OPEN_ENV: PluginMethod = { who: 'envs', method: 'open' }
 
-/** Checks the object now; a missing method would otherwise fail in a later tool call. */
+/** Checks the methods of the environment now; a missing method would otherwise fail in a later tool call. */
 function checkEnv(opened: unknown): Env {
   const env = opened as Partial<Env> | null | undefined
   const isWhole =

@@ -1,6 +1,6 @@
 /**
- * Preflight: checks whether a task can start. Each issue has a code. Any issue that does not concern the environment
- * decides the stop reason.
+ * Preflight: checks whether a task can start. Each issue has a code. If all issues concern the environment, the stop
+ * reason is `env_capability_mismatch`, else `task_validation_failed`.
  */
 
 import type { Issue } from '../../domain/decision.ts'
@@ -60,7 +60,7 @@ export async function findEnvIssues(env: Env, tools: Iterable<AnyTool>): Promise
   return health.ok ? missing : [...missing, createIssue('ENV_HEALTH_CHECK_FAILED', health.reason)]
 }
 
-/** Checks that the resources exist and copies them to their targets. With `mount` false it only checks. */
+/** Checks that the resources exist and copies them to their targets. If `mount` is false, nothing is copied. */
 export async function findResourceIssues(
   env: Env,
   resources: readonly Resource[],

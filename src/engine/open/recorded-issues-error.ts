@@ -1,4 +1,4 @@
-/** Thrown by the environment of a replay: the issues of the recorded run, which replace those found so far. */
+/** Thrown by the environment of a replay: the issues of the recorded run, which replace the issues found so far. */
 
 import type { Issue } from '../../domain/decision.ts'
 import { TirelessError } from '../../domain/error.ts'

@@ -1,6 +1,6 @@
 /**
  * Resolves the components of a run (models, parser, memory, tools, critics) by the names in its behaviour, its task or
- * the configuration. Sets nothing up.
+ * the configuration. open-run.ts sets them up.
  */
 
 import type { Issue } from '../../domain/decision.ts'
@@ -19,7 +19,7 @@ import type { ClaimedRun } from '../run.ts'
 import { createIssue } from './preflight.ts'
 import type { SetupScope } from './setup-scope.ts'
 
-/** For each undefined component an issue has been recorded. */
+/** An issue has been recorded for each component that is undefined, except the parser: `native` needs none. */
 export interface RunComponents {
   readonly overrides: TaskOverrides
   readonly behaviour: Behaviour | undefined
@@ -83,7 +83,7 @@ export async function resolveComponents(claim: ClaimedRun, opening: SetupScope):
   return { overrides: wishes, behaviour, models: chain, parser, memory, toolbox, critics, setup }
 }
 
-/** Skills and instructions are read at the start of a run; a resumed run keeps them. */
+/** Skills and instructions are read at the start of a run; a resumed run keeps what was read then. */
 async function briefingOf({ engine, dispatch, thread }: ClaimedRun): Promise<Briefing> {
   const { skills = [], instructions = null } = thread.setup ?? {}
   if (!thread.ended) return { skills, instructions }
@@ -95,7 +95,9 @@ async function briefingOf({ engine, dispatch, thread }: ClaimedRun): Promise<Bri
 const addReadSkill = (tools: readonly string[], hasSkills: boolean): readonly string[] =>
   hasSkills && !tools.includes(READ_SKILL_TOOL) ? [...tools, READ_SKILL_TOOL] : tools
 
-/** A behaviour with decide() may never call a model, so a missing model is reported only when it is called. */
+/**
+ * A behaviour with decide() may never call a model, so a missing model is reported only when the behaviour calls it.
+ */
 async function modelsFor(
   models: Models,
   wanted: ModelQuery,

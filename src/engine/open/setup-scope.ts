@@ -16,12 +16,15 @@ export class SetupScope {
     this.#grace = grace
   }
 
-  /** No issue so far, and no setup work was abandoned. */
+  /** Whether there is no issue so far and no setup work was abandoned. */
   get hasNoIssues(): boolean {
     return this.issues.length === 0 && !this.#isAbandoned
   }
 
-  /** Contract: returns the result, or undefined and adds an issue. Rethrows errors of the store. */
+  /**
+   * Contract: returns the result of `work`. If `work` throws, adds an issue and returns undefined. Rethrows errors of
+   * the store.
+   */
   async attempt<T>(code: string, work: () => T | Promise<T>): Promise<T | undefined> {
     try {
       return await work()
@@ -34,7 +37,10 @@ export class SetupScope {
     }
   }
 
-  /** Contract: like `attempt`, but abandoned when the run is cancelled; a later result is cleaned up at once. */
+  /**
+   * Contract: like `attempt`, but work that ignores an interruption is abandoned. If it still returns a value later,
+   * that value is cleaned up at once.
+   */
   setUp<T>(code: string, work: () => Promise<T>, cleanUp: (value: T) => unknown): Promise<T | undefined> {
     const attempt = (): Promise<T | undefined> =>
       this.attempt(code, async () => {

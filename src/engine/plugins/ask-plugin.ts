@@ -3,7 +3,7 @@
  * Must not know: what follows from an invalid value. The caller decides: the step fails, a call is held back, or a
  * diagnosis is recorded.
  * Invariants: no return value is used unchecked or shared with the plugin; no plugin can end the process or throw an
- * error that looks like one of the store.
+ * error that looks like an error of the store.
  */
 
 import { asTirelessError, type ErrorCode, TirelessError } from '../../domain/error.ts'
@@ -20,7 +20,7 @@ export interface PluginPort<T> extends PluginMethod {
   /** Completes the sentence "expected …". */
   readonly expected: string
   readonly shape: Shape<T>
-  /** Default: `plugin_invalid`. */
+  /** Error code for an invalid value. Default: `plugin_invalid`. */
   readonly code?: ErrorCode
 }
 

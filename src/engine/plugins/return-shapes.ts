@@ -97,7 +97,7 @@ export const isTerminalPort: PluginPort<boolean> = flagPort('env', 'isTerminal')
 
 const memoryView: Shape<MemoryView> = objectShape({ from: count, summary: textShape, recalled: texts })
 
-/** `turn`: the next turn. */
+/** `turn`: number of the next turn, which is the largest valid `from`. */
 export const memoryViewPort = (memory: string, turn: number): PluginPort<MemoryView> => ({
   who: `memory ${memory}`,
   method: 'retrieve',
@@ -137,7 +137,7 @@ export const systemPromptPort = (behaviour: string): PluginPort<SystemPrompt> =>
 
 const optionalJson = optionalShape(anyShape)
 
-/** Undefined: the new input itself is the observation. */
+/** If observe() returns undefined, the new input itself is the observation. */
 export const observationPort = (behaviour: string): PluginPort<Json | undefined> => ({
   ...{ who: `behaviour ${behaviour}`, method: 'observe', expected: 'plain data, or undefined', code: 'state_invalid' },
   shape: optionalJson,
@@ -153,7 +153,10 @@ const proposedCall: Shape<ProposedCall> = objectShape(
 )
 const match: Shape<WaitMatch> = matchingShape(/^(any|user_message|system_event|event:.+)$/s)
 
-/** Any decision except a branch. The candidates of a branch are checked one by one, so invalid ones can be skipped. */
+/**
+ * Any decision except a branch. The candidates of a branch are checked one by one, so that invalid candidates can be
+ * skipped.
+ */
 type SingleDecision = Exclude<ProposedDecision, { kind: 'branch' }>
 const singleDecision: Shape<SingleDecision> = taggedShape('kind', {
   act: objectShape({ kind: oneOfShape(['act']), calls: listShape(proposedCall) }, { failFast: booleanShape }),
@@ -181,7 +184,7 @@ export const scorePort = (search: string): PluginPort<number> => ({
   shape: numberShape(),
 })
 
-/** `length`: number of candidates. */
+/** `length`: number of candidates to select from. */
 export const selectPort = (search: string, length: number): PluginPort<number> => ({
   ...{ who: `search ${search}`, method: 'select', expected: `an index from 0 to ${length - 1}` },
   shape: count,
@@ -232,7 +235,7 @@ export const effectPort = (tool: string): PluginPort<Effect> => ({
 
 const optionalText = optionalShape(textShape)
 
-/** The reason why a call is refused or needs approval; undefined: it does not. */
+/** The reason why a call is refused or needs approval; undefined if it is not refused or needs none. */
 export const reasonPort = (tool: string, method: 'refuses' | 'asks'): PluginPort<string | undefined> => ({
   ...{ who: `tool ${tool}`, method, expected: 'a text, or undefined' },
   shape: optionalText,
@@ -258,7 +261,7 @@ export const resultLabelPort = (tool: string): PluginPort<ResultLabel> => ({
   shape: resultLabel,
 })
 
-/** The facts that the runtime reads. Other fields belong to the tool. */
+/** The fields of a result's facts that the engine reads. Other fields belong to the tool. */
 const facts = objectShape(
   {},
   {

@@ -21,7 +21,7 @@ export function createReplayStore(dispatch: Dispatch, tape: ReplayTape): Store {
     journal: async () => [...tape.past, ...tape.committedRecords()],
     session: async () => ({ session_id, agent_id, workspace: '/', status: 'active', created_at: iso(0) }),
     inbox: async () => tape.input(dispatch.dispatch_id),
-    /** A call that ran again had been resolved as not executed. */
+    /** If a recorded call ran again, a person had resolved its first attempt as `not` executed. */
     unknowns: async () =>
       tape.repeatedCalls().map((intended) => ({
         id: unknownIdOf(session_id, { ...intended, attempt: intended.attempt - 1 }),

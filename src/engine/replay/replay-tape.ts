@@ -1,4 +1,7 @@
-/** The replay tape: the records of a run and the replay's position in them. The next record is what happens next. */
+/**
+ * The replay tape: the records of a run and the replay's position in them. The next record on the tape says what the
+ * replay has to do next.
+ */
 
 import type { Call, CallResult, Issue } from '../../domain/decision.ts'
 import type { JournalRecord, RunSetup } from '../../domain/journal-record.ts'
@@ -11,7 +14,7 @@ export type RecordOfKind<K extends JournalRecord['kind']> = Extract<JournalRecor
 
 type EndedEarly = Exclude<Interruption['why'], 'stopping'>
 
-/** How the tape ends one replayed process. */
+/** How the tape ends a replayed process in the same way as the recorded process ended. */
 export interface ProcessControl {
   kill(): void
   /** Releases the run after its step. */
@@ -20,7 +23,7 @@ export interface ProcessControl {
   cancelAfterStep(): void
 }
 
-/** Kinds of records that close a run that cannot be opened. */
+/** Kinds of records that are written for a run that cannot be opened. */
 const CLOSING_KINDS: ReadonlySet<JournalRecord['kind']> = new Set([
   'call_settled',
   'step_committed',
@@ -33,7 +36,7 @@ export class ReplayTape {
   readonly past: readonly JournalRecord[]
   readonly behaviour: string
   readonly #records: readonly JournalRecord[]
-  /** Records produced so far; those after `#written` are not committed. */
+  /** Records produced so far. The first `#written` of them are committed. */
   readonly #made: JournalRecord[] = []
   #written = 0
   /** Number of steps among the produced records. */
@@ -53,14 +56,14 @@ export class ReplayTape {
     this.#elapsed = runningSums(records.flatMap((record) => (record.kind === 'step_committed' ? [record.ms] : [])))
   }
 
-  /** Restart: drops records that were not committed. */
+  /** Starts the next replayed process. Records that were not committed are dropped. */
   restart(ends: ProcessControl): void {
     this.#ends = ends
     this.#steps -= this.#made.splice(this.#written).filter(isStep).length
     this.#hasStepStarted = false
   }
 
-  /** The replay is complete, or it has diverged from the recording and cannot continue. */
+  /** Whether the replay is complete, or has diverged from the recording and cannot continue. */
   isOver(): boolean {
     return this.#isDiverged || this.#written >= this.#records.length
   }
@@ -98,7 +101,7 @@ export class ReplayTape {
     return this.#records[this.#made.length]
   }
 
-  /** The remaining records of the current turn, or of the next one. */
+  /** The remaining records of the current turn, or of the next turn if the current turn is complete. */
   #remainingTurn(): readonly JournalRecord[] {
     const from = this.#made.length
     const end = indexFrom(this.#records, from, isStep)
@@ -141,7 +144,7 @@ export class ReplayTape {
     return { ...(label === undefined ? {} : { label }), ...(outside === undefined ? {} : { outside }) }
   }
 
-  /** Whether a fallback model replaced the one that failed here. */
+  /** Whether a fallback model replaced the model that failed here. */
   fallback(): 'now' | 'later' | undefined {
     const next = this.next()
     if (next?.kind !== 'failed' || next.ruling.kind !== 'retry') return undefined
@@ -168,7 +171,7 @@ export class ReplayTape {
     return (last as RecordOfKind<'run_started' | 'refitted'>).setup
   }
 
-  /** The issues that kept the run from being opened at this point; undefined: it was opened. */
+  /** The issues that kept the run from being opened at this point; undefined if it was opened. */
   issues(): readonly Issue[] | undefined {
     const last = this.#records.at(-1)
     if (last?.kind !== 'run_ended' || !this.next()) return undefined
@@ -176,7 +179,7 @@ export class ReplayTape {
     return nextOpenIndex < 0 ? last.issues : undefined
   }
 
-  /** The program was killed here and restarted with a different configuration or version. */
+  /** Whether the recorded program ended here and was restarted with a different configuration or version. */
   isReconfiguredNext(): boolean {
     const next = this.next()
     return next?.kind === 'refitted' || next?.kind === 'migrated'
@@ -198,7 +201,7 @@ export class ReplayTape {
     return !this.next() || this.isReconfiguredNext() || this.issues() !== undefined
   }
 
-  /** Why the run ended here between two steps; undefined: it did not. */
+  /** Why the run ended here between two steps; undefined if it did not. */
   whyEndedHere(): EndedEarly | undefined {
     const next = this.next()
     return next?.kind === 'run_ended' ? interruptionFor(next.stop_reason) : undefined
@@ -229,7 +232,7 @@ export class ReplayTape {
     return this.#records[at] as RecordOfKind<'input_bound'> | undefined
   }
 
-  /** Interrupted calls that the owner declared as not executed, so that they ran again. */
+  /** Interrupted calls that a person declared as not executed, so that they ran again. */
   repeatedCalls(): readonly RecordOfKind<'call_intended'>[] {
     return this.#remainingTurn().filter(
       (record): record is RecordOfKind<'call_intended'> => record.kind === 'call_intended',
@@ -240,7 +243,7 @@ export class ReplayTape {
     return this.next()?.ts ?? this.#records.at(-1)?.ts ?? 0
   }
 
-  /** The first read of a step returns its start, later reads its end. */
+  /** The first read during a step returns the recorded start of the step, later reads its recorded end. */
   monotonic(): number {
     const steps = this.#steps + (this.#hasStepStarted ? 1 : 0)
     this.#hasStepStarted = true
@@ -260,7 +263,9 @@ const isSetup = ({ kind }: JournalRecord): boolean => kind === 'run_started' || 
 const isClosing = (record: JournalRecord): boolean =>
   CLOSING_KINDS.has(record.kind) && (record.kind !== 'step_committed' || record.next.kind === 'end')
 
-/** Searches from a position. It runs for every record, so it must not scan a long recording from the start. */
+/**
+ * Like findIndex, but starts at `from`. It runs for every record, so it must not scan a long recording from the start.
+ */
 function indexFrom(
   records: readonly JournalRecord[],
   from: number,

@@ -2,7 +2,7 @@
  * Replays a recorded run with the same engine, isolated from the outside. Model, tools, critics, hooks, people and
  * clock return what the journal recorded. Behaviour, parser, memory and engine run again and must produce the same
  * records.
- * Must not know: a store, a network, a clock.
+ * Must not know: the real store, network and clock.
  */
 
 import { z } from 'zod'
@@ -27,7 +27,10 @@ import { Suspended } from '../suspended.ts'
 import { createReplayStore } from './replay-store.ts'
 import { type RecordOfKind, ReplayTape } from './replay-tape.ts'
 
-/** Maximum number of replayed processes in a row without a new record, for example when another run ended this one. */
+/**
+ * Maximum number of replayed processes in a row without a new record. Such processes occur, for example, if the end of
+ * the run was recorded by another run.
+ */
 const MAX_BARREN = 3
 
 /** Contract: returns the records that the engine produces, up to the end of the recording or the first divergence. */
@@ -91,7 +94,7 @@ async function replayProcess(engine: Engine, dispatch: Dispatch, tape: ReplayTap
     replaySource: {
       onRecord: (record) => tape.addRecord(record),
       recoveredResult({ index }) {
-        // The run waited for a person's answer, and was resumed with a different configuration.
+        // In the recording, the run waited here for a person's answer and was resumed with a different configuration.
         if (tape.isReconfiguredNext() || tape.wasKilledInPhase('act')) throw new Suspended(ENDED_HERE)
         return tape.settled(index)?.result
       },
@@ -122,7 +125,7 @@ async function replayProcess(engine: Engine, dispatch: Dispatch, tape: ReplayTap
   await Promise.race([finished, died])
 }
 
-/** Ends a replayed process that was killed at a point without a wait. */
+/** A wait that ends the replayed process at a point at which the recorded process was killed without a wait. */
 const ENDED_HERE: Wait = { kind: 'unknown', unknown_id: '', until: null, reason: 'replay' }
 
 const lazyTools = ({ tools }: Engine): readonly string[] =>
@@ -150,12 +153,12 @@ const EMPTY_ENV: Env = {
   close: async () => {},
 }
 
-/** The time is that of the next record; a step takes as long as recorded. */
+/** now() returns the time of the next record; a step takes as long as in the recording. */
 function recordedClock(tape: ReplayTape): Clock {
   return { now: () => tape.now(), monotonic: () => tape.monotonic(), sleep: () => new Promise(() => {}) }
 }
 
-/** Contract of the functions below: the next record on the tape is what happens next. */
+/** The functions below do what the next record on the tape says. */
 function recordedModels(tape: ReplayTape, { model, fallback = [] }: RunSetup): Models {
   const first = model ?? 'none'
   return {
@@ -183,7 +186,10 @@ function recordedError({ code, message, ruling, ts }: RecordOfKind<'failed'>): T
   return new TirelessError(code, message, { retryAfterMs: until === null ? undefined : until - ts })
 }
 
-/** Interrupts the run if the recording did so here. Otherwise the process was killed: the promise never resolves. */
+/**
+ * Interrupts the run if the recorded run was interrupted here. Otherwise the process was killed: the promise never
+ * resolves.
+ */
 function abortOrDie<T>(tape: ReplayTape, next: JournalRecord | undefined): Promise<T> {
   const why = tape.interruptionOf(next)
   if (!why) return tape.die()

@@ -24,9 +24,9 @@ export interface InputRoom {
 const MAX_NOTICE_TOKENS = 400
 const MAX_NEWEST_TOKENS = 120
 const MAX_SENDERS = 8
-/** Minimum room for input. A request that is too long for it fails as oversize. */
+/** Minimum number of tokens for input. If the request has less room, it is sent anyway and fails as oversize. */
 const MIN_TOKENS = 600
-/** Overhead of each observation: separators in tokens, JSON syntax in characters. */
+/** Overhead of each observation: tokens of its separators, and characters of its JSON syntax. */
 const TOKENS_PER_OBSERVATION = 4
 const JSON_CHARACTERS_PER_OBSERVATION = 150
 
@@ -45,7 +45,7 @@ export function selectFittingInput(
   return waiting.length === 0 ? bound : [...bound, overflowNotice(bound, waiting, turn)]
 }
 
-/** Whether it came through the inbox; only the overflow notice does not. */
+/** Whether the observation came through the inbox. Only the overflow notice did not. */
 export const isFromInbox = (observation: Observation): boolean =>
   observation.type !== 'system_event' || observation.name !== OVERFLOW_EVENT
 
@@ -74,7 +74,7 @@ const sizeOf = (observation: Observation): number =>
 function shortenToFit(observation: Observation, room: InputRoom): Observation {
   for (let tokens = Math.floor(room.tokens); ; tokens = Math.floor(tokens * 0.7)) {
     const cut = cutMiddleOf(observation, tokens)
-    // Escaping in JSON can make it longer, so check again.
+    // Escaping in JSON can make the message longer, so check again.
     if (tokens < TOKENS_PER_OBSERVATION || takeFitting([cut], room).length === 1) return cut
   }
 }

@@ -1,7 +1,8 @@
 /**
- * The model's view of the past: the memory's current view, or that of the last recorded cut. A cut only moves forward:
- * after a restart the memory does not know which turns were dropped, but the journal does.
- * Must not know: models. The caller passes the available room.
+ * The model's view of the past: what the memory currently shows, or the last recorded cut if the memory shows more than
+ * that. A cut only moves forward: after a restart the memory does not know which turns were dropped, but the journal
+ * does.
+ * Must not know: models. The caller passes the number of available tokens.
  * Invariants: the task is never shortened; new input is shortened only if it is a single message, because of several
  * messages some can wait for the next turn.
  */
@@ -24,10 +25,10 @@ import { measureConversation, newConversation } from './message-digest.ts'
 import type { OpenTurn } from './session-thread.ts'
 import { messagesWithCut } from './transcript.ts'
 
-/** The complete history. */
+/** The complete history is shown. */
 const NO_CUT: HistoryCut = { from: 0, summary: '', recalled: [] }
 
-/** Shares of the room beside the prefix, for the owner's messages before a cut and for the summary. */
+/** Shares of the tokens that the prompt prefix leaves: for the owner's messages before a cut, and for the summary. */
 const WORDS_SHARE = 0.25
 const SUMMARY_SHARE = 0.15
 /** Maximum tokens for the owner's messages before a cut. */
@@ -45,7 +46,10 @@ export function currentView(run: Run, input: readonly Observation[]): HistoryCut
   return { from, summary, recalled, words: ownerWordsRoom(run) }
 }
 
-/** The view for a behaviour's observe(). Before the first request the room is unknown, so the summary is not fitted. */
+/**
+ * The view for a behaviour's observe(). Before the first request the available tokens are unknown, so the summary is
+ * not shortened.
+ */
 export function viewForBehaviour(run: Run, input: readonly Observation[]): HistoryCut {
   if (run.prefix) return currentView(run, input)
   const { cut = NO_CUT } = run.thread
@@ -53,7 +57,10 @@ export function viewForBehaviour(run: Run, input: readonly Observation[]): Histo
   return from <= cut.from ? cut : { from, summary, recalled }
 }
 
-/** Requests shorter summaries until one fits: the memory counts characters, and one character can be two tokens. */
+/**
+ * Asks the memory for shorter summaries until the summary fits. The memory counts characters, and one character can be
+ * two tokens.
+ */
 function fitSummary(run: Run, input: readonly Observation[], first: MemoryView): MemoryView {
   const share = roomForConversation(run) * SUMMARY_SHARE
   let view = first
@@ -84,7 +91,7 @@ export function findFittingCut(run: Run, open: OpenTurn, allowed: number): Histo
     const shown = isShown ? thread.conversation : newConversation(messagesWithCut(thread, open, cut))
     const { tokens } = measureConversation(shown)
     if (tokens <= room) return cut
-    // When a cut is needed, cut further, so that the next turns need none.
+    // When a cut is needed, cut further, so that the next turns need no cut.
     room = most * SHARE_AFTER_CUT
     if (dropOldTurns(run, cut.from)) cut = currentView(run, open.input)
     else return tokens <= most ? cut : shortenedCut(run, open, cut, { room, most })
@@ -109,7 +116,7 @@ export function dropOldTurns(run: Run, from = run.thread.cut?.from ?? 0): boolea
 
 /**
  * The last resort when no turn can be dropped: shortens each shown message, and the owner's messages before the cut.
- * Contract: returns the first cut within `room` tokens, else the smallest within `most`, else undefined.
+ * Contract: returns the first cut within `room` tokens, else the smallest cut within `most`, else undefined.
  */
 function shortenedCut(
   run: Run,

@@ -11,7 +11,7 @@ import { estimateTokens } from '../../prompt-compiler/tokens.ts'
 
 export interface Conversation {
   readonly messages: ModelMessage[]
-  /** Weights of the first message, the first two, and so on, as far as computed. */
+  /** Digest and size of the first message, of the first two messages, and so on, as far as computed. */
   readonly weights: ConversationWeight[]
 }
 
@@ -28,7 +28,7 @@ export const newConversation = (messages: readonly ModelMessage[] = []): Convers
   weights: [],
 })
 
-/** Contract: returns the weight of the first `length` messages. */
+/** Contract: returns digest and size of the first `length` messages. */
 export function measureConversation(
   { messages, weights }: Conversation,
   length: number = messages.length,

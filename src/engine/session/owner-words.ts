@@ -1,6 +1,6 @@
 /**
  * Messages from people and the task of each run: texts that no cut may remove from the prompt.
- * Must not know: how they are shown.
+ * Must not know: how the texts are shown.
  * Invariants: each text appears once, in the turn that answered it.
  */
 
@@ -11,7 +11,7 @@ export interface SessionMessage {
   readonly turn: number
   readonly run_id: string
   readonly text: string
-  /** False: a model wrote it. It is kept only as the task of the current run. */
+  /** False if a model wrote the text. Such a text is kept only if it is the task of the current run. */
   readonly isOwner: boolean
 }
 

@@ -1,5 +1,6 @@
 /**
- * Provenance: which texts a session has read, their sources, and the label that results (I12). Folded from the journal.
+ * Provenance: which texts a session has read, their sources, and the resulting label of the session (I12). Computed
+ * from the journal.
  * Must not know: the consequences of a label. They belong to policy.
  */
 
@@ -13,15 +14,15 @@ import { collectTexts } from '../../policy/senders.ts'
 
 export interface TextSource {
   readonly text: string
-  /** Shown to people in approvals. */
+  /** Where the text comes from, as shown to people in approvals. */
   readonly source: string
-  /** Whether the owner wrote it. */
+  /** Whether the owner wrote the text. */
   readonly trusted: boolean
-  /** The host that it came from. */
+  /** The host that the text came from. */
   readonly host?: string
-  /** The address that was asked for, if the request held exactly one. */
+  /** The address that the call requested, if its arguments contain exactly one address. */
   readonly address?: string
-  /** The session had read no outside content until then. */
+  /** Set if the session had read no outside and no private content up to and including this text. */
   readonly isEarly?: true
 }
 
@@ -31,7 +32,7 @@ export interface Provenance {
   readonly sources: TextSource[]
 }
 
-/** Contract: the lowest label of all texts in a session's journal, without folding the rest. */
+/** Contract: returns the lowest label of all texts in a session's journal. Faster than loading the whole thread. */
 export function labelOfJournal(records: readonly JournalRecord[]): Label {
   const provenance: Provenance = { label: CLEAN_LABEL, sources: [] }
   for (const record of records) {
@@ -55,7 +56,7 @@ export function addInputSources(
   }
 }
 
-/** In an owner's message, only text outside data fences is the owner's. */
+/** In an owner's message, only text outside data fences counts as written by the owner. */
 function partsOf(observation: Observation, turn: number): readonly TextSource[] {
   if (observation.type !== 'user_message') {
     const text = JSON.stringify(observation.payload ?? null)
@@ -93,7 +94,7 @@ export function addResultSource(
   })
 }
 
-/** Of several, one may have been sent nowhere. */
+/** The address in the arguments, if there is exactly one. Of several addresses, it is unknown which were requested. */
 function onlyAddressIn(args: Json): Pick<TextSource, 'address'> {
   const [address, ...more] = collectTexts(args).filter((text) => parseWebAddress(text) !== undefined)
   return address === undefined || more.length > 0 ? {} : { address }

@@ -17,7 +17,7 @@ const MAX_CYCLE_LENGTH = 3
 /** Number of recent calls to keep. */
 export const MAX_RECENT_CALLS = ROUNDS * MAX_CYCLE_LENGTH
 
-/** The result of a call that is blocked as a repetition; undefined: it may run. */
+/** The result of a call that is blocked as a repetition; undefined if the call may run. */
 export function blockRepetition(
   recent: readonly SettledCall[],
   toolbox: Toolbox,
@@ -36,7 +36,7 @@ export function blockRepetition(
 export const hasBlockedCall = ({ settled }: OpenTurn): boolean =>
   [...settled.values()].some(({ status }) => status === 'blocked')
 
-/** Adds one warning per cycle, to the call that completes the third round. */
+/** Adds one warning per cycle, to the result of the call that completes the third round. */
 export function addRepetitionWarning(recent: readonly SettledCall[], toolbox: Toolbox, done: SettledCall): CallResult {
   const { result } = done
   const { length } = findCycle([...recent, done], toolbox)
@@ -47,7 +47,10 @@ export function addRepetitionWarning(recent: readonly SettledCall[], toolbox: To
 
 const warnings: string[] = []
 
-/** By length of the cycle. Cached: results are compared without their warning, many times per call. */
+/**
+ * The warning for each length of a cycle. Cached, because results are compared without their warning, many times per
+ * call.
+ */
 function loadWarnings(): readonly string[] {
   for (let calls = warnings.length + 1; calls <= MAX_CYCLE_LENGTH; calls += 1) {
     const text =
@@ -120,7 +123,7 @@ export function noteNewResult(
   return true
 }
 
-/** Steps in a row whose calls returned nothing new, including this one. A step without calls does not count. */
+/** Steps in a row whose calls returned nothing new, including the open step. A step without calls does not count. */
 export function countStepsWithoutNews(
   { stepsWithoutNews: barren }: SessionThread,
   { settled, hasNews: news }: OpenTurn,

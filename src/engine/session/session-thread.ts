@@ -1,6 +1,6 @@
 /**
- * The thread: the state of a session, folded from its journal. A live run and a restart after a crash use the same
- * fold, so there is no separate code for resuming.
+ * The thread: the state of a session, folded from its journal. A live run and a restart after a crash compute it with
+ * the same code, so there is no separate code for resuming.
  * Must not know: the store, models, tools.
  * Invariants: I4 (an answer in the journal is never requested again); every call in the conversation has exactly one
  * result and a unique id.
@@ -55,14 +55,14 @@ export interface OpenTurn {
   /** The model of the last request. */
   model?: string
   readonly triedModels: string[]
-  /** A failure of this turn was not retried. */
+  /** Whether a failure of this turn was not retried. */
   isGivenUp: boolean
-  /** The behaviour still has to write the model's input with prepare(). */
+  /** Whether the behaviour still has to write the model's input with prepare(). */
   needsPrepare: boolean
-  /** One of its calls returned something new. */
+  /** Whether a call of this turn returned a result that is new in this run. */
   hasNews: boolean
   isRequested: boolean
-  /** The last request has no answer and no failure yet. */
+  /** Whether the last request has neither an answer nor a failure yet. */
   isAwaitingAnswer: boolean
   /** Tokens of the conversation in the last request, if recorded. */
   requestTokens?: number | undefined
@@ -91,7 +91,7 @@ export interface SettledCall {
   readonly result: CallResult
 }
 
-/** The part of the state that every run starts anew. */
+/** The part of the thread that is reset when a run starts. */
 export interface RunProgress {
   /** Steps committed in this run. */
   turns: number
@@ -122,7 +122,7 @@ export interface SessionThread extends RunProgress, Provenance {
   head: number
   turn: number
   open?: OpenTurn | undefined
-  /** The current run, or the last one. */
+  /** The current run, or the last run if none is open. */
   run_id?: string
   ended: boolean
   behaviour?: string
@@ -133,9 +133,9 @@ export interface SessionThread extends RunProgress, Provenance {
   cut?: HistoryCut
   readonly past: (PastTurn & { readonly messages: ModelMessage[] })[]
   conversation: Conversation
-  /** Messages from people and the tasks of its runs, in order. */
+  /** Messages from people and the tasks of the session's runs, in order. */
   readonly userMessages: SessionMessage[]
-  /** The recalled facts that the run was shown, and the turn. */
+  /** The recalled facts that the model was shown in this run, and in which turn. */
   recalled?: { readonly turn: number; readonly recalled: RecalledFacts; readonly message: ModelMessage } | undefined
   /** The last request: its prefix, and how many of its messages are still in the conversation. */
   lastRequest?: { readonly prefix: string; readonly conversation: Conversation; length: number }
@@ -147,7 +147,7 @@ export interface SessionThread extends RunProgress, Provenance {
   cwd: string
   /** Approvals that were used; each is valid once. */
   readonly usedApprovals: Set<string>
-  /** The recorded intent: which outward calls the owner's messages need. Missing until it is first requested. */
+  /** The recorded intent: which outward calls the owner's messages need. Missing until the intent is first needed. */
   intent?: Extract<JournalRecord, { kind: 'intent_fixed' }>
 }
 
@@ -270,7 +270,8 @@ function foldOpenTurn(thread: SessionThread, open: OpenTurn, record: OpenTurnRec
       open.isAwaitingAnswer = true
       open.requestSeq = record.seq
       open.reserved = record.reserved
-      // A reservation of an earlier request in this turn counts as spent: its cost is unknown.
+      // The reserved money counts as spent until the cost of the answer is known. If there is never an answer, it
+      // stays.
       thread.usage.usd += record.reserved ?? 0
       open.model = record.model
       if (open.needsPrepare && record.prepared !== undefined) {
@@ -287,7 +288,7 @@ function foldOpenTurn(thread: SessionThread, open: OpenTurn, record: OpenTurnRec
       open.failures.push(record.code)
       if (isFreeOfCharge(record.code) || record.code.startsWith('budget_')) thread.usage.usd -= open.reserved ?? 0
       open.reserved = undefined
-      // Waiting for reserved money is not a failure.
+      // Waiting for money that other runs have reserved is not a failure.
       if (record.code === 'budget_busy') return
       if (record.code === 'model_oversize' && open.isAwaitingAnswer) thread.learntTokenLimit = roomAfterOverflow(thread)
       open.isAwaitingAnswer = false
@@ -352,10 +353,16 @@ function foldOpenTurn(thread: SessionThread, open: OpenTurn, record: OpenTurnRec
   }
 }
 
-/** If the provider rejects even this few tokens, the conversation is not the cause. */
+/**
+ * The learnt token limit is never below this. If the provider rejects even so few tokens, the conversation is not the
+ * cause.
+ */
 export const MIN_ROOM_TOKENS = 500
 
-/** The longest accepted conversation, or half of the rejected one; always less than the rejected one. */
+/**
+ * The token limit after the provider rejected the conversation: the longest accepted conversation or half of the
+ * rejected conversation, whichever is longer, but at most 90 % of the rejected conversation.
+ */
 function roomAfterOverflow({ maxAcceptedTokens: taken, conversation }: SessionThread): number {
   const { tokens } = measureConversation(conversation)
   return Math.floor(Math.max(MIN_ROOM_TOKENS, Math.min(tokens * 0.9, Math.max(taken, tokens / 2))))
@@ -395,7 +402,10 @@ const notStarted = (): JournalledResult => ({
   result: { status: 'not_started', content: loadPrompt('results/failed-call.md#not_started') },
 })
 
-/** The nonce depends on the journal time, which the author of the content cannot know. */
+/**
+ * The result with the nonce of its data fence. The nonce depends on the time of the record, which the author of the
+ * content cannot know.
+ */
 const journalledResult = ({
   result,
   outside,

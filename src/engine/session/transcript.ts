@@ -17,7 +17,10 @@ export function appendMessage(thread: SessionThread, open: OpenTurn, message: Mo
   thread.conversation.messages.push(message)
 }
 
-/** Adds recalled facts once per run, before its first input; repeated if the first turn has no answer. */
+/**
+ * Adds recalled facts once per run, before its first input. If that turn ends without an answer, the next turn adds
+ * them again.
+ */
 export function insertRecalled(
   thread: SessionThread,
   open: OpenTurn,
@@ -27,7 +30,7 @@ export function insertRecalled(
   if (thread.recalled) appendMessage(thread, open, thread.recalled.message)
 }
 
-/** Rebuilds the conversation so that it shows only what the cut keeps. */
+/** Rebuilds the conversation from the messages that the cut keeps. */
 export function applyCut(thread: SessionThread, open: OpenTurn, cut: HistoryCut): void {
   thread.cut = cut
   thread.conversation = newConversation(messagesWithCut(thread, open, cut))
@@ -66,7 +69,7 @@ function openingMessages({ past, userMessages: words, run_id }: SessionThread, c
   return [openingMessage(cut, ownerTexts, { first: first.turn, last: last.turn, turns: omitted.length, messages })]
 }
 
-/** Recalled facts have their own limit and are never shortened. */
+/** Shortens each message to `longest` tokens, except the task and recalled facts, which have their own limit. */
 function shortenMessages(
   { userMessages: words, run_id, recalled }: SessionThread,
   messages: readonly ModelMessage[],
