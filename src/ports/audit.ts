@@ -18,7 +18,10 @@ export interface AuditHead {
   readonly hash: string
 }
 
-/** The files beside the database. Contract: read on every call; throws `config_invalid` for an unreadable file. */
+/**
+ * The files beside the database that hold the key and the last record. Contract: each call reads the file again, and
+ * throws `config_invalid` if it is unreadable.
+ */
 export interface AuditSeal {
   key(): AuditKey | null
   head(): AuditHead | null
@@ -28,7 +31,10 @@ const KEYED = 'hmac-sha256:'
 
 export const isKeyed = (hashed: string): boolean => hashed.startsWith(KEYED)
 
-/** Contract: pure. Hashes a record; without a key, with plain SHA-256. */
+/**
+ * Contract: pure. Returns the hash of the record `body`, which covers `before`, the hash of the record before it: an
+ * HMAC if there is a key, otherwise plain SHA-256.
+ */
 export function linkHash(before: string, body: string, key: string | undefined): string {
   const text = auditHashInput(before, body)
   return key === undefined ? hash('sha256', text) : `${KEYED}${createHmac('sha256', key).update(text).digest('hex')}`

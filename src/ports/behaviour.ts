@@ -11,7 +11,7 @@ import type { MemoryQuery, MemoryView } from './memory.ts'
 export interface EnvView {
   /** Observations that arrived since the last step. */
   readonly input: readonly Observation[]
-  /** Why the last step was rejected: a critic's instruction, or what was wrong with it. */
+  /** Why the last step was rejected: a critic's instruction, or a description of the error. */
   readonly feedback?: string
   readonly step: number
   /** Remaining budget; null: no limit. */
@@ -23,7 +23,7 @@ export interface EnvView {
   }
   readonly metadata: Readonly<Record<string, Json>>
   readonly env: { readonly root: string; readonly ops: readonly string[] }
-  /** Contract: exactly what the model gets of earlier turns in this step. */
+  /** Contract: the earlier turns, exactly as the model gets them in this step. */
   readonly memory: MemoryView
 }
 
@@ -35,7 +35,7 @@ export interface ProposedCall {
   readonly timeoutMs?: number
 }
 
-/** A decision proposed by a behaviour; the engine validates it like a model's. */
+/** A decision proposed by a behaviour; the engine validates it like a decision of the model. */
 export type ProposedDecision =
   | { readonly kind: 'act'; readonly calls: readonly ProposedCall[]; readonly failFast?: boolean }
   | Extract<Decision, { kind: 'final' | 'wait' }>
@@ -48,20 +48,26 @@ export interface CompletedStep {
   readonly results: readonly CallResult[]
 }
 
-/** Schema of a behaviour's state. Checked after every step; an older version is migrated when its run is opened. */
+/**
+ * Schema of a behaviour's state. The state is checked after every step. A state of an older version is migrated when
+ * its run is opened.
+ */
 export interface StateShape<S = Json> {
   readonly version: number
   readonly schema: z.ZodType<S>
   migrate?(state: Json, from: number): S
 }
 
-/** Sections are always rendered in this order. A text protocol puts its rules into `output_protocol`. */
+/**
+ * The sections of a system prompt, always rendered in this order. The rules of a text protocol are in
+ * `output_protocol`.
+ */
 export type SystemSection = 'role' | 'process_rules' | 'policy' | 'toolbox' | 'output_protocol' | 'unattended'
 
-/** Text by section; a plain string is the whole prompt. */
+/** A system prompt: one text per section, or a plain string as the whole prompt. */
 export type SystemPrompt = string | { readonly [S in SystemSection]?: string }
 
-/** `S` is the type of its state: plain data that can be stored as JSON. */
+/** `S` is the type of the behaviour's state: plain data that can be stored as JSON. */
 export interface Behaviour<S = Json> {
   readonly name: string
   /** Tools offered to the model; must not change during a run. */
@@ -74,7 +80,7 @@ export interface Behaviour<S = Json> {
   readonly search?: BranchSearch
   /** `metadata` is the metadata of the dispatch. */
   initState(task: string, metadata?: Readonly<Record<string, Json>>): S
-  /** Contract: returns a value of bounded size. Default: the input, unchanged. */
+  /** Contract: returns the observation of this step, a value of bounded size. Default: the input, unchanged. */
   observe?(state: S, view: EnvView): Json
   /** Contract: returns a decision without a model call, or undefined to ask the model. */
   decide?(state: S, observation: Json): ProposedDecision | undefined
@@ -82,15 +88,21 @@ export interface Behaviour<S = Json> {
   prepare?(state: S, observation: Json): string
   /** Contract: called once, when the run is opened. The result must not change by a byte during the run. */
   buildSystemPrompt(state: S): SystemPrompt
-  /** Contract: returns the query for the memory. Its result is in the view passed to `observe`, and in the request. */
+  /**
+   * Contract: returns the query for the memory. The memory's answer is in the view passed to `observe`, and in the
+   * request to the model.
+   */
   buildMemoryQuery?(state: S, input: readonly Observation[]): MemoryQuery
-  /** Contract: returns the new state, or undefined when it changed the given state in place. */
+  /** Contract: returns the new state, or undefined if it changed the given state in place. */
   reduce?(state: S, step: CompletedStep): S | undefined
   shouldStop?(state: S): boolean
 }
 
 export interface Behaviours {
-  /** Contract: returns the named behaviour for this agent, or its first one; throws `not_found` and lists the names. */
+  /**
+   * Contract: returns the behaviour with this name (default: the default behaviour), limited to the tools that the
+   * agent may use. Throws `not_found` for an unknown name and lists the known ones.
+   */
   get(agentId: string, name?: string): Behaviour
 }
 
@@ -99,7 +111,7 @@ export interface Critic<S = Json> {
   judge(state: S, step: CompletedStep): Verdict | Promise<Verdict>
 }
 
-/** Adds type inference for authors; returns its argument. */
+/** Returns its argument; the types of the methods are inferred. */
 export function defineBehaviour<S extends Json>(behaviour: Behaviour<S>): Behaviour {
   return behaviour
 }

@@ -1,4 +1,4 @@
-/** Search: selects one candidate of a branch decision. Without a search, the first one is taken. */
+/** Search: selects one candidate of a branch decision. Without a search, the first candidate is taken. */
 
 import type { Decision } from '../domain/decision.ts'
 import type { Json } from '../domain/json.ts'
@@ -8,11 +8,17 @@ export type BranchCandidate = Exclude<Decision, { kind: 'branch' | 'invalid' }>
 
 export interface BranchSearch {
   readonly name: string
-  /** Contract: returns the candidates to use in place of these. Invalid ones are reported back to the model. */
+  /**
+   * Contract: returns candidates that replace the given ones. Invalid candidates are skipped; if all are invalid, that
+   * is reported back to the model.
+   */
   expand?(state: Json, candidates: readonly BranchCandidate[]): readonly ProposedDecision[]
   score(state: Json, candidate: BranchCandidate): number
-  /** Contract: whether to drop a candidate. If all are dropped, the model decides again, a bounded number of times. */
+  /**
+   * Contract: returns whether to drop the candidate. If all candidates are dropped, the model decides again, a bounded
+   * number of times.
+   */
   prune?(state: Json, candidate: BranchCandidate, score: number): boolean
-  /** Contract: returns the index of the candidate to take; an invalid index is reported back. Default: best score. */
+  /** Contract: returns the index of the candidate to take; an invalid index fails the step. Default: the best score. */
   select?(state: Json, scored: readonly { readonly candidate: BranchCandidate; readonly score: number }[]): number
 }

@@ -1,10 +1,12 @@
-/** Channel: delivers messages to people and receives theirs. It sends messages of the outbox, nothing else. */
+/** Channel: delivers messages to people and receives messages from them. It sends only messages from the outbox. */
 
 import type { ChannelMessage, ChatMessage } from '../domain/message.ts'
 
 export interface Channel {
   readonly name: string
-  /** Contract: returns why delivery is impossible now, without trying; null when possible. Never quotes a secret. */
+  /**
+   * Contract: returns why delivery is impossible now, without trying it; null if it is possible. Never quotes a secret.
+   */
   trouble(): string | null
   /**
    * Contract: resolves when the receiver has accepted the message. The same message may be delivered twice; its id
@@ -15,8 +17,8 @@ export interface Channel {
   /** Contract: returns the chat configured by the owner, or null. Messages from that chat count as the owner's. */
   ownChat?(): string | null
   /**
-   * Contract: pure. Verifies that this channel sent the request just now and returns the person's message; throws
-   * `unauthorized` otherwise.
+   * Contract: pure. Verifies that the request comes from this channel and is recent, and returns the message of a
+   * person; throws `unauthorized` otherwise.
    */
   receive?(request: IncomingRequest): ReceivedMessage
 }

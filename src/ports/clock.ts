@@ -4,7 +4,10 @@ export interface Clock {
   now(): number
   /** Contract: milliseconds since an arbitrary origin; never decreases. */
   monotonic(): number
-  /** Contract: resolves after `ms` of monotonic time (also above 24.8 days) or when `signal` aborts; never rejects. */
+  /**
+   * Contract: resolves after `ms` of monotonic time or when `signal` aborts; never rejects. Unlike a timer of Node, it
+   * can sleep for more than 24.8 days.
+   */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 

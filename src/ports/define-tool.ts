@@ -4,7 +4,7 @@ import type { AnyTool, Tool } from './tool.ts'
 
 /**
  * Infers the argument type of a tool's methods, then erases it so that a toolbox can hold tools of all types.
- * Contract: returns the same object. Callers of its methods must pass arguments that `args` has parsed.
+ * Contract: returns the same object. Callers of the tool's methods must pass arguments that `args` has parsed.
  */
 export function defineTool<Args>(tool: Tool<Args>): AnyTool {
   return tool as unknown as AnyTool
@@ -12,12 +12,12 @@ export function defineTool<Args>(tool: Tool<Args>): AnyTool {
 
 type TextMember = 'description' | 'argumentDescriptions'
 
-/** A tool whose texts are in a file; they are loaded when the tool is shown to a model. */
+/** A tool whose description and argument descriptions are in a file, loaded when the tool is shown to a model. */
 interface ToolWithText<Args> extends Omit<Tool<Args>, TextMember> {
   loadText(): Pick<Tool, TextMember>
 }
 
-/** Contract: like `defineTool`, with the texts of `loadText`. */
+/** Contract: like `defineTool`; description and argument descriptions come from `loadText`. */
 export function defineToolWithText<Args>(tool: ToolWithText<Args>): AnyTool {
   return Object.defineProperties(tool, {
     description: { enumerable: true, get: () => tool.loadText().description },

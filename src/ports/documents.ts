@@ -15,13 +15,16 @@ export interface Attribution {
   readonly label?: Label
 }
 
-/** `title`: empty for what stands before the first heading. */
+/** A section of a document with its label. `title`: empty for the text before the first heading. */
 export interface LabelledSection {
   readonly title: string
   readonly label: Label
 }
 
-/** Result of importing an edited file. `clash`: the document is unchanged and the edit was saved beside the file. */
+/**
+ * Result of importing an edited file. `clash`: the document is unchanged and the edit was saved beside the file.
+ * `none`: there was no edit.
+ */
 export type EditOutcome = 'taken' | 'clash' | 'none'
 
 /**
@@ -29,7 +32,7 @@ export type EditOutcome = 'taken' | 'clash' | 'none'
  * store throws.
  */
 export interface Documents {
-  /** Contract: returns the current text. Edits of its file are imported first, unless they need to be accepted. */
+  /** Contract: returns the current version. Edits of the file are imported first, unless the owner must accept them. */
   read(name: DocumentName): Promise<Document | undefined>
   /**
    * Contract: `change` gets the current text (empty if there is none) and must be pure: after a concurrent write it is
@@ -37,26 +40,31 @@ export interface Documents {
    * for a text that a document cannot hold.
    */
   write(name: DocumentName, change: (text: string) => string, by: Attribution): Promise<Document>
-  /** Contract: returns the sections of `text`, a version of the document, that are not fully trusted and public. */
+  /** Contract: `text` is a version of the document; returns its sections that are untrusted or private. */
   labels(name: DocumentName, text: string): Promise<readonly LabelledSection[]>
-  /** Contract: returns the lowest label of its sections. */
+  /** Contract: returns the lowest label of the document's sections. */
   label(name: DocumentName): Promise<Label>
-  /** Contract: marks the whole document as trusted, by order of the owner; returns the sections that were not. */
+  /**
+   * Contract: marks the whole document as trusted and not private, by order of the owner; returns the titles of the
+   * sections that had another label.
+   */
   trust(name: DocumentName): Promise<readonly string[]>
-  /** Contract: writes `text` as the system's if the document is missing or empty; otherwise does nothing. */
+  /** Contract: if the document is missing or empty, writes `text` with the author `system`; otherwise does nothing. */
   seed(name: DocumentName, text: string): Promise<Document>
   /** Contract: returns the retained versions, newest first. */
   versions(name: DocumentName, limit: number): Promise<readonly DocumentVersion[]>
   version(name: DocumentName, version: number): Promise<Document | undefined>
   /**
-   * Contract: writes the text of that version (default: the latest) as a new version; the runtime block stays current.
-   * A pending edit is moved beside the file. Throws `not_found`.
+   * Contract: writes the text of that version (default: the latest) as a new version, with the current runtime block.
+   * An edit that the owner has not accepted is saved beside the file. Throws `not_found` for an unknown version.
    */
   revert(name: DocumentName, version?: number): Promise<Document>
-  /** Contract: returns the text of a file whose edit needs to be accepted first. */
+  /** Contract: returns the edited text of the file if the owner must accept it first; otherwise undefined. */
   pending(name: DocumentName): Promise<string | undefined>
   accept(name: DocumentName): Promise<EditOutcome>
-  /** Contract: lists documents with an edit that needs to be accepted. Reads no file if edits are imported directly. */
+  /**
+   * Contract: lists the documents with an edit that the owner must accept. Reads no file if edits need no acceptance.
+   */
   waiting(): Promise<readonly DocumentName[]>
   /** Contract: writes the files that a killed process did not write. Call it when taking over a home. */
   catchUp(): Promise<void>

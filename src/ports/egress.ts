@@ -4,11 +4,11 @@ import type { Address, HostPort } from '../domain/address.ts'
 
 /** Which hosts may be reached. Contract for every method: pure. */
 export interface EgressRules {
-  /** Contract: whether the owner listed it in `policy.allow_hosts`. */
+  /** Contract: whether the owner listed this host and port in `policy.allow_hosts`. */
   isListed(place: HostPort): boolean
-  /** Contract: returns why the host is refused by its name; undefined if it is not. */
+  /** Contract: returns why the name of the host is refused; undefined if it is allowed. */
   refusal(place: HostPort): string | undefined
-  /** Contract: the same for an IP address to which the name resolves. */
+  /** Contract: returns why `ip`, an address to which the name resolves, is refused; undefined if it is allowed. */
   refusalOf(place: HostPort, ip: string): string | undefined
 }
 
@@ -39,11 +39,11 @@ export interface EgressResponse {
 
 /** A response whose body is still arriving. */
 export interface StreamedResponse extends Pick<EgressResponse, 'status' | 'headers'> {
-  /** Decompressed; null if there is none. Contract: cancelling it closes the connection. */
+  /** The decompressed body; null if there is none. Contract: cancelling the stream closes the connection. */
   readonly body: ReadableStream<Uint8Array> | null
 }
 
-/** A redirect to an address that has not been checked; it was not followed. */
+/** A redirect that was not followed, because its target has not been checked. */
 export interface UnfollowedRedirect {
   readonly kind: 'sent_on'
   readonly from: Address
@@ -52,14 +52,14 @@ export interface UnfollowedRedirect {
   readonly to: string
 }
 
-/** Ends the refusal of a host that the proxy's `admits` does not know. */
+/** The last words of the proxy's message about a host that its function `admits` rejects. */
 export const NOT_ADMITTED = 'was not named'
 
-/** Ends the refusal of a request that writes, by a read-only proxy. */
+/** The last words of the message of a read-only proxy about a request that writes. */
 export const ONLY_READ = 'may only be read'
 
 export interface EgressProxy {
-  /** 0 if it listens on a unix socket. */
+  /** 0 if the proxy listens on a unix socket. */
   readonly port: number
   /** Clients must send these credentials. */
   readonly user: string
@@ -82,14 +82,14 @@ export interface Egress extends Pick<EgressRules, 'isListed' | 'refusal'> {
   ask(outgoing: EgressRequest, signal: AbortSignal): Promise<EgressResponse | UnfollowedRedirect>
   /**
    * Contract: sends one request to an address from the owner's configuration and returns the response unchanged,
-   * redirects included. A private IP address is allowed if the configured address itself spells it; every other name
-   * is checked as usual. No timeout: it ends with `signal`.
+   * redirects included. A private IP address is allowed only if it is written in the configured address itself; a name
+   * is checked as usual. There is no timeout: only `signal` ends the request.
    */
   open(outgoing: Omit<EgressRequest, 'maxBytes'>, signal: AbortSignal): Promise<StreamedResponse>
   /**
-   * Contract: starts a proxy on this machine for a program that makes its own requests. Checks `admits` first, then
-   * the rules. `at`: the unix socket to listen on, instead of a loopback port. `use: 'read'` admits only GET
-   * and HEAD without a body, fetch requests of git, and TLS, which it cannot inspect.
+   * Contract: starts a proxy on this machine for a program that makes its own requests. A host must pass `admits`
+   * first, then the rules. `at`: the unix socket to listen on, instead of a loopback port. `use: 'read'` admits only
+   * GET and HEAD without a body, fetch requests of git, and TLS connections, whose content the proxy cannot see.
    */
   proxy(admits: (place: HostPort) => boolean, at?: string, use?: 'all' | 'read'): Promise<EgressProxy>
 }

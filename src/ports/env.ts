@@ -11,7 +11,7 @@ export interface FileContent {
 }
 
 export interface FileEntry {
-  /** Relative to the root, with forward slashes; a folder ends with one. */
+  /** Relative to the root, with forward slashes; the path of a folder ends with a slash. */
   readonly path: string
   readonly bytes: number
 }
@@ -27,8 +27,8 @@ export interface FileOps {
   read(path: string): Promise<FileContent | undefined>
   /**
    * Contract: atomic (temporary file, fsync, rename); creates missing folders. `expected`: the digest that the file
-   * must still have (null: must not exist); otherwise throws `conflict`, unless the content is already there. Never
-   * writes below `.git`, because git executes files there.
+   * must still have (null: the file must not exist); otherwise throws `conflict`, unless the file already has the new
+   * content. Never writes below `.git`, because git executes files there.
    */
   write(path: string, content: string | Uint8Array, expected: string | null): Promise<{ readonly sha: string }>
   /** Contract: whether the file or folder seems writable, checked without writing; false if it does not exist. */
@@ -39,7 +39,7 @@ export interface FileOps {
     depth: number,
     limit: number,
   ): Promise<{ readonly entries: readonly FileEntry[]; readonly more: boolean }>
-  /** Contract: files whose content or name changed at or after `ms` (wall time); bounded. */
+  /** Contract: returns a limited number of files whose content or name changed at or after `ms` (wall time). */
   changedSince(ms: number): Promise<readonly string[]>
 }
 
@@ -47,10 +47,12 @@ export interface ProcessResult {
   readonly exit: number | null
   readonly signal: string | null
   readonly output: string
-  /** Bytes of output over the limit; removed from the middle. */
+  /** Number of bytes removed from the middle of the output because it exceeded the limit. */
   readonly dropped: number
   readonly ended: 'exited' | 'timed_out' | 'interrupted'
-  /** Final folder of the command, relative to the root; empty for the root and for any folder outside of it. */
+  /**
+   * The folder that the command changed to, relative to the root; empty for the root and for any folder outside of it.
+   */
   readonly cwd: string
 }
 
@@ -64,22 +66,26 @@ export type OpenSocketProxy = (socket: string) => Promise<SocketProxy>
 export interface RunOptions {
   readonly timeoutMs: number
   readonly signal: AbortSignal
-  /** The way to a proxy for this command, if it is sandboxed: it reaches what the proxy admits. Default: nothing. */
+  /** Opens the proxy through which a sandboxed command reaches the network. Default: the command reaches nothing. */
   readonly network?: OpenSocketProxy
-  /** Initial folder, relative to the root; the root if it no longer exists. */
+  /** The folder in which the command starts, relative to the root; the root if that folder no longer exists. */
   readonly cwd?: string
-  /** Called with output while the command runs; may skip some of it. Must not throw. */
+  /** Called with output while the command runs; some output may be skipped. Must not throw. */
   readonly onOutput?: (text: string) => void
 }
 
 /** Contract for every method: `call` identifies the process tree, also after a restart of this program. */
 export interface ProcessOps {
   /**
-   * Contract: runs the command in the root, sandboxed unless the owner has switched that off. Output is kept in a file
-   * of the home while it runs. After it returns (exit, timeout or abort), no process of its tree is left.
+   * Contract: runs the command in the root, sandboxed unless the owner has switched that off. While the command runs,
+   * its output is kept in a file of the home. After `run` returns (exit, timeout or abort), no process of the command
+   * is left.
    */
   run(call: string, command: string, options: RunOptions): Promise<ProcessResult>
-  /** Contract: kills the processes that an earlier process left for that call, then returns the output so far. */
+  /**
+   * Contract: kills the processes of that call that an earlier process of this program left running, then returns the
+   * output so far.
+   */
   reap(call: string): Promise<{ readonly output: string; readonly killed: boolean }>
   /** Contract: deletes the files kept for that call. Never throws. */
   forget(call: string): Promise<void>
@@ -105,13 +111,16 @@ export interface GitCommit {
 export interface GitOps {
   /** Contract: id of the last commit; null if there is none. */
   head(): Promise<string | null>
-  /** Contract: differences between work tree and last commit, without ignored files; bounded, `more`: it was cut. */
+  /**
+   * Contract: a limited number of differences between work tree and last commit, without ignored files; `more`: the
+   * list was cut.
+   */
   status(): Promise<{ readonly changes: readonly GitChange[]; readonly more: boolean }>
-  /** Contract: the same as a patch, for tracked files; bounded, `more`: it was cut. */
+  /** Contract: the differences of tracked files as a patch of limited size; `more`: the patch was cut. */
   diff(): Promise<{ readonly patch: string; readonly more: boolean }>
   /** Contract: up to `limit` commits, newest first. */
   log(limit: number): Promise<readonly GitCommit[]>
-  /** Contract: commits everything that `status` reports; returns the id, or null if there is nothing to commit. */
+  /** Contract: commits everything that `status` reports; returns the id of the commit, or null if nothing changed. */
   commit(message: string): Promise<string | null>
 }
 
@@ -131,9 +140,9 @@ export interface Env {
   readonly groups: readonly OpsGroup[]
   /** Contract: always returns the same object; undefined only if `groups` does not contain the group. */
   getOps<G extends OpsGroup>(group: G): OpsGroups[G] | undefined
-  /** Contract: whether it can be used now; changes nothing, never throws. */
+  /** Contract: returns whether the env can be used now; changes nothing, never throws. */
   health(): Promise<Health>
-  /** Contract: pure; whether the simulated world has reached its end, which ends the run. */
+  /** Contract: pure; for an env that simulates a world: whether that world has reached its end, which ends the run. */
   isTerminal?(state: Json): boolean
   /** Contract: releases what `open` acquired and leaves the workspace alone; idempotent, never throws. */
   close(): Promise<void>
@@ -141,8 +150,8 @@ export interface Env {
 
 export interface Envs {
   /**
-   * Contract: sets up an env and creates the folder. `kind` selects the back end; by default the folder decides. If it
-   * throws, there is nothing to close.
+   * Contract: creates the workspace folder and sets up an env in it. `kind` selects the implementation; by default it
+   * depends on the folder. If `open` throws, there is nothing to close.
    */
   open(workspace: string, kind?: string): Promise<Env>
 }
@@ -152,7 +161,7 @@ export function provideOps(ops: Partial<OpsGroups>): Pick<Env, 'groups' | 'getOp
   return { groups: Object.keys(ops) as OpsGroup[], getOps: (group) => ops[group] }
 }
 
-/** Contract: returns the operations; throws `tool_failed` if the env lacks the group. */
+/** Contract: returns the operations of that group; throws `tool_failed` if the env lacks the group. */
 export function requireOps<G extends OpsGroup>(env: Env, group: G): OpsGroups[G] {
   const ops: unknown = env.getOps(group)
   if (typeof ops === 'object' && ops !== null && !(ops instanceof Promise)) return ops as OpsGroups[G]

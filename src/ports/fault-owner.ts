@@ -8,9 +8,9 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 export interface FaultOwner {
   /** For example `tool fetch`. */
   readonly who: string
-  /** The app of the owner; default: the app of the enclosing owner. */
+  /** The running instance of the program (`App`) that the work belongs to; default: that of the enclosing owner. */
   readonly app?: object | undefined
-  /** Contract: fails the work if it is still running; returns whether it was. */
+  /** Contract: fails the work if it is still running; returns whether it was still running. */
   readonly fail?: (fault: unknown) => boolean
 }
 

@@ -22,7 +22,7 @@ export interface Gate {
   readonly name: string
   /**
    * Contract: changes nothing. The strictest of several gates wins. A gate that throws or returns an invalid value
-   * counts as `ask`. A person can approve `ask`, never `deny`.
+   * counts as `ask`. A person can approve a call judged `ask`, never one judged `deny`.
    */
   judge(call: GatedCall): GateVerdict | Promise<GateVerdict>
 }

@@ -10,9 +10,9 @@ export interface HookContext {
   readonly run_id: string
   readonly session_id: string
   readonly step_id: number
-  /** Only with `on_run_end`. */
+  /** Set only in `on_run_end`. */
   readonly stop_reason?: StopReason
-  /** With `on_after_*` and `on_recover`: the error, if one was thrown. */
+  /** In `on_after_*` and `on_recover`: the error, if one was thrown. */
   readonly error?: string
 }
 
@@ -25,10 +25,10 @@ export interface HookFailure {
 type HookCallback = (context: HookContext) => void | Promise<void>
 
 /**
- * Contract: before and after come in pairs on every path, once per phase and step, and again if a phase is retried.
- * Promises are awaited for a bounded time; that of `on_event`, not at all. `on_run_end` is the last call of a run: its
- * end is already on disk and was emitted as an event. A hook that fails there is only logged, and a process that dies
- * just before it does not call it.
+ * Contract: `on_before_*` and `on_after_*` are called in pairs, also after an error, once per phase and step, and again
+ * if the phase is retried. The run waits for the promise of a hook for a limited time, and never for that of
+ * `on_event`. `on_run_end` is called last, when the end of the run is already on disk and was emitted as an event; if
+ * it fails, that is only logged. If the process dies just before it, `on_run_end` is never called.
  */
 export type Hook = {
   readonly name: string

@@ -4,16 +4,19 @@ import type { Effect } from '../domain/effect.ts'
 import type { OwnerNote } from '../domain/owner-note.ts'
 
 export interface McpTool {
-  /** `tool` is the server's name for it, `name` the agents'. */
+  /** `tool` is the name that the server uses, `name` the name that agents use. */
   readonly tool: string
   readonly name: string
   readonly description: string
   readonly effect: Effect
-  /** The owner has declared its effect. */
+  /** True if the owner has declared the tool's effect. */
   readonly declared: boolean
-  /** `new` and `changed` need the owner's approval before they can be called; `gone`: removed by the server. */
+  /**
+   * Tools that are `new` or `changed` cannot be called until the owner approves them. `gone`: the server removed the
+   * tool.
+   */
   readonly status: 'approved' | 'changed' | 'new' | 'gone'
-  /** Line diff of what awaits approval; empty if nothing does. */
+  /** Line diff from the approved to the current definition of the tool; empty if nothing awaits approval. */
   readonly difference: string
 }
 
@@ -21,26 +24,34 @@ export interface McpState {
   readonly name: string
   readonly transport: 'stdio' | 'http'
   readonly state: 'idle' | 'starting' | 'up' | 'down'
-  /** Protocol version, while it is up. */
+  /** Protocol version, while the server is up. */
   readonly protocol: string | null
   readonly error: string | null
-  /** Last lines of its stderr. */
+  /** The last lines of the server's stderr. */
   readonly stderr: readonly string[]
-  /** Every tool ever seen. */
+  /** Every tool that the server has ever offered. */
   readonly tools: readonly McpTool[]
 }
 
 export interface McpServers {
-  /** Contract: starts nothing. */
+  /** Contract: starts no server. */
   list(): Promise<readonly McpState[]>
-  /** Contract: returns why a stopped server could not be started now; null if nothing is known. Starts no process. */
+  /**
+   * Contract: returns why a stopped server could not be started now; null if no problem is known. Starts no process.
+   */
   startProblem(server: string): Promise<string | null>
-  /** Contract: starts the server if necessary and lists its tools. Problems are in its state; throws `not_found`. */
+  /**
+   * Contract: starts the server if necessary and lists its tools. Problems are reported in the returned state. Throws
+   * `not_found` for an unknown server.
+   */
   test(server: string): Promise<McpState>
-  /** Contract: approves the pending tools as they were last seen; returns their names. */
+  /**
+   * Contract: approves one tool, or all tools of the server that await approval, as they were last seen; returns their
+   * names.
+   */
   approve(server: string, tool?: string): Promise<readonly string[]>
-  /** Contract: applies a changed configuration; starts nothing. */
+  /** Contract: applies a changed configuration; starts no server. */
   refresh(): Promise<void>
-  /** Contract: returns what the owner should know. */
+  /** Contract: returns notes for the owner, such as problems of servers. */
   notes(): readonly OwnerNote[]
 }

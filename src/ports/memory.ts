@@ -1,4 +1,7 @@
-/** Memory: selects what the model gets of a run's earlier turns. One per run; rebuilt after a crash from all turns. */
+/**
+ * Memory: selects what the model gets of a run's earlier turns. Each run has its own memory; after a crash it is
+ * rebuilt from all turns.
+ */
 
 import type { ModelMessage } from './model.ts'
 
@@ -16,8 +19,8 @@ export interface MemoryQuery {
 }
 
 /**
- * What the model gets of turns that are not shown in full. The engine adds the task and the owner's messages. Also
- * available to behaviours as `env_view.memory`.
+ * What the model gets of turns that are not shown in full. The engine adds the task and the owner's messages.
+ * Behaviours get it as `EnvView.memory`.
  */
 export interface MemoryView {
   /** The first turn shown in full; earlier turns are in `summary` and `recalled`, or dropped. */
@@ -33,12 +36,14 @@ export interface Memory {
   /**
    * Contract: depends only on what was appended and evicted since `reset`, and on the query. Change the result rarely
    * and then by a lot, because every change invalidates the cached prompt prefix. A new result is used only if its
-   * `from` is larger.
+   * `from` is larger than before.
    */
   retrieve(query: MemoryQuery): MemoryView
   /** Contract: summarises turns [from, upto) in fewer characters; empty if this memory keeps no summaries. */
   summarise(from: number, upto: number): string
-  /** Contract: drops about half of the turns shown in full, oldest first; returns how many (0: none left). */
+  /**
+   * Contract: drops about half of the turns shown in full, oldest first; returns how many were dropped (0: none left).
+   */
   evict(): number
 }
 

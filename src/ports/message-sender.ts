@@ -6,7 +6,7 @@ export interface OutgoingMessage {
   /** A channel or `channel:chat`; null: the owner, at the configured target. */
   readonly to: string | null
   readonly text: string
-  /** A reply is awaited, so quiet hours do not apply. */
+  /** True: the agent waits for a reply, so quiet hours do not apply. */
   readonly urgent: boolean
 }
 
@@ -15,6 +15,9 @@ export interface MessageSender {
   isOwnerTarget(to: string): boolean
   /** Contract: changes nothing; returns why the target is refused and which targets exist; undefined if accepted. */
   refusal(to: string): string | undefined
-  /** Contract: durable when it resolves, with the channel used. Throws `not_found` and lists the channels. */
+  /**
+   * Contract: the message is on disk when this resolves with the channel used. Throws `not_found` for an unknown target
+   * and lists the channels.
+   */
   post(letter: OutgoingMessage): Promise<{ readonly channel: string }>
 }

@@ -45,13 +45,15 @@ export interface ModelRequest {
 export interface Model {
   /** `provider/model`, as in the configuration and the journal. */
   readonly id: string
-  /** null: unknown, so the model is not called while a budget is set. Absent: its author answers for the cost. */
+  /**
+   * null: the price is unknown, so the model is not called while a money limit is set. Absent: calls are not priced.
+   */
   readonly price?: Price | null
   /**
-   * Contract: sends exactly one request. Resolves only with a complete answer: the model stopped by itself, or with
-   * `length`. Otherwise throws a TirelessError with a `model_*` code: interrupted stream, error part, answer without
-   * text and calls, response outside the protocol. Aborts with `signal` (code `aborted`). May call `onText` with
-   * pieces of text as they arrive.
+   * Contract: sends exactly one request. Resolves with a complete answer, or with one that the provider cut at its
+   * length limit (`finish: 'length'`). Throws a TirelessError with a `model_*` code for anything else: an interrupted
+   * stream, an error inside the stream, an answer without text and calls, a response outside the protocol. Throws
+   * `aborted` after `signal` aborts. May call `onText` with pieces of text as they arrive.
    */
   call(
     request: ModelRequest,
@@ -67,7 +69,7 @@ export interface ModelChoice {
 
 /** Criteria for choosing a model. */
 export interface ModelQuery {
-  /** Exact name: this model or none. */
+  /** The exact id: this model or none. */
   readonly model?: string | undefined
   readonly agent?: string | undefined
   readonly phase?: 'planner' | undefined
@@ -75,7 +77,7 @@ export interface ModelQuery {
   readonly selected?: string | undefined
 }
 
-/** An entry of `models list`; `problem`: why it cannot be used. */
+/** An entry of `models list`. `problem`: why the model cannot be used. */
 export interface ModelEntry {
   readonly id: string
   readonly provider: string
@@ -89,11 +91,13 @@ export interface ModelEntry {
 }
 
 export interface Models {
-  /** Id of the default model, if known without detection. */
+  /** Id of the default model; the offline model, if the default is not configured and not detected yet. */
   readonly defaultId: string
   /** Contract: returns the default model; detects it once if none is configured; never rejects. */
   choice(): Promise<ModelChoice>
-  /** Contract: returns the named model (default: the default); throws `model_unknown` and lists the names. */
+  /**
+   * Contract: returns the model with this id, or the default model; throws `model_unknown` and lists the known names.
+   */
   get(id?: string): Model
   /** Contract: returns the ids to try in order: the chosen model, then its fallbacks. */
   fallbackChain(wanted?: ModelQuery): Promise<readonly string[]>
@@ -101,7 +105,7 @@ export interface Models {
   list(): Promise<readonly ModelEntry[]>
 }
 
-/** Contract: every request uses this model. */
+/** Contract: offers this model only; every request uses it. */
 export function singleModel(model: Model): Models {
   const why = 'the only model'
   return {

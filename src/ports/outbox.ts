@@ -3,13 +3,19 @@
 import type { NewChannelMessage, OutboxMessage, OutboxStatus } from '../domain/message.ts'
 
 export type OutboxOp =
-  /** Once per id; delivered from `due` on. Drops the oldest finished messages when there are too many. */
+  /**
+   * Queues a message, once per id, for delivery from `due` on. If there are too many messages, the oldest finished ones
+   * are dropped.
+   */
   | { readonly op: 'post'; readonly message: NewChannelMessage; readonly due: number; readonly now: number }
-  /** The channel accepted it. No effect on a finished message. */
+  /** The channel accepted the message. No effect on a finished message. */
   | { readonly op: 'delivered'; readonly id: string; readonly now: number }
   /** Delivery failed; `retry_at` null: give up. No effect on a finished message. */
   | { readonly op: 'undelivered'; readonly id: string; readonly error: string; readonly retry_at: number | null }
-  /** An incoming message; a repeated id is a `conflict`, so commit it together with its consequences. */
+  /**
+   * Records an incoming message. A repeated id is a `conflict`: commit this op together with the work that the message
+   * starts, so that the work is started once.
+   */
   | { readonly op: 'hear'; readonly channel: string; readonly message_id: string; readonly now: number }
 
 export interface OutboxResults {
@@ -36,7 +42,10 @@ export interface OutboxReads {
     readonly status?: OutboxStatus | undefined
     readonly limit: number
   }): Promise<readonly OutboxMessage[]>
-  /** Contract: the first pending and due message of each channel. Cost does not grow with delivered messages. */
+  /**
+   * Contract: the first pending and due message of each channel. The cost does not grow with the number of delivered
+   * messages.
+   */
   dueMessages(now: number): Promise<readonly OutboxMessage[]>
   /** Contract: the earliest due time after `after` of a pending message, if any. */
   nextMessageDue(after: number): Promise<number | undefined>

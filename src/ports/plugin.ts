@@ -9,21 +9,21 @@ export type ServiceName = keyof Services
 export interface PluginHost {
   /** Contract: throws unless the plugin lists the service in `needs`. */
   get<K extends ServiceName>(name: K): Services[K]
-  /** Contract: only in `setup`, once per name, and only for services listed in `provides`. */
+  /** Contract: may be called only in `setup`, once per name, and only for services listed in `provides`. */
   provide<K extends ServiceName>(name: K, service: Services[K]): void
 }
 
 export interface Plugin {
   readonly name: string
-  /** It is set up and started after the providers of these services, and stopped before them. */
+  /** The plugin is set up and started after the providers of these services, and stopped before them. */
   readonly needs?: readonly ServiceName[]
   readonly provides?: readonly ServiceName[]
-  /** Contract: registers things; starts no work. */
+  /** Contract: provides the services; starts no work. */
   setup?(host: PluginHost): void | Promise<void>
   start?(host: PluginHost): void | Promise<void>
   /** Contract: called once after a successful `setup`, even if `start` was never called or failed. */
   stop?(): void | Promise<void>
-  /** Time limit of `stop` in milliseconds; after it the other plugins are stopped. */
+  /** Time limit of `stop` in milliseconds; when it has passed, the other plugins are stopped. */
   readonly stopWithinMs?: number
 }
 

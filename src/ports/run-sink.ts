@@ -1,4 +1,4 @@
-/** Sink: receives the journal records of runs, after they are on disk. Events and traces are derived from them. */
+/** Sink: receives the journal records of runs, after they are on disk. Events and traces are computed from them. */
 import type { Delta } from '../domain/event.ts'
 import type { JournalRecord } from '../domain/journal-record.ts'
 
@@ -7,7 +7,7 @@ export interface RunRef {
   readonly session_id: string
 }
 
-/** Contract for every method: must not throw or block; callers ignore the outcome (I9). */
+/** Contract for every method: must not throw or block; callers ignore errors (I9). */
 export interface RunSink {
   /** A run is started or resumed; `past` holds the records already in its journal. */
   onRunOpened(run: RunRef, past: readonly JournalRecord[]): void
@@ -17,7 +17,7 @@ export interface RunSink {
   delta(delta: Delta): void
 }
 
-/** Contract: a failing observer, sync or async, never fails the caller (I9). */
+/** Contract: calls `work`; its error or rejection never reaches the caller (I9). */
 export function notifySafely(work: () => unknown): void {
   try {
     const result = work()

@@ -3,7 +3,10 @@
 import { type Briefing, NO_BRIEFING } from '../domain/skill.ts'
 
 export interface Skills {
-  /** Contract: returns skills that are approved and unchanged since; called once, when a run starts. */
+  /**
+   * Contract: returns the skills and instructions that are approved and unchanged since; called once, when a run
+   * starts.
+   */
   brief(agentId: string, workspace: string): Promise<Briefing>
 }
 

@@ -5,7 +5,10 @@ export interface StepRef {
   readonly turn: number
 }
 
-/** `kept`: from the snapshot of that step. `now`: there is none, so the current files were copied. */
+/**
+ * Where the copied files come from. `kept`: the snapshot of that step. `now`: there is no such snapshot, so the current
+ * files were copied.
+ */
 export type WorkspaceSource = 'kept' | 'now'
 
 export interface Snapshots {
@@ -14,8 +17,8 @@ export interface Snapshots {
   /** Contract: whether this run has a snapshot. */
   hasAny(run_id: string): Promise<boolean>
   /**
-   * Contract: writes the workspace as it was after that step into `folder`, which must not exist. Copies the snapshots
-   * of the steps up to there to run `as`, so that it can be forked again.
+   * Contract: writes the workspace as it was after that step into `folder`, which must not exist. Also gives run `as` a
+   * copy of the snapshots of all steps up to that one, so that run `as` can be forked, too.
    */
   copyTo(
     folder: string,

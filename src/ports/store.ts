@@ -1,6 +1,6 @@
 /**
- * Store: all durable data. Writes are data: `commit(batches)` returns an outcome per batch, so that a session with a
- * stale fence fails alone while the other batches share the same fsync.
+ * Store: all durable data. A write is a list of batches of operations: `commit(batches)` returns an outcome per batch,
+ * so that a batch with a stale fence fails alone while the other batches share one fsync.
  */
 
 import type { Approval, ApprovalStatus } from '../domain/approval.ts'
@@ -46,16 +46,17 @@ export type Op =
   | { readonly op: 'leave'; readonly epoch: number; readonly now: number }
   /**
    * Running dispatches of workers with an expired lease become pending, or dead after too many crashes. Open approvals
-   * of a dead one are denied, as `settle` does.
+   * of a dead dispatch are denied, as `settle` does.
    */
   | { readonly op: 'recover'; readonly now: number }
   /**
-   * Atomic. A known (source, key) returns the id of the existing dispatch. A child of a paused dispatch is paused.
+   * Adds dispatches, all or none. If `source` and `key` are known, the result is the id of the existing dispatch. A
+   * child of a paused dispatch is paused.
    */
   | { readonly op: 'enqueue'; readonly dispatches: readonly NewDispatch[]; readonly now: number }
   /**
-   * Highest priority first, then oldest; at most one per session; each gets a new token. `only` and `except` limit the
-   * candidates.
+   * Takes up to `limit` pending dispatches for a worker: highest priority first, then oldest; at most one per session.
+   * Each gets a new token. `only` and `except`: ids of dispatches to consider, or to leave out.
    */
   | {
       readonly op: 'claim'
@@ -67,8 +68,8 @@ export type Op =
     }
   /**
    * Handles due timers: their dispatches become pending, with an observation if a wait reached its deadline. Approvals
-   * that were not answered in time expire, with an observation that wakes the waiting dispatch; a session without
-   * active work gets it with its next input.
+   * that were not answered in time expire. An observation about that wakes the waiting dispatch; a session without
+   * active work gets the observation with its next input.
    */
   | { readonly op: 'promote'; readonly now: number }
   /** Refused unless `seq` continues the session's journal. */
@@ -80,8 +81,9 @@ export type Op =
       readonly now: number
     }
   /**
-   * Needs the fence. Ends the run. Unread input after `done` creates a new dispatch of the session, in this commit.
-   * Open approvals of the session are denied, with the reason; the session is told with its next input.
+   * Needs the fence. Ends the run. If the status is `done` and there is unread input, a new dispatch of the session is
+   * created in this commit. Open approvals of the session are denied with a reason, which the session gets with its
+   * next input.
    */
   | {
       readonly op: 'settle'
@@ -94,16 +96,16 @@ export type Op =
       readonly now: number
     }
   /**
-   * Needs the fence. Does not park if unread input already matches the wait (checked inside the transaction). A
+   * Needs the fence. Parks the run, unless unread input already matches the wait (checked inside the transaction). A
    * dispatch with a cancel request becomes pending at once.
    */
   | { readonly op: 'park'; readonly wait: Wait; readonly now: number }
   /** Needs the fence. Returns the dispatch to the queue as pending. */
   | { readonly op: 'release'; readonly now: number }
   /**
-   * Cancels a dispatch and its descendants. One that never ran is settled at once; a waiting one is woken so that its
-   * run can end; a running one is signalled by its worker; a finished one is unchanged. Open approvals of its session
-   * are denied at its end. `reason`: stored for a dispatch that never ran.
+   * Cancels a dispatch and its descendants. A dispatch that never ran is settled at once; a waiting dispatch is woken
+   * so that its run can end; a running dispatch is signalled by its worker; a finished dispatch is unchanged. Open
+   * approvals of its session are denied when the dispatch ends. `reason`: stored for a dispatch that never ran.
    */
   | {
       readonly op: 'cancel'
@@ -112,15 +114,18 @@ export type Op =
       readonly now: number
       readonly reason?: string
     }
-  /** A dispatch and its descendants: those not running are not claimed until `paused` is false. */
+  /** Pauses or resumes a dispatch and its descendants. A paused dispatch is not claimed; a run in progress goes on. */
   | { readonly op: 'pause'; readonly dispatch_id: string; readonly paused: boolean; readonly now: number }
-  /** A failed or dead dispatch becomes pending like new; otherwise, or while its session is active, a `conflict`. */
+  /**
+   * Makes a failed or dead dispatch pending again, as if it were new. A `conflict` for any other status, and while its
+   * session is active.
+   */
   | { readonly op: 'retry'; readonly dispatch_id: string; readonly now: number }
-  /** Archives a session, or restores it; a `conflict` while it is active. */
+  /** Archives a session, or restores it; a `conflict` while the session is active. */
   | { readonly op: 'archive'; readonly session_id: string; readonly archived: boolean; readonly now: number }
   /**
-   * Adds an observation to the inbox, once per id. Restores an archived session, wakes a dispatch that waits for it,
-   * and creates a dispatch for an idle session.
+   * Adds an observation to the inbox, once per id. Restores an archived session, wakes a dispatch that waits for this
+   * observation, and creates a dispatch for an idle session.
    */
   | {
       readonly op: 'publish'
@@ -134,8 +139,8 @@ export type Op =
   /** Sets the model of a scope; null removes the selection. */
   | { readonly op: 'select'; readonly scope: string; readonly model: string | null; readonly now: number }
   /**
-   * Reserves money before a call. If a cap would be exceeded, nothing is written and the result names the cap. `usd`
-   * is in millionths. An unsettled reservation of the same dispatch counts as spent.
+   * Reserves money before a call. If a cap would be exceeded, nothing is reserved and the result names the cap. `usd`
+   * is in millionths. Earlier reservations of the same dispatch that were never settled are booked as spent.
    */
   | ({ readonly op: 'reserve'; readonly id: string; readonly usd: number; readonly caps: readonly Cap[] } & Spender)
   /** Books the actual cost of a call, also without a reservation of that id. */
@@ -143,8 +148,8 @@ export type Op =
   /** Releases a reservation: the call cost nothing. No effect if there is none. */
   | { readonly op: 'unspent'; readonly id: string }
   /**
-   * Commit it before any work of the cycle. An unfinished cycle of the same kernel, whose process is gone, is ended
-   * with an error; its open dispatches, and those of the cycle before it, pass to this one.
+   * Starts a cycle; commit it before any work of the cycle. An unfinished cycle of the same kernel, whose process is
+   * gone, is ended with an error; its open dispatches, and those of the cycle before it, pass to the new cycle.
    */
   | {
       readonly op: 'cycle_begin'
@@ -154,7 +159,7 @@ export type Op =
       readonly due: number | null
       readonly now: number
     }
-  /** Once per cycle. `open`: dispatches that have not finished. */
+  /** Ends a cycle, once. `open`: dispatches that have not finished. */
   | {
       readonly op: 'cycle_end'
       readonly result: CycleResult
@@ -163,13 +168,13 @@ export type Op =
     }
   /** Stores a setting, such as that the kernel is paused; null deletes it. */
   | { readonly op: 'set'; readonly name: string; readonly value: Json }
-  /** A person's answer on an unknown outcome; wakes the dispatch that waits for it. */
+  /** A person's answer about an unknown outcome; wakes the dispatch that waits for the answer. */
   | { readonly op: 'resolve'; readonly unknown_id: string; readonly as: Resolution; readonly now: number }
   /** Inserts an open approval, once per id. */
   | { readonly op: 'ask'; readonly approval: Approval }
   /**
-   * A person's answer to an open approval, once; published to its session in the same commit. A `conflict` if it has
-   * expired, or if it would allow a call of a session without active work.
+   * A person's answer to an open approval, once; published to its session in the same commit. A `conflict` if the
+   * approval has expired, or if the answer would allow a call of a session without active work.
    */
   | {
       readonly op: 'answer'
@@ -181,7 +186,10 @@ export type Op =
   /** Adds a standing permission of the owner, once per id. */
   | { readonly op: 'grant'; readonly grant: Grant }
   | { readonly op: 'revoke'; readonly id: string }
-  /** Lowers a label; it never rises, except that null (an act of the owner) removes it. */
+  /**
+   * Lowers a label; a label never rises, except that null (an act of the owner) removes it. `of`: names the workspace
+   * or document section.
+   */
   | { readonly op: 'label'; readonly of: string; readonly label: Label | null }
   /** Appends to the audit log; each entry is chained to all earlier ones. */
   | { readonly op: 'audit'; readonly entry: AuditEntry }
@@ -192,14 +200,17 @@ export type Op =
   | { readonly op: 'remember'; readonly fact: NewFact; readonly now: number }
   /** Deletes an agent's facts of a key, current and superseded, written up to `before`. Their text is erased. */
   | { readonly op: 'forget'; readonly agent_id: string; readonly key: string; readonly before: number }
-  /** Adds and opens a schedule. An existing id is a `conflict`. */
+  /** Adds a schedule; beats up to `now` never fire. An existing id is a `conflict`. */
   | { readonly op: 'schedule_put'; readonly entry: NewScheduleEntry; readonly now: number }
   | { readonly op: 'schedule_remove'; readonly id: string }
-  /** On resume, beats that were due during the pause are skipped. */
+  /** Pauses or resumes a schedule. Beats that were due during the pause never fire. */
   | { readonly op: 'schedule_pause'; readonly id: string; readonly paused: boolean; readonly now: number }
-  /** The first open of a schedule (added or configured) marks everything up to `now` as past. */
+  /**
+   * Returns how far a schedule (added or configured) has come. The first call for a schedule sets that to `now`:
+   * earlier beats never fire.
+   */
   | { readonly op: 'schedule_open'; readonly id: string; readonly now: number }
-  /** Records a beat: commit it with the work it triggers. Nothing up to its instant fires again. */
+  /** Records a beat: commit it with the work it triggers. No beat up to its instant fires again. */
   | { readonly op: 'schedule_fired'; readonly id: string; readonly instant: number }
   /**
    * Writes the next version of a document; a `conflict` unless `base` is the digest of the latest version (null: there
@@ -217,8 +228,8 @@ export type Op =
       readonly now: number
     }
   /**
-   * Deletes up to `limit` sessions with no activity since `before` and nothing open, oldest first, with all their
-   * data, and some older cycles and sent messages. Facts, spending and the audit log stay.
+   * Deletes up to `limit` sessions with no activity since `before` and nothing open, oldest first, with all their data.
+   * Also deletes some older cycles and sent messages. Facts, spending and the audit log stay.
    */
   | { readonly op: 'prune'; readonly before: number; readonly limit: number }
   /**
@@ -230,7 +241,7 @@ export type Op =
   /** Records the last known content of a document's file. */
   | { readonly op: 'project'; readonly kernel_id: string; readonly name: string; readonly text: string }
 
-/** The account of a model call. `day`: such as `2030-01-31`, in the owner's time zone. */
+/** What the cost of a model call is booked under. `day`: such as `2030-01-31`, in the owner's time zone. */
 export interface Spender {
   readonly kernel_id: string
   readonly agent_id: string
@@ -261,11 +272,14 @@ export interface OpResults extends OutboxResults {
   publish: { readonly duplicate: boolean; readonly dispatch_id: string | null }
   unknown: null
   select: null
-  /** `left`: dispatches that no earlier cycle saw finish. */
+  /** `interrupted`: cycles that were ended with an error. `left`: dispatches that no earlier cycle saw finish. */
   cycle_begin: { readonly interrupted: readonly string[]; readonly left: readonly string[] }
   cycle_end: null
   set: null
-  /** `used`: the amount under that cap; `reserved`: the part held by calls without an answer. */
+  /**
+   * `used`: the amount that counts against the cap; `reserved`: the part of it that is reserved for calls without an
+   * answer.
+   */
   reserve: { readonly refused: { readonly cap: Cap; readonly used: number; readonly reserved: number } | null }
   spent: null
   unspent: null
@@ -282,16 +296,15 @@ export interface OpResults extends OutboxResults {
   schedule_put: null
   schedule_remove: { readonly removed: boolean }
   schedule_pause: null
-  /** No beat up to this instant fires. */
+  /** No beat up to the instant `until` fires. */
   schedule_open: { readonly until: number }
-  /** False for an instant that already fired or was skipped. */
+  /** `first`: false if the instant already fired or was skipped. */
   schedule_fired: { readonly first: boolean }
   /** The latest version, without its text. */
   document: DocumentVersion & { readonly changed: boolean }
   project: null
-  /** Number of moved rows. */
   set_aside: { readonly moved: number }
-  /** The deleted runs. */
+  /** Ids of the deleted runs. */
   prune: { readonly runs: readonly string[] }
 }
 
@@ -300,7 +313,10 @@ export interface Batch {
   readonly ops: readonly Op[]
 }
 
-/** `store_invalid`: a value could be written but not read back. `row_unreadable`: an affected row cannot be read. */
+/**
+ * `store_invalid`: the batch contains a value that could be written but not read back. `row_unreadable`: an affected
+ * row cannot be read.
+ */
 export type RefusalCode =
   | 'store_fenced'
   | 'store_sequence'
@@ -335,8 +351,8 @@ export interface FactQuery extends PageLimit {
 export interface Store extends OutboxReads {
   /**
    * Contract: each batch is atomic and independent; outcomes in order. A batch with a fence is refused unless that
-   * dispatch is running under that token. Resolves after fsync. Rejects with `store_failed` if that is impossible, and
-   * so does every later call: nothing is acknowledged after a failed sync.
+   * dispatch is running under that token. Resolves after fsync. If a write or fsync fails, this call and every later
+   * call reject with `store_failed`: nothing is acknowledged after a failed sync.
    */
   commit(batches: readonly Batch[]): Promise<readonly BatchOutcome[]>
 
@@ -347,7 +363,9 @@ export interface Store extends OutboxReads {
     filter: { readonly status?: DispatchStatus | undefined; readonly agent_id?: string | undefined } & PageLimit,
   ): Promise<readonly Dispatch[]>
   counts(): Promise<DispatchCounts>
-  /** Contract: the agent's latest dispatches, newest first. Cost does not grow with their number. */
+  /**
+   * Contract: the agent's latest dispatches, newest first. The cost does not grow with the number of its dispatches.
+   */
   recent(kernelId: string, agentId: string, limit: number): Promise<readonly Dispatch[]>
   /** Contract: in creation order. */
   dispatchesOf(cycleId: string): Promise<readonly Dispatch[]>
@@ -356,19 +374,19 @@ export interface Store extends OutboxReads {
   /** Contract: null if not set. */
   setting(name: string): Promise<Json>
   session(id: string): Promise<Session | undefined>
-  /** Contract: whether `prune` would delete a session. Cost does not grow with younger sessions. */
+  /** Contract: whether `prune` would delete a session. The cost does not grow with the number of younger sessions. */
   prunable(before: number): Promise<boolean>
-  /** Contract: newest first; `archived` includes archived sessions. */
+  /** Contract: newest first; with `archived: true` archived sessions, too. */
   sessions(filter: { readonly archived?: boolean } & PageLimit): Promise<readonly Session[]>
   journal(sessionId: string, from?: number): Promise<readonly JournalRecord[]>
   inbox(sessionId: string): Promise<readonly Observation[]>
-  /** Contract: oldest first. Reading open ones does not get slower with the number of others. */
+  /** Contract: oldest first. Reading the open ones does not get slower with the number of others. */
   unknowns(filter: {
     readonly session_id?: string | undefined
     readonly status?: UnknownOutcome['status'] | undefined
   }): Promise<readonly UnknownOutcome[]>
   approval(id: string): Promise<Approval | undefined>
-  /** Contract: open ones first, then newest first. */
+  /** Contract: open approvals first, then the others, newest first. */
   approvals(
     filter: { readonly session_id?: string | undefined; readonly status?: ApprovalStatus | undefined } & PageLimit,
   ): Promise<readonly Approval[]>
@@ -378,9 +396,12 @@ export interface Store extends OutboxReads {
   label(of: string): Promise<Label | undefined>
   /** Contract: labels whose `of` starts with the prefix, sorted. */
   labels(prefix: string): Promise<readonly { readonly of: string; readonly label: Label }[]>
-  /** Contract: raw entries from a number on, oldest first; `last`: the highest number ever assigned. */
+  /** Contract: the entries as stored, from number `from` on, oldest first; `last`: the highest number ever assigned. */
   audit(from: number, page: PageLimit): Promise<{ readonly links: readonly AuditLink[]; readonly last: number }>
-  /** Contract: current facts that have not expired, newest first; `over` includes all others. */
+  /**
+   * Contract: the known facts that have not expired, newest first; with `over: true` also superseded, forgotten,
+   * expired and dropped facts.
+   */
   facts(
     filter: { readonly agent_id?: string | undefined; readonly over?: boolean; readonly now: number } & PageLimit,
   ): Promise<readonly Fact[]>
@@ -398,9 +419,9 @@ export interface Store extends OutboxReads {
   selections(): Promise<readonly ModelSelection[]>
   /** Contract: both days included, sorted by day. */
   spend(from: string, to: string): Promise<readonly Spend[]>
-  /** Contract: added schedules, oldest first. */
+  /** Contract: schedules that were added by a command, oldest first. */
   schedules(): Promise<readonly ScheduleEntry[]>
-  /** Contract: marks of all schedules that were opened and not removed, by id. */
+  /** Contract: the progress of each schedule that was opened and not removed, sorted by schedule id. */
   marks(): Promise<readonly ScheduleMark[]>
   workers(now: number): Promise<readonly Worker[]>
   /** Contract: the earliest instant at which a timer is due, if any. */
@@ -440,7 +461,7 @@ export async function commitOne<const Ops extends readonly Op[]>(
   return outcome.results as unknown as ResultsOf<Ops>
 }
 
-/** Contract: resolves to `otherwise` if the row is unreadable; any other error is error. */
+/** Contract: resolves to `otherwise` if the row is unreadable; any other error is thrown again. */
 export async function fallbackIfUnreadable<T, U>(reading: Promise<T>, otherwise: U): Promise<T | U> {
   try {
     return await reading

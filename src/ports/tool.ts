@@ -11,7 +11,7 @@ import type { Env, OpsGroup, OpsGroups } from './env.ts'
 
 export interface ToolContext {
   readonly env: Env
-  /** Contract: returns the env's operations of that group; throws `tool_failed` if it has none. */
+  /** Contract: returns the env's operations of that group; throws `tool_failed` if the env has none. */
   readonly ops: <G extends OpsGroup>(group: G) => OpsGroups[G]
   readonly clock: Clock
   readonly signal: AbortSignal
@@ -19,11 +19,11 @@ export interface ToolContext {
   readonly call: string
   /** Agent, session and turn of the call. */
   readonly origin: FactOrigin
-  /** When the intent was recorded, epoch milliseconds. */
+  /** When the intent of this call was recorded, epoch milliseconds. */
   readonly intendedAt: number
   /** Digests of the files that this session has read or written, by path. */
   readonly seen: ReadonlyMap<string, string>
-  /** Lowest label of everything the session has read; its output gets no better label. */
+  /** Lowest label of everything the session has read; anything that the tool stores must get no better label. */
   readonly label: Label
   /** The session's current folder in the workspace; empty for the workspace itself. */
   readonly cwd: string
@@ -46,28 +46,33 @@ export interface Tool<Args = never> {
   /** Contract: the JSON Schema shown to the model, if it differs from that of `args`. */
   readonly parameters?: Readonly<Record<string, Json>>
   /**
-   * Contract: not offered by default. Agents that list it in their tools get it directly; others call it through a
+   * Contract: not shown to the model by default. Agents that list the tool get it directly; others call it through a
    * tool with `meant`.
    */
   readonly lazy?: true
-  /** Contract: its name, description and schema are untrusted text: showing them to a session taints it. */
+  /** Contract: name, description and schema are untrusted text: a session to which they are shown becomes untrusted. */
   readonly foreign?: true
-  /** Contract: groups of operations that it uses; a run does not start in an env without them. */
+  /** Contract: groups of operations that the tool uses; a run does not start in an env without them. */
   readonly needs?: readonly OpsGroup[]
-  /** Contract: time limit; then `signal` aborts and the call is `timed_out`. A timeout of the call takes precedence. */
+  /**
+   * Contract: time limit of a call; after it `signal` aborts and the call is `timed_out`. A timeout given in the call
+   * itself takes precedence.
+   */
   readonly timeoutMs?: number
-  /** Contract: retries of a failed call under the same key; only for pure and idempotent effects. */
+  /**
+   * Contract: how often a failed call is repeated under the same idempotency key; only for pure and idempotent effects.
+   */
   readonly maxRetries?: number
   /**
-   * Contract: arguments in which `secret:NAME` is replaced by a secret that the owner allowed for the destination.
-   * Replaced just before `run` and only for it: policy, journal and viewers see `secret:NAME`.
+   * Contract: names of the arguments in which `secret:NAME` is replaced by a secret that the owner allowed for the
+   * destination. It is replaced just before `run` and only for it: policy, journal and viewers see `secret:NAME`.
    */
   readonly secrets?: readonly string[]
-  /** Contract: arguments ignored when two calls are compared. */
+  /** Contract: names of the arguments that do not count when two calls are compared to detect repetition. */
   readonly volatile?: readonly string[]
   /** Contract: pure. */
   effect(args: Args): Effect
-  /** Contract: pure; the label of its result. Default: untrusted. */
+  /** Contract: pure; the label of the result. Default: untrusted. */
   gives?(args: Args): ResultLabel
   /**
    * Contract: pure; all destinations of the call: addresses, hosts, channels, accounts. Default for a tool with outside
@@ -75,31 +80,41 @@ export interface Tool<Args = never> {
    */
   destinations?(args: Args): readonly string[]
   /**
-   * Contract: pure; texts that, after untrusted input, must consist of the owner's words or need approval. Default:
-   * amounts, switches, attachments, and who may see it. Links in outgoing text are checked for every tool.
+   * Contract: pure; argument texts that must consist of the owner's words once the session has read untrusted text;
+   * otherwise the call needs approval. Default: arguments for amounts, switches, attachments, and who may see or access
+   * something. Links in outgoing text are checked for every tool.
    */
   content?(args: Args): readonly string[]
-  /** Contract: changes nothing; why this call cannot succeed, so that no approval is requested; undefined if it can. */
+  /**
+   * Contract: changes nothing; returns why this call cannot succeed, so that nobody is asked to approve it; undefined
+   * if it can succeed.
+   */
   refuses?(args: Args): string | undefined
-  /** Contract: pure; why a person has to approve this call first; undefined if not. A throw counts as a reason. */
+  /**
+   * Contract: pure; returns why a person has to approve this call first; undefined if nobody has to. An error counts as
+   * a reason.
+   */
   asks?(args: Args): string | undefined
-  /** Contract: pure; the call of a lazy tool that this call stands for. Only that one is checked, recorded and run. */
+  /**
+   * Contract: pure; the call of a lazy tool that this call stands for. Only the call of the lazy tool is checked,
+   * recorded and run.
+   */
   meant?(args: Args): { readonly tool: string; readonly args: Json }
-  /** Contract: called when a run is opened, before its first call; a throw prevents the run. */
+  /** Contract: called when a run is opened, before its first call; if it throws, the run does not start. */
   setup?(context: { readonly env: Env }): Promise<void>
-  /** Contract: changes nothing; its result is journalled with the intent and passed to `probe`. */
+  /** Contract: called before `run`; changes nothing. Its result is journalled with the intent and passed to `probe`. */
   before?(args: Args, context: ToolContext): Promise<Json>
   /**
-   * Contract: an error that the model can act on is a result with status `error`, not a throw. `facts.seen` is
-   * `{path: digest}`, `facts.cwd` the session's new folder. Status `unknown` (the outcome is not known) is recovered
-   * as after a crash.
+   * Contract: an error that the model can act on is a result with status `error`, not a throw. In the result,
+   * `facts.seen` holds `{path: digest}` of the files read or written, and `facts.cwd` the session's new folder. Status
+   * `unknown` (the outcome is not known) is handled as after a crash.
    */
   run(args: Args, context: ToolContext): Promise<CallResult>
   /** Contract: changes nothing; finds out whether an interrupted call took effect. Required for `reconcilable`. */
   probe?(args: Args, before: Json, context: ToolContext): Promise<ProbeResult>
-  /** Contract: for `once` tools; kills leftovers of an interrupted call, then describes its state. */
+  /** Contract: for `once` tools; kills what an interrupted call left running, then describes the state of that call. */
   remains?(args: Args, context: ToolContext): Promise<string>
-  /** Contract: called after the result is on disk; never throws. */
+  /** Contract: called after the result of the call is on disk; never throws. */
   settled?(context: ToolContext): Promise<void>
   /** Contract: called once per successful `setup`, in reverse order, whatever the outcome of the run. */
   teardown?(context: { readonly env: Env }): Promise<void>
