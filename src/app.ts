@@ -48,25 +48,25 @@ export { readConfig } from './app/config-service.ts'
 export { lockHome } from './app/lock-home.ts'
 
 export interface AppOptions extends RunParts {
-  /** The home; created where it does not exist. */
+  /** Path of the home; created if it does not exist. */
   readonly home?: string | undefined
   /** A configuration file; default: `tireless.yaml` in the home, if it exists. */
   readonly config?: string | undefined
   readonly plugins?: readonly Plugin[]
-  /** In addition to the built-in ones. */
+  /** Channels to add to the built-in ones. */
   readonly channels?: readonly Channel[]
   /** Replaces the configured model. */
   readonly model?: Model | undefined
-  /** Signals that stop the app. */
+  /** Abort signals that stop the app. */
   readonly signals?: StopSignals
   readonly clock?: Clock
   readonly ids?: Ids
-  /** Resolves host names; default: as the machine does. */
+  /** Resolves host names; default: the resolver of the machine. */
   readonly resolve?: Resolver
-  /** The name of this process in the home's lock. */
+  /** Name of this process, as the lock file of the home shows it to others. */
   readonly name?: string
   /**
-   * True: the process runs nothing else, so that an unhandled rejection never ends it. Default: only our own never do.
+   * True: the process runs only this app, so no unhandled rejection ends it. Default: a rejection of other code does.
    */
   readonly ownsProcess?: boolean
 }
@@ -74,13 +74,13 @@ export interface AppOptions extends RunParts {
 export interface App {
   readonly context: CommandContext
   readonly service: Host['service']
-  /** Contract: runs the command of that name as the command line would. */
+  /** Contract: runs the command of this name, as the command line would. */
   run(command: string, input: unknown, tell?: (progress: Progress) => void): Promise<unknown>
-  /** Contract: afterwards nothing of the app runs, and the home is free. */
+  /** Contract: when it resolves, nothing of the app runs and other processes can hold the home. */
   close(): Promise<void>
 }
 
-/** Contract: holds the home until it is closed; throws `home_locked` where another process holds it. */
+/** Contract: the app holds the home until it is closed. Throws `home_locked` if another process holds the home. */
 export async function createApp(options: AppOptions = {}): Promise<App> {
   checkOptions(options)
   const { clock = systemClock, ids = randomIds, signals = neverAborted() } = options

@@ -13,11 +13,11 @@ export interface HomePaths {
   readonly database: string
   readonly lock: string
   readonly socket: string
-  /** The token for HTTP access. */
+  /** File with the token for HTTP access. */
   readonly token: string
-  /** The owner's named secrets, for the configuration and for tools. */
+  /** File with the owner's secrets, by name, for the configuration and for tools. */
   readonly secrets: string
-  /** The key that authenticates audit records, and the newest record. */
+  /** Files with the key that authenticates audit records, and with number and hash of the newest record. */
   readonly auditKey: string
   readonly auditHead: string
   readonly workspaces: string
@@ -27,18 +27,18 @@ export interface HomePaths {
   readonly calls: string
   /** Files of the sandboxes, and the home folders of commands inside them. */
   readonly sandbox: string
-  /** One folder per MCP server process: the only place that it may write by default. */
+  /** One folder per MCP server process, which by default may write nowhere else. */
   readonly servers: string
   /** Profiles of browsers opened by runs. */
   readonly browser: string
   readonly logs: string
   readonly traces: string
-  /** Documents, one folder per kernel; and their place while that folder cannot be written. */
+  /** Folder of the documents, by kernel; and the folder for them as long as that one cannot be written. */
   readonly kernels: string
   readonly fallback: string
-  /** Git mirrors of documents and workspaces. */
+  /** Git repositories with the versions of documents and workspaces. */
   readonly versions: string
-  /** Exists while a restore is under way: until it is finished, the home must not be opened. */
+  /** File that exists during a restore; as long as it exists, the home must not be opened. */
   readonly restoreNote: string
   readonly restoreStaging: string
 }
@@ -46,17 +46,17 @@ export interface HomePaths {
 const SECRETS = 'secrets.json'
 const AUDIT_HEAD = 'audit.head'
 
-/** Prefix of the folder for files that a restore replaces; followed by the instant. */
+/** Prefix of the name of a folder with files that a restore replaced; the time of the restore follows. */
 export const BEFORE_RESTORE_PREFIX = 'before-restore-'
 
-/** Names at the top of the home that belong to this machine: never copied and never replaced. */
+/** Names at the top of the home that belong to this machine: a backup never copies, a restore never replaces them. */
 export function isMachineLocal(name: string): boolean {
   return (
     /^(lock([-.].*)?|socket|logs|sandbox|browser|restore\..*)$/.test(name) || name.startsWith(BEFORE_RESTORE_PREFIX)
   )
 }
 
-/** The secrets file and its draft: part of a backup only on request, and kept where a backup has none. */
+/** The secrets file and its draft: in a backup only on request; a restore of a backup without it keeps it. */
 export const isSecretsFile = (name: string): boolean => name === SECRETS || name === `${SECRETS}.draft`
 
 /**
@@ -88,7 +88,7 @@ export function privatePaths(paths: HomePaths): readonly { readonly path: string
   return [...[...folders].map((path) => ({ path, mode: 0o700 })), ...files.map((path) => ({ path, mode: 0o600 }))]
 }
 
-/** Limit of the operating system for socket addresses. */
+/** Maximum bytes of a socket's path; the limit of operating systems is a little higher. */
 const MAX_SOCKET_PATH = 100
 
 export function homePaths(root: string): HomePaths {
@@ -124,7 +124,7 @@ function socketPath(root: string): string {
   return join(tmpdir(), `tireless-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`, 'socket')
 }
 
-/** Contract: creates the home where it does not exist; undefined where another process holds it. */
+/** Contract: creates the home if it does not exist, and locks it; undefined if another process holds it. */
 export function holdHome(paths: HomePaths, self: Omit<LockHolder, 'socket'>): HomeLock | undefined {
   try {
     for (const folder of [paths.root, join(paths.socket, '..'), paths.workspaces, paths.calls])
@@ -144,7 +144,7 @@ export function holdHome(paths: HomePaths, self: Omit<LockHolder, 'socket'>): Ho
   return tryLock(paths.lock, { ...self, socket: paths.socket })
 }
 
-/** Contract: throws `conflict` where a restore was interrupted: the home then mixes files of two homes. */
+/** Contract: throws `conflict` if a restore was interrupted, because the home then mixes files of two homes. */
 export function checkRestoreFinished({ root, restoreNote }: HomePaths): void {
   if (existsSync(restoreNote))
     throw new TirelessError('conflict', {
@@ -154,7 +154,7 @@ export function checkRestoreFinished({ root, restoreNote }: HomePaths): void {
     })
 }
 
-/** Contract: the process that holds the home; undefined where it is not known. */
+/** Contract: the id of the process that holds the home; undefined if none does, or it is unknown. */
 export function holderPid(paths: HomePaths): number | undefined {
   return readLockHolder(paths.lock)?.pid
 }

@@ -1,4 +1,4 @@
-/** The public surface of the library. */
+/** Everything that programs can import from the library. */
 
 export type { Registry } from './app/services.ts'
 export { type App, type AppOptions, createApp } from './app.ts'

@@ -24,7 +24,7 @@ export interface Task {
   readonly max_usd?: number | null
   /** Files that must exist before the task starts. */
   readonly resources?: readonly Resource[]
-  /** Checked when the run has ended, whatever its answer says. */
+  /** Criteria that are checked when the run has ended, whatever its answer says. */
   readonly success_criteria?: readonly Criterion[]
 }
 
@@ -50,18 +50,18 @@ export interface TaskEnd {
   readonly workspace: string
   readonly stop_reason: StopReason | null
   readonly steps: number
-  /** Why the task did not start. */
+  /** The reasons why the task did not start; empty if it did. */
   readonly issues: readonly Issue[]
 }
 
 export interface TaskResult extends TaskEnd {
-  /** True where all criteria are met; null where there are none. */
+  /** True if all criteria are met; null if there are none. */
   readonly success: boolean | null
   readonly criteria: readonly { readonly name: string; readonly met: boolean; readonly error?: string }[]
 }
 
 /**
- * Contract: resolves when the task has ended or is parked, whatever the result; rejects where it could not be queued.
+ * Contract: resolves when the task has ended or is parked, whatever the result; rejects if it could not be queued.
  * Several calls in one home may run at once if all have the same options.
  */
 export async function runTask(task: string | Task, options: RunTaskOptions = {}): Promise<TaskResult> {

@@ -19,7 +19,7 @@ import { render, renderItem } from './views/views.ts'
 export async function runCli(argv: readonly string[]): Promise<number> {
   const args = moveCommonOptionsLast(argv)
   let exit = 0
-  // The reader of the stream is gone: the work continues without it (I9).
+  // An error here means that nobody reads the stream any more; the work continues all the same (I9).
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   const output = {
     writeErr: (text: string) => printSafely(process.stderr, text),
@@ -50,7 +50,7 @@ export async function runCli(argv: readonly string[]): Promise<number> {
 /** An extra argument may be a secret typed by mistake, so the error does not repeat it. */
 const hideExtraArguments = (text: string): string => text.replace(/( but got \d+): .*/s, '$1.\n')
 
-/** The command that the arguments name; all commands if they name none, so that help lists them. */
+/** The command that the arguments name; if they name none, all commands, so that the help lists them. */
 async function selectCommands(args: readonly string[]): Promise<readonly Command[]> {
   const end = args.findIndex((arg) => arg.startsWith('-'))
   const command = await findCommand(end < 0 ? args : args.slice(0, end))
@@ -78,7 +78,7 @@ async function runVerb(command: Command, input: Record<string, unknown>, options
     const at = { home, configFile: options.config }
     const output = await runCommand({ command, input: await withSecret(command, input, options), at, tell })
     view.end()
-    // Null: everything was printed as progress.
+    // Null output: the command printed everything as progress.
     if (output !== null)
       printSafely(process.stdout, options.json ? `${jsonText(output, 2)}\n` : render(command.name, output))
     return command.exitCode?.(output) ?? 0

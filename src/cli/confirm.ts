@@ -8,7 +8,7 @@ interface Terminal {
   readonly output: NodeJS.WritableStream
 }
 
-/** Contract: true if there is no terminal to ask on. Enter means yes, end of input means no. */
+/** Contract: true without a question if there is no terminal. Enter means yes, end of input means no. */
 export async function isConfirmed(
   { confirmation: consent }: Command,
   given: Readonly<Record<string, unknown>>,

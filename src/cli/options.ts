@@ -22,7 +22,7 @@ export function moveCommonOptionsLast(args: readonly string[]): readonly string[
   return [...rest.slice(0, end), ...args.slice(0, at), ...rest.slice(end)]
 }
 
-/** A secret's value is not accepted as an argument; only its source is. */
+/** A secret gets no option for its value, only options that name its source (a variable, a file, stdin). */
 export function addInputs(program: Program, command: Command): void {
   if (secretField(command))
     program
@@ -35,7 +35,7 @@ export function addInputs(program: Program, command: Command): void {
   }
 }
 
-/** Contract: leaves out what was not given, so that the schema's defaults apply. */
+/** Contract: leaves out options that were not given, so that the defaults of the schema apply. */
 export function inputFromOptions(
   command: Command,
   positionals: readonly unknown[],
@@ -67,7 +67,7 @@ function optionOf(field: InputField): Option {
   return option
 }
 
-/** Arrays and secrets cannot be given as one argument. */
+/** The fields that become options: all but arrays and secrets, which one argument cannot hold. */
 const optionFields = (command: Command): readonly InputField[] =>
   inputFields(command).filter(({ type, isSecret }) => type !== 'array' && !isSecret)
 

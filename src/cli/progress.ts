@@ -1,4 +1,4 @@
-/** Shows progress: streamed text on a terminal, whole lines elsewhere. */
+/** Shows the progress of runs: streamed text on a terminal, whole lines if the output is no terminal. */
 
 import type { Progress } from '../commands/lib/command.ts'
 import type { Delta, Event } from '../domain/event.ts'
@@ -7,16 +7,16 @@ import { type Format, printSafely, style } from './terminal.ts'
 
 const MAX_LINE = 160
 
-/** What was already printed of a run's current step. */
+/** The parts of a run's current step that are already printed, or wait to be printed. */
 interface RunView {
   /** Agent of the run; empty before the first event. */
   agent: string
   step: number
-  /** The model's text was printed while it streamed. */
+  /** Whether the model's text was printed while it streamed. */
   text: boolean
-  /** Streamed text that is printed when its message ends; used without a terminal. */
+  /** Streamed text that is printed when its message ends. Used only if the output is no terminal. */
   pendingText: string
-  /** Incomplete last line of a tool's output. */
+  /** The last line of a tool's output, as long as it is incomplete. */
   output: string
   readonly results: Set<number>
 }
@@ -54,7 +54,7 @@ export function progressView(out: NodeJS.WriteStream, plain = false): { tell(pro
     line(`${paint('dim', `${agentPrefix(view)}step ${view.step}`)} ${text}`)
   }
 
-  /** With several runs at once, each line starts with its agent. */
+  /** With several runs at once, each line starts with the name of its agent. */
   const agentPrefix = ({ agent }: RunView): string => (runs.size > 1 && agent !== '' ? `${agent} ` : '')
 
   function showDelta(delta: Delta): void {
@@ -62,7 +62,7 @@ export function progressView(out: NodeJS.WriteStream, plain = false): { tell(pro
     if (delta.kind === 'call') stepLine(view, callLine(paint, delta.tool, delta.args))
     else if (delta.kind === 'result') {
       view.results.add(delta.index)
-      // The result contains the whole output.
+      // The incomplete line is not printed: the result contains the whole output.
       view.output = ''
       stepLine(view, resultLine(paint, delta.status, delta.content))
     } else if (delta.kind === 'output') {

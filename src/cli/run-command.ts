@@ -1,6 +1,6 @@
 /**
- * The only way to run a command: in the kernel that holds the home, else in this process. It asks the kernel before it
- * loads anything else, because with a running kernel most commands need only the socket.
+ * The only way to run a command: in the kernel that holds the home; if there is none, in this process. The kernel is
+ * asked before other modules are loaded, because with a running kernel most commands need only the socket.
  */
 
 import type { Command, CommandContext, Progress } from '../commands/lib/command.ts'
@@ -20,7 +20,7 @@ export interface CommandRequest {
   readonly input: unknown
   readonly at: HomeLocation
   tell(progress: Progress): void
-  /** Given where the caller handles SIGTERM and SIGINT itself. */
+  /** Set if the caller handles SIGTERM and SIGINT itself. */
   readonly signals?: CommandContext['signals']
 }
 

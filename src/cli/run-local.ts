@@ -17,7 +17,7 @@ import { handleSignals, type SignalHandling } from './signals.ts'
 const PATIENCE_MS = 30_000
 const RETRY_MS = 25
 
-/** `run`: runs the calls of MCP clients, each like a command of its own. */
+/** `run`: used by `mcp serve`, which runs each call of its client as a separate command. */
 export function runLocally(request: CommandRequest, run: RunCommand): Promise<unknown> {
   switch (request.command.runsIn) {
     case 'no_home':
@@ -42,7 +42,7 @@ async function runWithoutHome({ command, input, at, tell }: CommandRequest, run:
   }
 }
 
-/** SIGTERM and SIGINT are not handled: the commands that run like this can be killed at any moment. */
+/** SIGTERM and SIGINT are not handled: commands that run with a closed home can be killed at any moment. */
 async function runWithClosedHome({ command, input, at, tell }: CommandRequest): Promise<unknown> {
   const lock = lockHome(homePaths(at.home), command.name, systemClock)
   try {
@@ -64,7 +64,7 @@ async function runWithOpenHome({ command, input, at, tell, signals }: CommandReq
     if (reply) return reply.output
     const now = systemClock.monotonic()
     const pid = holderPid(homePaths(at.home))
-    // The time starts anew for each process: a series of short commands may hold the home in turn.
+    // The waiting time starts again for each process that holds the home: short commands may hold it in turn.
     if (pid !== holder || giveUpAt === 0) giveUpAt = now + PATIENCE_MS
     holder = pid
     if (now >= giveUpAt) return validateAndRunClosed(command, closedHomeContext(at), input, opened)
@@ -110,7 +110,7 @@ async function runInApp(
     return await app.run(command.name, input, tell)
   } finally {
     await app.close()
-    // The signal handlers stay: a signal while the process exits must not turn success into a kill.
+    // Only the deadline is cancelled, not the handlers: a signal during exit must not turn a success into a kill.
     over()
   }
 }
@@ -123,7 +123,7 @@ function closedHomeContext(
   return createClosedHomeContext(paths, () => readConfig(paths, configFile), systemClock, signals)
 }
 
-/** Serves commands as MCP tools on stdin and stdout. Each call runs like a command line: no home is held in between. */
+/** Serves commands as MCP tools on stdin and stdout. The home is held during a call only, not between calls. */
 function serveOverMcp(
   at: HomeLocation,
   signals: CommandContext['signals'],

@@ -18,7 +18,7 @@ interface Terminal {
   readonly output: NodeJS.WritableStream
 }
 
-/** Contract: without one trailing line break. */
+/** Contract: returns the secret; one line break at its end is removed. */
 export async function readSecretInput(
   { fromEnv, fromFile }: SecretSource,
   what: string,

@@ -1,14 +1,14 @@
-/** SIGTERM and SIGINT: the first signal drains, the second one or the deadline interrupts. */
+/** SIGTERM and SIGINT: after the first signal running steps may finish; a second signal or the deadline interrupts. */
 
 import { systemClock } from '../adapters/system/clock.ts'
 import type { CommandContext } from '../commands/lib/command.ts'
 
-/** Deadline before an app is open that has its own. */
+/** Time for current steps to finish, as long as no open app sets another deadline. */
 const DRAIN_MS = 10_000
 
 export interface SignalHandling {
   readonly signals: CommandContext['signals']
-  /** From now on the first signal calls `stop`, which also keeps the deadline. */
+  /** From now on the first signal calls `stop`, which also has to interrupt the work at the deadline. */
   delegateStop(stop: () => void): void
   cancelDeadline(): void
   removeHandlers(): void
@@ -30,7 +30,7 @@ export function handleSignals(): SignalHandling {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
-  // The reader of the output is gone.
+  // A write error on stdout means that nobody reads the output any more, so it counts as a signal.
   process.stdout.on('error', stop)
   return {
     signals: { drain: drain.signal, abort: abort.signal },

@@ -24,7 +24,7 @@ export function printSafely(stream: NodeJS.WritableStream, text: string): void {
   stream.write(escapeInvisible(text).replaceAll(MARK, ESCAPE))
 }
 
-/** JSON of the same value, with such characters as \u escapes. */
+/** JSON of `value`; characters that a terminal would obey or hide are written as \u escapes. */
 export function jsonText(value: unknown, indent?: number): string {
   return JSON.stringify(value, null, indent).replaceAll(UNSAFE, (unsafe) =>
     /^[\n\t]$/.test(unsafe) ? unsafe : Array.from({ length: unsafe.length }, (_, i) => jsonEscape(unsafe, i)).join(''),
@@ -33,7 +33,7 @@ export function jsonText(value: unknown, indent?: number): string {
 
 const jsonEscape = (text: string, at: number): string => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`
 
-/** Joiners that are part of a script, or join emoji. */
+/** Scripts in which the invisible joiners U+200C and U+200D are ordinary letters, so they are not escaped. */
 const JOINED_SCRIPTS = ['Arabic', 'Devanagari', 'Bengali', 'Tamil', 'Sinhala']
   .map((script) => String.raw`\p{Script=${script}}`)
   .join('')
@@ -53,11 +53,11 @@ const codePoint = (char: string): string => `\\u{${(char.codePointAt(0) ?? 0).to
 /** Escapes control, direction and zero-width characters, and unusual blanks. */
 export const escapeInvisible = (text: string): string => text.replaceAll('\r\n', '\n').replaceAll(UNSAFE, codePoint)
 
-/** On one line, so that foreign text cannot fake another line. */
+/** Also escapes line breaks and tabs, so that foreign text cannot fake another line of the output. */
 export const escapeToOneLine = (text: string): string =>
   escapeInvisible(text).replaceAll('\n', String.raw`\n`).replaceAll('\t', String.raw`\t`)
 
-/** Scripts with letters that look like Latin ones. */
+/** Letters of scripts that contain letters which look like Latin ones. */
 const LOOKALIKE =
   /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Lisu}]/u
 const WORD = /[\p{L}\p{N}\p{M}_.+-]+/gu

@@ -1,13 +1,13 @@
-/** Waits for the exit of a process that was asked to stop, so that another can start right after `stop`. */
+/** Waits for the exit of a process that was asked to stop, so that another process can start right after `stop`. */
 
 import { systemClock } from '../adapters/system/clock.ts'
 import { TirelessError } from '../domain/error.ts'
 
 const POLL_MS = 25
-/** Time after the deadline to interrupt steps, flush and close. */
+/** Time that a process gets after its deadline to interrupt steps, write its files and close. */
 const MARGIN_MS = 20_000
 
-/** Contract: throws `conflict` if the process still runs well after its deadline. */
+/** Contract: throws `conflict` if the process still runs 20 seconds after its deadline. */
 export async function waitForExit(pid: number, output: unknown): Promise<void> {
   const { stopped, timeout } = output as { readonly stopped: boolean; readonly timeout: number }
   if (!stopped) return

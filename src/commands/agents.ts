@@ -183,14 +183,14 @@ async function changeAgent(context: CommandContext, id: string, changes: readonl
   return describeAgent(context, id)
 }
 
-/** In configuration files `${` starts a variable; a prompt has none. */
+/** Escapes `${`, which starts a variable in configuration files; the text of a prompt has no variables. */
 const escapeVariables = (text: string): string => text.replaceAll('${', () => '$${')
 
 function fileOf({ agentDirectory: roster }: CommandContext, id: string): string {
   return roster.all().find(({ agent }) => agent.agent_id === id)?.file ?? 'its file'
 }
 
-/** An unused id: the wanted one, or that with a number appended. */
+/** An unused id: `wanted`, or `wanted` with a number appended. */
 function freeId(context: CommandContext, wanted: string): string {
   const taken = new Set(context.agents().map((id) => id.toLowerCase()))
   const numbered = (n: number): string => (n === 1 ? wanted : `${wanted}-${n}`)
@@ -205,7 +205,7 @@ function modelKey({ models }: CommandContext, model: string | undefined): { read
   return model === undefined || model === 'none' ? {} : { model: models.get(model).id }
 }
 
-/** In this order: --watch, the path in the sentence, the caller's folder. */
+/** Finds the path to watch, in this order: option --watch, path in the sentence, folder of the caller. */
 async function findWatched(
   context: CommandContext,
   { path, repository, thisFolder }: ParsedSentence,
@@ -219,7 +219,7 @@ async function findWatched(
   return top === undefined ? (thisFolder ? here : undefined) : { git: top }
 }
 
-/** `git`: watch a work tree as a git repository. */
+/** `git`: if `path` is the top of a git work tree, watch it as a git repository. */
 async function watchEntry(
   { machine }: CommandContext,
   path: string,

@@ -86,7 +86,7 @@ export const approvalsAllow = defineCommand({
 
 type GrantDuration = 'session' | { readonly days: number }
 
-/** Undefined: only this one call. */
+/** Undefined: the approval holds for this one call only, so there is no grant. */
 function parseGrant(grant: string): GrantDuration | undefined {
   if (grant === 'once') return undefined
   if (grant === 'session') return 'session'
@@ -100,7 +100,10 @@ function parseGrant(grant: string): GrantDuration | undefined {
   })
 }
 
-/** Covers the tool and its destinations; without destinations, or with a method, also exactly these arguments. */
+/**
+ * The grant covers the tool and its destinations. It is bound to these exact arguments if the call has no destination,
+ * or an HTTP method.
+ */
 function buildGrant(
   { id, tool, args, sinks, session_id, effect: { method } }: Approval,
   agent_id: string,
@@ -132,7 +135,7 @@ interface OwnersAnswer {
   readonly id: string
   readonly answer: 'allowed' | 'denied'
   readonly reason: string | null
-  /** Also answers the other calls of the same step. */
+  /** True: the answer also applies to the other open approvals of the same step. */
   readonly step: boolean
   readonly grant?: Grant
 }
@@ -155,7 +158,7 @@ async function answer(context: CommandContext, { id, answer, reason, step, grant
   return approval
 }
 
-/** Contract: other open approvals of the same step; none if either may only be allowed once. */
+/** Contract: other open approvals of the same step, without calls that always need their own; none for such a call. */
 async function findOthersOfStep(
   { store }: CommandContext,
   { id, session_id, origin, effect }: Approval,

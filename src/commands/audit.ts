@@ -7,7 +7,7 @@ import { type AuditHead, type AuditKey, isKeyed, linkHash } from '../ports/audit
 import { commitOne } from '../ports/store.ts'
 import { type CommandContext, defineCommand } from './lib/command.ts'
 
-/** Audits an action of the owner that raises trust. Contract: on disk when it resolves. */
+/** Adds an action of the owner that raises trust to the audit log. Contract: the record is on disk when it resolves. */
 export async function auditOwnerAction(
   { store, clock }: Pick<CommandContext, 'store' | 'clock'>,
   what: string,
@@ -68,7 +68,7 @@ export const auditVerify = defineCommand({
 const RESTORE_FILE = 'do this: restore the file from a backup, or let the next start create a new one'
 const KEY_MISSING = `the key file audit.key is missing; ${RESTORE_FILE}, which cannot verify earlier records`
 
-/** Contract: pure; the problem of a record, or undefined. */
+/** Contract: pure; describes what is wrong with a record; undefined if it is intact. */
 function describeFault(
   link: AuditLink,
   before: string,

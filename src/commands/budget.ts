@@ -68,7 +68,7 @@ export const budgetShow = defineCommand({
   },
 })
 
-/** `usd` is what counts against a limit: spent and reserved. */
+/** In the result, `usd` is the amount that counts against a limit: spent plus reserved. */
 function sumOf(rows: readonly Spend[]): z.output<typeof tallyShape> {
   const sum = (of: (row: Spend) => number): number => rows.reduce((all, row) => all + of(row), 0)
   return {
@@ -102,7 +102,7 @@ function capUsage({ name, scope, unit, limit }: Cap, today: readonly Spend[], mo
 
 const HOUR_MS = 3_600_000
 
-/** Hours since midnight in the configured time zone, as a fraction of the day. */
+/** The part of the day that has passed, from 0 to 1, in started hours of the configured time zone. */
 function elapsedDay(dayOf: (now: number) => string, now: number): number {
   let hours = 0
   while (hours < 25 && dayOf(now - (hours + 1) * HOUR_MS) === dayOf(now)) hours += 1

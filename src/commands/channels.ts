@@ -56,7 +56,7 @@ export const channelsList = defineCommand({
   async run({ channels, notifier, store }) {
     const target = await notifier.target()
     const deliveries = await store.deliveries()
-    // Include a channel that has messages but does not exist: that is the one to notice.
+    // Also lists channels that have messages but do not exist, because the owner has to notice those.
     const names = new Set(
       [...channels.keys(), ...deliveries.map(({ channel }) => channel), target?.channel ?? []].flat(),
     )
@@ -148,7 +148,7 @@ export const channelsPair = defineCommand({
   },
 })
 
-/** No code is needed: the owner named the chat on the command line. */
+/** Pairs a chat without a code, because the owner named the chat on the command line. */
 async function pairOp(
   store: CommandContext['store'],
   channel: string,
@@ -217,7 +217,7 @@ export const noticesList = defineCommand({
   },
 })
 
-/** Contract: why the channel cannot deliver; null if it can. */
+/** Contract: the reason why the channel cannot deliver messages; null if it can. */
 export const channelProblem = (channels: CommandContext['channels'], name: string): string | null =>
   channels.has(name) ? (channels.get(name)?.trouble() ?? null) : 'no such channel'
 

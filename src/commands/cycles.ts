@@ -43,7 +43,7 @@ export const copyCycleResult = (result: NonNullable<Cycle['result']>): Result =>
 
 const EXITS = { success: 0, partial_success: 3, failed: 1, error: 1 } as const
 
-/** A cycle that the caller waited for, with its unfinished work. */
+/** Result of a cycle that the caller waited for; `left`: its unfinished dispatches. */
 const awaitedShape = cycleSchema.extend({
   left: z.array(
     z.object({

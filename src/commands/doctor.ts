@@ -131,7 +131,7 @@ const openHomeChecks = async (context: CommandContext, fix: boolean): Promise<Ch
   }),
   await check('orphaned work', async () => {
     const running = await context.store.dispatches({ status: 'running', limit: MAX_ROWS })
-    // The process that holds the home is the only worker.
+    // The process that holds the home is the only worker, so work of any other worker is orphaned.
     const orphans = running.filter(({ lease_owner }) => lease_owner !== context.epoch())
     return orphans.length === 0
       ? good('none')
@@ -153,7 +153,7 @@ async function checkRows({ store, clock, kernel }: CommandContext, fix: boolean)
     moved += result.moved
   }
   const left = moved > 0 ? await store.unreadable() : found
-  // Rows that blocked a schedule are gone, so the kernel can load it now.
+  // An unreadable row may have kept the kernel from loading a schedule; with the row gone, it can.
   if (moved > 0) kernel.reloadSchedules()
   const kept = (await store.setAside({ limit: MAX_ROWS })).length
   const aside = kept === 0 ? '' : `; ${kept} set aside; list them: tireless doctor --set-aside`
@@ -243,7 +243,10 @@ function programCheck({ programAt }: ClosedHomeContext['machine'], name: string,
   return { name, ...(found ? good(found) : bad('not on the PATH', remedy)) }
 }
 
-/** Reads folders before dispatches, so that a call that starts in between is not taken for a leftover. */
+/**
+ * Finds folders of calls whose dispatch has ended. The folders are read before the dispatches, so that a call that
+ * starts in between is not taken for a leftover.
+ */
 async function checkLeftovers({ callFolders: calls, store }: CommandContext, fix: boolean): Promise<Found> {
   const kept = await calls.list()
   if (kept.length === 0) return good('none')
@@ -277,7 +280,7 @@ async function check(name: string, find: () => Found | Promise<Found>): Promise<
   }
 }
 
-/** An error message ends with its remedy. */
+/** Splits the message of an error into problem and remedy; the remedy is at its end. */
 function failedCheck(name: string, { message }: TirelessError): Check {
   const [found = message, remedy = 'see the message'] = message.split('; do this: ')
   return { name, ...bad(found, remedy) }

@@ -7,7 +7,7 @@ import { forecastDay } from './lib/forecast.ts'
 
 const forecastShape = z.object({
   model: z.string(),
-  /** Null: no price is known for the model. */
+  /** Expected cost of a day in US dollars; null: the price of the model is unknown. */
   day_usd: z.number().nullable(),
   items: z.array(
     z.object({

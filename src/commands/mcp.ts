@@ -1,4 +1,4 @@
-/** MCP servers whose tools agents use, and this home as an MCP server. */
+/** Lists, tests and approves the MCP servers whose tools agents use; serves this home as an MCP server. */
 
 import { z } from 'zod'
 import { REACHES, RECOVERIES } from '../domain/effect.ts'

@@ -134,7 +134,7 @@ const pauseCommand = (name: 'queue pause' | 'queue resume', summary: string, pau
       const { clock, store } = context
       const [members] = await commitOne(store, [{ op: 'pause', dispatch_id: id, paused, now: clock.now() }])
       if (paused) for (const { dispatch_id } of members) context.tellRun(dispatch_id, 'pause')
-      // Report a pause only when it holds: a running dispatch finishes its step first.
+      // The pause is reported when it has taken effect: a running dispatch finishes its step first.
       if (paused)
         for (const { dispatch_id } of members) await waitUntil(context, dispatch_id, (now) => now !== 'running')
       return { items: await statusChanges(context, members) }
@@ -144,7 +144,7 @@ const pauseCommand = (name: 'queue pause' | 'queue resume', summary: string, pau
 export const queuePause = pauseCommand('queue pause', 'pause a dispatch and its children until you resume it', true)
 export const queueResume = pauseCommand('queue resume', 'resume a paused dispatch and its children', false)
 
-/** Waits for a status. If no process works the queue, this one does, for that dispatch only. */
+/** Waits until the dispatch reaches a status. If nobody drains the whole queue, it runs the dispatch itself. */
 async function waitUntil(
   context: CommandContext,
   id: string,
@@ -183,7 +183,7 @@ export interface NewTask {
   readonly metadata: Readonly<Record<string, Json>>
 }
 
-/** The only way to add work: a dispatch in a new session, with a workspace. */
+/** Adds a task to the queue: a dispatch in a new session, with a workspace. */
 export async function enqueueTask(
   context: CommandContext,
   task: NewTask,

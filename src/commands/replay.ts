@@ -104,7 +104,7 @@ function compareEvents(
   }
 }
 
-/** Another version of the prompt compiler may have shown the model another prompt. */
+/** A note if another version of the prompt compiler made the recorded prompts, which may then differ; else null. */
 function describeCompilerChange(records: readonly JournalRecord[], replayed: readonly JournalRecord[]): string | null {
   const [then, now] = [records, replayed].map(
     (run) => run.find((record) => record.kind === 'model_requested')?.compiler,
@@ -113,7 +113,10 @@ function describeCompilerChange(records: readonly JournalRecord[], replayed: rea
   return `Recorded with prompt compiler ${then}; this program has ${now}, so request bytes are not compared.`
 }
 
-/** Without its timestamp. `withPrompts`: one prompt compiler made both runs, so their requests have the same bytes. */
+/**
+ * The event as text, without its timestamp. `withPrompts`: include the digests of prompts, which are comparable only if
+ * the same prompt compiler made both.
+ */
 function comparableText({ ts: _, ...event }: Event, withPrompts: boolean): string {
   if (withPrompts || event.stage !== 'model_input') return JSON.stringify(event)
   const { digest: __, composition: ___, ...payload } = event.payload as Record<string, unknown>
@@ -153,7 +156,10 @@ async function fork(
   return { run_id: dispatch_id, forked_from: { run_id: dispatch.dispatch_id, step: from }, workspace, files, ...ending }
 }
 
-/** The kept steps as the start of a new run. The engine records the new model, parser or memory when it continues. */
+/**
+ * The records of the first `from` steps, as the start of a new run. When the engine continues the run, it records the
+ * new model, parser or memory.
+ */
 function recordsUpTo(
   records: readonly JournalRecord[],
   from: number,
@@ -170,7 +176,7 @@ function recordsUpTo(
   const [started] = records
   const first = started?.seq ?? 1
   const oldRunId = started?.kind === 'run_started' ? started.run_id : ''
-  // The task's observation has the id of the run's dispatch.
+  // The observation that carries the task has the id of the dispatch, so it gets the new id.
   const withNewId = (observed: Observation): Observation =>
     observed.id === oldRunId ? { ...observed, id: run_id } : observed
   const kept = records

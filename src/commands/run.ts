@@ -87,7 +87,7 @@ export async function readRunEnding({ store }: CommandContext, run_id: string, s
   return { status, wait, error, failure_class, answer, stop_reason, steps, issues: [...issues] }
 }
 
-/** Follows one dispatch until it ends, or waits for something that takes long. */
+/** Follows a dispatch until it ends, or until it waits for something that may take long. */
 export async function watchDispatch(
   context: CommandContext,
   dispatchId: string,
@@ -99,7 +99,7 @@ export async function watchDispatch(
   try {
     for (;;) {
       const since = context.wakeSignal.ringCount()
-      // Check every time: the process that works the queue may have stopped.
+      // Checked every time, because a drain of the whole queue may have ended meanwhile.
       const drainsHere = !context.draining()
       if (drainsHere) await context.drain({ untilIdle: true, only: [dispatchId] })
       const dispatch = await context.store.dispatch(dispatchId)

@@ -127,7 +127,7 @@ export const scheduleRemove = defineCommand({
   input: z.object({ id: idInput }),
   output: z.object({ removed: z.string() }),
   async run(context, { id }) {
-    // Also removes a schedule that cannot be parsed.
+    // Looks in the store first, so that a schedule that cannot be parsed can be removed too.
     if (!(await context.store.schedules()).some((entry) => entry.id === id)) await findAdded(context, id)
     await commitOne(context.store, [{ op: 'schedule_remove', id }])
     context.kernel.reloadSchedules()

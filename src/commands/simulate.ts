@@ -99,7 +99,7 @@ function costRanges(manifests: readonly TraceManifest[]): ReadonlyMap<string, Co
   return costs
 }
 
-/** Guessed from the price of each agent's model, if known. */
+/** The cost of a run of each agent, guessed from the price of its model; agents without a known price are left out. */
 async function guessCosts({ settings, models }: CommandContext): Promise<ReadonlyMap<string, Cost>> {
   const guesses = new Map<string, Cost>()
   for (const agent of settings().agents.filter(({ enabled }) => enabled)) {
@@ -111,7 +111,7 @@ async function guessCosts({ settings, models }: CommandContext): Promise<Readonl
   return guesses
 }
 
-/** A model that cannot be used has no price. */
+/** Null: the price is unknown, or the model cannot be used. */
 function priceOf(models: CommandContext['models'], id: string | undefined): Price | null {
   try {
     return models.get(id).price ?? null

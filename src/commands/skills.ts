@@ -1,11 +1,11 @@
-/** Skills, and AGENTS.md files of workspaces: list, scan, and approve them as they are. */
+/** Skills, and AGENTS.md files of workspaces: list them, scan them, approve their current content. */
 
 import { z } from 'zod'
 import { FINDING_KINDS, SKILL_STATUSES, type Skill, type SkillFinding } from '../domain/skill.ts'
 import { auditOwnerAction } from './audit.ts'
 import { type CommandContext, defineCommand } from './lib/command.ts'
 
-/** Number of sessions whose workspaces are searched for an AGENTS.md. */
+/** Number of recent sessions whose workspaces are searched for an AGENTS.md. */
 const MAX_SESSIONS = 200
 
 const skillShape = z.object({

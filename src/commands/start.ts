@@ -46,7 +46,7 @@ export const start = defineCommand({
   },
 })
 
-/** The owner asked for notices on this channel, and they could never be delivered. */
+/** Throws `config_invalid` if the configured channel for notices does not exist: they could never be delivered. */
 async function refuseUnknownChannel({ notifier, channels }: CommandContext): Promise<void> {
   const target = await notifier.target()
   if (target?.by !== 'config' || channels.has(target.channel)) return
@@ -58,7 +58,7 @@ async function refuseUnknownChannel({ notifier, channels }: CommandContext): Pro
   })
 }
 
-/** Catches up missed beats and works the queue until it is idle. Waits for nothing else. */
+/** Catches up missed beats and works the queue until it is idle. Does not wait for later beats. */
 async function runUntilIdle(context: CommandContext, minutes: number): Promise<void> {
   const { kernel, wakeSignal: bell, clock, signals } = context
   const timeUp = new AbortController()
@@ -117,7 +117,7 @@ async function beatLine(context: CommandContext): Promise<string> {
   return next === undefined ? 'No agent is scheduled. Run: tireless agent list' : `Next beat: ${iso(next)}`
 }
 
-/** Waits for all; then throws the error of the first that failed, in order of the list. */
+/** Waits for all tasks; then throws the error of the first failed task in the list. */
 async function awaitAll(tasks: readonly Promise<unknown>[]): Promise<void> {
   const ended = await Promise.allSettled(tasks)
   for (const outcome of ended) if (outcome.status === 'rejected') throw outcome.reason

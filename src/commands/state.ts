@@ -20,7 +20,7 @@ const versionShape = z.object({
   cycle_id: z.string().nullable(),
   ts: z.string(),
 })
-/** `untrusted`: it came from outside. `private`: it must not reach third parties. */
+/** The label of a text. `untrusted`: the text came from outside. `private`: it must not reach third parties. */
 const labelFields = { trust: z.enum(TRUSTS), private: z.boolean() }
 const documentShape = versionShape.extend({ text: z.string() })
 
@@ -66,7 +66,7 @@ export const stateShow = defineCommand({
     const shown = version === undefined ? latest : await readVersion(documents, name, version)
     const labelled = await documents.labels(name, shown.text)
     const overall = labelled.map(({ label }) => label).reduce(lowestLabel, CLEAN_LABEL)
-    // Notes, not output: the output is also used in files and pipes.
+    // These are notes, not output, because the output is also used in files and pipes.
     const { author, reason, ts } = shown
     tell({ kind: 'note', text: `Version ${shown.version} by ${author} (${reason}), ${ts}: ${labelWord(overall)}` })
     for (const { title, label } of labelled)

@@ -31,10 +31,10 @@ async function spendToday({ store, clock, budgetLimits: purse }: CommandContext)
   }
 }
 
-/** Of the last cycle only: status is asked for again and again, and a journal may be long. */
+/** The labels of the last cycle's agents. They are cached, because `status` runs often and a journal may be long. */
 const labelsByStore = new WeakMap<Store, { readonly cycle_id: string; readonly labels: readonly Label[] }>()
 
-/** The summary of an agent that has read text from outside may be that text. */
+/** Adds a label to each agent's result, because the summary of an agent may be text that it read from outside. */
 async function labelledAgents(store: Store, { cycle_id, agents }: CycleResult) {
   const known = labelsByStore.get(store)
   const labels =
@@ -61,7 +61,7 @@ async function kernelState({ store, kernel, kernelId, draining }: CommandContext
   }
 }
 
-/** Workers with a valid lease, and this process's own, which holds no lease while idle. */
+/** The workers with a valid lease, and the worker of this process, which has no lease while it is idle. */
 async function workersOf({ store, clock, epoch }: CommandContext) {
   const now = clock.now()
   const all = await store.workers(0)

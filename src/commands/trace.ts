@@ -47,7 +47,7 @@ export async function readRedactedRecords(context: CommandContext, run_id: strin
 
 async function traceIn(context: CommandContext, run_id: string): Promise<ReadTrace> {
   const dispatch = await context.store.dispatch(run_id)
-  // A run that was claimed but has no records yet is no error: its trace is empty.
+  // A run that was claimed but has no records yet has an empty trace; that is not an error.
   const hasRecords = dispatch?.status !== 'running' || (await isStarted(context, dispatch))
   const records = hasRecords ? await readRedactedRecords(context, run_id) : []
   return { ...traceFromRecords({ run_id, session_id: dispatch?.session_id ?? '' }, records), torn: [] }

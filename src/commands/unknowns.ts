@@ -35,13 +35,16 @@ export const unknownsResolve = defineCommand({
     if (!known)
       throw new TirelessError('not_found', { what: 'no such call', got: id, fix: 'run tireless unknowns list' })
     const observations = (await needsObservation(store, known)) ? [resolvedOp(known, as, now, ids.next())] : []
-    // One commit: an outcome is resolved only once, so a lost observation would never be sent again.
+    // One commit for both: an outcome is resolved only once, so nobody would repeat a lost observation.
     const [{ unknown }] = await commitOne(store, [{ op: 'resolve', unknown_id: id, as, now }, ...observations])
     return unknown
   },
 })
 
-/** A waiting run reads the resolution itself. A run that went on, or has ended, receives it as an observation. */
+/**
+ * Whether the run has to be told of the resolution by an observation: yes if the run went on or has ended; a run that
+ * waits for the resolution reads it itself.
+ */
 async function needsObservation(store: Store, { status, dispatch_id }: UnknownOutcome): Promise<boolean> {
   if (status === 'told_model') return true
   const dispatch = await store.dispatch(dispatch_id)

@@ -1,6 +1,6 @@
 /**
- * Host: the lifecycle of plugins. `use`, then `start` (set-up in dependency order, seal, start), then `stop` in reverse
- * order (K1).
+ * Host: the lifecycle of plugins. First `use`, then `start`, which sets all plugins up in order of their dependencies,
+ * seals the services and starts all plugins; then `stop`, in reverse order (K1).
  * Must not know: any specific plugin or service.
  * Invariants: I10 (every plugin that was set up is stopped, in reverse order; a failed start rolls back).
  */
@@ -14,13 +14,13 @@ import { sortByDependency } from './plugin-order.ts'
 const STOP_WITHIN_MS = 10_000
 
 export interface Host {
-  /** Contract: only before `start`; each plugin name once. */
+  /** Contract: adds plugins. Allowed only before `start`; each plugin name may be used once. */
   use(...plugins: readonly Plugin[]): Host
-  /** Contract: once. If it rejects, every plugin that was set up has been stopped. */
+  /** Contract: may be called once. If it rejects, every plugin that was set up has been stopped. */
   start(): Promise<void>
   /** Contract: idempotent; stops every plugin even if some fail, then rejects with all failures. */
   stop(): Promise<void>
-  /** Contract: only after `start`. */
+  /** Contract: a service that a plugin provides. Allowed only after `start`. */
   service<K extends ServiceName>(name: K): Services[K]
 }
 

@@ -1,4 +1,4 @@
-/** An approval with its complete arguments, escaped so that the terminal hides nothing. */
+/** Shows an approval with its complete arguments, escaped so that the terminal hides nothing. */
 
 import { escapeLookalikes, style } from '../terminal.ts'
 

@@ -1,4 +1,4 @@
-/** Output of `init`: files, model, cost of a day, next command. */
+/** Shows the output of `init`: written files, model, expected cost of a day, next command. */
 
 import { formatDollars } from '../../domain/money.ts'
 import { style } from '../terminal.ts'

@@ -1,4 +1,4 @@
-/** Tables of cycles and models. */
+/** Shows cycles and models as tables. */
 
 import type { Cycle } from '../../domain/cycle.ts'
 import { formatTable } from './table.ts'

@@ -1,4 +1,4 @@
-/** MCP servers and their tools. Text from a server is untrusted, so it is escaped. */
+/** Shows MCP servers and their tools. Text from a server is untrusted, so it is escaped. */
 
 import { escapeInvisible, style } from '../terminal.ts'
 import { formatTable } from './table.ts'

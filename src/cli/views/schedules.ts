@@ -1,4 +1,4 @@
-/** Tables of schedules and of a simulation. */
+/** Shows schedules, and the result of `simulate`, as tables. */
 
 import { style } from '../terminal.ts'
 import { formatTable } from './table.ts'
@@ -87,7 +87,7 @@ function conflictText({ kind, schedules, first, times, ...more }: Conflict): str
 
 const money = ({ usd_low, usd_high }: Cost): string => `$${usd_low.toFixed(2)} to $${usd_high.toFixed(2)}`
 
-/** In the largest unit without a remainder. */
+/** A duration as text, in the largest unit that divides it without a remainder. */
 function span(ms: number): string {
   for (const [unit, size] of [
     ['d', 86_400_000],

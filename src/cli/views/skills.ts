@@ -1,4 +1,4 @@
-/** Skills, scan findings and approvals. */
+/** Shows skills, the findings of a scan, and approvals of skills. */
 
 import type { Skill, SkillFinding } from '../../domain/skill.ts'
 import { formatTable } from './table.ts'

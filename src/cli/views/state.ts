@@ -1,4 +1,4 @@
-/** Kernel documents, their versions and edits. */
+/** Shows the documents of the kernel, their versions and pending edits. */
 
 interface ShownDocument {
   readonly text: string

@@ -1,4 +1,4 @@
-/** Traces of runs, and the comparison of two. */
+/** Shows the trace of a run, a list of traces, and the comparison of two runs. */
 
 import { style } from '../terminal.ts'
 
@@ -115,7 +115,7 @@ function sideBySide(a: Side, b: Side): string[] {
     ]),
     ...Object.keys({ ...a.setup, ...b.setup })
       .map((key): [string, unknown, unknown] => [key, a.setup?.[key], b.setup?.[key]])
-      // Of the setup, only the differences.
+      // Of the setup, only the keys whose values differ are shown.
       .filter(([, one, other]) => JSON.stringify(one) !== JSON.stringify(other)),
   ]
   const cells = rows.map(([key, one, other]) => [key, cell(one), cell(other)] as const)

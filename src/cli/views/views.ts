@@ -141,7 +141,7 @@ function factList({ items }: { items: readonly (Fields & Label)[] }): string {
   )
 }
 
-/** Replaces each label by one word. */
+/** Replaces each label object (trust, private) inside `value` by one word. */
 function withLabelWords(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(withLabelWords)
@@ -149,7 +149,7 @@ function withLabelWords(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withLabelWords(item)]))
 }
 
-/** Intervals are stored in milliseconds; shows seconds. */
+/** Shows the interval of a schedule in seconds; it is stored in milliseconds. */
 function withSchedule(agent: Fields): Fields {
   const { schedule } = agent
   if (typeof schedule !== 'object' || schedule === null) return agent
@@ -161,7 +161,7 @@ function withSchedule(agent: Fields): Fields {
 
 type Entry = { ts: string; level: string; event: string } & Fields
 
-/** One item of an output that is printed item by item. */
+/** Formats one item of a command that prints its output item by item. */
 export function renderItem(name: string, item: unknown): string {
   return `${name === 'logs' ? logLine(item as Entry) : fields(item, '')}\n`
 }
@@ -197,7 +197,7 @@ function secretSet({
   ].join('\n')
 }
 
-/** Lists as comma-separated text. */
+/** Replaces each list in the fields by comma-separated text. */
 const joinLists = (item: Fields): Fields =>
   Object.fromEntries(
     Object.entries(item).map(([key, value]) => [key, Array.isArray(value) ? value.join(', ') || '-' : value]),

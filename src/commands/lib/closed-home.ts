@@ -1,4 +1,4 @@
-/** What a command can use without an open home: configuration, machine, log, backups. */
+/** The services that a command can use without an open home: configuration, machine, log, backups. */
 
 import type { Json } from '../../domain/json.ts'
 import type { Price } from '../../domain/money.ts'
@@ -10,9 +10,9 @@ import type { TraceReader } from '../../trace/reader.ts'
 export interface ClosedHomeContext {
   readonly clock: Clock
   readonly signals: StopSignals
-  /** Contract: throws `config_invalid` with every problem. */
+  /** Contract: throws `config_invalid` with all problems of the configuration. */
   checkConfig(): { readonly file: string | null; readonly unused: readonly string[] }
-  /** Contract: as checkConfig; secrets are left out. */
+  /** Contract: all values with their sources, without secrets; throws `config_invalid` with all problems. */
   explainConfig(): { readonly file: string | null; readonly items: readonly ConfigValue[] }
   configSchema(): Readonly<Record<string, unknown>>
   readonly machine: Machine
@@ -28,9 +28,9 @@ export interface HomeSetup {
   readonly home: string
   /** Contract: writes missing files of a home and changes no existing one. `repository`: a git work tree to watch. */
   scaffold(repository: string | undefined): ScaffoldedFiles
-  /** Contract: kernel settings from the file; throws `config_invalid`. */
+  /** Contract: the kernel settings from the configuration file; throws `config_invalid` if the file is invalid. */
   settings(): KernelSettings
-  /** Contract: the default model and a well-known paid one, with prices. Sends no request to a provider. */
+  /** Contract: the default model, and a well-known paid one to compare with. Sends no request to a provider. */
   modelPrices(): Promise<{ readonly own: PricedModel & { readonly why: string }; readonly paid: PricedModel }>
 }
 
@@ -43,7 +43,7 @@ export interface ScaffoldedFiles {
 
 export interface PricedModel {
   readonly id: string
-  /** Null: unknown. */
+  /** Null: the price is unknown. */
   readonly price: Price | null
 }
 
@@ -56,26 +56,26 @@ export interface ConfigValue {
 /** The machine, and the home's files on it. */
 export interface Machine {
   readonly node: { readonly got: string; readonly needed: string; readonly ok: boolean }
-  /** Contract: the version; throws `store_unsupported` if it is unsafe. */
+  /** Contract: the version of SQLite; throws `store_unsupported` if this version can lose data. */
   sqlite(): string
   /**
-   * Contract: schema version of the home's database; null if there is none or it cannot be read.
-   * `copies`: copies that upgrades have kept.
+   * Contract: schema version of the home's database; null if there is no database or it cannot be read.
+   * `copies`: files in which upgrades have kept the database as it was before.
    */
   database(): { readonly schema: number | null; readonly copies: readonly string[] }
   /** Contract: the program's path; undefined if it is not on the PATH. */
   programAt(name: string): string | undefined
-  /** The disk that holds the home. `network`: the kind of file system, if it is a network one. */
+  /** The disk that holds the home. `network`: the kind of network file system; undefined if the disk is local. */
   disk(): Promise<{ readonly freeBytes: number; readonly network: string | undefined }>
   /** Contract: tries the sandbox for agents' commands; `off`: the owner disabled it. Never throws. */
   sandbox(): Promise<'off' | SandboxTrial>
-  /** Contract: the limits for all commands together, and how they are enforced here. */
+  /** Contract: a text about the limits that agents' commands share, and how this machine enforces them. */
   limits(): string
-  /** Contract: parts of the home that other users can access or own. */
+  /** Contract: the files and folders of the home that other users own or can access. */
   findExposed(): Promise<readonly ExposedPart[]>
-  /** Contract: removes other users' access. */
+  /** Contract: removes the access of other users to this part. */
   restrictAccess(part: ExposedPart): Promise<void>
-  /** Contract: pure; resolves `~/x`, and `x` relative to `base`. */
+  /** Contract: pure; the absolute path of `~/x`, or of `x` relative to `base`. */
   fullPath(path: string, base?: string): string
   /** Contract: the top folder of the git work tree around `folder`; undefined if there is none. */
   workTreeAt(folder: string): Promise<string | undefined>
@@ -102,18 +102,18 @@ export interface LogEntry {
 export interface LogView {
   /** Contract: the last `count` entries, oldest first. */
   last(count: number): Promise<readonly LogEntry[]>
-  /** Contract: the last `count` entries, then new ones, until the signal. */
+  /** Contract: the last `count` entries, then new ones, until `signal` aborts. */
   follow(count: number, signal: AbortSignal, onEntry: (entry: LogEntry) => void): Promise<void>
 }
 
 export interface Backups {
-  /** `database`: writes a copy of the database to that file. `secrets`: include the file of secrets. */
+  /** `database`: a function that writes a copy of the database to a file. `secrets`: also copy the file of secrets. */
   make(
     dir: string,
     database: (file: string) => Promise<{ readonly schema: number }>,
     secrets: boolean,
   ): Promise<MadeBackup>
-  /** Contract: verifies the whole backup before touching the home; moves existing files aside, deletes none. */
+  /** Contract: verifies the whole backup before it changes the home; moves existing files aside, deletes none. */
   restore(dir: string): Promise<RestoredBackup>
 }
 
@@ -122,7 +122,7 @@ export interface MadeBackup {
   readonly created_at: string
   readonly files: number
   readonly bytes: number
-  /** Files left out: unreadable, or neither file, folder nor link. */
+  /** Paths that are not in the backup, each with the reason. */
   readonly skipped: readonly string[]
 }
 
@@ -130,6 +130,6 @@ export interface RestoredBackup {
   readonly from: string
   readonly created_at: string
   readonly files: number
-  /** Folder that holds the previous home; null if there was none. */
+  /** Folder with the files of the previous home; null if there was none. */
   readonly before: string | null
 }

@@ -26,7 +26,7 @@ import type { Snapshots } from '../../ports/snapshots.ts'
 import type { Store } from '../../ports/store.ts'
 import type { ClosedHomeContext } from './closed-home.ts'
 
-/** Progress while a command runs. */
+/** Progress that a running command reports. */
 export type Progress =
   | { readonly kind: 'event'; readonly event: Event }
   | { readonly kind: 'delta'; readonly delta: Delta }
@@ -34,7 +34,7 @@ export type Progress =
   /** A part of the output, sent before the command ends. */
   | { readonly kind: 'item'; readonly item: Json }
 
-/** For callers that want no progress: what is listened to with it is not made, and costs nothing. */
+/** For callers that want no progress. A listener that is this very function costs nothing: no progress is computed. */
 export const ignoreProgress = (_: Progress): void => {}
 
 export interface CommandContext extends ClosedHomeContext {
@@ -47,7 +47,7 @@ export interface CommandContext extends ClosedHomeContext {
   agents(): readonly string[]
   /** Kernel settings from the current configuration. */
   settings(): KernelSettings
-  /** Default time limit of a dispatch in milliseconds; null: none. */
+  /** Default time limit of a dispatch in milliseconds; null: no limit. */
   timeLimit(): number | null
   /** Warnings to show before any work starts. */
   startNotices(): Promise<readonly string[]>
@@ -56,29 +56,29 @@ export interface CommandContext extends ClosedHomeContext {
   /** Contract: throws `sandbox_missing` if the configuration requires a sandbox and none works here. */
   requireSandbox(): Promise<void>
   /**
-   * Contract: creates or checks the folder for a session's files; refuses an unsafe one.
-   * `wanted`: a folder, or the workspace of an agent.
+   * Contract: creates the folder for a session's files, or checks an existing one; throws if the folder is unsafe.
+   * `wanted`: the path of a folder, or an agent whose configured workspace is used.
    */
   prepareWorkspace(
     sessionId: string,
     wanted?: string | { readonly agent: string },
   ): Promise<{ readonly path: string; readonly note?: string }>
-  /** Contract: works the queue in this process. A call during another one only waits for its own condition. */
+  /** Contract: runs dispatches of the queue in this process as long as `options` say. Calls may overlap. */
   drain(options: Omit<DrainOptions, 'signals'>): Promise<void>
-  /** Contract: passes a committed cancel or pause on to the run, if it is in this process. */
+  /** Contract: passes a committed cancellation or pause on to the run, if the run is in this process. */
   tellRun(dispatchId: string, what: CancelMode | 'pause'): void
-  /** Contract: replays a recorded run without model, tools or time; returns the records (engine/replay/replay.ts). */
+  /** Contract: repeats a recorded run without models and tools; returns the new records (engine/replay/replay.ts). */
   replay(
     dispatch: Dispatch,
     past: readonly JournalRecord[],
     records: readonly JournalRecord[],
   ): Promise<readonly JournalRecord[]>
   readonly snapshots: Pick<Snapshots, 'copyTo'>
-  /** Whether this process is working the whole queue. */
+  /** Whether this process runs the dispatches of the whole queue, not only selected ones. */
   draining(): boolean
-  /** Epoch of this process's worker; undefined before it has worked the queue. */
+  /** Epoch of this process as a worker; undefined before its first `drain`. */
   epoch(): number | undefined
-  /** Contract: passes on events as they are committed; call the result to stop listening. */
+  /** Contract: calls `listener` with the progress of all runs; call the returned function to stop listening. */
   listen(listener: (progress: Progress) => void): () => void
   health(): Promise<{
     readonly ok: boolean
@@ -88,31 +88,31 @@ export interface CommandContext extends ClosedHomeContext {
   readonly kernel: KernelControl
   readonly notifier: Pick<Notifier, 'run' | 'once' | 'deliver' | 'target' | 'unpairedTarget' | 'language'>
   readonly channels: ReadonlyMap<string, Channel>
-  /** Contract: stops this process: running steps may finish, and are interrupted after `withinMs`. */
+  /** Contract: stops this process: running steps may finish, but are interrupted after `withinMs` milliseconds. */
   stop(withinMs: number): void
   readonly models: Models
   readonly mcp: McpServers
   readonly budgetLimits: BudgetLimits
   readonly policy: Pick<Policy, 'grants'>
-  /** Contract: writes the changes to the configuration file and applies them; on `config_invalid` nothing changes. */
+  /** Contract: writes the changes to the configuration file and applies them; `config_invalid`: nothing changed. */
   changeConfig(changes: readonly ConfigChange[]): void
   readonly agentDirectory: AgentDirectory
-  /** Reports whether a model answered, for the choice of fallbacks. */
+  /** Records which models and providers fail, so that a run skips them and uses a fallback. */
   readonly breaker: Breaker
-  /** Contract: the default model's name, without a request to the provider; throws if it cannot be used. */
+  /** Contract: the name of the default model; throws if the model cannot be used. Sends no request to the provider. */
   defaultModel(): string
   readonly callFolders: CallFolders
   readonly auditSeal: AuditSeal
-  /** Contract: serves the commands over MCP on stdin and stdout until the client disconnects. Only with `no_home`. */
+  /** Contract: serves the commands over MCP on stdin and stdout until the client disconnects. For `no_home` only. */
   serveMcp?(offers: readonly OfferedCommand[]): Promise<void>
   /**
-   * Contract: serves HTTP until the app closes; later calls return the same address. Call it before working the queue.
-   * `expose`: also on addresses that other machines can reach.
+   * Contract: serves HTTP until the app closes; later calls return the same address. Call it before `drain`.
+   * `expose`: allow an address that other machines can reach.
    */
   serveHttp(how?: { readonly expose?: boolean }): Promise<ServerAddress>
-  /** Contract: removes known secrets and texts that look like one. */
+  /** Contract: hides every secret that the program knows, and text that looks like a secret. */
   redact(text: string): string
-  /** Contract: removes known secrets. */
+  /** Contract: hides every secret that the program knows, and nothing else. */
   redactKnownSecrets(text: string): string
   readonly secrets: SecretVault
   readonly skills: SkillApprovals
@@ -122,9 +122,9 @@ export interface CommandContext extends ClosedHomeContext {
 export interface SkillApprovals {
   /** `workspaces`: folders to search for an AGENTS.md. */
   list(workspaces: readonly string[]): Promise<readonly Skill[]>
-  /** Contract: throws `not_found`, or `usage` if several match. */
+  /** Contract: the skill that matches; throws `not_found` if none does, `usage` if several do. */
   find(wanted: SkillSelector): Promise<SkillWithFindings>
-  /** Contract: approves the current content; throws `conflict` if `digest` names another one. */
+  /** Contract: approves the current content of the skill; throws `conflict` if its digest is not `digest`. */
   approve(wanted: SkillSelector, digest: string | undefined): Promise<SkillWithFindings>
 }
 
@@ -139,10 +139,10 @@ interface SkillWithFindings {
   readonly findings: readonly SkillFinding[]
 }
 
-/** The owner's secrets. No method returns a value. */
+/** The owner's secrets. No method returns the value of a secret. */
 export interface SecretVault {
   list(): readonly SecretEntry[]
-  /** Contract: stores the secret and redacts it from then on; throws `usage` for an unusable value. */
+  /** Contract: stores the secret and redacts it from then on; throws `usage` if the value cannot be a secret. */
   set(name: string, value: string, to: readonly string[] | undefined): SecretEntry & { readonly replaced: boolean }
   /** Contract: throws `not_found` for an unknown name. */
   remove(name: string): SecretEntry
@@ -151,34 +151,34 @@ export interface SecretVault {
 export interface SecretEntry {
   readonly name: string
   readonly set_at: string
-  /** Hosts that tools may send it to. */
+  /** Hosts to which tools may send the secret. */
   readonly to: readonly string[]
-  /** Configuration keys that refer to it. */
+  /** Configuration keys that refer to the secret. */
   readonly used_by: readonly string[]
 }
 
-/** A command offered to programs over MCP. `fixed`: input that the client cannot change. */
+/** A command offered to programs over MCP. `fixedInput`: input that the client cannot change. */
 export interface OfferedCommand {
   readonly name: string
   readonly fixedInput?: Readonly<Record<string, Json>>
 }
 
-/** Control of the kernel by commands. */
+/** The functions by which commands control the kernel. */
 export interface KernelControl {
   isRunning(): boolean
-  /** Over all schedules; undefined while the kernel is stopped. */
+  /** The earliest next beat of all schedules; undefined while the kernel is stopped. */
   nextBeatAt(): number | undefined
   /** Contract: the agent's next beat, by its own schedule or the kernel's; undefined if there is none. */
   nextBeatOf(agentId: string): number | undefined
-  /** Contract: runs beats and cycles until the signal. */
+  /** Contract: runs beats and their cycles until `signal` aborts. */
   run(signal: AbortSignal): Promise<void>
-  /** Contract: runs a cycle for each missed beat that has to be caught up. */
+  /** Contract: runs a cycle for each missed beat that the policy for missed beats wants fired. */
   catchUp(signal: AbortSignal): Promise<void>
   /** Contract: runs one cycle in this process; the kernel must not be running. */
   runOneCycle(signal: AbortSignal): Promise<CycleOutcome>
   /** Contract: runs one cycle with all enabled agents if there has never been a cycle; otherwise undefined. */
   runFirstCycle(): Promise<CycleOutcome | undefined>
-  /** Contract: runs one cycle of the running kernel, after the current one. */
+  /** Contract: runs one cycle in the running kernel, after its current cycle. */
   runCycleNow(): Promise<CycleOutcome>
   /** Contract: enqueues the work that a beat would give these agents; `prompt` replaces their own prompt. */
   enqueueAgents(
@@ -186,7 +186,7 @@ export interface KernelControl {
     prompt: string | null,
     metadata: NewDispatch['metadata'],
   ): Promise<readonly Pick<NewDispatch, 'agent_id' | 'dispatch_id' | 'session_id'>[]>
-  /** Call it when schedules may have changed. */
+  /** Makes the kernel read its schedules again; call it when they may have changed. */
   reloadSchedules(): void
   /** Problems of the kernel; empty if it is healthy. */
   healthProblems(): Promise<readonly string[]>
@@ -196,25 +196,25 @@ export interface KernelControl {
 export interface AgentDirectory {
   /** `file`: the file that defines the agent. */
   all(): readonly { readonly agent: Agent; readonly file: string }[]
-  /** Contract: writes a new agent's file and returns its name; on a throw, no file exists. */
+  /** Contract: writes a new agent's file and returns the name of the file; if it throws, no file exists. */
   add(agentId: string, keys: Readonly<Record<string, Json>>): string
-  /** Contract: changes the agent's file and returns its name; on a throw, nothing changed. Paths start at the agent. */
+  /** Contract: changes the agent's file and returns its name; a throw changes nothing. Paths start at the agent. */
   change(agentId: string, changes: readonly ConfigChange[]): string
 }
 
-/** `value` undefined: deletes the key. */
+/** A change of one key of a configuration file; `value` undefined: the key is deleted. */
 export interface ConfigChange {
   readonly path: readonly (string | number)[]
   readonly value: Json | undefined
 }
 
-/** Address of the page and the API. */
+/** Where the page and the HTTP API can be reached. */
 export interface ServerAddress {
   readonly url: string
   /** Link with a single-use code that logs one browser in. */
   readonly login_url: string
   readonly token_file: string
-  /** Whether only this machine can reach it. */
+  /** Whether only this machine can reach the server. */
   readonly loopback: boolean
 }
 
@@ -227,12 +227,13 @@ export interface CallFolders {
 
 export interface CallFolder {
   readonly name: string
-  /** A process of the call that is still running. */
+  /** Id of a process of the call that is still running; undefined if there is none. */
   readonly pid: number | undefined
   belongsTo(sessionId: string): boolean
 }
 
 /**
+ * Where a command runs:
  * - `no_home`: in this process; needs no home.
  * - `any_process`: in the kernel that holds the home; without one, in this process.
  * - `own_process`: in this process, which must hold the home.
@@ -249,14 +250,17 @@ export interface Command<I extends z.ZodObject = z.ZodObject, O extends z.ZodTyp
   readonly example: string
   readonly runsIn: RunsIn
   readonly input: I
-  /** Question to confirm on a terminal first; input `yes` skips it. */
+  /** Question that a person on a terminal has to confirm first; the input `yes` skips it. */
   readonly confirmation?: string
   /** Input keys that are positional arguments on the command line. */
   readonly positional?: readonly string[]
   readonly output: O
-  /** Contract: with `no_home` and `closed_home` the context has only members of Outside; `no_home` adds `offer`. */
+  /**
+   * Contract: with `no_home` and `closed_home` the context has only the members of ClosedHomeContext; `no_home` adds
+   * `serveMcp`.
+   */
   run(context: CommandContext, input: z.output<I>, tell: (progress: Progress) => void): Promise<z.input<O>>
-  /** Runs instead when the home cannot be opened, for the reason `why`. Without it, `why` is thrown. */
+  /** Runs instead of `run` if the home cannot be opened (`why`). Without this method, `why` is thrown. */
   runClosed?(outside: ClosedHomeContext, input: z.output<I>, why: TirelessError): Promise<z.input<O>>
   /** The command ends the process that holds the home; the command line waits for its exit. */
   readonly stopsKernel?: true

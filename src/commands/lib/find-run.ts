@@ -7,7 +7,7 @@ import type { CommandContext } from './command.ts'
 
 export interface RecordedRun {
   readonly dispatch: Dispatch
-  /** The session's journal before the run. */
+  /** The records of the session from before the run. */
   readonly past: readonly JournalRecord[]
   readonly records: readonly JournalRecord[]
 }

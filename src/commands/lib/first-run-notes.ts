@@ -10,9 +10,9 @@ import { filesWrittenBy, wroteFiles } from './written-files.ts'
 
 type Tell = (progress: Progress) => void
 
-/** Contract: announces the files of every successful run; call the result to stop. Errors are ignored. */
+/** Contract: tells which files each successful run wrote, until the returned function is called. Ignores errors. */
 export function announceWrittenFiles({ listen, store }: CommandContext, tell: Tell): () => void {
-  /** Runs seen from their start that have written no file; their journals are not read. */
+  /** Runs that have written no file since their start, so their journals need not be read. */
   const withoutFiles = new Set<string>()
   return listen((progress) => {
     if (progress.kind !== 'event') return
@@ -54,7 +54,7 @@ async function costLine(context: CommandContext, usage: Usage): Promise<string> 
     : `Cost ${cost} with ${id}, and about ${formatDollars(day)} a day. Run: tireless budget show`
 }
 
-/** Summed over the records of the agents' runs. */
+/** The token usage of the agents' runs, summed from their journals. */
 async function usageOf({ store }: CommandContext, agents: readonly AgentResult[]): Promise<Usage> {
   const journals = await Promise.all(
     agents.map(async ({ session_id, dispatch_id }) =>

@@ -10,16 +10,19 @@ import type { KernelSettings } from '../../kernel/settings.ts'
 export interface ForecastItem {
   readonly agent_id: string
   readonly runs: number
-  /** True: the agent runs only on changes, so the number of runs is a guess. */
+  /** True: the agent runs only if something changed, so the number of runs is a guess. */
   readonly guessed: boolean
-  /** For the day; null: no price is known. */
+  /** Cost of the day in US dollars; null: no price is known. */
   readonly usd: number | null
 }
 
-/** Assumed number of changes per day, for agents that are skipped without one. */
+/** Assumed number of changes per day, for agents that run only if something changed. */
 const CHANGES_PER_DAY = 6
 
-/** A typical run: calls; tokens of system prompt and tools, per placeholder, growth per call, output per call. */
+/**
+ * Assumptions about a typical run: model calls; then tokens: of system prompt and tools, of each placeholder, of the
+ * growth of the transcript per call, and of each answer.
+ */
 const CALLS_PER_RUN = 4
 const FIXED_TOKENS = 2_000
 const PLACEHOLDER_TOKENS = 500

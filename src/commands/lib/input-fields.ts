@@ -15,7 +15,7 @@ export interface InputField {
   /** Defaults to the caller's current folder. */
   readonly defaultsToCwd: boolean
   readonly short: string | undefined
-  /** Not accepted on the command line, not shown in errors. */
+  /** A secret is not accepted on the command line and not shown in errors. */
   readonly isSecret: boolean
 }
 

@@ -2,7 +2,7 @@
 
 import type { Command } from './command.ts'
 
-/** Keyed by the first word of the command. A command missing here is still found, but loads all files. */
+/** The file of each command, by the command's first word. For a command that is missing here, all files are loaded. */
 const FILES: Readonly<Record<string, () => Promise<object>>> = {
   agent: () => import('../agents.ts'),
   approvals: () => import('../approvals.ts'),
@@ -53,7 +53,7 @@ export function findCommand(words: readonly string[]): Promise<Command | undefin
   return findFirst(words.map((_, i) => words.slice(0, i + 1).join(' ')).reverse())
 }
 
-/** `names`, in order of preference, all start with the same word. */
+/** Loads the first command that exists. `names`: in order of preference, all with the same first word. */
 async function findFirst(names: readonly string[]): Promise<Command | undefined> {
   const findAmong = (commands: readonly Command[]): Command | undefined =>
     names.map((name) => commands.find((known) => known.name === name)).find((found) => found !== undefined)

@@ -3,7 +3,7 @@
 import { parseDuration } from '../../domain/duration.ts'
 import { languageOf } from '../../domain/language.ts'
 
-/** A schedule as an agent's file has it. */
+/** A schedule as it is written in an agent's file. */
 export type WrittenSchedule = string | { readonly every: string } | { readonly at: string }
 
 export interface ParsedSentence {
@@ -11,11 +11,11 @@ export interface ParsedSentence {
   readonly schedule: WrittenSchedule | null
   /** The path in the sentence. */
   readonly path: string | null
-  /** Mentions a repository or commits. */
+  /** Whether the sentence mentions a repository or commits. */
   readonly repository: boolean
-  /** Asks to watch something. */
+  /** Whether the sentence asks to watch something. */
   readonly watches: boolean
-  /** Means the current folder. */
+  /** Whether the sentence refers to the current folder. */
   readonly thisFolder: boolean
   readonly id: string
 }
@@ -97,7 +97,7 @@ function timeIn(words: string): readonly [hour: number, minute: number] {
   return [hour, Number(clock[2] ?? clock[5] ?? 0)]
 }
 
-/** Words that do not describe a task. */
+/** Words that are left out of an id because they do not describe a task. */
 const STOP_WORDS = new Set(
   `a an the my our your this that these those and or of to in on at for with from into every each once day days
   daily morning noon afternoon evening night hour hours hourly minute minutes week weekly month monthly
@@ -106,7 +106,7 @@ const STOP_WORDS = new Set(
 )
 const MAX_ID_WORDS = 3
 
-/** The first words that describe the task; `agent` for languages without Latin letters. */
+/** The id of the agent: the first words that describe the task; `agent` if none has Latin letters. */
 function idOf(sentence: string): string {
   const words = sentence
     .replace(PATH, ' ')

@@ -56,7 +56,7 @@ function pathError(thrown: unknown): TirelessError | undefined {
   return new TirelessError('path_refused', { what, got: path, fix: 'choose another path' }, { cause: thrown })
 }
 
-/** Contract: runs a command without an open home; throws `why` if the command cannot do that. */
+/** Contract: runs a command without an open home; throws `why` if the command needs an open one. */
 export async function validateAndRunClosed(
   command: Command,
   outside: ClosedHomeContext,
@@ -81,7 +81,7 @@ function checkInput(command: Command, input: unknown): Record<string, unknown> {
 const secretKeys = (command: Command): readonly string[] =>
   inputFields(command).flatMap(({ key, isSecret }) => (isSecret ? [key] : []))
 
-/** File names, process arguments and the database cannot hold NUL or lone surrogates. */
+/** Describes text with NUL or lone surrogates, which file names, process arguments and the database cannot hold. */
 function describeBadText(value: unknown, path = ''): string | undefined {
   if (typeof value === 'string')
     return value.isWellFormed() && !value.includes('\0')
@@ -95,7 +95,7 @@ function describeBadText(value: unknown, path = ''): string | undefined {
   return undefined
 }
 
-/** A mismatch is a bug in the program, so the error does not show the validator's own message. */
+/** Throws `internal` if the output does not match its schema, because that is a bug in the program. */
 function checkOutput(command: Command, output: unknown): unknown {
   const { success, data, error } = command.output.safeParse(output)
   if (success) return data

@@ -7,7 +7,7 @@ import type { Store } from '../../ports/store.ts'
 
 const WRITERS: ReadonlySet<string> = new Set(['create_file', 'edit_file'])
 
-/** Whether the event settles a call that writes files. */
+/** Whether the event contains the result of a call that writes files. */
 export function wroteFiles({ phase, payload: { results } }: Event): boolean {
   if (phase !== 'ACT' || !Array.isArray(results)) return false
   return results.some(({ tool }) => WRITERS.has(tool))
