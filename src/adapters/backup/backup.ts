@@ -27,7 +27,7 @@ export interface Backup {
 }
 
 /**
- * Copies the database first, so that the files copied later contain all effects in its journal.
+ * Copies the database first: the files copied after it then contain every effect that its journal records.
  * Contract: makes a complete backup, or leaves nothing behind.
  */
 export async function makeBackup(options: BackupOptions): Promise<Backup> {

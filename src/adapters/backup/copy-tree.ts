@@ -6,14 +6,14 @@ import { chmod, lstat, mkdir, open, readdir, readlink, symlink } from 'node:fs/p
 import { dirname, join } from 'node:path'
 import { type BackupContents, syncPath } from './manifest.ts'
 
-/** Files copied at the same time: with many small files, most of the time is waiting for the disk. */
+/** Number of files copied at the same time. With many small files, most of the time is spent waiting for the disk. */
 const PARALLEL_FILES = 16
 
 export interface CopiedTree extends BackupContents {
   readonly skipped: readonly string[]
 }
 
-/** Contract: leaves out files that disappear meanwhile; `skipped` names those that cannot be copied. */
+/** Contract: leaves out files that disappear during the copy; `skipped` names entries that could not be copied. */
 export async function copyTree(from: string, to: string, isLeftOut: (name: string) => boolean): Promise<CopiedTree> {
   const copied = { files: [], folders: [], links: [], skipped: [] } as {
     -readonly [K in keyof CopiedTree]: CopiedTree[K][number][]
@@ -55,10 +55,13 @@ export async function copyTree(from: string, to: string, isLeftOut: (name: strin
   return copied
 }
 
-/** Errors of the source file; any other error concerns the target folder. */
+/** Error codes about the source file; any other error is about the target folder. */
 const SOURCE_ERRORS = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'EACCES', 'EPERM', 'EIO'])
 
-/** Contract: copies exactly the listed files, with their modes; returns a problem for each file that differs. */
+/**
+ * Contract: copies exactly the listed files, with their modes; returns a message for each file that is unreadable or
+ * differs from its listed hash.
+ */
 export async function copyManifestFiles(from: string, to: string, listed: BackupContents): Promise<readonly string[]> {
   const problems: string[] = []
   for (const { path } of listed.folders) await mkdir(join(to, path), { recursive: true, mode: 0o700 })

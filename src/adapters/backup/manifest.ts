@@ -9,7 +9,7 @@ import { TirelessError } from '../../domain/error.ts'
 export const BACKUP_MANIFEST = 'manifest.json'
 const VERSION = 1
 
-/** Relative to the backup folder, with forward slashes; must not lead out of it. */
+/** A path relative to the backup folder, with forward slashes; it must not lead out of the folder. */
 const path = z.string().refine((text) => {
   const parts = text.split('/')
   return !text.includes('\0') && posix.normalize(text) === text && parts.every((part) => part !== '' && part !== '..')

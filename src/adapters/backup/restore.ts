@@ -3,8 +3,8 @@
  * until the same command finishes the restore.
  *
  * Order: copy the backup into a staging folder of the home and check it; write a note that lists the planned moves;
- * move the old content aside; move the new content in; delete the note. Every move is a rename inside the home, so a
- * look at the disk shows which ones are done.
+ * move the old content aside; move the new content in; delete the note. Every move is a rename inside the home, so the
+ * files on disk show which moves are done.
  */
 
 import { lstatSync } from 'node:fs'
@@ -21,9 +21,9 @@ export interface RestoreOptions {
   readonly database: string
   readonly dir: string
   readonly now: string
-  /** The folder inside the home in which the backup is checked first. */
+  /** The folder inside the home to which the backup is copied and where it is checked. */
   readonly staging: string
-  /** A file; while it exists, the home must not be opened. */
+  /** The file with the note about the planned moves. While it exists, the home must not be opened. */
   readonly noteFile: string
   /** Prefix of the folder that receives the old content. */
   readonly asidePrefix: string
@@ -31,7 +31,7 @@ export interface RestoreOptions {
   isUntouched(name: string): boolean
   /** Names that are moved aside only if the backup contains them. */
   isKeptUnlessReplaced(name: string): boolean
-  /** Contract: throws if the database is unusable; `home`: the folder that was backed up. */
+  /** Contract: makes the restored database usable in this home, or throws. `home`: the folder that was backed up. */
   adoptDatabase(database: string, home: string): void
 }
 
@@ -43,7 +43,7 @@ export interface RestoreResult {
 }
 
 interface Note extends RestoreResult {
-  /** Names to move into `before`. */
+  /** Names in the home that are moved into the folder `before`. */
   readonly moved: readonly string[]
 }
 
@@ -79,7 +79,7 @@ async function prepare(options: RestoreOptions, manifest: BackupManifest): Promi
   return { from: dir, created_at: manifest.created_at, files: manifest.files.length, before, moved }
 }
 
-/** Continues after the last completed move. All old content is moved aside before any new content moves in. */
+/** Does the moves of the note that are not done yet. All old content moves aside before any new content moves in. */
 async function finish({ root, staging, noteFile: note }: RestoreOptions): Promise<RestoreResult> {
   const { moved, ...restored } = JSON.parse(await readFile(note, 'utf8')) as Note
   const { before } = restored
@@ -122,7 +122,7 @@ function damagedBackup(dir: string, problems: readonly string[]): TirelessError 
   })
 }
 
-/** Names in the home, without empty folders: a rename can replace those. */
+/** Names in the home, without empty folders: a rename can replace an empty folder. */
 async function listContents(root: string): Promise<readonly string[]> {
   const entries = await readdir(root, { withFileTypes: true })
   const hasContent = await Promise.all(
@@ -131,7 +131,7 @@ async function listContents(root: string): Promise<readonly string[]> {
   return entries.filter((_, i) => hasContent[i]).map(({ name }) => name)
 }
 
-/** True for broken links, too. */
+/** Also true for a broken link. */
 function pathExists(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined
 }

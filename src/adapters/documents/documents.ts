@@ -38,7 +38,7 @@ export interface ManagedDocuments extends Documents {
   close(): Promise<void>
 }
 
-/** More lost races than this are no accident. */
+/** Most attempts to add a version while other writers add theirs first. */
 const MAX_ATTEMPTS = 20
 
 export function createDocuments(options: DocumentsOptions): ManagedDocuments {

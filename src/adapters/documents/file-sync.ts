@@ -30,7 +30,7 @@ export interface SyncResult {
 
 interface Edit {
   readonly text: string
-  /** The text that was edited. */
+  /** The text that the editor started from; undefined if unknown. */
   readonly base: string | undefined
   /** Set if the edit was written into a file that had just been replaced. */
   readonly late: LateEdit | undefined
@@ -44,11 +44,11 @@ interface Snapshot {
   readonly edit: Edit | undefined
 }
 
-/** If the file changes more often than this during one call, the next call continues. */
+/** Most rounds of one call, each because the file changed again; the next call continues. */
 const MAX_ROUNDS = 8
 
 export interface FileSync {
-  /** Contract: throws store errors only. `accepting`: edits are merged; otherwise they stay in the file. */
+  /** Contract: throws store errors only. `accepting`: true merges edits of the file, false leaves them in the file. */
   synchronize(name: DocumentName, accepting: boolean): Promise<SyncResult>
   /** Contract: saves a text that would be lost next to the document's file and returns its path. */
   saveCopy(name: DocumentName, kind: SavedCopyKind, text: string): Promise<string>
@@ -76,7 +76,7 @@ export function createFileSync({ versions, files, fallback, trouble, tell }: Fil
     return known !== undefined && sha256(known) === overSha ? known : versions.textWithSha(name, overSha)
   }
 
-  /** A late edit with an unknown base is not merged: that would undo newer changes. */
+  /** A late edit whose base is unknown is saved as a conflict: merging it would undo newer changes. */
   async function mergeEdit(name: DocumentName, { text, base, late }: Edit): Promise<EditOutcome> {
     for (;;) {
       const latest = await versions.latest(name)
@@ -117,7 +117,7 @@ export function createFileSync({ versions, files, fallback, trouble, tell }: Fil
     })
   }
 
-  /** Contract: true if the file is now the latest version; false if it was changed meanwhile. */
+  /** Contract: true if the file now has the text of the latest version; false if the file was changed meanwhile. */
   async function updateFile(name: DocumentName, { latest, known, found }: Snapshot): Promise<boolean> {
     if (!latest) return true
     const isCurrent = found.kind === 'text' && found.text === latest.text
@@ -163,7 +163,7 @@ export function createFileSync({ versions, files, fallback, trouble, tell }: Fil
       try {
         return await synchronize(name, accepting)
       } catch (thrown) {
-        // Store errors are all of this class; errors of the file system are not.
+        // All errors of the store are of this class; errors of the file system are not.
         if (thrown instanceof TirelessError) throw thrown
         return fallBack(name, thrown)
       }
@@ -171,7 +171,10 @@ export function createFileSync({ versions, files, fallback, trouble, tell }: Fil
   }
 }
 
-/** An empty file is no edit: it is being written, or was lost. Neither is the latest version, also if not yet noted. */
+/**
+ * An empty file is no edit: an editor is writing it, or its text was lost. A file with the text of the latest version
+ * is no edit either, even if that text is not yet recorded as the known content.
+ */
 function detectEdit(
   found: DocumentFileContent,
   known: string | undefined,

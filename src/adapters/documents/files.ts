@@ -16,15 +16,18 @@ export interface DocumentFiles {
   /** Contract: the content of the file; throws if the folder cannot be read. */
   read(name: string): Promise<DocumentFileContent>
   /**
-   * Contract: the new text is on disk when this resolves. Returns false and overwrites nothing if the file is no longer
-   * `over`. A save during the replacement is found by `late`.
+   * Contract: the new text is on disk when this resolves. Returns false and overwrites nothing if the file no longer
+   * has the content `over`. If an editor saves during the replacement, `findLateEdit` finds its text.
    */
   replace(name: string, text: string, over: DocumentFileContent): Promise<boolean>
-  /** Contract: a text that an editor wrote into a replaced file; returned until its `keep` is called. */
+  /**
+   * Contract: a text that an editor wrote into a file that was already replaced; returned again until its `keep` is
+   * called.
+   */
   findLateEdit(name: string): Promise<LateEdit | undefined>
-  /** Contract: moves the invalid file aside and returns its new name; undefined if it is valid by now and stays. */
+  /** Contract: renames an invalid file and returns the new name; undefined if the file is valid by now and stays. */
   setAside(name: string): Promise<string | undefined>
-  /** Contract: saves a text next to the file and returns its name. */
+  /** Contract: saves a text next to the file and returns the name of the copy. */
   saveCopy(name: string, kind: SavedCopyKind, text: string): Promise<string>
   remove(name: string): Promise<void>
   close(): Promise<void>
@@ -47,7 +50,7 @@ export function diskFiles(folder: string, clock: Clock): DocumentFiles {
     return replaced.exchange(name, temporary, over)
   }
 
-  /** Also deletes the oldest copies beyond the limit. */
+  /** Returns an unused name for a copy, and deletes the oldest copies beyond MAX_COPIES. */
   async function makeCopyName(name: string, kind: SavedCopyKind): Promise<string> {
     const stampOf = (entry: string): string => entry.slice(entry.indexOf('-', name.length))
     const copies = (await readdir(folder))

@@ -15,7 +15,7 @@ export type RunGit = (
   input?: string,
 ) => Promise<{ readonly ok: boolean; readonly output: string }>
 
-/** Contract: throws if no commit could be made. */
+/** Contract: commits the files; throws if no commit could be made. */
 export type GitMirror = (
   message: string,
   files: readonly { readonly name: string; readonly text: string }[],
@@ -28,13 +28,16 @@ export interface GitMirrorOptions {
 }
 
 const BRANCH = 'refs/heads/main'
-/** A pattern, so that a missing branch is no error; the bracket keeps git from appending `/*`. */
+/**
+ * The branch is given as a pattern, so that a missing branch is no error; the bracket keeps git from appending `/*`.
+ */
 const LOCATE_ARGS = ['rev-parse', '--absolute-git-dir', '--is-bare-repository', '--branches=[m]ain']
-/** Age at which a lock counts as left by a killed git: only this process uses the repository. */
+/** Age at which a lock file counts as left by a killed git: only this process uses the repository. */
 const STALE_MS = 60_000
 const LOCKS = ['index.lock', 'HEAD.lock', 'config.lock', 'packed-refs.lock', `${BRANCH}.lock`]
 /**
- * Packs loose objects; a year of cycles would leave hundreds of thousands. One of 256 folders is the sample, as in git.
+ * Packs loose objects, of which a year of cycles would leave hundreds of thousands. As in git itself, the files in one
+ * of the 256 object folders are counted as a sample.
  */
 const GC_ARGS = ['-c', 'gc.auto=1000', '-c', 'gc.autoDetach=false', 'gc', '--auto', '--quiet']
 const SAMPLE_FOLDER = 'objects/17'
@@ -53,7 +56,7 @@ export function createGitMirror({ gitDir, git, clock }: GitMirrorOptions): GitMi
     })
   }
 
-  /** Contract: the last commit, if any. */
+  /** Creates the repository if it is missing, and checks it. Contract: returns the last commit, if any. */
   async function prepare(): Promise<string | undefined> {
     const existing = await lstat(gitDir).catch(() => undefined)
     if (!existing) {

@@ -25,12 +25,13 @@ export function checkDocumentText(name: DocumentName, text: string): void {
     throw invalidText('the document is too long', `${bytes} bytes`, `at most ${MAX_DOCUMENT_BYTES}; shorten it`)
 }
 
-/** Only this document has a runtime block. */
+/** Only STATE.md has a runtime block. */
 const hasRuntimeBlock = (name: DocumentName): boolean => name === 'STATE.md'
 
 /**
- * Merges an edit of the file with newer versions; the runtime block stays ours. `base`: the file before the edit.
- * Contract: null on a conflict. A file that the system never wrote is taken unchanged.
+ * Merges an edit of the file (`theirs`) with the latest version (`ours`), whose runtime block is kept. `base`: the file
+ * before the edit; without it, the edit is taken as a whole.
+ * Contract: null if the two conflict or the result is too large.
  */
 export function mergeFileEdit(name: DocumentName, { base, ours, theirs }: MergeInput): string | null {
   const merged = hasRuntimeBlock(name) ? mergeAroundBlock(base, ours, theirs) : mergeTexts(base, ours, theirs)
@@ -50,23 +51,23 @@ function mergeAroundBlock(base: string | undefined, ours: string | undefined, th
   const latest = extractBlock(ours ?? '')
   const before = extractEditedBlock(base ?? '', latest)
   const after = extractEditedBlock(theirs, before, before.block ?? latest.block)
-  // A new block is left out of the merge: it would conflict with lines added at the end.
+  // A runtime block that `base` lacks is left out of the merge: it would conflict with lines added at the end.
   const oursText = before.block === null ? textOutsideBlock(ours ?? '') : latest.text
   const merged = mergeTexts(base === undefined ? undefined : before.text, oursText, after.text)
   return merged === null ? null : placeBlockLast({ text: merged, block: latest.block })
 }
 
-/** Contract: the first text of a document, unchanged; a block in it counts as the owner's text. */
+/** Contract: the first text of a document, unchanged; a runtime block in it counts as the owner's text. */
 export const initialText = (name: DocumentName, text: string): string =>
   hasRuntimeBlock(name) ? placeBlockLast({ text, block: null }) : text
 
-/** The text of an earlier version with the current block. */
+/** The text of an earlier version with the runtime block of the latest one. */
 export function revertText(latest: string, earlierText: string): string {
   const { text, block } = extractBlock(earlierText)
   return insertBlock({ text, block: extractBlock(latest).block ?? block })
 }
 
-/** Contract: redacts added lines only; existing text stays unchanged. */
+/** Contract: redacts only the lines that `after` adds; lines of `before` stay unchanged. */
 export function redactAddedLines(before: string, after: string, redact: (text: string) => string): string {
   const lines = linesWithBreaks(before)
   const changes = diffLines(lines, linesWithBreaks(after))

@@ -25,7 +25,7 @@ export interface OpenedFile {
   readonly handle?: FileHandle
 }
 
-/** Errors of open for a link or a socket. */
+/** Error codes with which `open` refuses a link or a socket. */
 const NOT_A_FILE = new Set(['ELOOP', 'ENXIO'])
 
 export async function openDocumentFile(path: string): Promise<OpenedFile> {

@@ -1,6 +1,7 @@
 /**
- * Replaced files. An editor may have saved one just before its replacement, or may still write to it through an open
- * handle. So each is kept under a private name for a while, also across a kill, and is compared again at every call.
+ * Keeps replaced document files for a while. An editor may have saved the file just before its replacement, or may
+ * still write to it through an open handle. So each replaced file is kept under a private name, also across a kill, and
+ * every call looks for new text in it.
  */
 
 import { linkSync, renameSync } from 'node:fs'
@@ -16,12 +17,15 @@ export interface LateEdit {
   readonly knownSha: string
   /** The known content itself; undefined after a restart. */
   readonly known: DocumentFileContent | undefined
-  /** Call this once the text is saved elsewhere; until then it is reported again. */
+  /** Call this once the text is saved elsewhere; until then the edit is reported again. */
   keep(): Promise<void>
 }
 
 export interface ReplacedFiles {
-  /** Contract: puts `fresh` at `name`; false, with nothing lost, if another file was created there meanwhile. */
+  /**
+   * Contract: puts the file `fresh` at `name` and keeps the old file; false, with nothing lost, if another file was
+   * created at `name` meanwhile.
+   */
   exchange(name: string, fresh: string, over: DocumentFileContent): Promise<boolean>
   findLateEdit(name: string): Promise<LateEdit | undefined>
   close(): Promise<void>
@@ -35,30 +39,30 @@ interface KeptFile {
   over: DocumentFileContent | undefined
   overSha: string
   readonly keptAt: number
-  /** When the file was last read, and its time and size then. */
+  /** `readAt`: when the file was last read. `stamp`: its modification time and size at that moment. */
   readAt: number
   stamp: string
 }
 
-/** A later write of an editor that still has the file open is lost. */
+/** How long a replaced file is kept. If an editor still has the file open and writes later, that text is lost. */
 const KEEP_MS = 60_000
 const MAX_KEPT = 32
-/** Longer than the time resolution of any file system. */
+/** Longer than the resolution of file times on any file system. */
 const TICK_MS = 100
 
-/** `keepUnreadable`: saves a file that is not a valid document. */
+/** `keepUnreadable`: saves a replaced file that is not a valid document. */
 export function createReplacedFiles(
   folder: string,
   clock: Clock,
   keepUnreadable: (name: string, path: string) => Promise<void>,
 ): ReplacedFiles {
   const kept = new Map<string, KeptFile[]>()
-  /** Makes names unique. */
+  /** Part of the name of the next kept file; makes the names unique. */
   let count = 0
   const prefixOf = (name: string): string => `.${name}.taken-`
   const pathFor = (name: string, sha: string): string => join(folder, `${prefixOf(name)}${sha}-${count++}`)
 
-  /** Loads the files that an earlier process left, once for each name. */
+  /** Loads the files that an earlier process kept, once for each document. */
   async function loadKept(name: string): Promise<KeptFile[]> {
     const known = kept.get(name)
     if (known) return known
@@ -80,7 +84,8 @@ export function createReplacedFiles(
   }
 
   /**
-   * Contract: the text, if an editor wrote one. Skips unchanged files; two writes within TICK_MS have the same time.
+   * Contract: the text, if an editor wrote a new one. Skips a file with unchanged time and size, unless it was read
+   * within TICK_MS of its last write: a second write in that time may have left the file time unchanged.
    */
   async function readNewText(replaced: KeptFile): Promise<TextContent | undefined> {
     const readAt = clock.now()
@@ -147,7 +152,7 @@ export function createReplacedFiles(
   }
 }
 
-/** An empty file does not count: an editor is about to write it. */
+/** An empty file has no new text: an editor is about to write it. */
 function isNewText(found: DocumentFileContent, { over, overSha }: KeptFile): boolean {
   if (found.kind !== 'text' || found.text.trim() === '') return false
   return over === undefined ? sha256(found.text) !== overSha : !isSameContent(found, over)
@@ -164,15 +169,15 @@ function moveIfPresent(from: string, to: string): boolean {
 }
 
 /**
- * Uses link, which unlike rename fails if the path exists. Call it right after the move: in between, the file is
- * missing.
+ * Uses link, which unlike rename fails if the path exists. Call it right after the old file was moved away: in between,
+ * the document's file is missing.
  */
 function linkIfAbsent(fresh: string, path: string): boolean {
   try {
     linkSync(fresh, path)
   } catch (thrown) {
     if (codeOf(thrown) === 'EEXIST') return false
-    // A file system without hard links: an editor's save in these microseconds would be lost.
+    // Without hard links, rename is used: it would overwrite a file that an editor saves in these microseconds.
     renameSync(fresh, path)
   }
   return true

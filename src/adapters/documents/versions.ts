@@ -15,14 +15,14 @@ export interface DocumentVersions {
   /** The last known content of the file. */
   knownFile(name: DocumentName): Promise<string | undefined>
   /**
-   * Contract: adds a version after `latest`; false if another came first. `file`: the file's content, noted in the same
-   * commit.
+   * Contract: adds a version after `latest`; false if another version was added first. `file`: if given, recorded in
+   * the same commit as the known content of the file.
    */
   add(name: DocumentName, latest: Document | undefined, text: string, by: Attribution, file?: string): Promise<boolean>
   /** Sections with text from untrusted sources. */
   taintedSections(name: DocumentName): Promise<readonly { readonly title: string; readonly label: Label }[]>
   clearLabels(name: DocumentName, titles: readonly string[]): Promise<void>
-  /** Records the content of the file. */
+  /** Records the known content of the file. */
   noteFile(name: DocumentName, text: string): Promise<void>
 }
 

@@ -33,7 +33,7 @@ export function createRequester({ rules, reach, clock }: Deps): Egress['ask'] {
       throw thrown
     } finally {
       done.abort('over')
-      // Ends connections that are still open.
+      // Ends connections of the request that are still open.
       timeout.abort()
     }
   }
@@ -78,7 +78,7 @@ function redirectTarget({ url }: Address, location: string): Address | undefined
   return parsed.kind === 'read' ? parsed.value : undefined
 }
 
-/** `first`: the requested address. Other sites are followed only if they are listed. */
+/** `first`: the requested address. A redirect to another site is followed only if the rules list that site. */
 function mayFollow(rules: EgressRules, first: Address, from: Address, next: Address): boolean {
   if (from.scheme === 'https' && next.scheme === 'http') return false
   if (rules.isListed(next)) return true

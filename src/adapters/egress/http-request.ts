@@ -29,7 +29,7 @@ export async function requestWhole(
   }
 }
 
-/** Contract: as exchange, but resolves before the body is read. */
+/** Contract: as requestWhole, but resolves before the body is read. */
 export async function openResponse(
   outgoing: RequestWithoutLimit,
   ips: readonly string[],
@@ -59,7 +59,7 @@ async function requestFirstReachable(
     try {
       return await sendRequest(outgoing.to, ip, outgoing, signal)
     } catch (thrown) {
-      // Only a failed connection is retried: otherwise the server may have received the request.
+      // The next address is tried only if the connection failed: otherwise the server may have received the request.
       if (at < ips.length - 1 && !signal.aborted && isConnectFailure(thrown)) continue
       throw noResponse(outgoing, thrown)
     }

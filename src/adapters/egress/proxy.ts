@@ -1,6 +1,6 @@
 /**
  * A forward proxy on the loopback interface for one program that makes its own requests (a browser, git). It resolves a
- * name once per connection and connects to the checked address; clients need its password.
+ * name once per connection and connects to the address that it checked; clients need the proxy's password.
  */
 
 import { timingSafeEqual } from 'node:crypto'
@@ -16,9 +16,9 @@ const USER = 'tireless'
 /** An idle connection is closed after this time. */
 const IDLE_MS = 60_000
 const MAX_REFUSALS = 50
-/** Each connection takes file descriptors of this process. */
+/** Limited, because each connection takes file descriptors of this process. */
 const MAX_CONNECTIONS = 256
-/** Headers of a single connection, which a proxy does not forward. */
+/** Headers that apply to a single connection; a proxy does not forward them. */
 const HOP_BY_HOP = [
   'connection',
   'keep-alive',
@@ -99,7 +99,10 @@ export async function openProxy({ admits, reach, password, at, use }: Deps): Pro
   }
 }
 
-/** Git sends its credentials on a second connection, and only if this one is announced to close. */
+/**
+ * The response to a client without the password. It must announce that the connection closes: only then does git open a
+ * second connection and send its credentials there.
+ */
 const AUTH_REQUIRED =
   'HTTP/1.1 407 Proxy Authentication Required\r\n' +
   'proxy-authenticate: Basic realm="tireless"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n'
@@ -129,7 +132,7 @@ async function tunnel({ target, resolveChecked, client, trackSocket, use }: Tunn
   client.once('close', () => upstream.destroy())
   upstream.once('close', endClient)
   client.write('HTTP/1.1 200 Connection established\r\n\r\n')
-  // Unencrypted bytes could be any request.
+  // A read-only tunnel must be encrypted: plain bytes could be a request that changes something.
   if (use === 'read' && (await peekByte(client)) !== TLS_HANDSHAKE) {
     upstream.off('close', endClient).destroy()
     throw egressRefusedError(`${formatHostPort(place.value)} ${ONLY_READ}: a tunnel may carry only TLS`)
@@ -208,7 +211,10 @@ async function forward(
   upstreamResponse.pipe(response)
 }
 
-/** Without it the body of a GET would follow unframed, and could be read as a second request. */
+/**
+ * Keeps the chunked encoding of a request body. Without the header, the body of a GET would be sent unframed and could
+ * be read as a second request.
+ */
 const framing = ({ headers }: http.IncomingMessage): http.OutgoingHttpHeaders =>
   headers['transfer-encoding'] === undefined ? {} : { 'transfer-encoding': 'chunked' }
 

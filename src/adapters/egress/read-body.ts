@@ -50,7 +50,7 @@ export async function readLimitedBody(
   return { bytes: Buffer.concat(kept), cut: left < 0 }
 }
 
-/** Pipes, and passes errors and closing on to the other stream. */
+/** Pipes `from` into `into`; an error of `from` also ends `into`, and the end of `into` also ends `from`. */
 function pipeBoth(from: Readable, into: Duplex): Duplex {
   from.once('error', (error) => into.destroy(error))
   into.once('close', () => from.destroy())

@@ -44,7 +44,7 @@ export function logEntryFromEvent({
 }
 
 const LENGTH = 120
-/** Fields about failures keep more text. */
+/** Fields that describe a failure; more of their text is kept. */
 const FAILURE_FIELDS = new Set(['message', 'error', 'reason', 'parked'])
 const FAILURE_LENGTH = 500
 

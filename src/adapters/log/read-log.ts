@@ -14,7 +14,8 @@ const POLL_MS = 200
 
 export function createLogReader(folder: string, files: number, clock: Clock): LogFileReader {
   /**
-   * Reads the newest files first, until there are enough entries; `newest`: the entries of the current file, if read.
+   * Reads the newest files first, until there are enough entries. `newest`: entries of the current file, if already
+   * read.
    */
   async function last(count: number, newest?: readonly LogFileEntry[]): Promise<readonly LogFileEntry[]> {
     let found: readonly LogFileEntry[] = newest ?? []
@@ -82,7 +83,7 @@ function openTail(path: string): Tail {
     async read() {
       const entries = await readMore()
       if (!(await isReplaced())) return entries
-      // First the lines written to the old file in between, then the new file.
+      // Reads the last lines of the old file, written before the rotation, and then the new file.
       const rest = await readMore()
       await close()
       return [...entries, ...rest, ...(await readMore())]

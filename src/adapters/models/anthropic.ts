@@ -1,6 +1,6 @@
 /**
- * Anthropic's Messages API. Signed thinking is sent back unchanged; stable parts of the request are marked for the
- * cache.
+ * Anthropic's Messages API. Anthropic signs its thinking; it must be sent back unchanged. Stable parts of the request
+ * are marked for Anthropic's prompt cache.
  */
 
 import { createAnthropic } from '@ai-sdk/anthropic'

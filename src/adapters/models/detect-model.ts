@@ -9,7 +9,7 @@ import type { ModelChoice } from '../../ports/model.ts'
 import { offlineModel } from './offline/offline.ts'
 import { findKnownProvider, PROVIDERS, type ProviderEnvironment } from './providers.ts'
 
-/** A running local server answers within a few milliseconds. */
+/** Enough, because a running local server answers within a few milliseconds. */
 const TIMEOUT_MS = 500
 
 export function detectFromEnvironment(env: ProviderEnvironment): ModelChoice | undefined {
@@ -51,7 +51,7 @@ export async function detectLocalServer({ env, fetch, clock }: DetectDeps): Prom
 
 const modelList = z.object({ data: z.array(z.object({ id: z.string().min(1) })) })
 
-/** Skips embedding models. */
+/** The first model that the server lists and that is not an embedding model. */
 async function firstModel(
   url: string,
   fetch: typeof globalThis.fetch,

@@ -1,4 +1,4 @@
-/** Google's Gemini API. Signed thoughts are sent back unchanged. */
+/** Google's Gemini API. Gemini signs its reasoning parts; they must be sent back unchanged. */
 
 import { createGoogle } from '@ai-sdk/google'
 import type { Model } from '../../ports/model.ts'

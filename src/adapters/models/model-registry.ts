@@ -1,5 +1,6 @@
 /**
- * The available models: configured ones, those of providers with a key, and the offline model. Created on first use.
+ * The available models: configured ones, those of providers with a key, and the offline model. A model is created on
+ * its first use.
  */
 
 import { TirelessError } from '../../domain/error.ts'
@@ -36,7 +37,7 @@ export interface ModelRegistryOptions {
   readonly fallback: readonly string[]
   readonly planner: string | null
   readonly agents: Readonly<Record<string, string>>
-  /** Milliseconds without data; null: no limit. */
+  /** Most milliseconds without data from the provider; null: no limit. */
   readonly timeout: number | null
   /** Most tokens of one answer. */
   readonly max_output: number

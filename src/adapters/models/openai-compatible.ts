@@ -4,7 +4,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import type { Model } from '../../ports/model.ts'
 import { createSdkModel, type SdkOptions } from './sdk/sdk-model.ts'
 
-/** `baseUrl`: includes `/v1`. */
+/** `baseUrl` must include `/v1`. */
 export function createOpenAICompatibleModel(options: SdkOptions): Model {
   const { provider, model, baseUrl, apiKey, headers = {} } = options
   return createSdkModel(options, (fetch) => {

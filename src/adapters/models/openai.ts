@@ -1,6 +1,6 @@
 /**
- * OpenAI's Responses API. OpenAI stores nothing: encrypted reasoning is kept in the journal and sent with the next
- * request.
+ * OpenAI's Responses API. OpenAI is told to store nothing, so its encrypted reasoning is kept in the journal and sent
+ * with the next request.
  */
 
 import { createOpenAI } from '@ai-sdk/openai'

@@ -1,6 +1,7 @@
 /**
- * List prices of known models, in US dollars per million tokens; `models.prices` overrides them. If a family has
- * several prices, the highest is used: a cap that is too strict can be raised, one that is too loose overspends.
+ * List prices of known models, in US dollars per million tokens; `models.prices` overrides them. If a model family has
+ * several prices, the highest is listed: a price that is too high ends runs early, one that is too low would overspend
+ * a cap.
  */
 
 import { type Price, priceFor } from '../../domain/money.ts'

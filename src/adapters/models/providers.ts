@@ -1,6 +1,6 @@
 /** Known providers: address, environment variable of the key, and default model. Edit freely. */
 
-/** In order of detection. `variable: null`: a local server without a key, detected by a request. */
+/** Providers in the order of detection. `variable: null`: a local server without a key, detected by a request. */
 export const PROVIDERS = {
   anthropic: {
     protocol: 'anthropic',
@@ -60,7 +60,7 @@ export interface KnownProvider {
 
 export type ProviderEnvironment = Readonly<Record<string, string | undefined>>
 
-/** Applies OPENAI_BASE_URL and OLLAMA_HOST. Another address for OpenAI may be a compatible server. */
+/** Applies OPENAI_BASE_URL and OLLAMA_HOST. A server at OPENAI_BASE_URL may be only compatible with OpenAI. */
 export function findKnownProvider(name: string, env: ProviderEnvironment): KnownProvider | undefined {
   if (!Object.hasOwn(PROVIDERS, name)) return undefined
   const known: KnownProvider = PROVIDERS[name as keyof typeof PROVIDERS]

@@ -15,7 +15,7 @@ import { parseFrontMatter } from './front-matter.ts'
 import { decodeUtf8, scanSkill } from './scan-skill.ts'
 import { readSkillFile, readSkillFolder, type SkillContents, type SkillFile } from './skill-files.ts'
 
-/** Settings key in the store. */
+/** Key of the stored approvals in the settings of the store. */
 const PINS = 'skill pins'
 export const AGENTS_MD = 'AGENTS.md'
 const SKILL_MD = 'SKILL.md'
@@ -241,7 +241,7 @@ const describe = ({ agent, workspace, folder }: Source): string =>
     ? `the skill ${basename(folder)}${agent === null ? '' : ` of ${agent}`}`
     : `AGENTS.md of ${workspace}`
 
-/** `agents/<id>/skills/<name>`, then `skills/<name>`. */
+/** Skill folders of the home: `agents/<id>/skills/<name>` for one agent, then `skills/<name>` for all. */
 async function sourcesIn({
   home,
   agents,
@@ -270,7 +270,7 @@ async function sourcesIn({
   ]
 }
 
-/** Includes links; reading one reports it as a problem. */
+/** Names of folders and of links; a link is reported as a problem when its skill is read. */
 async function foldersIn(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
   return entries

@@ -15,13 +15,13 @@ import { type ErrorCode, TirelessError } from '../../../domain/error.ts'
 
 export interface FailureContext {
   readonly where: string
-  /** True if response headers had arrived. */
+  /** True if response headers had arrived before the error. */
   readonly responded: boolean
-  /** True if at least one valid event had arrived. */
+  /** True if at least one valid event had arrived before the error. */
   readonly spoke: boolean
-  /** Wall time, for a Retry-After that is a date. */
+  /** The time of the error, for a Retry-After header that is a date. */
   readonly now: number
-  /** Removed from messages. */
+  /** The API key, which is removed from messages. */
   readonly secret: string | undefined
 }
 
@@ -80,7 +80,7 @@ function classify(chain: readonly Error[], { responded, spoke }: FailureContext)
   if (chain.some((error) => JSONParseError.isInstance(error) || TypeValidationError.isInstance(error))) {
     return ['model_garbled', "the answer does not follow the provider's protocol"]
   }
-  // The SDK also throws this for a body without any event, such as an HTML page.
+  // The SDK also throws these errors for a body without any event, such as an HTML page.
   if (chain.some((error) => InvalidResponseDataError.isInstance(error) || EmptyResponseBodyError.isInstance(error))) {
     return spoke
       ? ['model_cut', 'the answer is incomplete']
@@ -92,7 +92,8 @@ function classify(chain: readonly Error[], { responded, spoke }: FailureContext)
   }
   if (code !== undefined && responded) return ['model_cut', 'the connection broke during the answer']
   if (code !== undefined) return ['model_unavailable', 'the provider cannot be reached']
-  // The SDK throws other errors on unexpected data; no code of ours runs while it reads.
+  // Once a response has arrived, other errors come from the SDK, which throws on unexpected data: no code of ours runs
+  // then.
   return responded
     ? ['model_garbled', "the answer does not follow the provider's protocol"]
     : ['internal', 'the model adapter failed']
@@ -131,7 +132,7 @@ const TOO_LONG_CODES: ReadonlySet<string> = new Set([
 const TOO_LONG =
   /prompt is too long|input token count.{0,40}exceeds|maximum context length|exceeds the context (window|size)/i
 
-/** All error codes and types in the body, at any depth up to 3. */
+/** All error codes and types in the body, up to 3 levels deep. */
 function* errorCodes(body: unknown, depth = 0): Generator<string> {
   if (typeof body !== 'object' || body === null || depth > 3) return
   const { code, type, error, data } = body as ErrorBody
@@ -173,7 +174,7 @@ const MAX_ISSUES = 2
 function describeInnermost(thrown: unknown): string {
   const chain = [...causeChain(thrown)]
   const error = chain.at(-1)
-  // Messages of validators and of the JavaScript engine do not help users.
+  // Messages of validators and of the JavaScript engine do not help users, so they are replaced.
   if (error && 'issues' in error && Array.isArray(error.issues))
     return describeMismatch(error.issues.slice(0, MAX_ISSUES), chain.find(TypeValidationError.isInstance)?.value)
   if ((error instanceof TypeError || error instanceof RangeError) && systemCode(error) === undefined)

@@ -10,7 +10,7 @@ export interface RequestLimits {
 }
 
 export interface RequestMonitor {
-  /** Aborts with the caller's signal or by this monitor. */
+  /** Aborts if the caller's signal aborts or this monitor ends the request. */
   readonly signal: AbortSignal
   /** Why this monitor aborted; undefined if it did not. */
   reason(): TirelessError | undefined
@@ -21,7 +21,7 @@ export interface RequestMonitor {
   /** Records that a valid event arrived. */
   recordEvent(): void
   hasEvents(): boolean
-  /** Contract: counts and returns the piece; throws if the answer is too long. */
+  /** Contract: counts the bytes of the piece and returns it; throws if the answer is too long. */
   countText(piece: string): string
   /** Contract: idempotent; ends the monitor, and the request if it still runs. */
   stop(): void
@@ -34,7 +34,7 @@ export function monitorRequest(
 ): RequestMonitor {
   const controller = new AbortController()
   const stopped = new AbortController()
-  // Escapes can double the size of text, and there is protocol data around it.
+  // Most bytes of a response. JSON escapes can double the size of the text, and protocol data surrounds it.
   const maxUnread = 2 * maxBytes + 65_536
   let last = clock.monotonic()
   let unread = 0

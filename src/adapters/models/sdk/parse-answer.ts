@@ -46,7 +46,7 @@ export function parseAnswer(
 
 /**
  * Calls are accepted only with a known finish reason:
- * - a refusal as text (raw reason `stop` or none, `content-filter` in the SDK) is a normal answer;
+ * - a refusal as text (raw reason `stop` or none, although the SDK says `content-filter`) is a normal answer;
  * - an answer stopped by a content filter is `model_refused`, which is not retried;
  * - an unknown reason (local servers send `eos`, `end_turn` …) with text alone is a normal stop. With calls it is
  *   `model_cut`, because the calls may be incomplete. A missing or empty reason is `model_cut`, too.

@@ -1,6 +1,7 @@
 /**
- * Node's fetch without its own timeouts: it would end a request after 300 s without data, whatever `models.timeout`
- * says. The idle timeout is enforced elsewhere. If Node moves its global dispatcher, only Node's timeouts return.
+ * Node's fetch without its own timeouts: they would end a request after 300 s without data, whatever `models.timeout`
+ * says. idle-timeout.ts enforces that setting. If a later Node keeps its global dispatcher elsewhere, Node's timeouts
+ * apply again and nothing else changes.
  */
 
 const GLOBAL_DISPATCHER = Symbol.for('undici.globalDispatcher.1')

@@ -1,4 +1,6 @@
-/** Reads one response, streamed or not. It checks nothing; only an error part ends it. */
+/**
+ * Reads one response, streamed or not, without checking it. Only an error part in the stream ends the reading early.
+ */
 
 import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4ProviderMetadata } from '@ai-sdk/provider'
 import { StreamError } from './classify-error.ts'
@@ -8,9 +10,7 @@ import type { ProviderResponse, ResponsePart } from './parse-answer.ts'
 type OnText = ((text: string) => void) | undefined
 type GrowingPart = Extract<ResponsePart, { kind: 'text' | 'reasoning' }>
 
-/**
- * The SDK emits calls at the end of a stream, also of a broken one; then an error part follows, or the iterator throws.
- */
+/** The SDK emits calls when a stream ends, even a broken one; then an error part follows, or the iterator throws. */
 export async function readStream(
   chat: LanguageModelV4,
   call: LanguageModelV4CallOptions,

@@ -22,9 +22,12 @@ export interface SdkOptions {
   readonly apiKey?: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly stream?: boolean | undefined
-  /** Most tokens of one answer; without it, the provider's default. */
+  /** Most tokens of one answer; if missing, the provider's default applies. */
   readonly maxOutput?: number | undefined
-  /** Time without a byte until `model_timeout`. Without streaming this limits the whole answer. */
+  /**
+   * Time without a received byte after which the request fails with `model_timeout`. Without streaming this limits the
+   * whole answer.
+   */
   readonly idleTimeoutMs?: number | undefined
   /** Most bytes of text, reasoning and arguments together; more is `model_oversize`. */
   readonly maxBytes?: number | undefined
@@ -34,7 +37,7 @@ export interface SdkOptions {
 /** Everything that differs between providers. */
 export interface ProviderConnection extends PromptFormat {
   readonly chat: LanguageModelV4
-  /** Sent with every request. */
+  /** Provider options that are sent with every request. */
   readonly options?: SharedV4ProviderOptions
 }
 
@@ -93,7 +96,7 @@ function createMonitoredFetch(monitors: WeakMap<AbortSignal, RequestMonitor>): t
   const fetch = createPatientFetch()
   return async (url, init) => {
     const monitor = init?.signal && monitors.get(init.signal)
-    // The port allows one request per call; some SDK models would continue by themselves.
+    // The model port allows one request per call; some SDK models would send another one by themselves.
     if (monitor?.hasResponse()) throw new TirelessError('model_cut', 'the answer needs a second request')
     // A redirect is a second request, too, and could send the prompt to another host.
     const response = await fetch(url, { ...init, redirect: 'manual' })
@@ -101,7 +104,7 @@ function createMonitoredFetch(monitors: WeakMap<AbortSignal, RequestMonitor>): t
   }
 }
 
-/** Checked on creation: at the first call, fetch would quote an invalid key in its error. */
+/** The options are checked on creation: at the first call, fetch would quote an invalid key in its error. */
 function checkOptions({ provider, baseUrl, apiKey, headers = {} }: SdkOptions): void {
   const where = `provider ${provider}`
   if (!/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? '')) {

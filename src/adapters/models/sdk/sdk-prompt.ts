@@ -101,7 +101,10 @@ const imagePart = ({ media_type, data }: Image): LanguageModelV4FilePart => ({
 type AssistantParts = Extract<LanguageModelV4Message, { role: 'assistant' }>['content']
 type AssistantPart = AssistantParts[number]
 
-/** Parts in the provider's order with its metadata; parts that its trail does not mention follow. */
+/**
+ * The parts of an answer in the provider's order, with its metadata; then text and calls that the trail does not
+ * mention.
+ */
 function assistantParts({ text, calls }: AssistantMessage, trail: readonly TrailEntry[]): AssistantParts {
   let offset = 0
   const remainingCalls = calls.map(callPart)
