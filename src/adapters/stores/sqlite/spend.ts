@@ -12,7 +12,7 @@ type Spent = Extract<Op, { op: 'spent' }>
 export function reserveSpend(sql: Sql, op: Reserve): OpResults['reserve'] {
   for (const row of sql(RESERVATIONS_OF).all(op.dispatch_id) as SqlRow[]) {
     addToSpend(sql, spenderFromRow(row), { usd: Number(row.usd), reserved: -Number(row.usd) })
-    sql('DELETE FROM reservations WHERE id = ?').run(String(row.id))
+    sql(DELETE_RESERVATION).run(String(row.id))
   }
   for (const cap of op.caps) {
     const { used, reserved } = readUsage(sql, cap, op)
@@ -52,10 +52,13 @@ export function releaseSpend(sql: Sql, { id }: Extract<Op, { op: 'unspent' }>): 
 
 // Built once: some of these statements run in every step.
 const RESERVATIONS_OF = `SELECT * FROM reservations WHERE dispatch_id = ? AND ${readableCondition('reservations')}`
-const TAKE_RESERVATION = `DELETE FROM reservations WHERE id = ? AND ${readableCondition('reservations')} RETURNING *`
+const RESERVATION = `SELECT * FROM reservations WHERE id = ? AND ${readableCondition('reservations')}`
+const DELETE_RESERVATION = 'DELETE FROM reservations WHERE id = ?'
 
 function takeReservation(sql: Sql, id: string): SqlRow | undefined {
-  return sql(TAKE_RESERVATION).get(id) as SqlRow | undefined
+  const row = sql(RESERVATION).get(id) as SqlRow | undefined
+  if (row) sql(DELETE_RESERVATION).run(id)
+  return row
 }
 
 type Amounts = Partial<Record<'usd' | 'reserved' | 'calls' | 'input' | 'output' | 'cached', number>>
