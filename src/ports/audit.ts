@@ -3,7 +3,7 @@
  * so that a completely rewritten database is detected.
  */
 
-import { createHmac, hash } from 'node:crypto'
+import { createHmac, hash, type KeyObject } from 'node:crypto'
 import { auditHashInput } from '../domain/audit.ts'
 
 export interface AuditKey {
@@ -35,7 +35,7 @@ export const isKeyed = (hashed: string): boolean => hashed.startsWith(KEYED)
  * Contract: pure. Returns the hash of the record `body`, which covers `before`, the hash of the record before it: an
  * HMAC if there is a key, otherwise plain SHA-256.
  */
-export function linkHash(before: string, body: string, key: string | undefined): string {
+export function linkHash(before: string, body: string, key: string | KeyObject | undefined): string {
   const text = auditHashInput(before, body)
   return key === undefined ? hash('sha256', text) : `${KEYED}${createHmac('sha256', key).update(text).digest('hex')}`
 }

@@ -1,5 +1,6 @@
 /** Table operations on grants, labels and the audit log. */
 
+import { createSecretKey, type KeyObject } from 'node:crypto'
 import { type AuditLink, GENESIS_HASH } from '../../../domain/audit.ts'
 import type { Label } from '../../../domain/label.ts'
 import { linkHash } from '../../../ports/audit.ts'
@@ -39,16 +40,24 @@ export const writeLabel: ApplyOp<'label'> = (sql, { of, label }) => {
 }
 
 /** `key`: the current key for hashes of new records; undefined: no key. */
-export const appendAuditWith =
-  (key: () => string | undefined): ApplyOp<'audit'> =>
-  (sql, { entry }) => {
+export function appendAuditWith(key: () => string | undefined): ApplyOp<'audit'> {
+  // Prepared once: preparing the key takes a quarter of the time of a hash.
+  let known: { readonly text: string; readonly prepared: KeyObject } | undefined
+  const preparedKey = (): KeyObject | undefined => {
+    const text = key()
+    if (text === undefined) return undefined
+    if (known?.text !== text) known = { text, prepared: createSecretKey(text, 'utf8') }
+    return known.prepared
+  }
+  return (sql, { entry }) => {
     const last = sql('SELECT hash FROM audit ORDER BY n DESC LIMIT 1').get()
     const before = last ? String(last.hash) : GENESIS_HASH
     const body = JSON.stringify(entry)
-    const hash = linkHash(before, body, key())
+    const hash = linkHash(before, body, preparedKey())
     const { lastInsertRowid } = sql('INSERT INTO audit (body, hash) VALUES (?, ?)').run(body, hash)
     return { n: Number(lastInsertRowid), before, hash }
   }
+}
 
 /** Contract: the stored audit row, unchecked. */
 export const auditLinkFromRow = (row: Readonly<Record<string, unknown>>): AuditLink => ({
