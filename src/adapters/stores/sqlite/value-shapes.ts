@@ -68,7 +68,6 @@ export function storedObject(shapes: Readonly<Record<string, StoredShape>>): Sto
   const [keys, checks] = [Object.keys(shapes), Object.values(shapes)]
   return (value) => {
     if (!isObject(value)) return describeMismatch(value, 'an object')
-    // By index: this is the innermost loop of every write and read, and iterators cost more than the checks.
     for (let i = 0; i < keys.length; i += 1) {
       const key = keys[i] as string
       const why = checks[i]?.(value[key])
