@@ -1,6 +1,6 @@
 /**
- * bash: a command in the workspace. After a crash it is not run again: its processes are killed and its output
- * reported.
+ * bash: runs a command in the workspace. A command that a crash interrupted is not run again: its processes are killed
+ * and its output is reported.
  */
 
 import { z } from 'zod'
@@ -39,11 +39,11 @@ type CommandPlace = 'sandbox' | 'container' | 'machine'
 
 export interface ShellOptions {
   readonly where: CommandPlace
-  /** Only in a sandbox: the hosts that commands can reach. */
+  /** The hosts that commands can reach; set only if they run in a sandbox. */
   readonly network?: CommandNetwork
 }
 
-/** Without a sandbox, a command can read all files of the owner. */
+/** The label of results of commands that run without a sandbox: they can read all files of the owner. */
 const OF_MACHINE: ResultLabel = { trust: 'untrusted', private: true }
 
 export const bash = ({ where, network }: ShellOptions): AnyTool =>
@@ -74,7 +74,7 @@ export const bash = ({ where, network }: ShellOptions): AnyTool =>
     settled: async ({ ops, call }) => ops('process').forget(call),
   })
 
-/** The sandbox and the container have limits of their own, which the model has to know. */
+/** The tool's description. It tells the model the limits of the sandbox or the container, if commands run there. */
 function loadBashText(where: CommandPlace): ToolText {
   const text = loadToolText('bash', { limit: MOST_SECONDS })
   if (where === 'machine') return text

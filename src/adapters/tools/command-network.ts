@@ -1,6 +1,7 @@
 /**
- * The network of a command: the hosts that its call names, else the hosts that the owner allows, else none. Each
- * command has its own proxy; its refusals name the argument that would allow the host.
+ * The network of a command: the hosts that its call names or, if it names none, the hosts that the owner allows. Each
+ * command has its own proxy. If the proxy refuses a host, its message says with which argument the model can ask for
+ * the host.
  */
 
 import { z } from 'zod'
@@ -11,7 +12,7 @@ import type { OpenSocketProxy, SocketProxy } from '../../ports/env.ts'
 
 export interface CommandNetwork {
   readonly egress: Egress
-  /** Whether the owner allows any hosts. */
+  /** True if the owner allows any hosts. */
   readonly hasAllowedHosts: () => boolean
 }
 
@@ -26,7 +27,7 @@ const host = z.string().superRefine((text, context) => {
 
 export const networkArgument = z.array(host).max(MOST_HOSTS).optional()
 
-/** Contract: each host once, normalized; with its port unless that is 443. */
+/** Contract: the hosts in normalized form, without duplicates; with the port unless it is 443. */
 export const namedHosts = (network: readonly string[] | undefined): readonly string[] => [
   ...new Set((network ?? []).map((text) => formatHostPort(placeFrom(text)))),
 ]
@@ -37,11 +38,14 @@ function placeFrom(text: string): HostPort {
   throw new TypeError(read.why)
 }
 
-/** Contract: why one of these hosts is refused even if the owner approves; undefined if none is. */
+/** Contract: why one of the hosts is refused even if the owner approves the call; undefined if none is refused. */
 export const refuseHosts = ({ egress }: CommandNetwork, hosts: readonly string[]): string | undefined =>
   hosts.map((one) => egress.refusal(placeFrom(one))).find((why) => why !== undefined)
 
-/** `hosts`: named by the call and approved. Without them, private data from a tainted session reaches no host. */
+/**
+ * `hosts`: the hosts that the call names, already approved. If there are none, the command reaches the hosts that the
+ * owner allows, for reading; in a session with an untrusted and private label, it reaches no host.
+ */
 export function openNetwork({ egress }: CommandNetwork, hosts: readonly string[], label: Label): OpenSocketProxy {
   if (hosts.length > 0) return async (socket) => withExplanations(await egress.proxy(isAmong(hosts), socket))
   const admits = mayLeave(label) ? egress.isListed : () => false
@@ -56,8 +60,8 @@ function isAmong(hosts: readonly string[]): (place: HostPort) => boolean {
 }
 
 /**
- * git rewrites push addresses to this host, which is refused: inside TLS the proxy cannot see a push. This only helps
- * the model; it is no protection, because a command can override the setting.
+ * A setting makes git push to this host, which the proxy refuses; inside TLS the proxy could not see that it is a push.
+ * The refusal tells the model what to do. It is no protection, because a command can override the setting.
  */
 const PUSHED_TO = 'a-push-names-its-host.invalid'
 const NO_PUSH = {
@@ -81,8 +85,8 @@ function explainRefusal(refusal: string): string {
 }
 
 /**
- * Contract: why a command without named hosts needs approval: it sends a credential to an allowed host. Credentials in
- * scripts and files are not detected.
+ * Contract: for a command without named hosts, why it needs approval: it sends a credential to a host that the owner
+ * allows. Undefined if it does not. Credentials in scripts and files are not detected.
  */
 export function describeSentCredential({ egress }: CommandNetwork, command: string): string | undefined {
   const allowed = (command.match(/https?:\/\/[^\s"'`<>|;()]+/gi) ?? [])
@@ -96,7 +100,7 @@ export function describeSentCredential({ egress }: CommandNetwork, command: stri
   return `it sends a credential to ${[...new Set(allowed.map(({ host }) => host))].join(', ')}`
 }
 
-/** Options and headers of curl, wget, git and similar programs. */
+/** Options and headers with which curl, wget, git and similar programs send a credential. */
 const SENDS_CREDENTIAL: readonly RegExp[] = [
   /(?<![\w-])(?:authorization|cookie|x-api-key|private-token):/i,
   /\s(?:-u|--user)[\s=]["']?[^\s:"']+:(?!\/\/)/i,

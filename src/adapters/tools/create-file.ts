@@ -1,4 +1,4 @@
-/** create_file: writes a new file, or replaces one that the session has viewed. Idempotent. */
+/** create_file: writes a new file, or replaces a file that the session has viewed. Idempotent. */
 
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
@@ -25,7 +25,7 @@ export const createFile = defineToolWithText<z.infer<typeof args>>({
       const current = await ops('file').read(path)
       const name = normalizePath(env, path)
       const size = `${Buffer.byteLength(content)} bytes`
-      // Checked first: after a crash, the repeated call finds the file that it wrote.
+      // Checked first: a call that is repeated after a crash finds the file that it has already written.
       if (current?.sha === createHash('sha256').update(content).digest('hex'))
         return fileResult(`${name} already has this content (${size})`, name, current.sha)
       if (current && seen.get(name) !== current.sha) return toolError(describeUnseen(name, seen.has(name)))

@@ -1,4 +1,4 @@
-/** edit_file: replaces one passage of a file. After a crash, digests from before and after show whether it happened. */
+/** edit_file: replaces one passage of a file. After a crash, the file's digest shows whether the edit took effect. */
 
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
@@ -41,7 +41,7 @@ export const editFile = defineToolWithText<Args>({
     }),
   probe: async (wanted, before, { ops }) => {
     const plan = planSchema.safeParse(before)
-    // The call would have been refused. A rerun checks the viewed version again, so it is safe.
+    // No plan was recorded, because the edit could not be made. A repetition is safe: it checks the file again.
     if (!plan.success) return { kind: 'not' }
     const current = await ops('file')
       .read(wanted.path)

@@ -1,6 +1,6 @@
 /**
- * edit_state: replaces a passage or a section of STATE.md, never the runtime's block. After a crash, the stored
- * versions show whether it happened.
+ * edit_state: replaces a passage or a section of STATE.md, never the runtime block. After a crash, the stored versions
+ * of STATE.md show whether the edit took effect.
  */
 
 import { z } from 'zod'
@@ -23,7 +23,7 @@ const args = z.strictObject({
 })
 type Args = z.infer<typeof args>
 
-/** Latest versions to search after a crash. */
+/** Number of versions of STATE.md, latest first, that are searched for an edit after a crash. */
 const MOST_VERSIONS = 1000
 const EDITED: CallResult = { status: 'ok', content: 'edited STATE.md' }
 
@@ -31,7 +31,7 @@ const reasonOf = (call: string): string => `edit_state ${call}`
 /** An agent named `owner` or `system` must not pass for a trusted author. */
 const authorOf = (agent: string): string => (agent === 'owner' || agent === 'system' ? `agent ${agent}` : agent)
 
-/** `seed`: the first text of STATE.md. */
+/** `seed`: the text that STATE.md gets if it does not exist yet. */
 export const editState = (documents: Documents, seed: () => string): AnyTool =>
   defineToolWithText<Args>({
     name: 'edit_state',

@@ -14,17 +14,17 @@ import { responseText } from './web-text.ts'
 
 const MOST_TEXT_BYTES = 5 * 1024 * 1024
 const MOST_FILE_BYTES = 10 * 1024 * 1024
-/** Shown to the model; the rest is cut. */
+/** At most this much of a response is shown to the model; the rest is cut. */
 const MOST_CHARACTERS = 40_000
 
-/** Ambiguous or invalid addresses are refused here, before policy sees the call. */
+/** The schema of a URL argument. It refuses ambiguous and invalid addresses before policy sees the call. */
 export const webAddress = z.string().superRefine((value, context) => {
   const read = parseHttpAddress(value)
   if (read.kind === 'refused')
     context.addIssue({ code: 'custom', message: `${read.why}; expected http(s)://host/path` })
 })
 
-/** Headers of the transport, set by the HTTP client. */
+/** Headers that the model cannot set, because the HTTP client sets them. */
 const TRANSPORT_HEADERS = new Set([
   ...['host', 'connection', 'content-length', 'transfer-encoding', 'te', 'trailer', 'upgrade', 'expect'],
   ...['keep-alive', 'accept-encoding'],
@@ -60,7 +60,7 @@ export const fetchTool = (egress: Egress): AnyTool =>
     effect: (wanted) => ({ ...effectOf(wanted), ...(wanted.save_to === undefined ? {} : { writes: true }) }),
     gives: () => UNTRUSTED_LABEL,
     destinations: ({ url }) => [parseUrl(url).url],
-    // Includes the method: an owner who asked to read has not asked to send.
+    // The method is part of the content: an owner who asked to read from a host has not asked to send to it.
     content: ({ method, body = '', headers }) => [method.toLowerCase(), body, ...freeHeaders(headers)],
     refuses: ({ url }) => egress.refusal(parseUrl(url)),
     run: (wanted, context) => asToolResult(() => sendRequest(egress, wanted, context)),
@@ -76,7 +76,7 @@ function effectOf({ url, method, headers, save_to }: Args): Effect {
     : { recovery: 'idempotent', reach: 'third_party', host, method }
 }
 
-/** Headers other than a secret: data that the call sends to the host. */
+/** Headers whose value is not a secret: they are data that the call sends to the host. */
 const freeHeaders = (headers: Args['headers'] = {}): readonly string[] =>
   Object.entries(headers).flatMap(([name, value]) =>
     /^(?:\w+ )?secret:[\w-]+$/.test(value) ? [] : [`${name}: ${value}`],
@@ -112,7 +112,7 @@ async function sendRequest(
 const lowerCased = (headers: Args['headers'] = {}): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
-/** Servers need a content type, and the model seldom gives one. */
+/** Guesses the content type of a body, because servers need a content type and models seldom give one. */
 function contentTypeFor(body: string): string {
   if (isJson(body)) return 'application/json'
   return /^[^\s=&]+=[^\s&]*(&[^\s=&]+=[^\s&]*)*$/.test(body)

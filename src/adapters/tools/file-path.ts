@@ -1,9 +1,9 @@
-/** Paths in one spelling for all tools, so that a file has one name among the files that a session has viewed. */
+/** Gives a path one spelling in all tools, so that a file has only one name in the list of viewed files. */
 
 import { posix } from 'node:path'
 import type { Env } from '../../ports/env.ts'
 
-/** Contract: relative to the root, without `.` and `..`. Precondition: the env has accepted the path. */
+/** Contract: the path relative to the root, without `.` and `..`. Precondition: the env has accepted the path. */
 export function normalizePath(env: Env, path: string): string {
   return posix.relative(env.root, posix.resolve(env.root, path)) || '.'
 }

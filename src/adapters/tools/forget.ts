@@ -1,4 +1,4 @@
-/** forget: deletes the fact under a key. A fact written after the call's intent was recorded stays. */
+/** forget: deletes the fact under a key. If the fact was written after the call's intent was recorded, it stays. */
 
 import { z } from 'zod'
 import { LABEL_OF_OWN_OUTPUT } from '../../domain/label.ts'

@@ -102,7 +102,7 @@ export interface PageText {
   readonly text: string
 }
 
-/** `base`: the address that relative links start from. */
+/** `base`: the address of the page, against which relative links are resolved. */
 export function htmlToText(html: string, base: string): PageText {
   const page = new Page(base)
   for (let at = 0; at < html.length; ) {
@@ -140,7 +140,7 @@ function indexAfter(html: string, mark: string, at: number): number {
   return end < 0 ? html.length : end + mark.length
 }
 
-/** A `>` inside a quoted attribute does not end the tag. */
+/** The index of the `>` that ends the tag. A `>` inside a quoted attribute does not end it. */
 function endOfTag(html: string, at: number): number {
   let quote = ''
   for (let i = at; i < html.length; i += 1) {

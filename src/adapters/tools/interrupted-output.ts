@@ -1,4 +1,4 @@
-/** Kills a command that a crash interrupted, and describes its output and the changed files. */
+/** Kills the processes of a command that a crash interrupted, and describes its output and the files that changed. */
 
 import type { ToolContext } from '../../ports/tool.ts'
 import { escapeControls } from './file-path.ts'

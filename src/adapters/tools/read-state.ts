@@ -1,4 +1,4 @@
-/** read_state: the current STATE.md without the runtime's block. */
+/** read_state: shows the current STATE.md without the runtime block. */
 
 import { z } from 'zod'
 import { LABEL_OF_OWN_OUTPUT } from '../../domain/label.ts'

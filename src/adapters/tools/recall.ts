@@ -1,4 +1,4 @@
-/** recall: facts of this agent that share words with the query, one JSON line each, so one cannot imitate another. */
+/** recall: lists the agent's facts that share words with the query, one JSON line each, so none can fake another. */
 
 import { z } from 'zod'
 import type { Fact } from '../../domain/fact.ts'

@@ -1,10 +1,10 @@
-/** Replaces the only occurrence of a passage, or explains why it cannot. */
+/** Replaces a passage that occurs exactly once in a text, or explains why that is not possible. */
 
 export type TextReplacement =
   | { readonly kind: 'replaced'; readonly text: string; readonly line: number }
   | { readonly kind: 'refused'; readonly why: string }
 
-/** `look`: tells the model how to view the current text. */
+/** `look`: advice for the model, how to view the current text. */
 export function replaceText(text: string, old: string, fresh: string, name: string, look: string): TextReplacement {
   const refuse = (why: string): TextReplacement => ({ kind: 'refused', why })
   if (old === fresh) return refuse('old and new are the same')
@@ -15,7 +15,7 @@ export function replaceText(text: string, old: string, fresh: string, name: stri
   return { kind: 'replaced', text: after, line: lineOf(text, at) }
 }
 
-/** Includes overlapping occurrences: they make the edit ambiguous too. */
+/** Where the passage occurs. Overlapping occurrences count, because they make an edit ambiguous too. */
 function occurrences(text: string, passage: string): number[] {
   const found: number[] = []
   for (let at = text.indexOf(passage); at !== -1; at = text.indexOf(passage, at + 1)) found.push(at)

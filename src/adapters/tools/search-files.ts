@@ -49,7 +49,7 @@ async function listPaths(
   { env, ops }: ToolContext,
   path: string,
 ): Promise<{ paths: readonly string[]; more: boolean }> {
-  // A text file is searched alone. Anything else is listed, which reports an error if it is not a folder.
+  // If the path is a text file, only that file is searched. Otherwise it must be a folder: `list` throws if it is not.
   if ((await readText(ops('file'), path)) !== undefined) return { paths: [normalizePath(env, path)], more: false }
   const { entries, more } = await ops('file').list(path, MOST_LEVELS, MOST_FILES)
   return { paths: entries.map((entry) => entry.path).filter((name) => !name.endsWith('/')), more }
@@ -89,7 +89,7 @@ async function findHits(
   }
 }
 
-/** Contract: undefined if it is not a readable text file: binary, too large, a link, or missing. */
+/** Contract: undefined if the path is not a readable text file: binary, too large, a link, or missing. */
 async function readText(file: FileOps, path: string): Promise<string | undefined> {
   try {
     return (await file.read(path))?.text

@@ -1,5 +1,6 @@
 /**
- * send_message: a message to the owner, or to others through a channel. When the call ends, it is in the outbox once.
+ * send_message: a message to the owner, or to others through a channel. The call puts the message in the outbox; if the
+ * call is repeated after a crash, the outbox still contains it only once.
  */
 
 import { z } from 'zod'

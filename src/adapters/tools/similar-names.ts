@@ -1,4 +1,4 @@
-/** Existing names similar to a missing one, the most similar first. */
+/** Finds the existing names that are most similar to a name that does not exist. */
 
 const MOST = 5
 

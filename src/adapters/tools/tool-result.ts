@@ -7,7 +7,7 @@ export function toolError(content: string): CallResult {
   return { status: 'error', content }
 }
 
-/** Also records that the session has seen this version of the file. */
+/** The result of a call that viewed or wrote a file. It records that the session has seen this version of the file. */
 export function fileResult(content: string, path: string, sha: string): CallResult {
   return { status: 'ok', content, facts: { seen: { [path]: sha } } }
 }

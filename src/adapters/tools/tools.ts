@@ -29,7 +29,7 @@ export type { BrowserLaunch as Launching } from './browser/launch-chromium.ts'
 
 const NO_NETWORK: ShellOptions = { where: 'sandbox' }
 
-/** `shell`: where commands run. */
+/** `shell`: where commands run, and which hosts they can reach. */
 export function builtinTools(shell: ShellOptions = NO_NETWORK): AnyTool[] {
   return [viewFile, createFile, editFile, listFiles, searchFiles, bash(shell), waitTool, finishTool]
 }
@@ -39,7 +39,7 @@ export function webTools(egress: Egress): AnyTool[] {
   return [fetchTool(egress), git(egress)]
 }
 
-/** Tools that only agents get which list them in their configuration. */
+/** Tools only for agents whose configuration lists them. `launching`: undefined if there is no Chromium. */
 export function optionalTools(launching: BrowserLaunch | undefined): AnyTool[] {
   return launching ? [browser(launching)] : []
 }
@@ -54,7 +54,7 @@ export function memoryTools(store: Store): AnyTool[] {
   return [remember(store), recall(store), forget(store)]
 }
 
-/** Tools for STATE.md, which all agents share. `seed`: its first text. */
+/** Tools for STATE.md, which all agents share. `seed`: the text that STATE.md gets if it does not exist yet. */
 export function stateTools(documents: Documents, seed: () => string): AnyTool[] {
   return [readState(documents), editState(documents, seed)]
 }

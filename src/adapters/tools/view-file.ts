@@ -38,7 +38,7 @@ export const viewFile = defineToolWithText<z.infer<typeof args>>({
     }),
 })
 
-/** Each line keeps its line break, so that the model sees the exact text. */
+/** Splits a text into lines that keep their line breaks, so that the model sees the exact text. */
 function splitLines(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 }

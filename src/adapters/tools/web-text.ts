@@ -19,7 +19,7 @@ export function responseText(bytes: Buffer, type: string, url: string): string |
   return page.title === '' ? page.text : `# ${page.title}\n\n${page.text}`
 }
 
-/** The charset of the header, else of the page's first meta tag, else UTF-8. */
+/** The charset that the header names, else the charset that a meta tag at the start of the page names, else UTF-8. */
 function charsetOf(bytes: Buffer, type: string): string {
   const header = /charset\s*=\s*"?([\w-]{1,40})/i.exec(type)?.[1]
   return (

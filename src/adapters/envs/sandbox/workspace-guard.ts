@@ -106,7 +106,7 @@ export async function guardFolders(
   }
 }
 
-/** Restores the owner's access to the root: if a command removed it, no later command could start there to repair it. */
+/** Restores the owner's access to the root: if a command removed it, no later command could start there. */
 function makeEnterable(root: string): void {
   const { mode } = statSync(root)
   if ((mode & 0o700) !== 0o700) chmodSync(root, (mode & 0o777) | 0o700)

@@ -1,6 +1,6 @@
 /**
  * One Chromium for one run: a new profile, one window, no downloads, no file access. Each request is checked twice:
- * here by its full address, and by the proxy by its resolved host. The session ends with the run.
+ * here by its full address, and in the proxy by its resolved host. The browser is closed when the run ends.
  */
 
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
@@ -20,23 +20,23 @@ const ANSWER_MS = 5_000
 const MOST_DIALOGS = 20
 /** A page that sends more requests than this during one action is closed: checking each one takes time. */
 const MOST_REQUESTS = 2000
-/** Further notes about the page are dropped. */
+/** Notes about the page beyond this number are dropped. */
 const MOST_NOTES = 50
 
 export class BrowserSession {
   readonly #egress: Egress
   readonly #context: BrowserContext
-  /** Chromium's profile and other files. */
+  /** The folder with Chromium's profile and other files. */
   readonly #folder: string
   readonly #proxy: EgressProxy
   #page: Page
-  /** The tab crashed, does not respond or keeps opening dialogs; the next page opens in a new tab. */
+  /** True if the tab crashed, does not respond or keeps opening dialogs; then the next page opens in a new tab. */
   #isBroken = false
   #isOver = false
-  /** True while we open a tab, which looks like a tab that a page opens. */
+  /** True while this class opens a tab: that tab must not be closed like a tab that a page opens. */
   #isMakingPage = false
   #dialogs = 0
-  /** Dialogs since the tab was opened; `#dialogs` counts those of one action. */
+  /** Number of dialogs since the tab was opened; `#dialogs` counts the dialogs of one action. */
   #dialogsOfPage = 0
   #requests = 0
   /** Hosts whose requests passed the check; the proxy refuses all others. */
@@ -131,7 +131,7 @@ export class BrowserSession {
       if (page !== this.#page) await page.close({ runBeforeUnload: false }).catch(() => {})
   }
 
-  /** A page whose script never ends would also block the next navigation. */
+  /** Closes the tab if it does not respond: a page script that never ends would also block the next navigation. */
   async #isResponsive(): Promise<boolean> {
     if (this.#isBroken || this.#page.isClosed()) return false
     const isUp = await this.#page.waitForFunction('true', undefined, { timeout: ANSWER_MS }).then(
@@ -181,10 +181,10 @@ export class BrowserSession {
     if (why !== undefined || elsewhere || address.kind === 'refused') {
       const reason = why ?? 'it is on another host; open that address if you want it'
       const note = `a request to ${JSON.stringify(url.slice(0, 500))} was blocked: ${reason}`
-      // Notes are limited in number, so a blocked navigation comes before blocked resources.
+      // The number of notes is limited, so the note about a blocked navigation comes first.
       if (isTop) this.#notes.unshift(note)
       else this.#note(note)
-      // After 'aborted' the page stays. 'blockedbyclient' would later replace it, or the next page, by an error page.
+      // With 'aborted', the tab keeps its page. With 'blockedbyclient', Chromium would later show an error page.
       return route.abort(isTop ? 'aborted' : 'blockedbyclient')
     }
     this.#hosts.add(formatHostPort(address.value))
@@ -201,14 +201,14 @@ export class BrowserSession {
     return read.kind === 'read' ? read.value : undefined
   }
 
-  /** The browser process has ended. */
+  /** True if the browser process has ended. */
   get isOver(): boolean {
     return this.#isOver
   }
 
   async open(url: string, target: HostPort): Promise<void> {
     await this.#act(target, async () => {
-      // A page that keeps opening dialogs would hold up the navigation away from it.
+      // A page that keeps opening dialogs would delay the navigation to the new page.
       if (this.#dialogsOfPage > 1) this.#closeTab()
       const page = await this.#workingPage()
       await page.goto(url, { waitUntil: 'domcontentloaded', timeout: OPEN_WITHIN_MS })
@@ -225,7 +225,7 @@ export class BrowserSession {
     await this.#act(target, () => how(element as ElementHandle))
   }
 
-  /** Later navigation by the page itself is checked against the target of the last action. */
+  /** Performs an action. Until the next one, the page may navigate only to `target` and to hosts the owner allows. */
   async #act(target: HostPort, work: () => Promise<unknown>): Promise<void> {
     this.#target = target
     this.#notes = []
@@ -241,7 +241,7 @@ export class BrowserSession {
     await this.#checkFinalAddress()
   }
 
-  /** Redirects are not checked by their full address, so the final address is checked here. */
+  /** Redirects are not checked when they happen, so the address at which the page ended is checked here. */
   async #checkFinalAddress(): Promise<void> {
     const { place } = this
     if (place === undefined || this.#mayNavigateTo(place)) return
@@ -265,7 +265,7 @@ export class BrowserSession {
     return [where, `title: ${(await this.#page.title()).slice(0, 300)}`, ...notes, '', text].join('\n')
   }
 
-  /** Hosts that no page requested are Chromium's own background requests; they are left out. */
+  /** The proxy's refusals, without Chromium's own background requests (to hosts that no page requested). */
   #refusals(): readonly string[] {
     return this.#proxy.refusals().filter((refusal) => !refusal.endsWith(NOT_ADMITTED))
   }
@@ -282,7 +282,7 @@ export class BrowserSession {
   }
 }
 
-/** While a page is being opened, Playwright throws because there is no frame yet. */
+/** Contract: undefined while a page is being opened: there is no frame yet, and Playwright throws. */
 function frameOf(request: Request): Frame | undefined {
   try {
     return request.frame()
@@ -291,6 +291,6 @@ function frameOf(request: Request): Frame | undefined {
   }
 }
 
-/** Playwright puts a call log after the first line. */
+/** The first line of an error message; in Playwright's messages, a call log follows it. */
 const firstLine = (thrown: unknown): string =>
   (thrown instanceof Error ? thrown.message : String(thrown)).split('\n')[0] ?? ''

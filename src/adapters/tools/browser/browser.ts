@@ -1,4 +1,4 @@
-/** browser: a Chromium for pages that need scripts. One page at a time; profile and process end with the run. */
+/** browser: a Chromium for pages that need scripts. One page at a time; when the run ends, its profile is deleted. */
 
 import { z } from 'zod'
 import {
@@ -53,7 +53,7 @@ const args = shape.superRefine((value, context) => {
 })
 
 export function browser(launching: BrowserLaunch): AnyTool {
-  /** Keyed by the env of the run. */
+  /** The browser of each run; the key is the env of the run. */
   const sessions = new Map<Env, Promise<BrowserSession>>()
   const close = async (env: Env): Promise<void> => {
     const session = sessions.get(env)
@@ -72,7 +72,7 @@ export function browser(launching: BrowserLaunch): AnyTool {
       const host = hostOf(wanted)
       return host === undefined ? [] : [host]
     },
-    // Typed text reaches the page at once.
+    // Typed text counts as sent, because the page can read it at once.
     content: ({ action, text = '' }) => (action === 'type' || action === 'select' ? [text] : []),
     refuses: ({ action, url = '' }) => (action === 'open' ? launching.egress.refusal(placeIn(url)) : undefined),
     async run(wanted, context) {
@@ -148,7 +148,7 @@ async function perform(
   return { status: 'ok', content: await session.read() }
 }
 
-/** Some browser operations have no time limit; a page script that never ends would block them. */
+/** Closes the browser after MOST_MS: some of its operations never end if a page script never ends. */
 async function withTimeLimit<T>({ clock }: ToolContext, work: () => Promise<T>, giveUp: () => void): Promise<T> {
   const over = new AbortController()
   const done = work()
@@ -156,7 +156,7 @@ async function withTimeLimit<T>({ clock }: ToolContext, work: () => Promise<T>, 
     if (!over.signal.aborted) giveUp()
     throw new TirelessError('tool_failed', 'the page did not answer, so the browser was closed; open another page')
   })
-  // The loser of the race must not become an unhandled rejection.
+  // Whichever promise settles last must not become an unhandled rejection.
   for (const one of [done, late]) one.catch(() => {})
   try {
     return await Promise.race([done, late])
@@ -165,7 +165,7 @@ async function withTimeLimit<T>({ clock }: ToolContext, work: () => Promise<T>, 
   }
 }
 
-/** A failed launch is forgotten, so that the next call tries again. */
+/** Calls `forget` if the launch fails, so that the next call tries again. */
 function launchSession(launching: BrowserLaunch, forget: () => void): Promise<BrowserSession> {
   const session = BrowserSession.launch(launching)
   session.catch(forget)
@@ -186,7 +186,7 @@ async function useElement(
 ): Promise<void> {
   const { place } = session
   const shown = place && formatHostPort(place)
-  // Policy approved the named host, so the page must be on it.
+  // Policy allowed the call for the named host, so the page must be on that host.
   if (!place || shown !== formatHostPort(parseHost(host)))
     throw new TirelessError('tool_failed', `nothing was done: the page is on ${shown ?? 'no host'}, not on ${host}`)
   if (action === 'back') return session.back(place)

@@ -1,4 +1,4 @@
-/** Starts Chromium with its own profile, without downloads and service workers; the proxy is its only network. */
+/** Starts Chromium with its own profile, without downloads and service workers; it reaches the network by a proxy. */
 
 import { join } from 'node:path'
 import type { BrowserContext } from 'playwright-core'
@@ -20,7 +20,7 @@ const FLAGS = [
     '--no-pings',
     '--disable-dev-shm-usage',
   ],
-  // Blocks traffic around the proxy: no DNS lookups, no UDP.
+  // Blocks traffic that would bypass the proxy: DNS lookups and UDP.
   ...[
     '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
     '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
@@ -29,22 +29,22 @@ const FLAGS = [
 
 export interface BrowserLaunch {
   readonly egress: Egress
-  /** Path of the program. */
+  /** Path of the Chromium program. */
   readonly chromium: string
-  /** Holds the profiles. Profiles found there at start were left by a killed process. */
+  /** Folder for the profiles. A profile that is there when the runtime starts was left by a killed process. */
   readonly folder: string
-  /** The complete environment of the process. */
+  /** The complete environment of the Chromium process. */
   readonly env: Readonly<Record<string, string>>
-  /** Chromium's own sandbox does not work for root. */
+  /** If true, Chromium runs without its own sandbox, which does not work for root. */
   readonly isRoot: boolean
 }
 
-/** `folder`: Chromium writes only there. */
+/** `folder`: the only folder that Chromium writes to. */
 export async function launchContext(
   { chromium: executablePath, folder: own, env, isRoot }: Omit<BrowserLaunch, 'egress'>,
   proxy: EgressProxy,
 ): Promise<BrowserContext> {
-  // Loaded only when needed, because it is large.
+  // The module is loaded only when a browser is needed, because it is large.
   const { chromium } = await import('playwright-core')
   return chromium.launchPersistentContext(join(own, 'profile'), {
     ...{ executablePath, headless: true, chromiumSandbox: !isRoot, args: FLAGS, env: { ...env, HOME: own } },

@@ -1,6 +1,6 @@
 /**
- * A script that runs in the page and returns its visible text and a numbered list of usable elements. The page can
- * falsify the result, so it is untrusted.
+ * A script that runs in the page and returns the page's visible text and a numbered list of usable elements. The page
+ * can falsify the result, so the result is untrusted.
  */
 
 const MOST_CHARACTERS = 30_000

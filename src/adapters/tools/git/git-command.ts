@@ -8,7 +8,7 @@ export interface GitInvocation {
   readonly args: readonly string[]
   /** Unix time in seconds; the date of new commits. */
   readonly at: number
-  /** The env has verified the repository, even if its git folder is outside the workspace. */
+  /** True if the env has verified the repository. Then its git folder may be outside the workspace. */
   readonly isRepository: boolean
   /** Configuration keys of the repository's filters; they are set to empty. */
   readonly filters: readonly string[]
@@ -63,7 +63,7 @@ const OVERRIDES: readonly Setting[] = [
   ] as const),
 ]
 
-/** Keys that run a program or redirect git and cannot be overridden; git is not run if one is set. */
+/** Configuration keys that run a program or redirect git and cannot be overridden. If one is set, git is not run. */
 const RISKY: readonly RegExp[] = [
   /^(includeif|url|http|https|uploadpack)\./i,
   /^(merge\..*\.driver|diff\.external|diff\..*\.(command|textconv)|core\.(worktree|gitproxy))$/i,
@@ -73,7 +73,7 @@ const RISKY: readonly RegExp[] = [
 ]
 const FILTER = /^filter\..*\.(clean|smudge|process|required)$/i
 
-/** Contract: pure; sorts out the dangerous names among the repository's configuration keys. */
+/** The risky keys and the filter keys among the repository's configuration keys. Pure. */
 export function checkConfigKeys(names: readonly string[]): {
   readonly risky: readonly string[]
   readonly filters: readonly string[]
@@ -87,7 +87,7 @@ export function checkConfigKeys(names: readonly string[]): {
 const AUTHOR = 'Tireless'
 const EMAIL = 'tireless@localhost'
 
-/** Contract: a command that prints the configuration keys, one per line. */
+/** Contract: a shell command that prints the keys of the git configuration, one per line. */
 export function configKeysCommand(isRepository: boolean): string {
   return [SCRUB, ...exports({ ...BASE_ENV }), guard(isRepository, 'exit 0'), 'exec git config --list --name-only'].join(
     '\n',
@@ -126,7 +126,7 @@ export function buildGitCommand({ args, at, isRepository, filters, proxy }: GitI
   ].join('\n')
 }
 
-/** Verbs that would run diff programs of the configuration. */
+/** Verbs that would run diff programs named in the configuration. */
 const DIFF_VERBS: readonly string[] = ['log', 'diff', 'show']
 
 const BASE_ENV = {
@@ -134,16 +134,19 @@ const BASE_ENV = {
   ...{ GIT_PAGER: 'cat', GIT_NO_LAZY_FETCH: '1', GIT_ASKPASS: 'false', GIT_CEILING_DIRECTORIES: '/', LC_ALL: 'C' },
 }
 
-/** Removes all inherited GIT_ variables. */
+/** Shell code that removes all inherited GIT_ variables. */
 const SCRUB = `for name in $(env | sed -n 's/^\\(GIT_[A-Za-z0-9_]*\\)=.*/\\1/p'); do unset "$name"; done`
 
-/** Uses only `.git` in the current folder: no parent folder, no git folder that a file in the work tree points to. */
+/**
+ * Shell code that makes git use `.git` in the current folder, or else runs `otherwise`. A repository in a parent folder
+ * does not count; a `.git` that points to another folder counts only if the env has verified the repository.
+ */
 function guard(isRepository: boolean, otherwise: string): string {
   const test = isRepository ? '[ -e .git ]' : '[ -d .git ] && [ ! -L .git ] && [ ! -e .git/commondir ]'
   return `if ${test}; then export GIT_DIR="$PWD/.git" GIT_WORK_TREE="$PWD"; else ${otherwise}; fi`
 }
 
-/** A proxy that the env has set takes precedence. */
+/** Shell code that sets the proxy, unless the env has already set one. */
 const proxyExports = (proxy: string): readonly string[] => [
   `if [ -z "\${https_proxy:-}" ]; then`,
   `export https_proxy=${quoteShellArgument(proxy)} http_proxy=${quoteShellArgument(proxy)} no_proxy= NO_PROXY=`,

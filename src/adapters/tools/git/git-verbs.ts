@@ -1,21 +1,21 @@
 /**
  * The git verbs and options that an agent may use: none of them runs a program, touches files outside the workspace or
- * reaches another host. Options must be spelled in full, although git accepts abbreviations.
+ * reaches a host that the call does not name. Options must be spelled in full, although git accepts abbreviations.
  */
 
 import { parseHttpAddress } from '../../../domain/address.ts'
 
 /**
- * `read` changes nothing; `add` and `commit` can be verified after a crash; `change` runs once; the others use the
- * network.
+ * A verb of the kind `read` changes nothing; `add` and `commit` can be verified after a crash; `change` is not repeated
+ * after a crash; the other kinds use the network.
  */
 export type GitVerbKind = 'read' | 'add' | 'commit' | 'change' | 'query' | 'fetch' | 'pull' | 'push'
 
 export interface GitVerb {
   readonly kind: GitVerbKind
-  /** Allowed one-letter options; a `:` after a letter means that it takes a value. */
+  /** Allowed one-letter options; a `:` after a letter means that the option takes a value. */
   readonly short: string
-  /** Allowed names of `--` options; one that ends in `=` takes a value. */
+  /** Allowed names of `--` options; an option whose name ends in `=` takes a value. */
   readonly long: readonly string[]
 }
 
@@ -86,7 +86,7 @@ export const GIT_VERBS: ReadonlyMap<string, GitVerb> = new Map([
   ['push', verb('push', 'qfdn', 'quiet force force-with-lease delete tags dry-run follow-tags atomic porcelain')],
 ])
 
-/** Verbs that change nothing as long as all their arguments match. */
+/** Verbs that change nothing if all their arguments match the expression. */
 const READ_ONLY: Readonly<Record<string, RegExp>> = {
   branch: /^(-[avrl]+|--(all|list|verbose|remotes|show-current|merged|no-merged|contains=.*|sort=.*))$/,
   tag: /^(-[ln\d]+|--(list|sort=.*|contains=.*|points-at=.*))$/,
@@ -95,11 +95,11 @@ const READ_ONLY: Readonly<Record<string, RegExp>> = {
 
 export interface GitCall {
   readonly verb: GitVerb
-  /** As the verb's kind, but `read` for read-only arguments and `change` for an amended commit. */
+  /** The verb's kind; but `read` if the arguments make it read-only, and `change` for an amended commit. */
   readonly kind: GitVerbKind
   /** Arguments that are neither options nor their values. */
   readonly operands: readonly string[]
-  /** It may delete or overwrite commits on the remote. */
+  /** True if the call may delete or overwrite commits on the remote. */
   readonly forces: boolean
 }
 
@@ -109,7 +109,7 @@ export type GitParseResult =
 
 const refused = (why: string): GitParseResult => ({ kind: 'refused', why })
 
-/** Contract: pure; `args` as git would get them, the verb first. */
+/** Pure. `args`: the arguments of git, the verb first. */
 export function parseGitArgs(args: readonly string[]): GitParseResult {
   const [name = '', ...rest] = args
   const verb = GIT_VERBS.get(name)
@@ -147,7 +147,7 @@ export function parseGitArgs(args: readonly string[]): GitParseResult {
   }
 }
 
-/** The refs `+main` and `:main` mean the same as `--force` and `--delete`. */
+/** True for options that force or delete, and for refs such as `+main` and `:main`, which mean the same. */
 const isForced = (args: readonly string[], [, ...refs]: readonly string[]): boolean =>
   args.some((arg) => /^--(?:force|force-with-lease|delete)(?:=|$)|^-[a-z]*[fd]/.test(arg)) ||
   refs.some((ref) => /^[+:]/.test(ref))
@@ -155,7 +155,7 @@ const isForced = (args: readonly string[], [, ...refs]: readonly string[]): bool
 function kindOf(name: string, { kind }: GitVerb, rest: readonly string[]): GitVerbKind {
   const readOnly = READ_ONLY[name]
   if (readOnly && (name !== 'stash' || rest.length > 0) && rest.every((arg) => readOnly.test(arg))) return 'read'
-  // An amended commit keeps its parent, so a crash check could not recognise it.
+  // An amended commit keeps its parent, so the check after a crash could not recognise the commit.
   return kind === 'commit' && rest.includes('--amend') ? 'change' : kind
 }
 
@@ -183,6 +183,6 @@ function valuesTaken({ short, long }: GitVerb, arg: string): number | undefined 
 const listOptions = ({ short, long }: GitVerb): string =>
   [...[...short.replaceAll(':', '')].map((letter) => `-${letter}`), ...long.map((name) => `--${name}`)].join(' ')
 
-/** `a..b` is a range of revisions; only `..` as a path segment leaves the workspace. */
+/** True if the operand is a path outside the workspace. `a..b` is not: it is a range of revisions. */
 const isOutside = (operand: string): boolean =>
   /^[/~\\]|(^|\/)\.\.(\/|$)|^[a-z]:[\\/]/i.test(operand.replace(/^[^:/]*:(?=[./])/, ''))

@@ -1,4 +1,4 @@
-/** git: version control in the workspace, run as a command of the env. The verb determines its effect. */
+/** git: version control in the workspace, run as a command of the env. The git verb determines the call's effect. */
 
 import { z } from 'zod'
 import { type Address, formatHostPort, type HostPort, parseHttpAddress } from '../../../domain/address.ts'
@@ -148,7 +148,7 @@ const runCommand = (
   network?: OpenSocketProxy,
 ): Promise<ProcessResult> => ops('process').run(call, command, { timeoutMs, signal, ...(network && { network }) })
 
-/** Contract: the output of a read-only command; empty if it fails. Has its own call id. */
+/** Contract: the output of a read-only command; empty if the command fails. The command runs under its own call id. */
 async function gitOutput({ ops, call, signal }: ToolContext, command: string): Promise<string> {
   const name = `${call}.look`
   const { exit, output } = await ops('process').run(name, command, { timeoutMs: WITHIN_MS, signal })

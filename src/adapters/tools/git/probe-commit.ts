@@ -1,5 +1,6 @@
 /**
- * Finds out whether an interrupted `add` or `commit` happened, by comparing the index or HEAD with its state before.
+ * Finds out whether an interrupted `git add` or `git commit` took effect: compares the index or HEAD with the state
+ * recorded before the call.
  */
 
 import type { Json } from '../../../domain/json.ts'
@@ -7,16 +8,16 @@ import type { ProbeResult } from '../../../ports/tool.ts'
 import { buildGitCommand } from './git-command.ts'
 import type { GitVerbKind } from './git-verbs.ts'
 
-/** Contract: the output of a command; empty if it fails. */
+/** Contract: runs a shell command and returns its output; empty if the command fails. */
 type Ask = (command: string) => Promise<string>
 
 const gitCommand = (args: readonly string[]): string =>
   buildGitCommand({ args, at: 0, isRepository: true, filters: [] })
 
-/** Prints a digest of the index. */
+/** A command that prints a digest of the index. */
 const INDEX = `${gitCommand(['ls-files', '--stage']).replace('exec git', 'git')} | git hash-object --stdin`
 const HEAD = gitCommand(['rev-parse', '--verify', '--quiet', 'HEAD'])
-/** Prints hash, date and parents of the last commit. */
+/** A command that prints hash, date and parents of the last commit. */
 const LAST = gitCommand(['log', '-n', '1', '--format=%H %ct %P', '--date=unix'])
 
 export async function readGitState(kind: GitVerbKind, ask: Ask): Promise<Json> {
@@ -24,7 +25,10 @@ export async function readGitState(kind: GitVerbKind, ask: Ask): Promise<Json> {
   return kind === 'commit' ? (await ask(HEAD)).trim() : null
 }
 
-/** The killed git may have left its lock, which would block every later call. No other git runs in this workspace. */
+/**
+ * A command that removes the lock which a killed git may have left; the lock would block every later call. No other git
+ * runs in the workspace at that time.
+ */
 const UNLOCK = (since: number): string =>
   `find .git -maxdepth 1 -name index.lock -newermt '@${Math.floor(since / 1000) - 1}' -delete 2>/dev/null; true`
 

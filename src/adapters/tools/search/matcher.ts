@@ -12,9 +12,9 @@ import { findLines, type MatchingLine } from './matching-lines.ts'
 export type { MatchingLine as Hit } from './matching-lines.ts'
 
 export interface Matcher {
-  /** The pattern is not a valid regular expression, so it is matched as plain text. */
+  /** True if the pattern is not a valid regular expression; then it is matched as plain text. */
   readonly isLiteral: boolean
-  /** Contract: at most `most` matching lines, in order; throws `tool_failed` after the time limit or an abort. */
+  /** Contract: the first `most` matching lines; throws `tool_failed` after the time limit or if `signal` aborts. */
   hits(text: string, most: number): Promise<readonly MatchingLine[]>
   close(): Promise<void>
 }
@@ -25,7 +25,7 @@ export interface SearchPattern {
 }
 
 interface Limits {
-  /** Resolves at the time limit. */
+  /** Resolves when the time limit is reached. */
   readonly late: Promise<unknown>
   readonly signal: AbortSignal
 }
@@ -42,7 +42,7 @@ export function createMatcher(pattern: string, limits: Limits): Matcher {
   return threadMatcher({ pattern, flags }, limits)
 }
 
-/** Callers try the strict flag `u` first; without it, more patterns are valid. */
+/** True if the pattern is a valid regular expression with these flags. Without the flag `u`, more patterns are. */
 function isExpression(pattern: string, flags: string): boolean {
   try {
     return new RegExp(pattern, flags) !== undefined

@@ -1,12 +1,12 @@
 /** Finds the lines of a text that satisfy a condition. */
 
 export interface MatchingLine {
-  /** Counted from 1. */
+  /** Line number, counted from 1. */
   readonly line: number
   readonly text: string
 }
 
-/** In characters. Longer lines are generated data; only their beginning is searched. */
+/** Only this many characters of a line are searched; longer lines are usually generated data. */
 const MOST_OF_A_LINE = 20_000
 
 export function findLines(matches: (line: string) => boolean, text: string, most: number): MatchingLine[] {
