@@ -1,15 +1,15 @@
-/** The registry of behaviours. An agent uses `solo` unless its dispatch names another. */
+/** The registry of behaviours. A dispatch without the name of a behaviour gets the default. */
 
 import { TirelessError } from '../domain/error.ts'
 import type { Behaviour, Behaviours } from '../ports/behaviour.ts'
 
 /** Restricts the tools of agents. */
 export interface ToolLimits {
-  /** Contract: the tools that the agent may use; null: no restriction. */
+  /** Contract: the tools that the agent may use; null if they are not restricted. */
   allowedTools(agentId: string): readonly string[] | null
   /** Contract: whether a tool of that name exists. */
   toolExists(tool: string): boolean
-  /** Contract: whether only agents that list the tool get it. */
+  /** Contract: whether an agent gets the tool only if its own list of tools names it. */
   isOptIn(tool: string): boolean
 }
 
@@ -35,7 +35,7 @@ export function createBehaviours(
 /** These tools express a decision and have no effect, so no restriction removes them. */
 const DECISION_TOOLS: ReadonlySet<string> = new Set(['finish', 'wait'])
 
-/** Keeps unknown names, so that the preflight reports the typing error. */
+/** Names of tools that do not exist are kept, so that the preflight reports the typing error. */
 function restrictTools(
   offered: readonly string[],
   only: readonly string[],

@@ -1,7 +1,7 @@
 /**
- * The behaviour for work without a person: like solo, but its system prompt ends with the founder's directive. The
- * directive comes last so that it overrides earlier rules. It is not part of `solo`, and solo's rule about waiting is
- * not part of this.
+ * The behaviour for work without a person: like solo, but its system prompt ends with a directive
+ * (src/prompts/system/unattended.*.md). The directive comes last so that it overrides earlier rules. The directive is
+ * not part of `solo`, and solo's rule about waiting is not part of this behaviour.
  */
 
 import type { Json } from '../domain/json.ts'

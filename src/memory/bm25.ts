@@ -1,4 +1,7 @@
-/** Ranks passages by their relevance to a question (BM25). Counts on each query, so that only the texts are kept. */
+/**
+ * Ranks passages by their relevance to a question (BM25). Words are counted anew for each question, so that only the
+ * texts are kept in memory.
+ */
 
 import { tokenize } from '../domain/tokenize.ts'
 import type { PastTurn } from '../ports/memory.ts'
@@ -31,7 +34,7 @@ export function passageFromTurn({ turn, messages }: PastTurn): Passage {
   return { turn, text, words: ` ${words.join('  ')} `, count: words.length }
 }
 
-/** Of a long result the most informative lines, not its beginning. */
+/** A short text as it is; of a long result the most informative lines instead of its beginning. */
 function informativeText(message: ModelMessage, turn: number): string {
   const text = messageText(message)
   if (message.role === 'assistant' || text.length <= MESSAGE_LIMIT) return text
@@ -39,7 +42,7 @@ function informativeText(message: ModelMessage, turn: number): string {
   return lines.length === 0 ? text : lines.join('\n')
 }
 
-/** At most `limit` snippets, in order of turn. */
+/** Contract: returns at most `limit` snippets of the best passages, in order of turn. */
 export function rankPassages(passages: readonly Passage[], question: string, limit: number): string[] {
   const queryWords = [...new Set(tokenize(question.slice(0, PASSAGE_LIMIT)))].slice(0, QUESTION_LIMIT)
   const mean = passages.reduce((sum, passage) => sum + passage.count, 0) / passages.length
@@ -69,7 +72,7 @@ function countOccurrences(words: string, word: string): number {
   return times
 }
 
-/** The part of the passage around the rarest word of the question. */
+/** The part of the passage around `word`, the rarest word of the question in it. */
 function snippet({ turn, text }: Passage, word: string): string {
   const mark = `[turn ${turn}] `
   const room = SNIPPET_LIMIT - mark.length

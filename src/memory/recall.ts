@@ -1,7 +1,7 @@
 /**
- * Recall memory: the summary, and the earlier turns that best match the current turn. They are chosen by the first
- * query after the window has moved, and kept until it moves again: a prompt that changed with every query could not be
- * cached.
+ * Recall memory: the summary, and the earlier turns that best match the current turn. These turns are chosen by the
+ * first query after the window has moved, and kept until it moves again: a prompt that changed with every query could
+ * not be cached.
  */
 
 import type { Memory, PastTurn } from '../ports/memory.ts'
@@ -9,7 +9,7 @@ import { type Passage, passageFromTurn, rankPassages } from './bm25.ts'
 import { summaryMemory } from './summary.ts'
 
 const MAX_SNIPPETS = 3
-/** The number of earlier turns that can be recalled; older ones are lost. */
+/** Maximum number of earlier turns that can be recalled; older turns are dropped. */
 const MAX_PASSAGES = 5000
 
 export function recallMemory(n: number): Memory {

@@ -1,6 +1,6 @@
 /**
- * Picks the informative lines of results, to keep when their turns leave the window. No model is called. A line scores
- * higher the rarer its pattern and words are among all lines, and for numbers, paths, names and errors.
+ * Picks the most informative lines of call results. They are kept when the turn leaves the window. No model is called.
+ * A line scores higher the rarer its pattern and words are among all lines, and for numbers, paths, names and errors.
  */
 
 import { tokenize } from '../domain/tokenize.ts'
@@ -13,21 +13,24 @@ export interface ResultLine {
   /** The name of the tool, or `event`. */
   readonly source: string
   readonly text: string
-  /** 1 where no other line of its result looks like it; smaller the more do. */
+  /** 1 if no other line of the same result looks like this line; smaller the more lines do. */
   readonly oddness: number
 }
 
-/** Lines that differ only in their numbers: their count, and the latest of them, oldest first. */
+/** Lines that differ only in their numbers: how many there were, and the latest of them, oldest first. */
 export interface LinePattern {
   readonly times: number
   readonly latest: readonly ResultLine[]
 }
 
-/** By pattern: the line in lower case with each number as `#`. The most recently added pattern comes last. */
+/**
+ * Lines by pattern. A pattern is the line in lower case with each number as `#`. The most recently added pattern comes
+ * last.
+ */
 export type LinePatterns = ReadonlyMap<string, LinePattern>
 
 const LINE_LIMIT = 240
-/** Limits: lines per pattern, patterns in total. */
+/** Limits: lines per pattern, patterns in total, patterns per turn. */
 const MAX_PER_PATTERN = 24
 const MAX_PATTERNS = 1000
 const MAX_PER_TURN = 60
@@ -49,7 +52,10 @@ export function mergeLines(earlier: LinePatterns, later: LinePatterns): LinePatt
   return keepBestPatterns(forms, MAX_PATTERNS)
 }
 
-/** Contract: the best line of each turn first, then the second best of each, …; among equal scores, the newest. */
+/**
+ * Contract: returns the best line of each turn first, then the second best of each turn, …; among equal scores, the
+ * newest.
+ */
 export function mostInformative(forms: LinePatterns): readonly ResultLine[] {
   const lines = [...forms.values()].flatMap(({ times, latest }) => latest.map((line) => ({ line, times })))
   const linesWithWord = new Map<string, number>()
@@ -68,7 +74,9 @@ export function mostInformative(forms: LinePatterns): readonly ResultLine[] {
     .map(({ line }) => line)
 }
 
-/** A result is mostly a list of similar lines; a line that looks different is worth more than all of them. */
+/**
+ * Each line with its oddness. A result is mostly a list of similar lines; a line that looks different is worth more.
+ */
 function oddnessOf(pieces: readonly string[]): readonly (readonly [string, number])[] {
   const times = new Map<string, number>()
   const shapes = pieces.map(shapeOf)
@@ -96,7 +104,7 @@ function addLine(forms: Map<string, LinePattern>, form: string, { times, latest 
   forms.set(form, { times: times + (before?.times ?? 0), latest: [...known, ...latest].slice(-MAX_PER_PATTERN) })
 }
 
-/** Drops the patterns with the lowest score; among equals, the oldest. */
+/** Keeps the `max` patterns with the highest scores; among equal scores, the newest. */
 function keepBestPatterns(forms: ReadonlyMap<string, LinePattern>, max: number): LinePatterns {
   if (forms.size <= max) return forms
   const kept = [...forms]
@@ -107,7 +115,7 @@ function keepBestPatterns(forms: ReadonlyMap<string, LinePattern>, max: number):
   return new Map([...forms].filter(([form]) => names.has(form)))
 }
 
-/** Results and events only. The owner's messages are kept elsewhere. */
+/** The results and events in a message. The owner's messages are kept elsewhere. */
 function extractResults(message: ModelMessage): { readonly source: string; readonly text: string }[] {
   if (message.role === 'assistant') return []
   if (message.role === 'tool') return [{ source: message.tool, text: message.text }]
@@ -129,10 +137,10 @@ function splitIntoLines(text: string): readonly string[] {
     .filter(isMoreThanAWord)
 }
 
-/** A single word says nothing, unless it has a number or is a path. */
+/** A line of a single word says nothing, unless the word contains a number or is a path. */
 const isMoreThanAWord = (line: string): boolean => /[\p{N}/\\_@]/u.test(line) || tokenize(line).length > 1
 
-/** Splits after a sentence, a clause or a list item; without any of them, anywhere. */
+/** A long line is split after a sentence, a clause or a list item; without any of them, anywhere. */
 const BREAK_POINTS = /(?<=[.!?;,]\s)|(?<=[。！？；，])|(?<=[,;](?=["'{[]))/u
 
 function splitLong(line: string): readonly string[] {
@@ -173,7 +181,7 @@ const RARE_WORDS_WEIGHT = 2
 
 const ODDNESS_WEIGHT = 3
 
-/** Score of the line itself: its signs, the rarity of its pattern, and its oddness within its result. */
+/** Score of a line by itself: its signs, the rarity of its pattern, and its oddness within its result. */
 function scoreOf({ text = '', oddness = 0 }: Partial<ResultLine> = {}, times: number): number {
   return SIGN_WEIGHTS.reduce(
     (sum, [sign, weight]) => sum + (sign.test(text) ? weight : 0),
@@ -181,7 +189,7 @@ function scoreOf({ text = '', oddness = 0 }: Partial<ResultLine> = {}, times: nu
   )
 }
 
-/** Score among all lines: the average rarity of its words. */
+/** Score of a line among all lines: the average rarity of its words. */
 function rarityOf(text: string, linesWithWord: ReadonlyMap<string, number>): number {
   const words = [...new Set(tokenize(text))]
   if (words.length === 0) return 0

@@ -1,6 +1,6 @@
 /**
- * Recalls facts by meaning and by words, in one ranking, so that neither unknown words nor vague similarity decide
- * alone.
+ * Recalls facts by meaning (vectors) and by words, combined into one ranking, so that neither a missing word nor a
+ * vague similarity decides alone.
  */
 
 import { TirelessError } from '../domain/error.ts'
@@ -9,10 +9,10 @@ import { describeValue, ignoreRejections } from '../domain/json.ts'
 import type { Embedder } from '../ports/embedder.ts'
 import type { FactQuery, Store } from '../ports/store.ts'
 
-/** Limits: facts compared per agent, and cached vectors. */
+/** Limits: compared facts per agent, and cached vectors in total. */
 const MAX_COMPARED_FACTS = 2000
 const MAX_VECTORS = 10_000
-/** Entries of each ranking that are combined. */
+/** Number of facts from each ranking that are combined. */
 const MAX_RANKED = 50
 /** Minimum cosine similarity of a match. */
 const MIN_SIMILARITY = 0.35

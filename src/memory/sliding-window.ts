@@ -1,13 +1,16 @@
 /**
- * Sliding window: between n and 2n of the last turns are shown in full. Turns leave it n or more at a time, so that the
- * beginning of the prompt stays the same in between. The last turn never leaves it.
+ * Sliding window: between n and 2n of the last turns are shown in full. Several turns leave the window at once, so that
+ * the beginning of the prompt stays the same in between. The last turn never leaves it.
  */
 
 export interface SlidingWindow<T> {
-  /** The first shown turn; 0 until a turn has left the window, so that the first turn does not change the view. */
+  /**
+   * Number of the first shown turn; 0 until a turn has left the window, so that adding the first turn does not change
+   * it.
+   */
   from(): number
   shown(): readonly T[]
-  /** Adds a turn; returns the turns that leave the window for it, oldest first. */
+  /** Adds a turn. Contract: returns the turns that leave the window because of it, oldest first. */
   add(item: T): readonly T[]
   evictHalf(): readonly T[]
   reset(): void

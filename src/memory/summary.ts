@@ -1,14 +1,15 @@
 /**
- * Summary memory: the window, and an extract of all earlier turns: answers, and the most informative lines of results.
+ * Summary memory: the window, and a summary of all earlier turns, made of answers and the most informative lines of
+ * results.
  */
 
 import type { Memory, PastTurn } from '../ports/memory.ts'
 import { slidingWindow } from './sliding-window.ts'
 import { mergeSummaries, renderSummary, summariseTurn, type TurnSummary } from './turn-summary.ts'
 
-/** Characters. */
+/** Maximum length of a summary in characters. */
 const MAX_SUMMARY = 6000
-/** Turns summarised one by one; earlier ones share one summary. */
+/** Maximum number of turns with a summary of their own; earlier turns share one summary. */
 const MAX_SINGLE_SUMMARIES = 5000
 
 export function summaryMemory(n: number): Memory {

@@ -17,7 +17,7 @@ export interface TurnSummary {
   /** The first request of the user. */
   readonly request: string
   readonly tools: ReadonlyMap<string, { readonly times: number; readonly ok: boolean }>
-  /** The last sentences of answers: the earliest ones and the latest ones. */
+  /** The last sentence of each answer; of many answers, only the earliest and the latest. */
   readonly sentences: readonly { readonly turn: number; readonly text: string }[]
   /** Informative lines of the results. */
   readonly lines: LinePatterns
@@ -28,7 +28,7 @@ const SENTENCE_LIMIT = 160
 const TOOLS_LIMIT = 30
 const EARLIEST_SENTENCES = 3
 const LATEST_SENTENCES = 20
-/** Share of the answers' sentences, unless the results leave more space. */
+/** Share of the summary for sentences of answers. They get more if the result lines leave space. */
 const SENTENCES_SHARE = 0.3
 
 export function summariseTurn({ turn, messages }: PastTurn): TurnSummary {
@@ -67,7 +67,7 @@ export function mergeSummaries(earlier: TurnSummary, later: TurnSummary): TurnSu
   }
 }
 
-/** Keeps the most recently used ones. */
+/** Adds up the uses of each tool and keeps the most recently used tools. */
 function mergeTools(earlier: TurnSummary['tools'], later: TurnSummary['tools']): TurnSummary['tools'] {
   const tools = new Map(earlier)
   for (const [tool, { times, ok }] of later) {
@@ -78,7 +78,7 @@ function mergeTools(earlier: TurnSummary['tools'], later: TurnSummary['tools']):
   return new Map([...tools].slice(-TOOLS_LIMIT))
 }
 
-/** At most `limit` characters, and always shorter than the turns. */
+/** Contract: returns at most `limit` characters, and always fewer than the original messages had. */
 export function renderSummary(gist: TurnSummary, limit: number): string {
   const room = Math.max(0, Math.min(limit, gist.size - 1))
   const tools = [...gist.tools].map(([name, { times, ok }]) => {
@@ -106,7 +106,7 @@ interface SummaryLine {
   readonly text: string
 }
 
-/** The earliest first, then from the latest backwards. */
+/** The sentences by importance: the earliest first, then from the latest backwards. */
 function sentenceLines({ sentences: said }: TurnSummary): readonly SummaryLine[] {
   const order = [...said.keys()].sort((a, b) => (a < EARLIEST_SENTENCES || b < EARLIEST_SENTENCES ? a - b : b - a))
   return order.flatMap((index) => {
@@ -121,7 +121,7 @@ const resultLines = ({ lines }: TurnSummary): readonly SummaryLine[] =>
     text: loadPrompt('history/summary.md#result', { turn, source, text }),
   }))
 
-/** The first lines that fit, each complete. */
+/** Takes lines in the given order, and skips each line that no longer fits as a whole. */
 function takeFitting(lines: readonly SummaryLine[], room: number): readonly SummaryLine[] {
   let left = room
   return lines.filter(({ text }) => {

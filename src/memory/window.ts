@@ -1,4 +1,4 @@
-/** Window memory: the last turns in full, and nothing of earlier ones. */
+/** Window memory: the last turns in full, and nothing of earlier turns. */
 
 import type { Memory } from '../ports/memory.ts'
 import { slidingWindow } from './sliding-window.ts'

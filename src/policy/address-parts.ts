@@ -14,7 +14,7 @@ const NEUTRAL_PATH_WORDS = [
   ...['en', 'de', 'zh', 'api', 'latest', 'git'],
 ]
 
-/** Path and query, decoded. Undefined: too long, or punctuation that could encode a message. */
+/** Path and query, decoded. Undefined if they are too long or contain punctuation that could encode a message. */
 function plainPathOf({ url }: Address): string | undefined {
   const { pathname, search } = new URL(url)
   try {
@@ -38,22 +38,31 @@ export function isPathFromOwner(address: Address, words: OwnerMentions): boolean
 /** What a session knows of a host that the owner has listed in `policy.allow_hosts`. */
 export interface KnownOfHost {
   readonly words: OwnerMentions
-  /** Whether `policy.allow_hosts` covers the host by a pattern at most, so that its name could carry a message. */
+  /**
+   * Whether the host's name could carry a message: `policy.allow_hosts` does not list the name itself, and the session
+   * has read nothing from the host.
+   */
   readonly isNameFree: (place: string) => boolean
   /** Whether the session has read this address before. */
   readonly hasRead: (address: Address) => boolean
-  /** Whether the host itself has said this word, or the session knew it as a name before it read outside content. */
+  /**
+   * Whether a text from the host contains this word, or the session knew the word as a name before it read outside
+   * content.
+   */
   readonly isWordKnown: (place: string, word: string) => boolean
 }
 
-/** Each known word says which of many it is, so an address may hold few of them. */
+/**
+ * Maximum number of parts that the owner did not write. Even a choice among known words can carry a message, so few are
+ * allowed.
+ */
 const MAX_KNOWN_PARTS = 3
-/** The number of a page, of a result, of a version. */
+/** A small number is allowed: it is usually a page, a result or a version. */
 const SMALL_NUMBER = /^\d{1,2}$/
 
 /**
- * Contract: the parts of a destination at a listed host that could carry data there; none: it may be asked for.
- * A destination that is no address is an argument of a request to `host`.
+ * Contract: returns the parts of a destination that could carry data to the host; if there are none, the request is
+ * allowed. A destination that is not an address is an argument of a request to `host`.
  */
 export function unknownParts(destination: string, host: string, known: KnownOfHost): readonly string[] {
   const address = parseWebAddress(destination)
@@ -69,7 +78,7 @@ export function unknownParts(destination: string, host: string, known: KnownOfHo
   return parts.filter((part) => !SMALL_NUMBER.test(part) && !known.isWordKnown(place, part))
 }
 
-/** `/@scope/name` is how registries spell the name of a package. */
+/** Removes the `@` from `/@scope/name`, which is how registries spell the name of a package. */
 const withoutScopeMark = (address: Address): Address => ({ ...address, url: address.url.replace('/@', '/') })
 
 /** Whether the text contains this word as a whole. */
@@ -77,8 +86,8 @@ export const hasWord = (text: string, word: string): boolean =>
   new RegExp(`(?<![\\p{L}\\p{N}])${RegExp.escape(word)}(?![\\p{L}\\p{N}])`, 'u').test(text)
 
 /**
- * Whether a line of the text begins with this name, as in a list of packages: `"left-pad": "^1.0"`, `serde = "1"`.
- * What stands behind the name, such as the value of a setting, is none.
+ * Whether a line of the text begins with this name, as in a list of packages: `"left-pad": "^1.0"`, `serde = "1"`. Text
+ * after the name, such as the value of a setting, is not a listed name.
  */
 export function isListedName(text: string, name: string): boolean {
   if (!/^[a-z][a-z0-9]*(?:[._-][a-z0-9]+)*$/i.test(name) || name.length > MAX_NAME_LENGTH) return false

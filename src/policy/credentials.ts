@@ -1,4 +1,7 @@
-/** Finds credentials in outgoing text: words that announce one ("password"), and strings that look like one. */
+/**
+ * Finds credentials in outgoing text: words that announce a credential ("password"), and strings that look like a
+ * credential.
+ */
 
 const CREDENTIAL_WORDS = new RegExp(
   [

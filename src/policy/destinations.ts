@@ -15,15 +15,15 @@ const CONTENT_NAMES = new RegExp(
   ].join('|')})$`,
   'i',
 )
-/** Content only as the whole name: `recipient_details` is an address. */
+/** An argument with this whole name is content. As the last word it is not: `recipient_details` can be an address. */
 const CONTENT_AS_WHOLE_NAME = /^details?$/i
-/** Names whose numeric value is a count, not an address: which page of a list, how many items. */
+/** Argument names whose numeric value is a count, not an address: which page of a list, how many items. */
 const COUNT_NAMES =
   /^(?:page|index|max|min|top|depth|width|height|version|timeout|seconds|minutes|hours|days|weeks|year|month)$/i
 
-/** A wrong amount does harm even when the recipient is right. */
+/** Argument names for amounts. A wrong amount does harm even if the recipient is right. */
 const AMOUNT_NAMES = /^(?:amount|sum|total|price|cost|fee|quantity|qty|units|shares|value|balance|limit|percentage)$/i
-/** Audience, access rights and attachments. */
+/** Argument names that decide who sees something, who may access it, or what is attached. */
 const HARMFUL_NAMES = new RegExp(
   [
     'attach|file|visib|audience|access|role|permission|scope|shar(?:e|ed|ing)|public|privacy|^cc$|bcc',
@@ -36,7 +36,7 @@ export function findDestinations(args: Json): readonly string[] {
   return collectDestinations('', args, true)
 }
 
-/** Adds the host, unless one of the destinations is already an address on it. */
+/** Adds the host, unless one of the destinations is already an address on that host. */
 export function addHost(destinations: readonly string[], host: string | undefined): readonly string[] {
   return host === undefined ||
     destinations.some((one) => parseWebAddress(one)?.host === host.toLowerCase().replace(/:\d+$/, ''))
@@ -68,7 +68,7 @@ const isContent = (name: string): boolean => CONTENT_NAMES.test(lastWordOf(name)
 
 const lastWordOf = (name: string): string => name.split(/[_\-.]|(?<=[a-z\d])(?=[A-Z])/).at(-1) ?? ''
 
-/** Arguments that can do harm even when the destination is right. */
+/** Arguments that can do harm even if the destination is right. */
 export interface HarmfulParts {
   /** Values of arguments for attachments, audiences and access rights. */
   readonly names: readonly string[]

@@ -1,6 +1,7 @@
 /**
  * Egress rules: which network addresses the program may contact on behalf of an agent. Pure functions.
- * Must not know: how an address is resolved and contacted, which call asks. policy-rule.ts decides whether calls run.
+ * Must not know: how an address is resolved and contacted, and which call wants to connect. policy-rule.ts decides
+ * whether calls run.
  * Invariants: only public addresses, unless the owner lists that exact host with its port; a pattern opens public
  * addresses only.
  */
@@ -17,7 +18,7 @@ import {
 import type { EgressRules } from '../ports/egress.ts'
 import { classifyIp } from './ip-classes.ts'
 
-/** Lower ports belong to other services than the web: mail, SSH, DNS. */
+/** Ports below this number belong to services other than the web: mail, SSH, DNS. */
 const LEAST_FREE_PORT = 1024
 
 /** Names of this machine or its local network, whatever DNS answers for them. */
@@ -31,7 +32,8 @@ export function createEgressRules(listed: () => readonly string[]): EgressRules 
   const refusalOf = (place: HostPort, ip: string): string | undefined => {
     const { kind, why } = classifyIp(ip)
     if (kind === 'public') return undefined
-    // A listed name may resolve to a private or loopback address. For other classes, the address must be listed.
+    // A listed name may resolve to a private or loopback address. For other classes, the IP address itself must be
+    // listed.
     const mayBeListed = kind === 'private' || kind === 'loopback' || place.host === ip
     if (mayBeListed && isNamed(place)) return undefined
     return `${place.host === ip ? ip : `${place.host} resolves to ${ip}, which`} is ${why}${unlessListed(place)}`

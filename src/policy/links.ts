@@ -1,6 +1,6 @@
 /**
- * Finds links in a text: web and mail addresses, phone numbers, bank accounts and wallets.
- * The patterns match too much rather than too little: a false match costs one approval, a missed one can do harm.
+ * Finds links in a text: web and mail addresses, phone numbers, bank accounts and wallets. The patterns match too much
+ * rather than too little: a false match costs one approval, a missed link can do harm.
  */
 
 import { type Address, parseHttpAddress } from '../domain/address.ts'
@@ -16,7 +16,7 @@ const OTHER_HOST = String.raw`(?<![\p{L}\p{N}@._-])(?:[\p{L}\p{N}-]+\.)+\p{L}{2,
 const SCHEMES = 'mailto|tel|sms|data|javascript|file|magnet|bitcoin|ethereum|lightning|facetime|skype|tg|whatsapp|upi'
 const PATH = String.raw`(?::\d{1,5})?(?:[/?#]${REST})?`
 
-/** The order matters: an earlier pattern matches in full what a later one would match in part. */
+/** The order matters: an earlier pattern matches a link in full that a later pattern would match only in part. */
 const LINKS = new RegExp(
   [
     `(?:[a-z][a-z0-9+.-]*:)?//${REST}`,
@@ -61,7 +61,7 @@ export function findLinksInText(text: string): readonly string[] {
   return [...new Set(found)].filter((one) => one !== '' && one !== '//' && !isFileName(one))
 }
 
-/** Searches every string value and every object key. */
+/** Finds links in every string value and every object key. */
 export function findLinks(value: Json): readonly string[] {
   if (typeof value === 'string') return findLinksInText(value)
   if (typeof value !== 'object' || value === null) return []
@@ -81,7 +81,7 @@ export function parseWebAddress(text: string): Address | undefined {
 /** Host, path and query exactly as written, without the scheme. */
 export const addressWithoutScheme = ({ url }: Address): string => url.replace(/^https?:\/\//, '')
 
-/** Whether both are the same address, with or without scheme. */
+/** Whether both texts are equal, or are the same web address apart from the scheme. */
 export function isSameAddress(a: string, b: string): boolean {
   const [one, other] = [parseWebAddress(a), parseWebAddress(b)]
   return (

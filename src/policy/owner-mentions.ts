@@ -16,7 +16,7 @@ export interface OwnerMentions {
   coversText(text: string, more?: readonly string[]): boolean
   /** Whether the messages contain this number, in any notation. */
   mentionsNumber(number: number): boolean
-  /** Whether the destination is named in a clause that asks to send, or in one without a known verb. */
+  /** Whether the destination is named in a clause that asks to send something, or in a clause without a known verb. */
   asksToSendTo(destination: string): boolean
   /** Whether any clause asks to send something. */
   readonly asksToSend: boolean
@@ -24,7 +24,9 @@ export interface OwnerMentions {
   readonly asksToOperatePage: boolean
 }
 
-/** A run of Han characters, or of other characters up to a separator. A segmenter splits the runs of Han. */
+/**
+ * A run of Han characters, or of other characters up to a separator. A segmenter splits the Han characters into words.
+ */
 const PIECES = /\p{Script=Han}+|[^\s\p{Script=Han}"'“”‘’`<>(){}[\],;|，。；：！？、（）《》【】「」]+/gu
 const HAN = /\p{Script=Han}/u
 const OUTER_PUNCTUATION = /^[.:!?#@/\\*~_-]+|[.:!?/\\*~_-]+$/g
@@ -35,7 +37,7 @@ const joinWords = (words: readonly string[]): string => `${SEPARATOR}${words.joi
 
 export function findMentions(texts: Iterable<string>): OwnerMentions {
   const messages = [...texts]
-  // Computed on first use: most callers never need them.
+  // The requested actions are computed on first use, because most callers never need them.
   let cachedActions: RequestedActions | undefined
   let sendMentions: OwnerMentions | undefined
   const requestedActions = (): RequestedActions => {
@@ -80,7 +82,7 @@ export function findMentions(texts: Iterable<string>): OwnerMentions {
 const isBareHost = (destination: string): boolean => !/[/?#]/.test(destination)
 
 function splitWords(text: string): readonly string[] {
-  // Created only for Han text: creating a segmenter is slow.
+  // The segmenter is created only for Han text, because creating it is slow.
   let segmenter: Intl.Segmenter | undefined
   return (text.normalize('NFKC').toLowerCase().match(PIECES) ?? []).flatMap((piece) => {
     if (!HAN.test(piece)) return trimmedWord(piece) ?? []
@@ -98,7 +100,7 @@ const TOKENS = /\p{Script=Han}|[^\P{L}\p{Script=Han}]+|\p{N}+/gu
 const tokensIn = (text: string): readonly string[] =>
   (text.normalize('NFKC').match(TOKENS) ?? []).flatMap((token) => [token, token.toLowerCase()])
 
-/** Punctuation and spaces could encode a message of their own; these limits keep it too short to matter. */
+/** Punctuation and spaces could encode a message of their own; these limits keep such a message too short to matter. */
 const MAX_OTHER_PER_TOKEN = 3
 const FREE_OTHER = 12
 
@@ -106,7 +108,8 @@ function isMadeOf(text: string, tokens: ReadonlySet<string>): boolean {
   const textTokens = text.match(TOKENS) ?? []
   const otherCharacters = text.length - textTokens.join('').length
   if (otherCharacters > FREE_OTHER + MAX_OTHER_PER_TOKEN * textTokens.length) return false
-  // Accept the original case, lower case or a leading capital. Free choice of case could encode a message.
+  // Accept the original case, lower case or a leading capital. Any other mix of upper and lower case could encode a
+  // message.
   return textTokens.every((token) => tokens.has(token) || (isCapitalised(token) && tokens.has(token.toLowerCase())))
 }
 

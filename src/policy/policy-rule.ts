@@ -1,6 +1,6 @@
 /**
  * The policy rule: a pure function that decides before every call whether it may run or needs a person's approval.
- * Must not know: how an approval is requested. Answers `consult` when the ruling depends on the task's intent and the
+ * Must not know: how an approval is requested. Answers `consult` if the ruling depends on the task's intent and the
  * intent is not known yet.
  */
 
@@ -36,18 +36,21 @@ export interface PolicyContext extends KnownOfHost {
   readonly isGranted: boolean
   /** Whether a standing grant covers a link in the call's texts. */
   readonly isLinkGranted: (link: string) => boolean
-  /** Whether a page of the same host contains a link to this address. */
+  /** Whether the session has read a page of the same host that links to this address. */
   readonly isLinkedOnHost: (page: Address) => boolean
   /** Whether a message came from this address, according to the mail program's own sender field. */
   readonly isSender: (destination: string) => boolean
-  /** Whether a model that saw only the owner's messages judges the call necessary; undefined: not asked yet. */
+  /**
+   * Whether a model that saw only the owner's messages judges the call necessary; undefined if that model was not asked
+   * yet.
+   */
   readonly isIntended: boolean | undefined
 }
 
 export type PolicyRuling =
   | { readonly kind: 'allow'; readonly reason: string }
   | { readonly kind: 'ask'; readonly reason: string }
-  /** The ruling needs the task's intent. */
+  /** The ruling depends on the task's intent, which is not known yet. */
   | { readonly kind: 'consult' }
 
 const allow = (reason: string): PolicyRuling => ({ kind: 'allow', reason })
@@ -98,7 +101,10 @@ function ruleOnReading({ effect: { host }, destinations }: PolicyCall, standing:
   )
 }
 
-/** Outside content may have chosen the address, so it may contain only words of the owner or of the host itself. */
+/**
+ * Outside content may have chosen the address. So the address may contain only words of the owner or of the host
+ * itself.
+ */
 function ruleOnListedHost(host: string, destinations: readonly string[], standing: PolicyContext): PolicyRuling {
   const isListed = (destination: string): boolean => {
     const address = parseWebAddress(destination)
@@ -169,7 +175,7 @@ function findUnasked(call: PolicyCall, standing: PolicyContext): string | undefi
     : undefined
 }
 
-/** Methods that operate a page. Any other method must be named in the messages or covered by a grant. */
+/** Methods that operate a web page. They need approval unless the owner's messages ask to operate a page. */
 const PAGE_METHODS = new Set(['click', 'type', 'select'])
 
 /** A reply to a known sender that consists of the owner's own words discloses nothing. */

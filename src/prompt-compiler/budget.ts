@@ -1,4 +1,7 @@
-/** Divides a token limit among sections: first `whole` ones, then the floors, then the rest by priority. */
+/**
+ * Divides a token limit among sections: first the `whole` sections, then the `floor` of each other section, then the
+ * rest by priority.
+ */
 
 import { TirelessError } from '../domain/error.ts'
 
@@ -6,19 +9,19 @@ export interface TokenDemand {
   readonly name: string
   /** Tokens of the complete section. */
   readonly need: number
-  /** Never truncated. */
+  /** The section is never truncated. */
   readonly whole: boolean
   /** With fewer tokens the section is useless and is left out. */
   readonly floor: number
-  /** The most it may get; null: no limit of its own. */
+  /** Maximum tokens of the section; null: no maximum. */
   readonly ceiling: number | null
-  /** Higher first; ties in the given order. */
+  /** Sections with a higher priority get tokens first; equal priorities in the given order. */
   readonly priority: number
 }
 
 /**
- * Contract: tokens per section, in the given order; 0: left out. The sum is at most `limit` (above 0; null: no limit).
- * Throws `model_oversize` where the `whole` sections alone do not fit.
+ * Contract: returns the tokens of each section, in the given order; 0 means that the section is left out. The sum is at
+ * most `limit` (above 0; null: no limit). Throws `model_oversize` if the `whole` sections alone do not fit.
  */
 export function allotTokens(demands: readonly TokenDemand[], limit: number | null): readonly number[] {
   checkLimit(limit)

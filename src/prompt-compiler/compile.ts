@@ -15,9 +15,9 @@ export interface CompiledPart {
 
 export interface CompiledPrompt {
   readonly text: string
-  /** Of the whole text; never more than the limit. */
+  /** Tokens of the whole text; never more than the limit. */
   readonly tokens: number
-  /** In the order of the sections. */
+  /** The sections that fit, in the given order. */
   readonly parts: readonly CompiledPart[]
   /** Names of the sections that did not fit. */
   readonly dropped: readonly string[]
@@ -27,14 +27,14 @@ const SEPARATOR = '\n\n'
 const BLANK_LINES = /^(?:[^\S\n]*\n)+/
 
 /**
- * Contract: the sections with text, in the given order, none over its ceiling, all within `limit` (null: no limit). A
- * `whole` section is complete, or `model_oversize` is thrown; truncated sections end with a mark and are listed like
- * dropped ones.
+ * Contract: joins the non-empty sections in the given order, each within its ceiling, all within `limit` tokens (null:
+ * no limit). A `whole` section is never truncated; if it does not fit, `model_oversize` is thrown. A truncated section
+ * ends with a mark.
  */
 export function compileSections(sections: readonly Section[], limit: number | null): CompiledPrompt {
   const between = estimateTokens(SEPARATOR)
   const nonEmpty = sections
-    // Blank lines around a section are removed.
+    // Remove blank lines around the section.
     .map((section) => ({ ...section, text: section.text.replace(BLANK_LINES, '').trimEnd() }))
     .filter(({ text }) => text !== '')
     .map((section) => ({ ...section, need: estimateTokens(section.text) + between }))

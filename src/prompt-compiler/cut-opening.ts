@@ -19,7 +19,7 @@ export interface OwnerMessage {
   readonly isTask: boolean
 }
 
-/** The cut turns, from `first` to `last`. */
+/** The turns that were cut, from `first` to `last`, with their number of turns and messages. */
 export interface OmittedTurns {
   readonly first: number
   readonly last: number
@@ -27,7 +27,7 @@ export interface OmittedTurns {
   readonly messages: number
 }
 
-/** A single message takes at most this share of the space for all of them. */
+/** A single owner's message takes at most this share of the space for all of the owner's messages. */
 const MAX_SHARE_OF_ONE = 0.25
 
 /** `words`: the owner's messages in the cut turns, oldest first. */
@@ -55,7 +55,8 @@ function omissionNote({ first, last, turns, messages }: OmittedTurns, hasSummary
 }
 
 /**
- * The complete task; of the other messages the earliest and the latest that fit, with a note where some are missing.
+ * The complete task; of the other messages the earliest and the latest that fit, with a note in place of the missing
+ * messages.
  */
 function selectOwnerMessages(words: readonly OwnerMessage[], room: number): readonly string[] {
   const shown = new Map<OwnerMessage, string>()
@@ -72,7 +73,7 @@ function selectOwnerMessages(words: readonly OwnerMessage[], room: number): read
     if (message === missing[0]) return [missingMessagesNote(missing)]
     const text = shown.get(message)
     if (text === undefined) return []
-    // The first one is repeated unchanged, so that the prompt begins with the same bytes as before the cut.
+    // The first message is repeated unchanged, so that the prompt begins with the same bytes as before the cut.
     if (index === 0) return [text]
     const ref = message.isTask ? 'history/cut.md#task' : 'history/cut.md#owner_message'
     return [loadPrompt(ref, { turn: message.turn, text })]
@@ -99,7 +100,7 @@ export function shortenMessage(message: ModelMessage, longest: number, task: str
 
 type AnswerMessage = Extract<ModelMessage, { role: 'assistant' }>
 
-/** The provider's reasoning is dropped together with a truncated text. */
+/** If a text or an argument is truncated, the provider's reasoning is dropped. */
 function shortenAnswer(message: AnswerMessage, longest: number): AnswerMessage {
   const { reasoning, ...rest } = message
   const text = truncateMiddle(message.text, longest)

@@ -1,4 +1,7 @@
-/** Data fences mark third-party text. The nonce is made when the text is journalled, so its author cannot know it. */
+/**
+ * Data fences mark third-party text. The nonce is made when the text is journalled, so the author of the text cannot
+ * know it.
+ */
 
 import { hash } from 'node:crypto'
 
@@ -30,19 +33,19 @@ export function fenceUntrusted(label: string, text: string, nonce: string): stri
 }
 
 export function fenceText({ label, text, nonce }: FencedText): string {
-  // Unpredictable; but where the text contains it all the same, another one is used.
+  // The nonce is unpredictable. If the text contains it all the same, another nonce is used.
   const mark = text.includes(nonce) ? nonceOf(nonce, text) : nonce
   return `<data ${mark} ${label}>\n${text}\n</data ${mark}>`
 }
 
-/** Contract: deterministic; an author of one part cannot predict it without the other parts. */
+/** Contract: deterministic. The author of one of `words` cannot predict the nonce without the others. */
 export function nonceOf(...words: readonly (string | number)[]): string {
   return hash('sha256', JSON.stringify(words)).slice(0, 12)
 }
 
 interface CutEnds {
   readonly head: string
-  /** Closes the fence that the head leaves open; empty where none is open. */
+  /** Closes the fence that the head leaves open; empty if no fence is open. */
   readonly closing: string
   readonly tail: string
 }

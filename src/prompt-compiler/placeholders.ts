@@ -5,8 +5,8 @@
 import { fenceUntrusted } from './data-fence.ts'
 
 /**
- * `nonce`: made when the value was journalled; null: text of the runtime itself, such as the time, which needs no
- * fence.
+ * `nonce`: the nonce of the data fence around the value, made when the value was journalled. Null for text of the
+ * runtime itself, such as the time, which needs no data fence.
  */
 export interface PlaceholderValue {
   readonly text: string
@@ -21,7 +21,6 @@ export interface ExpandedText {
 
 const PLACEHOLDER = /\{([A-Z][A-Z0-9_]*)\}/g
 
-/** Contract: pure. */
 export function expandPlaceholders(text: string, values: Readonly<Record<string, PlaceholderValue>>): ExpandedText {
   const unknown = new Set<string>()
   const expanded = text.replace(PLACEHOLDER, (whole, name: string) => {
@@ -35,8 +34,11 @@ export function expandPlaceholders(text: string, values: Readonly<Record<string,
   return { text: expanded, unknown: [...unknown] }
 }
 
-/** Filled in when the run starts, not when it is planned, with the agent's facts at that time. */
+/** This placeholder is filled in when the run starts, not when it is planned, with the agent's facts at that time. */
 export const MEMORY_PLACEHOLDER = 'MEMORY'
 
-/** Marks the position of the facts. Inserted text cannot contain it, because the nonce is unpredictable. */
+/**
+ * Marks the position of the facts in a prompt. Inserted text cannot contain the mark, because the nonce is
+ * unpredictable.
+ */
 export const memoryMark = (nonce: string): string => `{${MEMORY_PLACEHOLDER}:${nonce}}`

@@ -11,10 +11,10 @@ import { memoryMark } from './placeholders.ts'
 const MAX_TOKENS = 1500
 const FENCE_TOKENS = 60
 const MAX_FACT_TOKENS = 300
-/** A shorter part of a fact would mislead. */
+/** A fact is left out if fewer tokens than this remain for it: a shorter part would mislead. */
 const MIN_FACT_TOKENS = 150
 
-/** Contract: takes facts best match first; undefined where there are none. */
+/** `facts`: best match first. Contract: returns undefined if there are no facts. */
 export function selectFacts(facts: readonly Fact[]): RecalledFacts | undefined {
   if (facts.length === 0) return undefined
   const sections = facts.map(({ id, key, text }, rank) => ({

@@ -19,9 +19,9 @@ const SIGN = 3
 const BLANK = 4
 const OTHER = 5
 const CLASS = 7
-/** Flag beside the class. */
+/** Flag, added to the class: the character is a vowel. */
 const VOWEL = 8
-/** Flag: ends an unbroken stretch. */
+/** Flag, added to the class: the character ends a stretch without a blank. */
 const BREAK = 16
 
 /** Punctuation inside keys and base64 does not end a stretch. */
@@ -40,7 +40,7 @@ function classOf(code: number): number {
   return code === 32 || (code >= 9 && code <= 13) ? BLANK : SIGN
 }
 
-/** Contract: more text never has fewer tokens. */
+/** Contract: appending to a text never lowers its estimate. */
 export function estimateTokens(text: string): number {
   let tokens = 0
   let previous = OTHER
@@ -78,7 +78,7 @@ function blankCost(text: string, at: number, run: number): number {
   return startsToken(run, BLANKS_PER_TOKEN) ? 1 : 0
 }
 
-/** Per UTF-16 unit; a surrogate pair (emoji, rare characters) costs four. */
+/** Tokens of one UTF-16 unit outside ASCII. A surrogate pair (emoji, rare characters) has four in total. */
 function unitCost(code: number): number {
   if (code < 0x250 || (code >= 0x370 && code < 0x530)) return 1
   return code < 0x800 || isSurrogate(code) || isEastAsian(code) ? 2 : 3

@@ -6,7 +6,7 @@ import { loadPrompt } from '../prompts/load-prompt.ts'
 import { balanceFences } from './data-fence.ts'
 import { estimateTokens } from './tokens.ts'
 
-/** Upper bound of characters per token, for the search (a blank before a word is free). */
+/** The search assumes that no token has more characters than this (a blank before a word costs no token). */
 const MAX_CHARS_PER_TOKEN = 5
 
 export interface TruncatedText {
@@ -16,7 +16,10 @@ export interface TruncatedText {
   readonly missing: number
 }
 
-/** Contract: at most `room` tokens; undefined where not even the mark and one character fit. Never half a character. */
+/**
+ * Keeps the beginning. Contract: at most `room` tokens; undefined if not even the mark and one character fit. Never
+ * splits a surrogate pair.
+ */
 export function truncateEnd(text: string, room: number): TruncatedText | undefined {
   const all = estimateTokens(text)
   if (all <= room) return { text, tokens: all, missing: 0 }
@@ -35,7 +38,9 @@ export function truncateEnd(text: string, room: number): TruncatedText | undefin
 /** The share of the kept text that comes from the beginning. */
 const HEAD_SHARE = 0.6
 
-/** Contract: at most `room` tokens from both ends, or the mark alone. Data fences stay closed around their content. */
+/**
+ * Keeps both ends. Contract: at most `room` tokens, or the mark alone. Data fences stay closed around their content.
+ */
 export function truncateMiddle(text: string, room: number): string {
   if (text.length <= room * MAX_CHARS_PER_TOKEN && estimateTokens(text) <= room) return text
   let [fits, tooLong] = [0, Math.min(text.length, room * MAX_CHARS_PER_TOKEN) + 1]
@@ -67,7 +72,7 @@ function keepBeginning(text: string, length: number): string {
   return `${kept}\n${mark}`
 }
 
-/** The end of the last complete line, unless that loses more than half. */
+/** The end of the last complete line within `length`, unless that drops more than half of the text. */
 function atLineBreak(text: string, length: number): number {
   if (text[length] === '\n') return length
   const at = text.lastIndexOf('\n', length - 1)

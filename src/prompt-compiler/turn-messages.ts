@@ -11,8 +11,8 @@ import type { ModelMessage } from '../ports/model.ts'
 import { fenceUntrusted } from './data-fence.ts'
 
 /**
- * Raise it whenever the same records would give other bytes, also after a change to the texts in src/prompts. Recorded
- * with every request.
+ * Raise this number whenever the same records would give other bytes, also after a change to the texts in src/prompts.
+ * It is recorded with every request.
  */
 export const COMPILER_VERSION = 7
 
@@ -22,7 +22,10 @@ export function inputMessages(input: readonly Observation[], feedback?: string):
   return lines.length > 0 ? [{ role: 'user', text: lines.join('\n\n') }] : []
 }
 
-/** For cuts recorded by compiler 4 or before; later ones use `openingMessage`. The texts must never change. */
+/**
+ * For cuts that were recorded with COMPILER_VERSION 4 or lower; later cuts use `openingMessage`. These texts must never
+ * change.
+ */
 export function legacyCutMessages({ summary, recalled }: HistoryCut): ModelMessage[] {
   const parts = [
     ...(summary === '' ? [] : [`[what happened before, in short]\n${summary}`]),
@@ -31,7 +34,7 @@ export function legacyCutMessages({ summary, recalled }: HistoryCut): ModelMessa
   return parts.length > 0 ? [{ role: 'user', text: parts.join('\n\n') }] : []
 }
 
-/** `inText`: the model writes its calls as text, so they stay in the text. */
+/** `inText`: the model writes its calls as text, so the calls stay part of the text. */
 export function answerMessage(answer: ModelAnswer, inText: boolean): ModelMessage {
   if (inText) return { role: 'assistant', text: answer.text, calls: [] }
   return {
@@ -46,7 +49,7 @@ export function answerMessage(answer: ModelAnswer, inText: boolean): ModelMessag
   }
 }
 
-/** A call's result from the journal. `nonce`: set where the content is third-party text. */
+/** A call's result from the journal. `nonce`: set if the content is third-party text. */
 export interface JournalledResult {
   readonly result: CallResult
   readonly nonce?: string | undefined
@@ -83,7 +86,7 @@ export function callsAsText(message: ModelMessage): ModelMessage {
   return { role: 'assistant', text: [message.text, ...called].filter((line) => line !== '').join('\n'), calls: [] }
 }
 
-/** The provider's id; made unique where the model repeated one, because providers refuse duplicate ids. */
+/** The provider's id of the call; made unique if the answer repeats an id, because providers refuse duplicate ids. */
 function callId(answer: ModelAnswer, index: number): string {
   const id = answer.calls[index]?.id ?? ''
   return answer.calls.some((other, i) => i !== index && other.id === id) || id === '' ? `${id}_${index}` : id
@@ -95,7 +98,7 @@ export function observationText(observation: Observation): string {
   return `[event ${observation.name}]${payload}`
 }
 
-/** Providers refuse a history whose arguments are not JSON, so invalid ones are wrapped. */
+/** Providers refuse a history whose arguments are not JSON, so invalid arguments are wrapped in an object. */
 function parseArgs(text: string): Json {
   try {
     const parsed: unknown = JSON.parse(text === '' ? '{}' : text)

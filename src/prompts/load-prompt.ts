@@ -1,6 +1,6 @@
 /**
- * Loads the texts that the model reads from the Markdown files of this folder. Reads a file when it is first needed,
- * and once: quick commands read none.
+ * Loads the texts that the model reads from the Markdown files of this folder. Each file is read once, when it is first
+ * needed, so that quick commands read no files.
  */
 
 import { readFileSync } from 'node:fs'
@@ -24,12 +24,12 @@ export function loadPrompt(ref: string, values: PlaceholderTexts = {}): string {
   return fillText(part === undefined ? readText(file) : readParts(file).parts.get(part), values, ref)
 }
 
-/** Contract: all parts of a file by name; throws as `loadPrompt` does. */
+/** Contract: returns all parts of a file by name; throws like `loadPrompt`. */
 export function loadPromptParts(file: string): Readonly<Record<string, string>> {
   return Object.fromEntries([...readParts(file).parts].map(([name]) => [name, loadPrompt(`${file}#${name}`)]))
 }
 
-/** `tools/NAME.md`: the description comes first, then one part per argument. */
+/** Loads `tools/NAME.md`: the description comes first, then one part per argument. */
 export function loadToolText(name: string, values: PlaceholderTexts = {}): ToolText {
   const file = `tools/${name}.md`
   const { opening, parts } = readParts(file)
@@ -41,7 +41,7 @@ export function loadToolText(name: string, values: PlaceholderTexts = {}): ToolT
   }
 }
 
-/** One pass: placeholders in a value are not filled. */
+/** Fills all placeholders in one pass: placeholders inside a value are not filled. */
 function fillText(text: string | undefined, values: PlaceholderTexts, ref: string): string {
   if (text === undefined || text === '') {
     const [file, part] = ref.split('#')
@@ -69,7 +69,7 @@ interface PromptParts {
   readonly parts: ReadonlyMap<string, string>
 }
 
-/** Cached per file, because a run asks for the same texts in every step. */
+/** Cache of texts and parts by file, because a run needs the same texts in every step. */
 const texts = new Map<string, string>()
 const partsByFile = new Map<string, PromptParts>()
 

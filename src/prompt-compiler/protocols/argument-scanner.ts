@@ -9,7 +9,7 @@ interface ScanResult<T> {
   readonly end: number
 }
 
-/** `from`: the opening parenthesis. */
+/** `from`: index of the opening parenthesis. */
 export function readArguments(text: string, from: number, tool: string): { args: string; end: number } {
   const args = new Map<string, Json>()
   let at = skipSpace(text, from + 1)
@@ -63,7 +63,7 @@ const LITERALS: ReadonlyMap<string, Json> = new Map<string, Json>([
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' }
 
-/** In double or single quotes, with JSON escapes; line breaks need no escape. */
+/** Reads a text in double or single quotes, with JSON escapes; line breaks need no escape. */
 function readQuoted(text: string, from: number): ScanResult<string> {
   const quote = text[from]
   let value = ''

@@ -1,4 +1,4 @@
-/** Names of the parts of an answer, as JSON keys, labels or tags. An author may define others. */
+/** Names of the parts of an answer, as JSON keys, labels or tags. A parser can be created with other names. */
 
 export interface FieldNames {
   readonly thought: readonly string[]
@@ -16,7 +16,7 @@ export const FIELD_NAMES: FieldNames = {
   final: ['final answer', 'final', 'answer'],
 }
 
-/** Ignores case, spaces, `_` and `-`. */
+/** Makes names equal that differ only in case, spaces, `_` and `-`. */
 export function normaliseFieldName(word: string): string {
   return word.toLowerCase().replace(/[\s_-]/g, '')
 }

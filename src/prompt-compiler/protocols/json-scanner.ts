@@ -6,7 +6,7 @@ import { refuseAnswer, UnreadableAnswer } from './parser-base.ts'
 
 export type JsonObject = { readonly [key: string]: Json }
 
-/** More than any sensible argument needs, and far from exhausting the stack. */
+/** Maximum nesting of JSON: more than any sensible argument needs, and far from exhausting the stack. */
 const DEPTH_LIMIT = 200
 
 /** The index after the object or list that begins at `from`. Brackets inside strings do not count. */
@@ -48,7 +48,7 @@ export function readJson(text: string): Json {
   }
 }
 
-/** A large number would be rounded to another one, e.g. an id with wrong last digits. */
+/** Refuses a number that JavaScript would round, such as an id with too many digits. */
 function refuseInexact(_key: string, value: Json): Json {
   if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER)
     refuseAnswer('retries/unreadable-answer.md#number_too_large', { number: value })
@@ -66,7 +66,10 @@ export function jsonToText(value: Json): string {
 const NAME_KEYS = ['name', 'tool', 'type']
 const ARGS_KEYS = ['args', 'arguments', 'parameters', 'input', 'payload']
 
-/** `{"name", "args"}`, or `{"type", "payload"}`: a payload that is no object becomes the argument `payload`. */
+/**
+ * Reads a call written as `{"name", "args"}` or `{"type", "payload"}`. A payload that is not an object becomes the
+ * argument `payload`.
+ */
 export function readCallObject(value: Json): { tool: string; args: string } {
   if (!isObject(value)) return refuseAnswer('retries/unreadable-answer.md#action_not_object')
   const [, tool] = singleEntry(value, NAME_KEYS) ?? []

@@ -1,7 +1,7 @@
 /**
  * JSON protocol: one object that is the whole answer, or the content of a code fence that is the whole answer. An
- * object with text around it may be a quotation, so it is a fault, and so is an incomplete one: nothing is repaired.
- * Also accepts `{"thought", "action": {"type", "payload"}}`.
+ * object with text around it may be a quotation, so it is a fault. An incomplete object is a fault too: nothing is
+ * repaired. Also accepts `{"thought", "action": {"type", "payload"}}`.
  */
 
 import type { Json } from '../../domain/json.ts'
@@ -58,7 +58,10 @@ function readDecision(object: JsonObject, partOf: ReturnType<typeof partFinder>)
   return found
 }
 
-/** A declared mode is binding: an act without actions does not become an answer (case 23). */
+/**
+ * A `mode` in the answer is binding: mode `act` without actions is a fault and does not become a final answer (case
+ * 23).
+ */
 function checkMode(mode: Json | undefined, { calls, finals }: ParsedParts): void {
   if (mode === undefined) return
   if (mode !== 'act' && mode !== 'final')

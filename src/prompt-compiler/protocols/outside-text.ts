@@ -6,7 +6,7 @@
 import { refuseAnswer } from './parser-base.ts'
 
 export interface SplitAnswer {
-  /** Empty where there is none. */
+  /** Empty if the model wrote no thinking. */
   readonly thinking: string
   readonly rest: string
 }
@@ -40,7 +40,7 @@ export function unwrapFence(text: string, language: string): string {
 const QUOTE_PAIRS = ['“”', '「」', '『』', '«»', '《》', '‘’'] as const
 const QUOTING_TAGS = /<(\/?)(?:pre|code|blockquote|quote|q|data)\b[^<>]*>/gi
 
-/** True where a quotation is still open at the end of the text, so that the following text belongs to it. */
+/** Whether a quotation is still open at the end of the text, so that the following text belongs to the quotation. */
 export function endsInQuotation(text: string): boolean {
   const count = (sign: string): number => text.split(sign).length - 1
   if (count('"') % 2 === 1 || count('`') % 2 === 1) return true

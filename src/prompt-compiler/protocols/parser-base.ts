@@ -19,7 +19,7 @@ export function emptyParts(): ParsedParts {
 
 export class UnreadableAnswer extends Error {}
 
-/** `ref`: the text for the model, see `loadPrompt`. */
+/** Contract: throws UnreadableAnswer with the text for the model. `ref`: where that text is, see `loadPrompt`. */
 export function refuseAnswer(ref: string, values?: PlaceholderTexts): never {
   throw new UnreadableAnswer(loadPrompt(ref, values))
 }
@@ -43,7 +43,10 @@ export function createParser(
   }
 }
 
-/** Neither takes precedence (case 24): either choice would drop a part that the model meant. */
+/**
+ * The fault of an answer with both an action and a final answer. Neither takes precedence, because either choice would
+ * drop a part that the model meant (case 24).
+ */
 export const ACTION_AND_ANSWER = 'retries/unreadable-answer.md#action_and_answer'
 
 function checkParts({ thought, reflection, calls, finals }: ParsedParts): ParsedAnswer {

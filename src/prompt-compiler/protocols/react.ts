@@ -1,9 +1,10 @@
 /**
- * ReAct protocol: labelled blocks, each label at the start of a line and outside code fences. Before an action only a
- * thought or reflection is allowed, after it only another action; an action inside an open quotation is refused. Text
- * before the first label of a final answer is a thought. A final answer extends to the end of the text, including
- * labels, except an action, which contradicts it. Text without labels is a final answer, unless a line looks like an
- * attempt at an action; calls in prose are prose (case 22).
+ * ReAct protocol: blocks with labels such as `Thought:`, `Action:` and `Final Answer:`. A label stands at the start of
+ * a line, outside code fences. Before an action only thoughts and reflections are allowed, after it only further
+ * actions; an action inside an open quotation is refused. A final answer extends to the end of the text, including any
+ * labels, but an action after it is refused. Text before the first label counts as a thought, and is refused before an
+ * action. Text without labels is a final answer, unless a line looks like a wrongly written action. A call that is only
+ * mentioned in a sentence is not a call (case 22).
  */
 
 import { assertNever } from '../../domain/error.ts'
@@ -68,7 +69,7 @@ function labelFinder(words: FieldNames, source: RegExp): FindLabel {
   }
 }
 
-/** An unclosed fence extends to the end. */
+/** The index after the code fence. An unclosed code fence extends to the end of the text. */
 function skipFence(text: string, from: number, fence: string): number {
   const closing = new RegExp(`^ {0,3}${fence}${fence[0]}*[ \\t]*$`, 'gm')
   closing.lastIndex = from

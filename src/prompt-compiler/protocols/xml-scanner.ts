@@ -5,12 +5,12 @@ import { refuseAnswer } from './parser-base.ts'
 
 export interface OpeningTag {
   readonly attributes: ReadonlyMap<string, string>
-  /** `<x/>`: no body. */
+  /** True for `<x/>`, a tag without a body. */
   readonly closed: boolean
   readonly end: number
 }
 
-/** `from`: after the tag's name. */
+/** `from`: index after the tag's name. */
 export function readOpeningTag(text: string, from: number, name: string): OpeningTag {
   const attributes = new Map<string, string>()
   let at = skipSpace(text, from)
@@ -35,7 +35,10 @@ export function readOpeningTag(text: string, from: number, name: string): Openin
   }
 }
 
-/** Reads up to the first closing tag outside CDATA. A tag listed in `not` shows that this one was never closed. */
+/**
+ * Reads up to the first closing tag outside CDATA. If a tag of `forbiddenTags` comes first, the tag `name` was never
+ * closed, and the answer is refused.
+ */
 export function readTagBody(
   text: string,
   from: number,
@@ -60,7 +63,7 @@ export function readTagBody(
   }
 }
 
-/** White space around CDATA is dropped. */
+/** Joins the parts of a body. White space around CDATA is dropped. */
 function joinParts(parts: readonly { text: string; verbatim: boolean }[]): string {
   const mixed = parts.some((part) => part.verbatim)
   return parts

@@ -61,7 +61,9 @@ function readPart(text: string, from: number, name: string, part: AnswerPart, fo
   return body.end
 }
 
-/** `<arg>` tags, or one JSON object, which has its own escapes and needs no entities. */
+/**
+ * Reads the arguments of an action: `<arg>` tags, or one JSON object, which has its own escapes and needs no entities.
+ */
 function readActionBody(text: string, from: number, name: string): { args: Json; end: number } {
   const at = skipSpace(text, from)
   if (text[at] === '{') {
