@@ -1,4 +1,4 @@
-/** The console channel: writes the message to the log and to the kernel's terminal, if it has one. */
+/** The console channel: writes each message to the log, and to the terminal if the runtime has one. */
 
 import type { ChannelMessage } from '../../domain/message.ts'
 import type { Channel } from '../../ports/channel.ts'

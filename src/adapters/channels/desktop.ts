@@ -1,4 +1,4 @@
-/** The desktop channel: notifications by notify-send (Linux) or osascript (macOS). */
+/** The desktop channel: shows notifications with notify-send (Linux) or osascript (macOS). */
 
 import { execFile } from 'node:child_process'
 import { clipText } from '../../domain/clean-summary.ts'
@@ -12,7 +12,7 @@ export interface Desktop {
   programAt(name: string): string | undefined
 }
 
-/** Environment variables that the program needs to find the desktop; none of them is secret. */
+/** Environment variables that notify-send or osascript needs to find the desktop; none of them is secret. */
 const PASSED_VARIABLES = [
   ...['PATH', 'HOME', 'LANG', 'DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY', 'XDG_RUNTIME_DIR'],
   'DBUS_SESSION_BUS_ADDRESS',
@@ -53,7 +53,7 @@ const describeProblem = (desktop: Desktop): string =>
     ? `there is no ${nameOn(desktop)} on this machine`
     : 'there is no desktop in this session'
 
-/** The text is passed as an argument, never inside a script. notify-send interprets markup, so it is escaped. */
+/** The text is passed as an argument, never inside a script. notify-send interprets markup, so markup is escaped. */
 function argsOf({ platform }: Desktop, { kind, text }: ChannelMessage): string[] {
   const [title = '', ...rest] = clipText(text, MOST_CHARACTERS).split('\n')
   const body = rest.join('\n').trim()

@@ -11,7 +11,10 @@ export interface ChannelRequest {
 /** Client errors that are worth a retry: timeout, too early, too many requests. */
 const RETRYABLE = new Set([408, 425, 429])
 
-/** Contract: resolves on 2xx; rejects with an error that says whether to retry. No error quotes the secret address. */
+/**
+ * Contract: resolves if the status is 2xx; else rejects with `channel_unavailable` (a retry may help) or with
+ * `channel_refused`. No error quotes the address, because it may contain a secret.
+ */
 export async function postRequest(
   url: string,
   outgoing: ChannelRequest,
@@ -19,7 +22,7 @@ export async function postRequest(
   signal: AbortSignal,
 ): Promise<void> {
   const response = await request(url, outgoing, signal)
-  // The body is not needed and may be endless.
+  // The response body is not needed and may be endless.
   await response.body?.cancel().catch(() => {})
   const { status, headers } = response
   if (status >= 200 && status < 300) return
@@ -36,7 +39,7 @@ async function request(url: string, { method, headers, body }: ChannelRequest, s
     if (signal.aborted) throw new TirelessError('channel_unavailable', 'the address did not answer in time')
     const cause = thrown instanceof Error ? (thrown.cause as { readonly code?: unknown } | undefined) : undefined
     const code = typeof cause?.code === 'string' ? cause.code : undefined
-    // Without a code, no request was sent: the address is invalid.
+    // An error without a code means that the address is invalid and no request was sent.
     if (code === undefined) throw new TirelessError('channel_refused', 'the address is not valid')
     throw new TirelessError('channel_unavailable', `the address cannot be reached (${code})`)
   }

@@ -14,18 +14,18 @@ import { postRequest } from './post-request.ts'
 
 export interface Webhook {
   readonly url: string
-  /** Chat for messages that name none. */
+  /** The chat of messages that name no chat. */
   readonly chat_id: string | null
   /** Contract: throws if the secret is not available. */
   secret(): string
 }
 
 const NAME = 'webhook'
-/** Largest accepted difference between the timestamp and our clock. */
+/** Largest accepted difference between a request's timestamp and this machine's clock. */
 const WINDOW_MS = 5 * 60_000
 const MOST_BYTES = 64 * 1024
 
-/** `configured`: the current configuration; undefined if there is none. */
+/** `configured`: returns the current configuration; undefined if no webhook is configured. */
 export function webhookChannel(configured: () => Webhook | undefined, clock: Pick<Clock, 'now'>): Channel {
   return {
     name: NAME,
@@ -91,7 +91,7 @@ function receiveMessage(webhook: Webhook, { headers, body, now }: IncomingReques
     message_id: message_id ?? delivery,
     text,
   }
-  // The delivery id is not signed, so the proof against replays uses timestamp and signature.
+  // `proof` identifies the request, so that a replay is recognised. The delivery id is not signed, so it is not used.
   return { message: heard, proof: `${timestamp} ${proof}` }
 }
 
@@ -109,7 +109,7 @@ function parseMessage(body: string): z.output<typeof messageShape> {
   throw wrong(describeMismatch(error.issues, value))
 }
 
-/** Constant-time comparison. */
+/** Compares in constant time, so that the duration tells nothing about the signature. */
 function sameText(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)]
   return left.length === right.length && timingSafeEqual(left, right)

@@ -1,6 +1,6 @@
 /**
- * Pins: the description and schema of each server tool as the owner approved it. A changed description could instruct
- * the model, so a changed tool waits for approval. Pure.
+ * Pins: the stored record of each server tool as the owner approved it, with description and schema. A server could
+ * change a description to instruct the model, so a changed tool waits for approval. Pure.
  */
 
 import { hash } from 'node:crypto'
@@ -13,31 +13,34 @@ export interface ListedTool {
   readonly name: string
   readonly description: string
   readonly schema: Json
-  /** The server marks the tool as read-only. */
+  /** True if the server marks the tool as read-only. */
   readonly readOnly: boolean
 }
 
-/** A tool's description as it was seen and stored. */
+/** A server's description of a tool, as it was stored when it was first seen. */
 export type PinnedTool = {
   readonly description: string
   readonly schema: Json
   readonly digest: string
   readonly seen_at: string
-  /** The server marked it as read-only; undefined in pins of versions that did not store this. */
+  /** True if the server marked the tool as read-only; undefined in pins of older versions, which did not store this. */
   readonly read_only?: boolean
 }
 
-/** `offered`: the server's current description, if it differs from the approved one. */
+/** `approved`: null for a new tool. `offered`: the server's current description if it is not approved, else null. */
 export type Pin = { readonly approved: PinnedTool | null; readonly offered: PinnedTool | null }
 
-/** Keyed by the server's name of the tool. */
+/** The pins of one server. The keys are tool names as the server gives them. */
 export type Pins = { readonly [tool: string]: Pin }
 
-/** Contract: the approved description; undefined if it changed since. */
+/** Contract: the approved description; undefined if the tool is new or has changed since. */
 export const approvedTool = ({ approved, offered }: Pin): PinnedTool | undefined =>
   offered === null && approved !== null ? approved : undefined
 
-/** Contract: approves all tools when a server is seen first, because the owner configured it; later, none by itself. */
+/**
+ * Contract: adds the listed tools to the pins. On the first list of a server (`known` is undefined) all its tools are
+ * approved, because the owner configured the server; later, new and changed tools wait for approval.
+ */
 export function mergePins(known: Pins | undefined, listed: readonly ListedTool[], seen_at: string): Pins {
   const pins = new Map<string, Pin>(Object.entries(known ?? {}))
   for (const tool of listed) {
@@ -58,7 +61,7 @@ export function mergePins(known: Pins | undefined, listed: readonly ListedTool[]
 const isSame = (before: PinnedTool, seen: PinnedTool): boolean =>
   before.digest === seen.digest && (before.read_only ?? seen.read_only) === seen.read_only
 
-/** Approves the waiting tools, or only the one named. `tools`: the tools that were approved. */
+/** Approves the waiting tools, or only the tool `only`. The result's `tools` are the tools that were approved. */
 export function approvePins(pins: Pins, only?: string): { readonly pins: Pins; readonly tools: readonly string[] } {
   const tools = toolsAwaitingApproval(pins).filter((tool) => only === undefined || tool === only)
   const approved = tools.map((tool) => [tool, { approved: pins[tool]?.offered ?? null, offered: null }] as const)
@@ -68,7 +71,7 @@ export function approvePins(pins: Pins, only?: string): { readonly pins: Pins; r
 export const toolsAwaitingApproval = (pins: Pins): readonly string[] =>
   Object.entries(pins).flatMap(([tool, { offered }]) => (offered === null ? [] : [tool]))
 
-/** Contract: a diff between the approved and the offered description. */
+/** Contract: a diff between the approved and the offered description; empty if nothing waits for approval. */
 export function diffPin(tool: string, { approved, offered }: Pin): string {
   if (offered === null) return ''
   const side = (name: string, of: PinnedTool | null) => ({

@@ -13,16 +13,16 @@ interface SchemaError {
   readonly message: string
 }
 
-/** Contract: the errors in the arguments; throws if the schema is invalid. */
+/** Contract: returns the errors in the arguments; throws if the schema is invalid. */
 type Check = (args: ToolArguments) => readonly SchemaError[]
 
-/** Contract: an invalid schema accepts any object, because the server checks its arguments itself. */
+/** Contract: if the schema is invalid, any object is accepted, because the server checks its arguments itself. */
 export function argumentsSchema(schema: Json): z.ZodType<ToolArguments> {
   const any = z.record(z.string(), z.json()) as unknown as z.ZodType<ToolArguments>
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return any
   let checks: readonly (() => Check)[] | undefined
   return any.superRefine((args, context) => {
-    // Built at the first call: most tools of a server are never called.
+    // The checks are built at the first call, because most tools of a server are never called.
     checks ??= [bySchema, byZod].map((build) => once(() => build(schema as Schema)))
     for (const { path, message } of findErrors(args, checks))
       context.addIssue({ code: 'custom', path: [...path], message })
@@ -34,7 +34,7 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= make())
 }
 
-/** Uses the first check that accepts the schema. */
+/** The errors that the first check finds which accepts the schema. */
 function findErrors(args: ToolArguments, checks: readonly (() => Check)[]): readonly SchemaError[] {
   for (const check of checks)
     try {
@@ -43,7 +43,7 @@ function findErrors(args: ToolArguments, checks: readonly (() => Check)[]): read
   return []
 }
 
-/** The SDK's validator: supports all keywords of all drafts and generates no code from the server's schema. */
+/** Checks with the SDK's validator, which supports all keywords of all drafts and generates no code from the schema. */
 function bySchema(schema: Schema): Check {
   const required = createRequire(import.meta.url)('@modelcontextprotocol/client/validators/cf-worker')
   const { CfWorkerJsonSchemaValidator } = required as typeof import('@modelcontextprotocol/client/validators/cf-worker')
@@ -55,7 +55,7 @@ function bySchema(schema: Schema): Check {
   }
 }
 
-/** Used if the schema names no draft, or an unknown one. */
+/** The draft that is assumed if a schema names no draft, or an unknown draft. */
 const DIALECT = '2020-12'
 
 function draftOf(dialect: string): '2020-12' | '2019-09' | '7' | '4' {
@@ -67,8 +67,8 @@ function draftOf(dialect: string): '2020-12' | '2019-09' | '7' | '4' {
 const MOST_ERRORS = 5
 
 /**
- * Parses the validator's text, `#/a/b: message; #: message`. Drops a message that only says that a part does not match
- * if another message names the error inside that part.
+ * Parses the error text of the validator, `#/a/b: message; #: message`. If a message only says that a part does not
+ * match, and another message names the error inside that part, only the other message is kept.
  */
 function parseErrors(text: string): readonly SchemaError[] {
   const errors = text.split(/; (?=#(?:\/|: ))/).map((line) => {
@@ -82,12 +82,12 @@ function parseErrors(text: string): readonly SchemaError[] {
     .map(({ pointer, message }) => ({ path: pointer.split('/').slice(1).map(unescaped), message }))
 }
 
-/** Decodes a part of a JSON pointer in URI form. */
+/** Decodes one segment of a JSON pointer that is written as a URI fragment. */
 const unescaped = (part: string): string => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
 
-/** Fallback for schemas that the SDK's validator rejects, such as invalid patterns; supports fewer keywords. */
+/** Checks with Zod if the SDK's validator rejects the schema, for example an invalid pattern. Knows fewer keywords. */
 function byZod({ $schema: dialect, ...schema }: Schema): Check {
-  // Older drafts keep shared definitions under another name, so the draft matters only if the first try fails.
+  // First without the draft. Zod needs it only for older drafts, which keep shared definitions under another name.
   for (const given of [schema, { ...schema, $schema: dialect }])
     try {
       const made = z.fromJSONSchema(given as Parameters<typeof z.fromJSONSchema>[0])

@@ -13,19 +13,19 @@ import type { ProcessGroup } from './process-group.ts'
 import type { ProcessStart } from './process-start.ts'
 
 export interface ChildOptions {
-  /** Contract: called once, before the process starts. */
+  /** Contract: called once, before the process starts; prepares the start. */
   start(): Promise<ProcessStart>
   readonly group: ProcessGroup
   readonly clock: Clock
-  /** Limit of one message. */
+  /** Size limit of one message. */
   readonly mostBytes: number
   /** Called with each line of stderr. */
   onStderr(line: string): void
 }
 
-/** Time to exit after stdin is closed, and again after SIGTERM. */
+/** The time that a process has to exit after its stdin is closed, and again after SIGTERM. */
 const GRACE_MS = 500
-/** After the exit, remaining output is read for this long. */
+/** How long remaining output is read after the process has exited. */
 const DRAIN_MS = 200
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>
@@ -35,7 +35,7 @@ export class ChildTransport implements Transport {
   onerror?: (error: Error) => void
   onmessage?: (message: JSONRPCMessage) => void
   readonly #options: ChildOptions
-  /** Parts of the incomplete last line, and their total length. */
+  /** The parts of the incomplete last line of stdout; `#bytes` is their total length. */
   #parts: Buffer[] = []
   #bytes = 0
   #child: Child | undefined
@@ -57,7 +57,7 @@ export class ChildTransport implements Transport {
     return this.#child?.stderr ?? null
   }
 
-  /** Why the process ended, if it did, and the last invalid line on stdout, if any. */
+  /** Why the process ended, and the last invalid line on stdout; undefined if neither is known. */
   get problem(): string | undefined {
     const known = [this.#endReason, this.#invalidLine].filter((what) => what !== undefined)
     return known.length > 0 ? known.join('; ') : undefined
@@ -69,7 +69,7 @@ export class ChildTransport implements Transport {
 
   async start(): Promise<void> {
     const { group: leash } = this.#options
-    // Ends processes that an earlier run of this program left behind.
+    // Ends server processes that an earlier process of the runtime left behind.
     await leash.end(0)
     const { argv, cwd, env, script, handles = [], started, close } = await this.#options.start()
     this.#afterEnd = close
@@ -142,7 +142,7 @@ export class ChildTransport implements Transport {
     this.onmessage?.(message)
   }
 
-  /** Contract: resolves once all processes have ended; never rejects. */
+  /** Contract: resolves when the child and all its descendants have ended; never rejects. */
   async #endOf(child: Child): Promise<void> {
     const { clock, group: leash } = this.#options
     const closed = new Promise((resolve) => child.once('close', resolve))
@@ -152,7 +152,7 @@ export class ChildTransport implements Transport {
         resolve(signal === null ? `it exited with code ${code}` : `it was killed by ${signal}`),
       )
     })
-    // A descendant that is still running may keep the pipes open.
+    // Waits for a limited time, because a descendant that is still running may keep the pipes open.
     const over = new AbortController()
     await Promise.race([closed, clock.sleep(DRAIN_MS, over.signal)])
     over.abort()

@@ -1,6 +1,6 @@
 /**
- * A connection to one server. Tries the stateless protocol first, then the older one with a handshake (legacy). The
- * only file that uses the SDK's client; it is loaded when the first server is needed.
+ * A connection to one server. Tries the stateless protocol first, then the older protocol with a handshake (legacy).
+ * Only this file uses the SDK's client; it is loaded when the first server is needed.
  */
 
 import {
@@ -26,20 +26,20 @@ import type { ServerOptions } from './server-options.ts'
 import type { McpAnswer } from './tool-result.ts'
 
 /**
- * The outcome of a call. `refused`: the server or the egress guard refused it; `lost`: it may have taken effect;
- * `unheard`: it did not reach the server.
+ * The outcome of a call. `refused`: the server or the egress guard refused the call; `lost`: the connection failed, and
+ * the call may have taken effect; `unheard`: the call did not reach the server.
  */
 export type McpCallOutcome =
   | { readonly kind: 'answered'; readonly answer: McpAnswer }
   | { readonly kind: 'refused' | 'lost' | 'unheard'; readonly why: string }
 
 export interface McpConnection {
-  /** Protocol version. */
+  /** The protocol version on which client and server agreed. */
   readonly protocol: string
-  /** The server uses the older protocol with a handshake. */
+  /** True if the server uses the older protocol with a handshake. */
   readonly legacy: boolean
   tools(signal: AbortSignal): Promise<readonly ListedTool[]>
-  /** Contract: throws only if `signal` aborts; then the server is notified. */
+  /** Contract: throws only if `signal` aborts; then the server is told that the call was cancelled. */
   call(tool: string, args: Readonly<Record<string, Json>>, key: string, signal: AbortSignal): Promise<McpCallOutcome>
   /** Contract: afterwards no process of the connection runs. */
   close(): Promise<void>
@@ -52,24 +52,24 @@ export interface ConnectOptions {
   readonly group: ProcessGroup
   readonly clock: Clock
   readonly open: Egress['open']
-  /** Skip the stateless protocol: the server is known to need the handshake. */
+  /** True if the server is known to need the handshake; then the stateless protocol is not tried. */
   readonly legacy: boolean
   readonly signal: AbortSignal
-  /** A new attempt starts; earlier stderr lines belong to the previous attempt. */
+  /** Called when an attempt to connect starts; earlier stderr lines belong to the previous attempt. */
   onAttempt(): void
-  /** A line on stderr. */
+  /** Called with each line that the server writes to stderr. */
   onStderr(line: string): void
-  /** The connection ended without `close`. */
+  /** Called if the connection ends without `close`. */
   onLost(why: string): void
-  /** The server reports that its tools have changed. */
+  /** Called when the server reports that its tools have changed. */
   onToolsChanged(): void
 }
 
 const CLIENT = { name: 'tireless', version: '1' }
-/** A server that does not answer the first request in this time gets the handshake. */
+/** If a server does not answer the first stateless request in this time, the handshake is tried. */
 const LONGEST_PROBE_MS = 10_000
 const PROBE_SHARE = 4
-/** The caller enforces the time limit of a call. */
+/** The longest delay of a Node timer. Used for calls, because the caller enforces their time limit. */
 const NO_TIMEOUT = 2 ** 31 - 1
 const MOST_BYTES = 10 * 1024 * 1024
 const MOST_TOOLS = 1000
@@ -94,7 +94,7 @@ interface Attempt {
   readonly died: boolean
 }
 
-/** The SDK uses Node timers; a timer above this limit would fire at once. */
+/** The configured `start_timeout`, limited to the longest delay of a Node timer: a longer timer would fire at once. */
 const startTimeout = ({ server }: ConnectOptions): number => Math.min(server.start_timeout, NO_TIMEOUT)
 
 async function attempt(options: ConnectOptions, mode: 'auto' | 'legacy'): Promise<Attempt> {
@@ -107,13 +107,13 @@ async function attempt(options: ConnectOptions, mode: 'auto' | 'legacy'): Promis
     inputRequired: { autoFulfill: false },
   })
   client.onerror = () => {}
-  // The SDK does not abort its first request, so close the transport.
+  // The SDK does not abort its first request, so an abort closes the transport.
   const leave = (): void => void transport.close().catch(() => {})
   options.signal.addEventListener('abort', leave, { once: true })
   try {
     await client.connect(transport, { timeout, signal: options.signal })
   } catch (thrown) {
-    // Read before we close the transport: an exit caused by us is not the server's error.
+    // Read before the transport is closed: that ends the process, which is not the server's error.
     const [died, why] = [child?.hasEnded ?? false, describeError(thrown, child, timeout)]
     await transport.close().catch(() => {})
     return { why, died }
@@ -188,7 +188,8 @@ function createLink(client: Client, child: ChildTransport | undefined, options: 
 }
 
 /**
- * Stateless servers report changes only to subscribers. Contract: subscribes unless already subscribed; never throws.
+ * Stateless servers report tool changes only to subscribers. Contract: the returned function subscribes, unless that is
+ * already done or not needed; it never throws.
  */
 function createListener(client: Client, timeout: number, changed: () => void): () => void {
   let isSubscribed = client.getProtocolEra() !== 'modern' || client.getServerCapabilities()?.tools?.listChanged !== true
@@ -198,7 +199,7 @@ function createListener(client: Client, timeout: number, changed: () => void): (
     void client
       .listen({ toolsListChanged: true }, { timeout })
       .then(({ closed }) => closed)
-      // Changes after the end of the subscription were missed.
+      // When the subscription ends, assume a change: later changes are not reported.
       .then(changed, () => {})
       .finally(() => {
         isSubscribed = false
@@ -206,14 +207,14 @@ function createListener(client: Client, timeout: number, changed: () => void): (
   }
 }
 
-/** Adds what is known about the process. */
+/** The error message, and what is known about the end of the server's process. */
 function describeError(thrown: unknown, child: ChildTransport | undefined, timeout: number): string {
   const late = thrown instanceof SdkError && thrown.code === SdkErrorCode.RequestTimeout
   const message = late ? `it did not answer within ${timeout / 1000} s (start_timeout)` : messageChain(thrown)
   return [...new Set([message, ...(child?.problem ? [child.problem] : [])])].join('; ')
 }
 
-/** Includes the causes: "fetch failed" alone says nothing. */
+/** The error message with the messages of its causes, because "fetch failed" alone says nothing. */
 function messageChain(thrown: unknown): string {
   const messages: string[] = []
   for (let error = thrown; error instanceof Error; error = error.cause)
@@ -234,7 +235,7 @@ function classifyFailure(thrown: unknown, child: ChildTransport | undefined, leg
   return { kind: 'lost', why: child?.problem ?? why }
 }
 
-/** The connection was not established. */
+/** True if the error means that no connection was established. */
 const isNotConnected = (cause: unknown): boolean =>
   cause instanceof Error &&
   'code' in cause &&

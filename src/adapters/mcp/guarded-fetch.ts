@@ -1,6 +1,6 @@
 /**
- * The fetch function for the SDK. Requests go through the egress guard and only to the configured host; response size
- * is limited. The SDK follows redirects on the same host by calling this function again.
+ * The fetch function that the SDK uses. Requests go through the egress guard and only to the configured host; the size
+ * of responses is limited. The SDK follows a redirect on the same host by calling this function again.
  */
 
 import { type Address, parseHttpAddress } from '../../domain/address.ts'
@@ -35,7 +35,7 @@ export function guardedFetch(open: Egress['open'], own: Address, mostBytes: numb
   }
 }
 
-/** Contract: throws `egress_refused` for another scheme, host or port. */
+/** Contract: the parsed `url`; throws `egress_refused` if its scheme, host or port differs from those of `own`. */
 function checkSameHost(own: Address, url: string): Address {
   const read = parseHttpAddress(url)
   if (read.kind === 'read') {

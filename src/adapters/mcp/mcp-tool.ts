@@ -1,6 +1,6 @@
 /**
- * Wraps a server's tool as a tool of the engine. Its effect comes from the configuration, else the strictest is
- * assumed.
+ * Wraps a server's tool as a tool of the engine. The tool's effect comes from the configuration; if none is configured,
+ * the strictest effect is assumed.
  */
 
 import { formatHostPort, parseHttpAddress } from '../../domain/address.ts'
@@ -18,7 +18,7 @@ import { resultFromAnswer } from './tool-result.ts'
 export interface ServerCalls {
   /** Contract: throws `tool_failed` if the call was not sent to the server. */
   call(args: ToolArguments, key: string, signal: AbortSignal): Promise<McpCallOutcome>
-  /** Contract: calls from an earlier run of this program have ended. */
+  /** Contract: ends the server's processes that an earlier process of the runtime left behind, and so their calls. */
   end(): Promise<void>
 }
 
@@ -45,7 +45,7 @@ export function mcpTool(
     lazy: true,
     ...(options.trust === 'untrusted' && { foreign: true }),
     timeoutMs: options.timeout,
-    // Used only if a repetition is harmless: a server that ended is started again.
+    // A retry starts an ended server again. The engine retries only if a repetition is harmless.
     maxRetries: 1,
     effect(args) {
       const host = reach === 'network' ? hostIn(destinationsOf(args)) : undefined
@@ -74,7 +74,7 @@ export function mcpTool(
 export const effectOfTool = (options: ServerOptions, tool: string, isReadOnly: boolean | undefined): ToolEffect =>
   declaredEffect(options, tool, isReadOnly) ?? STRICTEST_EFFECT
 
-/** Contract: the effect that the owner configured for this tool or for read-only tools; undefined if none. */
+/** Contract: the effect that the owner configured for the tool, or else for read-only tools; undefined if none. */
 export function declaredEffect(
   { effects, read_only }: ServerOptions,
   tool: string,
@@ -89,7 +89,7 @@ function textsIn(value: Json | undefined): readonly string[] {
   return [typeof value === 'string' ? value : JSON.stringify(value)]
 }
 
-/** Contract: the host of the destinations; undefined if there are several. */
+/** Contract: the host of the destinations; undefined if there is no destination, or if the hosts differ. */
 function hostIn(places: readonly string[]): string | undefined {
   const hosts = places.map((place) => {
     const read = parseHttpAddress(place)

@@ -1,10 +1,10 @@
-/** The processes of one server: lets the caller end all of them, including descendants. Implemented by the envs. */
+/** The processes of one server, which can be ended together, with all their descendants. Implemented by the envs. */
 
 export interface ProcessGroup {
-  /** Variables in the environment of every process of the server; they identify its processes. */
+  /** Environment variables by which the server's processes are recognised; the server must be started with them. */
   readonly env: Readonly<Record<string, string>>
-  /** Contract: called in the same turn of the event loop as the start of the process. */
+  /** Contract: called with the server's pid, in the event loop turn in which the server was started. */
   track(pid: number): void
-  /** Contract: afterwards no process of the server runs, including those left by an earlier run of this program. */
+  /** Contract: ends all processes of the server, including processes that an earlier process of the runtime left. */
   end(graceMs: number): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** The configuration of a server, as far as this folder needs it. */
+/** The configuration of an MCP server. */
 
 import type { Effect } from '../../domain/effect.ts'
 
@@ -7,11 +7,11 @@ export interface ServerOptions {
   readonly url?: string | undefined
   readonly cwd?: string | undefined
   readonly env: Readonly<Record<string, string>>
-  /** `off`: it runs with all rights of the owner. */
+  /** `off`: the server runs with all rights of the owner. */
   readonly sandbox: 'on' | 'off'
-  /** Hosts that it may reach from its sandbox, through a proxy; `all`: every public host. */
+  /** Hosts that the server may reach from its sandbox, through a proxy; `all`: every public host. */
   readonly network: 'none' | 'all' | readonly string[]
-  /** Folders that it may write, and paths that it may read, in addition to its own folder. */
+  /** `folders`: folders that the server may write; `reads`: paths that it may read; both besides its own folder. */
   readonly folders: readonly string[]
   readonly reads: readonly string[]
   readonly headers: Readonly<Record<string, string>>
@@ -19,16 +19,16 @@ export interface ServerOptions {
   readonly timeout: number
   /** Time limit until the first answer after the start, in ms. */
   readonly start_timeout: number
-  /** Label of its results, unless the tool's effect sets another. */
+  /** Trust label of the server's results, unless the effect of the tool sets another. */
   readonly trust: 'trusted' | 'untrusted'
-  /** Keyed by the server's name of the tool. */
+  /** Configured effects of tools. The keys are tool names as the server gives them. */
   readonly effects: Readonly<Record<string, ToolEffect>>
   /** Effect of tools that the server marks as read-only and that have no entry in `effects`. */
   readonly read_only?: ToolEffect | undefined
 }
 
 export interface ToolEffect extends Pick<Effect, 'recovery' | 'reach'> {
-  /** Arguments that hold the destination of a call. */
+  /** Names of the arguments that contain the destination of a call. */
   readonly destinations?: readonly string[] | undefined
   readonly gives?: 'trusted' | 'untrusted' | undefined
   readonly private?: boolean | undefined

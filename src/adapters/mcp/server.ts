@@ -1,6 +1,6 @@
 /**
- * One configured server: started on demand, and restarted with backoff after a failure. Its errors affect only its own
- * calls.
+ * One configured server: started on demand, and restarted with backoff after a failure. An error of the server affects
+ * only its own calls.
  */
 
 import { asTirelessError, TirelessError } from '../../domain/error.ts'
@@ -18,14 +18,14 @@ export interface ServerDeps {
   readonly clock: Clock
   readonly startFor: PrepareStart
   groupFor(server: string): ProcessGroup
-  /** Opens requests to servers that are reached over HTTP. */
+  /** Sends requests to servers that are reached over HTTP. */
   readonly open: Egress['open']
   /** Contract: replaces `secret:NAME` by the secret; throws if there is no such secret. */
   insertSecrets(text: string): string
   log(level: 'info' | 'warn', event: string, details: Readonly<Record<string, Json>>): void
 }
 
-/** Lines of stderr to keep. */
+/** Number of stderr lines to keep. */
 const KEPT_LINES = 20
 /** Backoff: the first restart is immediate, the second after this time; then it doubles each time. */
 const FIRST_WAIT_MS = 1000
@@ -46,15 +46,15 @@ export class ConfiguredServer {
   #up: McpConnection | undefined
   /** The shutdown of the previous process. It kills all processes of this server, so a start must wait for it. */
   #ending: Promise<void>
-  /** Consecutive failures. */
+  /** Number of failures since the last success. */
   #failures = 0
-  /** Monotonic time of the next allowed attempt. */
+  /** Monotonic time before which no attempt to connect is made. */
   #notBefore = 0
   #error: string | null = null
   #legacy = false
-  /** Monotonic time of the last tool list; undefined if the server reports a change. */
+  /** Monotonic time of the last tool list; undefined if there is none yet, or the server has reported a change. */
   #listedAt: number | undefined
-  /** Tools in the last list; undefined if none was fetched since the program started. */
+  /** Names of the tools in the last list; undefined before the first list. */
   #offered: ReadonlySet<string> | undefined
 
   /** `before`: the shutdown of an earlier server with the same name. */
@@ -76,12 +76,12 @@ export class ConfiguredServer {
     }
   }
 
-  /** The tool list may be outdated; not every server reports changes. */
+  /** True if the tool list may be outdated: a change was reported, or the list is old (not every server reports). */
   get isStale(): boolean {
     return this.#listedAt === undefined || this.#around.clock.monotonic() - this.#listedAt > LISTED_FOR_MS
   }
 
-  /** Contract: false only if the tools were listed and this one was missing. */
+  /** Contract: false only if the server's tools were listed and `tool` was not among them. */
   mayHaveTool(tool: string): boolean {
     return this.#offered?.has(tool) ?? true
   }
@@ -114,13 +114,13 @@ export class ConfiguredServer {
     return called
   }
 
-  /** Resets the backoff. */
+  /** The next attempt to connect is made at once. */
   resetBackoff(): void {
     this.#failures = 0
     this.#notBefore = 0
   }
 
-  /** Contract: why the server could not be started now; null if no problem is known. Starts no process. */
+  /** Contract: why a start of the server would fail; null if no problem is known. Starts no process. */
   async startProblem(): Promise<string | null> {
     if (this.#link) return null
     try {
@@ -133,7 +133,7 @@ export class ConfiguredServer {
     }
   }
 
-  /** Contract: if not connected, ends all its processes, including those of an earlier run of this program. */
+  /** Contract: if the server is not connected, ends all its processes, also those of an earlier runtime process. */
   async end(): Promise<void> {
     if (this.#link) return
     await this.#leash.end(0)
@@ -148,7 +148,7 @@ export class ConfiguredServer {
     await link?.close()
   }
 
-  /** All callers share one start. It continues if a caller aborts. */
+  /** The connection; starts the server if needed. All callers share one start, which continues if a caller aborts. */
   async #connected(signal: AbortSignal): Promise<McpConnection> {
     const wait = Math.ceil((this.#notBefore - this.#around.clock.monotonic()) / 1000)
     if (!this.#link && wait > 0) throw this.#unusable(`${this.#error}; next attempt in ${wait} s`)
@@ -203,7 +203,7 @@ export class ConfiguredServer {
     }
   }
 
-  /** Secrets are filled in only for the start; elsewhere the configuration has their names. */
+  /** The options with secrets filled in, used only to start the server. `options` contains only names of secrets. */
   #withSecrets(): ServerOptions {
     const { insertSecrets: fill } = this.#around
     return { ...this.options, env: fillAll(this.options.env, fill), headers: fillAll(this.options.headers, fill) }

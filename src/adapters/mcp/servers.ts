@@ -1,4 +1,4 @@
-/** All configured servers, the pins of their tools, and the tools that the engine gets. */
+/** All configured servers, the records of their approved tools (pins), and the tools that the engine gets. */
 
 import { TirelessError } from '../../domain/error.ts'
 import type { OwnerNote } from '../../domain/owner-note.ts'
@@ -22,9 +22,9 @@ type Configured = Readonly<Record<string, ServerOptions>>
 
 export interface ServersOptions extends ServerDeps {
   readonly store: Store
-  /** The current configuration; the same object while it is unchanged. */
+  /** The current configuration; returns the same object as long as the configuration is unchanged. */
   configured(): Configured
-  /** Registers a tool with the engine; replaces one with the same name. */
+  /** Registers a tool with the engine; a tool with the same name is replaced. */
   registerTool(tool: AnyTool): void
   redact(text: string): string
 }
@@ -47,8 +47,8 @@ export class McpServerPool implements McpServers {
   }
 
   /**
-   * Contract: the current configuration applies once this resolves; starts no server. Concurrent callers wait too: a
-   * server whose pins are not read yet would count as new, and all its tools would be approved.
+   * Contract: when it resolves, the current configuration is in use; starts no server. Concurrent callers wait for the
+   * same result: a server whose pins are not read yet would count as new, and all its tools would be approved.
    */
   refresh(): Promise<void> {
     const configured = this.#options.configured()
@@ -135,7 +135,7 @@ export class McpServerPool implements McpServers {
     await Promise.all([...this.#endings.values(), ...[...this.#servers.values()].map((server) => server.close())])
   }
 
-  /** Lists the server's tools and updates its pins. */
+  /** Lists the server's tools and updates the stored record of approved tools (pins). */
   async #updatePins(server: ConfiguredServer, signal: AbortSignal): Promise<void> {
     const { name } = server
     const listed = await server.tools(signal)
@@ -152,14 +152,14 @@ export class McpServerPool implements McpServers {
         })
   }
 
-  /** Updates memory before disk, so that concurrent calls use the new pins. */
+  /** Stores the pins of a server: first in memory, then on disk, so that concurrent calls use the new pins. */
   async #keep(name: string, pins: Pins): Promise<void> {
     this.#pins.set(name, pins)
     this.#registerTools(name)
     await commitOne(this.#options.store, [{ op: 'set', name: settingOf(name), value: pins }])
   }
 
-  /** Registers the approved tools. A changed tool stays registered as approved, but its calls are refused. */
+  /** Registers the approved tools. A changed tool stays registered as it was approved, but its calls are refused. */
   #registerTools(name: string): void {
     const options = this.#current[name]
     if (!options) return
@@ -175,7 +175,7 @@ export class McpServerPool implements McpServers {
 
   async #call(...request: CallRequest): Promise<McpCallOutcome> {
     const called = await this.#ask(...request)
-    // The call did not reach the server. If a restart succeeds, check its pins and try once more.
+    // If the call did not reach the server, it is tried once more; that restarts the server and checks its tools again.
     return called.kind === 'unheard' ? this.#ask(...request) : called
   }
 
@@ -183,10 +183,10 @@ export class McpServerPool implements McpServers {
     await this.refresh()
     const server = this.#servers.get(name)
     if (!server) return refused(`the MCP server ${name} is no longer configured`)
-    // After a restart or a reported change, compare the tools with the pins before the call.
+    // After a restart or a reported change, the server's tools are compared with the approved tools before the call.
     if (server.isStale) await this.#updatePins(server, signal)
     const pin = this.#pins.get(name)?.[tool]
-    // Our own text: the server's new description is not approved.
+    // The message does not quote the server's new description, because that is not approved.
     if (!pin || !approvedTool(pin) || !server.mayHaveTool(tool)) return refused(describeDisabled(name, tool, pin))
     return server.call(tool, args, key, signal)
   }
@@ -245,7 +245,7 @@ export class McpServerPool implements McpServers {
     return this.#options.redact(text)
   }
 
-  /** For the owner; includes a diff. */
+  /** A message for the owner about a tool that waits for approval, with a diff of its description. */
   #describeWaiting(name: string, tool: string): string {
     const pin = this.#pins.get(name)?.[tool]
     return this.#redacted(`${describeDisabled(name, tool, pin)}\n${pin ? diffPin(tool, pin) : ''}`)
@@ -255,7 +255,8 @@ export class McpServerPool implements McpServers {
 const settingOf = (server: string): string => `mcp ${server}`
 
 /**
- * Contract: null for a new server. Unreadable pins count as empty: as for a new server, everything would be approved.
+ * Contract: the stored pins of a server; null if the server is new. Unreadable pins are returned as empty, not as null,
+ * because all tools of a new server are approved.
  */
 async function readPins(store: Pick<Store, 'setting'>, server: string): Promise<Pins | null> {
   const pins = await fallbackIfUnreadable(store.setting(settingOf(server)), {})

@@ -1,4 +1,4 @@
-/** tool_call: calls a tool found by tool_search. The engine replaces it by the inner call and never runs it itself. */
+/** tool_call: calls a tool that tool_search found. The engine runs the inner call in its place. */
 
 import { z } from 'zod'
 import { TirelessError } from '../../domain/error.ts'

@@ -5,7 +5,7 @@ import { hash } from 'node:crypto'
 const LONGEST = 64
 const HASH_DIGITS = 8
 
-/** Contract: pure. A changed or shortened name ends in 8 hex digits of a hash, so that names stay distinct. */
+/** Pure. If a name must be changed or shortened, it ends in 8 hex digits of a hash, so that names stay distinct. */
 export function qualifiedToolName(server: string, tool: string): string {
   const whole = `${server}__${tool}`
   const plain = whole.replaceAll(/[^\w-]/g, '_')

@@ -1,9 +1,9 @@
-/** Converts a server's answer to a tool result. Images and audio are named, not shown. */
+/** Converts a server's answer to a tool result. Of images and audio, the result contains only type and size. */
 
 import type { CallResult } from '../../domain/decision.ts'
 import type { Json } from '../../domain/json.ts'
 
-/** The protocol's result; servers may send anything, so every field is checked. */
+/** The result of a tool call in the protocol. Servers may send anything, so every field is checked. */
 export interface McpAnswer {
   readonly content?: readonly Part[] | undefined
   readonly structuredContent?: unknown
@@ -22,7 +22,7 @@ interface Part {
 
 export function resultFromAnswer({ content = [], structuredContent, isError }: McpAnswer): CallResult {
   const texts = content.map(textFromPart).filter((text) => text !== '')
-  // Servers that send both repeat the same content.
+  // Structured content is used only if there is no text: servers that send both send the same content twice.
   if (texts.length === 0 && structuredContent !== undefined) texts.push(JSON.stringify(structuredContent))
   return { status: isError === true ? 'error' : 'ok', content: texts.join('\n') || '(empty result)' }
 }

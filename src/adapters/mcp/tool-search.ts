@@ -18,9 +18,9 @@ export interface FoundTool {
 
 export interface ToolSource {
   readonly servers: readonly string[]
-  /** Whether the owner trusts all of them. */
+  /** True if the owner trusts all servers. */
   readonly trusted: boolean
-  /** Contract: callable tools, and the servers that did not answer; waits a limited time for new servers. */
+  /** Contract: `tools`: tools that can be called. `silent`: new servers that did not answer in a limited time. */
   findTools(signal: AbortSignal): Promise<{ readonly tools: readonly FoundTool[]; readonly silent: readonly string[] }>
 }
 
@@ -35,7 +35,7 @@ export const toolSearch = (shelf: ToolSource): AnyTool =>
     loadText: () => loadToolText('tool_search', { servers: shelf.servers.join(', ') }),
     args,
     effect: () => ({ recovery: 'pure', reach: 'none' }),
-    // A pin proves that a description is unchanged, not that it is true.
+    // The owner's approval means that a description is unchanged since then, not that it is true.
     gives: () => (shelf.trusted ? CLEAN_LABEL : UNTRUSTED_LABEL),
     async run({ query }, { signal }) {
       const { tools, silent } = await shelf.findTools(signal)
@@ -53,7 +53,7 @@ function describeNoMatch(tools: readonly FoundTool[]): string {
   return `no tool matches; the available tools are: ${names.join(', ')}${tools.length > MOST_NAMES ? ', …' : ''}`
 }
 
-/** Contract: pure; the tools that share a word with the query, best match first. */
+/** The tools that share a word with the query, best match first. Pure. */
 function bestOf(tools: readonly FoundTool[], query: string): readonly FoundTool[] {
   const wanted = [...new Set(wordsIn(query))]
   return tools
@@ -64,7 +64,7 @@ function bestOf(tools: readonly FoundTool[], query: string): readonly FoundTool[
     .map(({ tool }) => tool)
 }
 
-/** A word in the name counts three times as much as one in the description; a common prefix counts half. */
+/** A word in the tool's name counts three times as much as a word in its description; a common prefix counts half. */
 function scoreOf({ name, description }: FoundTool, wanted: readonly string[]): number {
   const [named, described] = [wordsIn(name), wordsIn(description)]
   return wanted.reduce((sum, word) => sum + 3 * closeness(named, word) + closeness(described, word), 0)
@@ -76,6 +76,6 @@ function closeness(words: readonly string[], wanted: string): number {
   return wanted.length > 2 && words.some(alike) ? 0.5 : 0
 }
 
-/** `sendMail` and `send_mail` are two words each. */
+/** The words of a text; `sendMail` and `send_mail` are two words each. */
 const wordsIn = (text: string): string[] =>
   tokenize(text.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2').replaceAll('_', ' '))

@@ -23,7 +23,7 @@ function statusOf(server: ConfiguredServer, tool: string, { approved, offered }:
   return approved === null ? 'new' : 'changed'
 }
 
-/** Contract: why the tool cannot be called. */
+/** A message that says why the tool cannot be called. */
 export function describeDisabled(name: string, tool: string, pin: Pin | undefined): string {
   if (!pin?.offered) return `the MCP server ${name} has no tool ${tool}`
   const what = pin.approved === null ? 'has a new tool' : 'has changed the description of its tool'
