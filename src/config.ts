@@ -34,11 +34,11 @@ export type {
 export { jsonSchema } from './config/schema.ts'
 
 export interface LoadedConfig {
-  /** Its agents are those of the file, then those of the agents' folder. */
+  /** The agents in it are those of tireless.yaml, then those of the agents' folder. */
   readonly config: Config
-  /** The file that describes each agent, in the same order. */
+  /** Each agent with the file that describes it, in the same order. */
   readonly roster: readonly RosterEntry[]
-  /** The file that was read; null where there is none and the defaults apply. */
+  /** The file that was read; null if there is none and the defaults apply. */
   readonly file: string | null
   /** Keys the user set that have no effect yet. */
   readonly unused: readonly string[]
@@ -83,7 +83,7 @@ export function explainConfig({ config, sources }: LoadedConfig): readonly Expla
   return redactedValues(config as Json, sources)
 }
 
-/** Texts to redact everywhere: the keys that can be resolved, and every other value that may be a secret. */
+/** Texts to redact everywhere: the API keys that can be resolved, and every other value that may be a secret. */
 export function secretsInConfig({ config, sources }: LoadedConfig): readonly SecretText[] {
   const { webhook } = config.channels
   const keys = [
@@ -104,7 +104,9 @@ export function secretsInConfig({ config, sources }: LoadedConfig): readonly Sec
   return [...keys, ...findSecretTexts(config as Json, sources).filter(({ value }) => !known.has(value))]
 }
 
-/** Contract: undefined where the provider needs no key. Called on use: an unused provider may lack its key. */
+/**
+ * Contract: undefined if the provider needs no key. Called when the key is needed: an unused provider may lack its key.
+ */
 export function resolveApiKey(
   provider: Pick<ProviderConfig, 'api_key' | 'api_key_env' | 'api_key_file'>,
   readFile: (path: string) => string = (path) => readFileSync(path, 'utf8'),
@@ -116,7 +118,7 @@ export function resolveApiKey(
   return api_key?.trim() || undefined
 }
 
-/** Contract: throws `config_invalid` where the secret is not available. */
+/** Contract: throws `config_invalid` if the secret is not available. */
 export function resolveWebhookSecret(
   { secret, secret_env, secret_file }: Pick<WebhookConfig, 'secret' | 'secret_env' | 'secret_file'>,
   readFile: (path: string) => string = (path) => readFileSync(path, 'utf8'),
@@ -138,7 +140,7 @@ const API_KEY: SecretSource = { label: "the provider's API key", key: 'api_key' 
 function secretFromVariable(name: string, env: EnvVariables, { label, key }: SecretSource = API_KEY): string {
   const value = env[name]?.trim()
   if (value) return value
-  // The user may have written the key itself in place of the variable's name: it must not reach a log.
+  // The user may have written the key itself in place of the variable's name: the key must not reach a log.
   const shownName = /^[A-Z][A-Z0-9_]*$/.test(name) ? name : `named by ${key}_env`
   throw new TirelessError('config_invalid', {
     what: `the environment variable ${shownName} is empty or not set`,

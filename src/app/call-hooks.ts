@@ -6,7 +6,10 @@ import type { Event } from '../domain/event.ts'
 import { deepFreeze } from '../domain/json.ts'
 import type { Hook, HookFailure } from '../ports/hook.ts'
 
-/** Calls hooks with every event, without waiting. Failures are only logged: an event would reach the hook again. */
+/**
+ * Calls the hooks with every event, without waiting. A failure is only logged: an event about it would reach the same
+ * hook.
+ */
 export function callHooks(
   hooks: ReadonlyMap<string, Hook>,
   failed: (failure: HookFailure) => void,

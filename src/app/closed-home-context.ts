@@ -89,7 +89,7 @@ function starterOf(paths: HomePaths, readConfig: () => LoadedConfig, clock: Cloc
   }
 }
 
-/** No provider is asked, so no key is needed. */
+/** Commands in this context ask no provider, so they need no key. */
 const NO_KEYS: KeySource = { filled: (text) => text, know: () => {} }
 
 function machineOf(paths: HomePaths, readConfig: () => LoadedConfig, clock: Clock): Machine {

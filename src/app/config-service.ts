@@ -23,7 +23,7 @@ export function readConfig(
   return loaded
 }
 
-/** Contract: throws `config_invalid` on a bad configuration. `file`: null for `tireless.yaml` of the home. */
+/** Contract: throws `config_invalid` on a bad configuration. `file`: undefined for `tireless.yaml` of the home. */
 export function createConfigService(paths: HomePaths, file: string | undefined): Services['config'] {
   // A half-restored home must be refused before any of its files is read.
   checkRestoreFinished(paths)
@@ -68,7 +68,7 @@ export function createConfigService(paths: HomePaths, file: string | undefined):
   }
 }
 
-/** Changes whenever the configuration file or an agent's file changes. */
+/** A text that changes whenever the configuration file or an agent's file changes. */
 function stampOf(file: string, agents: string): string {
   const folders = existsSync(agents) ? readdirSync(agents).toSorted() : []
   return [file, ...folders.flatMap((name) => ['agent.yaml', 'role.md'].map((part) => join(agents, name, part)))]

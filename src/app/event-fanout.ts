@@ -8,13 +8,13 @@ import type { RedactingStream } from '../secrets/redactor.ts'
 import { createEventFolds } from '../trace/event-folds.ts'
 import { createRedactingStreams } from './redact-streams.ts'
 
-/** `hiding`: opens a redactor for text that comes in pieces. Records are redacted already. */
+/** `hiding`: opens a redactor for text that comes in pieces. Records need none, because they are redacted already. */
 export function createEventFanout(hiding: () => RedactingStream): Services['events'] {
   const listeners = new Set<(progress: Progress) => void>()
   const builtins = new Set<(progress: Progress) => void>()
   const sinks = new Set<RunSink>()
   let hasOutsideSink = false
-  // Frozen for outside listeners, so that none can change what others or the run see.
+  // Progress is frozen for outside listeners, so that none can change what others or the run see.
   const tell = (progress: Progress): void => {
     for (const listener of builtins) tellSafely(() => listener(progress))
     if (listeners.size === 0) return

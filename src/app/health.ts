@@ -30,7 +30,7 @@ export async function checkHealth(host: PluginHost): Promise<Awaited<ReturnType<
       .map((provider) => `the provider ${provider} refuses its key; set the right one, then run tireless models test`),
     ...unhandledErrors.reasons().map(redact),
   ]
-  // Check again now: an edit may be newer than the last cycle.
+  // Document files are checked now, because an edit may be newer than the last cycle.
   await documents.waiting()
   return {
     ok: reasons.length === 0,

@@ -7,7 +7,7 @@ import type { Services } from '../ports/plugin.ts'
 /** Wait after the end of a run, because the next one may follow at once. */
 const QUIET_MS = 5_000
 
-/** Contract: collects now, and whenever no run is left, until the signal. */
+/** Contract: collects garbage now, and whenever no run is left, until the signal aborts. */
 export function startIdleCollection(
   { watch }: Services['events'],
   { counts }: Services['store'],

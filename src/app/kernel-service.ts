@@ -45,7 +45,7 @@ export function createKernelService(host: PluginHost): Services['kernel'] {
   const deps = kernelDeps(host, settings)
   const update = async (cycled: CycleOutcome): Promise<readonly Op[]> => {
     await recordCycle(deps, cycled.result)
-    // Not every file system reports changes, so check after every cycle as well.
+    // Not every file system reports changes, so the configuration is also checked after every cycle.
     reloadConfig()
     await pruneOld()
     const notes = [
@@ -68,7 +68,7 @@ export function createKernelService(host: PluginHost): Services['kernel'] {
   const loop = new KernelLoop(deps, update)
   let since: number | null = null
   let cut: Promise<void> | undefined
-  /** `ending`: result of a cycle that is not stored yet. */
+  /** `ending`: result of the cycle that is just ending and is not stored yet. */
   const healthNotes = async (ending?: CycleResult): Promise<readonly OwnerNote[]> => {
     const { id, agents, enabled } = settings()
     if (!enabled || agents.length === 0) return []
@@ -82,10 +82,10 @@ export function createKernelService(host: PluginHost): Services['kernel'] {
     const activeSince = since === null ? null : Math.max(since, Number.isNaN(resumed) ? 0 : resumed)
     return healthProblems({ cycles, now, since: activeSince, paused, beatMs: beatIntervalMs(settings(), now) })
   }
-  /** Without agents there is nothing to record. */
+  /** Records the start of the kernel, if it has agents, and a cycle that an earlier process left unfinished. */
   const boot = async (): Promise<void> => {
     if (settings().agents.length > 0) await recordBoot(deps, initDocument(config.loaded))
-    // Only before this process's first cycle: later, unfinished cycles are running ones.
+    // Only before this process's first cycle: later, an unfinished cycle may be one that is still running.
     if (!cut) void logUnreadable(store, log)
     cut ??= recordInterruptedCycle(deps)
     await cut

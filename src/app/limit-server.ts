@@ -11,11 +11,11 @@ export interface LimitedServer {
   readonly limits: CommandLimits
   /** Folders on the disks that the server can fill. */
   readonly folders: readonly string[]
-  /** Contract: kills all its processes at once, if that is possible. */
+  /** Contract: kills all processes of the server at once. Missing if that is not possible. */
   kill?(): Promise<void>
 }
 
-/** Contract: call it last: the server counts until `close` of the result is called. */
+/** Contract: call it last: the server counts towards the limits until `close` of the result is called. */
 export async function limitServer(start: ProcessStart, server: LimitedServer): Promise<ProcessStart> {
   const { limits, folders, kill } = server
   const limited = await limits.register(folders)

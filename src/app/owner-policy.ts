@@ -25,7 +25,7 @@ export function createOwnerPolicy(config: Services['config'], workspaces: string
     get unattended() {
       return settings().unattended
     },
-    // Worktrees of the owner's repositories are there too; they contain text from others.
+    // The folder also contains worktrees of the owner's repositories, which contain text from others.
     isForeignWorkspace: (workspace) => !`${workspace}${sep}`.startsWith(workspaces + sep) || isWorktree(workspace),
   }
 }
@@ -33,7 +33,7 @@ export function createOwnerPolicy(config: Services['config'], workspaces: string
 const isWorktree = (workspace: string): boolean =>
   statSync(join(workspace, '.git'), { throwIfNoEntry: false })?.isFile() ?? false
 
-/** Hosts are listed without the default port. */
+/** A host without a port means port 443. */
 function isListed(host: string, listed: readonly string[]): boolean {
   const place = parseHostPort(host, 443)
   return place.kind === 'read' && createEgressRules(() => listed).isListed(place.value)

@@ -14,7 +14,7 @@ interface Stoppable {
   over(): void
 }
 
-/** Combines given signals with a stop from inside: steps may finish first, and are interrupted at the deadline. */
+/** Combines the given signals with `stop`: after it, running steps may finish, and are interrupted after `withinMs`. */
 export function createStopControl(given: StopSignals, clock: Clock): Stoppable {
   const [drain, abort, over] = [new AbortController(), new AbortController(), new AbortController()]
   const signals = {
@@ -28,7 +28,7 @@ export function createStopControl(given: StopSignals, clock: Clock): Stoppable {
       if (withinMs === 0) abort.abort()
       else void clock.sleep(withinMs, over.signal).then(() => over.signal.aborted || abort.abort())
     },
-    // Nothing is left to interrupt; a pending timer would keep the process alive.
+    // After the end nothing is left to interrupt, and a pending timer would keep the process alive.
     over: () => over.abort(),
   }
 }
@@ -89,7 +89,7 @@ export function createQueueService(
         await drain(await kernel, { ...wanted, signals })
       } finally {
         fullDrains -= increment
-        // Callers that relied on this drain must check again.
+        // Callers that waited for this drain to do their work must look at the queue again.
         bell.ring()
       }
     },

@@ -38,5 +38,5 @@ export function createRedactingStreams(open: () => RedactingStream, tell: (delta
   }
 }
 
-/** Whether both are pieces of one text. */
+/** True if both deltas are pieces of the same text. */
 const isSame = (previous: Piece, { kind }: Delta): boolean => previous.kind === kind

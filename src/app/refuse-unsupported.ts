@@ -13,7 +13,10 @@ const ALTERNATIVES: Readonly<Record<string, string>> = {
   channels: 'remove the key; use `webhook`, or `console` and `desktop`, which need no entry',
 }
 
-/** Contract: throws `config_invalid` with every such key, its file and line, but no value: it may be a secret. */
+/**
+ * Contract: throws `config_invalid` with every unsupported key, its file and line. No value is quoted, because it may
+ * be a secret.
+ */
 export function refuseUnbuilt({ unused, config, sources }: LoadedConfig): void {
   const problems = unused
     .filter((key) => !isEmpty(valueAt(config as Json, key)))

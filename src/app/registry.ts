@@ -17,7 +17,7 @@ export function createRegistry<T extends { readonly name: string }>(
   const all = new Map<string, T>()
   const replaceable = new Set<string>()
   const put = (item: T): void => {
-    // Replace it in place: the order of tools is their order in every prompt.
+    // The item is replaced in place: the order of tools is their order in every prompt.
     if (replaceable.has(item.name)) {
       check(item)
       all.set(item.name, item)

@@ -6,7 +6,7 @@ import type { ScaffoldedFiles } from '../commands/lib/closed-home.ts'
 import { edited } from '../config.ts'
 import type { HomePaths } from '../home.ts'
 
-/** At the same relative path in the sources and in the compiled package. */
+/** Folder of the shipped agents; it has the same relative path in the sources and in the compiled package. */
 const SHIPPED_AGENTS = join(import.meta.dirname, '../../agents')
 
 /** Kernel id of a new configuration. */

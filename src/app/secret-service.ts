@@ -46,7 +46,7 @@ export function createSecretService(host: PluginHost): SecretService {
     set(name, value, to) {
       checkSecret(name, value)
       const before = Object.hasOwn(secrets, name) ? secrets[name] : undefined
-      // Redact it before it is stored: no error from here on may reveal it.
+      // The redactor learns the value before it is stored: no error from here on may reveal it.
       redactor.addSecret(name, value)
       change({ ...secrets, [name]: { value, set_at: iso(clock.now()), to: to ?? before?.to ?? [] } })
       return { ...describeSecret(name), replaced: before !== undefined }
@@ -87,7 +87,7 @@ function learn(redactor: Redactor, { name, value, kind }: SecretText): void {
   if (referencedSecrets(value).length > 0) return
   if (kind === 'secret') redactor.addSecret(name, value)
   else redactor.addGuess(value)
-  // Also finds the secret in `Bearer SECRET`.
+  // Single words are learned, too, so that the secret in `Bearer SECRET` is found.
   if (kind !== 'unclear')
     for (const word of [value, ...value.split(/\s+/)]) if (isLikelySecret(word)) redactor.addSecret(name, word)
 }

@@ -33,7 +33,7 @@ export interface ServerSandboxOptions {
   readonly limits: CommandLimits
   /** Bubblewrap; undefined if the owner disabled the sandbox. */
   readonly sandbox: Sandbox | undefined
-  /** Whether the destination matches one of the hosts; same syntax as `policy.allow_hosts`. */
+  /** Contract: true if the destination matches one of the hosts; same syntax as `policy.allow_hosts`. */
   matchesHost(place: HostPort, hosts: readonly string[]): boolean
 }
 
@@ -165,7 +165,10 @@ const AS_INNER_SHELL = { SHLVL: '1', NODE_USE_ENV_PROXY: '1' }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-/** Bash has moved the descriptor of the script to 199; other shells leave it at 3. */
+/**
+ * Shell code that runs the script from an open descriptor. Bash has moved the descriptor to 199; other shells leave it
+ * at 3.
+ */
 const READ_SCRIPT = [
   `if [ -n "$BASH_VERSION" ]; then eval 'eval "$(cat <&199)"; exec 199>&-; trap - EXIT'`,
   `else eval "$(cat <&3)"; exec 3>&-; fi`,

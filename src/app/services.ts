@@ -46,7 +46,10 @@ export interface ConfigService {
   readonly loaded: LoadedConfig
   /** Contract: reads the file without applying it. */
   read(): LoadedConfig
-  /** Contract: applies the file if it changed; an invalid one is refused, and the last valid one stays in use. */
+  /**
+   * Contract: applies the file if it changed. An invalid file is refused, and the last valid configuration stays in
+   * use.
+   */
   refresh(): 'same' | 'taken' | 'refused'
   /** Why the current file was refused; null if it was not. */
   refused(): string | null
@@ -62,7 +65,7 @@ export interface SecretService extends Secrets {
   readonly redact: Redact
   /** Contract: redacts the text and shortens it to `most` characters. */
   readonly cut: (text: string, most: number) => string
-  /** As `hide`, for text that comes in pieces. */
+  /** Contract: as `hide`, for text that comes in pieces. */
   readonly stream: () => RedactingStream
   /** Contract: redacts this value from now on. */
   readonly know: (name: string, value: string) => void
@@ -110,7 +113,7 @@ declare module '../ports/plugin.ts' {
       /** One line per file removed at start because a crash interrupted commands. */
       readonly swept: readonly string[]
     }
-    /** A plugin may add one during set-up; the last one is used. */
+    /** A plugin may add an embedder during set-up; the last one is used. */
     readonly embedders: Embedder[]
     readonly unhandledErrors: UnhandledErrors
     readonly tools: Registry<AnyTool>
@@ -123,12 +126,14 @@ declare module '../ports/plugin.ts' {
     readonly events: {
       readonly sink: RunSink
       readonly listen: CommandContext['listen']
-      /** As `listen`, for built-in listeners: progress is not frozen, to save time. They must not change it. */
+      /**
+       * As `listen`, for built-in listeners. Progress is not frozen for them, to save time, so they must not change it.
+       */
       readonly watch: CommandContext['listen']
       /** Sends a text to listeners; it is not stored. */
       readonly note: (text: string) => void
       readonly add: (sink: RunSink) => void
-      /** As `add`, for built-in sinks, which must not change records: these are frozen only for other sinks. */
+      /** As `add`, for built-in sinks. Records are not frozen for them, so they must not change records. */
       readonly addBuiltin: (sink: RunSink) => void
       /** Number of runs being followed. */
       readonly following: () => number
@@ -143,7 +148,7 @@ declare module '../ports/plugin.ts' {
     readonly channels: Registry<Channel>
     readonly notifier: Notifier
     readonly kernel: CommandContext['kernel']
-    /** Contract: listens from the first call on and runs commands in that context. */
+    /** Contract: starts the HTTP server at the first call, and runs commands in the context of that call. */
     readonly server: { serve(context: CommandContext, how?: { readonly expose?: boolean }): Promise<ServerAddress> }
     readonly commands: CommandContext
   }

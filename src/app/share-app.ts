@@ -13,12 +13,12 @@ interface SharedApp {
   closing?: Promise<void>
 }
 
-/** Keyed by home. */
+/** The open apps by home folder. */
 const shared = new Map<string, SharedApp>()
 
 /**
- * Contract: the app is open while `work` runs and closes after its last user. Throws `conflict` if it is open with
- * other options.
+ * Contract: the app is open while `work` runs and closes after its last user. Throws `conflict` if the app is already
+ * open with other options.
  */
 export async function useApp<T>(options: AppOptions, work: (app: App) => Promise<T>): Promise<T> {
   const home = resolve(options.home ?? defaultHome())
@@ -72,7 +72,7 @@ function findDifference(first: AppOptions, second: AppOptions): string | undefin
   return [...keys].find((key) => key !== 'home' && !isSame(first[key], second[key]))
 }
 
-/** Compares by identity, because two functions cannot be compared by what they do. */
+/** Functions are compared by identity, because they cannot be compared by what they do. */
 function isSame(one: unknown, other: unknown): boolean {
   if (!Array.isArray(one) || !Array.isArray(other)) return Object.is(one, other)
   return one.length === other.length && one.every((item, i) => Object.is(item, other[i]))

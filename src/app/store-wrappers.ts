@@ -7,12 +7,12 @@ import type { Embedder } from '../ports/embedder.ts'
 import type { Services } from '../ports/plugin.ts'
 import type { Batch, Op, Store } from '../ports/store.ts'
 
-/** Documents are redacted by their writer: at this point their digest is already computed. */
+/** Ops on documents are redacted by their writer: here the digest of the text is already computed. */
 const DOCUMENT_OPS: ReadonlySet<Op['op']> = new Set(['document', 'project'])
 
 /** Redacts every write, so that no secret reaches the database. */
 export function withRedaction(store: Store, hide: Redact): Store {
-  // Records of runs are redacted when they are made.
+  // Records of runs are redacted when they are created.
   const isRedacted = ({ op }: Op, fence: unknown): boolean =>
     DOCUMENT_OPS.has(op) || (op === 'append' && fence !== undefined)
   const redactBatch = (batch: Batch): Batch => ({
@@ -22,7 +22,10 @@ export function withRedaction(store: Store, hide: Redact): Store {
   return { ...store, commit: (batches) => store.commit(batches.map(redactBatch)) }
 }
 
-/** Finds facts by meaning if there is an embedder. Looked up at each query, because plugins add embedders later. */
+/**
+ * Finds facts by meaning if there is an embedder. The embedder is looked up at each query, because plugins add it
+ * later.
+ */
 export function withSemanticRecall(store: Store, embedders: readonly Embedder[]): Store {
   let [recall, usedEmbedder]: [Store['recallFacts'], Embedder | undefined] = [store.recallFacts, undefined]
   return {
@@ -36,7 +39,7 @@ export function withSemanticRecall(store: Store, embedders: readonly Embedder[])
   }
 }
 
-/** Logs fenced runs and failed commits, which their callers do not report. */
+/** Logs refused writes of runs that lost their fence, and failed commits: the callers do not report them. */
 export function withErrorLog(store: Store, log: Services['log']): Store {
   return {
     ...store,

@@ -1,7 +1,7 @@
 /**
  * Handles stray faults: rejections and exceptions that no caller awaits. By default they end the process, so a tool or
- * plugin could end the kernel. Here the call that caused one fails, the log and health report it, and the process
- * continues. Faults of no app are left to the surrounding program, unless the process belongs to one app.
+ * plugin could end the kernel. Here the call that caused the fault fails, the log and health report the fault, and the
+ * process continues. Faults of no app are left to the surrounding program, unless the process belongs to one app.
  */
 
 import { asTirelessError } from '../domain/error.ts'
@@ -28,7 +28,7 @@ interface Listener extends UnhandledErrors {
 
 const apps = new Map<object, Listener>()
 
-/** `ownsProcess`: the app is alone in this process. Contract: call `close` together with the app's. */
+/** `ownsProcess`: the app is alone in this process. Contract: call `close` when the app closes. */
 export function createUnhandledErrors(app: object, ownsProcess: boolean): UnhandledErrors {
   const outsideCalls: string[] = []
   const inCalls: string[] = []
@@ -86,6 +86,6 @@ function takeStray(event: string, fault: unknown): void {
   if (handler) handler.take(fault, owner)
   else if (owner?.app !== undefined)
     process.emitWarning(`${owner.who} failed after its app was closed: ${asTirelessError(fault).message}`)
-  // As without this handler: another listener handles the fault, or the process ends.
+  // The same happens as without this handler: another listener handles the fault, or the process ends.
   else if (process.listenerCount(event) === 1) throw fault
 }

@@ -3,7 +3,7 @@
 import { type Cap, type CapScope, type CapUnit, MICROS_PER_USD } from '../domain/money.ts'
 import type { BudgetConfig, Config } from './schema.ts'
 
-/** True where the owner set a price or a money limit: then a model without a price does not count as free. */
+/** True if the owner set a price or a money limit: then a model without a price does not count as free. */
 export function hasMoneySettings({
   config,
   sources,
@@ -20,7 +20,10 @@ export function hasMoneySettings({
 
 const KEY = /^per_(day|agent|kernel|month)_(usd|calls|tokens)$/
 
-/** Cached, because every request asks for it; a reloaded configuration is a new object. */
+/**
+ * The caps of each configuration. They are cached, because every request needs them; a reloaded configuration is a new
+ * object.
+ */
 const capsCache = new WeakMap<BudgetConfig, readonly Cap[]>()
 
 export function capsFromBudget(budget: BudgetConfig): readonly Cap[] {

@@ -22,14 +22,16 @@ export function editYaml(source: string, changes: readonly KeyChange[]): string 
     }
     const node = document.getIn(path, true)
     if (value === undefined) document.deleteIn(path)
-    // Set in place, so that a comment beside the value stays.
+    // The value is set in place, so that a comment beside it stays.
     else if (isScalar(node) && (typeof value !== 'object' || value === null)) node.value = value
     else document.setIn(path, document.createNode(value))
   }
   return document.toString({ lineWidth: 0 })
 }
 
-/** Contract: all or nothing: `check` runs on the draft before it replaces the file. */
+/**
+ * Contract: changes everything or nothing. `check` is called with the draft before it replaces the file, and may throw.
+ */
 export function editConfigFile(file: string, changes: readonly KeyChange[], check: (draft: string) => void): void {
   const draft = `${file}.draft`
   const handle = openSync(draft, 'w', 0o600)

@@ -11,7 +11,7 @@ export function environment(): EnvVariables {
 /** The folder that `~` stands for. */
 export const userFolder = (env: EnvVariables = environment()): string => env.HOME || homedir()
 
-/** The home where neither `--home` nor TIRELESS_HOME names one. */
+/** The home folder if neither `--home` nor TIRELESS_HOME names one. */
 export function defaultHome(env: EnvVariables = environment()): string {
   return env.TIRELESS_HOME || join(userFolder(env), '.tireless')
 }

@@ -14,7 +14,7 @@ export interface Expansion {
 
 export type ExpansionFault =
   | { readonly kind: 'missing'; readonly name: string }
-  /** Without its text, which may be a secret that contains `$`. */
+  /** A reference that cannot be parsed. Its text is left out, because it may be a secret that contains `$`. */
   | { readonly kind: 'malformed' }
 
 const REFERENCE = /\$?\$\{(?:([^{}]*)\})?/g

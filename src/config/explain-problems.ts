@@ -8,7 +8,7 @@ import { jsonSchema } from './schema.ts'
 
 type Issue = z.core.$ZodIssue
 
-/** `keys`: the valid keys of the file. */
+/** `keys`: the valid keys of the file, for suggestions. */
 export function problemsFromIssues(
   issues: readonly Issue[],
   reading: YamlReading,

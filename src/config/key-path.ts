@@ -2,10 +2,10 @@
 
 export type KeyPath = readonly (string | number)[]
 
-/** For maps and sets. */
+/** The path as one text, which can be a key of a map or an element of a set. */
 export const pathKey = (path: KeyPath): string => JSON.stringify(path)
 
-/** For people: `kernel.agents[0].prompt`, `models.prices["local/*"]`. */
+/** The path as people write it: `kernel.agents[0].prompt`, `models.prices["local/*"]`. */
 export function formatPath(path: KeyPath): string {
   if (path.length === 0) return 'the file'
   return path.reduce<string>((text, step) => {

@@ -37,7 +37,7 @@ export function parseConfigFile<T>({ source, name, env, schema, validKeys: known
   return { output, data, sources: Object.fromEntries(sourcesOf(output as Json, [], name, reading)) }
 }
 
-/** Contract: undefined where the file does not exist and is not required. */
+/** Contract: undefined if the file does not exist and is not required. */
 export function readSource(file: string, required: boolean): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file))
@@ -74,7 +74,9 @@ interface Validation<T> {
   readonly issues: readonly z.core.$ZodIssue[]
 }
 
-/** A variable's value is always text; where the schema expects a number or a boolean, it is converted. */
+/**
+ * The value of an environment variable is always text; if the schema expects a number or a boolean, it is converted.
+ */
 function validate<T>(schema: z.ZodType<T>, data: Json, reading: YamlReading): Validation<T> {
   const first = check(schema, data)
   const retyped = retype(data, first.issues, reading)

@@ -25,7 +25,7 @@ export interface YamlReading {
   /** Paths whose value is unknown, because a variable is missing. */
   readonly faulty: ReadonlySet<string>
   readonly problems: readonly ConfigProblem[]
-  /** False where the text is not YAML: then `data` is meaningless. */
+  /** False if the text is not YAML; then `data` is meaningless. */
   readonly isYaml: boolean
 }
 
@@ -143,7 +143,7 @@ function readText(state: ReadState, { text, names, faults }: Expansion, node: Sc
   return text
 }
 
-/** The value is unknown, so schema issues about it are ignored. */
+/** Marks the value as unknown, so that schema issues about it are ignored. */
 function markFaulty(state: ReadState, node: ParsedNode, path: KeyPath, what: string, fix: string): null {
   state.faulty.add(pathKey(path))
   addProblem(state, node, path, what, fix)
@@ -154,13 +154,13 @@ function addProblem(state: ReadState, node: ParsedNode, path: KeyPath, what: str
   state.problems.push({ position: state.positionAt(node.range[0]), what: `${formatPath(path)}: ${what}`, fix })
 }
 
-/** One mistake often causes several parser errors on its line. */
+/** The first problem of each line: one mistake often causes several parser errors on its line. */
 function firstPerLine(problems: readonly ConfigProblem[]): readonly ConfigProblem[] {
   const seen = new Set<number>()
   return problems.filter(({ position }) => !seen.has(position.line) && seen.add(position.line))
 }
 
-/** Our own messages: those of the parser quote the source. */
+/** Our own messages for parser errors: the parser's messages quote the source. */
 const SYNTAX: { readonly [C in ErrorCode]?: { readonly what: string; readonly fix: string } } = {
   TAB_AS_INDENT: { what: 'a tab is used as indentation', fix: 'indent with spaces' },
   BAD_INDENT: {

@@ -36,7 +36,10 @@ export function redactedValues(config: Json, sources: Readonly<Record<string, st
 export interface SecretText {
   readonly name: string
   readonly value: string
-  /** `secret`: its key says so; `variable`: the value of a header or environment variable; `unclear`: it may be one. */
+  /**
+   * `secret`: the key says that it is a secret; `variable`: the value of a header or environment variable; `unclear`:
+   * it may be a secret.
+   */
   readonly kind: 'secret' | 'variable' | 'unclear'
 }
 

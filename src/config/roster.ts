@@ -13,9 +13,9 @@ import { safeName as agentName } from './value-types.ts'
 /** An agent, and the file that describes it. */
 export interface RosterEntry {
   readonly agent_id: string
-  /** Its own agent.yaml; null: tireless.yaml. */
+  /** The agent's own agent.yaml; null if tireless.yaml describes it. */
   readonly file: string | null
-  /** The path of its keys in that file. */
+  /** The path of the agent's keys in that file. */
   readonly path: KeyPath
 }
 
@@ -35,8 +35,7 @@ export interface AgentRoster {
 const agentFileIn = (folder: string, id: string): string => join(folder, id, 'agent.yaml')
 
 /**
- * Contract: creates the folder and passes `describe` the file to write; where `describe` throws, nothing is left
- * behind.
+ * Contract: creates the folder and passes `describe` the file to write; if `describe` throws, nothing is left behind.
  */
 export function createAgentFolder(folder: string, id: string, describe: (file: string) => void): string {
   const expected = idProblem(id)
@@ -69,7 +68,7 @@ export function buildRoster(
   const agents = [...configured]
   const sources: Record<string, string> = {}
   const where = (at: number): string => String(places[formatPath(['kernel', 'agents', at, 'agent_id'])])
-  // Some file systems ignore case.
+  // Ids are compared without case, because some file systems ignore case.
   const first = new Map(configured.map(({ agent_id }, at) => [agent_id.toLowerCase(), where(at)] as const))
   const enrolled: RosterEntry[] = configured.map(({ agent_id }, at) => ({
     ...{ agent_id, file: null },
@@ -108,7 +107,7 @@ function foldersIn(folder: string | undefined): readonly string[] {
   }
 }
 
-/** Contract: undefined without an agent.yaml: the folder may hold files of an agent of tireless.yaml. */
+/** Contract: undefined without an agent.yaml: the folder may contain files of an agent that tireless.yaml describes. */
 function readAgent(
   file: string,
   id: string,

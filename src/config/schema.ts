@@ -203,7 +203,7 @@ const models = z.strictObject({
   max_input: tokenLimit.prefault(150_000).describe('tokens of one request; older history is shortened until it fits'),
 })
 
-/** The caps per agent, per kernel and per day apply to one day. */
+/** The limits `per_agent_*`, `per_kernel_*` and `per_day_*` apply to one day. */
 const budget = z.strictObject({
   per_dispatch_calls: countLimit.prefault(40),
   per_dispatch_minutes: minutesLimit.prefault(30),
@@ -372,7 +372,7 @@ export const schema = z.strictObject({
     .prefault({}),
 })
 
-/** Excludes Json, which is read-only and recursive. */
+/** Makes a type read-only at every level. Json is left as it is: it is already read-only, and recursive. */
 type Immutable<T> = [Json] extends [T]
   ? T
   : T extends readonly unknown[] | Record<string, unknown>

@@ -3,7 +3,7 @@
 import type { Json } from '../domain/json.ts'
 import { formatPath, type KeyPath } from './key-path.ts'
 
-/** `*` matches any name or index; a list names the values that are supported so far. */
+/** Each used key, and whether any value has an effect or only the listed ones. `*` matches any name or index. */
 export const USED_KEYS: Readonly<Record<string, 'any' | readonly Json[]>> = {
   'kernel.id': 'any',
   'kernel.max_attempts': 'any',
@@ -54,7 +54,7 @@ export const USED_KEYS: Readonly<Record<string, 'any' | readonly Json[]>> = {
   store: ['sqlite'],
 }
 
-/** The keys in `data` that have no effect; of a branch without any effect, only its top. */
+/** The keys in `data` that have no effect. If a whole branch has no effect, only its top key is listed. */
 export function findUnusedKeys(data: Json, used: typeof USED_KEYS = USED_KEYS): readonly string[] {
   const patterns = Object.entries(used).map(([pattern, values]) => ({ steps: pattern.split('.'), values }))
   return [...unusedKeys(data, [], patterns)]
@@ -65,7 +65,7 @@ interface Pattern {
   readonly values: 'any' | readonly Json[]
 }
 
-/** `patterns`: those that match `path` so far. */
+/** `patterns`: the used keys that match `path` so far. */
 function* unusedKeys(data: Json, path: KeyPath, patterns: readonly Pattern[]): Generator<string> {
   const end = patterns.find(({ steps }) => steps.length === path.length)
   if (patterns.length === 0 || (end && end.values !== 'any' && !end.values.includes(data))) yield formatPath(path)

@@ -1,6 +1,6 @@
 /**
- * Value types of configuration keys. Convention: every message here completes the phrase "expected …"; explain.ts
- * writes the rest of the sentence.
+ * Value types of configuration keys. Convention: every message here completes the phrase "expected …";
+ * explain-problems.ts writes the rest of the sentence.
  */
 
 import { z } from 'zod'
@@ -64,7 +64,7 @@ export function numberRange(min: number, max: number) {
   return z.number(expected).min(min, expected).max(max, expected)
 }
 
-/** A text with a unit, or a number of seconds. */
+/** Converts a text with a unit, or a number of seconds. Contract: undefined if the value is invalid. */
 function milliseconds(value: string | number): number | undefined {
   const text = String(value).trim()
   return parseDuration(/\d$/.test(text) ? `${text}s` : text)
@@ -92,7 +92,7 @@ const NICKNAME = /^@(hourly|daily|midnight|weekly|monthly|yearly|annually)$/
 const CRON_FIELDS = /^\s*([0-9A-Za-z*/,?#+-]+\s+){4,5}[0-9A-Za-z*/,?#+-]+\s*$/
 const AT = 'an instant such as 2026-01-31T09:00:00Z or 2026-01-31T09:00:00+08:00'
 
-/** Checks the shape only; the scheduler knows which instants a cron line means. */
+/** Checks the shape only; the scheduler parses the cron line. */
 const cron = z.string().refine((value) => NICKNAME.test(value) || CRON_FIELDS.test(value), CRON)
 const everyOrAt = z
   .strictObject({
@@ -118,7 +118,7 @@ function isTimezone(zone: string): boolean {
 const HOURS = 'hours such as "22:00-07:00"'
 export const hoursRange = z.string(HOURS).regex(/^([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d$/, HOURS)
 
-/** For checks over several keys: they run even where one key is invalid, so that all problems are reported at once. */
+/** For checks over several keys: they run even if one key is invalid, so that all problems are reported at once. */
 export function isMapping(payload: { readonly value: unknown }): boolean {
   return typeof payload.value === 'object' && payload.value !== null && !Array.isArray(payload.value)
 }
@@ -158,7 +158,7 @@ export function customIssue(message: string, input: unknown, fix: string) {
   return { code: 'custom' as const, message, input, params: { fix } }
 }
 
-/** Compared without case: ids are folder names, and some file systems ignore case. */
+/** Ids are compared without case: they are folder names, and some file systems ignore case. */
 export function uniqueIds(list: readonly { readonly agent_id: string }[], context: z.RefinementCtx): void {
   const first = new Map<string, number>()
   for (const [index, entry] of list.entries()) {

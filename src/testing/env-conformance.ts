@@ -134,12 +134,12 @@ export const envConformance: readonly EnvConformanceCase[] = [
         '.claude/agents/a.md',
         'sub/.git/hooks/pre-commit',
         'sub/.git/config',
-        // At any depth, because several programs read them in every folder.
+        // Protected at any depth, because several programs read these files in every folder.
         'sub/.mcp.json',
         'sub/deep/.vscode/tasks.json',
         'sub/CLAUDE.md',
         'sub/HEAD',
-        // Equal names on file systems that ignore case or trailing characters.
+        // The same names for file systems that ignore case or trailing characters.
         'TIRELESS.yaml',
         '.Claude/x',
         '.mcp.json.',

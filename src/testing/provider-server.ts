@@ -130,9 +130,8 @@ async function send(response: ServerResponse, reply: Reply): Promise<boolean> {
   const closed = new Promise<false>((resolve) => response.once('close', () => resolve(false)))
   response.writeHead(reply.status, reply.headers)
   for (const piece of reply.pieces) {
-    // Waits until each piece is written; otherwise destroying the socket could discard it, and the client would see a
-    // reset
-    // instead of a cut in the middle.
+    // Waits until each piece is written. Otherwise destroying the socket could discard the piece, and the client would
+    // see a reset instead of a cut in the middle.
     const written = new Promise<boolean>((resolve) => response.write(piece, (error) => resolve(!error)))
     if (!(await Promise.race([written, closed]))) return false
   }

@@ -80,7 +80,7 @@ export const scheduleConformance: readonly { readonly name: string; run(store: S
       assert.equal(await fireSchedule(store, 'a', NOW + 50), true)
       assert.deepEqual(await commitOne(store, [{ op: 'schedule_remove', id: 'a' }]), [{ removed: true }])
       assert.deepEqual([await store.schedules(), await store.marks()], [[], []])
-      // A beat that was still running.
+      // A beat of the removed schedule was still running.
       assert.equal(await fireSchedule(store, 'a', NOW + 60), true)
       await addSchedule(store, newEntry('a'), NOW + 80)
       assert.deepEqual(await store.marks(), [{ schedule_id: 'a', until: NOW + 80, fired: null }])

@@ -15,7 +15,7 @@ export interface ScriptedAnswer {
 }
 
 export interface ScriptedStep extends ScriptedAnswer {
-  /** The k-th request for this turn of a conversation throws faults[k]; later ones get the answer. */
+  /** The k-th request for this turn of a conversation throws faults[k]; later requests get the answer. */
   readonly faults?: readonly Error[]
 }
 

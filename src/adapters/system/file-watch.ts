@@ -3,7 +3,9 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { basename, dirname } from 'node:path'
 
-/** Contract: may call `onChange` without a change; never throws. Where watching is impossible, never calls it. */
+/**
+ * Contract: may call `onChange` without a change; never throws. If watching is impossible, `onChange` is never called.
+ */
 export function watchFile(file: string, onChange: () => void): { close(): void } {
   // Watches the folder, because editors save by replacing the file.
   return startWatcher(() =>

@@ -23,7 +23,7 @@ const shape = z.object({
 export interface StoredSecret {
   readonly value: string
   readonly set_at: string
-  /** Hosts to which tools may send it; empty means none. */
+  /** Hosts to which tools may send the secret; empty means none. */
   readonly to: readonly string[]
 }
 

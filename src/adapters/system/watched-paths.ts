@@ -131,7 +131,7 @@ async function surveyPath(path: string, except: readonly string[], since: number
   const count = `${files}, ${entries.filter(isNew).length} new or changed`
   return {
     text: [`${path}: ${count}`, ...lines, ...more].join('\n'),
-    // Measured by the file system's clock, which may differ from ours.
+    // The newest time comes from the files, because the file system's clock may differ from ours.
     marks: { newest: Math.max(0, ...entries.map(({ at }) => at)), heads: {} },
   }
 }

@@ -12,7 +12,7 @@ export function queue(signals: StopSignals): Plugin {
     provides: ['queue'],
     setup(host) {
       const maxConcurrent = (): number => host.get('config').loaded.config.kernel.max_concurrent
-      // Files must match what runs have been told before any run continues.
+      // Before any run continues, the document files must match what the runs have been told.
       const ready = () => Promise.all([host.get('sandbox').trial(), host.get('documents').catchUp()])
       const made = createQueueService(
         host.get('engine'),

@@ -9,10 +9,10 @@ import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 import { isLoopback } from '../../server/auth.ts'
 import type { HttpServer } from '../../server/http.ts'
 
-/** The built page, at the same relative path in the sources and in the compiled package. */
+/** Folder of the built page; it has the same relative path in the sources and in the compiled package. */
 const PAGE = join(import.meta.dirname, '../../../web/dist')
 
-/** Needs what commands need, so that it stops before those services do. */
+/** The server needs the services that commands need, so that it is stopped before them. */
 export function server(): Plugin {
   let opened: Promise<HttpServer> | undefined
   return definePlugin({

@@ -12,7 +12,7 @@ export function store(): Plugin {
   let opened: Store | undefined
   return definePlugin({
     name: 'store',
-    // Needs the configuration first: nothing is written if it is invalid.
+    // The configuration is loaded before the store opens: nothing is written if it is invalid.
     needs: ['home', 'config', 'clock', 'log', 'secrets', 'embedders'],
     provides: ['store', 'bell'],
     async setup(host) {

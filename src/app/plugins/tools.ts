@@ -56,22 +56,22 @@ export function tools(parts: RunParts): Plugin {
       const egress = host.get('egress')
       const { root, calls, sandbox: folder, browser } = host.get('home')
       const env = environment()
-      // Processes use the system clock.
+      // Processes follow real time, so the sandbox uses the system clock, not the injected one.
       const sandboxOptions = { folder, hidden: [root], env, clock: systemClock }
       const sandbox = createConfiguredSandbox(config, sandboxOptions)
       const inBubblewrap = sandbox && createSandbox(sandboxOptions)
       limits = createCommandLimits(readLimits(config))
-      // Before anything of the home is used: a killed command may have planted files.
+      // Cleans up before anything of the home is used: a killed command may have planted files.
       const end = sandbox?.launcher.end
       const sweepAll = (callsDir: string) => cleanUpAfterCrash({ callsDir, folder, clock: systemClock, end })
       const swept = [...(await sweepAll(calls)), ...(await sweepAll(startRecordsFolder(host.get('home'))))]
       for (const line of swept) host.get('log').write('warn', 'swept after a crash', { line })
       const sandboxKind = config.sandbox_image === null ? 'sandbox' : 'container'
       const hasAllowedHosts = (): boolean => service.loaded.config.policy.allow_hosts.length > 0
-      // Containers have no network, whatever is allowed.
+      // Containers have no network, whatever hosts are allowed.
       const network = sandbox && sandboxKind === 'sandbox' ? { egress, hasAllowedHosts } : undefined
       const shell = { where: sandbox ? sandboxKind : 'machine', ...(network && { network }) } as const
-      // Left behind by a killed process.
+      // A killed process may have left the browser's folder behind.
       rmSync(browser, { recursive: true, force: true })
       const named = optionalTools(findChromium(egress, env, browser))
       const own = [...builtinTools(shell), ...memoryTools(host.get('store')), ...webTools(egress), ...named]
@@ -109,7 +109,7 @@ export function tools(parts: RunParts): Plugin {
   })
 }
 
-/** An invalid number would show only when a call runs for ever or is retried without end. */
+/** An invalid number would be noticed only when a call runs for ever or is retried without end. */
 function checkTool({ name, timeoutMs, maxRetries }: AnyTool): void {
   if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0 && timeoutMs <= MAX_DURATION_MS))
     throw invalidTool(name, 'timeoutMs', timeoutMs, `milliseconds above 0, at most ${MAX_DURATION_MS}`)
@@ -122,7 +122,10 @@ const MAX_RETRIES = 100
 const invalidTool = (tool: string, where: string, got: unknown, expected: string): TirelessError =>
   new TirelessError('plugin_invalid', { what: `invalid tool ${tool}`, where, got: describeValue(got), expected })
 
-/** Offered only to agents that list it: few need it, and its description is in every request. */
+/**
+ * True for a tool that is offered only to agents that list it. Few agents need the browser, and the description of an
+ * offered tool is in every request.
+ */
 export const isOfferedByName = (tool: string): boolean => tool === 'browser'
 
 const CHROMIUM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
@@ -140,7 +143,7 @@ function findChromium(egress: Egress, env: ReturnType<typeof environment>, folde
 /** Tools through which agents use MCP servers. */
 const MCP_TOOLS = ['tool_search', 'tool_call']
 
-/** Tools of every agent that does not list its own. */
+/** Names of the tools that an agent gets if it does not list its own. */
 function offeredTools(tools: ReadonlyMap<string, AnyTool>, config: Config, exec: boolean): string[] {
   const hasServers = Object.keys(config.mcp_servers).length > 0
   return [...tools.values()]

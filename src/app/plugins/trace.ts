@@ -17,7 +17,7 @@ export function trace(): Plugin {
         ...made,
         onRecord(run, record) {
           made.onRecord(run, record)
-          // Another run's end: the next run of the session records the end of one that was set aside.
+          // The end of another run: if a run was set aside as dead, the next run of the session records its end.
           if (record.kind === 'run_ended' && record.run_id !== run.run_id)
             store.journal(run.session_id).then(
               (journal) => made.onRunOpened({ ...run, run_id: record.run_id }, journal),

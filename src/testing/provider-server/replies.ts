@@ -92,7 +92,7 @@ type Distortion = Extract<
   | 'huge'
 >
 
-/** Answers that are complete but wrong. */
+/** Changes a scripted answer into one that is complete but wrong. */
 function distort(answer: ScriptedReply, fault: Distortion): ScriptedReply {
   const withOneCall = withCall(answer)
   const first = withOneCall.calls[0] ?? NEVER_RUN
@@ -148,7 +148,10 @@ function breakAnswer(context: ReplyContext, answer: ScriptedReply, ends: 'destro
   return { ...wholeReply('application/json', body), pieces: [firstHalf(body)], ends }
 }
 
-/** Without streaming: a JSON body with half a call and no finish reason. */
+/**
+ * Ends the response normally in the middle of a call; without streaming, a JSON body with half a call and no finish
+ * reason.
+ */
 function cutClean(context: ReplyContext, answer: ScriptedReply): Reply {
   if (context.request.stream) return streamReply(eventsUntilMidCall(context, answer))
   const calls = answer.calls.map((call) => ({ ...call, args: firstHalf(call.args) }))
@@ -167,7 +170,7 @@ function errorChunk(context: ReplyContext, answer: ScriptedReply): Reply {
   return streamReply([...eventsUntilMidCall(context, answer), context.wire.errorEvent(...error)])
 }
 
-/** The events without the last piece of arguments. */
+/** The events of the answer up to the last piece of a call's arguments, which is left out. */
 const eventsUntilMidCall = (context: ReplyContext, answer: ScriptedReply): string[] => {
   const events = renderEvents(context, { ...answer, finish: null })
   const end = events.findLastIndex((event) => !event.includes('content_block_stop'))

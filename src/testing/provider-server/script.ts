@@ -62,7 +62,10 @@ const turn = z.strictObject({
     })
     .optional(),
   delay_ms: z.number().optional(),
-  /** The k-th request for this turn of the same conversation gets faults[k]; null, or none left, gets the answer. */
+  /**
+   * The k-th request for this turn of the same conversation gets faults[k]; if that is null or missing, it gets the
+   * answer.
+   */
   faults: z.array(fault.nullable()).optional(),
 })
 
@@ -109,7 +112,7 @@ export interface ScriptPosition {
   readonly turn: number
 }
 
-/** Stateless, so that a resumed client gets the right next answer, also from a restarted server. */
+/** Uses only the request, so that a resumed client gets the right next answer, also from a restarted server. */
 export function findPosition(request: ChatRequest): ScriptPosition {
   const first = request.messages.find((message) => message.role === 'user')?.content ?? ''
   return {
@@ -120,7 +123,10 @@ export function findPosition(request: ChatRequest): ScriptPosition {
 
 const FINAL_TURN: Turn = { text: 'Done.' }
 
-/** After the end: the last turn without its faults, or a final answer if that turn has calls and would never end. */
+/**
+ * After the end of the script: the last turn without its faults, or a final answer if that turn has calls, which would
+ * never end.
+ */
 export function chooseTurn(script: ParsedScript, position: ScriptPosition): Turn {
   const matched = script.conversations.find(({ match }) => position.conversation.includes(match))
   const turns = matched?.turns ?? script.turns

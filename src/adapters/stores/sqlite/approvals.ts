@@ -1,6 +1,6 @@
 /**
- * Table operations on approvals: each is asked once and answered once, expires, or is withdrawn. The caller informs the
- * session.
+ * Table operations on approvals. An approval is asked once, and then answered once, expired or withdrawn. The caller
+ * tells the session.
  */
 
 import { type Approval, type ApprovalAnswer, approvalObservationId, isExpired } from '../../../domain/approval.ts'
@@ -44,7 +44,7 @@ export function answerApproval(sql: Sql, op: Extract<Op, { op: 'answer' }>): App
       'conflict',
       `approval ${approval.id} expired at ${approval.expires_at}; the agent must ask again`,
     )
-  // Only in homes of an earlier version, which left approvals open after the run.
+  // Happens only in homes of an earlier version, which left approvals open after their run had ended.
   if (op.answer === 'allowed' && !isInFlight(sql, approval.session_id))
     throw new RefusedBatch(
       'conflict',

@@ -2,9 +2,9 @@
  * The key and the head of the audit log, in two files next to the database that only the owner can read. A writer with
  * access to the database alone can neither add a valid record nor remove the last ones unnoticed.
  *
- * The head is written after its record is on disk, without fsync, so after a crash it may be behind the database, never
- * ahead. It moves only to the record that follows it; if records were removed, it stays, and `audit verify` reports
- * them.
+ * The head names the last record. It is written after that record is on disk, without fsync, so after a crash it may be
+ * behind the database, never ahead. It advances only to the record that follows it; if records were removed, it stays,
+ * and `audit verify` reports them.
  */
 
 import { closeSync, constants, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
@@ -23,7 +23,7 @@ export interface AuditSealOptions {
 /** Fixed length of the head file: it is overwritten in place, so that a kill leaves the old or the new head. */
 const HEAD_CHARS = 128
 
-/** Contract: reads the files at each call. */
+/** Contract: each call of `key` or `head` reads the file again. */
 export const openAuditSeal = ({ keyFile, headFile }: Pick<AuditSealOptions, 'keyFile' | 'headFile'>): AuditSeal => ({
   key: () => readJsonFile(keyFile, validateKey),
   head: () => readJsonFile(headFile, validateHead),
@@ -75,7 +75,8 @@ export class AuditSealWriter {
   #write(): void {
     if (!this.#head) return
     try {
-      // A removed file is not created again here, so that the owner notices; the next start creates it.
+      // If the head file was removed, it is not created again here, so that the owner notices; the next start creates
+      // it.
       this.#handle ??= openSync(this.#headFile, constants.O_WRONLY)
       writeSync(this.#handle, formatHead(this.#head), 0, 'latin1')
     } catch {
@@ -90,7 +91,8 @@ export class AuditSealWriter {
 }
 
 /**
- * Contract: undefined without a file; null if it is unreadable. It then stays unchanged, and `audit verify` reports it.
+ * Contract: undefined if the file is missing; null if it is unreadable. An unreadable file stays unchanged, and `audit
+ * verify` reports it.
  */
 function readHead(seal: AuditSeal): AuditHead | null | undefined {
   try {
@@ -118,7 +120,7 @@ function createKeyFile(file: string, key: AuditKey): AuditKey {
   return key
 }
 
-/** Atomic also on a kill; the file has its final mode from the start. */
+/** Contract: a kill leaves no half-written file; the file has its final mode from the start. */
 function writeNew(file: string, text: string): void {
   const draft = `${file}.draft`
   rmSync(draft, { force: true })

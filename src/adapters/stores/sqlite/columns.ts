@@ -31,7 +31,7 @@ import {
   storedText,
 } from './value-shapes.ts'
 
-/** A row as read; integers beyond the safe range are bigints. */
+/** A row as the database returns it; integers beyond the safe range are bigints. */
 export type StoredRow = Readonly<Record<string, unknown>>
 
 export interface TableColumns {

@@ -13,7 +13,9 @@ import type { LostCommits } from '../../../domain/lost-commits.ts'
 import type { BatchOutcome } from '../../../ports/store.ts'
 import type { EncodedBatch, EncodedOp } from './encode-batch.ts'
 
-/** How far a database has come; positions are ordered by `count`, then by `entry`. */
+/**
+ * The progress of a database: each commit raises `count` or `entry`. Positions are ordered by `count`, then by `entry`.
+ */
 export interface CommitPosition {
   /** Random id of the database. */
   readonly id: string
@@ -23,7 +25,7 @@ export interface CommitPosition {
   readonly entry: number
 }
 
-/** The position after a commit; `count` only if it was raised. */
+/** The position after a commit; `count` is set only if this commit raised it. */
 export interface NewPosition {
   readonly count?: number
   readonly entry: number
@@ -37,12 +39,12 @@ interface CommitContent {
 
 interface Note extends CommitPosition, CommitContent {}
 
-/** Never crosses a page of the disk cache, so that a note is written completely or not at all. */
+/** A slot of this size never crosses a page of the disk cache, so a note is written completely or not at all. */
 const SLOT_BYTES = 256
-/** More commits than a WAL holds before a checkpoint. */
+/** Number of notes kept: more than the commits in a WAL before a checkpoint. */
 const SLOTS = 512
 const CHECK_CHARS = 8
-/** The slot without checksum, space and line break. */
+/** Length of the text in a slot, without checksum, space and line break. */
 const TEXT_CHARS = SLOT_BYTES - CHECK_CHARS - 2
 
 export const commitNotesFile = (database: string): string => `${database}-commits`

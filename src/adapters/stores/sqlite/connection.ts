@@ -12,18 +12,18 @@ import {
 } from './migrations/migrate.ts'
 import { SCHEMA_VERSION } from './schema.ts'
 
-/** Older versions can lose commits when the WAL is reset while it is read. */
+/** The oldest safe SQLite version: older ones can lose commits when the WAL is reset while it is read. */
 const OLDEST_SAFE = [3, 51, 3] as const
 
 export function openForWriting(file: string, options: MigrateOptions = {}): DatabaseSync {
   const db = open(file, false)
   try {
-    // Before any setting: the database of a newer program must not be changed.
+    // Checked before any setting is made: the database of a newer program must not be changed.
     checkSchema(db, file, options.history)
     expectPragma(db, 'journal_mode = WAL', 'journal_mode', 'wal')
-    // NORMAL would lose acknowledged commits on power loss, which no test with kill -9 can show.
+    // `synchronous = NORMAL` would lose acknowledged commits on power loss, which no test with kill -9 can show.
     expectPragma(db, 'synchronous = FULL', 'synchronous', 2)
-    // Checkpoint at once, so that a damaged WAL cannot lose the tables.
+    // A checkpoint right after a migration, so that a damaged WAL cannot lose the tables.
     if (migrate(db, file, options)) db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     expectPragma(db, 'foreign_keys = ON', 'foreign_keys', 1)
     return db
@@ -45,12 +45,14 @@ export function openReadOnly(file: string): DatabaseSync {
   return open(file, true)
 }
 
-/** Contract: never throws and changes nothing; problems of the file appear when it is opened for writing. */
+/**
+ * Contract: never throws and changes nothing. False for an unreadable file; opening it for writing shows the problem.
+ */
 export function hasCurrentSchema(file: string): boolean {
   return readSchema(file) === SCHEMA_VERSION
 }
 
-/** SQL for the commit count; an impossible value counts as 0, and the missing commits are then reported as lost. */
+/** SQL for the commit count. An impossible value counts as 0; the missing commits are then reported as lost. */
 export const COMMIT_COUNT = `iif(n BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER - 1}, n, 0)`
 
 export function readPosition(db: DatabaseSync): CommitPosition {

@@ -40,7 +40,7 @@ function createFile(file: string): void {
   }
 }
 
-/** Switches the copy out of WAL mode: in WAL mode, every reader would create files next to it. */
+/** Switches the copy out of WAL mode, in which every reader would create files next to it. */
 function leaveWalMode(file: string): number {
   const db = new DatabaseSync(file)
   try {

@@ -47,7 +47,9 @@ function enqueueOne(sql: Sql, dispatch: NewDispatch, now: number): OpResults['en
   return { dispatch_id: dispatch.dispatch_id, session_id: dispatch.session_id, duplicate: false }
 }
 
-/** Creates a dispatch for a session with unread input and none in flight, so that every message is processed. */
+/**
+ * Creates a dispatch for a session that has unread input but no dispatch in flight, so that every message is processed.
+ */
 export function enqueueSuccessor(sql: Sql, session: number, dispatch_id: string, now: number): string {
   const { kernel_id, agent_id, metadata } = sql('SELECT kernel_id, agent_id, metadata FROM sessions WHERE n = ?').get(
     session,
@@ -73,7 +75,7 @@ function insertDispatch(
   wait: Wait | undefined,
   now: number,
 ): void {
-  // max() returns a row also without a parent.
+  // The aggregate max() returns one row even if there is no parent, so exactly one dispatch is inserted.
   sql(
     `INSERT INTO dispatches (dispatch_id, kernel_id, cycle_id, agent_id, session, prompt, priority, status, metadata,
       source, key, wait, due, created_at, updated_at, parent, paused)

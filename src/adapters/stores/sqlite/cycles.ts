@@ -22,7 +22,7 @@ export function beginCycle(sql: Sql, op: Extract<Op, { op: 'cycle_begin' }>): Op
     sql('UPDATE cycles SET ended_at = ?, result = ? WHERE n = ?').run(now, JSON.stringify(result), Number(row.n))
   }
   const left = [...(newest ? openDispatches(sql, newest) : []), ...interrupted.flatMap(dispatchesIn(sql))]
-  // Stored from the beginning, so that the next cycle finds it if this one is interrupted, too.
+  // The open dispatches are stored now, so that the next cycle finds them even if this cycle is interrupted, too.
   sql('INSERT INTO cycles (cycle_id, kernel_id, trigger, due, started_at, open) VALUES (?, ?, ?, ?, ?, ?)').run(
     cycle_id,
     kernel_id,

@@ -5,7 +5,10 @@ import type { Op, Store } from '../../../ports/store.ts'
 /** Most sessions in the cache. */
 const MAX_CACHED = 4096
 
-/** Ops that may add to an inbox; the end of a run adds the denial of its approvals. */
+/**
+ * Ops that may add to an inbox. The end of a run is one: it denies the run's open approvals, and the denials are
+ * messages.
+ */
 const WRITING_OPS: ReadonlySet<Op['op']> = new Set([
   ...(['publish', 'answer', 'promote', 'set_aside', 'settle', 'recover', 'cancel'] as const),
 ])
@@ -20,7 +23,7 @@ export function cacheEmptyInboxes({ inbox, commit }: InboxStore, most = MAX_CACH
       if (emptyInboxes.has(sessionId)) return []
       const before = writes
       const unread = await inbox(sessionId)
-      // Not cached if a message may have come during the query.
+      // The result is not cached if a message may have come during the query.
       if (unread.length > 0 || writes !== before) return unread
       if (emptyInboxes.size >= most) emptyInboxes.clear()
       emptyInboxes.add(sessionId)

@@ -11,7 +11,7 @@ export type EncodedOp =
   | {
       readonly op: 'append'
       readonly session_id: string
-      /** Sequence number of the first record, and the number of records. */
+      /** `seq`: number of the first record. `count`: how many records `body` contains. */
       readonly seq: number
       readonly count: number
       readonly body: string
@@ -20,11 +20,13 @@ export type EncodedOp =
 export interface EncodedBatch {
   readonly fence?: Fence
   readonly ops: readonly EncodedOp[]
-  /** Why the batch is refused. */
+  /** If set, the batch is refused for this reason. */
   readonly refusal?: string
 }
 
-/** Contract: never throws; an invalid batch is marked as refused, so that it fails alone. */
+/**
+ * Contract: never throws. An invalid batch is marked as refused, so that the other batches of the commit still succeed.
+ */
 export function encodeBatch({ ops, fence }: Batch): EncodedBatch {
   try {
     for (const op of ops) {
@@ -40,7 +42,7 @@ export function encodeBatch({ ops, fence }: Batch): EncodedBatch {
 
 function encodeAppend({ op, session_id, records }: Append): EncodedOp {
   const seq = records[0]?.seq ?? 0
-  // Checks for gaps here, because the writer compares only the ends with the session's head.
+  // Gaps are detected here, because the writer compares only the number of the first record with the session's head.
   const isGapless = records.length > 0 && records.every((record, i) => record.seq === seq + i)
   return { op, session_id, seq: isGapless ? seq : -1, count: records.length, body: JSON.stringify(records) }
 }

@@ -1,6 +1,6 @@
 /**
- * Table operations on facts: one known fact per agent and key. Only known facts are indexed; ended ones are kept up to
- * a limit.
+ * Table operations on facts: at most one known fact per agent and key. Only known facts can be searched; ended facts
+ * (superseded, forgotten, expired, dropped) are kept up to a limit.
  */
 
 import { type FactStatus, MAX_ENDED_FACTS, MAX_FACTS } from '../../../domain/fact.ts'
@@ -14,7 +14,7 @@ type Forget = Extract<Op, { op: 'forget' }>
 
 export function rememberFact(sql: Sql, { fact, now }: Remember): OpResults['remember'] {
   const { agent_id, key } = fact
-  // A repeated call must not undo later changes of the fact.
+  // A repeated call has the same id; it must not undo later changes of the fact.
   if (sql('SELECT 1 FROM facts WHERE id = ?').get(fact.id)) return { superseded: false, dropped: [] }
   const known = sql("SELECT n FROM facts WHERE agent_id = ? AND key = ? AND status = 'known'").get(agent_id, key)
   if (known) endFact(sql, Number(known.n), 'superseded')
@@ -75,7 +75,7 @@ function trimEnded(sql: Sql, agent_id: string): void {
   ).run(agent_id, MAX_ENDED_FACTS)
 }
 
-/** Further words of a query are ignored. */
+/** Most words of a query that are searched for; further words are ignored. */
 const MAX_WORDS = 64
 
 /** Best matches first by BM25, which weighs rare words more; words in the key count twice. */

@@ -39,9 +39,9 @@ export const writeLabel: ApplyOp<'label'> = (sql, { of, label }) => {
   return null
 }
 
-/** `key`: the current key for hashes of new records; undefined: no key. */
+/** `key`: returns the key with which new records are hashed; undefined if there is no key. */
 export function appendAuditWith(key: () => string | undefined): ApplyOp<'audit'> {
-  // Prepared once: preparing the key takes a quarter of the time of a hash.
+  // The key is prepared once, because that takes a quarter of the time of a hash.
   let known: { readonly text: string; readonly prepared: KeyObject } | undefined
   const preparedKey = (): KeyObject | undefined => {
     const text = key()
@@ -59,7 +59,7 @@ export function appendAuditWith(key: () => string | undefined): ApplyOp<'audit'>
   }
 }
 
-/** Contract: the stored audit row, unchecked. */
+/** Contract: the audit row as stored; neither its content nor its hash is checked. */
 export const auditLinkFromRow = (row: Readonly<Record<string, unknown>>): AuditLink => ({
   n: Number(row.n),
   body: String(row.body),

@@ -34,7 +34,7 @@ export function closeApprovals(sql: Sql, session: number, reason: string, now: n
     deliverObservation(sql, session, approvalAnswerObservation(approval, 'denied', reason, now), null, now)
 }
 
-/** After a cancelled run: denies open approvals, and allowed ones whose answer the session has not read. */
+/** Call it after a run was cancelled: denies open approvals, and allowed ones whose answer the session has not read. */
 export function withdrawApprovals(sql: Sql, session: number, now: number): void {
   const reason = 'the run was cancelled'
   denyUnreadApprovals(sql, session, reason, now)
@@ -50,7 +50,7 @@ export const promoteDue: ApplyOp<'promote'> = (sql, op) => {
     const wait = JSON.parse(String(row.wait)) as Wait
     if (wait.kind === 'observation') {
       const deadline: Observation = {
-        // Unique per park: a run parks at most once per token, but may wait for the same instant twice.
+        // Unique per park. A run may wait for the same instant twice, but parks at most once per token.
         id: `deadline-${row.n}-${row.token}`,
         type: 'system_event',
         name: 'deadline',
@@ -68,7 +68,7 @@ export const promoteDue: ApplyOp<'promote'> = (sql, op) => {
   return { promoted: due.length }
 }
 
-/** `successor_id`: id of the dispatch to create if none is in flight; null: create none. */
+/** `successor_id`: id of the dispatch to create if the session has none in flight; null: create none. */
 export function deliverObservation(
   sql: Sql,
   session: number,

@@ -1,5 +1,6 @@
 /**
- * Records the interrupted calls of a run that is set aside as dead, in the same commit, because it is never resumed.
+ * Records the interrupted calls of a run in the commit that marks the run as dead: a dead run is never resumed, so no
+ * other code would record them.
  */
 
 import { unknownOutcomeAction } from '../../../domain/effect.ts'
@@ -25,7 +26,7 @@ export function recordInterruptedCalls(sql: Sql, session: number, dispatch_id: s
   }
 }
 
-/** Reads backwards from the last entry, because the journal may be long. */
+/** The records since the last committed step. Reads backwards from the last entry, because the journal may be long. */
 function readOpenTurn(sql: Sql, session: number): JournalRecord[] {
   const records: JournalRecord[] = []
   const entry = sql('SELECT * FROM journal WHERE n = ? AND seq BETWEEN 0 AND 9007199254740991')
@@ -33,7 +34,7 @@ function readOpenTurn(sql: Sql, session: number): JournalRecord[] {
   while (n != null) {
     const row = entry.get(Number(n))
     const read = row && parseEntry(row, session, Number(row.seq))
-    // Older entries are unreadable; `tireless doctor` reports them.
+    // This entry is unreadable, so older ones cannot be reached; `tireless doctor` reports it.
     if (read === undefined || typeof read === 'string') return records.reverse()
     for (const record of read.toReversed()) {
       if (record.kind === 'step_committed' || record.kind === 'run_started') return records.reverse()

@@ -25,7 +25,10 @@ export const appendRecords: ApplyOp<'append'> = (sql, op, held) => {
   )
 }
 
-/** Fast path for a fenced append, the most common batch: undefined, with nothing written, if any check fails. */
+/**
+ * Fast path for a fenced append, the most common batch. Contract: returns undefined and writes nothing if any check
+ * fails.
+ */
 export function appendFenced(
   sql: Sql,
   { dispatch_id, token }: Fence,

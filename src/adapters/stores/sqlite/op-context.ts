@@ -4,7 +4,7 @@ import type { Op, OpResults } from '../../../ports/store.ts'
 import type { EncodedOp } from './encode-batch.ts'
 import { RefusedBatch, type Sql } from './refuse-batch.ts'
 
-/** The dispatch that a batch holds by its fence, and its session; numbers are row numbers. */
+/** The dispatch that a batch holds by its fence, and its session. `dispatch` and `session` are row numbers. */
 export interface HeldDispatch {
   readonly dispatch: number
   readonly session: number

@@ -1,4 +1,4 @@
-/** The function that applies each op. ports/store.ts specifies order and refusals. */
+/** The table of functions that apply each op. ports/store.ts specifies the order of ops and when an op is refused. */
 
 import type { Op } from '../../../ports/store.ts'
 import { insertApproval } from './approvals.ts'
@@ -31,7 +31,7 @@ import { joinWorker, leaveWorker, recoverWorkers, renewLease } from './workers.t
 
 export type OpTable = { readonly [K in Op['op']]: ApplyOp<K> }
 
-/** The op table with a key for audit records. */
+/** OP_TABLE with a key for audit records. */
 export const opsWithAuditKey = (key: () => string | undefined): OpTable => ({
   ...OP_TABLE,
   audit: appendAuditWith(key),

@@ -9,7 +9,7 @@ import { readableCondition } from './unreadable-rows.ts'
 
 /** Most messages kept after they were sent or failed. */
 const KEPT_MESSAGES = 1000
-/** Age after which no channel repeats a message. */
+/** Ids of incoming messages are remembered this long; no channel repeats an older message. */
 const MAX_REPEAT_AGE_MS = 30 * 86_400_000
 
 type OpOf<K extends OutboxOp['op']> = Extract<OutboxOp, { op: K }>

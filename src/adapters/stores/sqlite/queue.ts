@@ -10,7 +10,7 @@ import { RefusedBatch, type Sql } from './refuse-batch.ts'
 import { DISPATCH_COLUMNS, dispatchFromRow, type SqlRow } from './rows.ts'
 import { readableCondition } from './unreadable-rows.ts'
 
-/** Unreadable rows are skipped, so they do not block the queue. */
+/** SQL condition for dispatches that can be claimed. Unreadable rows are skipped, so they do not block the queue. */
 const CLAIMABLE = `status = 'pending' AND paused = 0 AND ${readableCondition('dispatches')}
   AND EXISTS (SELECT 1 FROM sessions s WHERE s.n = dispatches.session)`
 
@@ -38,7 +38,10 @@ export const claimDispatches: ApplyOp<'claim'> = (sql, op) => {
   })
 }
 
-/** Only readable input: unreadable input would start one run after another, and none could process it. */
+/**
+ * SQL condition for unread, readable input of a session. Unreadable input does not count: it would start one run after
+ * another, and none could process it.
+ */
 const UNREAD = `session = ? AND read_at IS NULL AND ${readableCondition('inbox')}`
 
 export const settleDispatch: ApplyOp<'settle'> = (sql, op, held) => {
@@ -49,7 +52,7 @@ export const settleDispatch: ApplyOp<'settle'> = (sql, op, held) => {
   ).run(op.status, op.result, op.error, op.failure_class, op.now, dispatch)
   const unread = op.status === 'done' && sql(`SELECT 1 FROM inbox WHERE ${UNREAD} LIMIT 1`).get(session)
   const successor = unread ? enqueueSuccessor(sql, session, op.successor_id, op.now) : null
-  // After the check of the inbox, so that denials do not cause another run.
+  // Approvals are denied after the inbox was checked, so that the denials do not cause another run.
   if (op.status === 'cancelled') withdrawApprovals(sql, session, op.now)
   else closeApprovals(sql, session, `the run ended: ${op.failure_class ?? op.status}`, op.now)
   return { successor }
@@ -64,7 +67,7 @@ export const parkDispatch: ApplyOp<'park'> = (sql, op, held) => {
     op.now,
     dispatch,
   )
-  // A cancelled dispatch must not wait.
+  // A dispatch with a requested cancel must not wait.
   if (sql('SELECT 1 FROM dispatches WHERE n = ? AND cancel IS NOT NULL').get(dispatch))
     wakeDispatch(sql, dispatch, op.now)
   return { parked: true }
@@ -142,7 +145,7 @@ interface FamilyMember {
   readonly attempts: number
 }
 
-/** The dispatch and its descendants, if in flight. */
+/** The dispatch and its descendants, as far as they are in flight. */
 function findFamily(sql: Sql, dispatch_id: string): readonly FamilyMember[] {
   const found = sql('SELECT n FROM dispatches WHERE dispatch_id = ?').get(dispatch_id)
   if (!found) throw new RefusedBatch('not_found', `unknown dispatch ${dispatch_id}`)

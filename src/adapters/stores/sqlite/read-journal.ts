@@ -8,14 +8,20 @@ import { describeInvalidEntry } from './record-shapes.ts'
 import type { SqlRow } from './rows.ts'
 import { rowUnreadableError } from './unreadable-rows.ts'
 
-/** From the last entry backwards to the one with record `from`. Entry numbers must decrease, so a loop ends. */
+/**
+ * SQL that reads from the last entry backwards to the entry with record `from`. Entry numbers must decrease, so a loop
+ * ends.
+ */
 const CHAIN = `WITH RECURSIVE entry (n, session, seq, prev, body) AS (
   SELECT j.n, j.session, j.seq, j.prev, j.body FROM sessions s JOIN journal j ON j.n = s.last WHERE s.session_id = ?1
   UNION ALL SELECT j.n, j.session, j.seq, j.prev, j.body FROM entry e JOIN journal j ON j.n = e.prev
   WHERE e.seq > ?2 AND j.n < e.n
 ) SELECT * FROM entry ORDER BY n`
 
-/** Entries parsed before yielding to the event loop, some milliseconds; a session may have tens of thousands. */
+/**
+ * Number of entries parsed before yielding to the event loop, which takes some milliseconds. A session may have tens of
+ * thousands of entries.
+ */
 const BATCH_SIZE = 200
 
 /** Contract: rejects with `row_unreadable` if a record from `from` on is missing or unreadable. */
@@ -39,7 +45,7 @@ export async function readJournal(
     for (const record of parsed) if (record.seq >= from) records.push(record)
     seq += parsed.length
   }
-  // A head below `from` means that there is nothing new.
+  // If the session's last record (`head`) is before `from`, there is nothing new.
   return seq === Number(session.head) + 1 || (entries.length === 0 && Number(session.head) < from)
     ? records
     : unreadable(`it ends at record ${seq - 1}; expected ${session.head}`)

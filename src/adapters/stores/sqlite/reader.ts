@@ -64,7 +64,7 @@ function joinConditions(a: Condition, b: Condition, always: string): Condition {
   return { text: `WHERE ${texts.join(' AND ')}`, values: [...a.values, ...b.values] }
 }
 
-/** `onSkipped`: called for each unreadable row that a list leaves out, each time. */
+/** `onSkipped`: called for each unreadable row that a list leaves out, at every read. */
 export function createStoreReader(db: DatabaseSync, onSkipped?: (row: UnreadableRow) => void): StoreReader {
   addReadableFunctions(db, onSkipped)
   const statements = new Map<string, StatementSync>()
@@ -107,7 +107,7 @@ export function createStoreReader(db: DatabaseSync, onSkipped?: (row: Unreadable
         ]),
       )
       const isComplete = counted.size === Number(all('SELECT count(*) AS n FROM tally')[0]?.n)
-      // Work is claimed only if this count says so; a wrong count must not stop the queue.
+      // Dispatches are claimed only if the count of pending ones is above 0; a wrong count must not stop the queue.
       const [pending] = all("SELECT 1 FROM dispatches WHERE status = 'pending' AND paused = 0 LIMIT 1")
       const isWrong = (status: DispatchStatus): boolean =>
         counted.has(status) ? status === 'pending' && pending !== undefined && counted.get(status) === 0 : !isComplete
@@ -307,7 +307,7 @@ export function createStoreReader(db: DatabaseSync, onSkipped?: (row: Unreadable
   }
 }
 
-/** Slower; for rows with integers beyond the safe range. */
+/** Reads integers as bigints, which is slower; used if a row has integers beyond the safe range. */
 function allWithBigInts(db: DatabaseSync, text: string, values: readonly (string | number | null)[]): SqlRow[] {
   const statement = db.prepare(text)
   statement.setReadBigInts(true)

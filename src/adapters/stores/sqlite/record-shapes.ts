@@ -36,7 +36,7 @@ export const effectShape = storedObject({
   host: orAbsent(storedText),
 })
 
-/** `when`: the shape of its timestamps. */
+/** `when`: the shape of the observation's timestamp. */
 export const observationShape = (when: StoredShape): StoredShape => {
   const common = { id: storedText, ts: when, label: orAbsent(labelShape) }
   return storedUnion('type', {
@@ -85,7 +85,7 @@ const setup = storedObject({
   critics: listOf(storedText),
   tools: listOf(storedText),
   state_version: storedNumber,
-  // As configured; the preflight check reports invalid budgets.
+  // The budget is stored as configured; the preflight check reports an invalid one.
   budget: storedRecordOf(storedAny),
 })
 
@@ -169,7 +169,10 @@ const SHAPES: Readonly<Record<JournalRecord['kind'], StoredShape>> = {
 const numberedShape = storedObject({ seq: storedCount, ts: storedInstant })
 export const journalRecordShape = storedUnion('kind', SHAPES)
 
-/** Contract: why the records of a journal entry are invalid; undefined if valid. `seq`: expected first number. */
+/**
+ * Contract: why the records of a journal entry are invalid; undefined if valid. `seq`: expected number of the first
+ * record.
+ */
 export function describeInvalidEntry(records: unknown, seq: number): string | undefined {
   if (!Array.isArray(records) || records.length === 0) return 'expected a list of records'
   for (let i = 0; i < records.length; i += 1) {

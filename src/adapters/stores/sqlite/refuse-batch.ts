@@ -3,7 +3,10 @@
 import type { StatementSync } from 'node:sqlite'
 import type { RefusalCode } from '../../../ports/store.ts'
 
-/** Rolls back the batch and becomes its outcome. Any other error is a failure of the store. */
+/**
+ * Thrown while applying an op: the batch is rolled back and this error is its outcome. Any other error is a failure of
+ * the store.
+ */
 export class RefusedBatch extends Error {
   readonly code: RefusalCode
   constructor(code: RefusalCode, message: string) {

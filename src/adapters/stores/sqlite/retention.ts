@@ -25,7 +25,7 @@ export const pruneOldRows: ApplyOp<'prune'> = (sql, { before, limit }) => {
   const runs = sql(PRUNABLE_SESSIONS)
     .all(before, limit)
     .flatMap(({ n, last }) => deleteSession(sql, Number(n), last === null ? null : Number(last)))
-  // Checks only the oldest rows, so that a call without work does not scan the table.
+  // Checks only the oldest rows, so that a call with nothing to delete does not scan the table.
   sql(
     `DELETE FROM cycles WHERE n IN (SELECT n FROM (SELECT * FROM cycles ORDER BY n LIMIT ?2) AS c
        WHERE ended_at < ?1 AND ${readableCondition('cycles', 'c')})`,
@@ -38,7 +38,7 @@ export const pruneOldRows: ApplyOp<'prune'> = (sql, { before, limit }) => {
   return { runs }
 }
 
-/** Contract: the ids of the session's runs. */
+/** Contract: deletes the session with all its rows; returns the ids of its runs. */
 function deleteSession(sql: Sql, session: number, last: number | null): readonly string[] {
   const entries = sql(
     `WITH RECURSIVE entry (n, prev) AS (SELECT n, prev FROM journal WHERE n = ?

@@ -16,7 +16,7 @@ export type SqlRow = Record<string, string | number | bigint | null | Uint8Array
 const asText = (value: SqlRow[string] | undefined): string => String(value)
 const asTextOrNull = (value: SqlRow[string] | undefined): string | null => (value == null ? null : String(value))
 
-/** An unreadable lease counts as none, so that the dispatch stays readable. */
+/** An unreadable lease of the worker counts as no lease, so that the dispatch stays readable. */
 const LEASE_UNTIL = `iif(w.lease_until BETWEEN 0 AND ${MAX_INSTANT_MS}, w.lease_until, NULL) AS lease_until`
 
 export const DISPATCH_COLUMNS = `d.*, s.session_id, ${LEASE_UNTIL}, p.dispatch_id AS parent_id

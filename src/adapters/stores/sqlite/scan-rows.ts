@@ -15,7 +15,7 @@ import {
 /** Tables whose rows belong to a session. */
 const SESSION_TABLES: ReadonlySet<TableName> = new Set(['dispatches', 'inbox', 'unknowns', 'approvals'])
 
-/** An SQL condition for invalid rows: unreadable, without a session, or with a wrong count. */
+/** An SQL condition for invalid rows: unreadable ones, rows of a missing session, and wrong counts in `tally`. */
 export function badRowCondition(table: TableName): string {
   const unreadable = `NOT ${readableCondition(table)}`
   if (table === 'tally') return `(${unreadable} OR n <> ${ACTUAL_COUNT})`
@@ -25,7 +25,9 @@ export function badRowCondition(table: TableName): string {
 const ACTUAL_COUNT = '(SELECT count(*) FROM dispatches d WHERE d.status = tally.status)'
 const orphanCondition = (table: string): string => `NOT EXISTS (SELECT 1 FROM sessions o WHERE o.n = ${table}.session)`
 
-/** Contract: a consistent snapshot. A session with an unreadable journal is listed once, as a session. */
+/**
+ * Contract: scans one consistent snapshot. A session whose row or journal is unreadable is listed once, as a session.
+ */
 export function scanRows(db: DatabaseSync): readonly UnreadableRow[] {
   addReadableFunctions(db)
   db.exec('SAVEPOINT scan')
@@ -57,7 +59,7 @@ interface JournalChain {
   readonly id: string
   readonly head: unknown
   readonly last: unknown
-  /** The last entry read, and the number of the next record. */
+  /** `entry`: the last entry read. `seq`: the expected number of the next record. */
   entry: unknown
   seq: number
   why?: string

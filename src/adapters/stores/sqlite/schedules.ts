@@ -20,7 +20,7 @@ export function putSchedule(sql: Sql, { entry, now }: ScheduleOp<'schedule_put'>
     Date.parse(entry.created_at),
   )
   if (Number(changes) === 0) throw new RefusedBatch('conflict', `schedule ${entry.id} already exists`)
-  // A removed schedule of the same name may have left its mark, if its beat was still running.
+  // If its beat was still running, a removed schedule of the same name may have left its progress mark.
   sql(
     'INSERT INTO marks (schedule_id, until) VALUES (?1, ?2) ON ' +
       'CONFLICT (schedule_id) DO UPDATE SET until = ?2, fired = NULL',

@@ -4,7 +4,7 @@ import { canMove, DISPATCH_STATUSES } from '../../../domain/dispatch.ts'
 
 export const SCHEMA_VERSION = 6
 
-/** The domain's transition table as an SQL condition. */
+/** SQL condition that allows only the status changes of the domain's transition table. */
 const ALLOWED_TRANSITIONS = DISPATCH_STATUSES.map((from) => {
   const targets = DISPATCH_STATUSES.filter((to) => from === to || canMove(from, to))
   return `(OLD.status = '${from}' AND NEW.status IN (${targets.map((to) => `'${to}'`).join(', ')}))`

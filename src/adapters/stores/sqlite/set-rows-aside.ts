@@ -34,7 +34,7 @@ interface RowSelection {
   readonly value: string | number
 }
 
-/** A row that is readable by now is not moved. */
+/** Moves a row, unless it is readable by now. */
 function moveRow(context: MoveContext, row: UnreadableRow): void {
   if (row.table === 'sessions') moveSession(context, row.key, row.why)
   else if (row.table === 'journal') moveSelected(context, entryWithoutSession(Number(row.key)), row.why)
@@ -53,7 +53,10 @@ function moveSelected(context: MoveContext, selection: RowSelection, why: string
   remove(context, selection)
 }
 
-/** Copies in SQL, so that large integers stay exact. `more`: further fields of the JSON. */
+/**
+ * Copies rows as JSON to `set_aside`. SQL does the copy, so that large integers stay exact. `more`: further JSON
+ * fields.
+ */
 function copy({ sql, now }: MoveContext, { table, where, value }: RowSelection, why: string, more = ''): void {
   const columns = sql(`PRAGMA table_info(${table})`)
     .all()
@@ -72,7 +75,7 @@ const entryWithoutSession = (n: number): RowSelection => ({
   ...{ table: 'journal', where: 'n = ? AND session NOT IN (SELECT n FROM sessions)', value: n },
 })
 
-/** Moves all rows of the session: a part of it could not be resumed and would look complete. */
+/** Moves all rows of the session: with a part of its rows, the session would look complete but could not be resumed. */
 function moveSession(context: MoveContext, session_id: string, why: string): void {
   const { sql } = context
   const n = Number(sql('SELECT n FROM sessions WHERE session_id = ?').get(session_id)?.n ?? Number.NaN)
@@ -87,12 +90,12 @@ function moveSession(context: MoveContext, session_id: string, why: string): voi
        UNION ALL SELECT j.n, j.prev FROM journal j JOIN entry e ON j.n = e.prev AND j.n < e.n) SELECT n FROM entry`,
   ).all(n)
   moveSelected(context, { table: 'sessions', where: 'n = ?', value: n }, why)
-  // After the session: a trigger protects the journal of an existing session.
+  // The journal moves after the session, because a trigger protects the journal of an existing session.
   moveSelected(context, selectOfSession('journal'), belongsWhy)
   for (const entry of chain) moveSelected(context, entryWithoutSession(Number(entry.n)), belongsWhy)
 }
 
-/** Detaches child dispatches; the JSON lists them. */
+/** Moves dispatches and detaches their child dispatches; the copied JSON lists the children. */
 function moveDispatches(context: MoveContext, selection: RowSelection, why: string): void {
   const children = '(SELECT json_group_array(c.dispatch_id) FROM dispatches c WHERE c.parent = dispatches.n)'
   const { sql } = context
@@ -103,7 +106,7 @@ function moveDispatches(context: MoveContext, selection: RowSelection, why: stri
   remove(context, selection)
 }
 
-/** Ends the run: its approvals are closed, unless another dispatch of the session is in flight. */
+/** Moves a dispatch, which ends its run: approvals are closed, unless another dispatch of the session is in flight. */
 function moveDispatch(context: MoveContext, selection: RowSelection, why: string): void {
   const { sql, now } = context
   const session = Number(sql(`SELECT session FROM dispatches WHERE ${selection.where}`).get(selection.value)?.session)
@@ -114,10 +117,10 @@ function moveDispatch(context: MoveContext, selection: RowSelection, why: string
 
 type TableMover = (context: MoveContext, selection: RowSelection, why: string) => void
 
-/** Tables whose moved rows need a safe replacement or a follow-up. */
+/** How rows are moved from tables in which a moved row needs a safe replacement or a follow-up. */
 const MOVE_BY_TABLE: Partial<Record<TableName, TableMover>> = {
   dispatches: moveDispatch,
-  /** Releases the worker's dispatches. */
+  /** Returns the worker's running dispatches to the queue. */
   workers(context, selection, why) {
     const { sql, now } = context
     sql(
@@ -132,7 +135,7 @@ const MOVE_BY_TABLE: Partial<Record<TableName, TableMover>> = {
       .sql('INSERT INTO tally SELECT ?1, count(*) FROM dispatches WHERE status = ?1 HAVING count(*) > 0')
       .run(selection.value)
   },
-  /** Wakes the waiting run, which records the unknown outcome again. */
+  /** Wakes the run that waits for the unknown outcome; the run records the outcome again. */
   unknowns(context, selection, why) {
     const row = context
       .sql(`SELECT id, dispatch_id FROM unknowns WHERE ${selection.where}`)
@@ -140,7 +143,7 @@ const MOVE_BY_TABLE: Partial<Record<TableName, TableMover>> = {
     moveSelected(context, selection, why)
     wakeWaitingRun(context.sql, { id: String(row.id), dispatch_id: String(row.dispatch_id) }, context.now)
   },
-  /** Expires the approval, so that a waiting run asks again. */
+  /** Tells the session that the approval expired, so that a waiting run asks again. */
   approvals(context, selection, why) {
     const { sql, now } = context
     const { id, tool, session, status } = sql(
@@ -157,12 +160,14 @@ const MOVE_BY_TABLE: Partial<Record<TableName, TableMover>> = {
     )
     deliverObservation(sql, Number(session), expired, null, now)
   },
-  /** Replaces the value by an empty object: a paused kernel stays paused, and nothing counts as approved. */
+  /**
+   * Replaces the setting by an empty object, with which a paused kernel stays paused and nothing counts as approved.
+   */
   settings(context, selection, why) {
     moveSelected(context, selection, why)
     if (selection.value !== LOST_COMMITS) context.sql("INSERT INTO settings VALUES (?, '{}')").run(selection.value)
   },
-  /** Replaces the label by the strictest one; without a row it would count as trusted (I12). */
+  /** Replaces the label by the strictest one: a session without a label row would count as trusted (I12). */
   labels(context, selection, why) {
     moveSelected(context, selection, why)
     context.sql("INSERT INTO labels VALUES (?, 'untrusted', 1)").run(selection.value)
@@ -176,7 +181,7 @@ const MOVE_BY_TABLE: Partial<Record<TableName, TableMover>> = {
   documents: moveVersion,
 }
 
-/** Adds the text as a new version if it was the latest, so that no older text becomes current. */
+/** If the moved version was the latest, adds its text as a new version, so that no older text becomes current. */
 function moveVersion(context: MoveContext, selection: RowSelection, why: string): void {
   const { sql, now } = context
   const row = sql(

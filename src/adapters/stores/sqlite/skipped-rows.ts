@@ -2,7 +2,7 @@
 
 import type { UnreadableRow } from '../../../domain/unreadable-row.ts'
 
-/** Further rows are dropped; a scan finds them all. */
+/** Most rows remembered; further ones are dropped. A scan of the database finds them all. */
 const MAX_REMEMBERED = 1000
 
 export class SkippedRows {

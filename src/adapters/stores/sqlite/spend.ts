@@ -1,4 +1,6 @@
-/** Table operations on spend: totals per day, agent and model, and reservations for calls without an answer. */
+/**
+ * Table operations on spend: totals per day, agent and model, and reservations for model calls that have no answer yet.
+ */
 
 import type { Cap, CapScope, CapUnit, Spend } from '../../../domain/money.ts'
 import type { Op, OpResults, Spender } from '../../../ports/store.ts'
@@ -72,7 +74,7 @@ function addToSpend(
   sql(ADD_TO_SPEND).run(day, kernel_id, agent_id, model, usd, reserved, calls, input, output, cached)
 }
 
-/** Limits a sum to the largest safe integer; every cap is reached long before. */
+/** Limits a sum to the largest safe integer; every cap is reached long before that. */
 const cappedSum = (column: string, n: number): string => `min(${column} + ?${n}, ${Number.MAX_SAFE_INTEGER})`
 
 const ADD_TO_SPEND = `INSERT INTO spend VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO UPDATE
@@ -87,7 +89,10 @@ const SCOPES: Readonly<Record<CapScope, string>> = {
   month: "day BETWEEN substr(?1, 1, 8) || '01' AND substr(?1, 1, 8) || '31' AND ?2 = ?2 AND ?3 = ?3",
 }
 
-/** Negative amounts count as zero, so that they do not allow more spending. */
+/**
+ * SQL for the amount that counts towards a cap of this unit. Negative amounts count as zero, so that they do not allow
+ * more spending.
+ */
 const UNITS: Readonly<Record<CapUnit, string>> = {
   usd: 'max(usd, 0) + max(reserved, 0)',
   calls: 'max(calls, 0)',

@@ -26,11 +26,13 @@ import { type BackgroundScan, scanInThread, startWriterThread, verifyInThread } 
 
 export interface SqliteOptions {
   readonly file: string
-  /** Measures commits in the main thread. */
+  /** Measures how long commits in the main thread take. */
   readonly clock: Pick<Clock, 'monotonic'>
   /** `here`: all writes in this thread. `thread`: all in the writer thread. Default: chosen per commit. */
   readonly writes?: 'here' | 'thread' | 'as_it_suits'
-  /** Without it the audit log has no key, so a writer of the database could forge it. */
+  /**
+   * Files of the audit key. Without them the audit log has no key, so whoever can write the database could forge it.
+   */
   readonly audit?: AuditSealOptions
 }
 
@@ -52,7 +54,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       : writes === 'thread'
         ? createThreadWriter(writerOptions)
         : createAdaptiveWriter(writerOptions, clock)
-  // A current database is readable at once; most commands only read.
+  // The writer opens and migrates the database. With the current schema this is not needed yet: most commands only
+  // read.
   if (!hasCurrentSchema(file)) await writer.apply([])
   const readingDb = openReadOnly(file)
   const skipped = new SkippedRows()
@@ -63,10 +66,10 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const group = groupCommit(writer, notes, seal)
   const runningScans = new Set<() => Promise<unknown>>()
   let closing: Promise<void> | undefined
-  // Closes the writer last: the last connection checkpoints the WAL.
+  // Closes the writer last, because the last connection to close checkpoints the WAL.
   const closeAll = async (): Promise<void> => {
     await group.drained()
-    // Background scans keep the file open.
+    // Background scans are stopped first, because they keep the file open.
     await Promise.all([...runningScans].map((stop) => stop()))
     readingDb.close()
     notes.close()
@@ -141,7 +144,7 @@ function createLocalWriter({ file, auditKey }: WriterOptions): GroupWriter {
   }
 }
 
-/** Up to this many batches are written in the main thread. */
+/** A commit of at most this many batches is written in the main thread. */
 const MAX_LOCAL_BATCHES = 4
 /** If commits in the main thread take longer on average, the next COMMITS_ELSEWHERE use the writer thread. */
 const SLOW_COMMIT_MS = 3
@@ -155,7 +158,7 @@ function createAdaptiveWriter(writerOptions: WriterOptions, clock: Pick<Clock, '
   let averageMs = 0
   let isOpen = false
   async function applyLocally(batches: readonly EncodedBatch[]): Promise<AppliedGroup> {
-    // Opening takes long and says nothing about the speed of the disk.
+    // Opens the database before the first measurement: opening takes long and says nothing about the speed of the disk.
     if (!isOpen) await local.apply([])
     isOpen = true
     const startedAt = clock.monotonic()
@@ -183,7 +186,7 @@ function createAdaptiveWriter(writerOptions: WriterOptions, clock: Pick<Clock, '
 /** A group of this size is committed without waiting for more. */
 const FULL_GROUP = 16
 
-/** Consecutive single commits before yielding to the event loop, about a millisecond. */
+/** Most commits of one dispatch before yielding to the event loop, which takes about a millisecond. */
 const MAX_DIRECT = 6
 
 const dispatchOf = ({ batches }: PendingCommit): string | undefined => batches[0]?.fence?.dispatch_id
@@ -198,11 +201,11 @@ function groupCommit(
   let scheduled = false
   let broken: TirelessError | undefined
   let commits = 0
-  /** The dispatch that was alone in the last group, and its commits in this turn of the event loop. */
+  /** The dispatch that was alone in the last group, and the number of its commits in this turn of the event loop. */
   let loneDispatch: string | undefined
   let directCommits = 0
 
-  /** Commits at once, or at the end of this turn of the event loop. */
+  /** Commits the pending batches at once, or at the end of this turn of the event loop. */
   function schedule(): void {
     const [first] = pending
     if (busy || !first) return

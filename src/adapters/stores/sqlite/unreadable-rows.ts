@@ -1,6 +1,6 @@
 /**
- * Handles unreadable rows: lists leave them out (in SQL, so that a limit counts readable rows only), a read of a single
- * one throws, and the writer skips them.
+ * Handles unreadable rows: lists leave them out (in SQL, so that a limit counts readable rows only), reading a single
+ * unreadable row throws, and the writer skips them.
  */
 
 import type { DatabaseSync } from 'node:sqlite'
@@ -51,14 +51,20 @@ const checkedColumns = (table: TableName): readonly string[] => [
   ...new Set([...TABLES[table].key, ...Object.keys(TABLES[table].columns)]),
 ]
 
-/** An SQL condition for readable rows of `table`, named `alias` in the statement. Needs functions on the connection. */
+/**
+ * An SQL condition for readable rows of `table`, named `alias` in the statement. The connection needs the functions of
+ * addReadableFunctions.
+ */
 export function readableCondition(table: TableName, alias: string = table): string {
   return `readable_${table}(${checkedColumns(table)
     .map((column) => `${alias}."${column}"`)
     .join(', ')})`
 }
 
-/** Adds the SQL functions `readable_*` to a connection. `onUnreadable` is called for each unreadable row, each time. */
+/**
+ * Adds the SQL functions `readable_*` to a connection. `onUnreadable` is called whenever a query meets an unreadable
+ * row.
+ */
 export function addReadableFunctions(db: DatabaseSync, onUnreadable: (row: UnreadableRow) => void = () => {}): void {
   const options = { deterministic: true, useBigIntArguments: true, varargs: true } as const
   for (const table of TABLE_NAMES) {
@@ -73,7 +79,7 @@ export function addReadableFunctions(db: DatabaseSync, onUnreadable: (row: Unrea
   }
 }
 
-/** Integers arrive as bigints; one beyond the safe range stays a bigint and is invalid. */
+/** SQLite passes integers as bigints. An integer beyond the safe range stays a bigint, which makes the row invalid. */
 const toSafeNumber = (value: unknown): unknown =>
   typeof value === 'bigint' && value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER
     ? Number(value)
@@ -82,6 +88,6 @@ const toSafeNumber = (value: unknown): unknown =>
 export const convertBigInts = <R extends StoredRow>(row: R): R =>
   Object.fromEntries(Object.entries(row).map(([column, value]) => [column, toSafeNumber(value)])) as R
 
-/** Reading an integer beyond the safe range throws. */
+/** True for the error that node:sqlite throws when it reads an integer beyond the safe range. */
 export const isOutOfRange = (thrown: unknown): boolean =>
   thrown instanceof RangeError && 'code' in thrown && thrown.code === 'ERR_OUT_OF_RANGE'

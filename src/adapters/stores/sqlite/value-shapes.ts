@@ -21,14 +21,14 @@ export function storedShape(expected: string, fits: (value: unknown) => boolean)
   return (value) => (fits(value) ? undefined : describeMismatch(value, expected))
 }
 
-/** The most common one, so without the second call of `that`. */
+/** The most common check, so it is written without the extra call of `storedShape`. */
 export const storedText: StoredShape = (value) =>
   typeof value === 'string' ? undefined : describeMismatch(value, 'text')
 export const storedNumber = storedShape('a number', Number.isFinite)
 export const storedInteger = storedShape('a whole number', Number.isSafeInteger)
 export const storedCount = storedShape('a whole number, 0 or more', isCount)
 export const storedInstant = storedShape('epoch milliseconds in the years 1970 to 9999', isInstant)
-/** The range of Date. */
+/** Any time that a Date can hold. */
 export const storedTime = storedShape(
   'epoch milliseconds',
   (value) => Number.isInteger(value) && Math.abs(Number(value)) <= 8.64e15,
@@ -46,7 +46,7 @@ export const orNull =
   (value) =>
     value === null ? undefined : shape(value)
 
-/** An optional key. */
+/** Accepts a missing key. */
 export const orAbsent =
   (shape: StoredShape): StoredShape =>
   (value) =>

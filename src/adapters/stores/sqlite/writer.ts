@@ -24,7 +24,7 @@ export interface Writer {
 
 export interface AppliedGroup {
   readonly outcomes: readonly BatchOutcome[]
-  /** Undefined if nothing changed. */
+  /** Where the database is after the group; undefined if nothing changed. */
   readonly position: NewPosition | undefined
 }
 
@@ -34,7 +34,9 @@ export interface GroupWriter {
   close(): Promise<void>
 }
 
-/** `ops`: replaced by the simulator to test broken ops. An append at the start of a fenced batch may bypass it. */
+/**
+ * `ops`: replaced by the simulator to test broken ops. An append at the start of a fenced batch may bypass this table.
+ */
 export function createWriter(db: DatabaseSync, ops: OpTable = OP_TABLE): Writer {
   addReadableFunctions(db)
   const statements = new Map<string, StatementSync>()
@@ -51,11 +53,10 @@ export function createWriter(db: DatabaseSync, ops: OpTable = OP_TABLE): Writer 
   }
 }
 
-/** Progress of a transaction. */
 interface Progress {
   /** The last journal entry of the transaction. */
   entry: number | undefined
-  /** The connection's change count before the first batch without a journal entry. */
+  /** The connection's change count before the first batch that adds no journal entry. */
   before: number | undefined
 }
 
@@ -81,11 +82,12 @@ function applyGroup(sql: Sql, ops: OpTable, batches: readonly EncodedBatch[]): A
 }
 
 /**
- * Contract: the position after this commit; undefined if nothing changed. Must not turn an empty commit into a change.
+ * Contract: the position after this commit; undefined if nothing changed. A commit without changes must not be counted:
+ * the new count would itself be a change.
  */
 function countCommit(sql: Sql, batches: readonly EncodedBatch[], { entry, before }: Progress): NewPosition | undefined {
   const mayShrink = batches.some(({ ops }) => ops.some(({ op }) => SHRINKING_OPS.has(op)))
-  // Most commits add a journal entry, which is enough; a counter would write one more page per commit.
+  // The new journal entry identifies the commit, so most commits need no counter, which would write one more page.
   if (entry !== undefined && !mayShrink) return { entry }
   if (before === undefined || countChanges(sql) === before) return undefined
   const row = sql(`UPDATE commits SET n = ${COMMIT_COUNT} + 1 RETURNING n, (SELECT max(n) FROM journal) AS entry`).get()
@@ -126,10 +128,10 @@ function applyBatch(sql: Sql, ops: OpTable, batch: EncodedBatch, progress: Progr
   }
 }
 
-/** Ops of most steps that do not need to know the dispatch of the fence. */
+/** Ops that most steps contain and that do not need the dispatch of the fence. */
 const OPS_WITHOUT_DISPATCH: ReadonlySet<EncodedOp['op']> = new Set(['audit', 'reserve', 'spent', 'unspent'])
 
-/** `entry`: the journal entry, where it is known. */
+/** `entry`: number of the new journal entry, if known here. */
 function applyOps(
   sql: Sql,
   ops: OpTable,
@@ -156,7 +158,10 @@ const invalidValue = (why: string): BatchOutcome => ({
 /** SQLite errors that refuse only the statement: too big, constraint, mismatch, range. */
 const SQLITE_REFUSALS: ReadonlySet<number> = new Set([18, 19, 20, 25])
 
-/** Contract: undefined if the store itself failed. A value of the wrong type is only a refusal. */
+/**
+ * Contract: the outcome of a refused batch; undefined if the store itself failed. A value of the wrong type only
+ * refuses the batch.
+ */
 function toRefusal(thrown: unknown): BatchOutcome | undefined {
   if (thrown instanceof RefusedBatch) return { ok: false, code: thrown.code, message: thrown.message }
   if (!(thrown instanceof Error)) return undefined

@@ -10,7 +10,7 @@ import { SCHEMA, SCHEMA_VERSION } from '../schema.ts'
 import { TO_6 } from './to-6.ts'
 
 export interface Migration {
-  /** Migrates from version `to - 1`. */
+  /** The version after this migration, which starts from version `to - 1`. */
   readonly to: number
   /**
    * Runs inside a transaction with foreign keys off (checked at the end), so that tables can be rebuilt. To do what a

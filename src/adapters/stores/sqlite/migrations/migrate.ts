@@ -12,12 +12,12 @@ import { TirelessError } from '../../../../domain/error.ts'
 import { fsyncPath } from '../fsync.ts'
 import { OLDEST_MIGRATED, SCHEMA_HISTORY, type SchemaHistory } from './list.ts'
 
-/** Older copies are deleted. */
+/** Most copies of old databases to keep; older copies are deleted. */
 const MAX_COPIES = 3
 
 export interface MigrateOptions {
   readonly history?: SchemaHistory
-  /** False for a database that is itself a copy. */
+  /** Whether a copy of the old database is kept; false for a database that is itself a copy. */
   readonly keepCopy?: boolean
 }
 
@@ -35,7 +35,7 @@ export function migrate(
   let copy: string | undefined
   try {
     inTransaction(db, () => {
-      // Another process may have migrated it meanwhile.
+      // Another process may have migrated the database before this one got the write lock.
       const from = readSchemaVersion(db)
       if (from === history.version) return
       checkSchema(db, file, history)
@@ -130,8 +130,8 @@ export function listUpgradeCopies(file: string): readonly string[] {
 }
 
 /**
- * Copies the last committed state, including the WAL, through a separate connection, because the caller's is in a
- * transaction. The name contains the schema version; to go back, replace the database with the copy.
+ * Copies the last committed state, including the WAL, through a separate connection, because the caller's connection is
+ * in a transaction. The name of the copy contains the schema version; to go back, replace the database with the copy.
  */
 function keepOldCopy(file: string, schema: number): string {
   const unfinished = `${file}.upgrade-copy`
