@@ -40,7 +40,7 @@ export function parseHttpAddress(text: string): ParseResult<Address> {
   const place = parseHostPort(authority, DEFAULT_PORTS[kind])
   if (place.kind === 'refused') return place
   const { host, port } = place.value
-  // Refused unless Node's own URL parser finds the same host and port.
+  // The address is refused unless Node's own URL parser finds the same host and port.
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || url.hostname !== bracketIpv6(host) || Number(url.port || DEFAULT_PORTS[kind]) !== port)
     return refused('an address that can be read in more than one way')
@@ -48,7 +48,9 @@ export function parseHttpAddress(text: string): ParseResult<Address> {
   return accepted({ scheme: kind, host, port, url: url.href })
 }
 
-/** Reads `host`, `host:port` or `[ipv6]:port`. `port` is the default; without it the text must name one. */
+/**
+ * Reads `host`, `host:port` or `[ipv6]:port`. `port` is the default port; without a default, the text must name a port.
+ */
 export function parseHostPort(text: string, port?: number): ParseResult<HostPort> {
   if (text.includes('@')) return refused('a user or a password before the host')
   const [, host = '', , digits] = /^(\[[^\]]*\]|[^:]*)(:(.*))?$/s.exec(text) ?? []
@@ -64,13 +66,13 @@ function parsePort(digits: string): number | undefined {
   return port >= 1 && port <= 65_535 ? port : undefined
 }
 
-/** Same host and port; 80 and 443 count as one port, and `www.` before a name makes no difference. */
+/** True for the same host and port; 80 and 443 count as one port, and `www.` before a name makes no difference. */
 export function isSameSite(a: HostPort, b: HostPort): boolean {
   const bare = ({ host }: HostPort): string => host.replace(/^www\.(?=.*\.)/, '')
   return bare(a) === bare(b) && (a.port === b.port || (isWebPort(a.port) && isWebPort(b.port)))
 }
 
-/** Leaves out the port where it is 80 or 443. */
+/** Leaves out the port if it is 80 or 443. */
 export function formatHostPort({ host, port }: HostPort): string {
   return isWebPort(port) ? bracketIpv6(host) : `${bracketIpv6(host)}:${port}`
 }
@@ -79,7 +81,7 @@ export const bracketIpv6 = (host: string): string => (host.includes(':') ? `[${h
 
 const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/
 
-/** An IPv6 address must be in brackets. */
+/** Parses a name, an IPv4 address, or an IPv6 address in brackets. */
 export function parseHost(text: string): ParseResult<string> {
   if (text.startsWith('[')) {
     const groups = ipv6Groups(text.slice(1, -1))
@@ -100,14 +102,14 @@ export function parseHost(text: string): ParseResult<string> {
 
 export const isIp = (host: string): boolean => host.includes(':') || ipv4Octets(host) !== undefined
 
-/** Contract: undefined unless the text is four decimal numbers without leading zeros. */
+/** Contract: returns undefined unless the text is four decimal numbers without leading zeros. */
 export function ipv4Octets(text: string): readonly number[] | undefined {
   const parts = text.split('.')
   const octets = parts.map((part) => (/^(0|[1-9]\d{0,2})$/.test(part) ? Number(part) : 256))
   return octets.length === 4 && octets.every((octet) => octet < 256) ? octets : undefined
 }
 
-/** Contract: eight numbers; undefined where the text is no IPv6 address or names a zone. */
+/** Contract: returns eight numbers; undefined if the text is no IPv6 address or names a zone. */
 export function ipv6Groups(text: string): readonly number[] | undefined {
   const halves = text.split('::')
   if (halves.length > 2) return undefined
@@ -118,7 +120,7 @@ export function ipv6Groups(text: string): readonly number[] | undefined {
   return gap >= 1 ? [...head, ...new Array<number>(gap).fill(0), ...tail] : undefined
 }
 
-/** `last`: an IPv4 address may only be the last part. */
+/** Parses one half of an IPv6 address. `last`: this is the last half, which may end with an IPv4 address. */
 function parseGroups(half: string, last: boolean): readonly number[] | undefined {
   if (half === '') return []
   const parts = half.split(':')
@@ -133,7 +135,7 @@ function parseGroups(half: string, last: boolean): readonly number[] | undefined
   return groups
 }
 
-/** RFC 5952: the longest run of zeros is left out; of several, the first. */
+/** RFC 5952: `::` replaces the longest run of zeros; of several equally long runs, the first. */
 function compressIpv6(groups: readonly number[]): string {
   const text = groups.map((group) => group.toString(16)).join(':')
   const runs = [...text.matchAll(/(?<![0-9a-f])0(?::0)+(?![0-9a-f])/g)]
@@ -152,7 +154,7 @@ export interface AllowedHost {
   readonly port: number | undefined
 }
 
-/** Contract: undefined where the entry is invalid. */
+/** Contract: returns undefined if the entry is invalid. */
 export function parseAllowedHost(entry: string): AllowedHost | undefined {
   const below = entry.startsWith('*.')
   const text = below ? entry.slice(2) : entry

@@ -4,8 +4,8 @@ import type { Json } from './json.ts'
 import type { ScheduleSpec } from './schedule.ts'
 
 /**
- * A path, or a mapping with `path` (a file, or a folder with its contents except the names in `except`) or `git` (a
- * work tree with its commits and changes). Relative to the home.
+ * What an agent watches: a path, or a mapping with `path` (a file, or a folder with its contents except the names in
+ * `except`) or `git` (a work tree with its commits and changes). Paths are relative to the home.
  */
 export type WatchSpec = string | Readonly<Record<string, Json>>
 
@@ -30,13 +30,13 @@ export interface Agent {
   readonly metadata: Readonly<Record<string, Json>>
   /** The agent's own schedule. An agent that has one is not due at the kernel's beats. */
   readonly schedule: ScheduleSpec | null
-  /** Milliseconds of work; null: no limit; undefined: the limit of every dispatch. */
+  /** Time limit of a dispatch in milliseconds of work; null: no limit; undefined: the default limit of dispatches. */
   readonly timeout?: number | null | undefined
   /** Milliseconds to wait after a success before the agent is due again. */
   readonly cooldown: number
   readonly watch: readonly WatchSpec[]
   readonly model: string | null
   readonly tools: readonly string[] | null
-  /** Relative to the home; null: each dispatch gets a folder of its own. */
+  /** Path relative to the home; null: each dispatch gets a folder of its own. */
   readonly workspace: string | null
 }

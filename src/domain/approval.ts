@@ -40,7 +40,10 @@ export interface Approval {
   readonly answer_reason: string | null
 }
 
-/** The input of the digest: the same text for the same call, whatever the order of its arguments. */
+/**
+ * The text from which an approval's digest is computed: equal calls give the same text, whatever the order of their
+ * arguments.
+ */
 export function approvalDigestInput({
   session_id,
   tool,
@@ -64,7 +67,7 @@ export function isExpired({ expires_at }: Pick<Approval, 'expires_at'>, now: num
 
 const APPROVAL_EVENT = 'approval'
 
-/** The observation that tells the session about the answer. */
+/** The observation that tells the session how the approval was answered. */
 export function approvalAnswerObservation(
   { id, tool }: Pick<Approval, 'id' | 'tool'>,
   answer: ApprovalAnswer,

@@ -1,8 +1,8 @@
-/** Audit: a hash chain of policy rulings with their reasons. Changing one entry breaks the hash of all later ones. */
+/** Audit: a hash chain of policy decisions with their reasons. Changing one entry breaks the hash of all later ones. */
 
 import type { Json } from './json.ts'
 
-/** One ruling: about what, and why. `what` is `call`, or an action of the owner. */
+/** One policy decision and its reasons, or an action of the owner. `what` is `call`, or the name of that action. */
 export interface AuditEntry {
   readonly ts: number
   readonly what: string
@@ -15,8 +15,8 @@ export interface AuditLink {
   readonly hash: string
 }
 
-/** The predecessor hash of the first entry. */
+/** The hash that the first entry uses as the hash of its predecessor. */
 export const GENESIS_HASH = ''
 
-/** The text whose hash identifies an entry. */
+/** The text whose hash identifies an entry: the hash of the entry before it, and its own content. */
 export const auditHashInput = (before: string, body: string): string => `${before}\n${body}`

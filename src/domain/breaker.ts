@@ -1,12 +1,12 @@
 /**
- * Circuit breaker: picks the model of a fallback chain from the outcomes of earlier calls. Pure: the state is a fold of
+ * Circuit breaker: picks a model of a fallback chain by the outcomes of earlier calls. Pure: its state is computed from
  * outcomes, which are in the journal. A refused key excludes the whole provider at once; repeated failures exclude a
  * model for a while.
  */
 
 import type { ErrorCode } from './error.ts'
 
-/** `code`: null where the call got an answer. */
+/** Outcome of a model call. `code`: null if the call got an answer. */
 export interface CallOutcome {
   readonly model: string
   readonly code: ErrorCode | null
@@ -15,7 +15,7 @@ export interface CallOutcome {
   readonly retryAfterMs?: number | undefined
 }
 
-/** State of a model, or of a whole provider where the key is refused. */
+/** State of a model; or of a whole provider, if the provider refused the key. */
 export interface BreakerState {
   /** Consecutive failures. */
   readonly failures: number
@@ -30,10 +30,13 @@ const HEALTHY: BreakerState = { failures: 0, code: null, until: 0 }
 const MAX_FAILURES = 3
 const FIRST_EXCLUSION_MS = 30_000
 const MAX_EXCLUSION_MS = 600_000
-/** Upper bound for Retry-After: the provider's number may be wrong, so it is asked at least once a day. */
+/** Upper bound for Retry-After: the provider may name a wrong time, so it is asked again at least once a day. */
 const MAX_RETRY_AFTER_MS = 86_400_000
 
-/** Failures that another provider may not have. All other codes are caused by the request itself. */
+/**
+ * Failures that do not depend on the request, so that another provider may succeed. All other codes are caused by the
+ * request itself.
+ */
 const PROVIDER_FAILURES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'model_auth',
   'model_unknown',
@@ -70,7 +73,7 @@ export const providerOf = (model: string): string => model.slice(0, Math.max(0, 
 export const breakerKeysOf = ({ model, code }: CallOutcome): readonly string[] =>
   code === 'model_auth' ? [providerOf(model)] : code === null ? [model, providerOf(model)] : [model]
 
-/** The failure that excludes the model now; null where it is not excluded. */
+/** The failure that excludes the model now; null if the model is not excluded. */
 export function exclusionReason(
   states: ReadonlyMap<string, BreakerState>,
   model: string,
@@ -83,8 +86,8 @@ export function exclusionReason(
 }
 
 /**
- * Picks the model of the chain that failed least in this turn, among those not excluded; ties go by the order of the
- * chain. Where all are excluded, picks among those that may have recovered. Undefined where every key is refused.
+ * Picks the model of the chain that failed least in this turn, among those not excluded; of equal models, the first in
+ * the chain. If all models are excluded, picks among those that may have recovered. Undefined if every key is refused.
  */
 export function pickModel(
   chain: readonly string[],

@@ -2,13 +2,13 @@
 
 const ELLIPSIS = '...'
 
-/** Contract: at most `max` code points; a truncated text ends with `...`. */
+/** Contract: returns at most `max` code points; a truncated text ends with `...`. */
 export function clipText(text: string, max: number): string {
   const points = [...text]
   return points.length <= max ? text : `${points.slice(0, max - ELLIPSIS.length).join('')}${ELLIPSIS}`
 }
 
-/** Matched at the start of a line only: a report may mention reasoning and tool calls. */
+/** Lines of reasoning or tool calls. Matched at the start of a line only, because a report may mention both. */
 const REASONING_LINE = [
   /^(?:```|~~~)/,
   /^<\/?(?:think|thinking|reasoning)>/i,
@@ -20,8 +20,8 @@ const REASONING_LINE = [
 const MAX_RAW = 300
 
 /**
- * Contract: drops lines of reasoning and tool calls; where no other line remains, the beginning of the text, marked
- * `(raw)`.
+ * Contract: drops lines of reasoning and tool calls; if no other line remains, returns the beginning of the text,
+ * marked `(raw)`.
  */
 export function sanitiseSummary(text: string): string {
   const lines = text.split(/\r?\n/)

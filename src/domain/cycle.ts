@@ -1,4 +1,4 @@
-/** Cycle: the result of one beat of the kernel, printed by `once` and read by STATE.md, notices and health. */
+/** Cycle: the kernel's work on one beat, and its result, which `once` prints and STATE.md, notices and health show. */
 
 import type { DispatchStatus } from './dispatch.ts'
 import type { FailureClass } from './stop-reason.ts'
@@ -17,7 +17,7 @@ export interface AgentResult {
   readonly failure_class: FailureClass | null
   /** 1, plus 1 for each attempt whose result was rejected. */
   readonly attempts: number
-  /** Why the first attempt failed, where a later one succeeded. */
+  /** Why the first attempt failed, if a later attempt succeeded; otherwise null. */
   readonly recovered_from: FailureClass | null
 }
 
@@ -36,13 +36,13 @@ export interface CycleResult {
   readonly agents: readonly AgentResult[]
 }
 
-/** One beat of the kernel; stored when it starts. */
+/** One cycle of a kernel; stored when it starts. */
 export interface Cycle {
   readonly cycle_id: string
   readonly kernel_id: string
-  /** The schedule or the person that started it. */
+  /** The schedule or the person that started the cycle. */
   readonly trigger: string
-  /** The instant on the schedule; null for a manual cycle. */
+  /** The instant of the beat; null for a manual cycle. */
   readonly due: string | null
   readonly started_at: string
   readonly ended_at: string | null
@@ -63,7 +63,7 @@ export const ENDED_DURING_CYCLE = 'the program ended during this cycle'
 
 export type Tally = Pick<CycleResult, 'succeeded' | 'failed' | 'parked' | 'failed_agents'>
 
-/** Contract: a dispatch in flight is in none of the counts; the cycle in which it ends counts it. */
+/** Contract: a dispatch in flight is not counted; the cycle in which the dispatch ends counts it. */
 export function tallyResults(agents: readonly AgentResult[]): Tally {
   const failed = agents.filter(isFailure)
   return {
@@ -77,7 +77,7 @@ export function tallyResults(agents: readonly AgentResult[]): Tally {
 export const isFailure = ({ status }: Pick<AgentResult, 'status'>): boolean =>
   status === 'failed' || status === 'dead' || status === 'cancelled'
 
-/** A parked dispatch has neither failed nor succeeded: a cycle with one is always `partial_success`. */
+/** A parked dispatch has neither failed nor succeeded: a cycle with a parked dispatch is always `partial_success`. */
 export function cycleStatusOf(
   { succeeded, failed, parked }: Pick<Tally, 'succeeded' | 'failed' | 'parked'>,
   error: string | null = null,
@@ -98,7 +98,8 @@ export function sortResults(agents: readonly AgentResult[]): readonly AgentResul
 }
 
 /**
- * Contract: the summary after a prefix with the attempts and recovered failures of the run, or with its failure class.
+ * Contract: returns the summary with a prefix: for a successful run its number of attempts and the failure it recovered
+ * from, for a failed run its failure class.
  */
 export function annotateSummary(result: Omit<AgentResult, 'agent_id' | 'dispatch_id' | 'session_id'>): string {
   const { status, summary, failure_class, attempts, recovered_from } = result
@@ -109,7 +110,7 @@ export function annotateSummary(result: Omit<AgentResult, 'agent_id' | 'dispatch
   return `[${tags.join(', ')}] ${summary}`
 }
 
-/** True where an agent got the same result again: repeating the work at the same pace makes no progress. */
+/** True if an agent got the same result again: repeating the work at the same pace makes no progress. */
 export function isSameOutcome(a: AgentResult, b: AgentResult): boolean {
   const outcome = ({ agent_id, status, failure_class, summary }: AgentResult): string =>
     JSON.stringify([agent_id, status, failure_class, summary.replaceAll(/\s+/g, ' ').trim()])

@@ -1,6 +1,9 @@
 /** Calendar days of a time zone. */
 
-/** Contract: pure; formats the day of an instant as `2030-01-31`. `zone` null: the machine's time zone. */
+/**
+ * Contract: returns a pure function that formats the day of an instant as `2030-01-31`. `zone` null: the machine's time
+ * zone.
+ */
 export function dayFormatter(zone: string | null): (now: number) => string {
   if (zone === null) return machineDay
   const format = new Intl.DateTimeFormat('en-CA', {
@@ -10,7 +13,7 @@ export function dayFormatter(zone: string | null): (now: number) => string {
   return (now) => format.format(now)
 }
 
-/** Without Intl: creating the first formatter of a process takes longer than most commands. */
+/** Does not use Intl, because creating the first formatter of a process takes longer than most commands. */
 function machineDay(now: number): string {
   const at = new Date(now)
   const digits = (value: number): string => String(value).padStart(2, '0')

@@ -1,4 +1,6 @@
-/** Decision: the next action that the model or behaviour wants. Next: the engine's ruling after critics and budgets. */
+/**
+ * Decision: the next action that the model or the behaviour wants. Next: how the run goes on after critics and budgets.
+ */
 
 import type { Effect } from './effect.ts'
 import type { Json } from './json.ts'
@@ -19,7 +21,7 @@ export interface Call {
 }
 
 export type Decision =
-  /** `failFast`: after the first call that fails, the remaining ones are not started. */
+  /** `failFast`: after the first call that fails, the remaining calls are not started. */
   | { readonly kind: 'act'; readonly calls: readonly Call[]; readonly failFast?: boolean }
   /**
    * `via`: the call (`finish`, `wait`) by which the model made this decision; it needs a result like any other call.
@@ -43,7 +45,7 @@ export const CALL_STATUSES = [
   'timed_out',
   'interrupted',
   'not_started',
-  /** Not run, because the same call had no effect several times. */
+  /** The call was not run, because the same call had no effect several times. */
   'blocked',
   'unknown',
   'parked',
@@ -74,7 +76,7 @@ export interface Issue {
 }
 
 export type Next =
-  /** `retry`: requested by a critic. */
+  /** `retry`: a critic asked for another try; `feedback` is its instruction. */
   | { readonly kind: 'continue'; readonly feedback?: string; readonly retry?: true }
   /** `feedback`: the input of the next attempt, which starts when the wait is over. */
   | { readonly kind: 'park'; readonly wait: Wait; readonly feedback?: string }

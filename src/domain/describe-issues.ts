@@ -1,6 +1,6 @@
 /** Explains in plain words why a value from outside is invalid; zod's own messages are for programmers. */
 
-/** The parts of a zod issue that are used here. */
+/** The properties of a zod issue that are used here. */
 export interface ValueIssue {
   readonly code?: string | undefined
   readonly path: readonly PropertyKey[]
@@ -69,7 +69,7 @@ function describeExpected(issue: ValueIssue): string {
 }
 
 /**
- * Custom schema messages complete "expected …", with or without that word; zod's default message says nothing useful.
+ * A schema's own message completes "expected …" and may repeat that word; zod's default message says nothing useful.
  */
 const customMessage = (message: string): string =>
   message.startsWith('Invalid') ? 'a value of another kind' : message.replace(/^expected /, '')

@@ -1,18 +1,18 @@
-/** Line diff (Myers): the fewest lines removed and added, up to a limit of edits. */
+/** Line diff (Myers): the smallest set of removed and added lines, up to a limit of edits. */
 
 /** Each line keeps its line break. */
 export function linesWithBreaks(text: string): readonly string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 }
 
-/** Replaces the lines from `from` up to (not including) `to`. */
+/** Replaces the lines from index `from` up to (not including) `to`. */
 export interface LineChange {
   readonly from: number
   readonly to: number
   readonly lines: readonly string[]
 }
 
-/** Contract: in order; changes neither overlap nor touch. */
+/** Contract: returns the changes from `a` to `b` in order; changes neither overlap nor touch. */
 export function diffLines(a: readonly string[], b: readonly string[]): readonly LineChange[] {
   let head = 0
   while (head < Math.min(a.length, b.length) && a[head] === b[head]) head += 1
@@ -39,14 +39,17 @@ export function applyLineChanges(lines: readonly string[], changes: readonly Lin
   return [...replaced, ...lines.slice(at)]
 }
 
-/** Texts that differ by more edits are treated as completely different: time and memory grow with the square. */
+/**
+ * Texts that differ by more edits are treated as completely different: time and memory grow with the square of the
+ * edits.
+ */
 const MAX_EDITS = 1000
 
-/** Pairs of equal lines, in order. */
+/** Lines that are in both texts: pairs of their indexes in `a` and `b`, in order. */
 function keptLines(a: readonly string[], b: readonly string[]): readonly (readonly [number, number])[] {
   const maxEdits = Math.min(a.length + b.length, MAX_EDITS)
   const zero = maxEdits + 1
-  // Per diagonal the furthest position in `a`; one copy per number of edits, for the way back.
+  // For each diagonal, the furthest position reached in `a`; a copy per number of edits lets `traceBack` find the way.
   const furthest = new Int32Array(2 * maxEdits + 3)
   const rounds: Int32Array[] = []
   const stepsDown = (reached: Int32Array, k: number, d: number): boolean =>
@@ -83,7 +86,7 @@ function keptLines(a: readonly string[], b: readonly string[]): readonly (readon
 
 const CONTEXT = 3
 
-/** Contract: the format of `diff -u`; empty where the texts are equal. */
+/** Contract: returns the format of `diff -u`; empty if the texts are equal. */
 export function unifiedDiff(from: { name: string; text: string }, to: { name: string; text: string }): string {
   const a = linesWithBreaks(from.text)
   const b = linesWithBreaks(to.text)

@@ -35,11 +35,11 @@ export function statusAfterCrash(crashes: number): 'pending' | 'dead' {
   return crashes >= MAX_CRASHES_WITHOUT_RECORD ? 'dead' : 'pending'
 }
 
-/** Stop after the current step, or at once. A request can only be made stronger. */
+/** Whether to stop after the current step or at once. A later request can change the first into the second only. */
 export const CANCEL_MODES = ['after_step', 'immediate'] as const
 export type CancelMode = (typeof CANCEL_MODES)[number]
 
-/** One dispatch is one run, so the dispatch's id is the run's id. */
+/** One dispatch is one run, so the dispatch's id is also the run's id. */
 export interface Dispatch {
   readonly dispatch_id: string
   readonly kernel_id: string
@@ -62,9 +62,9 @@ export interface Dispatch {
   readonly failure_class: FailureClass | null
   /** The requested cancellation, if any. */
   readonly cancel: CancelMode | null
-  /** True: not claimed until it is resumed. */
+  /** True: the dispatch is not claimed until it is resumed. */
   readonly paused: boolean
-  /** The dispatch that created this one; pausing or cancelling the parent includes it. */
+  /** The dispatch that created this dispatch; pausing or cancelling the parent includes its children. */
   readonly parent_id: string | null
   readonly created_at: string
   readonly updated_at: string
@@ -80,11 +80,11 @@ export interface NewDispatch {
   readonly priority: number
   readonly parent_id?: string | undefined
   readonly metadata: Readonly<Record<string, Json>>
-  /** Deduplicates by (source, key): a second enqueue returns the id of the first dispatch. */
+  /** A second enqueue with the same source and key adds nothing and returns the id of the first dispatch. */
   readonly source: string
   readonly key?: string | undefined
-  /** Not claimed before this instant (epoch ms). */
+  /** The dispatch is not claimed before this instant (epoch ms). */
   readonly at?: number | undefined
-  /** The folder of the session's deliverables; used only where the session is new. */
+  /** The folder for the session's files; ignored if the session already exists. */
   readonly workspace: string
 }

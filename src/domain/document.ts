@@ -1,6 +1,4 @@
-/**
- * Document: versioned text of a kernel, opaque to the program. Its file in the home is a copy of the latest version.
- */
+/** Document: a versioned text of a kernel. Its file in the home is a copy of the latest version. */
 
 export const DOCUMENT_NAMES = ['STATE.md', 'INIT.md', 'SYSTEM_PROMPT.md', 'GOAL.md'] as const
 export type DocumentName = (typeof DOCUMENT_NAMES)[number]
@@ -8,7 +6,7 @@ export type DocumentName = (typeof DOCUMENT_NAMES)[number]
 export interface DocumentVersion {
   readonly kernel_id: string
   readonly name: string
-  /** From 1; the highest is the current version. */
+  /** Counted from 1; the highest is the current version. */
   readonly version: number
   readonly sha256: string
   readonly bytes: number
@@ -24,8 +22,8 @@ export interface Document extends DocumentVersion {
 }
 
 /**
- * Retention, counted separately for versions by the system and versions by others, so that a week of cycles does not
- * push out an edit by the owner. The latest version is always kept.
+ * How many old versions are kept; counted separately for versions by the system and versions by others, so that a week
+ * of cycles does not push out an edit by the owner. The latest version is always kept.
  */
 export const MAX_VERSIONS = 500
 export const MAX_VERSION_BYTES = 16 * 1024 * 1024

@@ -4,7 +4,7 @@ import { isDuration, isInstant } from './limits.ts'
 
 const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
-/** Milliseconds; undefined where the text is no duration or out of range. */
+/** Milliseconds; undefined if the text is no duration or out of range. */
 export function parseDuration(text: string): number | undefined {
   const match = /^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)\s*$/.exec(text)
   if (!match) return undefined
@@ -12,7 +12,7 @@ export function parseDuration(text: string): number | undefined {
   return isDuration(ms) ? ms : undefined
 }
 
-/** Epoch ms of an ISO date, or of a duration from `now`. Undefined where the text is neither, or out of range. */
+/** Epoch ms of an ISO date, or of a duration from `now`. Undefined if the text is neither, or out of range. */
 export function parseInstant(text: string, now: number): number | undefined {
   const duration = parseDuration(text)
   const instant = duration === undefined ? parseIsoDate(text.trim()) : now + duration
@@ -21,14 +21,15 @@ export function parseInstant(text: string, now: number): number | undefined {
 
 const ISO_DATE = /^(\d{4}-\d\d-\d\d)(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/i
 
-/** `Date.parse` alone would read "foo 1" as the year 2001. */
+/** Checks the format first: `Date.parse` alone would read "foo 1" as the year 2001. */
 function parseIsoDate(text: string): number | undefined {
   const [, day] = ISO_DATE.exec(text) ?? []
   return day !== undefined && isCalendarDay(day) ? Date.parse(text) : undefined
 }
 
 /**
- * Contract: takes `2026-01-31`; false for days that do not exist, such as February 31, which `Date` reads as March 3.
+ * Contract: takes `2026-01-31`; returns false for days that do not exist, such as February 31, which `Date` reads as
+ * March 3.
  */
 export function isCalendarDay(day: string): boolean {
   const midnight = Date.parse(`${day}T00:00:00Z`)

@@ -1,6 +1,6 @@
 /**
- * Effect: what a call changes, on two axes, both functions of its arguments. Crash recovery uses `recovery`, policy
- * uses `reach`.
+ * Effect: what a call changes, in two respects, both computed from its arguments. Crash recovery uses `recovery`,
+ * policy uses `reach`.
  */
 
 import { assertNever } from './error.ts'
@@ -23,18 +23,18 @@ export interface Effect {
   /** The call publishes something: it needs approval each time, unless a grant names this exact destination. */
   readonly publishes?: true
   /**
-   * The call sends data to a program, so that no person sees it: a session with private data needs approval each time,
-   * whatever was granted.
+   * The call sends data to a program, not to a person who would see it: in a session with private data it needs
+   * approval each time, whatever was granted.
    */
   readonly unseen?: true
 }
 
 export const writesWorkspace = ({ reach, writes }: Effect): boolean => reach === 'workspace' || (writes ?? false)
 
-/** Calls that need approval each time; no grant covers them. */
+/** True for calls that need approval each time; no grant covers them. */
 export const alwaysNeedsApproval = ({ reach }: Effect): boolean => reach === 'destructive'
 
-/** What to do with a call that was intended and never settled, because the process died in between. */
+/** What to do with a call whose intent was recorded but not its result, because the process died in between. */
 export type AfterCrash = 'rerun' | 'probe' | 'tell_model' | 'ask_human'
 
 export function afterCrash(effect: Effect): AfterCrash {
@@ -51,7 +51,7 @@ export function afterCrash(effect: Effect): AfterCrash {
   }
 }
 
-/** Who checks an unknown outcome: inside the workspace the model can look; outside it only a person can. */
+/** Who checks an unknown outcome: inside the workspace the model can look; outside the workspace only a person can. */
 export function unknownOutcomeAction(effect: Effect): 'tell_model' | 'ask_human' {
   return effect.reach === 'none' || effect.reach === 'workspace' ? 'tell_model' : 'ask_human'
 }

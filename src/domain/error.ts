@@ -1,5 +1,6 @@
 /**
- * The one error class, and the one table of codes. `retry`: whether to try again; `exit`: the exit code of the command.
+ * The one error class, and the one table of error codes. `retry`: whether to try again; `exit`: the exit code of the
+ * command.
  */
 
 export type Retry = 'now' | 'later' | 'never'
@@ -24,7 +25,7 @@ export const ERROR_CODES = {
   store_sequence: { retry: 'never', exit: 1 },
   /** One batch holds a value that could not be read back; the store itself is intact. */
   store_invalid: { retry: 'never', exit: 1 },
-  /** One stored row fails today's checks; the store and every other row are intact. */
+  /** One stored row does not pass this version's checks; the store and every other row are intact. */
   row_unreadable: { retry: 'never', exit: 1 },
   store_failed: { retry: 'never', exit: 1 },
   store_closed: { retry: 'never', exit: 1 },
@@ -68,7 +69,10 @@ export type ErrorCategory = 'model_error' | 'parse_error' | 'state_error' | 'too
 
 const ENV_CODES: readonly ErrorCode[] = ['path_refused', 'workspace_refused', 'egress_refused']
 
-/** Derived from the code, never from the message: a tool's text "file not found" is not a `not_found` error. */
+/**
+ * The category follows from the code, never from the message: a tool's text "file not found" is not a `not_found`
+ * error.
+ */
 export function categoryOf(code: ErrorCode): ErrorCategory {
   if (code.startsWith('model_')) return 'model_error'
   if (code.startsWith('decision_')) return 'parse_error'
@@ -115,7 +119,10 @@ function formatMessage({ what, where, got, expected, fix }: ErrorParts): string 
 
 const NO_MESSAGE = 'an error without a message was thrown'
 
-/** Contract: never throws; the error has a message. Call it once, at a boundary. `code`: for errors that have none. */
+/**
+ * Contract: never throws; returns an error that has a message. Call it once, at a boundary. `code`: used for errors
+ * that have no code.
+ */
 export function asTirelessError(thrown: unknown, code: ErrorCode = 'internal'): TirelessError {
   try {
     // A plugin may throw a TirelessError with an unknown code.

@@ -1,6 +1,6 @@
 /**
- * Event payloads, made from journal records. Texts are truncated, so that the size of a run's events depends on its
- * steps alone.
+ * Event payloads, made from journal records. Texts are truncated, so that the size of a run's events depends only on
+ * the number of its steps.
  */
 
 import type { Decision, Next, Verdict } from './decision.ts'
@@ -16,14 +16,14 @@ export type RecordOf<K extends JournalRecord['kind']> = Extract<JournalRecord, {
 const MAX_TEXT = 2000
 const MAX_DIFF = 4096
 
-/** Contract: the text, or its beginning with the number of characters left out; never half a character. */
+/** Contract: returns the text, or its beginning with the number of characters left out; never half a character. */
 export function truncateEventText(text: string, max = MAX_TEXT): string {
   if (text.length <= max) return text
   const end = text.charCodeAt(max - 1) >= 0xd800 && text.charCodeAt(max - 1) <= 0xdbff ? max - 1 : max
   return `${text.slice(0, end)}… (${text.length - end} characters more)`
 }
 
-/** Contract: the value, or the beginning of its JSON. */
+/** Contract: returns the value, or the beginning of its JSON if that is too long. */
 function truncateValue(value: object | Json, max = MAX_TEXT): Json {
   if (typeof value === 'string') return truncateEventText(value, max)
   if (typeof value !== 'object' || value === null) return value
@@ -103,7 +103,10 @@ export function answerPayload({ answer, usd }: RecordOf<'model_answered'>): Payl
   }
 }
 
-/** A decision for events. For a model's answer it is derived without the tools, unlike the engine's own parsing. */
+/**
+ * A decision as events show it. In contrast to the engine's decision, the calls of a model's answer are not checked
+ * against the tools.
+ */
 export interface EventDecision {
   readonly kind: Decision['kind']
   readonly payload: Payload
@@ -142,7 +145,7 @@ export function decisionForEvent(decision: Decision): EventDecision {
   }
 }
 
-/** Contract: the chosen candidate with its alternatives; where none was chosen, the branch itself. */
+/** Contract: returns the chosen candidate with its alternatives; if none was chosen, the branch itself. */
 export function decisionFromBranch(decision: Decision | undefined, record: RecordOf<'branched'>): EventDecision {
   const { scores, chosen } = record
   const candidates = record.candidates ?? (decision?.kind === 'branch' ? decision.candidates : [])

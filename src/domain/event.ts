@@ -1,6 +1,6 @@
 /**
- * Event: what observers of a run see. A pure function of the run's records: live, from the journal and in a replay the
- * events are the same. A failing observer cannot fail the run (I9).
+ * Event: what observers of a run see. Events are computed from the run's records alone, so they are the same live, from
+ * the journal and in a replay. A failing observer cannot fail the run (I9).
  */
 
 import type { Decision } from './decision.ts'
@@ -30,11 +30,11 @@ import { dispatchEndOf } from './stop-reason.ts'
 export type Phase = 'INIT' | FailingPhase | 'DECIDE_ERROR' | 'ACT_ERROR' | 'RECOVER' | 'END'
 
 export interface Event {
-  /** From 1 in each run, without gaps. */
+  /** Counted from 1 in each run, without gaps. */
   readonly seq: number
   readonly run_id: string
   readonly session_id: string
-  /** The turn within the run, from 1; 0 before the first. */
+  /** The turn within the run, counted from 1; 0 before the first turn. */
   readonly step_id: number
   readonly phase: Phase
   readonly stage: string
@@ -64,7 +64,7 @@ export interface EventFold {
   apply(record: JournalRecord): readonly Event[]
 }
 
-/** The open turn, and which of its events were already emitted. */
+/** The turn in progress, and which of its events were already emitted. */
 interface OpenTurn {
   readonly turn: number
   /** Phases whose `start` was emitted. */
@@ -79,7 +79,7 @@ interface OpenTurn {
   readonly intended: Map<number, string>
   readonly results: Map<number, { readonly ok: boolean; readonly payload: Json }>
   failed: boolean
-  /** Of critics: emitted inside the CRITIC phase, whose events follow when it has ended. */
+  /** Diagnoses of critics, held back until the CRITIC phase has started. */
   readonly diagnoses: RecordOf<'diagnosed'>[]
 }
 
@@ -112,11 +112,14 @@ export function createEventFold(run: { readonly run_id: string; readonly session
     open = newTurn(turn)
   }
 
-  /** Waits for the next record: it may say that `observe` itself failed, and then the event is not emitted. */
+  /**
+   * Called with the next record, because it may say that `observe` itself failed; then `observation_ready` is not
+   * emitted.
+   */
   function endObserve(next: JournalRecord): void {
     const { observed } = open
     if (!observed) return
-    // Not deleted: V8 is slow with objects that lose a key.
+    // Set to undefined, not deleted: V8 is slow with objects that lose a key.
     open.observed = undefined
     if (next.kind === 'failed' && next.phase === 'OBSERVE') return
     ts = observed.ts
@@ -130,7 +133,7 @@ export function createEventFold(run: { readonly run_id: string; readonly session
     open.isDecisionEmitted = false
   }
 
-  /** Waits for the next record: it may replace the decision (`branched`). */
+  /** Emits the decision. Called only with a later record, because a `branched` record may replace the decision. */
   function endDecide(): void {
     if (!open.choice || open.isDecisionEmitted) return
     open.isDecisionEmitted = true
@@ -205,7 +208,7 @@ export function createEventFold(run: { readonly run_id: string; readonly session
     emitDiagnoses()
     startPhase('CHECK_STOP')
     emit('CHECK_STOP', next.kind === 'end' ? 'stop' : 'continue', nextPayload(next))
-    // Frees the turn: the fold of a parked run may be kept for a long time.
+    // Frees the memory of the turn: the fold of a parked run may be kept for a long time.
     open = newTurn(open.turn)
   }
 
@@ -298,7 +301,7 @@ export function eventsFromRecords(
   return records.flatMap((record) => fold.apply(record))
 }
 
-/** True where the turn has a decision, no failure, and no open call: then REDUCE and CRITIC ran, too. */
+/** True if the turn has a decision, no failure, and no call without a result: then REDUCE and CRITIC ran, too. */
 function isComplete({ choice, failed, intended, results }: OpenTurn): boolean {
   return choice !== undefined && !failed && [...intended.keys()].every((index) => results.has(index))
 }

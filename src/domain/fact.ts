@@ -1,8 +1,8 @@
-/** Fact: a note that an agent keeps for other sessions. One per key. */
+/** Fact: a note that an agent keeps for other sessions. An agent has one known fact per key. */
 
 import type { Trust } from './label.ts'
 
-/** Only `known` facts are recalled. The others are kept for a while as history. */
+/** Only `known` facts are recalled. Facts with another status are kept for a while as history. */
 export const FACT_STATUSES = ['known', 'superseded', 'forgotten', 'expired', 'dropped'] as const
 export type FactStatus = (typeof FACT_STATUSES)[number]
 
@@ -14,7 +14,7 @@ export interface FactOrigin {
 }
 
 export interface Fact extends FactOrigin {
-  /** The key of the call that wrote it, so that a repeated call writes it once. */
+  /** The key of the call that wrote the fact, so that a repeated call writes it once. */
   readonly id: string
   readonly key: string
   readonly text: string
@@ -27,7 +27,7 @@ export interface Fact extends FactOrigin {
 
 export type NewFact = Omit<Fact, 'status'>
 
-/** Limits per agent: known facts, of which the oldest is dropped, and facts kept as history. */
+/** Limits per agent: for known facts (beyond it, the oldest fact is dropped), and for facts kept as history. */
 export const MAX_FACTS = 2000
 export const MAX_ENDED_FACTS = 500
 
@@ -42,7 +42,7 @@ export type RecalledFact = Pick<Fact, 'id' | 'key' | 'text' | 'trust' | 'private
  */
 export interface RecalledFacts {
   readonly facts: readonly RecalledFact[]
-  /** The task has a placeholder for the facts, and they are shown there. */
+  /** True: the task has a placeholder for the facts, and they are shown there. */
   readonly placed?: true
   readonly cut?: readonly string[]
   readonly dropped?: readonly string[]

@@ -8,9 +8,9 @@ export interface Grant {
   /** Null: any session. */
   readonly session_id: string | null
   /**
-   * Allowed destinations: a name, a host (which allows reading), or a URL; with the method in front where the call has
-   * one (`POST https://…`). `*` matches within one name, `**` also across slashes. Empty: for calls without a
-   * destination.
+   * Allowed destinations: a name, a host (which allows reading), or a URL; if the call has a method, the method comes
+   * first (`POST https://…`). `*` matches within one name, `**` also across slashes. Empty: the grant is for calls
+   * without a destination.
    */
   readonly to: readonly string[]
   /** Digest of the only arguments allowed; null: any arguments. */
@@ -40,7 +40,7 @@ export function isGrantedBy(grant: Grant, call: GrantableCall, now: number): boo
   )
 }
 
-/** True where tool, agent, session and time match; arguments and destinations are not compared. */
+/** True if tool, agent, session and time match; arguments and destinations are not compared. */
 export function grantAppliesTo(grant: Grant, call: Omit<GrantableCall, 'destinations' | 'args'>, now: number): boolean {
   return (
     grant.tool === call.tool &&
@@ -57,7 +57,7 @@ export const grantCoversDestination = ({ to }: Pick<Grant, 'to'>, destination: s
 export const formatGrantTarget = (destination: string, method?: string): string =>
   method === undefined ? destination : `${method} ${destination}`
 
-/** Characters within one name: `*@home.test` must match a single recipient. */
+/** What `*` matches: characters within one name, so that `*@home.test` matches a single recipient. */
 const NAME_CHARACTERS = String.raw`[^\s,;|<>"'()@/?&\\]*`
 const PATH_CHARACTERS = String.raw`[^\s,;|<>"'()\\]*`
 

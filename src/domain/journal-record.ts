@@ -26,7 +26,7 @@ export interface Usage {
   readonly input_tokens: number
   readonly output_tokens: number
   readonly cached_tokens: number
-  /** Input tokens written to the provider's cache; absent where the provider does not report them. */
+  /** Input tokens written to the provider's cache; absent if the provider does not report them. */
   readonly written_tokens?: number
 }
 
@@ -45,7 +45,10 @@ export interface ModelAnswer {
   readonly usage: Usage
   /** The provider's reasoning parts, sent back to it unchanged. */
   readonly reasoning?: Json
-  /** With a text protocol: the final answer, the model's stated reasons, or the parse error. */
+  /**
+   * With a text protocol: `said` is the final answer, `notes` are the reasons that the model wrote down, `fault` is the
+   * parse error.
+   */
   readonly said?: string
   readonly notes?: Readonly<Record<string, string>>
   readonly fault?: string
@@ -54,7 +57,7 @@ export interface ModelAnswer {
 /** The components and limits of a run, recorded so that two runs can be compared. */
 export interface RunSetup {
   readonly model: string | null
-  /** Fallback models; absent where there are none. */
+  /** Fallback models; absent if there are none. */
   readonly fallback?: readonly string[]
   /** `native` tool calls, or the name of a text protocol. */
   readonly parser: string
@@ -64,39 +67,44 @@ export interface RunSetup {
   readonly state_version: number
   readonly budget: Budget
   /**
-   * At the start of the run: its readable skills, and the approved AGENTS.md of its workspace. Absent where there are
-   * none.
+   * The skills that the run may read, and the approved AGENTS.md of its workspace, both as they were when the run
+   * started. Absent if there are none.
    */
   readonly skills?: readonly SkillLine[]
   readonly instructions?: string
 }
 
-/** Shortens the history from this turn on to a summary, recalled texts, and the turns from `from` on. */
+/**
+ * Shortens the history: from this turn on, the model gets a summary, recalled texts, and only the turns from `from` on.
+ */
 export interface HistoryCut {
   readonly from: number
   readonly summary: string
   readonly recalled: readonly string[]
   /**
-   * Token limit for earlier messages of the owner, the task excluded. Absent in cuts of compiler 4 and before, which
-   * showed none.
+   * Token limit for earlier messages of the owner, the task excluded. Absent in records of compiler version 4 and
+   * before, which left these messages out.
    */
   readonly words?: number
-  /** Token limit per message; longer ones lose their middle. Absent: no limit. */
+  /** Token limit per message; longer messages lose their middle. Absent: no limit. */
   readonly longest?: number
   /** With `longest`: also shortens the new input of the turn in which the cut was made. */
   readonly input?: true
 }
 
-/** Composition of a request. Tokens are estimated, rounded up. */
+/** Composition of a request. Numbers of tokens are estimated and rounded up. */
 export interface PromptComposition {
   /** Tokens per section, in order. */
   readonly sections: Readonly<Record<string, number>>
   readonly bytes: number
   /** Bytes shared with the beginning of the previous request: the most that a provider's cache can save. */
   readonly cached: number
-  /** Fingerprint of model, system prompt and tools: where it differs, the provider's cache is useless. */
+  /**
+   * Fingerprint of model, system prompt and tools: if it differs from the previous request, the provider's cache is
+   * useless.
+   */
   readonly prefix: string
-  /** Sections shown in part, or left out. */
+  /** `cut`: sections shown in part. `dropped`: sections left out. */
   readonly cut?: readonly string[]
   readonly dropped?: readonly string[]
 }
@@ -121,7 +129,7 @@ type Body =
       readonly behaviour: string
       readonly task: string
       readonly setup: RunSetup
-      /** The behaviour's initial state; absent where it is null. */
+      /** The behaviour's initial state; absent if it is null. */
       readonly state?: Json
     }
   | {
@@ -129,11 +137,11 @@ type Body =
       readonly turn: number
       readonly input: readonly Observation[]
       readonly feedback?: string
-      /** Facts recalled from other sessions; with the first input of a run. */
+      /** Facts recalled from other sessions; only with the first input of a run. */
       readonly recalled?: RecalledFacts
-      /** The behaviour's own observation, where it makes one. */
+      /** The observation that the behaviour made itself, if it did. */
       readonly observation?: Json
-      /** The behaviour writes the request's text itself; it is in `model_requested`. */
+      /** True: the behaviour writes the text of the request itself; that text is in `model_requested`. */
       readonly prepares?: true
     }
   /** From this turn on the history is shortened. */
@@ -142,15 +150,18 @@ type Body =
       readonly kind: 'model_requested'
       readonly turn: number
       readonly model: string
-      /** The request by reference: records [from, upto) under this compiler version, with a digest to verify it. */
+      /**
+       * The request is not stored: this version of the prompt compiler makes it from the records [from, upto); `digest`
+       * verifies it.
+       */
       readonly from: number
       readonly upto: number
       readonly compiler: number
       readonly digest: string
-      /** The behaviour's own request text; with the first request of a turn. */
+      /** The text of the request if the behaviour wrote it; only with the first request of a turn. */
       readonly prepared?: string
       readonly composition?: PromptComposition
-      /** US dollars reserved for the answer (upper bound); absent where the model has no price. */
+      /** US dollars reserved for the answer (upper bound); absent if the model has no price. */
       readonly reserved?: number
     }
   /** A phase failed. In DECIDE there may be several failures in one turn. */
@@ -162,16 +173,19 @@ type Body =
       readonly message: string
       readonly ruling: RetryRuling
     }
-  /** `usd`: the cost, where the price is known. */
+  /** `usd`: the cost, if the price is known. */
   | { readonly kind: 'model_answered'; readonly turn: number; readonly answer: ModelAnswer; readonly usd?: number }
   | { readonly kind: 'decided'; readonly turn: number; readonly decision: Decision }
-  /** One of several candidates was chosen. `chosen` null: none, and the search goes back. */
+  /**
+   * A branch decision was resolved. `chosen`: index of the candidate taken; null if none was, and the model decides
+   * again.
+   */
   | {
       readonly kind: 'branched'
       readonly turn: number
-      /** Candidates of the search, where it replaced the decided ones. */
+      /** The candidates of the search, if it replaced those of the decision. */
       readonly candidates?: readonly Decision[]
-      /** One per candidate; null where it was not scored. */
+      /** One score per candidate; null if the candidate was not scored. */
       readonly scores: readonly (number | null)[]
       readonly chosen: number | null
     }
@@ -183,7 +197,7 @@ type Body =
       readonly attempt: number
       readonly call: Omit<Call, 'fault' | 'effect'>
       readonly effect: Effect
-      /** State that the tool recorded before acting, for its probe. */
+      /** What the tool's `before` returned; passed to its `probe` after a crash. */
       readonly before?: Json
     }
   | {
@@ -194,7 +208,7 @@ type Body =
       readonly result: CallResult
       /** Absent: the result is as trusted as the owner's own text. */
       readonly label?: Label
-      /** The result holds third-party text: the model sees it in a data fence. */
+      /** True: the result contains text of third parties, which the model sees in a data fence. */
       readonly outside?: true
     }
   /** The outward calls that the owner's messages need, as judged by a model that saw only those messages. */
@@ -202,7 +216,7 @@ type Body =
       readonly kind: 'intent_fixed'
       readonly turn: number
       readonly needs: readonly ToolNeed[]
-      /** The number of owner messages it is based on. */
+      /** The number of owner messages that the judgement is based on. */
       readonly words: number
       readonly usage: Usage
       readonly usd?: number
@@ -211,14 +225,14 @@ type Body =
       readonly kind: 'step_committed'
       readonly turn: number
       readonly next: Next
-      /** The exact change of the state; absent where there is none. */
+      /** The exact change of the behaviour's state; absent if there is none. */
       readonly patch?: Patch
-      /** The verdicts in the order of the critics; absent where there were no critics. */
+      /** The verdicts in the order of the critics; absent if there were no critics. */
       readonly verdicts?: readonly { readonly critic: string; readonly verdict: Verdict }[]
       /** Duration of the step, without waiting times. */
       readonly ms: number
     }
-  /** The state was migrated to another version of its behaviour. */
+  /** The behaviour's state was migrated to another version of its schema. */
   | { readonly kind: 'migrated'; readonly version: number; readonly patch?: Patch }
   /** The run was resumed with other components than it was started with. */
   | { readonly kind: 'refitted'; readonly setup: RunSetup }

@@ -5,16 +5,16 @@ import type { Json } from './json.ts'
 export type Patch =
   /** Replaces the value. */
   | { readonly set: Json }
-  /** Of an object: changed keys, removed keys. */
+  /** For an object: changed keys, removed keys. */
   | { readonly keys?: Readonly<Record<string, Patch>>; readonly gone?: readonly string[] }
-  /** Of a list: truncated to `length`, then some items changed, then others appended. */
+  /** For a list: it is truncated to `length`, then some items are changed, then others appended. */
   | {
       readonly length: number
       readonly items?: Readonly<Record<string, Patch>>
       readonly added?: readonly Json[]
     }
 
-/** Undefined where they are equal. */
+/** Returns undefined if the values are equal. */
 export function patchBetween(before: Json, after: Json): Patch | undefined {
   if (Object.is(before, after)) return undefined
   if (isList(before) && isList(after)) return listPatch(before, after)

@@ -7,7 +7,7 @@ import { type ErrorCode, TirelessError } from './error.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
-/** Limits for one value. */
+/** Limits for one value with everything in it. */
 const MAX_DEPTH = 256
 const MAX_VALUES = 1_000_000
 const MAX_CHARACTERS = 16_000_000
@@ -16,7 +16,10 @@ export interface PlainDataRules {
   /** Names the value and its owner in the error message. */
   readonly what: string
   readonly code: ErrorCode
-  /** Keys with the value undefined: `refuse` where a missing key has another meaning, else `omit`. */
+  /**
+   * What to do with a key whose value is undefined: `refuse` it, if a missing key would mean something else, or `omit`
+   * it.
+   */
   readonly undefinedKeys: 'refuse' | 'omit'
 }
 
@@ -29,8 +32,8 @@ interface CopyState extends PlainDataRules {
 }
 
 /**
- * Contract: a copy that shares nothing with the value; throws `rules.code` with the path where the value is not plain
- * data. Always terminates.
+ * Contract: returns a copy that shares nothing with the value. If the value is not plain data, throws `rules.code` with
+ * the path of the wrong part. Always terminates.
  */
 export function copyPlainData(value: unknown, rules: PlainDataRules): Json {
   const walk: CopyState = { ...rules, path: [], ancestors: [], values: 0, characters: 0 }
@@ -62,7 +65,7 @@ export function deepFreeze<T>(value: T): T {
   return value
 }
 
-/** Fast path: every record and event passes through here. */
+/** Must be fast: every record and event passes through here. */
 function freezeAll(value: Record<string, unknown>): void {
   Object.freeze(value)
   for (const key in value) {
@@ -126,7 +129,7 @@ function copyFields(fields: object, walk: CopyState): Json {
   return copy
 }
 
-/** An assignment to `__proto__` would change the prototype instead. */
+/** Sets a key that may be `__proto__`, where an assignment would change the prototype instead. */
 function setOwn(copy: Record<string, Json>, key: string, value: Json): void {
   if (key === '__proto__')
     Object.defineProperty(copy, key, { value, enumerable: true, writable: true, configurable: true })
@@ -162,7 +165,7 @@ function pathText(path: readonly (string | number)[]): string {
   return whole.length > 200 ? `${whole.slice(0, 200)}…` : whole
 }
 
-/** True for object literals of any realm. */
+/** True for object literals, also from another realm (such as a `node:vm` context). */
 function isObjectLiteral(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null
@@ -202,7 +205,7 @@ function describeObject(value: object): string {
 
 const describeThrown = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : describeValue(thrown))
 
-/** Contract: a rejected promise inside the value, which is never awaited, cannot end the process. */
+/** Contract: after this, a rejected promise inside the value that nobody awaits does not end the process. */
 export function ignoreRejections(value: unknown, depth = 4): void {
   if (typeof value !== 'object' || value === null) return
   try {

@@ -5,11 +5,11 @@ export type Trust = (typeof TRUSTS)[number]
 
 export interface Label {
   readonly trust: Trust
-  /** Must not reach third parties. */
+  /** True: the text must not reach third parties. */
   readonly private: boolean
 }
 
-/** Label of a tool's result. `workspace`: the label of the workspace. */
+/** Label of a tool's result. `workspace`: the result is as trusted as the workspace. */
 export interface ResultLabel {
   readonly trust: Trust | 'workspace'
   readonly private: boolean
@@ -30,17 +30,17 @@ export function lowestLabel(a: Label, b: Label): Label {
   }
 }
 
-/** True where `a` is at most as trusted as `b` and at least as private. */
+/** True if `a` is at most as trusted as `b` and at least as private. */
 const isAtMost = (a: Label, b: Label): boolean =>
   (a.trust === 'untrusted' || b.trust === 'trusted') && (a.private || !b.private)
 
 export const isCleanLabel = (label: Label): boolean => label.trust === 'trusted' && !label.private
 
-/** Labels of tools: the result shows workspace contents, or only the program's own text. */
+/** Labels of results that show contents of the workspace, or only the program's own text. */
 export const LABEL_OF_WORKSPACE: ResultLabel = { trust: 'workspace', private: false }
 export const LABEL_OF_OWN_OUTPUT: ResultLabel = CLEAN_LABEL
 
-/** Contract: pure; the label in one word, for tables. */
+/** Contract: pure; returns the label in one word, for tables. */
 export function labelWord({ trust, private: isPrivate }: Label): string {
   if (trust === 'trusted') return isPrivate ? 'private' : 'trusted'
   return isPrivate ? 'untrusted+private' : 'untrusted'

@@ -10,11 +10,13 @@ const HAN = /\p{Script=Han}/u
 /** Japanese and Korean texts contain Han characters, too. */
 const JAPANESE_OR_KOREAN = /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
 
-/** Language of texts that concern several agents: Chinese where one of their prompts is. */
+/** Language of texts that concern several agents: Chinese if one of their prompts is Chinese. */
 export const languageOfAgents = (agents: readonly { readonly prompt: string }[]): Language =>
   agents.some(({ prompt }) => languageOf(prompt) === 'zh') ? 'zh' : 'en'
 
-/** Contract: the language of the text, judged by its script. The Chinese summary heading alone does not count. */
+/**
+ * Contract: returns the language of the text, judged by its script. The Chinese summary heading alone does not count.
+ */
 export function languageOf(text: string): Language {
   const own = text.replaceAll(SUMMARY_HEADING.zh, '')
   return HAN.test(own) && !JAPANESE_OR_KOREAN.test(own) ? 'zh' : 'en'

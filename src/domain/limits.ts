@@ -1,9 +1,9 @@
 /**
- * The range of every number that comes from outside. Adapters check it and report the expected range; the store refuses
- * the rest, because a value out of range could be written and never read again.
+ * The range of every number that comes from outside. Adapters check a number and report the expected range; the store
+ * refuses numbers out of range, because they could be written and never read again.
  */
 
-/** 100 years. Added to today a few times, the result is still a valid instant. */
+/** 100 years: today plus a few such durations is still a valid instant. */
 export const MAX_DURATION_MS = 36_500 * 86_400_000
 
 /** The last millisecond of the year 9999: ISO dates have four digits for the year. */
@@ -18,7 +18,7 @@ export const MAX_USD = 1_000_000_000
 /** US dollars per million tokens. */
 export const MAX_PRICE = 1_000_000
 
-/** For messages: completes "expected …". */
+/** Texts for messages; they complete "expected …". */
 export const EXPECTED_DURATION = 'a duration such as 500ms, 30s, 10m, 2h or 1d, at most 36500d'
 export const EXPECTED_INSTANT =
   'an ISO instant in the years 1970 to 9999 such as 2030-01-31T09:00:00Z, ' +

@@ -1,17 +1,17 @@
 /** Acknowledged commits that are missing from the database, because its log was damaged or the file was replaced. */
 
-/** The settings key that holds the loss until the owner accepts it. */
+/** The name of the setting that describes the loss until the owner accepts it. */
 export const LOST_COMMITS = 'lost_commits'
 
 export interface LostCommits {
   readonly commits: number
   /** Journal records in the lost commits. */
   readonly records: number
-  /** The sessions they belonged to, as far as known. */
+  /** The sessions that the lost commits belonged to, as far as known. */
   readonly sessions: readonly string[]
-  /** More commits may be missing. */
+  /** True: more commits may be missing. */
   readonly at_least: boolean
-  /** The position of the last lost commit. */
+  /** The position of the last lost commit: commits without a journal entry so far, and the last journal entry. */
   readonly up_to: readonly [count: number, entry: number]
 }
 
@@ -30,7 +30,7 @@ export function describeLoss({ commits, records, sessions, at_least }: LostCommi
 export const LOSS_REMEDY =
   'run `tireless restore DIR`, or check these sessions and accept the loss with `tireless doctor --fix`'
 
-/** Adds up two losses that were not accepted yet. */
+/** Adds up two losses that the owner has not accepted yet. */
 export function addLosses(a: LostCommits, b: LostCommits): LostCommits {
   return {
     commits: a.commits + b.commits,

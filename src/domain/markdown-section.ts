@@ -14,7 +14,10 @@ interface Heading {
   readonly title: string
 }
 
-/** Contract: replaces the text below the heading; a missing section is added at the end. A NUL line ends a section. */
+/**
+ * Contract: replaces the text below the heading; a missing section is added at the end. A section also ends at a line
+ * with NUL, which stands for the runtime block.
+ */
 export function replaceSection(text: string, section: string, body: string): SectionEdit {
   const lines = linesWithBreaks(text)
   const headings = findHeadings(lines)
@@ -33,8 +36,8 @@ export function replaceSection(text: string, section: string, body: string): Sec
 }
 
 /**
- * Contract: the text below each heading, by title, up to the next heading; '' for the text before the first. Equal
- * titles are joined.
+ * Contract: returns the text below each heading, by title, up to the next heading of any level; the text before the
+ * first heading has the title ''. The texts of equal titles are joined.
  */
 export function parseSections(text: string): ReadonlyMap<string, string> {
   const lines = linesWithBreaks(text)
@@ -47,7 +50,7 @@ export function parseSections(text: string): ReadonlyMap<string, string> {
   return found
 }
 
-/** Titles of the sections that differ. */
+/** Titles of the sections of `after` that are new or have another text. */
 export function changedSections(before: string, after: string): readonly string[] {
   const was = parseSections(before)
   return [...parseSections(after)].filter(([title, body]) => was.get(title) !== body).map(([title]) => title)

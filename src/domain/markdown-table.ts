@@ -1,6 +1,6 @@
-/** Markdown tables of untrusted texts: no text can break a row, a line or a mark. */
+/** Markdown tables of untrusted texts: no text can break a row or a line, or forge a mark of the runtime block. */
 
-/** Code points. */
+/** The longest cell, in code points. */
 const MAX_CELL = 80
 
 export function markdownTable(

@@ -1,8 +1,8 @@
-/** Three-way merge of texts by lines. Where both sides add lines in one place, both are kept, ours first. */
+/** Three-way merge of texts by lines. If both sides add lines in the same place, both are kept, ours first. */
 
 import { applyLineChanges, diffLines, type LineChange, linesWithBreaks } from './diff.ts'
 
-/** Contract: null on a conflict: both sides changed the same lines differently. */
+/** Contract: returns null on a conflict: both sides changed the same lines differently. */
 export function mergeText(base: string, ours: string, theirs: string): string | null {
   const lines = linesWithBreaks(base)
   const left = [...diffLines(lines, linesWithBreaks(ours))]

@@ -9,7 +9,7 @@ export type OutboxStatus = (typeof OUTBOX_STATUSES)[number]
 
 /** A message as the channel gets it. */
 export interface ChannelMessage {
-  /** The same for every delivery attempt, so that the recipient can recognise a duplicate. */
+  /** The id is the same for every delivery attempt, so that the recipient can recognise a duplicate. */
   readonly id: string
   /** The chat within the channel; null: the channel's default chat. */
   readonly chat_id: string | null
@@ -26,7 +26,7 @@ export interface OutboxMessage extends ChannelMessage {
   readonly status: OutboxStatus
   /** Delivery attempts so far. */
   readonly attempts: number
-  /** Not delivered before this instant. */
+  /** The message is not delivered before this instant. */
   readonly due: string
   readonly sent_at: string | null
   /** The error of the last attempt. */
@@ -38,7 +38,7 @@ export interface ChatMessage {
   readonly channel: string
   readonly chat_id: string | null
   readonly user_id: string | null
-  /** Unique within the channel: each message is handled once. */
+  /** Unique within the channel, so that each message is handled once. */
   readonly message_id: string
   readonly text: string
 }

@@ -13,7 +13,9 @@ export interface ModelSelection {
   readonly model: string
 }
 
-/** One key per scope. A user belongs to a chat; a chat may be named with or without its channel. */
+/**
+ * The key under which a selection is stored. A user belongs to a chat; a chat may be named with or without its channel.
+ */
 export const scopeKey = (scope: SelectionScope): string =>
   (['channel', 'chat', 'user'] as const)
     .flatMap((part) => (scope[part] === undefined ? [] : [`${part} ${scope[part]}`]))
@@ -21,7 +23,7 @@ export const scopeKey = (scope: SelectionScope): string =>
 
 const DEFAULT_SCOPE = 'default'
 
-/** The model of the most specific scope: chat, then chat and user, then channel, then the default. */
+/** The model of the first of these scopes that has a selection: chat, user in the chat, channel, everything. */
 export function selectedModelFor(
   metadata: Readonly<Record<string, Json>>,
   selections: readonly ModelSelection[],

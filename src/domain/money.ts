@@ -1,6 +1,6 @@
 /**
- * Money: the most a call can cost, what it did cost, and the caps of a day. Amounts are whole millionths of a dollar: a
- * price in dollars per million tokens is the same number of millionths per token.
+ * Money: the most that a call can cost, what it did cost, and the caps per day and month. Amounts are whole millionths
+ * of a dollar: a price in dollars per million tokens is the same number of millionths per token.
  */
 
 import type { ErrorCode } from './error.ts'
@@ -14,16 +14,16 @@ export interface Price {
   readonly cached?: number | undefined
   /** For input written to the provider's cache; default: `input`. */
   readonly cache_write?: number | undefined
-  /** The most tokens of one answer. */
+  /** The largest number of tokens in one answer. */
   readonly max_output: number
 }
 
 export const MICROS_PER_USD = 1_000_000
 
-/** Tokens that the provider adds to a request: tool instructions, separators. */
+/** Upper bound for the tokens that the provider adds to a request: tool instructions, separators. */
 const ADDED_TOKENS = 2_000
 
-/** Upper bound for a request of that many bytes: a token is at least one byte. */
+/** Upper bound for the cost of a request of that many bytes: a token is at least one byte. */
 export function maxCost({ input, output, cached = 0, cache_write = 0, max_output }: Price, bytes: number): number {
   const highestRate = Math.max(input, cached, cache_write)
   return highestRate + output === 0 ? 0 : Math.ceil((bytes + ADDED_TOKENS) * highestRate + max_output * output)
@@ -35,7 +35,10 @@ export function costOf({ input, output, cached = input, cache_write = input }: P
   return Math.ceil(plain * input + cached_tokens * cached + written_tokens * cache_write + output_tokens * output)
 }
 
-/** Errors that come before any answer, so that nothing is charged. After all others the charge is unknown. */
+/**
+ * Errors that come before any answer, so that the provider charges nothing. After any other error the charge is
+ * unknown.
+ */
 const NOT_CHARGED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'model_auth',
   'model_unknown',
@@ -45,7 +48,7 @@ const NOT_CHARGED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 
 export const isFreeOfCharge = (code: ErrorCode): boolean => NOT_CHARGED.has(code)
 
-/** All work of a day, of one agent or one kernel per day, or of a month. */
+/** What a cap limits: all work of a day, the work of one agent or one kernel in a day, or all work of a month. */
 export type CapScope = 'day' | 'agent' | 'kernel' | 'month'
 export type CapUnit = 'usd' | 'calls' | 'tokens'
 
@@ -54,12 +57,13 @@ export interface Cap {
   readonly name: string
   readonly scope: CapScope
   readonly unit: CapUnit
-  /** Millionths of a dollar where the unit is `usd`. */
+  /** In millionths of a dollar if the unit is `usd`. */
   readonly limit: number
 }
 
 /**
- * Spending of one agent on one model in one day. `reserved`: open calls, and those that a crash left without an answer.
+ * Spending of one agent on one model in one day. `reserved`: held for calls in progress, and for calls that a crash
+ * left without an answer.
  */
 export interface Spend {
   readonly day: string
@@ -74,7 +78,7 @@ export interface Spend {
   readonly cached_tokens: number
 }
 
-/** The price whose pattern (with `*`) matches the model; of several, the longest pattern. */
+/** The price whose pattern (with `*`) matches the model; if several match, that of the longest pattern. */
 export function priceFor<P>(model: string, prices: Readonly<Record<string, P>>): P | undefined {
   const fitting = Object.keys(prices).filter((pattern) => matchesPattern(pattern, model))
   const [best] = fitting.toSorted((a, b) => b.replaceAll('*', '').length - a.replaceAll('*', '').length)
@@ -95,20 +99,20 @@ function matchesPattern(pattern: string, model: string): boolean {
   return from <= model.length - last.length
 }
 
-/** For people: sums below 10 cents with three decimals. */
+/** For people: amounts below 10 cents with three decimals. */
 export const formatDollars = (usd: number): string => `$${usd < 0.1 ? usd.toFixed(3) : usd.toFixed(2)}`
 
 export interface Forecast {
-  /** Dollars; null without enough data. */
+  /** Dollars; null if there is not enough data. */
   readonly day_usd: number | null
   readonly month_usd: number | null
-  /** The number of full days behind the forecast. */
+  /** The number of full days on which the forecast is based. */
   readonly days: number
 }
 
 /**
- * Expected cost of a day: the average of earlier days, or today's pace where there are none. `part`: the elapsed part
- * of today.
+ * Expected cost of a day: the average of earlier days, or today's pace if there are none. `part`: the elapsed part of
+ * today, 0 to 1.
  */
 export function forecastCost(today: number, before: readonly number[], part: number): Forecast {
   const days = before.length

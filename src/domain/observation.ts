@@ -6,9 +6,9 @@ import type { Label } from './label.ts'
 export type Observation = {
   readonly id: string
   readonly ts: number
-  /** Absent: trusted as the owner's own text. Third-party text is in data fences either way. */
+  /** Absent: as trusted as the owner's own text. Third-party text is in data fences, whatever the label. */
   readonly label?: Label
-  /** The text outside data fences was written by a model, not by the owner. */
+  /** Set if a model, not the owner, wrote the text outside data fences. */
   readonly words?: 'model'
 } & (
   | { readonly type: 'user_message'; readonly text: string }

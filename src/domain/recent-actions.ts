@@ -10,7 +10,7 @@ export interface RecentAction {
   readonly ended_at: string
   readonly agent_id: string
   readonly status: string
-  /** The agent's summary; null where it may quote third-party text, because STATE.md is part of every prompt. */
+  /** The agent's summary; null if it may quote third-party text, because STATE.md is part of every prompt. */
   readonly summary: string | null
   readonly run_id: string
 }
@@ -26,8 +26,8 @@ const SUMMARY_HEADING = /^#+[ \t].*\n/
 const HEADING = /^#{1,6}[ \t]/
 
 /**
- * Contract: `actions`, newest first, go to the top of the section; beyond MAX_RECENT_ACTIONS our oldest lines are
- * removed. Without the section nothing changes.
+ * Contract: puts `actions`, newest first, at the top of the section. Beyond MAX_RECENT_ACTIONS, the oldest lines of the
+ * program are removed. A text without the section is unchanged.
  */
 export function withRecentActions(text: string, actions: readonly RecentAction[]): string {
   const lines = linesWithBreaks(text)

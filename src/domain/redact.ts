@@ -6,12 +6,15 @@ import { describeValue, ignoreRejections } from './json.ts'
 /** Contract: replaces secrets in a text, and changes nothing else. */
 export type Redact = (text: string) => string
 
-/** Contract: the same object where nothing was redacted; throws `plugin_invalid` where `redact` returns no text. */
+/**
+ * Contract: returns the same object if nothing was redacted; throws `plugin_invalid` if `redact` does not return a
+ * text.
+ */
 export function redactValue<T>(value: T, redact: Redact): T {
   return redactAny(value, redact) as T
 }
 
-/** `redact` may come from a plugin. */
+/** Checks a result of `redact`, which may come from a plugin. */
 function checkText(text: unknown): string {
   if (typeof text === 'string') return text
   ignoreRejections(text)
@@ -40,7 +43,9 @@ function redactItems(items: readonly unknown[], redact: Redact): readonly unknow
   return copy ?? items
 }
 
-/** Field names and values of this shape are never redacted, because records would become unreadable. */
+/**
+ * Field names of this shape, and such values of KEYWORD_FIELDS, are never redacted: records would become unreadable.
+ */
 const NAME = /^[A-Za-z_]{1,20}$/
 
 /** Fields whose values are keywords of the program, not data. */
@@ -49,7 +54,7 @@ const KEYWORD_FIELDS: ReadonlySet<string> = new Set([
   ...['recovery', 'reach', 'trust', 'stop_reason', 'failure_class', 'tool'],
 ])
 
-/** Cache of texts that match NAME: records repeat the same few. */
+/** Cache of texts that match NAME: records repeat the same few texts. */
 const knownNames = new Set<string>()
 const MAX_KNOWN_NAMES = 1000
 

@@ -1,12 +1,12 @@
 /**
  * The runtime block: the part of STATE.md that the system writes, between two marks. The rest of the text belongs to
- * the owner and may hold anything, marks included.
+ * the owner and may contain anything, marks included.
  *
- * In a stored version, our block is the last pair of marks, each alone on its line, whose first line is our heading.
- * All other marks, and earlier blocks that look like ours, are ordinary text. In an edit, our block is the one at its
- * old position, else an exact copy of it (`extractEditedBlock`). A pasted block is ordinary text; where it was pasted
- * below ours, ours moves to the end (`placeBlockLast`). A block that lost one of its marks is ordinary text, and a new
- * one is added: guessing its end could delete the owner's text.
+ * "Our block" below is the real one. In a stored version it is the last pair of marks, each alone on its line, whose
+ * first line is our heading. All other marks, and earlier blocks that look the same, are ordinary text. In an edited
+ * text, our block is the one at its old position, or else an exact copy of it (`extractEditedBlock`). A pasted block is
+ * ordinary text; if it was pasted below our block, our block moves to the end (`placeBlockLast`). A block that lost one
+ * of its marks is ordinary text, and a new block is added: guessing where it ended could delete the owner's text.
  */
 
 import { diffLines, type LineChange, linesWithBreaks } from './diff.ts'
@@ -41,7 +41,7 @@ export interface RuntimeValues {
 }
 
 const NONE = '(none)'
-/** Code points. */
+/** The longest value, in code points. */
 const MAX_VALUE = 2000
 
 /** `history`: newest first; at most `maxRows` rows are shown. */
@@ -92,7 +92,10 @@ function findBlocks(text: string): readonly Parts[] {
 
 const splitAtBlock = (text: string): Parts | undefined => findBlocks(text).at(-1)
 
-/** Contract: `block` is in the text once, at its old position or at the end; every other byte is unchanged. */
+/**
+ * Contract: returns the text with `block` in it once, at the position of the old block or at the end; every other byte
+ * is unchanged.
+ */
 export function replaceBlock(text: string, block: string): string {
   const ours = splitAtBlock(text)
   return ours ? `${ours.head}${withLineBreaksOf(ours.block, block)}${ours.tail}` : appendBlock(text, block)
@@ -106,7 +109,7 @@ function appendBlock(text: string, block: string): string {
 const lineBreakOf = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n')
 const withLineBreaksOf = (text: string, block: string): string => block.replaceAll(/\r?\n/g, lineBreakOf(text))
 
-/** Contract: the text without our block; undoes an addition of the block exactly. */
+/** Contract: returns the text without our block; if the block was added at the end, exactly the text before that. */
 export function textOutsideBlock(text: string): string {
   const ours = splitAtBlock(text)
   return ours ? removeBlock(ours, lineBreakOf(ours.block)) : text
@@ -118,7 +121,7 @@ function removeBlock({ head, tail }: Pick<Parts, 'head' | 'tail'>, eol: string):
   return head.endsWith(eol) ? head.slice(0, -eol.length) : head
 }
 
-/** Marks the block's position. Documents have no NUL, so no text contains it. */
+/** Stands for the block in a text. Documents contain no NUL, so it cannot be confused with their text. */
 const BLOCK_POSITION = '\0'
 
 export interface ExtractedBlock {
@@ -130,16 +133,19 @@ export interface ExtractedBlock {
 const extractFrom = (text: string, ours: Parts | undefined): ExtractedBlock =>
   ours ? { text: `${ours.head}${BLOCK_POSITION}${ours.tail}`, block: ours.block } : { text, block: null }
 
-/** Contract: `insertBlock` undoes it. In between, the text can be changed without touching the block. */
+/**
+ * Contract: takes the block out; `insertBlock` puts it back. In between, the text can be changed without touching the
+ * block.
+ */
 export const extractBlock = (text: string): ExtractedBlock => extractFrom(text, splitAtBlock(text))
 
-/** Candidates considered; more cannot come from pasting by hand. */
+/** Of the blocks that look like ours, only this many are considered; more cannot come from pasting by hand. */
 const MAX_LOOKALIKES = 10
 
 /**
- * Extracts our block from an edit. Contract: our block is the one at the position it has in `before`, the unedited
- * text; else an exact copy of `block` that was not there before (it was moved); else null, and every lookalike is
- * ordinary text.
+ * Extracts our block from an edited text. Contract: our block is the one at the position that it has in `before`, the
+ * unedited text; else an exact copy of `block` that is not in `before` (it was moved); else there is none (null), and
+ * every block that looks like it is ordinary text.
  */
 export function extractEditedBlock(
   text: string,
@@ -161,7 +167,7 @@ export function extractEditedBlock(
 
 const isSameBlock = (a: string, b: string): boolean => a.replaceAll('\r\n', '\n') === b.replaceAll('\r\n', '\n')
 
-/** Editors may change line breaks and trailing spaces. */
+/** Compared without line breaks and trailing spaces, which editors may change. */
 const trimmedLines = (text: string): readonly string[] => linesWithBreaks(text).map((line) => line.trimEnd())
 const changesBetween = (before: string, after: string): readonly LineChange[] =>
   diffLines(trimmedLines(before), trimmedLines(after))
@@ -174,10 +180,12 @@ function isAtOldPosition(lifted: ExtractedBlock, before: ExtractedBlock): boolea
   return !changesBetween(before.text, lifted.text).some(({ from, to }) => from <= place && place < to)
 }
 
-/** Added to a text that holds only a lookalike, so that the last block is ours. */
+/** Added to a text in which another block would be the last, so that the last block is ours. */
 const EMPTY_BLOCK = [START, HEADING, `- status: ${NONE}`, END].join('\n')
 
-/** Contract: the text with our block as the last one; where a lookalike follows it, ours moves to the end. */
+/**
+ * Contract: returns the text with our block as the last one; if another block follows our block, ours moves to the end.
+ */
 export function placeBlockLast({ text, block }: ExtractedBlock): string {
   const whole = insertBlock({ text, block })
   if (block === null) return splitAtBlock(whole) ? appendBlock(whole, EMPTY_BLOCK) : whole
@@ -190,7 +198,7 @@ export function placeBlockLast({ text, block }: ExtractedBlock): string {
   return appendBlock(outside, block)
 }
 
-/** Contract: a block whose position is lost is added at the end. */
+/** Contract: puts the block back; if its position is lost, at the end. */
 export function insertBlock({ text, block }: ExtractedBlock): string {
   if (block === null) return text.replaceAll(BLOCK_POSITION, '')
   const at = text.indexOf(BLOCK_POSITION)
@@ -200,8 +208,8 @@ export function insertBlock({ text, block }: ExtractedBlock): string {
 }
 
 /**
- * Contract: `change` gets the text outside our block and cannot touch the block. Where other lines follow the block,
- * the text has a NUL line in its place.
+ * Contract: `change` gets the text outside our block and cannot touch the block. If other lines follow the block, the
+ * text has a NUL line in place of the block.
  */
 export function changeOutsideBlock(text: string, change: (outside: string) => string): string {
   const { block, text: textWithMark } = extractBlock(text)
@@ -211,5 +219,5 @@ export function changeOutsideBlock(text: string, change: (outside: string) => st
   return insertBlock({ text: change(isAdded ? outside : textWithMark), block })
 }
 
-/** Only the system may write these marks. */
+/** True if the text contains one of the marks, which only the system may write. */
 export const hasBlockMark = (text: string): boolean => text.includes(START) || text.includes(END)

@@ -1,15 +1,15 @@
 /** Schedule: when an agent or the kernel is due. */
 
 /**
- * A cron line or its nickname; an interval in milliseconds; or one instant, in the schedule's time zone unless it names
- * an offset.
+ * A cron line or its nickname; an interval in milliseconds; or one instant, in the schedule's time zone unless the text
+ * names an offset.
  */
 export type ScheduleSpec = string | { readonly every: number } | { readonly at: string }
 
 /** Which missed beats are made up for: none, the newest, all, or the newest N. */
 export type MissedPolicy = 'skip' | 'once' | 'all' | { readonly all: number }
 
-/** Whether beats that were due while the previous one still ran are skipped or made up for. */
+/** Whether beats that were due while the work of the previous beat still ran are skipped or made up for. */
 export type OverrunPolicy = 'skip' | 'catch_up'
 
 /** A schedule added by a command, not by the configuration. */
@@ -26,7 +26,7 @@ export interface ScheduleEntry {
 
 export type NewScheduleEntry = Omit<ScheduleEntry, 'paused'>
 
-/** Progress of a schedule: no beat up to `until` fires again; `fired` is the last one that did. */
+/** Progress of a schedule: no beat up to `until` fires again; `fired` is the last beat that fired. */
 export interface ScheduleMark {
   readonly schedule_id: string
   readonly until: number
@@ -34,8 +34,8 @@ export interface ScheduleMark {
 }
 
 /**
- * Ids of the schedules in the configuration: the kernel's, its digest's, and each agent's own. Added schedules have no
- * colon in their id.
+ * Ids of the schedules in the configuration: the kernel's, its digest's, and each agent's own. Schedules added by a
+ * command have no colon in their id.
  */
 export const kernelScheduleId = (kernelId: string): string => `kernel:${kernelId}`
 export const digestScheduleId = (kernelId: string): string => `digest:${kernelId}`

@@ -12,7 +12,10 @@ export interface Session {
   readonly created_at: string
 }
 
-/** Derived, never stored, so that it cannot contradict the queue. At most one dispatch of a session is in flight. */
+/**
+ * Computed, never stored, so that the status cannot contradict the queue. At most one dispatch of a session is in
+ * flight.
+ */
 export function sessionStatus(archived: boolean, inFlight: DispatchStatus | null): SessionStatus {
   if (archived) return 'archived'
   if (inFlight === null) return 'idle'

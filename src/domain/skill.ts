@@ -6,7 +6,7 @@ export interface SkillLine {
   readonly description: string
 }
 
-/** Extra instructions of a run: its readable skills, and the approved AGENTS.md of its workspace. */
+/** Extra instructions of a run: the skills it may read, and the approved AGENTS.md of its workspace. */
 export interface Briefing {
   readonly skills: readonly SkillLine[]
   readonly instructions: string | null
@@ -17,20 +17,20 @@ export const NO_BRIEFING: Briefing = { skills: [], instructions: null }
 export const SKILL_STATUSES = ['approved', 'unapproved', 'changed', 'unusable'] as const
 export type SkillStatus = (typeof SKILL_STATUSES)[number]
 
-/** A skill of an agent, of all agents (both null), or the AGENTS.md of a workspace. */
+/** A skill of one agent (`agent`) or of all agents (both null), or the AGENTS.md of a workspace (`workspace`). */
 export interface Skill extends SkillLine {
   readonly agent: string | null
   readonly workspace: string | null
   readonly path: string
   readonly status: SkillStatus
-  /** Digest of all files with names and modes; null where the skill is unusable. */
+  /** Digest of all files with names and modes; null if the skill is unusable. */
   readonly digest: string | null
   readonly approved_at: string | null
-  /** Why it is unusable. */
+  /** Why the skill is unusable. */
   readonly problem: string | null
 }
 
-/** A suspicious place that the owner should check before approving. */
+/** A suspicious place in a skill that the owner should check before approving it. */
 export interface SkillFinding {
   readonly file: string
   readonly line: number

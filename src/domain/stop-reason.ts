@@ -55,7 +55,7 @@ const ENDINGS: Readonly<Record<StopReason, DispatchEnd>> = {
   cancelled: { status: 'cancelled' },
 }
 
-/** `failureClass` overrides the default class of a failure, e.g. `provider` for an unrecoverable_error. */
+/** `failureClass` overrides the usual class of a failure, e.g. `provider` for an unrecoverable_error. */
 export function dispatchEndOf(reason: StopReason, failureClass?: FailureClass): DispatchEnd {
   const ending = ENDINGS[reason]
   return ending.status === 'failed' && failureClass ? { status: 'failed', failure_class: failureClass } : ending

@@ -2,7 +2,7 @@
 
 import type { Json } from './json.ts'
 
-/** null: no limit. */
+/** The limits of a run; null: no limit. */
 export interface Budget {
   readonly steps: number | null
   readonly ms: number | null
@@ -15,7 +15,7 @@ export interface Budget {
 /** A file or folder that must exist before the task starts. */
 export interface Resource {
   readonly path: string
-  /** Its path in the workspace; default: its own path. */
+  /** The file is copied to this path of the workspace, unless there already is a file; default: it is not copied. */
   readonly mount_to?: string
   readonly required?: boolean
   readonly writable?: boolean
@@ -32,7 +32,7 @@ export interface TaskOverrides {
   readonly resources: readonly Resource[]
 }
 
-/** Contract: does not validate; the preflight reports invalid values. */
+/** Contract: does not validate the values; invalid ones are reported before the run starts (preflight). */
 export function taskOverridesFrom(metadata: Readonly<Record<string, Json>>, defaults: Budget): TaskOverrides {
   const textField = (name: string): Record<string, string> => {
     const value = metadata[name]

@@ -9,7 +9,9 @@ export function tokenize(text: string): string[] {
   return splitRuns(text).flatMap((run) => (IS_UNSPACED.test(run) ? characterPairs(run) : [run]))
 }
 
-/** For the searched text: also single characters, because a query may be a single one. */
+/**
+ * Like `tokenize`, for the text that is searched: also single characters, because a query may be a single character.
+ */
 export function tokenizeForIndex(text: string): string[] {
   return splitRuns(text).flatMap((run) =>
     IS_UNSPACED.test(run) ? [...new Set([...characterPairs(run), ...run])] : [run],

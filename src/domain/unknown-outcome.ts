@@ -1,6 +1,6 @@
 /**
- * Unknown outcome: a call that was started and whose result was lost. All are listed, also those resolved by telling
- * the model.
+ * Unknown outcome: a call that was started and whose result was lost. All such calls are listed, also those that were
+ * only reported to the model.
  */
 
 import type { EffectReach } from './effect.ts'
@@ -10,7 +10,7 @@ export type UnknownStatus = 'open' | 'told_model' | 'resolved'
 export const RESOLUTIONS = ['happened', 'not', 'recheck'] as const
 export type Resolution = (typeof RESOLUTIONS)[number]
 
-/** The idempotency key of a call; the same after every restart. */
+/** The idempotency key of a call; it is the same after every restart. */
 export function callKeyOf(session_id: string, at: { readonly turn: number; readonly index: number }): string {
   return `${session_id}.${at.turn}.${at.index}`
 }

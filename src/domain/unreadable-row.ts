@@ -2,7 +2,7 @@
 
 export interface UnreadableRow {
   readonly table: string
-  /** Identifies the row in its table: its id, where it has one. */
+  /** Identifies the row in its table: its id, if it has one. */
   readonly key: string
   readonly why: string
 }
@@ -10,10 +10,10 @@ export interface UnreadableRow {
 /** An unreadable row, moved out of its table unchanged. */
 export interface SetAsideRow {
   readonly n: number
-  /** The table it came from. */
+  /** The table that the row came from. */
   readonly source: string
   readonly why: string
-  /** Its columns as JSON. */
+  /** The columns of the row as JSON. */
   readonly body: string
   readonly at: string
 }
@@ -21,7 +21,7 @@ export interface SetAsideRow {
 export const SET_ASIDE_REMEDY =
   'run `tireless doctor --fix` to set them aside; nothing is deleted (list: `tireless doctor --set-aside`)'
 
-/** Audit rows stay: the audit is a hash chain, and removing a row breaks it. */
+/** Audit rows stay in their table: the audit is a hash chain, and removing a row breaks it. */
 export const staysInTable = ({ table }: Pick<UnreadableRow, 'table'>): boolean => table === 'audit'
 
 const MAX_NAMED = 10

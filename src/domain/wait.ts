@@ -1,18 +1,18 @@
-/** What a parked run waits for. Pure: whether an observation wakes it. */
+/** Wait: what a parked run waits for, and which observations wake it. Pure. */
 
 import { isApprovalAnswer } from './approval.ts'
 import { assertNever } from './error.ts'
 import type { Observation } from './observation.ts'
 
 export type Wait =
-  /** Until its start time. */
+  /** Until the start time of the dispatch. */
   | { readonly kind: 'start'; readonly until: number; readonly reason: string }
   /**
-   * Until an instant: a provider's retry, the pause before another attempt, or a behaviour that this program lacks. The
-   * run then continues by itself.
+   * Until an instant: the next try of a failed step, the next attempt, or the next check for a behaviour that this
+   * program lacks (`behaviour`). The run then continues by itself.
    */
   | { readonly kind: 'retry'; readonly until: number; readonly reason: string; readonly behaviour?: string }
-  /** For an observation, or for the deadline, which then becomes an observation. */
+  /** For an observation. The deadline `until` becomes an observation itself. */
   | { readonly kind: 'observation'; readonly match: WaitMatch; readonly until: number; readonly reason: string }
   /** For a person to resolve an unknown outcome. */
   | { readonly kind: 'unknown'; readonly unknown_id: string; readonly until: null; readonly reason: string }
@@ -26,7 +26,7 @@ export function wakesWait(wait: Wait, observation: Observation): boolean {
     case 'unknown':
       return false
     case 'observation':
-      // An answered approval always wakes the run, whatever it waits for.
+      // An answer to an approval always wakes the run, whatever the run waits for.
       return isApprovalAnswer(observation) || matches(wait.match, observation)
     default:
       return assertNever(wait)
@@ -39,7 +39,10 @@ function matches(match: WaitMatch, observation: Observation): boolean {
   return observation.type === 'system_event' && observation.name === match.slice('event:'.length)
 }
 
-/** Parses the model's description of what it waits for; an unknown one matches anything, so that no input is missed. */
+/**
+ * Parses the model's description of what it waits for; an unknown description matches anything, so that no input is
+ * missed.
+ */
 export function parseMatch(words: string): WaitMatch {
   const word = words.trim().toLowerCase()
   if (/^(user_?message|message|reply|user)s?$/.test(word)) return 'user_message'
