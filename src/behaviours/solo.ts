@@ -1,4 +1,4 @@
-/** The default behaviour: a task, tools, an answer. An answer without a tool call is final. */
+/** The default behaviour: the agent works on a task with tools. An answer without a tool call is final. */
 
 import type { Behaviour, SystemSection } from '../ports/behaviour.ts'
 import { loadPrompt, loadPromptParts } from '../prompts/load-prompt.ts'

@@ -145,11 +145,11 @@ export interface StepFailure {
 }
 
 export interface RetryContext {
-  /** The failed operation was a model call. */
+  /** Whether the failed operation was a model call. */
   readonly wasModelCall: boolean
   /** Whether a fallback model can be called: `now`, or `later` after a backoff. */
   readonly fallback?: 'now' | 'later' | undefined
-  /** Some of the new messages can wait for the next turn. */
+  /** Whether some of the new messages can wait for the next turn. */
   readonly canPostponeInput: boolean
   readonly run_id: string
   readonly now: number

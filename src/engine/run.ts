@@ -119,7 +119,7 @@ export interface ClaimedRun {
 /** A claimed dispatch with its hooks. */
 export interface ObservedRun extends ClaimedRun {
   readonly hooks: readonly Hook[]
-  /** Names of hooks that exceeded their time limit; they are no longer awaited. */
+  /** Names of hooks that exceeded their time limit; the run no longer waits for them. */
   readonly slowHooks: Set<string>
 }
 
@@ -176,7 +176,7 @@ export async function loadClaimedRun(
   // Behaviours and critics receive these values, so they must be frozen like new records.
   for (const value of [input, observation, decided]) deepFreeze(value)
   const fence = { dispatch_id: dispatch.dispatch_id, token: dispatch.token }
-  // Behaviours receive the metadata.
+  // Behaviours receive the metadata, so it must be frozen.
   deepFreeze(dispatch.metadata)
   return { engine, dispatch, fence, thread, pendingRecords: [], pendingOps: [], afterCommit: [] }
 }

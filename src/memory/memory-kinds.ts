@@ -8,7 +8,7 @@ import { recallMemory } from './recall.ts'
 import { summaryMemory } from './summary.ts'
 import { windowMemory } from './window.ts'
 
-/** At least this many turns are shown in full. */
+/** At least this many of the last turns are shown in full, if they fit. */
 const MIN_TURNS = 12
 
 export const MEMORY_KINDS: readonly MemoryKind[] = [

@@ -1,4 +1,4 @@
-/** Turns as text, and truncation by characters. */
+/** Converts messages to text, and truncates text by characters. */
 
 import type { ModelMessage } from '../ports/model.ts'
 
@@ -14,7 +14,7 @@ export function clipCharacters(text: string, limit: number): string {
   return limit < 1 ? '' : `${trimHalfCharacters(text.slice(0, limit - 1))}…`
 }
 
-/** Removes half surrogate pairs at both ends. */
+/** Removes half of a surrogate pair at either end of the text. */
 export function trimHalfCharacters(text: string): string {
   return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')
 }

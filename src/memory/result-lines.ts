@@ -166,13 +166,13 @@ const ERROR_WORD =
 const SIGN_WEIGHTS: readonly (readonly [RegExp, number])[] = [
   [/\p{N}/u, 1],
   [/\p{N}{3,}|\p{N}[.,:]\p{N}/u, 0.5],
-  // A path, an address, a file name.
+  // Sign: a path, an address or a file name.
   [/(?:^|[\s"'(=：:])(?:[\w.-]+)?[/\\][\w.-]+|\w@\w|:\/\/|\b[\w-]+\.[a-z]{2,5}\b/iu, 1],
   [new RegExp(String.raw`\b(?:${ERROR_WORD})\b`, 'iu'), 1.5],
   [/错误|失败|异常|拒绝|无法|不存在|超时|警告|缺少|无效/u, 1.5],
-  // `name: value`, `name = value`, 名称：值, 值为.
+  // Sign: a value with its name, as in `name: value`, `name = value`, 名称：值, 值为.
   [/\S\s?(?:[:=：]|\bis\b|\bare\b|是|为)\s?\S/u, 0.5],
-  // A name, and quoted text.
+  // Signs: a name, and quoted text.
   [/\p{Ll}\S*\s\p{Lu}\p{Ll}|[A-Z]{2,}[-_]?\d|\b[a-z]+(?:_[a-z0-9]+)+\b|\b[a-z]+[A-Z]\w+/u, 0.5],
   [/["'“「『`][^"'”」』`]{2,}["'”」』`]/u, 0.25],
 ]

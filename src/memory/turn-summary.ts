@@ -9,12 +9,12 @@ import { clipCharacters, messageText } from './message-text.ts'
 import { type LinePatterns, mergeLines, mostInformative, resultLinesOf } from './result-lines.ts'
 
 export interface TurnSummary {
-  /** The first and the last turn. */
+  /** Numbers of the first and the last summarised turn. */
   readonly turn: number
   readonly lastTurn: number
   /** Characters of the original messages. */
   readonly size: number
-  /** The first request of the user. */
+  /** The first message of the user in these turns. */
   readonly request: string
   readonly tools: ReadonlyMap<string, { readonly times: number; readonly ok: boolean }>
   /** The last sentence of each answer; of many answers, only the earliest and the latest. */

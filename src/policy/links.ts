@@ -25,7 +25,7 @@ const LINKS = new RegExp(
     `${IPV4}${PATH}`,
     `${ASCII_HOST}${PATH}`,
     `${OTHER_HOST}${PATH}`,
-    // IBAN, wallet address, international phone number.
+    // The last three patterns: IBAN, wallet address, international phone number.
     String.raw`(?<![a-z0-9])[a-z]{2}\d{2}(?: ?[a-z0-9]{4}){2,7}(?: ?[a-z0-9]{1,3})?(?![a-z0-9])`,
     '(?<![a-z0-9])(?:0x[0-9a-f]{40}|bc1[a-z0-9]{20,80})(?![a-z0-9])',
     String.raw`(?<![\p{L}\p{N}+])(?:\+|00)[1-9](?:[ ()./-]{0,2}\d){6,14}(?!\d)`,
@@ -93,7 +93,7 @@ export function isSameAddress(a: string, b: string): boolean {
 export function findWebAddresses(text: string): readonly Address[] {
   return matchWebAddresses(text).flatMap((found) => {
     const bare = found.replace(TRAILING_PUNCTUATION, '')
-    // "…example.com.They": the space after the full stop is missing.
+    // In "…example.com.They", the space after the full stop is missing; the address ends before "They".
     const joined = /^(.+\.[a-z]{2,})\.[A-Z][a-z]+$/.exec(bare)?.[1]
     return [...new Set([found, bare, joined])].flatMap((one) => (one === undefined ? [] : (parseWebAddress(one) ?? [])))
   })

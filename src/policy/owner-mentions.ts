@@ -10,7 +10,7 @@ import { findRequestedActions, type RequestedActions } from './requested-actions
 export interface OwnerMentions {
   /** Whether the messages contain this destination in full. */
   mentions(destination: string): boolean
-  /** Whether the messages contain this host, or an address on it. */
+  /** Whether the messages contain this host, or an address on this host. */
   mentionsHost(host: string): boolean
   /** Whether the text consists of words from the messages or from `more`, in any order, with little punctuation. */
   coversText(text: string, more?: readonly string[]): boolean
@@ -25,7 +25,8 @@ export interface OwnerMentions {
 }
 
 /**
- * A run of Han characters, or of other characters up to a separator. A segmenter splits the Han characters into words.
+ * A sequence of Han characters, or of other characters up to a separator. A segmenter splits the Han characters into
+ * words.
  */
 const PIECES = /\p{Script=Han}+|[^\s\p{Script=Han}"'“”‘’`<>(){}[\],;|，。；：！？、（）《》【】「」]+/gu
 const HAN = /\p{Script=Han}/u

@@ -201,7 +201,10 @@ function findForeign(
   return unnamed.length === 0 ? undefined : `it sets ${quoted(unnamed)}, which your instructions do not name`
 }
 
-/** Splits `is_public` and `isPublic` into words and drops the prefix. */
+/**
+ * Splits the name of an argument into words and drops a prefix such as `is`: `is_public` and `isPublic` become
+ * "public".
+ */
 const splitName = (name: string): string =>
   name.replaceAll(/(?<=[a-z\d])(?=[A-Z])|[_-]/g, ' ').replace(/^(?:is|make|set|should|send) /i, '')
 

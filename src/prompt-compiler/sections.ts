@@ -11,7 +11,7 @@ import { type CompiledPrompt, compileSections } from './compile.ts'
 export interface Section {
   readonly name: string
   readonly text: string
-  /** Never truncated or dropped. */
+  /** The section is never truncated or dropped. */
   readonly whole: boolean
   readonly priority: number
   readonly floor: number

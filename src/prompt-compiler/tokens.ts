@@ -51,7 +51,7 @@ export function estimateTokens(text: string): number {
     const code = text.charCodeAt(i)
     const flags = code < ASCII ? (TABLE[code] ?? OTHER) : OTHER
     const kind = flags & CLASS
-    // `camelCase` is two words, `Word` is one.
+    // `camelCase` counts as two words, `Word` as one.
     run = kind === previous || (previous === UPPER && kind === LOWER && run === 1) ? run + 1 : 1
     unbroken = (flags & BREAK) > 0 ? 0 : unbroken + 1
     consonants = run === 1 || (flags & VOWEL) > 0 ? 0 : consonants + 1

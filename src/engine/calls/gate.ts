@@ -156,7 +156,7 @@ function newApproval(
   }
 }
 
-/** A replay recognises results of held calls by `held`. */
+/** A replay recognises the results of held calls by this fact. */
 const HELD_FACTS = { held: true }
 
 function parkedResult({ id, reason, expires_at }: Approval): CallResult {

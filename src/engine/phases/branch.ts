@@ -1,5 +1,6 @@
 /**
- * Chooses one of several candidate decisions: by the behaviour's search, else the first. Records the choice and scores.
+ * Chooses one of several candidate decisions: the behaviour's search chooses; without a search, the first valid
+ * candidate is taken. Records the choice and the scores.
  * Must not know: what a candidate does.
  * Invariants: an invalid candidate is skipped with a diagnosis and does not affect the others; after a crash the same
  * candidate is chosen.

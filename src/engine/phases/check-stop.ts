@@ -1,7 +1,7 @@
 /**
  * CHECK_STOP: decides from the model's decision, the verdicts and the budgets whether the run continues, parks or ends.
- * Precedence of stop reasons: final > agent_condition > env_terminal > criteria and budgets (Q13); a critic may
- * overrule a final.
+ * Precedence of stop reasons: final > agent_condition > env_terminal > interruptions, budgets and stagnation (Q13).
+ * Critics come first: a critic can end the run or reject a final answer.
  */
 
 import type { Decision, Next, Verdict } from '../../domain/decision.ts'

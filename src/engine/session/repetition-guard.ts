@@ -114,7 +114,7 @@ export function noteNewResult(
 ): boolean {
   // The content is appended raw: encoding it as JSON takes longer than the digest.
   const text = `${JSON.stringify([call?.tool, call?.args, status])}${content}`
-  // A short text is its own digest.
+  // A short text is compared as it is, without hashing.
   const digest = text.length <= MAX_UNHASHED ? text : hash('sha256', text)
   if (known.has(digest)) return false
   known.add(digest)
