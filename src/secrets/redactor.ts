@@ -1,4 +1,4 @@
-/** Removes secrets from every text that is stored or leaves the process, and puts their names in place. */
+/** Replaces secrets by their names in every text that is stored or leaves the process. */
 
 import { MAX_PATTERN_LENGTH, REDACTED_MARK, redactLookalikes } from './secret-heuristics.ts'
 import { type MatchResult, type NamedSecret, SecretMatcher, type SecretRange } from './secret-matcher.ts'
@@ -6,30 +6,33 @@ import { type MatchResult, type NamedSecret, SecretMatcher, type SecretRange } f
 /** Redacts known secrets in a text that arrives in pieces. */
 export interface RedactingStream {
   /**
-   * Contract: returns the text that is safe so far; a possible beginning of a secret is held back until it is decided.
+   * Contract: returns the text that is safe so far; a possible beginning of a secret is held back until more text shows
+   * whether it is one.
    */
   push(text: string): string
-  /** Contract: returns the rest. */
+  /** Contract: returns the rest of the text, redacted. */
   end(): string
 }
 
 const MAX_CACHED_LENGTH = 32
 const MAX_CACHED = 2000
-/** Upper bound: longer texts would use too much memory. */
+/** Texts of this length go into the cache of long texts; longer ones would use too much memory. */
 const isLong = ({ length }: string): boolean => length >= 500 && length <= 100_000
 const MAX_LATEST = 8
 
 export class Redactor {
-  /** Names by value. A secret stays known until the process ends. */
+  /** The names of the known secrets by their values. A secret stays known until the process ends. */
   readonly #known = new Map<string, string>()
   readonly #guessed = new Set<string>()
   #knownMatcher: SecretMatcher | undefined
   #guessedMatcher: SecretMatcher | undefined
-  /** Cache of short texts without known secrets: records repeat the same ones. */
+  /** Cache of short texts without known secrets: records repeat the same texts. */
   #withoutKnown = new Set<string>()
-  /** The same cache for `redact`. */
+  /** The same kind of cache for `redact`: texts without known or possible secrets. */
   #withoutAny = new Set<string>()
-  /** Recent long texts without secrets: each passes several times, to the journal, the trace and observers. */
+  /**
+   * Recent long texts without known secrets: each passes here several times, for the journal, the trace and observers.
+   */
   #latest: string[] = []
 
   /** Contract: from now on the value appears in no text that is stored or sent. */
@@ -39,7 +42,7 @@ export class Redactor {
     this.#resetCaches()
   }
 
-  /** A value that may be a secret: removed only from texts for people. */
+  /** Adds a value that may be a secret: it is removed only from texts for people. */
   addGuess(value: string): void {
     if (this.#guessed.has(value)) return
     this.#guessed.add(value)
@@ -60,7 +63,7 @@ export class Redactor {
     return { sure: this.#knownMatcher, unsure: this.#guessedMatcher }
   }
 
-  /** Contract: the text without known secrets in any encoding; nothing else changes. */
+  /** Contract: returns the text without known secrets in any encoding; nothing else changes. */
   redactKnown = (text: string): string => {
     if (isLong(text) ? this.#latest.includes(text) : this.#withoutKnown.has(text)) return text
     const { sure } = this.#matchers()
@@ -72,7 +75,7 @@ export class Redactor {
     return text
   }
 
-  /** Contract: like `redactKnown`, and also without values that may be secrets or look like one. */
+  /** Contract: like `redactKnown`, but also removes values that may be secrets and texts that look like one. */
   redact = (text: string): string => {
     if (this.#withoutAny.has(text)) return text
     const hidden = this.redactKnown(text)
@@ -83,7 +86,10 @@ export class Redactor {
     return left
   }
 
-  /** Contract: at most `most` characters of the redacted text; secrets at the end are removed before truncating. */
+  /**
+   * Contract: returns at most `most` characters of the redacted text. It is redacted first, so that no secret is cut in
+   * two.
+   */
   redactAndClip = (text: string, most: number): string => {
     const { sure, unsure } = this.#matchers()
     const margin = 2 * Math.max(sure.longest, unsure.longest, MAX_PATTERN_LENGTH)
@@ -91,7 +97,7 @@ export class Redactor {
     return text.length > most || safe.length > most ? `${safe.slice(0, most)}…` : safe
   }
 
-  /** Like `redactKnown`, piece by piece. */
+  /** Like `redactKnown`, for a text that arrives in pieces. */
   stream(): RedactingStream {
     let pending = ''
     return {
@@ -115,7 +121,7 @@ export class Redactor {
   }
 }
 
-/** The end of the part in which no secret may be incomplete. */
+/** The index up to which the text is safe: no secret that may still be incomplete begins before it. */
 function safeEnd(text: string, { ranges, open }: MatchResult): number {
   const last = ranges.at(-1)
   const touching = last && last.to >= open ? Math.min(last.from, open) : open

@@ -1,6 +1,6 @@
 /** The encodings in which a secret may appear: plain, escaped, encoded, reversed. Pure. */
 
-/** Contract: without duplicates; the secret itself first. */
+/** Contract: returns all encodings without duplicates; the secret itself comes first. */
 export function encodingsOf(secret: string): readonly string[] {
   const text = secret.toWellFormed()
   const json = escapeJson(text)
@@ -23,7 +23,7 @@ export function encodingsOf(secret: string): readonly string[] {
 
 const escapeJson = (text: string): string => JSON.stringify(text).slice(1, -1)
 
-/** JSON of programs that escape all non-ASCII characters. */
+/** The JSON of programs that escape all non-ASCII characters. */
 function escapeNonAscii(json: string, letters: 'lower' | 'upper'): string {
   return json.replaceAll(/[\u0080-\uffff]/g, (character) => {
     const code = character.charCodeAt(0).toString(16).padStart(4, '0')
@@ -39,7 +39,7 @@ const HTML_ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** Two of the characters have more than one common escape. */
+/** The two quotation marks have two common escapes each. */
 function escapeHtmlVariants(text: string): readonly string[] {
   const usual = text.replaceAll(/[&<>"']/g, (character) => HTML_ESCAPES[character] ?? character)
   return [usual, usual.replaceAll('&#39;', '&#x27;'), usual.replaceAll('&quot;', '&#34;')]
@@ -52,7 +52,8 @@ function percentEncodings(text: string): readonly string[] {
   const strict = usual.replaceAll(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
   const every = Buffer.from(text).toString('hex').replaceAll(/../g, '%$&')
   const form = new URLSearchParams({ '': text }).toString().slice(1)
-  // Path segments, where programs differ in what they escape; and a URL inside a parameter of another URL.
+  // `paths`: programs differ in what they escape in path segments. Encoded twice: a URL inside a parameter of another
+  // URL.
   const paths = [usual.replaceAll('%2F', '/'), usual.replaceAll(/%(?:24|26|2B|3D|3A|40)/g, decodeURIComponent)]
   return [usual, strict, form, every, ...paths, encodeURIComponent(usual)].flatMap((one) => [
     one.replaceAll(/%../g, (code) => code.toUpperCase()),
@@ -81,7 +82,8 @@ function base32(bytes: Buffer): string {
 }
 
 /**
- * The base64 characters that depend only on these bytes, wherever they are in a longer text (offset `before` modulo 3).
+ * The base64 characters that depend only on these bytes if they are part of a longer text. `before`: their offset in
+ * that text, modulo 3.
  */
 function base64Inside(bytes: Buffer, before: number): string {
   const all = Buffer.concat([Buffer.alloc(before), bytes])

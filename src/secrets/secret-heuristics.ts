@@ -1,20 +1,22 @@
 /**
- * Heuristics for texts that look like secrets but are not known as such. May be wrong, so only for texts that people
- * read.
+ * Heuristics for texts that look like secrets but are not known as such. They may be wrong, so they are used only for
+ * texts that people read.
  */
 
 import type { NamedSecret } from './secret-matcher.ts'
 
-/** The beginning of a word, also after an escaped line break, as in JSON inside JSON. */
+/** The beginning of a word, also after an escaped line break (as in JSON inside JSON). */
 const START = String.raw`(?:\b|(?<=\\[nrt]))`
 /** The end of a name and the start of its value, bare or quoted: in a header, URL, script or JSON inside JSON. */
 const ASSIGNMENT = String.raw`\\*["']?\s*[:=]\s*\\*["']?`
 const VALUE = String.raw`[^\s"'\\,;&<>(){}\[\]]`
 const NAMES = '[a-z0-9]_key|(?:api|access|secret|private|auth)-?key|token|secret|password|passwd|credentials?'
-/** Requires a digit: otherwise a value assigned to such a name in a program is rarely a secret. */
+/**
+ * A value that is probably a secret. It must contain a digit: other values assigned to one of NAMES are rarely secrets.
+ */
 const GUESSED = `(?=${VALUE}{0,80}\\d)${VALUE}{8,}`
 
-/** Contract: `$1` is the part that stays. */
+/** Contract: the first group of each pattern is kept; the rest of the match is replaced. */
 const SECRET_PATTERNS: readonly RegExp[] = [
   new RegExp(
     `((?:authorization|api-key|auth-token)${ASSIGNMENT}(?:(?:bearer|basic|token|digest)\\s+)?)${VALUE}+`,
@@ -30,7 +32,9 @@ const SECRET_PATTERNS: readonly RegExp[] = [
   /(-----BEGIN [A-Z ]*PRIVATE KEY-----)[\s\S]*?(?=-----END|$)/g,
 ]
 
-/** Every pattern needs one of these: a quick first pass instead of nine. */
+/**
+ * A text that matches one of the patterns contains one of these: this single test usually makes the others unnecessary.
+ */
 const QUICK_CHECK = new RegExp(
   [
     /authorization|key|token|cookie|bearer|secret|passw|credential|:\/\//,
@@ -43,7 +47,7 @@ const QUICK_CHECK = new RegExp(
 
 const MIN_LENGTH = 8
 
-/** A text must be searched this far beyond the point where it is truncated. */
+/** A text that will be truncated must be searched this far beyond the cut. */
 export const MAX_PATTERN_LENGTH = 200
 
 export const REDACTED_MARK = '(secret)'
@@ -65,8 +69,8 @@ const LONG_VALUE = 16
 const ORDINARY_WORDS = /^([A-Z]?[a-z]+([-_. ][A-Z]?[a-z]+)*|[A-Z]+([-_. ][A-Z]+)*)$/
 
 /**
- * True where a value is probably a secret: no word, number, path or URL. Errs on the side of false: a word removed from
- * the journal by mistake is lost.
+ * True if a value is probably a secret: no word, number, path or URL. In doubt false: a word removed from the journal
+ * by mistake is lost.
  */
 export function isLikelySecret(value: string): boolean {
   if (value.length < MIN_GUESS || /^[/~.]|^\w+:\/\/|^[\d.]+$/.test(value)) return false

@@ -1,10 +1,10 @@
 /**
  * Finds known secrets in a text, in any of their encodings, also across line breaks and nested escapes.
  *
- * Characters that wrapping and escaping add are skipped (blanks, backslashes, and n, r, t after a backslash); short
- * encodings must match exactly all the same. Three letters are looked up in a table, then six in a map, and only then
- * is anything compared, so that a text without secrets costs one lookup per letter. Long encodings are also known by
- * their pieces, so that a part of one is found.
+ * Characters that wrapping and escaping add to a text (blanks, backslashes, and n, r, t after a backslash) are skipped;
+ * the others are called letters here. Short encodings must still match exactly. Three letters are looked up in a table,
+ * then six in a map, and only then is anything compared, so that a text without secrets costs one lookup per letter.
+ * Long encodings are also known by their pieces, so that a part of one is found.
  */
 
 import { encodingsOf } from './secret-encodings.ts'
@@ -21,15 +21,15 @@ export interface SecretRange {
 }
 
 export interface MatchResult {
-  /** In order; ranges neither overlap nor touch. */
+  /** In order of position; ranges do not overlap. */
   readonly ranges: readonly SecretRange[]
   /** From this index on the text may be the incomplete beginning of a secret. */
   readonly open: number
 }
 
-/** Fewer letters would match in ordinary words. */
+/** Secrets of fewer letters would match in ordinary words. */
 export const MIN_LETTERS = 6
-/** Shorter encodings must match exactly. */
+/** Encodings of fewer letters must match exactly. */
 const MIN_LOOSE_MATCH = 16
 const MAX_WHOLE = 64
 const PIECE_LENGTH = 32
@@ -37,13 +37,13 @@ const TABLE_BITS = 18
 
 interface Encoding {
   readonly name: string
-  /** Without skipped characters. */
+  /** The encoding without skipped characters. */
   readonly letters: string
-  /** For short encodings: the exact text that must be there. */
+  /** For short encodings: the exact text that must be found. */
   readonly exact: string | undefined
 }
 
-/** A part of an encoding, from letter `at` on. */
+/** A part of an encoding that is searched for; it begins at letter `at`. */
 interface Piece {
   readonly form: Encoding
   readonly at: number
@@ -55,7 +55,7 @@ export class SecretMatcher {
   readonly #pieces = new Map<string, Piece[]>()
   /** The first letter, and the first two letters, of each piece. */
   readonly #beginnings = new Set<string>()
-  /** Characters of the longest encoding, without escapes and line breaks. */
+  /** Length of the longest encoding, without the escapes and line breaks that a text may add. */
   readonly longest: number
 
   constructor(known: readonly NamedSecret[]) {
@@ -96,7 +96,7 @@ export class SecretMatcher {
     let escaped = false
     for (let i = 0; i < text.length; i += 1) {
       const code = text.charCodeAt(i)
-      // Same as isSkipped, but the common cases first: every stored text passes through here.
+      // The same test as isSkipped, with the common cases first: every stored text passes through here.
       if (code <= 32) {
         escaped = false
         continue
@@ -116,7 +116,7 @@ export class SecretMatcher {
       if (table[hash] === 0 || first < 0) continue
       if (this.#matchAt(text, first, ranges, covered)) open = Math.min(open, first)
     }
-    // Too few letters at the end for a lookup.
+    // The last one or two letters are too few for a lookup in the table.
     if (second >= 0 && this.#beginnings.has(text.charAt(second) + text.charAt(third))) open = Math.min(open, second)
     else if (third >= 0 && this.#beginnings.has(text.charAt(third))) open = Math.min(open, third)
     return { ranges: mergeRanges(text, ranges), open }
@@ -124,7 +124,7 @@ export class SecretMatcher {
 
   /**
    * Adds the matches that begin at `from`. `covered`: the end of the last match of each encoding, so that its pieces
-   * are not matched again. Contract: true where the text ends before a match is decided.
+   * are not matched again. Contract: returns true if the text ends before it is clear whether there is a match.
    */
   #matchAt(text: string, from: number, ranges: SecretRange[], covered: Map<Encoding, number>): boolean {
     const start = lettersFrom(text, from, MIN_LETTERS)
@@ -173,14 +173,14 @@ function lettersFrom(text: string, from: number, max: number): string {
 interface Match {
   /** The number of matching letters. */
   readonly letters: number
-  /** From the first matching letter to after the last. */
+  /** Index of the first matching letter, and the index after the last one. */
   readonly from: number
   readonly to: number
-  /** The text ended before the letters did. */
+  /** True: the text ended before the first difference. */
   readonly ended: boolean
 }
 
-/** How far the text matches the letters. */
+/** Compares the text from `start` on with the letters from `at` on. */
 function matchForward(text: string, start: number, letters: string, at: number): Match {
   let [count, from, to, escaped] = [0, start, start, false]
   for (let i = start; i < text.length; i += 1) {
@@ -197,7 +197,7 @@ function matchForward(text: string, start: number, letters: string, at: number):
   return { letters: count, from, to, ended: true }
 }
 
-/** Extends a match of a middle piece backwards. Escapes before the first letter are included. */
+/** Extends a match of a piece backwards to earlier letters of its encoding; returns the start of the match. */
 function matchBackward(text: string, from: number, letters: string, at: number): number {
   let [start, left] = [from, at]
   for (let i = from - 1; i >= 0 && left > 0; i -= 1) {
@@ -219,10 +219,10 @@ function piecesOf(form: Encoding): readonly Piece[] {
   return [whole, ...distinctive.map((at) => ({ form, at, length: PIECE_LENGTH }))]
 }
 
-/** A piece without digits may be common text, such as field names or the first line of a key. */
+/** A piece with fewer than two digits may be common text, such as field names or the first line of a key. */
 const isDistinctive = (piece: string): boolean => /[^ -~]/.test(piece) || (piece.match(/\d/g)?.length ?? 0) >= 2
 
-/** From the first letter to the last. */
+/** The text from its first letter to its last, if it is so short that it must match exactly. */
 function exactText(text: string, letters: string): string | undefined {
   if (letters.length >= MIN_LOOSE_MATCH) return undefined
   const { from, to } = matchForward(text, 0, letters, 0)
@@ -241,7 +241,7 @@ function mergeRanges(text: string, ranges: readonly SecretRange[]): readonly Sec
   return all.map((range) => ({ ...range, from: includeEscapes(text, range.from) }))
 }
 
-/** A remaining backslash would escape the replacement. */
+/** Adds the backslashes before a match: they would escape the replacement. */
 function includeEscapes(text: string, from: number): number {
   let start = from
   while (start > 0 && text.charCodeAt(start - 1) === BACKSLASH) start -= 1

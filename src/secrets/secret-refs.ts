@@ -1,15 +1,15 @@
-/** Which names and values are valid for a secret, and the references `secret:NAME` in texts. Pure. */
+/** Checks names and values of secrets, and finds references to secrets (`secret:NAME`) in texts. Pure. */
 
 import { TirelessError } from '../domain/error.ts'
 import { MIN_LETTERS, significantLetters } from './secret-matcher.ts'
 
 const NAME = '[A-Za-z](?:[A-Za-z0-9_.-]{0,62}[A-Za-z0-9_])?'
 const WHOLE_NAME = new RegExp(`^${NAME}$`)
-/** A reference, or the mark that replaced a redacted value. */
+/** A reference `secret:NAME`, or the mark that replaced a redacted value. */
 const REFERENCE = new RegExp(`‹secret:(${NAME})›|\\bsecret:(${NAME})`, 'g')
 const MAX_CHARACTERS = 64 * 1024
 
-/** Contract: throws `usage`; the message never contains the value. */
+/** Contract: throws `usage` if the name or value is invalid; the message never contains the value. */
 export function checkSecret(name: string, value: string): void {
   const refused = (what: string, got: string, expected: string, fix?: string): TirelessError =>
     new TirelessError('usage', { what, where: 'secrets set', got, expected, fix })
@@ -35,11 +35,11 @@ export function checkSecret(name: string, value: string): void {
     throw refused('the name reveals the secret', 'a name that contains the value', 'another name')
 }
 
-/** Contract: every reference replaced by the result of `valueFor`. */
+/** Contract: returns the text with each reference replaced by the result of `valueFor`. */
 export function fillReferences(text: string, valueFor: (name: string) => string): string {
   return text.replaceAll(REFERENCE, (_, shown: string | undefined, named: string) => valueFor(shown ?? named))
 }
 
-/** Contract: the names that the text refers to. */
+/** Contract: returns the names of the secrets that the text refers to. */
 export const referencedSecrets = (text: string): readonly string[] =>
   [...text.matchAll(REFERENCE)].map(([, shown, named]) => shown ?? named ?? '')

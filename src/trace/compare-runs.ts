@@ -1,4 +1,4 @@
-/** Compares two runs of one task: the first divergence, and the result of each. */
+/** Compares two runs of one task: the first divergence between them, and the result of each. */
 
 import type { CallResult, Decision } from '../domain/decision.ts'
 import { TirelessError } from '../domain/error.ts'
@@ -17,7 +17,7 @@ import { addRecordToManifest, newManifest, type TraceManifest } from './manifest
 export interface Divergence {
   readonly step: number
   readonly phase: Phase
-  /** The action of each run at this point; null where it had none. */
+  /** The action of each run at this point; null if the run had none. */
   readonly a: Json
   readonly b: Json
 }
@@ -70,7 +70,7 @@ function checkComparable(a: TraceManifest, b: TraceManifest): void {
     })
 }
 
-/** An action of the run in one phase of one step, complete, so that it can be compared. */
+/** An action of a run in one phase of one step; not truncated, so that it can be compared. */
 interface Action {
   readonly step: number
   readonly phase: Phase
@@ -135,7 +135,7 @@ function branchAction(decision: Decision | undefined, { candidates, chosen }: Re
   return taken ? decisionAction(taken) : { kind: 'branch', chosen }
 }
 
-/** Independent of the spelling and order of the arguments. */
+/** Calls are equal whatever the JSON formatting and key order of their arguments. */
 function normaliseCall({ tool, args }: EventCall): Json {
   if (typeof args !== 'string') return { tool, args: sortKeys(args) }
   try {
@@ -185,7 +185,7 @@ function earlierAction(a: Action | undefined, b: Action | undefined): Action | u
   return PHASE_ORDER.indexOf(a.phase) <= PHASE_ORDER.indexOf(b.phase) ? a : b
 }
 
-/** Of long values only the part around the first difference. */
+/** Shows long values only around their first difference. */
 function showDifference(a: Json, b: Json): { readonly a: Json; readonly b: Json } {
   const [left, right] = [JSON.stringify(a), JSON.stringify(b)]
   let at = 0

@@ -1,4 +1,4 @@
-/** Turns records into events: one fold per active run, none for parked ones. */
+/** Turns journal records into events. Keeps an event fold for each active run, none for parked runs. */
 
 import { createEventFold, type Event, type EventFold } from '../domain/event.ts'
 import type { JournalRecord } from '../domain/journal-record.ts'
@@ -6,9 +6,9 @@ import type { RunSink } from '../ports/run-sink.ts'
 
 interface ActiveRun {
   readonly fold: EventFold
-  /** The sequence number of the last record; 0: the run has not started. */
+  /** The sequence number of the last record applied; 0: the run has not started. */
   last: number
-  /** Open references: a parked run may be resumed before its previous owner has closed it. */
+  /** How many owners have the run open: a parked run may be resumed before its previous owner has closed it. */
   holders: number
 }
 
@@ -17,7 +17,7 @@ export interface EventFolds extends Omit<RunSink, 'delta'> {
   activeCount(): number
 }
 
-/** `prepare`: applied to each record before it is folded (redaction). */
+/** `prepare`: applied to each record before events are made from it (redaction). */
 export function createEventFolds(
   emit: (event: Event) => void,
   prepare: (record: JournalRecord) => JournalRecord = (record) => record,
@@ -30,8 +30,8 @@ export function createEventFolds(
       if (known?.last === lastOf(past)) known.holders = holders
       else {
         const fold = createEventFold(run)
-        // A fold keeps no text of committed steps, so only later records are prepared: opening a long history stays
-        // fast.
+        // A fold keeps no text of committed steps, so only later records are prepared: opening a run with a long
+        // history stays fast.
         const kept = past.findLastIndex(({ kind }) => kind === 'step_committed') + 1
         for (const [i, record] of past.entries()) fold.apply(i < kept ? record : prepare(record))
         activeRuns.set(run.run_id, { fold, last: lastOf(past), holders })
@@ -39,7 +39,7 @@ export function createEventFolds(
     },
     onRecord(run, record) {
       const known = activeRuns.get(run.run_id)
-      // A record before `run_started` closes the session's previous run.
+      // A record before `run_started` belongs to the end of the session's previous run.
       if (!known || (known.last === 0 && record.kind !== 'run_started')) return
       known.last = record.seq
       for (const event of known.fold.apply(prepare(record))) emit(event)

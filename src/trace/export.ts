@@ -11,7 +11,7 @@ export function exportHtml({ manifest, events }: Trace): string {
   const steps = groupBySteps(events)
   const began = events[0]?.ts ?? 0
   const title = `${manifest.run_id} · ${manifest.stop_reason ?? manifest.status}`
-  // Forbids scripts and loading, even if escaping had a gap.
+  // Forbids scripts and loading of resources, in case the escaping has a gap.
   const policy = "default-src 'none'; style-src 'unsafe-inline'"
   return htmlText(html`<!doctype html>
 <html lang="en">
@@ -77,7 +77,7 @@ function factList(manifest: Trace['manifest'], steps: readonly StepEvents[], eve
   return html`<dl class="facts">${rows}</dl>`
 }
 
-/** One bar per step, as wide as its duration, with a minimum width for clicking. */
+/** One bar per step, as wide as the step was long, with a minimum width for clicking. */
 function timeline(steps: readonly StepEvents[], events: readonly Event[]): Html {
   if (steps.length < 2) return html``
   return html`<nav class="lane" aria-label="steps by duration">${steps.map(({ step_id, events: own }) => {
@@ -179,7 +179,7 @@ function criticSection(outputs: Fields | undefined): Html {
   })}`
 }
 
-/** Errors, each with the ruling of the retry policy. */
+/** The errors of these events, each with the ruling of the retry policy. */
 function errorLines(events: readonly Event[], isIncluded: (phase: Event['phase']) => boolean): readonly Html[] {
   return events.flatMap(({ ok, phase, seq, payload, error }) => {
     if (ok || !isIncluded(phase)) return []
@@ -206,13 +206,13 @@ const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(valu
 const durationOf = (events: readonly Event[]): number => (events.at(-1)?.ts ?? 0) - (events[0]?.ts ?? 0)
 const groupDigits = (count: number): string => String(count).replaceAll(/(?<=\d)(?=(\d{3})+$)/g, '\u202f')
 
-/** Arguments may be JSON text written by a model; it is formatted. */
+/** Formats JSON, also if the value is a text that contains JSON, as arguments written by a model do. */
 function formatJson(value: Json): string {
   const read = typeof value === 'string' ? parseJson(value) : value
   return read === undefined ? String(value) : JSON.stringify(read, null, 2)
 }
 
-/** One line per argument, texts unquoted. */
+/** Writes one line per argument, with texts unquoted. */
 function formatArguments(args: Json): string {
   const value = typeof args === 'string' ? parseJson(args) : args
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return formatJson(args)

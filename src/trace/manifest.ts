@@ -1,4 +1,4 @@
-/** The manifest: a summary of a run. */
+/** The manifest of a trace: a summary of the run. */
 
 import type { Issue, JournalRecord, RunSetup, Usage } from '../domain/journal-record.ts'
 import { dispatchEndOf, type FailureClass, type StopReason } from '../domain/stop-reason.ts'
@@ -16,7 +16,7 @@ export interface TraceManifest {
   readonly event_count: number
   readonly final_answer: string | null
   readonly usage: Usage
-  /** Null: no price is known. */
+  /** Null: no price of a model is known. */
   readonly cost_usd: number | null
   readonly started_at: string | null
   readonly ended_at: string | null
@@ -69,7 +69,7 @@ const RUNNING = {
   issues: [],
 } as const
 
-/** Adds a record to the manifest; the caller counts steps and events. */
+/** Adds a record to the manifest, except to its counts of steps and events, which the caller keeps. */
 export function addRecordToManifest(manifest: TraceManifest, record: JournalRecord): TraceManifest {
   switch (record.kind) {
     case 'run_started': {

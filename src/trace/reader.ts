@@ -1,6 +1,6 @@
 /**
  * Reads a run's trace from its files. Takes no lock and repairs nothing, so it also works while another process writes
- * them.
+ * these files.
  */
 
 import { readdir, readFile } from 'node:fs/promises'
@@ -13,14 +13,17 @@ import { TRACE_FILES, traceFolder } from './trace-files.ts'
 import type { TraceStep } from './trace-step.ts'
 
 export interface ReadTrace extends Trace {
-  /** Files with invalid lines: the last line after a crash of the writer; any other line was changed from outside. */
+  /**
+   * Names of the files with an invalid line. The last line may be incomplete after a crash of the writer; any other
+   * invalid line was changed from outside.
+   */
   readonly torn: readonly string[]
 }
 
 export interface TraceReader {
-  /** Contract: the manifests, newest first. */
+  /** Contract: returns the manifests, newest first. */
   list(limit: number): Promise<readonly TraceManifest[]>
-  /** Contract: throws `usage` for an invalid run id, `not_found` where the run has no trace. */
+  /** Contract: throws `usage` for an invalid run id, `not_found` if the run has no trace. */
   read(run_id: string): Promise<ReadTrace>
 }
 
@@ -28,7 +31,7 @@ export function traceReader(folder: string): TraceReader {
   return {
     async list(limit) {
       const names = await readdir(folder).catch(() => [])
-      // Ids sort by time.
+      // Run ids sort by creation time.
       const found = await Promise.all(
         names
           .sort()

@@ -1,4 +1,4 @@
-/** Style sheet of an exported run: one column, light and dark, for any screen width and for print. */
+/** Style sheet of an exported run: one column, for light and dark mode, any screen width, and print. */
 
 export const STYLE = `
 :root {

@@ -10,7 +10,7 @@ export const TRACE_FILES = { manifest: 'manifest.json', events: 'events.jsonl', 
 
 export const isRunId = (text: string): boolean => /^[A-Za-z0-9_-]+$/.test(text)
 
-/** Contract: throws `usage` for an id that could name another path. */
+/** Contract: returns the folder of the run's trace; throws `usage` for an id that could name another path. */
 export function traceFolder(traces: string, run_id: string): string {
   if (!isRunId(run_id))
     throw new TirelessError('usage', {
@@ -26,12 +26,15 @@ export function createTraceFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
 }
 
-/** Buffers lines on their way into a file. */
+/** Collects lines, and writes them to the end of a file. */
 export interface LineBuffer {
   add(line: string): void
-  /** Contract: writes the lines added since the last success; throws on failure and keeps them. */
+  /**
+   * Contract: writes the lines added since the last successful write; throws on failure and keeps them for the next
+   * write.
+   */
   write(): void
-  /** Characters not written yet. */
+  /** Number of characters not written yet. */
   readonly pending: number
 }
 
@@ -46,7 +49,7 @@ export function lineBufferFor(file: string): LineBuffer {
     },
     write() {
       if (isCreated && pending === '') return
-      // Writes at a position: after a full disk, the next attempt overwrites the partial write.
+      // Writes at a fixed position: if the disk was full, the next write overwrites the partial one.
       const fd = openSync(file, isCreated ? 'r+' : 'w', 0o600)
       try {
         const bytes = Buffer.from(pending)
@@ -64,7 +67,7 @@ export function lineBufferFor(file: string): LineBuffer {
   }
 }
 
-/** Contract: readable by the owner only. */
+/** Contract: creates a file that only its owner can read. */
 export function writePage(file: string, page: string): Promise<void> {
   return writeFile(file, page, { mode: 0o600 })
 }

@@ -1,5 +1,6 @@
 /**
- * The prompts of a run for `trace show`: the composition of each request, and how much of it can come from the cache.
+ * The prompts of a run for `trace show`: the composition of each request, and how much of it the provider's cache can
+ * save.
  */
 
 import type { Event } from '../domain/event.ts'
@@ -8,11 +9,11 @@ import type { PromptComposition } from '../domain/journal-record.ts'
 export interface TracedPrompt {
   readonly step_id: number
   readonly model: string
-  /** Estimates: the total, and by section. */
+  /** Estimated tokens: in total (`tokens`), and by section. */
   readonly tokens: number
   readonly sections: Readonly<Record<string, number>>
   readonly bytes: number
-  /** Share of its bytes, 0 to 1. */
+  /** The share of the request's bytes that the provider's cache can save, 0 to 1. */
   readonly cached_share: number
   readonly cut: readonly string[]
   readonly dropped: readonly string[]

@@ -1,9 +1,9 @@
-/** A step in the trace: one line, made from the events of one turn. */
+/** A step in the trace: one line of `steps.jsonl`, made from the events of one turn. */
 
 import type { Event } from '../domain/event.ts'
 import type { Json } from '../domain/json.ts'
 
-/** Fields are null where the step ended before them. */
+/** A field is null, or an empty list, if the step ended before the phase that sets it. */
 export interface TraceStep {
   readonly step_id: number
   readonly observation: Json
@@ -12,7 +12,6 @@ export interface TraceStep {
   readonly action_results: readonly Json[]
   readonly critic: Json
   readonly state_diff: Json
-  /** The error of the step. */
   readonly error?: string
 }
 
@@ -50,7 +49,7 @@ const newStep = (step_id: number): TraceStep => ({
   state_diff: null,
 })
 
-/** Each of these stages belongs to one phase. */
+/** The phase is not compared, because each of these stages belongs to one phase only. */
 function withEvent(step: TraceStep, { stage, payload, error }: Event): TraceStep {
   switch (stage) {
     case 'observation_ready':
@@ -72,7 +71,7 @@ function withEvent(step: TraceStep, { stage, payload, error }: Event): TraceStep
 
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : [])
 
-/** A model writes arguments as text. */
+/** Parses the arguments of a call, which a model writes as JSON text. */
 function parseArgs(call: Json): Json {
   const { tool, args } = call as { readonly tool: string; readonly args: Json }
   if (typeof args !== 'string') return call

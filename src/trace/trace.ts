@@ -1,4 +1,6 @@
-/** Trace: the manifest, events and steps of a run, for debugging and comparison. A pure function of its records. */
+/**
+ * Trace: the manifest, events and steps of a run, for debugging and comparison. Computed from the run's records alone.
+ */
 
 import { createEventFold, type Event } from '../domain/event.ts'
 import type { JournalRecord } from '../domain/journal-record.ts'

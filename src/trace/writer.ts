@@ -1,6 +1,6 @@
 /**
  * Writes the traces of all runs in batches, redacted. A full disk or an unwritable folder never fails a run (I9). The
- * journal is authoritative: the files of a run resumed after a restart are rewritten from it.
+ * journal is authoritative: if a run is resumed after a restart, its files are written anew from the journal.
  */
 
 import { join } from 'node:path'
@@ -22,11 +22,11 @@ import {
 
 const WRITE_EVERY_MS = 1000
 const RETRY_EVERY_MS = 5000
-/** Records of the history processed at once: a few milliseconds of work. */
+/** How many records of a run's history are processed at once: a few milliseconds of work. */
 const RECORDS_AT_ONCE = 50
-/** Runs kept in memory, parked ones included. */
+/** The most runs kept in memory, parked ones included. */
 const MAX_OPEN = 256
-/** Characters kept in memory, over all runs, while writing fails. */
+/** The most characters kept in memory for all runs together, while writing fails. */
 const MAX_PENDING = 32 * 1024 * 1024
 
 export interface TraceWriter extends RunSink {
@@ -36,17 +36,17 @@ export interface TraceWriter extends RunSink {
 
 interface OpenTrace {
   readonly folder: string
-  /** The ids at the start of every event line, as JSON. */
+  /** The JSON of run id and session id, the same in every event line. */
   readonly ids: string
   readonly fold: TraceFold
   readonly events: LineBuffer
   readonly steps: LineBuffer
-  /** Not processed yet. */
+  /** Records not processed yet. */
   readonly records: JournalRecord[]
-  /** The sequence number of the last record. */
+  /** The sequence number of the last record received. */
   last: number
   isWritten: boolean
-  /** Parked, and completely written. */
+  /** True: the run is parked, so its trace may be dropped from memory. */
   isParked: boolean
   hasEnded: boolean
 }
@@ -103,7 +103,7 @@ export function traceWriter({ folder, clock, redact, maxPending: mostHeld = MAX_
     })
   }
 
-  /** One run per turn of the event loop: creating files is the slowest part. */
+  /** Writes one run per turn of the event loop, because creating files takes longest. */
   function writeAll(due = [...runs.keys()]): void {
     if (closed.signal.aborted) return
     const run_id = due.shift()
@@ -113,7 +113,8 @@ export function traceWriter({ folder, clock, redact, maxPending: mostHeld = MAX_
   }
 
   /**
-   * A run may be parked for weeks: only MAX_OPEN runs stay in memory; the others are rewritten when they are resumed.
+   * A run may be parked for weeks, so only MAX_OPEN runs stay in memory; the files of the others are written anew when
+   * they are resumed.
    */
   function dropParked(): void {
     for (const [run_id, open] of runs) {
@@ -140,7 +141,8 @@ export function traceWriter({ folder, clock, redact, maxPending: mostHeld = MAX_
   }
 
   /**
-   * A run left by an earlier process may have a long history: it is processed in pieces, so that other work can run.
+   * A run left by an earlier process may have a long history. It is processed in pieces, so that other work can run in
+   * between.
    */
   function catchUp(open: OpenTrace): void {
     fold(open, RECORDS_AT_ONCE)
@@ -161,7 +163,7 @@ export function traceWriter({ folder, clock, redact, maxPending: mostHeld = MAX_
     onRunOpened(run, past) {
       if (!isRunId(run.run_id)) return
       const records = recordsOfRun(past, run.run_id)
-      // Known from before it was parked: the files are up to date.
+      // The run is still in memory from before it was parked: its files are up to date.
       if (records.length === 0 || runs.get(run.run_id)?.last === records.at(-1)?.seq) return
       const open = openTrace(run)
       addRecords(open, records)
@@ -169,16 +171,16 @@ export function traceWriter({ folder, clock, redact, maxPending: mostHeld = MAX_
       scheduleWrite(WRITE_EVERY_MS)
     },
     onRecord(run, record) {
-      // A record before `run_started` closes the session's previous run.
+      // A record before `run_started` belongs to the end of the session's previous run.
       const begins = record.kind === 'run_started' && isRunId(run.run_id)
       const open = runs.get(run.run_id) ?? (begins ? openTrace(run) : undefined)
       if (!open) return
       noteLast(open, record)
-      // Immediately, to spread the work: many runs may end at the same time.
+      // The record is processed immediately, to spread the work: many runs may end at the same time.
       if (open.records.length > 0) open.records.push(record)
       else foldRecord(open, record)
       open.isParked = record.kind === 'step_committed' && record.next.kind === 'park'
-      // Immediately: observers who learn of the end expect to find it in the files.
+      // The files are written immediately: observers who learn of the end expect to find it there.
       if (open.hasEnded || open.isParked) write(run.run_id, open, true)
       else scheduleWrite(WRITE_EVERY_MS)
     },
@@ -192,7 +194,7 @@ export function traceWriter({ folder, clock, redact, maxPending: mostHeld = MAX_
 }
 
 /**
- * Equivalent to JSON.stringify but three times as fast; there are a dozen events per step, half of them without
+ * Same result as JSON.stringify, but three times as fast; there are a dozen events per step, half of them without
  * payload.
  */
 function eventLine(ids: string, { seq, step_id, phase, stage, ts, ok, payload, error }: Event): string {
