@@ -14,7 +14,7 @@ import { postRequest } from './post-request.ts'
 
 export interface Webhook {
   readonly url: string
-  /** The chat of messages that name no chat. */
+  /** The chat for messages that name no chat. */
   readonly chat_id: string | null
   /** Contract: throws if the secret is not available. */
   secret(): string

@@ -1,6 +1,7 @@
 /**
  * Chooses a session's folder: a new folder in the home, or the folder that the owner names. If the named folder has
- * uncommitted changes, the session gets a separate git worktree; if changes there could not be undone, it is refused.
+ * uncommitted changes, the session gets a separate git worktree. A folder in which changes could not be undone is
+ * refused.
  */
 
 import { cp, mkdir, readdir, realpath, rm } from 'node:fs/promises'

@@ -26,7 +26,7 @@ export async function gitFingerprint(folder: string, host: GitSandbox): Promise<
   return `${head.output}\n${status.output}`
 }
 
-/** `since`: the HEAD of the previous call; undefined the first time. */
+/** `since`: the `head` that the previous call returned; undefined at the first call. */
 export async function describeGitChanges(
   folder: string,
   host: GitSandbox,

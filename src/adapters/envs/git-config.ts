@@ -12,7 +12,7 @@ export interface GitSetting {
 
 const SECTION = /^\[([a-z0-9-]+)(?: "([^"\\\]]*)")?\]$/i
 const SETTING = /^([a-z][a-z0-9-]*)(?:\s*=\s*(.*))?$/i
-/** Without quotes, escapes and comments. Git writes quotes around a value that begins or ends with a blank. */
+/** A value without quotes, escapes and comments. Git writes quotes around a value that begins or ends with a blank. */
 const PLAIN_VALUE = /^[^"\\;#]*$/
 const MAX_BYTES = 256 * 1024
 

@@ -20,7 +20,7 @@ export interface GitOutput {
   readonly ok: boolean
   /** Standard output; after a failure, the error text. */
   readonly output: string
-  /** Output beyond MAX_OUTPUT_BYTES was dropped. */
+  /** True if output beyond MAX_OUTPUT_BYTES was dropped. */
   readonly cut: boolean
 }
 
@@ -29,7 +29,7 @@ export type Git = (args: readonly string[], input?: string) => Promise<GitOutput
 /** How the runtime's git is sandboxed on this machine. */
 export interface GitSandbox {
   readonly env: GitEnvironment
-  /** Contract: starts git in a sandbox; undefined if no sandbox works here or the owner turned it off. */
+  /** Contract: the launcher that starts git in a sandbox; undefined if no sandbox works, or the owner turned it off. */
   findLauncher(): Promise<Launcher | undefined>
 }
 

@@ -21,7 +21,7 @@ const PROTECTED: ReadonlySet<string> = new Set(
     '.exrc .vimrc .nvimrc .nvim.lua .lvimrc .dir-locals.el .dir-locals-2.el',
     // Debuggers and language shells, which read these files in the folder where they start.
     '.gdbinit .lldbinit .pdbrc .perldb .irbrc .pryrc .rprofile .rdata .octaverc .ghci .ocamlinit .iex.exs',
-    // Mercurial and its descendants.
+    // Configuration files of Mercurial and of programs derived from it.
     'hgrc hgrc-not-shared',
     // Other version control systems. All of `.jj`, because `.jj/repo` may point to any folder, and the place of its
     // configuration differs between versions.
@@ -36,10 +36,10 @@ const PROTECTED_IN: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['.config', new Set(['mise', 'mise.toml'])],
   ['.hg', new Set(['config', 'sharedpath'])],
   ['.sl', new Set(['config', 'sharedpath'])],
-  // Sapling in a git repository: `.git/sl`.
+  // In a git repository, Sapling keeps its files in `.git/sl`.
   ['sl', new Set(['config', 'sharedpath'])],
   ['.pijul', new Set(['config'])],
-  // darcs (`_darcs/prefs`) and Breezy (`.bzr/branch`).
+  // darcs reads `_darcs/prefs`, Breezy reads `.bzr/branch`.
   ['prefs', new Set(['defaults', 'prefs'])],
   ['branch', new Set(['branch.conf'])],
 ])

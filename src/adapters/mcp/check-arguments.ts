@@ -34,7 +34,7 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= make())
 }
 
-/** The errors that the first check finds which accepts the schema. */
+/** Runs the first check that accepts the schema; returns no errors if none accepts it. */
 function findErrors(args: ToolArguments, checks: readonly (() => Check)[]): readonly SchemaError[] {
   for (const check of checks)
     try {
@@ -87,7 +87,7 @@ const unescaped = (part: string): string => decodeURIComponent(part).replaceAll(
 
 /** Checks with Zod if the SDK's validator rejects the schema, for example an invalid pattern. Knows fewer keywords. */
 function byZod({ $schema: dialect, ...schema }: Schema): Check {
-  // First without the draft. Zod needs it only for older drafts, which keep shared definitions under another name.
+  // Tries without the draft, then with it: Zod needs it for older drafts, whose shared definitions have another name.
   for (const given of [schema, { ...schema, $schema: dialect }])
     try {
       const made = z.fromJSONSchema(given as Parameters<typeof z.fromJSONSchema>[0])

@@ -41,7 +41,7 @@ export interface McpConnection {
   tools(signal: AbortSignal): Promise<readonly ListedTool[]>
   /** Contract: throws only if `signal` aborts; then the server is told that the call was cancelled. */
   call(tool: string, args: Readonly<Record<string, Json>>, key: string, signal: AbortSignal): Promise<McpCallOutcome>
-  /** Contract: afterwards no process of the connection runs. */
+  /** Contract: closes the connection; afterwards no process of the server is running. */
   close(): Promise<void>
 }
 
@@ -113,7 +113,7 @@ async function attempt(options: ConnectOptions, mode: 'auto' | 'legacy'): Promis
   try {
     await client.connect(transport, { timeout, signal: options.signal })
   } catch (thrown) {
-    // Read before the transport is closed: that ends the process, which is not the server's error.
+    // Read first: closing the transport ends the process, and that would look like an error of the server.
     const [died, why] = [child?.hasEnded ?? false, describeError(thrown, child, timeout)]
     await transport.close().catch(() => {})
     return { why, died }

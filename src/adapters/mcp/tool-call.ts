@@ -1,4 +1,4 @@
-/** tool_call: calls a tool that tool_search found. The engine runs the inner call in its place. */
+/** tool_call: calls a tool that tool_search found. Instead of tool_call, the engine runs the call that it contains. */
 
 import { z } from 'zod'
 import { TirelessError } from '../../domain/error.ts'

@@ -84,7 +84,7 @@ const freeHeaders = (headers: Args['headers'] = {}): readonly string[] =>
 
 const isSafe = (method: Args['method']): boolean => method === 'GET' || method === 'HEAD'
 
-/** The schema has already refused invalid addresses. */
+/** Does not throw for arguments that passed the schema: it has already refused invalid addresses. */
 function parseUrl(url: string): Address {
   const read = parseHttpAddress(url)
   if (read.kind === 'read') return read.value

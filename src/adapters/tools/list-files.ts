@@ -1,4 +1,4 @@
-/** list_files: the content of a folder, a few levels deep. */
+/** list_files: lists the entries of a folder, a few levels deep. */
 
 import { z } from 'zod'
 import { LABEL_OF_WORKSPACE } from '../../domain/label.ts'

@@ -4,7 +4,7 @@ export type TextReplacement =
   | { readonly kind: 'replaced'; readonly text: string; readonly line: number }
   | { readonly kind: 'refused'; readonly why: string }
 
-/** `look`: advice for the model, how to view the current text. */
+/** `look`: words that tell the model how to view the current text. */
 export function replaceText(text: string, old: string, fresh: string, name: string, look: string): TextReplacement {
   const refuse = (why: string): TextReplacement => ({ kind: 'refused', why })
   if (old === fresh) return refuse('old and new are the same')

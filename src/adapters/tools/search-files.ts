@@ -1,4 +1,4 @@
-/** search_files: lines of workspace files that match a pattern. Files, bytes, lines and time are limited. */
+/** search_files: finds the lines of workspace files that match a pattern. Files, bytes, lines and time are limited. */
 
 import { z } from 'zod'
 import { TirelessError } from '../../domain/error.ts'

@@ -1,6 +1,6 @@
 /**
- * send_message: a message to the owner, or to others through a channel. The call puts the message in the outbox; if the
- * call is repeated after a crash, the outbox still contains it only once.
+ * send_message: sends a message to the owner, or to others through a channel. The call puts the message in the outbox;
+ * if the call is repeated after a crash, the outbox still contains the message only once.
  */
 
 import { z } from 'zod'

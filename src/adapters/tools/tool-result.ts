@@ -1,4 +1,4 @@
-/** Results of tools, and errors that become results so that the model can act on them. */
+/** Builds tool results, and turns errors into results so that the model can act on them. */
 
 import type { CallResult } from '../../domain/decision.ts'
 import { type ErrorCode, TirelessError } from '../../domain/error.ts'

@@ -16,7 +16,7 @@ export interface ContainerRunOptions {
   readonly binds: readonly BindMount[]
   readonly environment: Readonly<Record<string, string>>
   readonly command: string
-  /** The command reads its standard input. */
+  /** True if the command reads its standard input. */
   readonly input: boolean
 }
 

@@ -58,7 +58,7 @@ export function createContainers(options: ContainerOptions): Sandbox {
     engine ??= findContainerEngine(image, options.env)
     const found = await engine
     if ('why' in found) return { trial: { holds: false, ...found } }
-    // Removes containers of an earlier process of this home; only one process holds the home at a time.
+    // Removes containers that an earlier runtime process left; only one process holds the home at a time.
     await removeAll(found, options.clock, `label=${labelOf(folder)}`)
     const launch = await launcherIn(found, options)
     const named = `a container of ${image} (${found.name} ${found.version})`

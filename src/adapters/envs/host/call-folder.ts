@@ -17,7 +17,7 @@ export const readableName = (call: string): string => call.replaceAll(/[^A-Za-z0
 export const reportFile = (folder: string): string => join(folder, 'pid')
 export const outputFile = (folder: string): string => join(folder, 'output')
 
-/** Environment variables that mark a call's processes. The scope differs between homes, because call names may not. */
+/** Environment variables that mark a call's processes. The scope separates calls of two homes with the same name. */
 export function callEnvironment(callsDir: string, call: string): Readonly<Record<string, string>> {
   return { TIRELESS_CALL: call, TIRELESS_CALL_SCOPE: sha256(callsDir).slice(0, 16) }
 }

@@ -51,7 +51,7 @@ export function makeCommandGroup(limits: ResourceLimits, files = CONTROL_FILES):
 }
 
 interface Hierarchy {
-  /** `cgroup2`, or the controllers of version 1. */
+  /** `cgroup2` for version 2; for version 1, the names of the controllers. */
   readonly controllers: readonly string[]
   readonly at: string
   /** The group of the hierarchy that is mounted at `at`. */
@@ -59,7 +59,7 @@ interface Hierarchy {
 }
 
 interface Hierarchies {
-  /** This process's group, by controller; cgroup v2 has the empty name. */
+  /** The path of this process's group, by controller; for version 2, the controller's name is empty. */
   readonly own: ReadonlyMap<string, string>
   readonly mounts: readonly Hierarchy[]
 }
@@ -85,7 +85,10 @@ function folderOf({ at, root }: Hierarchy, path: string): string | undefined {
   return path === root || path.startsWith(`${root}/`) ? join(at, path.slice(root.length)) : undefined
 }
 
-/** Creates the group below this process's group, or below the parent: a v2 group with processes cannot delegate. */
+/**
+ * Creates the group below this process's group or, if that is not possible, below the parent: in version 2, a group
+ * that has processes cannot pass controllers on to groups below it.
+ */
 function makeV2Group(
   limits: ResourceLimits,
   own: Hierarchies['own'],

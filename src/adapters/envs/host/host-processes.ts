@@ -38,7 +38,7 @@ export interface ProcessOptions {
   readonly env: Readonly<Record<string, string>>
   readonly launcher?: Launcher
   readonly table: ProcessTable
-  /** A command that writes more is killed. */
+  /** A command that writes more output than this is killed. */
   readonly maxOutputBytes: number
   /** Limits for all commands together; default: none. */
   readonly limits?: CommandLimits

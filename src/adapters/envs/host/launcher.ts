@@ -8,13 +8,13 @@ import type { BindMount } from '../sandbox/bubblewrap-command-line.ts'
 
 export interface Launch extends AsyncDisposable {
   readonly argv: readonly string[]
-  /** The complete environment, except for the call's markers. */
+  /** The complete environment, except for the variables that mark the call's processes. */
   readonly env: Readonly<Record<string, string>>
   /** The folder in which `argv` starts; default: the workspace's root. */
   readonly cwd?: string
   /** Standard input; default: /dev/null of the machine. */
   readonly stdin?: FileHandle
-  /** Inherited descriptors, from number 4 on. */
+  /** Files that the command inherits, as descriptors 4 and up. */
   readonly handles: readonly FileHandle[]
   /**
    * Contract: called after the command has ended. Returns the pid of the first process of the command's pid namespace;
@@ -48,7 +48,7 @@ export interface LaunchRequest {
     readonly writable: readonly string[]
     readonly environment: Readonly<Record<string, string>>
   }
-  /** The command reads its standard input. */
+  /** True if the command reads its standard input. */
   readonly input?: boolean
 }
 

@@ -18,11 +18,11 @@ export interface MarkedProcessRow extends ProcessRow {
   readonly marked: boolean
 }
 
-/** The traits by which the processes of a call are recognised. Child processes inherit them, unless they drop them. */
+/** Traits by which processes of a call are recognised; one is enough. Children inherit both, unless they drop them. */
 export interface ProcessMark {
   /** Entries of the environment; a process must have all of them. */
   readonly environment: readonly string[]
-  /** The file to which stdout and stderr are written. */
+  /** The file to which stdout or stderr is written. */
   readonly output: string
 }
 

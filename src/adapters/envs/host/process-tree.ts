@@ -100,7 +100,7 @@ export async function killTree(
  */
 export async function hasNamespaceEnded(init: number, table: ProcessTable, clock: Clock): Promise<boolean> {
   const hasEnded = (): boolean => !exists(init) || table.row(init)?.zombie === true
-  // Before it sleeps, it only yields: the kernel usually ends a namespace in less time than the shortest sleep.
+  // First waits without sleeping: the kernel usually ends a namespace in less time than the shortest sleep.
   for (let turn = 0; turn < MAX_TURNS; turn += 1) {
     if (hasEnded()) return true
     await new Promise((resolve) => setImmediate(resolve))

@@ -148,7 +148,7 @@ interface CommandUsage {
   readonly bytes: number
 }
 
-/** Marks the command that uses most, so that it is ended. Waits while another is being ended: that frees some too. */
+/** Marks the command that uses most, so that it is ended; but only one command at a time: that may free enough. */
 function endLargest(usages: readonly CommandUsage[], by: 'threads' | 'bytes', why: string): void {
   if (usages.some(({ command }) => command.over !== undefined)) return
   const largest = usages.toSorted((a, b) => b[by] - a[by])[0]

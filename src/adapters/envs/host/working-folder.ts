@@ -16,7 +16,10 @@ export async function findStartFolder(root: string, path: string): Promise<strin
   return isFolder && isInside(root, real) ? real : root
 }
 
-/** Contract: the folder that the shell reported, relative to the root; `before` if it reported none. Never outside. */
+/**
+ * Contract: the folder in which the shell ended, relative to the root; `before` if the shell reported none, the root if
+ * the folder is outside.
+ */
 export async function readEndFolder(root: string, report: FileHandle, before: string): Promise<string> {
   const { buffer, bytesRead } = await report.read(Buffer.alloc(MAX_PATH_BYTES), 0, MAX_PATH_BYTES, 0)
   const [path] = /^\/[^\n]*(?=\n$)/.exec(buffer.toString('utf8', 0, bytesRead)) ?? []

@@ -12,7 +12,7 @@ import type { BindMount } from './bubblewrap-command-line.ts'
 /** Contract: mounts that make the git folder writable, except for files that name programs; none if it is no folder. */
 export async function gitFolderBinds(gitFolder: string): Promise<readonly BindMount[]> {
   if (!(await lstat(gitFolder).catch(() => undefined))?.isDirectory()) return []
-  // A read-only mount needs an existing target. The other files are removed after the command if it created them.
+  // A mount needs an existing target, so `hooks` is created. Other missing files are removed if a command creates them.
   if (!existsSync(join(gitFolder, 'commondir'))) await mkdir(join(gitFolder, 'hooks')).catch(() => {})
   return [{ from: gitFolder, at: gitFolder, writable: true }, ...(await readOnlyParts(gitFolder))]
 }

@@ -87,7 +87,7 @@ export function makeEtc(
   return mounted.map((name) => ({ from: join('/etc', name), at: join('/etc', name), writable: false }))
 }
 
-/** With it, git has a default author, accepts repositories of any owner, and creates repositories without hooks. */
+/** The file /etc/gitconfig: a default author; repositories of any owner are accepted; new ones get no hooks. */
 const GITCONFIG = `[user]
 	name = Tireless
 	email = tireless@localhost

@@ -33,7 +33,7 @@ export interface Sandbox {
   readonly launcher: Launcher
   /** Contract: runs the self-test once and remembers its result; never throws. */
   trial(): Promise<SandboxTestResult>
-  /** The result so far; undefined before the self-test has ended. */
+  /** The result of the self-test; undefined until the test has ended. */
   known(): SandboxTestResult | undefined
 }
 

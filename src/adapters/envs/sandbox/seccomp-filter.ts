@@ -25,8 +25,8 @@ interface Architecture {
 }
 
 /**
- * In this order: open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, mount_setattr, quotactl_fd, open_tree_attr,
- * io_uring_setup, io_uring_enter, io_uring_register, pidfd_getfd.
+ * The system calls open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, mount_setattr, quotactl_fd,
+ * open_tree_attr, io_uring_setup, io_uring_enter, io_uring_register and pidfd_getfd, in this order.
  */
 const REFUSED_EVERYWHERE = [428, 429, 430, 431, 432, 433, 442, 443, 467, 425, 426, 427, 438]
 const CLONE3 = 435
@@ -104,7 +104,7 @@ const [NUMBER, AUDIT, FIRST_ARGUMENT, SECOND_ARGUMENT] = [0, 4, 16, 24]
 /** Offset of the lower half of the argument with the index `at`. */
 const argumentOffset = (at: number): number => FIRST_ARGUMENT + 8 * at
 
-/** A setuid program left in a workspace would give the owner's rights to every user of the machine. */
+/** The setuid bit is refused: a setuid program in a workspace would give the owner's rights to all users. */
 const SETUID = 0o4000
 const O_CREAT = 0x40
 

@@ -71,7 +71,7 @@ export async function runSelfTest(options: SelfTestOptions): Promise<SandboxTest
 interface Attempts {
   readonly escapes: readonly string[]
   readonly tried: boolean
-  /** The command wrote a file into the workspace, and the file has our user id. */
+  /** True if the command wrote a file into the workspace, and the file belongs to the user of this process. */
   readonly wrote: boolean
   readonly said: string
 }
@@ -159,7 +159,7 @@ interface Facts {
   readonly canary: string
   /** A time that no file has, in seconds since the epoch; the test tries to set /dev/null to it. */
   readonly stamp: number
-  /** The namespaces that the sandbox must not share. */
+  /** The namespaces that the sandbox must not share with the machine. */
   readonly own: readonly string[]
 }
 

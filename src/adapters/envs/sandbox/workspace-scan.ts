@@ -29,7 +29,7 @@ export interface WorkspaceScan {
   readonly folders: number
 }
 
-/** System calls refuse paths above 4096 bytes; one more name has at most 255 bytes. */
+/** In bytes. System calls refuse paths above 4096 bytes; the rest is room for the name of an entry (at most 255). */
 const MAX_PATH_LENGTH = 3500
 const FOLDERS_PER_PAUSE = 200
 

@@ -131,7 +131,7 @@ export class BrowserSession {
       if (page !== this.#page) await page.close({ runBeforeUnload: false }).catch(() => {})
   }
 
-  /** Closes the tab if it does not respond: a page script that never ends would also block the next navigation. */
+  /** If the tab does not respond, it is closed: a page script that never ends would also block the next navigation. */
   async #isResponsive(): Promise<boolean> {
     if (this.#isBroken || this.#page.isClosed()) return false
     const isUp = await this.#page.waitForFunction('true', undefined, { timeout: ANSWER_MS }).then(

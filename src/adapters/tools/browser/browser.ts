@@ -99,7 +99,7 @@ function hostOf({ action, url, host }: Args): string | undefined {
   return REQUIRED[action] === undefined ? undefined : formatHostPort(parseHost(host ?? ''))
 }
 
-/** The schema has already refused invalid hosts. */
+/** Does not throw for arguments that passed the schema: it has already refused invalid hosts. */
 function parseHost(host: string): HostPort {
   const read = parseHostPort(host, 443)
   if (read.kind === 'read') return read.value

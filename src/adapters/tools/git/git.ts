@@ -53,7 +53,7 @@ export const git = (egress: Egress): AnyTool =>
     settled: async ({ ops, call }) => ops('process').forget(call),
   })
 
-/** The schema has already refused invalid arguments. */
+/** Does not throw for arguments that passed the schema: it has already refused invalid ones. */
 function parseCall({ args: given }: Args): GitCall {
   const parsing = parseGitArgs(given)
   if (parsing.kind === 'parsed') return parsing.parsed

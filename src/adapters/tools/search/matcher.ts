@@ -42,7 +42,7 @@ export function createMatcher(pattern: string, limits: Limits): Matcher {
   return threadMatcher({ pattern, flags }, limits)
 }
 
-/** True if the pattern is a valid regular expression with these flags. Without the flag `u`, more patterns are. */
+/** True if the pattern is a valid regular expression with these flags. Without `u`, more patterns are valid. */
 function isExpression(pattern: string, flags: string): boolean {
   try {
     return new RegExp(pattern, flags) !== undefined
