@@ -14,7 +14,7 @@ export const APPROVAL_TTL_MS = 24 * 3_600_000
 /** A destination of a call, and the text from which the destination was taken. */
 export interface CallDestination {
   readonly to: string
-  /** For people: the text that names the destination. */
+  /** The text that names the destination, to be shown to people. */
   readonly from: string
   readonly trusted: boolean
 }

@@ -1,4 +1,4 @@
-/** Summary of a run's result for people: short, without the model's reasoning and tool calls. */
+/** Makes the summary of a run's result for people: short, without the model's reasoning and tool calls. */
 
 const ELLIPSIS = '...'
 

@@ -15,7 +15,7 @@ export interface AgentResult {
   readonly status: DispatchStatus
   readonly summary: string
   readonly failure_class: FailureClass | null
-  /** 1, plus 1 for each attempt whose result was rejected. */
+  /** Number of attempts: 1, plus 1 for each attempt whose result was rejected. */
   readonly attempts: number
   /** Why the first attempt failed, if a later attempt succeeded; otherwise null. */
   readonly recovered_from: FailureClass | null

@@ -34,7 +34,7 @@ export type Decision =
       readonly reason: string
       readonly via?: Call
     }
-  /** Alternatives, of which the engine takes one. Branches do not nest. */
+  /** Alternative decisions, of which the engine takes one. Branches do not nest. */
   | { readonly kind: 'branch'; readonly candidates: readonly Decision[] }
   /** Not a usable decision: the feedback goes back to the model, and no call runs. `empty`: the answer was empty. */
   | { readonly kind: 'invalid'; readonly feedback: string; readonly calls: readonly Call[]; readonly empty?: true }
@@ -54,7 +54,7 @@ export type CallStatus = (typeof CALL_STATUSES)[number]
 
 export interface CallResult {
   readonly status: CallStatus
-  /** Shown to the model. */
+  /** The result as the model sees it. */
   readonly content: string
   /** Metadata for the runtime (file hashes, exit codes); never shown to the model. */
   readonly facts?: Json

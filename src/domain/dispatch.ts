@@ -7,7 +7,10 @@ import type { Wait } from './wait.ts'
 export const DISPATCH_STATUSES = ['pending', 'running', 'waiting', 'done', 'failed', 'cancelled', 'dead'] as const
 export type DispatchStatus = (typeof DISPATCH_STATUSES)[number]
 
-/** running → pending: recovery or shutdown; waiting → pending: wake-up; failed or dead → pending: a manual retry. */
+/**
+ * Allowed changes of status. To `pending`: from running by recovery or shutdown, from waiting by a wake-up, from failed
+ * or dead by a manual retry.
+ */
 const MOVES: Readonly<Record<DispatchStatus, readonly DispatchStatus[]>> = {
   pending: ['running', 'cancelled'],
   running: ['done', 'failed', 'waiting', 'cancelled', 'dead', 'pending'],
@@ -35,7 +38,9 @@ export function statusAfterCrash(crashes: number): 'pending' | 'dead' {
   return crashes >= MAX_CRASHES_WITHOUT_RECORD ? 'dead' : 'pending'
 }
 
-/** Whether to stop after the current step or at once. A later request can change the first into the second only. */
+/**
+ * Whether to stop after the current step or at once. A later request can change `after_step` to `immediate`, not back.
+ */
 export const CANCEL_MODES = ['after_step', 'immediate'] as const
 export type CancelMode = (typeof CANCEL_MODES)[number]
 

@@ -14,7 +14,7 @@ export type EffectReach = (typeof REACHES)[number]
 export interface Effect {
   readonly recovery: Recovery
   readonly reach: EffectReach
-  /** With reach `network`: the target host. */
+  /** The target host, if the reach is `network`. */
   readonly host?: string
   /** The call also writes to the workspace. */
   readonly writes?: true
@@ -34,7 +34,7 @@ export const writesWorkspace = ({ reach, writes }: Effect): boolean => reach ===
 /** True for calls that need approval each time; no grant covers them. */
 export const alwaysNeedsApproval = ({ reach }: Effect): boolean => reach === 'destructive'
 
-/** What to do with a call whose intent was recorded but not its result, because the process died in between. */
+/** What to do with a call if the process died after its intent and before its result was recorded. */
 export type AfterCrash = 'rerun' | 'probe' | 'tell_model' | 'ask_human'
 
 export function afterCrash(effect: Effect): AfterCrash {

@@ -53,7 +53,7 @@ export function grantAppliesTo(grant: Grant, call: Omit<GrantableCall, 'destinat
 export const grantCoversDestination = ({ to }: Pick<Grant, 'to'>, destination: string, method?: string): boolean =>
   to.some((pattern) => matchesPattern(pattern, formatGrantTarget(destination, method)))
 
-/** The destination in the form that grants use. */
+/** The destination in the form in which grants name it: after the method, if there is one. */
 export const formatGrantTarget = (destination: string, method?: string): string =>
   method === undefined ? destination : `${method} ${destination}`
 

@@ -88,7 +88,7 @@ export interface HistoryCut {
   readonly words?: number
   /** Token limit per message; longer messages lose their middle. Absent: no limit. */
   readonly longest?: number
-  /** With `longest`: also shortens the new input of the turn in which the cut was made. */
+  /** True: `longest` also applies to the new input of the turn in which the cut was made. */
   readonly input?: true
 }
 
@@ -97,7 +97,10 @@ export interface PromptComposition {
   /** Tokens per section, in order. */
   readonly sections: Readonly<Record<string, number>>
   readonly bytes: number
-  /** Bytes shared with the beginning of the previous request: the most that a provider's cache can save. */
+  /**
+   * Number of bytes at the beginning that are the same as in the previous request: the most that a provider's cache can
+   * save.
+   */
   readonly cached: number
   /**
    * Fingerprint of model, system prompt and tools: if it differs from the previous request, the provider's cache is
@@ -183,7 +186,7 @@ type Body =
   | {
       readonly kind: 'branched'
       readonly turn: number
-      /** The candidates of the search, if it replaced those of the decision. */
+      /** The candidates that the search put in place of the decided ones; absent if it did not. */
       readonly candidates?: readonly Decision[]
       /** One score per candidate; null if the candidate was not scored. */
       readonly scores: readonly (number | null)[]
@@ -193,7 +196,7 @@ type Body =
       readonly kind: 'call_intended'
       readonly turn: number
       readonly index: number
-      /** 1, plus 1 each time the owner says that an interrupted attempt did not happen. */
+      /** Number of the attempt: 1, plus 1 each time the owner says that an interrupted attempt did not happen. */
       readonly attempt: number
       readonly call: Omit<Call, 'fault' | 'effect'>
       readonly effect: Effect

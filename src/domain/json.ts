@@ -7,13 +7,13 @@ import { type ErrorCode, TirelessError } from './error.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
-/** Limits for one value with everything in it. */
+/** Limits for one value, including everything inside it. */
 const MAX_DEPTH = 256
 const MAX_VALUES = 1_000_000
 const MAX_CHARACTERS = 16_000_000
 
 export interface PlainDataRules {
-  /** Names the value and its owner in the error message. */
+  /** Names the value and where it comes from, for the error message. */
   readonly what: string
   readonly code: ErrorCode
   /**

@@ -1,4 +1,4 @@
-/** Language of the texts that the runtime shows to an agent and about it. */
+/** The language of texts that the runtime shows to an agent, or to people about an agent. */
 
 export const LANGUAGES = ['en', 'zh'] as const
 export type Language = (typeof LANGUAGES)[number]

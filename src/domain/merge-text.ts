@@ -13,7 +13,7 @@ export function mergeText(base: string, ours: string, theirs: string): string | 
     taken.push(next)
   }
   const merged = applyLineChanges(lines, taken)
-  // Both sides appended, one without a final line break: two lines would run together.
+  // If both sides appended lines and one side has no final line break, two lines would run together.
   return merged.slice(0, -1).every((line) => line.endsWith('\n')) ? merged.join('') : null
 }
 

@@ -10,9 +10,9 @@ import type { Usage } from './journal-record.ts'
 export interface Price {
   readonly input: number
   readonly output: number
-  /** For input read from the provider's cache; default: `input`. */
+  /** Price of input read from the provider's cache; default: `input`. */
   readonly cached?: number | undefined
-  /** For input written to the provider's cache; default: `input`. */
+  /** Price of input written to the provider's cache; default: `input`. */
   readonly cache_write?: number | undefined
   /** The largest number of tokens in one answer. */
   readonly max_output: number
@@ -99,7 +99,7 @@ function matchesPattern(pattern: string, model: string): boolean {
   return from <= model.length - last.length
 }
 
-/** For people: amounts below 10 cents with three decimals. */
+/** Formats an amount for people; below 10 cents with three decimals. */
 export const formatDollars = (usd: number): string => `$${usd < 0.1 ? usd.toFixed(3) : usd.toFixed(2)}`
 
 export interface Forecast {

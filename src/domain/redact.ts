@@ -54,7 +54,7 @@ const KEYWORD_FIELDS: ReadonlySet<string> = new Set([
   ...['recovery', 'reach', 'trust', 'stop_reason', 'failure_class', 'tool'],
 ])
 
-/** Cache of texts that match NAME: records repeat the same few texts. */
+/** Cache of texts that match NAME, because records repeat the same few texts. */
 const knownNames = new Set<string>()
 const MAX_KNOWN_NAMES = 1000
 

@@ -5,16 +5,16 @@ import { assertNever } from './error.ts'
 import type { Observation } from './observation.ts'
 
 export type Wait =
-  /** Until the start time of the dispatch. */
+  /** Waits until the start time of the dispatch. */
   | { readonly kind: 'start'; readonly until: number; readonly reason: string }
   /**
-   * Until an instant: the next try of a failed step, the next attempt, or the next check for a behaviour that this
-   * program lacks (`behaviour`). The run then continues by itself.
+   * Waits until an instant: the next try of a failed step, the next attempt, or the next check for a behaviour that
+   * this program lacks (`behaviour`). The run then continues by itself.
    */
   | { readonly kind: 'retry'; readonly until: number; readonly reason: string; readonly behaviour?: string }
-  /** For an observation. The deadline `until` becomes an observation itself. */
+  /** Waits for an observation. When the deadline `until` passes, the store adds an observation that says so. */
   | { readonly kind: 'observation'; readonly match: WaitMatch; readonly until: number; readonly reason: string }
-  /** For a person to resolve an unknown outcome. */
+  /** Waits for a person to resolve an unknown outcome. */
   | { readonly kind: 'unknown'; readonly unknown_id: string; readonly until: null; readonly reason: string }
 
 export type WaitMatch = 'any' | 'user_message' | 'system_event' | `event:${string}`

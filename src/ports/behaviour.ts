@@ -73,7 +73,7 @@ export interface Behaviour<S = Json> {
   /** Tools offered to the model; must not change during a run. */
   readonly tools: readonly string[]
   readonly state?: StateShape<S>
-  /** `parser`, `memory`, `critics` and `search` override those of the run. */
+  /** If set, `parser`, `memory`, `critics` and `search` replace those that the run would use. */
   readonly parser?: string
   readonly memory?: string
   readonly critics?: readonly Critic<S>[]

@@ -61,7 +61,7 @@ export const ONLY_READ = 'may only be read'
 export interface EgressProxy {
   /** 0 if the proxy listens on a unix socket. */
   readonly port: number
-  /** Clients must send these credentials. */
+  /** Clients must send this user and password to the proxy. */
   readonly user: string
   readonly password: string
   /** Contract: returns descriptions of the requests refused since the last call. */

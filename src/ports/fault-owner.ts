@@ -6,7 +6,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 export interface FaultOwner {
-  /** For example `tool fetch`. */
+  /** Names the work for messages, for example `tool fetch`. */
   readonly who: string
   /** The running instance of the program (`App`) that the work belongs to; default: that of the enclosing owner. */
   readonly app?: object | undefined
@@ -16,7 +16,7 @@ export interface FaultOwner {
 
 const owners = new AsyncLocalStorage<FaultOwner>()
 
-/** Contract: everything that `work` starts, including what it leaves running, belongs to `owner`. */
+/** Contract: everything that `work` starts belongs to `owner`, even if it is still running when `work` has ended. */
 export function runAsOwner<T>(owner: FaultOwner, work: () => T): T {
   return owners.run({ ...owner, app: owner.app ?? owners.getStore()?.app }, work)
 }

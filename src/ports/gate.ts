@@ -3,7 +3,7 @@
 import type { Effect } from '../domain/effect.ts'
 import type { Json } from '../domain/json.ts'
 
-/** A call exactly as it would run. */
+/** A call, exactly as it would run if allowed. */
 export interface GatedCall {
   readonly tool: string
   readonly args: Json

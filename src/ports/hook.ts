@@ -26,9 +26,9 @@ type HookCallback = (context: HookContext) => void | Promise<void>
 
 /**
  * Contract: `on_before_*` and `on_after_*` are called in pairs, also after an error, once per phase and step, and again
- * if the phase is retried. The run waits for the promise of a hook for a limited time, and never for that of
+ * if the phase is retried. The run waits for the promise of a hook for a limited time, and never for a promise of
  * `on_event`. `on_run_end` is called last, when the end of the run is already on disk and was emitted as an event; if
- * it fails, that is only logged. If the process dies just before it, `on_run_end` is never called.
+ * the hook fails then, its error is only logged. If the process dies just before that, `on_run_end` is never called.
  */
 export type Hook = {
   readonly name: string

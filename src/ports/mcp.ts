@@ -1,4 +1,4 @@
-/** McpServers: the configured MCP servers, as the owner sees them. */
+/** McpServers: the configured MCP servers, for commands by which the owner checks and approves them. */
 
 import type { Effect } from '../domain/effect.ts'
 import type { OwnerNote } from '../domain/owner-note.ts'

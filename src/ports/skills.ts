@@ -13,5 +13,5 @@ export interface Skills {
 /** The tool for reading a skill; offered to agents that have skills. */
 export const READ_SKILL_TOOL = 'read_skill'
 
-/** For runs without skills. */
+/** Skills for runs that have none. */
 export const NO_SKILLS: Skills = { brief: async () => NO_BRIEFING }

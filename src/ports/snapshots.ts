@@ -24,7 +24,7 @@ export interface Snapshots {
     folder: string,
     of: { readonly workspace: string; readonly step: StepRef; readonly as: string },
   ): Promise<WorkspaceSource>
-  /** Contract: deletes the snapshots of these runs and data that only they used; never rejects. */
+  /** Contract: deletes the snapshots of these runs, with the stored files that no other run uses; never rejects. */
   forget(run_ids: readonly string[]): Promise<void>
 }
 

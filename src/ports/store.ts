@@ -30,7 +30,7 @@ export interface Fence {
   readonly token: number
 }
 
-/** Every op carries its time; a store has no clock. */
+/** An op that depends on the time carries it; a store has no clock. */
 export type Op =
   | OutboxOp
   /** Starts a worker's epoch. `alone`: the caller holds the home's lock, so every other worker is dead. */
@@ -46,7 +46,7 @@ export type Op =
   | { readonly op: 'leave'; readonly epoch: number; readonly now: number }
   /**
    * Running dispatches of workers with an expired lease become pending, or dead after too many crashes. Open approvals
-   * of a dead dispatch are denied, as `settle` does.
+   * of a dead dispatch are denied, as by `settle`.
    */
   | { readonly op: 'recover'; readonly now: number }
   /**
@@ -72,7 +72,7 @@ export type Op =
    * active work gets the observation with its next input.
    */
   | { readonly op: 'promote'; readonly now: number }
-  /** Refused unless `seq` continues the session's journal. */
+  /** Appends records to a session's journal; refused unless their `seq` continues it. */
   | { readonly op: 'append'; readonly session_id: string; readonly records: readonly JournalRecord[] }
   | {
       readonly op: 'acknowledge'
@@ -291,7 +291,7 @@ export interface OpResults extends OutboxResults {
   label: null
   audit: { readonly n: number; readonly before: string; readonly hash: string }
   remember: { readonly superseded: boolean; readonly dropped: readonly string[] }
-  /** Whether there was a current fact with that key. */
+  /** `forgotten`: whether there was a current fact with that key. */
   forget: { readonly forgotten: boolean }
   schedule_put: null
   schedule_remove: { readonly removed: boolean }
@@ -341,7 +341,7 @@ export interface PageLimit {
   readonly limit: number
 }
 
-/** Without `agent_id`: facts of all agents. */
+/** A search for facts. Without `agent_id`: facts of all agents. */
 export interface FactQuery extends PageLimit {
   readonly agent_id?: string | undefined
   readonly text: string
@@ -380,7 +380,7 @@ export interface Store extends OutboxReads {
   sessions(filter: { readonly archived?: boolean } & PageLimit): Promise<readonly Session[]>
   journal(sessionId: string, from?: number): Promise<readonly JournalRecord[]>
   inbox(sessionId: string): Promise<readonly Observation[]>
-  /** Contract: oldest first. Reading the open ones does not get slower with the number of others. */
+  /** Contract: oldest first. Reading open outcomes does not get slower with the number of other outcomes. */
   unknowns(filter: {
     readonly session_id?: string | undefined
     readonly status?: UnknownOutcome['status'] | undefined
@@ -449,7 +449,7 @@ export interface Store extends OutboxReads {
 type ResultOf<O> = O extends { readonly op: infer K extends keyof OpResults } ? OpResults[K] : never
 export type ResultsOf<Ops extends readonly Op[]> = { readonly [I in keyof Ops]: ResultOf<Ops[I]> }
 
-/** Commits one batch and types its results by its ops; throws if the batch is refused. */
+/** Commits one batch and returns its results, typed by its ops; throws if the batch is refused. */
 export async function commitOne<const Ops extends readonly Op[]>(
   store: Store,
   ops: Ops,

@@ -7,7 +7,7 @@ import { type MatchResult, type NamedSecret, SecretMatcher, type SecretRange } f
 export interface RedactingStream {
   /**
    * Contract: returns the text that is safe so far; a possible beginning of a secret is held back until more text shows
-   * whether it is one.
+   * whether it is a secret.
    */
   push(text: string): string
   /** Contract: returns the rest of the text, redacted. */
@@ -16,7 +16,7 @@ export interface RedactingStream {
 
 const MAX_CACHED_LENGTH = 32
 const MAX_CACHED = 2000
-/** Texts of this length go into the cache of long texts; longer ones would use too much memory. */
+/** True for texts that go into the cache of long texts. Above the upper bound they would use too much memory. */
 const isLong = ({ length }: string): boolean => length >= 500 && length <= 100_000
 const MAX_LATEST = 8
 

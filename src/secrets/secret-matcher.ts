@@ -173,7 +173,7 @@ function lettersFrom(text: string, from: number, max: number): string {
 interface Match {
   /** The number of matching letters. */
   readonly letters: number
-  /** Index of the first matching letter, and the index after the last one. */
+  /** Index of the first matching letter, and the index after the last matching letter. */
   readonly from: number
   readonly to: number
   /** True: the text ended before the first difference. */

@@ -49,7 +49,7 @@ export function lineBufferFor(file: string): LineBuffer {
     },
     write() {
       if (isCreated && pending === '') return
-      // Writes at a fixed position: if the disk was full, the next write overwrites the partial one.
+      // Writes at a known position: if the disk was full, the next write overwrites the partial write.
       const fd = openSync(file, isCreated ? 'r+' : 'w', 0o600)
       try {
         const bytes = Buffer.from(pending)
