@@ -1,16 +1,16 @@
 /**
- * Health: judged by the results of cycles, not by whether the loop runs.
- * Must not know: who asks.
+ * Health of the kernel, judged by the results of its cycles, not by whether its loop runs.
+ * Must not know: what the problems are used for.
  */
 
 import { type Cycle, type CycleResult, ENDED_DURING_CYCLE } from '../domain/cycle.ts'
 import type { OwnerNote } from '../domain/owner-note.ts'
 
-/** Reported after this many cycles of this process without a success. */
+/** This many cycles of this process without a success are a problem. */
 const MIN_CYCLES_WITHOUT_SUCCESS = 3
 
 export interface KernelActivity {
-  /** Newest first. */
+  /** The last cycles, newest first. */
   readonly cycles: readonly Cycle[]
   readonly now: number
   /** When the kernel started in this process; null if it has not. */
@@ -20,7 +20,7 @@ export interface KernelActivity {
   readonly beatMs: number
 }
 
-/** Contract: pure; empty if healthy. */
+/** Contract: pure; the problems of the kernel; empty if it is healthy. */
 export function healthProblems({ cycles, now, since, paused, beatMs }: KernelActivity): readonly OwnerNote[] {
   const ended = cycles.filter(({ ended_at }) => ended_at !== null)
   // An interrupted cycle says something about the process that died, not about this one.

@@ -2,7 +2,7 @@
  * The loop: waits for the beats of all schedules and runs a cycle for each, one at a time, until it is stopped.
  * Must not know: what a cycle does.
  * Invariants: I5 (cycles never overlap; requests for a cycle share the one that is already queued); a loop that fails
- * restarts with growing delays; a beat is stored in the commit that starts its cycle.
+ * restarts with growing delays; the commit that starts a cycle also stores that its beat has fired.
  */
 
 import { asTirelessError, TirelessError } from '../domain/error.ts'
@@ -23,16 +23,16 @@ import type { KernelDeps } from './settings.ts'
 
 const FIRST_DELAY_MS = 5_000
 const MAX_DELAY_MS = 300_000
-/** Deadline of a cycle that has no next beat. */
+/** How long a cycle waits for its dispatches if no beat follows and no timeout is configured. */
 export const MAX_CYCLE_MS = 30 * 60_000
 
-/** A cycle without a beat; `agents` null: all agents without their own schedule. */
+/** A request for a cycle without a beat; `agents` null: all agents without their own schedule. */
 export type ManualCycle = Pick<CycleTrigger, 'name' | 'agents'>
 
 const MANUAL: ManualCycle = { name: 'manual', agents: null }
 const WITHOUT_BEAT = { beat: null, prompt: null }
 
-/** The parts of a trigger that its source sets; the loop adds the rest. */
+/** The parts of a trigger that the caller of `#runCycle` sets; the loop adds the rest. */
 type CycleRequest = Pick<CycleTrigger, 'name' | 'beat' | 'agents' | 'prompt'> &
   Partial<Pick<CycleTrigger, 'waitsFor' | 'planned'>>
 
@@ -45,7 +45,7 @@ interface QueuedCycle {
 
 interface OpenSchedule {
   readonly row: ScheduleRow
-  /** No beat up to this instant fires again. */
+  /** All beats up to this instant are handled; none of them fires again. */
   over: number
 }
 
@@ -56,29 +56,29 @@ export class KernelLoop {
   #queued: QueuedCycle | undefined
   #wake = (): void => {}
   #busy: Promise<unknown> = Promise.resolve()
-  /** Number of queued cycles, and the signal that tells the running one about them. */
+  /** Number of queued cycles, and the signal that makes the running cycle give way to them. */
   #queuedCycles = 0
   #giveWay = new AbortController()
-  /** The same for cycles that a beat started. */
+  /** The same, counting only cycles that a beat started. */
   #queuedBeats = 0
   #giveWayToBeat = new AbortController()
   #handedOver: readonly string[] = []
-  /** The schedules whose beats are awaited, with their progress. */
+  /** The schedules whose beats the loop waits for, by id, each with the instant up to which its beats are handled. */
   readonly #open = new Map<string, OpenSchedule>()
 
-  /** `update`: records a cycle before it ends; returns ops for the commit that ends it. */
+  /** `update`: records a cycle before it ends; returns store operations for the commit that ends the cycle. */
   constructor(deps: KernelDeps, update: (outcome: CycleOutcome) => Promise<readonly Op[]>) {
     this.#deps = deps
     this.#update = update
   }
 
-  /** The next beat of any schedule while the loop runs; undefined if there is none. */
+  /** The earliest next beat of all schedules; undefined if there is none, or the loop does not run. */
   nextBeat(): number | undefined {
     const dues = this.#upcomingBeats(this.#deps.clock.now()).map(({ due }) => due)
     return dues.length === 0 ? undefined : Math.min(...dues)
   }
 
-  /** Computed on each call, so that a late beat or a changed clock cannot leave a schedule without a next beat. */
+  /** The next beat of each schedule. Computed on each call, so that a late beat or a changed clock does no harm. */
   #upcomingBeats(from: number): readonly { readonly due: number; readonly fires: number }[] {
     const { settings } = this.#deps
     return [...this.#open.values()].flatMap(
@@ -91,7 +91,7 @@ export class KernelLoop {
     this.#changed.abort()
   }
 
-  /** Contract: queues one cycle behind the running one; callers share a cycle that is already queued. */
+  /** Contract: queues a cycle behind the running one, or shares one that is queued already; resolves when it ends. */
   requestCycle(wanted: ManualCycle = MANUAL): Promise<CycleOutcome> {
     if (!this.#queued) {
       const { promise, resolve, reject } = Promise.withResolvers<CycleOutcome>()
@@ -101,7 +101,7 @@ export class KernelLoop {
     return this.#queued.done
   }
 
-  /** Contract: runs one cycle after the running one, without the loop; also waits for dispatches of earlier cycles. */
+  /** Contract: runs one cycle after the running one, without the loop; waits also for dispatches of earlier cycles. */
   runOnce(signal: AbortSignal, planned: () => void): Promise<CycleOutcome> {
     return this.#enqueue(() => this.#runCycle({ ...MANUAL, ...WITHOUT_BEAT, waitsFor: 'left', planned }, signal))
   }
@@ -130,7 +130,7 @@ export class KernelLoop {
     }
   }
 
-  /** Fires the beats that were missed until now, then returns. */
+  /** Fires the missed beats that the policy wants fired, each with its cycle, then returns. */
   async catchUp(signal: AbortSignal): Promise<void> {
     const { clock, settings } = this.#deps
     for (const row of await this.#activeRows()) {
@@ -156,7 +156,7 @@ export class KernelLoop {
     const signal = AbortSignal.any([stop, this.#changed.signal])
     const rows = await this.#activeRows()
     const opened = (await Promise.all(rows.map((row) => this.#openSchedule(row)))).filter((one) => one !== undefined)
-    // Before any cycle, because the first cycle also needs its deadline.
+    // Set before any cycle starts, because the deadline of the first cycle depends on all schedules.
     this.#open.clear()
     for (const awaited of opened) this.#open.set(awaited.row.schedule_id, awaited)
     const tasks = [
@@ -182,7 +182,7 @@ export class KernelLoop {
     for (let turn = await beats.next(); !turn.done; ) {
       const beat = turn.value
       awaited.over = beat.due
-      // Queued, because beats of several schedules may come at the same instant.
+      // Beats are queued, because beats of several schedules may come at the same instant.
       this.#queuedBeats += 1
       this.#giveWayToBeat.abort()
       const freeSince = await this.#enqueue(() => {
@@ -231,10 +231,10 @@ export class KernelLoop {
     return ticks(row.schedule, tickPolicy(row, settings()), clock, signal, until)
   }
 
-  /** Contract: since when it was ready for another beat; undefined: only now. */
+  /** Contract: the instant since which the loop was free for another beat; undefined: only now. */
   async #runBeat(row: ScheduleRow, beat: Beat, signal: AbortSignal): Promise<number | undefined> {
     const { store, log } = this.#deps
-    // Stopped while queued: the next start fires it.
+    // Stopped while the beat was queued: the next start of the kernel fires it.
     if (signal.aborted) return undefined
     const { schedule_id, agents, prompt } = row
     if (beat.missed + beat.skipped > 0)
@@ -253,11 +253,11 @@ export class KernelLoop {
     return freeSince
   }
 
-  /** The next beat of any schedule, or the configured timeout if sooner: no beat is late because of a cycle. */
+  /** A cycle's deadline: the next beat of all schedules, or the timeout if sooner. So no cycle makes a beat late. */
   #deadline(): number {
     const { clock, settings } = this.#deps
     const now = clock.now()
-    // A beat that is due at this very instant is queued already, or is this one.
+    // A beat that is due at this very instant is either queued already, or the one that started this cycle.
     const nexts = this.#upcomingBeats(now + 1).map(({ fires }) => fires)
     return Math.min(now + (settings().timeout ?? MAX_CYCLE_MS), ...nexts)
   }
@@ -267,7 +267,7 @@ export class KernelLoop {
     this.#giveWayToBeat = new AbortController()
     if (this.#queuedCycles > 0) this.#giveWay.abort()
     if (this.#queuedBeats > 0) this.#giveWayToBeat.abort()
-    // A single cycle is awaited by its caller: it ends with its work, unless the kernel is started meanwhile.
+    // A single cycle waits until its dispatches end, because its caller waits for them; only a beat makes it give way.
     const giveWay = request.waitsFor === 'left' ? this.#giveWayToBeat.signal : this.#giveWay.signal
     const trigger = { waitsFor: this.#handedOver, planned: () => {}, ...request, deadline: this.#deadline(), giveWay }
     const outcome = await runCycle(this.#deps, trigger, this.#update, signal)
@@ -277,7 +277,7 @@ export class KernelLoop {
     return outcome
   }
 
-  /** Undefined if its progress cannot be read: the other schedules continue. */
+  /** Reads which beats of a schedule are handled; undefined if that is unreadable, so that other schedules continue. */
   async #openSchedule(row: ScheduleRow): Promise<OpenSchedule | undefined> {
     const { store, clock, log } = this.#deps
     const { schedule_id: id } = row

@@ -1,6 +1,6 @@
 /**
  * Whether the kernel is paused; a paused kernel skips its beats.
- * Must not know: who asks.
+ * Must not know: who pauses and resumes.
  */
 
 import { fallbackIfUnreadable, type Store } from '../ports/store.ts'

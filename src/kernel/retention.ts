@@ -9,7 +9,10 @@ import { commitOne, type Store } from '../ports/store.ts'
 const BATCH_SIZE = 10
 const MAX_BATCHES = 20
 
-/** Contract: returns the deleted runs. Writes nothing if there is nothing to delete. */
+/**
+ * Contract: deletes finished sessions that are older than `before`; returns the runs that were deleted. Writes nothing
+ * if there is nothing to delete.
+ */
 export async function pruneOldSessions(store: Store, before: number, signal: AbortSignal): Promise<readonly string[]> {
   const deleted: string[] = []
   for (let batch = 0; batch < MAX_BATCHES && !signal.aborted && (await store.prunable(before)); batch += 1) {

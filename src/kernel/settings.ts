@@ -25,7 +25,7 @@ export interface KernelSettings {
   readonly missed: MissedPolicy
   readonly planner: PlannerSettings
   readonly max_concurrent: number
-  /** Milliseconds until a cycle stops waiting; undefined: until the next beat. */
+  /** Milliseconds after which a cycle stops waiting for its dispatches; undefined: at the next beat. */
   readonly timeout?: number | null | undefined
   /** Milliseconds that running steps get to finish when the process stops. */
   readonly stop_timeout: number
@@ -34,9 +34,9 @@ export interface KernelSettings {
   readonly user_id: string | null
   readonly channel: string | null
   readonly chat_id: string | null
-  /** Such as `22:00-07:00`. */
+  /** Time of day without notices, such as `22:00-07:00`; null: none. */
   readonly quiet_hours: string | null
-  /** True: every morning at 9. */
+  /** When digests are sent; true: every morning at 9. */
   readonly digest: boolean | ScheduleSpec | null
   readonly ping_url: string | null
   readonly agents: readonly Agent[]
@@ -59,13 +59,13 @@ export interface KernelDeps {
   readonly breaker: Breaker
   /** Contract: the current settings; the configuration may change between cycles. */
   settings(): KernelSettings
-  /** Contract: a text that changes whenever something watched changes; never rejects. */
+  /** Contract: a text that changes whenever something that the agent watches changes; never rejects. */
   watchFingerprint(agent: Agent, watched: readonly WatchSpec[]): Promise<string>
-  /** Contract: describes what the agent watches and what is new since those marks; never rejects. */
+  /** Contract: describes what the agent watches, and what is new since the marks of an earlier call; never rejects. */
   survey(agent: Agent, since: WatchMarks | undefined): Promise<WatchReport>
   /**
    * Contract: creates and returns the workspace of a session; `wanted` is the agent's own folder, relative to the home.
-   * Throws `workspace_refused`.
+   * Throws `workspace_refused` if the folder is not allowed.
    */
   prepareWorkspace(sessionId: string, wanted?: string | null): Promise<string>
   /** Contract: runs these dispatches in this process; resolves when none is pending, running or about to be retried. */

@@ -1,9 +1,9 @@
 /**
- * Detects whether a text asks a person for something; used only if no structured data tells. Quoted text is ignored.
- * Must not know: who wrote it, what follows.
+ * Detects whether a text asks a person for something; used only if no structured data says it. Quoted text is ignored.
+ * Must not know: who wrote the text, what follows from the answer.
  */
 
-/** All words of a pattern must be in one paragraph, in this order. */
+/** Patterns of a request; each must match within one paragraph. */
 const PHRASES: readonly RegExp[] = [
   /\bdo you want me\b/,
   /\bmy understanding is\b.*\?/s,
@@ -17,7 +17,7 @@ const PHRASES: readonly RegExp[] = [
   /请回复/,
 ]
 
-/** Two options are a choice even in separate paragraphs. */
+/** A text that names both options asks for a choice, even if they are in separate paragraphs. */
 const OPTIONS: readonly RegExp[] = [/\boption a\b/, /\boption b\b/]
 
 export function asksPerson(text: string): boolean {
@@ -32,7 +32,7 @@ export function asksPerson(text: string): boolean {
 const FENCED = /^[ \t]*(`{3,}|~{3,})[^\n]*\n(?:[\s\S]*?\n)??[ \t]*\1[`~]*[ \t]*$|^[ \t]*(?:`{3,}|~{3,})[\s\S]*$/gm
 const BLOCK_QUOTE = /^[ \t]*>.*$/gm
 const INLINE_CODE = /(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)/g
-/** An opening mark precedes a word and a closing one follows it, so that apostrophes and inches are not quotes. */
+/** Quotation marks count only around words, so that apostrophes and inch marks are not taken for quotes. */
 const QUOTED = [
   /(?<!\w)"(?=\S)[^"\n]*?(?<=\S)"(?!\w)/g,
   /(?<!\w)'(?=\S)[^'\n]*?(?<=\S)'(?!\w)/g,
@@ -40,7 +40,7 @@ const QUOTED = [
   /「[^」\n]*」|『[^』\n]*』|《[^》\n]*》|〈[^〉\n]*〉|【[^】\n]*】/g,
 ]
 
-/** Each removed quote leaves a mark, so that the text before and after it does not form a phrase. */
+/** Replaces each quote by a mark, so that the words before and after the quote do not form a phrase. */
 function removeQuotes(text: string): string {
   return [FENCED, BLOCK_QUOTE, INLINE_CODE, ...QUOTED].reduce((rest, quoted) => rest.replace(quoted, ' … '), text)
 }

@@ -1,9 +1,9 @@
 /**
- * Autonomy: checks whether an unattended run reached a result by itself. In this order: it waits for a person; no real
- * action was taken; its answer is not a result. A failed run gets another attempt in the same session with the retry
- * prompt; after the last attempt it gets a failure class.
+ * Autonomy: checks whether an unattended run reached a result by itself. It failed, checked in this order, if it waits
+ * for a person, if it took no real action, or if its answer is not a result. A failed run gets another attempt in the
+ * same session with the retry prompt; after the last attempt it ends with a failure class.
  * Must not know: how the run is driven, when it runs.
- * Invariants: waiting for an approval is not a failure; only results of calls are evidence, never calls or text.
+ * Invariants: waiting for an approval is not a failure; only results of calls prove an action, never calls or text.
  */
 
 import { z } from 'zod'
@@ -17,16 +17,16 @@ import { asksPerson } from './asks-person.ts'
 import { describeAutonomyFailure, retryPrompt } from './retry-prompt.ts'
 import { extractSummary, isUsableResult } from './run-summary.ts'
 
-/** The evidence so far; kept in the run's state. */
+/** What is known so far about the run's autonomy; kept in the run's state. */
 export type Autonomy = {
   readonly language: Language
-  /** Doing nothing is allowed, because the dispatch says so. */
+  /** True: the dispatch allows the run to do nothing. */
   readonly noop: boolean
-  /** A real action succeeded, in any attempt. */
+  /** True: a real action succeeded, in this attempt or an earlier one. */
   readonly real: boolean
-  /** Calls that wait for an approval. */
+  /** Number of calls that wait for an approval. */
   readonly held: number
-  /** Number of failed attempts, and the class of the first. */
+  /** Number of failed attempts, and the failure class of the first one. */
   readonly failed: number
   readonly first_failure: FailureClass | null
 }
@@ -41,15 +41,15 @@ export const autonomySchema = z.strictObject({
 })
 
 export interface AttemptLimits {
-  /** null: no limit. */
+  /** Maximum number of attempts; null: no limit. */
   readonly max_attempts: number | null
-  /** Delay before the second attempt, factor for each further one, and the maximum. */
+  /** Delay before the second attempt, factor by which it grows for each further attempt, and maximum delay. */
   readonly first_ms: number
   readonly factor: number
   readonly longest_ms: number
 }
 
-/** Starts short, because the run has just been told what is missing, and grows with every failed attempt. */
+/** The first delay is short, because the run has just been told what is missing; the delay grows with each attempt. */
 export const DEFAULT_ATTEMPT_LIMITS: AttemptLimits = {
   max_attempts: 3,
   first_ms: 2_000,
@@ -59,7 +59,7 @@ export const DEFAULT_ATTEMPT_LIMITS: AttemptLimits = {
 
 export type AutonomyRules = Pick<Behaviour<Autonomy>, 'state' | 'initState' | 'reduce' | 'critics'>
 
-/** State, reducer and critic of an unattended behaviour. */
+/** State, reducer and critic that make a behaviour unattended. */
 export function autonomyRules(limits: AttemptLimits): AutonomyRules {
   return {
     state: { version: 1, schema: autonomySchema },
@@ -90,7 +90,7 @@ export function autonomyCritic({ max_attempts, first_ms, factor, longest_ms }: A
       const failure = autonomyFailure(state, decision)
       if (failure === undefined) return { kind: 'continue' }
       const { language, held, failed } = state
-      // The engine parks the run until the approval is answered; then it is judged again.
+      // The engine parks the run until the approval is answered; then the run is judged again.
       if (held > 0) return { kind: 'continue' }
       const summary = extractSummary(answerText(decision))
       if (max_attempts !== null && failed >= max_attempts)
@@ -101,9 +101,9 @@ export function autonomyCritic({ max_attempts, first_ms, factor, longest_ms }: A
   }
 }
 
-/** Undefined: the run is not over, or it has a result. */
+/** The failure of a run that did not reach a result by itself; undefined: it is not over, or it has a result. */
 export function autonomyFailure({ real, noop, held }: Autonomy, decision: Decision): FailureClass | undefined {
-  // A question asked with `ask_user` reaches the owner: the run is parked and others continue.
+  // A question asked with `ask_user` is allowed: it reaches the owner, and the run is parked meanwhile.
   if (decision.kind === 'wait')
     return held === 0 && decision.via?.tool !== 'ask_user' && waitsForPerson(decision) ? 'awaiting_input' : undefined
   if (decision.kind !== 'final') return undefined
@@ -117,7 +117,7 @@ const WAITS_FOR_PERSON =
   /\b(?:user|human|owner|person|somebody|someone|confirm\w*|approv\w*|permission|repl(?:y|ies))\b/i
 const WAITS_FOR_PERSON_ZH = /用户|人类|人工|主人|确认|批准|审批|许可|回复|答复/
 
-/** A model describes in free text what it waits for; if that matches no known event, the text decides. */
+/** A model names the event that it waits for, and a reason; if the event may be any, the words of the reason decide. */
 function waitsForPerson({ match, reason }: Extract<Decision, { kind: 'wait' }>): boolean {
   return (
     match === 'user_message' || (match === 'any' && (WAITS_FOR_PERSON.test(reason) || WAITS_FOR_PERSON_ZH.test(reason)))
@@ -132,7 +132,7 @@ function hasRealAction({ decision, results }: CompletedStep): boolean {
   return decision.calls.some(({ tool }, index) => isRealAction(tool) && results[index]?.status === 'ok')
 }
 
-/** Tools without an effect of their own: those of the seed (its misspelling included) and ours. */
+/** Tools whose success is no real action; `clearify` is a misspelling that has to be recognised too. */
 const ORCHESTRATION: ReadonlySet<string> = new Set([
   ...['plan', 'clearify', 'clarify', 'attention', 'context_checkpoint', 'request_user'],
   ...['wait', 'finish', 'remember', 'recall', 'forget', 'route', 'workspace_create', 'send_message', 'ask_user'],
@@ -144,7 +144,7 @@ export function isRealAction(tool: string): boolean {
   return name !== '' && !name.startsWith('todo_') && !ORCHESTRATION.has(name)
 }
 
-/** Contract: reads the state from a journal; undefined if it belongs to another behaviour. */
+/** Contract: the autonomy in a behaviour's state; undefined if another behaviour wrote the state. */
 export function autonomyFromState(state: Json): Autonomy | undefined {
   return autonomySchema.safeParse(state).data
 }

@@ -1,13 +1,13 @@
 /**
- * The prompt of the next attempt after an unattended run reached no result by itself, in its language.
- * Must not know: how that was detected.
+ * The prompt for another attempt of an unattended run that reached no result by itself, in the language of the run.
+ * Must not know: how the failure was detected.
  */
 
 import { type Language, SUMMARY_HEADING } from '../../domain/language.ts'
 import type { FailureClass } from '../../domain/stop-reason.ts'
 import { loadPrompt } from '../../prompts/load-prompt.ts'
 
-/** `summary`: of the previous attempt. */
+/** `summary`: summary of the previous attempt. */
 export function retryPrompt(language: Language, summary: string): string {
   const none = language === 'zh' ? '（无）' : '(none)'
   return loadPrompt(`retries/attempt.${language}.md`, {
@@ -22,7 +22,7 @@ const REASONS: Readonly<Partial<Record<FailureClass, string>>> = {
   invalid_result: 'it ended without a usable result',
 }
 
-/** For people: why the run was given up. */
+/** A text for people: why the run was given up. */
 export function describeAutonomyFailure(failure: FailureClass, attempts: number, summary: string): string {
   const count = attempts === 1 ? 'one attempt' : `${attempts} attempts`
   return `${REASONS[failure] ?? failure} after ${count}; last answer: ${summary || '(none)'}`

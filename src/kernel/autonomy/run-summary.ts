@@ -1,6 +1,6 @@
 /**
  * The summary of an unattended run's answer, and whether the answer can be a result.
- * Must not know: whether it is true; see autonomy.ts for evidence.
+ * Must not know: whether the answer is true (autonomy.ts looks for real actions).
  */
 
 import { clipText, sanitiseSummary } from '../../domain/clean-summary.ts'
@@ -8,7 +8,7 @@ import { clipText, sanitiseSummary } from '../../domain/clean-summary.ts'
 const MAX_CHARACTERS = 500
 const HEADING = /^[ \t]*#{1,6}[ \t]*(?:执行总结|execution summary)/im
 
-/** Contract: the text from the summary heading on, or all of it; at most 500 characters. */
+/** Contract: the answer from its summary heading on, or from its start without one; at most 500 characters. */
 export function extractSummary(answer: string): string {
   return clipText(sanitiseSummary(answer.slice(Math.max(0, answer.search(HEADING)))), MAX_CHARACTERS)
 }
@@ -21,7 +21,7 @@ export function isUsableResult(answer: string): boolean {
 
 const BLOB_KEYS = ['choices', 'candidates', 'error', 'usage', 'usageMetadata', 'finish_reason', 'stop_reason']
 
-/** The body of a provider's reply; other JSON may be a valid answer. */
+/** Whether the text is the body of a provider's HTTP reply. Other JSON may be a valid answer. */
 function isProviderBlob(text: string): boolean {
   try {
     const body: unknown = JSON.parse(text.replace(/^```\w*\n|\n```$/g, ''))

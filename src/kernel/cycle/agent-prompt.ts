@@ -1,9 +1,10 @@
 /**
  * Builds the prompt of an unattended dispatch: the agent's own prompt with its placeholders filled in, then the
- * instructions for every such run. The founder's directive is not part of it; it ends the system prompt, see
- * behaviours/unattended.ts.
+ * instructions that every unattended run gets. The directive to work without a person is not part of this
+ * prompt; it is at the end of the system prompt, see behaviours/unattended.ts.
  * Must not know: where the inserted texts come from.
- * Invariants: one pass; inserted text is fenced as data, and placeholders in it (also `{MEMORY}`) are not expanded.
+ * Invariants: placeholders are expanded in one pass; inserted text is fenced as data, and placeholders in it (also
+ * `{MEMORY}`) are not expanded.
  */
 
 import { CLEAN_LABEL, isCleanLabel, type Label, lowestLabel, UNTRUSTED_LABEL } from '../../domain/label.ts'
@@ -26,9 +27,9 @@ export interface PromptValues {
   readonly goal: string
   readonly recent_results: string
   readonly cycle_history: string
-  /** What the agent watches, and what is new there. */
+  /** The contents that the agent watches, with what is new in them. */
   readonly watched: string
-  /** Epoch milliseconds. */
+  /** Milliseconds since the epoch. */
   readonly now: number
   /** Label of STATE.md. */
   readonly state_label: Label
@@ -44,16 +45,16 @@ export interface AgentPrompt {
     /** Set if an inserted text is not fully trusted. */
     readonly label?: { readonly trust: Label['trust']; readonly private: boolean }
   }
-  /** Unknown placeholders; they are left unchanged. */
+  /** Unknown placeholders in the template; they are left unchanged in the prompt. */
   readonly unknownPlaceholders: readonly string[]
-  /** Placeholders whose value was too long; the prompt has its beginning and a mark with the missing length. */
+  /** Placeholders whose value was too long; the prompt has its beginning, and a mark that says how much is missing. */
   readonly truncatedPlaceholders: readonly string[]
 }
 
-/** Limits in tokens: a document has no limit, but a prompt does. */
+/** Limit of each placeholder's value in tokens: a document may be longer than fits into a prompt. */
 const MAX_TOKENS = { STATE: 16_000, GOAL: 4_000, RECENT_RESULTS: 4_000, CYCLE_HISTORY: 4_000, WATCHED: 8_000 } as const
 
-/** `seed`: unpredictable and unique per dispatch, such as its id; the fences are derived from it. */
+/** `seed`: unpredictable text, unique per dispatch, such as its id; the nonces of the data fences come from it. */
 export function buildAgentPrompt(template: string, values: PromptValues, seed: string): AgentPrompt {
   const language = languageOf(template)
   const mark = nonceOf(seed, MEMORY_PLACEHOLDER)
@@ -86,7 +87,7 @@ export function buildAgentPrompt(template: string, values: PromptValues, seed: s
   }
 }
 
-/** Results of agents and files of folders can contain text from anyone. */
+/** The prompt's label: untrusted if it contains results of agents or watched files, which may be text from anyone. */
 function labelOf(template: string, { recent_results, cycle_history, watched, state_label }: PromptValues): Label {
   const untrusted = { RECENT_RESULTS: recent_results, CYCLE_HISTORY: cycle_history, WATCHED: watched }
   const isUsed = (name: string): boolean => template.includes(`{${name}}`)
@@ -94,7 +95,7 @@ function labelOf(template: string, { recent_results, cycle_history, watched, sta
   return lowestLabel(isUsed('STATE') ? state_label : CLEAN_LABEL, hasUntrusted ? UNTRUSTED_LABEL : CLEAN_LABEL)
 }
 
-/** Checks the template only: inserted texts may contain summaries of other runs. */
+/** Looks at the template only, because inserted texts may contain summaries of other runs. */
 const asksForSummary = (template: string): boolean => /#\s*(?:执行总结|execution summary)/i.test(template)
 
 const executionRequirements = (language: Language, now: number): string =>

@@ -1,5 +1,5 @@
 /**
- * The result of one agent's dispatch in a cycle, from its row and its journal.
+ * The result of one agent's dispatch in a cycle, from its row in the queue and its journal.
  * Must not know: the cycle.
  */
 
@@ -11,7 +11,7 @@ import { applyPatch } from '../../domain/json-patch.ts'
 import { autonomyFromState } from '../autonomy/autonomy.ts'
 import { extractSummary } from '../autonomy/run-summary.ts'
 
-/** `journal`: of the session, or at least of the run. */
+/** `journal`: records of the whole session, or at least all of the run. */
 export function buildAgentResult(dispatch: Dispatch, journal: readonly JournalRecord[]): AgentResult {
   const { agent_id, dispatch_id, session_id, status, wait, failure_class, result, error } = dispatch
   const { attempts, state } = foldRun(recordsOfRun(journal, dispatch_id))

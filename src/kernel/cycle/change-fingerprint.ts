@@ -1,6 +1,6 @@
 /**
- * Change fingerprint: a hash of everything an agent can see. While it stays the same there is nothing new for the
- * agent, and no reason for a model call.
+ * Change fingerprint: a hash of everything that an agent can see. As long as the hash is the same, there is nothing new
+ * for the agent and no reason for a model call.
  * Must not know: what the inputs mean.
  */
 
@@ -8,7 +8,7 @@ import { hash } from 'node:crypto'
 import type { Agent } from '../../domain/agent.ts'
 import type { KernelDeps } from '../settings.ts'
 
-/** How many versions of STATE.md are searched for the last foreign one. */
+/** How many versions of STATE.md are searched for the last one that neither the agent nor the system wrote. */
 const MAX_VERSIONS = 200
 
 export async function changeFingerprint(

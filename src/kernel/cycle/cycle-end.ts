@@ -1,6 +1,6 @@
 /**
  * The end of a cycle: how long it waits for its dispatches, and its result.
- * Must not know: how it was planned, how it is recorded.
+ * Must not know: how the cycle was planned, how it is recorded.
  */
 
 import { type AgentResult, cycleStatusOf, sortResults, tallyResults } from '../../domain/cycle.ts'
@@ -15,8 +15,9 @@ import type { CycleOutcome, CycleTrigger } from './cycle.ts'
 import { PLANNER_AGENT } from './planners/llm.ts'
 
 /**
- * Waits until every dispatch is finished or parked, the deadline, or a queued cycle; unfinished ones keep running.
- * Contract: returns since when it waited in vain; undefined if all finished or parked.
+ * Waits until every dispatch is finished or parked, until the deadline, or until another cycle is queued. Dispatches
+ * that are not finished then keep running.
+ * Contract: undefined if all dispatches are finished or parked; otherwise the instant at which the waiting ended.
  */
 export async function waitForDispatches(
   { store, clock, wakeSignal }: KernelDeps,
@@ -42,7 +43,7 @@ export async function waitForDispatches(
   }
 }
 
-/** Existing and readable dispatches only. */
+/** Leaves out dispatches that do not exist or cannot be read. */
 export async function readDispatches(
   store: Pick<Store, 'dispatch'>,
   ids: readonly string[],
@@ -64,7 +65,10 @@ export async function readResults({ store }: KernelDeps, ids: readonly string[])
   )
 }
 
-/** Reports own dispatches in any state and earlier ones once finished; so a parked dispatch is reported twice. */
+/**
+ * The result lists the cycle's own dispatches in any state, and those of earlier cycles once they are finished; so a
+ * dispatch that was parked is listed in two cycles.
+ */
 export function buildOutcome(
   cycle_id: string,
   results: readonly AgentResult[],
@@ -90,12 +94,12 @@ export function buildOutcome(
   return { result, notes, open }
 }
 
-/** A single cycle without a plan that finished earlier dispatches reports those instead. */
+/** The reason why a cycle was idle. A single cycle (`once`) that finished dispatches of earlier cycles names those. */
 export function idleReason(reason: string, results: readonly AgentResult[], isSingle: boolean): string {
   const ended = results.filter(({ status }) => isTerminal(status)).map(({ agent_id }) => agent_id)
   return isSingle && ended.length > 0 ? `finished earlier work of ${[...new Set(ended)].sort().join(', ')}` : reason
 }
 
-/** A success becomes partial if own dispatches are unfinished. */
+/** Changes the status `success` to `partial_success`, for a cycle that leaves work unfinished. */
 export const asPartial = (cycled: CycleOutcome): CycleOutcome =>
   cycled.result.status === 'success' ? { ...cycled, result: { ...cycled.result, status: 'partial_success' } } : cycled

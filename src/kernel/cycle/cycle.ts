@@ -1,8 +1,8 @@
 /**
- * Cycle: one beat of the kernel: perceive, orient, decide, act, update.
+ * Cycle: the kernel's work on one beat: read documents and agents, plan, dispatch, wait, record.
  * Must not know: when beats come, how dispatches run.
- * Invariants: I1 (it only enqueues; the queue runs), I5 (a deadline keeps a hanging dispatch from blocking a cycle), I6
- * (every cycle is recorded, whatever happens in it).
+ * Invariants: I1 (a cycle only enqueues dispatches; the queue runs them), I5 (a deadline keeps a hanging dispatch from
+ * blocking a cycle), I6 (every cycle is recorded, whatever happens in it).
  */
 
 import { type CycleResult, errorCycleResult } from '../../domain/cycle.ts'
@@ -29,34 +29,33 @@ export interface CycleTrigger {
   readonly name: string
   /** Schedule and instant of the beat; null for a manual cycle. */
   readonly beat: { readonly schedule_id: string; readonly due: number } | null
-  /** Agents that are due by their own schedules; null: all agents without one. */
+  /** Agents that are due by their own schedules; null: all agents without an own schedule. */
   readonly agents: readonly string[] | null
-  /** Replaces the agents' own prompts. */
+  /** Prompt that replaces the agents' own prompts; null: none. */
   readonly prompt: string | null
-  /** Time of the next beat, if known; the cycle waits for its dispatches until then. */
+  /** The instant until which the cycle waits for its dispatches: the next beat or the configured timeout. */
   readonly deadline: number
-  /** Aborts when another cycle is queued; then this one stops waiting. */
+  /** Aborts when another cycle is queued; then this cycle stops waiting for its dispatches. */
   readonly giveWay: AbortSignal
-  /** Dispatches to wait for besides its own: all that earlier cycles left, or those handed over by the last one. */
+  /** Dispatches to wait for besides the cycle's own: `left` (all that earlier cycles left unfinished), or this list. */
   readonly waitsFor: 'left' | readonly string[]
-  /** Called once the plan is made. */
+  /** Called when the plan is made, before its dispatches are queued. */
   readonly planned: () => void
 }
 
-/** How many dispatches of an agent are read. */
+/** How many of an agent's last dispatches a planner sees. */
 const MAX_RECENT = 12
 
 export interface CycleOutcome {
   readonly result: CycleResult
-  /** Notes for the owner. */
   readonly notes: readonly OwnerNote[]
   /** Unfinished dispatches; a later cycle reports them. */
   readonly open: readonly string[]
-  /** Since when it was only waiting for its dispatches; undefined: it was busy until its end. */
+  /** The instant at which the cycle stopped waiting for unfinished dispatches; undefined: none was unfinished. */
   readonly freeSince?: number | undefined
 }
 
-/** Contract: rejects only if the store fails; other problems are in the result, which is stored when this resolves. */
+/** Contract: rejects only if the store fails; other problems are in the result, which is then on disk. */
 export async function runCycle(
   deps: KernelDeps,
   trigger: CycleTrigger,
@@ -85,7 +84,10 @@ function logCycle({ log }: KernelDeps, trigger: string, { agents: _, failed_agen
   log(level, 'cycle', { ...result, trigger, failed_agents: failed_agents.join(', ') })
 }
 
-/** Stores the cycle before any work. `left`: unfinished dispatches of earlier cycles. */
+/**
+ * Stores the start of the cycle before any work. In the result, `left`: unfinished dispatches of earlier cycles;
+ * `repeated`: an earlier cycle already ran for this beat.
+ */
 async function begin(
   { store, clock, settings }: KernelDeps,
   cycle_id: string,
@@ -112,9 +114,9 @@ async function planAndDispatch(
     const at = clock.now()
     await readDocuments(deps)
     await deps.documents.commit(`pre-cycle ${cycle_id}`)
-    // After reading the documents, because edits of their files count as changes.
+    // Must follow the reading of the documents, because that takes over edits of their files, which count as changes.
     const candidates = await findCandidates(deps, trigger)
-    // Read again: a prompt may be newer than its fingerprint, never older, or the agent would miss a change.
+    // Read again after the fingerprints: a prompt older than its fingerprint would hide a change from the agent.
     const { state, goal } = await readDocuments(deps)
     const isManual = trigger.beat === null
     const occasion: PlanningContext = {
@@ -131,7 +133,7 @@ async function planAndDispatch(
     if (plan.kind === 'error') throw new Error(`plan: ${plan.error}`)
     const planned =
       plan.kind === 'plan' ? plan.planned.map((item) => ({ prompt: trigger.prompt ?? undefined, ...item })) : []
-    // Stopped while planning: the next cycle plans again.
+    // The process was stopped while planning: nothing is dispatched, and the next cycle plans again.
     const isCancelled = signal.aborted && planned.length > 0
     const sent = planned.length > 0 && !isCancelled ? await act(deps, occasion, planned, signal) : NONE_SENT
     const isSingle = trigger.waitsFor === 'left'
@@ -163,7 +165,10 @@ async function readDocuments(deps: KernelDeps): Promise<{ readonly state: string
   return { state, goal: (await deps.documents.read('GOAL.md'))?.text ?? '' }
 }
 
-/** STATE.md, seeded if missing; if it cannot be read, the seed text. */
+/**
+ * The text of STATE.md without the runtime block. A missing STATE.md is created with the configured first text, which
+ * is also used if STATE.md cannot be read.
+ */
 export async function readKernelState({ documents, settings, log }: KernelDeps): Promise<string> {
   const { seed_state } = settings()
   const { text } = await documents.seed('STATE.md', seed_state)
@@ -174,7 +179,7 @@ export async function readKernelState({ documents, settings, log }: KernelDeps):
   return textOutsideBlock(latest?.text ?? text)
 }
 
-/** The agents that could be dispatched, with recent dispatches and fingerprint. Unreadable history counts as none. */
+/** The agents that could be dispatched, with their last dispatches (none if these cannot be read) and fingerprints. */
 export async function findCandidates(
   deps: KernelDeps,
   { agents: due }: Pick<CycleTrigger, 'agents'>,
@@ -212,7 +217,7 @@ function currentRhythm({ settings }: KernelDeps, now: number): BeatTiming {
 
 const NONE_SENT: QueuedPlan = { ids: [], notes: [] }
 
-/** All or none. If it is unknown whether the provider accepts the key, one dispatch goes first. */
+/** Queues the planned dispatches, all or none. If it is unknown whether a provider accepts its key, one goes first. */
 async function act(
   deps: KernelDeps,
   occasion: PlanningContext,
@@ -241,7 +246,7 @@ async function act(
   return { ...sent, notes: [...notes, ...sent.notes] }
 }
 
-/** The values that agents' prompts can be filled with, except what an agent watches. */
+/** The values of all placeholders that are the same for every agent, so without `{WATCHED}`. */
 export async function readPromptValues(
   { store, settings, documents }: KernelDeps,
   { state, goal, at: now }: Pick<PlanningContext, 'state' | 'goal' | 'at'>,

@@ -2,7 +2,7 @@
  * Recorder: writes a cycle down for people and for the next cycle: runtime block of STATE.md, SYSTEM_PROMPT.md, INIT.md
  * and the git mirror.
  * Must not know: how the cycle ran.
- * Invariants: I6, I7; no failure here keeps a cycle from ending, except of the store.
+ * Invariants: I6, I7; no failure here keeps a cycle from ending, except a failure of the store.
  */
 
 import { clipText } from '../../domain/clean-summary.ts'
@@ -50,7 +50,10 @@ export async function recordCycle(deps: KernelDeps, result: CycleResult): Promis
   })
 }
 
-/** Finished dispatches. The summary of a session that read untrusted text is left out of every prompt (I12). */
+/**
+ * The finished dispatches of a cycle, for STATE.md, which prompts contain: without the summary of a session that has
+ * read untrusted or private text (I12).
+ */
 async function recentActions(
   { store }: KernelDeps,
   { agents }: CycleResult,
@@ -67,7 +70,10 @@ async function recentActions(
   )
 }
 
-/** Ends a cycle whose process died and leaves its dispatches to the next. Only for the sole process of a kernel. */
+/**
+ * Ends a cycle whose process died; the next cycle takes over its dispatches. Only the process that holds the home may
+ * call it.
+ */
 export async function recordInterruptedCycle(deps: KernelDeps): Promise<void> {
   const { store, clock, settings } = deps
   const [last] = await store.cycles(settings().id, { limit: 1 })
@@ -79,7 +85,7 @@ export async function recordInterruptedCycle(deps: KernelDeps): Promise<void> {
   await commitOne(store, [{ op: 'cycle_end', result, open: [...last.open, ...dispatched], now }])
 }
 
-/** Writes the documents at start-up. `init`: written once. */
+/** Writes the documents at start-up. `init`: text of INIT.md, which is written only once. */
 export async function recordBoot(deps: KernelDeps, init: string): Promise<void> {
   const { documents, settings, systemPrompt } = deps
   await logFailure(deps, async () => {
@@ -120,14 +126,14 @@ const pastRow = ({ result, ended_at }: Cycle): CycleRow[] =>
 const MAX_CELL = 200
 const HISTORY_COLUMNS = ['updated_at', 'cycle_id', 'status', 'dispatched', 'succeeded', 'failed', 'summary'] as const
 
-/** For `{CYCLE_HISTORY}`: newest first; empty if there is none. */
+/** The table of past cycles for `{CYCLE_HISTORY}`, newest first; empty if there are none. */
 export function renderHistoryTable(cycles: readonly Cycle[], limit: number): string {
   const rows = cycles.flatMap(pastRow).slice(0, limit)
   const cells = rows.map((row) => HISTORY_COLUMNS.map((key) => String(row[key])))
   return rows.length === 0 ? '' : markdownTable(HISTORY_COLUMNS, cells, MAX_CELL)
 }
 
-/** For `{RECENT_RESULTS}`: the last cycle with a dispatch; empty if there is none. */
+/** The table for `{RECENT_RESULTS}`: results of the last cycle that had any; empty if there is none. */
 export function renderResultsTable(cycles: readonly Cycle[]): string {
   const last = cycles.find(({ result }) => (result?.agents.length ?? 0) > 0)
   const agents = last?.result?.agents ?? []

@@ -11,7 +11,7 @@ import type { DrainAccess } from '../queue/drain-only.ts'
 import { waitForInstant } from '../schedule/ticks.ts'
 import type { CycleOutcome } from './cycle.ts'
 
-/** `limit`: configured timeout in milliseconds. Contract: rejects if the store fails. */
+/** `limit`: configured timeout of a cycle in milliseconds. Contract: rejects if the store fails. */
 export async function runSingleCycle(
   { store, clock, wakeSignal, drain }: DrainAccess,
   cycle: (signal: AbortSignal, planned: () => void) => Promise<CycleOutcome>,
@@ -20,17 +20,17 @@ export async function runSingleCycle(
 ): Promise<CycleOutcome> {
   const [timeout, finished, broken] = [new AbortController(), new AbortController(), new AbortController()]
   const now = clock.now()
-  // Before the cycle reads the dispatches: one with a due timer is no longer parked.
+  // Must precede the cycle: a dispatch whose timer is due must not count as parked.
   if (((await store.nextTimer()) ?? Number.POSITIVE_INFINITY) <= now) await commitOne(store, [{ op: 'promote', now }])
   void waitForInstant(now + (limit ?? MAX_CYCLE_MS), clock, finished.signal).then(
     () => finished.signal.aborted || timeout.abort(),
   )
   let isOver = false
   let draining: Promise<void> | undefined
-  // Starts after planning: an agent that finished quickly would be dispatched a second time.
+  // Called only after planning: otherwise an agent that finished quickly could be dispatched a second time.
   const startDrain = (): void => {
     draining ??= drain({ untilIdle: () => isOver, until: AbortSignal.any([timeout.signal, signal]) })
-    // Reported below; the cycle must stop waiting for work that no longer runs.
+    // If the drain fails, the cycle must stop waiting for work that no longer runs. The error is thrown below.
     draining.catch(() => broken.abort())
   }
   try {

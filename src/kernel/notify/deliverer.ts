@@ -1,5 +1,5 @@
 /**
- * Deliverer: sends the messages of the outbox to their channels; channels work in parallel, each one message at a time.
+ * Deliverer: sends the messages of the outbox to their channels: one at a time per channel, channels in parallel.
  * Must not know: what messages say, who wrote them.
  * Invariants: I9 (a channel delays or breaks only itself); a message is marked as sent after it was accepted, so a
  * crash repeats at most one message per channel, under the same id; every message ends as sent or failed.
@@ -14,11 +14,11 @@ import { commitOne, type Op, type Store } from '../../ports/store.ts'
 
 /** Time limit of one delivery. */
 const TIMEOUT_MS = 15_000
-/** Delays between attempts; after the last attempt the message fails. */
+/** Delays between attempts to deliver a message; after the last attempt the message counts as failed. */
 const RETRY_DELAYS_MS = [5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 10_800_000]
-/** A channel that asks for a longer delay makes the message fail. */
+/** If a channel asks for a longer delay than this, the message counts as failed. */
 const MAX_RETRY_DELAY_MS = 86_400_000
-/** How long running deliveries are awaited when the process stops. */
+/** How long the process waits for running deliveries when it stops. */
 const GRACE_MS = 3_000
 const MAX_ERROR = 300
 
@@ -29,7 +29,7 @@ export interface DeliveryDeps {
   log(level: 'info' | 'warn' | 'error', event: string, details: Readonly<Record<string, string | number | null>>): void
 }
 
-/** Contract: null if the message was accepted; otherwise the reason. Never rejects; ends in time on any channel. */
+/** Contract: null if the channel accepted the message; otherwise the error. Never rejects; ends within TIMEOUT_MS. */
 export async function tryDelivery(
   { clock, channels }: Pick<DeliveryDeps, 'clock' | 'channels'>,
   name: string,
@@ -69,7 +69,7 @@ async function deliverNow(
   await channel.deliver({ id, chat_id, kind, text, ts }, signal)
 }
 
-/** Contract: when to try again after this many attempts; null: never. */
+/** Contract: the instant of the next attempt after this many failed attempts; null: no further attempt. */
 export function retryAt(attempts: number, { retry, retryAfterMs }: TirelessError, now: number): number | null {
   const delay = RETRY_DELAYS_MS[attempts - 1]
   if (retry === 'never' || delay === undefined || (retryAfterMs ?? 0) > MAX_RETRY_DELAY_MS) return null
@@ -77,13 +77,13 @@ export function retryAt(attempts: number, { retry, retryAfterMs }: TirelessError
 }
 
 interface DelivererDeps extends DeliveryDeps {
-  /** Contract: why the message must not be sent; null if it may. */
+  /** Contract: an error that says why the message must not be sent; null if it may be sent. */
   refuse?(posted: OutboxMessage): Promise<TirelessError | null>
 }
 
 export class Deliverer {
   readonly #deps: DelivererDeps
-  /** Running deliveries by channel. */
+  /** The running deliveries, by name of the channel. */
   readonly #busy = new Map<string, Promise<void>>()
   #stop = new AbortController()
   #broken: unknown
@@ -94,13 +94,13 @@ export class Deliverer {
   }
 
   /**
-   * Contract: starts the due deliveries of every idle channel; resolves with all running ones without waiting for them;
-   * these never reject. Rejects if the store fails or has failed before.
+   * Contract: starts to deliver the first due message of every idle channel. Resolves with all running deliveries, but
+   * does not wait for them; these never reject. Rejects if the store fails, or failed in an earlier delivery.
    */
   async begin(until = this.#deps.clock.now()): Promise<readonly Promise<void>[]> {
     let due: readonly OutboxMessage[]
     let completed: number
-    // Read again if a delivery finished meanwhile, so that it is not repeated.
+    // Reads the due messages again if a delivery ended meanwhile, so that its message is not sent twice.
     do {
       completed = this.#completed
       due = await this.#deps.store.dueMessages(until)
@@ -122,10 +122,10 @@ export class Deliverer {
     return [...this.#busy.values()]
   }
 
-  /** Contract: tries everything that is due now once, unless stopped. Rejects only if the store fails. */
+  /** Contract: tries to deliver each message that is due now once, until `stop` aborts; rejects if the store fails. */
   async deliverDue(stop: AbortSignal): Promise<void> {
     const stopped = untilAborted(stop)
-    // A failed message is due later than this, so the loop ends.
+    // After a failed attempt a message is due later than `until`, so the loop ends.
     const until = this.#deps.clock.now()
     while (!stop.aborted) {
       const running = await this.begin(until)

@@ -1,6 +1,6 @@
 /**
- * Digest: the text about many cycles at once, including those without a notice. Pure.
- * Must not know: when it is sent, to whom.
+ * Digest: one text about all cycles of a period, also those that had no notice. Pure.
+ * Must not know: when and to whom the digest is sent.
  */
 
 import { type Cycle, type CycleResult, isFailure } from '../../domain/cycle.ts'
@@ -8,13 +8,13 @@ import type { Language } from '../../domain/language.ts'
 import { wallTime } from '../schedule/time-zone.ts'
 
 export interface Period {
-  /** Cycles that ended after `from` and up to `to`. */
+  /** The period contains the cycles that ended after `from` and not after `to`. */
   readonly from: number
   readonly to: number
   readonly timezone: string
 }
 
-/** Contract: undefined if no cycle is in the period. `cycles`: in any order, also from other times. */
+/** Contract: undefined if no cycle is in the period. `cycles`: in any order; cycles outside the period are ignored. */
 export function renderDigest(
   kernel_id: string,
   cycles: readonly Cycle[],

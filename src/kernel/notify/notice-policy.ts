@@ -7,25 +7,25 @@
 import { type AgentResult, type CycleResult, isFailure } from '../../domain/cycle.ts'
 import type { OwnerNote } from '../../domain/owner-note.ts'
 
-/** An issue not seen for this long is over. Longer than a day, so that a daily issue is not reported every day. */
+/** An issue not seen for this long is over. More than a day, so that a daily issue is not reported every day. */
 const EXPIRES_MS = 36 * 3_600_000
 
-/** A reported issue: its state, and when it was last seen. */
+/** An issue that was reported: `what` is its state, `seen` the instant when it was last seen. */
 type ReportedIssue = { readonly what: string; readonly seen: number }
 
 export type ReportedIssues = {
-  /** The recipient; a new recipient has been told nothing yet. */
+  /** The recipient that was told. For another recipient all issues are new. */
   readonly target: string
   readonly matters: Readonly<Record<string, ReportedIssue>>
 }
 
 export interface CycleNews {
-  /** null: not worth a message. */
+  /** The kind of message to send; null: the cycle is not worth a message. */
   readonly kind: 'alert' | 'notice' | null
-  /** Alerts that are new. */
+  /** The alerts that were not reported before. */
   readonly alerts: readonly OwnerNote[]
   readonly notes: readonly OwnerNote[]
-  /** There were alerts before, and there are none now. */
+  /** True: there were alerts before, and there are none now. */
   readonly recovered: boolean
   readonly told: ReportedIssues
 }
@@ -35,7 +35,7 @@ interface Issue {
   readonly what: string
 }
 
-/** `alerts`: all current alerts. */
+/** Selects what to report after a cycle. `told`: what was reported before; `alerts`: all current alerts. */
 export function selectNews(
   told: ReportedIssues,
   { result, notes }: { readonly result: CycleResult; readonly notes: readonly OwnerNote[] },
@@ -72,7 +72,7 @@ const CYCLE = 'cycle'
 const alertIssue = ({ about }: OwnerNote): Issue => ({ about: `${ALERT}${about}`, what: '' })
 const noteIssue = ({ about }: OwnerNote): Issue => ({ about: `note ${about}`, what: '' })
 
-/** Numbers are removed from an error, because they differ each time. */
+/** The issues of a cycle. Numbers in errors are replaced, because the same error has other numbers each time. */
 function issuesOf({ agents, error }: CycleResult): readonly Issue[] {
   const affected = agents.filter((agent) => isFailure(agent) || agent.status === 'waiting')
   const withoutNumbers = error?.replaceAll(/\d+/g, '0') ?? ''
@@ -82,7 +82,7 @@ function issuesOf({ agents, error }: CycleResult): readonly Issue[] {
   ]
 }
 
-/** Every dispatch that waits for a person is a new issue. */
+/** The state of an agent's issue. It contains the dispatch if that waits, so that each waiting dispatch is reported. */
 const stateOf = ({ status, failure_class, dispatch_id }: AgentResult): string =>
   status === 'waiting' ? `waiting ${dispatch_id}` : `${status} ${failure_class}`
 

@@ -1,5 +1,5 @@
 /**
- * Target: where notices go: as set in a chat or on the terminal, else as configured, else nowhere.
+ * The target of notices: the chat or channel that a person has chosen; without a choice the configured one, or none.
  * Must not know: the text of notices.
  */
 
@@ -10,14 +10,14 @@ import type { KernelSettings } from '../settings.ts'
 export interface NoticeTarget {
   readonly channel: string
   readonly chat_id: string | null
-  /** Set by the configuration, or by a person since. */
+  /** Who chose the target: the configuration, or later a person. */
   readonly by: 'config' | 'person'
 }
 
 /** Key of the person's choice in the store's settings. */
 export const NOTICE_SETTING = 'notice'
 
-/** Contract: pure. `bound`: the person's choice; null: none. */
+/** Contract: pure; the target, or null for no notices. `bound`: the stored choice of a person; null: none. */
 export function resolveNoticeTarget(
   { channel, chat_id }: Pick<KernelSettings, 'channel' | 'chat_id'>,
   bound: Json,
@@ -26,7 +26,7 @@ export function resolveNoticeTarget(
   return channel === null ? null : { channel, chat_id, by: 'config' }
 }
 
-/** Sets the target; `off`: no notices; null: as configured. */
+/** The store operation that sets the target; `off`: no notices; null: the configured target again. */
 export function setNoticeTarget(
   to: Pick<NoticeTarget, 'channel' | 'chat_id'> | 'off' | null,
 ): Extract<Op, { op: 'set' }> {
@@ -40,7 +40,7 @@ export function pairCommand(channel: string, chat_id: string | null): string {
   return `tireless channels pair ${channel} --chat ${isPlain ? chat_id : `'${chat_id.replaceAll("'", "'\\''")}'`}`
 }
 
-/** Contract: one line each for the owner: why a chat gets no notices, and what to do. */
+/** Contract: two lines for the owner: why a chat gets no notices (`found`), and what to do (`remedy`). */
 export const unpairedNote = ({
   channel,
   chat_id,

@@ -1,5 +1,5 @@
 /**
- * Notice: the text about a cycle for people, line by line as the seed has it, in Chinese and English.
+ * Notice: the text about a cycle for people, in Chinese and English.
  * Must not know: the recipient, the time, the channel.
  * Invariants: every number comes from a field of the result, never from parsed text.
  */
@@ -34,7 +34,7 @@ export function renderNotice(kernel_id: string, cycle: CycleResult, language: La
   ].join('\n')
 }
 
-/** News to report together with a cycle. */
+/** The alerts, recovery and notes to report together with a cycle. */
 export interface NoticeExtras {
   readonly alerts: readonly OwnerNote[]
   readonly recovered: boolean
@@ -65,7 +65,7 @@ export function renderNoticeWithNews(
   ].join('\n')
 }
 
-/** Contract: a single line, also if the summary has several. */
+/** Contract: a single line about an agent's result, even if its summary has several lines. */
 export const renderAgentLine = (result: AgentResult): string =>
   oneLine(`[${result.agent_id}|${result.status}] ${annotateSummary(result)}`)
 

@@ -1,7 +1,7 @@
 /**
- * Notifier: posts notices and digests about cycles, and runs the deliverer, next to the loop.
+ * Notifier: posts notices and digests about cycles to the outbox, and runs the deliverer, next to the kernel's loop.
  * Must not know: how channels work.
- * Invariants: I9 (no failure here keeps a cycle from ending or delays a beat, except of the store); the notice of a
+ * Invariants: I9 (no failure here keeps a cycle from ending or delays a beat, except one of the store); the notice of a
  * cycle is in the commit that ends it; a digest is in the commit that records its beat.
  */
 
@@ -36,7 +36,7 @@ const EVERY_MORNING = '0 9 * * *'
 const MAX_CYCLES = 5000
 const MAX_TEXT = 8000
 const PING_TIMEOUT_MS = 10_000
-/** The target if none is set: the terminal that runs the kernel, and the log. */
+/** Target of an agent's message to the owner if no target is set: the terminal that runs the kernel, and the log. */
 const TERMINAL = { channel: 'console', chat_id: null }
 /** Channels that reach only the person at this machine, who is the owner. */
 const OWN_MACHINE: readonly string[] = ['console', 'desktop']
@@ -55,7 +55,7 @@ export interface NotifierDeps extends DeliveryDeps {
 export class Notifier implements MessageSender {
   readonly #deps: NotifierDeps
   readonly #deliverer: Deliverer
-  /** Running pings by the controller that aborts them. */
+  /** The running pings, by the controller that aborts each. */
   readonly #pings = new Map<AbortController, Promise<void>>()
   #digestSettings: KernelSettings | undefined
   #digestSchedule: Schedule | undefined
@@ -65,7 +65,10 @@ export class Notifier implements MessageSender {
     this.#deliverer = new Deliverer({ ...deps, refuse: (posted) => this.#refuse(posted) })
   }
 
-  /** Contract: ops for the commit that ends the cycle; `alerts`: all current alerts. Rejects if the store fails. */
+  /**
+   * Contract: store operations for the commit that ends the cycle; `alerts`: all current alerts. Rejects if the store
+   * fails.
+   */
   async noticeOps(cycled: CycleOutcome, alerts: readonly OwnerNote[]): Promise<readonly Op[]> {
     const { clock, settings, log } = this.#deps
     try {
@@ -73,7 +76,7 @@ export class Notifier implements MessageSender {
       const now = clock.now()
       const news = selectNews(await this.#told(target), cycled, alerts, now)
       const saveTold = { op: 'set', name: TOLD, value: news.told } as const
-      // Logged in any case, also without a target.
+      // News is logged even if there is no target.
       for (const { text: message } of [...news.alerts, ...news.notes]) log('warn', 'notice', { message })
       if (news.kind === null || !target) return [saveTold]
       const { id } = settings()
@@ -88,7 +91,10 @@ export class Notifier implements MessageSender {
     }
   }
 
-  /** Sends the dead man's ping: its absence raises the alarm elsewhere. Contract: never throws, does not wait. */
+  /**
+   * Sends a ping to the configured URL after a good cycle; a service there raises the alarm if pings stay away.
+   * Contract: never throws, does not wait for the reply.
+   */
   pingAfterCycle({ status }: CycleResult): void {
     const { clock, log, ping, settings } = this.#deps
     const { ping_url } = settings()
@@ -110,7 +116,7 @@ export class Notifier implements MessageSender {
     return resolveNoticeTarget(this.#deps.settings(), (await this.unpairedTarget()) ? null : await this.#bound())
   }
 
-  /** Contract: the target chat if it is not (or no longer) paired, so that it gets no notices; otherwise null. */
+  /** Contract: the chosen chat if it gets no notices because it is not (or no longer) paired; otherwise null. */
   async unpairedTarget(): Promise<NoticeTarget | null> {
     const target = resolveNoticeTarget(this.#deps.settings(), await this.#bound())
     const isChat = target !== null && target.by === 'person' && target.chat_id !== null
@@ -158,7 +164,7 @@ export class Notifier implements MessageSender {
     const now = clock.now()
     const kind = to !== null ? 'reply' : urgent ? 'alert' : 'notice'
     const post = this.#post(target, { id, kind, text }, now)
-    // Quiet hours apply to the owner only.
+    // Quiet hours apply only to messages to the owner, not to named recipients.
     await commitOne(store, [to === null ? post : { ...post, due: now }])
     return { channel: target.channel }
   }
@@ -183,7 +189,7 @@ export class Notifier implements MessageSender {
     return fallbackIfUnreadable(this.#deps.store.setting(NOTICE_SETTING), null)
   }
 
-  /** A queued notice is refused if its chat is no longer the owner's. Replies go to the chat that asked. */
+  /** Refuses a queued notice if its chat is no longer the owner's. Replies are never refused. */
   async #refuse({ kind, channel, chat_id }: OutboxMessage): Promise<TirelessError | null> {
     if (kind === 'reply' || chat_id === null || (await isOwnersChat(this.#deps, { channel, chat_id }))) return null
     return new TirelessError('channel_refused', {
@@ -214,7 +220,7 @@ export class Notifier implements MessageSender {
     return { target: key, matters: (isKnown && told.matters) || {} }
   }
 
-  /** Messages that can wait are delayed until the end of the quiet hours. */
+  /** The store operation that posts a message. All but alerts are delayed until the end of the quiet hours. */
   #post(
     { channel, chat_id }: Pick<NoticeTarget, 'channel' | 'chat_id'>,
     message: Pick<NewChannelMessage, 'id' | 'kind' | 'text'>,
@@ -226,7 +232,7 @@ export class Notifier implements MessageSender {
     return { op: 'post', message: { ...message, text, channel, chat_id }, due: quiet ?? now, now }
   }
 
-  /** Contract: posts a due digest; returns when the next one is due. Of missed digests only the newest is posted. */
+  /** Contract: posts a due digest; returns the instant of the next one. Of missed digests only the newest is posted. */
   async #postDigest(): Promise<number> {
     const { store, clock, settings } = this.#deps
     const { id: kernel_id } = settings()
@@ -237,7 +243,7 @@ export class Notifier implements MessageSender {
     const now = clock.now()
     const from = (await store.marks()).find(({ schedule_id }) => schedule_id === id)?.until
     if (from === undefined) {
-      // If the progress cannot be read, no digest is posted; messages are delivered all the same.
+      // If the row of this schedule cannot be read, no digest is posted; messages are delivered all the same.
       const opened = await fallbackIfUnreadable(commitOne(store, [{ op: 'schedule_open', id, now }]), undefined)
       return (opened && schedule.next(now)) ?? Number.POSITIVE_INFINITY
     }
@@ -255,7 +261,7 @@ export class Notifier implements MessageSender {
   #currentDigestSchedule(): Schedule | undefined {
     const settings = this.#deps.settings()
     const { digest } = settings
-    // Called at each wake-up, so it is cached; a changed configuration is a new object.
+    // The schedule is cached, because this runs at each wake-up; a changed configuration is a new object.
     if (this.#digestSettings !== settings) {
       this.#digestSettings = settings
       const isOff = digest === null || digest === false

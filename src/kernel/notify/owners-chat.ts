@@ -1,8 +1,8 @@
 /**
  * Owner's chat: whether a chat belongs to the owner, because the configuration names it or because it is paired.
- * Must not know: what is said there, what is sent there.
- * Invariant: a chat that is neither configured nor paired is never the owner's, also if notices were bound to it before
- * pairing existed.
+ * Must not know: what is said in the chat, what is sent to it.
+ * Invariant: a chat that is neither configured nor paired is never the owner's, even if an older version, which had no
+ * pairing, sent notices there.
  */
 
 import type { Channel } from '../../ports/channel.ts'

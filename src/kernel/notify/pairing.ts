@@ -1,15 +1,15 @@
 /**
  * Pairing: which chats belong to the owner. The owner sees a code on the terminal; the chat that sends it is paired.
- * Pure; stored in the store's settings.
+ * Pure; pairings are kept in the store's settings.
  * Must not know: how a chat is reached, what a paired chat may do.
- * Invariants: a code is valid for one chat, a few tries and some minutes; the stored digest does not reveal it.
+ * Invariants: a code is valid for one chat, a few tries and some minutes; only a digest of the code is stored.
  */
 
 import { hash } from 'node:crypto'
 import type { Json } from '../../domain/json.ts'
 import type { Op } from '../../ports/store.ts'
 
-/** Keys in the store's settings. */
+/** Keys in the store's settings: of the paired chats, and of the pairing in progress. */
 export const PAIRED_SETTING = 'paired chats'
 export const PAIRING_SETTING = 'pairing'
 
@@ -19,7 +19,7 @@ export interface PairedChat {
   readonly paired_at: string
 }
 
-/** A pairing in progress. */
+/** A pairing in progress: the owner has a code, and no chat has sent it yet. */
 export interface Pairing {
   readonly channel: string
   readonly digest: string
@@ -29,7 +29,7 @@ export interface Pairing {
 
 const MAX_TRIES = 5
 const VALID_MS = 10 * 60_000
-/** Without letters and digits that look alike. */
+/** The characters of a code, without letters and digits that look alike. */
 const LETTERS = 'ABCDEFGHJKMNPQRSTVWXYZ23456789'
 const LENGTH = 8
 
@@ -48,7 +48,7 @@ export const beginPairing = (channel: string, code: string, now: number): Pairin
 
 export type CodeCheck =
   | { readonly kind: 'paired' }
-  /** One try is used up. */
+  /** The code is wrong. `left`: the pairing with one more try used. */
   | { readonly kind: 'wrong'; readonly left: Pairing }
   /** No pairing is in progress on this channel. */
   | { readonly kind: 'none' }
@@ -60,7 +60,7 @@ export function checkCode(pairing: Pairing | null, channel: string, code: string
   return { kind: 'wrong', left: { ...pairing, tries: pairing.tries + 1 } }
 }
 
-/** Contract: skips unreadable entries. */
+/** Contract: the paired chats from the stored setting; skips invalid entries. */
 export function readPairedChats(stored: Json): readonly PairedChat[] {
   return Array.isArray(stored) ? (stored as readonly Json[]).filter(isPaired) : []
 }

@@ -19,7 +19,7 @@ export function quietHoursEnd(hours: string | null, timezone: string, now: numbe
   const within = overnight ? minute >= from || minute < to : minute >= from && minute < to
   if (!within) return undefined
   const day = overnight && minute >= from ? midnight + DAY_MS : midnight
-  // If the clock is set back across the end, the end is already in the past: then it is now.
+  // If the wall clock is set back across the end of the hours, the end may already have passed; then the end is now.
   return Math.max(now, zone.firstInstantShowing(day + to * 60_000))
 }
 

@@ -1,6 +1,6 @@
 /**
  * Builds the dispatch of a planned agent.
- * Must not know: why it was planned, what becomes of it.
+ * Must not know: why the agent was planned, what becomes of the dispatch.
  */
 
 import type { Agent, WatchMarks, WatchReport } from '../../domain/agent.ts'
@@ -11,7 +11,7 @@ import { buildAgentPrompt, type PromptValues } from '../cycle/agent-prompt.ts'
 import type { AgentCandidate, PlannedDispatch } from '../cycle/planners/planner.ts'
 import type { KernelDeps } from '../settings.ts'
 
-/** Contract: throws `workspace_refused` if the agent's folder is not allowed. Appends the owner's notes to `notes`. */
+/** Contract: throws `workspace_refused` if the agent's folder is not allowed. Adds notes for the owner to `notes`. */
 export async function buildDispatch(
   deps: KernelDeps,
   cycle_id: string | undefined,
@@ -70,7 +70,10 @@ export async function buildDispatch(
   }
 }
 
-/** "New" means since the last successful run: a failed run did not deal with what it saw. */
+/**
+ * Describes what the agent watches, and what is new since its last successful run; a failed run did not deal with what
+ * it saw. Undefined: the prompt does not ask for it.
+ */
 async function surveyFor(
   { survey }: KernelDeps,
   { agent, recent }: AgentCandidate,
@@ -81,7 +84,10 @@ async function surveyFor(
   return survey(agent, last?.metadata.watched as WatchMarks | undefined)
 }
 
-/** A stand-in for an agent that an added schedule names but no configuration defines; the schedule has the prompt. */
+/**
+ * An agent without settings, for an added schedule that names an agent which is not configured; the schedule has the
+ * prompt.
+ */
 export const bareAgent = (agent_id: string): Agent => ({
   agent_id,
   ...{ prompt: '', priority: 0, enabled: true, metadata: {}, schedule: null, cooldown: 0, watch: [] },

@@ -1,6 +1,6 @@
 /**
  * Runs selected dispatches and nothing else, for a caller that waits for them, next to other work of this process.
- * Must not know: who asks, what they are for.
+ * Must not know: what the dispatches are for.
  */
 
 import { isTerminal } from '../../domain/dispatch.ts'
@@ -17,7 +17,10 @@ export interface DrainAccess {
   drain(wanted: Omit<DrainOptions, 'signals'>): Promise<void>
 }
 
-/** Loops because some may be claimed by another drain of this process, and some may wait before a retry. */
+/**
+ * Drains repeatedly, because another drain of this process may have claimed some of the dispatches, and some may wait
+ * for a retry.
+ */
 export async function runOnly(
   { store, wakeSignal, clock, drain }: DrainAccess,
   ids: readonly string[],
@@ -25,7 +28,7 @@ export async function runOnly(
 ): Promise<void> {
   while (!until.aborted) {
     await drain({ untilIdle: true, only: ids, until })
-    // Read after the drain, because a drain that ends also rings.
+    // The rings are counted after the drain, because a drain that ends also rings.
     const since = wakeSignal.ringCount()
     const found = await readDispatches(store, ids)
     const retryTimes = found.flatMap(({ wait }) => (wait?.kind === 'retry' ? [wait.until] : []))

@@ -1,5 +1,5 @@
 /**
- * Drain: claims pending dispatches and runs them, up to a limit at a time, until none is left or it is stopped.
+ * Drain: claims pending dispatches and runs them, up to a limit at a time, until none is left or a stop is requested.
  * Must not know: what a step does.
  * Invariants: I1 (only claimed dispatches run); I5 (a run that hangs or has lost its dispatch never stops the others);
  * every wait here also ends on the wake signal, so no wake-up is lost.
@@ -48,16 +48,16 @@ export function signalRun(controls: RunControls, dispatch_id: string, what: Canc
 }
 
 export interface DrainOptions {
-  /** Return when nothing is pending, running or about to be retried. A function is evaluated at each wake-up. */
+  /** True: return when nothing is pending, running or about to be retried. A function is called at each wake-up. */
   readonly untilIdle: boolean | (() => boolean)
   /** Claim these dispatches only. */
   readonly only?: readonly string[] | undefined
-  /** When aborted, claim nothing more and return after the current steps. */
+  /** When it aborts, nothing more is claimed, and the drain returns after the running steps. */
   readonly until?: AbortSignal | undefined
   readonly signals: StopSignals
 }
 
-/** Starts a worker's epoch and recovers the dispatches that an earlier process left running. */
+/** Registers this process as a worker with a new epoch; recovers dispatches that an earlier process left running. */
 export async function joinHome(engine: Engine, name: string): Promise<{ epoch: number; lost: number }> {
   const now = engine.clock.now()
   const [{ epoch }, { lost }] = await commitOne(engine.store, [
@@ -71,13 +71,13 @@ export async function leaveHome({ engine, epoch }: DrainDeps): Promise<void> {
   await commitOne(engine.store, [{ op: 'leave', epoch, now: engine.clock.now() }])
 }
 
-/** Contract: resolves when drained or stopped, with nothing left running; rejects if the store has failed. */
+/** Contract: resolves when the queue is empty or a stop was requested, with no run left; rejects if the store fails. */
 export async function drain(deps: DrainDeps, options: DrainOptions): Promise<void> {
   const { engine, wakeSignal } = deps
   const stop = options.until ? AbortSignal.any([options.signals.drain, options.until]) : options.signals.drain
   const broken = new AbortController()
   const signals: StopSignals = { drain: stop, abort: AbortSignal.any([options.signals.abort, broken.signal]) }
-  // Promises, not dispatch ids: a parked dispatch may be claimed again before its last run has cleaned up.
+  // A set of promises, not of ids: a parked dispatch may be claimed again before its previous claim has cleaned up.
   const running = new Set<Promise<void>>()
   const retries = new Map<string, number>()
   let failure: TirelessError | undefined
@@ -105,7 +105,7 @@ export async function drain(deps: DrainDeps, options: DrainOptions): Promise<voi
         retries.set(dispatch.dispatch_id, outcome.wait.until)
     } catch (thrown) {
       const error = asTirelessError(thrown)
-      // A fenced run has lost its dispatch to another worker, which continues it. Anything else is a store failure.
+      // `store_fenced`: another worker has taken the dispatch over and continues it. Other errors are store failures.
       if (error.code !== 'store_fenced') fail(error)
     } finally {
       if (deps.controls.get(dispatch_id) === control) deps.controls.delete(dispatch_id)
@@ -139,7 +139,7 @@ export async function drain(deps: DrainDeps, options: DrainOptions): Promise<voi
   if (failure) throw failure
 }
 
-/** Called after the control is registered: requests made between the claim and now were signalled to no run. */
+/** Applies requests to cancel or pause that were made after the claim, before the run was registered for them. */
 async function applyPendingRequests({ engine, controls }: DrainDeps, dispatch_id: string): Promise<void> {
   const { cancel, paused } = (await engine.store.dispatch(dispatch_id)) ?? {}
   if (cancel) signalRun(controls, dispatch_id, cancel)
@@ -158,11 +158,11 @@ async function claim(
   only: readonly string[] | undefined,
   stop: AbortSignal,
 ): Promise<readonly Dispatch[]> {
-  // Read first, so that polling an empty queue writes nothing.
+  // Counts before it claims, so that polling an empty queue writes nothing.
   if (free <= 0 || (await engine.store.counts()).pending === 0 || stop.aborted) return []
   const now = engine.clock.now()
   const op = { op: 'claim', epoch, limit: free, now } as const
-  // The lease may have expired while the worker was idle.
+  // The same commit renews the lease, which may have expired while the worker was idle.
   const [claimed] = await commitOne(engine.store, [
     only === undefined ? { ...op, except: [...held.ids] } : { ...op, only },
     { op: 'beat', epoch, lease_until: now + LEASE_MS },
@@ -182,8 +182,8 @@ async function waitForWork({ engine, wakeSignal }: DrainDeps, since: number, sto
 }
 
 /**
- * One heartbeat per worker, not per dispatch. An idle worker needs no lease, so it writes nothing (I8). A failed store
- * also rings, and the heartbeat then detects the failure.
+ * The heartbeat, which renews the lease: one per worker, not per dispatch. An idle worker needs no lease, so it writes
+ * nothing (I8). A failed commit also rings the wake signal; the next heartbeat then writes, and detects the failure.
  */
 async function beat(
   { engine, wakeSignal, epoch }: DrainDeps,

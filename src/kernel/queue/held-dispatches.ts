@@ -1,14 +1,14 @@
 /**
  * Held dispatches: queued dispatches that must not be claimed yet.
- * Must not know: the reason.
- * Invariant: kept in memory only, so that the dispatches of a dead process are free.
+ * Must not know: why they are held.
+ * Invariant: the list is kept in memory only, so that the dispatches of a dead process can be claimed.
  */
 
 import type { WakeSignal } from './wake-signal.ts'
 
 export interface HeldDispatches {
   readonly ids: ReadonlySet<string>
-  /** Contract: these are not claimed until the returned function is called. */
+  /** Contract: these dispatches are not claimed until the returned function is called. */
   hold(dispatchIds: readonly string[]): () => void
 }
 

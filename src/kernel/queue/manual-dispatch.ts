@@ -1,6 +1,6 @@
 /**
- * Manual dispatch: the dispatches that a beat would create for some agents, without a cycle.
- * Must not know: who asked.
+ * Manual dispatch: queues, without a cycle, the dispatches that a beat would queue for some agents.
+ * Must not know: which command calls it.
  */
 
 import type { NewDispatch } from '../../domain/dispatch.ts'
@@ -10,7 +10,7 @@ import { findCandidates, readKernelState, readPromptValues } from '../cycle/cycl
 import type { KernelDeps } from '../settings.ts'
 import { buildDispatch } from './build-dispatch.ts'
 
-/** `prompt`: replaces the agents' own. `metadata`: added to that of a beat. */
+/** `prompt`: replaces the agents' own prompts. `metadata`: added to the metadata of a scheduled dispatch. */
 export async function dispatchManually(
   deps: KernelDeps,
   agents: readonly string[],

@@ -1,5 +1,5 @@
 /**
- * Wake signal: rung by every commit that may create work; waited for by everything that waits for work.
+ * Wake signal: every commit that may create work rings it; everything that waits for work waits for a ring.
  * Must not know: who rings, who waits. A ring between two waits is not lost.
  */
 
@@ -59,7 +59,10 @@ const WAKING_OPS: ReadonlySet<Op['op']> = new Set([
   'set_aside',
 ])
 
-/** Makes a store ring by itself, so that no caller forgets to; also on a failed commit, which waiters must notice. */
+/**
+ * A store that rings the wake signal on every commit that may create work, and on a failed one, so that waiters notice
+ * the failure.
+ */
 export function ringOnCommit(store: Store, wakeSignal: WakeSignal): Store {
   return {
     ...store,

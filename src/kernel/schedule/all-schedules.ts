@@ -1,5 +1,5 @@
 /**
- * All schedules, and the agents each makes due: the kernel's, the agents' own, and those that people added.
+ * All schedules (of the kernel, of agents, and added by people), and the agents that each makes due.
  * Must not know: the clock, who waits for a beat.
  */
 
@@ -23,12 +23,12 @@ export interface ScheduleRow {
   readonly spec: ScheduleSpec
   readonly timezone: string
   readonly schedule: Schedule
-  /** The agents it makes due; null: every agent without its own schedule. */
+  /** The agents that the schedule makes due; null: every agent without its own schedule. */
   readonly agents: readonly string[] | null
   /** Replaces the agent's own prompt. */
   readonly prompt: string | null
   readonly paused: boolean
-  /** When it was added; null: it is configured. */
+  /** When a person added the schedule; null: it is from the configuration. */
   readonly created_at: string | null
 }
 
@@ -55,7 +55,7 @@ export function listSchedules(settings: KernelSettings, entries: readonly Schedu
   return [kernel, ...ofAgents, ...added]
 }
 
-/** Added schedules that cannot be parsed, accepted by an earlier version. */
+/** Added schedules that cannot be parsed, because an earlier version accepted them. */
 export function invalidSchedules(
   entries: readonly ScheduleEntry[],
 ): readonly { readonly id: string; readonly why: string }[] {
@@ -74,7 +74,7 @@ function findProblem(entry: ScheduleEntry): string | undefined {
   }
 }
 
-/** An added interval is counted from the time when it was added. */
+/** The row of an added schedule. If it is an interval, its beats are counted from the time when it was added. */
 export function rowFromEntry({ id, spec, timezone, agent_id, prompt, paused, created_at }: ScheduleEntry): ScheduleRow {
   const schedule = parseSchedule(spec, timezone, Date.parse(created_at))
   return {
@@ -82,21 +82,21 @@ export function rowFromEntry({ id, spec, timezone, agent_id, prompt, paused, cre
   }
 }
 
-/** The agents that a beat makes due; a named agent must be enabled, unless the schedule has its own prompt. */
+/** The agents that a beat makes due. A disabled agent is due only if the schedule names it and has its own prompt. */
 export function dueAgents({ agents: named, prompt }: ScheduleRow, agents: readonly Agent[]): readonly string[] {
   const enabledAgents = agents.filter(({ enabled }) => enabled)
   if (named === null) return enabledAgents.filter(({ schedule }) => schedule === null).map(({ agent_id }) => agent_id)
   return named.filter((name) => prompt !== null || enabledAgents.some(({ agent_id }) => agent_id === name))
 }
 
-/** A one-time schedule fires late rather than never. */
+/** How to handle late beats of a schedule. A one-time schedule fires late rather than never. */
 export function tickPolicy(row: ScheduleRow, { jitter, missed, overrun }: KernelSettings): TickPolicy {
   return { id: row.schedule_id, jitter, overrun, missed: isOnce(row) ? 'once' : missed }
 }
 
 export const isOnce = ({ spec }: ScheduleRow): boolean => typeof spec === 'object' && 'at' in spec
 
-/** The next due time after its mark; undefined if paused or over. */
+/** The next beat of a schedule that has not fired yet; undefined if the schedule is paused or has no beat left. */
 export function nextScheduleDue(
   { schedule_id, schedule, paused }: ScheduleRow,
   marks: readonly ScheduleMark[],

@@ -1,5 +1,5 @@
 /**
- * Rhythm: the interval between the kernel's beats and the time of the next one, from the settings alone. Pure.
+ * Beat timing: the interval between the kernel's beats and the time of the next beat, from the settings alone. Pure.
  * Must not know: the clock, what a beat triggers.
  */
 

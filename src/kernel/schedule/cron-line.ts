@@ -1,12 +1,12 @@
 /**
  * Cron line: parses a cron line into times of day and days.
- * Must not know: time zones, the present, who waits; it knows only the calendar.
+ * Must not know: time zones, the present time, who waits for a beat.
  * Invariants: an accepted line has at least one value per field, every range ascends, and no text is ignored.
  */
 
 import { TirelessError } from '../../domain/error.ts'
 
-/** One day of a month; `weekday` 0 is Sunday. */
+/** One day of a month. `date`: 1 to 31; `weekday`: 0 is Sunday. */
 export interface CalendarDay {
   readonly date: number
   readonly weekday: number
@@ -14,7 +14,7 @@ export interface CalendarDay {
 }
 
 export interface CronLine {
-  /** Sorted in ascending order, as are the other lists. */
+  /** Seconds, minutes and hours are each sorted in ascending order. */
   readonly seconds: readonly number[]
   readonly minutes: readonly number[]
   readonly hours: readonly number[]
@@ -29,7 +29,7 @@ interface Field {
   readonly name: string
   readonly min: number
   readonly max: number
-  /** Names of values; the first one stands for `min`. */
+  /** Names that stand for values; the first name stands for `min`. */
   readonly names?: readonly string[]
 }
 
@@ -91,7 +91,10 @@ export function invalidCronLine(line: string, why: string): TirelessError {
   })
 }
 
-/** If one field is `*`, the other decides. With both set, one match is enough; after a `+` both must match. */
+/**
+ * Combines day of month and day of week: if one is `*`, the other decides; otherwise one match is enough, unless the
+ * weekday starts with `+`: then both must match.
+ */
 function dayRule(date: string, weekday: string): DayRule {
   const needsBoth = weekday.startsWith('+')
   const weekdays = needsBoth ? weekday.slice(1) : weekday
@@ -108,7 +111,7 @@ const anyOf =
   (day) =>
     rules.some((rule) => rule(day))
 
-/** `L`, `LW`, `15W`, or values and ranges. */
+/** Parses a day of month: `L` (last day), `LW` (last workday), `15W` (workday nearest the 15th), values and ranges. */
 function dateRule(part: string): DayRule {
   if (part === 'l') return ({ date, daysInMonth }) => date === daysInMonth
   if (part === 'lw') return (day) => day.date === workdayNearest(day.daysInMonth, day)
@@ -120,17 +123,20 @@ function dateRule(part: string): DayRule {
   return ({ date }) => dates.has(date)
 }
 
-/** The day from Monday to Friday nearest to a date of the same month; undefined if the month lacks that date. */
+/** The day from Monday to Friday nearest to a date of the same month; undefined if the month has no such date. */
 function workdayNearest(date: number, { weekday, date: today, daysInMonth }: CalendarDay): number | undefined {
   if (date > daysInMonth) return undefined
-  // 35 is a multiple of seven that keeps the sum positive.
+  // 35 keeps the sum positive and, as a multiple of seven, does not change the weekday.
   const weekdayOfDate = (weekday + date - today + 35) % 7
   if (weekdayOfDate === 6) return date === 1 ? 3 : date - 1
   if (weekdayOfDate === 0) return date === daysInMonth ? date - 2 : date + 1
   return date
 }
 
-/** Values and ranges; `#2` selects the second one of the month, `#L` or `L` the last. */
+/**
+ * Parses a day of week: values and ranges; after them `#2` selects the second such day of the month, `L` or `#L` the
+ * last.
+ */
 function weekdayRule(part: string): DayRule {
   const [, days = '', nth] = /^(.+?)(?:#?(l)|#([1-5]))?$/.exec(part)?.filter((found) => found !== undefined) ?? []
   const weekdays = new Set(parsePart(WEEKDAY, days).map((weekday) => weekday % 7))
@@ -146,7 +152,7 @@ function parseField(field: Field, text: string): readonly number[] {
   return [...values].sort((a, b) => a - b)
 }
 
-/** `*`, `5`, `1-5`, or a step after `*` or a range. */
+/** Parses one part of a field: `*`, `5` or `1-5`; after `*` or a range a step may follow, such as `/2`. */
 function parsePart(field: Field, part: string): readonly number[] {
   const [range = '', step, ...more] = part.split('/')
   if (more.length > 0) throw new Error(`${field.name} "${part}" has two steps`)
@@ -158,7 +164,7 @@ function parsePart(field: Field, part: string): readonly number[] {
 }
 
 function parseRange(field: Field, range: string): readonly [number, number] {
-  // 7 is left out of `*`: it would repeat Sunday, and with a step select another day.
+  // `*` for weekdays ends at 6: 7 would repeat Sunday, and with a step it would select a wrong day.
   if (isEvery(range)) return [field.min, field === WEEKDAY ? 6 : field.max]
   const [first = '', last, ...more] = range.split('-')
   if (more.length > 0) throw new Error(`${field.name} "${range}" is not a range`)

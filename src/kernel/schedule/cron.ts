@@ -1,10 +1,10 @@
 /**
  * Cron: computes the instants at which a cron line is due on a zone's wall clock.
- * Must not know: the present, who waits, the syntax of a line (cron-line.ts).
- * Invariant: every matching wall time is found, in order; cron.test.ts compares with a search through every minute from
- * 2024 to 2030.
+ * Must not know: the present time, who waits for a beat, the syntax of a line (cron-line.ts).
+ * Invariant: every matching wall time is found, in order; cron.test.ts compares the result with a search through every
+ * minute from 2024 to 2030.
  *
- * The rule (docs/schedules.md; schedule-zones.test.ts proves it in forty zones):
+ * The rule for clock changes (docs/schedules.md; schedule-zones.test.ts checks it in forty zones):
  * - A line with fixed hours follows the wall clock: each of its times is due once, at the first instant at which the
  *   clock shows that time or a later one. A repeated time is due the first time only, a skipped one at the jump.
  * - A line for every hour follows elapsed time: it is due whenever the clock shows its minute, in both passes of a
@@ -18,7 +18,7 @@ const DAY_MS = 86_400_000
 /** The Gregorian calendar, weekdays included, repeats after this many months. */
 const CALENDAR_MONTHS = 400 * 12
 
-/** Contract: the first instant after `after`; undefined if there is none that a date can express. */
+/** Contract: the returned function gives the first instant after `after`; undefined if no valid date is left. */
 export function parseCron(text: string, zone: TimeZone): (after: number) => number | undefined {
   const line = parseCronLine(text)
   const nextWall = (wall: number): number | undefined => nextWallTime(line, wall)
@@ -64,7 +64,7 @@ function nextWallTime(line: CronLine, wall: number): number | undefined {
   return undefined
 }
 
-/** Matching days from `first` on, counted from 1 January 1970. */
+/** The days from `first` on that match the line, as numbers of days since 1 January 1970. */
 function* daysFrom(line: CronLine, first: number): Generator<number> {
   const start = new Date(first * DAY_MS)
   const [year, month] = [start.getUTCFullYear(), start.getUTCMonth()]
@@ -78,11 +78,11 @@ function* daysFrom(line: CronLine, first: number): Generator<number> {
 }
 
 function calendarDay(day: number, begin: number, daysInMonth: number): CalendarDay {
-  // 1 January 1970 was a Thursday.
+  // 4, because 1 January 1970 (day 0) was a Thursday.
   return { date: day - begin + 1, weekday: (((day + 4) % 7) + 7) % 7, daysInMonth }
 }
 
-/** The first matching time of day at or after `from`, in seconds after midnight. */
+/** The first time of day at or after `from` that matches the line; both in seconds after midnight. */
 function firstTime({ hours, minutes, seconds }: CronLine, from: number): number | undefined {
   for (const hour of hours) {
     if (hour * 3600 + 3599 < from) continue

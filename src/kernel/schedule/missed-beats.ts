@@ -1,5 +1,5 @@
 /**
- * Missed beats: decides which past beats are still fired, and when a beat fires within its jitter. Pure.
+ * Missed beats: decides which past beats are still fired, and by how much the jitter delays a beat. Pure.
  * Must not know: the clock; callers pass the time.
  */
 
@@ -11,9 +11,9 @@ import type { Schedule } from './schedule.ts'
 /** At most this many missed beats are counted or fired, however long no process ran. */
 export const MAX_LATE_BEATS = 1000
 
-/** How the beats of a schedule are handled. */
+/** How late beats of a schedule are handled, and how much its beats are delayed at random. */
 export interface TickPolicy {
-  /** Id of the schedule; the jitter is derived from it. */
+  /** Id of the schedule; the delay of each beat is derived from it. */
   readonly id: string
   readonly jitter: number
   readonly missed: MissedPolicy
@@ -24,7 +24,7 @@ export interface LateBeats {
   /** Beats to fire now, oldest first. */
   readonly fire: readonly number[]
   readonly dropped: number
-  /** Every beat up to this instant is decided. */
+  /** For every beat up to this instant it is decided whether it fires. */
   readonly decidedUpTo: number
 }
 
@@ -32,8 +32,8 @@ export interface LateBeats {
 export const ON_TIME_MS = 60_000
 
 /**
- * Decides for every beat after `over` that is past by `now`: fire or drop. `why` they are late: no process was running
- * (`missed`), or the beat before took too long (`overrun`).
+ * Decides for each beat between `over` and `now` whether it is fired or dropped. `why`: the reason why these beats are
+ * late: no process was running (`missed`), or the work on the beat before took too long (`overrun`).
  */
 export function selectLateBeats(
   schedule: Schedule,
@@ -67,7 +67,10 @@ export function maxFired(policy: MissedPolicy | OverrunPolicy): number {
   }
 }
 
-/** Contract: the newest instants in (after, until], oldest first, at most MANY; cost does not depend on the range. */
+/**
+ * Contract: the newest instants after `after` and up to `until`, oldest first, at most MAX_LATE_BEATS. A long range
+ * does not make it slow.
+ */
 export function newestInstants(schedule: Schedule, after: number, until: number): readonly number[] {
   for (let span = 1000; ; span *= 2) {
     const from = Math.max(after, until - span)
@@ -77,26 +80,29 @@ export function newestInstants(schedule: Schedule, after: number, until: number)
   }
 }
 
-/** When a beat fires: within its jitter and before the next beat; the same after a restart and on every machine. */
+/**
+ * The instant at which a beat fires: delayed by less than `jitter` and the time to the next beat; the same after a
+ * restart and on every machine.
+ */
 export function fireTime(schedule: Schedule, id: string, jitter: number, due: number): number {
   if (jitter === 0) return due
   const interval = (schedule.next(due) ?? Number.POSITIVE_INFINITY) - due
   return due + Math.floor(hashToFraction(`${id}@${due}`) * Math.min(jitter, interval))
 }
 
-/** In [0, 1). */
+/** A number from 0 up to, but not including, 1. */
 function hashToFraction(text: string): number {
   return createHash('sha256').update(text).digest().readUIntBE(0, 6) / 2 ** 48
 }
 
-/** The first beat after `over` that fires at or after `now`; undefined if there is none. */
+/** The first beat that is due after `over` and fires at or after `now`; undefined if there is none. */
 export function nextBeatToFire(
   schedule: Schedule,
   { id, jitter }: Pick<TickPolicy, 'id' | 'jitter'>,
   over: number,
   now: number,
 ): { readonly due: number; readonly fires: number } | undefined {
-  // A beat whose time has come may still be waiting for its jitter.
+  // Starts before `now`, because a beat that is due may still wait for its random delay (jitter).
   let due = schedule.next(Math.max(over, now - jitter - 1))
   while (due !== undefined) {
     const fires = fireTime(schedule, id, jitter, due)

@@ -1,6 +1,6 @@
 /**
  * Schedule: when something is due. Cron lines, intervals and single instants differ only in `next`.
- * Must not know: the clock, who waits, what happens then.
+ * Must not know: the clock, who waits for a beat, what a beat starts.
  * Invariant: a schedule is a pure function, so restarts and several machines agree on every instant.
  */
 
@@ -12,18 +12,18 @@ import { parseCron } from './cron.ts'
 import { loadZone, type TimeZone } from './time-zone.ts'
 
 export interface Schedule {
-  /** Contract: the first instant after `after`, in epoch milliseconds; undefined if none is left. */
+  /** Contract: the first due instant after `after`, in milliseconds since the epoch; undefined if none is left. */
   next(after: number): number | undefined
 }
 
-/** Contract: throws `usage` and says what is wrong. `anchor`: the instant from which an interval is counted. */
+/** Contract: throws `usage` if the schedule is invalid. `anchor`: the instant from which an interval is counted. */
 export function parseSchedule(spec: ScheduleSpec, timezone: string, anchor = 0): Schedule {
   const zone = loadZone(timezone)
   if (typeof spec === 'string') return { next: parseCron(spec, zone) }
   return 'every' in spec ? intervalSchedule(spec.every, anchor) : instantSchedule(spec.at, zone)
 }
 
-/** Counted from the anchor, not from the last beat, so that it neither drifts nor shifts on a restart. */
+/** Instants are counted from the anchor, not from the last beat, so that a late beat or a restart shifts none. */
 function intervalSchedule(ms: number, anchor: number): Schedule {
   if (!isDuration(ms) || ms === 0)
     throw new TirelessError('usage', {

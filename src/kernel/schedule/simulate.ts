@@ -1,13 +1,13 @@
 /**
  * Simulate: the beats of the coming days, their cost, and conflicts between schedules. Pure.
- * Must not know: what a planner would leave out; it counts every agent that is due.
+ * Must not know: which agents a planner would leave out; every due agent is counted.
  */
 
 import type { Agent } from '../../domain/agent.ts'
 import { addDays, dayFormatter } from '../../domain/day.ts'
 import { dueAgents, type ScheduleRow } from './all-schedules.ts'
 
-/** Limit of the simulation: more beats take too long and are not read. */
+/** Maximum number of simulated beats; more would take too long, and nobody would read them. */
 const MAX_BEATS = 100_000
 
 export interface SimulationInput {
@@ -15,7 +15,7 @@ export interface SimulationInput {
   readonly agents: readonly Agent[]
   readonly from: number
   readonly days: number
-  /** The zone of the calendar days. */
+  /** The time zone that decides when a day begins. */
   readonly timezone: string
   readonly max_concurrent: number
   /** Milliseconds that a run of an agent may take; null: no limit. */
@@ -41,7 +41,7 @@ export interface SimulatedDay extends Cost {
   readonly dispatches: number
 }
 
-/** One entry per kind and set of schedules: how often, and when first. */
+/** A conflict of one kind between the same schedules. `times`: how often it occurs; `first`: when it occurs first. */
 export type Conflict = { readonly first: number; readonly times: number } & (
   | { readonly kind: 'together'; readonly schedules: readonly string[] }
   | {
@@ -63,9 +63,9 @@ export interface Simulation extends Cost {
   readonly beats: readonly SimulatedBeat[]
   readonly days: readonly SimulatedDay[]
   readonly conflicts: readonly Conflict[]
-  /** Agents that are due and whose cost is unknown; the sums leave them out. */
+  /** Due agents whose cost is unknown; the sums do not include them. */
   readonly unpriced: readonly string[]
-  /** All beats up to here are listed; earlier than requested if there are too many. */
+  /** All beats up to this instant are listed; it is earlier than requested if there are too many beats. */
   readonly until: number
 }
 
@@ -82,7 +82,7 @@ export function simulateSchedules(request: SimulationInput): Simulation {
   }
 }
 
-/** Sorted by time, then by the order of the schedules. */
+/** Lists the beats in order of time; beats of the same instant in the order of the schedules. */
 function listBeats({ rows, agents, from, days }: SimulationInput): {
   readonly beats: readonly SimulatedBeat[]
   readonly until: number

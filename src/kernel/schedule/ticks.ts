@@ -1,8 +1,9 @@
 /**
  * Ticks: waits for the beats of a schedule and yields them one at a time.
  * Must not know: what a beat triggers.
- * Invariants: I5 (beats of one schedule never overlap: the next is computed when the consumer returns); each instant is
- * yielded at most once and in order, whatever the wall clock does; an instant is yielded or counted in a later beat.
+ * Invariants: I5 (beats of one schedule never overlap: the next beat is computed when the consumer asks for it); each
+ * instant is yielded at most once and in order, whatever the wall clock does; an instant that is not yielded is counted
+ * in a later beat.
  */
 
 import type { Clock } from '../../ports/clock.ts'
@@ -13,18 +14,18 @@ import type { Schedule } from './schedule.ts'
 const MAX_SLEEP_MS = 30_000
 
 export interface Beat {
-  /** The scheduled instant; with the schedule's id, the identity of the beat. */
+  /** The scheduled instant. Together with the schedule's id it identifies the beat. */
   readonly due: number
-  /** When it was yielded. */
+  /** The instant at which the beat was yielded. */
   readonly at: number
-  /** Earlier beats that were dropped: `missed` while no process ran, `skipped` while an earlier beat was at work. */
+  /** Number of beats dropped before this one: `missed` while no process ran, `skipped` during work on another beat. */
   readonly missed: number
   readonly skipped: number
 }
 
 /**
- * Contract: yields nothing up to `last`. Ends when `signal` aborts or no beat is left; never rejects. The consumer may
- * pass to `next` the instant since which it was free: beats due after it are not overruns.
+ * Contract: yields only beats after `last`. Ends when `signal` aborts or no beat is left; never rejects. The consumer
+ * may pass to `next` the instant since which it was free; beats that were due after that instant are not overruns.
  */
 export async function* ticks(
   schedule: Schedule,
@@ -50,7 +51,7 @@ export async function* ticks(
 
   let ready = collectPast('missed')
   for (;;) {
-    // Beats already selected are yielded even if the clock is set back meanwhile.
+    // Beats that are already selected are yielded even if the clock is set back meanwhile.
     let freeSince: number | undefined
     for (const due of ready) {
       if (signal.aborted) return
@@ -73,7 +74,7 @@ export async function* ticks(
   }
 }
 
-/** `absent`: the instant passed long ago, although it was in the future when the wait started. */
+/** `absent`: the wait ended long after the instant, because the machine slept or the clock was set forward. */
 async function waitUntil(instant: number, clock: Clock, signal: AbortSignal): Promise<'there' | 'absent' | 'stopped'> {
   let left = instant - clock.now()
   if (left <= 0) return 'there'
@@ -85,7 +86,10 @@ async function waitUntil(instant: number, clock: Clock, signal: AbortSignal): Pr
   return left < -ON_TIME_MS ? 'absent' : 'there'
 }
 
-/** Contract: resolves when the wall clock reaches `instant`, when that much time has passed, or on abort. */
+/**
+ * Contract: resolves when the wall clock reaches `instant`, when as much time as was left at the call has passed, or
+ * when `signal` aborts.
+ */
 export async function waitForInstant(instant: number, clock: Clock, signal: AbortSignal): Promise<void> {
   const end = clock.monotonic() + (instant - clock.now())
   for (;;) {

@@ -1,8 +1,8 @@
 /**
- * Zone: the wall clock of a time zone and its transitions (clock set forward or back). A wall time is expressed as the
- * instant at which a UTC clock would show it.
+ * Time zone: its wall clock and its transitions (clock set forward or back). A wall time is represented by the instant
+ * at which a clock in UTC shows it, in milliseconds since the epoch.
  * Must not know: what is scheduled.
- * Invariant: independent of the present and of the machine's own zone.
+ * Invariant: results depend neither on the present time nor on the machine's own zone.
  */
 
 import { TirelessError } from '../../domain/error.ts'
@@ -15,7 +15,7 @@ const MAX_AHEAD_MS = 15 * HOUR_MS
 /** Offsets are computed and cached in blocks of this length. */
 const BLOCK_MS = 128 * DAY_MS
 
-/** An offset that applies from `start` on. */
+/** A period with the same offset from UTC; `start` is its first instant. */
 interface OffsetPeriod {
   readonly start: number
   readonly offset: number
@@ -24,13 +24,13 @@ interface OffsetPeriod {
 export interface TimeZone {
   /** Milliseconds that the wall clock is ahead of UTC. */
   offsetAt(instant: number): number
-  /** Contract: the first transition after `from`, up to and including `to`. */
+  /** Contract: the first transition after `from`, up to and including `to`; undefined if there is none. */
   nextTransition(from: number, to: number): number | undefined
   /** Contract: the first instant at which the wall clock shows `wall` or later. */
   firstInstantShowing(wall: number): number
 }
 
-/** The machine's time zone. */
+/** Name of the machine's time zone. */
 export const localZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'
 
 /** The zone's wall time, such as `2030-01-31 09:30`. */
@@ -75,7 +75,7 @@ export function loadZone(name: string): TimeZone {
   return { offsetAt, nextTransition: changeIn, firstInstantShowing: reaches }
 }
 
-/** Samples once a day: no zone has two transitions within a day that cancel out. */
+/** Finds the offsets of one block. One sample per day is enough: no zone sets its clock back and forth within a day. */
 function findPeriods(begin: number, offsetAt: (instant: number) => number): readonly OffsetPeriod[] {
   let last = { start: begin, offset: offsetAt(begin) }
   const periods = [last]
@@ -94,7 +94,7 @@ function findPeriods(begin: number, offsetAt: (instant: number) => number): read
 }
 
 function offsetReader(timeZone: string): (instant: number) => number {
-  // Creating the first format of a process is slow, so UTC avoids it.
+  // UTC needs no format; the first `Intl.DateTimeFormat` of a process is slow to create.
   if (timeZone === 'UTC') return () => 0
   const format = createFormat(timeZone)
   return (instant) => {

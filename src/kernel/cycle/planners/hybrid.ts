@@ -1,6 +1,7 @@
 /**
- * The hybrid planner: rules first, the model only for a choice. Agents without news are left out. With none left the
- * cycle is idle, and with one no model is called; of several the model selects. If the model fails, all of them go.
+ * The hybrid planner: rules first, a model only for a choice. Agents without news are left out. If none is left, the
+ * cycle is idle; a single agent is dispatched without a model; among several the model selects. If the model fails, all
+ * of them are dispatched.
  * Must not know: how a model is called.
  */
 
@@ -42,7 +43,7 @@ export function hybridPlanner(llm: Planner): Planner {
   }
 }
 
-/** After a failed dispatch there is always news: it did not deal with what it saw. */
+/** Whether there is something new for the agent; true after a failed dispatch, which did not deal with its input. */
 function hasNews({ recent, fingerprint }: AgentCandidate): boolean {
   const [last] = recent
   return last === undefined || last.status !== 'done' || last.metadata.sight !== fingerprint

@@ -1,6 +1,6 @@
 /**
- * Planner: decides which agents are dispatched in a cycle. Returns a plan, idle or an error; a fallback is allowed only
- * after an error.
+ * Planner: decides which agents are dispatched in a cycle. Returns a plan, idle or an error; only after
+ * an error may another planner be used instead.
  * Must not know: how dispatches are made, what becomes of them.
  */
 
@@ -8,14 +8,14 @@ import type { Agent } from '../../../domain/agent.ts'
 import type { Dispatch } from '../../../domain/dispatch.ts'
 import type { OwnerNote } from '../../../domain/owner-note.ts'
 
-/** An agent with its current situation. */
+/** An agent that a planner can choose, with the facts to choose by. */
 export interface AgentCandidate {
   readonly agent: Agent
-  /** Its last dispatches, newest first. */
+  /** The agent's last dispatches, newest first. */
   readonly recent: readonly Dispatch[]
-  /** Fingerprint of everything it can see; the same as long as nothing changes. */
+  /** Hash of everything that the agent can see; the same as long as nothing changes. */
   readonly fingerprint: string
-  /** It is due by its own schedule. */
+  /** True: the agent is due by its own schedule. */
   readonly due: boolean
 }
 
@@ -25,11 +25,11 @@ export interface PlannedDispatch {
   readonly priority?: number | undefined
   /** Replaces the agent's own prompt. */
   readonly prompt?: string | undefined
-  /** A model wrote the prompt, so its text is not the owner's. */
+  /** True: a model wrote the prompt, so its words do not count as the owner's. */
   readonly by_model?: boolean
 }
 
-/** `notes`: for the owner, whatever was planned. */
+/** `notes`: notes for the owner, sent whatever the kind of the plan is. */
 export type Plan = { readonly notes: readonly OwnerNote[] } & (
   | { readonly kind: 'plan'; readonly planned: readonly PlannedDispatch[] }
   | { readonly kind: 'idle'; readonly reason: string }
@@ -51,13 +51,13 @@ export interface PlanningContext {
   readonly state: string
   readonly goal: string
   readonly candidates: readonly AgentCandidate[]
-  /** A person requested this cycle. */
+  /** True: a person requested this cycle. */
   readonly isManual: boolean
   readonly rhythm: BeatTiming
 }
 
 export interface Planner {
-  /** Contract: never rejects. */
+  /** Contract: never rejects; a failure is a plan of kind `error`. */
   plan(occasion: PlanningContext, signal: AbortSignal): Promise<Plan>
 }
 

@@ -1,7 +1,7 @@
 /**
  * Stagnation backoff: an agent whose runs end with the same outcome again and again is dispatched less often, and its
  * owner gets a note.
- * Must not know: who asks.
+ * Must not know: which planner calls it.
  */
 
 import { hash } from 'node:crypto'
@@ -12,13 +12,13 @@ import type { AgentCandidate, PlanningContext } from './planner.ts'
 
 /** This many equal outcomes in a row start the backoff. */
 const SAME_BEFORE_BACKOFF = 3
-/** Maximum pause in beats; shorter after successes, because new input may matter there. */
+/** Maximum pause in beats, after failures and successes; shorter after successes, because new input may matter. */
 const MAX_BEATS = { failed: 32, done: 4 }
 
 /** A cancelled dispatch has no outcome. */
 const hasOutcome = ({ status }: Dispatch): boolean => isTerminal(status) && status !== 'cancelled'
 
-/** How many dispatches, from the newest on, have the same outcome. */
+/** How many dispatches in a row, from the newest on, have the same outcome and satisfy `counts`. */
 function sameInARow(recent: readonly Dispatch[], counts: (dispatch: Dispatch) => boolean = () => true): number {
   const finished = recent.filter(hasOutcome)
   const [first] = finished
@@ -27,7 +27,10 @@ function sameInARow(recent: readonly Dispatch[], counts: (dispatch: Dispatch) =>
   return differs < 0 ? finished.length : differs
 }
 
-/** Counts only dispatches with the current fingerprint; one that no cycle sent (a message arrived) ends the row. */
+/**
+ * The length of the row of equal outcomes since the last change: the row ends at a dispatch with another fingerprint,
+ * or one that no cycle sent (because a message arrived).
+ */
 const sameWithoutChange = ({ recent, fingerprint }: AgentCandidate): number =>
   sameInARow(recent, ({ cycle_id, metadata }) => cycle_id !== null && metadata.sight === fingerprint)
 
@@ -37,14 +40,14 @@ function outcomeOf({ status, failure_class, result, error }: Dispatch): string {
   return JSON.stringify([status, failure_class, summary.replaceAll(/\d+/g, '0').trim()])
 }
 
-/** Beats to pause: none, then 1, 2, 4 … */
+/** Number of beats to pause: 0 until the third equal outcome, then 1, 2, 4 … up to the maximum. */
 function pauseInBeats(candidate: AgentCandidate): number {
   const same = sameWithoutChange(candidate)
   const maximum = candidate.recent[0]?.status === 'done' ? MAX_BEATS.done : MAX_BEATS.failed
   return same < SAME_BEFORE_BACKOFF ? 0 : Math.min(2 ** (same - SAME_BEFORE_BACKOFF), maximum)
 }
 
-/** End of the pause; beats are counted by the time between them. */
+/** The instant at which the pause ends; 0: no pause. `beatMs`: time between two beats. */
 function pausedUntil(candidate: AgentCandidate, beatMs: number): number {
   const [last] = candidate.recent
   const pause = pauseInBeats(candidate)
@@ -52,7 +55,7 @@ function pausedUntil(candidate: AgentCandidate, beatMs: number): number {
   return last !== undefined && pause > 0 ? Date.parse(last.created_at) + (pause + 0.5) * beatMs : 0
 }
 
-/** Whether it is still paused. A cycle requested by a person ignores the pause. */
+/** Whether the agent is still paused. Cycles requested by a person, or due by the agent's schedule, ignore it. */
 export const isBackingOff = (candidate: AgentCandidate, { at, isManual: isByHand, rhythm }: PlanningContext): boolean =>
   !isByHand && !candidate.due && at < pausedUntil(candidate, rhythm.beatMs)
 
@@ -75,7 +78,7 @@ export function describeBackoff(paused: readonly AgentCandidate[], { rhythm }: P
 
 const joinWithOr = (names: readonly string[]): string => `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
 
-/** The note is keyed by the outcome, so that a new outcome that repeats is reported again. */
+/** A note if the agent's outcomes repeat. Its key contains the outcome, so each repeated outcome is reported. */
 export function stagnationNote(candidate: AgentCandidate, slower: boolean): OwnerNote | undefined {
   const { agent, recent } = candidate
   const same = sameInARow(recent)

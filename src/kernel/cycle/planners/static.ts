@@ -1,6 +1,7 @@
 /**
- * The static planner: each beat, every enabled agent whose last dispatch is finished and whose cooldown is over.
- * Must not know: what the state says.
+ * The static planner: dispatches, on each beat, every enabled agent whose last dispatch is finished and whose cooldown
+ * is over.
+ * Must not know: the content of STATE.md.
  */
 
 import { clipText } from '../../../domain/clean-summary.ts'
@@ -60,7 +61,7 @@ export function describeIdle({ candidates }: PlanningContext): string {
 
 const MAX_REASON = 100
 
-/** What a parked dispatch waits for. */
+/** Describes what the agent's parked dispatch waits for; undefined if its last dispatch is not parked. */
 function describeWait({ agent, recent }: AgentCandidate): string | undefined {
   const { status, wait } = recent[0] ?? {}
   if (status !== 'waiting' || !wait) return undefined
