@@ -1,4 +1,4 @@
-/** Authentication: the token, its cookie, single-use login codes; and the host names that this server accepts. */
+/** Authentication by token, by a cookie derived from it, or by single-use login codes; the accepted host names. */
 
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../ports/clock.ts'
@@ -8,7 +8,7 @@ const CODE_MS = 10 * 60_000
 /** Maximum number of valid codes; the oldest is dropped first. */
 const MAX_CODES = 8
 
-/** More wrong attempts per address and period are refused; the right token is accepted all the same. */
+/** After this many wrong attempts per address and period, more are told to wait; the right token is still accepted. */
 const MAX_WRONG_ATTEMPTS = 30
 const WRONG_PERIOD_MS = 60_000
 const MAX_ADDRESSES = 1000
@@ -16,21 +16,21 @@ const MAX_ADDRESSES = 1000
 export type Credential = 'bearer' | 'cookie'
 
 export interface Authentication {
-  /** Contract: the kind of credential that proves the owner; undefined if none does. */
+  /** Contract: the kind of credential with which the request proves to be the owner's; undefined: it does not. */
   credentialOf(request: {
     readonly authorization: string | undefined
     readonly cookie: string | undefined
   }): Credential | undefined
-  /** Contract: the cookie's value for the token or an unused code; undefined otherwise. */
+  /** Contract: the value of the login cookie if the token is right or the code is valid; otherwise undefined. */
   login(given: { readonly token?: string | undefined; readonly code?: string | undefined }): string | undefined
-  /** Contract: a new code, good once and for a short time. */
+  /** Contract: a new login code, valid once and for CODE_MS. */
   newCode(): string
   /** Contract: counts a wrong attempt from the address; true if there were too many recently. */
   countWrongAttempt(address: string): boolean
 }
 
 export function createAuthentication(options: {
-  /** Contract: the current token; undefined: all logins are refused. */
+  /** Contract: the current token; undefined: there is none, so all logins are refused. */
   readonly token: () => string | undefined
   readonly secret: () => string
   readonly clock: Clock
@@ -84,10 +84,13 @@ export function createAuthentication(options: {
   }
 }
 
-/** Derived from the token: survives a restart, does not reveal the token, and is void when the token changes. */
+/**
+ * The cookie is derived from the token: it survives a restart, does not reveal the token, and is invalid once the token
+ * changes.
+ */
 const cookieFor = (token: string): string => createHmac('sha256', token).update('tireless cookie').digest('hex')
 
-/** Takes the same time for every input, so that timing reveals nothing. */
+/** Compares in the same time for every input, so that timing reveals nothing. */
 function isSame(a: string, b: string): boolean {
   return timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'))
 }
@@ -114,7 +117,7 @@ export function isOwnHost(authority: string | undefined, { host, port, address }
   )
 }
 
-/** Contract: the host as a URL has it. */
+/** Contract: the host as it is written in a URL: lower case, IPv6 addresses in brackets. */
 export function urlHost(host: string): string {
   const bare = host.toLowerCase().replace(/^::ffff:(?=\d+\.)/, '')
   return bare.includes(':') && !bare.startsWith('[') ? `[${bare}]` : bare

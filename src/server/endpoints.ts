@@ -7,7 +7,7 @@ import { TirelessError } from '../domain/error.ts'
 
 export const API = '/api/v1'
 
-/** A command that ends in one of these words changes nothing and is a GET; all others are a POST. */
+/** A command whose name ends in one of these words changes nothing and is called by GET; all others by POST. */
 const READING: ReadonlySet<string> = new Set(['status', 'list', 'show', 'search', 'log', 'diff', 'compare'])
 
 export interface Endpoint {
@@ -16,7 +16,7 @@ export interface Endpoint {
   readonly path: string
 }
 
-/** Contract: one per command that may run in the kernel; `queue list` is `/api/v1/queue/list`. */
+/** Contract: one endpoint per command that may run in the kernel; `queue list` has the path `/api/v1/queue/list`. */
 export function createEndpoints(commands: readonly Command[]): readonly Endpoint[] {
   return commands
     .filter(({ runsIn }) => runsIn === 'any_process')
@@ -27,7 +27,7 @@ export function createEndpoints(commands: readonly Command[]): readonly Endpoint
     })
 }
 
-/** Contract: converts numbers and booleans where the schema has them; other text is left for the schema to refuse. */
+/** Contract: converts text to numbers and booleans if the schema expects them; leaves other text for the schema. */
 export function inputFromQuery(command: Command, query: Readonly<Record<string, readonly string[]>>): object {
   const types = new Map(inputFields(command).map(({ key, type }) => [key, type]))
   const input = Object.entries(query).map(([key, [value = '', ...more]]) => {
@@ -47,7 +47,7 @@ function parseValue(type: string | undefined, text: string): unknown {
   return text
 }
 
-/** A relative path would be resolved against this process's folder, which the client does not know. */
+/** Throws `usage` for a relative path, because the client does not know the current folder of this process. */
 export function refuseRelativePaths(command: Command, input: object): void {
   for (const { key } of inputFields(command).filter(({ isPath }) => isPath)) {
     const value = (input as Readonly<Record<string, unknown>>)[key]

@@ -1,40 +1,40 @@
 /**
- * Server-sent events, numbered without gaps. Recent ones are kept, so that a viewer can reconnect and continue. A
- * viewer that is too late, or was connected to an earlier process, gets `reset` and must fetch everything anew. A slow
- * viewer is dropped, never waited for.
+ * Server-sent events, numbered without gaps. Recent events are kept, so that a viewer (a client of the stream) can
+ * reconnect and continue. A viewer that is too late, or was connected to an earlier process, gets `reset` and must
+ * fetch everything anew. A slow viewer is disconnected, never waited for.
  */
 
 import type { Clock } from '../ports/clock.ts'
 import { type LiveMessage, mergeTextDeltas } from './redacting-sink.ts'
 
-/** Events are sent in batches: with many viewers of a busy kernel that saves thousands of writes. */
+/** Events are sent in batches, because many viewers of a busy kernel would cause thousands of writes. */
 const BATCH_MS = 30
 const KEEP_ALIVE_MS = 15_000
 const MAX_KEPT_BYTES = 1024 * 1024
-/** Unsent bytes after which a viewer is dropped. Must exceed MAX_KEPT_BYTES, which a reconnect may send at once. */
+/** A viewer with more unsent bytes is disconnected. Must exceed MAX_KEPT_BYTES, which a reconnect may send at once. */
 const MAX_UNSENT_BYTES = 2 * MAX_KEPT_BYTES
 const RECONNECT_MS = 1000
-/** How often the token is checked while there are viewers but no events. */
+/** How often the viewers' credentials are checked, also while there are no events. */
 const CHECK_MS = 1000
 
 export interface Viewer {
   send(chunk: Buffer): void
-  /** Bytes written but not yet taken by the client. */
+  /** Bytes that were sent but that the client has not received yet. */
   unsentBytes(): number
   /** Contract: closes the connection at once. */
   drop(): void
-  /** Contract: whether its credentials are still valid. */
+  /** Contract: whether the credentials of the viewer are still valid. */
   isAuthorized(): boolean
 }
 
 export interface EventStream {
   send(told: LiveMessage): void
-  /** Contract: sends events from now on, or after the id `last` if it is still kept; call the result on disconnect. */
+  /** Contract: sends the viewer new events, and first those after the id `last`. Call the result when it leaves. */
   join(viewer: Viewer, last: string | undefined): () => void
   viewers(): number
-  /** Contract: whether there has been a viewer since the process started; before, no event can be requested. */
+  /** Contract: whether there has been a viewer since the process started; without one, events need not be kept. */
   hadViewers(): boolean
-  /** Contract: resolves when there is a viewer, or on close. */
+  /** Contract: resolves when there is a viewer, or when the stream is closed. */
   untilViewed(): Promise<void>
   close(): void
 }
@@ -48,7 +48,7 @@ export interface EventStreamOptions {
   readonly clock: Clock
   /** Prefix of this process's event ids. */
   readonly idPrefix: string
-  /** Contract: the current token; when it changes, viewers are checked again. */
+  /** Contract: the current token; when it changes, the credentials of all viewers are checked again. */
   token(): string | undefined
 }
 
@@ -61,7 +61,7 @@ export function createEventStream({ clock, idPrefix: life, token }: EventStreamO
   let pending: LiveMessage[] = []
   let hadViewer = false
   let onViewer: (() => void)[] = []
-  /** Token that all viewers were checked against; null: a viewer joined since. */
+  /** The token when all viewers were last checked; null: a viewer has joined since that check. */
   let checkedToken: string | undefined | null = null
   let isChecking = false
 
@@ -91,7 +91,7 @@ export function createEventStream({ clock, idPrefix: life, token }: EventStreamO
     viewer.drop()
   }
 
-  /** Contract: drops viewers whose token was replaced or removed. */
+  /** Contract: disconnects viewers whose token was replaced or removed. */
   function dropUnauthorized(): void {
     const current = token()
     if (current === checkedToken) return
@@ -103,7 +103,7 @@ export function createEventStream({ clock, idPrefix: life, token }: EventStreamO
     }
   }
 
-  /** Checks even while there are no events. */
+  /** Checks the viewers' credentials periodically, so that they are also checked while there are no events. */
   async function checkTokens(): Promise<void> {
     if (isChecking) return
     isChecking = true
@@ -126,7 +126,7 @@ export function createEventStream({ clock, idPrefix: life, token }: EventStreamO
     }
   }
 
-  /** Contract: the events after `last`; undefined if they are no longer kept, or `last` is unknown. */
+  /** Contract: the events after the id `last`; undefined if some are no longer kept, or the id is unknown. */
   function eventsAfter(last: string): { readonly seq: number; readonly chunks: readonly Buffer[] } | undefined {
     const at = last.startsWith(`${life}.`) ? Number(last.slice(life.length + 1)) : Number.NaN
     const first = kept[0]?.seq ?? seq + 1

@@ -44,7 +44,7 @@ export interface HttpOptions {
   readonly host: string
   /** 0: any free port. */
   readonly port: number
-  /** Contract: the current token; undefined: all logins are refused. */
+  /** Contract: the current token; undefined: there is none, so all logins are refused. */
   readonly token: () => string | undefined
   /** Contract: a new random secret. */
   readonly secret: () => string
@@ -58,24 +58,24 @@ export interface HttpOptions {
 
 export interface HttpServer {
   readonly url: string
-  /** Whether only this machine can reach it. */
+  /** Whether only this machine can reach the server. */
   readonly loopback: boolean
-  /** Receives what runs do. */
+  /** Receives the records and deltas of runs, and sends them to viewers as events. */
   readonly sink: RunSink
-  /** Contract: a login link, valid once and shortly; the secret is in the fragment, which browsers do not send. */
+  /** Contract: a login link, valid once and for minutes. Its code is in the fragment, which browsers do not send. */
   loginUrl(): string
-  /** Contract: accepts no new requests, waits shortly for open ones, ends the event streams. */
+  /** Contract: accepts no new requests, waits up to CLOSE_MS for open ones, ends the event streams. */
   close(): Promise<void>
 }
 
-/** Contract: listening when it resolves; throws `conflict` if the address is in use. */
+/** Contract: the server listens when it resolves; throws `conflict` if the address cannot be used. */
 export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const { host, context, token, secret } = options
   const access = createAuthentication({ token, secret, clock: context.clock })
   const live = createEventStream({ clock: context.clock, idPrefix: context.ids.next().slice(-12), token })
   const metrics = createMetrics(live.viewers)
   const { fetch } = routes({ ...options, access, live, metrics, files: pageFiles(options.page) })
-  // The adapter's faster Request and Response would replace the global ones of the whole process.
+  // Keeps the adapter from replacing the global Request and Response of the whole process by its own.
   const server = createAdaptorServer({ fetch, hostname: host, overrideGlobalObjects: false }) as Server
   const { port } = await listen(server, options)
   const closing = new AbortController()
@@ -95,7 +95,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
       const over = new AbortController()
       await Promise.race([closed, context.clock.sleep(CLOSE_MS, over.signal)])
       over.abort()
-      // Drop unanswered requests: accepted work is durable.
+      // Unanswered requests are dropped; work that a command has queued is on disk and is not lost.
       server.closeAllConnections()
       await Promise.all([closed, broadcast])
     },
@@ -151,7 +151,7 @@ function routes(deps: RouteDeps): Hono<HonoEnv> {
   addOpenRoutes(app, deps)
   app.get(`${API}/login`, (c) => c.json({ ok: findCredential(c, access) !== undefined }))
   app.post(`${API}/login`, requireJson, (c) => login(c, access))
-  // Before authentication: a channel verifies its senders itself.
+  // This route precedes authentication, because a channel verifies its senders itself.
   app.post(`${API}/hooks/:name`, requireJson, async (c) =>
     c.json(
       await receiveWebhook(deps.context, c.req.param('name'), {
@@ -224,7 +224,7 @@ async function login(c: HonoContext<HonoEnv>, access: Authentication): Promise<R
   return c.json({ ok: true })
 }
 
-/** Writes directly to the connection: all viewers share one buffer, and unsent bytes can be counted. */
+/** Writes to the connection directly, so that all viewers share one buffer and unsent bytes can be counted. */
 function streamEvents(c: HonoContext<HonoEnv>, { live, access }: RouteDeps): Response {
   if (live.viewers() >= MAX_VIEWERS)
     throw httpError(503, { what: 'too many viewers', expected: `at most ${MAX_VIEWERS}`, fix: 'close another viewer' })

@@ -1,4 +1,4 @@
-/** An MCP server on two streams whose tools are commands; serves both generations of the protocol. */
+/** An MCP server on an input and an output stream; its tools are commands. Serves both generations of the protocol. */
 
 import type { Readable, Writable } from 'node:stream'
 import { McpServer } from '@modelcontextprotocol/server'
@@ -8,7 +8,7 @@ import type { Command } from '../commands/lib/command.ts'
 import { asTirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
 
-/** `fixed`: input that the client neither sees nor sets. */
+/** A command that the server offers as a tool. `fixedInput`: input that the client neither sees nor sets. */
 export interface OfferedTool {
   readonly command: Command
   readonly fixedInput: Readonly<Record<string, Json>>
@@ -18,13 +18,13 @@ export interface McpServerOptions {
   readonly offered: readonly OfferedTool[]
   readonly input: Readable
   readonly output: Writable
-  /** When aborted, the server stops answering. */
+  /** When it aborts, the server stops answering. */
   readonly stop: AbortSignal
   /** Contract: runs the command, in whichever process holds the home; throws the command's error. */
   runCommand(command: Command, input: unknown): Promise<unknown>
 }
 
-/** Contract: resolves when the client disconnects or `over` is aborted, and all calls have ended. */
+/** Contract: resolves when the client has disconnected or `stop` has aborted, and all running calls have ended. */
 export async function serveMcp({
   offered,
   input,

@@ -9,7 +9,7 @@ interface Sample {
   readonly value: number | null | undefined
 }
 
-/** The part of `status` that is exported. */
+/** The part of the output of `status` that becomes metrics. */
 interface StatusCounts {
   readonly kernel: { readonly state: string; readonly last_cycle?: unknown }
   readonly queue: Readonly<Record<string, number>>
@@ -34,7 +34,7 @@ export interface Metrics {
   close(): void
 }
 
-/** Event-loop delay is measured from the first request on, so unused metrics cost nothing. */
+/** The delay of the event loop is measured from the first request for metrics on, so unused metrics cost nothing. */
 export function createMetrics(viewers: () => number): Metrics {
   let loop: Loop | undefined
   return {
@@ -102,7 +102,7 @@ const seconds = (ms: number | undefined): number | undefined => (ms === undefine
 const by = (label: string, counts: Readonly<Record<string, number | undefined>>): Sample[] =>
   Object.entries(counts).map(([name, value]) => ({ labels: { [label]: name }, value }))
 
-/** Contract: empty if no sample has a value. */
+/** Contract: the lines of one metric; empty if no sample has a value. */
 function gauge(name: string, help: string, samples: readonly Sample[]): string {
   const lines = samples.flatMap(({ labels, value }) =>
     typeof value === 'number' ? [`${name}${labelled(labels)} ${value}\n`] : [],

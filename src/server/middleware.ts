@@ -21,7 +21,7 @@ export const HEADERS: Readonly<Record<string, string>> = {
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
-    // Text that a model wrote can never become markup.
+    // Forbids turning text into markup by script, so that text of a model cannot become part of the page.
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ].join('; '),
@@ -38,7 +38,7 @@ export const withHeaders: MiddlewareHandler<HonoEnv> = async (c, next) => {
   await next()
 }
 
-/** Runs before everything else: pages of other sites get nothing, even through DNS rebinding. */
+/** Refuses requests of other sites' pages, even by DNS rebinding. Runs before everything else. */
 export function requireOwnHost(host: string): MiddlewareHandler<HonoEnv> {
   return async (c, next) => {
     const address = localAddressOf(c, host)
@@ -66,7 +66,7 @@ function localAddressOf(c: Context<HonoEnv>, host: string): LocalAddress {
   return { host, port: localPort, address: localAddress }
 }
 
-/** Cookies are shared by all ports of a host, so the port is part of the name. */
+/** The port is part of the cookie's name, because all ports of a host share their cookies. */
 export const cookieName = (c: Context<HonoEnv>): string => `tireless-${c.env.incoming.socket.localPort}`
 
 export const readCredentials = (c: Context<HonoEnv>): Parameters<Authentication['credentialOf']>[0] => ({
@@ -86,7 +86,7 @@ export function requireOwner(access: Authentication, { loopback = false } = {}):
       throw c.req.header('authorization') === undefined
         ? new TirelessError('unauthorized', BAD_TOKEN)
         : wrongToken(c, access, BAD_TOKEN)
-    // Browsers send the cookie on their own, even for pages on another port of this machine.
+    // Browsers send the cookie also with requests that a page on another port of this machine makes.
     if (credential === 'cookie') refuseOtherSites(c)
     if (credential === 'cookie' && !isRead(c) && c.req.header('x-tireless-csrf') !== '1')
       throw new TirelessError('forbidden', {

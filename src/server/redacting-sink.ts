@@ -16,9 +16,9 @@ export type LiveMessage =
 const OPEN_WORD = /[!-~]{0,256}$/
 const MAX_JOINED_CHARS = 16 * 1024
 
-/** `isFollowed`: whether there may be a viewer; without one deltas are skipped, but events still pass. */
+/** `isFollowed`: whether there may be a viewer; without one, deltas other than text are skipped. */
 export function redactingSink(redact: Redact, tell: (told: LiveMessage) => void, isFollowed: () => boolean): RunSink {
-  /** Incomplete words by run. Half a secret is not recognized, so text is sent in whole words. */
+  /** The incomplete last word of each run's text. It is held back, because half a secret would not be recognised. */
   const heldWords = new Map<string, string>()
 
   function sendText({ run_id, session_id }: RunRef, text: string): void {
@@ -65,7 +65,7 @@ function limitDelta(delta: Exclude<Delta, { kind: 'text' }>, redact: Redact): De
   }
 }
 
-/** Contract: merges two pieces of one run's text; undefined for anything else. */
+/** Contract: joins two consecutive pieces of one run's text; undefined if they cannot be joined. */
 export function mergeTextDeltas(before: LiveMessage | undefined, next: LiveMessage): LiveMessage | undefined {
   if (before?.name !== 'delta' || next.name !== 'delta') return undefined
   const [a, b] = [before.data, next.data]

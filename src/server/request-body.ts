@@ -6,13 +6,13 @@ import { httpError } from './error-response.ts'
 
 const MAX_BYTES = 1024 * 1024
 
-/** Contract: the JSON object; `{}` for an empty body. */
+/** Contract: the body as a JSON object; `{}` for an empty body. */
 export async function readJsonBody(incoming: IncomingMessage): Promise<object> {
   const text = await readTextBody(incoming)
   return text.trim() === '' ? {} : parseObject(text)
 }
 
-/** Contract: the text, unparsed. */
+/** Contract: the body as text, exactly as it was sent. */
 export async function readTextBody(incoming: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -25,7 +25,10 @@ export async function readTextBody(incoming: IncomingMessage): Promise<string> {
   return decodeUtf8(Buffer.concat(chunks))
 }
 
-/** Invalid bytes would be stored as other text. Keeps a byte order mark, because signatures include it. */
+/**
+ * Refuses bytes that are not UTF-8, because they would be stored as other text. Keeps a byte order mark, because
+ * signatures include it.
+ */
 function decodeUtf8(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)

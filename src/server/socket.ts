@@ -12,7 +12,7 @@ import { asTirelessError, ERROR_CODES, type ErrorCode, TirelessError } from '../
 import { splitLines } from './split-lines.ts'
 
 type Reply =
-  /** Sent before the command runs. Without it nothing was done, so the client may ask again. */
+  /** Sent before the command runs. If it does not arrive, nothing was done, so the client may ask again. */
   | { readonly accepted: true }
   | { readonly progress: Progress }
   | { readonly output: unknown }
@@ -49,7 +49,7 @@ export async function serveSocket(path: string, find: FindCommand, context: Comm
 }
 
 async function answer(socket: Socket, find: FindCommand, context: CommandContext, closing: AbortSignal): Promise<void> {
-  // A client that disconnects does not stop the command: accepted work is durable.
+  // Errors of the connection are ignored: a client that disconnects does not stop its command.
   socket.on('error', () => {})
   const reply = (line: Reply): void => {
     if (socket.writable) socket.write(`${JSON.stringify(line)}\n`)
@@ -72,7 +72,7 @@ async function answer(socket: Socket, find: FindCommand, context: CommandContext
   socket.end()
 }
 
-/** Adds the end of the connection or server to `drain`, for commands that run until the client disconnects. */
+/** A context whose `drain` signal also aborts when the client disconnects or the server closes. */
 function whileConnected(socket: Socket, closing: AbortSignal, context: CommandContext): CommandContext {
   const disconnected = new AbortController()
   socket.once('close', () => disconnected.abort())
@@ -82,7 +82,7 @@ function whileConnected(socket: Socket, closing: AbortSignal, context: CommandCo
 }
 
 async function readRequest(socket: Socket): Promise<{ command: unknown; input: unknown }> {
-  // Keep the socket open for the answer.
+  // destroyOnReturn false: the socket stays open for the answer.
   for await (const line of splitLines(socket.iterator({ destroyOnReturn: false }))) {
     socket.resume()
     const request: unknown = JSON.parse(line)
@@ -93,13 +93,13 @@ async function readRequest(socket: Socket): Promise<{ command: unknown; input: u
   throw new TirelessError('usage', 'expected one JSON line {command, input}')
 }
 
-/** Contract: undefined if no process accepted the command; otherwise its output, or its error thrown. */
+/** Contract: the output of the command; undefined if no process accepted it. Throws the error of the command. */
 export async function askKernel(
   path: string,
   command: string,
   input: unknown,
   tell: (progress: Progress) => void,
-  /** When aborted, the caller stops waiting; the output is null. */
+  /** When it aborts, the call stops waiting and returns the output null. */
   enough?: AbortSignal,
 ): Promise<{ readonly output: unknown } | undefined> {
   const socket = await connect(path)
@@ -117,7 +117,7 @@ export async function askKernel(
     }
   } catch (thrown) {
     if (thrown instanceof TirelessError) throw thrown
-    // A broken connection counts as its end.
+    // A connection that breaks is treated like one that ends.
   } finally {
     socket.destroy()
   }

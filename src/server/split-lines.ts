@@ -1,4 +1,4 @@
-/** Splits a stream into lines at line feeds only: JSON may contain U+2028 as it is. */
+/** Splits a stream into lines at line feeds only: JSON may contain the line separator U+2028 unescaped. */
 
 export async function* splitLines(stream: AsyncIterable<Buffer | string>): AsyncGenerator<string> {
   const decoder = new TextDecoder()

@@ -18,7 +18,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 }
 
-/** File names contain a hash of the content, so browsers may cache them for ever. */
+/** Files in this folder have a hash of the content in their names, so browsers may cache them for ever. */
 const HASHED = /^\/assets\//
 
 /** Contract: files by URL path; `/` is index.html. Empty if the page is not built. */

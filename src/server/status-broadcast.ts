@@ -3,12 +3,12 @@
 import type { CommandContext } from '../commands/lib/command.ts'
 import type { EventStream } from './event-stream.ts'
 
-/** Poll interval for changes that do not wake the queue. */
+/** How often the status is read if the wake signal does not ring, for changes that do not ring it. */
 const POLL_MS = 5000
-/** Minimum pause between two reads, because a busy queue wakes constantly. */
+/** Minimum pause between two reads of the status, because with a busy queue the wake signal rings constantly. */
 const PAUSE_MS = 250
 
-/** Contract: never rejects; ends with the signal. */
+/** Contract: never rejects; ends when `closed` aborts. */
 export async function broadcastStatus(
   { wakeSignal: bell, clock }: CommandContext,
   live: EventStream,

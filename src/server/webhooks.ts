@@ -6,8 +6,8 @@ import { asTirelessError, TirelessError } from '../domain/error.ts'
 import type { IncomingRequest, ReceivedMessage } from '../ports/channel.ts'
 
 /**
- * Contract: resolves when the result is on disk, because a sender may retry after any other answer. Throws
- * `unauthorized` if the channel cannot verify the sender. `name`: of the channel.
+ * Contract: resolves when the result is on disk, so that the sender repeats a message only if its result may be lost.
+ * Throws `unauthorized` if the channel cannot verify the sender. `name`: name of the channel.
  */
 export async function receiveWebhook(
   context: CommandContext,
@@ -26,7 +26,7 @@ function receive({ channels }: CommandContext, name: string, request: IncomingRe
   } catch (thrown) {
     const error = asTirelessError(thrown)
     if (['unauthorized', 'not_found', 'usage'].includes(error.code)) throw error
-    // Do not show internal errors to an unverified sender.
+    // An unverified sender must not see internal errors.
     throw new TirelessError(
       'channel_unavailable',
       'the webhook is unavailable; its owner can see why: tireless channels list',
