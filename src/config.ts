@@ -34,7 +34,7 @@ export type {
 export { jsonSchema } from './config/schema.ts'
 
 export interface LoadedConfig {
-  /** The agents in it are those of tireless.yaml, then those of the agents' folder. */
+  /** The agents in `kernel.agents` are those of tireless.yaml, then those of the agents' folder. */
   readonly config: Config
   /** Each agent with the file that describes it, in the same order. */
   readonly roster: readonly RosterEntry[]

@@ -97,7 +97,7 @@ async function unpairedNotes(notifier: Pick<Notifier, 'unpairedTarget'>): Promis
   return [`${found}; ${remedy}`]
 }
 
-/** The full change of a tool has many lines; `mcp list` shows it. */
+/** Health shows only the first line: the full change of a tool has many lines, and `mcp list` shows them. */
 const firstLine = (text: string): string => text.split('\n', 1)[0] ?? ''
 
 const serviceProblems = (documents: string | null, refused: string | null): string[] => [

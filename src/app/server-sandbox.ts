@@ -27,7 +27,7 @@ import { limitServer } from './limit-server.ts'
 export interface ServerSandboxOptions {
   readonly home: HomePaths
   readonly egress: Egress
-  /** PATH, HOME and LANG. */
+  /** The variables PATH, HOME and LANG of our environment. */
   readonly env: Readonly<Record<string, string>>
   /** Total limits of commands and servers. */
   readonly limits: CommandLimits

@@ -13,8 +13,8 @@ export interface ChannelPeer {
   /** The texts of the messages that arrived so far. */
   listArrived(): Promise<readonly string[]>
   /**
-   * Makes the receiver stop answering; missing if it never answers. `reached` resolves when a delivery waits for an
-   * answer.
+   * Makes the receiver stop answering; missing if the receiver never answers. `reached` resolves when a delivery waits
+   * for an answer.
    */
   stopAnswering?(): Promise<{ readonly reached: Promise<unknown> }>
   /** Makes the receiver refuse messages. */

@@ -50,7 +50,7 @@ const MAX_ROUNDS = 8
 export interface FileSync {
   /** Contract: throws store errors only. `accepting`: true merges edits of the file, false leaves them in the file. */
   synchronize(name: DocumentName, accepting: boolean): Promise<SyncResult>
-  /** Contract: saves a text that would be lost next to the document's file and returns its path. */
+  /** Contract: saves a text, which would otherwise be lost, next to the document's file; returns the copy's path. */
   saveCopy(name: DocumentName, kind: SavedCopyKind, text: string): Promise<string>
 }
 

@@ -21,7 +21,7 @@ export function isSameContent(a: DocumentFileContent, b: DocumentFileContent): b
 
 export interface OpenedFile {
   readonly found: DocumentFileContent
-  /** Set if the path is a readable file. */
+  /** The open file; undefined if the path is missing, a link or a socket. */
   readonly handle?: FileHandle
 }
 

@@ -13,7 +13,7 @@ import { type EgressProxy, NOT_ADMITTED, ONLY_READ } from '../../ports/egress.ts
 import { egressRefusedError, type ResolveHost } from './resolve-host.ts'
 
 const USER = 'tireless'
-/** An idle connection is closed after this time. */
+/** A connection without data for this long is closed. */
 const IDLE_MS = 60_000
 const MAX_REFUSALS = 50
 /** Limited, because each connection takes file descriptors of this process. */

@@ -1,4 +1,4 @@
-/** A log entry, and its conversion from an event. Texts are shortened. */
+/** The entry of the log, and its conversion from an event, which shortens long texts. */
 
 import type { Event } from '../../domain/event.ts'
 import type { Json } from '../../domain/json.ts'

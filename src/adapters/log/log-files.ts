@@ -12,7 +12,7 @@ export interface LogFiles {
   readonly count: number
 }
 
-/** `age` 0 is the current file. */
+/** `age`: 0 for the current file, 1 for the file before it, and so on. */
 export function logFilePath({ folder }: Pick<LogFiles, 'folder'>, age: number): string {
   return join(folder, age === 0 ? 'tireless.jsonl' : `tireless.${age}.jsonl`)
 }

@@ -224,8 +224,8 @@ const LOADERS: Readonly<Record<ProtocolName, () => Promise<(options: SdkOptions)
 }
 
 /**
- * Imports the provider's library on the first call: it takes most of the start-up time, and most commands need no
- * model.
+ * Imports the provider's library on the first call: the import takes most of the start-up time, and most commands need
+ * no model.
  */
 function createLazyModel(id: string, price: Price | null, wire: ProtocolName, options: SdkOptions): Model {
   let loading: Promise<Model> | undefined

@@ -99,7 +99,7 @@ export function createSkills(options: {
       })
   }
 
-  // Unreadable approvals count as none.
+  // If the stored approvals are unreadable, no skill counts as approved.
   const readPins = async (): Promise<Pins> => {
     const pins = await fallbackIfUnreadable(store.setting(PINS), null)
     return (typeof pins === 'object' && pins !== null ? pins : {}) as unknown as Pins

@@ -70,7 +70,7 @@ export interface ExposedPath {
   readonly path: string
   readonly mode: number
   readonly wanted: number
-  /** Owned by another user. */
+  /** True if another user owns the path. */
   readonly foreign: boolean
 }
 

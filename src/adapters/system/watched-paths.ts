@@ -152,7 +152,7 @@ async function walk(root: string, below: string, except: readonly string[], entr
   }
 }
 
-/** Rounded up, because stored marks are whole milliseconds. A moved file counts as new by its ctime. */
+/** Times are rounded up, because stored marks are whole milliseconds. A move changes the ctime, so the file is new. */
 const entryFromStats = (path: string, { size, mtimeMs, ctimeMs }: Stats): Entry => ({
   path,
   size,

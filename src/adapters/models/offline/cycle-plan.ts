@@ -6,7 +6,7 @@ import { parseTask } from './clauses.ts'
 const LIMIT = /^At most (\d+) agents\.$/m
 const AGENT_LINE = /^- (\S+) \(priority -?\d+\): /gm
 
-/** Contract: undefined if the request does not ask for a plan. */
+/** Contract: the plan as text; undefined if the request does not ask for a plan. */
 export function planAgents({ tools, messages }: ModelRequest): string | undefined {
   const [request, ...more] = messages
   if (tools.length > 0 || request?.role !== 'user' || more.length > 0) return undefined

@@ -55,7 +55,10 @@ export class AuditSealWriter {
     return writer
   }
 
-  /** Contract: never throws. Called before the commit is acknowledged. */
+  /**
+   * Advances the head over the audit records of a commit. Called before the commit is acknowledged.
+   * Contract: never throws.
+   */
   recordCommit(batches: readonly EncodedBatch[], outcomes: readonly BatchOutcome[]): void {
     const before = this.#head
     batches.forEach(({ ops }, i) => {

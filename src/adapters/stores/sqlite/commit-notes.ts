@@ -31,7 +31,7 @@ export interface NewPosition {
   readonly entry: number
 }
 
-/** Number of records and sessions in a commit. */
+/** What a commit contains: the number of its records, and the ids of its sessions. */
 interface CommitContent {
   readonly records: number
   readonly sessions: readonly string[]
@@ -69,7 +69,7 @@ export class CommitNotes {
     this.#next = slots.indexOf(findLatest(slots)) + 1
   }
 
-  /** Contract: the commits that were noted but are missing in the database. */
+  /** Contract: the commits that have a note but are missing in the database; undefined if there are none. */
   findLost(): LostCommits | undefined {
     const notes = readSlots(this.#file).flatMap((note) => (note && isAhead(note, this.#at) ? [note] : []))
     const last = findLatest(notes)

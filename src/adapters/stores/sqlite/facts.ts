@@ -14,7 +14,7 @@ type Forget = Extract<Op, { op: 'forget' }>
 
 export function rememberFact(sql: Sql, { fact, now }: Remember): OpResults['remember'] {
   const { agent_id, key } = fact
-  // A repeated call has the same id; it must not undo later changes of the fact.
+  // The call is repeated, because its id is stored: it must not undo later changes of the fact.
   if (sql('SELECT 1 FROM facts WHERE id = ?').get(fact.id)) return { superseded: false, dropped: [] }
   const known = sql("SELECT n FROM facts WHERE agent_id = ? AND key = ? AND status = 'known'").get(agent_id, key)
   if (known) endFact(sql, Number(known.n), 'superseded')

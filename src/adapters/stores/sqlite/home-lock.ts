@@ -19,8 +19,8 @@ export interface HomeLock {
 }
 
 /**
- * Contract: never waits; undefined if another process has the lock. No other code may open `file`: closing it releases
- * the lock.
+ * Contract: never waits; undefined if another process has the lock. No other code of this process may open `file`:
+ * closing `file` releases the lock.
  */
 export function tryLock(file: string, holder: LockHolder): HomeLock | undefined {
   const db = new DatabaseSync(file, { timeout: 0 })

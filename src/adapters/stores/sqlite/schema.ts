@@ -1,4 +1,4 @@
-/** The tables of the SQLite store. Indexes are partial, so that finished rows do not slow down active ones. */
+/** The tables of the SQLite store. Indexes are partial, so that finished rows do not slow down queries for others. */
 
 import { canMove, DISPATCH_STATUSES } from '../../../domain/dispatch.ts'
 

@@ -52,7 +52,7 @@ export function releaseSpend(sql: Sql, { id }: Extract<Op, { op: 'unspent' }>): 
   return null
 }
 
-// Built once: some of these statements run in every step.
+// The SQL texts are built once, because some of them run in every step.
 const RESERVATIONS_OF = `SELECT * FROM reservations WHERE dispatch_id = ? AND ${readableCondition('reservations')}`
 const RESERVATION = `SELECT * FROM reservations WHERE id = ? AND ${readableCondition('reservations')}`
 const DELETE_RESERVATION = 'DELETE FROM reservations WHERE id = ?'

@@ -104,7 +104,7 @@ async function recordLoss(notes: CommitNotes, reader: StoreReader, writer: Group
   const lost = notes.findLost()
   if (!lost) return
   const known = (await fallbackIfUnreadable(reader.setting(LOST_COMMITS), null)) as LostCommits | null
-  // An earlier process recorded this loss and died before it cleared the notes.
+  // True if an earlier process recorded this loss and died before it cleared the notes.
   const isKnown = known?.up_to.join() === lost.up_to.join()
   const value = { ...(known && !isKnown ? addLosses(known, lost) : lost) } as unknown as Json
   const recordOp: EncodedBatch = { ops: [{ op: 'set', name: LOST_COMMITS, value }] }

@@ -97,7 +97,7 @@ function countCommit(sql: Sql, batches: readonly EncodedBatch[], { entry, before
 const readLastEntry = (sql: Sql): number => Number(sql('SELECT max(n) AS n FROM journal').get()?.n)
 const countChanges = (sql: Sql): number => Number(sql('SELECT total_changes() AS n').get()?.n)
 
-/** `isAlone`: without a savepoint; the caller rolls back the transaction if the batch is refused. */
+/** `isAlone`: the batch gets no savepoint; the caller rolls back the whole transaction if the batch is refused. */
 function applyBatch(sql: Sql, ops: OpTable, batch: EncodedBatch, progress: Progress, isAlone: boolean): BatchOutcome {
   const { fence, ops: batchOps, refusal: refused } = batch
   if (refused !== undefined) return invalidValue(refused)

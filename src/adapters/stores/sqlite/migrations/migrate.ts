@@ -97,7 +97,7 @@ function inTransaction(db: DatabaseSync, work: () => void): void {
     work()
     db.exec('COMMIT')
   } catch (thrown) {
-    // A full disk may already have caused a rollback.
+    // On a full disk, SQLite may already have rolled back the transaction.
     if (db.isTransaction) db.exec('ROLLBACK')
     throw thrown
   }
