@@ -124,7 +124,7 @@ function machineOf(paths: HomePaths, readConfig: () => LoadedConfig, clock: Cloc
   }
 }
 
-/** An invalid configuration counts as the defaults. */
+/** The configuration, or the defaults if the configuration is invalid. */
 function readOrDefaults(readConfig: () => LoadedConfig): Config {
   try {
     return readConfig().config

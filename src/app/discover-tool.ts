@@ -6,7 +6,7 @@ import type { PluginHost } from '../ports/plugin.ts'
 /** Time to wait for a server whose tools are not known yet. */
 const WAIT_MS = 20_000
 
-/** A server's tools become known when it is started for the first time. */
+/** Starts the server of an unknown tool: the tools of a server become known when it starts for the first time. */
 export function discoverTool(host: PluginHost): DiscoverTool {
   const [config, servers, tools] = [host.get('config'), host.get('mcp'), host.get('tools')]
   return async (tool) => {

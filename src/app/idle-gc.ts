@@ -4,7 +4,7 @@ import { systemClock } from '../adapters/system/clock.ts'
 import { collectGarbage } from '../adapters/system/gc.ts'
 import type { Services } from '../ports/plugin.ts'
 
-/** Wait after the end of a run, because the next one may follow at once. */
+/** Time from the end of a run to the collection, because the next run may follow at once. */
 const QUIET_MS = 5_000
 
 /** Contract: collects garbage now, and whenever no run is left, until the signal aborts. */

@@ -48,7 +48,10 @@ export async function limitServer(start: ProcessStart, server: LimitedServer): P
 /** Exit code of a server that could not join the control group. */
 const NOT_LIMITED = 124
 
-/** The shell must not add its own PWD to the environment of the server. */
+/**
+ * A command line that joins the control groups and then starts the server. The shell in it must not add its own PWD to
+ * the environment of the server.
+ */
 function joiningArgv(joins: readonly string[], { argv, env }: ProcessStart): readonly string[] {
   if (joins.length === 0) return argv
   const quoted = joins.map((file) => `'${file.replaceAll("'", `'\\''`)}'`)

@@ -14,7 +14,7 @@ interface Stoppable {
   over(): void
 }
 
-/** Combines the given signals with `stop`: after it, running steps may finish, and are interrupted after `withinMs`. */
+/** Adds `stop` to the given signals. After `stop`, running steps may finish; after `withinMs` they are interrupted. */
 export function createStopControl(given: StopSignals, clock: Clock): Stoppable {
   const [drain, abort, over] = [new AbortController(), new AbortController(), new AbortController()]
   const signals = {
@@ -53,7 +53,7 @@ export function createQueueService(
     const [{ epoch, lost }] = await Promise.all([joinHome(engine, `process ${process.pid}`), ready()])
     ownEpoch = epoch
     log.write(lost > 0 ? 'warn' : 'info', 'worker joined', { epoch, pid: process.pid, lost })
-    // After an unclean stop: verify the database in the background.
+    // The last process did not stop cleanly, so the database is verified in the background.
     if (lost > 0)
       void engine.store.verify().then(
         (found) => {

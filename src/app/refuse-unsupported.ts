@@ -31,7 +31,10 @@ export function refuseUnbuilt({ unused, config, sources }: LoadedConfig): void {
   if (problems.length > 0) throw new TirelessError('config_invalid', problems.join('\n  '))
 }
 
-/** These keys come from the upper levels of the schema, so no part contains a dot or bracket. */
+/**
+ * The value of a key such as `a.b[0]`. The key is split at dots and brackets, because no part of an unsupported key
+ * contains them.
+ */
 function valueAt(data: Json | undefined, key: string): Json | undefined {
   return key
     .split(/[.[\]]+/)

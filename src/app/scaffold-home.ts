@@ -60,7 +60,7 @@ export function scaffoldHome(paths: HomePaths, repository: string | undefined): 
   }
   write('inbox/welcome.md', WELCOME)
   write(`kernels/${KERNEL}/GOAL.md`, GOAL)
-  // Last, because a home with a configuration counts as complete.
+  // The configuration is written last, because a home with a configuration counts as complete.
   write(relative(paths.root, paths.config), CONFIG)
   return { wrote, kept }
 }

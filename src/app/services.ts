@@ -44,7 +44,7 @@ import type { UnhandledErrors } from './unhandled-errors.ts'
 export interface ConfigService {
   /** The configuration in use. */
   readonly loaded: LoadedConfig
-  /** Contract: reads the file without applying it. */
+  /** Contract: reads the configuration file without applying it. */
   read(): LoadedConfig
   /**
    * Contract: applies the file if it changed. An invalid file is refused, and the last valid configuration stays in
@@ -101,10 +101,10 @@ declare module '../ports/plugin.ts' {
     /** Whether commands can run, and their sandbox. */
     readonly sandbox: {
       isOn(): boolean
-      /** Contract: tries the sandbox once; undefined if the owner disabled it. */
+      /** Contract: tests once whether the sandbox works; undefined if the owner disabled the sandbox. */
       trial(): Promise<SandboxTestResult | undefined>
       known(): SandboxTestResult | undefined
-      /** Sandbox of MCP servers, even if commands run in containers; undefined if the owner disabled it. */
+      /** Sandbox of MCP servers, even if commands run in containers; undefined if the owner disabled the sandbox. */
       readonly servers: Sandbox | undefined
       /** Total limits of commands and servers. */
       readonly limits: CommandLimits
@@ -135,7 +135,7 @@ declare module '../ports/plugin.ts' {
       readonly add: (sink: RunSink) => void
       /** As `add`, for built-in sinks. Records are not frozen for them, so they must not change records. */
       readonly addBuiltin: (sink: RunSink) => void
-      /** Number of runs being followed. */
+      /** Number of runs that are open, so that their records are passed on. */
       readonly following: () => number
     }
     readonly engine: Engine

@@ -1,4 +1,4 @@
-/** Shares one app among all tasks that a program runs in one home at a time, because only one can hold the home. */
+/** Shares one app among all tasks that a program runs in one home at a time: only one app can hold a home. */
 
 import { resolve } from 'node:path'
 import { type App, type AppOptions, createApp } from '../app.ts'
@@ -66,7 +66,7 @@ async function closeApp(home: string, own: SharedApp): Promise<void> {
   await own.closing
 }
 
-/** The first option that differs, `home` excepted. */
+/** The name of the first option that differs; `home` is not compared. */
 function findDifference(first: AppOptions, second: AppOptions): string | undefined {
   const keys = new Set([...Object.keys(first), ...Object.keys(second)] as (keyof AppOptions)[])
   return [...keys].find((key) => key !== 'home' && !isSame(first[key], second[key]))

@@ -70,7 +70,7 @@ function keepLatest(list: string[], text: string): void {
   if (list.length > MAX_KEPT) list.shift()
 }
 
-/** Installed once per process: a tool's background work may fail after its app has closed. */
+/** The handlers stay installed: background work of a tool may fail after its app has closed. */
 function listen(): void {
   if (!process.listeners('unhandledRejection').includes(takeRejection)) process.on('unhandledRejection', takeRejection)
   if (!process.listeners('uncaughtException').includes(takeException)) process.on('uncaughtException', takeException)

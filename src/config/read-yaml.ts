@@ -40,7 +40,7 @@ interface ReadState {
   readonly problems: ConfigProblem[]
 }
 
-/** Limit per file: stops circular aliases and alias bombs. */
+/** Most aliases in one file: stops circular aliases and alias bombs. */
 const MAX_ALIASES = 100
 
 export function readYaml(source: string, env: EnvVariables): YamlReading {

@@ -178,7 +178,7 @@ export const envConformance: readonly EnvConformanceCase[] = [
         heard.push(text)
         if (heard.join('').includes('first')) fs.writeFileSync(seen, '')
       }
-      // The command ends only after its output was reported.
+      // The command ends only after its first output was reported: the callback then creates the file `seen`.
       const command = 'echo first; until [ -e seen ]; do sleep 0.01; done; echo last'
       const options = { timeoutMs: 60_000, signal: new AbortController().signal, heard: onOutput }
       const done = await requireOps(env, 'process').run('conformance', command, options)

@@ -39,7 +39,7 @@ export interface ModelRegistryOptions {
   readonly agents: Readonly<Record<string, string>>
   /** Most milliseconds without data from the provider; null: no limit. */
   readonly timeout: number | null
-  /** Most tokens of one answer. */
+  /** Most tokens that one answer may have. */
   readonly max_output: number
   readonly providers: Readonly<Record<string, Provider>>
   /** Keys are `provider/model`, with `*` as wildcard. */

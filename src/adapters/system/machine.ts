@@ -58,7 +58,7 @@ const NETWORK: ReadonlyMap<number, string> = new Map([
   [0x6b414653, 'AFS'],
 ])
 
-/** Contract: `network` is undefined if the file system is local or unknown. */
+/** Contract: `network` names a network file system; undefined if the file system is local or unknown. */
 export async function readDisk(
   folder: string,
 ): Promise<{ readonly freeBytes: number; readonly network: string | undefined }> {

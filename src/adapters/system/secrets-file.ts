@@ -63,7 +63,7 @@ export function writeSecrets(file: string, secrets: StoredSecrets): void {
   }
 }
 
-/** Checks and reads through one handle, so the checked file is the one that is read. */
+/** Checks and reads the file through one handle, so the checked file is the one that is read. */
 function readPrivate(file: string): string | undefined {
   let handle: number
   try {

@@ -10,7 +10,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 import type { WatchMarks, WatchReport, WatchSpec } from '../../domain/agent.ts'
 
 export interface GitWatch {
-  /** Contract: changes with every commit and every uncommitted change. */
+  /** Contract: a text that changes with every commit and every uncommitted change. */
   fingerprint(folder: string): Promise<string>
   /** Contract: describes the changes since the commit `since`; `head` is the latest commit. */
   describeChanges(folder: string, since: string | undefined): Promise<{ readonly text: string; readonly head: string }>
@@ -18,15 +18,15 @@ export interface GitWatch {
 
 /** A larger file is compared by date and size, not by content. */
 const MOST_BYTES = 1024 * 1024
-/** Further entries of a folder are ignored. */
+/** Most entries of a folder that are examined; further ones are ignored. */
 const MOST_ENTRIES = 5000
-/** Folders that tools change by themselves. */
+/** Folders that are not watched, because tools change them by themselves. */
 const IGNORED: readonly string[] = ['.git', 'node_modules']
 /** Most files that a survey names. */
 const MOST_NAMED = 200
 
 export interface PathWatch {
-  /** Contract: a fingerprint that changes with every watched change; never rejects. */
+  /** Contract: a text that changes with every change of the watched paths; never rejects. */
   fingerprint(watched: readonly WatchSpec[]): Promise<string>
   /** Contract: a text that lists the content and marks what is new since `since`; never rejects. */
   survey(watched: readonly WatchSpec[], since: WatchMarks | undefined): Promise<WatchReport>
@@ -35,7 +35,7 @@ export interface PathWatch {
 interface Entry {
   readonly path: string
   readonly size: number
-  /** When the file was changed or moved here, in ms. */
+  /** When the file was last changed, or moved to this folder; milliseconds since the epoch. */
   readonly at: number
 }
 

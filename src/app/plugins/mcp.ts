@@ -9,7 +9,7 @@ import { asTirelessError } from '../../domain/error.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 import { startServers } from '../server-sandbox.ts'
 
-/** Variables of our environment that every server gets. */
+/** Environment variables that every server gets from us. */
 const PASSED_VARIABLES = ['PATH', 'HOME', 'LANG']
 
 export function mcp(): Plugin {

@@ -4,7 +4,7 @@ import { loadCommand } from '../../commands/lib/load-command.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 import { type SocketServer, serveSocket } from '../../server/socket.ts'
 
-/** Started last and stopped first, so that clients find everything else running. */
+/** The socket is started last and stopped first, so that clients find everything else running. */
 export function socket(): Plugin {
   let server: SocketServer | undefined
   return definePlugin({

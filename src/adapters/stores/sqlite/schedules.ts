@@ -38,7 +38,7 @@ export function removeSchedule(sql: Sql, { id }: ScheduleOp<'schedule_remove'>):
 export function pauseSchedule(sql: Sql, { id, paused, now }: ScheduleOp<'schedule_pause'>): null {
   const { changes } = sql('UPDATE schedules SET paused = ? WHERE id = ?').run(paused ? 1 : 0, id)
   if (Number(changes) === 0) throw new RefusedBatch('not_found', `unknown schedule ${id}`)
-  // Beats missed during the pause are not made up for.
+  // Beats that were missed during the pause are skipped.
   if (!paused) sql('UPDATE marks SET until = max(until, ?) WHERE schedule_id = ?').run(now, id)
   return null
 }

@@ -13,7 +13,7 @@ import { badRowCondition } from './scan-rows.ts'
 import { wakeWaitingRun } from './unknown-outcomes.ts'
 
 export const setRowsAside: ApplyOp<'set_aside'> = (sql, { rows, now }) => {
-  // Sessions first, because their other rows move with them. Workers last, because dispatches refer to them.
+  // Sessions move first, because their other rows move with them; workers last, because dispatches refer to them.
   const order = ({ table }: UnreadableRow): number => (table === 'sessions' ? 0 : table === 'workers' ? 2 : 1)
   const before = countMoved(sql)
   for (const row of rows.toSorted((a, b) => order(a) - order(b))) if (!staysInTable(row)) moveRow({ sql, now }, row)

@@ -104,7 +104,7 @@ function readUsage(
   { scope, unit }: Cap,
   { day, kernel_id, agent_id }: Spender,
 ): { used: number; reserved: number } {
-  // total() instead of sum(), which fails on 64-bit overflow.
+  // Uses total(), because sum() fails on 64-bit overflow.
   const sums = `total(${UNITS[unit]}) AS used, total(reserved) AS reserved`
   const row = sql(`SELECT ${sums} FROM spend WHERE ${SCOPES[scope]}`).get(day, kernel_id, agent_id)
   return { used: Number(row?.used ?? 0), reserved: Number(row?.reserved ?? 0) }
