@@ -55,7 +55,7 @@ export interface UnfollowedRedirect {
 /** The last words of the proxy's message about a host that its function `admits` rejects. */
 export const NOT_ADMITTED = 'was not named'
 
-/** The last words of the message of a read-only proxy about a request that writes. */
+/** Part of the message of a read-only proxy about a request that writes. */
 export const ONLY_READ = 'may only be read'
 
 export interface EgressProxy {
