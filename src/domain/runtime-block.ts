@@ -109,7 +109,7 @@ function appendBlock(text: string, block: string): string {
 const lineBreakOf = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n')
 const withLineBreaksOf = (text: string, block: string): string => block.replaceAll(/\r?\n/g, lineBreakOf(text))
 
-/** Contract: returns the text without our block; if the block was added at the end, exactly the text before that. */
+/** Contract: returns the text without our block; if the block was appended, exactly the text as it was before. */
 export function textOutsideBlock(text: string): string {
   const ours = splitAtBlock(text)
   return ours ? removeBlock(ours, lineBreakOf(ours.block)) : text

@@ -3,7 +3,7 @@
 import { clipText } from './clean-summary.ts'
 
 const FENCE = /<data ([0-9a-f]{12}) [^>\n]*>\n[\s\S]*?\n<\/data \1>/g
-/** The mark at which facts are filled in later. */
+/** A mark in a prompt at which facts are filled in later. */
 const MEMORY_MARK = /\{MEMORY:[0-9a-f]{12}\}/g
 const MOST_OF_A_TITLE = 200
 

@@ -1,6 +1,6 @@
 /**
- * Audit chain: each record's hash covers the record before it. A key and the last record are kept outside the database,
- * so that a completely rewritten database is detected.
+ * Audit chain: each record's hash covers the record before it. A key, and the number and hash of the last record, are
+ * kept outside the database, so that a completely rewritten database is detected.
  */
 
 import { createHmac, hash, type KeyObject } from 'node:crypto'
@@ -19,8 +19,8 @@ export interface AuditHead {
 }
 
 /**
- * The files beside the database that hold the key and the last record. Contract: each call reads the file again, and
- * throws `config_invalid` if it is unreadable.
+ * The files beside the database that hold the key and the last number and hash. Contract: each call reads the file
+ * again, and throws `config_invalid` if it is unreadable.
  */
 export interface AuditSeal {
   key(): AuditKey | null

@@ -37,7 +37,10 @@ export type ProbeResult =
   | { readonly kind: 'unclear' }
 
 export interface Tool<Args = never> {
-  /** Contract: letters, digits, `_` and `-`, at most 64, as all providers require. A namespace ends with `__`. */
+  /**
+   * Contract: letters, digits, `_` and `-`, at most 64 characters, as all providers require. A namespace ends with
+   * `__`.
+   */
   readonly name: string
   readonly description: string
   readonly args: z.ZodType<Args>
@@ -76,7 +79,7 @@ export interface Tool<Args = never> {
   gives?(args: Args): ResultLabel
   /**
    * Contract: pure; all destinations of the call: addresses, hosts, channels, accounts. Default for a tool with outside
-   * reach: whatever its arguments contain.
+   * reach: every text in the arguments that may name a destination.
    */
   destinations?(args: Args): readonly string[]
   /**
