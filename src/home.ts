@@ -33,7 +33,7 @@ export interface HomePaths {
   readonly browser: string
   readonly logs: string
   readonly traces: string
-  /** Folder of the documents, by kernel; and the folder for them as long as that one cannot be written. */
+  /** Folder of the documents, with one folder per kernel; `fallback` is used as long as it cannot be written. */
   readonly kernels: string
   readonly fallback: string
   /** Git repositories with the versions of documents and workspaces. */

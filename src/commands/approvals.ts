@@ -158,7 +158,7 @@ async function answer(context: CommandContext, { id, answer, reason, step, grant
   return approval
 }
 
-/** Contract: other open approvals of the same step, without calls that always need their own; none for such a call. */
+/** Contract: the other open approvals of the same step; a call that always needs its own answer is not combined. */
 async function findOthersOfStep(
   { store }: CommandContext,
   { id, session_id, origin, effect }: Approval,

@@ -80,7 +80,7 @@ const closedHomeChecks = async ({ machine, checkConfig }: ClosedHomeContext, fix
 
 const openHomeChecks = async (context: CommandContext, fix: boolean): Promise<Check[]> => [
   await check('durability', async () => {
-    // An empty commit opens the database for writing, which sets these options and reads them back.
+    // An empty commit opens the database for writing, which sets its durability options and reads them back.
     await context.store.commit([])
     return good('write-ahead log, synchronous=FULL, verified')
   }),

@@ -12,7 +12,7 @@ import { dispatchSchema } from './lib/output-schemas.ts'
 import { overridesToMetadata, taskOverrides } from './lib/task-overrides.ts'
 import { agentInput, enqueueTask } from './queue.ts'
 
-/** A user is waiting, so the task goes before queued ones. */
+/** Priority of the task: above queued tasks, because a user waits for its result. */
 const FOREGROUND_PRIORITY = 100
 
 export const run = defineCommand({

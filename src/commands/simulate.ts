@@ -10,7 +10,7 @@ import type { TraceManifest } from '../trace/manifest.ts'
 import { type CommandContext, defineCommand } from './lib/command.ts'
 import { runCost } from './lib/forecast.ts'
 
-/** Number of past runs used to estimate the cost of the next ones. */
+/** Number of past runs from which the cost of future runs is estimated. */
 const RUNS_FOR_ESTIMATE = 1000
 
 const conflict = { schedules: z.array(z.string()), first: z.string(), times: z.number() }

@@ -23,7 +23,7 @@ export interface KernelActivity {
 /** Contract: pure; the problems of the kernel; empty if it is healthy. */
 export function healthProblems({ cycles, now, since, paused, beatMs }: KernelActivity): readonly OwnerNote[] {
   const ended = cycles.filter(({ ended_at }) => ended_at !== null)
-  // An interrupted cycle says something about the process that died, not about this one.
+  // An interrupted cycle says something about the process that died, not about this process.
   const complete = ended.filter(({ result }) => result?.error !== ENDED_DURING_CYCLE)
   const relevant = complete.filter(({ result }) => result?.status === 'error' || (result?.agents.length ?? 0) > 0)
   const firstGood = relevant.findIndex(({ result }) => result?.status !== 'failed' && result?.status !== 'error')

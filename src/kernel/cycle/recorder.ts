@@ -2,7 +2,8 @@
  * Recorder: writes a cycle down for people and for the next cycle: runtime block of STATE.md, SYSTEM_PROMPT.md, INIT.md
  * and the git mirror.
  * Must not know: how the cycle ran.
- * Invariants: I6, I7; no failure here keeps a cycle from ending, except a failure of the store.
+ * Invariants: I6 (every cycle is recorded), I7 (only text between the kernel's own marks is written); no failure here
+ * keeps a cycle from ending, except a failure of the store.
  */
 
 import { clipText } from '../../domain/clean-summary.ts'

@@ -18,7 +18,7 @@ const LEASE_MS = 30_000
 const BEAT_MS = 10_000
 /** A long sleep is split, because timers are wall times and the wall clock may jump. */
 const MAX_SLEEP_MS = 30_000
-/** A retry that is due within this time counts as work in progress; a later one is left for the next start. */
+/** A retry due within this time counts as work in progress; a drain until idle does not wait for later retries. */
 export const RETRY_SOON_MS = 60_000
 
 export interface DrainDeps {
