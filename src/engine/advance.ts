@@ -119,7 +119,7 @@ const RECHECK_MS = 2 * 60_000
 const waitForBehaviour = ({ engine }: ClaimedRun, behaviour: string): Wait => ({
   kind: 'retry',
   until: engine.clock.now() + RECHECK_MS,
-  reason: `the behaviour ${behaviour} is not installed; the run continues when it is`,
+  reason: `the behaviour ${behaviour} is not installed; the run continues after it is installed`,
   behaviour,
 })
 

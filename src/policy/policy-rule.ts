@@ -133,7 +133,7 @@ function isReadable(destination: string, { label, words, isLinkedOnHost: isLinke
 /** Rules on a call that sends something to others. */
 function ruleOnSending(call: PolicyCall, standing: PolicyContext): PolicyRuling {
   const { isGranted, words, isIntended, label } = standing
-  if (call.effect.publishes && !isGranted) return ask('it publishes')
+  if (call.effect.publishes && !isGranted) return ask('it publishes something')
   if (call.effect.unseen && label.trust === 'untrusted' && label.private)
     return ask('what it sends cannot be inspected, and the session has read private data')
   const unnamed = isGranted || isPlainReply(call, standing) ? [] : call.destinations.filter((to) => !words.mentions(to))

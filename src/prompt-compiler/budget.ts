@@ -68,6 +68,6 @@ function oversizeError(demands: readonly TokenDemand[], limit: number): Tireless
     what: 'the sections that must not be truncated do not fit into the prompt',
     got: `${whole.reduce((sum, { need }) => sum + need, 0)} tokens (${listed})`,
     expected: `at most ${limit}`,
-    fix: 'shorten the first of them, or use a model with a larger context',
+    fix: 'shorten the first of these sections, or use a model with a larger context',
   })
 }

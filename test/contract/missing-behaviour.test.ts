@@ -33,7 +33,10 @@ describe('a parked run whose behaviour is missing', () => {
     await advanceUntilDone(clock, without.run('start', { until_idle: true }))
     const parked = await dispatchOf(without, dispatch_id)
     assert.equal(parked.status, 'waiting')
-    assert.match(parked.wait?.reason ?? '', /the behaviour scripted is not installed; the run continues when it is/)
+    assert.match(
+      parked.wait?.reason ?? '',
+      /the behaviour scripted is not installed; the run continues after it is installed/,
+    )
     const { degraded } = (await without.run('status', {})) as Health
     assert.match(degraded.join('\n'), /1 parked run needs the behaviour scripted, .*Add it, or cancel/)
     // The next check finds the behaviour still missing.

@@ -48,11 +48,11 @@ export async function findEnvIssues(env: Env, tools: Iterable<AnyTool>): Promise
         env.groups.length === 0
           ? createIssue(
               'ENV_REQUIRED_OPS_MISSING',
-              `${tool.name} needs ${group}, but the environment has no operations`,
+              `${tool.name} needs ${group} operations, but the environment has no operations`,
             )
           : createIssue(
               'ENV_OPS_GROUP_MISSING',
-              `${tool.name} needs ${group}; the environment has ${env.groups.join(', ')}`,
+              `${tool.name} needs ${group} operations; the environment has only ${env.groups.join(', ')}`,
             ),
       ),
   )

@@ -63,7 +63,7 @@ async function callHook(run: ObservedRun, hook: Hook, work: () => void | Promise
     if ((await Promise.race([done, timeout])) !== 'late') return undefined
     run.slowHooks.add(hook.name)
     done.catch(() => {})
-    return `it took longer than ${HOOK_MS} ms and is no longer awaited`
+    return `the hook took longer than ${HOOK_MS} ms; the run no longer waits for it`
   } catch (thrown) {
     return asTirelessError(thrown).message
   } finally {
