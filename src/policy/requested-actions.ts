@@ -1,7 +1,7 @@
 /**
- * Finds by their verbs which actions the owner's messages ask for: to send, to operate a page, or only to read.
- * This checks the model that names the task's intent: a destination that is named only for reading must not be written
- * to, whatever that model answers. In an unknown language no action is found, so a person is asked.
+ * Finds by their verbs which actions the owner's messages ask for: to send, to operate a page, or only to read. This
+ * limits the model that determines the task's intent: nothing is sent to a destination that is named only for reading,
+ * whatever that model answers. In an unknown language no action is found, so a person is asked.
  */
 
 const wordSet = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/))
