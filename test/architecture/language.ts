@@ -1,4 +1,7 @@
-/** Checks of the language: one declaration per exported name, no banned words in names, short lines, a glossary that is used. */
+/**
+ * Checks of the language: one declaration per exported name, no banned words in names, short lines, a glossary that is
+ * used.
+ */
 
 import { basename } from 'node:path'
 import type { Tree } from './check.ts'
