@@ -7,7 +7,7 @@ import { loadZone } from '../schedule/time-zone.ts'
 
 const DAY_MS = 86_400_000
 
-/** Contract: the end of the quiet hours if `now` is in them. `hours`: `22:00-07:00`, say; the same time twice: never. */
+/** Contract: the end of the quiet hours if `now` is in them. `hours`: `22:00-07:00`, say; equal times: never. */
 export function quietHoursEnd(hours: string | null, timezone: string, now: number): number | undefined {
   const [from, to] = (hours ?? '').split('-').map(minutesOf)
   if (from === undefined || to === undefined || from === to) return undefined
