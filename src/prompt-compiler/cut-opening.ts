@@ -15,11 +15,11 @@ import { truncateMiddle } from './truncate.ts'
 export interface OwnerMessage {
   readonly turn: number
   readonly text: string
-  /** The task of the current run. It is never truncated. */
+  /** Whether the message is the task of the current run, which is never truncated. */
   readonly isTask: boolean
 }
 
-/** The turns that were cut, from `first` to `last`, with their number of turns and messages. */
+/** The turns that were cut, from `first` to `last`, with the number of turns and of messages. */
 export interface OmittedTurns {
   readonly first: number
   readonly last: number
@@ -27,7 +27,7 @@ export interface OmittedTurns {
   readonly messages: number
 }
 
-/** A single owner's message takes at most this share of the space for all of the owner's messages. */
+/** A single message of the owner takes at most this share of the space for all of the owner's messages. */
 const MAX_SHARE_OF_ONE = 0.25
 
 /** `words`: the owner's messages in the cut turns, oldest first. */
@@ -85,7 +85,7 @@ function missingMessagesNote(missing: readonly OwnerMessage[]): string {
   return loadPrompt('history/cut.md#missing_messages', { count: missing.length, first, last })
 }
 
-/** First, last, second, last but one, … */
+/** The items in this order: first, last, second, last but one, … */
 function fromBothEnds<T>(items: readonly T[]): readonly T[] {
   return items.map((_, i) => items[i % 2 === 0 ? i / 2 : items.length - (i + 1) / 2] as T)
 }
@@ -100,7 +100,9 @@ export function shortenMessage(message: ModelMessage, longest: number, task: str
 
 type AnswerMessage = Extract<ModelMessage, { role: 'assistant' }>
 
-/** If a text or an argument is truncated, the provider's reasoning is dropped. */
+/**
+ * The provider's reasoning is dropped if a text or an argument is truncated, or if the reasoning itself is too long.
+ */
 function shortenAnswer(message: AnswerMessage, longest: number): AnswerMessage {
   const { reasoning, ...rest } = message
   const text = truncateMiddle(message.text, longest)
