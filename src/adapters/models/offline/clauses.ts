@@ -7,7 +7,9 @@ export interface Literal {
   readonly text: string
   /** The original text with its quotes. */
   readonly raw: string
-  /** Kind of a fenced block. `data` comes from the runtime: it may be written to a file, and nothing else. */
+  /**
+   * Kind of a fenced block. A `data` block comes from the runtime: its text may be written to a file, and nothing else.
+   */
   readonly fence?: 'shell' | 'data' | 'other'
   /** Name of a data block. */
   readonly label?: string
@@ -47,13 +49,13 @@ const FENCE = /^[ \t]*```([^\n`]*)\n([\s\S]*?)^[ \t]*```[ \t]*$/gm
 const QUOTED =
   /`([^`\n]+)`|"([^"\n]*)"|“([^“”\n]*)”|「([^「」\n]*)」|『([^『』\n]*)』|‘([^‘’\n]*)’|(?<!\w)'([^'\n]*)'(?!\w)/g
 const ONLY_MARK = new RegExp(`^\\s*${MARK}\\s*$`)
-/** A colon followed by unquoted text. */
+/** A colon that is followed by unquoted text on the same line. */
 const COLON = new RegExp(`[:：](?!\\s*(?:${MARK}|$))`)
 const SHELLS = /^(bash|sh|shell|zsh|console)\b/i
 
-/** Lines that the runtime adds to a user message are no instructions. */
+/** Start of a line that the runtime added to a user message; such a line is no instruction. */
 const FROM_RUNTIME = /^\[event\b/
-/** Feedback at the end of a message, and the list of general requirements for unattended runs. */
+/** Feedback at the end of a message, and the general requirements for unattended runs; both are no instructions. */
 const REQUIREMENTS = /^\[feedback\] [\s\S]*|^(?:Execution requirements:|执行要求：)\n(?:- [^\n]*(?:\n|$))+/gm
 const LIST_MARK = new RegExp(
   String.raw`^\s*(?:[-*•]\s+|(?:step\s*)?\d+\s*[.):、]\s*|[（(]\d+[)）]\s*` +
@@ -75,7 +77,9 @@ const CLAUSE_END = new RegExp(
   'i',
 )
 
-/** Words such as not, if and each: a rule that ignored them could do the opposite. Sentences with one are skipped. */
+/**
+ * Words such as not, if and each. A rule that ignored them could do the opposite, so sentences with them are skipped.
+ */
 const BEYOND_RULES = new RegExp(
   [
     String.raw`\b(?:not|never|no|avoid|without|\w+n['’]t|cannot|if|unless|when(?:ever)?|otherwise)\b`,
@@ -93,7 +97,8 @@ export const withoutData = (text: string): string => text.replace(DATA, '')
 type TakesRest = (words: string) => boolean
 
 /**
- * `takesRest`: true if these words expect a text after a colon; the text then extends to the end of the line, unparsed.
+ * `takesRest`: true if the words before a colon expect a text after it; that text extends to the end of the line,
+ * unparsed.
  */
 export function parseTask(text: string, takesRest: TakesRest): ParsedTask {
   const literals: Literal[] = []
@@ -122,7 +127,7 @@ export function parseTask(text: string, takesRest: TakesRest): ParsedTask {
   }
 }
 
-/** Appends a block to the previous line, unless that line already has its text. */
+/** Joins a quoted or fenced block to the line above it, unless that line already has a text after its colon. */
 function joinBlocks(marked: string, takesRest: TakesRest): string[] {
   const lines: string[] = []
   let before = -1
@@ -156,7 +161,7 @@ function splitLines(lines: readonly string[], takesRest: TakesRest): Clause[] {
 
 const withoutListMark = (line: string) => line.replace(LIST_MARK, '').trim()
 
-/** Clauses of a line that ends with a text after a colon. */
+/** Contract: the clauses of a line that ends with a text after a colon; undefined for any other line. */
 function splitWithRest(line: string, takesRest: TakesRest): Clause[] | undefined {
   const words = withoutListMark(line)
   const colon = COLON.exec(words)

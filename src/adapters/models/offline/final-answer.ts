@@ -61,7 +61,7 @@ const CHINESE: typeof ENGLISH = {
 /** The summary heading that unattended tasks ask for. */
 const SUMMARY = /## (?:执行总结|Execution Summary)/
 
-/** Most unknown sentences that are quoted; a prompt may have thousands. */
+/** Most unknown sentences that the answer quotes; a prompt may have thousands. */
 const MAX_UNKNOWN = 10
 
 export function buildFinalAnswer(steps: readonly StepProgress[], tools: ReadonlySet<string>, task: string): string {

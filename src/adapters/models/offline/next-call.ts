@@ -13,7 +13,7 @@ export interface ToolResult {
 export interface Attempt {
   readonly tool: string
   readonly args: Readonly<Record<string, Json>>
-  /** Missing until the conversation contains it. */
+  /** Undefined until the conversation contains the result. */
   result?: ToolResult
 }
 
@@ -60,7 +60,7 @@ function nextAction(step: OfflineStep, tried: readonly Attempt[], tools: Readonl
   }
 }
 
-/** Appends to an existing report instead of replacing it. */
+/** Creates a report, or appends to an existing one instead of replacing it. */
 function report(step: ReportStep, tried: readonly Attempt[], tools: ReadonlySet<string>): StepAction {
   const listingCalls = tools.has('list_files') ? 1 : 0
   const [listed] = tried
@@ -73,12 +73,12 @@ function report(step: ReportStep, tried: readonly Attempt[], tools: ReadonlySet<
     : append({ kind: 'append', path: step.path, line: `\n${content.trimEnd()}` }, later)
 }
 
-/** Most files whose first lines an index shows. */
+/** Most files whose first line an index shows. */
 const MAX_FILES = 12
 const LISTING = { path: '.', depth: 3 }
 const FIRST_LINES = { from: 1, to: 3 }
 
-/** Replaces an existing index. */
+/** Creates an index, or replaces an existing one. */
 function index(step: ReportStep, [listed, ...later]: readonly Attempt[], tools: ReadonlySet<string>): StepAction {
   if (!listed) return call('list_files', LISTING)
   if (!listed.result?.ok) return finished
@@ -91,7 +91,10 @@ function index(step: ReportStep, [listed, ...later]: readonly Attempt[], tools: 
   return create({ kind: 'create', path: step.path, content, replace: true }, later.slice(readNames.length))
 }
 
-/** The tool refuses to replace an unviewed file, so `write` views it and retries; `create` gives up. */
+/**
+ * The tool refuses to replace a file that was not viewed. If the step may replace the file, it views the file and tries
+ * again; otherwise it gives up.
+ */
 function create(
   step: Extract<OfflineStep, { kind: 'create' }>,
   [first, viewed, second]: readonly Attempt[],
@@ -113,7 +116,7 @@ function append(step: Extract<OfflineStep, { kind: 'append' }>, [viewed, changed
   return call('edit_file', { path, old, new: `${old}${old.endsWith('\n') ? '' : '\n'}${line}\n` })
 }
 
-/** The shortest run of last lines that is unique in the text. */
+/** The fewest last lines of the text that occur only once in it. */
 function uniqueEnd(text: string): string {
   let start = text.length
   do start = start <= 1 ? 0 : text.lastIndexOf('\n', start - 2) + 1
@@ -121,7 +124,7 @@ function uniqueEnd(text: string): string {
   return text.slice(start)
 }
 
-/** Ends an incomplete last line first, so that the new text starts on its own line. */
+/** A shell command that appends a line. If the file's last line is incomplete, it is ended first. */
 function appendCommand(path: string, line: string): string {
   const file = shellQuote(path.startsWith('-') ? `./${path}` : path)
   return `[ -z "$(tail -c 1 ${file} 2>/dev/null)" ] || echo >> ${file}; printf '%s\\n' ${shellQuote(line)} >> ${file}`

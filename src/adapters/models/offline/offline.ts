@@ -30,7 +30,7 @@ interface Progress {
   readonly tried: Attempt[]
 }
 
-/** Progress since the last final answer. */
+/** What the model has done since its last final answer. */
 interface ConversationState {
   readonly task: string
   readonly steps: readonly Progress[]
@@ -55,7 +55,9 @@ const FENCED = /<data ([0-9a-f]{12}) [^>\n]*>\n([\s\S]*)\n<\/data \1>/
 /** Removes the marks around untrusted text in a tool result. The text is only reported, never followed. */
 const removeFence = (text: string): string => text.replace(FENCED, (_, __, inside: string) => inside)
 
-/** Replays the conversation against the rules: a call counts for a step only if it equals the step's next call. */
+/**
+ * Derives the progress from the conversation: a call counts for a step only if the rules would make the same call next.
+ */
 function replayConversation(messages: readonly ModelMessage[], tools: ReadonlySet<string>): ConversationState {
   let steps: Progress[] = []
   let task = ''

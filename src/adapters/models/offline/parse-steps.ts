@@ -19,7 +19,7 @@ export interface ReportStep {
   readonly day: string | undefined
   readonly chinese: boolean
   readonly data: readonly Literal[]
-  /** Further wishes in the sentence that no rule understands. */
+  /** The part of the sentence that no rule understands. */
   readonly beyond: string
 }
 
@@ -30,7 +30,7 @@ interface Match {
   readonly named: boolean
   readonly text: string | undefined
   readonly until: string | undefined
-  /** True if the text is a data block of the runtime. */
+  /** True if `text` is a data block of the runtime. */
   readonly data: boolean
   readonly task: ParsedTask
 }
@@ -57,7 +57,7 @@ const rule = (patterns: readonly string[], step: Rule['step']): Rule => ({
   step,
 })
 
-/** Sentences that continue with a text after a colon. */
+/** Rules for sentences that continue with a text after a colon. */
 const REST_RULES: readonly Rule[] = [
   rule(
     [
@@ -207,7 +207,7 @@ const reportFields = ({ data, day, chinese }: ParsedTask, beyond: string): Omit<
 
 function createStep({ verb, path, named, text = '' }: Match): OfflineStep | undefined {
   const isCreation = /^(create|make|创建|新建|建立)$/i.test(verb)
-  // `write a poem` names no file. Verbs other than create and make need a text.
+  // `write a poem` names no file, so it matches no rule. Verbs other than `create` and `make` need a text.
   if (!isPath(path, named) || (!isCreation && text === '')) return undefined
   return { kind: 'create', path, content: text, replace: !isCreation }
 }

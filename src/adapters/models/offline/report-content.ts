@@ -58,7 +58,7 @@ export function buildIndex(
 
 const FILE_LINE = /^(.+) {2}(\d+ bytes)$/
 
-/** File names in the output of `list_files`; folders have no size there. */
+/** File names in the output of `list_files`; a line without a size is a folder and is left out. */
 export function parseFileNames(listing: string): string[] {
   return listing.split('\n').flatMap((line) => FILE_LINE.exec(line)?.[1] ?? [])
 }
