@@ -180,7 +180,7 @@ export const envConformance: readonly EnvConformanceCase[] = [
       }
       // The command ends only after its first output was reported: the callback then creates the file `seen`.
       const command = 'echo first; until [ -e seen ]; do sleep 0.01; done; echo last'
-      const options = { timeoutMs: 60_000, signal: new AbortController().signal, heard: onOutput }
+      const options = { timeoutMs: 60_000, signal: new AbortController().signal, onOutput }
       const done = await requireOps(env, 'process').run('conformance', command, options)
       assert.deepEqual([done.exit, done.output], [0, 'first\nlast\n'])
     },

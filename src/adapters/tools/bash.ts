@@ -9,7 +9,7 @@ import type { Effect } from '../../domain/effect.ts'
 import { assertNever } from '../../domain/error.ts'
 import { LABEL_OF_WORKSPACE, type ResultLabel, UNTRUSTED_LABEL } from '../../domain/label.ts'
 import { defineToolWithText } from '../../ports/define-tool.ts'
-import type { ProcessResult } from '../../ports/env.ts'
+import type { ProcessResult, RunOptions } from '../../ports/env.ts'
 import type { AnyTool } from '../../ports/tool.ts'
 import { loadPrompt, loadToolText, type ToolText } from '../../prompts/load-prompt.ts'
 import {
@@ -63,11 +63,12 @@ export const bash = ({ where, network }: ShellOptions): AnyTool =>
       if (where === 'machine') return OF_MACHINE
       return namedHosts(wanted.network).length > 0 || network?.hasAllowedHosts() ? UNTRUSTED_LABEL : LABEL_OF_WORKSPACE
     },
-    run: (wanted, { ops, call, signal, cwd, label, say: heard }) =>
+    run: (wanted, { ops, call, signal, cwd, label, say }) =>
       asToolResult(async () => {
         const { command, timeout_s } = wanted
         const opened = network && openNetwork(network, namedHosts(wanted.network), label)
-        const options = { timeoutMs: timeout_s * 1000, signal, cwd, heard, ...(opened && { network: opened }) }
+        const limits = { timeoutMs: timeout_s * 1000, signal, cwd }
+        const options: RunOptions = { ...limits, onOutput: say, ...(opened && { network: opened }) }
         return resultFromProcess(await ops('process').run(call, command, options), timeout_s)
       }),
     remains: (_, context) => describeInterrupted(context),

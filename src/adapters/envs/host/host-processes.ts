@@ -125,7 +125,7 @@ export function createHostProcesses(options: ProcessOptions): ProcessOps {
   async function waitForEnd(
     shell: Shell,
     output: FileHandle,
-    { timeoutMs, signal, onOutput: heard }: RunOptions,
+    { timeoutMs, signal, onOutput }: RunOptions,
     limited: LimitedCommand | undefined,
   ): Promise<Ending> {
     const finished = new AbortController()
@@ -134,14 +134,14 @@ export function createHostProcesses(options: ProcessOptions): ProcessOps {
       await clock.sleep(timeoutMs, stopped)
       return signal.aborted ? 'interrupted' : 'timed_out'
     }
-    const listener = heard && new OutputTail(output, heard)
+    const tail = onOutput && new OutputTail(output, onOutput)
     const watchLimits = async (): Promise<Ending> => {
       while (!stopped.aborted) {
         if ((await output.stat()).size > options.maxOutputBytes)
           return { exceeded: `more than ${options.maxOutputBytes} bytes of output` }
         const exceeded = await limited?.check()
         if (exceeded !== undefined) return { exceeded }
-        await listener?.poll()
+        await tail?.poll()
         await clock.sleep(WATCH_MS, stopped)
       }
       return 'interrupted'
