@@ -26,8 +26,8 @@ test('P6: no command needs the whole registry to be loaded', () => {
         return next(url, context)
       },
     })
-    const { commandNamed } = await import(${JSON.stringify(import.meta.resolve('./load-command.ts'))})
-    for (process.name of ${JSON.stringify(COMMANDS.map(({ name }) => name))}) await commandNamed(process.name)
+    const { loadCommand } = await import(${JSON.stringify(import.meta.resolve('./load-command.ts'))})
+    for (process.name of ${JSON.stringify(COMMANDS.map(({ name }) => name))}) await loadCommand(process.name)
     console.log(all.join())`
   const loaded = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
   assert.equal(loaded.trim(), '', 'commands that are missing in FILES')

@@ -89,18 +89,18 @@ test('E1: which late beats fire, by policy and by why they are late; each at mos
   const [old, newer, newestOne] = [NOON - 20 * MINUTE, NOON - 10 * MINUTE, NOON]
   assert.deepEqual(selectLateBeats(schedule, policy, 'missed', since, now), {
     fire: [newestOne],
-    givenUp: 2,
-    over: NOON,
+    dropped: 2,
+    decidedUpTo: NOON,
   })
   assert.deepEqual(selectLateBeats(schedule, policy, 'overrun', since, now), {
     fire: [old, newer, newestOne],
-    givenUp: 0,
-    over: NOON,
+    dropped: 0,
+    decidedUpTo: NOON,
   })
   assert.deepEqual(selectLateBeats(schedule, { ...policy, missed: 'skip' }, 'missed', since, now), {
     fire: [],
-    givenUp: 3,
-    over: NOON,
+    dropped: 3,
+    decidedUpTo: NOON,
   })
   assert.deepEqual(selectLateBeats(schedule, { ...policy, missed: { all: 2 } }, 'missed', since, now).fire, [
     newer,
@@ -110,11 +110,11 @@ test('E1: which late beats fire, by policy and by why they are late; each at mos
   const skip: TickPolicy = { ...policy, missed: 'skip', overrun: 'skip' }
   assert.deepEqual(selectLateBeats(schedule, skip, 'missed', since, NOON + MINUTE).fire, [NOON])
   assert.deepEqual(selectLateBeats(schedule, skip, 'overrun', since, NOON + MINUTE).fire, [])
-  assert.deepEqual(selectLateBeats(schedule, policy, 'missed', NOON, now), { fire: [], givenUp: 0, over: NOON })
+  assert.deepEqual(selectLateBeats(schedule, policy, 'missed', NOON, now), { fire: [], dropped: 0, decidedUpTo: NOON })
   assert.deepEqual(selectLateBeats(schedule, policy, 'missed', NOON + DAY, now), {
     fire: [],
-    givenUp: 0,
-    over: NOON + DAY,
+    dropped: 0,
+    decidedUpTo: NOON + DAY,
   })
 })
 
