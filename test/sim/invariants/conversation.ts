@@ -64,21 +64,21 @@ function checkInputShown(
   messages: readonly ModelMessage[],
   fail: (message: string) => void,
 ): void {
-  const shown = messages
-    .flatMap((message) => (message.role === 'user' ? [withoutSummaries(message.text)] : []))
-    .join('\n')
+  const shown = messages.flatMap((message) => (message.role === 'user' ? [withoutQuotes(message.text)] : [])).join('\n')
   for (const observation of input) {
     const mark = observation.type === 'user_message' ? MARK.exec(observation.text)?.[0] : undefined
     if (mark !== undefined && !shown.includes(mark)) fail(`${mark} is bound, and is not in the request`)
   }
 }
 
-/** The summary of a cut history quotes earlier messages; they are not counted again. */
-const withoutSummaries = (text: string): string => text.replaceAll(/<data (\w+) summary>[\s\S]*?<\/data \1>/g, '')
-
 /**
- * The tag and number of a message. Not inside quotes: the overflow notice quotes the newest message that has to wait.
+ * Quoted messages are not counted again: those in the summary of a cut history, and the newest one in the overflow
+ * notice, which is a line of its own and may have lost its beginning when a long text was shortened.
  */
+const withoutQuotes = (text: string): string =>
+  text.replaceAll(/<data (\w+) summary>[\s\S]*?<\/data \1>/g, '').replaceAll(/^.*","note":".*$/gm, '')
+
+/** The tag and number of a message. Not in quotes, as in other notices. */
 const MARK = /(?<!")\bt\d+#(?:m\d+|w\d+m\d+)\b/
 
 function checkWellFormed(messages: readonly ModelMessage[], fail: (message: string) => void): void {
@@ -98,7 +98,7 @@ function checkWellFormed(messages: readonly ModelMessage[], fail: (message: stri
       due.delete(message.call_id)
     }
     if (message.role === 'user')
-      for (const [mark] of withoutSummaries(message.text).matchAll(new RegExp(MARK, 'g'))) {
+      for (const [mark] of withoutQuotes(message.text).matchAll(new RegExp(MARK, 'g'))) {
         if (said.has(mark)) fail(`${mark} appears twice`)
         said.add(mark)
       }
