@@ -141,7 +141,20 @@ export function holdHome(paths: HomePaths, self: Omit<LockHolder, 'socket'>): Ho
       { cause },
     )
   }
-  return tryLock(paths.lock, { ...self, socket: paths.socket })
+  try {
+    return tryLock(paths.lock, { ...self, socket: paths.socket })
+  } catch (cause) {
+    throw new TirelessError(
+      'store_failed',
+      {
+        what: 'the home cannot be locked',
+        where: paths.lock,
+        got: String(cause),
+        fix: 'free disk space and make sure that you may write here; the lock has no data: if it is damaged, delete it',
+      },
+      { cause },
+    )
+  }
 }
 
 /** Contract: throws `conflict` if a restore was interrupted, because the home then mixes files of two homes. */

@@ -7,6 +7,7 @@ import type { Progress } from './commands/lib/command.ts'
 import type { Issue } from './domain/decision.ts'
 import type { DispatchStatus } from './domain/dispatch.ts'
 import { asTirelessError, TirelessError } from './domain/error.ts'
+import { describeValue } from './domain/json.ts'
 import type { FailureClass, StopReason } from './domain/stop-reason.ts'
 import type { Resource } from './domain/task.ts'
 import type { Wait } from './domain/wait.ts'
@@ -69,16 +70,16 @@ export async function runTask(task: string | Task, options: RunTaskOptions = {})
   if (typeof task !== 'string' && (typeof task !== 'object' || task === null || Array.isArray(task)))
     throw new TirelessError('usage', {
       what: 'the task is not valid',
-      got: String(task).slice(0, 60),
+      got: describeValue(task),
       expected: 'text, or an object with `objective`',
     })
   const { agent, workspace, onProgress, ...appOptions } = options
   const { objective, success_criteria = [], ...overrides } = typeof task === 'string' ? { objective: task } : task
-  if (!Array.isArray(success_criteria))
+  if (!Array.isArray(success_criteria) || !success_criteria.every(isCriterion))
     throw new TirelessError('usage', {
-      what: 'this is not a list',
+      what: 'this is not a list of criteria',
       where: 'success_criteria',
-      expected: 'a list of criteria',
+      expected: 'a list of objects with the text `name` and the function `met`',
     })
   return useApp(appOptions, async (app) => {
     const input = { task: objective, agent, workspace, ...overrides }
@@ -87,6 +88,9 @@ export async function runTask(task: string | Task, options: RunTaskOptions = {})
     return { ...ending, success: criteria.length === 0 ? null : criteria.every(({ met }) => met), criteria }
   })
 }
+
+const isCriterion = (value: Partial<Criterion> | null): boolean =>
+  typeof value?.name === 'string' && typeof value.met === 'function'
 
 async function checkCriterion({ name, met }: Criterion, ending: TaskEnd): Promise<TaskResult['criteria'][number]> {
   try {

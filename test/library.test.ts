@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import * as library from 'tireless'
 import * as testing from 'tireless/testing'
 import { z } from 'zod'
@@ -139,5 +139,94 @@ test('K1: a plugin that throws in start leaves the home unlocked', async (t) => 
   const home = freshFolder(t)
   const broken = library.definePlugin({ name: 'broken', start: () => Promise.reject(new Error('no')) })
   await assert.rejects(library.createApp({ home, plugins: [broken] }), { code: 'plugin_failed' })
+  await (await library.createApp({ home })).close()
+})
+
+test('K1: a plugin that is an instance of a class can use its fields in every part of its life', async (t) => {
+  class Counter {
+    readonly name = 'counter'
+    readonly calls: string[] = []
+    setup(): void {
+      this.calls.push('setup')
+    }
+    start(): void {
+      this.calls.push('start')
+    }
+    stop(): void {
+      this.calls.push('stop')
+    }
+  }
+  const counter = new Counter()
+  await (await library.createApp({ home: freshFolder(t), plugins: [counter] })).close()
+  assert.deepEqual(counter.calls, ['setup', 'start', 'stop'])
+})
+
+const tool = library.defineTool({
+  name: 'odd',
+  description: 'Does nothing',
+  args: z.strictObject({}),
+  effect: () => ({ recovery: 'pure', reach: 'none' }),
+  run: async () => ({ status: 'ok', content: 'done' }),
+})
+
+describe('B2: a malformed part is refused when the app is created, and the message names it', () => {
+  const PARTS: Readonly<Record<string, readonly [object, RegExp]>> = {
+    'a tool whose arguments JSON Schema cannot express': [
+      { tools: [{ ...tool, args: z.object({ on: z.date() }) }] },
+      /^args: invalid tool odd; got Date cannot be represented/,
+    ],
+    'a tool with parameters that are not JSON': [
+      { tools: [{ ...tool, parameters: { type: 10n } }] },
+      /^parameters: invalid tool odd; /,
+    ],
+    'a tool without args': [{ tools: [{ ...tool, args: undefined }] }, /^args: invalid tool odd; got undefined/],
+    'a tool without run': [{ tools: [{ ...tool, run: undefined }] }, /^run: invalid entry odd in tools; got undefined/],
+    'a tool without a name': [{ tools: [{}] }, /^invalid entry in tools; got {}/],
+    'a tool that is null': [{ tools: [null] }, /^invalid entry in tools; got null/],
+    'a gate without judge': [{ gates: [{ name: 'g' }] }, /^judge: invalid entry g in gates/],
+    'a critic that is a number': [{ critics: [42] }, /^invalid entry in critics; got 42/],
+    'a behaviour without initState': [{ behaviours: [{ name: 'b' }] }, /^initState: invalid entry b in behaviours/],
+    'a hook that is undefined': [{ hooks: [undefined] }, /^invalid entry in hooks; got undefined/],
+    'a parser without parse': [
+      { parsers: [{ name: 'p', instructions: () => '' }] },
+      /^parse: invalid entry p in parsers/,
+    ],
+    'a memory without open': [{ memories: [{ name: 'm' }] }, /^open: invalid entry m in memories/],
+    'a channel without deliver': [{ channels: [{ name: 'c', trouble: () => null }] }, /^deliver: invalid entry c in/],
+    'a plugin that is null': [{ plugins: [null] }, /^this is not a plugin: null/],
+    'a plugin without a name': [{ plugins: [{ setup: () => {} }] }, /^this is not a plugin: /],
+  }
+  for (const [name, [options, message]] of Object.entries(PARTS))
+    test(name, async (t) => {
+      const home = freshFolder(t)
+      const created = library.createApp({ home, ...options })
+      t.after(() => created.then((app) => app.close()).catch(() => {}))
+      await assert.rejects(created, { code: 'plugin_invalid', message })
+      await (await library.createApp({ home })).close()
+    })
+})
+
+test('B2: runTask refuses malformed success criteria before the task runs', async (t) => {
+  const model = testing.scriptedModel([{ text: 'done' }])
+  for (const criteria of [[null], [42], [{ name: 'x' }], [{ name: 1, met: () => true }]])
+    await assert.rejects(
+      library.runTask({ objective: 'x', success_criteria: criteria } as never, { home: freshFolder(t), model }),
+      { code: 'usage', message: /^success_criteria: / },
+    )
+  assert.equal(model.requests.length, 0)
+})
+
+test('B1: a damaged lock of the home is named, with what to do, and keeps nothing locked', async (t) => {
+  const home = freshFolder(t)
+  await (await library.createApp({ home })).close()
+  writeFileSync(join(home, 'lock'), 'this is not a lock')
+  await assert.rejects(library.createApp({ home }), {
+    code: 'store_failed',
+    message: /lock: the home cannot be locked; got .*file is not a database; do this: .*delete it/,
+  })
+  rmSync(join(home, 'lock'))
+  mkdirSync(join(home, 'lock.holder'))
+  await assert.rejects(library.createApp({ home }), { code: 'store_failed', message: /got .*EISDIR/ })
+  rmSync(join(home, 'lock.holder'), { recursive: true })
   await (await library.createApp({ home })).close()
 })

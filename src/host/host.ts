@@ -6,6 +6,7 @@
  */
 
 import { asTirelessError, TirelessError } from '../domain/error.ts'
+import { describeValue } from '../domain/json.ts'
 import type { Clock } from '../ports/clock.ts'
 import { runAsOwner } from '../ports/fault-owner.ts'
 import type { Plugin, PluginHost, ServiceName, Services } from '../ports/plugin.ts'
@@ -60,6 +61,8 @@ export function createHost(clock: Clock): Host {
           'use it before the start',
         )
       for (const plugin of plugins) {
+        if (typeof plugin?.name !== 'string' || plugin.name.trim() === '')
+          throw invalidPlugin(`this is not a plugin: ${describeValue(plugin)}`, 'use an object with a name')
         if (registered.some(({ name }) => name === plugin.name))
           throw invalidPlugin(`the plugin ${plugin.name} is registered twice`, 'use it once')
         registered.push(plugin)
@@ -153,11 +156,12 @@ async function stopAll(active: Plugin[], clock: Clock): Promise<void> {
     throw new TirelessError('plugin_failed', { what: 'some plugins did not stop', got: problems.join('; ') })
 }
 
-async function stopOne({ stop, stopWithinMs = STOP_WITHIN_MS }: Plugin, clock: Clock): Promise<string | undefined> {
-  if (!stop) return undefined
+async function stopOne(plugin: Plugin, clock: Clock): Promise<string | undefined> {
+  if (!plugin.stop) return undefined
+  const { stopWithinMs = STOP_WITHIN_MS } = plugin
   const finished = new AbortController()
   const timedOut = clock.sleep(stopWithinMs, finished.signal).then(() => `did not stop within ${stopWithinMs} ms`)
-  const stopped = (async () => stop())().then(
+  const stopped = (async () => plugin.stop?.())().then(
     () => undefined,
     (thrown: unknown) => asTirelessError(thrown).message,
   )

@@ -26,7 +26,10 @@ export function channels(more: readonly Channel[]): Plugin {
         programAt: (name) => findProgram(name, environment().PATH ?? ''),
       })
       const webhook = webhookChannel(() => webhookOf(config.loaded, host.get('secrets')), host.get('clock'))
-      host.provide('channels', createRegistry('channels', [terminal, desktop, webhook, ...more]))
+      host.provide(
+        'channels',
+        createRegistry('channels', [terminal, desktop, webhook, ...more], { methods: ['trouble', 'deliver'] }),
+      )
     },
   })
 }

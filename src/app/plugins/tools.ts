@@ -13,9 +13,10 @@ import { plannerBehaviour } from '../../behaviours/planner.ts'
 import { soloBehaviour } from '../../behaviours/solo.ts'
 import { unattendedBehaviour } from '../../behaviours/unattended.ts'
 import { type Config, environment } from '../../config.ts'
-import { TirelessError } from '../../domain/error.ts'
+import { asTirelessError, TirelessError } from '../../domain/error.ts'
 import { describeValue } from '../../domain/json.ts'
 import { MAX_DURATION_MS } from '../../domain/limits.ts'
+import { describeTools } from '../../engine/request/toolbox.ts'
 import { autonomyRules, DEFAULT_ATTEMPT_LIMITS } from '../../kernel/autonomy/autonomy.ts'
 import { MEMORY_KINDS } from '../../memory/memory-kinds.ts'
 import type { Behaviour, Critic } from '../../ports/behaviour.ts'
@@ -77,6 +78,7 @@ export function tools(parts: RunParts): Plugin {
       const own = [...builtinTools(shell), ...memoryTools(host.get('store')), ...webTools(egress), ...named]
       const toolRegistry = createRegistry('tools', [...own, ...(parts.tools ?? [])], {
         names: TOOL_NAME,
+        methods: ['effect', 'run'],
         check: checkTool,
       })
       const exec = {
@@ -91,8 +93,8 @@ export function tools(parts: RunParts): Plugin {
       )
       host.provide('sandbox', exec)
       host.provide('tools', toolRegistry)
-      host.provide('critics', createRegistry('critics', parts.critics ?? []))
-      host.provide('gates', createRegistry('gates', parts.gates ?? []))
+      host.provide('critics', createRegistry('critics', parts.critics ?? [], { methods: ['judge'] }))
+      host.provide('gates', createRegistry('gates', parts.gates ?? [], { methods: ['judge'] }))
       const attempts = { ...DEFAULT_ATTEMPT_LIMITS, max_attempts: config.kernel.max_attempts }
       const behaviours = [
         soloBehaviour(offered),
@@ -100,21 +102,46 @@ export function tools(parts: RunParts): Plugin {
         unattendedBehaviour(offered, autonomyRules(attempts)),
         ...(parts.behaviours ?? []),
       ]
-      host.provide('behaviours', createRegistry('behaviours', behaviours))
+      host.provide(
+        'behaviours',
+        createRegistry('behaviours', behaviours, { methods: ['initState', 'buildSystemPrompt'] }),
+      )
       host.provide('hooks', createRegistry('hooks', parts.hooks ?? []))
-      host.provide('parsers', createRegistry('parsers', [...PARSERS, ...(parts.parsers ?? [])]))
-      host.provide('memories', createRegistry('memories', [...MEMORY_KINDS, ...(parts.memories ?? [])]))
+      host.provide(
+        'parsers',
+        createRegistry('parsers', [...PARSERS, ...(parts.parsers ?? [])], { methods: ['instructions', 'parse'] }),
+      )
+      host.provide(
+        'memories',
+        createRegistry('memories', [...MEMORY_KINDS, ...(parts.memories ?? [])], { methods: ['open'] }),
+      )
     },
     stop: async () => limits?.close(),
   })
 }
 
-/** An invalid number would be noticed only when a call runs for ever or is retried without end. */
-function checkTool({ name, timeoutMs, maxRetries }: AnyTool): void {
+/**
+ * An invalid number would be noticed only when a call runs for ever or is retried without end; a schema that cannot be
+ * shown to a model would fail every run.
+ */
+function checkTool(tool: AnyTool): void {
+  const { name, timeoutMs, maxRetries } = tool
+  if (typeof tool.args?.safeParse !== 'function') throw invalidTool(name, 'args', tool.args, 'a zod schema')
   if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0 && timeoutMs <= MAX_DURATION_MS))
     throw invalidTool(name, 'timeoutMs', timeoutMs, `milliseconds above 0, at most ${MAX_DURATION_MS}`)
   if (maxRetries !== undefined && !(Number.isInteger(maxRetries) && maxRetries >= 0 && maxRetries <= MAX_RETRIES))
     throw invalidTool(name, 'maxRetries', maxRetries, `a whole number from 0 to ${MAX_RETRIES}`)
+  try {
+    JSON.stringify(describeTools(new Map([[name, tool]])))
+  } catch (thrown) {
+    throw new TirelessError('plugin_invalid', {
+      what: `invalid tool ${name}`,
+      where: tool.parameters === undefined ? 'args' : 'parameters',
+      got: asTirelessError(thrown).message,
+      expected: 'a schema that JSON Schema can express',
+      fix: 'use text and numbers, such as z.iso.datetime() for a date, or set `parameters`',
+    })
+  }
 }
 
 const MAX_RETRIES = 100

@@ -26,12 +26,12 @@ export function tryLock(file: string, holder: LockHolder): HomeLock | undefined 
   const db = new DatabaseSync(file, { timeout: 0 })
   try {
     db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+    writeFileSync(holderFile(file), JSON.stringify(holder), { mode: 0o600 })
   } catch (thrown) {
     db.close()
     if (isBusy(thrown)) return undefined
     throw thrown
   }
-  writeFileSync(holderFile(file), JSON.stringify(holder), { mode: 0o600 })
   return {
     release() {
       rmSync(holderFile(file), { force: true })
