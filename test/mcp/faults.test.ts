@@ -34,7 +34,7 @@ describe('a server that dies during a call', () => {
         [toolSearch('act'), act],
       )
       assert.equal(results[1]?.status, 'error')
-      assert.match(results[1]?.content ?? '', /its server was lost during the call: it exited with code 7/)
+      assert.match(results[1]?.content ?? '', /the MCP server was lost during the call: it exited with code 7/)
       const keys = controlled.logLines('acted')
       assert.deepEqual([keys.length, new Set(keys).size, controlled.pids().length], [2, 1, 2])
       assert.equal(result.status, 'done')
@@ -229,7 +229,7 @@ test('an answer without a result: an error that says that the call may have take
     [toolSearch('count'), toolCall('p__count', { text: 'four' })],
   )
   assert.equal(results[1]?.status, 'error')
-  assert.match(results[1]?.content ?? '', /its answer was not a valid result; the call may have taken effect/)
+  assert.match(results[1]?.content ?? '', /the server.s answer was not a valid result; the call may have taken effect/)
 })
 
 describe('processes', { skip: process.platform !== 'linux' && 'needs /proc' }, () => {

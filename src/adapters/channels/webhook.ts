@@ -76,7 +76,7 @@ function receiveMessage(webhook: Webhook, { headers, body, now }: IncomingReques
   if (Buffer.byteLength(body) > MOST_BYTES) throw refused('the request is too large', `at most ${MOST_BYTES} bytes`)
   if (!/^\d{1,12}$/.test(timestamp) || Math.abs(now - Number(timestamp) * 1000) > WINDOW_MS)
     throw refused(
-      'the timestamp is missing or too far from now',
+      'the timestamp is missing or differs too much from the current time',
       'X-Tireless-Timestamp in seconds, within five minutes',
     )
   if (!sameText(proof, signBody(webhook.secret(), timestamp, body)))

@@ -231,7 +231,10 @@ function classifyFailure(thrown: unknown, child: ChildTransport | undefined, leg
   if (thrown instanceof TirelessError && thrown.code === 'egress_refused') return { kind: 'refused', why }
   if (thrown instanceof TirelessError && isNotConnected(thrown.cause)) return { kind: 'unheard', why }
   if (thrown instanceof SdkError && thrown.code === SdkErrorCode.InvalidResult)
-    return { kind: 'refused', why: `its answer was not a valid result; the call may have taken effect: ${why}` }
+    return {
+      kind: 'refused',
+      why: `the server's answer was not a valid result; the call may have taken effect: ${why}`,
+    }
   return { kind: 'lost', why: child?.problem ?? why }
 }
 

@@ -58,11 +58,14 @@ export function mcpTool(
       if (called.kind === 'answered') return resultFromAnswer(called.answer)
       if (called.kind === 'refused') return { status: 'error', content: called.why }
       if (called.kind === 'unheard')
-        throw new TirelessError('tool_failed', `its server is not reachable: ${called.why}`)
+        throw new TirelessError('tool_failed', `the MCP server cannot be reached: ${called.why}`)
       const isRepeatable = recovery === 'pure' || recovery === 'idempotent'
       if (isRepeatable)
-        throw new TirelessError('tool_failed', `the connection to its server was lost during the call: ${called.why}`)
-      return { status: 'unknown', content: `the connection to its server was lost during the call: ${called.why}` }
+        throw new TirelessError(
+          'tool_failed',
+          `the connection to the MCP server was lost during the call: ${called.why}`,
+        )
+      return { status: 'unknown', content: `the connection to the MCP server was lost during the call: ${called.why}` }
     },
     async remains() {
       await line.end()

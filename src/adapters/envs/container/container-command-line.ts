@@ -56,7 +56,7 @@ export const isMountable = (path: string): boolean => !/[,"\n]/.test(path)
 function mountArgs({ from, at, writable }: BindMount): readonly string[] {
   if (![from, at].every(isMountable))
     throw new TirelessError('tool_failed', {
-      what: 'cannot mount it into a container: its path contains a comma, a quote or a line break',
+      what: 'a path with a comma, a quote or a line break cannot be mounted into a container',
       where: from,
       fix: 'rename it, or remove sandbox_image',
     })

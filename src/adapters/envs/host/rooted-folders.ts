@@ -48,7 +48,7 @@ export function createRootedFolders(root: string, anchored = existsSync('/proc/s
         const where = anchored
           ? await readlink(`/proc/self/fd/${(opened?.handle ?? handle).fd}`)
           : await realpath(opened ? `${real}/${opened.name}` : real)
-        if (!isInside(root, where)) throw pathRefused(path, 'outside the workspace', { got: where })
+        if (!isInside(root, where)) throw pathRefused(path, 'the path is outside the workspace', { got: where })
       },
       [Symbol.asyncDispose]: () => handle.close(),
     }

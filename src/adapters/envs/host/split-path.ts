@@ -9,18 +9,19 @@ const MAX_BYTES = 2048
 /** Contract: an empty list means the root itself; no name is empty, `.` or `..`, or contains a slash. */
 export function splitPathBelow(root: string, path: string): readonly string[] {
   const expected = `a path below ${root}`
-  if (path === '') throw pathRefused(path, 'an empty path', { expected })
+  if (path === '') throw pathRefused(path, 'the path is empty', { expected })
   if (/\p{Cc}/u.test(path) || !path.isWellFormed())
-    throw pathRefused(path, 'a NUL or another control character', { expected })
-  if (/^file:/i.test(path)) throw pathRefused(path, 'a URL', { expected })
-  if (/^~(\/|$)/.test(path)) throw pathRefused(path, 'a path in the home folder', { expected })
+    throw pathRefused(path, 'the path contains a NUL or another control character', { expected })
+  if (/^file:/i.test(path)) throw pathRefused(path, 'this is a URL, not a path', { expected })
+  if (/^~(\/|$)/.test(path)) throw pathRefused(path, 'the path is in the home folder', { expected })
   // A backslash separates names on Windows.
-  if (path.includes('\\')) throw pathRefused(path, 'a backslash', { fix: 'separate names with /' })
+  if (path.includes('\\')) throw pathRefused(path, 'the path contains a backslash', { fix: 'separate names with /' })
   const relative = posix.relative(root, posix.resolve(root, path))
-  if (relative === '..' || relative.startsWith('../')) throw pathRefused(path, 'outside the workspace', { expected })
+  if (relative === '..' || relative.startsWith('../'))
+    throw pathRefused(path, 'the path is outside the workspace', { expected })
   // Checked before a folder is created: a folder with a longer path could not be removed by its path.
   if (Buffer.byteLength(relative) > MAX_BYTES)
-    throw pathRefused(`${path.slice(0, 60)}…`, 'too long', { expected: `at most ${MAX_BYTES} bytes` })
+    throw pathRefused(`${path.slice(0, 60)}…`, 'the path is too long', { expected: `at most ${MAX_BYTES} bytes` })
   return relative === '' ? [] : relative.split('/')
 }
 

@@ -54,13 +54,13 @@ export async function runSelfTest(options: SelfTestOptions): Promise<SandboxTest
     if (!wrote)
       return {
         holds: false,
-        why: `${named} does not write workspace files as their owner`,
+        why: `commands in ${named} cannot write workspace files as your user`,
         remedy: options.remedy ?? remedyFor(said),
       }
     if (escapes.length === 0) return { holds: true, what: `${named}; self-test passed` }
     return {
       holds: false,
-      why: `the self-test of ${named} escaped: ${escapes.join(', ')}`,
+      why: `the self-test could break out of ${named}: ${escapes.join(', ')}`,
       remedy: options.remedy ?? 'install bubblewrap 0.8 or newer from your distribution',
     }
   } finally {
