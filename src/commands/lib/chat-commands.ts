@@ -1,6 +1,6 @@
 /**
- * Handles chat messages. In a paired chat it runs the chat commands, each message once; the reply goes to the outbox in
- * the same commit. In any other chat it accepts only a pairing code that the owner has requested: other messages get no
+ * Handles chat messages. A message of a paired chat runs a chat command, once; the reply is put into the outbox in the
+ * same commit. From any other chat only a pairing code that the owner has requested is accepted; other messages get no
  * reply and are not stored.
  */
 
@@ -24,7 +24,7 @@ import { commitOne, type Op, type Store } from '../../ports/store.ts'
 import { status } from '../status.ts'
 import type { CommandContext } from './command.ts'
 
-/** Effect of a message. */
+/** The effect of a chat message: operations to commit, and the text of the reply. */
 interface Effect {
   readonly ops: readonly Op[]
   readonly text: string
@@ -32,8 +32,8 @@ interface Effect {
 
 /**
  * Contract: handles each message id of a channel once; resolves when the result is on disk. The channel must not
- * acknowledge the message earlier. The caller has verified the sender. `proof`: a token that is accepted once.
- * Handles one message at a time, so that every guess at a pairing code counts.
+ * acknowledge the message earlier. The caller has verified the sender. `proof`: evidence of the sender, such as a
+ * signature, that is accepted only once. Messages are handled one at a time, so that every guess at a code counts.
  */
 export function handleChatMessage(
   context: CommandContext,
@@ -80,7 +80,7 @@ async function handle(
   }
 }
 
-/** An unpaired chat can only try a pairing code. */
+/** Checks the pairing code in a message of an unpaired chat; undefined: it has no code, or none is expected. */
 async function tryPairing(
   { store, clock, kernelId, notifier }: CommandContext,
   word: ChatMessage,

@@ -1,5 +1,6 @@
 /**
- * Notes about edited files that are not in use: without a sandbox the owner has to accept edits first.
+ * Notes to the owner about edits of kernel documents that are not in use yet: without a sandbox, the owner has to
+ * accept them first.
  * Must not know: how edits are found, where notes go.
  */
 

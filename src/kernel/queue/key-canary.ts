@@ -11,7 +11,7 @@ import type { OwnerNote } from '../../domain/owner-note.ts'
 import { commitOne } from '../../ports/store.ts'
 import type { KernelDeps } from '../settings.ts'
 
-/** After this time the others start anyway: the first may do other work before it calls a model. */
+/** After this time the other dispatches start anyway: the first one may do other work before it calls a model. */
 const CANARY_TIMEOUT_MS = 30_000
 
 export interface QueuedPlan {
@@ -21,11 +21,11 @@ export interface QueuedPlan {
 
 /** The first of the dispatches that use the same providers, and the others, which wait for it. */
 interface Canary {
-  /** In the order of the fallback chain. */
+  /** The providers of the models that these dispatches use, in the order of the fallback chain. */
   readonly providers: readonly string[]
   readonly first: NewDispatch
   readonly others: readonly NewDispatch[]
-  /** Every key is already known to be refused, and no provider is due for another try. */
+  /** True: all these providers are known to refuse their keys, and none is due for another try. */
   readonly isRefused: boolean
 }
 
@@ -104,7 +104,7 @@ function refusedKey({ providers, others }: Canary): OwnerNote {
   }
 }
 
-/** Waits until a provider accepts its key, all have answered, the first dispatch is over, or the timeout. */
+/** Waits until a provider accepts its key, all providers have answered, the first dispatch ends, or the time is up. */
 async function awaitCanary(deps: KernelDeps, { first, providers }: Canary, signal: AbortSignal): Promise<void> {
   const { breaker, store, wakeSignal, clock } = deps
   const finished = new AbortController()

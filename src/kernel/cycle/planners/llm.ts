@@ -1,7 +1,7 @@
 /**
- * The LLM planner: asks the model through the queue, with its own dispatch, so that budget, journal and crash recovery
- * work as usual. Validates the answer: known agents, each once, up to a limit. An unreadable answer is an error, never
- * an empty plan.
+ * The LLM planner: asks a model which agents to dispatch. The question is a dispatch in the queue, so that budget,
+ * journal and crash recovery work as usual. Validates the answer: known agents, each once, up to a limit. An unreadable
+ * answer is an error, never an empty plan.
  * Must not know: which model is used.
  */
 
@@ -30,7 +30,7 @@ import { describeIdle, findAvailable } from './static.ts'
 
 export const PLANNER_AGENT = 'planner'
 
-/** Above all others, because the whole cycle waits for it. */
+/** Priority of the planner's dispatch: above all others, because the whole cycle waits for it. */
 const PRIORITY = 1_000_000
 const MAX_GOAL = 3000
 const MAX_STATE = 6000
@@ -109,7 +109,7 @@ const answerShape = z.array(
   }),
 )
 
-/** Contract: throws if the answer has no valid list. */
+/** Contract: the agents that the model selected; throws if the answer has no valid list. */
 export function selectFromAnswer(
   answer: string,
   open: readonly AgentCandidate[],
@@ -152,7 +152,7 @@ const tooMany = (leftOut: readonly string[], named: number, most: number): Owner
   zh: `规划器点了 ${named} 个，最多派发 ${most} 个（kernel.planner.max_dispatches）：${leftOut.join('、')} 未派发`,
 })
 
-/** The list may be surrounded by text or a code fence. */
+/** The JSON list in the answer, which may be surrounded by text or a code fence. */
 function extractList(answer: string): string {
   const from = answer.indexOf('[')
   const to = answer.lastIndexOf(']')
@@ -173,7 +173,7 @@ function parseDecisions(answer: string): z.infer<typeof answerShape> {
   throw new Error(`the planner's list is invalid: ${error.issues.slice(0, 3).map(issueText).join('; ')}`)
 }
 
-/** For example `entry 2: agent_id must be a string`. */
+/** Describes a validation issue, for example `entry 2: agent_id must be a string`. */
 function issueText(issue: z.core.$ZodIssue): string {
   const [entry, ...path] = issue.path.map(String)
   const what = path.length === 0 ? 'it' : path.join('.')
@@ -206,7 +206,7 @@ function buildPlannerPrompt(
   })
 }
 
-/** Everything the planner can choose by: purpose, watched paths and last results. */
+/** One agent as the model sees it: purpose, watched paths and last results. */
 function describeAgent({ agent, recent }: AgentCandidate, at: number): string {
   const history = recent.slice(0, 2).map(({ status, failure_class, result, error, updated_at }) => {
     const minutes = Math.round((at - Date.parse(updated_at)) / 60_000)
@@ -223,7 +223,7 @@ function describeAgent({ agent, recent }: AgentCandidate, at: number): string {
   ].join('\n')
 }
 
-/** The purpose from the metadata, else the start of the prompt without its placeholders. */
+/** The agent's purpose from its metadata; without one, the start of its prompt without placeholders. */
 function purposeOf({ metadata, prompt }: AgentCandidate['agent']): string {
   const summary = [metadata.purpose, metadata.description].find((text) => typeof text === 'string')
   return clipText((summary ?? prompt.replaceAll(/\{[A-Z_]+\}/g, ' ')).replaceAll(/\s+/g, ' ').trim(), MAX_PURPOSE)
