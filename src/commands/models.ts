@@ -106,7 +106,7 @@ export const modelsUse = defineCommand({
   async run({ models, store, clock }, { model: wanted, ...scope }) {
     if (scope.user !== undefined && scope.chat === undefined)
       throw new TirelessError('usage', {
-        what: 'no such scope',
+        what: '--user needs --chat',
         expected: 'no option, --channel, --chat, or --chat with --user',
       })
     const model = wanted === 'default' ? null : models.get(wanted).id

@@ -28,7 +28,7 @@ const findingShape = z.object({
 })
 
 const WHICH = {
-  agent: z.string().optional().describe('of this agent, if several agents have a skill of that name'),
+  agent: z.string().optional().describe('the agent whose skill is meant, if several agents have a skill of that name'),
   workspace: z.string().optional().describe('the folder of an AGENTS.md').meta({ path: true }),
 }
 

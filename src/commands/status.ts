@@ -14,7 +14,7 @@ import { type CommandContext, defineCommand } from './lib/command.ts'
 const labelledAgent = cycleSchema.shape.agents.element.extend({
   label: z
     .object({ trust: z.enum(TRUSTS), private: z.boolean() })
-    .describe('label of what its session has read, and so of its summary'),
+    .describe('label of everything that its session has read; it applies to the summary too'),
 })
 
 /** Upper limit when counting open approvals. */

@@ -125,7 +125,7 @@ export async function askKernel(
   if (!accepted) return undefined
   throw new TirelessError('internal', {
     what: 'the process that holds the home exited before it answered',
-    fix: 'check whether it was done (tireless queue list), else run it again; with --key, repeating is safe',
+    fix: 'check whether the command took effect (tireless queue list); if not, repeat it; with --key, that is safe',
   })
 }
 

@@ -14,7 +14,7 @@ export const dispatchSchema = z.object({
   agent_id: z.string(),
   session_id: z.string(),
   prompt: z.string(),
-  title: z.string().describe('of the prompt, the words that are no filled-in data'),
+  title: z.string().describe('start of the prompt, without the text that was filled into it'),
   priority: z.number(),
   status: z.enum(DISPATCH_STATUSES),
   metadata: z.record(z.string(), z.unknown()),
