@@ -47,8 +47,11 @@ export function createUnhandledErrors(app: object, ownsProcess: boolean): Unhand
       log = target
     },
     reasons: () =>
-      outsideCalls.map((text) => `An unawaited operation failed (${text}). See tireless logs, then restart.`),
-    degraded: () => inCalls.map((text) => `A background operation of a call failed later (${text}).`),
+      outsideCalls.map(
+        (text) =>
+          `A background operation of the program or of a plugin failed (${text}). See tireless logs, then restart.`,
+      ),
+    degraded: () => inCalls.map((text) => `A background operation that a call had started failed (${text}).`),
     close: () => void apps.delete(app),
   }
   apps.set(app, listener)

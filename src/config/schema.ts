@@ -54,9 +54,9 @@ const agent = z.strictObject({
   schedule: scheduleValue
     .nullable()
     .prefault(null)
-    .describe("the agent's own schedule; it is then not due at kernel beats"),
+    .describe("the agent's own schedule; the agent is then not due at the kernel's beats"),
   timeout: timeLimit.optional().describe('default: budget.per_dispatch_minutes'),
-  cooldown: pauseDuration.prefault('0s').describe('pause after a success'),
+  cooldown: pauseDuration.prefault('0s').describe('pause after a successful run'),
   watch: z
     .array(z.union([nonEmptyText, anyMapping], 'a path, or a mapping with path or git'))
     .prefault([])
@@ -132,9 +132,9 @@ const resident = z.strictObject({
   slots: z
     .union([z.array(nonEmptyText), anyMapping], 'a list of slot names, or a mapping of slots')
     .prefault([])
-    .describe('information that it needs'),
+    .describe('information that the resident needs'),
   stm: positiveCount.prefault(20).describe('ticks of short-term memory'),
-  max_queries: countLimit.prefault(3).describe('unanswered queries before it slows down'),
+  max_queries: countLimit.prefault(3).describe('unanswered queries before the resident slows down'),
   persist_thought: z.boolean().prefault(true),
   sources: z.array(safeName).prefault([]).describe('names of entries of `sources`'),
 })
@@ -231,7 +231,7 @@ const toolEffect = z.strictObject({
     .optional()
     .describe('arguments that name the destination of a call; default: all arguments'),
   gives: z.enum(TRUSTS).optional().describe("default: the server's trust"),
-  private: z.boolean().optional().describe('default: true where reach is private'),
+  private: z.boolean().optional().describe('default: true if reach is private'),
 })
 
 const mcpServer = z
@@ -247,32 +247,35 @@ const mcpServer = z
     sandbox: z
       .enum(['on', 'off'])
       .prefault('on')
-      .describe('off: it runs with your permissions and can read your files'),
+      .describe('off: the server runs with your permissions and can read your files'),
     network: z
       .union(
         [z.enum(['none', 'all']), z.array(hostPattern)],
         'none, all, or a list of hosts such as packages.example.org',
       )
       .prefault('none')
-      .describe('hosts it may reach from its sandbox, through a proxy; all: every public host'),
-    folders: z.array(nonEmptyText).prefault([]).describe('folders it may write, besides its own folder in the home'),
+      .describe('hosts that the server may reach from its sandbox, through a proxy; all: every public host'),
+    folders: z
+      .array(nonEmptyText)
+      .prefault([])
+      .describe('folders that the server may write, besides its own folder in the home'),
     reads: z
       .array(nonEmptyText)
       .prefault([])
-      .describe('paths it may read, besides system folders and the folder of its command'),
+      .describe('paths that the server may read, besides system folders and the folder of its command'),
     headers: namedMapping(textWithoutSpaces, z.string()).prefault({}),
     timeout: positiveDuration.prefault('1m').describe('timeout of a call'),
     start_timeout: positiveDuration
       .prefault('1m')
       .describe('timeout of the first response; a server that is downloaded first needs longer'),
-    trust: z.enum(TRUSTS).prefault('untrusted').describe("the trust level of its tools' results"),
+    trust: z.enum(TRUSTS).prefault('untrusted').describe("the trust level of the results of the server's tools"),
     effects: namedMapping(textWithoutSpaces, toolEffect)
       .prefault({})
       .describe('effect class by tool; tools not listed get the strictest class'),
     read_only: toolEffect
       .optional()
       .describe(
-        'effect of tools that the server marks readOnlyHint and effects does not list; default: the strictest class',
+        'effect of tools that the server marks readOnlyHint and that are not in `effects`; default: the strictest',
       ),
   })
   .superRefine(exactlyOne('command', 'url'), { when: isMapping })
@@ -283,7 +286,7 @@ const webhook = z
     secret: nonEmptyText.optional().describe('prefer secret:NAME, secret_env or secret_file'),
     secret_env: variableName.optional(),
     secret_file: nonEmptyText.optional().describe('relative to the configuration file'),
-    chat_id: nonEmptyText.nullable().prefault(null).describe('chat for messages that name none'),
+    chat_id: nonEmptyText.nullable().prefault(null).describe('chat for messages that name no chat'),
   })
   .superRefine(exactlyOne('secret', 'secret_env', 'secret_file'), { when: isMapping })
 

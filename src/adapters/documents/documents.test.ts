@@ -544,7 +544,7 @@ describe('documents without their folder', () => {
     await documents.seed('STATE.md', '# state\n(none)\n')
     isFull = true
     await writeCycle(documents, 'c1')
-    assert.match(documents.degraded() ?? '', /ENOSPC.*only the store has it$/)
+    assert.match(documents.degraded() ?? '', /ENOSPC.*only in the store$/)
     // A conflicting edit that cannot be saved as a copy is not overwritten.
     await writeAsAgent(documents, (text) => text.replace('(none)', 'by the agent'))
     fs.writeFileSync(join(folder, 'STATE.md'), '# state\nby the owner\n')

@@ -149,10 +149,10 @@ export function createFileSync({ versions, files, fallback, trouble, tell }: Fil
     const broken = `${files.folder}/${name} cannot be used (${String(cause)})`
     try {
       if (latest) await fallback.replace(name, latest.text, await fallback.read(name))
-      trouble.start(name, `${broken}; meanwhile it is ${fallback.folder}/${name}`)
+      trouble.start(name, `${broken}; meanwhile its text is in ${fallback.folder}/${name}`)
     } catch (thrown) {
       if (thrown instanceof TirelessError) throw thrown
-      trouble.start(name, `${broken}, nor can ${fallback.folder}; meanwhile only the store has it`)
+      trouble.start(name, `${broken}, and neither can ${fallback.folder}; meanwhile its text is only in the store`)
     }
     return { latest, taken: 'none' }
   }

@@ -66,7 +66,7 @@ export function tools(parts: RunParts): Plugin {
       const end = sandbox?.launcher.end
       const sweepAll = (callsDir: string) => cleanUpAfterCrash({ callsDir, folder, clock: systemClock, end })
       const swept = [...(await sweepAll(calls)), ...(await sweepAll(startRecordsFolder(host.get('home'))))]
-      for (const line of swept) host.get('log').write('warn', 'swept after a crash', { line })
+      for (const line of swept) host.get('log').write('warn', 'file removed after a crash', { line })
       const sandboxKind = config.sandbox_image === null ? 'sandbox' : 'container'
       const hasAllowedHosts = (): boolean => service.loaded.config.policy.allow_hosts.length > 0
       // Containers have no network, whatever hosts are allowed.

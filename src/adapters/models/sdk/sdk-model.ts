@@ -97,7 +97,8 @@ function createMonitoredFetch(monitors: WeakMap<AbortSignal, RequestMonitor>): t
   return async (url, init) => {
     const monitor = init?.signal && monitors.get(init.signal)
     // The model port allows one request per call; some SDK models would send another one by themselves.
-    if (monitor?.hasResponse()) throw new TirelessError('model_cut', 'the answer needs a second request')
+    if (monitor?.hasResponse())
+      throw new TirelessError('model_cut', 'the answer is incomplete: its rest needs a second request')
     // A redirect is a second request, too, and could send the prompt to another host.
     const response = await fetch(url, { ...init, redirect: 'manual' })
     return monitor ? monitor.monitorResponse(response) : response

@@ -107,7 +107,7 @@ export const TABLES = {
       last: orNull(storedCount),
     },
     mismatch: ({ head, last }) =>
-      (head === 0) === (last === null) ? undefined : 'the journal needs both head and last, or neither',
+      (head === 0) === (last === null) ? undefined : 'the columns head and last must both be set, or neither',
   },
   dispatches: {
     key: ['dispatch_id'],
@@ -153,7 +153,9 @@ export const TABLES = {
       ...{ result: orNull(storedJson(cycleResult)), open: storedJson(listOf(storedText)) },
     },
     mismatch: ({ ended_at, result }) =>
-      (ended_at === null) === (result === null) ? undefined : 'it needs both end and result, or neither',
+      (ended_at === null) === (result === null)
+        ? undefined
+        : 'the columns ended_at and result must both be set, or neither',
   },
   settings: {
     key: ['name'],

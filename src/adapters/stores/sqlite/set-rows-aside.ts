@@ -112,7 +112,8 @@ function moveDispatch(context: MoveContext, selection: RowSelection, why: string
   const session = Number(sql(`SELECT session FROM dispatches WHERE ${selection.where}`).get(selection.value)?.session)
   moveDispatches(context, selection, why)
   const inFlight = sql("SELECT 1 FROM dispatches WHERE session = ? AND status IN ('pending', 'running', 'waiting')")
-  if (!inFlight.get(session)) closeApprovals(sql, session, 'the run ended: set aside, because it cannot be read', now)
+  if (!inFlight.get(session))
+    closeApprovals(sql, session, 'the run ended: it was set aside, because its row cannot be read', now)
 }
 
 type TableMover = (context: MoveContext, selection: RowSelection, why: string) => void
