@@ -29,7 +29,7 @@ export const simulate = defineCommand({
     until: z.string().describe('end of the simulation; earlier than requested if there are too many beats'),
     timezone: z.string(),
     total: z.object({ beats: z.number(), dispatches: z.number(), usd_low: z.number(), usd_high: z.number() }),
-    guessed: z.array(z.string()).describe('agents without a run; their cost is guessed from their prompts'),
+    guessed: z.array(z.string()).describe('agents that have not run yet; their cost is guessed from their prompts'),
     unpriced: z.array(z.string()).describe('agents without a known cost; not in the totals'),
     days: z.array(
       z.object({

@@ -39,7 +39,8 @@ function describeIssue(issue: ValueIssue, value: unknown, hidden: readonly strin
   const place = path.map(String).join('.')
   if (code === 'unrecognized_keys') {
     const unknown = keys.map((key) => JSON.stringify(truncateShown(key))).join(', ')
-    return place === '' ? `unknown: ${unknown}` : `${place}: unknown: ${unknown}`
+    const what = `unknown ${keys.length === 1 ? 'key' : 'keys'} ${unknown}`
+    return place === '' ? what : `${place}: ${what}`
   }
   const found = valueAt(value, path)
   const got = hidden.includes(place.split('.')[0] ?? '') ? undefined : describeGot(found)

@@ -79,7 +79,7 @@ const isUnfrozenObject = (value: unknown): boolean =>
 
 function copyValue(value: unknown, walk: CopyState): Json {
   walk.values += 1
-  if (walk.values > MAX_VALUES) throw notPlainError(walk, `more than ${MAX_VALUES} values`, 'less')
+  if (walk.values > MAX_VALUES) throw notPlainError(walk, `more than ${MAX_VALUES} values`, `at most ${MAX_VALUES}`)
   switch (typeof value) {
     case 'string':
       countCharacters(value, walk)
@@ -99,7 +99,8 @@ function copyValue(value: unknown, walk: CopyState): Json {
 
 function copyObject(value: object, walk: CopyState): Json {
   if (walk.ancestors.includes(value)) throw notPlainError(walk, 'an object that contains itself', EXPECTED_PLAIN)
-  if (walk.path.length > MAX_DEPTH) throw notPlainError(walk, `more than ${MAX_DEPTH} levels`, 'fewer')
+  if (walk.path.length > MAX_DEPTH)
+    throw notPlainError(walk, `more than ${MAX_DEPTH} levels of nesting`, `at most ${MAX_DEPTH}`)
   walk.ancestors.push(value)
   const copy = Array.isArray(value) ? copyList(value, walk) : copyFields(value, walk)
   walk.ancestors.pop()
@@ -146,7 +147,8 @@ function readFrom(of: object, key: string | number, walk: CopyState): unknown {
 
 function countCharacters({ length }: string, walk: CopyState): void {
   walk.characters += length
-  if (walk.characters > MAX_CHARACTERS) throw notPlainError(walk, `more than ${MAX_CHARACTERS} characters`, 'less')
+  if (walk.characters > MAX_CHARACTERS)
+    throw notPlainError(walk, `more than ${MAX_CHARACTERS} characters`, `at most ${MAX_CHARACTERS}`)
 }
 
 const EXPECTED_PLAIN = 'null, true, false, a finite number, a text, or a list or plain object of these'

@@ -17,7 +17,7 @@ export function checkSecret(name: string, value: string): void {
     throw refused(
       'the name of the secret is not valid',
       name,
-      'a letter, then letters, digits, `_`, `.`, `-`; at most 64',
+      'a letter, then letters, digits, `_`, `.` or `-`; at most 64 characters',
     )
   if (!value.isWellFormed() || value.includes('\0') || value.includes('\uFFFD'))
     throw refused('the secret is not text', 'binary data', 'UTF-8 text', 'encode it first, for example with base64')

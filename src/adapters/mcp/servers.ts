@@ -110,7 +110,7 @@ export class McpServerPool implements McpServers {
     const { pins, tools } = approvePins(this.#pins.get(name) ?? {}, tool)
     if (tool !== undefined && tools.length === 0)
       throw new TirelessError('not_found', {
-        ...{ what: 'no such tool of this server waits for approval', where: name, got: tool },
+        ...{ what: 'this server has no tool of that name waiting for approval', where: name, got: tool },
         fix: `see: tireless mcp list`,
       })
     if (tools.length > 0) await this.#keep(name, pins)
