@@ -32,7 +32,9 @@ function read(path: string): string | undefined {
 
 function treeIn(folder: string, pattern = '**/*.ts'): Tree {
   const tree = new Map<string, string>()
-  for (const found of globSync(pattern, { cwd: new URL(folder, root) })) {
+  // The benchmark installs the packages of its peers below `bench/`.
+  const exclude = ['**/node_modules/**']
+  for (const found of globSync(pattern, { cwd: new URL(folder, root), exclude })) {
     const path = found.replaceAll(sep, '/')
     const source = read(`${folder}${path}`)
     if (source !== undefined) tree.set(path, source)

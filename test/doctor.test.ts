@@ -53,7 +53,7 @@ describe('doctor', () => {
     writeFileSync(join(home, 'tireless.yaml'), 'residents: []\n')
     const { exit, checks } = await doctorIn(home)
     assert.deepEqual([exit, namesOf(checks)], [0, CHECKS])
-    assert.match(checks.find(({ name }) => name === 'configuration')?.found ?? '', /not used yet: residents/)
+    assert.match(checks.find(({ name }) => name === 'configuration')?.found ?? '', /not supported yet: residents/)
     const printed = await tireless(home, 'doctor')
     assert.match(printed.stdout, /ok {2}database: intact/)
   })

@@ -164,7 +164,7 @@ async function pairOp(
 
 export const channelsUnpair = defineCommand({
   name: 'channels unpair',
-  summary: 'send notices to the configured target again; with a name, also unpair its chats',
+  summary: 'unpair the chats of a channel; without a name, send notices to the configured target again',
   example: 'channels unpair webhook',
   runsIn: 'any_process',
   input: z.object({

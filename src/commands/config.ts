@@ -12,7 +12,9 @@ export const configCheck = defineCommand({
   output: z.object({
     ok: z.literal(true),
     file: z.string().nullable(),
-    unused: z.array(z.string()).describe('keys that are not used yet'),
+    unused: z
+      .array(z.string())
+      .describe('keys of the file that are not supported yet; start refuses those that are set'),
   }),
   async run(context) {
     const { file, unused } = context.checkConfig()

@@ -68,7 +68,7 @@ const closedHomeChecks = async ({ machine, checkConfig }: ClosedHomeContext, fix
   await check('privacy', () => checkPrivacy(machine, fix)),
   await check('configuration', () => {
     const { file, unused } = checkConfig()
-    const notes = unused.length > 0 ? `; not used yet: ${unused.join(', ')}` : ''
+    const notes = unused.length > 0 ? `; not supported yet: ${unused.join(', ')}` : ''
     return good(`${file ?? 'no file, using defaults'}${notes}`)
   }),
   ...(await diskChecks(machine)),

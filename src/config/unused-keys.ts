@@ -23,6 +23,7 @@ export const USED_KEYS: Readonly<Record<string, 'any' | readonly Json[]>> = {
   'kernel.chat_id': 'any',
   'kernel.agents': 'any',
   'models.default': 'any',
+  'models.planner': 'any',
   'models.fallback': 'any',
   'models.timeout': 'any',
   'models.max_output': 'any',

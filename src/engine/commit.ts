@@ -19,7 +19,7 @@ import { isFromInbox } from './session/bind-input.ts'
 import { copyPastTurn } from './session/memory-view.ts'
 import type { OpenTurn } from './session/session-thread.ts'
 
-/** The outcome of a step: the run continues, parks, ends, or is released. */
+/** The run continues, parks, ends or is released. `no_input`: there was no input, so no step ran. */
 export type StepOutcome = Next | { readonly kind: 'release' } | { readonly kind: 'no_input' }
 
 export type RunEnd = Extract<Next, { kind: 'end' }>

@@ -50,7 +50,7 @@ export interface ProviderOptions {
   readonly port?: number | undefined
   /**
    * A file for JSON lines: `{"event":"request",…}` before each answer, `{"event":"answered",…}` after it was sent
-   * completely. It counts requests across kills of client and server.
+   * completely. The file is only appended to, so requests can be counted even if client or server is killed.
    */
   readonly log?: string | undefined
 }

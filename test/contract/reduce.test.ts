@@ -248,7 +248,7 @@ describe('state versions', () => {
   })
 
   for (const [what, after, message] of [
-    ['has no migration', shapeOf(2), /no migration from state version 1 to 2/],
+    ['has no migration', shapeOf(2), /cannot migrate its state from version 1 to 2: it has no state\.migrate/],
     ['gets an invalid state from its migration', { ...shapeOf(2), migrate: () => ({ lost: true }) }, /does not fit/],
   ] as const)
     test(`Q6: a run whose new state version ${what} fails with TASK_STATE_INVALID`, async (t) => {

@@ -5,7 +5,7 @@ import type { ServerOptions } from './server-options.ts'
 export interface ProcessStart {
   readonly argv: readonly string[]
   readonly cwd: string | undefined
-  /** The complete environment, except the variables of the process group. */
+  /** The complete environment, except `ProcessGroup.env`, which is added at the start. */
   readonly env: Readonly<Record<string, string>>
   /** Text that the process can read from descriptor 3. Secrets are passed there, so no process list shows them. */
   readonly script?: string

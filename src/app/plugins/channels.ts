@@ -34,7 +34,7 @@ export function channels(more: readonly Channel[]): Plugin {
   })
 }
 
-/** From the current configuration. The secret is redacted as soon as it is read. */
+/** From the current configuration. Once read, the secret is redacted in all output. */
 function webhookOf({ config }: LoadedConfig, { filled, know }: Services['secrets']): Webhook | undefined {
   const { webhook } = config.channels
   return (

@@ -107,7 +107,7 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
   'config check': ({ file, unused }: { file: string | null; unused: string[] }) =>
     [
       file ? `${file} is valid` : 'no configuration file, using defaults',
-      ...unused.map((key) => `not used yet: ${key}`),
+      ...unused.map((key) => `not supported yet: ${key}`),
     ].join('\n'),
   'config explain': ({ items }: { items: { key: string; value: unknown; source: string }[] }) =>
     items

@@ -144,7 +144,10 @@ function migrate(claim: ClaimedRun, behaviour: Behaviour): void {
   const { thread } = claim
   const { state: shape } = behaviour
   if (!shape || shape.version === thread.stateVersion) return
-  if (!shape.migrate) throw new Error(`no migration from state version ${thread.stateVersion} to ${shape.version}`)
+  if (!shape.migrate) {
+    const versions = `from version ${thread.stateVersion} to ${shape.version}`
+    throw new Error(`behaviour ${behaviour.name} cannot migrate its state ${versions}: it has no state.migrate`)
+  }
   const migrated = checkState(behaviour, 'state.migrate', shape.migrate(copyJson(thread.state), thread.stateVersion))
   const patch = patchBetween(thread.state, migrated)
   appendRecord(claim, { kind: 'migrated', version: shape.version, ...(patch === undefined ? {} : { patch }) })

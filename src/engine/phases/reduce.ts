@@ -42,7 +42,7 @@ export function checkState({ name, state: shape }: Stateful, method: string, sta
   if (checked && !checked.success) {
     const [issue] = checked.error.issues
     throw new TirelessError('state_invalid', {
-      what: 'the state does not fit its schema',
+      what: `${what} does not fit its schema`,
       where: issue?.path.join('.') || undefined,
       got: issue?.message,
     })

@@ -42,7 +42,7 @@ export interface AgentPrompt {
     readonly language: Language
     /** Marks where the facts that the agent remembers are inserted when the run starts. */
     readonly memory_mark?: string
-    /** Set if an inserted text is not fully trusted. */
+    /** Set if an inserted text is untrusted or private. */
     readonly label?: { readonly trust: Label['trust']; readonly private: boolean }
   }
   /** Unknown placeholders in the template; they are left unchanged in the prompt. */

@@ -145,7 +145,7 @@ interface FamilyMember {
   readonly attempts: number
 }
 
-/** The dispatch and its descendants, as far as they are in flight. */
+/** The dispatch and its descendants that have not ended (pending, running or waiting). */
 function findFamily(sql: Sql, dispatch_id: string): readonly FamilyMember[] {
   const found = sql('SELECT n FROM dispatches WHERE dispatch_id = ?').get(dispatch_id)
   if (!found) throw new RefusedBatch('not_found', `unknown dispatch ${dispatch_id}`)
