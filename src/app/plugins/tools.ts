@@ -125,18 +125,20 @@ export function tools(parts: RunParts): Plugin {
  * shown to a model would fail every run.
  */
 function checkTool(tool: AnyTool): void {
-  const { name, timeoutMs, maxRetries } = tool
-  if (typeof tool.args?.safeParse !== 'function') throw invalidTool(name, 'args', tool.args, 'a zod schema')
+  const { name, args, parameters, timeoutMs, maxRetries } = tool
+  if (typeof args?.safeParse !== 'function') throw invalidTool(name, 'args', args, 'a zod schema')
   if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0 && timeoutMs <= MAX_DURATION_MS))
     throw invalidTool(name, 'timeoutMs', timeoutMs, `milliseconds above 0, at most ${MAX_DURATION_MS}`)
   if (maxRetries !== undefined && !(Number.isInteger(maxRetries) && maxRetries >= 0 && maxRetries <= MAX_RETRIES))
     throw invalidTool(name, 'maxRetries', maxRetries, `a whole number from 0 to ${MAX_RETRIES}`)
   try {
-    JSON.stringify(describeTools(new Map([[name, tool]])))
+    // Without its texts: those of built-in tools are read when a model needs them.
+    const bare = { name, args, description: '', ...(parameters && { parameters }) } as AnyTool
+    JSON.stringify(describeTools(new Map([[name, bare]])))
   } catch (thrown) {
     throw new TirelessError('plugin_invalid', {
       what: `invalid tool ${name}`,
-      where: tool.parameters === undefined ? 'args' : 'parameters',
+      where: parameters === undefined ? 'args' : 'parameters',
       got: asTirelessError(thrown).message,
       expected: 'a schema that JSON Schema can express',
       fix: 'use text and numbers, such as z.iso.datetime() for a date, or set `parameters`',
