@@ -21,9 +21,7 @@ export function storedShape(expected: string, fits: (value: unknown) => boolean)
   return (value) => (fits(value) ? undefined : describeMismatch(value, expected))
 }
 
-/** The most common check, so it is written without the extra call of `storedShape`. */
-export const storedText: StoredShape = (value) =>
-  typeof value === 'string' ? undefined : describeMismatch(value, 'text')
+export const storedText = storedShape('text', (value) => typeof value === 'string')
 export const storedNumber = storedShape('a number', Number.isFinite)
 export const storedInteger = storedShape('a whole number', Number.isSafeInteger)
 export const storedCount = storedShape('a whole number, 0 or more', isCount)

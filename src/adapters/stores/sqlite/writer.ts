@@ -1,6 +1,6 @@
 /**
- * The writer: applies a group of batches in one transaction. Several batches have a savepoint each, so that a refused
- * batch fails alone. It does not know about threads; the simulator uses it unchanged.
+ * The writer: applies a group of batches in one transaction with a savepoint per batch, so that a refused batch fails
+ * alone. It does not know about threads; the simulator uses it unchanged.
  */
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
@@ -67,12 +67,7 @@ function applyGroup(sql: Sql, ops: OpTable, batches: readonly EncodedBatch[]): A
   try {
     sql('BEGIN IMMEDIATE').run()
     const progress: Progress = { entry: undefined, before: undefined }
-    const isAlone = batches.length === 1
-    const outcomes = batches.map((batch) => applyBatch(sql, ops, batch, progress, isAlone))
-    if (isAlone && !outcomes[0]?.ok) {
-      sql('ROLLBACK').run()
-      return { outcomes, position: undefined }
-    }
+    const outcomes = batches.map((batch) => applyBatch(sql, ops, batch, progress))
     const moved = countCommit(sql, batches, progress)
     sql('COMMIT').run()
     return { outcomes, position: moved }
@@ -97,8 +92,7 @@ function countCommit(sql: Sql, batches: readonly EncodedBatch[], { entry, before
 const readLastEntry = (sql: Sql): number => Number(sql('SELECT max(n) AS n FROM journal').get()?.n)
 const countChanges = (sql: Sql): number => Number(sql('SELECT total_changes() AS n').get()?.n)
 
-/** `isAlone`: the batch gets no savepoint; the caller rolls back the whole transaction if the batch is refused. */
-function applyBatch(sql: Sql, ops: OpTable, batch: EncodedBatch, progress: Progress, isAlone: boolean): BatchOutcome {
+function applyBatch(sql: Sql, ops: OpTable, batch: EncodedBatch, progress: Progress): BatchOutcome {
   const { fence, ops: batchOps, refusal: refused } = batch
   if (refused !== undefined) return invalidValue(refused)
   const [first] = batchOps
@@ -111,19 +105,17 @@ function applyBatch(sql: Sql, ops: OpTable, batch: EncodedBatch, progress: Progr
   }
   const hasAppend = batchOps.some(({ op }) => op === 'append')
   if (!hasAppend) progress.before ??= countChanges(sql)
-  if (!isAlone) sql('SAVEPOINT batch').run()
+  sql('SAVEPOINT batch').run()
   try {
     const { results, entry } = applyOps(sql, ops, batch)
-    if (!isAlone) sql('RELEASE batch').run()
+    sql('RELEASE batch').run()
     if (hasAppend) progress.entry = entry ?? readLastEntry(sql)
     return { ok: true, results }
   } catch (thrown) {
     const outcome = toRefusal(thrown)
     if (!outcome) throw thrown
-    if (!isAlone) {
-      sql('ROLLBACK TO batch').run()
-      sql('RELEASE batch').run()
-    }
+    sql('ROLLBACK TO batch').run()
+    sql('RELEASE batch').run()
     return outcome
   }
 }
