@@ -6,6 +6,7 @@ import { GRACE_MS } from '../../src/engine/grace-period.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { blockCommits } from '../support/blocking-store.ts'
+import { withEnv } from '../support/event-recorder.ts'
 import {
   cancelDispatch,
   enqueue,
@@ -180,6 +181,24 @@ describe('interrupted runs', () => {
       [await statusOf(next, task), (await recordsOf(next, task.session_id, 'diagnosed')).length],
       ['done', 2],
     )
+    assert.equal(await isReplayIdentical(next, task), true)
+  })
+
+  test('Q17: results of calls without an intent are replayed if the next process cannot open the run', async (t) => {
+    const critics = [{ name: 'stopped', judge: () => assert.fail('stopped by the signal') }]
+    const tool = fakeTool({ run: untilAborted })
+    const parts = { tools: [tool], model: pokingModel(3), critics }
+    const { app, task, started, stop, home } = await startTask(t, parts)
+    await waitUntil(() => tool.receivedArgs.length === 1)
+    stop()
+    await started
+    assert.equal(await statusOf(app, task), 'pending')
+    assert.deepEqual((await resultsOf(app, task.session_id)).slice(1), [NOT_STARTED, NOT_STARTED])
+    await app.close()
+    const brokenEnv = withEnv(() => Promise.reject(new Error('no such container')))
+    const next = await openApp(t, { home, ...parts, plugins: [brokenEnv] })
+    await next.run('start', { until_idle: true })
+    assert.deepEqual(await stopReasonsOf(next, task), ['env_capability_mismatch'])
     assert.equal(await isReplayIdentical(next, task), true)
   })
 })

@@ -23,13 +23,8 @@ export interface ProcessControl {
   cancelAfterStep(): void
 }
 
-/** Kinds of records that are written for a run that cannot be opened. */
-const CLOSING_KINDS: ReadonlySet<JournalRecord['kind']> = new Set([
-  'call_settled',
-  'step_committed',
-  'run_ended',
-  'diagnosed',
-])
+/** Kinds of records that are written for a run that cannot be opened, besides those of its open turn. */
+const CLOSING_KINDS: ReadonlySet<JournalRecord['kind']> = new Set(['run_ended', 'diagnosed'])
 
 export class ReplayTape {
   /** The session's journal before the run. */
@@ -175,8 +170,21 @@ export class ReplayTape {
   issues(): readonly Issue[] | undefined {
     const last = this.#records.at(-1)
     if (last?.kind !== 'run_ended' || !this.next()) return undefined
-    const nextOpenIndex = indexFrom(this.#records, this.#made.length, (record) => !isClosing(record))
+    const nextOpenIndex = indexFrom(this.#records, this.#made.length, (record) => !this.#isClosing(record))
     return nextOpenIndex < 0 ? last.issues : undefined
+  }
+
+  /**
+   * Whether a process that could not open the run may have written this record. Such a process settles only calls that
+   * have an intent; the results of all others (not started, refused, blocked) are of a process that ran the turn.
+   */
+  #isClosing(record: JournalRecord): boolean {
+    if (record.kind === 'step_committed') return record.next.kind === 'end'
+    if (record.kind !== 'call_settled') return CLOSING_KINDS.has(record.kind)
+    const intentOrStep = this.#made.findLast(
+      (made) => isStep(made) || (made.kind === 'call_intended' && made.index === record.index),
+    )
+    return intentOrStep?.kind === 'call_intended'
   }
 
   /** Whether the recorded program ended here and was restarted with a different configuration or version. */
@@ -259,9 +267,6 @@ function interruptionFor(stop_reason: StopReason): EndedEarly | undefined {
 const isStep = ({ kind }: JournalRecord): boolean => kind === 'step_committed'
 
 const isSetup = ({ kind }: JournalRecord): boolean => kind === 'run_started' || kind === 'refitted'
-
-const isClosing = (record: JournalRecord): boolean =>
-  CLOSING_KINDS.has(record.kind) && (record.kind !== 'step_committed' || record.next.kind === 'end')
 
 /**
  * Like findIndex, but starts at `from`. It runs for every record, so it must not scan a long recording from the start.
