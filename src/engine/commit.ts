@@ -6,7 +6,7 @@
 import type { Next } from '../domain/decision.ts'
 import { assertNever, asTirelessError } from '../domain/error.ts'
 import type { Patch } from '../domain/json-patch.ts'
-import { dispatchEndOf } from '../domain/stop-reason.ts'
+import { dispatchEndOf, type StopReason } from '../domain/stop-reason.ts'
 import type { Wait } from '../domain/wait.ts'
 import type { Op } from '../ports/store.ts'
 import { createToolContext } from './calls/execute-call.ts'
@@ -100,15 +100,21 @@ export async function parkRun(run: ClaimedRun, wait: Wait, ops: readonly Op[]): 
 }
 
 export async function finishRun(run: ObservedRun, next: RunEnd, ops: readonly Op[]): Promise<StepOutcome> {
-  const { replaySource: replaying, hookFailed = () => {} } = run.engine
-  const runEndHooks = (onFailure?: typeof hookFailed) =>
-    runHooks(run, 'on_run_end', { stop_reason: next.stop_reason }, onFailure)
-  // Earlier versions called the end hooks before the commit and recorded failures; a replay must do the same.
-  if (replaying) await runEndHooks()
-  recordRunEnd(run, run.dispatch.dispatch_id, next)
-  await flushRecords(run, [...ops, settleRunOp(run, next)])
-  if (!replaying) await runEndHooks(hookFailed)
+  await run.engine.sources.journal.commitRunEnd(run, next.stop_reason, async () => {
+    recordRunEnd(run, run.dispatch.dispatch_id, next)
+    await flushRecords(run, [...ops, settleRunOp(run, next)])
+  })
   return next
+}
+
+/** Calls the end hooks after the commit. The journal is closed then, so failures of hooks are only reported. */
+export async function commitThenRunEndHooks(
+  run: ObservedRun,
+  stop_reason: StopReason,
+  commit: () => Promise<void>,
+): Promise<void> {
+  await commit()
+  await runHooks(run, 'on_run_end', { stop_reason }, run.engine.hookFailed ?? (() => {}))
 }
 
 export function recordRunEnd(run: ClaimedRun, run_id: string, { kind: _, ...ended }: RunEnd): void {

@@ -17,7 +17,6 @@ import { bindTurn, type TurnInput } from './phases/observe.ts'
 import { runHooks, runPhase } from './phases/phase.ts'
 import { cancelReservation } from './request/budget-reservation.ts'
 import { InvalidDecisionError } from './request/invalid-decision-error.ts'
-import { findFallback } from './request/model-fallback.ts'
 import { appendRecord, type FailureLimits, type Run } from './run.ts'
 import { messagesWithoutTask } from './session/bind-input.ts'
 import { dropOldTurns } from './session/memory-view.ts'
@@ -61,7 +60,7 @@ export async function handleStepFailure(
       ? { kind: 'retry', until: null }
       : decideRetry(trouble, {
           wasModelCall: asked,
-          fallback: asked ? findFallback(run, open, error.code) : undefined,
+          fallback: asked ? run.engine.sources.requests.findFallback(run, open, error.code) : undefined,
           canPostponeInput: canWait,
           run_id: run.dispatch.dispatch_id,
           now,

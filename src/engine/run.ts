@@ -6,10 +6,8 @@
  * fail the run).
  */
 
-import type { Call, CallResult } from '../domain/decision.ts'
 import type { Dispatch } from '../domain/dispatch.ts'
 import type { Delta } from '../domain/event.ts'
-import type { RecalledFacts } from '../domain/fact.ts'
 import type { JournalRecord, RecordBody } from '../domain/journal-record.ts'
 import { deepFreeze } from '../domain/json.ts'
 import { redactValue } from '../domain/redact.ts'
@@ -30,12 +28,12 @@ import type { Snapshots } from '../ports/snapshots.ts'
 import { commitOne, type Fence, type Op, type ResultsOf, type Store } from '../ports/store.ts'
 import type { AnyTool } from '../ports/tool.ts'
 import type { Policy } from './calls/policy-check.ts'
-import type { RecordedLabel } from './calls/result-labels.ts'
 import type { SharedWorkspace } from './calls/shared-workspace.ts'
 import type { GracePeriod } from './grace-period.ts'
 import type { BudgetLimits } from './request/budget-reservation.ts'
 import type { Breaker } from './request/model-fallback.ts'
-import { emptyThread, foldRecord, type IntendedCall, type SessionThread } from './session/session-thread.ts'
+import { emptyThread, foldRecord, type SessionThread } from './session/session-thread.ts'
+import type { RunSources } from './sources.ts'
 
 /** How many failures a run survives: in a row, and in total. */
 export interface FailureLimits {
@@ -74,32 +72,7 @@ export interface Engine {
   readonly budgetLimits: BudgetLimits
   readonly policy: Policy
   readonly failureLimits: FailureLimits
-  /** Set while a recorded run is replayed. */
-  readonly replaySource?: ReplaySource
-}
-
-export interface ReplaySource {
-  /** Called with every new record, before it is on disk. */
-  onRecord(record: JournalRecord): void
-  /** The recorded result of an interrupted call, if there is one. */
-  recoveredResult(intended: IntendedCall): CallResult | undefined
-  /** The recorded result of a call that a gate held back. */
-  heldResult(index: number): CallResult | undefined
-  /** The facts that were recalled for the next turn. */
-  recalledFacts(): RecalledFacts | undefined
-  /** Contract: the id of the model that was called next; throws the recorded error if no model was called. */
-  modelId(): string
-  /** US dollars reserved for the answer. */
-  reservedUsd(): number | undefined
-  costUsd(): number | undefined
-  /** Whether a fallback model replaced a failed model: at once (`now`) or after a backoff (`later`). */
-  fallback(): 'now' | 'later' | undefined
-  /** Calls of the current turn that a person had allowed. */
-  approvedCalls(): readonly Call[]
-  /** The next recorded record if it is an intent lock (`intent_fixed`). */
-  nextIntent(): RecordBody | undefined
-  /** The recorded label of a call's result. */
-  recordedLabel(index: number): RecordedLabel
+  readonly sources: RunSources
 }
 
 /** A claimed dispatch and its session's journal. Enough to write records, even for a run that cannot be opened. */
@@ -205,7 +178,7 @@ export function appendRecord(run: ClaimedRun, body: RecordBody, ts: number = run
   if (!UNSHARED_RECORDS.has(newRecord.kind)) deepFreeze(newRecord)
   foldRecord(run.thread, newRecord)
   run.pendingRecords.push(newRecord)
-  run.engine.replaySource?.onRecord(newRecord)
+  run.engine.sources.journal.onRecord(newRecord)
   return newRecord
 }
 

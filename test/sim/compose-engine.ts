@@ -2,6 +2,7 @@
 
 import { TirelessError } from '../../src/domain/error.ts'
 import type { Cap } from '../../src/domain/money.ts'
+import { LIVE_SOURCES } from '../../src/engine/live-sources.ts'
 import { Breaker } from '../../src/engine/request/model-fallback.ts'
 import type { Engine } from '../../src/engine/run.ts'
 import { MEMORY_KINDS } from '../../src/memory/memory-kinds.ts'
@@ -67,6 +68,7 @@ export function composeEngine(world: World, proc: SimProcess, store: Store): Eng
     budgetLimits: { caps: () => capsOf(world.plan), dayOf: () => '2030-01-01' },
     policy: openPolicy([...tools.keys()]),
     failureLimits: { inARow: 3, inAll: 10 },
+    sources: LIVE_SOURCES,
   }
 }
 

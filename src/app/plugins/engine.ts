@@ -7,6 +7,7 @@ import { createBehaviours } from '../../behaviours/behaviours.ts'
 import { type Config, capsOf } from '../../config.ts'
 import { dayFormatter } from '../../domain/day.ts'
 import type { Budget } from '../../domain/task.ts'
+import { LIVE_SOURCES } from '../../engine/live-sources.ts'
 import { Breaker } from '../../engine/request/model-fallback.ts'
 import type { HookFailure } from '../../ports/hook.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
@@ -71,6 +72,7 @@ export function engine(): Plugin {
         budgetLimits: { caps: () => capsOf(config.loaded.config.budget), dayOf },
         policy: createOwnerPolicy(config, host.get('home').workspaces),
         failureLimits: { inARow: 3, inAll: 10 },
+        sources: LIVE_SOURCES,
       })
     },
   })

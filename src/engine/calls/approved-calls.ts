@@ -18,14 +18,14 @@ export const approvalDigest = (bound: Pick<Approval, 'session_id' | 'tool' | 'ar
 
 export async function decideApprovedCalls(run: Run, open: OpenTurn): Promise<Decision | undefined> {
   if (open.answer || open.isRequested) return undefined
-  const calls = run.engine.replaySource ? run.engine.replaySource.approvedCalls() : await approvedCalls(run, open)
+  const calls = await run.engine.sources.calls.findApprovedCalls(run, open)
   if (calls.length === 0) return undefined
   const decision: Decision = { kind: 'act', calls }
   appendRecord(run, { kind: 'decided', turn: open.turn, decision })
   return decision
 }
 
-async function approvedCalls(run: Run, { input }: OpenTurn): Promise<readonly Call[]> {
+export async function findApprovedCalls(run: Run, { input }: OpenTurn): Promise<readonly Call[]> {
   const { engine, dispatch, thread } = run
   const calls: Call[] = []
   for (const id of new Set(input.flatMap((observation) => allowedApprovalId(observation) ?? []))) {

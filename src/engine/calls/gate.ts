@@ -14,7 +14,7 @@ import type { Gate, GateVerdict } from '../../ports/gate.ts'
 import { loadPrompt } from '../../prompts/load-prompt.ts'
 import { askPlugin, askPluginAsync } from '../plugins/ask-plugin.ts'
 import { gateVerdictPort, reasonPort } from '../plugins/return-shapes.ts'
-import { appendRecord, type Run } from '../run.ts'
+import type { Run } from '../run.ts'
 import type { OpenTurn } from '../session/session-thread.ts'
 import { approvalDigest } from './approved-calls.ts'
 import { checkPolicy, createAuditOp, type PolicyVerdict, traceDestinations } from './policy-check.ts'
@@ -35,19 +35,23 @@ export interface HeldCall {
 
 /** Contract: the caller must commit a held call's result together with its approval. Audit entries join that commit. */
 export async function checkGates(run: Run, open: OpenTurn, calls: readonly Call[]): Promise<readonly CheckedCall[]> {
+  const held = await run.engine.sources.calls.findHeldCalls(run, open, calls)
+  return calls.map((call, index) => {
+    const holding = held.get(index)
+    return holding && !run.signal.aborted ? { ...call, held: holding } : call
+  })
+}
+
+/** Held calls by their index. */
+export type HeldCalls = ReadonlyMap<number, HeldCall>
+
+/** Asks policy, tools and gates. An interrupted run starts no further call, so it asks nothing. */
+export async function findHeldCalls(run: Run, open: OpenTurn, calls: readonly Call[]): Promise<HeldCalls> {
+  if (run.signal.aborted) return new Map()
   const newCalls = calls.flatMap((call, index) =>
     open.intended.has(index) || open.settled.has(index) || call.fault !== undefined ? [] : [{ index, call }],
   )
-  const { replaySource: replaying } = run.engine
-  const fixed = replaying?.nextIntent()
-  if (fixed) appendRecord(run, fixed)
-  // An interrupted run starts no further call, so the gates are not asked.
-  const held = replaying || run.signal.aborted ? new Map<number, HeldCall>() : await gateCalls(run, open, newCalls)
-  return calls.map((call, index) => {
-    const result = replaying?.heldResult(index)
-    const holding = result ? { result } : held.get(index)
-    return holding && !run.signal.aborted ? { ...call, held: holding } : call
-  })
+  return gateCalls(run, open, newCalls)
 }
 
 interface NewCall {
@@ -55,11 +59,7 @@ interface NewCall {
   readonly call: Call
 }
 
-async function gateCalls(
-  run: Run,
-  open: OpenTurn,
-  newCalls: readonly NewCall[],
-): Promise<ReadonlyMap<number, HeldCall>> {
+async function gateCalls(run: Run, open: OpenTurn, newCalls: readonly NewCall[]): Promise<HeldCalls> {
   const verdicts: (NewCall & PolicyVerdict)[] = []
   for (const { index, call } of newCalls) {
     const ruled = await strictestVerdict(run, open.turn, call)

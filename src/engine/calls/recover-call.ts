@@ -32,9 +32,7 @@ interface InterruptedCall {
   readonly toolMessage: string
 }
 
-export async function recoverCall(run: Run, intended: IntendedCall, toolMessage = ''): Promise<CallResult> {
-  const recorded = run.engine.replaySource?.recoveredResult(intended)
-  if (recorded) return recorded
+export async function recoverCall(run: Run, intended: IntendedCall, toolMessage: string): Promise<CallResult> {
   const { tool: name } = intended.call
   const call = { run, intended, tool: run.engine.tools.get(name), offered: run.toolbox.get(name), toolMessage }
   const plan = call.offered ? afterCrash(intended.effect) : unknownOutcomeAction(intended.effect)

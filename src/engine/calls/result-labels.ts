@@ -28,7 +28,6 @@ export type RecordedLabel = Pick<Extract<JournalRecord, { kind: 'call_settled' }
  * arguments. The result of a call that never started is the engine's own text and has no label.
  */
 export function labelResult(run: Run, { intended }: OpenTurn, index: number, result: CallResult): RecordedLabel {
-  if (run.engine.replaySource) return run.engine.replaySource.recordedLabel(index)
   const call = intended.get(index)
   if (!call) return {}
   const declared = labelInFacts(result) ?? declaredLabel(run.engine.tools.get(call.call.tool), call)
@@ -74,7 +73,7 @@ function lowestByReach({ reach }: Effect): Label {
  */
 export function taintWorkspace(run: Run, intended: IntendedCall): void {
   const { workspace, thread } = run
-  if (!writesWorkspace(intended.effect) || run.engine.replaySource) return
+  if (!writesWorkspace(intended.effect)) return
   const contentLabel = labelOfContent(run, declaredLabel(run.engine.tools.get(intended.call.tool), intended))
   const label = lowestLabel(workspace.label, lowestLabel(thread.label, contentLabel))
   if (label.trust === workspace.label.trust && label.private === workspace.label.private) return

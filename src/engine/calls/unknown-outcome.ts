@@ -24,13 +24,14 @@ export async function settleInterruptedCalls(run: ClaimedRun, open: OpenTurn): P
     // The owner asked for a recheck, but the run ends before it can check: list the outcome as open again.
     if (!known || known.resolution === 'recheck')
       ops.push({ op: 'unknown', unknown: newUnknownOutcome(run, intended, status, known?.output_so_far ?? '') })
-    const result = run.engine.replaySource?.recoveredResult(intended) ?? resultOf(known?.resolution ?? null)
+    const result = run.engine.sources.recovery.unrecoveredResult(intended, known?.resolution ?? null)
     appendRecord(run, { kind: 'call_settled', turn, index, call_id: call.id, result })
   }
   return ops
 }
 
-function resultOf(resolution: Resolution | null): CallResult {
+/** The result of an interrupted call whose run ends before it can recover the call. */
+export function unrecoveredResult(_: IntendedCall, resolution: Resolution | null): CallResult {
   if (resolution === 'happened') return { status: 'ok', content: loadPrompt('results/interrupted-call.md#took_effect') }
   if (resolution === 'not')
     return { status: 'not_started', content: loadPrompt('results/interrupted-call.md#no_effect') }

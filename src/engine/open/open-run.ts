@@ -27,7 +27,7 @@ import {
 } from '../plugins/ask-plugin.ts'
 import { appendRecord, type ClaimedRun, type ObservedRun, type Run } from '../run.ts'
 import { copyPastTurn } from '../session/memory-view.ts'
-import { findEnvIssues, findResourceIssues, findTaskIssues } from './preflight.ts'
+import { findEnvIssues, findResourceIssues } from './preflight.ts'
 import { type RunComponents, resolveComponents } from './resolve-components.ts'
 import { SetupScope } from './setup-scope.ts'
 
@@ -46,7 +46,7 @@ export type OpenedRun =
 
 /** Contract: rejects only with errors of the store. Setup work that hangs is abandoned. */
 export async function openRun(claim: ClaimedRun, abort: AbortSignal, cancelling: CancelSignals): Promise<OpenedRun> {
-  const { clock, hooks } = claim.engine
+  const { clock, hooks, sources } = claim.engine
   const { afterStep, immediate } = cancelling
   const [setupTimeLimit, timeLimit] = [new AbortController(), new AbortController()]
   const signal = AbortSignal.any([abort, immediate, timeLimit.signal])
@@ -58,7 +58,7 @@ export async function openRun(claim: ClaimedRun, abort: AbortSignal, cancelling:
   const isFirstOpening = claim.thread.ended
   const fittings = await resolveComponents(claim, opening)
   const { behaviour, memory: kind, overrides: wishes, ...rest } = fittings
-  if (!isFirstOpening && !behaviour && !isCancelled() && !signal.aborted && !claim.engine.replaySource) {
+  if (!isFirstOpening && !behaviour && !isCancelled() && !signal.aborted && sources.start.waitsForBehaviour) {
     setupGrace.close()
     return { kind: 'behaviour_missing', behaviour: claim.thread.behaviour ?? '', watched, close: () => opening.close() }
   }
@@ -70,19 +70,15 @@ export async function openRun(claim: ClaimedRun, abort: AbortSignal, cancelling:
   stopTimer()
   setupGrace.close()
   const unopened: UnopenedRun = { watched, close: () => opening.close() }
-  const { issues } = opening
-  if (!env && (isCancelled() || issues.length === 0)) {
+  if (!env && (isCancelled() || opening.issues.length === 0)) {
     const why = isCancelled()
       ? 'cancelled'
       : (interruptionReason(signal) ?? interruptionReason(setupTimeLimit.signal) ?? 'stopping')
     return { kind: 'called_off', why, budget: wishes.budget, ...unopened }
   }
   const [model] = fittings.models
-  const isRecordedRefusal = claim.engine.replaySource !== undefined && !env
-  const memory =
-    kind && !isRecordedRefusal
-      ? await opening.attempt('TASK_MEMORY_UNUSABLE', () => openMemory(kind, claim.thread.past))
-      : undefined
+  const memory = kind && (await opening.attempt('TASK_MEMORY_UNUSABLE', () => openMemory(kind, claim.thread.past)))
+  const issues = sources.start.confirmIssues(opening.issues)
   if (!behaviour || !model || !memory || !env || issues.length > 0) return { kind: 'refused', issues, ...unopened }
   const workspace = await acquireWorkspace(claim)
   opening.addCleanup(() => releaseWorkspace(claim, workspace))
@@ -118,8 +114,7 @@ async function startRun(
     ...(state == null ? {} : { state }),
   })
   await runHooks(run, 'on_run_start', {})
-  // In a replay, the issues come from the recording.
-  if (!run.engine.replaySource) opening.issues.push(...findTaskIssues(task, wishes.budget))
+  opening.issues.push(...run.engine.sources.start.findTaskIssues(task, wishes.budget))
 }
 
 function initialState(behaviour: Behaviour, task: string, metadata: Dispatch['metadata']): Json {

@@ -54,12 +54,12 @@ export async function resolveComponents(claim: ClaimedRun, opening: SetupScope):
   const memory = engine.memories.get(names.memory)
   if (!memory) opening.issues.push(unknownName('TASK_MEMORY_UNKNOWN', names.memory, engine.memories))
   // A tool of an MCP server that has not been queried yet is loaded here.
-  const undiscovered =
-    isFirstOpening && !engine.replaySource ? names.tools.filter((name) => !engine.tools.has(name)) : []
-  for (const name of undiscovered)
+  const { discoverTool } = engine
+  const undiscovered = isFirstOpening ? names.tools.filter((name) => !engine.tools.has(name)) : []
+  for (const name of discoverTool ? undiscovered : [])
     await opening.setUp(
       'TASK_TOOL_UNKNOWN',
-      async () => engine.discoverTool?.(name),
+      async () => discoverTool?.(name),
       () => {},
     )
   const toolbox = createToolbox(names.tools, engine.tools)

@@ -4,7 +4,6 @@ import type { Issue } from '../../domain/decision.ts'
 import { asTirelessError } from '../../domain/error.ts'
 import type { GracePeriod } from '../grace-period.ts'
 import { createIssue } from './preflight.ts'
-import { RecordedIssuesError } from './recorded-issues-error.ts'
 
 export class SetupScope {
   readonly issues: Issue[] = []
@@ -31,8 +30,7 @@ export class SetupScope {
     } catch (thrown) {
       const { code: error, message } = asTirelessError(thrown)
       if (error.startsWith('store_')) throw thrown
-      if (thrown instanceof RecordedIssuesError) this.issues.splice(0, this.issues.length, ...thrown.issues)
-      else this.issues.push(createIssue(code, `${error}: ${message}`))
+      this.issues.push(createIssue(code, `${error}: ${message}`))
       return undefined
     }
   }

@@ -15,8 +15,6 @@ import { loadPrompt } from '../../prompts/load-prompt.ts'
 import { interruptionReason, NOT_STARTED_INTERRUPTED } from '../abort-reason.ts'
 import { createToolContext, executeCall, failedResult } from '../calls/execute-call.ts'
 import { type CheckedCall, checkGates } from '../calls/gate.ts'
-import { recoverCall } from '../calls/recover-call.ts'
-import { labelResult, taintWorkspace } from '../calls/result-labels.ts'
 import { copyPlainReturn } from '../plugins/ask-plugin.ts'
 import { appendRecord, flushRecords, type Run, sendDelta } from '../run.ts'
 import { addRepetitionWarning, blockRepetition } from '../session/repetition-guard.ts'
@@ -122,7 +120,7 @@ async function prepareCall(run: Run, open: OpenTurn, index: number, call: Checke
   const settled = open.settled.get(index)
   if (settled) return withResult(settled)
   const interrupted = open.intended.get(index)
-  if (interrupted) return { intended: false, run: () => recoverCall(run, interrupted) }
+  if (interrupted) return { intended: false, run: () => run.engine.sources.recovery.recoverCall(run, interrupted, '') }
   const refusal = findRefusal(run, call)
   if (refusal) return withResult(refusal)
   const tool = requireTool(run, call)
@@ -149,14 +147,14 @@ async function prepareCall(run: Run, open: OpenTurn, index: number, call: Checke
     ...(before === undefined ? {} : { before }),
   }) as IntendedCall
   sendDelta(run, { kind: 'call', index, tool: call.tool, args })
-  taintWorkspace(run, intent)
+  run.engine.sources.calls.taintWorkspace(run, intent)
   return { intended: true, run: () => executeOrRecover(run, tool, intent) }
 }
 
 /** If the tool reports that the outcome is unknown, the call is treated like a call that a crash interrupted. */
 async function executeOrRecover(run: Run, tool: AnyTool, intended: IntendedCall): Promise<CallResult> {
   const result = await executeCall(run, tool, intended)
-  return result.status === 'unknown' ? recoverCall(run, intended, result.content) : result
+  return result.status === 'unknown' ? run.engine.sources.recovery.recoverCall(run, intended, result.content) : result
 }
 
 function settleCall(run: Run, open: OpenTurn, index: number, call: CheckedCall, result: CallResult): CallResult {
@@ -167,7 +165,7 @@ function settleCall(run: Run, open: OpenTurn, index: number, call: CheckedCall, 
     open.intended.has(index) && result.status !== 'not_started'
       ? addRepetitionWarning(run.thread.recent, run.toolbox, { tool: call.tool, args: call.args, result })
       : result
-  const labels = labelResult(run, open, index, result)
+  const labels = run.engine.sources.calls.labelResult(run, open, index, result)
   appendRecord(run, { kind: 'call_settled', turn: open.turn, index, call_id: call.id, result: shownResult, ...labels })
   const { approval } = call.held?.result === result ? call.held : {}
   if (approval) run.pendingOps.push({ op: 'ask', approval })

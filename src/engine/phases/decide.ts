@@ -16,7 +16,7 @@ import { loadPrompt } from '../../prompts/load-prompt.ts'
 import { decideApprovedCalls } from '../calls/approved-calls.ts'
 import { askPlugin, callPlugin } from '../plugins/ask-plugin.ts'
 import { parsedPort, preparedPort } from '../plugins/return-shapes.ts'
-import { askModel, maxRequestCost, reserveMoney, settleCost } from '../request/budget-reservation.ts'
+import { reserveMoney, settleCost } from '../request/budget-reservation.ts'
 import { checkProposedDecision } from '../request/check-behaviour-decision.ts'
 import { InvalidDecisionError } from '../request/invalid-decision-error.ts'
 import { chooseModel } from '../request/model-fallback.ts'
@@ -64,7 +64,7 @@ async function decideByModel(run: Run, open: OpenTurn): Promise<Decision> {
   }
   const answer = open.answer as ModelAnswer
   const decision = parseDecision(answer, run.toolbox, open.answeredAt)
-  if (decision.kind !== 'invalid' || run.engine.replaySource) return decision
+  if (decision.kind !== 'invalid' || !run.engine.discoverTool) return decision
   await discoverTools(run, answer)
   return parseDecision(answer, run.toolbox, open.answeredAt)
 }
@@ -89,7 +89,8 @@ async function requestAnswer(run: Run, open: OpenTurn): Promise<ModelAnswer> {
   const prepared = open.needsPrepare ? prepareText(behaviour, thread.state, open) : undefined
   const prefix = getPromptPrefix(run)
   const composition = fitToContext(run, open, prefix, prepared)
-  const reserved = maxRequestCost(run, composition.bytes)
+  const { requests } = run.engine.sources
+  const reserved = requests.maxCostUsd(run, composition.bytes)
   const upto = thread.head + 1
   appendRecord(run, {
     kind: 'model_requested',
@@ -111,7 +112,9 @@ async function requestAnswer(run: Run, open: OpenTurn): Promise<ModelAnswer> {
   const onText = (text: string): void => {
     if (typeof text === 'string') sendDelta(run, { kind: 'text', text })
   }
-  const answer = await callUnlessInterrupted(run, () => askModel(run, () => model.call(request, { signal, onText })))
+  const answer = await callUnlessInterrupted(run, () =>
+    requests.checkAnswer(model, () => model.call(request, { signal, onText })),
+  )
   run.engine.breaker.recordOutcome({ model: run.model.id, code: null, at: run.engine.clock.now() })
   return answer
 }

@@ -82,16 +82,15 @@ const sizeOf = (unread: readonly Observation[]): number =>
  */
 async function firstInput(run: Run, unread: readonly Observation[]): Promise<TurnInput> {
   const observations = [...taskObservation(run), ...unread]
-  const recalled = observations.length === 0 ? undefined : await recall(run, observations)
+  const recalled = observations.length === 0 ? undefined : await run.engine.sources.start.recallFacts(run, observations)
   if (!recalled) return { observations }
   if (findMemoryMark(run) === undefined) return { observations, recalled }
   return { observations: [...taskObservation(run, recalled), ...unread], recalled: { ...recalled, placed: true } }
 }
 
 /** Facts from any session of the agent that match the input. */
-async function recall(run: Run, input: readonly Observation[]): Promise<RecalledFacts | undefined> {
-  const { store, clock, replaySource: replaying } = run.engine
-  if (replaying) return replaying.recalledFacts()
+export async function recallFacts(run: Run, input: readonly Observation[]): Promise<RecalledFacts | undefined> {
+  const { store, clock } = run.engine
   const text = input.map(observationText).join('\n')
   const query = { agent_id: run.dispatch.agent_id, text, now: clock.now(), limit: MAX_FACTS_SHOWN }
   return selectFacts(await store.recallFacts(query))

@@ -9,10 +9,8 @@ import type { ReplayTape } from './replay-tape.ts'
 
 export function createReplayStore(dispatch: Dispatch, tape: ReplayTape): Store {
   const { session_id, agent_id } = dispatch
-  const notAvailable = (): never => {
-    throw new TirelessError('internal', 'this operation is not available in a replay')
-  }
   return {
+    ...unavailableOperations(),
     async commit(batches) {
       const results = batches.map(({ ops }) => ({ ok: true as const, results: ops.map(resultOf) }))
       tape.markCommitted()
@@ -39,41 +37,54 @@ export function createReplayStore(dispatch: Dispatch, tape: ReplayTape): Store {
     close: async () => {},
     selections: async () => [],
     label: async () => undefined,
-    labels: notAvailable,
-    grants: notAvailable,
-    audit: notAvailable,
-    prunable: notAvailable,
-    unreadable: notAvailable,
     skipped: () => [],
-    setAside: notAvailable,
-    spend: notAvailable,
-    recent: notAvailable,
-    dispatchesOf: notAvailable,
-    cycles: notAvailable,
-    setting: notAvailable,
-    approval: notAvailable,
-    approvals: notAvailable,
-    dispatch: notAvailable,
-    dispatches: notAvailable,
-    counts: notAvailable,
-    sessions: notAvailable,
-    schedules: notAvailable,
-    marks: notAvailable,
-    facts: notAvailable,
-    recallFacts: notAvailable,
-    document: notAvailable,
-    documentVersion: notAvailable,
-    documentVersions: notAvailable,
-    projection: notAvailable,
-    outbox: notAvailable,
-    dueMessages: notAvailable,
-    nextMessageDue: notAvailable,
-    deliveries: notAvailable,
-    workers: notAvailable,
-    nextTimer: notAvailable,
-    verify: notAvailable,
-    backup: notAvailable,
   }
+}
+
+/** Operations that a replayed run does not use: its sources answer instead. */
+const UNAVAILABLE = [
+  'labels',
+  'grants',
+  'audit',
+  'prunable',
+  'unreadable',
+  'setAside',
+  'spend',
+  'recent',
+  'dispatchesOf',
+  'cycles',
+  'setting',
+  'approval',
+  'approvals',
+  'dispatch',
+  'dispatches',
+  'counts',
+  'sessions',
+  'schedules',
+  'marks',
+  'facts',
+  'recallFacts',
+  'document',
+  'documentVersion',
+  'documentVersions',
+  'projection',
+  'outbox',
+  'dueMessages',
+  'nextMessageDue',
+  'deliveries',
+  'workers',
+  'nextTimer',
+  'verify',
+  'backup',
+] as const satisfies readonly (keyof Store)[]
+
+type UnavailableOperations = Pick<Store, (typeof UNAVAILABLE)[number]>
+
+function unavailableOperations(): UnavailableOperations {
+  const refuse = (): never => {
+    throw new TirelessError('internal', 'this operation is not available in a replay')
+  }
+  return Object.fromEntries(UNAVAILABLE.map((name) => [name, refuse])) as unknown as UnavailableOperations
 }
 
 function resultOf(op: Op): unknown {

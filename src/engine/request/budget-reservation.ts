@@ -25,9 +25,8 @@ export interface BudgetLimits {
  * Contract: the maximum cost in US dollars; undefined for an unmetered model. Throws `budget_*` if the cost could
  * exceed a limit.
  */
-export function maxRequestCost(run: Run, bytes: number): number | undefined {
+export function maxCostUsd(run: Run, bytes: number): number | undefined {
   const { engine, model, thread, overrides: wishes } = run
-  if (engine.replaySource) return engine.replaySource.reservedUsd()
   const caps = engine.budgetLimits.caps()
   const { usd: limit } = wishes.budget
   const most = upperBound(model, bytes, limit !== null || caps.some(({ unit }) => unit === 'usd'))
@@ -48,10 +47,14 @@ function upperBound(model: Model, bytes: number, isLimited: boolean): number | u
   return model.price ? maxCost(model.price, bytes) : undefined
 }
 
-/** Contract: returns the model's checked answer. A replayed answer was checked when it was recorded. */
-export function askModel({ engine, model }: Run, call: () => Promise<ModelAnswer>): Promise<ModelAnswer> {
-  return engine.replaySource ? call() : askPluginAsync(answerPort(model.id), call)
+/** Contract: returns a checked copy of the model's answer. */
+export function checkAnswer(model: Model, call: () => Promise<ModelAnswer>): Promise<ModelAnswer> {
+  return askPluginAsync(answerPort(model.id), call)
 }
+
+/** Undefined for an unmetered model. */
+export const costUsd = ({ price }: Model, { usage }: ModelAnswer): number | undefined =>
+  price ? costOf(price, usage) / MICROS_PER_USD : undefined
 
 interface SpendingDeps {
   readonly store: Store
@@ -84,7 +87,7 @@ export async function callWithinBudget(
   const [{ refused }] = await commitOne(store, [{ op: 'reserve', id, usd, caps, ...spender }])
   if (refused) throw overCapError(refused, usd)
   try {
-    const answer = await withGrace(() => askPluginAsync(answerPort(model.id), () => model.call(request, { signal })))
+    const answer = await withGrace(() => checkAnswer(model, () => model.call(request, { signal })))
     const { usage } = answer
     await commitOne(store, [{ op: 'spent', id, usd: model.price ? costOf(model.price, usage) : 0, usage, ...spender }])
     return answer
@@ -147,13 +150,9 @@ function overCapError(
 const formatUsd = (micros: number): string => `${micros / MICROS_PER_USD} USD`
 
 /** Returns the cost of the answer in US dollars and books it in the next commit; undefined for an unmetered model. */
-export function settleCost(run: Run, open: OpenTurn, { usage }: ModelAnswer): number | undefined {
-  const { engine, model } = run
-  const usd = engine.replaySource
-    ? engine.replaySource.costUsd()
-    : model.price
-      ? costOf(model.price, usage) / MICROS_PER_USD
-      : undefined
+export function settleCost(run: Run, open: OpenTurn, answer: ModelAnswer): number | undefined {
+  const usd = run.engine.sources.requests.costUsd(run.model, answer)
+  const { usage } = answer
   const micros = Math.round((usd ?? 0) * MICROS_PER_USD)
   run.pendingOps.push({ op: 'spent', id: reservationId(run, open), usd: micros, usage, ...spenderOf(run) })
   return usd

@@ -72,8 +72,7 @@ export class Breaker {
 
 /** Contract: calls no model; throws `model_auth` if every provider refuses its key. */
 export function chooseModel(run: Run, open: OpenTurn): Model {
-  const { replaySource: replaying } = run.engine
-  const id = replaying ? replaying.modelId() : nextModelId(run, open.triedModels)
+  const id = run.engine.sources.requests.nextModelId(run, open.triedModels)
   const model = run.models.find((one) => one.id === id)
   if (model) return model
   throw new TirelessError('model_auth', {
@@ -88,8 +87,6 @@ export function chooseModel(run: Run, open: OpenTurn): Model {
  * tried.
  */
 export function findFallback(run: Run, open: OpenTurn, code: ErrorCode): 'now' | 'later' | undefined {
-  const { replaySource: replaying } = run.engine
-  if (replaying) return replaying.fallback()
   if (!isWorthFallback(code)) return undefined
   const tried = [...open.triedModels, run.model.id]
   const id = nextModelId(run, tried)
@@ -97,7 +94,8 @@ export function findFallback(run: Run, open: OpenTurn, code: ErrorCode): 'now' |
   return tried.includes(id) ? 'later' : 'now'
 }
 
-function nextModelId({ engine, models: chain }: Run, tried: readonly string[]): string | undefined {
+/** The next model of the chain whose breaker is closed; undefined if there is none. */
+export function nextModelId({ engine, models: chain }: Run, tried: readonly string[]): string | undefined {
   const now = engine.clock.now()
   return pickModel(
     chain.map(({ id }) => id),

@@ -1,0 +1,98 @@
+/**
+ * The sources of a replayed run: what the recorded run was allowed, charged and told is read from the tape.
+ * Must not know: the store, the owner's policy, prices.
+ */
+
+import type { CallResult } from '../../domain/decision.ts'
+import type { RunSetup } from '../../domain/journal-record.ts'
+import type { Wait } from '../../domain/wait.ts'
+import type { HeldCalls } from '../calls/gate.ts'
+import { recoverCall } from '../calls/recover-call.ts'
+import { unrecoveredResult } from '../calls/unknown-outcome.ts'
+import { runHooks } from '../phases/phase.ts'
+import { appendRecord } from '../run.ts'
+import type { IntendedCall } from '../session/session-thread.ts'
+import type { CallSource, JournalSource, RecoverySource, RequestSource, RunSources, StartSource } from '../sources.ts'
+import { Suspended } from '../suspended.ts'
+import { recordedError } from './recorded-ports.ts'
+import type { ReplayTape } from './replay-tape.ts'
+
+export const createReplaySources = (tape: ReplayTape, setup: RunSetup): RunSources => ({
+  start: recordedStart(tape),
+  requests: recordedRequests(tape, setup),
+  calls: recordedCalls(tape),
+  recovery: recordedRecovery(tape),
+  journal: recordedJournal(tape),
+})
+
+function recordedStart(tape: ReplayTape): StartSource {
+  return {
+    waitsForBehaviour: false,
+    findTaskIssues: () => [],
+    // The env of the replay fails if the recorded run was refused, see recorded-ports.ts.
+    confirmIssues: (found) => (found.length === 0 ? found : (tape.issues() ?? found)),
+    recallFacts: async () => tape.nextInput()?.recalled,
+  }
+}
+
+function recordedRequests(tape: ReplayTape, { model }: RunSetup): RequestSource {
+  return {
+    nextModelId() {
+      const next = tape.next()
+      if (next?.kind === 'failed') throw recordedError(next)
+      return tape.find('model_requested')?.model ?? model ?? 'none'
+    },
+    findFallback: () => tape.fallback(),
+    maxCostUsd: () => tape.find('model_requested')?.reserved,
+    // The answer was checked when it was recorded.
+    checkAnswer: (_, call) => call(),
+    costUsd: () => tape.find('model_answered')?.usd,
+  }
+}
+
+function recordedCalls(tape: ReplayTape): CallSource {
+  return {
+    findApprovedCalls: async () => tape.approvedCalls(),
+    async findHeldCalls(run, _, calls) {
+      if (tape.wasKilledInPhase('act')) throw new Suspended(ENDED_HERE)
+      const intent = tape.nextIntent()
+      if (intent) appendRecord(run, intent)
+      return heldCallsOf(tape, calls.length)
+    },
+    labelResult: (_run, _open, index) => tape.recordedLabel(index),
+    // The label of a workspace is not part of a recording.
+    taintWorkspace() {},
+  }
+}
+
+function heldCallsOf(tape: ReplayTape, count: number): HeldCalls {
+  const results = Array.from({ length: count }, (_, index) => tape.heldResult(index))
+  return new Map(results.flatMap((result, index) => (result ? [[index, { result }] as const] : [])))
+}
+
+function recordedRecovery(tape: ReplayTape): RecoverySource {
+  const recordedResult = ({ index }: IntendedCall): CallResult | undefined => {
+    // In the recording, the run waited here for a person's answer and was resumed with a different configuration.
+    if (tape.isReconfiguredNext() || tape.wasKilledInPhase('act')) throw new Suspended(ENDED_HERE)
+    return tape.settled(index)?.result
+  }
+  return {
+    recoverCall: async (run, intended, toolMessage) =>
+      recordedResult(intended) ?? recoverCall(run, intended, toolMessage),
+    unrecoveredResult: (intended, resolution) => recordedResult(intended) ?? unrecoveredResult(intended, resolution),
+  }
+}
+
+/** A wait that ends the replayed process at a point at which the recorded process was killed without a wait. */
+const ENDED_HERE: Wait = { kind: 'unknown', unknown_id: '', until: null, reason: 'replay' }
+
+function recordedJournal(tape: ReplayTape): JournalSource {
+  return {
+    onRecord: (record) => tape.addRecord(record),
+    // Earlier versions called the end hooks before the commit and recorded their failures.
+    async commitRunEnd(run, stop_reason, commit) {
+      await runHooks(run, 'on_run_end', { stop_reason })
+      await commit()
+    },
+  }
+}
