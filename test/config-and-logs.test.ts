@@ -149,7 +149,7 @@ describe('logs', () => {
     assert.deepEqual([statSync(file).mode & 0o777, statSync(join(home, 'logs')).mode & 0o777], [0o600, 0o700])
   })
 
-  test('cases 60 and 136: no configured key is in the log, in any encoding; long texts are cut', async (t) => {
+  test('case 60, case 136: no configured key is in the log, in any encoding; long texts are cut', async (t) => {
     const all = Object.values(SECRETS).join(' ')
     const encoded = Object.values(SECRETS).map((secret) => Buffer.from(secret).toString('base64'))
     const longText = 'word '.repeat(5000)
@@ -178,7 +178,7 @@ describe('logs', () => {
     for (const line of log.trim().split('\n')) assert.ok(line.length < 1500, line)
   })
 
-  test('cases 60 and 136: nor is a key from a file written after the start', async (t) => {
+  test('case 60, case 136: nor is a key from a file written after the start', async (t) => {
     const home = freshFolder(t)
     const provider = await startProvider(t, [{ text: `it is ${SECRETS.fromFile}` }])
     writeFileSync(

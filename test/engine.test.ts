@@ -69,7 +69,7 @@ describe('a run', () => {
     assert.deepEqual(perStep, [3, 2, 2, 2, 1], 'between two requests: answer + intent, result + step + request')
   })
 
-  test('case 17: the second model request contains the first exchange exactly once', async (t) => {
+  test('case 17, case 107: the second model request contains the first exchange exactly once', async (t) => {
     const model = scriptedModel([write('a.txt'), write('b.txt'), final()])
     await runTaskIn(await openApp(t, { model }), 'do it')
     assert.deepEqual(
@@ -215,7 +215,7 @@ describe('provider errors', () => {
     ['model_auth', 1],
     ['model_refused', 1],
   ] as const)
-    test(`${code}: ${requests} request(s), then failed with class provider`, async (t) => {
+    test(`case 26: ${code}: ${requests} request(s), then failed with class provider`, async (t) => {
       const clock = new FakeClock()
       const model = scriptedModel([{ ...final(), faults: Array.from({ length: 9 }, () => providerError(code)) }])
       const app = await openApp(t, { model, clock })
@@ -462,7 +462,7 @@ describe('concurrency', () => {
     assert.ok(commits < batches / 4, `${batches} batches in ${commits} commits`)
   })
 
-  test('a session that lost its lease writes nothing more', async (t) => {
+  test('case 96: a session that lost its lease writes nothing more', async (t) => {
     const gate = Promise.withResolvers<void>()
     let stolen = ''
     const model = scriptedModel((_, turn) => (turn === 0 ? { calls: [{ tool: 'poke' }] } : { text: 'done' }))
@@ -493,7 +493,7 @@ describe('concurrency', () => {
     assert.equal(kindsOf(journal).at(-1), 'call_intended')
   })
 
-  test('two concurrent drains of one queue never start the same dispatch twice', async (t) => {
+  test('case 75: two concurrent drains of one queue never start the same dispatch twice', async (t) => {
     const model = scriptedModel((_, turn) => (turn === 0 ? { calls: [{ tool: 'poke' }] } : { text: 'done' }))
     const tool = probeTool(() => new Promise((resolve) => setTimeout(resolve, 1)))
     const app = await openApp(t, { model, tools: [tool], yaml: 'kernel: { max_concurrent: 4 }' })

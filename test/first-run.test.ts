@@ -303,7 +303,7 @@ describe('E5: watched paths, through the kernel', () => {
     assert.deepEqual(await filesWrittenBy(app.context.store, 'nobody'), [])
   })
 
-  test('D5: written files are announced, and the journal of a run without writes is not read', async (t) => {
+  test('written files are announced, and the journal of a run without writes is not read', async (t) => {
     const write = { calls: [{ tool: 'create_file', args: { path: 'a.md', content: 'x' } }] }
     const talksOrWrites = ({ messages: [first] }: ModelRequest, turn: number): ScriptedAnswer =>
       first?.text.includes('write') && turn === 0 ? write : { text: 'done' }

@@ -1,5 +1,5 @@
 /**
- * B3: what the model still gets when its past exceeds the context: the task, the owner's messages, and facts from
+ * What the model still gets when its past exceeds the context: the task, the owner's messages, and facts from
  * results.
  */
 
@@ -105,7 +105,7 @@ async function runWithFacts(t: Parameters<typeof openApp>[0], memory: string, ma
   return { model, cuts, kept, app, run_id: result.dispatch_id }
 }
 
-describe('B3: facts from results after a cut', () => {
+describe('facts from results after a cut', () => {
   for (const [memory, minimum] of [
     ['whole', 20],
     ['summary', 20],
@@ -151,7 +151,7 @@ describe('B3: facts from results after a cut', () => {
   })
 })
 
-describe("B3: the task and the owner's messages", () => {
+describe("the task and the owner's messages", () => {
   for (const memory of KINDS)
     test(`${memory}: each of 61 limited requests has the task and owner messages, and marks the gap`, async (t) => {
       let app: App | undefined
@@ -262,9 +262,9 @@ function assertPaired(messages: readonly ModelMessage[]): void {
   assert.deepEqual(pending, [])
 }
 
-describe('B3: any content, with any limit', () => {
+describe('any content, with any limit', () => {
   for (const maxInput of [1000, 1500, 4000, 20_000])
-    test(`P5, case 49: ${maxInput} tokens: requests fit, have the task, pair calls, grow between cuts`, async (t) => {
+    test(`case 49, case 112: ${maxInput} tokens: requests fit, pair calls, grow between cuts`, async (t) => {
       let app: App | undefined
       let scenario: Scenario | undefined
       let asked = 0

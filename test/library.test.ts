@@ -39,7 +39,7 @@ test('the library and its testing entry export the names of the interface', () =
     assert.ok(name in testing, name)
 })
 
-test('B5, case 10: concurrent runTask calls on one home all finish, each in its own session', async (t) => {
+test('case 10: concurrent runTask calls on one home all finish, each in its own session', async (t) => {
   const home = freshFolder(t)
   const model = testing.scriptedModel(({ messages }) => ({
     text: `done: ${JSON.stringify(messages).match(/task \d+/)}`,
@@ -66,7 +66,7 @@ test('B5, case 10: concurrent runTask calls on one home all finish, each in its 
   await (await library.createApp({ home, model })).close()
 })
 
-test('B5: runTask refuses concurrent calls with different options; one after the other is fine', async (t) => {
+test('runTask refuses concurrent calls with different options; one after the other is fine', async (t) => {
   const home = freshFolder(t)
   const [model, other] = [
     testing.scriptedModel(() => ({ text: 'done' })),
@@ -169,7 +169,7 @@ const tool = library.defineTool({
   run: async () => ({ status: 'ok', content: 'done' }),
 })
 
-describe('B2: a malformed part is refused when the app is created, and the message names it', () => {
+describe('a malformed part is refused when the app is created, and the message names it', () => {
   const PARTS: Readonly<Record<string, readonly [object, RegExp]>> = {
     'a tool whose arguments JSON Schema cannot express': [
       { tools: [{ ...tool, args: z.object({ on: z.date() }) }] },
@@ -206,7 +206,7 @@ describe('B2: a malformed part is refused when the app is created, and the messa
     })
 })
 
-test('B2: runTask refuses malformed success criteria before the task runs', async (t) => {
+test('runTask refuses malformed success criteria before the task runs', async (t) => {
   const model = testing.scriptedModel([{ text: 'done' }])
   for (const criteria of [[null], [42], [{ name: 'x' }], [{ name: 1, met: () => true }]])
     await assert.rejects(
@@ -216,7 +216,7 @@ test('B2: runTask refuses malformed success criteria before the task runs', asyn
   assert.equal(model.requests.length, 0)
 })
 
-test('B1: a damaged lock of the home is named, with what to do, and keeps nothing locked', async (t) => {
+test('a damaged lock of the home is named, with what to do, and keeps nothing locked', async (t) => {
   const home = freshFolder(t)
   await (await library.createApp({ home })).close()
   writeFileSync(join(home, 'lock'), 'this is not a lock')

@@ -40,7 +40,7 @@ describe('remember, recall, forget', () => {
     )
   })
 
-  test('O14: a fact outlives its session with its origin; it can be recalled, and forgotten for good', async (t) => {
+  test('O14, case 110: a fact outlives its session with its origin; it can be recalled and forgotten', async (t) => {
     const model = scriptedModel([
       rememberCall('deploy', 'Deployments go through the blue pipeline'),
       recallCall('pipeline'),

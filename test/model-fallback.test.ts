@@ -150,7 +150,7 @@ test('case 134: a refused key fails no agent that another provider can answer', 
   }
 })
 
-test('B1: a provider with a Retry-After of years is skipped for a day, then asked again', async (t) => {
+test('a provider with a Retry-After of years is skipped for a day, then asked again', async (t) => {
   const { run, clock } = await providersInOrder(t, [[{ fault: '429', retry_after: '99999999999' }], []])
   const asked = async () => (await run()).asked
   assert.deepEqual(await asked(), ['p0/m', 'p1/m'])

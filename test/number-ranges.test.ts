@@ -26,7 +26,7 @@ async function assertReadable(app: App): Promise<void> {
 
 describe('wait', () => {
   for (const until of TIMES)
-    test(`B1: a model that waits until ${until} gets an error result, and continues`, async (t) => {
+    test(`a model that waits until ${until} gets an error result, and continues`, async (t) => {
       const model = scriptedModel([{ calls: [{ tool: 'wait', args: { for: 'news', until } }] }, DONE])
       const home = freshFolder(t)
       const app = await openApp(t, { home, model })
@@ -55,7 +55,7 @@ describe('wait', () => {
 
 describe('enqueue --at', () => {
   for (const at of TIMES)
-    test(`B1: --at ${at} is refused on the command line and over HTTP, and nothing is stored`, async (t) => {
+    test(`--at ${at} is refused on the command line and over HTTP, and nothing is stored`, async (t) => {
       const server = await openHttpApp(t)
       const result = await tireless(server.home, 'enqueue', '--prompt', 'x', `--at=${at}`)
       assert.equal(result.exit, 2)
@@ -79,7 +79,7 @@ describe('usage reported by a provider', () => {
   for (const type of ['openai-compatible', 'anthropic'] as const)
     for (const stream of [true, false])
       for (const [name, usage] of Object.entries(CLAIMS))
-        test(`B1: ${name} token counts are estimated instead (${type}, ${stream ? 'stream' : 'whole'})`, async (t) => {
+        test(`${name} token counts are estimated instead (${type}, ${stream ? 'stream' : 'whole'})`, async (t) => {
           const { url } = await startProvider(t, [{ ...DONE, usage }])
           const one = { type, base_url: url, stream, api_key: 'some-key' }
           const prices = { 'one/m': { input: 1, output: 1 } }
@@ -97,7 +97,7 @@ describe('usage reported by a provider', () => {
 })
 
 describe('the library', () => {
-  test('B1: a custom model that reports invalid usage fails its own run only', async (t) => {
+  test('a custom model that reports invalid usage fails its own run only', async (t) => {
     const home = freshFolder(t)
     const usage = { input_tokens: 1.5, output_tokens: 1, cached_tokens: 0 }
     const failed = await runTask('x', { home, model: scriptedModel([{ ...DONE, usage }]) })
@@ -107,7 +107,7 @@ describe('the library', () => {
     await assertReadable(await openApp(t, { home }))
   })
 
-  test('B1: task limits out of range are refused, with the value and the allowed range', async (t) => {
+  test('task limits out of range are refused, with the value and the allowed range', async (t) => {
     const home = freshFolder(t)
     for (const [key, value, expected] of [
       ['max_steps', 1.5, 'a whole number'],
@@ -140,7 +140,7 @@ describe('configuration', () => {
     ['models: { max_output: 1e15 }', /expected a whole number from 1 to 1000000000/],
     ['retention: { days: 1e300 }', /expected a number above 0, at most 36500/],
   ] as const)
-    test(`B1: ${yaml} is refused with the key`, async (t) => {
+    test(`${yaml} is refused with the key`, async (t) => {
       const home = freshFolder(t)
       writeFileSync(join(home, 'tireless.yaml'), yaml)
       const { exit, stderr } = await tireless(home, 'start', '--until-idle')

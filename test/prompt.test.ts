@@ -62,13 +62,13 @@ function countingModel(app: () => App, tooLarge = 0): { model: ScriptedModel; to
   return { model, tool }
 }
 
-describe('P5: requests keep a common prefix', () => {
+describe('requests keep a common prefix', () => {
   for (const [memory, tooLarge, compactions] of [
     ['whole', 20, 4],
     ['window', 0, 2],
     ['summary', 0, 2],
   ] as const)
-    test(`P5, case 103: ${memory}: over ${STEPS} steps each request extends the last, except after cuts`, async (t) => {
+    test(`case 103: ${memory}: over ${STEPS} steps each request extends the last, except after cuts`, async (t) => {
       let app: App | undefined
       const { model, tool } = countingModel(() => app as App, tooLarge)
       app = await openApp(t, { model, tools: [tool], yaml: BUDGET })
@@ -117,7 +117,7 @@ describe('P5: requests keep a common prefix', () => {
 })
 
 describe('O14: parts of a prompt', () => {
-  test('P5: a bare agent has at most 1,500 tokens besides its task', async (t) => {
+  test('a bare agent has at most 1,500 tokens besides its task', async (t) => {
     const model = scriptedModel([{ text: 'done' }])
     await runTaskIn(await openApp(t, { model, yaml: 'sandbox: off' }), 'x')
     const [request] = model.requests

@@ -168,7 +168,7 @@ describe('Q17: replay', () => {
     assert.deepEqual((replayed as { payload: { kind: string } }).payload.kind, 'final')
   })
 
-  test('B3: with another prompt compiler the request bytes are not compared, but everything else is', async (t) => {
+  test('with another prompt compiler the request bytes are not compared, but everything else is', async (t) => {
     const app = await openApp(t, { model: scriptedModel([{ text: 'done' }]) })
     const { dispatch_id: run } = await runTaskIn(app)
     const { context } = app

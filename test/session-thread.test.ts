@@ -71,7 +71,7 @@ describe('messages folded from the journal', () => {
     assert.deepEqual([textsOf(withoutFacts), withoutFacts.recalled], [['message'], undefined])
   })
 
-  test('P5: after a dropped turn, the last request counts only messages that are left', () => {
+  test('after a dropped turn, the last request counts only messages that are left', () => {
     const first = foldAll(runStarted(), ...actingTurn(1))
     const requestWithComposition: RecordBody = { ...modelRequested(2), composition } as RecordBody
     const thread = foldAll(runStarted(), ...actingTurn(1), inputBound(2, 'lost'), requestWithComposition)
@@ -87,7 +87,7 @@ describe('messages folded from the journal', () => {
     assert.deepEqual(measureConversation(dropped.conversation), measureConversation(first.conversation))
   })
 
-  test('D5: reading a journal computes no weights; they do not depend on when they are computed', () => {
+  test('reading a journal computes no weights; they do not depend on when they are computed', () => {
     const sections = { conversation: 20, input: 5 }
     const records = [runStarted(), ...actingTurn(1), ...actingTurn(2), inputBound(3, 'message 3')]
     const bodies = records.map(
@@ -109,7 +109,7 @@ describe('messages folded from the journal', () => {
     assert.equal(measureConversation(thread.conversation, 0).bytes, 0)
   })
 
-  test('D5: after a dropped turn, only messages that are left are weighed', () => {
+  test('after a dropped turn, only messages that are left are weighed', () => {
     const thread = foldAll(runStarted(), ...actingTurn(1), inputBound(2, 'lost'))
     measureConversation(thread.conversation)
     for (const [i, body] of [modelRequested(2), commitWithFeedback].entries())
@@ -118,7 +118,7 @@ describe('messages folded from the journal', () => {
     assert.deepEqual(measureConversation(thread.conversation), measureConversation(first.conversation))
   })
 
-  test('B3: a cut of compiler 4 is shown as then; a new one keeps the task and counts the gap', () => {
+  test('a cut of compiler 4 is shown as then; a new one keeps the task and counts the gap', () => {
     const oldCut = { from: 2, summary: 'it began', recalled: [] }
     const textsAfterCut = (cut: HistoryCut): string[] =>
       textsOf(
@@ -133,7 +133,7 @@ describe('messages folded from the journal', () => {
     assert.match(firstText ?? '', /^\[Turn 1 is left out here, \d messages, .*\n\n\[summary of these turns\]\n<data /)
   })
 
-  test('P5: bytes and tokens are those of the messages, however they were built', () => {
+  test('bytes and tokens are those of the messages, however they were built', () => {
     const thread = foldAll(runStarted(), ...actingTurn(1), switchToJsonParser, inputBound(2, '你好'))
     const bytes = thread.conversation.messages.reduce(
       (sum, message) => sum + Buffer.byteLength(JSON.stringify(message)),

@@ -47,7 +47,7 @@ async function runAndGetResults(app: App, model: ReturnType<typeof scriptedModel
 
 const modelWithSteps = (...steps: readonly ScriptedStep[]) => scriptedModel([...steps, { text: 'done' }])
 
-test('C4: with `sandbox: off` a pending edit is shown by every command, with the command to accept it', async (t) => {
+test('with `sandbox: off` a pending edit is shown by every command, with the command to accept it', async (t) => {
   const home = freshFolder(t)
   const yaml = 'sandbox: off\nkernel: { channel: console, agents: [{ agent_id: a, prompt: look }] }\n'
   fs.writeFileSync(join(home, 'tireless.yaml'), yaml)

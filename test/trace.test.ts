@@ -113,7 +113,7 @@ describe('trace', () => {
     assert.deepEqual((await tracesOf(app).read(dispatch_id)).events, live)
   })
 
-  test('list and show read the journal if the files are lost', async (t) => {
+  test('case 98: list and show read the journal if the files are lost', async (t) => {
     const app = await openApp(t, { model: scriptedModel(() => ({ text: 'done' })) })
     const first = await runTaskIn(app, 'one')
     const second = await runTaskIn(app, 'two')

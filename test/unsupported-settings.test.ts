@@ -16,7 +16,7 @@ const UNSUPPORTED: readonly (readonly [string, RegExp])[] = [
   ['channels:\n  lark: { app_id: x }\n', /tireless\.yaml:3: channels\.lark is not supported.*webhook/],
 ]
 
-test('C5: a home with an unsupported setting is not opened; file, line and remedy are named', async (t) => {
+test('a home with an unsupported setting is not opened; file, line and remedy are named', async (t) => {
   for (const [yaml, message] of UNSUPPORTED)
     await assert.rejects(openApp(t, { yaml: KERNEL + yaml }), (error: Error & { code: string }) => {
       assert.equal(error.code, 'config_invalid')
@@ -29,7 +29,7 @@ test('C5: a home with an unsupported setting is not opened; file, line and remed
   await app.close()
 })
 
-test('C5: start, once and run refuse it on the command line; config check names it', async (t) => {
+test('start, once and run refuse it on the command line; config check names it', async (t) => {
   const home = freshFolder(t)
   writeFileSync(join(home, 'tireless.yaml'), `${KERNEL}store: postgres://db/x\n`)
   for (const args of [['start', '--until-idle'], ['once'], ['run', 'a task']]) {
@@ -42,7 +42,7 @@ test('C5: start, once and run refuse it on the command line; config check names 
   assert.match(stdout, /not supported yet: store/)
 })
 
-test('C5: a changed file with such a setting is refused, and the last valid one stays in use', async (t) => {
+test('a changed file with such a setting is refused, and the last valid one stays in use', async (t) => {
   const app = await openApp(t, { yaml: KERNEL })
   const config = app.service('config')
   writeFileSync(config.file, `${KERNEL}residents: [{ agent_id: r }]\n`)
@@ -52,7 +52,7 @@ test('C5: a changed file with such a setting is refused, and the last valid one 
   assert.ok(degraded.some((text) => /the last valid one stays in use: .*residents is not supported/.test(text)))
 })
 
-test('C5: start refuses an unknown channel for notices, and names the known ones', async (t) => {
+test('start refuses an unknown channel for notices, and names the known ones', async (t) => {
   const app = await openApp(t, { yaml: 'kernel: { channel: lark, agents: [{ agent_id: a, prompt: look }] }\n' })
   await assert.rejects(app.run('start', { until_idle: true }), /kernel\.channel .*lark.*console/)
 })

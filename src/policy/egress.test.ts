@@ -148,7 +148,7 @@ const DISGUISED = [
 ]
 
 describe('the spelling of an address', () => {
-  test('case 37 of the network: disguised, private and non-web addresses are refused', () => {
+  test('case 37: in the network, disguised, private and non-web addresses are refused', () => {
     assert.ok(DISGUISED.length >= 110)
     for (const url of DISGUISED) assert.notEqual(refusalFor(url), undefined, JSON.stringify(url))
   })

@@ -59,7 +59,7 @@ export const rangeConformance: readonly ConformanceCase[] = [
     // In the main thread JSON drops the function; the writer thread refuses it.
     .filter(([name]) => !name.includes('a function'))
     .map(([name, op]) => ({
-      name: `B1: ${name} is refused, and only its batch fails`,
+      name: `${name} is refused, and only its batch fails`,
       async run(store: Store) {
         await assertRefusedAlone(store, { ops: [{ op: 'set', name: 'with it', value: 1 }, op] })
         assert.equal(await store.setting('with it'), null, 'the batch is atomic')
@@ -69,7 +69,7 @@ export const rangeConformance: readonly ConformanceCase[] = [
       },
     })),
   {
-    name: 'B1: metadata with a function does not break the store',
+    name: 'metadata with a function does not break the store',
     async run(store) {
       const bad = INVALID_OPS['metadata with a function'] as Op
       await store.commit(Array.from({ length: 8 }, () => ({ ops: [bad] })))
@@ -78,7 +78,7 @@ export const rangeConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'B1: a park with an invalid time, or a record with an invalid number, is refused, and only its batch fails',
+    name: 'a park with an invalid time, or a record with an invalid number, is refused, and only its batch fails',
     async run(store) {
       await enqueueInStore(store, newTestDispatch('d1'))
       const [fence] = await claimInStore(store, await joinTestWorker(store), 1)

@@ -19,7 +19,7 @@ import { createEventFolds } from './event-folds.ts'
 const SECRET = 'hunter2'
 const hide = (text: string): string => text.replaceAll(SECRET, '***')
 
-describe('D5: a run with a long history', () => {
+describe('a run with a long history', () => {
   const past = [runStarted(), ...actingTurn(1), ...actingTurn(2), ...actingTurn(3, 'poke', {}, `found ${SECRET}`)]
   // A decision is emitted with the next record, so the fold keeps it until then.
   const open = [inputBound(4), modelRequested(4), modelAnswered(4, { text: `It is ${SECRET}.` })]

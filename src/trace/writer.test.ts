@@ -143,7 +143,7 @@ describe('the trace of a run', () => {
     assert.deepEqual(await read(), { ...traceFromRecords(RUN, whole), torn: [] })
   })
 
-  test('D5: a long history is processed in pieces, and new records come after it', async (t) => {
+  test('a long history is processed in pieces, and new records come after it', async (t) => {
     let looked = 0
     const redact = (text: string): string => {
       looked += 1

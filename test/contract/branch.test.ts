@@ -82,7 +82,7 @@ describe('branch decisions', () => {
     assert.deepEqual(poke.receivedArgs, [{ n: 2 }])
   })
 
-  test('B5: an invalid candidate is dropped with a diagnosis; one of the others is selected', async (t) => {
+  test('an invalid candidate is dropped with a diagnosis; one of the others is selected', async (t) => {
     const unknown: ProposedDecision = { kind: 'act', calls: [{ tool: 'no_such_tool' }] }
     const own = fakeBehaviour({
       search: longest,
@@ -100,7 +100,7 @@ describe('branch decisions', () => {
     assert.equal((await replayRun(app, dispatch_id)).identical, true)
   })
 
-  test('B5: events and trace show ACT when the search selects an acting candidate of its own', async (t) => {
+  test('events and trace show ACT when the search selects an acting candidate of its own', async (t) => {
     const acting: ProposedDecision = { kind: 'act', calls: [{ tool: 'poke', args: { n: 7 } }] }
     const own = fakeBehaviour({
       tools: ['poke'],

@@ -89,9 +89,9 @@ const PARTS = {
   'the before() of a tool': { before: true },
 } as const
 
-describe('B2: observers and judges get copies', () => {
+describe('observers and judges get copies', () => {
   for (const [part, parts] of Object.entries(PARTS))
-    test(`B2: ${part} cannot change the call that is executed, recorded and reported`, async (t) => {
+    test(`${part} cannot change the call that is executed, recorded and reported`, async (t) => {
       const send = fakeTool({
         name: 'send',
         ...('before' in parts ? { before: async (args: Json) => void tamperRepeatedly(args) as unknown as Json } : {}),
@@ -114,7 +114,7 @@ describe('B2: observers and judges get copies', () => {
       assert.equal((await replayRun(app, dispatch_id)).identical, true)
     })
 
-  test('B2: listeners and onProgress cannot change the call or the events of others', async (t) => {
+  test('listeners and onProgress cannot change the call or the events of others', async (t) => {
     const executed: unknown[] = []
     const send = fakeTool({ name: 'send', run: (args) => void executed.push(structuredClone(args)) })
     const reported: string[] = []
@@ -148,7 +148,7 @@ describe('B2: observers and judges get copies', () => {
     assert.equal((await runTaskIn(app)).status, 'done')
   })
 
-  test('B2: a memory cannot change the messages that the model reads', async (t) => {
+  test('a memory cannot change the messages that the model reads', async (t) => {
     const model = script()
     const memory = (): Memory => ({
       reset() {},
@@ -171,7 +171,7 @@ describe('B2: observers and judges get copies', () => {
     assert.doesNotMatch(JSON.stringify(model.requests), /mallory/)
   })
 
-  test('B2: a behaviour cannot change a decision after it was returned', async (t) => {
+  test('a behaviour cannot change a decision after it was returned', async (t) => {
     const executed: unknown[] = []
     const send = fakeTool({ name: 'send', run: (args) => void executed.push(structuredClone(args)) })
     const args = structuredClone(SENT_ARGS)

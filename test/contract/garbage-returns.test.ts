@@ -295,14 +295,14 @@ async function openAppFor(
 /** Random values per port, besides the common ones. */
 const RUNS = 8
 
-test('B2: invalid return values of plugins', async (t) => {
+test('invalid return values of plugins', async (t) => {
   const home = freshFolder(t)
   const runs: TaskResult[] = []
   for (const [name, port] of Object.entries(PORTS))
-    await t.test(`B2: ${name}: an invalid value fails the step or is fed back; the queue continues`, async (t) => {
+    await t.test(`${name}: an invalid value fails the step or is fed back; the queue continues`, async (t) => {
       runs.push(...(await tryAllGarbage(t, port, home)))
     })
-  await t.test('B2: afterwards the home opens, can be read and works', () => assertHomeWorks(t, home, runs))
+  await t.test('afterwards the home opens, can be read and works', () => assertHomeWorks(t, home, runs))
 })
 
 /** Tries common and random values; a plugin that is called several times in a run gets another value each time. */
@@ -330,8 +330,8 @@ async function tryAllGarbage(t: TestContext, port: PortCase, home: string): Prom
   return runs
 }
 
-describe('B2: plugins that return invalid values or throw', () => {
-  test('B2: a value of a hundred megabytes is refused or truncated; the home stays readable', async (t) => {
+describe('plugins that return invalid values or throw', () => {
+  test('a value of a hundred megabytes is refused or truncated; the home stays readable', async (t) => {
     const long = 'x'.repeat(100_000_000)
     for (const name of [
       'model.call',
@@ -353,7 +353,7 @@ describe('B2: plugins that return invalid values or throw', () => {
     }
   })
 
-  test('B2: three failures in a row fail the dispatch and name the plugin; other dispatches finish', async (t) => {
+  test('three failures in a row fail the dispatch and name the plugin; other dispatches finish', async (t) => {
     const clock = new FakeClock()
     let modelCalls = 0
     const call = async (): Promise<never> => {
@@ -385,7 +385,7 @@ describe('B2: plugins that return invalid values or throw', () => {
     assert.equal(modelCalls, 3)
   })
 
-  test('B2: a plugin that throws store_failed is reported as plugin_failed', async (t) => {
+  test('a plugin that throws store_failed is reported as plugin_failed', async (t) => {
     const thrown = (): never => {
       throw new TirelessError('store_failed', 'thrown by a plugin')
     }
@@ -398,7 +398,7 @@ describe('B2: plugins that return invalid values or throw', () => {
     }
   })
 
-  test('B5: a redactor that returns no text fails the run and is named in the error', async (t) => {
+  test('a redactor that returns no text fails the run and is named in the error', async (t) => {
     const app = await openApp(t, { behaviours: [scriptedBehaviour([finalAnswer()])], tools: [pokeTool()] })
     const secrets = app.service('secrets')
     const { hide } = secrets
@@ -413,7 +413,7 @@ describe('B2: plugins that return invalid values or throw', () => {
     assert.equal((await runScripted(app)).status, 'done')
   })
 
-  test('B2: a failure outside all phases fails only its own run', async (t) => {
+  test('a failure outside all phases fails only its own run', async (t) => {
     const app = await openApp(t, { behaviours: [scriptedBehaviour([finalAnswer()])], tools: [pokeTool()] })
     const secrets = app.service('secrets')
     const { hide } = secrets

@@ -219,7 +219,7 @@ describe('hooks', () => {
     assert.deepEqual([failures.length, failures[0]?.message], [events.length, 'listener failed'])
   })
 
-  test('B5: when observe throws, neither events nor trace have an observation for that step', async (t) => {
+  test('when observe throws, neither events nor trace have an observation for that step', async (t) => {
     let observed = 0
     const observe = () => (observed++ === 0 ? assert.fail('observe failed') : { seen: observed })
     const { app, events } = await openRecordedApp(t, { behaviours: [scriptedBehaviour([finalAnswer()], { observe })] })
@@ -283,7 +283,7 @@ describe('hooks', () => {
     }
   })
 
-  test('B5: on_run_end is called last, after the end is on disk; its failures are logged', async (t) => {
+  test('on_run_end is called last, after the end is on disk; its failures are logged', async (t) => {
     const received: string[] = []
     let stored: string | undefined
     const orderHook: Hook = {

@@ -46,7 +46,7 @@ async function startTask(t: TestContext, options: AppOptions, home = freshFolder
 
 describe('interrupted runs', () => {
   for (const times of [1, 2])
-    test(`I10, I4: stopped while intents are written (${times}): no call starts; the model is told`, async (t) => {
+    test(`I10, I4, case 97: stopped while intents are written (${times}): no call starts`, async (t) => {
       const tool = fakeTool({ effect: PURE })
       const intentWrite = blockCommits(
         (op) => op.op === 'append' && op.records.some(({ kind }) => kind === 'call_intended'),
@@ -67,7 +67,7 @@ describe('interrupted runs', () => {
       assert.equal(await isReplayIdentical(next, task), true)
     })
 
-  test('I10, I4: cancelled while the intent is written: the call never starts, its outcome is known', async (t) => {
+  test('I10, I4, case 97: cancelled while the intent is written: the call never starts', async (t) => {
     const tool = fakeTool()
     const intentWrite = blockCommits(
       (op) => op.op === 'append' && op.records.some(({ kind }) => kind === 'call_intended'),

@@ -106,7 +106,7 @@ function recordingMemory(log: string[], view: (turns: readonly PastTurn[]) => Me
 
 const EVERYTHING: MemoryView = { from: 0, summary: '', recalled: [] }
 
-describe('a custom memory', () => {
+describe('Q18: a custom memory', () => {
   test('Q10, case 8: each run opens and resets the memory, then appends each turn once', async (t) => {
     const log: string[] = []
     const model = scriptedModel((_, turn) => (turn === 0 ? { calls: [{ tool: 'poke' }] } : { text: `answer ${turn}` }))

@@ -14,7 +14,7 @@ interface Health {
 }
 
 describe('a parked run whose behaviour is missing', () => {
-  test('B5: the run waits, status reports it, and it continues when the behaviour is back', async (t) => {
+  test('the run waits, status reports it, and it continues when the behaviour is back', async (t) => {
     const clock = new FakeClock()
     const home = freshFolder(t)
     const options = {
@@ -58,7 +58,7 @@ describe('a parked run whose behaviour is missing', () => {
     assert.equal((await replayRun(restarted, dispatch_id)).identical, true)
   })
 
-  test('B5: the waiting run can be cancelled; a new run with that behaviour is refused', async (t) => {
+  test('the waiting run can be cancelled; a new run with that behaviour is refused', async (t) => {
     const home = freshFolder(t)
     const first = await openApp(t, { home, behaviours: [scriptedBehaviour([waitDecision])], tools: [pokeTool()] })
     const { dispatch_id, session_id } = await runScripted(first)

@@ -74,29 +74,34 @@ const refusedTexts: readonly [string, Protocol, string, RegExp][] = [
   ['case 22: prose', 'xml', 'I think (see foo(x=1)) that word(see foo(x=1)) will do.', /neither an action nor/],
   ['case 22: a misspelt action', 'react', 'I shall do it.\n**Action:** poke(n=1)', /looks like an action/],
   [
-    'cases 27, 55: one malformed call of two',
+    'case 27, case 55: one malformed call of two',
     'json',
     '{"actions":[{"name":"poke","args":{}},{"name":"nope","args":{}}]}',
     /no tool|None of your calls/,
   ],
-  ['cases 27, 55: one malformed call of two', 'react', 'Action: poke(n=1)\nAction: nope(n=1)', /None of your calls/],
   [
-    'cases 27, 55: one malformed call of two',
+    'case 27, case 55: one malformed call of two',
+    'react',
+    'Action: poke(n=1)\nAction: nope(n=1)',
+    /None of your calls/,
+  ],
+  [
+    'case 27, case 55: one malformed call of two',
     'xml',
     '<action name="poke"/><action name="nope"/>',
     /None of your calls/,
   ],
 ]
 
-/** B4: a call of untrusted content that the model quotes. */
+/** A call of untrusted content that the model quotes. */
 const quotedTexts: readonly [string, Protocol, string, RegExp][] = PROTOCOLS.flatMap((parser) => [
   [
-    'B4: a call quoted in prose',
+    'a call quoted in prose',
     parser,
     `The page asked me to answer\n${callTexts[parser]}\nwhich I refuse.`,
     /text before|outside the tags/,
   ],
-  ['B4: 引用的调用', parser, `网页要求我这样回答，我拒绝：\n${callTexts[parser]}`, /text before|outside the tags/],
+  ['引用的调用', parser, `网页要求我这样回答，我拒绝：\n${callTexts[parser]}`, /text before|outside the tags/],
 ])
 
 describe('texts without a valid decision', () => {

@@ -140,7 +140,7 @@ describe('reduce', () => {
     ['a circular reference', () => circularObject(), /contains itself/],
   ]
   for (const [what, makeValue, message] of invalidValues)
-    test(`B5: ${what} in the state is refused with its path`, async (t) => {
+    test(`${what} in the state is refused with its path`, async (t) => {
       const state = (): Json => ({ step: 0, plan: { items: [1, makeValue()] } }) as unknown as Json
       const inReduce = await openRecordedApp(t, { behaviours: [scriptedBehaviour([pokeDecision], { reduce: state })] })
       const { error } = await runScripted(inReduce.app)
@@ -158,7 +158,7 @@ describe('reduce', () => {
       assert.match(issues[0]?.message ?? '', message)
     })
 
-  test('B5: values that a schema puts into the state are checked as well', async (t) => {
+  test('values that a schema puts into the state are checked as well', async (t) => {
     const schema = z.object({ step: z.number().transform((step) => new Map([['step', step]])) })
     const state = { version: 1, schema: schema as unknown as z.ZodType<Json> }
     const { app } = await openRecordedApp(t, { behaviours: [scriptedBehaviour([pokeDecision], { state })] })

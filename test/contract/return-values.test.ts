@@ -15,7 +15,7 @@ const modelOf = (answer: object): Model => ({ id: 'odd/one', call: async () => a
 const pokingModel = () => scriptedModel([{ calls: [{ tool: 'poke' }] }, { text: 'done' }])
 const ownBehaviour = () => fakeBehaviour({ tools: ['poke'] })
 
-describe('B2: validation of return values', () => {
+describe('validation of return values', () => {
   const invalidAnswers: readonly [object, string][] = [
     [{ ...FINAL, usage: undefined }, 'at usage: Invalid input: expected object, received undefined'],
     [
@@ -33,7 +33,7 @@ describe('B2: validation of return values', () => {
     ],
   ]
   for (const [answer, where] of invalidAnswers)
-    test(`B2: the error names path, value and expectation: ${where}`, async (t) => {
+    test(`the error names path, value and expectation: ${where}`, async (t) => {
       const clock = new FakeClock()
       const app = await openApp(t, { clock, yaml: 'sandbox: off\n', model: modelOf(answer) })
       const { error } = await advanceUntilDone(clock, runTaskIn(app))
@@ -43,7 +43,7 @@ describe('B2: validation of return values', () => {
       )
     })
 
-  test('B2: only known fields of a model answer are recorded', async (t) => {
+  test('only known fields of a model answer are recorded', async (t) => {
     const more = { ...FINAL, usage: { ...USAGE, more: 1 }, raw: { whole: 'response' } }
     const app = await openApp(t, { model: modelOf(more) })
     const { session_id } = await runTaskIn(app)
@@ -51,7 +51,7 @@ describe('B2: validation of return values', () => {
     assert.deepEqual(answer, FINAL)
   })
 
-  test('B2: the effect of a call is computed once', async (t) => {
+  test('the effect of a call is computed once', async (t) => {
     const calls: string[] = []
     const effect: AnyTool['effect'] = () => {
       calls.push('effect')
@@ -66,7 +66,7 @@ describe('B2: validation of return values', () => {
     assert.deepEqual(calls, ['effect'])
   })
 
-  test('B2: invalid facts fail the call with their path', async (t) => {
+  test('invalid facts fail the call with their path', async (t) => {
     const tool = fakeTool({ name: 'poke' })
     const run: AnyTool['run'] = async () => ({ status: 'ok', content: 'poked', facts: { label: { trust: 'mine' } } })
     const app = await openApp(t, {

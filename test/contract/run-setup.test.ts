@@ -150,7 +150,7 @@ describe('run setup', () => {
     return { app, log, hook, task: { dispatch_id, session_id } }
   }
 
-  test('I10, SIGTERM: a run stopped before its setup goes back to pending, without setup', async (t) => {
+  test('I10: after SIGTERM, a run stopped before its setup goes back to pending, without setup', async (t) => {
     const [drain, abort] = [new AbortController(), new AbortController()]
     const log: string[] = []
     const stopping = {

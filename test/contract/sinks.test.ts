@@ -8,7 +8,7 @@ import { openApp, runTaskIn } from '../support/open-app.ts'
 const isDeeplyFrozen = (value: unknown): boolean =>
   typeof value !== 'object' || value === null || (Object.isFrozen(value) && Object.values(value).every(isDeeplyFrozen))
 
-test('B2: each record passed to a sink is deeply frozen', async (t) => {
+test('each record passed to a sink is deeply frozen', async (t) => {
   const records: { readonly kind: string; readonly isFrozen: boolean }[] = []
   const sink = definePlugin({
     name: 'sink',

@@ -75,7 +75,7 @@ describe('calls that exceed their time limit', () => {
     assert.deepEqual([result?.status, ms], ['ok', 4999])
   })
 
-  test('B5: a late result is timed_out; its content and label are kept', async (t) => {
+  test('a late result is timed_out; its content and label are kept', async (t) => {
     const facts = { label: { trust: 'untrusted', private: false } }
     const late =
       (result: CallResult) =>
@@ -91,7 +91,7 @@ describe('calls that exceed their time limit', () => {
     }
   })
 
-  test('B5: a late result with status unknown stays unknown', async (t) => {
+  test('a late result with status unknown stays unknown', async (t) => {
     const run = async (_: unknown, { signal }: ToolContext): Promise<CallResult> => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve))
       return { status: 'unknown', content: 'the server died' }

@@ -63,7 +63,7 @@ describe('checks before a tool runs', () => {
       })
   })
 
-  test('B5: a tool with an invalid timeoutMs or maxRetries is refused by name', async (t) => {
+  test('a tool with an invalid timeoutMs or maxRetries is refused by name', async (t) => {
     const invalidValues: [string, unknown[]][] = [
       ['timeoutMs', [Number.NaN, 0, -1, Number.POSITIVE_INFINITY, 1e300, '5', null]],
       ['maxRetries', [Number.NaN, -1, 1.5, Number.POSITIVE_INFINITY, '2', null, 1e9]],

@@ -19,7 +19,7 @@ describe('waiting', () => {
     assert.deepEqual([finalStatus, result, model.requests.length], ['done', 'message read', 2])
   })
 
-  test("a message to an idle session is handled by the session's own behaviour", async (t) => {
+  test("case 73: a message to an idle session is handled by the session's own behaviour", async (t) => {
     const observations: string[] = []
     const listener = defineBehaviour({
       name: 'listener',

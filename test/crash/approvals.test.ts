@@ -15,7 +15,7 @@ const ends = [
   ['once', 'before', 0, 'waiting', ['open']],
 ] as const
 
-describe('an approved call that kill -9 interrupts (cases 54, 93)', () => {
+describe('an approved call that kill -9 interrupts (case 54, case 93)', () => {
   for (const [recovery, killPoint, runs, status, unknowns] of ends)
     test(`${recovery}, killed ${killPoint} the effect: recovers without another approval`, async (t) => {
       const home = freshFolder(t)

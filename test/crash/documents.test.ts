@@ -25,7 +25,7 @@ const POINTS = [
 describe('killed while STATE.md is written', () => {
   for (const [syscall, path, times] of POINTS)
     for (let point = 1; point <= times; point += 1)
-      test(`D2: killed at ${syscall} ${point} of ${path}: every acknowledged edit is in the file`, async (t) => {
+      test(`killed at ${syscall} ${point} of ${path}: every acknowledged edit is in the file`, async (t) => {
         if (!hasStrace) return t.skip('strace is missing')
         const home = await createHome(t, SCRIPT)
         const exit = await killedRun(t, home, [

@@ -1,4 +1,4 @@
-/** B6: floods of messages and huge messages: nothing fails, and the model sees every acknowledged message. */
+/** Floods of messages and huge messages: nothing fails, and the model sees every acknowledged message. */
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -64,7 +64,7 @@ function assertShown(model: ScriptedModel, texts: readonly string[]): void {
   for (const text of texts) assert.ok(shown.includes(text), `in no request: ${text}`)
 }
 
-describe('B6: a flood of messages', () => {
+describe('a flood of messages', () => {
   test('2,490 messages at once: each is shown once, in order, with the count of those that wait', async (t) => {
     const model = lookWhileUnread()
     const { app, session_id } = await openFloodApp(t, model)
@@ -167,7 +167,7 @@ describe('B6: a flood of messages', () => {
   })
 })
 
-describe('B6: a huge message', () => {
+describe('a huge message', () => {
   test('5 MB: the start and the end are shown with a mark for the cut, and the next message follows', async (t) => {
     const model = lookWhileUnread()
     const { app, session_id } = await openFloodApp(t, model)

@@ -1,5 +1,5 @@
 /**
- * D3: SQLite silently drops the end of a damaged write-ahead log. The store notes acknowledged commits in a second file
+ * SQLite silently drops the end of a damaged write-ahead log. The store notes acknowledged commits in a second file
  * and reports the missing ones.
  */
 

@@ -49,7 +49,7 @@ describe('once after kill -9 (E19)', { concurrency: 2 }, () => {
       t.after(() => app.close())
       const queue = async () => ((await app.run('queue list', { limit: 100 })) as { items: Dispatch[] }).items
       const before = await queue()
-      assert.ok([0, 2].includes(before.length), 'the queue has all dispatches of a plan or none (C6)')
+      assert.ok([0, 2].includes(before.length), 'the queue has all dispatches of a plan or none')
       await app.run('once', {})
       const after = await queue()
       assert.deepEqual(

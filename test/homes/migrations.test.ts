@@ -128,7 +128,7 @@ describe('migrations', () => {
     assert.equal(versionOf(file), SCHEMA_VERSION)
   })
 
-  test('newer, unreleased and foreign databases are refused with advice, and stay unchanged', async (t) => {
+  test('case 95: newer, unreleased and foreign databases are refused with advice, and stay unchanged', async (t) => {
     const cases: readonly (readonly [string, RegExp])[] = [
       [`PRAGMA user_version = ${SCHEMA_VERSION + 1}`, /newer version.*do this: install that version.*restore/],
       [`PRAGMA user_version = ${OLDEST_MIGRATED - 1}`, /unreleased.*do this: run the checkout/],

@@ -1,4 +1,4 @@
-/** B1: single rows that cannot be read: how they are reported, what still works, and what replaces them. */
+/** Single rows that cannot be read: how they are reported, what still works, and what replaces them. */
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -40,7 +40,7 @@ const idOf = (home: string, prompt: string): string =>
     String(db.prepare('SELECT dispatch_id FROM dispatches WHERE prompt = ?').get(prompt)?.dispatch_id),
   )
 
-test('B1: a wait until the year 13000: commands report it and work; set-aside rows can be listed', async (t) => {
+test('a wait until the year 13000: commands report it and work; set-aside rows can be listed', async (t) => {
   const home = await homeChangedBy(t, setWaitTo13000)
   const id = idOf(home, 'Wait for word')
   const { items } = await tirelessJson<{ items: Dispatch[] }>(home, 'queue', 'list')
@@ -72,7 +72,7 @@ test('B1: a wait until the year 13000: commands report it and work; set-aside ro
   assert.equal((await tirelessJson<{ items: Dispatch[] }>(home, 'queue', 'list')).items.length, 9)
 })
 
-test('B1: start logs and reports the unreadable rows, and works on the rest', async (t) => {
+test('start logs and reports the unreadable rows, and works on the rest', async (t) => {
   const home = await homeChangedBy(t, `${setWaitTo13000}; UPDATE cycles SET started_at = 9007199254740993`)
   const start = await startKernelIn(t, home)
   const isLogged = async (): Promise<boolean> =>
@@ -89,7 +89,7 @@ test('B1: start logs and reports the unreadable rows, and works on the rest', as
   assert.equal(start.exitCode ?? 0, 0)
 })
 
-test('B1: a queue whose first dispatches cannot be read: the next ones are claimed', async (t) => {
+test('a queue whose first dispatches cannot be read: the next ones are claimed', async (t) => {
   const home = await homeChangedBy(t, "UPDATE dispatches SET priority = 9007199254740993 WHERE prompt = 'Do it soon'")
   const app = await openKeptApp(home, 'third')
   t.after(() => app.close())
@@ -99,7 +99,7 @@ test('B1: a queue whose first dispatches cannot be read: the next ones are claim
   await assert.rejects(app.run('queue show', { id: idOf(home, 'Do it soon') }), { code: 'row_unreadable' })
 })
 
-test('B1: a wrong count of pending dispatches does not stop the queue', async (t) => {
+test('a wrong count of pending dispatches does not stop the queue', async (t) => {
   const home = await homeChangedBy(t, "UPDATE tally SET n = -1 WHERE status = 'pending'")
   const app = await openKeptApp(home, 'third')
   t.after(() => app.close())
@@ -111,7 +111,7 @@ test('B1: a wrong count of pending dispatches does not stop the queue', async (t
   assert.ok((await storedRowsCheck(app, { fix: true })).ok)
 })
 
-test('B1: a run whose journal cannot be read fails with a message, and its whole session is set aside', async (t) => {
+test('a run whose journal cannot be read fails with a message, and its whole session is set aside', async (t) => {
   const home = await homeChangedBy(
     t,
     `UPDATE journal SET body = '[{' WHERE n = (SELECT last FROM sessions
@@ -148,7 +148,7 @@ test('I12: an unreadable label counts as untrusted and private, also after it is
   assert.deepEqual(await labels(), lowestLabel)
 })
 
-test('B1: a kernel whose pause cannot be read stays paused, also after --fix; resume ends it', async (t) => {
+test('a kernel whose pause cannot be read stays paused, also after --fix; resume ends it', async (t) => {
   const home = await homeChangedBy(t, "INSERT INTO settings VALUES ('paused', '\"2026-')")
   const state = async () => (await tirelessJson<{ kernel: { state: string } }>(home, 'status')).kernel.state
   assert.equal(await state(), 'paused')
@@ -158,7 +158,7 @@ test('B1: a kernel whose pause cannot be read stays paused, also after --fix; re
   assert.equal(await state(), 'stopped')
 })
 
-test('B1: the latest text of a document stays the latest, even if its version was set aside', async (t) => {
+test('the latest text of a document stays the latest, even if its version was set aside', async (t) => {
   const home = await homeChangedBy(
     t,
     `UPDATE documents SET ts = -1
@@ -193,7 +193,7 @@ test('I4: runs that wait for an unreadable approval or unknown outcome continue 
   assert.doesNotMatch(JSON.stringify(journal), /"content":"done"/, 'the letter was not sent')
 })
 
-test('B1: an unreadable audit record is reported and never moved', async (t) => {
+test('an unreadable audit record is reported and never moved', async (t) => {
   const home = await homeChangedBy(t, "UPDATE audit SET body = '{' WHERE n = 2")
   const app = await openKeptApp(home, 'third')
   t.after(() => app.close())
@@ -208,7 +208,7 @@ test('B1: an unreadable audit record is reported and never moved', async (t) => 
   )
 })
 
-test('B1: an unreadable schedule is skipped and reported; the others run, and it can be removed', async (t) => {
+test('an unreadable schedule is skipped and reported; the others run, and it can be removed', async (t) => {
   const home = await homeChangedBy(t, "UPDATE schedules SET spec = '\"no such line\"' WHERE id = 'mornings'")
   const { items } = await tirelessJson<{ items: { schedule_id: string }[] }>(home, 'schedule', 'list')
   assert.ok(items.length > 0 && !JSON.stringify(items).includes('mornings'))
@@ -220,7 +220,7 @@ test('B1: an unreadable schedule is skipped and reported; the others run, and it
   assert.equal((await of())?.ok, true)
 })
 
-test('B1: a home whose note on lost commits cannot be read opens, even if more commits are missing', async (t) => {
+test('a home whose note on lost commits cannot be read opens, even if more commits are missing', async (t) => {
   for (const note of ['{', '5', '{"commits":1.5}']) {
     const home = await homeChangedBy(t, '')
     await tirelessJson(home, 'enqueue', '--prompt', 'noted beside the database')

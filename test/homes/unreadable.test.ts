@@ -1,5 +1,5 @@
 /**
- * B1: rows that today's version cannot read: everything else works, `doctor` names them, `doctor --fix` sets them
+ * Rows that today's version cannot read: everything else works, `doctor` names them, `doctor --fix` sets them
  * aside, and nothing is lost.
  */
 
@@ -13,7 +13,7 @@ import { baseHome, checkDamagedHome } from './unreadable-home.ts'
 
 for (const schema of keptSchemas())
   describe(`a home of schema ${schema} with rows that cannot be read`, () => {
-    test('B1: any value of any table: lists, new work and start work; --fix loses nothing', async (t) => {
+    test('any value of any table: lists, new work and start work; --fix loses nothing', async (t) => {
       const base = await baseHome(t, schema)
       const one = fc.tuple(fc.constantFrom(...columnsIn(join(base, 'tireless.db'))), anyDamage)
       await checkProperty(12, fc.array(one, { minLength: 1, maxLength: 4 }), (all) => checkDamagedHome(t, base, all))

@@ -76,7 +76,7 @@ describe('back-off without progress (case 135, E5)', () => {
     await home.stop()
   })
 
-  test('C6: the idle reason says how often, until when, and what ends the pause sooner', async (t) => {
+  test('the idle reason says how often, until when, and what ends the pause sooner', async (t) => {
     const home = await startKernelWith(t, [{ agent_id: 'a', watch: ['inbox'] }])
     await reachBackOff(home)
     assert.equal(
@@ -100,7 +100,7 @@ describe('back-off without progress (case 135, E5)', () => {
   }
   for (const [what, change] of Object.entries(changes))
     for (const mode of what === 'GOAL.md' ? ['hybrid', 'llm'] : ['hybrid'])
-      test(`C6: ${mode}: a change of ${what} ends the pause; three more runs follow`, async (t) => {
+      test(`${mode}: a change of ${what} ends the pause; three more runs follow`, async (t) => {
         const home = await startKernelWith(t, [{ agent_id: 'a', watch: ['inbox'] }], mode)
         await reachBackOff(home)
         change(home)
@@ -112,7 +112,7 @@ describe('back-off without progress (case 135, E5)', () => {
         await home.stop()
       })
 
-  test('C6: a message to the agent ends the pause', async (t) => {
+  test('a message to the agent ends the pause', async (t) => {
     const home = await startKernelWith(t)
     await reachBackOff(home)
     const [last] = await listDispatches(home.app)
@@ -123,7 +123,7 @@ describe('back-off without progress (case 135, E5)', () => {
   })
 
   for (const mode of ['hybrid', 'llm'])
-    test(`C6: ${mode}: a manual cycle always runs, paused or not`, async (t) => {
+    test(`${mode}: a manual cycle always runs, paused or not`, async (t) => {
       const home = await startKernelWith(t, agents, mode)
       await reachBackOff(home)
       const planned = countPlanningCalls(home.model)

@@ -18,7 +18,7 @@ interface Status {
   readonly workers: readonly { readonly epoch: number; readonly lease_until: string }[]
 }
 
-test('I8: an idle hour has no commit, and the worker is still listed', async (t) => {
+test('I8, O15, case 65: an idle hour has no commit, and the worker is still listed', async (t) => {
   const { app, clock } = await openKernelApp(t, { agents: [{ agent_id: 'a' }], kernel: { schedule: '0 4 1 1 *' } })
   const { context } = app
   const stopDrain = new AbortController()

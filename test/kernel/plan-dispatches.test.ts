@@ -24,8 +24,8 @@ function silentProvider(answer = diligentScript) {
   return { model, scripted, speak }
 }
 
-describe('a plan with six agents (C6, E6)', () => {
-  test('C6: all six are queued before the first model answer; only one has started', async (t) => {
+describe('a plan with six agents (E6)', () => {
+  test('all six are queued before the first model answer; only one has started', async (t) => {
     const { model, scripted, speak } = silentProvider()
     const { app } = await openKernelApp(t, { agents, options: { model } })
     const cycle = runOnce(app)
@@ -42,7 +42,7 @@ describe('a plan with six agents (C6, E6)', () => {
     assert.deepEqual([dispatched, succeeded], [6, 6])
   })
 
-  test('C6: the others start after half a minute if the first agent has no answer yet', async (t) => {
+  test('the others start after half a minute if the first agent has no answer yet', async (t) => {
     const { model, speak } = silentProvider()
     const { app, clock } = await openKernelApp(t, { agents, options: { model } })
     const cycle = runOnce(app)
@@ -53,7 +53,7 @@ describe('a plan with six agents (C6, E6)', () => {
     assert.equal((await advanceUntilDone(clock, cycle)).succeeded, 6)
   })
 
-  test('C6: stopped before the first model answer, all six are queued and the next process runs them', async (t) => {
+  test('stopped before the first model answer, all six are queued and the next process runs them', async (t) => {
     const drain = new AbortController()
     const signals = { drain: drain.signal, abort: new AbortController().signal }
     const { model, scripted, speak } = silentProvider()
@@ -94,7 +94,7 @@ describe('a plan with six agents (C6, E6)', () => {
     assert.doesNotMatch([...notes].join('\n'), /^[b-f] had the same result/m)
   })
 
-  test('C6: a plan above max_dispatches is truncated, with a note', async (t) => {
+  test('a plan above max_dispatches is truncated, with a note', async (t) => {
     const named = JSON.stringify(agents.map(({ agent_id }) => ({ agent_id, reason: 'x' })))
     const model = scriptedModel((request) => {
       const answer = diligentScript(request)

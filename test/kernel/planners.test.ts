@@ -113,7 +113,7 @@ describe('the hybrid planner (E5)', () => {
     assert.match(prompt, /- b \(priority 0\): never run\\n {2}purpose: Writes the daily report/)
   })
 
-  test('C6: an invalid planner answer is reported with its position and reason', () => {
+  test('an invalid planner answer is reported with its position and reason', () => {
     const refused: readonly (readonly [string, RegExp])[] = [
       ['[{"agent": "a"}]', /^the planner's list is invalid: entry 1: agent_id must be a string$/],
       ['[{"agent_id": "a"}, 7]', /entry 2: it must be an object with agent_id and reason$/],

@@ -76,7 +76,7 @@ test('calls to a server that kill -9 interrupts (case 93)', {
       assert.equal(bought.length, 1, 'the model was not called again for it')
     })
 
-  await t.test('I4, once, in the workspace: the model is told, and the call is never repeated by itself', async () => {
+  await t.test('I4: once, in the workspace: the model is told, and the call is never repeated by itself', async () => {
     assert.equal(acted('inside').length, 1)
     assert.equal((await dispatch('inside'))?.status, 'done')
     const told = await unknown('inside')
@@ -86,7 +86,7 @@ test('calls to a server that kill -9 interrupts (case 93)', {
   })
 
   for (const tool of ['once', 'reconcilable'] as const)
-    await t.test(`I4, ${tool}, third party: waits for the owner and continues after the resolution`, async () => {
+    await t.test(`I4: ${tool}, third party: waits for the owner and continues after the resolution`, async () => {
       assert.deepEqual([(await dispatch(tool))?.wait?.kind, acted(tool).length], ['unknown', 1])
       const open = await unknown(tool)
       assert.equal(open?.status, 'open')

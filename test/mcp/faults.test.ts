@@ -40,7 +40,7 @@ describe('a server that dies during a call', () => {
       assert.equal(result.status, 'done')
     })
 
-  test('I4, once, in the workspace: the model is told that the outcome is unknown; no second call', async (t) => {
+  test('I4: once, in the workspace: the model is told that the outcome is unknown; no second call', async (t) => {
     const controlled = new ControlledServer(t)
     controlled.setMode('die')
     const { results, app } = await runWithServers(
@@ -59,7 +59,7 @@ describe('a server that dies during a call', () => {
   })
 
   for (const recovery of ['once', 'reconcilable'])
-    test(`I4, ${recovery}, third party: waits for the owner's resolution and continues`, async (t) => {
+    test(`I4: ${recovery}, third party: waits for the owner's resolution and continues`, async (t) => {
       const controlled = new ControlledServer(t)
       controlled.setMode('die')
       const { app, model } = await runWithServers(
@@ -137,7 +137,7 @@ describe('a server that cannot be used', () => {
     assert.match(nonsense.error ?? '', /^it did not answer.*an invalid message to stdout: Hello! I am not a server\.$/)
   })
 
-  test('B1: time limits that are too long for a timer mean no limit', async (t) => {
+  test('time limits that are too long for a timer mean no limit', async (t) => {
     const controlled = new ControlledServer(t)
     const limits = { timeout: '36500d', start_timeout: '36500d' }
     const a = { command: controlled.command, effects: acts('pure', 'none'), ...limits }
@@ -148,7 +148,7 @@ describe('a server that cannot be used', () => {
     )
   })
 
-  test('C1: a server that never answers blocks neither start, nor other work, nor the exit', async (t) => {
+  test('a server that never answers blocks neither start, nor other work, nor the exit', async (t) => {
     const controlled = new ControlledServer(t)
     const clock = new FakeClock()
     const servers = {

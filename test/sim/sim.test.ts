@@ -17,7 +17,7 @@ const SEEDS = 150
 const MAX_SEEDS = 300
 
 describe('simulation', () => {
-  test(`I1, I3, I4, I8: ${SEEDS} worlds full of faults break no invariant`, async (t) => {
+  test(`I1, I2, I3, I4, I8: ${SEEDS} worlds full of faults break no invariant`, async (t) => {
     const counters = new Counters()
     for (const { seed, violation, counts } of await runChunk({ from: 1, count: SEEDS, variant: UNBROKEN.name })) {
       assert.equal(violation, undefined, `npm run sim -- --seed ${seed}`)

@@ -205,7 +205,7 @@ describe('git', () => {
   })
 
   test(
-    'E case 121: nothing that the repository, its configuration or the environment names is run',
+    'case 121: nothing that the repository, its configuration or the environment names is run',
     NEEDS_SANDBOX,
     async (t) => {
       const workspace = repository(t)

@@ -104,7 +104,7 @@ test('a conversation is sent message by message, in order, and the request is no
   }
 })
 
-test('B3: consecutive user messages are sent as one, because many model templates refuse two', async () => {
+test('consecutive user messages are sent as one, because many model templates refuse two', async () => {
   await using server = await startScriptedProvider([{ text: 'ok' }])
   const messages: readonly ModelMessage[] = [
     { role: 'user', text: 'first' },

@@ -16,7 +16,7 @@ test('every command is found by its name, and by words that start with it', asyn
   assert.equal(await findCommand([]), undefined)
 })
 
-test('P6: no command needs the whole registry to be loaded', () => {
+test('no command needs the whole registry to be loaded', () => {
   const script = `
     import { registerHooks } from 'node:module'
     const all = []

@@ -287,7 +287,7 @@ describe('the clock is set', () => {
     ['a day', DAY],
   ] as const)
     for (const spec of ['*/10 * * * *', '30 2 * * *', { every: 7 * MINUTE }] as const)
-      test(`E1: ${JSON.stringify(spec)} keeps every beat when the clock jumps by ${what} and back`, async () => {
+      test(`E1, case 102: ${JSON.stringify(spec)} keeps each beat if the clock jumps by ${what} and back`, async () => {
         for (const first of [step, -step])
           for (const missed of ['once', 'all'] as const) {
             const { clock, beats } = consume({ spec, missed })

@@ -1,4 +1,4 @@
-/** B4: a call that is quoted, embedded, fenced, escaped or refused in words is never executed, in any protocol. */
+/** A call that is quoted, embedded, fenced, escaped or refused in words is never executed, in any protocol. */
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -140,7 +140,7 @@ const IN_PLACE: Readonly<Record<string, readonly ((call: string) => string)[]>> 
 }
 
 for (const parser of PARSERS)
-  describe(`B4: ${parser.name}`, () => {
+  describe(parser.name, () => {
     const calls = CALLS[parser.name] ?? assert.fail(`no calls for ${parser.name}`)
     const forms = [...QUOTED, ...(IN_PLACE[parser.name] ?? [])]
 

@@ -7,7 +7,7 @@ import { createStoreReader, type StoreReader } from './reader.ts'
 /** Tables that stay small. */
 const SMALL = ['tally', 'schedules', 'marks', 'selections', 'settings']
 
-test('P3: reads of a cycle, a start and a status use an index, so history does not slow them', async (t) => {
+test('reads of a cycle, a start and a status use an index, so history does not slow them', async (t) => {
   const db = openInMemory()
   t.after(() => db.close())
   const { spied: recording, texts } = recordStatements(db)

@@ -104,7 +104,7 @@ describe('sqlite store', () => {
     assert.match(readFileSync(file, 'utf8'), /^this is not a database/)
   })
 
-  test('D5: reading a long journal yields to the event loop', async () => {
+  test('reading a long journal yields to the event loop', async () => {
     const store = await openSqliteStore({ file: freshFile(), clock, writes: 'here' })
     const { fence } = await startDispatch(store)
     const append = (seq: number): Batch => ({
@@ -124,7 +124,7 @@ describe('sqlite store', () => {
     await store.close()
   })
 
-  test('verify finds damage on disk, and none in a sound database', async () => {
+  test('case 95: verify finds damage on disk, and none in a sound database', async () => {
     const file = freshFile()
     const store = await openSqliteStore({ file, clock })
     const long = { prompt: 'p'.repeat(50) }

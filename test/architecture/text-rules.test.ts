@@ -1,0 +1,159 @@
+/** The checks of names, lines, sizes and requirements against samples that must fail. */
+
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { assertOnly } from './assert-only.ts'
+import { bannedWords, exportedTwice, glossaryWords, longLines, unusedWords } from './language.ts'
+import { largest, type Measured, measureFiles, overLimit } from './limits.ts'
+import { parseTree } from './parse.ts'
+import { findCitations, requirementRows, stateViolations, unknownCitations, withTests } from './requirements.ts'
+
+const measure = (source: string, path = 'a.ts'): readonly Measured[] =>
+  measureFiles(parseTree(new Map([[path, source]])))
+
+/** A list of statements that fills this many lines. */
+const lines = (count: number): string => 'f()\n'.repeat(count)
+
+describe('the checker of names and lines', () => {
+  it('finds a name that is exported twice, and not a re-export or a type beside its value', () => {
+    const tree = new Map([
+      ['a.ts', 'export function open() {}\nexport const Kind = 1\nexport type Kind = number'],
+      ['b.ts', 'export const open = 1'],
+      ['c.ts', "export { Kind } from './a.ts'"],
+    ])
+    assertOnly(exportedTwice(tree), /^open is exported by a\.ts and b\.ts$/)
+  })
+
+  it('finds a banned word in the name of a file and of an export, and not inside another word', () => {
+    assertOnly(
+      bannedWords(new Map([['engine/heard.ts', '']])),
+      /^engine\/heard\.ts: the name heard has the banned word/,
+    )
+    assertOnly(bannedWords(new Map([['a.ts', 'export const tellRein = 1']])), /the name tellRein/)
+    assert.deepEqual(bannedWords(new Map([['a.ts', 'export const reindex = 1\nconst wish = 1']])), [])
+  })
+
+  it('finds a line of 121 characters, also where they are Chinese', () => {
+    assertOnly(longLines(new Map([['a.ts', `ok\n${'字'.repeat(121)}`]])), /^a\.ts:2 has 121 characters$/)
+    assert.deepEqual(longLines(new Map([['a.ts', '字'.repeat(120)]])), [])
+  })
+
+  it('finds a glossary word that no code uses', () => {
+    const words = glossaryWords('| **Stop reason** | why |\n| **Doorknob** | what |')
+    assert.deepEqual(unusedWords(words, new Map([['a.ts', 'const stopReason = 1']])), ['Doorknob'])
+  })
+})
+
+describe('the checker of sizes', () => {
+  it('finds a function of 61 lines in every form, and not one of 60', () => {
+    for (const [before, after, name] of [
+      ['function long() {\n', '}', 'long'],
+      ['const long = () => {\n', '}', 'long'],
+      ['class A {\n  long() {\n', '}}', 'long'],
+      ['const a = { long() {\n', '}}', 'long'],
+      ['const a = { async long() {\n', '}}', 'long'],
+      ["it('works', () => {\n", '})', '\\(anonymous\\)'],
+    ] as const) {
+      const found = overLimit(measure(`${before}${lines(59)}${after}`))
+      assertOnly(found, new RegExp(`^a\\.ts:\\d ${name} has 61 lines; the limit is 60$`))
+      assert.deepEqual(overLimit(measure(`${before}${lines(58)}${after}`)), [])
+    }
+  })
+
+  it('counts a function inside another one in both', () => {
+    const found = overLimit(measure(`function outer() {\n  return () => {\n${lines(70)}  }\n}`))
+    assert.deepEqual(
+      found.map((line) => line.replace(/;.*/, '')),
+      ['a.ts:1 outer has 74 lines', 'a.ts:2 (anonymous) has 72 lines'],
+    )
+  })
+
+  it('does not count the callback of describe, but the tests in it', () => {
+    assert.deepEqual(overLimit(measure(`describe('a', () => {\n${lines(100)}})`)), [])
+    assertOnly(overLimit(measure(`describe('a', () => {\n  test('b', () => {\n${lines(60)}  })\n})`)), /^a\.ts:2 /)
+  })
+
+  it('finds six parameters of a function, a method, a type and a signature, and not five', () => {
+    const list = (count: number): string => Array.from({ length: count }, (_, i) => `p${i}: string`).join(', ')
+    const forms = [
+      (p: string) => `function f(${p}) {}`,
+      (p: string) => `class A { f(${p}) {} }`,
+      (p: string) => `type F = (${p}) => void`,
+      (p: string) => `interface A { f(${p}): void }`,
+      (p: string) => `declare function f(${p}): void`,
+    ]
+    for (const form of forms) {
+      assertOnly(overLimit(measure(form(list(6)))), /has 6 parameters; the limit is 5$/)
+      assert.deepEqual(overLimit(measure(form(list(5)))), [])
+    }
+  })
+
+  it('finds a file of 301 lines, and not one of 300', () => {
+    assertOnly(overLimit(measure(lines(301))), /^a\.ts has 301 lines; the limit is 300$/)
+    assert.deepEqual(overLimit(measure(lines(300))), [])
+  })
+
+  it('exempts a function by its name, wherever it stands in the file', () => {
+    const measured = measure(`\n\nfunction long() {\n${lines(60)}}`)
+    assert.deepEqual(overLimit(measured, new Set(['a.ts long'])), [])
+    assertOnly(overLimit(measured, new Set(['a.ts other'])), /^a\.ts:3 long/)
+  })
+
+  it('prints the longest function, parameter list and file', () => {
+    assert.deepEqual(largest(measure('const f = (a) => {\n  g()\n}\n')), [
+      'longest function: 3 lines, a.ts:1 f (limit 60)',
+      'longest parameter list: 1 parameters, a.ts:1 f (limit 5)',
+      'longest file: 3 lines, a.ts (limit 300)',
+    ])
+  })
+})
+
+describe('the checker of requirements', () => {
+  const page = [
+    '| E1 | beats | built | |',
+    '| case 7 | hooks | open: later | |',
+    '',
+    '<!-- written by npm run requirements -->',
+  ].join('\n')
+  const rows = requirementRows(page)
+  const parse = (source: string, path = 'test/a.test.ts') => parseTree(new Map([[path, source]]))
+
+  it('reads the ids at the start or the end of a title, and in the simulator', () => {
+    const found = findCitations(
+      parse(`test('E1, case 7: one', f); describe(\`two \${x} (E1)\`, f); test('three', f); list(['case 7: four'])`),
+    )
+    assert.deepEqual(
+      found.map(({ id, title }) => `${id} ${title}`),
+      ['E1 one', 'case 7 one', 'E1 two …', 'case 7 four'],
+    )
+    assert.equal(findCitations(parse(`world.fail('E1', 'broken')`, 'test/sim/a.ts')).length, 1)
+    assert.deepEqual(findCitations(parse(`run('E1: no title')`, 'src/a.ts')), [])
+  })
+
+  it('finds a citation without a row, in a title, a comment and a page', () => {
+    const none = new Map<string, string>()
+    assertOnly(unknownCitations(rows, parse(`test('E1, case 8: a', f)`), none), /^test\/a\.test\.ts cites case 8/)
+    assertOnly(unknownCitations(rows, parse(`test('Z3: a', f)`), none), /cites Z3/)
+    assertOnly(unknownCitations(rows, parse(`test('cases 7 and 8: a', f)`), none), /cites cases 7/)
+    assertOnly(unknownCitations(rows, parse('// as K4 says', 'src/a.ts'), none), /^src\/a\.ts cites K4/)
+    assertOnly(unknownCitations(rows, [], new Map([['docs/a.md', 'see case 99']])), /^docs\/a\.md cites case 99/)
+    assert.deepEqual(unknownCitations(rows, parse(`// E1, case 7\ntest('E1: a', f)`), none), [])
+  })
+
+  it('finds a state that contradicts the tests, an unknown state and a row that stands twice', () => {
+    const cite = (id: string) => ({ id, path: 'test/a.test.ts', title: 'a' })
+    assertOnly(stateViolations(rows, []), /^E1 reads "built", but no test cites it; write open$/)
+    assertOnly(stateViolations(rows, [cite('E1'), cite('case 7')]), /^case 7 reads "open: later", but tests cite it$/)
+    assertOnly(stateViolations([{ id: 'E1', state: 'part' }], [cite('E1')]), /^E1 reads "part"; write built/)
+    const twice = [...rows, ...rows.slice(1)]
+    assertOnly(stateViolations(twice, [cite('E1')]), /^case 7 has two rows$/)
+  })
+
+  it('writes the number of tests and their list, and writes nothing new the second time', () => {
+    const citations = findCitations(parse(`test('E1: a *b*', f)`))
+    const written = withTests(page, citations)
+    assert.match(written, /^\| E1 \| beats \| built \| \[1\]\(#e1\) \|$/m)
+    assert.ok(written.endsWith('### E1\n\n- [test/a.test.ts](../test/a.test.ts)\n  - a \\*b\\*\n'))
+    assert.equal(withTests(written, citations), written)
+  })
+})
