@@ -3,7 +3,7 @@
  * Must not know: which call wants to connect.
  */
 
-import { ipv4Octets, ipv6Groups } from '../domain/address.ts'
+import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
 /** `private`: a local network. `odd`: reserved ranges in which no server should be. */
 export type IpClass = 'public' | 'private' | 'loopback' | 'link_local' | 'odd'
@@ -55,22 +55,26 @@ export interface IpClassification {
 }
 
 export function classifyIp(ip: string): IpClassification {
-  const v4 = ipv4Octets(ip)
-  if (v4) return findRange(bitsOf(v4, 8), IPV4, ipv4Octets, 8) ?? { kind: 'public', why: 'public' }
-  const v6 = ipv6Groups(ip)
-  const unknown: IpClassification = { kind: 'odd', why: v6 ? 'not assigned' : 'not an IP address' }
-  return (v6 && findRange(bitsOf(v6, 16), IPV6, ipv6Groups, 16)) ?? unknown
+  if (isIPv4(ip)) return findRange(ip, 'ipv4', IPV4) ?? { kind: 'public', why: 'public' }
+  // An address with a zone (`fe80::1%eth0`) names an interface of this machine: no server should have it.
+  if (!isIPv6(ip) || ip.includes('%')) return { kind: 'odd', why: 'not an IP address' }
+  return findRange(ip, 'ipv6', IPV6) ?? { kind: 'odd', why: 'not assigned' }
 }
 
-function findRange(
-  bits: string,
-  ranges: readonly Range[],
-  parse: (text: string) => readonly number[] | undefined,
-  width: number,
-): IpClassification | undefined {
-  const range = ranges.find(([prefix, length]) => bits.startsWith(bitsOf(parse(prefix) ?? [], width).slice(0, length)))
-  return range && { kind: range[2], why: range[3] }
+type IpFamily = 'ipv4' | 'ipv6'
+
+function findRange(ip: string, family: IpFamily, ranges: readonly Range[]): IpClassification | undefined {
+  const found = ranges.find((range) => blockListOf(range, family).check(ip, family))
+  return found && { kind: found[2], why: found[3] }
 }
 
-const bitsOf = (parts: readonly number[], width: number): string =>
-  parts.map((part) => part.toString(2).padStart(width, '0')).join('')
+const blockLists = new Map<Range, BlockList>()
+
+function blockListOf(range: Range, family: IpFamily): BlockList {
+  const known = blockLists.get(range)
+  if (known) return known
+  const list = new BlockList()
+  list.addSubnet(range[0], range[1], family)
+  blockLists.set(range, list)
+  return list
+}

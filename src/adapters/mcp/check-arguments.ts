@@ -1,6 +1,7 @@
 /** Checks the arguments of a call against the server's JSON schema. The arguments are passed on unchanged. */
 
 import { createRequire } from 'node:module'
+import type { OutputUnit } from '@cfworker/json-schema'
 import { z } from 'zod'
 import type { Json } from '../../domain/json.ts'
 
@@ -43,16 +44,14 @@ function findErrors(args: ToolArguments, checks: readonly (() => Check)[]): read
   return []
 }
 
-/** Checks with the SDK's validator, which supports all keywords of all drafts and generates no code from the schema. */
+/** Checks with a validator that supports all keywords of all drafts and generates no code from the schema. */
 function bySchema(schema: Schema): Check {
-  const required = createRequire(import.meta.url)('@modelcontextprotocol/client/validators/cf-worker')
-  const { CfWorkerJsonSchemaValidator } = required as typeof import('@modelcontextprotocol/client/validators/cf-worker')
-  const draft = draftOf(String(schema.$schema ?? DIALECT))
-  const validate = new CfWorkerJsonSchemaValidator({ shortcircuit: false, draft }).getValidator(schema)
-  return (args) => {
-    const { valid, errorMessage = '' } = validate(args)
-    return valid ? [] : parseErrors(errorMessage)
-  }
+  // Loaded here because most processes check no arguments.
+  const { Validator } = createRequire(import.meta.url)(
+    '@cfworker/json-schema',
+  ) as typeof import('@cfworker/json-schema')
+  const validator = new Validator(schema, draftOf(String(schema.$schema ?? DIALECT)), false)
+  return (args) => innermostErrors(validator.validate(args).errors)
 }
 
 /** The draft that is assumed if a schema names no draft, or an unknown draft. */
@@ -66,26 +65,33 @@ function draftOf(dialect: string): '2020-12' | '2019-09' | '7' | '4' {
 
 const MOST_ERRORS = 5
 
-/**
- * Parses the error text of the validator, `#/a/b: message; #: message`. If a message only says that a part does not
- * match, and another message names the error inside that part, only the other message is kept.
- */
-function parseErrors(text: string): readonly SchemaError[] {
-  const errors = text.split(/; (?=#(?:\/|: ))/).map((line) => {
-    const [, pointer = '', message = line] = /^#(\S*?): (.*)$/s.exec(line) ?? []
-    return { pointer, message: message.replace('False boolean schema.', 'unknown argument') }
-  })
-  const hasInnerError = (pointer: string): boolean => errors.some((other) => other.pointer.startsWith(`${pointer}/`))
+/** Keywords that apply other schemas: their errors only say that some part does not match. */
+const APPLYING_KEYWORDS = new Set(
+  [
+    '$ref $recursiveRef allOf anyOf oneOf if dependentSchemas propertyNames',
+    'properties patternProperties additionalProperties unevaluatedProperties',
+    'prefixItems items additionalItems unevaluatedItems',
+  ]
+    .join(' ')
+    .split(' '),
+)
+
+/** An error that only says that a part does not match is dropped if another error names what is wrong inside the part. */
+function innermostErrors(errors: readonly OutputUnit[]): readonly SchemaError[] {
+  const hasInnerError = (at: string): boolean => errors.some((other) => other.instanceLocation.startsWith(`${at}/`))
   return errors
-    .filter(({ pointer, message }) => !(/ match |had errors/.test(message) && hasInnerError(pointer)))
+    .filter(({ instanceLocation, keyword }) => !(APPLYING_KEYWORDS.has(keyword) && hasInnerError(instanceLocation)))
     .slice(0, MOST_ERRORS)
-    .map(({ pointer, message }) => ({ path: pointer.split('/').slice(1).map(unescaped), message }))
+    .map(({ instanceLocation, keyword, error }) => ({
+      path: instanceLocation.split('/').slice(1).map(unescaped),
+      message: keyword === 'false' ? 'unknown argument' : error,
+    }))
 }
 
 /** Decodes one segment of a JSON pointer that is written as a URI fragment. */
 const unescaped = (part: string): string => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
 
-/** Checks with Zod if the SDK's validator rejects the schema, for example an invalid pattern. Knows fewer keywords. */
+/** Checks with Zod if the first validator rejects the schema, for example an invalid pattern. Knows fewer keywords. */
 function byZod({ $schema: dialect, ...schema }: Schema): Check {
   // Tries without the draft, then with it: Zod needs it for older drafts, whose shared definitions have another name.
   for (const given of [schema, { ...schema, $schema: dialect }])

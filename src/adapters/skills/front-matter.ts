@@ -1,5 +1,6 @@
 /** Parses the front matter of SKILL.md: name and description. */
 
+import { parse } from 'yaml'
 import { TirelessError } from '../../domain/error.ts'
 import type { SkillLine } from '../../domain/skill.ts'
 
@@ -7,21 +8,9 @@ const MAX_DESCRIPTION = 300
 
 /** Contract: throws `conflict` if name or description is missing, or the name differs from the folder's. */
 export function parseFrontMatter(text: string, folder: string): SkillLine {
-  const lines = /^\ufeff?---\r?\n(?<head>[\s\S]*?)\r?\n---\s*(?:\r?\n|$)/.exec(text)?.groups?.head?.split(/\r?\n/) ?? []
-  const readValue = (key: string): string => {
-    const at = lines.findIndex((line) => line.startsWith(`${key}:`))
-    if (at < 0) return ''
-    const next = lines.slice(at + 1)
-    const end = next.findIndex((line) => !/^\s+\S/.test(line))
-    // A value over several indented lines is joined into one line.
-    const folded = [lines[at]?.slice(key.length + 1), ...next.slice(0, end < 0 ? undefined : end)].join(' ')
-    const plain = folded
-      .replace(/^\s*[>|][+-]?\s/, '')
-      .replaceAll(/\s+/g, ' ')
-      .trim()
-    return plain.replace(/^(["'])(.*)\1$/, '$2')
-  }
-  const [name, description] = [readValue('name'), readValue('description')]
+  const head = /^\ufeff?---\r?\n(?<head>[\s\S]*?)\r?\n---\s*(?:\r?\n|$)/.exec(text)?.groups?.head ?? ''
+  const values = parseMapping(head) ?? parseMapping(quotePlainValues(head)) ?? {}
+  const [name, description] = [oneLine(values.name), oneLine(values.description)]
   if (name === '' || description === '')
     throw invalidSkill(
       'SKILL.md has no front matter with name and description',
@@ -34,6 +23,24 @@ export function parseFrontMatter(text: string, folder: string): SkillLine {
     )
   return { name, description: description.slice(0, MAX_DESCRIPTION) }
 }
+
+/** Contract: undefined if the text is not a YAML mapping. All plain values are strings. */
+function parseMapping(yaml: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = parse(yaml, { schema: 'failsafe', logLevel: 'error' })
+    return typeof value === 'object' && value !== null ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Many skills have an unquoted value with a colon (`description: Use it: often`), which is not YAML. */
+const quotePlainValues = (yaml: string): string =>
+  yaml.replaceAll(/^(\w+):[ \t]+(?![>|"'[{&*!])(.*\S)[ \t]*$/gm, (_, key: string, value: string) => {
+    return `${key}: ${JSON.stringify(value)}`
+  })
+
+const oneLine = (value: unknown): string => (typeof value === 'string' ? value.replaceAll(/\s+/g, ' ').trim() : '')
 
 const invalidSkill = (what: string, expected: string): TirelessError =>
   new TirelessError('conflict', { what, expected })

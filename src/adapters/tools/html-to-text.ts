@@ -1,101 +1,17 @@
 /**
- * Converts HTML to text in one pass: keeps headings, lists, tables and links; drops everything that is not displayed.
+ * Converts HTML to text: keeps headings, lists, tables, links and preformatted text; drops what is not displayed.
+ *
+ * The tokenizer of htmlparser2 finds tags, attributes and character references. Its parser is not used: it searches
+ * the list of open elements at each tag, so that a page of 1 MB can keep it busy for minutes. This takes linear time.
  */
 
-const HIDDEN = new Set([
-  'script',
-  'style',
-  'noscript',
-  'template',
-  'svg',
-  'math',
-  'iframe',
-  'object',
-  'canvas',
-  'audio',
-  'video',
-  'select',
-])
-const BLOCKS = new Set([
-  ...[
-    'address',
-    'article',
-    'aside',
-    'blockquote',
-    'body',
-    'details',
-    'dialog',
-    'dd',
-    'div',
-    'dl',
-    'dt',
-    'fieldset',
-    'figcaption',
-    'figure',
-  ],
-  ...[
-    'footer',
-    'form',
-    'header',
-    'hr',
-    'legend',
-    'main',
-    'nav',
-    'ol',
-    'p',
-    'pre',
-    'section',
-    'summary',
-    'table',
-    'tbody',
-    'thead',
-    'tr',
-    'ul',
-  ],
-])
-const NAMED: Readonly<Record<string, string>> = {
-  ...{
-    amp: '&',
-    lt: '<',
-    gt: '>',
-    quot: '"',
-    apos: "'",
-    nbsp: ' ',
-    copy: '©',
-    reg: '®',
-    trade: '™',
-    hellip: '…',
-    mdash: '—',
-    ndash: '–',
-  },
-  ...{
-    lsquo: '‘',
-    rsquo: '’',
-    ldquo: '“',
-    rdquo: '”',
-    laquo: '«',
-    raquo: '»',
-    bull: '•',
-    middot: '·',
-    times: '×',
-    deg: '°',
-    euro: '€',
-  },
-  ...{
-    pound: '£',
-    yen: '¥',
-    sect: '§',
-    para: '¶',
-    auml: 'ä',
-    ouml: 'ö',
-    uuml: 'ü',
-    Auml: 'Ä',
-    Ouml: 'Ö',
-    Uuml: 'Ü',
-    szlig: 'ß',
-    eacute: 'é',
-  },
-}
+import { createRequire } from 'node:module'
+import { PageWriter } from './page-writer.ts'
+
+/** Elements whose content is not text of the page. */
+const HIDDEN = new Set(
+  'script style noscript template svg math iframe object canvas audio video select noembed noframes'.split(' '),
+)
 
 export interface PageText {
   readonly title: string
@@ -104,144 +20,130 @@ export interface PageText {
 
 /** `base`: the address of the page, against which relative links are resolved. */
 export function htmlToText(html: string, base: string): PageText {
-  const page = new Page(base)
-  for (let at = 0; at < html.length; ) {
-    const next = html.indexOf('<', at)
-    page.addText(html.slice(at, next < 0 ? html.length : next))
-    at = next < 0 ? html.length : readMarkup(html, next, page)
-  }
-  return page.toText()
+  // Loaded here because few commands read a page.
+  const { Tokenizer } = createRequire(import.meta.url)('htmlparser2') as typeof import('htmlparser2')
+  const page = new PageReader(html, base)
+  const tokenizer = new Tokenizer({}, page)
+  tokenizer.write(html)
+  tokenizer.end()
+  return page.toPageText()
 }
 
-/** Contract: handles the markup at `at` and returns the position after it. */
-function readMarkup(html: string, at: number, page: Page): number {
-  if (html.startsWith('<!--', at)) return indexAfter(html, '-->', at + 4)
-  if (/[!?]/.test(html[at + 1] ?? '')) return indexAfter(html, '>', at + 1)
-  const [, slash = '', name = ''] = matchAt(/<(\/?)([a-z][a-z0-9-]*)/iy, html, at) ?? []
-  if (name === '') {
-    page.addText('<')
-    return at + 1
-  }
-  const start = at + 1 + slash.length + name.length
-  const end = endOfTag(html, start)
-  const tag = name.toLowerCase()
-  if (slash !== '') page.close(tag)
-  else page.open(tag, html.slice(start, end))
-  return slash === '' && HIDDEN.has(tag) ? endOfElement(html, tag, end) : end + 1
-}
+type TokenizerEvents = ConstructorParameters<typeof import('htmlparser2').Tokenizer>[1]
 
-function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
-  pattern.lastIndex = at
-  return pattern.exec(text)
-}
-
-function indexAfter(html: string, mark: string, at: number): number {
-  const end = html.indexOf(mark, at)
-  return end < 0 ? html.length : end + mark.length
-}
-
-/** The index of the `>` that ends the tag. A `>` inside a quoted attribute does not end it. */
-function endOfTag(html: string, at: number): number {
-  let quote = ''
-  for (let i = at; i < html.length; i += 1) {
-    const char = html[i] ?? ''
-    if (quote !== '') quote = char === quote ? '' : quote
-    else if (char === '>') return i
-    else if ((char === '"' || char === "'") && /=\s*$/.test(html.slice(Math.max(at, i - 8), i))) quote = char
-  }
-  return html.length
-}
-
-function endOfElement(html: string, tag: string, at: number): number {
-  const end = matchAt(new RegExp(`</${tag}(?![a-z0-9-])`, 'gi'), html, at)
-  return end ? indexAfter(html, '>', end.index) : html.length
-}
-
-function attribute(attributes: string, name: string): string | undefined {
-  const found = new RegExp(`(?:^|\\s)${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s"'>]+))`, 'i').exec(
-    attributes.slice(0, 4096),
-  )
-  const value = found?.[1] ?? found?.[2] ?? found?.[3]
-  return value === undefined ? undefined : decodeEntities(value).trim()
-}
-
-function decodeEntities(text: string): string {
-  return text.replaceAll(/&(#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]{2,8});/gi, (whole, word: string) => {
-    if (!word.startsWith('#')) return NAMED[word] ?? whole
-    const point = /^#x/i.test(word) ? Number.parseInt(word.slice(2), 16) : Number(word.slice(1))
-    return point > 0 && point <= 0x10ffff && (point < 0xd800 || point > 0xdfff) ? String.fromCodePoint(point) : '\ufffd'
-  })
-}
-
-class Page {
-  readonly #base: string
-  #text: string[] = []
-  #title = ''
+/** Receives the tokens of a page as positions in `html`, and writes what is displayed. */
+class PageReader implements TokenizerEvents {
+  readonly #html: string
+  readonly #writer: PageWriter
+  /** The text that was read last and is not yet written: text that contains `<` or `&` comes in many pieces. */
+  #text = { start: 0, end: 0 }
+  #title: string | undefined
   #inTitle = false
-  #preDepth = 0
-  readonly #links: (string | undefined)[] = []
+  /** The outermost open element whose content is not displayed, and how many of its name are open. */
+  #hidden: { readonly tag: string; depth: number } | undefined
+  #tag = ''
+  #attributeName = ''
+  #attributes: { href?: string; alt?: string } = {}
 
-  constructor(base: string) {
-    this.#base = base
+  constructor(html: string, base: string) {
+    this.#html = html
+    this.#writer = new PageWriter(base)
   }
 
-  addText(raw: string): void {
-    if (raw === '') return
-    const text = decodeEntities(raw)
+  toPageText(): PageText {
+    this.#flushText()
+    return { title: (this.#title ?? '').replaceAll(/\s+/g, ' ').trim(), text: this.#writer.toText() }
+  }
+
+  ontext(start: number, end: number): void {
+    if (this.#hidden !== undefined) return
+    if (start !== this.#text.end) this.#flushText()
+    this.#text = { start: start === this.#text.end ? this.#text.start : start, end }
+  }
+
+  #flushText(): void {
+    const { start, end } = this.#text
+    this.#text = { start: end, end }
+    if (end > start) this.#addText(this.#html.slice(start, end))
+  }
+
+  ontextentity(codePoint: number): void {
+    this.#flushText()
+    if (this.#hidden === undefined) this.#addText(String.fromCodePoint(codePoint))
+  }
+
+  #addText(text: string): void {
     if (this.#inTitle) this.#title += text
-    else this.#text.push(this.#preDepth > 0 ? text : text.replaceAll(/\s+/g, ' '))
+    else this.#writer.write(text)
   }
 
-  open(tag: string, attributes: string): void {
-    const heading = /^h([1-6])$/.exec(tag)
-    if (tag === 'title') this.#inTitle = true
-    else if (heading) this.#text.push(`\n\n${'#'.repeat(Number(heading[1]))} `)
-    else if (tag === 'br') this.#text.push('\n')
-    else if (tag === 'li') this.#text.push('\n- ')
-    else if (tag === 'td' || tag === 'th') this.#text.push(' | ')
-    else if (tag === 'img') this.#text.push(imageText(attribute(attributes, 'alt')))
-    else if (tag === 'a') this.#openLink(attribute(attributes, 'href'))
-    else if (BLOCKS.has(tag)) this.#text.push('\n\n')
-    if (tag === 'pre') this.#preDepth += 1
+  onopentagname(start: number, end: number): void {
+    this.#tag = this.#html.slice(start, end).toLowerCase()
+    this.#attributes = {}
   }
 
-  close(tag: string): void {
-    if (tag === 'title') this.#inTitle = false
-    else if (tag === 'a') this.#closeLink()
-    else if (tag === 'tr') this.#text.push('\n')
-    else if (BLOCKS.has(tag) || /^h[1-6]$/.test(tag)) this.#text.push('\n\n')
-    if (tag === 'pre') this.#preDepth = Math.max(0, this.#preDepth - 1)
+  onattribname(start: number, end: number): void {
+    this.#attributeName = this.#html.slice(start, end).toLowerCase()
   }
 
-  #openLink(href: string | undefined): void {
-    const to = href !== undefined && URL.canParse(href, this.#base) ? new URL(href, this.#base) : undefined
-    const link = to && /^https?:$/.test(to.protocol) && !href?.startsWith('#') ? to.href : undefined
-    this.#links.push(link)
-    if (link !== undefined) this.#text.push('[')
+  onattribdata(start: number, end: number): void {
+    this.#addToAttribute(this.#html.slice(start, end))
   }
 
-  #closeLink(): void {
-    const link = this.#links.pop()
-    if (link !== undefined) this.#text.push(`](${link})`)
+  onattribentity(codePoint: number): void {
+    this.#addToAttribute(String.fromCodePoint(codePoint))
   }
 
-  toText(): PageText {
-    const lines = this.#text
-      .join('')
-      .split('\n')
-      .map((line) =>
-        line
-          .trimEnd()
-          .replace(/^ +(?=\S)/, ' ')
-          .replace(/^ (?! )/, ''),
-      )
-    const text = lines
-      .join('\n')
-      .replaceAll(/\n{3,}/g, '\n\n')
-      .replaceAll(/\[\s*\]\([^)]*\)/g, '')
-      .trim()
-    return { title: this.#title.replaceAll(/\s+/g, ' ').trim(), text }
+  #addToAttribute(text: string): void {
+    const name = this.#attributeName
+    if (name === 'href' || name === 'alt') this.#attributes[name] = (this.#attributes[name] ?? '') + text
   }
+
+  onopentagend(): void {
+    const tag = this.#tag
+    this.#flushText()
+    if (this.#hidden !== undefined) this.#hidden.depth += this.#hidden.tag === tag ? 1 : 0
+    else if (HIDDEN.has(tag)) this.#hidden = { tag, depth: 1 }
+    else if (tag === 'title') this.#openTitle()
+    else this.#writer.openElement(tag, this.#attributes)
+  }
+
+  /** Only elements of SVG and MathML can close themselves; HTML ignores the slash. */
+  onselfclosingtag(): void {
+    if (this.#tag !== 'svg' && this.#tag !== 'math') this.onopentagend()
+  }
+
+  onclosetag(start: number, end: number): void {
+    const tag = this.#html.slice(start, end).toLowerCase()
+    this.#flushText()
+    if (this.#hidden !== undefined) this.#closeHidden(tag)
+    else if (tag === 'title') this.#inTitle = false
+    else this.#writer.closeElement(tag)
+  }
+
+  #closeHidden(tag: string): void {
+    if (this.#hidden?.tag !== tag) return
+    this.#hidden.depth -= 1
+    if (this.#hidden.depth === 0) this.#hidden = undefined
+  }
+
+  /** The first title is the page's; a later one is dropped. */
+  #openTitle(): void {
+    if (this.#title === undefined) {
+      this.#title = ''
+      this.#inTitle = true
+    } else this.#hidden = { tag: 'title', depth: 1 }
+  }
+
+  isInForeignContext(): boolean {
+    return this.#hidden?.tag === 'svg' || this.#hidden?.tag === 'math'
+  }
+
+  // A repeated attribute is ignored by browsers; this reader appends it, which no page relies on.
+  onattribend(): void {}
+  oncomment(): void {}
+  oncdata(): void {}
+  ondeclaration(): void {}
+  onprocessinginstruction(): void {}
+  onend(): void {}
 }
-
-const imageText = (alt: string | undefined): string => (alt === undefined || alt === '' ? '' : `[image: ${alt}]`)
