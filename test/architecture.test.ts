@@ -53,8 +53,8 @@ describe('the source tree', () => {
     assert.match("promisify(execFile)('git', args)", starts)
   })
 
-  it('ARCHITECTURE.md has at most 200 lines', () => {
-    assert.ok(markdown.split('\n').length <= 200)
+  it('ARCHITECTURE.md has at most 220 lines', () => {
+    assert.ok(markdown.split('\n').length <= 220)
   })
 
   it('every exported name is declared once', () => {
