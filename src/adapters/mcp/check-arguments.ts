@@ -76,7 +76,7 @@ const APPLYING_KEYWORDS = new Set(
     .split(' '),
 )
 
-/** An error that only says that a part does not match is dropped if another error names what is wrong inside the part. */
+/** An error that only says that a part does not match is dropped if another error names what is wrong inside it. */
 function innermostErrors(errors: readonly OutputUnit[]): readonly SchemaError[] {
   const hasInnerError = (at: string): boolean => errors.some((other) => other.instanceLocation.startsWith(`${at}/`))
   return errors
