@@ -1,6 +1,7 @@
 /** Makes the tools of a configured MCP server known before a run names one. */
 
 import type { DiscoverTool } from '../engine/run.ts'
+import { withDeadline } from '../ports/deadline.ts'
 import type { PluginHost } from '../ports/plugin.ts'
 
 /** Time to wait for a server whose tools are not known yet. */
@@ -12,9 +13,6 @@ export function discoverTool(host: PluginHost): DiscoverTool {
   return async (tool) => {
     const [server = ''] = tool.split('__', 1)
     if (tools.all.has(tool) || !Object.hasOwn(config.loaded.config.mcp_servers, server)) return
-    const over = new AbortController()
-    const timeout = host.get('clock').sleep(WAIT_MS, over.signal)
-    await Promise.race([servers.test(server).catch(() => {}), timeout])
-    over.abort()
+    await withDeadline({ clock: host.get('clock'), ms: WAIT_MS }, () => servers.test(server).catch(() => {}))
   }
 }

@@ -1,37 +1,11 @@
 /** Works the queue: joins the home as a worker on the first drain, and leaves it on close. */
 
-import type { StopSignals } from '../engine/advance.ts'
 import type { Engine } from '../engine/run.ts'
 import { type DrainDeps, drain, joinHome, leaveHome, type RunControls, signalRun } from '../kernel/queue/drain.ts'
 import { createHeldDispatches } from '../kernel/queue/held-dispatches.ts'
 import type { WakeSignal } from '../kernel/queue/wake-signal.ts'
-import type { Clock } from '../ports/clock.ts'
 import type { Services } from '../ports/plugin.ts'
-
-interface Stoppable {
-  readonly signals: StopSignals
-  stop(withinMs: number): void
-  over(): void
-}
-
-/** Adds `stop` to the given signals. After `stop`, running steps may finish; after `withinMs` they are interrupted. */
-export function createStopControl(given: StopSignals, clock: Clock): Stoppable {
-  const [drain, abort, over] = [new AbortController(), new AbortController(), new AbortController()]
-  const signals = {
-    drain: AbortSignal.any([given.drain, drain.signal]),
-    abort: AbortSignal.any([given.abort, abort.signal]),
-  }
-  return {
-    signals,
-    stop(withinMs) {
-      drain.abort()
-      if (withinMs === 0) abort.abort()
-      else void clock.sleep(withinMs, over.signal).then(() => over.signal.aborted || abort.abort())
-    },
-    // After the end nothing is left to interrupt, and a pending timer would keep the process alive.
-    over: () => over.abort(),
-  }
-}
+import type { StopControl } from './stop-control.ts'
 
 /** The worker's epoch starts with the first drain, so that reading a home changes nothing in it. */
 export function createQueueService(
@@ -39,7 +13,7 @@ export function createQueueService(
   bell: WakeSignal,
   log: Services['log'],
   maxConcurrent: () => number,
-  { signals, stop, over }: Stoppable,
+  { signals, stop, over }: StopControl,
   /** Awaited before any work starts. */
   ready: () => Promise<unknown>,
 ): Services['queue'] & { leave(): Promise<void> } {

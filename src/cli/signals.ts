@@ -1,6 +1,7 @@
 /** SIGTERM and SIGINT: after the first signal running steps may finish; a second signal or the deadline interrupts. */
 
 import { systemClock } from '../adapters/system/clock.ts'
+import { createStopControl } from '../app/stop-control.ts'
 import type { CommandContext } from '../commands/lib/command.ts'
 
 /** Time for current steps to finish, as long as no open app sets another deadline. */
@@ -15,16 +16,11 @@ export interface SignalHandling {
 }
 
 export function handleSignals(): SignalHandling {
-  const drain = new AbortController()
-  const abort = new AbortController()
-  const over = new AbortController()
+  const control = createStopControl(systemClock)
   let isStopping = false
-  let drainFirst = (): void => {
-    drain.abort()
-    void systemClock.sleep(DRAIN_MS, over.signal).then(() => over.signal.aborted || abort.abort())
-  }
+  let drainFirst = (): void => control.stop(DRAIN_MS)
   const stop = (): void => {
-    if (isStopping) abort.abort()
+    if (isStopping) control.interrupt()
     else drainFirst()
     isStopping = true
   }
@@ -33,11 +29,11 @@ export function handleSignals(): SignalHandling {
   // A write error on stdout means that nobody reads the output any more, so it counts as a signal.
   process.stdout.on('error', stop)
   return {
-    signals: { drain: drain.signal, abort: abort.signal },
+    signals: control.signals,
     delegateStop(stopApp) {
       drainFirst = stopApp
     },
-    cancelDeadline: () => over.abort(),
+    cancelDeadline: () => control.over(),
     removeHandlers() {
       process.off('SIGTERM', stop)
       process.off('SIGINT', stop)

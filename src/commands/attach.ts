@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { iso } from '../ports/clock.ts'
+import { untilAborted } from '../ports/deadline.ts'
 import { type CommandContext, defineCommand } from './lib/command.ts'
 
 const MAX_RUNS_NAMED = 20
@@ -36,8 +37,3 @@ async function currentState({ kernel, kernelId, store }: CommandContext): Promis
     ...running.map(({ agent_id, dispatch_id }) => `${agent_id} is running (${dispatch_id})`),
   ]
 }
-
-const untilAborted = (signal: AbortSignal): Promise<void> =>
-  signal.aborted
-    ? Promise.resolve()
-    : new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))

@@ -6,6 +6,7 @@ import { TirelessError } from '../domain/error.ts'
 import { MAX_DURATION_MS } from '../domain/limits.ts'
 import { isPaused } from '../kernel/pause-setting.ts'
 import { iso } from '../ports/clock.ts'
+import { startTimer } from '../ports/deadline.ts'
 import { channelProblem } from './channels.ts'
 import { type CommandContext, defineCommand, type Progress } from './lib/command.ts'
 import { announceWrittenFiles, runAndPriceFirstCycle } from './lib/first-run-notes.ts'
@@ -62,8 +63,7 @@ async function refuseUnknownChannel({ notifier, channels }: CommandContext): Pro
 async function runUntilIdle(context: CommandContext, minutes: number): Promise<void> {
   const { kernel, wakeSignal: bell, clock, signals } = context
   const timeUp = new AbortController()
-  const done = new AbortController()
-  void clock.sleep(minutes * 60_000, done.signal).then(() => timeUp.abort())
+  const stopTimer = startTimer(clock, minutes * 60_000, () => timeUp.abort())
   const until = AbortSignal.any([timeUp.signal, signals.drain])
   let caughtUp = false
   try {
@@ -76,7 +76,7 @@ async function runUntilIdle(context: CommandContext, minutes: number): Promise<v
     ])
     await context.notifier.once(until)
   } finally {
-    done.abort()
+    stopTimer()
   }
 }
 

@@ -4,32 +4,34 @@
  */
 
 import type { Clock } from '../ports/clock.ts'
+import { startTimer } from '../ports/deadline.ts'
 
 /** Time that interrupted work has to end by itself. */
 export const GRACE_MS = 2000
 
 export class GracePeriod {
   readonly #abandon = new Set<() => void>()
-  readonly #closed = new AbortController()
   #isOver = false
 
   /** Removes the abort listener and stops the timer. */
   readonly close: () => void
 
   constructor(signal: AbortSignal, clock: Clock) {
-    const abandonAll = async (): Promise<void> => {
-      await clock.sleep(GRACE_MS, this.#closed.signal)
-      if (this.#closed.signal.aborted) return
+    let stopTimer = (): void => {}
+    const abandonAll = (): void => {
       this.#isOver = true
       for (const abandon of this.#abandon) abandon()
     }
-    if (signal.aborted) void abandonAll()
-    else signal.addEventListener('abort', abandonAll, { once: true })
+    const startGrace = (): void => {
+      stopTimer = startTimer(clock, GRACE_MS, abandonAll)
+    }
+    if (signal.aborted) startGrace()
+    else signal.addEventListener('abort', startGrace, { once: true })
     this.close = () => {
-      this.#closed.abort('closed')
+      stopTimer()
       // A signal made by AbortSignal.any() stays in memory while it has listeners, and some signals live as long as the
       // process.
-      signal.removeEventListener('abort', abandonAll)
+      signal.removeEventListener('abort', startGrace)
     }
   }
 

@@ -8,6 +8,7 @@
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { describeValue } from '../domain/json.ts'
 import type { Clock } from '../ports/clock.ts'
+import { withDeadline } from '../ports/deadline.ts'
 import { runAsOwner } from '../ports/fault-owner.ts'
 import type { Plugin, PluginHost, ServiceName, Services } from '../ports/plugin.ts'
 import { sortByDependency } from './plugin-order.ts'
@@ -159,16 +160,17 @@ async function stopAll(active: Plugin[], clock: Clock): Promise<void> {
 async function stopOne(plugin: Plugin, clock: Clock): Promise<string | undefined> {
   if (!plugin.stop) return undefined
   const { stopWithinMs = STOP_WITHIN_MS } = plugin
-  const finished = new AbortController()
-  const timedOut = clock.sleep(stopWithinMs, finished.signal).then(() => `did not stop within ${stopWithinMs} ms`)
-  const stopped = (async () => plugin.stop?.())().then(
-    () => undefined,
-    (thrown: unknown) => asTirelessError(thrown).message,
-  )
   try {
-    return await Promise.race([stopped, timedOut])
-  } finally {
-    finished.abort()
+    return await withDeadline(
+      { clock, ms: stopWithinMs },
+      async () => {
+        await plugin.stop?.()
+        return undefined
+      },
+      () => `did not stop within ${stopWithinMs} ms`,
+    )
+  } catch (thrown) {
+    return asTirelessError(thrown).message
   }
 }
 

@@ -6,6 +6,7 @@
  */
 
 import { asTirelessError, TirelessError } from '../domain/error.ts'
+import { untilAborted } from '../ports/deadline.ts'
 import { commitOne, type Op } from '../ports/store.ts'
 import { type CycleOutcome, type CycleTrigger, runCycle } from './cycle/cycle.ts'
 import { isPaused } from './pause-setting.ts'
@@ -302,11 +303,6 @@ export class KernelLoop {
     return rows.filter((row) => !row.paused && dueAgents(row, settings().agents).length > 0)
   }
 }
-
-const untilAborted = (signal: AbortSignal): Promise<void> =>
-  signal.aborted
-    ? Promise.resolve()
-    : new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 
 /** Rejects with the first failure; never resolves. */
 function firstFailure(tasks: readonly Promise<unknown>[]): Promise<never> {

@@ -10,6 +10,7 @@ import { z } from 'zod'
 import type { Command, CommandContext } from '../commands/lib/command.ts'
 import { validateAndRun } from '../commands/lib/validate-and-run.ts'
 import { TirelessError } from '../domain/error.ts'
+import { withDeadline } from '../ports/deadline.ts'
 import type { RunSink } from '../ports/run-sink.ts'
 import { type Authentication, createAuthentication, isLoopback, urlHost } from './auth.ts'
 import { API, createEndpoints, type Endpoint, inputFromQuery, refuseRelativePaths } from './endpoints.ts'
@@ -92,9 +93,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
       closing.abort()
       live.close()
       metrics.close()
-      const over = new AbortController()
-      await Promise.race([closed, context.clock.sleep(CLOSE_MS, over.signal)])
-      over.abort()
+      await withDeadline({ clock: context.clock, ms: CLOSE_MS }, () => closed)
       // Unanswered requests are dropped; work that a command has queued is on disk and is not lost.
       server.closeAllConnections()
       await Promise.all([closed, broadcast])

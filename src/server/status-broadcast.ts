@@ -1,6 +1,7 @@
 /** Sends the status to viewers whenever it changes; reads nothing while there is no viewer. */
 
 import type { CommandContext } from '../commands/lib/command.ts'
+import { withDeadline } from '../ports/deadline.ts'
 import type { EventStream } from './event-stream.ts'
 
 /** How often the status is read if the wake signal does not ring, for changes that do not ring it. */
@@ -24,9 +25,6 @@ export async function broadcastStatus(
     if (now !== undefined && text !== lastSent) live.send({ name: 'status', data: now })
     lastSent = text
     await clock.sleep(PAUSE_MS, closed)
-    const over = new AbortController()
-    const either = AbortSignal.any([over.signal, closed])
-    await Promise.race([bell.wait(since, either), clock.sleep(POLL_MS, either)])
-    over.abort()
+    await withDeadline({ clock, ms: POLL_MS, stop: closed }, (over) => bell.wait(since, over))
   }
 }

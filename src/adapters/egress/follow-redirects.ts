@@ -5,6 +5,7 @@
 import { type Address, isSameSite, parseHttpAddress } from '../../domain/address.ts'
 import { TirelessError } from '../../domain/error.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { withDeadline } from '../../ports/deadline.ts'
 import type { Egress, EgressRequest, EgressResponse, EgressRules, UnfollowedRedirect } from '../../ports/egress.ts'
 import { requestWhole } from './http-request.ts'
 import { type ResolveHost, unreachableError } from './resolve-host.ts'
@@ -21,20 +22,18 @@ interface Deps {
 
 export function createRequester({ rules, reach, clock }: Deps): Egress['ask'] {
   return async (outgoing, signal) => {
-    const [timeout, done] = [new AbortController(), new AbortController()]
-    void clock.sleep(TIMEOUT_MS, done.signal).then(() => done.signal.aborted || timeout.abort())
-    const either = AbortSignal.any([signal, timeout.signal])
     try {
-      return await raceAbort(followHops(rules, reach, outgoing, either), either)
+      // The signal also ends connections that are still open after the response.
+      return await withDeadline(
+        { clock, ms: TIMEOUT_MS, stop: signal },
+        (over) => followHops(rules, reach, outgoing, over),
+        () => {
+          throw unreachableError(outgoing.to, `no complete response within ${TIMEOUT_MS / 1000} s`)
+        },
+      )
     } catch (thrown) {
       if (signal.aborted) throw new TirelessError('aborted', 'the request was cancelled', { cause: thrown })
-      if (timeout.signal.aborted)
-        throw unreachableError(outgoing.to, `no complete response within ${TIMEOUT_MS / 1000} s`, thrown)
       throw thrown
-    } finally {
-      done.abort('over')
-      // Ends connections of the request that are still open.
-      timeout.abort()
     }
   }
 }
@@ -83,15 +82,4 @@ function mayFollow(rules: EgressRules, first: Address, from: Address, next: Addr
   if (from.scheme === 'https' && next.scheme === 'http') return false
   if (rules.isListed(next)) return true
   return isSameSite(next, first)
-}
-
-function raceAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = new Promise<never>((_, reject) => {
-    const rejectAborted = (): void => reject(new TirelessError('aborted', 'the request was cancelled'))
-    if (signal.aborted) rejectAborted()
-    else signal.addEventListener('abort', rejectAborted, { once: true })
-  })
-  aborted.catch(() => {})
-  work.catch(() => {})
-  return Promise.race([work, aborted])
 }

@@ -9,6 +9,7 @@ import type { Readable, Writable } from 'node:stream'
 import { deserializeMessage, type JSONRPCMessage, serializeMessage, type Transport } from '@modelcontextprotocol/client'
 import { TirelessError } from '../../domain/error.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { withDeadline } from '../../ports/deadline.ts'
 import type { ProcessGroup } from './process-group.ts'
 import type { ProcessStart } from './process-start.ts'
 
@@ -153,9 +154,7 @@ export class ChildTransport implements Transport {
       )
     })
     // Waits for a limited time, because a descendant that is still running may keep the pipes open.
-    const over = new AbortController()
-    await Promise.race([closed, clock.sleep(DRAIN_MS, over.signal)])
-    over.abort()
+    await withDeadline({ clock, ms: DRAIN_MS }, () => closed)
     this.#isOver = true
     this.#endReason ??= how
     await leash.end(0).catch(() => {})
@@ -177,9 +176,7 @@ export class ChildTransport implements Transport {
     if (!child || this.#isOver) return this.#ended
     const { clock, group: leash } = this.#options
     child.stdin.end()
-    const over = new AbortController()
-    await Promise.race([this.#ended, clock.sleep(GRACE_MS, over.signal)])
-    over.abort()
+    await withDeadline({ clock, ms: GRACE_MS }, () => this.#ended)
     if (!this.#isOver) await leash.end(GRACE_MS)
     await this.#ended
   }

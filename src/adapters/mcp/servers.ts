@@ -3,6 +3,7 @@
 import { TirelessError } from '../../domain/error.ts'
 import type { OwnerNote } from '../../domain/owner-note.ts'
 import { iso } from '../../ports/clock.ts'
+import { withDeadline } from '../../ports/deadline.ts'
 import type { McpServers, McpState } from '../../ports/mcp.ts'
 import { commitOne, fallbackIfUnreadable, type Store } from '../../ports/store.ts'
 import type { AnyTool } from '../../ports/tool.ts'
@@ -197,11 +198,9 @@ export class McpServerPool implements McpServers {
     await Promise.all(
       [...this.#servers.values()].map(async (server) => {
         if (this.#pins.has(server.name)) return
-        const over = new AbortController()
-        const late = this.#options.clock.sleep(PATIENCE_MS, AbortSignal.any([signal, over.signal]))
-        const seen = this.#updatePins(server, this.#closing.signal).catch(() => {})
-        await Promise.race([seen, late])
-        over.abort()
+        // A server that answers later is still remembered, so its start is not aborted.
+        const update = (): Promise<void> => this.#updatePins(server, this.#closing.signal).catch(() => {})
+        await withDeadline({ clock: this.#options.clock, ms: PATIENCE_MS, stop: signal }, update)
         if (!this.#pins.has(server.name)) silent.push(server.name)
       }),
     )

@@ -5,6 +5,7 @@
 
 import { z } from 'zod'
 import type { Clock } from '../../ports/clock.ts'
+import { withDeadline } from '../../ports/deadline.ts'
 import type { ModelChoice } from '../../ports/model.ts'
 import { offlineModel } from './offline/offline.ts'
 import { findKnownProvider, PROVIDERS, type ProviderEnvironment } from './providers.ts'
@@ -32,15 +33,16 @@ export interface DetectDeps {
 export async function detectLocalServer({ env, fetch, clock }: DetectDeps): Promise<ModelChoice> {
   const done = new AbortController()
   const local = Object.keys(PROVIDERS).filter((name) => findKnownProvider(name, env)?.variable === null)
-  const answers = local.map(async (name): Promise<ModelChoice | undefined> => {
+  const ask = async (name: string, signal: AbortSignal): Promise<ModelChoice | undefined> => {
     const base = findKnownProvider(name, env)?.base_url
-    const model = base && (await firstModel(`${base}/models`, fetch, done.signal))
+    const model = base && (await firstModel(`${base}/models`, fetch, signal))
     return model ? { id: `${name}/${model}`, why: `${name} answers at ${base}` } : undefined
-  })
-  const timeout = clock.sleep(TIMEOUT_MS, done.signal).then(() => undefined)
+  }
+  const limit = { clock, ms: TIMEOUT_MS, stop: done.signal }
+  const answers = local.map((name) => withDeadline(limit, (signal) => ask(name, signal)))
   try {
     for (const answer of answers) {
-      const found = await Promise.race([answer, timeout])
+      const found = await answer
       if (found) return found
     }
     return { id: offlineModel.id, why: 'no key is set and no local server answers' }

@@ -2,7 +2,8 @@
 
 import type { StopSignals } from '../../engine/advance.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
-import { createQueueService, createStopControl } from '../queue-service.ts'
+import { createQueueService } from '../queue-service.ts'
+import { createStopControl } from '../stop-control.ts'
 
 export function queue(signals: StopSignals): Plugin {
   let leave = async (): Promise<void> => {}
@@ -19,7 +20,7 @@ export function queue(signals: StopSignals): Plugin {
         host.get('bell'),
         host.get('log'),
         maxConcurrent,
-        createStopControl(signals, host.get('clock')),
+        createStopControl(host.get('clock'), signals),
         ready,
       )
       leave = made.leave

@@ -6,6 +6,7 @@ import { asTirelessError, TirelessError } from '../../domain/error.ts'
 import { copyJson, describeValue, ignoreRejections, type Json } from '../../domain/json.ts'
 import { redactValue } from '../../domain/redact.ts'
 import { callKeyOf } from '../../domain/unknown-outcome.ts'
+import { startTimer } from '../../ports/deadline.ts'
 import { requireOps } from '../../ports/env.ts'
 import { runAsOwner } from '../../ports/fault-owner.ts'
 import type { AnyTool, ToolContext } from '../../ports/tool.ts'
@@ -59,9 +60,8 @@ async function attempt(
   }
   const { clock } = run.engine
   const timeLimit = new AbortController()
-  const stopped = new AbortController()
   const signal = AbortSignal.any([run.signal, timeLimit.signal])
-  void clock.sleep(timeoutMs, stopped.signal).then(() => stopped.signal.aborted || timeLimit.abort(TIMED_OUT))
+  const stopTimer = startTimer(clock, timeoutMs, () => timeLimit.abort(TIMED_OUT))
   // Whether the time limit ended the call; false if another interruption came first.
   const isTimedOut = (): boolean => signal.reason === TIMED_OUT
   const grace = new GracePeriod(signal, clock)
@@ -70,7 +70,7 @@ async function attempt(
     const outcome = await grace.race(start, () => abandonedOutcome(isTimedOut() ? 'timed_out' : 'interrupted'))
     return isTimedOut() ? { threw: false, result: timedOutResult(outcome.result, timeoutMs) } : outcome
   } finally {
-    stopped.abort('over')
+    stopTimer()
     grace.close()
   }
 }

@@ -10,6 +10,7 @@ import { copyJson, type Json } from '../../domain/json.ts'
 import { patchBetween } from '../../domain/json-patch.ts'
 import type { Budget } from '../../domain/task.ts'
 import type { Behaviour } from '../../ports/behaviour.ts'
+import { startTimer } from '../../ports/deadline.ts'
 import type { Env } from '../../ports/env.ts'
 import type { Memory, MemoryKind, PastTurn } from '../../ports/memory.ts'
 import { Interruption, interruptionReason } from '../abort-reason.ts'
@@ -64,7 +65,7 @@ export async function openRun(claim: ClaimedRun, abort: AbortSignal, cancelling:
   }
   if (isFirstOpening) await startRun(watched, fittings, opening)
   else if (!isCancelled()) await recordChanges(claim, fittings, opening)
-  const stopTimer = startTimer(claim, wishes.budget, setupTimeLimit)
+  const stopTimer = startRunTimer(claim, wishes.budget, setupTimeLimit)
   // Continue even after an issue, so that all issues of a task are reported at once.
   const env = isCancelled() || signal.aborted ? undefined : await setUp(claim, fittings, opening, isFirstOpening)
   stopTimer()
@@ -85,20 +86,16 @@ export async function openRun(claim: ClaimedRun, abort: AbortSignal, cancelling:
   const leaving = new GracePeriod(signal, clock)
   opening.addCleanup(() => leaving.close())
   // The time limit of the run starts after the setup.
-  opening.addCleanup(startTimer(claim, wishes.budget, timeLimit))
+  opening.addCleanup(startRunTimer(claim, wishes.budget, timeLimit))
   const components = { behaviour, model, memory, env, workspace }
   const run: Run = { ...watched, ...rest, ...components, overrides: wishes, signal, grace: leaving, phase: 'observe' }
   return { kind: 'opened', run, close: unopened.close }
 }
 
 /** Aborts `timeLimit` when the run's remaining time is over. Returns a function that stops the timer. */
-function startTimer({ engine, thread }: ClaimedRun, { ms }: Budget, timeLimit: AbortController): () => void {
-  const stopped = new AbortController()
-  if (ms !== null && ms > 0)
-    void engine.clock
-      .sleep(Math.max(0, ms - thread.usage.ms), stopped.signal)
-      .then(() => stopped.signal.aborted || timeLimit.abort(new Interruption('time')))
-  return () => stopped.abort('over')
+function startRunTimer({ engine, thread }: ClaimedRun, { ms }: Budget, timeLimit: AbortController): () => void {
+  const left = ms !== null && ms > 0 ? Math.max(0, ms - thread.usage.ms) : Number.POSITIVE_INFINITY
+  return startTimer(engine.clock, left, () => timeLimit.abort(new Interruption('time')))
 }
 
 async function startRun(

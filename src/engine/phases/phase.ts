@@ -5,6 +5,7 @@
  */
 
 import { asTirelessError } from '../../domain/error.ts'
+import { withDeadline } from '../../ports/deadline.ts'
 import type { Hook, HookContext, HookedPhase, HookFailure } from '../../ports/hook.ts'
 import { appendRecord, type ClaimedRun, type ObservedRun, type Run, runRefOf } from '../run.ts'
 
@@ -51,7 +52,6 @@ export async function runHooks(
 }
 
 async function callHook(run: ObservedRun, hook: Hook, work: () => void | Promise<void>): Promise<string | undefined> {
-  const timer = new AbortController()
   try {
     const done = work()
     if (!(done instanceof Promise)) return undefined
@@ -59,15 +59,16 @@ async function callHook(run: ObservedRun, hook: Hook, work: () => void | Promise
       done.catch(() => {})
       return undefined
     }
-    const timeout = run.engine.clock.sleep(HOOK_MS, timer.signal).then(() => 'late' as const)
-    if ((await Promise.race([done, timeout])) !== 'late') return undefined
+    const isLate = await withDeadline(
+      { clock: run.engine.clock, ms: HOOK_MS },
+      () => done.then(() => false),
+      () => true,
+    )
+    if (!isLate) return undefined
     run.slowHooks.add(hook.name)
-    done.catch(() => {})
     return `the hook took longer than ${HOOK_MS} ms; the run no longer waits for it`
   } catch (thrown) {
     return asTirelessError(thrown).message
-  } finally {
-    timer.abort('over')
   }
 }
 

@@ -10,6 +10,7 @@ import { asTirelessError, TirelessError } from '../../domain/error.ts'
 import type { ChannelMessage, OutboxMessage } from '../../domain/message.ts'
 import type { Channel } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { untilAborted, withDeadline } from '../../ports/deadline.ts'
 import { commitOne, type Op, type Store } from '../../ports/store.ts'
 
 /** Time limit of one delivery. */
@@ -36,23 +37,18 @@ export async function tryDelivery(
   message: ChannelMessage,
   stop?: AbortSignal,
 ): Promise<TirelessError | null> {
-  const finished = new AbortController()
-  const timeout = clock.sleep(TIMEOUT_MS, finished.signal).then(() => {
-    throw new TirelessError('channel_unavailable', `${name} did not answer within ${TIMEOUT_MS / 1000} s`)
-  })
-  const stopped = new Promise<never>((_, reject) => {
-    const stopWaiting = (): void => reject(new TirelessError('aborted', 'the process is stopping'))
-    if (stop?.aborted) stopWaiting()
-    else stop?.addEventListener('abort', stopWaiting, { once: true, signal: finished.signal })
-  })
   try {
-    await Promise.race([deliverNow(channels, name, message, finished.signal), timeout, stopped])
+    await withDeadline(
+      { clock, ms: TIMEOUT_MS, stop },
+      (signal) => deliverNow(channels, name, message, signal),
+      () => {
+        if (stop?.aborted) throw new TirelessError('aborted', 'the process is stopping')
+        throw new TirelessError('channel_unavailable', `${name} did not answer within ${TIMEOUT_MS / 1000} s`)
+      },
+    )
     return null
   } catch (thrown) {
     return asTirelessError(thrown, 'channel_unavailable')
-  } finally {
-    finished.abort('over')
-    timeout.catch(() => {})
   }
 }
 
@@ -137,10 +133,8 @@ export class Deliverer {
 
   /** Contract: waits a moment for running deliveries, then abandons them; their messages stay pending. */
   async finish(): Promise<void> {
-    const finished = new AbortController()
     const running = Promise.all(this.#busy.values())
-    await Promise.race([running, this.#deps.clock.sleep(GRACE_MS, finished.signal)])
-    finished.abort('over')
+    await withDeadline({ clock: this.#deps.clock, ms: GRACE_MS }, () => running)
     this.#stop.abort()
     await running
     this.#stop = new AbortController()
@@ -166,9 +160,3 @@ export class Deliverer {
       })
   }
 }
-
-const untilAborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })

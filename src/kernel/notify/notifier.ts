@@ -13,6 +13,7 @@ import { type Language, languageOfAgents } from '../../domain/language.ts'
 import type { NewChannelMessage, OutboxMessage } from '../../domain/message.ts'
 import type { OwnerNote } from '../../domain/owner-note.ts'
 import { digestScheduleId } from '../../domain/schedule.ts'
+import { startTimer, withDeadline } from '../../ports/deadline.ts'
 import type { MessageSender, OutgoingMessage } from '../../ports/message-sender.ts'
 import { commitOne, fallbackIfUnreadable, type Op } from '../../ports/store.ts'
 import type { CycleOutcome } from '../cycle/cycle.ts'
@@ -100,12 +101,11 @@ export class Notifier implements MessageSender {
     const { ping_url } = settings()
     if (ping_url === null || status === 'failed' || status === 'error') return
     const timeout = new AbortController()
-    const finished = new AbortController()
-    void clock.sleep(PING_TIMEOUT_MS, finished.signal).then(() => timeout.abort())
+    const stopTimer = startTimer(clock, PING_TIMEOUT_MS, () => timeout.abort())
     const pinging = ping(ping_url, timeout.signal)
       .catch((thrown) => log('warn', 'ping failed', { message: asTirelessError(thrown).message }))
       .finally(() => {
-        finished.abort('over')
+        stopTimer()
         this.#pings.delete(timeout)
       })
     this.#pings.set(timeout, pinging)
@@ -133,11 +133,9 @@ export class Notifier implements MessageSender {
         const now = clock.now()
         const running = await this.#deliverer.begin(now)
         const next = Math.min(nextDigest, (await store.nextMessageDue(now)) ?? Number.POSITIVE_INFINITY)
-        const finished = new AbortController()
-        const either = AbortSignal.any([finished.signal, signal])
-        const timer = clock.sleep(Math.min(next - now, MAX_SLEEP_MS), either)
-        await Promise.race([...running, wakeSignal.wait(since, either), timer])
-        finished.abort('over')
+        await withDeadline({ clock, ms: Math.min(next - now, MAX_SLEEP_MS), stop: signal }, (over) =>
+          Promise.race([...running, wakeSignal.wait(since, over)]),
+        )
       }
     } finally {
       await this.#deliverer.finish()

@@ -8,6 +8,7 @@
 import { providerOf } from '../../domain/breaker.ts'
 import { isTerminal, type NewDispatch } from '../../domain/dispatch.ts'
 import type { OwnerNote } from '../../domain/owner-note.ts'
+import { withDeadline } from '../../ports/deadline.ts'
 import { commitOne } from '../../ports/store.ts'
 import type { KernelDeps } from '../settings.ts'
 
@@ -107,21 +108,19 @@ function refusedKey({ providers, others }: Canary): OwnerNote {
 /** Waits until a provider accepts its key, all providers have answered, the first dispatch ends, or the time is up. */
 async function awaitCanary(deps: KernelDeps, { first, providers }: Canary, signal: AbortSignal): Promise<void> {
   const { breaker, store, wakeSignal, clock } = deps
-  const finished = new AbortController()
-  const either = AbortSignal.any([finished.signal, signal])
-  const ended = async (): Promise<void> => {
+  const ended = async (over: AbortSignal): Promise<void> => {
     for (;;) {
       const since = wakeSignal.ringCount()
       const status = (await store.dispatch(first.dispatch_id))?.status
-      if (status === undefined || isTerminal(status) || either.aborted) return
-      await wakeSignal.wait(since, either)
+      if (status === undefined || isTerminal(status) || over.aborted) return
+      await wakeSignal.wait(since, over)
     }
   }
-  const answers = providers.map((provider) => breaker.waitForOutcome(provider, either))
-  const accepted = answers.map(async (answer, n) => {
-    await answer
-    if (isRefusing(deps)(providers[n] ?? '')) throw new Error('refused')
+  await withDeadline({ clock, ms: CANARY_TIMEOUT_MS, stop: signal }, (over) => {
+    const accepted = providers.map(async (provider) => {
+      await breaker.waitForOutcome(provider, over)
+      if (isRefusing(deps)(provider)) throw new Error('refused')
+    })
+    return Promise.race([Promise.any(accepted).catch(() => {}), ended(over)])
   })
-  await Promise.race([Promise.any(accepted).catch(() => {}), ended(), clock.sleep(CANARY_TIMEOUT_MS, either)])
-  finished.abort('over')
 }

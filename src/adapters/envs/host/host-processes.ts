@@ -11,6 +11,7 @@ import { access, type FileHandle, mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
+import { withDeadline } from '../../../ports/deadline.ts'
 import type { ProcessOps, ProcessResult, RunOptions } from '../../../ports/env.ts'
 import {
   callEnvironment,
@@ -128,14 +129,8 @@ export function createHostProcesses(options: ProcessOptions): ProcessOps {
     { timeoutMs, signal, onOutput }: RunOptions,
     limited: LimitedCommand | undefined,
   ): Promise<Ending> {
-    const finished = new AbortController()
-    const stopped = AbortSignal.any([signal, finished.signal])
-    const timeOut = async (): Promise<Ending> => {
-      await clock.sleep(timeoutMs, stopped)
-      return signal.aborted ? 'interrupted' : 'timed_out'
-    }
     const tail = onOutput && new OutputTail(output, onOutput)
-    const watchLimits = async (): Promise<Ending> => {
+    const watchLimits = async (stopped: AbortSignal): Promise<Ending> => {
       while (!stopped.aborted) {
         if ((await output.stat()).size > options.maxOutputBytes)
           return { exceeded: `more than ${options.maxOutputBytes} bytes of output` }
@@ -146,11 +141,12 @@ export function createHostProcesses(options: ProcessOptions): ProcessOps {
       }
       return 'interrupted'
     }
-    try {
-      return await Promise.race([shell.exited.then((): Ending => 'exited'), timeOut(), watchLimits()])
-    } finally {
-      finished.abort()
-    }
+    const exited = shell.exited.then((): Ending => 'exited')
+    return withDeadline(
+      { clock, ms: timeoutMs, stop: signal },
+      (over) => Promise.race([exited, watchLimits(over)]),
+      () => (signal.aborted ? 'interrupted' : 'timed_out'),
+    )
   }
 
   /** Ends processes of an earlier call with the same name before the name is used again. */

@@ -12,6 +12,7 @@ import type { CallResult } from '../../../domain/decision.ts'
 import type { Effect } from '../../../domain/effect.ts'
 import { TirelessError } from '../../../domain/error.ts'
 import { UNTRUSTED_LABEL } from '../../../domain/label.ts'
+import { withDeadline } from '../../../ports/deadline.ts'
 import { defineToolWithText } from '../../../ports/define-tool.ts'
 import type { Env } from '../../../ports/env.ts'
 import type { AnyTool, ToolContext } from '../../../ports/tool.ts'
@@ -149,20 +150,11 @@ async function perform(
 }
 
 /** Closes the browser after MOST_MS: some of its operations never end if a page script never ends. */
-async function withTimeLimit<T>({ clock }: ToolContext, work: () => Promise<T>, giveUp: () => void): Promise<T> {
-  const over = new AbortController()
-  const done = work()
-  const late = clock.sleep(MOST_MS, over.signal).then((): never => {
-    if (!over.signal.aborted) giveUp()
+function withTimeLimit<T>({ clock }: ToolContext, work: () => Promise<T>, giveUp: () => void): Promise<T> {
+  return withDeadline({ clock, ms: MOST_MS }, work, (): never => {
+    giveUp()
     throw new TirelessError('tool_failed', 'the page did not answer, so the browser was closed; open another page')
   })
-  // Whichever promise settles last must not become an unhandled rejection.
-  for (const one of [done, late]) one.catch(() => {})
-  try {
-    return await Promise.race([done, late])
-  } finally {
-    over.abort()
-  }
 }
 
 /** Calls `forget` if the launch fails, so that the next call tries again. */
