@@ -9,6 +9,9 @@ import type { Task, UserAction } from './plan.ts'
 import { SimProcess } from './process.ts'
 import type { World } from './world.ts'
 
+/** How long a user waits, in events, after a process said that it could not store the answer to an approval. */
+const PAUSE_AFTER_FAILURE = 30
+
 export class Humans {
   readonly #world: World
   /** Ids of plan items that were answered. */
@@ -96,9 +99,16 @@ export class Humans {
       this.#replyAt.set(id, due)
       if ((due > now && !answerAll) || this.#world.chance('never', id) < 0.15) return []
       const verb = this.#world.chance('verb', id) < 0.7 ? 'allow' : 'deny'
-      const answer = (verb: string) => () => this.#runCommand(`answer ${id}`, `approvals ${verb}`, { id })
+      const answer = (verb: string) => () => this.#answerApproval(id, verb)
       return this.#world.chance('two', id) < 0.3 ? [answer(verb), answer('deny')] : [answer(verb)]
     })
+  }
+
+  /** Without a pause, the answers to one approval would keep a process busy that cannot write and is exiting. */
+  async #answerApproval(id: string, verb: string): Promise<void> {
+    await this.#runCommand(`answer ${id}`, `approvals ${verb}`, { id })
+    if (this.#world.mirror.approvals.get(id)?.status === 'open')
+      this.#replyAt.set(id, this.#world.events + PAUSE_AFTER_FAILURE)
   }
 
   #resolutionFor(id: string, question: string, answerAll: boolean): Resolution {

@@ -112,6 +112,10 @@ export async function drain(deps: DrainDeps, options: DrainOptions): Promise<voi
     }
   }
 
+  // The heartbeat would notice it too, but only seconds later. Until then, people would get errors.
+  const onStoreFailed = (): void => fail(wakeSignal.storeFailed.reason)
+  wakeSignal.storeFailed.addEventListener('abort', onStoreFailed)
+  if (wakeSignal.storeFailed.aborted) onStoreFailed()
   const beating = new AbortController()
   const heartbeat = beat(deps, () => running.size > 0, beating.signal).catch(fail)
   try {
@@ -135,6 +139,7 @@ export async function drain(deps: DrainDeps, options: DrainOptions): Promise<voi
   } finally {
     beating.abort()
     await Promise.all([...running, heartbeat])
+    wakeSignal.storeFailed.removeEventListener('abort', onStoreFailed)
   }
   if (failure) throw failure
 }

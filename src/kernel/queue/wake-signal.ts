@@ -3,6 +3,7 @@
  * Must not know: who rings, who waits. A ring between two waits is not lost.
  */
 
+import { asTirelessError } from '../../domain/error.ts'
 import type { Op, Store } from '../../ports/store.ts'
 
 export interface WakeSignal {
@@ -11,18 +12,29 @@ export interface WakeSignal {
   wait(since: number, signal: AbortSignal): Promise<void>
   /** Number of rings so far. Read it BEFORE looking at the queue, then pass it to `wait`. */
   ringCount(): number
+  /** Aborts, with the error as its reason, when the store has failed and takes no more commits. */
+  readonly storeFailed: AbortSignal
+  /** Aborts `storeFailed`, then rings. */
+  reportStoreFailure(error: unknown): void
 }
 
 export function createWakeSignal(): WakeSignal {
   let rings = 0
   let listeners = new Set<() => void>()
+  const storeFailure = new AbortController()
+  const ring = (): void => {
+    rings += 1
+    const notified = listeners
+    listeners = new Set()
+    for (const listener of notified) listener()
+  }
   return {
     ringCount: () => rings,
-    ring() {
-      rings += 1
-      const notified = listeners
-      listeners = new Set()
-      for (const listener of notified) listener()
+    ring,
+    storeFailed: storeFailure.signal,
+    reportStoreFailure(error) {
+      storeFailure.abort(error)
+      ring()
     },
     wait(since, signal) {
       if (rings > since || signal.aborted) return Promise.resolve()
@@ -68,7 +80,8 @@ export function ringOnCommit(store: Store, wakeSignal: WakeSignal): Store {
     ...store,
     async commit(batches) {
       const outcomes = await store.commit(batches).catch((thrown) => {
-        wakeSignal.ring()
+        if (asTirelessError(thrown).code === 'store_failed') wakeSignal.reportStoreFailure(thrown)
+        else wakeSignal.ring()
         throw thrown
       })
       if (batches.some((batch, i) => outcomes[i]?.ok && batch.ops.some(({ op }) => WAKING_OPS.has(op))))
