@@ -6,12 +6,12 @@ import { DISPATCH_STATUSES } from '../domain/dispatch.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
 import { iso } from '../ports/clock.ts'
+import type { WrittenSchedule } from '../schedule-words/reading.ts'
 import { type CommandContext, type ConfigChange, defineCommand } from './lib/command.ts'
 import {
   type ParsedSentence,
   parseScheduleOption,
   parseSentence,
-  type WrittenSchedule,
   writePromptForSentence,
 } from './lib/parse-agent-sentence.ts'
 

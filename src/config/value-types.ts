@@ -86,14 +86,17 @@ export const positiveDuration = duration(1, ', above 0')
 export const timeLimit = duration(1, `, above 0${UNLIMITED}`).nullable()
 
 const CRON =
-  'a schedule: a cron line of five or six fields ("*/10 * * * *"), @hourly @daily @weekly @monthly @yearly, ' +
+  'a schedule: a cron line of five or six fields ("*/10 * * * *", several with ; between them), ' +
+  '@hourly @daily @weekly @monthly @yearly, ' +
   '{every: 30s} or {at: 2026-01-31T09:00:00Z}'
 const NICKNAME = /^@(hourly|daily|midnight|weekly|monthly|yearly|annually)$/
 const CRON_FIELDS = /^\s*([0-9A-Za-z*/,?#+-]+\s+){4,5}[0-9A-Za-z*/,?#+-]+\s*$/
 const AT = 'an instant such as 2026-01-31T09:00:00Z or 2026-01-31T09:00:00+08:00'
 
 /** Checks the shape only; the scheduler parses the cron line. */
-const cron = z.string().refine((value) => NICKNAME.test(value) || CRON_FIELDS.test(value), CRON)
+const cron = z
+  .string()
+  .refine((value) => value.split(';').every((line) => NICKNAME.test(line.trim()) || CRON_FIELDS.test(line)), CRON)
 const everyOrAt = z
   .strictObject({
     every: positiveDuration.optional(),

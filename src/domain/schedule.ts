@@ -1,8 +1,8 @@
 /** Schedule: when an agent or the kernel is due. */
 
 /**
- * A cron line or its nickname; an interval in milliseconds; or one instant, in the schedule's time zone unless the text
- * names an offset.
+ * A cron line or its nickname, or several of them separated by `;`; an interval in milliseconds; or one instant, in the
+ * schedule's time zone unless the text names an offset.
  */
 export type ScheduleSpec = string | { readonly every: number } | { readonly at: string }
 

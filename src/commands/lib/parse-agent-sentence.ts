@@ -2,9 +2,7 @@
 
 import { parseDuration } from '../../domain/duration.ts'
 import { languageOf } from '../../domain/language.ts'
-
-/** A schedule as it is written in an agent's file. */
-export type WrittenSchedule = string | { readonly every: string } | { readonly at: string }
+import type { WrittenSchedule } from '../../schedule-words/reading.ts'
 
 export interface ParsedSentence {
   /** Null: the sentence has no schedule. */

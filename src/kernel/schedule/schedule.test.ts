@@ -31,6 +31,13 @@ describe('cron lines', () => {
     assert.equal(next('0 0 29 2 *'), '2028-02-29T00:00:00.000Z')
   })
 
+  test('E1: of several lines with ; between them, the first that is due counts', () => {
+    assert.deepEqual(after('0 9 * * *; 30 17 * * *', NOON, 3), [
+      ...['2026-01-15T17:30:00.000Z', '2026-01-16T09:00:00.000Z', '2026-01-16T17:30:00.000Z'],
+    ])
+    assert.throws(() => parseSchedule('0 9 * * *; 60 * * * *', 'UTC'), /minute 60 is not from 0 to 59/)
+  })
+
   test('E1: cron lines follow the wall clock of their zone', () => {
     assert.equal(next('0 9 * * *', 'Asia/Shanghai'), '2026-01-16T01:00:00.000Z')
     assert.equal(next('0 9 * * *', 'America/Los_Angeles'), '2026-01-15T17:00:00.000Z')

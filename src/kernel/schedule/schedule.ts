@@ -19,8 +19,21 @@ export interface Schedule {
 /** Contract: throws `usage` if the schedule is invalid. `anchor`: the instant from which an interval is counted. */
 export function parseSchedule(spec: ScheduleSpec, timezone: string, anchor = 0): Schedule {
   const zone = loadZone(timezone)
-  if (typeof spec === 'string') return { next: parseCron(spec, zone) }
+  if (typeof spec === 'string') return cronSchedule(spec.split(';'), zone)
   return 'every' in spec ? intervalSchedule(spec.every, anchor) : instantSchedule(spec.at, zone)
+}
+
+/** Due whenever one of the lines is. */
+function cronSchedule(lines: readonly string[], zone: TimeZone): Schedule {
+  const [only, ...more] = lines.map((line) => parseCron(line, zone))
+  if (only && more.length === 0) return { next: only }
+  const nexts = [...(only ? [only] : []), ...more]
+  return {
+    next(after) {
+      const due = nexts.flatMap((next) => next(after) ?? [])
+      return due.length === 0 ? undefined : Math.min(...due)
+    },
+  }
 }
 
 /** Instants are counted from the anchor, not from the last beat, so that a late beat or a restart shifts none. */

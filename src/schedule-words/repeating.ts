@@ -1,0 +1,287 @@
+/** Puts tokens together into a schedule that repeats: cron lines or an interval. Pure. */
+
+import type { TimeOfDay } from './calendar-time.ts'
+import { type ScheduleReading, unclear } from './reading.ts'
+import { type ResolvedTime, resolveTimes } from './resolve-times.ts'
+import type { FoundToken, SaidTime, TimeToken } from './tokens.ts'
+
+const DEFAULT_TIME: ResolvedTime = { hour: 9, minute: 0, past_midnight: false }
+const ALL_DAYS = [0, 1, 2, 3, 4, 5, 6]
+
+type Of<K extends TimeToken['kind']> = Extract<FoundToken, { readonly kind: K }>
+
+export function assembleRepeating(tokens: readonly FoundToken[]): ScheduleReading {
+  const intervals = tokens.filter((token) => intervalOf(token) !== undefined)
+  if (intervals.length > 1) return unclear(`there are two intervals: ${intervals.map(({ text }) => text).join(', ')}`)
+  const [interval] = intervals
+  if (interval) return assembleInterval(tokens, interval)
+  if (tokens.some(({ kind }) => kind === 'window'))
+    return unclear('a span of time needs an interval, such as "every 30 minutes from 9:00 to 17:00"')
+  // The days that a task mentions, such as "what is due today", do not say when it repeats.
+  const said = tokens.filter(({ kind }) => kind !== 'relative_day')
+  const groups = pairDaysWithTimes(said)
+  if (!groups) return unclear('it is unclear which time belongs to which day; name one schedule')
+  const lines: string[] = []
+  for (const group of groups) {
+    const found = cronLinesOf(group, said)
+    if ('why' in found) return unclear(found.why)
+    lines.push(...found.lines)
+  }
+  return scheduleOf([...new Set(lines)])
+}
+
+/** Lines that a person can still read in a file. */
+const MAX_LINES = 6
+
+function scheduleOf(lines: readonly string[]): ScheduleReading {
+  if (lines.length === 0) return unclear('no days were understood')
+  if (lines.length > MAX_LINES) return unclear('these are too many different times; use an interval')
+  return { kind: 'schedule', schedule: lines.join('; ') }
+}
+
+interface Interval {
+  readonly amount: number
+  readonly unit: 'second' | 'minute' | 'hour' | 'day' | 'week'
+}
+
+/** Undefined: the token is no interval. A single day or week is a period of the calendar. */
+function intervalOf(token: FoundToken): Interval | undefined {
+  if (token.kind === 'interval') return token
+  if (token.kind !== 'period') return undefined
+  return token.period === 'hour' || token.period === 'minute' ? { amount: 1, unit: token.period } : undefined
+}
+
+function assembleInterval(tokens: readonly FoundToken[], found: FoundToken): ScheduleReading {
+  const interval = intervalOf(found) ?? { amount: 1, unit: 'hour' }
+  const { amount, unit } = interval
+  if (amount < 1) return unclear(`"${found.text}" is no interval`)
+  const others = tokens.filter(
+    (token) => token !== found && !(token.kind === 'period' && token.period === 'day') && token.kind !== 'relative_day',
+  )
+  if (amount === 1 && (unit === 'day' || unit === 'week'))
+    return assembleRepeating([
+      ...tokens.filter((token) => token !== found),
+      { ...found, kind: 'period', period: unit } as FoundToken,
+    ])
+  const windows = others.filter((token) => token.kind === 'window')
+  const days = others.filter((token) => token.kind === 'weekdays' || token.kind === 'except')
+  const [rest] = others.filter(({ kind }) => !['window', 'weekdays', 'except'].includes(kind))
+  if (rest)
+    return unclear(`"${found.text}" and "${rest.text}" do not go together; name the times, or only the interval`)
+  if (windows.length > 1) return unclear('there are two spans of time')
+  const [window] = windows
+  const weekdays = days.length === 0 ? undefined : weekdaysOf(days)
+  if (days.length > 0 && !weekdays) return unclear('which days are meant is unclear')
+  if (window?.kind === 'window') return assembleWindow(interval, window, weekdays ?? ALL_DAYS)
+  if (weekdays) return intervalOnDays(interval, weekdays)
+  if (amount === 1 && unit === 'hour') return scheduleOf(['0 * * * *'])
+  if (amount === 1 && unit === 'minute') return scheduleOf(['* * * * *'])
+  return { kind: 'schedule', schedule: { every: unit === 'week' ? `${amount * 7}d` : `${amount}${unit.charAt(0)}` } }
+}
+
+function intervalOnDays({ amount, unit }: Interval, days: readonly number[]): ScheduleReading {
+  const on = dayField(days)
+  if (unit === 'hour' && 24 % amount === 0) return scheduleOf([`0 ${amount === 1 ? '*' : `*/${amount}`} * * ${on}`])
+  if (unit === 'minute' && 60 % amount === 0) return scheduleOf([`${amount === 1 ? '*' : `*/${amount}`} * * * ${on}`])
+  return unclear('this interval does not fit into a day; name the times instead')
+}
+
+/** All times of the interval within the window, the end included. */
+function assembleWindow({ amount, unit }: Interval, window: Of<'window'>, days: readonly number[]): ScheduleReading {
+  const step = unit === 'hour' ? amount * 60 : unit === 'minute' ? amount : undefined
+  const span = windowMinutes(window)
+  if (step === undefined || !span) return unclear(`"${window.text}" is no span within a day; write it as 9:00 to 17:00`)
+  const count = Math.floor((span.to - span.from) / step) + 1
+  const times = Array.from({ length: count }, (_, i) => span.from + i * step)
+  return scheduleOf(
+    linesOf(
+      times.map((at) => ({ hour: Math.floor(at / 60), minute: at % 60 })),
+      '*',
+      '*',
+      dayField(days),
+    ),
+  )
+}
+
+function windowMinutes({ from, to }: Of<'window'>): { readonly from: number; readonly to: number } | undefined {
+  const start = hourOf(from)
+  if (start === undefined) return undefined
+  const end = hourOf(to) ?? to.hour + 12
+  const [first, last] = [start * 60 + from.minute, end * 60 + to.minute]
+  // "from 9 to 5" ends in the afternoon; "from 8 to 6" too.
+  const until = last <= first && to.half === undefined && to.hour < 12 ? last + 720 : last
+  return until > first && until < 24 * 60 ? { from: first, to: until } : undefined
+}
+
+/** Undefined: a small hour that may be of the morning or of the afternoon. */
+function hourOf({ hour, half, exact }: SaidTime): number | undefined {
+  if (half !== undefined) return (hour % 12) + (half === 'pm' ? 12 : 0)
+  return exact === true || hour > 5 ? hour : undefined
+}
+
+interface Group {
+  readonly days: readonly FoundToken[]
+  readonly times: readonly FoundToken[]
+}
+
+const isTime = ({ kind }: FoundToken): boolean => kind === 'time' || kind === 'part'
+
+/** Contract: undefined if days and times cannot be paired. */
+function pairDaysWithTimes(tokens: readonly FoundToken[]): readonly Group[] | undefined {
+  const said = tokens.filter(({ kind }) => kind !== 'count').flatMap(splitPart)
+  const blocks: FoundToken[][] = []
+  for (const token of said) {
+    const last = blocks.at(-1)
+    const [first] = last ?? []
+    if (last && first && isTime(first) === isTime(token)) last.push(token)
+    else blocks.push([token])
+  }
+  const days = blocks.filter(([first]) => first && !isTime(first))
+  const times = blocks.filter(([first]) => first && isTime(first))
+  const clocks = times.filter((block) => block.some(({ kind }) => kind === 'time'))
+  const specific = days.filter((block) => block.some((token) => !isGeneral(token) && token.kind !== 'except'))
+  const isOneSchedule = days.length <= 1 || (specific.length <= 1 && clocks.length <= 1)
+  if (isOneSchedule) return [{ days: days.flat(), times: times.flat() }]
+  // Exceptions belong to the days before them, wherever the times stand.
+  if (tokens.some(({ kind }) => kind === 'except'))
+    return times.length <= 1 ? [{ days: days.flat(), times: times.flat() }] : undefined
+  if (days.length !== times.length) return undefined
+  return days.map((block, i) => ({ days: block, times: times[i] ?? [] }))
+}
+
+/** "every morning" is a day and a time. */
+function splitPart(token: FoundToken): readonly FoundToken[] {
+  if (token.kind !== 'part' || token.repeats !== true) return [token]
+  return [{ ...token, kind: 'period', period: 'day' } as FoundToken, token]
+}
+
+/** Whether the token only says how often: every day, every week. */
+const isGeneral = (token: FoundToken): boolean => token.kind === 'period'
+
+type Lines = { readonly lines: readonly string[] } | { readonly why: string }
+
+function cronLinesOf({ days, times: said }: Group, all: readonly FoundToken[]): Lines {
+  const resolved = resolveTimes(said)
+  if ('why' in resolved) return resolved
+  const times = resolved.times.length === 0 ? [DEFAULT_TIME] : resolved.times
+  const counts = all.filter((token) => token.kind === 'count')
+  const isDaily = counts.some(({ per }) => per === 'day')
+  const dayFields = dayFieldsOf(days, isDaily, resolved.times.length > 0)
+  if ('why' in dayFields) return dayFields
+  const wrong = counts.find(
+    ({ count, per }) => count !== (per === 'day' ? resolved.times.length : per === 'week' ? dayFields.weekdays : -1),
+  )
+  if (wrong)
+    return { why: `"${wrong.text}" does not say at which times; name them, such as "every day at 9:00 and 17:00"` }
+  if (!dayFields.daily && times.some(({ past_midnight }) => past_midnight))
+    return { why: 'midnight belongs to two days; write the day that begins then, and 00:00 as 0:01' }
+  return { lines: dayFields.fields.flatMap(([date, month, weekday]) => linesOf(times, date, month, weekday)) }
+}
+
+/** One line for all minutes that have the same hours. */
+function linesOf(times: readonly TimeOfDay[], date: string, month: string, weekday: string): readonly string[] {
+  const hoursOf = new Map<number, number[]>()
+  for (const { hour, minute } of times) hoursOf.set(minute, [...(hoursOf.get(minute) ?? []), hour])
+  const minutesOf = new Map<string, number[]>()
+  for (const [minute, hours] of hoursOf) {
+    const field = listField(hours)
+    minutesOf.set(field, [...(minutesOf.get(field) ?? []), minute])
+  }
+  return [...minutesOf].map(([hours, minutes]) => `${listField(minutes)} ${hours} ${date} ${month} ${weekday}`)
+}
+
+/** "9-17" for three and more in a row, otherwise "9,12". */
+function listField(values: readonly number[]): string {
+  const sorted = [...values].sort((a, b) => a - b)
+  const [first = 0] = sorted
+  const isRun = sorted.length > 2 && sorted.every((value, i) => value === first + i)
+  return isRun ? `${first}-${first + sorted.length - 1}` : sorted.join(',')
+}
+
+const dayField = (days: readonly number[]): string => (new Set(days).size === 7 ? '*' : listField([...new Set(days)]))
+
+type DayFields =
+  | {
+      readonly fields: readonly (readonly [date: string, month: string, weekday: string])[]
+      readonly daily: boolean
+      readonly weekdays: number
+    }
+  | { readonly why: string }
+
+function dayFieldsOf(days: readonly FoundToken[], isDaily: boolean, hasTime: boolean): DayFields {
+  const periods = new Set(days.flatMap((token) => (token.kind === 'period' ? [token.period] : [])))
+  if (isDaily) periods.add('day')
+  const specific = days.filter((token) => !isGeneral(token))
+  const refusal = findUnclearDays(specific, periods, hasTime)
+  if (refusal !== undefined) return { why: refusal }
+  if (specific.length === 0) return fieldsOfPeriods(periods)
+  if (specific.some(({ kind }) => kind === 'except')) {
+    const weekdays = weekdaysOf(specific)
+    return weekdays
+      ? { fields: [['*', '*', dayField(weekdays)]], daily: false, weekdays: weekdays.length }
+      : { why: 'which days are left out is unclear' }
+  }
+  const weekdays = [...new Set(specific.flatMap((token) => (token.kind === 'weekdays' ? token.days : [])))]
+  const fields = [
+    ...(weekdays.length > 0 ? [['*', '*', dayField(weekdays)] as const] : []),
+    ...specific.flatMap((token) => fieldsOfToken(token)),
+  ]
+  return { fields, daily: weekdays.length === 7, weekdays: weekdays.length }
+}
+
+function fieldsOfToken(token: FoundToken): readonly (readonly [string, string, string])[] {
+  if (token.kind === 'dates_of_month') return [[token.dates.join(','), '*', '*']]
+  if (token.kind === 'weekdays_of_month') return token.fields.map((field) => ['*', '*', field] as const)
+  if (token.kind === 'date_of_year') return [[String(token.date), String(token.month), '*']]
+  return []
+}
+
+function fieldsOfPeriods(periods: ReadonlySet<string>): DayFields {
+  const [period, ...more] = periods
+  if (more.length > 0) return { why: `"every ${[...periods].join('" and "every ')}" do not go together` }
+  if (period === 'day') return { fields: [['*', '*', '*']], daily: true, weekdays: 7 }
+  if (period === 'week') return { fields: [['*', '*', '1']], daily: false, weekdays: 1 }
+  if (period === 'month') return { fields: [['1', '*', '*']], daily: false, weekdays: 0 }
+  if (period === 'quarter') return { fields: [['1', '1,4,7,10', '*']], daily: false, weekdays: 0 }
+  if (period === 'year') return { fields: [['1', '1', '*']], daily: false, weekdays: 0 }
+  return { why: 'it is unclear whether this repeats; write "every day at …", or a date for once' }
+}
+
+function findUnclearDays(
+  days: readonly FoundToken[],
+  periods: ReadonlySet<string>,
+  hasTime: boolean,
+): string | undefined {
+  const except = days.findIndex(({ kind }) => kind === 'except')
+  const specific = except < 0 ? days : days.slice(0, except)
+  for (const token of specific) {
+    if (token.kind === 'weekdays') {
+      if (!token.repeats && !periods.has('week') && !(token.listed && hasTime))
+        return `"${token.text}" can be every week or once; write "every ${token.text.replace(/^on /i, '')}", or a date`
+      if (periods.has('month') || periods.has('year') || periods.has('quarter'))
+        return `"${token.text}" is a day of the week; which one of the month is meant?`
+    }
+    if (token.kind === 'dates_of_month' && !token.repeats && !periods.has('month'))
+      return `"${token.text}" can be every month or once; write "${token.text} of every month", or a date`
+    if (token.kind === 'date_of_year' && !token.yearly && !periods.has('year'))
+      return `"${token.text}" is one date, but the sentence says that it repeats`
+    if (token.kind === 'relative_weekday' || token.kind === 'delay')
+      return `"${token.text}" is one moment, but the sentence says that it repeats`
+  }
+  if (periods.has('quarter') && specific.length > 0) return 'days of a quarter have no schedule; name the months'
+  return undefined
+}
+
+/** The weekdays that are left after the exceptions; undefined if an exception names no weekday. */
+function weekdaysOf(tokens: readonly FoundToken[]): readonly number[] | undefined {
+  const at = tokens.findIndex(({ kind }) => kind === 'except')
+  const named = tokens
+    .slice(0, at < 0 ? undefined : at)
+    .flatMap((token) => (token.kind === 'weekdays' ? token.days : []))
+  if (at < 0) return tokens.every((token) => token.kind !== 'weekdays' || token.repeats) ? named : undefined
+  const left = tokens.slice(at + 1)
+  if (left.length === 0 || left.some(({ kind }) => kind !== 'weekdays')) return undefined
+  const out = new Set(left.flatMap((token) => (token.kind === 'weekdays' ? token.days : [])))
+  const days = (named.length > 0 ? named : ALL_DAYS).filter((day) => !out.has(day))
+  return days.length === 0 ? undefined : days
+}

@@ -1,0 +1,82 @@
+/**
+ * Reads in a sentence when something is to be done, in English or Chinese, or says what is unclear. It never guesses
+ * between two readings: what people would have to be asked about is refused. Pure.
+ */
+
+import { CHINESE, splitChinese } from './chinese.ts'
+import { ENGLISH, splitEnglish } from './english.ts'
+import { assembleOnce, namesOneMoment } from './once.ts'
+import { type Reader, type ScheduleReading, unclear } from './reading.ts'
+import { assembleRepeating } from './repeating.ts'
+import { type FoundToken, findTokens } from './tokens.ts'
+
+/** Longer texts are not searched: each character is tried against every row of both tables. */
+const MAX_SENTENCE = 4000
+
+export function readSchedule(sentence: string, reader: Reader): ScheduleReading {
+  if (sentence.length > MAX_SENTENCE) return unclear(`the text is longer than ${MAX_SENTENCE} characters`)
+  const text = splitChinese(splitEnglish(normalize(sentence)))
+  const found = findTokens(text, [...CHINESE, ...ENGLISH])
+  const problem = found.find((token) => isHarmful(token, found))
+  if (problem?.kind === 'unclear') return unclear(problem.why)
+  const tokens = dropAsides(found, text).filter((token) => !isPastDate(token, reader))
+  if (tokens.length === 0) return { kind: 'no_time' }
+  const loose = tokens.find(({ end }) => /^,? ?\d{1,2} ?(?:$|[.,;!?])/.test(text.slice(end)))
+  if (loose) return unclear(`the number after "${loose.text}" may be an hour; write it as "at 9:00"`)
+  const isReminder = /\bremind(?:er)?\b|提醒/i.test(text)
+  return namesOneMoment(tokens, isReminder) ? assembleOnce(tokens, reader) : assembleRepeating(tokens)
+}
+
+function isHarmful(token: FoundToken, all: readonly FoundToken[]): boolean {
+  if (token.kind !== 'unclear') return false
+  if (token.harmless_beside === undefined) return true
+  const said = all.filter(({ kind }) => kind !== 'aside' && kind !== 'unclear')
+  return !said.some(({ kind }) => kind === 'time' || token.harmless_beside === 'anything')
+}
+
+/** A date with a year that has passed belongs to the task. */
+const isPastDate = (token: FoundToken, { today }: Reader): boolean =>
+  token.kind === 'date_of_year' && token.year !== null && token.year < today.year
+
+/** Full-width digits and colons become plain ones, and paths and addresses are taken out. */
+function normalize(sentence: string): string {
+  return sentence
+    .normalize('NFKC')
+    .replace(/\bhttps?:\/\/\S+/gi, ' ')
+    .replace(/(?<![\w.])(?:~|\.{0,2})\/[^\s，。；]+/g, ' ')
+    .replace(/\s+/g, ' ')
+}
+
+const DAY_KINDS = new Set(['weekdays', 'weekdays_of_month', 'dates_of_month', 'date_of_year'])
+const isDay = (token: FoundToken | undefined): boolean =>
+  token !== undefined && (DAY_KINDS.has(token.kind) || token.kind.startsWith('relative') || token.kind === 'period')
+
+/** Leaves out what belongs to the task: asides, and weak words beside strong ones. */
+function dropAsides(found: readonly FoundToken[], text: string): readonly FoundToken[] {
+  const said = found
+    .filter(({ kind }) => kind !== 'aside' && kind !== 'unclear')
+    .map((token, i, all) => readTogether(token, all[i - 1], all[i + 1], text))
+  const isWeak = (token: FoundToken): boolean => 'weak' in token && token.weak === true
+  const hasTime = said.some((token) => !isWeak(token) && (token.kind === 'time' || token.kind === 'part'))
+  const hasDay = said.some((token) => !isWeak(token) && !['time', 'part', 'except', 'window'].includes(token.kind))
+  return said.filter((token) => {
+    if (!isWeak(token)) return true
+    return token.kind === 'part' && !token.repeats ? !hasTime : !hasDay && !(token.kind === 'part' && hasTime)
+  })
+}
+
+/** A part of the day beside a day: in "Monday morning" it is no adjective, and "Monday mornings" are every week. */
+function readTogether(
+  token: FoundToken,
+  before: FoundToken | undefined,
+  after: FoundToken | undefined,
+  text: string,
+): FoundToken {
+  const touch = (left: FoundToken | undefined, right: FoundToken | undefined): boolean =>
+    left !== undefined && right !== undefined && isDay(left) && text.slice(left.end, right.start).trim() === ''
+  if (token.kind === 'part' && token.weak === true && !token.repeats && touch(before, token))
+    return { ...token, weak: false }
+  if (token.kind === 'weekdays' && after?.kind === 'part' && /[a-z]s$/i.test(after.text) && touch(token, after))
+    return { ...token, repeats: true }
+  return token
+}
