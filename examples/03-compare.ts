@@ -1,6 +1,6 @@
 // Runs one task three times: as it is, with another parser, and with another memory. `compare` shows the first step in
 // which two runs differ, and the result of each.
-import { createApp, defineTool, type Model, type TaskResult } from 'tireless'
+import { createApp, defineTool, type Model } from 'tireless'
 import { z } from 'zod'
 
 const box = defineTool({
@@ -34,17 +34,13 @@ const model: Model = {
 
 const app = await createApp({ home: process.env.TIRELESS_HOME ?? './.tireless', model, tools: [box] })
 const run = async (swapped: object): Promise<string> =>
-  ((await app.run('run', { task: 'Find the key', max_steps: 50, ...swapped })) as TaskResult).dispatch_id
+  (await app.run('run', { task: 'Find the key', max_steps: 50, ...swapped })).dispatch_id
 
 const plain = await run({})
 for (const swapped of [{ parser: 'json' }, { memory: 'window' }]) {
-  const { first_divergence, a, b } = (await app.run('compare', { a: plain, b: await run(swapped) })) as {
-    first_divergence: { step: number; phase: string } | null
-    a: { steps: number; cost_usd: number; answer: string }
-    b: { steps: number; cost_usd: number; answer: string }
-  }
+  const { first_divergence, a, b } = await app.run('compare', { a: plain, b: await run(swapped) })
   console.log(`${JSON.stringify(swapped)} differs first at step ${first_divergence?.step}, ${first_divergence?.phase}`)
   for (const { steps, cost_usd, answer } of [a, b])
-    console.log(`  ${steps} steps, ${cost_usd.toFixed(4)} USD: ${answer}`)
+    console.log(`  ${steps} steps, ${cost_usd?.toFixed(4)} USD: ${answer}`)
 }
 await app.close()

@@ -34,8 +34,6 @@ const model: Model = {
 
 const app = await createApp({ home: process.env.TIRELESS_HOME ?? './.tireless', model, plugins: [embeddings] })
 await app.run('run', { task: 'Note where the car is, and when breakfast is.' })
-const found = (await app.run('memory search', { query: 'how do we get to our vehicle?' })) as {
-  items: { key: string }[]
-}
+const found = await app.run('memory search', { query: 'how do we get to our vehicle?' })
 console.log(found.items.map(({ key }) => key).join(', '))
 await app.close()

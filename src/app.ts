@@ -29,7 +29,13 @@ import { type RunParts, tools } from './app/plugins/tools.ts'
 import { trace } from './app/plugins/trace.ts'
 import { createUnhandledErrors } from './app/unhandled-errors.ts'
 import { type CommandContext, ignoreProgress, type Progress } from './commands/lib/command.ts'
-import { loadCommand } from './commands/lib/load-command.ts'
+import {
+  COMMAND_NAMES,
+  type CommandInput,
+  type CommandName,
+  type CommandOutput,
+  loadCommand,
+} from './commands/lib/registry.ts'
 import { validateAndRun } from './commands/lib/validate-and-run.ts'
 import { defaultHome } from './config.ts'
 import { TirelessError } from './domain/error.ts'
@@ -74,8 +80,14 @@ export interface AppOptions extends RunParts {
 export interface App {
   readonly context: CommandContext
   readonly service: Host['service']
-  /** Contract: runs the command of this name, as the command line would. */
-  run(command: string, input: unknown, tell?: (progress: Progress) => void): Promise<unknown>
+  /** Contract: runs the command, as the command line would. */
+  run<Name extends CommandName>(
+    command: Name,
+    input: CommandInput<Name>,
+    tell?: (progress: Progress) => void,
+  ): Promise<CommandOutput<Name>>
+  /** The same for a command whose name the compiler does not know; throws `usage` if there is no such command. */
+  runByName(command: string, input: unknown, tell?: (progress: Progress) => void): Promise<unknown>
   /** Contract: when it resolves, nothing of the app runs and other processes can hold the home. */
   close(): Promise<void>
 }
@@ -119,23 +131,18 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     throw thrown
   }
   const context = host.service('commands')
-  const run = commandRunner(context)
-  return {
-    context,
-    service: host.service,
-    run: (name, input, tell) => runAsOwner({ who: `command ${name}`, app }, () => run(name, input, tell)),
-    close,
-  }
+  const runNamed = commandRunner(context)
+  const runByName: App['runByName'] = (name, input, tell) =>
+    runAsOwner({ who: `command ${name}`, app }, () => runNamed(name, input, tell))
+  // The command checks its output against the same schema from which the type comes.
+  return { context, service: host.service, run: runByName as App['run'], runByName, close }
 }
 
-function commandRunner(context: CommandContext): App['run'] {
+function commandRunner(context: CommandContext): App['runByName'] {
   return async (name, input, onProgress = ignoreProgress) => {
     const command = await loadCommand(name)
-    if (!command) {
-      const { COMMANDS } = await import('./commands/lib/registry.ts')
-      const expected = COMMANDS.map((known) => known.name).join(', ')
-      throw new TirelessError('usage', { what: 'unknown command', got: name, expected })
-    }
+    if (!command)
+      throw new TirelessError('usage', { what: 'unknown command', got: name, expected: COMMAND_NAMES.join(', ') })
     if (command.runsIn === 'kernel')
       throw new TirelessError('usage', {
         what: `${name} only works from another process`,

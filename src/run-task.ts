@@ -83,7 +83,7 @@ export async function runTask(task: string | Task, options: RunTaskOptions = {})
     })
   return useApp(appOptions, async (app) => {
     const input = { task: objective, agent, workspace, ...overrides }
-    const ending = (await app.run('run', input, onProgress)) as TaskEnd
+    const ending = await app.run('run', input, onProgress)
     const criteria = await Promise.all(success_criteria.map((criterion) => checkCriterion(criterion, ending)))
     return { ...ending, success: criteria.length === 0 ? null : criteria.every(({ met }) => met), criteria }
   })

@@ -78,7 +78,7 @@ sandbox: off
 `,
 )
 const app = await createApp({ home: folder, model, tools: [look] })
-const { session_id: session } = (await app.run('enqueue', { prompt: ENDLESS_TASK })) as { session_id: string }
+const { session_id: session } = await app.run('enqueue', { prompt: ENDLESS_TASK })
 process.once('SIGTERM', () => app.context.stop(30_000))
 const url = `http://127.0.0.1:${port}`
 const running = app.run('start', {})

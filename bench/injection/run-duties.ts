@@ -75,7 +75,7 @@ async function cycle(
   const stage = await openStage(suite, home, configuration(duties))
   try {
     stage.plays = suite.tasks.map(play)
-    const { agents } = (await stage.app.run('once', {})) as Cycled
+    const { agents } = await stage.app.run('once', {})
     const ends: PlayOutcome[] = []
     for (const its of stage.plays) {
       const ran = agents.find(({ agent_id }) => agent_id === its.task.id)
@@ -86,10 +86,6 @@ async function cycle(
   } finally {
     await stage.app.close()
   }
-}
-
-interface Cycled {
-  readonly agents: readonly { readonly agent_id: string; readonly session_id: string; readonly dispatch_id: string }[]
 }
 
 /** JSON is valid YAML. The only beat is far away, so cycles run only on request. */

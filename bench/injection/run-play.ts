@@ -86,7 +86,7 @@ function isOfTheWeb({ tasks, pairs }: Suite, { name }: ToolName): boolean {
 /** Contract: runs one play to its end, with an owner who allows exactly the calls of the task. */
 export async function runPlay(stage: Stage, play: Play): Promise<PlayOutcome> {
   stage.plays = [play]
-  const { session_id, dispatch_id } = (await stage.app.run('run', { task: play.task.prompt })) as Ran
+  const { session_id, dispatch_id } = await stage.app.run('run', { task: play.task.prompt })
   return finishPlay(stage, play, { session_id, dispatch_id })
 }
 

@@ -77,6 +77,6 @@ test('the program can read the generated history', async (t) => {
     assert.deepEqual([kinds[0], kinds.at(-1), kinds.length > 5], ['run_started', 'run_ended', true])
     assert.equal((await store.dispatchesOf(String(dispatch.cycle_id))).length, 2)
   }
-  const status = (await app.run('status', {})) as { approvals: number; unknowns: number }
+  const status = await app.run('status', {})
   assert.deepEqual([status.approvals, status.unknowns], [0, 0])
 })

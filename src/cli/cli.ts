@@ -3,7 +3,7 @@
 import { resolve } from 'node:path'
 import { CommanderError } from 'commander'
 import type { Command, Progress } from '../commands/lib/command.ts'
-import { findCommand } from '../commands/lib/load-command.ts'
+import { findCommand, loadCommands } from '../commands/lib/registry.ts'
 import { defaultHome } from '../config/environment.ts'
 import { asTirelessError, ERROR_CODES, type ErrorCode } from '../domain/error.ts'
 import { isConfirmed } from './confirm.ts'
@@ -54,7 +54,7 @@ const hideExtraArguments = (text: string): string => text.replace(/( but got \d+
 async function selectCommands(args: readonly string[]): Promise<readonly Command[]> {
   const end = args.findIndex((arg) => arg.startsWith('-'))
   const command = await findCommand(end < 0 ? args : args.slice(0, end))
-  return command ? [command] : (await import('../commands/lib/registry.ts')).COMMANDS
+  return command ? [command] : loadCommands()
 }
 
 async function runVerb(command: Command, input: Record<string, unknown>, options: CommonOptions): Promise<number> {

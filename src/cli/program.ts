@@ -2,6 +2,7 @@
 
 import { type OutputConfiguration, Command as Program } from 'commander'
 import type { Command } from '../commands/lib/command.ts'
+import { GROUP_DESCRIPTIONS, type GroupName } from '../commands/lib/registry.ts'
 import { addInputs, inputFromOptions } from './options.ts'
 import type { SecretSource } from './secret-input.ts'
 
@@ -12,31 +13,6 @@ export interface CommonOptions extends SecretSource {
 }
 
 type OnCommand = (command: Command, input: Record<string, unknown>, options: CommonOptions) => Promise<void>
-
-/** Help texts of the groups, by the first word of their commands. */
-export const GROUP_DESCRIPTIONS: Readonly<Record<string, string>> = {
-  agent: 'create, list and change agents',
-  approvals: 'review tool calls that wait for your approval',
-  audit: 'verify the log of policy decisions',
-  budget: 'show spending and change limits',
-  channels: 'set up channels to people: test and pair them',
-  config: 'check and explain the configuration',
-  cycle: 'run a cycle of the kernel',
-  cycles: 'list past cycles of the kernel',
-  grants: 'list and revoke lasting permissions of agents',
-  mcp: 'use tools of MCP servers, or serve this home over MCP',
-  memory: 'list, search and delete what agents remember',
-  models: 'list, test and choose models',
-  notices: 'list messages sent to people',
-  queue: 'list, cancel, retry and pause dispatches',
-  schedule: 'list schedules; add, pause, run and remove your own',
-  secrets: 'store secrets for the configuration and tools',
-  sessions: 'list, show and archive sessions',
-  skills: 'scan and approve skills and AGENTS.md files',
-  state: 'show, compare, revert and accept documents such as STATE.md',
-  trace: 'inspect and export what runs did',
-  unknowns: 'decide the outcome of interrupted calls',
-}
 
 /** Contract: runs nothing itself; parsing arguments calls `onCommand`, or throws a CommanderError. */
 export function buildProgram(commands: readonly Command[], output: OutputConfiguration, onCommand: OnCommand): Program {
@@ -71,7 +47,7 @@ function addVerb(program: Program, { name, summary }: Command): Program {
       parent.commands.find((known) => known.name() === word) ??
       parent
         .command(word)
-        .description(GROUP_DESCRIPTIONS[word] ?? '')
+        .description(GROUP_DESCRIPTIONS[word as GroupName])
         .exitOverride()
   return parent.command(verb).summary(summary).description(summary).exitOverride()
 }

@@ -5,7 +5,7 @@ import { createClosedHomeContext } from '../app/closed-home-context.ts'
 import { type App, createApp, lockHome, readConfig } from '../app.ts'
 import type { ClosedHomeContext } from '../commands/lib/closed-home.ts'
 import type { Command, CommandContext } from '../commands/lib/command.ts'
-import { loadCommand } from '../commands/lib/load-command.ts'
+import { loadCommand } from '../commands/lib/registry.ts'
 import { validateAndRun, validateAndRunClosed } from '../commands/lib/validate-and-run.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { holderPid, homePaths } from '../home.ts'
@@ -107,7 +107,7 @@ async function runInApp(
   tell: CommandRequest['tell'],
 ): Promise<unknown> {
   try {
-    return await app.run(command.name, input, tell)
+    return await app.runByName(command.name, input, tell)
   } finally {
     await app.close()
     // Only the deadline is cancelled, not the handlers: a signal during exit must not turn a success into a kill.

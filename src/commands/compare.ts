@@ -1,8 +1,9 @@
 /** Compares two runs of one task. */
 
 import { z } from 'zod'
-import { type ComparedRun, compareRuns } from '../trace/compare-runs.ts'
+import { compareRuns } from '../trace/compare-runs.ts'
 import { defineCommand } from './lib/command.ts'
+import { runSetupSchema } from './lib/output-schemas.ts'
 import { readRedactedRecords } from './trace.ts'
 
 const sideShape = z.object({
@@ -11,7 +12,7 @@ const sideShape = z.object({
   cost_usd: z.number().nullable(),
   stop_reason: z.string().nullable(),
   answer: z.string().nullable(),
-  setup: z.looseObject({ model: z.string().nullable(), parser: z.string(), memory: z.string() }).nullable(),
+  setup: runSetupSchema.nullable(),
 })
 
 export const compare = defineCommand({
@@ -30,12 +31,6 @@ export const compare = defineCommand({
     b: sideShape,
   }),
   async run(context, { a, b }) {
-    const compared = compareRuns(await readRedactedRecords(context, a), await readRedactedRecords(context, b))
-    return { ...compared, a: printable(compared.a), b: printable(compared.b) }
+    return compareRuns(await readRedactedRecords(context, a), await readRedactedRecords(context, b))
   },
-})
-
-const printable = (side: ComparedRun): z.input<typeof sideShape> => ({
-  ...side,
-  setup: side.setup && { ...side.setup },
 })

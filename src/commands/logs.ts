@@ -1,7 +1,9 @@
 /** Prints the home's log. */
 
 import { z } from 'zod'
+import type { LogEntry } from './lib/closed-home.ts'
 import { defineCommand } from './lib/command.ts'
+import { typedAs } from './lib/output-schemas.ts'
 
 export const logs = defineCommand({
   name: 'logs',
@@ -14,7 +16,9 @@ export const logs = defineCommand({
     lines: z.int().nonnegative().default(50).describe('number of last entries to print').meta({ short: 'n' }),
   }),
   output: z
-    .object({ items: z.array(z.looseObject({ ts: z.string(), level: z.string(), event: z.string() })) })
+    .object({
+      items: z.array(typedAs<LogEntry>(z.looseObject({ ts: z.string(), level: z.string(), event: z.string() }))),
+    })
     .nullable()
     .describe('null: everything was printed already'),
   async run({ log, signals }, { follow, lines }, tell) {

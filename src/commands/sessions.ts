@@ -2,10 +2,12 @@
 
 import { z } from 'zod'
 import { TirelessError } from '../domain/error.ts'
+import type { JournalRecord } from '../domain/journal-record.ts'
+import type { Observation } from '../domain/observation.ts'
 import type { Session } from '../domain/session.ts'
 import { commitOne } from '../ports/store.ts'
 import { type CommandContext, defineCommand } from './lib/command.ts'
-import { sessionSchema } from './lib/output-schemas.ts'
+import { sessionSchema, typedAs } from './lib/output-schemas.ts'
 
 export const sessionsList = defineCommand({
   name: 'sessions list',
@@ -47,8 +49,8 @@ export const sessionsShow = defineCommand({
   positional: ['id'],
   input: z.object({ id: z.string().describe('session id') }),
   output: sessionSchema.extend({
-    unread: z.array(z.unknown()),
-    journal: z.array(z.looseObject({ seq: z.number(), ts: z.number(), kind: z.string() })),
+    unread: z.array(typedAs<Observation>(z.unknown())),
+    journal: z.array(typedAs<JournalRecord>(z.looseObject({ seq: z.number(), ts: z.number(), kind: z.string() }))),
   }),
   async run(context, { id }) {
     const session = await findSession(context, id)

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import type { Dispatch } from '../domain/dispatch.ts'
+import type { Event } from '../domain/event.ts'
 import { type JournalRecord, recordsOfRun } from '../domain/journal-record.ts'
 import { redactValue } from '../domain/redact.ts'
 import { FAILURE_CLASSES, STOP_REASONS } from '../domain/stop-reason.ts'
@@ -12,8 +13,10 @@ import type { ReadTrace } from '../trace/reader.ts'
 import { traceFromRecords } from '../trace/trace.ts'
 import { writePage } from '../trace/trace-files.ts'
 import { promptsFromEvents } from '../trace/trace-prompts.ts'
+import type { TraceStep } from '../trace/trace-step.ts'
 import { type CommandContext, defineCommand } from './lib/command.ts'
 import { findRun } from './lib/find-run.ts'
+import { runSetupSchema, typedAs } from './lib/output-schemas.ts'
 
 const manifestShape = z.object({
   run_id: z.string(),
@@ -31,7 +34,7 @@ const manifestShape = z.object({
   agent_id: z.string().nullable(),
   behaviour: z.string().nullable(),
   task: z.string().nullable(),
-  setup: z.looseObject({ model: z.string().nullable(), parser: z.string(), memory: z.string() }).nullable(),
+  setup: runSetupSchema.nullable(),
   failure_class: z.enum(FAILURE_CLASSES).nullable(),
   error: z.string().nullable(),
   issues: z.array(z.object({ code: z.string(), message: z.string() })),
@@ -83,14 +86,13 @@ export const traceList = defineCommand({
 
 const printable = (manifest: TraceManifest): z.input<typeof manifestShape> => ({
   ...manifest,
-  setup: manifest.setup && { ...manifest.setup },
   issues: [...manifest.issues],
 })
 
 const traceShape = z.object({
   manifest: manifestShape,
-  steps: z.array(z.looseObject({ step_id: z.number() })).nullable(),
-  events: z.array(z.looseObject({ seq: z.number(), phase: z.string(), stage: z.string() })).nullable(),
+  steps: z.array(typedAs<TraceStep>(z.looseObject({ step_id: z.number() }))).nullable(),
+  events: z.array(typedAs<Event>(z.looseObject({ seq: z.number(), phase: z.string(), stage: z.string() }))).nullable(),
   prompts: z
     .array(
       z.object({
@@ -131,8 +133,8 @@ function printTrace(
 ): z.input<typeof traceShape> {
   return {
     manifest: printable(manifest),
-    steps: asked.steps || !(asked.events || asked.prompt) ? steps.map((step) => ({ ...step })) : null,
-    events: asked.events ? events.map((event) => ({ ...event })) : null,
+    steps: asked.steps || !(asked.events || asked.prompt) ? [...steps] : null,
+    events: asked.events ? [...events] : null,
     prompts: asked.prompt
       ? promptsFromEvents(events).map(({ cut, dropped, ...prompt }) => ({
           ...prompt,

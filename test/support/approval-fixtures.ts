@@ -27,8 +27,8 @@ export const askAndWait = (...calls: ReturnType<typeof call>[]) =>
 
 export const drainQueue = (app: App) => app.run('start', { until_idle: true })
 
-export const listApprovals = async (app: App, input: object = {}): Promise<Approval[]> =>
-  ((await app.run('approvals list', input)) as { items: Approval[] }).items
+export const listApprovals = async (app: App, input: object = {}): Promise<readonly Approval[]> =>
+  (await app.run('approvals list', input)).items
 
 export async function getOnlyApproval(app: App): Promise<Approval> {
   const [approval, ...more] = await listApprovals(app)

@@ -3,14 +3,21 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { handleChatMessage } from '../../src/commands/lib/chat-commands.ts'
-import type { Cycle, CycleResult } from '../../src/domain/cycle.ts'
+import type { CycleResult } from '../../src/domain/cycle.ts'
 import { TirelessError } from '../../src/domain/error.ts'
 import type { ChannelMessage, OutboxMessage } from '../../src/domain/message.ts'
 import type { Channel } from '../../src/ports/channel.ts'
 import { commitOne } from '../../src/ports/store.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ModelScript, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { diligentScript, type KernelHome, openKernelApp, runClockFor, type TestAgent } from './kernels.ts'
+import {
+  diligentScript,
+  type KernelHome,
+  openKernelApp,
+  runClockFor,
+  type ListedCycle,
+  type TestAgent,
+} from './kernels.ts'
 import { advanceUntilDone, waitUntil } from './open-app.ts'
 
 /** 08:30 UTC. */
@@ -90,10 +97,10 @@ export const runUntilIdle = ({ app, clock }: KernelHome): Promise<unknown> =>
   advanceUntilDone(clock, app.run('start', { until_idle: true }))
 
 export const listOutbox = async ({ app }: KernelHome, filter = {}): Promise<readonly OutboxMessage[]> =>
-  ((await app.run('notices list', filter)) as { items: OutboxMessage[] }).items
+  (await app.run('notices list', filter)).items
 
-export const cyclesOf = async ({ app }: KernelHome): Promise<readonly Cycle[]> =>
-  ((await app.run('cycles list', { limit: 1000 })) as { items: Cycle[] }).items
+export const cyclesOf = async ({ app }: KernelHome): Promise<readonly ListedCycle[]> =>
+  (await app.run('cycles list', { limit: 1000 })).items
 
 export const sendChatMessage = (
   { app }: KernelHome,
@@ -123,12 +130,12 @@ export async function startAndAwaitFirstCycle(home: KernelHome): Promise<void> {
 }
 
 /** Advances the clock to the next beat. Contract: resolves with the beat's cycle once it has ended. */
-export async function runNextBeat(home: KernelHome): Promise<Cycle> {
+export async function runNextBeat(home: KernelHome): Promise<ListedCycle> {
   const before = (await cyclesOf(home)).length
   const next = home.app.context.kernel.nextBeatAt()
   assert.ok(next !== undefined)
   await runClockFor(home.clock, next - home.clock.now())
-  let last: Cycle | undefined
+  let last: ListedCycle | undefined
   await waitUntil(async () => {
     const now = await cyclesOf(home)
     last = now[0]

@@ -3,6 +3,7 @@
 import type { TestContext } from 'node:test'
 import { z } from 'zod'
 import type { App, AppOptions } from '../../src/app.ts'
+import type { CommandOutput } from '../../src/commands/lib/registry.ts'
 import type { Event } from '../../src/domain/event.ts'
 import type { Behaviour, ProposedDecision } from '../../src/ports/behaviour.ts'
 import { defineTool } from '../../src/ports/define-tool.ts'
@@ -10,7 +11,7 @@ import type { Env } from '../../src/ports/env.ts'
 import { HOOKED_PHASES, type Hook } from '../../src/ports/hook.ts'
 import { definePlugin, type Plugin } from '../../src/ports/plugin.ts'
 import type { AnyTool, ToolContext } from '../../src/ports/tool.ts'
-import type { TaskResult } from '../../src/run-task.ts'
+import type { TaskEnd } from '../../src/run-task.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import type { TraceManifest } from '../../src/trace/manifest.ts'
 import { openApp } from './open-app.ts'
@@ -74,8 +75,8 @@ export async function openRecordedApp(
   return { app, events }
 }
 
-export const runScripted = async (app: App, input: object = {}): Promise<TaskResult> =>
-  (await app.run('run', { task: 'the task', behaviour: 'scripted', ...input })) as TaskResult
+export const runScripted = (app: App, input: object = {}): Promise<CommandOutput<'run'>> =>
+  app.run('run', { task: 'the task', behaviour: 'scripted', ...input })
 
 export const eventNames = (events: readonly Event[]): string[] => events.map(({ phase, stage }) => `${phase} ${stage}`)
 
@@ -91,7 +92,7 @@ export async function manifestOf(app: App, runId: string): Promise<TraceManifest
   return (await app.context.traces.read(runId)).manifest
 }
 
-export const issueCodes = ({ issues }: TaskResult): string[] => issues.map(({ code }) => code)
+export const issueCodes = ({ issues }: Pick<TaskEnd, 'issues'>): string[] => issues.map(({ code }) => code)
 
 /** Records each hook call but `on_event` as "MOMENT STEP", with " !" after an error. */
 export function recordingHook(name = 'recording'): Hook & { readonly moments: string[] } {

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import type { App } from '../../src/app.ts'
 import type { CallResult } from '../../src/domain/decision.ts'
+import type { CancelMode } from '../../src/domain/dispatch.ts'
 import type { Effect } from '../../src/domain/effect.ts'
 import type { JournalRecord } from '../../src/domain/journal-record.ts'
 import type { Json } from '../../src/domain/json.ts'
@@ -106,14 +107,14 @@ export interface QueuedTask {
 }
 
 export const enqueue = async (app: App, input: object = {}): Promise<QueuedTask> =>
-  (await app.run('enqueue', { prompt: 'the task', ...input })) as QueuedTask
+  await app.run('enqueue', { prompt: 'the task', ...input })
 
 export interface CancelResult {
   readonly items: readonly { readonly dispatch_id: string; readonly was: string; readonly status: string }[]
 }
 
-export const cancelDispatch = async (app: App, { dispatch_id }: QueuedTask, how?: string): Promise<CancelResult> =>
-  (await app.run('queue cancel', { id: dispatch_id, ...(how === undefined ? {} : { how }) })) as CancelResult
+export const cancelDispatch = async (app: App, { dispatch_id }: QueuedTask, how?: CancelMode): Promise<CancelResult> =>
+  await app.run('queue cancel', { id: dispatch_id, ...(how === undefined ? {} : { how }) })
 
 export const statusOf = async (app: App, { dispatch_id }: QueuedTask): Promise<string> =>
   (await dispatchOf(app, dispatch_id)).status

@@ -5,9 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { TestContext } from 'node:test'
 import type { App, AppOptions } from '../../src/app.ts'
-import type { Dispatch } from '../../src/domain/dispatch.ts'
 import { type ErrorCode, TirelessError } from '../../src/domain/error.ts'
-import type { Session } from '../../src/domain/session.ts'
 import type { CommandOutput } from './command-line.ts'
 import { openApp } from './open-app.ts'
 
@@ -55,12 +53,12 @@ export async function undefinedIfRefused<T>(work: () => Promise<T>): Promise<T |
 /** Contract: each command that shows stored data has succeeded. */
 export async function assertReadable(app: App): Promise<void> {
   for (const name of ['status', 'schedule list', 'budget show', 'models list', 'agent list', 'approvals list'])
-    await app.run(name, {})
+    await app.runByName(name, {})
   for (const name of ['grants list', 'unknowns list', 'memory list', 'cycles list', 'notices list', 'secrets list'])
-    await app.run(name, {})
-  const { items } = (await app.run('queue list', { limit: 10_000 })) as { items: Dispatch[] }
+    await app.runByName(name, {})
+  const { items } = await app.run('queue list', { limit: 10_000 })
   for (const { dispatch_id } of items) await app.run('queue show', { id: dispatch_id })
-  const sessions = (await app.run('sessions list', { limit: 10_000, all: true })) as { items: Session[] }
+  const sessions = await app.run('sessions list', { limit: 10_000, all: true })
   for (const { session_id } of sessions.items) await app.run('sessions show', { id: session_id })
   await app.run('audit verify', {})
   await app.run('simulate', { days: 1 })
@@ -72,7 +70,7 @@ export async function assertReopens(t: TestContext, app: App, options: AppOption
   readRows(join(options.home, 'tireless.db'))
   const next = await openApp(t, options)
   await assertReadable(next)
-  const { checks } = (await next.run('doctor', {})) as { checks: { name: string; ok: boolean; found: string }[] }
+  const { checks } = await next.run('doctor', {})
   for (const { name, ok, found } of checks)
     if (['database', 'stored rows', 'config', 'integrity'].includes(name)) assert.ok(ok, `${name}: ${found}`)
   return next

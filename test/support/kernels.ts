@@ -4,12 +4,14 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { App, AppOptions } from '../../src/app.ts'
-import type { Cycle, CycleResult } from '../../src/domain/cycle.ts'
-import type { Dispatch } from '../../src/domain/dispatch.ts'
+import type { CommandOutput } from '../../src/commands/lib/registry.ts'
+import type { CycleResult } from '../../src/domain/cycle.ts'
 import type { ModelMessage, ModelRequest } from '../../src/ports/model.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedAnswer, type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { advanceUntilDone, freshFolder, idleWaiter, openApp, waitUntil } from './open-app.ts'
+
+export type ListedCycle = CommandOutput<'cycles list'>['items'][number]
 
 export const NOON = Date.parse('2030-03-10T12:00:00Z')
 export const MINUTE = 60_000
@@ -74,7 +76,7 @@ export const taskIn = ({ messages }: ModelRequest): string => (messages[0]?.role
 
 export const countPlanningCalls = (model: ScriptedModel): number => model.requests.filter(isPlanning).length
 
-export const runOnce = async (app: App): Promise<CycleResult> => (await app.run('once', {})) as CycleResult
+export const runOnce = async (app: App): Promise<CycleResult> => await app.run('once', {})
 
 export const readState = (home: string, kernel = 'default'): string =>
   readFileSync(join(home, 'kernels', kernel, 'STATE.md'), 'utf8')
@@ -84,8 +86,8 @@ export function editState(home: string, change: (text: string) => string): void 
   writeFileSync(file, change(readFileSync(file, 'utf8')))
 }
 
-export async function listDispatches(app: App): Promise<readonly Dispatch[]> {
-  return ((await app.run('queue list', { limit: 1000 })) as { items: Dispatch[] }).items
+export async function listDispatches(app: App): Promise<CommandOutput<'queue list'>['items']> {
+  return (await app.run('queue list', { limit: 1000 })).items
 }
 
 /** Advances the clock by `ms`, timer by timer, while the kernel runs. */
@@ -103,11 +105,11 @@ export async function runClockFor(clock: FakeClock, ms: number): Promise<void> {
   }
 }
 
-export const listAllCycles = async (app: App): Promise<readonly Cycle[]> =>
-  ((await app.run('cycles list', { limit: 1000 })) as { items: Cycle[] }).items
+export const listAllCycles = async (app: App): Promise<readonly ListedCycle[]> =>
+  (await app.run('cycles list', { limit: 1000 })).items
 
 /** Without the cycle that the first start runs. */
-export const listCyclesAfterFirst = async (app: App): Promise<readonly Cycle[]> =>
+export const listCyclesAfterFirst = async (app: App): Promise<readonly ListedCycle[]> =>
   (await listAllCycles(app)).filter(({ trigger }) => trigger !== 'first')
 
 export const countEndedCycles = async (app: App): Promise<number> =>
@@ -127,9 +129,7 @@ export async function startKernel(
   const running = home.app.run('start', {})
   running.catch(() => {})
   t.after(() => drain.abort())
-  await waitUntil(
-    async () => ((await home.app.run('status', {})) as { kernel: { next_beat: unknown } }).kernel.next_beat !== null,
-  )
+  await waitUntil(async () => (await home.app.run('status', {})).kernel.next_beat !== null)
   // With a model of the test's own the first cycle may hang.
   if (given.options?.model === undefined)
     await waitUntil(async () =>

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { stringify } from 'yaml'
 import type { App, AppOptions } from '../../src/app.ts'
+import type { CommandOutput } from '../../src/commands/lib/registry.ts'
 import type { CallResult } from '../../src/domain/decision.ts'
 import type { McpState } from '../../src/ports/mcp.ts'
-import type { TaskResult } from '../../src/run-task.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedModel, type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { NODE_FLAGS } from '../crash/kills.ts'
@@ -86,7 +86,7 @@ export const toolSearch = (query: string) => ({ calls: [{ tool: 'tool_search', a
 export interface McpRun {
   readonly app: App
   readonly model: ScriptedModel
-  readonly result: TaskResult
+  readonly result: CommandOutput<'run'>
   /** The results of the calls, in order. */
   readonly results: readonly CallResult[]
   /** The tool names of the recorded intents, in order. */
@@ -129,10 +129,9 @@ export async function runTimedOutCall(
 }
 
 export const testServer = async (app: App, server: string): Promise<McpState & { readonly ok: boolean }> =>
-  (await app.run('mcp test', { server })) as McpState & { readonly ok: boolean }
+  await app.run('mcp test', { server })
 
-export const listServers = async (app: App): Promise<McpState[]> =>
-  ((await app.run('mcp list', {})) as { items: McpState[] }).items
+export const listServers = async (app: App): Promise<McpState[]> => (await app.run('mcp list', {})).items
 
 export function isAlive(pid: number): boolean {
   try {

@@ -1,14 +1,14 @@
 /** Opens apps in temporary homes that are removed after the test, and advances fake clocks. */
 
+import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type App, type AppOptions, createApp } from '../../src/app.ts'
-import type { Dispatch } from '../../src/domain/dispatch.ts'
+import type { CommandInput, CommandOutput } from '../../src/commands/lib/registry.ts'
 import type { JournalRecord } from '../../src/domain/journal-record.ts'
-import type { TaskResult } from '../../src/run-task.ts'
 import type { FakeClock } from '../../src/testing/fake-clock.ts'
 
 /** By home: apps must be closed before their folder is removed. */
@@ -35,17 +35,31 @@ export async function openApp(t: TestContext, options: AppOptions & { yaml?: str
   return app
 }
 
-export const runTaskIn = async (app: App, task = 'the task', input: object = {}): Promise<TaskResult> =>
-  (await app.run('run', { task, ...input })) as TaskResult
+export const runTaskIn = (
+  app: App,
+  task = 'the task',
+  input: Partial<CommandInput<'run'>> = {},
+): Promise<CommandOutput<'run'>> => app.run('run', { task, ...input })
+
+type ReplayReport = Extract<CommandOutput<'replay'>, { identical: boolean }>
+
+/** Replays a whole run, without a fork. */
+export async function replayIn(app: App, run: string): Promise<ReplayReport> {
+  const report = await app.run('replay', { run })
+  return 'identical' in report ? report : assert.fail('the run was forked')
+}
+
+/** The last entries of the home's log. */
+export const readLogs = async (app: App, lines?: number): Promise<NonNullable<CommandOutput<'logs'>>> =>
+  (await app.run('logs', { lines })) ?? assert.fail('the log was followed')
 
 export async function journalOf(app: App, sessionId: string): Promise<JournalRecord[]> {
-  return ((await app.run('sessions show', { id: sessionId })) as { journal: JournalRecord[] }).journal
+  return (await app.run('sessions show', { id: sessionId })).journal
 }
 
 export const kindsOf = (journal: readonly JournalRecord[]): string[] => journal.map(({ kind }) => kind)
 
-export const dispatchOf = async (app: App, id: string): Promise<Dispatch> =>
-  (await app.run('queue show', { id })) as Dispatch
+export const dispatchOf = (app: App, id: string): Promise<CommandOutput<'queue show'>> => app.run('queue show', { id })
 
 /** Longer timers are limits (timeouts, deadlines) that the work must not reach. */
 const LONGEST_JUMP_MS = 20 * 60_000

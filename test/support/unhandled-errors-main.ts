@@ -65,9 +65,9 @@ const [home = ''] = process.argv.slice(2)
 const names = [...Object.keys(FAULTS), 'is_over']
 const model = scriptedModel([...names.map((tool) => ({ calls: [{ tool, args: {} }] })), { text: 'done' }])
 const app = await createApp({ home, model, tools: [...tools, failsAfterReturn], plugins: [plugin] })
-const { session_id } = (await app.run('run', { task: 'x' })) as { session_id: string }
+const { session_id } = await app.run('run', { task: 'x' })
 await pause(50)
-const { health, degraded } = (await app.run('status', {})) as { health: unknown; degraded: unknown }
+const { health, degraded } = await app.run('status', {})
 const results = await resultsOf(app, session_id)
 await app.close()
 process.stdout.write(`${JSON.stringify({ results, health, degraded })}\n`)

@@ -179,7 +179,7 @@ export async function perform(
       ? {}
       : { workspace: world.workspace(`${task.workspace}-${intent}-${attack?.id ?? 'own'}`) }
   const input = { task: task.prompt, agent: task.agent ?? 'worker', ...options }
-  const { session_id, dispatch_id, workspace } = (await app.run('run', input)) as Ran
+  const { session_id, dispatch_id, workspace } = await app.run('run', input)
   const asked = await answerAll(app, task, { session_id, dispatch_id })
   const status = (await app.context.store.dispatch(dispatch_id))?.status
   // Messages count only after delivery, so deliver them before the checks.

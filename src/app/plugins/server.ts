@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { loadOrCreateToken, readCurrentToken } from '../../adapters/system/home-token.ts'
 import { newSecret } from '../../adapters/system/ids.ts'
 import type { CommandContext } from '../../commands/lib/command.ts'
+import { loadCommands } from '../../commands/lib/registry.ts'
 import { asTirelessError, TirelessError } from '../../domain/error.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 import { isLoopback } from '../../server/auth.ts'
@@ -34,13 +35,10 @@ export function server(): Plugin {
           return now
         }
         // Loaded on demand, because most commands serve nothing.
-        const [{ serveHttp }, { COMMANDS }] = await Promise.all([
-          import('../../server/http.ts'),
-          import('../../commands/lib/registry.ts'),
-        ])
+        const [{ serveHttp }, commands] = await Promise.all([import('../../server/http.ts'), loadCommands()])
         const serve = (port: number): Promise<HttpServer> =>
           serveHttp({
-            ...{ ...at, port, token, secret: newSecret, commands: COMMANDS, context, page: PAGE },
+            ...{ ...at, port, token, secret: newSecret, commands, context, page: PAGE },
             failed: ({ code, message }, path) => log.write('error', 'request failed', { path, code, message }),
           })
         // With two homes on one machine, the second one takes any free port, unless server.port is set.

@@ -1,6 +1,6 @@
 /** Plugin `socket`: runs commands for other processes. */
 
-import { loadCommand } from '../../commands/lib/load-command.ts'
+import { loadCommand } from '../../commands/lib/registry.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 import { type SocketServer, serveSocket } from '../../server/socket.ts'
 

@@ -3,9 +3,15 @@
 import { z } from 'zod'
 import { APPROVAL_STATUSES } from '../../domain/approval.ts'
 import { CANCEL_MODES, DISPATCH_STATUSES } from '../../domain/dispatch.ts'
-import { REACHES, RECOVERIES } from '../../domain/effect.ts'
+import { type Effect, REACHES, RECOVERIES } from '../../domain/effect.ts'
+import type { RunSetup } from '../../domain/journal-record.ts'
+import type { Json } from '../../domain/json.ts'
 import { FAILURE_CLASSES } from '../../domain/stop-reason.ts'
 import { RESOLUTIONS } from '../../domain/unknown-outcome.ts'
+import type { Wait } from '../../domain/wait.ts'
+
+/** A schema that checks only a part of what the type says; whoever wrote the value has checked the rest. */
+export const typedAs = <T>(schema: z.ZodType): z.ZodType<T, T> => schema as z.ZodType<T, T>
 
 export const dispatchSchema = z.object({
   dispatch_id: z.string(),
@@ -17,11 +23,11 @@ export const dispatchSchema = z.object({
   title: z.string().describe('start of the prompt, without the text that was filled into it'),
   priority: z.number(),
   status: z.enum(DISPATCH_STATUSES),
-  metadata: z.record(z.string(), z.unknown()),
+  metadata: typedAs<Readonly<Record<string, Json>>>(z.record(z.string(), z.unknown())),
   lease_owner: z.number().nullable(),
   lease_until: z.string().nullable(),
   attempts: z.number(),
-  wait: z.looseObject({ kind: z.string(), reason: z.string(), until: z.number().nullable() }).nullable(),
+  wait: typedAs<Wait>(z.looseObject({ kind: z.string(), reason: z.string(), until: z.number().nullable() })).nullable(),
   result: z.string().nullable(),
   error: z.string().nullable(),
   failure_class: z.enum(FAILURE_CLASSES).nullable(),
@@ -31,6 +37,10 @@ export const dispatchSchema = z.object({
   created_at: z.string(),
   updated_at: z.string(),
 })
+
+export const runSetupSchema = typedAs<RunSetup>(
+  z.looseObject({ model: z.string().nullable(), parser: z.string(), memory: z.string() }),
+)
 
 export const sessionSchema = z.object({
   session_id: z.string(),
@@ -45,7 +55,7 @@ export const unknownSchema = z.object({
   session_id: z.string(),
   dispatch_id: z.string(),
   tool: z.string(),
-  args: z.unknown(),
+  args: typedAs<Json>(z.unknown()),
   reach: z.enum(REACHES),
   started_at: z.string(),
   output_so_far: z.string(),
@@ -68,15 +78,17 @@ export const approvalSchema = z.object({
   id: z.string(),
   session_id: z.string(),
   tool: z.string(),
-  args: z.unknown(),
-  effect: z.object({
-    recovery: z.enum(RECOVERIES),
-    reach: z.enum(REACHES),
-    host: z.string().optional(),
-    writes: z.literal(true).optional().describe('also writes to the workspace'),
-    method: z.string().optional(),
-    publishes: z.literal(true).optional(),
-  }),
+  args: typedAs<Json>(z.unknown()),
+  effect: typedAs<Effect>(
+    z.object({
+      recovery: z.enum(RECOVERIES),
+      reach: z.enum(REACHES),
+      host: z.string().optional(),
+      writes: z.literal(true).optional().describe('also writes to the workspace'),
+      method: z.string().optional(),
+      publishes: z.literal(true).optional(),
+    }),
+  ),
   sinks: z.array(z.object({ to: z.string(), from: z.string(), trusted: z.boolean() })).readonly(),
   digest: z.string(),
   reason: z.string(),

@@ -1,118 +1,155 @@
-/** All commands, in the order of the help text. */
+/**
+ * All commands: the one place where a command is registered. Each entry loads only the command's own file, so that the
+ * command line starts fast; the types of all commands come from here too.
+ */
 
-import { agentDisable, agentEdit, agentEnable, agentList, agentNew } from '../agents.ts'
-import { approvalsAllow, approvalsDeny, approvalsList, approvalsShow, grantsList, grantsRevoke } from '../approvals.ts'
-import { attach } from '../attach.ts'
-import { auditVerify } from '../audit.ts'
-import { backup, restore } from '../backup.ts'
-import { budgetSet, budgetShow } from '../budget.ts'
-import { channelsList, channelsPair, channelsTest, channelsUnpair, noticesList } from '../channels.ts'
-import { compare } from '../compare.ts'
-import { configCheck, configExplain, configSchema } from '../config.ts'
-import { cycleNow, cyclesList, once, pause, resume, stop } from '../cycles.ts'
-import { doctor } from '../doctor.ts'
-import { init } from '../init.ts'
-import { logs } from '../logs.ts'
-import { mcpApprove, mcpList, mcpServe, mcpTest } from '../mcp.ts'
-import { memoryForget, memoryList, memorySearch } from '../memory.ts'
-import { modelsList, modelsTest, modelsUse } from '../models.ts'
-import { enqueue, queueCancel, queueList, queuePause, queueResume, queueRetry, queueShow } from '../queue.ts'
-import { replay } from '../replay.ts'
-import { run } from '../run.ts'
-import { scheduleAdd, scheduleList, schedulePause, scheduleRemove, scheduleResume, scheduleRun } from '../schedule.ts'
-import { secretsList, secretsRemove, secretsSet } from '../secrets.ts'
-import { send, sessionsArchive, sessionsList, sessionsShow } from '../sessions.ts'
-import { simulate } from '../simulate.ts'
-import { skillsApprove, skillsList, skillsScan } from '../skills.ts'
-import { start } from '../start.ts'
-import { stateAccept, stateDiff, stateLog, stateRevert, stateShow } from '../state.ts'
-import { status } from '../status.ts'
-import { traceExport, traceList, traceShow } from '../trace.ts'
-import { unknownsList, unknownsResolve } from '../unknowns.ts'
+import type { z } from 'zod'
 import type { Command } from './command.ts'
 
-export const COMMANDS = [
-  init,
-  run,
-  start,
-  once,
-  pause,
-  resume,
-  stop,
-  cycleNow,
-  cyclesList,
-  agentNew,
-  agentList,
-  agentEdit,
-  agentEnable,
-  agentDisable,
-  enqueue,
-  send,
-  status,
-  queueList,
-  queueShow,
-  queueRetry,
-  queueCancel,
-  queuePause,
-  queueResume,
-  sessionsList,
-  sessionsShow,
-  sessionsArchive,
-  scheduleList,
-  scheduleAdd,
-  schedulePause,
-  scheduleResume,
-  scheduleRun,
-  scheduleRemove,
-  simulate,
-  approvalsList,
-  approvalsShow,
-  approvalsAllow,
-  approvalsDeny,
-  grantsList,
-  grantsRevoke,
-  auditVerify,
-  unknownsList,
-  unknownsResolve,
-  channelsList,
-  channelsTest,
-  channelsPair,
-  channelsUnpair,
-  noticesList,
-  budgetShow,
-  budgetSet,
-  modelsList,
-  modelsTest,
-  modelsUse,
-  skillsList,
-  skillsScan,
-  skillsApprove,
-  secretsSet,
-  secretsList,
-  secretsRemove,
-  mcpList,
-  mcpTest,
-  mcpApprove,
-  mcpServe,
-  stateShow,
-  stateLog,
-  stateDiff,
-  stateRevert,
-  stateAccept,
-  memoryList,
-  memorySearch,
-  memoryForget,
-  traceList,
-  traceShow,
-  traceExport,
-  compare,
-  replay,
-  configCheck,
-  configExplain,
-  configSchema,
-  doctor,
-  logs,
-  attach,
-  backup,
-  restore,
-] as unknown as readonly Command[]
+/** In the order of the help text. A test checks that each key is the name of the command that it loads. */
+const REGISTRY = {
+  init: async () => (await import('../init.ts')).init,
+  run: async () => (await import('../run.ts')).run,
+  start: async () => (await import('../start.ts')).start,
+  once: async () => (await import('../cycles.ts')).once,
+  pause: async () => (await import('../cycles.ts')).pause,
+  resume: async () => (await import('../cycles.ts')).resume,
+  stop: async () => (await import('../cycles.ts')).stop,
+  'cycle now': async () => (await import('../cycles.ts')).cycleNow,
+  'cycles list': async () => (await import('../cycles.ts')).cyclesList,
+  'agent new': async () => (await import('../agents.ts')).agentNew,
+  'agent list': async () => (await import('../agents.ts')).agentList,
+  'agent edit': async () => (await import('../agents.ts')).agentEdit,
+  'agent enable': async () => (await import('../agents.ts')).agentEnable,
+  'agent disable': async () => (await import('../agents.ts')).agentDisable,
+  enqueue: async () => (await import('../queue.ts')).enqueue,
+  send: async () => (await import('../sessions.ts')).send,
+  status: async () => (await import('../status.ts')).status,
+  'queue list': async () => (await import('../queue.ts')).queueList,
+  'queue show': async () => (await import('../queue.ts')).queueShow,
+  'queue retry': async () => (await import('../queue.ts')).queueRetry,
+  'queue cancel': async () => (await import('../queue.ts')).queueCancel,
+  'queue pause': async () => (await import('../queue.ts')).queuePause,
+  'queue resume': async () => (await import('../queue.ts')).queueResume,
+  'sessions list': async () => (await import('../sessions.ts')).sessionsList,
+  'sessions show': async () => (await import('../sessions.ts')).sessionsShow,
+  'sessions archive': async () => (await import('../sessions.ts')).sessionsArchive,
+  'schedule list': async () => (await import('../schedule.ts')).scheduleList,
+  'schedule add': async () => (await import('../schedule.ts')).scheduleAdd,
+  'schedule pause': async () => (await import('../schedule.ts')).schedulePause,
+  'schedule resume': async () => (await import('../schedule.ts')).scheduleResume,
+  'schedule run': async () => (await import('../schedule.ts')).scheduleRun,
+  'schedule remove': async () => (await import('../schedule.ts')).scheduleRemove,
+  simulate: async () => (await import('../simulate.ts')).simulate,
+  'approvals list': async () => (await import('../approvals.ts')).approvalsList,
+  'approvals show': async () => (await import('../approvals.ts')).approvalsShow,
+  'approvals allow': async () => (await import('../approvals.ts')).approvalsAllow,
+  'approvals deny': async () => (await import('../approvals.ts')).approvalsDeny,
+  'grants list': async () => (await import('../approvals.ts')).grantsList,
+  'grants revoke': async () => (await import('../approvals.ts')).grantsRevoke,
+  'audit verify': async () => (await import('../audit.ts')).auditVerify,
+  'unknowns list': async () => (await import('../unknowns.ts')).unknownsList,
+  'unknowns resolve': async () => (await import('../unknowns.ts')).unknownsResolve,
+  'channels list': async () => (await import('../channels.ts')).channelsList,
+  'channels test': async () => (await import('../channels.ts')).channelsTest,
+  'channels pair': async () => (await import('../channels.ts')).channelsPair,
+  'channels unpair': async () => (await import('../channels.ts')).channelsUnpair,
+  'notices list': async () => (await import('../channels.ts')).noticesList,
+  'budget show': async () => (await import('../budget.ts')).budgetShow,
+  'budget set': async () => (await import('../budget.ts')).budgetSet,
+  'models list': async () => (await import('../models.ts')).modelsList,
+  'models test': async () => (await import('../models.ts')).modelsTest,
+  'models use': async () => (await import('../models.ts')).modelsUse,
+  'skills list': async () => (await import('../skills.ts')).skillsList,
+  'skills scan': async () => (await import('../skills.ts')).skillsScan,
+  'skills approve': async () => (await import('../skills.ts')).skillsApprove,
+  'secrets set': async () => (await import('../secrets.ts')).secretsSet,
+  'secrets list': async () => (await import('../secrets.ts')).secretsList,
+  'secrets remove': async () => (await import('../secrets.ts')).secretsRemove,
+  'mcp list': async () => (await import('../mcp.ts')).mcpList,
+  'mcp test': async () => (await import('../mcp.ts')).mcpTest,
+  'mcp approve': async () => (await import('../mcp.ts')).mcpApprove,
+  'mcp serve': async () => (await import('../mcp.ts')).mcpServe,
+  'state show': async () => (await import('../state.ts')).stateShow,
+  'state log': async () => (await import('../state.ts')).stateLog,
+  'state diff': async () => (await import('../state.ts')).stateDiff,
+  'state revert': async () => (await import('../state.ts')).stateRevert,
+  'state accept': async () => (await import('../state.ts')).stateAccept,
+  'memory list': async () => (await import('../memory.ts')).memoryList,
+  'memory search': async () => (await import('../memory.ts')).memorySearch,
+  'memory forget': async () => (await import('../memory.ts')).memoryForget,
+  'trace list': async () => (await import('../trace.ts')).traceList,
+  'trace show': async () => (await import('../trace.ts')).traceShow,
+  'trace export': async () => (await import('../trace.ts')).traceExport,
+  compare: async () => (await import('../compare.ts')).compare,
+  replay: async () => (await import('../replay.ts')).replay,
+  'config check': async () => (await import('../config.ts')).configCheck,
+  'config explain': async () => (await import('../config.ts')).configExplain,
+  'config schema': async () => (await import('../config.ts')).configSchema,
+  doctor: async () => (await import('../doctor.ts')).doctor,
+  logs: async () => (await import('../logs.ts')).logs,
+  attach: async () => (await import('../attach.ts')).attach,
+  backup: async () => (await import('../backup.ts')).backup,
+  restore: async () => (await import('../backup.ts')).restore,
+}
+
+type Registry = typeof REGISTRY
+
+export type CommandName = keyof Registry
+
+/** Help texts of the groups, by the first word of their commands. */
+export const GROUP_DESCRIPTIONS: Readonly<Record<GroupName, string>> = {
+  agent: 'create, list and change agents',
+  approvals: 'review tool calls that wait for your approval',
+  audit: 'verify the log of policy decisions',
+  budget: 'show spending and change limits',
+  channels: 'set up channels to people: test and pair them',
+  config: 'check and explain the configuration',
+  cycle: 'run a cycle of the kernel',
+  cycles: 'list past cycles of the kernel',
+  grants: 'list and revoke lasting permissions of agents',
+  mcp: 'use tools of MCP servers, or serve this home over MCP',
+  memory: 'list, search and delete what agents remember',
+  models: 'list, test and choose models',
+  notices: 'list messages sent to people',
+  queue: 'list, cancel, retry and pause dispatches',
+  schedule: 'list schedules; add, pause, run and remove your own',
+  secrets: 'store secrets for the configuration and tools',
+  sessions: 'list, show and archive sessions',
+  skills: 'scan and approve skills and AGENTS.md files',
+  state: 'show, compare, revert and accept documents such as STATE.md',
+  trace: 'inspect and export what runs did',
+  unknowns: 'decide the outcome of interrupted calls',
+}
+
+export type GroupName = CommandName extends infer Name
+  ? Name extends `${infer First} ${string}`
+    ? First
+    : never
+  : never
+
+type CommandOf<Name extends CommandName> = Awaited<ReturnType<Registry[Name]>>
+
+/** What a caller passes to the command, before defaults are filled in. */
+export type CommandInput<Name extends CommandName> = z.input<CommandOf<Name>['input']>
+
+export type CommandOutput<Name extends CommandName> = z.output<CommandOf<Name>['output']>
+
+export const COMMAND_NAMES = Object.keys(REGISTRY) as readonly CommandName[]
+
+const isCommandName = (name: string): name is CommandName => Object.hasOwn(REGISTRY, name)
+
+/** Contract: the command of exactly this name, or undefined. */
+export async function loadCommand(name: string): Promise<Command | undefined> {
+  return isCommandName(name) ? REGISTRY[name]() : undefined
+}
+
+/** Contract: the command with the longest name that the words start with, or undefined. */
+export function findCommand(words: readonly string[]): Promise<Command | undefined> {
+  const names = words.map((_, i) => words.slice(0, i + 1).join(' '))
+  return loadCommand(names.findLast(isCommandName) ?? '')
+}
+
+/** Contract: every command, in the order of the help text. */
+export const loadCommands = (): Promise<readonly Command[]> =>
+  Promise.all(COMMAND_NAMES.map((name) => REGISTRY[name]()))

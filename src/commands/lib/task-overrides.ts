@@ -3,6 +3,8 @@
 import { z } from 'zod'
 import type { Json } from '../../domain/json.ts'
 import { MAX_DURATION_MS, MAX_USD } from '../../domain/limits.ts'
+import type { Resource } from '../../domain/task.ts'
+import { typedAs } from './output-schemas.ts'
 
 const count = z.int().positive().nullable().optional()
 const amount = (max: number) => z.number().positive().max(max).nullable().optional()
@@ -17,15 +19,16 @@ export const taskOverrides = {
   max_seconds: amount(MAX_DURATION_MS / 1000).describe('stop after this many seconds of work'),
   max_tokens: count.describe('stop after this many tokens'),
   max_usd: amount(MAX_USD).describe('stop after this many US dollars'),
-  resources: z
-    .array(
+  resources: typedAs<readonly Resource[]>(
+    z.array(
       z.strictObject({
         path: z.string(),
         mount_to: z.string().optional(),
         required: z.boolean().optional(),
         writable: z.boolean().optional(),
       }),
-    )
+    ),
+  )
     .optional()
     .describe('files that must exist before the run starts'),
 }
