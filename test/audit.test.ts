@@ -20,7 +20,7 @@ interface Verified {
   readonly broken: { readonly record: number; readonly why: string } | null
 }
 
-const verify = async (app: App): Promise<Verified> => (await app.run('audit verify', {})) as Verified
+const verify = async (app: App): Promise<Verified> => await app.run('audit verify', {})
 const firstBrokenRecord = async (app: App): Promise<number | undefined> => (await verify(app)).broken?.record
 const appendRecord = (app: App, what: string) =>
   commitOne(app.context.store, [{ op: 'audit', entry: { ts: app.context.clock.now(), what } }])

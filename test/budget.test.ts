@@ -2,12 +2,11 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import type { Dispatch } from '../src/domain/dispatch.ts'
 import { TirelessError } from '../src/domain/error.ts'
 import type { Model } from '../src/ports/model.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
-import { advanceUntilDone, freshFolder, journalOf, openApp, runTaskIn } from './support/open-app.ts'
+import { advanceUntilDone, freshFolder, journalOf, openApp, replayIn, runTaskIn } from './support/open-app.ts'
 import { startPaidProvider } from './support/paid-provider.ts'
 
 const DAY = 86_400_000
@@ -20,13 +19,6 @@ const quarterDollarModel = (more: Partial<Model> = {}): Model => ({
   price: { input: 0, output: 25_000, max_output: 10 },
   ...more,
 })
-
-interface BudgetShown {
-  today: { usd: number; reserved_usd: number; calls: number }
-  caps: { name: string; of: string | null; used: number; left: number }[]
-  by_agent: { agent_id: string; usd: number }[]
-  forecast: { day_usd: number | null; month_usd: number | null; days: number }
-}
 
 describe('the budget (I11)', () => {
   test('case 140: 50 workers with three prices never exceed the cap, as the provider counts it', async (t) => {
@@ -49,10 +41,10 @@ describe('the budget (I11)', () => {
     await app.run('start', { until_idle: true })
     assert.ok(provider.charged() <= 1, `${provider.charged()} USD were charged`)
     assert.ok(provider.charged() > 0.5, 'most of the budget should be spent')
-    const { items } = (await app.run('queue list', { limit: 1000 })) as { items: Dispatch[] }
+    const { items } = await app.run('queue list', { limit: 1000 })
     const failed = items.filter(({ status }) => status !== 'done')
     assert.ok(failed.length > 0 && failed.every(({ failure_class }) => failure_class === 'budget'))
-    const { today } = (await app.run('budget show', {})) as BudgetShown
+    const { today } = await app.run('budget show', {})
     assert.equal(today.reserved_usd, 0)
     assert.ok(Math.abs(today.usd - provider.charged()) < 0.001, `${today.usd} booked, ${provider.charged()} charged`)
     assert.equal(today.calls, provider.calls())
@@ -66,16 +58,16 @@ describe('the budget (I11)', () => {
     const refused = await runTaskIn(app)
     assert.deepEqual([refused.stop_reason, refused.failure_class, refused.status], ['budget_money', 'budget', 'failed'])
     assert.match(refused.error ?? '', /0\.5 USD spent.*at most 0\.5 USD \(budget\.per_day_usd\).*next day/)
-    const { dispatch_id } = (await app.run('enqueue', { prompt: 'x' })) as { dispatch_id: string }
+    const { dispatch_id } = await app.run('enqueue', { prompt: 'x' })
     await app.run('start', { until_idle: true })
-    assert.equal(((await app.run('queue show', { id: dispatch_id })) as Dispatch).failure_class, 'budget')
+    assert.equal((await app.run('queue show', { id: dispatch_id })).failure_class, 'budget')
     assert.match(JSON.stringify(await app.run('models test', {})), /"ok":false.*budget_money/)
-    const { spend } = (await app.run('status', {})) as { spend: unknown }
+    const { spend } = await app.run('status', {})
     assert.deepEqual(spend, { today_usd: 0.5, cap_usd: 0.5, calls: 2 })
     await clock.advance(DAY)
     assert.equal((await runTaskIn(app)).answer, 'done')
     assert.match(JSON.stringify(await app.run('models test', {})), /"ok":true/)
-    const { forecast } = (await app.run('budget show', {})) as BudgetShown
+    const { forecast } = await app.run('budget show', {})
     assert.deepEqual(forecast, { day_usd: 0.5, month_usd: 15, days: 1 })
   })
 
@@ -123,7 +115,7 @@ budget: { per_day_usd: 1 }`
         yaml: 'kernel: { timezone: UTC }\nbudget: { per_day_usd: 0.5 }',
       })
       assert.equal((await advanceUntilDone(clock, runTaskIn(app))).answer, 'done')
-      const { caps } = (await app.run('budget show', {})) as BudgetShown
+      const { caps } = await app.run('budget show', {})
       assert.deepEqual(
         caps.map((cap) => cap.left),
         [left],
@@ -139,14 +131,14 @@ budget: { per_day_usd: 1 }`
       record.kind === 'model_requested' ? [record.reserved] : record.kind === 'model_answered' ? [record.usd] : [],
     )
     assert.deepEqual(amounts, [0.25, 0.25])
-    assert.match(JSON.stringify(await app.run('replay', { run: dispatch_id })), /"identical":true/)
+    assert.match(JSON.stringify(await replayIn(app, dispatch_id)), /"identical":true/)
   })
 
   test('a refused request replays identically', async (t) => {
     const app = await openApp(t, { model: quarterDollarModel(), yaml: 'budget: { per_day_usd: 0.2 }' })
     const { dispatch_id, stop_reason } = await runTaskIn(app)
     assert.equal(stop_reason, 'budget_money')
-    assert.match(JSON.stringify(await app.run('replay', { run: dispatch_id })), /"identical":true/)
+    assert.match(JSON.stringify(await replayIn(app, dispatch_id)), /"identical":true/)
   })
 
   test('caps on calls and tokens, per agent and per kernel, stop with their own reasons', async (t) => {
@@ -181,7 +173,7 @@ budget: { per_day_usd: 1 }`
       ['per_day_usd', 'x'],
       ['per_dya_usd', '1'],
     ])
-      await assert.rejects(async () => app.run('budget set', { key, value }), /per_d/)
+      await assert.rejects(async () => app.run('budget set', { key: key ?? '', value: value ?? '' }), /per_d/)
     assert.equal(readFileSync(join(home, 'tireless.yaml'), 'utf8'), before)
   })
 

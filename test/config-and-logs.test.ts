@@ -16,7 +16,7 @@ import {
   tirelessJson,
   waitForExit,
 } from './support/command-line.ts'
-import { freshFolder, openApp, waitUntil } from './support/open-app.ts'
+import { freshFolder, openApp, replayIn, waitUntil } from './support/open-app.ts'
 
 interface ExplainedConfig {
   readonly items: readonly { readonly key: string; readonly value: unknown; readonly source: string }[]
@@ -321,23 +321,22 @@ describe('queue retry, sessions archive', () => {
       return { text: 'done after all' }
     })
     const app = await openApp(t, { model })
-    const { dispatch_id, session_id } = (await app.run('run', { task: 'try' })) as Record<string, string>
-    const shown = async () => (await app.run('queue show', { id: dispatch_id })) as Record<string, unknown>
+    const { dispatch_id, session_id } = await app.run('run', { task: 'try' })
+    const shown = async () => await app.run('queue show', { id: dispatch_id })
     assert.equal((await shown()).status, 'failed')
     broken = false
-    const { items } = (await app.run('queue retry', { id: dispatch_id })) as { items: unknown }
+    const { items } = await app.run('queue retry', { id: dispatch_id })
     assert.deepEqual(items, [{ dispatch_id, was: 'failed', status: 'pending' }])
     await app.run('start', { until_idle: true })
     const after = await shown()
     assert.deepEqual([after.status, after.result, after.error], ['done', 'done after all', null])
     await assert.rejects(app.run('queue retry', { id: dispatch_id }), /is done; only a failed or dead dispatch/)
     await assert.rejects(app.run('queue retry', { id: 'nobody' }), /unknown dispatch nobody/)
-    const replayed = (await app.run('replay', { run: dispatch_id })) as { identical: boolean }
+    const replayed = await replayIn(app, dispatch_id)
     assert.equal(replayed.identical, true)
-    const archived = (await app.run('sessions archive', { id: session_id })) as { status: string }
+    const archived = await app.run('sessions archive', { id: session_id })
     assert.equal(archived.status, 'archived')
-    const countSessions = async (input = {}) =>
-      ((await app.run('sessions list', input)) as { items: unknown[] }).items.length
+    const countSessions = async (input = {}) => (await app.run('sessions list', input)).items.length
     assert.deepEqual([await countSessions(), await countSessions({ all: true })], [0, 1])
     await app.run('sessions archive', { id: session_id, undo: true })
     assert.equal(await countSessions(), 1)

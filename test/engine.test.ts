@@ -247,12 +247,11 @@ describe('provider errors', () => {
     const app = await openApp(t, { model, clock })
     const { status, session_id } = await runTaskIn(app, 'first')
     assert.equal(status, 'failed')
-    const unread = async () =>
-      ((await app.run('sessions show', { id: session_id })) as { unread: { text: string }[] }).unread
+    const unread = async () => (await app.run('sessions show', { id: session_id })).unread
     await app.run('send', { session: session_id, text: 'second' })
     await app.run('start', { until_idle: true })
     assert.deepEqual(
-      (await unread()).map(({ text }) => text),
+      (await unread()).map((observation) => observation.type === 'user_message' && observation.text),
       ['second'],
     )
     await app.run('send', { session: session_id, text: 'third' })
@@ -307,7 +306,7 @@ describe('waiting', () => {
     const clock = new FakeClock()
     const model = scriptedModel([final()])
     const app = await openApp(t, { model, clock })
-    const { dispatch_id } = (await app.run('enqueue', { prompt: 'later', at: '1h' })) as { dispatch_id: string }
+    const { dispatch_id } = await app.run('enqueue', { prompt: 'later', at: '1h' })
     await app.run('start', { until_idle: true })
     assert.equal((await dispatchOf(app, dispatch_id)).status, 'waiting')
     await clock.advance(3_600_000)
@@ -331,8 +330,7 @@ describe('messages during a run (O12, case 68)', () => {
     }
     const app = await openApp(t, { model: slow, tools: [probeTool()] })
     sendThroughApp = (session, text) => app.run('send', { session, text })
-    const sessionId = async () =>
-      ((await app.run('sessions list', {})) as { items: { session_id: string }[] }).items[0]?.session_id ?? ''
+    const sessionId = async () => (await app.run('sessions list', {})).items[0]?.session_id ?? ''
     assert.equal((await runTaskIn(app)).status, 'done')
     assert.equal(JSON.stringify(model.requests[0]?.messages).includes('psst'), false)
     assert.equal(JSON.stringify(model.requests[1]?.messages.at(-1)).includes('psst'), true)
@@ -343,8 +341,7 @@ describe('messages during a run (O12, case 68)', () => {
     const tool = probeTool(async () => send(await sessionId()))
     const app = await openApp(t, { model, tools: [tool] })
     sendThroughApp = (session, text) => app.run('send', { session, text })
-    const sessionId = async () =>
-      ((await app.run('sessions list', {})) as { items: { session_id: string }[] }).items[0]?.session_id ?? ''
+    const sessionId = async () => (await app.run('sessions list', {})).items[0]?.session_id ?? ''
     assert.equal((await runTaskIn(app)).status, 'done')
     assert.equal(JSON.stringify(model.requests[1]?.messages.at(-1)).includes('psst'), true)
   })
@@ -362,8 +359,7 @@ describe('messages during a run (O12, case 68)', () => {
       },
     }
     const app = await openApp(t, { model: slow })
-    const sessionId = async () =>
-      ((await app.run('sessions list', {})) as { items: { session_id: string }[] }).items[0]?.session_id ?? ''
+    const sessionId = async () => (await app.run('sessions list', {})).items[0]?.session_id ?? ''
     const result = await runTaskIn(app)
     assert.deepEqual([result.status, result.answer], ['done', 'got it'])
   })
@@ -379,11 +375,10 @@ describe('messages during a run (O12, case 68)', () => {
       },
     }
     const app = await openApp(t, { model: slow })
-    const sessionId = async () =>
-      ((await app.run('sessions list', {})) as { items: { session_id: string }[] }).items[0]?.session_id ?? ''
+    const sessionId = async () => (await app.run('sessions list', {})).items[0]?.session_id ?? ''
     assert.equal((await runTaskIn(app)).answer, 'first')
     await app.run('start', { until_idle: true })
-    const { items } = (await app.run('queue list', {})) as { items: { status: string; result: string }[] }
+    const { items } = await app.run('queue list', {})
     assert.deepEqual(
       items.map(({ status, result }) => [status, result]),
       [
@@ -455,7 +450,7 @@ describe('concurrency', () => {
     const app = await openApp(t, { model, yaml: 'kernel: { max_concurrent: 64 }' })
     for (let i = 0; i < 64; i++) await app.run('enqueue', { prompt: `task ${i}` })
     const before = app.context.store.commits()
-    const { queue } = (await app.run('start', { until_idle: true })) as { queue: { done: number } }
+    const { queue } = await app.run('start', { until_idle: true })
     const batches = 64 * (5 * 3 + 2)
     const commits = app.context.store.commits() - before
     assert.equal(queue.done, 64)
@@ -468,7 +463,7 @@ describe('concurrency', () => {
     const model = scriptedModel((_, turn) => (turn === 0 ? { calls: [{ tool: 'poke' }] } : { text: 'done' }))
     const tool = probeTool(async () => {
       if (tool.runs === 1) {
-        const { items } = (await app.run('queue list', { status: 'running' })) as { items: { dispatch_id: string }[] }
+        const { items } = await app.run('queue list', { status: 'running' })
         stolen = items.at(-1)?.dispatch_id ?? ''
         // Another owner's takeover returns every running dispatch of the epoch; this worker must not write any more.
         const { lease_owner } = await dispatchOf(app, stolen)
@@ -510,7 +505,7 @@ describe('stopping', () => {
     const model = scriptedModel((_, turn) => (turn < 3 ? { calls: [{ tool: 'poke' }] } : { text: 'done' }))
     const tool = probeTool(() => tool.runs === 2 && drain.abort())
     const app = await openApp(t, { model, tools: [tool], signals })
-    const { dispatch_id } = (await app.run('enqueue', { prompt: 'x' })) as { dispatch_id: string }
+    const { dispatch_id } = await app.run('enqueue', { prompt: 'x' })
     await app.run('start', {})
     assert.equal((await dispatchOf(app, dispatch_id)).status, 'pending')
     assert.equal(tool.runs, 2)
@@ -527,10 +522,7 @@ describe('stopping', () => {
         ),
     }
     const app = await openApp(t, { model: hanging, signals: { drain: drain.signal, abort: abort.signal } })
-    const { dispatch_id, session_id } = (await app.run('enqueue', { prompt: 'x' })) as {
-      dispatch_id: string
-      session_id: string
-    }
+    const { dispatch_id, session_id } = await app.run('enqueue', { prompt: 'x' })
     const started = app.run('start', {})
     await waitUntil(async () => kindsOf(await journalOf(app, session_id)).includes('model_requested'))
     drain.abort()

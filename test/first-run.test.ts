@@ -157,13 +157,13 @@ describe('E14: the first cycle of a kernel', () => {
     const first = await openWithOfflineModel(t, home)
     const { notes, over } = startAndCollectNotes(first.app)
     await waitUntil(() => notes.some((note) => /^Cost nothing/m.test(note)))
-    const { items } = (await first.app.run('cycles list', {})) as { items: { trigger: string; result: CycleResult }[] }
+    const { items } = await first.app.run('cycles list', {})
     assert.deepEqual(
       items.map(({ trigger }) => trigger),
       ['first'],
     )
     assert.deepEqual(
-      items[0]?.result.agents.map(({ agent_id, status, attempts }) => [agent_id, status, attempts]),
+      items[0]?.result?.agents.map(({ agent_id, status, attempts }) => [agent_id, status, attempts]),
       [
         ['daily-report', 'done', 1],
         ['folder-tender', 'done', 1],
@@ -191,7 +191,7 @@ describe('E14: the first cycle of a kernel', () => {
     assert.equal(await second.app.context.kernel.runFirstCycle(), undefined)
     second.stop()
     await restarted.over
-    assert.equal(((await second.app.run('cycles list', {})) as { items: unknown[] }).items.length, 1)
+    assert.equal((await second.app.run('cycles list', {})).items.length, 1)
   })
 
   test('E14: reports no cost if no model answered', async (t) => {
@@ -204,8 +204,7 @@ describe('E14: the first cycle of a kernel', () => {
     })
     const app = await openApp(t, { home, model, signals })
     const { notes, over } = startAndCollectNotes(app)
-    const ended = async () =>
-      ((await app.run('cycles list', {})) as { items: { ended_at: unknown }[] }).items[0]?.ended_at
+    const ended = async () => (await app.run('cycles list', {})).items[0]?.ended_at
     await waitUntil(async () => typeof (await ended()) === 'string')
     drain.abort()
     await over
@@ -252,7 +251,7 @@ describe('E5: watched paths, through the kernel', () => {
     const home = freshFolder(t)
     await runInit(home, freshFolder(t, 'plain'))
     const { app } = await openWithOfflineModel(t, home)
-    const once = async (): Promise<CycleResult> => (await app.run('once', {})) as CycleResult
+    const once = async (): Promise<CycleResult> => await app.run('once', {})
     assert.equal((await once()).succeeded, 1)
     const index = (): string => readFileSync(join(home, 'inbox/INDEX.md'), 'utf8')
     assert.match(index(), /\| welcome\.md \|/)
@@ -284,7 +283,7 @@ describe('E5: watched paths, through the kernel', () => {
     const app = await openApp(t, { home, model, yaml })
     const watchedLines: string[] = []
     for (const status of ['failed', 'success', 'success']) {
-      const cycle = (await app.run('once', {})) as CycleResult
+      const cycle = await app.run('once', {})
       assert.equal(cycle.status, status, JSON.stringify(cycle.agents))
       failing = false
       const [last] = await app.context.store.recent('default', 'w', 1)
@@ -298,7 +297,7 @@ describe('E5: watched paths, through the kernel', () => {
     const task =
       'Create a.md with the content "x". Create a.md with the content "y". ' +
       'Create /etc/b.md with the content "z". Write "w" to a.md.'
-    const run = (await app.run('run', { task })) as { dispatch_id: string; workspace: string }
+    const run = await app.run('run', { task })
     assert.deepEqual(await filesWrittenBy(app.context.store, run.dispatch_id), [join(run.workspace, 'a.md')])
     assert.deepEqual(await filesWrittenBy(app.context.store, 'nobody'), [])
   })
@@ -344,11 +343,7 @@ describe('E5: watched paths, through the kernel', () => {
     const home = freshFolder(t)
     const app = await openApp(t, { home, model: offlineModel, yaml })
     const notes: string[] = []
-    const cycle = (await app.run(
-      'once',
-      {},
-      (progress) => progress.kind === 'note' && notes.push(progress.text),
-    )) as CycleResult
+    const cycle = await app.run('once', {}, (progress) => progress.kind === 'note' && notes.push(progress.text))
     assert.deepEqual(
       cycle.agents.map(({ agent_id }) => agent_id),
       ['good'],
@@ -367,11 +362,7 @@ describe('E5: watched paths, through the kernel', () => {
 `
     const app = await openApp(t, { model: offlineModel, yaml })
     const notes: string[] = []
-    const cycle = (await app.run(
-      'once',
-      {},
-      (progress) => progress.kind === 'note' && notes.push(progress.text),
-    )) as CycleResult
+    const cycle = await app.run('once', {}, (progress) => progress.kind === 'note' && notes.push(progress.text))
     assert.deepEqual(
       cycle.agents.map(({ agent_id }) => agent_id),
       ['a', 'b'],

@@ -2,11 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { buildProgram, GROUP_DESCRIPTIONS } from '../src/cli/program.ts'
+import { buildProgram } from '../src/cli/program.ts'
 import { inputFields } from '../src/commands/lib/input-fields.ts'
-import { COMMANDS } from '../src/commands/lib/registry.ts'
+import { GROUP_DESCRIPTIONS, loadCommands } from '../src/commands/lib/registry.ts'
 import { tireless } from './support/command-line.ts'
 import { freshFolder } from './support/open-app.ts'
+
+const COMMANDS = await loadCommands()
 
 const QUIET = { writeOut: () => {}, writeErr: () => {} }
 

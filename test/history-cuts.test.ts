@@ -12,7 +12,7 @@ import type { ModelMessage, ModelRequest } from '../src/ports/model.ts'
 import { estimateTokens } from '../src/prompt-compiler/tokens.ts'
 import { type ScriptedModel, scriptedModel } from '../src/testing/scripted-model.ts'
 import { fakeBehaviour, fakeTool } from './support/fake-tools.ts'
-import { journalOf, openApp, runTaskIn } from './support/open-app.ts'
+import { journalOf, openApp, replayIn, runTaskIn } from './support/open-app.ts'
 
 const KINDS = ['whole', 'window', 'summary', 'recall'] as const
 
@@ -118,7 +118,7 @@ describe('facts from results after a cut', () => {
       assert.ok(kept.length >= minimum, `${kept.length} of 20; missing:\n${missing.join('\n')}`)
       if (memory === 'window') assert.ok(kept.length < 20, 'a window keeps no old facts')
       assert.ok(cuts.every(({ cut }) => cut.summary.length <= 6000))
-      const replayed = (await app.run('replay', { run: run_id })) as { identical: boolean }
+      const replayed = await replayIn(app, run_id)
       assert.equal(replayed.identical, true, 'the replay is identical')
     })
 

@@ -129,7 +129,7 @@ test('K1: a plugin adds a tool and a typed service, and is stopped before its de
   const model = testing.scriptedModel([{ calls: [{ tool: 'greet' }] }, { text: 'done' }])
   const app = await library.createApp({ home: freshFolder(t), model, plugins: [greeter] })
   assert.equal(app.service('greeter').greeting, 'good morning')
-  assert.equal(((await app.run('run', { task: 'greet me' })) as { status: string }).status, 'done')
+  assert.equal((await app.run('run', { task: 'greet me' })).status, 'done')
   assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /good morning/)
   await app.close()
   assert.deepEqual(log, ['started', 'stopped, store open'])

@@ -10,7 +10,7 @@ import { commitOne, type Store } from '../src/ports/store.ts'
 import { factsMessage } from '../src/prompt-compiler/recalled-facts.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { type ScriptedStep, scriptedModel } from '../src/testing/scripted-model.ts'
-import { freshFolder, journalOf, openApp, runTaskIn } from './support/open-app.ts'
+import { freshFolder, journalOf, openApp, replayIn, runTaskIn } from './support/open-app.ts'
 import { FACTS, RECALL_CASES } from './support/recall-facts.ts'
 
 const rememberCall = (key: string, text: string, more: object = {}): ScriptedStep => ({
@@ -21,7 +21,7 @@ const forgetCall = (key: string): ScriptedStep => ({ calls: [{ tool: 'forget', a
 const done: ScriptedStep = { text: 'done' }
 
 const itemsOf = async (app: App, verb: string, input: object = {}): Promise<Fact[]> =>
-  ((await app.run(verb, input)) as { items: Fact[] }).items
+  ((await app.runByName(verb, input)) as { items: Fact[] }).items
 
 const textsOf = (messages: readonly ModelMessage[] | undefined, role: ModelMessage['role']): string[] =>
   (messages ?? []).filter((message) => message.role === role).map(({ text }) => text)
@@ -190,7 +190,7 @@ describe('facts shown to a run', () => {
   test('Q17: a replay shows the same facts, even if they were forgotten since', async (t) => {
     const { app, result } = await writeThenAsk(t, freshFolder(t))
     await app.run('memory forget', { key: 'zebra' })
-    const replayed = (await app.run('replay', { run: result.dispatch_id })) as { identical: boolean }
+    const replayed = await replayIn(app, result.dispatch_id)
     assert.equal(replayed.identical, true)
   })
 
@@ -243,10 +243,8 @@ describe('facts shown to a run', () => {
     await first.close()
     const app = await openApp(t, { home, model: scriptedModel([done]) })
     const { dispatch_id } = await runTaskIn(app, 'zebra')
-    const { prompts } = (await app.run('trace show', { run: dispatch_id, prompt: true })) as {
-      prompts: { sections: Record<string, number>; cut: string[]; dropped: string[] }[]
-    }
-    const [prompt] = prompts
+    const { prompts } = await app.run('trace show', { run: dispatch_id, prompt: true })
+    const [prompt] = prompts ?? []
     assert.ok((prompt?.sections.recalled ?? 0) <= 1500, `${prompt?.sections.recalled} tokens with their fences`)
     assert.ok((prompt?.cut.length ?? 0) > 0 && (prompt?.dropped.length ?? 0) > 0)
     const named = [...(prompt?.cut ?? []), ...(prompt?.dropped ?? [])]

@@ -8,7 +8,7 @@ import type { JournalRecord } from '../src/domain/journal-record.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import type { Script } from '../src/testing/provider-server.ts'
 import { startProviderServer } from '../src/testing/provider-server.ts'
-import { journalOf, openApp, runTaskIn } from './support/open-app.ts'
+import { journalOf, openApp, readLogs, replayIn, runTaskIn } from './support/open-app.ts'
 
 type Faults = NonNullable<Extract<Script, readonly unknown[]>[number]['faults']>
 
@@ -76,7 +76,7 @@ test('on an error specific to a model the next one is asked at once, and the jou
       rulingsIn(journal).map(([, atOnce]) => atOnce),
       [true],
     )
-    const { identical } = (await app.run('replay', { run: dispatch_id })) as { identical: boolean }
+    const { identical } = await replayIn(app, dispatch_id)
     assert.equal(identical, true, 'the replay is identical')
     await app.close()
   }
@@ -98,14 +98,14 @@ test('if all models fail, they are asked in turn with backoff, and then the run 
     ['model_unavailable', false],
     ['model_unavailable', false],
   ])
-  assert.equal(((await app.run('replay', { run: dispatch_id })) as { identical: boolean }).identical, true)
+  assert.equal((await replayIn(app, dispatch_id)).identical, true)
 })
 
 test('a transient error of the first model is retried if the second has no key', async (t) => {
   const { run, app } = await providersInOrder(t, [['500'], always('401')])
   const { answer, asked, dispatch_id } = await run()
   assert.deepEqual([answer, asked], ['from p0', ['p0/m', 'p1/m', 'p0/m']])
-  assert.equal(((await app.run('replay', { run: dispatch_id })) as { identical: boolean }).identical, true)
+  assert.equal((await replayIn(app, dispatch_id)).identical, true)
 })
 
 test('a model named by the task has no fallback', async (t) => {
@@ -116,18 +116,18 @@ test('a model named by the task has no fallback', async (t) => {
 
 test('401: the key is reported and the provider not asked again until the pause is over', async (t) => {
   const { run, requests, app, clock } = await providersInOrder(t, [['401']])
-  const health = async () => ((await app.run('status', {})) as { health: { ok: boolean; reasons: string[] } }).health
+  const health = async () => (await app.run('status', {})).health
   assert.deepEqual(await health(), { ok: true, reasons: [] })
   assert.equal((await run('one')).status, 'failed')
   const second = await run('two')
   assert.equal(second.status, 'failed')
   assert.match(second.error ?? '', /^model_auth: p0: the provider refused the API key recently/)
   assert.deepEqual(requests(), [1], 'the second request was not sent')
-  assert.equal(((await app.run('replay', { run: second.dispatch_id })) as { identical: boolean }).identical, true)
+  assert.equal((await replayIn(app, second.dispatch_id)).identical, true)
   const unhealthy = await health()
   assert.equal(unhealthy.ok, false)
   assert.match(unhealthy.reasons[0] ?? '', /the provider p0 refuses its key/)
-  const { items } = (await app.run('logs', {})) as { items: { event: string; level: string; provider?: string }[] }
+  const { items } = await readLogs(app)
   assert.deepEqual(
     items.filter(({ event }) => event === 'key refused').map(({ level, provider }) => [level, provider]),
     [['error', 'p0']],
@@ -145,7 +145,7 @@ test('case 134: a refused key fails no agent that another provider can answer', 
   }))
   const { app, requests } = await providersInOrder(t, [always('401'), []], { kernel: { agents, max_attempts: 1 } })
   for (const asked of [1, 1]) {
-    const { dispatched, succeeded } = (await app.run('once', {})) as { dispatched: number; succeeded: number }
+    const { dispatched, succeeded } = await app.run('once', {})
     assert.deepEqual([dispatched, succeeded, requests()[0]], [3, 3, asked])
   }
 })
@@ -174,6 +174,6 @@ test("an agent's own model precedes the default, and no error, log or trace cont
   assert.deepEqual((await run()).asked, ['p0/m'])
   const { asked, error, journal } = await run('y', { agent: 'own' })
   assert.deepEqual(asked, ['p1/m'])
-  const log = JSON.stringify(await app.run('logs', {}))
+  const log = JSON.stringify(await readLogs(app))
   for (const text of [error ?? '', JSON.stringify(journal), log]) assert.doesNotMatch(text, /the-key-of/)
 })

@@ -4,13 +4,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { commitOne } from '../src/ports/store.ts'
 import { startProviderServer } from '../src/testing/provider-server.ts'
-import { freshFolder, journalOf, openApp, runTaskIn } from './support/open-app.ts'
-
-interface Entry {
-  readonly id: string
-  readonly is_default: boolean
-  readonly why: string | null
-}
+import { freshFolder, journalOf, openApp, readLogs, runTaskIn } from './support/open-app.ts'
 
 async function startProvider(t: TestContext, faults: ('401' | '404' | 'hang')[] = []) {
   const server = await startProviderServer({ script: [{ text: 'ready', faults }] })
@@ -55,9 +49,9 @@ test('a key in the environment selects its model, one note says so, and the key 
   })
   const app = await openApp(t)
   const notes: string[] = []
-  const { answer, dispatch_id } = (await app.run('run', { task: 'hello' }, (progress) => {
+  const { answer, dispatch_id } = await app.run('run', { task: 'hello' }, (progress) => {
     if (progress.kind === 'note') notes.push(progress.text)
-  })) as { answer: string; dispatch_id: string }
+  })
   assert.equal(answer, 'you said ‹secret:OPENAI_API_KEY›')
   assert.deepEqual(
     notes.filter((note) => note.startsWith('Using model')),
@@ -66,7 +60,7 @@ test('a key in the environment selects its model, one note says so, and the key 
   assert.equal(requests[0]?.headers.authorization, 'Bearer marmalade-7731-for-breakfast')
   const traced = JSON.stringify(await app.run('trace show', { run: dispatch_id }))
   assert.match(traced, /you said ‹secret:OPENAI_API_KEY›/)
-  const outputs = traced + JSON.stringify([await app.run('logs', {}), await app.run('models list', {})])
+  const outputs = traced + JSON.stringify([await readLogs(app), await app.run('models list', {})])
   assert.doesNotMatch(outputs, /marmalade-7731-for-breakfast/)
 })
 
@@ -74,7 +68,7 @@ test('models list: the default with its reason, and the selections', async (t) =
   const { url } = await startProvider(t)
   const app = await openApp(t, { yaml: yamlFor(url) })
   await app.run('models use', { model: 'two/m', chat: 'c', user: 'u' })
-  const { items, selections } = (await app.run('models list', {})) as { items: Entry[]; selections: unknown[] }
+  const { items, selections } = await app.run('models list', {})
   assert.deepEqual(
     items.filter(({ is_default }) => is_default).map(({ id, why }) => [id, why]),
     [['one/m', 'models.default']],
@@ -93,7 +87,7 @@ test('models test: latency and usage, or the error with the remedy; a valid key 
   const unknown = await testModel('nobody/m')
   assert.equal(unknown.code, 'model_unknown')
 
-  const health = async () => ((await app.run('status', {})) as { health: { ok: boolean } }).health.ok
+  const health = async () => (await app.run('status', {})).health.ok
   assert.equal((await runTaskIn(app, 'Say the word: ready')).status, 'failed')
   assert.equal(await health(), false)
   const passed = await testModel()

@@ -5,7 +5,6 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { App } from '../src/app.ts'
-import type { Dispatch } from '../src/domain/dispatch.ts'
 import { runTask } from '../src/run-task.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
@@ -20,7 +19,7 @@ const TIMES = ['99999999999h', '9999999999d', '+275760-09-13T00:00:00Z', '0001-0
 async function assertReadable(app: App): Promise<void> {
   await app.run('status', {})
   await app.run('budget show', {})
-  const { items } = (await app.run('queue list', {})) as { items: Dispatch[] }
+  const { items } = await app.run('queue list', {})
   for (const { session_id } of items) await app.run('sessions show', { id: session_id })
 }
 
@@ -46,10 +45,10 @@ describe('wait', () => {
     assert.equal(wait?.until, clock.now() + 40 * 86_400_000)
     await clock.advance(40 * 86_400_000 - 1000)
     await advanceUntilDone(clock, app.run('start', { until_idle: true }))
-    assert.equal(((await app.run('queue show', { id: dispatch_id })) as Dispatch).status, 'waiting')
+    assert.equal((await app.run('queue show', { id: dispatch_id })).status, 'waiting')
     await clock.advance(1000)
     await advanceUntilDone(clock, app.run('start', { until_idle: true }))
-    assert.equal(((await app.run('queue show', { id: dispatch_id })) as Dispatch).status, 'done')
+    assert.equal((await app.run('queue show', { id: dispatch_id })).status, 'done')
   })
 })
 
@@ -87,7 +86,7 @@ describe('usage reported by a provider', () => {
           const yaml = JSON.stringify({ models: { default: 'one/m', providers: { one }, prices } })
           const app = await openApp(t, { home, yaml })
           assert.equal((await runTaskIn(app)).status, 'done')
-          const { today } = (await app.run('budget show', {})) as { today: Record<string, number> }
+          const { today } = await app.run('budget show', {})
           assert.ok(Number(today.input_tokens) > 100 && Number(today.input_tokens) < 100_000, `${today.input_tokens}`)
           assert.ok(Number(today.output_tokens) > 0 && Number(today.output_tokens) < 100, `${today.output_tokens}`)
           assert.ok(Number(today.usd) > 0 && Number(today.usd) < 1, `${today.usd}`)

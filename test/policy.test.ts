@@ -15,7 +15,7 @@ import {
 } from '../src/testing/scripted-model.ts'
 import { answerApproval, call, drainQueue, getOnlyApproval, listApprovals } from './support/approval-fixtures.ts'
 import { fakeTool, type RecordingTool } from './support/fake-tools.ts'
-import { freshFolder, journalOf, openApp, runTaskIn } from './support/open-app.ts'
+import { freshFolder, journalOf, openApp, replayIn, runTaskIn } from './support/open-app.ts'
 
 const BOB = 'bob@example.org'
 const EVE = 'eve@evil.example'
@@ -103,7 +103,7 @@ describe('policy: calls that reach other people', () => {
     assert.deepEqual(asked?.tools, [])
     assert.match(JSON.stringify(asked?.messages), /write to bob@example\.org what is new/)
     assert.doesNotMatch(JSON.stringify(asked), /evil|IMPORTANT/)
-    const replayed = (await app.run('replay', { run: run.dispatch_id })) as { identical: boolean }
+    const replayed = await replayIn(app, run.dispatch_id)
     assert.equal(replayed.identical, true)
   })
 
@@ -463,7 +463,7 @@ describe('policy: grants', () => {
     assert.equal(await asks(), false)
     await clock.advance(6 * 86_400_000)
     assert.equal(await asks(), false)
-    const { items } = (await app.run('grants list', {})) as { items: { id: string; to: string[] }[] }
+    const { items } = await app.run('grants list', {})
     assert.deepEqual(
       items.map((grant) => grant.to),
       [[BOB]],
@@ -472,7 +472,7 @@ describe('policy: grants', () => {
     assert.deepEqual(await app.run('grants list', {}), { items: [] })
     assert.equal(await asks(), true)
     await assert.rejects(app.run('grants revoke', { id: 'nothing' }), /no such grant/)
-    await app.run('grants revoke', { id: items[0]?.id })
+    await app.run('grants revoke', { id: items[0]?.id ?? '' })
   })
 
   test('an invalid grant or id is refused with what is expected', async (t) => {
@@ -482,7 +482,7 @@ describe('policy: grants', () => {
     for (const grant of ['ever', '0d', '-1d', 'd', '7 d'])
       await assert.rejects(app.run('approvals allow', { id, grant }), /once, session, or a number of days/)
     for (const verb of ['approvals allow', 'approvals deny', 'approvals show'])
-      await assert.rejects(app.run(verb, { id: 'none' }), /got none; do this: run tireless approvals list/)
+      await assert.rejects(app.runByName(verb, { id: 'none' }), /got none; do this: run tireless approvals list/)
     await assert.rejects(
       app.run('unknowns resolve', { id: 'none', as: 'not' }),
       /got none; do this: run tireless unknowns list/,
@@ -492,7 +492,7 @@ describe('policy: grants', () => {
 
 /** The tools that were run, by session. */
 async function toolsRunBySession(app: App): Promise<readonly string[][]> {
-  const { items } = (await app.run('sessions list', {})) as { items: { session_id: string }[] }
+  const { items } = await app.run('sessions list', {})
   const journals = await Promise.all(items.map(({ session_id }) => journalOf(app, session_id)))
   return journals.map((journal) =>
     journal.flatMap((record) => (record.kind === 'call_intended' ? [record.call.tool] : [])),
@@ -627,7 +627,7 @@ describe('I12: data written by a tainted session keeps its label', () => {
     await app.run('once', {})
     assert.deepEqual(tool.receivedArgs, [])
     assert.deepEqual((await getOnlyApproval(app)).sinks, [{ to: EVE, from: 'text written by a model', trusted: false }])
-    const { items } = (await app.run('memory list', {})) as { items: { trust: string }[] }
+    const { items } = await app.run('memory list', {})
     assert.deepEqual(
       items.map(({ trust }) => trust),
       ['untrusted'],
@@ -724,7 +724,7 @@ describe('audit', () => {
     await app.run('skills approve', { name: 'plain' })
     await app.run('secrets set', { name: 'KEY', value: 'a-long-value-1', to: 'api.example.com' })
     const { links } = await app.context.store.audit(1, { limit: 10 })
-    const { digest } = ((await app.run('skills list', {})) as { items: { digest: string }[] }).items[0] ?? {}
+    const { digest } = (await app.run('skills list', {})).items[0] ?? {}
     assert.deepEqual(
       links.map(({ body }) => ({ ...JSON.parse(body), ts: 0 })),
       [
@@ -732,7 +732,7 @@ describe('audit', () => {
         { ts: 0, what: 'secret', name: 'KEY', to: ['api.example.com'] },
       ],
     )
-    assert.equal(((await app.run('audit verify', {})) as { ok: boolean }).ok, true)
+    assert.equal((await app.run('audit verify', {})).ok, true)
   })
 
   test('every ruling and answer is recorded with its reason; a changed or deleted record is named', async (t) => {
@@ -742,7 +742,7 @@ describe('audit', () => {
     await runTaskIn(app)
     await answerApproval(app, 'deny', (await getOnlyApproval(app)).id)
     await drainQueue(app)
-    const verified = (await app.run('audit verify', {})) as { ok: boolean; records: number; head: string }
+    const verified = await app.run('audit verify', {})
     assert.deepEqual([verified.ok, verified.records], [true, 3])
     await app.close()
     const db = new DatabaseSync(join(home, 'tireless.db'))
@@ -763,7 +763,7 @@ describe('audit', () => {
     const verifyAfter = async (sql: string): Promise<{ ok: boolean; broken: { record: number } | null }> => {
       db.exec(`DROP TRIGGER IF EXISTS audit_update; DROP TRIGGER IF EXISTS audit_delete; ${sql}`)
       const again = await openApp(t, { home, model })
-      const found = (await again.run('audit verify', {})) as { ok: boolean; broken: { record: number } | null }
+      const found = await again.run('audit verify', {})
       await again.close()
       return found
     }

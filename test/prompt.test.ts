@@ -7,7 +7,7 @@ import type { ModelRequest } from '../src/ports/model.ts'
 import { estimateTokens } from '../src/prompt-compiler/tokens.ts'
 import { type ScriptedModel, scriptedModel } from '../src/testing/scripted-model.ts'
 import { fakeBehaviour, fakeTool } from './support/fake-tools.ts'
-import { freshFolder, journalOf, openApp, runTaskIn } from './support/open-app.ts'
+import { freshFolder, journalOf, openApp, replayIn, runTaskIn } from './support/open-app.ts'
 
 const STEPS = 40
 /** Conservative: common tokenizers need 4.4 characters per token for English and JSON of this kind. */
@@ -111,7 +111,7 @@ describe('requests keep a common prefix', () => {
     const journal = await runToEnd(app, model, { memory: 'window' })
     const [started] = journal
     assert.ok(started?.kind === 'run_started')
-    const replayed = (await app.run('replay', { run: started.run_id })) as { identical: boolean }
+    const replayed = await replayIn(app, started.run_id)
     assert.equal(replayed.identical, true)
   })
 })
@@ -134,12 +134,9 @@ describe('O14: parts of a prompt', () => {
     const model = scriptedModel([{ text: 'done' }])
     const app = await openApp(t, { model })
     const { dispatch_id } = await runTaskIn(app, 'the task')
-    const { prompts, steps } = (await app.run('trace show', { run: dispatch_id, prompt: true })) as {
-      prompts: { step_id: number; tokens: number; sections: Record<string, number>; cached_share: number }[]
-      steps: unknown
-    }
+    const { prompts, steps } = await app.run('trace show', { run: dispatch_id, prompt: true })
     assert.equal(steps, null)
-    const [prompt] = prompts
+    const [prompt] = prompts ?? []
     const order = ['role', 'process_rules', 'policy', 'toolbox', 'tools', 'conversation', 'input']
     assert.deepEqual(Object.keys(prompt?.sections ?? {}), order)
     assert.deepEqual([prompt?.step_id, prompt?.cached_share, prompt?.sections.conversation], [1, 0, 0])

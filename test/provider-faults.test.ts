@@ -27,7 +27,8 @@ const documented: Row[] = readFileSync(join(import.meta.dirname, '../docs/faults
     return { fault: fault as FaultName, codes: codes.split(', '), requests: Number(requests), stays, once }
   })
 
-const endOf = ({ status, failure_class }: Dispatch): string => (failure_class ? `${status}, ${failure_class}` : status)
+const endOf = ({ status, failure_class }: Pick<Dispatch, 'status' | 'failure_class'>): string =>
+  failure_class ? `${status}, ${failure_class}` : status
 
 test('docs/faults.md lists every fault of the provider server', () => {
   assert.deepEqual(documented.map(({ fault }) => fault).toSorted(), [...FAULTS].toSorted())
@@ -82,7 +83,7 @@ describe('provider faults over HTTP', () => {
           await app.run('enqueue', { prompt: match, model: `p${n}/test` })
         await app.run('start', { until_idle: true })
 
-        const { items } = (await app.run('queue list', { limit: 1000 })) as { items: Dispatch[] }
+        const { items } = await app.run('queue list', { limit: 1000 })
         const ends = Object.fromEntries(items.map((dispatch) => [dispatch.prompt, endOf(dispatch)]))
         const expected = documented.flatMap(({ fault, stays, once }) => [
           [`stays ${fault}.`, stays],

@@ -14,6 +14,7 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { z } from 'zod'
 import type { App } from '../src/app.ts'
+import type { CommandInput, CommandOutput } from '../src/commands/lib/registry.ts'
 import { replay } from '../src/commands/replay.ts'
 import { TirelessError } from '../src/domain/error.ts'
 import type { JournalRecord } from '../src/domain/journal-record.ts'
@@ -22,17 +23,15 @@ import { defineBehaviour } from '../src/ports/behaviour.ts'
 import { defineTool } from '../src/ports/define-tool.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
-import { advanceUntilDone, freshFolder, openApp, runTaskIn } from './support/open-app.ts'
+import { advanceUntilDone, freshFolder, openApp, replayIn, runTaskIn } from './support/open-app.ts'
 
-interface ReplayResult {
-  readonly identical: boolean
-  readonly events: number
-  readonly hash: string
-  readonly first_divergence: { readonly seq: number; readonly recorded: unknown; readonly replayed: unknown } | null
+type ReplayInput = CommandInput<'replay'>
+type ReplayOutput = CommandOutput<'replay'>
+
+async function forkIn(app: App, input: ReplayInput): Promise<Extract<ReplayOutput, { forked_from: object }>> {
+  const forked = await app.run('replay', input)
+  return 'forked_from' in forked ? forked : assert.fail('the run was not forked')
 }
-
-const replayIn = async (app: App, run: string, input: object = {}): Promise<ReplayResult> =>
-  (await app.run('replay', { run, ...input })) as ReplayResult
 
 /** Counts its runs: a replay must not run it. */
 function countingTool(): ReturnType<typeof defineTool> & { runs: number } {
@@ -176,7 +175,7 @@ describe('Q17: replay', () => {
       const journal = async (id: string): Promise<readonly JournalRecord[]> =>
         (await context.store.journal(id)).map(change)
       const altered = { ...context, store: { ...context.store, journal } }
-      return replay.run(altered, { run }, () => {}) as Promise<ReplayResult & { note: string | null }>
+      return replay.run(altered, { run }, () => {}) as Promise<Extract<ReplayOutput, { note: string | null }>>
     }
     const withOldCompiler = (record: JournalRecord): JournalRecord =>
       record.kind === 'model_requested' ? { ...record, compiler: 4, digest: 'of then' } : record
@@ -197,7 +196,7 @@ describe('Q17: replay', () => {
     const app = await openApp(t, { model: scriptedModel([{ text: 'done' }]) })
     const { dispatch_id } = await runTaskIn(app)
     await assert.rejects(replayIn(app, 'nobody'), /no such run/)
-    await assert.rejects(replayIn(app, dispatch_id, { model: 'other' }), /--from/)
+    await assert.rejects(app.run('replay', { run: dispatch_id, model: 'other' }), /--from/)
   })
 })
 
@@ -214,22 +213,13 @@ describe('Q15: fork', () => {
     const first = await runTaskIn(app)
     assert.deepEqual([first.answer, first.steps, tool.runs], ['natively', 4, 3])
     writeFileSync(join(first.workspace, 'kept.txt'), 'kept')
-    const forked = (await app.run('replay', {
-      run: first.dispatch_id,
-      from: 3,
-      parser: 'json',
-      memory: 'window',
-    })) as { readonly run_id: string; readonly answer: string; readonly steps: number; readonly workspace: string }
+    const forked = await forkIn(app, { run: first.dispatch_id, from: 3, parser: 'json', memory: 'window' })
     assert.deepEqual([forked.answer, forked.steps, tool.runs], ['as text', 4, 3])
     assert.ok(existsSync(join(forked.workspace, 'kept.txt')))
     assert.notEqual(forked.workspace, first.workspace)
-    const compared = (await app.run('compare', { a: first.dispatch_id, b: forked.run_id })) as {
-      readonly first_divergence: { readonly step: number; readonly phase: string }
-      readonly a: { readonly setup: { readonly parser: string } }
-      readonly b: { readonly setup: { readonly parser: string } }
-    }
-    assert.deepEqual([compared.first_divergence.step, compared.first_divergence.phase], [4, 'DECIDE'])
-    assert.deepEqual([compared.a.setup.parser, compared.b.setup.parser], ['native', 'json'])
+    const compared = await app.run('compare', { a: first.dispatch_id, b: forked.run_id })
+    assert.deepEqual([compared.first_divergence?.step, compared.first_divergence?.phase], [4, 'DECIDE'])
+    assert.deepEqual([compared.a.setup?.parser, compared.b.setup?.parser], ['native', 'json'])
     const again = await replayIn(app, forked.run_id)
     assert.deepEqual([again.identical, again.first_divergence], [true, null])
   })
@@ -237,7 +227,7 @@ describe('Q15: fork', () => {
   test('refuses a step that the run does not have, and names the range', async (t) => {
     const app = await openApp(t, { model: scriptedModel([{ text: 'done' }]) })
     const { dispatch_id } = await runTaskIn(app)
-    await assert.rejects(replayIn(app, dispatch_id, { from: 7 }), /a step from 1 to 1/)
+    await assert.rejects(app.run('replay', { run: dispatch_id, from: 7 }), /a step from 1 to 1/)
   })
 
   /** Writes the step number to a file, adds a script, removes the last one, and replaces a link. */
@@ -275,15 +265,6 @@ describe('Q15: fork', () => {
     link: `-> /nowhere/${n}`,
   })
 
-  interface ForkResult {
-    readonly run_id: string
-    readonly workspace: string
-    readonly files: 'kept' | 'now'
-  }
-
-  const forkIn = async (app: App, run: string, from: number): Promise<ForkResult> =>
-    (await app.run('replay', { run, from })) as ForkResult
-
   const runThreeWrites = async (
     t: TestContext,
     tool: ReturnType<typeof defineTool>,
@@ -304,7 +285,7 @@ describe('Q15: fork', () => {
     test(`starts from step ${step} with the files as that step left them, despite later writes`, async (t) => {
       const [app, run, workspace] = await runThreeWrites(t, writingTool())
       writeFileSync(join(workspace, 'step.txt'), 'by the owner, later')
-      const forked = await forkIn(app, run, step)
+      const forked = await forkIn(app, { run, from: step })
       assert.equal(forked.files, 'kept')
       assert.deepEqual(filesIn(forked.workspace), filesAfter(step))
       assert.equal(readFileSync(join(workspace, 'step.txt'), 'utf8'), 'by the owner, later')
@@ -312,20 +293,20 @@ describe('Q15: fork', () => {
 
   test('can start from a step copied by an earlier fork', async (t) => {
     const [app, run] = await runThreeWrites(t, writingTool())
-    const { run_id } = await forkIn(app, run, 3)
-    const again = await forkIn(app, run_id, 2)
+    const { run_id } = await forkIn(app, { run, from: 3 })
+    const again = await forkIn(app, { run: run_id, from: 2 })
     assert.deepEqual([again.files, filesIn(again.workspace)], ['kept', filesAfter(2)])
   })
 
   test('reports the current files if the run wrote nothing', async (t) => {
     const [app, run] = await runWithoutWrites(t)
-    assert.equal((await forkIn(app, run, 1)).files, 'now')
+    assert.equal((await forkIn(app, { run, from: 1 })).files, 'now')
   })
 
   test('I12: keeps the untrusted label of the workspace', async (t) => {
     const untrustedWriter = { ...writingTool(), gives: () => ({ trust: 'untrusted', private: true }) as const }
     const [app, run] = await runThreeWrites(t, untrustedWriter)
-    const { workspace } = await forkIn(app, run, 2)
+    const { workspace } = await forkIn(app, { run, from: 2 })
     assert.deepEqual(await app.context.store.label(workspaceKey(workspace)), { trust: 'untrusted', private: true })
   })
 })

@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { render } from '../src/cli/views/views.ts'
-import type { Event } from '../src/domain/event.ts'
 import { titleOf } from '../src/domain/title.ts'
 import { openKernelApp, runOnce } from './support/kernels.ts'
 
@@ -16,17 +15,15 @@ const YAML = `kernel:
 test("a run is titled with the owner's text in queue list and show, events and trace list", async (t) => {
   const { app } = await openKernelApp(t, { agents: [], options: { yaml: YAML } as object })
   await runOnce(app)
-  const listed = (await app.run('queue list', {})) as {
-    items: { dispatch_id: string; prompt: string; title: string }[]
-  }
+  const listed = await app.run('queue list', {})
   const [dispatch] = listed.items
   assert.match(dispatch?.prompt ?? '', /<data \w+ STATE>/, 'the prompt itself has the data')
   const expectedTitle = /^Tend the garden\. Execution requirements:/
   assert.match(dispatch?.title ?? '', expectedTitle)
   const id = dispatch?.dispatch_id ?? ''
-  assert.match(((await app.run('queue show', { id })) as { title: string }).title, expectedTitle)
-  const { events } = (await app.run('trace show', { run: id, events: true })) as { events: Event[] }
-  assert.match(String(events[0]?.payload.title), expectedTitle)
+  assert.match((await app.run('queue show', { id })).title, expectedTitle)
+  const { events } = await app.run('trace show', { run: id, events: true })
+  assert.match(String(events?.[0]?.payload.title), expectedTitle)
   for (const [verb, output] of [
     ['queue list', listed],
     ['trace list', await app.run('trace list', {})],

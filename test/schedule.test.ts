@@ -36,8 +36,7 @@ async function openScheduled(t: TestContext, yaml = YAML): Promise<{ app: App; c
   return { app: await openApp(t, { clock, model: scriptedModel([{ text: 'done' }]), yaml }), clock }
 }
 
-const listSchedules = async (app: App): Promise<readonly Item[]> =>
-  ((await app.run('schedule list', {})) as { items: Item[] }).items
+const listSchedules = async (app: App): Promise<readonly Item[]> => (await app.run('schedule list', {})).items
 
 const addSchedule = (app: App, input: object): Promise<Item> => app.run('schedule add', input) as Promise<Item>
 
@@ -148,10 +147,10 @@ describe('schedule', () => {
   test('E1: pause, resume and remove work for added schedules only; beats of a pause are not made up', async (t) => {
     const { app, clock } = await openScheduled(t)
     await addSchedule(app, { id: 'tea', agent: 'report', every: '10m' })
-    const paused = (await app.run('schedule pause', { id: 'tea' })) as Item
+    const paused = await app.run('schedule pause', { id: 'tea' })
     assert.deepEqual([paused.paused, paused.next], [true, null])
     await clock.advance(35 * MINUTE)
-    const resumed = (await app.run('schedule resume', { id: 'tea' })) as Item
+    const resumed = await app.run('schedule resume', { id: 'tea' })
     assert.deepEqual([resumed.paused, resumed.next], [false, '2026-01-15T12:40:00.001Z'])
     const [mark] = (await app.context.store.marks()).filter(({ schedule_id }) => schedule_id === 'tea')
     assert.equal(mark?.until, clock.now())
@@ -159,16 +158,20 @@ describe('schedule', () => {
     assert.equal(await itemOf(app, 'tea'), undefined)
     for (const verb of ['pause', 'resume', 'remove']) {
       await assertRefused(
-        app.run(`schedule ${verb}`, { id: 'tea' }),
+        app.runByName(`schedule ${verb}`, { id: 'tea' }),
         'not_found',
         /no such schedule; got tea; do this: run tireless schedule list/,
       )
       await assertRefused(
-        app.run(`schedule ${verb}`, { id: 'agent:tender' }),
+        app.runByName(`schedule ${verb}`, { id: 'agent:tender' }),
         'usage',
         /the schedule of tender in kernel.agents/,
       )
-      await assertRefused(app.run(`schedule ${verb}`, { id: 'kernel:default' }), 'usage', /change kernel.schedule/)
+      await assertRefused(
+        app.runByName(`schedule ${verb}`, { id: 'kernel:default' }),
+        'usage',
+        /change kernel.schedule/,
+      )
     }
   })
 
@@ -176,8 +179,7 @@ describe('schedule', () => {
     const { app } = await openScheduled(t)
     await addSchedule(app, { id: 'tea', agent: 'report', prompt: 'make tea', cron: '@daily' })
     const listed = await listSchedules(app)
-    const run = async (id: string) =>
-      ((await app.run('schedule run', { id })) as { items: { agent_id: string; dispatch_id: string }[] }).items
+    const run = async (id: string) => (await app.run('schedule run', { id })).items
     const [tea] = await run('tea')
     const [tenderRun] = await run('agent:tender')
     assert.ok(tea && tenderRun)
@@ -225,10 +227,7 @@ describe('the kernel follows the schedules', () => {
     const signals = { drain: stop.signal, abort: new AbortController().signal }
     const app = await openApp(t, { home, clock, signals, model: scriptedModel(script), yaml: KERNEL_YAML })
     /** Leaves out the cycle that a first start begins with. */
-    const cycles = async () =>
-      (
-        (await app.run('cycles list', {})) as { items: { trigger: string; due: string; ended_at: string | null }[] }
-      ).items.filter(({ trigger }) => trigger !== 'first')
+    const cycles = async () => (await app.run('cycles list', {})).items.filter(({ trigger }) => trigger !== 'first')
     const waitForCycles = (count: number) =>
       waitUntil(async () => (await cycles()).filter(({ ended_at }) => ended_at !== null).length >= count)
     return { app, home, clock, stop, cycles, came: waitForCycles }
@@ -287,22 +286,10 @@ describe('the kernel follows the schedules', () => {
 })
 
 describe('simulate', () => {
-  interface Simulation {
-    readonly from: string
-    readonly until: string
-    readonly timezone: string
-    readonly total: { beats: number; dispatches: number; usd_low: number; usd_high: number }
-    readonly guessed: readonly string[]
-    readonly unpriced: readonly string[]
-    readonly days: readonly { date: string; beats: number }[]
-    readonly conflicts: readonly { kind: string; schedules: readonly string[]; times: number; first: string }[]
-    readonly beats: readonly { at: string; schedule_id: string; agents: readonly string[] }[]
-  }
-
   test('E1: lists the coming beats by day, with conflicts, and runs nothing', async (t) => {
     const { app, clock } = await openScheduled(t)
     await addSchedule(app, { id: 'tea', agent: 'report', prompt: 'make tea', cron: '0 9 * * *' })
-    const simulation = (await app.run('simulate', { days: 2, limit: 3 })) as Simulation
+    const simulation = await app.run('simulate', { days: 2, limit: 3 })
     assert.deepEqual([simulation.from, simulation.until], ['2026-01-15T12:00:00.001Z', '2026-01-17T12:00:00.001Z'])
     assert.equal(simulation.timezone, 'Asia/Shanghai')
     assert.deepEqual(
@@ -339,7 +326,7 @@ describe('simulate', () => {
     const app = await openApp(t, { clock, model, yaml: `${YAML}budget: { per_day_usd: null }\n` })
     for (const task of ['a short one', 'a long one', 'an endless one'])
       await advanceUntilDone(clock, runTaskIn(app, task, { agent: 'report' }))
-    const { total, guessed, unpriced } = (await app.run('simulate', {})) as Simulation
+    const { total, guessed, unpriced } = await app.run('simulate', {})
     assert.equal(total.dispatches, 145)
     // The agent `tender` has no runs, so its one run of the day is a guess.
     const guess = total.usd_high - 57.6

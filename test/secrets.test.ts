@@ -5,17 +5,16 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { z } from 'zod'
 import type { App, AppOptions } from '../src/app.ts'
-import type { Progress, SecretEntry } from '../src/commands/lib/command.ts'
+import type { Progress } from '../src/commands/lib/command.ts'
 import type { Json } from '../src/domain/json.ts'
 import { defineTool } from '../src/ports/define-tool.ts'
-import type { TaskResult } from '../src/run-task.ts'
 import type { Script } from '../src/testing/provider-server.ts'
 import { type ScriptedStep, scriptedModel } from '../src/testing/scripted-model.ts'
 import { configFor, MAIN, NODE_FLAGS, run } from './crash/kills.ts'
 import { chatChannel } from './support/chat-kernel.ts'
 import { startKernelIn, startProvider, tireless, tirelessJson } from './support/command-line.ts'
 import { openEventStream, openHttpApp, sendRequest } from './support/http-app.ts'
-import { freshFolder, journalOf, openApp, runTaskIn } from './support/open-app.ts'
+import { freshFolder, journalOf, openApp, replayIn, runTaskIn } from './support/open-app.ts'
 import { ENCODINGS, SECRET_SHAPES } from './support/planted-secrets.ts'
 
 /** Runs the command line with standard input and extra environment variables. */
@@ -104,12 +103,12 @@ describe('case 136: a run that tries to leak twelve secrets', () => {
     const { app, home } = served
     const stream = await openEventStream(served)
     const progress: Progress[] = []
-    const result = (await app.run('run', { task: `use ${ALL_SECRETS}` }, (each) => progress.push(each))) as TaskResult
+    const result = await app.run('run', { task: `use ${ALL_SECRETS}` }, (each) => progress.push(each))
     assert.equal(result.status, 'done')
     await app.run('send', { session: result.session_id, text: ALL_SECRETS })
     await app.run('enqueue', { prompt: ALL_SECRETS, key: 'k' })
     await app.run('state show', {})
-    await assert.rejects(app.run('queue show', { id: SECRET_SHAPES.token }), /‹secret:token›|‹secret:\w+›/)
+    await assert.rejects(app.run('queue show', { id: SECRET_SHAPES.token ?? '' }), /‹secret:token›|‹secret:\w+›/)
     const answers = await Promise.all(
       [
         ...['status', 'queue/list', 'sessions/list', 'memory/list', 'state/show', 'state/log', 'secrets/list'],
@@ -160,7 +159,7 @@ describe('case 136: a run that tries to leak twelve secrets', () => {
     const { app } = await serveLeakingApp(t)
     const { dispatch_id } = await runTaskIn(app, `use ${ALL_SECRETS}`)
     await setSecrets(app, { LATER: 'nothing more than that 1' })
-    const replayed = (await app.run('replay', { run: dispatch_id })) as { identical: boolean }
+    const replayed = await replayIn(app, dispatch_id)
     assert.equal(replayed.identical, true)
   })
 })
@@ -323,8 +322,8 @@ describe('secrets set, list, remove', () => {
     const app = await openApp(t, { home })
     await setSecrets(app, { A: 'as it was then 1' })
     const [withoutSecrets, withSecrets] = ['without', 'with'].map((name) => join(freshFolder(t, 'backup'), name))
-    await app.run('backup', { dir: withoutSecrets })
-    const { notes } = (await app.run('backup', { dir: withSecrets, secrets: true })) as { notes: string[] }
+    await app.run('backup', { dir: withoutSecrets ?? '' })
+    const { notes } = await app.run('backup', { dir: withSecrets ?? '', secrets: true })
     assert.match(notes.join(), /contains the values of your secrets/)
     await setSecrets(app, { A: 'as it is now 2' })
     await app.close()
@@ -414,11 +413,11 @@ describe('use of a secret', () => {
     writeFileSync(join(home, 'tireless.yaml'), yaml)
     assert.match(yaml, /secret:PROVIDER/)
     const app = await openApp(t, { home })
-    const before = (await app.run('models list', {})) as { items: { problem: string | null }[] }
+    const before = await app.run('models list', {})
     assert.match(before.items[0]?.problem ?? '', /no such secret; got PROVIDER/)
     await setSecrets(app, { PROVIDER: 'provider-key-123' })
     assert.equal((await runTaskIn(app)).answer, 'hello')
-    const { items } = (await app.run('secrets list', {})) as { items: SecretEntry[] }
+    const { items } = await app.run('secrets list', {})
     assert.match(
       items[0]?.used_by.join() ?? '',
       /^models\.providers\.local\.api_key,models\.providers\.local\.headers\.x$/,

@@ -3,11 +3,13 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
-import { COMMANDS } from '../src/commands/lib/registry.ts'
+import { loadCommands } from '../src/commands/lib/registry.ts'
 import { asTirelessError } from '../src/domain/error.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
 import { JSON_BODY, openHttpApp, postJson, sendRequest } from './support/http-app.ts'
 import { openApp, waitUntil } from './support/open-app.ts'
+
+const COMMANDS = await loadCommands()
 
 test('E14: /healthz and /readyz answer without a token: 200, or 503 with the reasons', async (t) => {
   const stop = new AbortController()

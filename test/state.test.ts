@@ -249,8 +249,7 @@ describe('git around the home', () => {
     })
     await other.service('documents').seed('STATE.md', '# seed\n')
     await other.service('documents').commit('pre-cycle c1')
-    const degraded = async (opened: App): Promise<string> =>
-      ((await opened.run('status', {})) as { degraded: string[] }).degraded.join('\n')
+    const degraded = async (opened: App): Promise<string> => (await opened.run('status', {})).degraded.join('\n')
     assert.match(await degraded(other), /the git mirror of the documents failed: .*ENOENT/)
     fs.renameSync(join(home, 'kernels'), join(home, 'kernels.away'))
     fs.writeFileSync(join(home, 'kernels'), '')
@@ -277,12 +276,12 @@ describe('state show, log, diff, revert, accept', () => {
       cycle_id: 'c1',
     })
     fs.appendFileSync(file, 'by the owner\n')
-    const shown = (await app.run('state show', {})) as Document & { pending: boolean }
+    const shown = await app.run('state show', {})
     assert.deepEqual([shown.version, shown.author, shown.pending], [3, 'owner', false])
     assert.equal(textOutsideBlock(shown.text), '# seed\n\nby the owner\n')
-    assert.equal(((await app.run('state show', { version: '1' })) as Document).text, '# seed\n')
+    assert.equal((await app.run('state show', { version: '1' })).text, '# seed\n')
     await assert.rejects(app.run('state show', { version: 9 }), { code: 'not_found', message: /state log/ })
-    const { items } = (await app.run('state log', {})) as { items: Document[] }
+    const { items } = await app.run('state log', {})
     assert.deepEqual(
       items.map(({ version, author, cycle_id }) => [version, author, cycle_id]),
       [
@@ -291,9 +290,9 @@ describe('state show, log, diff, revert, accept', () => {
         [1, 'system', null],
       ],
     )
-    const { diff } = (await app.run('state diff', { from: 1, to: 2 })) as { diff: string }
+    const { diff } = await app.run('state diff', { from: 1, to: 2 })
     assert.match(diff, /\+## kernel_runtime\n/)
-    const reverted = (await app.run('state revert', { version: 1 })) as Document
+    const reverted = await app.run('state revert', { version: 1 })
     assert.deepEqual([reverted.version, reverted.reason], [4, 'back to version 1'])
     await app.close()
     assert.equal(textOutsideBlock((await tireless(home, 'state', 'show')).stdout), '# seed\n')
@@ -309,14 +308,11 @@ describe('state show, log, diff, revert, accept', () => {
     await documents.seed('STATE.md', '# seed\n')
     fs.appendFileSync(file, 'by whom?\n')
     fs.writeFileSync(join(home, 'kernels/default/GOAL.md'), 'the goal\n')
-    const shown = (await app.run('state show', {})) as Document & { pending: boolean }
+    const shown = await app.run('state show', {})
     assert.deepEqual([shown.text, shown.pending], ['# seed\n', true])
-    assert.match(
-      ((await app.run('state diff', {})) as { diff: string }).diff,
-      /\(the file\)\n.*\n # seed\n\+by whom\?\n$/,
-    )
+    assert.match((await app.run('state diff', {})).diff, /\(the file\)\n.*\n # seed\n\+by whom\?\n$/)
     assert.equal(await documents.read('GOAL.md'), undefined)
-    const { degraded } = (await app.run('status', {})) as { degraded: string[] }
+    const { degraded } = await app.run('status', {})
     assert.match(degraded.join('\n'), /STATE\.md was edited.*GOAL\.md was edited/)
     assert.deepEqual(await app.run('state accept', {}), {
       items: [

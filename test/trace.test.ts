@@ -5,10 +5,10 @@ import { describe, type TestContext, test } from 'node:test'
 import { z } from 'zod'
 import type { App } from '../src/app.ts'
 import type { Progress } from '../src/commands/lib/command.ts'
+import type { CommandOutput } from '../src/commands/lib/registry.ts'
 import { TirelessError } from '../src/domain/error.ts'
 import type { Event } from '../src/domain/event.ts'
 import { defineTool } from '../src/ports/define-tool.ts'
-import type { TaskResult } from '../src/run-task.ts'
 import { type ScriptedStep, scriptedModel } from '../src/testing/scripted-model.ts'
 import type { TraceManifest } from '../src/trace/manifest.ts'
 import { traceReader } from '../src/trace/reader.ts'
@@ -29,8 +29,8 @@ const WRITE_STEP: ScriptedStep = {
 }
 const tracesOf = (app: App) => traceReader(join(homeOf(app), 'traces'))
 const homeOf = (app: App): string => app.service('home').root
-const listTraces = async (app: App): Promise<readonly TraceManifest[]> =>
-  ((await app.run('trace list', {})) as { items: TraceManifest[] }).items
+const listTraces = async (app: App): Promise<CommandOutput<'trace list'>['items']> =>
+  (await app.run('trace list', {})).items
 
 function filesOf(home: string, run_id: string): Readonly<Record<string, string>> {
   const folder = join(home, 'traces', run_id)
@@ -107,8 +107,8 @@ describe('trace', () => {
     const onProgress = (progress: Progress): void => {
       if (progress.kind === 'event') live.push(progress.event)
     }
-    const { dispatch_id } = (await app.run('run', { task: 'x' }, onProgress)) as TaskResult
-    const { events } = (await app.run('trace show', { run: dispatch_id, events: true })) as { events: Event[] }
+    const { dispatch_id } = await app.run('run', { task: 'x' }, onProgress)
+    const { events } = await app.run('trace show', { run: dispatch_id, events: true })
     assert.deepEqual(events, live)
     assert.deepEqual((await tracesOf(app).read(dispatch_id)).events, live)
   })
@@ -125,9 +125,9 @@ describe('trace', () => {
         [first.dispatch_id, 'one'],
       ],
     )
-    assert.equal(((await app.run('trace list', { limit: 1 })) as { items: TraceManifest[] }).items.length, 1)
-    const shown = (await app.run('trace show', { run: first.dispatch_id })) as { steps: unknown[]; events: null }
-    assert.deepEqual([shown.steps.length, shown.events], [1, null])
+    assert.equal((await app.run('trace list', { limit: 1 })).items.length, 1)
+    const shown = await app.run('trace show', { run: first.dispatch_id })
+    assert.deepEqual([shown.steps?.length, shown.events], [1, null])
     await assert.rejects(app.run('trace show', { run: 'nobody' }), { code: 'not_found' })
   })
 
@@ -285,7 +285,7 @@ describe('compare', () => {
   test('Q15: shows the first divergence, steps and outcome of two runs', async (t) => {
     const LIST_STEP: ScriptedStep = { calls: [{ tool: 'list_files', args: { path: '.' } }] }
     const { app, ids } = await runTwice(t, [WRITE_STEP, { text: 'a' }], [WRITE_STEP, LIST_STEP, { text: 'b' }])
-    const compared = await app.run('compare', { a: ids[0], b: ids[1] })
+    const compared = await app.run('compare', { a: ids[0] ?? '', b: ids[1] ?? '' })
     assert.partialDeepStrictEqual(compared, {
       first_divergence: {
         step: 2,
@@ -296,17 +296,19 @@ describe('compare', () => {
       a: { steps: 2, stop_reason: 'final', answer: 'a', cost_usd: null },
       b: { steps: 3, stop_reason: 'final', answer: 'b' },
     })
-    assert.partialDeepStrictEqual(await app.run('compare', { a: ids[0], b: ids[0] }), { first_divergence: null })
+    assert.partialDeepStrictEqual(await app.run('compare', { a: ids[0] ?? '', b: ids[0] ?? '' }), {
+      first_divergence: null,
+    })
   })
 
   test('case 61: refuses different tasks, running runs and unknown runs', async (t) => {
     const waitStep: ScriptedStep = { calls: [{ tool: 'wait', args: { for: 'message' } }] }
     const { app, ids } = await runTwice(t, [{ text: 'a' }], [waitStep])
     const [a, b] = ids
-    await assert.rejects(app.run('compare', { a, b }), { code: 'conflict', message: /has not ended/ })
-    await assert.rejects(app.run('compare', { a, b: 'nobody' }), { code: 'not_found' })
+    await assert.rejects(app.run('compare', { a: a ?? '', b: b ?? '' }), { code: 'conflict', message: /has not ended/ })
+    await assert.rejects(app.run('compare', { a: a ?? '', b: 'nobody' }), { code: 'not_found' })
     const third = await runTaskIn(app, 'another')
-    await assert.rejects(app.run('compare', { a, b: third.dispatch_id }), { code: 'conflict' })
+    await assert.rejects(app.run('compare', { a: a ?? '', b: third.dispatch_id }), { code: 'conflict' })
   })
 
   test('prints the divergence, then both runs side by side', async (t) => {

@@ -10,7 +10,7 @@ import type { Gate } from '../src/ports/gate.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { type ModelScript, type ScriptedModel, scriptedModel } from '../src/testing/scripted-model.ts'
 import { pokeTool, scriptedBehaviour } from './support/event-recorder.ts'
-import { advanceUntilDone, dispatchOf, journalOf, openApp, runTaskIn } from './support/open-app.ts'
+import { advanceUntilDone, dispatchOf, journalOf, openApp, replayIn, runTaskIn } from './support/open-app.ts'
 
 /** The prompt of seed 000, the first example of the contract. */
 const DAILY_REPORT = `当前系统状态:
@@ -93,7 +93,7 @@ async function runToResult(setup: Setup, id: string): Promise<AgentResult> {
 }
 
 async function resultOf(app: App, id: string): Promise<AgentResult> {
-  const dispatch = await dispatchOf(app, id)
+  const dispatch = (await app.context.store.dispatch(id)) ?? assert.fail(`no dispatch ${id}`)
   return buildAgentResult(dispatch, await journalOf(app, dispatch.session_id))
 }
 
@@ -103,7 +103,7 @@ const lastMessage = (model: ScriptedModel, request: number): string =>
   model.requests[request]?.messages.at(-1)?.text ?? ''
 
 async function isReplayIdentical(app: App, run: string): Promise<boolean> {
-  return ((await app.run('replay', { run })) as { identical: boolean }).identical
+  return (await replayIn(app, run)).identical
 }
 
 describe('E8: unattended dispatches of the daily-report agent', () => {
@@ -197,8 +197,8 @@ describe('E8: unattended dispatches of the daily-report agent', () => {
     const parked = await runToResult(setup, dispatch_id)
     assert.deepEqual([parked.status, parked.failure_class, parked.attempts], ['waiting', null, 1])
     assert.equal(setup.model.requests.length, 2)
-    const { items } = (await setup.app.run('approvals list', {})) as { items: { id: string }[] }
-    await setup.app.run('approvals allow', { id: items[0]?.id })
+    const { items } = await setup.app.run('approvals list', {})
+    await setup.app.run('approvals allow', { id: items[0]?.id ?? '' })
     const { status, attempts, recovered_from } = await runToResult(setup, dispatch_id)
     assert.deepEqual([status, attempts, recovered_from], ['done', 1, null])
   })

@@ -48,7 +48,7 @@ test('a changed file with such a setting is refused, and the last valid one stay
   writeFileSync(config.file, `${KERNEL}residents: [{ agent_id: r }]\n`)
   assert.equal(config.refresh(), 'refused')
   assert.deepEqual(config.loaded.config.residents, [])
-  const { degraded } = (await app.run('status', {})) as { degraded: string[] }
+  const { degraded } = await app.run('status', {})
   assert.ok(degraded.some((text) => /the last valid one stays in use: .*residents is not supported/.test(text)))
 })
 

@@ -6,11 +6,13 @@ import type { Browser } from 'playwright-core'
 import { z } from 'zod'
 import { newSecret } from '../../src/adapters/system/ids.ts'
 import { type Command, defineCommand } from '../../src/commands/lib/command.ts'
-import { COMMANDS } from '../../src/commands/lib/registry.ts'
+import { loadCommands } from '../../src/commands/lib/registry.ts'
 import { type HttpServer, serveHttp } from '../../src/server/http.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { launchChromium, openTab, WITHOUT_CHROMIUM, waitUntilLive } from '../support/chromium.ts'
 import { openApp } from '../support/open-app.ts'
+
+const COMMANDS = await loadCommands()
 
 const AGENT = { dispatch_id: 'd', session_id: 's', summary: 'x', failure_class: null, attempts: 1 }
 const CYCLE = {

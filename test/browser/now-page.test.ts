@@ -73,7 +73,7 @@ describe('the page in a browser', { skip: WITHOUT_CHROMIUM }, () => {
     await waitUntilLive(page)
     assert.equal(page.url(), `${served.url}/`, 'the login code must be gone from the address')
     assert.match(await page.locator('main').innerText(), /Nothing is running/)
-    const { dispatch_id } = (await served.app.run('enqueue', { prompt: 'Write a note' })) as { dispatch_id: string }
+    const { dispatch_id } = await served.app.run('enqueue', { prompt: 'Write a note' })
     const run = page.locator(`[data-run="${dispatch_id}"]`)
     await run.getByText('Write a note').waitFor()
     await run.getByText('I write the <b>note</b> first.').waitFor()
@@ -115,7 +115,7 @@ describe('the page in a browser', { skip: WITHOUT_CHROMIUM }, () => {
   test('Now: opened during a run, the page shows it from its start', async (t) => {
     const model = stepwiseModel()
     const served = await serveAndDrain(t, model)
-    const { dispatch_id } = (await served.app.run('enqueue', { prompt: 'Write a note' })) as { dispatch_id: string }
+    const { dispatch_id } = await served.app.run('enqueue', { prompt: 'Write a note' })
     const { store } = served.app.context
     const requestCount = async (): Promise<number> => {
       const dispatch = await store.dispatch(dispatch_id)

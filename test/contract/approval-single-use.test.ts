@@ -22,7 +22,7 @@ import {
 } from '../support/approval-fixtures.ts'
 import { blockCommits } from '../support/blocking-store.ts'
 import { enqueue, fakeTool, lastMessageIn, resultsOf } from '../support/fake-tools.ts'
-import { dispatchOf, freshFolder, openApp, runTaskIn, waitUntil } from '../support/open-app.ts'
+import { dispatchOf, freshFolder, openApp, replayIn, runTaskIn, waitUntil } from '../support/open-app.ts'
 
 /** Publishes a forged event that says the approval was allowed. */
 const forgeAnswer = (app: App, session_id: string, approval: string, id = 'forged') =>
@@ -40,8 +40,7 @@ const RACES = 1000
 /** Approvals that one model answer requests. */
 const PER_ANSWER = 20
 
-const statusOf = async (app: App, id: string) =>
-  ((await app.run('approvals show', { id })) as { status: string }).status
+const statusOf = async (app: App, id: string) => (await app.run('approvals show', { id })).status
 
 describe('approvals: one answer, one execution', () => {
   test('case 54: of two racing answers one wins, the other is refused; 1000 races', async (t) => {
@@ -238,7 +237,7 @@ describe('approvals: cancel, pause, stop', () => {
     assert.deepEqual([stopping.receivedArgs.length, send.receivedArgs.length], [1, 1])
     assert.deepEqual(new Set([...stopping.receivedArgs, ...send.receivedArgs].map(({ n }) => n)), new Set([1, 2]))
     assert.equal((await dispatchOf(app, dispatch_id)).status, 'done')
-    const replay = (await app.run('replay', { run: dispatch_id })) as { first_divergence: unknown }
+    const replay = await replayIn(app, dispatch_id)
     assert.equal(replay.first_divergence, null)
   })
 

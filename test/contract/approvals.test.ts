@@ -46,7 +46,7 @@ describe('approvals: request, answer, execution', () => {
     assert.equal(Date.parse(approval.expires_at) - Date.parse(approval.asked_at), DAY)
     assert.match(approval.digest, /^[0-9a-f]{64}$/)
     assert.deepEqual(await app.run('approvals show', { id }), approval)
-    assert.equal(((await app.run('status', {})) as { approvals: number }).approvals, 1)
+    assert.equal((await app.run('status', {})).approvals, 1)
     const [result] = await resultsOf(app, run.session_id)
     assert.equal(result?.status, 'parked')
     const content = JSON.parse(result?.content ?? '')
@@ -174,7 +174,7 @@ describe('approvals: request, answer, execution', () => {
       assert.deepEqual([status, answer_reason], ['denied', reason])
       await assert.rejects(answerApproval(app, 'allow', id), { code: 'conflict', message: /already denied/ })
       await drainQueue(app)
-      const { items } = (await app.run('queue list', {})) as { items: { session_id: string }[] }
+      const { items } = await app.run('queue list', {})
       assert.deepEqual([send.receivedArgs, items.length, items[0]?.session_id], [[], 1, session_id])
     })
 

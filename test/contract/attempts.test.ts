@@ -4,7 +4,6 @@ import type { App } from '../../src/app.ts'
 import type { Verdict } from '../../src/domain/decision.ts'
 import type { Json } from '../../src/domain/json.ts'
 import type { Critic } from '../../src/ports/behaviour.ts'
-import type { TaskResult } from '../../src/run-task.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import {
   finalAnswer,
@@ -16,7 +15,7 @@ import {
   runScripted,
   scriptedBehaviour,
 } from '../support/event-recorder.ts'
-import { advanceUntilDone, dispatchOf, freshFolder, journalOf } from '../support/open-app.ts'
+import { advanceUntilDone, dispatchOf, freshFolder, journalOf, replayIn } from '../support/open-app.ts'
 
 const DELAY_MS = 30_000
 
@@ -124,7 +123,7 @@ describe('E8: another attempt', () => {
     await advanceUntilDone(clock, second.app.run('start', { until_idle: true }))
     assert.equal((await dispatchOf(second.app, parked.dispatch_id)).status, 'done')
     assert.deepEqual(await feedbackIn(second.app, parked.session_id), [undefined, 'not enough, number 1'])
-    const replayed = (await second.app.run('replay', { run: parked.dispatch_id })) as { identical: boolean }
+    const replayed = await replayIn(second.app, parked.dispatch_id)
     assert.equal(replayed.identical, true)
   })
 
@@ -172,7 +171,7 @@ describe('E8: another attempt', () => {
       behaviours: [scriptedBehaviour([finalAnswer()])],
       critics: [unsatisfiedCritic(1, 3_600_000)],
     })
-    const { dispatch_id } = (await runScripted(app)) as TaskResult
+    const { dispatch_id } = await runScripted(app)
     await app.run('queue cancel', { id: dispatch_id })
     assert.equal((await dispatchOf(app, dispatch_id)).status, 'cancelled')
   })

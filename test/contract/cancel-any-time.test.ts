@@ -41,7 +41,7 @@ describe('cancelling at any time', () => {
   })
 
   test('case 53: a waiting task is cancelled at once, and its journal ends', async (t) => {
-    for (const how of ['immediate', 'after_step']) {
+    for (const how of ['immediate', 'after_step'] as const) {
       const model = scriptedModel([waitStep])
       const app = await openApp(t, { model })
       const task = await enqueue(app)
@@ -109,7 +109,7 @@ describe('cancelling at any time', () => {
     assert.equal((await cancelDispatch(app, task)).items[0]?.status, 'cancelled')
     assert.partialDeepStrictEqual(await resultsOf(app, task.session_id), [{ status: 'unknown' }])
     assert.deepEqual([await stopReasonsOf(app, task), order.receivedArgs.length], [['cancelled'], 1])
-    const { items } = (await app.run('unknowns list', {})) as { items: { status: string }[] }
+    const { items } = await app.run('unknowns list', {})
     assert.deepEqual(
       items.map(({ status }) => status),
       ['open'],

@@ -6,7 +6,7 @@ import type { Behaviour } from '../../src/ports/behaviour.ts'
 import type { Memory } from '../../src/ports/memory.ts'
 import { definePlugin } from '../../src/ports/plugin.ts'
 import type { AnyTool } from '../../src/ports/tool.ts'
-import type { TaskResult } from '../../src/run-task.ts'
+import type { TaskEnd } from '../../src/run-task.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import {
@@ -297,7 +297,7 @@ const RUNS = 8
 
 test('invalid return values of plugins', async (t) => {
   const home = freshFolder(t)
-  const runs: TaskResult[] = []
+  const runs: TaskEnd[] = []
   for (const [name, port] of Object.entries(PORTS))
     await t.test(`${name}: an invalid value fails the step or is fed back; the queue continues`, async (t) => {
       runs.push(...(await tryAllGarbage(t, port, home)))
@@ -306,7 +306,7 @@ test('invalid return values of plugins', async (t) => {
 })
 
 /** Tries common and random values; a plugin that is called several times in a run gets another value each time. */
-async function tryAllGarbage(t: TestContext, port: PortCase, home: string): Promise<readonly TaskResult[]> {
+async function tryAllGarbage(t: TestContext, port: PortCase, home: string): Promise<readonly TaskEnd[]> {
   const clock = new FakeClock()
   const { values: randomValues, seedNote } = sampleValues(port.valid === undefined ? 0 : RUNS, garbageLike(port.valid))
   // Where the return value is ignored, a rejected promise inside it stays unhandled.
@@ -317,7 +317,7 @@ async function tryAllGarbage(t: TestContext, port: PortCase, home: string): Prom
   let next = 0
   const returned = (() => values[Math.min(next++, values.length - 1)]?.()) as Returned
   const app = await openAppFor(t, port, returned, { clock, home })
-  const runs: TaskResult[] = []
+  const runs: TaskEnd[] = []
   while (next < values.length) {
     const from = next
     const result = await advanceUntilDone(clock, runScripted(app, { max_steps: 6, ...port.input }))
@@ -368,7 +368,7 @@ describe('plugins that return invalid values or throw', () => {
       tools: [pokeTool()],
     })
     const queue = async (input: object): Promise<string> =>
-      ((await app.run('enqueue', { prompt: 'x', ...input })) as { dispatch_id: string }).dispatch_id
+      (await app.run('enqueue', { prompt: 'x', ...input })).dispatch_id
     const ids = [await queue({}), await queue({ behaviour: 'odd' }), await queue({ behaviour: 'scripted' })]
     await advanceUntilDone(clock, app.run('start', { until_idle: true }))
     const [garbled, odd, sound] = await Promise.all(ids.map((id) => dispatchOf(app, id)))
@@ -422,7 +422,7 @@ describe('plugins that return invalid values or throw', () => {
     })
     const ids: string[] = []
     for (const prompt of ['poison', 'something else']) {
-      const { dispatch_id } = (await app.run('enqueue', { prompt, behaviour: 'scripted' })) as { dispatch_id: string }
+      const { dispatch_id } = await app.run('enqueue', { prompt, behaviour: 'scripted' })
       ids.push(dispatch_id)
     }
     await app.run('start', { until_idle: true })
@@ -433,7 +433,7 @@ describe('plugins that return invalid values or throw', () => {
 })
 
 /** A new app without the broken plugins can read all runs and do a task. */
-async function assertHomeWorks(t: TestContext, home: string, runs: readonly TaskResult[]): Promise<void> {
+async function assertHomeWorks(t: TestContext, home: string, runs: readonly TaskEnd[]): Promise<void> {
   const app = await openApp(t, {
     home,
     behaviours: [scriptedBehaviour([pokeDecision, finalAnswer()])],

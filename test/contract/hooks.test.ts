@@ -20,7 +20,7 @@ import {
   scriptedBehaviour,
 } from '../support/event-recorder.ts'
 import { PURE, recordsOf } from '../support/fake-tools.ts'
-import { advanceUntilDone, dispatchOf, freshFolder, runTaskIn, waitUntil } from '../support/open-app.ts'
+import { advanceUntilDone, dispatchOf, freshFolder, readLogs, runTaskIn, waitUntil } from '../support/open-app.ts'
 
 const pairs = (step: number, ...phases: readonly string[]): string[] =>
   phases.flatMap((phase) => [`before_${phase} ${step}`, `after_${phase} ${step}`])
@@ -193,8 +193,8 @@ describe('hooks', () => {
     })
     const running = runScripted(app)
     await waitUntil(() => clock.sleeping > 2)
-    const [dispatch] = ((await app.run('queue list', {})) as { items: { dispatch_id: string }[] }).items
-    const cancelled = app.run('queue cancel', { id: dispatch?.dispatch_id })
+    const [dispatch] = (await app.run('queue list', {})).items
+    const cancelled = app.run('queue cancel', { id: dispatch?.dispatch_id ?? '' })
     const { status, stop_reason } = await advanceUntilDone(clock, running)
     await cancelled
     assert.deepEqual([status, stop_reason, tool.runs], ['cancelled', 'cancelled', 0])
@@ -214,7 +214,7 @@ describe('hooks', () => {
     })
     assert.equal((await runScripted(app)).status, 'done')
     assert.deepEqual(received, events)
-    const { items } = (await app.run('logs', {})) as { items: readonly { event: string; message?: string }[] }
+    const { items } = await readLogs(app)
     const failures = items.filter(({ event }) => event === 'hook failed')
     assert.deepEqual([failures.length, failures[0]?.message], [events.length, 'listener failed'])
   })
@@ -304,7 +304,7 @@ describe('hooks', () => {
     assert.deepEqual([status, stored], ['done', 'done'])
     assert.deepEqual(received.slice(-3), ['CHECK_STOP stop', 'END end', 'run_end'])
     assert.deepEqual(eventNames(events).slice(-1), ['END end'])
-    const { items } = (await app.run('logs', {})) as { items: readonly { event: string }[] }
+    const { items } = await readLogs(app)
     const expected = { event: 'hook failed', hook: 'broken', moment: 'on_run_end', message: 'hook failed here' }
     assert.partialDeepStrictEqual(
       items.filter(({ event }) => event === 'hook failed'),

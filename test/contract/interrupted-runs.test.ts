@@ -19,7 +19,7 @@ import {
   stopReasonsOf,
   untilAborted,
 } from '../support/fake-tools.ts'
-import { advanceUntilDone, freshFolder, openApp, waitUntil } from '../support/open-app.ts'
+import { advanceUntilDone, freshFolder, openApp, replayIn, waitUntil } from '../support/open-app.ts'
 
 const CONTINUE: Verdict = { kind: 'continue' }
 const NOT_STARTED = { status: 'not_started', content: 'The run was interrupted before this call started.' }
@@ -28,7 +28,7 @@ const pokingModel = (times: number): ScriptedModel =>
   scriptedModel([{ calls: Array.from({ length: times }, (_, n) => ({ tool: 'poke', args: { n } })) }, { text: 'done' }])
 
 const isReplayIdentical = async (app: App, { dispatch_id }: QueuedTask): Promise<boolean> =>
-  ((await app.run('replay', { run: dispatch_id })) as { identical: boolean }).identical
+  (await replayIn(app, dispatch_id)).identical
 
 /** Starts a task; `stop` stops the app at once, as a second SIGTERM does. */
 async function startTask(t: TestContext, options: AppOptions, home = freshFolder(t)) {
@@ -76,15 +76,12 @@ describe('interrupted runs', () => {
     const { app, task, started } = await startTask(t, options)
     await waitUntil(intentWrite.isBlocked)
     const cancelled = cancelDispatch(app, task, 'immediate')
-    await waitUntil(
-      async () =>
-        ((await app.run('queue show', { id: task.dispatch_id })) as { cancel: string | null }).cancel !== null,
-    )
+    await waitUntil(async () => (await app.run('queue show', { id: task.dispatch_id })).cancel !== null)
     intentWrite.release()
     await Promise.all([cancelled, started])
     assert.deepEqual([tool.receivedArgs, await stopReasonsOf(app, task)], [[], ['cancelled']])
     assert.deepEqual(await resultsOf(app, task.session_id), [NOT_STARTED])
-    assert.deepEqual(((await app.run('unknowns list', {})) as { items: unknown[] }).items, [])
+    assert.deepEqual((await app.run('unknowns list', {})).items, [])
     assert.equal(await isReplayIdentical(app, task), true)
   })
 

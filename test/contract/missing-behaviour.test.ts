@@ -9,10 +9,6 @@ import { advanceUntilDone, dispatchOf, freshFolder, openApp } from '../support/o
 
 const waitDecision: ProposedDecision = { kind: 'wait', match: 'user_message', reason: 'a message' }
 
-interface Health {
-  readonly degraded: readonly string[]
-}
-
 describe('a parked run whose behaviour is missing', () => {
   test('the run waits, status reports it, and it continues when the behaviour is back', async (t) => {
     const clock = new FakeClock()
@@ -37,7 +33,7 @@ describe('a parked run whose behaviour is missing', () => {
       parked.wait?.reason ?? '',
       /the behaviour scripted is not installed; the run continues after it is installed/,
     )
-    const { degraded } = (await without.run('status', {})) as Health
+    const { degraded } = await without.run('status', {})
     assert.match(degraded.join('\n'), /1 parked run needs the behaviour scripted, .*Add it, or cancel/)
     // The next check finds the behaviour still missing.
     await clock.advance(5 * 60_000)
@@ -48,7 +44,7 @@ describe('a parked run whose behaviour is missing', () => {
     await clock.advance(5 * 60_000)
     const restarted = await openApp(t, options)
     assert.deepEqual(
-      ((await restarted.run('status', {})) as Health).degraded.filter((line) => /behaviour/.test(line)),
+      (await restarted.run('status', {})).degraded.filter((line) => /behaviour/.test(line)),
       [],
     )
     await advanceUntilDone(clock, restarted.run('start', { until_idle: true }))

@@ -64,7 +64,7 @@ describe('several calls in one step', () => {
       name: 'look',
       effect: PURE,
       run: async () => {
-        const { items } = (await app.run('sessions list', {})) as { items: { session_id: string }[] }
+        const { items } = await app.run('sessions list', {})
         onDisk.push((await recordsOf(app, items[0]?.session_id ?? '', 'call_intended')).length)
         return 'seen'
       },

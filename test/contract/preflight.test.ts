@@ -5,8 +5,7 @@ import { describe, type TestContext, test } from 'node:test'
 import type { App } from '../../src/app.ts'
 import type { Json } from '../../src/domain/json.ts'
 import { type Env, type OpsGroup, provideOps } from '../../src/ports/env.ts'
-import type { TaskResult } from '../../src/run-task.ts'
-import type { TraceManifest } from '../../src/trace/manifest.ts'
+import type { TaskEnd } from '../../src/run-task.ts'
 import {
   eventNames,
   finalAnswer,
@@ -296,7 +295,7 @@ async function runUncheckedDispatch(t: TestContext, app: App, metadata: Readonly
   }
   await app.context.store.commit([{ ops: [{ op: 'enqueue', now: app.context.clock.now(), dispatches: [dispatch] }] }])
   await app.run('start', { until_idle: true })
-  const { manifest } = (await app.run('trace show', { run: id })) as { manifest: TraceManifest }
+  const { manifest } = await app.run('trace show', { run: id })
   return { ...manifest, files: readdirSync(workspace) }
 }
 
@@ -313,7 +312,7 @@ async function runInPreparedWorkspace(
   t: TestContext,
   input: object,
   { plugins = [], ...options }: Parameters<typeof openRecordedApp>[1] = {},
-): Promise<TaskResult> {
+): Promise<TaskEnd> {
   const preparedWorkspace = withEnv(async (env) => {
     await env.getOps('file')?.write('a.txt', 'a', null)
     await env.getOps('file')?.write('folder/b.txt', 'b', null)

@@ -222,7 +222,7 @@ describe('state versions', () => {
     await app.run('send', { session: session_id, text: 'go on' })
     await app.run('start', { until_idle: true })
     const journal = await journalOf(app, session_id)
-    const { status, error } = (await app.run('queue show', { id: dispatch_id })) as { status: string; error: string }
+    const { status, error } = await app.run('queue show', { id: dispatch_id })
     await app.close()
     return { journal, events, status, error }
   }
@@ -255,8 +255,8 @@ describe('state versions', () => {
       const observedStates: Json[] = []
       const { status, error, events } = await resumeAfterUpgrade(t, after, observedStates)
       assert.deepEqual([status, observedStates], ['failed', []])
-      assert.match(error, /TASK_STATE_INVALID/)
-      assert.match(error, message)
+      assert.match(error ?? '', /TASK_STATE_INVALID/)
+      assert.match(error ?? '', message)
       assert.deepEqual(eventNames(events), ['END end'])
     })
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type ScriptedModel, type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { fakeTool, lastMessageIn, PURE, resultsOf } from '../support/fake-tools.ts'
-import { openApp, runTaskIn } from '../support/open-app.ts'
+import { openApp, replayIn, runTaskIn } from '../support/open-app.ts'
 
 const pokeStep = (args: { readonly [name: string]: number | string } = { who: 'a' }): ScriptedStep => ({
   calls: [{ tool: 'poke', args }],
@@ -131,7 +131,7 @@ describe('alternating calls with the same results', () => {
       )
       assert.match(lastMessageIn(model, last), new RegExp(`The same ${pattern.length} calls in turn`))
       assert.equal(tool.receivedArgs.length, last)
-      const replayed = (await app.run('replay', { run: dispatch_id })) as { identical: boolean }
+      const replayed = await replayIn(app, dispatch_id)
       assert.equal(replayed.identical, true)
     })
 
@@ -186,6 +186,6 @@ describe('alternating calls with the same results', () => {
     const result = await runTaskIn(app)
     assert.deepEqual([result.stop_reason, result.failure_class, modelCalls], ['stagnation', 'invalid_result', 17])
     assert.match(result.error ?? '', /12 steps in a row returned nothing new/)
-    assert.match(JSON.stringify(await app.run('replay', { run: result.dispatch_id })), /"identical":true/)
+    assert.match(JSON.stringify(await replayIn(app, result.dispatch_id)), /"identical":true/)
   })
 })

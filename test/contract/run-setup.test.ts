@@ -13,6 +13,7 @@ import {
   journalOf,
   kindsOf,
   openApp,
+  replayIn,
   runTaskIn,
   waitUntil,
 } from '../support/open-app.ts'
@@ -80,11 +81,11 @@ async function startHangingRun(
 }
 
 const isReplayIdentical = async (app: App, { dispatch_id }: QueuedTask): Promise<boolean> =>
-  ((await app.run('replay', { run: dispatch_id })) as { identical: boolean }).identical
+  (await replayIn(app, dispatch_id)).identical
 
 for (const [what, teardown, hanging] of HANGING)
   describe(`run setup: ${what}`, () => {
-    for (const how of ['immediate', 'after_step'])
+    for (const how of ['immediate', 'after_step'] as const)
       test(`case 53: cancelling (${how}) does not wait for it; it is torn down later`, async (t) => {
         const hangingSetup = hanging()
         const { app, clock, task, model, started } = await startHangingRun(t, hangingSetup)

@@ -168,7 +168,7 @@ describe('callbacks that throw', () => {
     })
     const { status, dispatch_id } = await runScripted(app)
     assert.deepEqual([status, eventNames(events).at(-1)], ['done', 'END end'])
-    const trace = (await app.run('trace show', { run: dispatch_id })) as { manifest: { status: string } }
+    const trace = await app.run('trace show', { run: dispatch_id })
     assert.equal(trace.manifest.status, 'completed', 'the journal is complete')
     await app.close()
   })

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import type { Dispatch } from '../../src/domain/dispatch.ts'
-import type { UnknownOutcome } from '../../src/domain/unknown-outcome.ts'
 import { freshFolder, openApp } from '../support/open-app.ts'
 import { askFirst, modelAwaitingReply } from './approvals-tools.ts'
 import { NODE_FLAGS, run } from './kills.ts'
@@ -36,17 +34,17 @@ describe('an approved call that kill -9 interrupts (case 54, case 93)', () => {
       await app.run('start', { until_idle: true })
       const keys = effectsIn(log)
       assert.deepEqual([keys.length, new Set(keys).size], [runs, Math.min(runs, 1)])
-      const { items } = (await app.run('queue list', {})) as { items: Dispatch[] }
+      const { items } = await app.run('queue list', {})
       assert.deepEqual(
         items.map((dispatch) => dispatch.status),
         [status],
       )
-      const listed = ((await app.run('unknowns list', {})) as { items: UnknownOutcome[] }).items
+      const listed = (await app.run('unknowns list', {})).items
       assert.deepEqual(
         listed.map((unknown) => unknown.status),
         unknowns,
       )
-      assert.equal(((await app.run('approvals list', {})) as { items: unknown[] }).items.length, 1)
+      assert.equal((await app.run('approvals list', {})).items.length, 1)
       if (status === 'done') assert.match(JSON.stringify(model.requests[0]?.messages.at(-1)), /\[approved: act\] acted/)
     })
 })

@@ -4,5 +4,5 @@ import { openCycleApp } from './cycle-tools.ts'
 
 const [setup = '', point = '', command = 'once'] = process.argv.slice(2)
 const app = await openCycleApp(JSON.parse(setup), point)
-await app.run(command, {})
+await app.runByName(command, {})
 await app.close()

@@ -41,7 +41,7 @@ interface StoredState {
 
 async function readState(app: App): Promise<StoredState> {
   const items = async <T>(command: string): Promise<readonly T[]> =>
-    ((await app.run(command, command === 'unknowns list' ? {} : { limit: 1000 })) as { items: T[] }).items
+    ((await app.runByName(command, command === 'unknowns list' ? {} : { limit: 1000 })) as { items: T[] }).items
   return {
     dispatches: await items('queue list'),
     cycles: await items('cycles list'),

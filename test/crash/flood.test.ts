@@ -10,7 +10,7 @@ import type { ModelRequest } from '../../src/ports/model.ts'
 import { estimateTokens } from '../../src/prompt-compiler/tokens.ts'
 import { type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { openHttpApp, postJson } from '../support/http-app.ts'
-import { freshFolder, openApp, runTaskIn } from '../support/open-app.ts'
+import { freshFolder, openApp, replayIn, runTaskIn } from '../support/open-app.ts'
 import { FLOOD_YAML, lookTool, lookWhileUnread, watcher } from './flood-tools.ts'
 import { NODE_FLAGS, run } from './kills.ts'
 
@@ -32,8 +32,7 @@ interface SessionView {
   readonly unread: readonly Observation[]
 }
 
-const readSession = async (app: App, id: string): Promise<SessionView> =>
-  (await app.run('sessions show', { id })) as SessionView
+const readSession = async (app: App, id: string): Promise<SessionView> => await app.run('sessions show', { id })
 
 /** The texts of answered turns, in order: those that the model has seen. */
 function answeredTexts(journal: readonly JournalRecord[]): readonly string[] {
@@ -84,9 +83,7 @@ describe('a flood of messages', () => {
     for (const { unread: all, shown_now, still_unread } of overflows) assert.equal(all, shown_now + still_unread)
     for (const request of model.requests) assert.ok(tokensOf(request) <= 6000, `${tokensOf(request)} tokens`)
     const started = journal.find((it) => it.kind === 'run_started')
-    const replayed = (await app.run('replay', { run: started?.kind === 'run_started' ? started.run_id : '' })) as {
-      identical: boolean
-    }
+    const replayed = await replayIn(app, started?.kind === 'run_started' ? started.run_id : '')
     assert.equal(replayed.identical, true)
   })
 

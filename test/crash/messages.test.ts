@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import type { OutboxMessage } from '../../src/domain/message.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { freshFolder, openApp } from '../support/open-app.ts'
 import { NODE_FLAGS, run } from './kills.ts'
@@ -25,13 +24,13 @@ describe('case 93: an agent that is killed right after it sent a message', () =>
       const app = await openApp(t, { home, model })
       app.context.listen((progress) => progress.kind === 'note' && notes.push(progress.text))
       await app.run('start', { until_idle: true })
-      const { items } = (await app.run('notices list', {})) as { items: readonly OutboxMessage[] }
+      const { items } = await app.run('notices list', {})
       assert.deepEqual(
         items.map(({ status }) => status),
         ['sent'],
       )
       assert.equal(notes.filter((text) => text.includes('once')).length, 1)
-      const { items: dispatches } = (await app.run('queue list', {})) as { items: { status: string }[] }
+      const { items: dispatches } = await app.run('queue list', {})
       assert.deepEqual(
         dispatches.map(({ status }) => status),
         [ends],

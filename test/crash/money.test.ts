@@ -4,7 +4,6 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Dispatch } from '../../src/domain/dispatch.ts'
 import { chance } from '../sim/random.ts'
 import { freshFolder, openApp } from '../support/open-app.ts'
 import { startPaidProvider } from '../support/paid-provider.ts'
@@ -45,13 +44,13 @@ budget: { per_day_usd: 1 }`,
   }
   const app = await openApp(t, { home })
   await app.run('start', { until_idle: true })
-  const { today } = (await app.run('budget show', {})) as { today: { usd: number } }
+  const { today } = await app.run('budget show', {})
   assert.ok(provider.charged() <= today.usd + 1e-9, `${provider.charged()} charged, ${today.usd} booked`)
   assert.ok(today.usd <= 1, `${today.usd} booked`)
   // A request that the kill cut off may have been charged, so it stays booked in full: the bookings reach the cap.
   assert.ok(today.usd > 0.95, `only ${today.usd} booked`)
   assert.ok(provider.charged() > 0.1, `only ${provider.charged()} spent`)
-  const { items } = (await app.run('queue list', { limit: 1000 })) as { items: Dispatch[] }
+  const { items } = await app.run('queue list', { limit: 1000 })
   assert.deepEqual([...new Set(items.map(({ status, failure_class }) => `${status} ${failure_class}`))].toSorted(), [
     'done null',
     'failed budget',

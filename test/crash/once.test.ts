@@ -47,7 +47,7 @@ describe('once after kill -9 (E19)', { concurrency: 2 }, () => {
       assert.equal(died.exit, null, `the process was not killed at ${point}: ${died.stderr}`)
       const app = await openCycleApp(scene)
       t.after(() => app.close())
-      const queue = async () => ((await app.run('queue list', { limit: 100 })) as { items: Dispatch[] }).items
+      const queue = async () => (await app.run('queue list', { limit: 100 })).items
       const before = await queue()
       assert.ok([0, 2].includes(before.length), 'the queue has all dispatches of a plan or none')
       await app.run('once', {})
@@ -59,7 +59,7 @@ describe('once after kill -9 (E19)', { concurrency: 2 }, () => {
       await app.run('once', {})
       const effects = effectsIn(scene.log)
       assert.equal(new Set(effects).size, effects.length, 'an effect happened twice')
-      const { items: cycles } = (await app.run('cycles list', {})) as { items: Cycle[] }
+      const { items: cycles } = await app.run('cycles list', {})
       for (const { dispatch_id } of before) {
         const reported = cycles.flatMap(({ result }) => result?.agents ?? [])
         const ends = reported.filter((one) => one.dispatch_id === dispatch_id && isTerminal(one.status))

@@ -17,7 +17,7 @@ interface RecoveredApp {
   readonly app: App
   readonly log: string
   readonly model: ScriptedModel
-  dispatch(): Promise<Dispatch>
+  dispatch(): Promise<Omit<Dispatch, 'token' | 'crashes'>>
   unknowns(): Promise<UnknownOutcome[]>
 }
 
@@ -46,8 +46,8 @@ async function reopenAfterKill(
     app,
     log,
     model,
-    dispatch: async () => ((await app.run('queue list', {})) as { items: Dispatch[] }).items[0] as Dispatch,
-    unknowns: async () => ((await app.run('unknowns list', {})) as { items: UnknownOutcome[] }).items,
+    dispatch: async () => (await app.run('queue list', {})).items[0] ?? assert.fail('the queue is empty'),
+    unknowns: async () => (await app.run('unknowns list', {})).items,
   }
 }
 
@@ -89,7 +89,7 @@ describe('a call that kill -9 interrupts (case 93)', () => {
       const tools = [actTool(log, effect, 'never', probe)]
       const signals = { drain: drain.signal, abort: abort.signal }
       const app = await openApp(t, { home, tools, model: actOnceModel(), hooks: [stopping], signals })
-      const dispatch = async (by: App) => ((await by.run('queue list', {})) as { items: Dispatch[] }).items[0]
+      const dispatch = async (by: App) => (await by.run('queue list', {})).items[0]
       await app.run('start', { until_idle: true })
       assert.deepEqual([(await dispatch(app))?.status, effectsIn(log)], ['pending', []])
       await app.close()
@@ -133,7 +133,7 @@ describe('a call that kill -9 interrupts (case 93)', () => {
     const [unknown] = await scene.unknowns()
     assert.deepEqual([unknown?.status, unknown?.reach, unknown?.tool], ['open', 'third_party', 'act'])
     assert.deepEqual([effectsIn(scene.log).length, scene.model.requests.length], [1, 0])
-    assert.equal(((await scene.app.run('status', {})) as { unknowns: number }).unknowns, 1)
+    assert.equal((await scene.app.run('status', {})).unknowns, 1)
   })
 
   const resolutions = [
@@ -144,11 +144,11 @@ describe('a call that kill -9 interrupts (case 93)', () => {
     test(`unknowns resolve --as ${as}: the run continues`, async (t) => {
       const scene = await reopenAfterKill(t, { recovery: 'once', reach: 'third_party' }, killPoint)
       const [unknown] = await scene.unknowns()
-      await scene.app.run('unknowns resolve', { id: unknown?.id, as })
+      await scene.app.run('unknowns resolve', { id: unknown?.id ?? '', as })
       await scene.app.run('start', { until_idle: true })
       assert.deepEqual([(await scene.dispatch()).status, effectsIn(scene.log).length], [end, runs])
       assert.equal((await scene.unknowns())[0]?.status, 'resolved')
-      await assert.rejects(scene.app.run('unknowns resolve', { id: unknown?.id, as }), { code: 'conflict' })
+      await assert.rejects(scene.app.run('unknowns resolve', { id: unknown?.id ?? '', as }), { code: 'conflict' })
     })
 
   test('a resolution counts for one attempt: killed again after --as not, the call is unknown again', async (t) => {
@@ -159,14 +159,14 @@ describe('a call that kill -9 interrupts (case 93)', () => {
     assert.equal((await run(process.execPath, [...dying, 'before'])).exit, null)
     await withApp(t, home, log, outside, async (app) => {
       await app.run('start', { until_idle: true })
-      const { items } = (await app.run('unknowns list', {})) as { items: UnknownOutcome[] }
-      await app.run('unknowns resolve', { id: items[0]?.id, as: 'not' })
+      const { items } = await app.run('unknowns list', {})
+      await app.run('unknowns resolve', { id: items[0]?.id ?? '', as: 'not' })
     })
     // The new attempt has its effect and is killed before it can record it.
     assert.equal((await run(process.execPath, [...dying, 'after', 'resume'])).exit, null)
     await withApp(t, home, log, outside, async (app) => {
       await app.run('start', { until_idle: true })
-      const { items } = (await app.run('unknowns list', {})) as { items: UnknownOutcome[] }
+      const { items } = await app.run('unknowns list', {})
       assert.deepEqual(
         items.map(({ status }) => status),
         ['resolved', 'open'],
@@ -203,7 +203,7 @@ describe('a call that kill -9 interrupts (case 93)', () => {
     process.env.PATH = '/nowhere'
     const app = await openApp(t, { home, model, yaml: 'sandbox: auto' })
     await app.run('start', { until_idle: true })
-    const { items } = (await app.run('unknowns list', {})) as { items: UnknownOutcome[] }
+    const { items } = await app.run('unknowns list', {})
     assert.deepEqual(
       items.map(({ status, tool }) => [status, tool]),
       [['told_model', 'bash']],
@@ -224,11 +224,11 @@ describe('a call that kill -9 interrupts (case 93)', () => {
   test('resolving an unknown outcome that the model has seen sends it an observation', async (t) => {
     const scene = await reopenAfterKill(t, { recovery: 'once', reach: 'workspace' }, 'after')
     const [unknown] = await scene.unknowns()
-    await scene.app.run('unknowns resolve', { id: unknown?.id, as: 'happened' })
+    await scene.app.run('unknowns resolve', { id: unknown?.id ?? '', as: 'happened' })
     const { session_id } = await scene.dispatch()
-    const { unread } = (await scene.app.run('sessions show', { id: session_id })) as { unread: { name?: string }[] }
+    const { unread } = await scene.app.run('sessions show', { id: session_id })
     assert.deepEqual(
-      unread.map(({ name }) => name),
+      unread.map((observation) => observation.type === 'system_event' && observation.name),
       ['unknown_resolved'],
     )
   })

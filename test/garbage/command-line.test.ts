@@ -3,12 +3,14 @@
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { inputFields } from '../../src/commands/lib/input-fields.ts'
-import { COMMANDS } from '../../src/commands/lib/registry.ts'
+import { loadCommands } from '../../src/commands/lib/registry.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { spawnTireless, tireless } from '../support/command-line.ts'
 import { assertCleanExit, assertReopens } from '../support/garbage-assertions.ts'
 import { anyText, checkProperty } from '../support/garbage-values.ts'
 import { freshFolder, openApp } from '../support/open-app.ts'
+
+const COMMANDS = await loadCommands()
 
 /** These run until they are stopped, stop the kernel, or ask for more input; see home-commands.test.ts. */
 const EXCLUDED = ['start', 'stop', 'attach', 'mcp serve', 'logs', 'restore', 'once', 'init', 'secrets set', 'backup']

@@ -5,13 +5,15 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { inputFields } from '../../src/commands/lib/input-fields.ts'
-import { COMMANDS } from '../../src/commands/lib/registry.ts'
+import { loadCommands } from '../../src/commands/lib/registry.ts'
 import { createEndpoints } from '../../src/server/endpoints.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { assertPlainMessage, assertReopens } from '../support/garbage-assertions.ts'
 import { anyBytes, anyText, anyValue, checkProperty } from '../support/garbage-values.ts'
 import { type HttpApp, type HttpResponse, openHttpApp, sendRequest } from '../support/http-app.ts'
 import { freshFolder } from '../support/open-app.ts'
+
+const COMMANDS = await loadCommands()
 
 /** These stop the kernel, or run for long. */
 const EXCLUDED = ['stop', 'run', 'cycle now']

@@ -8,10 +8,9 @@ import { describe, type TestContext, test } from 'node:test'
 import { openInMemory } from '../../src/adapters/stores/sqlite/connection.ts'
 import { OLDEST_MIGRATED } from '../../src/adapters/stores/sqlite/migrations/list.ts'
 import { SCHEMA_VERSION } from '../../src/adapters/stores/sqlite/schema.ts'
-import type { Approval } from '../../src/domain/approval.ts'
 import type { Dispatch } from '../../src/domain/dispatch.ts'
 import { tirelessJson } from '../support/command-line.ts'
-import { advanceUntilDone, freshFolder } from '../support/open-app.ts'
+import { advanceUntilDone, freshFolder, replayIn } from '../support/open-app.ts'
 import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
 import { dumpDatabase, schemaIn } from './dump-database.ts'
 import { openKeptApp } from './kept-home-content.ts'
@@ -39,7 +38,7 @@ async function assertHealthy(home: string): Promise<void> {
   assert.match(checks.find(({ name }) => name === 'database')?.found ?? '', new RegExp(`schema ${SCHEMA_VERSION}\\b`))
 }
 
-const statuses = (items: readonly Dispatch[]): Record<string, string> =>
+const statuses = (items: readonly Pick<Dispatch, 'prompt' | 'status'>[]): Record<string, string> =>
   Object.fromEntries(items.map(({ prompt, status }) => [prompt.split('\n')[0], status]))
 
 describe('homes of earlier schemas', () => {
@@ -107,20 +106,20 @@ describe('homes of earlier schemas', () => {
         const home = openKeptHome(t, schema)
         const app = await openKeptApp(home, 'third')
         t.after(() => app.close())
-        const { items: open } = (await app.run('approvals list', {})) as { items: Approval[] }
-        await app.run('approvals allow', { id: open[0]?.id })
-        const { items: unknown } = (await app.run('unknowns list', {})) as { items: { id: string }[] }
-        await app.run('unknowns resolve', { id: unknown[0]?.id, as: 'happened' })
-        const { items } = (await app.run('queue list', {})) as { items: Dispatch[] }
+        const { items: open } = await app.run('approvals list', {})
+        await app.run('approvals allow', { id: open[0]?.id ?? '' })
+        const { items: unknown } = await app.run('unknowns list', {})
+        await app.run('unknowns resolve', { id: unknown[0]?.id ?? '', as: 'happened' })
+        const { items } = await app.run('queue list', {})
         for (const { prompt, session_id } of items)
           if (prompt === 'Wait for word' || prompt === 'Ask me')
             await app.run('send', { session: session_id, text: 'go on' })
         await advanceUntilDone(app.clock, app.run('start', { until_idle: true }))
-        const { items: after } = (await app.run('queue list', {})) as { items: Dispatch[] }
+        const { items: after } = await app.run('queue list', {})
         const left = statuses(after.filter(({ status }) => status !== 'done'))
         assert.deepEqual(left, { 'Fail at it': 'failed', 'Do it later': 'waiting' })
         for (const { dispatch_id, prompt } of after.filter(({ status }) => status === 'done')) {
-          const { identical } = (await app.run('replay', { run: dispatch_id })) as { identical: boolean }
+          const { identical } = await replayIn(app, dispatch_id)
           assert.ok(identical, prompt)
         }
       })

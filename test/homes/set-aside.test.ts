@@ -93,9 +93,9 @@ test('a queue whose first dispatches cannot be read: the next ones are claimed',
   const home = await homeChangedBy(t, "UPDATE dispatches SET priority = 9007199254740993 WHERE prompt = 'Do it soon'")
   const app = await openKeptApp(home, 'third')
   t.after(() => app.close())
-  const { dispatch_id } = (await app.run('enqueue', { prompt: 'Write a file' })) as Dispatch
+  const { dispatch_id } = await app.run('enqueue', { prompt: 'Write a file' })
   await advanceUntilDone(app.clock, app.run('start', { until_idle: true }))
-  assert.equal(((await app.run('queue show', { id: dispatch_id })) as Dispatch).status, 'done')
+  assert.equal((await app.run('queue show', { id: dispatch_id })).status, 'done')
   await assert.rejects(app.run('queue show', { id: idOf(home, 'Do it soon') }), { code: 'row_unreadable' })
 })
 
@@ -104,10 +104,10 @@ test('a wrong count of pending dispatches does not stop the queue', async (t) =>
   const app = await openKeptApp(home, 'third')
   t.after(() => app.close())
   // With this dispatch the wrong count becomes 0.
-  const { dispatch_id } = (await app.run('enqueue', { prompt: 'Write a file' })) as Dispatch
+  const { dispatch_id } = await app.run('enqueue', { prompt: 'Write a file' })
   assert.equal((await app.context.store.counts()).pending, 2)
   await advanceUntilDone(app.clock, app.run('start', { until_idle: true }))
-  assert.equal(((await app.run('queue show', { id: dispatch_id })) as Dispatch).status, 'done')
+  assert.equal((await app.run('queue show', { id: dispatch_id })).status, 'done')
   assert.ok((await storedRowsCheck(app, { fix: true })).ok)
 })
 
@@ -120,10 +120,10 @@ test('a run whose journal cannot be read fails with a message, and its whole ses
   const app = await openKeptApp(home, 'third')
   t.after(() => app.close())
   const id = idOf(home, 'Ask me')
-  const { session_id } = (await app.run('queue show', { id })) as Dispatch
+  const { session_id } = await app.run('queue show', { id })
   await app.run('send', { session: session_id, text: 'blue' })
   await advanceUntilDone(app.clock, app.run('start', { until_idle: true }))
-  const { status, error } = (await app.run('queue show', { id })) as Dispatch
+  const { status, error } = await app.run('queue show', { id })
   assert.equal(status, 'failed')
   assert.match(error ?? '', /row_unreadable: sessions .*its journal: entry \d+ is damaged JSON.*doctor --fix/)
   assert.ok((await storedRowsCheck(app, { fix: true })).ok)
@@ -181,14 +181,14 @@ test('I4: runs that wait for an unreadable approval or unknown outcome continue 
   t.after(() => app.close())
   assert.ok((await storedRowsCheck(app, { fix: true })).ok)
   await advanceUntilDone(app.clock, app.run('start', { until_idle: true }))
-  const { items } = (await app.run('unknowns list', {})) as { items: { tool: string; status: string }[] }
+  const { items } = await app.run('unknowns list', {})
   assert.deepEqual(
     items.map(({ tool, status }) => [tool, status]),
     [['order', 'open']],
     'listed again',
   )
-  const { session_id } = (await app.run('queue show', { id: idOf(home, 'Send a letter') })) as Dispatch
-  const { journal } = (await app.run('sessions show', { id: session_id })) as { journal: object[] }
+  const { session_id } = await app.run('queue show', { id: idOf(home, 'Send a letter') })
+  const { journal } = await app.run('sessions show', { id: session_id })
   assert.match(JSON.stringify(journal), /"answer":"expired"/)
   assert.doesNotMatch(JSON.stringify(journal), /"content":"done"/, 'the letter was not sent')
 })

@@ -5,8 +5,6 @@ import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { App } from '../../src/app.ts'
-import type { Dispatch } from '../../src/domain/dispatch.ts'
-import type { Session } from '../../src/domain/session.ts'
 import { undefinedIfRefused } from '../support/garbage-assertions.ts'
 import { advanceUntilDone, freshFolder } from '../support/open-app.ts'
 import { type Column, type Damage, damageRow, rowsIn, type StoredRows, withDatabase } from './damage-rows.ts'
@@ -44,7 +42,7 @@ interface Doctor {
 }
 
 export const storedRowsCheck = async (app: App, input: object = {}): Promise<Doctor['checks'][number]> => {
-  const { checks } = (await app.run('doctor', input)) as Doctor
+  const { checks } = await app.run('doctor', input)
   const found = checks.find(({ name }) => name === 'stored rows')
   assert.ok(found)
   return found
@@ -57,10 +55,10 @@ const LISTS = [
 ]
 
 export async function assertListed(app: App): Promise<void> {
-  for (const name of LISTS) await app.run(name, {})
-  const { items } = (await app.run('queue list', {})) as { items: Dispatch[] }
+  for (const name of LISTS) await app.runByName(name, {})
+  const { items } = await app.run('queue list', {})
   for (const { dispatch_id } of items) await undefinedIfRefused(() => app.run('trace show', { run: dispatch_id }))
-  const sessions = (await app.run('sessions list', { all: true })) as { items: Session[] }
+  const sessions = await app.run('sessions list', { all: true })
   for (const { session_id } of sessions.items)
     await undefinedIfRefused(() => app.run('sessions show', { id: session_id }))
   await undefinedIfRefused(() => app.run('state show', {}))
@@ -69,9 +67,9 @@ export async function assertListed(app: App): Promise<void> {
 
 /** New work is accepted and done despite unreadable rows. */
 export async function assertNewWorkDone(app: Awaited<ReturnType<typeof openKeptApp>>): Promise<void> {
-  const { dispatch_id } = (await app.run('enqueue', { prompt: 'Write a file' })) as Dispatch
+  const { dispatch_id } = await app.run('enqueue', { prompt: 'Write a file' })
   await advanceUntilDone(app.clock, app.run('start', { until_idle: true }))
-  const { status, error } = (await app.run('queue show', { id: dispatch_id })) as Dispatch
+  const { status, error } = await app.run('queue show', { id: dispatch_id })
   assert.equal(status, 'done', error ?? '')
 }
 

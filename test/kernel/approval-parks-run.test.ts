@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { call, listApprovals, sendTool } from '../support/approval-fixtures.ts'
 import { openKernelApp, runOnce } from '../support/kernels.ts'
-import { dispatchOf } from '../support/open-app.ts'
+import { dispatchOf, readLogs, replayIn } from '../support/open-app.ts'
 
 const LETTER = { to: 'bob', text: 'hi' }
 
@@ -36,13 +36,13 @@ describe('an open approval parks the run (E8)', () => {
         new RegExp(`send needs approval\\. Run: tireless approvals allow ${approval?.id}`),
       )
       assert.equal(model.requests.length, 2, 'the model is not called again before the approval is answered')
-      await app.run('approvals allow', { id: approval?.id })
+      await app.run('approvals allow', { id: approval?.id ?? '' })
       const next = await runOnce(app)
       assert.deepEqual(
         [next.succeeded, next.agents[0]?.dispatch_id, send.receivedArgs],
         [1, parked?.dispatch_id, [LETTER]],
       )
-      const replayed = (await app.run('replay', { run: parked?.dispatch_id })) as { identical: boolean }
+      const replayed = await replayIn(app, parked?.dispatch_id ?? '')
       assert.equal(replayed.identical, true)
     })
 
@@ -56,7 +56,7 @@ describe('an open approval parks the run (E8)', () => {
       })
       const [parked] = (await runOnce(app)).agents
       const [approval] = await listApprovals(app, { status: 'open' })
-      if (how === 'denied') await app.run('approvals deny', { id: approval?.id })
+      if (how === 'denied') await app.run('approvals deny', { id: approval?.id ?? '' })
       else await clock.advance(24 * 3_600_000)
       await runOnce(app)
       const { status } = await dispatchOf(app, parked?.dispatch_id ?? '')
@@ -76,10 +76,10 @@ test('E20: the log has one line per cycle with id, trigger, status, counts and d
   const { app } = await openKernelApp(t, { agents: [{ agent_id: 'a' }] })
   const { cycle_id } = await runOnce(app)
   await app.run('cycle now', {})
-  const { items } = (await app.run('logs', { lines: 200 })) as { items: Record<string, unknown>[] }
+  const { items } = await readLogs(app, 200)
   const lines = items.filter(({ event }) => event === 'cycle')
   assert.equal(lines.length, 2)
-  const { trigger, status, dispatched, succeeded, failed, parked, duration_ms } = lines[0] ?? {}
+  const { trigger, status, dispatched, succeeded, failed, parked, duration_ms } = lines[0] ?? assert.fail()
   assert.deepEqual(
     [lines[0]?.cycle_id, trigger, status, dispatched, succeeded, failed, parked, duration_ms],
     [cycle_id, 'manual', 'success', 1, 1, 0, 0, 0],

@@ -61,8 +61,7 @@ async function reachBackOff(home: KernelHome): Promise<void> {
 }
 
 const idleReason = async ({ app }: KernelHome): Promise<string | null | undefined> =>
-  ((await app.run('cycles list', { limit: 1 })) as { items: { result: { idle_reason: string | null } | null }[] })
-    .items[0]?.result?.idle_reason
+  (await app.run('cycles list', { limit: 1 })).items[0]?.result?.idle_reason
 
 const writeGoal = (home: KernelHome, text: string): void =>
   writeFileSync(join(home.home, 'kernels/default/GOAL.md'), text)
@@ -116,7 +115,7 @@ describe('back-off without progress (case 135, E5)', () => {
     const home = await startKernelWith(t)
     await reachBackOff(home)
     const [last] = await listDispatches(home.app)
-    await home.app.run('send', { session: last?.session_id, text: 'the door is open now' })
+    await home.app.run('send', { session: last?.session_id ?? '', text: 'the door is open now' })
     await waitUntil(async () => (await listDispatches(home.app)).every(({ status }) => status === 'failed'))
     assert.equal(await isDispatchedAtNextBeat(home), true)
     await home.stop()
@@ -128,7 +127,7 @@ describe('back-off without progress (case 135, E5)', () => {
       await reachBackOff(home)
       const planned = countPlanningCalls(home.model)
       for (let n = 1; n <= 3; n++) {
-        const { dispatched } = (await home.app.run('cycle now', {})) as { dispatched: number }
+        const { dispatched } = await home.app.run('cycle now', {})
         assert.deepEqual([dispatched, countPlanningCalls(home.model) - planned], [1, mode === 'llm' ? n : 0])
       }
       await home.stop()

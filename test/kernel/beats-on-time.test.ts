@@ -4,11 +4,11 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { App } from '../../src/app.ts'
-import type { Cycle } from '../../src/domain/cycle.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import {
   diligentScript,
+  type ListedCycle,
   listAllCycles,
   listDispatches,
   MINUTE,
@@ -112,7 +112,7 @@ async function advanceTo(clock: FakeClock, to: number): Promise<void> {
   }
 }
 
-const cyclesOf = async (app: App, schedule = 'kernel:default'): Promise<readonly Cycle[]> =>
+const cyclesOf = async (app: App, schedule = 'kernel:default'): Promise<readonly ListedCycle[]> =>
   (await listAllCycles(app)).filter(({ trigger }) => trigger === schedule).toReversed()
 
 /** Per beat of a schedule: when it was due, in minutes after noon, and its delay in milliseconds. */
@@ -222,7 +222,7 @@ describe('a quick agent and a slow one (E1, I5)', () => {
   test('E1: a manual cycle ends the current one and reports the run it was waiting for', async (t) => {
     const { app, clock, advance, stop } = await startBeatingKernel(t, 3 * MINUTE)
     await advance(10 * MINUTE + 1000)
-    const manual = (await advanceUntilDone(clock, app.run('cycle now', {}))) as NonNullable<Cycle['result']>
+    const manual = await advanceUntilDone(clock, app.run('cycle now', {}))
     const slow = (await cyclesOf(app))[0]?.result?.agents.find(({ agent_id }) => agent_id === 'slow')
     assert.equal(slow?.status, 'running')
     const reported = manual.agents.find(({ dispatch_id }) => dispatch_id === slow?.dispatch_id)

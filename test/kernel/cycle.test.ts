@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { z } from 'zod'
-import type { Dispatch } from '../../src/domain/dispatch.ts'
 import { TirelessError } from '../../src/domain/error.ts'
 import { defineTool } from '../../src/ports/define-tool.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
@@ -225,9 +224,9 @@ describe('one cycle', () => {
     assert.deepEqual([result.status, result.dispatched], ['error', 0])
     assert.match(result.error ?? '', /plan: .*no list/)
     assert.match(readState(home), /- status: error\n[\s\S]*- error: plan: /)
-    const { items } = (await app.run('cycles list', {})) as { items: { result: { status: string } }[] }
+    const { items } = await app.run('cycles list', {})
     assert.deepEqual(
-      items.map((item) => item.result.status),
+      items.map((item) => item.result?.status),
       ['error'],
     )
   })
@@ -254,7 +253,7 @@ describe('one cycle', () => {
       const result = await runOnce(app)
       assert.deepEqual([result.dispatched, result.failed, model.requests.length], [1, 1, calls])
     }
-    const { health } = (await app.run('status', {})) as { health: { ok: boolean; reasons: string[] } }
+    const { health } = await app.run('status', {})
     assert.equal(health.ok, false)
     assert.match(health.reasons.join('\n'), /cloud refuses its key/)
     refuses = false
@@ -268,7 +267,7 @@ describe('one cycle', () => {
       kernel: { user_id: 'u', channel: 'lark', chat_id: 'c' },
     })
     await runOnce(app)
-    const [dispatch] = (await listDispatches(app)) as readonly Dispatch[]
+    const [dispatch] = await listDispatches(app)
     const { user_id, channel, chat_id, budget, team, behaviour } = dispatch?.metadata ?? {}
     assert.deepEqual(
       [user_id, channel, chat_id, budget, team, behaviour],

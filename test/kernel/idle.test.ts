@@ -14,10 +14,6 @@ import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { MINUTE, NOON, openKernelApp } from '../support/kernels.ts'
 import { advanceUntilDone, openApp, runTaskIn, waitUntil } from '../support/open-app.ts'
 
-interface Status {
-  readonly workers: readonly { readonly epoch: number; readonly lease_until: string }[]
-}
-
 test('I8, O15, case 65: an idle hour has no commit, and the worker is still listed', async (t) => {
   const { app, clock } = await openKernelApp(t, { agents: [{ agent_id: 'a' }], kernel: { schedule: '0 4 1 1 *' } })
   const { context } = app
@@ -31,7 +27,7 @@ test('I8, O15, case 65: an idle hour has no commit, and the worker is still list
   const before = context.store.commits()
   await pass(60)
   assert.equal(context.store.commits(), before)
-  const { workers } = (await app.run('status', {})) as Status
+  const { workers } = await app.run('status', {})
   assert.deepEqual(
     workers.map(({ epoch }) => epoch),
     [context.epoch()],

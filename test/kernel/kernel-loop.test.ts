@@ -38,7 +38,7 @@ describe('the kernel loop', () => {
 
   test('status shows state, next beat and last cycle; a paused kernel skips beats until resume', async (t) => {
     const home = await startKernel(t, { agents: [{ agent_id: 'a' }] })
-    const kernel = async () => ((await home.app.run('status', {})) as { kernel: Record<string, unknown> }).kernel
+    const kernel = async () => (await home.app.run('status', {})).kernel
     assert.deepEqual([(await kernel()).state, (await kernel()).next_beat], ['running', '2030-03-10T12:10:00.000Z'])
     await advanceOneBeat(home, 10 * MINUTE)
     assert.equal(((await kernel()).last_cycle as { status: string }).status, 'success')
@@ -58,7 +58,7 @@ describe('the kernel loop', () => {
 
   test('E9: a kernel is healthy while paused and after resume', async (t) => {
     const home = await startKernel(t, { agents: [{ agent_id: 'a' }] })
-    const health = async () => ((await home.app.run('status', {})) as { health: { ok: boolean } }).health
+    const health = async () => (await home.app.run('status', {})).health
     await home.app.run('pause', {})
     for (let beats = 0; beats < 5; beats += 1) {
       const next = home.clock.now() + 10 * MINUTE
@@ -113,7 +113,7 @@ describe('the kernel loop', () => {
       cycle_id: string
     }[]
     assert.equal(one?.cycle_id, same?.cycle_id)
-    const next = (await home.app.run('cycle now', {})) as { cycle_id: string }
+    const next = await home.app.run('cycle now', {})
     assert.notEqual(next.cycle_id, one?.cycle_id)
     assert.equal(await countEndedCycles(home.app), 2)
     await home.stop()
@@ -125,7 +125,7 @@ describe('the kernel loop', () => {
     assert.deepEqual(await home.app.run('stop', {}), { stopped: true, timeout: 30 })
     await home.stop()
     assert.deepEqual(await home.app.run('stop', {}), { stopped: false, timeout: 30 })
-    assert.equal(((await home.app.run('status', {})) as { kernel: { state: string } }).kernel.state, 'stopped')
+    assert.equal((await home.app.run('status', {})).kernel.state, 'stopped')
   })
 
   test('missed beats: the newest is caught up by default, or none, all or a number as configured', async (t) => {
@@ -166,7 +166,7 @@ describe('the kernel loop', () => {
       file,
       'kernel: { timezone: UTC, schedule: { every: 1h }, agents: [{ agent_id: b, prompt: "work of b" }] }',
     )
-    const next = async () => ((await home.app.run('status', {})) as { kernel: { next_beat: string } }).kernel.next_beat
+    const next = async () => (await home.app.run('status', {})).kernel.next_beat
     await advanceUntilDone(
       home.clock,
       waitUntil(async () => (await next()) === '2030-03-10T13:00:00.000Z'),
@@ -200,8 +200,7 @@ describe('the kernel loop', () => {
     const model = scriptedModel((request) => (works ? diligentScript(request) : { text: 'nothing' }))
     const agents = ['a', 'b', 'c', 'd', 'e'].map((agent_id) => ({ agent_id }))
     const home = await startKernel(t, { agents, kernel: { max_attempts: 1 }, model })
-    const health = async () =>
-      ((await home.app.run('status', {})) as { health: { ok: boolean; reasons: string[] } }).health
+    const health = async () => (await home.app.run('status', {})).health
     assert.match((await health()).reasons.join(), /the last cycle failed: 5 of 5 dispatches \(a, b, c, d, e\)/)
     await advanceOneBeat(home, 10 * MINUTE)
     await advanceOneBeat(home, 10 * MINUTE)

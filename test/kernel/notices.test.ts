@@ -18,7 +18,7 @@ import {
   startAndAwaitFirstCycle,
 } from '../support/chat-kernel.ts'
 import { diligentScript, MINUTE, runClockFor, runOnce } from '../support/kernels.ts'
-import { waitUntil } from '../support/open-app.ts'
+import { readLogs, waitUntil } from '../support/open-app.ts'
 
 const AGENTS = ['a', 'b', 'c', 'd', 'e'].map((agent_id) => ({ agent_id }))
 const TWO = AGENTS.slice(0, 2)
@@ -57,7 +57,7 @@ describe('E12: notices of cycles', () => {
     await runCycle(home)
     await runCycle(home)
     assert.deepEqual([home.chat.received, await listOutbox(home)], [[], []])
-    const { items } = (await home.app.run('logs', {})) as { items: { event: string; message?: string }[] }
+    const { items } = await readLogs(home.app)
     assert.deepEqual(
       items.filter(({ event }) => event === 'notice').map(({ message }) => message),
       ['a: unknown placeholders {ODD}; they are left unchanged'],
@@ -89,7 +89,7 @@ describe('E12: notices of cycles', () => {
     assert.equal((await runCycle(home)).status, 'success')
     const [posted] = await listOutbox(home)
     assert.deepEqual([posted?.status, posted?.error], ['failed', 'unknown channel lark'])
-    const { items } = (await home.app.run('channels list', {})) as { items: { name: string; failed: number }[] }
+    const { items } = await home.app.run('channels list', {})
     assert.equal(items.find(({ name }) => name === 'lark')?.failed, 1)
   })
 })
@@ -251,7 +251,7 @@ describe('E12: /notice', () => {
 
   test('channels pair and unpair set the notice target; an unknown channel is refused', async (t) => {
     const home = await openChatKernel(t, { withoutTarget: true })
-    const target = async () => ((await home.app.run('channels list', {})) as { target: unknown }).target
+    const target = async () => (await home.app.run('channels list', {})).target
     assert.equal(await target(), null)
     await home.app.run('channels pair', { name: 'chat', chat: 'c3' })
     assert.deepEqual(await target(), { channel: 'chat', chat_id: 'c3', by: 'person' })

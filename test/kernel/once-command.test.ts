@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Cycle, CycleResult } from '../../src/domain/cycle.ts'
+import type { CycleResult } from '../../src/domain/cycle.ts'
 import { TirelessError } from '../../src/domain/error.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { call, listApprovals, sendTool } from '../support/approval-fixtures.ts'
@@ -37,7 +37,7 @@ describe('once', () => {
     const done = runOnce(app)
     await waitUntil(async () => (await statuses()).includes('running'))
     await clock.advance(5_000)
-    const cycles = async () => ((await app.run('cycles list', {})) as { items: Cycle[] }).items
+    const cycles = async () => (await app.run('cycles list', {})).items
     await waitUntil(async () => (await cycles()).every(({ ended_at }) => ended_at !== null))
     release()
     const { agents } = await done
@@ -68,7 +68,7 @@ test('E14: a run that ends while a stopped once waits is noted, and counted by t
   const done = app.run('once', {}, (progress) => void (progress.kind === 'note' && notes.push(progress.text)))
   await waitUntil(() => isLast)
   drain.abort()
-  const cycles = async () => ((await app.run('cycles list', {})) as { items: Cycle[] }).items
+  const cycles = async () => (await app.run('cycles list', {})).items
   await waitUntil(async () => (await cycles()).every(({ ended_at }) => ended_at !== null))
   release()
   const { status, left } = (await done) as CycleResult & { left: unknown[] }
@@ -92,7 +92,7 @@ describe('once continues earlier work (E19)', () => {
 
   test('E19: an enqueued task runs together with the cycle', async (t) => {
     const { app } = await openKernelApp(t, { agents: [{ agent_id: 'a' }] })
-    const { dispatch_id } = (await app.run('enqueue', { prompt: 'enqueued task' })) as { dispatch_id: string }
+    const { dispatch_id } = await app.run('enqueue', { prompt: 'enqueued task' })
     assert.equal((await runOnce(app)).dispatched, 1)
     assert.equal((await dispatchOf(app, dispatch_id)).status, 'done')
   })
@@ -115,7 +115,7 @@ describe('once continues earlier work (E19)', () => {
     const given = { agents: [{ agent_id: 'a' }], home, model: waitingModel({ for: 'the deploy event' }) }
     const before = await openKernelApp(t, given)
     const [parked] = (await runOnce(before.app)).agents
-    await before.app.run('send', { session: parked?.session_id, text: 'deployed' })
+    await before.app.run('send', { session: parked?.session_id ?? '', text: 'deployed' })
     await before.app.close()
     const { app } = await openKernelApp(t, { ...given, clock: before.clock })
     const { succeeded, agents } = await runOnce(app)
@@ -134,7 +134,7 @@ describe('once continues earlier work (E19)', () => {
     const before = await openKernelApp(t, given)
     assert.equal((await runOnce(before.app)).parked, 1)
     const [approval] = await listApprovals(before.app, { status: 'open' })
-    await before.app.run('approvals allow', { id: approval?.id })
+    await before.app.run('approvals allow', { id: approval?.id ?? '' })
     await before.app.close()
     const { app } = await openKernelApp(t, { ...given, clock: before.clock })
     assert.deepEqual([(await runOnce(app)).succeeded, send.receivedArgs.length], [1, 1])

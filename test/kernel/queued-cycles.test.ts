@@ -1,14 +1,22 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import type { App } from '../../src/app.ts'
-import type { Cycle, CycleResult } from '../../src/domain/cycle.ts'
+import type { CycleResult } from '../../src/domain/cycle.ts'
 import { TirelessError } from '../../src/domain/error.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { diligentScript, type KernelHome, listDispatches, MINUTE, openKernelApp, runOnce } from '../support/kernels.ts'
+import {
+  diligentScript,
+  type KernelHome,
+  type ListedCycle,
+  listDispatches,
+  MINUTE,
+  openKernelApp,
+  runOnce,
+} from '../support/kernels.ts'
 import { waitUntil } from '../support/open-app.ts'
 
-const listCycles = async (app: App): Promise<readonly Cycle[]> =>
-  ((await app.run('cycles list', { limit: 100 })) as { items: Cycle[] }).items
+const listCycles = async (app: App): Promise<readonly ListedCycle[]> =>
+  (await app.run('cycles list', { limit: 100 })).items
 
 /** A home whose model answers only after `release`. */
 async function openBlockedKernel(t: TestContext, more: Partial<Parameters<typeof openKernelApp>[1]> = {}) {
@@ -85,7 +93,7 @@ describe('cycles of a kernel never overlap (I5)', () => {
   test('cycle now fails with "aborted" when the kernel stops before it runs', async (t) => {
     const home = await openBlockedKernel(t)
     const running = home.app.run('start', {})
-    const kernel = async () => ((await home.app.run('status', {})) as { kernel: { next_beat: unknown } }).kernel
+    const kernel = async () => (await home.app.run('status', {})).kernel
     await waitUntil(async () => (await kernel()).next_beat !== null)
     await home.clock.advance(10 * MINUTE)
     await waitUntil(() => isRunning(home))

@@ -76,7 +76,7 @@ describe('approved descriptions', () => {
     const tool = (await listServers(app))[0]?.tools.find(({ tool: name }) => name === 'act')
     assert.equal(tool?.status, 'changed')
     assert.match(tool?.difference ?? '', /-Acts, and writes it down\.\n\+Acts\. First send/)
-    const { degraded } = (await app.run('status', {})) as { degraded: string[] }
+    const { degraded } = await app.run('status', {})
     assert.match(degraded.join('\n'), /mcp approve a act/)
     assert.doesNotMatch(degraded.join('\n'), /evil/)
     assert.deepEqual(await app.run('mcp approve', { server: 'a', tool: 'act' }), { server: 'a', approved: ['act'] })
@@ -162,7 +162,7 @@ describe('approved descriptions', () => {
     controlled.setTools({ description: HARMFUL_DESCRIPTION })
     const app = await open()
     await testServer(app, 'a')
-    const { checks } = (await app.run('doctor', {})) as { checks: { name: string; ok: boolean; found: string }[] }
+    const { checks } = await app.run('doctor', {})
     const check = checks.find(({ name }) => name === 'mcp server a')
     assert.deepEqual([check?.ok, check?.found], [false, 'tools await approval: act'])
     const entries = await app.context.log.last(20)

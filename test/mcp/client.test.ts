@@ -7,7 +7,6 @@ import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import type { Approval } from '../../src/domain/approval.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { NODE_FLAGS, run } from '../crash/kills.ts'
 import {
@@ -22,7 +21,7 @@ import {
   toolCall,
   toolSearch,
 } from '../support/mcp-homes.ts'
-import { freshFolder, journalOf, openApp, runTaskIn, waitUntil } from '../support/open-app.ts'
+import { freshFolder, journalOf, openApp, replayIn, runTaskIn, waitUntil } from '../support/open-app.ts'
 import { serveOverHttp } from './controlled-server-sdk.ts'
 import { CASES } from './schema-cases.ts'
 
@@ -57,7 +56,7 @@ describe('servers of the registry, unchanged', () => {
           ['error', 'there is no tool "every__none"; t'],
         ],
       )
-      const { identical } = (await app.run('replay', { run: result.dispatch_id })) as { identical: boolean }
+      const { identical } = await replayIn(app, result.dispatch_id)
       assert.equal(identical, true)
     })
 
@@ -172,7 +171,7 @@ describe('a call through tool_call is treated as the call inside', () => {
       { calls: [{ tool: 'wait', args: { for: 'the answer' } }] },
     ]
     const { app, result } = await runWithServers(t, { a: { command: controlled.command } }, answers)
-    const { items } = (await app.run('approvals list', {})) as { items: Approval[] }
+    const { items } = await app.run('approvals list', {})
     assert.deepEqual(
       items.map(({ tool, args, effect, reason }) => ({ tool, args, effect, reason })),
       [
@@ -185,7 +184,7 @@ describe('a call through tool_call is treated as the call inside', () => {
       ],
     )
     assert.deepEqual(controlled.logLines('acted'), [])
-    await app.run('approvals allow', { id: items[0]?.id })
+    await app.run('approvals allow', { id: items[0]?.id ?? '' })
     await app.run('start', { until_idle: true })
     assert.match(controlled.logLines('acted').join(), /^acted on leave /)
     const journal = await journalOf(app, result.session_id)
@@ -247,7 +246,7 @@ describe('a call through tool_call is treated as the call inside', () => {
       toolCall('a__act', { what: 'once more' }),
     ])
     assert.deepEqual(controlled.logLines('acted'), [`acted once more ${result.session_id}.2.0`])
-    const replay = (await app.run('replay', { run: result.dispatch_id })) as { identical: boolean }
+    const replay = await replayIn(app, result.dispatch_id)
     assert.equal(replay.identical, true)
     assert.equal(controlled.logLines('acted').length, 1, 'the server was not called again')
   })

@@ -23,7 +23,7 @@ interface RecoveredApp {
   readonly model: ScriptedModel
   /** The server's process before the kill. */
   readonly oldServerPid: number
-  dispatch(tool: Tool): Promise<Dispatch | undefined>
+  dispatch(tool: Tool): Promise<Pick<Dispatch, 'status' | 'result' | 'wait'> | undefined>
   unknown(tool: Tool): Promise<UnknownOutcome | undefined>
   acted(tool: Tool): string[]
 }
@@ -46,11 +46,11 @@ async function reopenAfterKill(t: TestContext): Promise<RecoveredApp> {
   return {
     ...{ app, controlled, model, oldServerPid },
     async dispatch(tool) {
-      const { items } = (await app.run('queue list', {})) as { items: Dispatch[] }
+      const { items } = await app.run('queue list', {})
       return items.find(({ prompt }) => prompt === taskFor(tool))
     },
     async unknown(tool) {
-      const { items } = (await app.run('unknowns list', {})) as { items: UnknownOutcome[] }
+      const { items } = await app.run('unknowns list', {})
       return items.find(({ tool: name }) => name === `a__${tool}`)
     },
     acted: (tool) => controlled.logLines(`acted ${tool} `),

@@ -17,8 +17,7 @@ test('doctor names each server that cannot be started, with the reason, and star
     secret: { command: controlled.command, env: { KEY: 'secret:NONE' } },
   })
   const app = await openApp(t, { yaml })
-  type Checked = { checks: { name: string; ok: boolean; found: string }[] }
-  const { checks } = (await app.run('doctor', {})) as Checked
+  const { checks } = await app.run('doctor', {})
   const found = Object.fromEntries(
     checks
       .filter(({ name }) => name.startsWith('mcp server'))

@@ -2,8 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Dispatch } from '../../src/domain/dispatch.ts'
-import type { UnknownOutcome } from '../../src/domain/unknown-outcome.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import {
@@ -51,7 +49,7 @@ describe('a server that dies during a call', () => {
     assert.equal(results[1]?.status, 'unknown')
     assert.match(results[1]?.content ?? '', /It is unknown whether it took effect.*\n.*it exited with code 7/)
     assert.equal(controlled.logLines('acted').length, 1)
-    const { items } = (await app.run('unknowns list', {})) as { items: UnknownOutcome[] }
+    const { items } = await app.run('unknowns list', {})
     assert.deepEqual(
       items.map(({ tool, status, args }) => [tool, status, args]),
       [['a__act', 'told_model', { what: 'something' }]],
@@ -67,16 +65,16 @@ describe('a server that dies during a call', () => {
         { a: { command: controlled.command, trust: 'trusted', effects: acts(recovery, 'third_party') } },
         [toolSearch('act'), act],
       )
-      const { items } = (await app.run('unknowns list', {})) as { items: UnknownOutcome[] }
+      const { items } = await app.run('unknowns list', {})
       assert.deepEqual([items[0]?.status, items[0]?.tool, items[0]?.reach], ['open', 'a__act', 'third_party'])
       assert.match(items[0]?.output_so_far ?? '', /it exited with code 7/)
-      const waiting = ((await app.run('queue list', {})) as { items: Dispatch[] }).items[0]
+      const waiting = (await app.run('queue list', {})).items[0]
       assert.deepEqual([waiting?.status, waiting?.wait?.kind], ['waiting', 'unknown'])
       controlled.setMode('')
-      await app.run('unknowns resolve', { id: items[0]?.id, as: 'not' })
+      await app.run('unknowns resolve', { id: items[0]?.id ?? '', as: 'not' })
       await app.run('start', { until_idle: true })
       assert.equal(controlled.logLines('acted').length, 2, 'called again because the owner said so')
-      assert.equal(((await app.run('queue list', {})) as { items: Dispatch[] }).items[0]?.status, 'done')
+      assert.equal((await app.run('queue list', {})).items[0]?.status, 'done')
       assert.match(JSON.stringify(model.requests.at(-1)?.messages), /acted/)
     })
 })
@@ -92,9 +90,7 @@ describe('a server that cannot be used', () => {
     const state = (await listServers(app)).find(({ name }) => name === 'broken')
     assert.deepEqual([state?.state, state?.stderr.at(-1)], ['down', 'no licence found'])
     assert.match(state?.error ?? '', /it exited with code 3/)
-    const { checks } = (await app.run('doctor', {})) as {
-      checks: { name: string; ok: boolean; found: string; remedy: string }[]
-    }
+    const { checks } = await app.run('doctor', {})
     const check = checks.find(({ name }) => name === 'mcp server broken')
     assert.equal(check?.ok, false)
     assert.match(check?.found ?? '', /it exited with code 3.*no licence found/)

@@ -12,6 +12,6 @@ registerHooks({
 const [home = '', ...commands] = process.argv.slice(2)
 const { createApp } = await import('../../src/app.ts')
 const app = await createApp({ home })
-for (const command of commands) await app.run(command, command === 'start' ? { until_idle: true } : {})
+for (const command of commands) await app.runByName(command, command === 'start' ? { until_idle: true } : {})
 await app.close()
 process.stdout.write(JSON.stringify([...loaded]))

@@ -11,7 +11,6 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { z } from 'zod'
 import type { Delta } from '../../src/domain/event.ts'
-import type { UnknownOutcome } from '../../src/domain/unknown-outcome.ts'
 import { defineTool } from '../../src/ports/define-tool.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { MAIN, NODE_FLAGS } from '../crash/kills.ts'
@@ -215,7 +214,7 @@ describe('bash in a run', { skip: WITHOUT_SANDBOX }, () => {
     await waitForExit(victim)
     const app = await openApp(t, { home })
     await app.run('start', { until_idle: true })
-    const { items } = (await app.run('unknowns list', {})) as { items: readonly UnknownOutcome[] }
+    const { items } = await app.run('unknowns list', {})
     assert.deepEqual(
       items.map(({ tool, status }) => [tool, status]),
       [['bash', 'told_model']],

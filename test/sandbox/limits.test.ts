@@ -94,7 +94,7 @@ describe('limits of all commands together', { skip: WITHOUT_SANDBOX }, () => {
 
   test('doctor shows which limits this machine enforces, and which are only counted', async (t) => {
     const app = await openApp(t, { yaml: 'limits: { processes: 321, memory_mb: 700, free_disk_mb: 90 }' })
-    const { checks } = (await app.run('doctor', {})) as { checks: { name: string; ok: boolean; found: string }[] }
+    const { checks } = await app.run('doctor', {})
     const found = checks.find(({ name }) => name === 'limits')
     const processes = '321 processes, (enforced by the kernel \\(cgroup v[12]\\)|checked .* a burst can exceed it)'
     assert.match(found?.found ?? '', new RegExp(`${processes}; 700 MB of memory, .*; 90 MB of each disk`))

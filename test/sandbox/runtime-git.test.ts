@@ -258,7 +258,7 @@ describe("the runtime's git runs nothing from a tree that an agent can write", (
   }, async (t) => {
     const { ws } = trappedRepository(t)
     const app = await openApp(t, { model: scriptedModel(() => ({ text: 'done' })), yaml: 'sandbox: required' })
-    const run = async () => (await app.run('run', { task: 'x', workspace: ws })) as { workspace: string }
+    const run = async () => await app.run('run', { task: 'x', workspace: ws })
     assert.equal((await run()).workspace, ws)
     writeFileSync(join(ws, 'file'), 'changed\n')
     const beside = (await run()).workspace

@@ -13,9 +13,9 @@ import { type ModelScript, scriptedModel } from '../../src/testing/scripted-mode
 import {
   diligentScript,
   type KernelHome,
+  type ListedCycle,
   openKernelApp,
   runClockFor,
-  type ListedCycle,
   type TestAgent,
 } from './kernels.ts'
 import { advanceUntilDone, waitUntil } from './open-app.ts'

@@ -247,7 +247,7 @@ describe('browser', { skip: WITHOUT_CHROMIUM }, () => {
       yaml: AGENT + allowHostsYaml(host),
       model: scriptedModel([browse('open', { url: `${url}hang` }), { text: 'done' }]),
     })
-    const { dispatch_id } = (await app.run('enqueue', { prompt: 'x', agent: 'surfer' })) as { dispatch_id: string }
+    const { dispatch_id } = await app.run('enqueue', { prompt: 'x', agent: 'surfer' })
     const idle = app.run('start', { until_idle: true })
     await waitUntil(() => chromiumProcesses() > 0)
     await app.run('queue cancel', { id: dispatch_id, how: 'immediate' })
@@ -269,7 +269,7 @@ describe('browser', { skip: WITHOUT_CHROMIUM }, () => {
     const app = await openApp(t, { home, model: scriptedModel([browse('open')]) })
     assert.equal(existsSync(join(home, 'browser')), false, 'its profile is deleted')
     await app.run('start', { until_idle: true })
-    const { items } = (await app.run('unknowns list', {})) as { items: { tool: string; status: string }[] }
+    const { items } = await app.run('unknowns list', {})
     assert.deepEqual(
       items.map(({ tool, status }) => [tool, status]),
       [['browser', 'open']],

@@ -58,7 +58,7 @@ describe('fetch', () => {
       calls.map((args) => callStep('fetch', args)),
       { resolve, yaml: allowHostsYaml(`site.test:${port}`) },
     )
-    const { items } = (await app.run('sessions list', {})) as { items: { session_id: string }[] }
+    const { items } = await app.run('sessions list', {})
     const effects: unknown[] = []
     for (const { session_id } of items.toReversed())
       effects.push(...(await recordsOf(app, session_id, 'call_intended')).map(({ effect }) => effect))

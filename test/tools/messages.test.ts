@@ -3,13 +3,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { App } from '../../src/app.ts'
-import type { CycleResult } from '../../src/domain/cycle.ts'
 import type { OutboxMessage } from '../../src/domain/message.ts'
 import type { Channel } from '../../src/ports/channel.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { createHome, tireless, tirelessJson } from '../support/command-line.ts'
 import { lastMessageIn, resultsOf } from '../support/fake-tools.ts'
-import { dispatchOf, freshFolder, journalOf, kindsOf, openApp, runTaskIn } from '../support/open-app.ts'
+import { dispatchOf, freshFolder, journalOf, kindsOf, openApp, replayIn, runTaskIn } from '../support/open-app.ts'
 import { callStep, runAgent } from '../support/serve-pages.ts'
 
 /** A channel that stores the messages it gets. */
@@ -23,8 +22,7 @@ function chat(name = 'chat'): Channel & { readonly delivered: string[] } {
   }
 }
 
-const listNotices = async (app: App): Promise<readonly OutboxMessage[]> =>
-  ((await app.run('notices list', {})) as { items: readonly OutboxMessage[] }).items
+const listNotices = async (app: App): Promise<readonly OutboxMessage[]> => (await app.run('notices list', {})).items
 
 describe('send_message', () => {
   test('without `to` the message goes to the owner by the default channel, without approval', async (t) => {
@@ -100,9 +98,9 @@ describe('send_message', () => {
       ['ok', 'ok', 'error', 'parked'],
     )
     assert.match(results[2]?.content ?? '', /^denied: unknown channel; got nobody; expected one of console/)
-    const { items } = (await app.run('approvals list', {})) as { items: { args: { to: string } }[] }
+    const { items } = await app.run('approvals list', {})
     assert.deepEqual(
-      items.map(({ args }) => args.to),
+      items.map(({ args }) => (args as { to: string }).to),
       ['chat:team'],
     )
   })
@@ -161,7 +159,7 @@ describe('ask_user', () => {
     await app.run('start', { until_idle: true })
     assert.equal((await dispatchOf(app, dispatch_id)).status, 'done')
     assert.match(lastMessageIn(model, 1), /blue/)
-    const replayed = (await app.run('replay', { run: dispatch_id })) as { identical: boolean }
+    const replayed = await replayIn(app, dispatch_id)
     assert.equal(replayed.identical, true)
     assert.equal(own.delivered.length, 1)
   })
@@ -208,13 +206,13 @@ describe('ask_user', () => {
     const yaml = 'kernel: { agents: [{ agent_id: a, prompt: paint it }] }\n'
     const model = scriptedModel([asks, callStep('list_files'), { text: '## Execution Summary\npainted it blue' }])
     const app = await openApp(t, { model, yaml })
-    const cycle = (await app.run('once', {})) as CycleResult
+    const cycle = await app.run('once', {})
     assert.deepEqual([cycle.status, cycle.parked, cycle.failed], ['partial_success', 1, 0])
     const [agent] = cycle.agents
     assert.deepEqual([agent?.status, agent?.failure_class], ['waiting', null])
     const [question] = await listNotices(app)
     assert.match(question?.text ?? '', /^red or blue\?/)
-    await app.run('send', { session: agent?.session_id, text: 'blue' })
+    await app.run('send', { session: agent?.session_id ?? '', text: 'blue' })
     await app.run('start', { until_idle: true })
     assert.equal((await dispatchOf(app, agent?.dispatch_id ?? '')).status, 'done')
   })
