@@ -1,12 +1,11 @@
+/** The log of a home: what it contains, its limits, and how it is followed. */
+
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { openLog, openLogReader } from '../src/adapters/log/log.ts'
-import { TirelessError } from '../src/domain/error.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
-import { scriptedModel } from '../src/testing/scripted-model.ts'
-import { MAIN, NODE_FLAGS, run } from './crash/kills.ts'
 import {
   createHome,
   startKernelIn,
@@ -16,50 +15,11 @@ import {
   tirelessJson,
   waitForExit,
 } from './support/command-line.ts'
-import { freshFolder, openApp, replayIn, waitUntil } from './support/open-app.ts'
-
-interface ExplainedConfig {
-  readonly items: readonly { readonly key: string; readonly value: unknown; readonly source: string }[]
-}
+import { assertNoSecretIn, homeWithSecrets, SECRETS, withKey } from './support/home-with-secrets.ts'
+import { freshFolder, openApp, waitUntil } from './support/open-app.ts'
 
 interface LogOutput {
   readonly items: readonly ({ ts: string; level: string; event: string } & Record<string, unknown>)[]
-}
-
-const SECRETS = {
-  fromVariable: 'sk-variable-0123456789',
-  fromFile: 'sk-file"???>>>/ghi==',
-  inHeader: 'Bearer header-987654321',
-  inAddress: 'address-password-5',
-}
-
-/** Writes a configuration with a secret in every place that can hold one. */
-function homeWithSecrets(home: string, url: string): void {
-  writeFileSync(join(home, 'key.txt'), `${SECRETS.fromFile}\n`, { mode: 0o600 })
-  const openAi = 'type: openai-compatible'
-  writeFileSync(
-    join(home, 'tireless.yaml'),
-    `models:
-  default: one/test
-  providers:
-    one: { ${openAi}, base_url: "${url}", api_key_env: ONE_KEY, headers: { X-Also: "${SECRETS.inHeader}" } }
-    two: { ${openAi}, base_url: "${url}", api_key_file: key.txt }
-    three: { ${openAi}, base_url: "http://me:${SECRETS.inAddress}@127.0.0.1:9/v1", api_key: "\${ONE_KEY}" }
-mcp_servers:
-  mail: { command: [node, server.js, --token, ${SECRETS.inAddress}], env: { MAIL_TOKEN: "${SECRETS.fromVariable}" } }
-channels: { telegram: { bot: "${SECRETS.inAddress}" } }
-kernel: { max_concurrent: 5, id: "\${PLAIN:-house}" }
-`,
-  )
-}
-
-const withKey = (home: string, ...args: string[]) =>
-  run('env', [`ONE_KEY=${SECRETS.fromVariable}`, process.execPath, ...NODE_FLAGS, MAIN, ...args, '--home', home])
-
-const assertNoSecretIn = (text: string): void => {
-  for (const secret of Object.values(SECRETS))
-    for (const form of [secret, Buffer.from(secret).toString('base64').replace(/=+$/, ''), encodeURIComponent(secret)])
-      assert.ok(!text.includes(form), `${form} in ${text.slice(0, 2000)}`)
 }
 
 /** The log as stored, followed by its decoded values. */
@@ -71,59 +31,6 @@ function logIn(home: string): string {
     .flatMap((line) => Object.values(JSON.parse(line)).map(String))
   return `${log}${read.join('\n')}`
 }
-
-describe('config', () => {
-  test('explain: every value with its source; --key narrows; secrets are shown as (set)', async (t) => {
-    const home = freshFolder(t)
-    homeWithSecrets(home, 'http://127.0.0.1:9/v1')
-    const explained = await withKey(home, 'config', 'explain', '--json')
-    assert.equal(explained.exit, 0, explained.stderr)
-    assertNoSecretIn(explained.stdout)
-    const { items } = JSON.parse(explained.stdout) as ExplainedConfig
-    const itemOf = (key: string) => items.find((item) => item.key === key)
-    const file = join(home, 'tireless.yaml')
-    assert.deepEqual(itemOf('kernel.max_concurrent'), { key: 'kernel.max_concurrent', value: 5, source: `${file}:10` })
-    assert.deepEqual([itemOf('kernel.id')?.value, itemOf('kernel.id')?.source], ['house', 'env:PLAIN'])
-    assert.deepEqual([itemOf('budget.per_day_usd')?.value, itemOf('budget.per_day_usd')?.source], [5, 'default'])
-    assert.deepEqual(
-      [itemOf('models.providers.three.api_key')?.value, itemOf('models.providers.three.api_key')?.source],
-      ['(set)', 'env:ONE_KEY'],
-    )
-    assert.equal(itemOf('models.providers.one.api_key_env')?.value, 'ONE_KEY')
-    assert.equal(itemOf('models.providers.two.api_key_file')?.value, join(home, 'key.txt'))
-    assert.equal(itemOf('models.providers.three.base_url')?.value, 'http://(set)@127.0.0.1:9/v1')
-    for (const key of ['models.providers.one.headers.X-Also', 'mcp_servers.mail.command[3]', 'channels.telegram.bot'])
-      assert.equal(itemOf(key)?.value, '(set)', key)
-    assert.equal(itemOf('mcp_servers.mail.command[0]')?.value, 'node')
-
-    const narrowed = JSON.parse(
-      (await withKey(home, 'config', 'explain', '--key', 'kernel.p', '--json')).stdout,
-    ) as ExplainedConfig
-    assert.ok(narrowed.items.length > 1)
-    assert.ok(narrowed.items.every(({ key }) => key.startsWith('kernel.p')))
-    const text = await withKey(home, 'config', 'explain')
-    assertNoSecretIn(text.stdout)
-    assert.match(text.stdout, /^kernel\.max_concurrent: 5 .*tireless\.yaml:10$/m)
-  })
-
-  test('explain and schema work without a home, and create none; an invalid file is refused', async (t) => {
-    const home = join(freshFolder(t), 'nowhere')
-    assert.equal((await tirelessJson(home, 'config', 'explain')).exit, 0)
-    const schema = await tirelessJson<{ properties: Record<string, unknown> }>(home, 'config', 'schema')
-    assert.deepEqual(
-      Object.keys(schema.properties).filter((key) => ['kernel', 'models', 'budget'].includes(key)).length,
-      3,
-    )
-    assert.equal(
-      (await tireless(home, 'config', 'schema')).stdout,
-      (await tireless(home, 'config', 'schema', '--json')).stdout,
-    )
-    assert.equal(existsSync(home), false)
-    mkdirSync(home)
-    writeFileSync(join(home, 'tireless.yaml'), 'kernle: 1\n')
-    assert.equal((await tireless(home, 'config', 'explain')).exit, 1)
-  })
-})
 
 describe('logs', () => {
   test('start and end of a run are logged, a failure as an error; -n limits the lines', async (t) => {
@@ -310,35 +217,5 @@ describe('logs', () => {
       ],
     )
     assert.equal(items[0]?.run_id, 'gone')
-  })
-})
-
-describe('queue retry, sessions archive', () => {
-  test('E6: a failed dispatch is retried and finishes; another is refused with the reason', async (t) => {
-    let broken = true
-    const model = scriptedModel(() => {
-      if (broken) throw new TirelessError('model_refused', 'not today')
-      return { text: 'done after all' }
-    })
-    const app = await openApp(t, { model })
-    const { dispatch_id, session_id } = await app.run('run', { task: 'try' })
-    const shown = async () => await app.run('queue show', { id: dispatch_id })
-    assert.equal((await shown()).status, 'failed')
-    broken = false
-    const { items } = await app.run('queue retry', { id: dispatch_id })
-    assert.deepEqual(items, [{ dispatch_id, was: 'failed', status: 'pending' }])
-    await app.run('start', { until_idle: true })
-    const after = await shown()
-    assert.deepEqual([after.status, after.result, after.error], ['done', 'done after all', null])
-    await assert.rejects(app.run('queue retry', { id: dispatch_id }), /is done; only a failed or dead dispatch/)
-    await assert.rejects(app.run('queue retry', { id: 'nobody' }), /unknown dispatch nobody/)
-    const replayed = await replayIn(app, dispatch_id)
-    assert.equal(replayed.identical, true)
-    const archived = await app.run('sessions archive', { id: session_id })
-    assert.equal(archived.status, 'archived')
-    const countSessions = async (input = {}) => (await app.run('sessions list', input)).items.length
-    assert.deepEqual([await countSessions(), await countSessions({ all: true })], [0, 1])
-    await app.run('sessions archive', { id: session_id, undo: true })
-    assert.equal(await countSessions(), 1)
   })
 })
