@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { HistoryCut, JournalRecord, PromptComposition, RecordBody } from '../src/domain/journal-record.ts'
+import { foldRecord } from '../src/engine/session/fold-record.ts'
 import { measureConversation } from '../src/engine/session/message-digest.ts'
-import { emptyThread, foldRecord, type SessionThread } from '../src/engine/session/session-thread.ts'
+import { emptyThread, type SessionThread } from '../src/engine/session/session-thread.ts'
 import {
   actingTurn,
   buildJournal,

@@ -79,7 +79,9 @@ export const modelsTest = defineCommand({
         model,
         day: purse.dayOf(clock.now()),
       }
-      const { usage } = await callWithinBudget(context, models.get(model), REQUEST, signals.abort, spender)
+      const { usage } = await callWithinBudget(context, {
+        ...{ model: models.get(model), request: REQUEST, signal: signals.abort, spender },
+      })
       breaker.recordOutcome({ model, code: null, at: clock.now() })
       return { model, ok: true, latency_ms: Math.round(clock.monotonic() - startedAt), usage, code: null, error: null }
     } catch (thrown) {

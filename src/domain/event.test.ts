@@ -16,7 +16,8 @@ import {
   runStarted,
   stepCommitted,
 } from '../../test/support/journals.ts'
-import { type Event, eventsFromRecords } from './event.ts'
+import type { Event } from './event.ts'
+import { eventsFromRecords } from './event-fold.ts'
 import type { FailingPhase, RecordBody, RetryRuling } from './journal-record.ts'
 
 const eventsFrom = (...bodies: readonly RecordBody[]): readonly Event[] =>

@@ -19,9 +19,10 @@ import { cancelReservation } from './request/budget-reservation.ts'
 import { InvalidDecisionError } from './request/invalid-decision-error.ts'
 import { appendRecord, type FailureLimits, type Run } from './run.ts'
 import { messagesWithoutTask } from './session/bind-input.ts'
+import { MIN_ROOM_TOKENS } from './session/fold-open-turn.ts'
 import { dropOldTurns } from './session/memory-view.ts'
 import { measureConversation, newConversation } from './session/message-digest.ts'
-import { MIN_ROOM_TOKENS, type OpenTurn } from './session/session-thread.ts'
+import type { OpenTurn } from './session/session-thread.ts'
 import { Suspended } from './suspended.ts'
 
 /** An empty answer is requested once more; a second empty answer ends the run. */

@@ -32,7 +32,8 @@ import type { SharedWorkspace } from './calls/shared-workspace.ts'
 import type { GracePeriod } from './grace-period.ts'
 import type { BudgetLimits } from './request/budget-reservation.ts'
 import type { Breaker } from './request/model-fallback.ts'
-import { emptyThread, foldRecord, type SessionThread } from './session/session-thread.ts'
+import { foldRecord } from './session/fold-record.ts'
+import { emptyThread, type SessionThread } from './session/session-thread.ts'
 import type { RunSources } from './sources.ts'
 
 /** How many failures a run survives: in a row, and in total. */

@@ -10,15 +10,9 @@ import { untilAborted } from '../ports/deadline.ts'
 import { commitOne, type Op } from '../ports/store.ts'
 import { type CycleOutcome, type CycleTrigger, runCycle } from './cycle/cycle.ts'
 import { isPaused } from './pause-setting.ts'
-import {
-  dueAgents,
-  invalidSchedules,
-  isOnce,
-  listSchedules,
-  type ScheduleRow,
-  tickPolicy,
-} from './schedule/all-schedules.ts'
-import { nextBeatToFire, selectLateBeats } from './schedule/missed-beats.ts'
+import { isOnce, type ScheduleRow, tickPolicy } from './schedule/all-schedules.ts'
+import { selectLateBeats } from './schedule/missed-beats.ts'
+import { type OpenSchedule, OpenSchedules } from './schedule/open-schedules.ts'
 import { type Beat, ticks } from './schedule/ticks.ts'
 import type { KernelDeps } from './settings.ts'
 
@@ -44,12 +38,6 @@ interface QueuedCycle {
   reject(error: unknown): void
 }
 
-interface OpenSchedule {
-  readonly row: ScheduleRow
-  /** All beats up to this instant are handled; none of them fires again. */
-  over: number
-}
-
 export class KernelLoop {
   readonly #deps: KernelDeps
   readonly #update: (outcome: CycleOutcome) => Promise<readonly Op[]>
@@ -64,27 +52,19 @@ export class KernelLoop {
   #queuedBeats = 0
   #giveWayToBeat = new AbortController()
   #handedOver: readonly string[] = []
-  /** The schedules whose beats the loop waits for, by id, each with the instant up to which its beats are handled. */
-  readonly #open = new Map<string, OpenSchedule>()
+  readonly #schedules: OpenSchedules
 
   /** `update`: records a cycle before it ends; returns store operations for the commit that ends the cycle. */
   constructor(deps: KernelDeps, update: (outcome: CycleOutcome) => Promise<readonly Op[]>) {
     this.#deps = deps
     this.#update = update
+    this.#schedules = new OpenSchedules(deps)
   }
 
   /** The earliest next beat of all schedules; undefined if there is none, or the loop does not run. */
   nextBeat(): number | undefined {
-    const dues = this.#upcomingBeats(this.#deps.clock.now()).map(({ due }) => due)
+    const dues = this.#schedules.upcomingBeats(this.#deps.clock.now()).map(({ due }) => due)
     return dues.length === 0 ? undefined : Math.min(...dues)
-  }
-
-  /** The next beat of each schedule. Computed on each call, so that a late beat or a changed clock does no harm. */
-  #upcomingBeats(from: number): readonly { readonly due: number; readonly fires: number }[] {
-    const { settings } = this.#deps
-    return [...this.#open.values()].flatMap(
-      ({ row, over }) => nextBeatToFire(row.schedule, tickPolicy(row, settings()), over, from) ?? [],
-    )
   }
 
   /** Reads the schedules again, because they may have changed. */
@@ -125,7 +105,7 @@ export class KernelLoop {
         }
       }
     } finally {
-      this.#open.clear()
+      this.#schedules.close()
       this.#queued?.reject(new TirelessError('aborted', 'the kernel stopped before this cycle started'))
       this.#queued = undefined
     }
@@ -134,8 +114,8 @@ export class KernelLoop {
   /** Fires the missed beats that the policy wants fired, each with its cycle, then returns. */
   async catchUp(signal: AbortSignal): Promise<void> {
     const { clock, settings } = this.#deps
-    for (const row of await this.#activeRows()) {
-      const awaited = await this.#openSchedule(row)
+    for (const row of await this.#schedules.activeRows()) {
+      const awaited = await this.#schedules.read(row)
       if (!awaited) continue
       const { fire, dropped: givenUp } = selectLateBeats(
         row.schedule,
@@ -155,11 +135,8 @@ export class KernelLoop {
   async #runUntilChanged(stop: AbortSignal, onSuccess: () => void): Promise<void> {
     this.#changed = new AbortController()
     const signal = AbortSignal.any([stop, this.#changed.signal])
-    const rows = await this.#activeRows()
-    const opened = (await Promise.all(rows.map((row) => this.#openSchedule(row)))).filter((one) => one !== undefined)
-    // Set before any cycle starts, because the deadline of the first cycle depends on all schedules.
-    this.#open.clear()
-    for (const awaited of opened) this.#open.set(awaited.row.schedule_id, awaited)
+    // Opened before any cycle starts, because the deadline of the first cycle depends on all schedules.
+    const opened = await this.#schedules.open()
     const tasks = [
       ...opened.map((awaited) => this.#fireBeats(awaited, signal, stop, onSuccess)),
       this.#runManualCycles(signal, stop),
@@ -259,7 +236,7 @@ export class KernelLoop {
     const { clock, settings } = this.#deps
     const now = clock.now()
     // A beat that is due at this very instant is either queued already, or the one that started this cycle.
-    const nexts = this.#upcomingBeats(now + 1).map(({ fires }) => fires)
+    const nexts = this.#schedules.upcomingBeats(now + 1).map(({ fires }) => fires)
     return Math.min(now + (settings().timeout ?? MAX_CYCLE_MS), ...nexts)
   }
 
@@ -276,31 +253,6 @@ export class KernelLoop {
     const gaveWay = giveWay.aborted && outcome.freeSince !== undefined
     this.#handedOver = gaveWay ? outcome.open.filter((id) => known.has(id)) : []
     return outcome
-  }
-
-  /** Reads which beats of a schedule are handled; undefined if that is unreadable, so that other schedules continue. */
-  async #openSchedule(row: ScheduleRow): Promise<OpenSchedule | undefined> {
-    const { store, clock, log } = this.#deps
-    const { schedule_id: id } = row
-    try {
-      const [{ until }] = await commitOne(store, [{ op: 'schedule_open', id, now: clock.now() }])
-      return { row, over: until }
-    } catch (thrown) {
-      const { code, message } = asTirelessError(thrown)
-      if (code !== 'row_unreadable') throw thrown
-      log('error', 'schedule ignored', { schedule_id: id, message })
-      return undefined
-    }
-  }
-
-  /** Schedules that are not paused and make an agent due. */
-  async #activeRows(): Promise<readonly ScheduleRow[]> {
-    const { store, settings, log } = this.#deps
-    const entries = await store.schedules()
-    for (const { id, why } of invalidSchedules(entries))
-      log('error', 'schedule ignored', { schedule_id: id, message: why })
-    const rows = listSchedules(settings(), entries)
-    return rows.filter((row) => !row.paused && dueAgents(row, settings().agents).length > 0)
   }
 }
 

@@ -11,7 +11,8 @@ import {
   runStarted,
   stepCommitted,
 } from '../../test/support/journals.ts'
-import { type Event, eventsFromRecords } from '../domain/event.ts'
+import type { Event } from '../domain/event.ts'
+import { eventsFromRecords } from '../domain/event-fold.ts'
 import type { JournalRecord } from '../domain/journal-record.ts'
 import { redactValue } from '../domain/redact.ts'
 import { createEventFolds } from './event-folds.ts'

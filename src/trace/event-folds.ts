@@ -1,6 +1,7 @@
 /** Turns journal records into events. Keeps an event fold for each active run, none for parked runs. */
 
-import { createEventFold, type Event, type EventFold } from '../domain/event.ts'
+import type { Event } from '../domain/event.ts'
+import { createEventFold, type EventFold } from '../domain/event-fold.ts'
 import type { JournalRecord } from '../domain/journal-record.ts'
 import type { RunSink } from '../ports/run-sink.ts'
 

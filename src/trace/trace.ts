@@ -2,7 +2,8 @@
  * Trace: the manifest, events and steps of a run, for debugging and comparison. Computed from the run's records alone.
  */
 
-import { createEventFold, type Event } from '../domain/event.ts'
+import type { Event } from '../domain/event.ts'
+import { createEventFold } from '../domain/event-fold.ts'
 import type { JournalRecord } from '../domain/journal-record.ts'
 import type { RunRef } from '../ports/run-sink.ts'
 import { addRecordToManifest, newManifest, type TraceManifest } from './manifest.ts'

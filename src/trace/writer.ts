@@ -8,6 +8,7 @@ import type { Event } from '../domain/event.ts'
 import { type JournalRecord, recordsOfRun } from '../domain/journal-record.ts'
 import { type Redact, redactValue } from '../domain/redact.ts'
 import type { Clock } from '../ports/clock.ts'
+import { startTimer } from '../ports/deadline.ts'
 import type { RunRef, RunSink } from '../ports/run-sink.ts'
 import { createTraceFold, type TraceFold } from './trace.ts'
 import {
@@ -59,84 +60,104 @@ export interface WriterOptions {
   readonly maxPending?: number
 }
 
-export function traceWriter({ folder, clock, redact, maxPending: mostHeld = MAX_PENDING }: WriterOptions): TraceWriter {
-  const runs = new Map<string, OpenTrace>()
-  const closed = new AbortController()
-  let sleeping = false
+export const traceWriter = (options: WriterOptions): TraceWriter => new BatchedTraceWriter(options)
 
-  function openTrace(run: RunRef): OpenTrace {
-    const own = traceFolder(folder, run.run_id)
-    const open = {
-      folder: own,
-      ids: `"run_id":${JSON.stringify(run.run_id)},"session_id":${JSON.stringify(run.session_id)}`,
-      fold: createTraceFold(run),
-      events: lineBufferFor(join(own, TRACE_FILES.events)),
-      steps: lineBufferFor(join(own, TRACE_FILES.steps)),
-      records: [],
-      last: 0,
-      isWritten: false,
-      isParked: false,
-      hasEnded: false,
-    }
-    runs.set(run.run_id, open)
+class BatchedTraceWriter implements TraceWriter {
+  readonly #options: WriterOptions
+  readonly #runs = new Map<string, OpenTrace>()
+  #isClosed = false
+  /** Stops the timer of the next write; undefined if none is scheduled. */
+  #stopTimer: (() => void) | undefined
+
+  constructor(options: WriterOptions) {
+    this.#options = options
+  }
+
+  onRunOpened(run: RunRef, past: readonly JournalRecord[]): void {
+    if (!isRunId(run.run_id)) return
+    const records = recordsOfRun(past, run.run_id)
+    // The run is still in memory from before it was parked: its files are up to date.
+    if (records.length === 0 || this.#runs.get(run.run_id)?.last === records.at(-1)?.seq) return
+    const open = this.#openTrace(run)
+    addRecords(open, records)
+    setImmediate(() => this.#catchUp(open))
+    this.#scheduleWrite(WRITE_EVERY_MS)
+  }
+
+  onRecord(run: RunRef, record: JournalRecord): void {
+    // A record before `run_started` belongs to the end of the session's previous run.
+    const begins = record.kind === 'run_started' && isRunId(run.run_id)
+    const open = this.#runs.get(run.run_id) ?? (begins ? this.#openTrace(run) : undefined)
+    if (!open) return
+    noteLast(open, record)
+    // The record is processed immediately, to spread the work: many runs may end at the same time.
+    if (open.records.length > 0) open.records.push(record)
+    else this.#foldRecord(open, record)
+    open.isParked = record.kind === 'step_committed' && record.next.kind === 'park'
+    // The files are written immediately: observers who learn of the end expect to find it there.
+    if (open.hasEnded || open.isParked) this.#write(run.run_id, open, true)
+    else this.#scheduleWrite(WRITE_EVERY_MS)
+  }
+
+  onRunClosed(): void {}
+
+  delta(): void {}
+
+  close(): void {
+    this.#isClosed = true
+    this.#stopTimer?.()
+    for (const [run_id, open] of [...this.#runs]) this.#write(run_id, open, open.isParked)
+  }
+
+  #openTrace(run: RunRef): OpenTrace {
+    const open = newTrace(traceFolder(this.#options.folder, run.run_id), run)
+    this.#runs.set(run.run_id, open)
     return open
   }
 
-  function addRecords(open: OpenTrace, records: readonly JournalRecord[]): void {
-    const last = records.at(-1)
-    if (!last) return
-    for (const record of records) open.records.push(record)
-    noteLast(open, last)
-  }
-
-  function noteLast(open: OpenTrace, last: JournalRecord): void {
-    open.last = last.seq
-    open.hasEnded = last.kind === 'run_ended'
-  }
-
-  function scheduleWrite(ms: number): void {
-    if (sleeping || closed.signal.aborted) return
-    sleeping = true
-    void clock.sleep(ms, closed.signal).then(() => {
-      sleeping = false
-      if (!closed.signal.aborted) writeAll()
+  #scheduleWrite(ms: number): void {
+    if (this.#stopTimer || this.#isClosed) return
+    this.#stopTimer = startTimer(this.#options.clock, ms, () => {
+      this.#stopTimer = undefined
+      this.#writeAll([...this.#runs.keys()])
     })
   }
 
   /** Writes one run per turn of the event loop, because creating files takes longest. */
-  function writeAll(due = [...runs.keys()]): void {
-    if (closed.signal.aborted) return
+  #writeAll(due: string[]): void {
+    if (this.#isClosed) return
     const run_id = due.shift()
-    const open = run_id === undefined ? undefined : runs.get(run_id)
-    if (run_id !== undefined && open) write(run_id, open)
-    if (due.length > 0) setImmediate(writeAll, due)
+    const open = run_id === undefined ? undefined : this.#runs.get(run_id)
+    if (run_id !== undefined && open) this.#write(run_id, open)
+    if (due.length > 0) setImmediate(() => this.#writeAll(due))
   }
 
   /**
    * A run may be parked for weeks, so only MAX_OPEN runs stay in memory; the files of the others are written anew when
    * they are resumed.
    */
-  function dropParked(): void {
-    for (const [run_id, open] of runs) {
-      if (runs.size <= MAX_OPEN) return
-      if (open.isParked) runs.delete(run_id)
+  #dropParked(): void {
+    for (const [run_id, open] of this.#runs) {
+      if (this.#runs.size <= MAX_OPEN) return
+      if (open.isParked) this.#runs.delete(run_id)
     }
   }
 
-  function write(run_id: string, open: OpenTrace, whole = false): void {
+  #write(run_id: string, open: OpenTrace, whole = false): void {
+    const { maxPending = MAX_PENDING } = this.#options
     const isNew = !open.isWritten
-    fold(open)
+    this.#fold(open)
     try {
       if (isNew) createTraceFolder(open.folder)
       open.events.write()
       open.steps.write()
       if (isNew || whole || open.hasEnded) writeTraceManifest(open.folder, open.fold.manifest())
       open.isWritten = true
-      if (open.hasEnded) runs.delete(run_id)
-      if (open.isParked) dropParked()
+      if (open.hasEnded) this.#runs.delete(run_id)
+      if (open.isParked) this.#dropParked()
     } catch {
-      if (pendingIn(runs) > mostHeld) runs.delete(run_id)
-      scheduleWrite(RETRY_EVERY_MS)
+      if (pendingIn(this.#runs) > maxPending) this.#runs.delete(run_id)
+      this.#scheduleWrite(RETRY_EVERY_MS)
     }
   }
 
@@ -144,53 +165,45 @@ export function traceWriter({ folder, clock, redact, maxPending: mostHeld = MAX_
    * A run left by an earlier process may have a long history. It is processed in pieces, so that other work can run in
    * between.
    */
-  function catchUp(open: OpenTrace): void {
-    fold(open, RECORDS_AT_ONCE)
-    if (open.records.length > 0 && !closed.signal.aborted) setImmediate(catchUp, open)
+  #catchUp(open: OpenTrace): void {
+    this.#fold(open, RECORDS_AT_ONCE)
+    if (open.records.length > 0 && !this.#isClosed) setImmediate(() => this.#catchUp(open))
   }
 
-  function fold(open: OpenTrace, most = open.records.length): void {
-    for (const record of open.records.splice(0, most)) foldRecord(open, record)
+  #fold(open: OpenTrace, most = open.records.length): void {
+    for (const record of open.records.splice(0, most)) this.#foldRecord(open, record)
   }
 
-  function foldRecord(open: OpenTrace, record: JournalRecord): void {
-    const { events, steps } = open.fold.apply(redactValue(record, redact))
+  #foldRecord(open: OpenTrace, record: JournalRecord): void {
+    const { events, steps } = open.fold.apply(redactValue(record, this.#options.redact))
     for (const event of events) open.events.add(eventLine(open.ids, event))
     for (const step of steps) open.steps.add(JSON.stringify(step))
   }
+}
 
-  return {
-    onRunOpened(run, past) {
-      if (!isRunId(run.run_id)) return
-      const records = recordsOfRun(past, run.run_id)
-      // The run is still in memory from before it was parked: its files are up to date.
-      if (records.length === 0 || runs.get(run.run_id)?.last === records.at(-1)?.seq) return
-      const open = openTrace(run)
-      addRecords(open, records)
-      setImmediate(catchUp, open)
-      scheduleWrite(WRITE_EVERY_MS)
-    },
-    onRecord(run, record) {
-      // A record before `run_started` belongs to the end of the session's previous run.
-      const begins = record.kind === 'run_started' && isRunId(run.run_id)
-      const open = runs.get(run.run_id) ?? (begins ? openTrace(run) : undefined)
-      if (!open) return
-      noteLast(open, record)
-      // The record is processed immediately, to spread the work: many runs may end at the same time.
-      if (open.records.length > 0) open.records.push(record)
-      else foldRecord(open, record)
-      open.isParked = record.kind === 'step_committed' && record.next.kind === 'park'
-      // The files are written immediately: observers who learn of the end expect to find it there.
-      if (open.hasEnded || open.isParked) write(run.run_id, open, true)
-      else scheduleWrite(WRITE_EVERY_MS)
-    },
-    onRunClosed() {},
-    delta() {},
-    close() {
-      closed.abort()
-      for (const [run_id, open] of [...runs]) write(run_id, open, open.isParked)
-    },
-  }
+const newTrace = (folder: string, run: RunRef): OpenTrace => ({
+  folder,
+  ids: `"run_id":${JSON.stringify(run.run_id)},"session_id":${JSON.stringify(run.session_id)}`,
+  fold: createTraceFold(run),
+  events: lineBufferFor(join(folder, TRACE_FILES.events)),
+  steps: lineBufferFor(join(folder, TRACE_FILES.steps)),
+  records: [],
+  last: 0,
+  isWritten: false,
+  isParked: false,
+  hasEnded: false,
+})
+
+function addRecords(open: OpenTrace, records: readonly JournalRecord[]): void {
+  const last = records.at(-1)
+  if (!last) return
+  for (const record of records) open.records.push(record)
+  noteLast(open, last)
+}
+
+function noteLast(open: OpenTrace, last: JournalRecord): void {
+  open.last = last.seq
+  open.hasEnded = last.kind === 'run_ended'
 }
 
 /**

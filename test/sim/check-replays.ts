@@ -1,6 +1,6 @@
 /** Replays every run of a finished world offline. Each replay must produce the recorded events. */
 
-import { createEventFold } from '../../src/domain/event.ts'
+import { createEventFold } from '../../src/domain/event-fold.ts'
 import type { JournalRecord } from '../../src/domain/journal-record.ts'
 import { recordsOfRun } from '../../src/domain/journal-record.ts'
 import { replayRun } from '../../src/engine/replay/replay.ts'

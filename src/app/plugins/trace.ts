@@ -14,7 +14,9 @@ export function trace(): Plugin {
       const made = traceWriter({ folder: host.get('home').traces, clock: host.get('clock'), redact })
       writer = made
       host.get('events').addBuiltin({
-        ...made,
+        onRunOpened: (run, past) => made.onRunOpened(run, past),
+        onRunClosed() {},
+        delta() {},
         onRecord(run, record) {
           made.onRecord(run, record)
           // The end of another run: if a run was set aside as dead, the next run of the session records its end.

@@ -60,7 +60,9 @@ export async function determineIntent(run: Run, turn: number): Promise<void> {
   try {
     const id = `${run.dispatch.dispatch_id}-intent-${thread.head}`
     const withGrace = (call: () => Promise<ModelAnswer>): Promise<ModelAnswer> => run.grace.race(call, abortedInIntent)
-    const answer = await callWithinBudget(engine, model, request, run.signal, spenderOf(run), id, withGrace)
+    const answer = await callWithinBudget(engine, {
+      ...{ model, request, signal: run.signal, spender: spenderOf(run), id, withGrace },
+    })
     const usd = model.price ? costOf(model.price, answer.usage) / MICROS_PER_USD : undefined
     appendRecord(run, {
       kind: 'intent_fixed',

@@ -61,20 +61,24 @@ interface SpendingDeps {
   readonly budgetLimits: BudgetLimits
 }
 
+export interface BudgetedCall {
+  readonly model: Model
+  readonly request: ModelRequest
+  readonly signal: AbortSignal
+  readonly spender: Spender
+  /** Id of the reservation; by default that of the dispatch. */
+  readonly id?: string
+  /** Wraps the model call and may abandon it. The reservation of an abandoned call stays. */
+  readonly withGrace?: (call: () => Promise<ModelAnswer>) => Promise<ModelAnswer>
+}
+
 /**
  * Calls a model outside a step, with a reservation. Contract: throws `budget_*` before the call, or the error of the
  * call.
  */
 export async function callWithinBudget(
   { store, budgetLimits: purse }: SpendingDeps,
-  model: Model,
-  request: ModelRequest,
-  signal: AbortSignal,
-  spender: Spender,
-  /** Id of the reservation. */
-  id: string = spender.dispatch_id,
-  /** Wraps the model call and may abandon it. The reservation of an abandoned call stays. */
-  withGrace: (call: () => Promise<ModelAnswer>) => Promise<ModelAnswer> = (call) => call(),
+  { model, request, signal, spender, id = spender.dispatch_id, withGrace = (call) => call() }: BudgetedCall,
 ): Promise<ModelAnswer> {
   const caps = purse.caps()
   const bytes = Buffer.byteLength(JSON.stringify(request))

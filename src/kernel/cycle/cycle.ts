@@ -231,7 +231,9 @@ async function act(
     const candidate = occasion.candidates.find(({ agent }) => agent.agent_id === item.agent_id)
     if (!candidate) continue
     try {
-      dispatches.push(await buildDispatch(deps, occasion.cycle_id, candidate, item, insertions, notes))
+      dispatches.push(
+        await buildDispatch(deps, { cycle_id: occasion.cycle_id, candidate, planned: item, insertions }, notes),
+      )
     } catch (thrown) {
       const { code, message } = asTirelessError(thrown)
       if (code !== 'workspace_refused') throw thrown

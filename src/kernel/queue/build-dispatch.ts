@@ -11,52 +11,42 @@ import { buildAgentPrompt, type PromptValues } from '../cycle/agent-prompt.ts'
 import type { AgentCandidate, PlannedDispatch } from '../cycle/planners/planner.ts'
 import type { KernelDeps } from '../settings.ts'
 
+export interface DispatchOrder {
+  /** Undefined: a dispatch by hand. */
+  readonly cycle_id?: string
+  readonly candidate: AgentCandidate
+  readonly planned: PlannedDispatch
+  /** Values of the placeholders in the agent's prompt. */
+  readonly insertions: Omit<PromptValues, 'watched'>
+}
+
 /** Contract: throws `workspace_refused` if the agent's folder is not allowed. Adds notes for the owner to `notes`. */
 export async function buildDispatch(
   deps: KernelDeps,
-  cycle_id: string | undefined,
-  candidate: AgentCandidate,
-  { prompt = candidate.agent.prompt, priority = candidate.agent.priority, reason, by_model = false }: PlannedDispatch,
-  insertions: Omit<PromptValues, 'watched'>,
+  { cycle_id, candidate, planned, insertions }: DispatchOrder,
   notes: OwnerNote[],
 ): Promise<NewDispatch> {
   const { ids, settings, prepareWorkspace: workspace } = deps
   const { agent, fingerprint } = candidate
+  const { prompt = agent.prompt, priority = agent.priority, reason, by_model = false } = planned
   const { id: kernel_id, user_id, channel, chat_id } = settings()
   const dispatch_id = ids.next()
   const session_id = `kernel-${agent.agent_id}-${dispatch_id}`
   const survey = await surveyFor(deps, candidate, prompt)
   const values = { ...insertions, watched: survey?.text ?? '' }
-  const {
-    prompt: fullPrompt,
-    metadata,
-    unknownPlaceholders: unknown,
-    truncatedPlaceholders: cut,
-  } = buildAgentPrompt(prompt, values, dispatch_id)
-  const names = unknown.map((name) => `{${name}}`).join(', ')
-  if (unknown.length > 0)
-    notes.push({
-      about: `placeholders ${agent.agent_id} ${names}`,
-      text: `${agent.agent_id}: unknown placeholders ${names}; they are left unchanged`,
-      zh: `${agent.agent_id}：不认识 ${names}，保持原样`,
-    })
-  for (const name of cut)
-    notes.push({
-      about: `cut ${agent.agent_id} ${name}`,
-      text: `${agent.agent_id}: {${name}} is too long, so the prompt has only its beginning. Shorten it.`,
-      zh: `${agent.agent_id}：{${name}} 太长，提示中只有开头部分：请缩短它`,
-    })
+  const built = buildAgentPrompt(prompt, values, dispatch_id)
+  notes.push(...placeholderNotes(agent.agent_id, built))
   return {
     dispatch_id,
     kernel_id,
     cycle_id,
     agent_id: agent.agent_id,
     session_id,
-    prompt: fullPrompt,
+    prompt: built.prompt,
     priority,
     metadata: {
       ...agent.metadata,
-      ...metadata,
+      ...built.metadata,
       ...(by_model ? { label: { ...UNTRUSTED_LABEL }, words: 'model' } : {}),
       ...(user_id === null ? {} : { user_id }),
       ...(channel === null ? {} : { channel }),
@@ -68,6 +58,24 @@ export async function buildDispatch(
     source: 'cycle',
     workspace: await workspace(session_id, agent.workspace),
   }
+}
+
+function placeholderNotes(
+  agent_id: string,
+  { unknownPlaceholders, truncatedPlaceholders }: ReturnType<typeof buildAgentPrompt>,
+): readonly OwnerNote[] {
+  const names = unknownPlaceholders.map((name) => `{${name}}`).join(', ')
+  const unknown = {
+    about: `placeholders ${agent_id} ${names}`,
+    text: `${agent_id}: unknown placeholders ${names}; they are left unchanged`,
+    zh: `${agent_id}：不认识 ${names}，保持原样`,
+  }
+  const truncated = truncatedPlaceholders.map((name) => ({
+    about: `cut ${agent_id} ${name}`,
+    text: `${agent_id}: {${name}} is too long, so the prompt has only its beginning. Shorten it.`,
+    zh: `${agent_id}：{${name}} 太长，提示中只有开头部分：请缩短它`,
+  }))
+  return unknownPlaceholders.length > 0 ? [unknown, ...truncated] : truncated
 }
 
 /**

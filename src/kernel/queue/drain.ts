@@ -72,76 +72,107 @@ export async function leaveHome({ engine, epoch }: DrainDeps): Promise<void> {
 }
 
 /** Contract: resolves when the queue is empty or a stop was requested, with no run left; rejects if the store fails. */
-export async function drain(deps: DrainDeps, options: DrainOptions): Promise<void> {
-  const { engine, wakeSignal } = deps
-  const stop = options.until ? AbortSignal.any([options.signals.drain, options.until]) : options.signals.drain
-  const broken = new AbortController()
-  const signals: StopSignals = { drain: stop, abort: AbortSignal.any([options.signals.abort, broken.signal]) }
-  // A set of promises, not of ids: a parked dispatch may be claimed again before its previous claim has cleaned up.
-  const running = new Set<Promise<void>>()
-  const retries = new Map<string, number>()
-  let failure: TirelessError | undefined
+export const drain = (deps: DrainDeps, options: DrainOptions): Promise<void> => new Drain(deps, options).run()
 
-  function fail(thrown: unknown): void {
-    failure ??= asTirelessError(thrown)
-    broken.abort()
-    wakeSignal.ring()
+/** One drain: the runs that it has claimed, and the retries that it waits for. */
+class Drain {
+  readonly #deps: DrainDeps
+  readonly #options: DrainOptions
+  readonly #signals: StopSignals
+  readonly #broken = new AbortController()
+  /** A set of promises, not of ids: a parked dispatch may be claimed again before its previous claim has cleaned up. */
+  readonly #running = new Set<Promise<void>>()
+  /** When dispatches that failed will be retried, if that is soon. */
+  readonly #retries = new Map<string, number>()
+  #failure: TirelessError | undefined
+
+  constructor(deps: DrainDeps, options: DrainOptions) {
+    const { drain, abort } = options.signals
+    this.#deps = deps
+    this.#options = options
+    this.#signals = {
+      drain: options.until ? AbortSignal.any([drain, options.until]) : drain,
+      abort: AbortSignal.any([abort, this.#broken.signal]),
+    }
   }
 
-  async function work(dispatch: Dispatch): Promise<void> {
+  async run(): Promise<void> {
+    const { wakeSignal } = this.#deps
+    // The heartbeat would notice it too, but only seconds later. Until then, people would get errors.
+    const onStoreFailed = (): void => this.#fail(wakeSignal.storeFailed.reason)
+    wakeSignal.storeFailed.addEventListener('abort', onStoreFailed)
+    if (wakeSignal.storeFailed.aborted) onStoreFailed()
+    const beating = new AbortController()
+    const heartbeat = beat(this.#deps, () => this.#running.size > 0, beating.signal).catch((thrown) =>
+      this.#fail(thrown),
+    )
+    try {
+      while (!this.#failure && !this.#signals.drain.aborted) {
+        const since = wakeSignal.ringCount()
+        await this.#startDueWork()
+        if (this.#isIdle()) break
+        await waitForWork(this.#deps, since, this.#signals.drain)
+      }
+    } finally {
+      beating.abort()
+      await Promise.all([...this.#running, heartbeat])
+      wakeSignal.storeFailed.removeEventListener('abort', onStoreFailed)
+    }
+    if (this.#failure) throw this.#failure
+  }
+
+  async #startDueWork(): Promise<void> {
+    const { engine, wakeSignal, maxConcurrent } = this.#deps
+    const now = engine.clock.now()
+    const nextTimer = await engine.store.nextTimer()
+    if (nextTimer !== undefined && nextTimer <= now) await commitOne(engine.store, [{ op: 'promote', now }])
+    for (const [id, until] of this.#retries) if (until <= now) this.#retries.delete(id)
+    const free = maxConcurrent - this.#running.size
+    for (const dispatch of await claim(this.#deps, free, this.#options.only, this.#signals.drain)) {
+      const working = this.#work(dispatch).finally(() => {
+        this.#running.delete(working)
+        wakeSignal.ring()
+      })
+      this.#running.add(working)
+    }
+  }
+
+  #isIdle(): boolean {
+    const { untilIdle } = this.#options
+    const endsWhenIdle = typeof untilIdle === 'function' ? untilIdle() : untilIdle
+    return endsWhenIdle && this.#running.size === 0 && this.#retries.size === 0
+  }
+
+  async #work(dispatch: Dispatch): Promise<void> {
+    const { engine, controls } = this.#deps
     const { dispatch_id } = dispatch
     const control = createControl()
-    deps.controls.set(dispatch_id, control)
+    controls.set(dispatch_id, control)
     const cancelling: CancelSignals = { afterStep: control.afterStep.signal, immediate: control.immediate.signal }
-    const runSignals = { ...signals, drain: AbortSignal.any([signals.drain, control.pause.signal]) }
+    const runSignals = { ...this.#signals, drain: AbortSignal.any([this.#signals.drain, control.pause.signal]) }
     try {
-      await applyPendingRequests(deps, dispatch_id)
+      await applyPendingRequests(this.#deps, dispatch_id)
       const outcome = await advanceDispatch(engine, dispatch, runSignals, cancelling)
       if (
         outcome.kind === 'park' &&
         outcome.wait.kind === 'retry' &&
         outcome.wait.until - engine.clock.now() <= RETRY_SOON_MS
       )
-        retries.set(dispatch.dispatch_id, outcome.wait.until)
+        this.#retries.set(dispatch_id, outcome.wait.until)
     } catch (thrown) {
       const error = asTirelessError(thrown)
       // `store_fenced`: another worker has taken the dispatch over and continues it. Other errors are store failures.
-      if (error.code !== 'store_fenced') fail(error)
+      if (error.code !== 'store_fenced') this.#fail(error)
     } finally {
-      if (deps.controls.get(dispatch_id) === control) deps.controls.delete(dispatch_id)
+      if (controls.get(dispatch_id) === control) controls.delete(dispatch_id)
     }
   }
 
-  // The heartbeat would notice it too, but only seconds later. Until then, people would get errors.
-  const onStoreFailed = (): void => fail(wakeSignal.storeFailed.reason)
-  wakeSignal.storeFailed.addEventListener('abort', onStoreFailed)
-  if (wakeSignal.storeFailed.aborted) onStoreFailed()
-  const beating = new AbortController()
-  const heartbeat = beat(deps, () => running.size > 0, beating.signal).catch(fail)
-  try {
-    while (!failure && !signals.drain.aborted) {
-      const since = wakeSignal.ringCount()
-      const now = engine.clock.now()
-      const nextTimer = await engine.store.nextTimer()
-      if (nextTimer !== undefined && nextTimer <= now) await commitOne(engine.store, [{ op: 'promote', now }])
-      for (const [id, until] of retries) if (until <= now) retries.delete(id)
-      for (const dispatch of await claim(deps, deps.maxConcurrent - running.size, options.only, signals.drain)) {
-        const working = work(dispatch).finally(() => {
-          running.delete(working)
-          wakeSignal.ring()
-        })
-        running.add(working)
-      }
-      const { untilIdle } = options
-      if ((typeof untilIdle === 'function' ? untilIdle() : untilIdle) && running.size === 0 && retries.size === 0) break
-      await waitForWork(deps, since, signals.drain)
-    }
-  } finally {
-    beating.abort()
-    await Promise.all([...running, heartbeat])
-    wakeSignal.storeFailed.removeEventListener('abort', onStoreFailed)
+  #fail(thrown: unknown): void {
+    this.#failure ??= asTirelessError(thrown)
+    this.#broken.abort()
+    this.#deps.wakeSignal.ring()
   }
-  if (failure) throw failure
 }
 
 /** Applies requests to cancel or pause that were made after the claim, before the run was registered for them. */

@@ -24,7 +24,7 @@ export async function dispatchManually(
   const dispatches: NewDispatch[] = []
   for (const candidate of await findCandidates(deps, { agents })) {
     const planned = { agent_id: candidate.agent.agent_id, reason: 'requested manually', prompt: prompt ?? undefined }
-    const dispatch = await buildDispatch(deps, undefined, candidate, planned, insertions, notes)
+    const dispatch = await buildDispatch(deps, { candidate, planned, insertions }, notes)
     dispatches.push({ ...dispatch, source: 'schedule', metadata: { ...dispatch.metadata, ...metadata } })
   }
   await commitOne(store, [{ op: 'enqueue', dispatches, now: clock.now() }])

@@ -1,0 +1,129 @@
+/**
+ * Folds a record of the journal into the thread: starts and ends of runs and turns. fold-open-turn.ts folds what happens
+ * within a turn.
+ * Must not know: the store, models, tools.
+ */
+
+import { answeredApprovalId } from '../../domain/approval.ts'
+import type { JournalRecord } from '../../domain/journal-record.ts'
+import type { Json } from '../../domain/json.ts'
+import { applyPatch } from '../../domain/json-patch.ts'
+import {
+  approvedMessage,
+  inputMessages,
+  type JournalledResult,
+  resultMessage,
+} from '../../prompt-compiler/turn-messages.ts'
+import { loadPrompt } from '../../prompts/load-prompt.ts'
+import { foldOpenTurn } from './fold-open-turn.ts'
+import { messagesFromInput } from './owner-words.ts'
+import { addInputSources } from './provenance.ts'
+import { countStepsWithoutNews, hasBlockedCall } from './repetition-guard.ts'
+import { decidedCalls, freshRunState, type OpenTurn, requireOpenTurn, type SessionThread } from './session-thread.ts'
+import { appendMessage, dropTurn, insertRecalled, switchParser, writesCallsAsText } from './transcript.ts'
+import { addStepUsage } from './usage.ts'
+
+export function foldRecord(thread: SessionThread, record: JournalRecord): void {
+  thread.head = record.seq
+  switch (record.kind) {
+    case 'run_started':
+      Object.assign(thread, {
+        run_id: record.run_id,
+        ended: false,
+        behaviour: record.behaviour,
+        setup: record.setup,
+        stateVersion: record.setup.state_version,
+        state: record.state ?? null,
+        ...freshRunState(),
+      })
+      return
+    case 'run_ended':
+      thread.ended = true
+      return
+    case 'diagnosed':
+      return
+    case 'refitted':
+      switchParser(thread, record.setup)
+      return
+    case 'migrated':
+      thread.stateVersion = record.version
+      if (record.patch) thread.state = applyPatch(thread.state, record.patch)
+      return
+    case 'input_bound':
+      openTurn(thread, record)
+      return
+    case 'step_committed':
+      closeTurn(thread, record)
+      return
+    default:
+      foldOpenTurn(thread, requireOpenTurn(thread), record)
+  }
+}
+
+function openTurn(thread: SessionThread, record: Extract<JournalRecord, { kind: 'input_bound' }>): void {
+  thread.turn = record.turn
+  thread.open = {
+    turn: record.turn,
+    input: record.input,
+    observation: record.observation === undefined ? (record.input as unknown as Json) : record.observation,
+    feedback: record.feedback,
+    failures: [],
+    triedModels: [],
+    isGivenUp: false,
+    needsPrepare: record.prepares ?? false,
+    hasNews: false,
+    isRequested: false,
+    isAwaitingAnswer: false,
+    requestSeq: 0,
+    answeredAt: record.ts,
+    intended: new Map(),
+    settled: new Map(),
+    messages: [],
+    before: { conversation: thread.conversation, length: thread.conversation.messages.length },
+  }
+  for (const observation of record.input) thread.openApprovals.delete(answeredApprovalId(observation) ?? '')
+  addInputSources(thread, record)
+  thread.userMessages.push(...messagesFromInput(thread.run_id ?? '', record))
+  if (!thread.hasAnsweredInput) insertRecalled(thread, thread.open, record)
+  const shown = record.prepares ? [] : record.input
+  for (const message of inputMessages(shown, record.feedback)) appendMessage(thread, thread.open, message)
+}
+
+/** A turn without an answer is removed from the conversation: its input is still unread and will be bound again. */
+function closeTurn(
+  thread: SessionThread,
+  { next, patch, ms }: Extract<JournalRecord, { kind: 'step_committed' }>,
+): void {
+  const open = requireOpenTurn(thread)
+  thread.last = next
+  thread.open = undefined
+  thread.turns += 1
+  thread.usage = addStepUsage(thread.usage, next, ms)
+  if (patch) thread.state = applyPatch(thread.state, patch)
+  if (!open.answer && !open.decided) {
+    dropTurn(thread, open)
+    return
+  }
+  answerUnsettledCalls(thread, open)
+  thread.hasAnsweredInput = true
+  thread.past.push({ turn: open.turn, messages: open.messages })
+  if (!open.isGivenUp) thread.failed.inARow = 0
+  thread.retries = next.kind === 'continue' && next.retry ? thread.retries + 1 : 0
+  thread.blockedSteps = hasBlockedCall(open) ? thread.blockedSteps + 1 : 0
+  thread.stepsWithoutNews = countStepsWithoutNews(thread, open)
+}
+
+/** Every call in the conversation needs a result. */
+function answerUnsettledCalls(thread: SessionThread, open: OpenTurn): void {
+  if (open.shown)
+    for (const index of open.shown.calls.keys())
+      if (!open.settled.has(index))
+        appendMessage(thread, open, resultMessage(open.shown, index, notStarted(), writesCallsAsText(thread)))
+  for (const [index, { tool, approval }] of decidedCalls(open).entries())
+    if (approval !== undefined && !open.settled.has(index))
+      appendMessage(thread, open, approvedMessage(tool, notStarted()))
+}
+
+const notStarted = (): JournalledResult => ({
+  result: { status: 'not_started', content: loadPrompt('results/failed-call.md#not_started') },
+})
