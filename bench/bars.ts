@@ -33,30 +33,44 @@ export function barsOf(rows: readonly Row[], { early, late, ratio, bytes }: Grow
   const bytesGrowth = short && long && long.tireless / short.tireless
   const mostBytes = Math.max(short?.tireless ?? Number.NaN, long?.tireless ?? Number.NaN)
   return [
-    atLeast('P1', 'steps a second, × LangGraph JS, one session of 500', 50, timesPeer(rows, 'tireless', ONE), '×', 1),
-    atLeast('P1', 'steps a second, × LangGraph JS, 64 sessions of 50', 40, timesPeer(rows, 'tireless', MANY), '×', 1),
-    atMost('P1', 'commits a step, one session', 3, one?.commitsPerStep, '', 2),
-    atMost('P1', 'CPU a step, one session', 0.5, one?.cpuMsPerStep.median, ' ms', 3),
-    atMost('P1', 'CPU a step, 64 sessions', 0.5, many?.cpuMsPerStep.median, ' ms', 3),
-    atMost('P3', `step ${late} of a session against step ${early}`, 1.2, ratio.median, '×', 2),
-    atMost('P3', `bytes a step after ${long?.steps} steps against ${short?.steps}`, 1.1, bytesGrowth, '×', 2),
-    atMost('P3', 'bytes a step', 4000, mostBytes, '', 0),
+    atLeast('P1', 'steps a second, × LangGraph JS, one session of 500', 50, timesPeer(rows, 'tireless', ONE), {
+      unit: '×',
+      digits: 1,
+    }),
+    atLeast('P1', 'steps a second, × LangGraph JS, 64 sessions of 50', 40, timesPeer(rows, 'tireless', MANY), {
+      unit: '×',
+      digits: 1,
+    }),
+    atMost('P1', 'commits a step, one session', 3, one?.commitsPerStep, { unit: '', digits: 2 }),
+    atMost('P1', 'CPU a step, one session', 0.5, one?.cpuMsPerStep.median, { unit: ' ms', digits: 3 }),
+    atMost('P1', 'CPU a step, 64 sessions', 0.5, many?.cpuMsPerStep.median, { unit: ' ms', digits: 3 }),
+    atMost('P3', `step ${late} of a session against step ${early}`, 1.2, ratio.median, { unit: '×', digits: 2 }),
+    atMost('P3', `bytes a step after ${long?.steps} steps against ${short?.steps}`, 1.1, bytesGrowth, {
+      unit: '×',
+      digits: 2,
+    }),
+    atMost('P3', 'bytes a step', 4000, mostBytes, { unit: '', digits: 0 }),
   ]
 }
 
 type Got = number | null | undefined
 
-export const atLeast = (id: string, what: string, bar: number, got: Got, unit: string, digits: number): Bar =>
-  checkBar({ id, what, bar: `≥ ${bar}${unit}` }, got, unit, digits, (value) => value >= bar)
+/** How a value is printed. */
+interface NumberFormat {
+  readonly unit: string
+  readonly digits: number
+}
 
-export const atMost = (id: string, what: string, bar: number, got: Got, unit: string, digits: number): Bar =>
-  checkBar({ id, what, bar: `≤ ${bar}${unit}` }, got, unit, digits, (value) => value <= bar)
+export const atLeast = (id: string, what: string, bar: number, got: Got, format: NumberFormat): Bar =>
+  checkBar({ id, what, bar: `≥ ${bar}${format.unit}` }, got, format, (value) => value >= bar)
+
+export const atMost = (id: string, what: string, bar: number, got: Got, format: NumberFormat): Bar =>
+  checkBar({ id, what, bar: `≤ ${bar}${format.unit}` }, got, format, (value) => value <= bar)
 
 function checkBar(
   bar: Omit<Bar, 'got' | 'pass'>,
   got: Got,
-  unit: string,
-  digits: number,
+  { unit, digits }: NumberFormat,
   holds: (value: number) => boolean,
 ): Bar {
   if (got == null || Number.isNaN(got)) return { ...bar, got: 'not measured', pass: null }

@@ -91,8 +91,8 @@ export async function measureHttp({ scale, folder, say, profile }: HttpSuiteOpti
 }
 
 const barsOf = (ours: HttpRow): readonly Bar[] => [
-  atMost('D5', 'enqueue over HTTP, 99th percentile', 50, ours.p99Ms, ' ms', 1),
-  atMost('D5', 'enqueue over HTTP, longest', 250, ours.maxMs, ' ms', 1),
+  atMost('D5', 'enqueue over HTTP, 99th percentile', 50, ours.p99Ms, { unit: ' ms', digits: 1 }),
+  atMost('D5', 'enqueue over HTTP, longest', 250, ours.maxMs, { unit: ' ms', digits: 1 }),
 ]
 
 interface Round {

@@ -219,15 +219,21 @@ export function kernelBars(
 ): readonly Bar[] {
   const [many, few] = [long.toLocaleString('en-US'), short.toLocaleString('en-US')]
   return [
-    atMost('P3', `a cycle after ${many} dispatches against one after ${few}`, 1.2, growth.ms.median, '×', 2),
-    atMost('P3', 'the same, CPU time of the kernel', 1.2, growth.cpu.median, '×', 2),
+    atMost('P3', `a cycle after ${many} dispatches against one after ${few}`, 1.2, growth.ms.median, {
+      unit: '×',
+      digits: 2,
+    }),
+    atMost('P3', 'the same, CPU time of the kernel', 1.2, growth.cpu.median, { unit: '×', digits: 2 }),
     ...programs.flatMap(({ launcher, startMs, startAfterCrashMs, statusMs, idle }) => [
-      atMost('P6', `start to ready, ${launcher}`, 2000, startMs.median, ' ms', 0),
-      atMost('P6', `start to ready after kill -9, ${launcher}`, 2000, startAfterCrashMs.median, ' ms', 0),
-      atMost('P6', `status while the kernel runs, ${launcher}`, 300, statusMs.median, ' ms', 0),
-      atMost('P4', `idle: memory, ${launcher}`, 120, idle?.rssMb, ' MB', 0),
-      atMost('P4', `idle: bytes written per minute, ${launcher}`, 0, idle?.bytesPerMinute, '', 0),
-      atMost('P4', `idle: model calls, ${launcher}`, 0, idle?.modelCalls, '', 0),
+      atMost('P6', `start to ready, ${launcher}`, 2000, startMs.median, { unit: ' ms', digits: 0 }),
+      atMost('P6', `start to ready after kill -9, ${launcher}`, 2000, startAfterCrashMs.median, {
+        unit: ' ms',
+        digits: 0,
+      }),
+      atMost('P6', `status while the kernel runs, ${launcher}`, 300, statusMs.median, { unit: ' ms', digits: 0 }),
+      atMost('P4', `idle: memory, ${launcher}`, 120, idle?.rssMb, { unit: ' MB', digits: 0 }),
+      atMost('P4', `idle: bytes written per minute, ${launcher}`, 0, idle?.bytesPerMinute, { unit: '', digits: 0 }),
+      atMost('P4', `idle: model calls, ${launcher}`, 0, idle?.modelCalls, { unit: '', digits: 0 }),
     ]),
   ]
 }

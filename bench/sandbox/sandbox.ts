@@ -38,12 +38,6 @@ export async function measureSandbox({ scale, folder, say }: SuiteOptions): Prom
   const { PATH = '' } = process.env
   const ws = join(folder, 'ws')
   mkdirSync(ws)
-  const wayOut: OpenSocketProxy = async (socket) => {
-    const proxy = createServer()
-    await new Promise<void>((resolve) => proxy.listen(socket, resolve))
-    const close = () => new Promise<void>((resolve) => proxy.close(() => resolve()))
-    return { user: 'bench', password: 'bench', refusals: () => [], close }
-  }
   const sandbox = createSandbox({
     folder: join(folder, 'sandbox'),
     hidden: [folder],
@@ -54,9 +48,61 @@ export async function measureSandbox({ scale, folder, say }: SuiteOptions): Prom
   const trial = await sandbox.trial()
   const tryMs = performance.now() - began
   if (!trial.holds) throw new Error(`the sandbox does not work on this machine: ${trial.why}; ${trial.remedy}`)
+  const rows = await measureRounds(
+    await subjectsIn(ws, { folder, PATH, launcher: sandbox.launcher }),
+    PLANS[scale],
+    say,
+  )
+  const at = new Date().toISOString()
+  return { suite: 'sandbox', scale, at, machine, what: trial.what, tryMs, rows, ...judgeRows(rows, scale) }
+}
+
+type Row = SandboxResults['rows'][number]
+type Launcher = ReturnType<typeof createSandbox>['launcher']
+
+/** Bars and ratios: what a command costs more than a bare one. */
+function judgeRows(rows: readonly Row[], scale: Scale): Pick<SandboxResults, 'bars' | 'ratios'> {
+  const [plain, , boxed, reaching] = rows
+  const over = (row: Row | undefined) => row && plain && row.ms.median - plain.ms.median
+  const format = { unit: ' ms', digits: 1 }
+  const bars = [
+    atMost('P7', 'a sandboxed command over the bare one', 15, over(boxed), format),
+    atMost('P7', 'the same with a proxy to allowed hosts', 35, over(reaching), format),
+  ]
+  const ratios = rows
+    .slice(1)
+    .map(({ name, ms }) => lower(`a command, ${name}, against a bare one`, quotient(ms.median, plain?.ms.median)))
+  return { bars: scale === 'smoke' ? [] : bars, ratios }
+}
+
+/** The subjects take turns after each command. */
+async function measureRounds(
+  subjects: Readonly<Record<string, Subject>>,
+  { warmUp, rounds }: (typeof PLANS)[Scale],
+  say: SuiteOptions['say'],
+): Promise<readonly Row[]> {
+  const samples = Object.keys(subjects).map((): number[] => [])
+  say(`${rounds} rounds …`)
+  for (let round = -warmUp; round < rounds; round += 1)
+    for (const [at, { run, afterwards }] of Object.values(subjects).entries()) {
+      const from = performance.now()
+      await run()
+      if (round >= 0) samples[at]?.push(performance.now() - from)
+      await afterwards()
+    }
+  return Object.keys(subjects).map((name, at) => ({ name, ms: figureOf(samples[at] ?? []) }))
+}
+
+interface Place {
+  readonly folder: string
+  readonly PATH: string
+  readonly launcher: Launcher
+}
+
+async function subjectsIn(ws: string, { folder, PATH, launcher }: Place): Promise<Readonly<Record<string, Subject>>> {
   const options = { callsDir: join(folder, 'calls'), clock: systemClock, env: { PATH } }
   let calls = 0
-  const ours = async (launcher?: typeof sandbox.launcher, network = false): Promise<Subject> => {
+  const ours = async (launcher?: Launcher, network = false): Promise<Subject> => {
     const processes = requireOps(await hostEnvs({ ...options, launcher }).open(ws), 'process')
     // Every call has its own name; with a repeated one, the env would first look for remains.
     const name = () => `bench-${calls}`
@@ -66,7 +112,7 @@ export async function measureSandbox({ scale, folder, say }: SuiteOptions): Prom
         const { exit } = await processes.run(name(), COMMAND, {
           timeoutMs: 60_000,
           signal: new AbortController().signal,
-          ...(network && { network: wayOut }),
+          ...(network && { network: openProxy }),
         })
         if (exit !== 0) throw new Error(`the command ended with ${exit}`)
       },
@@ -74,44 +120,20 @@ export async function measureSandbox({ scale, folder, say }: SuiteOptions): Prom
       afterwards: () => processes.forget(name()),
     }
   }
-  const subjects = {
+  return {
     bare: bare(ws),
     'ours, no sandbox': await ours(),
-    sandboxed: await ours(sandbox.launcher),
-    'with a way out': await ours(sandbox.launcher, true),
+    sandboxed: await ours(launcher),
+    'with a way out': await ours(launcher, true),
   }
-  const samples = Object.keys(subjects).map((): number[] => [])
-  const { warmUp, rounds } = PLANS[scale]
-  say(`${rounds} rounds …`)
-  for (let round = -warmUp; round < rounds; round += 1)
-    for (const [at, { run, afterwards }] of Object.values(subjects).entries()) {
-      const from = performance.now()
-      await run()
-      if (round >= 0) samples[at]?.push(performance.now() - from)
-      await afterwards()
-    }
-  const rows = Object.keys(subjects).map((name, at) => ({ name, ms: figureOf(samples[at] ?? []) }))
-  const [plain, , boxed, reaching] = rows
-  const over = (row: (typeof rows)[number] | undefined) => row && plain && row.ms.median - plain.ms.median
-  return {
-    suite: 'sandbox',
-    scale,
-    at: new Date().toISOString(),
-    machine,
-    what: trial.what,
-    tryMs,
-    rows,
-    bars:
-      scale === 'smoke'
-        ? []
-        : [
-            atMost('P7', 'a sandboxed command over the bare one', 15, over(boxed), ' ms', 1),
-            atMost('P7', 'the same with a proxy to allowed hosts', 35, over(reaching), ' ms', 1),
-          ],
-    ratios: rows
-      .slice(1)
-      .map(({ name, ms }) => lower(`a command, ${name}, against a bare one`, quotient(ms.median, plain?.ms.median))),
-  }
+}
+
+/** A proxy that refuses nothing and reaches nothing: only its start and end are measured. */
+const openProxy: OpenSocketProxy = async (socket) => {
+  const proxy = createServer()
+  await new Promise<void>((resolve) => proxy.listen(socket, resolve))
+  const close = () => new Promise<void>((resolve) => proxy.close(() => resolve()))
+  return { user: 'bench', password: 'bench', refusals: () => [], close }
 }
 
 interface Subject {

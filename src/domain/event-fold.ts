@@ -3,7 +3,6 @@
  * back what a later record can still change.
  */
 
-import type { Decision } from './decision.ts'
 import { assertNever } from './error.ts'
 import type { Event, Phase } from './event.ts'
 import {
@@ -24,8 +23,8 @@ import {
   truncateEventText,
   verdictPayload,
 } from './event-payload.ts'
-import { FAILING_PHASES, type FailingPhase, type HistoryCut, type JournalRecord } from './journal-record.ts'
-import type { Json } from './json.ts'
+import { isTurnComplete, newEventTurn } from './event-turn.ts'
+import { FAILING_PHASES, type FailingPhase, type JournalRecord } from './journal-record.ts'
 import { dispatchEndOf } from './stop-reason.ts'
 
 interface RunIds {
@@ -46,25 +45,6 @@ export interface EventFold {
   apply(record: JournalRecord): readonly Event[]
 }
 
-/** The turn in progress, and which of its events were already emitted. */
-interface OpenTurn {
-  readonly turn: number
-  /** Phases whose `start` was emitted. */
-  readonly started: Set<FailingPhase>
-  /** The observation whose event is not emitted yet. */
-  observed?: { readonly payload: Payload; readonly ts: number } | undefined
-  cut?: HistoryCut | undefined
-  decision?: Decision
-  choice?: EventDecision
-  isDecisionEmitted: boolean
-  isActEmitted: boolean
-  readonly intended: Map<number, string>
-  readonly results: Map<number, { readonly ok: boolean; readonly payload: Json }>
-  failed: boolean
-  /** Diagnoses of critics, held back until the CRITIC phase has started. */
-  readonly diagnoses: RecordOf<'diagnosed'>[]
-}
-
 export const createEventFold = (run: RunIds): EventFold => new RunEventFold(run)
 
 export function eventsFromRecords(run: RunIds, records: readonly JournalRecord[]): readonly Event[] {
@@ -79,7 +59,7 @@ class RunEventFold implements EventFold {
   #stepId = 0
   #ts = 0
   #phase: Phase = 'INIT'
-  #open = newTurn(Number.NaN)
+  #open = newEventTurn(Number.NaN)
 
   constructor(run: RunIds) {
     this.#run = run
@@ -113,7 +93,7 @@ class RunEventFold implements EventFold {
   #enterTurn(turn: number): void {
     if (turn === this.#open.turn) return
     this.#stepId += 1
-    this.#open = newTurn(turn)
+    this.#open = newEventTurn(turn)
   }
 
   /**
@@ -204,7 +184,7 @@ class RunEventFold implements EventFold {
   }
 
   #commitStep({ next, patch, verdicts }: RecordOf<'step_committed'>): void {
-    if (isComplete(this.#open)) {
+    if (isTurnComplete(this.#open)) {
       this.#endAct()
       this.#endReduce(patch)
       if (verdicts || this.#open.diagnoses.length > 0) {
@@ -216,7 +196,7 @@ class RunEventFold implements EventFold {
     this.#startPhase('CHECK_STOP')
     this.#emit('CHECK_STOP', next.kind === 'end' ? 'stop' : 'continue', nextPayload(next))
     // Frees the memory of the turn: the fold of a parked run may be kept for a long time.
-    this.#open = newTurn(this.#open.turn)
+    this.#open = newEventTurn(this.#open.turn)
   }
 
   #endRun(record: RecordOf<'run_ended'>): void {
@@ -302,23 +282,5 @@ class RunEventFold implements EventFold {
       default:
         assertNever(record)
     }
-  }
-}
-
-/** True if the turn has a decision, no failure, and no call without a result: then REDUCE and CRITIC ran, too. */
-function isComplete({ choice, failed, intended, results }: OpenTurn): boolean {
-  return choice !== undefined && !failed && [...intended.keys()].every((index) => results.has(index))
-}
-
-function newTurn(turn: number): OpenTurn {
-  return {
-    turn,
-    started: new Set(),
-    isDecisionEmitted: false,
-    isActEmitted: false,
-    intended: new Map(),
-    results: new Map(),
-    failed: false,
-    diagnoses: [],
   }
 }

@@ -4,11 +4,8 @@
  */
 
 export const TOO_LARGE: ReadonlySet<string> = new Set([
-  'bench/bars.ts atLeast',
-  'bench/bars.ts atMost',
   'bench/injection/duties.ts',
   'bench/injection/real-tools/fixed-attacks.ts',
-  'bench/sandbox/sandbox.ts measureSandbox',
   'src/adapters/documents/documents.test.ts',
   'src/adapters/documents/documents.ts createDocuments',
   'src/adapters/documents/file-sync.ts createFileSync',
@@ -51,7 +48,6 @@ export const TOO_LARGE: ReadonlySet<string> = new Set([
   'src/config.test.ts',
   'src/config/schema.ts',
   'src/domain/event.test.ts',
-  'src/engine/plugins/return-shapes.ts',
   'src/kernel/schedule/ticks.test.ts',
   'src/policy/egress.test.ts',
   'src/ports/store.ts',
@@ -75,13 +71,6 @@ export const TOO_LARGE: ReadonlySet<string> = new Set([
   'test/sandbox/file-and-kernel-escapes.ts fileAndKernelAttempts',
   'test/sandbox/process-escapes.ts processAttempts',
   'test/sandbox/trap-files.ts',
-  'test/sim/invariants/store-mirror.ts',
-  'test/sim/plan.ts',
-  'test/sim/ports/kernel.ts simKernel',
-  'test/sim/ports/store.ts simStore',
-  'test/sim/world.ts',
-  'test/sim/world.ts enter',
-  'test/sim/world.ts ioAfter',
   'test/tools/browser.test.ts (anonymous)',
   'test/tools/git.test.ts',
   'test/tools/git.test.ts (anonymous)',

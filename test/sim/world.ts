@@ -9,7 +9,6 @@ import type { DatabaseSync } from 'node:sqlite'
 import { OP_TABLE } from '../../src/adapters/stores/sqlite/ops.ts'
 import { createStoreReader, type StoreReader } from '../../src/adapters/stores/sqlite/reader.ts'
 import { createWriter, type Writer } from '../../src/adapters/stores/sqlite/writer.ts'
-import { GRACE_MS } from '../../src/engine/grace-period.ts'
 import { Counters } from './branch-counters.ts'
 import { openEmptyDatabase } from './database.ts'
 import { Faults } from './faults.ts'
@@ -21,6 +20,7 @@ import { Garbage } from './invariants/garbage.ts'
 import type { SessionState } from './invariants/session.ts'
 import { StateDocument } from './invariants/state-document.ts'
 import { StoreMirror } from './invariants/store-mirror.ts'
+import { type PendingCall, PendingCalls, wasAbandoned } from './pending-calls.ts'
 import type { Boundary, Plan } from './plan.ts'
 import type { SimProcess } from './process.ts'
 import { chance, integerBelow, type Key } from './random.ts'
@@ -37,39 +37,23 @@ const TIME_SKIP_CHANCE = 0.04
 /** Longest such advance in a world with a kernel, which must keep its schedules. */
 const LONGEST_SKIP_MS = 60_000
 
-/** Boundaries outside the program: a call there may hang after it was told to stop. */
-const EXTERNAL_BOUNDARIES: ReadonlySet<Boundary> = new Set([
-  'open',
-  'model',
-  'paid',
-  'before',
-  'tool',
-  'done',
-  'probe',
-  'remains',
-])
-
 export interface Violation {
   readonly invariant: string
   readonly message: string
   readonly event: number
 }
 
-interface Entry {
-  readonly proc: SimProcess
-  readonly kind: Boundary
-  readonly label: string
-  /** When the call started, monotonic. */
-  readonly since: number
-  /** Not delivered before this monotonic time. */
-  due: number | undefined
-  deliver(): void
-}
-
 export interface AbortHandling<T> {
   readonly signal: AbortSignal
   /** Gives the result of a call that is aborted. */
   readonly onAbort: () => T
+}
+
+export interface OutsideCall<T> {
+  readonly kind: Boundary
+  readonly label: string
+  readonly work: () => T
+  readonly abortHandling?: AbortHandling<T> | undefined
 }
 
 export class World {
@@ -99,7 +83,7 @@ export class World {
   staleWriteSeen = false
   /** The last event that was more than waiting: not a sleep, a heartbeat or a read. */
   lastActivity = 0
-  #pending: Entry[] = []
+  readonly #pending = new PendingCalls()
   #ids = 0
   readonly #hash: Hash = createHash('sha256')
 
@@ -164,32 +148,19 @@ export class World {
 
   /** A call that the world answers at a time of its choice. A dead process gets no answer. */
   io<T>(proc: SimProcess, kind: Boundary, label: string, work: () => T, abortHandling?: AbortHandling<T>): Promise<T> {
-    return this.#enter(proc, kind, label, work, undefined, abortHandling)
+    return this.#enter(proc, { kind, label, work, abortHandling })
   }
 
-  ioAfter<T>(
-    proc: SimProcess,
-    kind: Boundary,
-    label: string,
-    ms: number,
-    work: () => T,
-    abortHandling?: AbortHandling<T>,
-  ): Promise<T> {
-    return this.#enter(proc, kind, label, work, this.monotonic + ms, abortHandling)
+  /** Like `io`, but not answered before `ms` have passed. */
+  ioAfter<T>(proc: SimProcess, ms: number, call: OutsideCall<T>): Promise<T> {
+    return this.#enter(proc, call, this.monotonic + ms)
   }
 
-  #enter<T>(
-    proc: SimProcess,
-    kind: Boundary,
-    label: string,
-    work: () => T,
-    due: number | undefined,
-    abortHandling: AbortHandling<T> | undefined,
-  ): Promise<T> {
+  #enter<T>(proc: SimProcess, { kind, label, work, abortHandling }: OutsideCall<T>, due?: number): Promise<T> {
     return new Promise((resolve, reject) => {
       if (proc.state === 'dead' || proc.state === 'exited') return
       let answer = work
-      const entry: Entry = {
+      const entry: PendingCall = {
         proc,
         kind,
         label,
@@ -209,7 +180,7 @@ export class World {
       }
       if (abortHandling?.signal.aborted) interrupt()
       else abortHandling?.signal.addEventListener('abort', interrupt, { once: true })
-      this.#pending.push(entry)
+      this.#pending.add(entry)
     })
   }
 
@@ -218,7 +189,7 @@ export class World {
     if (!(ms > 0) || signal?.aborted) return Promise.resolve()
     return new Promise((resolve) => {
       if (proc.state === 'dead' || proc.state === 'exited') return
-      const entry: Entry = {
+      const entry: PendingCall = {
         proc,
         kind: 'sleep',
         label: '',
@@ -227,34 +198,28 @@ export class World {
         deliver: resolve,
       }
       const wake = (): void => {
-        this.#pending = this.#pending.filter((other) => other !== entry)
+        this.#pending.remove(entry)
         resolve()
       }
       signal?.addEventListener('abort', wake, { once: true })
-      this.#pending.push(entry)
+      this.#pending.add(entry)
     })
   }
 
   /** Calls that the process still waits for, except those that it abandoned. */
   pendingOf(proc: SimProcess): readonly string[] {
-    const own = this.#pending.filter((entry) => entry.proc === proc && !this.#isAbandoned(entry))
+    const own = this.#pending.of(proc).filter((entry) => !this.#isAbandoned(entry))
     return own.map(({ kind, label }) => `${kind} ${label}`)
   }
 
-  /**
-   * An aborted call gets a grace period; then the program goes on without it (engine/grace-period.ts). This is allowed
-   * only for calls outside the program that started before the abort: nothing starts after it, and no read or write is
-   * abandoned.
-   */
-  #isAbandoned({ proc, kind, since }: Entry): boolean {
-    const isAbandoned =
-      EXTERNAL_BOUNDARIES.has(kind) && since <= proc.abortedAt && proc.abortedAt + GRACE_MS <= this.monotonic
+  #isAbandoned(entry: PendingCall): boolean {
+    const isAbandoned = wasAbandoned(entry, this.monotonic)
     if (isAbandoned) this.counters.add('call abandoned after the grace period')
     return isAbandoned
   }
 
   dropPending(proc: SimProcess): void {
-    this.#pending = this.#pending.filter((entry) => entry.proc !== proc)
+    this.#pending.drop(proc)
   }
 
   advanceTime(ms: number): void {
@@ -264,7 +229,7 @@ export class World {
 
   /** Tells whether nothing can be delivered unless time passes. */
   isQuiet(): boolean {
-    return !this.#pending.some(({ proc, due }) => proc.state === 'up' && (due === undefined || due <= this.monotonic))
+    return this.#pending.ready(this.monotonic).length === 0
   }
 
   /** Delivers one entry. Returns false if there is none, now or later. */
@@ -272,7 +237,7 @@ export class World {
     const entry = this.#pick()
     if (!entry) return false
     this.events += 1
-    this.#pending = this.#pending.filter((other) => other !== entry)
+    this.#pending.remove(entry)
     this.advanceTime(integerBelow(this.plan.seed, 12, 'lag', this.events))
     const { proc, kind, label } = entry
     if (kind !== 'sleep' && kind !== 'read' && kind !== 'ack' && label !== 'beat') this.lastActivity = this.events
@@ -280,7 +245,7 @@ export class World {
     this.logEvent(`${proc.id} ${kind} ${label}${hit ? ` ${hit.kind}` : ''}`)
     if (hit?.kind === 'crash') proc.crash('crashed')
     else if (hit?.kind === 'pause') {
-      this.#pending.push(entry)
+      this.#pending.add(entry)
       proc.pause(this.events + hit.events)
     } else entry.deliver()
     await this.flushPromises()
@@ -291,7 +256,7 @@ export class World {
 
   /** A running process that waits for nothing is hung. */
   #checkAlive(): void {
-    const waiting = new Set(this.#pending.map(({ proc }) => proc))
+    const waiting = this.#pending.processes()
     for (const proc of this.processes) {
       if (proc.state !== 'up') continue
       if (!waiting.has(proc)) this.fail('liveness', `process ${proc.id} is hung: it waits for nothing`)
@@ -305,12 +270,9 @@ export class World {
     await new Promise((resolve) => realSetImmediate(resolve))
   }
 
-  #pick(): Entry | undefined {
-    const awake = this.#pending.filter(({ proc }) => proc.state === 'up')
-    const ready = awake.filter(({ due }) => due === undefined || due <= this.monotonic)
-    let next: Entry | undefined
-    for (const entry of awake)
-      if (entry.due !== undefined && entry.due > this.monotonic && (!next || entry.due < (next.due ?? 0))) next = entry
+  #pick(): PendingCall | undefined {
+    const ready = this.#pending.ready(this.monotonic)
+    const next = this.#pending.nextDue(this.monotonic)
     const ms = (next?.due ?? 0) - this.monotonic
     const skipsTime = this.chance('impatient', this.events) < TIME_SKIP_CHANCE
     const canWait = next !== undefined && (this.plan.kernel === undefined || ms <= LONGEST_SKIP_MS)

@@ -12,7 +12,7 @@ import type { Resolution, UnknownOutcome, UnknownStatus } from '../../domain/unk
 import type { AnyTool, ProbeResult } from '../../ports/tool.ts'
 import { loadPrompt } from '../../prompts/load-prompt.ts'
 import { checkReturn, invalidReturnError } from '../plugins/ask-plugin.ts'
-import { remainsPort } from '../plugins/return-shapes.ts'
+import { remainsPort } from '../plugins/tool-shapes.ts'
 import { appendRecord, flushRecords, type Run } from '../run.ts'
 import type { IntendedCall } from '../session/session-thread.ts'
 import { Suspended } from '../suspended.ts'

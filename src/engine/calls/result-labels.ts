@@ -16,7 +16,7 @@ import {
 } from '../../domain/label.ts'
 import type { AnyTool } from '../../ports/tool.ts'
 import { askPlugin } from '../plugins/ask-plugin.ts'
-import { resultLabelPort } from '../plugins/return-shapes.ts'
+import { resultLabelPort } from '../plugins/tool-shapes.ts'
 import type { Run } from '../run.ts'
 import type { IntendedCall, OpenTurn } from '../session/session-thread.ts'
 

@@ -1,13 +1,12 @@
 /**
- * The return value of each plugin method: its shape, and a description for error messages.
+ * The return value of each plugin method: its shape, and a description for error messages. Those of tools are in
+ * tool-shapes.ts.
  * Must not know: who calls the method, and what follows from an invalid value.
  */
 
 import type { Verdict } from '../../domain/decision.ts'
-import { type Effect, REACHES, RECOVERIES } from '../../domain/effect.ts'
 import type { ModelAnswer } from '../../domain/journal-record.ts'
 import type { Json } from '../../domain/json.ts'
-import { type ResultLabel, TRUSTS } from '../../domain/label.ts'
 import { MAX_DURATION_MS, MAX_INSTANT_MS, MAX_TOKENS } from '../../domain/limits.ts'
 import { FAILURE_CLASSES } from '../../domain/stop-reason.ts'
 import type { WaitMatch } from '../../domain/wait.ts'
@@ -16,11 +15,9 @@ import type { Health } from '../../ports/env.ts'
 import type { GateVerdict } from '../../ports/gate.ts'
 import type { MemoryQuery, MemoryView } from '../../ports/memory.ts'
 import type { ParsedAnswer } from '../../ports/parser.ts'
-import type { AnyTool } from '../../ports/tool.ts'
 import {
   anyShape,
   booleanShape,
-  isJsonObject,
   listShape,
   matchingShape,
   numberShape,
@@ -29,7 +26,6 @@ import {
   optionalShape,
   recordShape,
   type Shape,
-  ShapeMismatch,
   taggedShape,
   textShape,
 } from '../shape.ts'
@@ -84,7 +80,6 @@ const textPort = (who: string, method: string): PluginPort<string> => ({
 
 export const instructionsPort = (parser: string): PluginPort<string> => textPort(`parser ${parser}`, 'instructions')
 export const preparedPort = (behaviour: string): PluginPort<string> => textPort(`behaviour ${behaviour}`, 'prepare')
-export const remainsPort = (tool: string): PluginPort<string> => textPort(`tool ${tool}`, 'remains')
 
 const flagPort = (who: string, method: string): PluginPort<boolean> => ({
   ...{ who, method, expected: 'true or false', shape: booleanShape },
@@ -217,80 +212,6 @@ export const gateVerdictPort = (gate: string): PluginPort<GateVerdict> => ({
   method: 'judge',
   expected: "{ kind: 'allow' }, { kind: 'ask', reason } or { kind: 'deny', reason }",
   shape: clearance,
-})
-
-const effect = objectShape(
-  { recovery: oneOfShape(RECOVERIES), reach: oneOfShape(REACHES) },
-  { host: textShape, writes: booleanShape, method: textShape, publishes: booleanShape, unseen: booleanShape },
-) as Shape<Effect>
-
-const EXPECTED_EFFECT = `{ recovery: ${RECOVERIES.join('|')}, reach: ${REACHES.join('|')} }`
-
-export const effectPort = (tool: string): PluginPort<Effect> => ({
-  who: `tool ${tool}`,
-  method: 'effect',
-  expected: EXPECTED_EFFECT,
-  shape: effect,
-})
-
-const optionalText = optionalShape(textShape)
-
-/** The reason why a call is refused or needs approval; undefined if it is not refused or needs none. */
-export const reasonPort = (tool: string, method: 'refuses' | 'asks'): PluginPort<string | undefined> => ({
-  ...{ who: `tool ${tool}`, method, expected: 'a text, or undefined' },
-  shape: optionalText,
-})
-
-export const destinationsPort = (tool: string): PluginPort<readonly string[]> => ({
-  ...{ who: `tool ${tool}`, method: 'destinations', expected: 'a list of texts' },
-  shape: texts,
-})
-
-export const contentPort = (tool: string): PluginPort<readonly string[]> => ({
-  ...{ who: `tool ${tool}`, method: 'content', expected: 'a list of texts' },
-  shape: texts,
-})
-
-const resultLabel: Shape<ResultLabel> = objectShape({
-  trust: oneOfShape([...TRUSTS, 'workspace']),
-  private: booleanShape,
-})
-
-export const resultLabelPort = (tool: string): PluginPort<ResultLabel> => ({
-  ...{ who: `tool ${tool}`, method: 'gives', expected: '{ trust: trusted|untrusted|workspace, private }' },
-  shape: resultLabel,
-})
-
-/** The fields of a result's facts that the engine reads. Other fields belong to the tool. */
-const facts = objectShape(
-  {},
-  {
-    label: objectShape({ trust: oneOfShape(TRUSTS), private: booleanShape }),
-    seen: recordShape(textShape),
-    cwd: textShape,
-    quoted: booleanShape,
-  },
-)
-
-const anyFacts: Shape<Json> = (value) => {
-  if (!isJsonObject(value)) return anyShape(value)
-  const known = facts(value)
-  return known instanceof ShapeMismatch ? known : { ...value, ...(known as Json & object) }
-}
-
-export const factsPort = (tool: string): PluginPort<Json> => ({
-  ...{ who: `tool ${tool}`, method: 'run', code: 'tool_failed' },
-  expected:
-    'facts that are plain data: label { trust, private }, seen { path: digest }, cwd a text, quoted true or false',
-  shape: anyFacts,
-})
-
-type Meant = ReturnType<NonNullable<AnyTool['meant']>>
-const meant = optionalShape(objectShape({ tool: textShape, args: anyShape }))
-
-export const innerCallPort = (tool: string): PluginPort<Meant | undefined> => ({
-  ...{ who: `tool ${tool}`, method: 'meant', expected: '{ tool, args }' },
-  shape: meant,
 })
 
 const health: Shape<Health> = taggedShape('ok', {

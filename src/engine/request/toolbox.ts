@@ -13,7 +13,7 @@ import type { ToolSpec } from '../../ports/model.ts'
 import type { AnyTool } from '../../ports/tool.ts'
 import { loadPrompt } from '../../prompts/load-prompt.ts'
 import { askPlugin, copyPlainReturn } from '../plugins/ask-plugin.ts'
-import { effectPort, innerCallPort } from '../plugins/return-shapes.ts'
+import { effectPort, innerCallPort } from '../plugins/tool-shapes.ts'
 
 export type Toolbox = ReadonlyMap<string, AnyTool>
 

@@ -1,6 +1,6 @@
 /**
- * Folds a record of the journal into the thread: starts and ends of runs and turns. fold-open-turn.ts folds what happens
- * within a turn.
+ * Folds a record of the journal into the thread: starts and ends of runs and turns. fold-open-turn.ts folds what
+ * happens within a turn.
  * Must not know: the store, models, tools.
  */
 

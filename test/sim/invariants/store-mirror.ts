@@ -8,6 +8,7 @@ import { needsApproval } from '../ports/gate.ts'
 import type { SimProcess } from '../process.ts'
 import type { World } from '../world.ts'
 import { type ApprovalRow, checkAnswersUnchanged, checkNoOrphanedApproval } from './approvals.ts'
+import { checkFence } from './fence.ts'
 import { checkAcknowledged, checkInbox, type InboxRow } from './inbox.ts'
 import { applyRecord, type WriteContext } from './journal.ts'
 import {
@@ -68,7 +69,7 @@ export class StoreMirror {
   #journalEntries = 0
   #commit(proc: SimProcess, batches: readonly Batch[], outcomes: readonly BatchOutcome[]): void {
     const applied = batches.filter((_, i) => outcomes[i]?.ok)
-    for (const batch of applied) this.#checkFence(proc, batch)
+    for (const batch of applied) checkFence(proc, batch, this.dispatches, this.#fail)
     if (batches.length === 1) this.#checkClaims(batches[0], outcomes[0])
     const ops = new Set(applied.flatMap((batch) => batch.ops.map(({ op }) => op)))
     if (ops.has('prune'))
@@ -92,21 +93,6 @@ export class StoreMirror {
   }
 
   readonly #fail = (invariant: string, message: string): void => this.#world.fail(invariant, message)
-
-  /** I3, checked independently: the rows before the commit show who holds the dispatch. */
-  #checkFence(proc: SimProcess, batch: Batch): void {
-    if (batch.ops.some(({ op }) => op === 'join')) return
-    if (!batch.fence) {
-      if (batch.ops.some(({ op }) => op === 'append' || op === 'acknowledge'))
-        this.#fail('I3', `process ${proc.id} wrote a journal without a fence`)
-      return
-    }
-    const held = this.dispatches.get(batch.fence.dispatch_id)
-    if (proc.superseded)
-      this.#fail('I3', `process ${proc.id} was superseded and still wrote ${batch.ops.map(({ op }) => op).join('+')}`)
-    else if (held?.status !== 'running' || held.token !== batch.fence.token || held.epoch !== proc.epoch)
-      this.#fail('I1', `process ${proc.id} wrote for ${batch.fence.dispatch_id}, which it does not hold`)
-  }
 
   #checkClaims(batch: Batch | undefined, outcome: BatchOutcome | undefined): void {
     const [op] = batch?.ops ?? []

@@ -21,26 +21,8 @@ export interface KernelParts extends DrainAccess, Pick<KernelDeps, 'hold'> {
 }
 
 export function simKernel(world: World, proc: SimProcess, plan: KernelPlan, parts: KernelParts): KernelControl {
-  const { engine, store, clock, wakeSignal } = parts
   let since: number | null = null
-  const deps: KernelDeps = {
-    store,
-    clock,
-    wakeSignal: world.variant.wrapWakeSignal?.(wakeSignal, proc.term.signal) ?? wakeSignal,
-    ids: engine.ids,
-    models: engine.models,
-    breaker: engine.breaker,
-    documents: createSimDocuments(world, proc, engine),
-    settings: () => kernelSettings(world, plan),
-    watchFingerprint: async () => '',
-    survey: async () => ({ text: '', marks: { newest: 0, heads: {} } }),
-    prepareWorkspace: async (sessionId) => `/nowhere/${sessionId}`,
-    runDispatches: (ids, until) => runOnly(parts, ids, until),
-    hold: parts.hold,
-    systemPrompt: () => 'you are simulated',
-    onCycleEnd: () => {},
-    log: (_, event) => world.logEvent(`${proc.id} ${event}`),
-  }
+  const deps = createKernelDeps(world, proc, plan, parts)
   const loop = new KernelLoop(deps, async ({ result }) => {
     await recordCycle(deps, result)
     return []
@@ -69,7 +51,7 @@ export function simKernel(world: World, proc: SimProcess, plan: KernelPlan, part
     },
     async run(signal) {
       await boot()
-      since = clock.now()
+      since = parts.clock.now()
       world.beatTiming.kernelStarted(proc)
       try {
         await loop.run(signal)
@@ -79,6 +61,28 @@ export function simKernel(world: World, proc: SimProcess, plan: KernelPlan, part
       }
     },
     healthProblems: async () => [],
+  }
+}
+
+function createKernelDeps(world: World, proc: SimProcess, plan: KernelPlan, parts: KernelParts): KernelDeps {
+  const { engine, store, clock, wakeSignal, hold } = parts
+  return {
+    store,
+    clock,
+    wakeSignal: world.variant.wrapWakeSignal?.(wakeSignal, proc.term.signal) ?? wakeSignal,
+    ids: engine.ids,
+    models: engine.models,
+    breaker: engine.breaker,
+    documents: createSimDocuments(world, proc, engine),
+    settings: () => kernelSettings(world, plan),
+    watchFingerprint: async () => '',
+    survey: async () => ({ text: '', marks: { newest: 0, heads: {} } }),
+    prepareWorkspace: async (sessionId) => `/nowhere/${sessionId}`,
+    runDispatches: (ids, until) => runOnly(parts, ids, until),
+    hold,
+    systemPrompt: () => 'you are simulated',
+    onCycleEnd: () => {},
+    log: (_, event) => world.logEvent(`${proc.id} ${event}`),
   }
 }
 

@@ -13,47 +13,76 @@ interface QueuedCommit {
 }
 
 export function simStore(world: World, proc: SimProcess): Store {
-  const { reader } = world
-  const queue: QueuedCommit[] = []
-  let broken: TirelessError | undefined
+  const commits = new SimCommits(world, proc)
+  return {
+    ...simReads(world, proc),
+    commit: (batches) => commits.commit(batches),
+    verify: async () => [],
+    unreadable: async () => [],
+    skipped: () => [],
+    backup: async () => ({ schema: 0 }),
+    commits: () => 0,
+    close: async () => {},
+  }
+}
+
+/** The commits of one process, until its disk fails. */
+class SimCommits {
+  readonly #world: World
+  readonly #proc: SimProcess
+  readonly #queue: QueuedCommit[] = []
+  #broken: TirelessError | undefined
+
+  constructor(world: World, proc: SimProcess) {
+    this.#world = world
+    this.#proc = proc
+  }
+
+  async commit(batches: readonly Batch[]): Promise<readonly BatchOutcome[]> {
+    const [world, proc] = [this.#world, this.#proc]
+    if (this.#broken) throw this.#broken
+    checkNoClaimAfterStop(world, proc, batches)
+    const queued: QueuedCommit = { batches }
+    this.#queue.push(queued)
+    const label = batches.map((batch) => batch.ops.map(({ op }) => op).join('+')).join(' ')
+    const outcomes = await world.io(proc, 'commit', label, () => {
+      if (this.#broken) throw this.#broken
+      return this.#applyUpTo(queued)
+    })
+    const ops = new Set(batches.flatMap((batch) => batch.ops.map(({ op }) => op)))
+    return world.io(
+      proc,
+      ops.has('unknown') ? 'listed' : ops.has('resolve') ? 'resolved' : 'ack',
+      outcomes.map((one) => (one.ok ? 'ok' : one.code)).join(' '),
+      () => outcomes,
+    )
+  }
 
   /** Applies the queue in order up to this commit in one transaction, as the store's group commit does. */
-  function applyUpTo(queued: QueuedCommit): readonly BatchOutcome[] {
+  #applyUpTo(queued: QueuedCommit): readonly BatchOutcome[] {
     if (queued.outcomes) return queued.outcomes
-    const group = queue.splice(0, queue.indexOf(queued) + 1)
+    const [world, proc] = [this.#world, this.#proc]
+    const group = this.#queue.splice(0, this.#queue.indexOf(queued) + 1)
     const fault = world.faults.nextFor('disk')
     if (fault) {
       world.counters.add('disk failed')
-      broken = new TirelessError('store_failed', 'the disk is gone')
+      this.#broken = new TirelessError('store_failed', 'the disk is gone')
       proc.diskFailedAt = world.events
     }
     if (!fault || fault.written) for (const part of transactionsOf(group)) applyGroup(world, proc, part)
-    if (broken) throw broken
+    if (this.#broken) throw this.#broken
     return queued.outcomes ?? []
   }
+}
 
+type UnreadOperations = 'commit' | 'verify' | 'unreadable' | 'skipped' | 'backup' | 'commits' | 'close'
+
+/** Every read is a boundary of its own. */
+function simReads(world: World, proc: SimProcess): Omit<Store, UnreadOperations> {
+  const { reader } = world
   const read = <T>(what: string, query: () => Promise<T>): Promise<T> =>
     world.io(proc, 'read', what, query).then((it) => it)
-
   return {
-    async commit(batches) {
-      if (broken) throw broken
-      checkNoClaimAfterStop(world, proc, batches)
-      const queued: QueuedCommit = { batches }
-      queue.push(queued)
-      const label = batches.map((batch) => batch.ops.map(({ op }) => op).join('+')).join(' ')
-      const outcomes = await world.io(proc, 'commit', label, () => {
-        if (broken) throw broken
-        return applyUpTo(queued)
-      })
-      const ops = new Set(batches.flatMap((batch) => batch.ops.map(({ op }) => op)))
-      return world.io(
-        proc,
-        ops.has('unknown') ? 'listed' : ops.has('resolve') ? 'resolved' : 'ack',
-        outcomes.map((one) => (one.ok ? 'ok' : one.code)).join(' '),
-        () => outcomes,
-      )
-    },
     dispatch: (id) => read('dispatch', () => reader.dispatch(id)),
     dispatches: (filter) => read('dispatches', () => reader.dispatches(filter)),
     counts: () => read('counts', () => reader.counts()),
@@ -90,12 +119,6 @@ export function simStore(world: World, proc: SimProcess): Store {
     workers: (now) => read('workers', () => reader.workers(now)),
     nextTimer: () => read('timer', () => reader.nextTimer()),
     setAside: (page) => read('setAside', () => reader.setAside(page)),
-    verify: async () => [],
-    unreadable: async () => [],
-    skipped: () => [],
-    backup: async () => ({ schema: 0 }),
-    commits: () => 0,
-    close: async () => {},
   }
 }
 

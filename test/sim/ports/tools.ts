@@ -70,10 +70,10 @@ async function run(
   const result = (): CallResult => (trouble === 'throw_after' ? broke() : { status: 'ok', content: `${name} is done` })
   if (trouble === 'ignores_abort') {
     proc.termAt = world.events + integerBelow(world.plan.seed, LONGEST_PATIENCE, 'deaf', call)
-    return world.ioAfter(proc, 'tool', label, HANG_MS, happen).then(result)
+    return world.ioAfter(proc, HANG_MS, { kind: 'tool', label, work: happen }).then(result)
   }
   await (trouble === 'hang'
-    ? world.ioAfter(proc, 'tool', label, HANG_MS, happen, abortHandling)
+    ? world.ioAfter(proc, HANG_MS, { kind: 'tool', label, work: happen, abortHandling })
     : world.io(proc, 'tool', label, happen, abortHandling))
   return world.io(proc, 'done', label, () => orGarbage(world, proc, 'tool', result()), abortHandling)
 }
