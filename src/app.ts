@@ -38,7 +38,7 @@ import {
 } from './commands/lib/registry.ts'
 import { validateAndRun } from './commands/lib/validate-and-run.ts'
 import { defaultHome } from './config.ts'
-import { TirelessError } from './domain/error.ts'
+import { readSafely, TirelessError } from './domain/error.ts'
 import type { StopSignals } from './engine/advance.ts'
 import { homePaths } from './home.ts'
 import { createHost, type Host } from './host/host.ts'
@@ -132,8 +132,8 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
   }
   const context = host.service('commands')
   const runNamed = commandRunner(context)
-  const runByName: App['runByName'] = (name, input, tell) =>
-    runAsOwner({ who: `command ${name}`, app }, () => runNamed(name, input, tell))
+  const runByName: App['runByName'] = async (name, input, tell) =>
+    runAsOwner({ who: readSafely('command', () => `command ${name}`), app }, () => runNamed(name, input, tell))
   // The command checks its output against the same schema from which the type comes.
   return { context, service: host.service, run: runByName as App['run'], runByName, close }
 }

@@ -1,7 +1,7 @@
 /** The home: the folder with everything that outlives a process. One process holds it at a time. */
 
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type HomeLock, type LockHolder, readLockHolder, tryLock } from './adapters/stores/sqlite/home-lock.ts'
@@ -127,9 +127,9 @@ function socketPath(root: string): string {
 /** Contract: creates the home if it does not exist, and locks it; undefined if another process holds it. */
 export function holdHome(paths: HomePaths, self: Omit<LockHolder, 'socket'>): HomeLock | undefined {
   try {
-    for (const folder of [paths.root, join(paths.socket, '..'), paths.workspaces, paths.calls])
-      mkdirSync(folder, { recursive: true, mode: 0o700 })
+    for (const folder of [paths.root, join(paths.socket, '..'), paths.workspaces, paths.calls]) createFolder(folder)
   } catch (cause) {
+    if (cause instanceof TirelessError) throw cause
     throw new TirelessError(
       'store_failed',
       {
@@ -154,6 +154,24 @@ export function holdHome(paths: HomePaths, self: Omit<LockHolder, 'socket'>): Ho
       },
       { cause },
     )
+  }
+}
+
+/** Creates the parents one by one: in some file systems, such as /proc, Node's own recursion never ends. */
+function createFolder(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found?.isDirectory()) return
+  if (found)
+    throw new TirelessError('store_failed', {
+      ...{ what: 'there is a file in place of a folder of the home', where: path },
+      fix: 'move the file away, or use --home to name another folder',
+    })
+  createFolder(dirname(path))
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (thrown) {
+    // Another process may have created it in the meantime.
+    if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw thrown
   }
 }
 

@@ -6,7 +6,7 @@ import type { AppOptions } from './app.ts'
 import type { Progress } from './commands/lib/command.ts'
 import type { Issue } from './domain/decision.ts'
 import type { DispatchStatus } from './domain/dispatch.ts'
-import { asTirelessError, TirelessError } from './domain/error.ts'
+import { asTirelessError, readSafely, TirelessError } from './domain/error.ts'
 import { describeValue } from './domain/json.ts'
 import type { FailureClass, StopReason } from './domain/stop-reason.ts'
 import type { Resource } from './domain/task.ts'
@@ -67,7 +67,8 @@ export interface TaskResult extends TaskEnd {
  */
 export async function runTask(task: string | Task, options: RunTaskOptions = {}): Promise<TaskResult> {
   checkOptions(options)
-  if (typeof task !== 'string' && (typeof task !== 'object' || task === null || Array.isArray(task)))
+  const isList = readSafely('task', () => Array.isArray(task))
+  if (typeof task !== 'string' && (typeof task !== 'object' || task === null || isList))
     throw new TirelessError('usage', {
       what: 'the task is not valid',
       got: describeValue(task),

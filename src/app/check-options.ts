@@ -1,6 +1,6 @@
 /** Checks the options of library callers: they may use JavaScript, and TypeScript has no number ranges. */
 
-import { TirelessError } from '../domain/error.ts'
+import { readSafely, TirelessError } from '../domain/error.ts'
 import { isPrice, isTokenCount, MAX_PRICE, MAX_TOKENS } from '../domain/limits.ts'
 import type { Model } from '../ports/model.ts'
 
@@ -19,13 +19,20 @@ const LISTS = [
 
 /** Contract: throws `usage` with the option's name. */
 export function checkOptions(options: object): void {
+  readSafely('options', () => checkFields(options))
+}
+
+function checkFields(options: object): void {
   if (!isMapping(options)) throw invalidOption('options', options, 'an object')
   for (const key of TEXTS) {
     const value = options[key]
     if (value !== undefined && !isPlainText(value)) throw invalidOption(key, value, 'non-empty text')
   }
-  for (const key of LISTS)
-    if (options[key] !== undefined && !Array.isArray(options[key])) throw invalidOption(key, options[key], 'a list')
+  for (const key of LISTS) {
+    const list = options[key] ?? []
+    if (!Array.isArray(list)) throw invalidOption(key, list, 'a list')
+    for (const part of list) readSafely(key, () => part?.name)
+  }
   if (options.model !== undefined) checkModel(options.model)
 }
 

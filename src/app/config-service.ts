@@ -1,6 +1,6 @@
 /** The configuration in use: reads it, notices changes of its files, and edits them. */
 
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ConfigChange } from '../commands/lib/command.ts'
 import { changeFile, type LoadedConfig, loadConfig } from '../config.ts'
@@ -70,7 +70,7 @@ export function createConfigService(paths: HomePaths, file: string | undefined):
 
 /** A text that changes whenever the configuration file or an agent's file changes. */
 function stampOf(file: string, agents: string): string {
-  const folders = existsSync(agents) ? readdirSync(agents).toSorted() : []
+  const folders = statSync(agents, { throwIfNoEntry: false })?.isDirectory() ? readdirSync(agents).toSorted() : []
   return [file, ...folders.flatMap((name) => ['agent.yaml', 'role.md'].map((part) => join(agents, name, part)))]
     .map((path) => {
       const found = statSync(path, { throwIfNoEntry: false })

@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:f
 import { join, resolve } from 'node:path'
 import { killNamespace } from '../adapters/envs/host/host-processes.ts'
 import type { CommandLimits } from '../adapters/envs/host/resource-limits.ts'
+import { isInSystem } from '../adapters/envs/sandbox/bubblewrap-command-line.ts'
 import type { Sandbox } from '../adapters/envs/sandbox/sandbox.ts'
 import {
   isBelowAny,
@@ -92,7 +93,7 @@ async function startConfined(
   const readable = [...serverPaths(server.command ?? [], programView), ...reads].filter(
     (path) => !writable.includes(path),
   )
-  if (cwd !== root && ![...readable, ...writable].some((path) => isBelowAny(cwd, [path])))
+  if (cwd !== root && !isInSystem(cwd) && ![...readable, ...writable].some((path) => isBelowAny(cwd, [path])))
     throw notVisible(cwd, `mcp_servers.${name}.cwd`)
   mkdirSync(startRecordsFolder(home), { recursive: true, mode: 0o700 })
   const folder = mkdtempSync(join(startRecordsFolder(home), `${name}-`))

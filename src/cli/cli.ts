@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { CommanderError } from 'commander'
 import type { Command, Progress } from '../commands/lib/command.ts'
 import { findCommand, loadCommands } from '../commands/lib/registry.ts'
-import { defaultHome } from '../config/environment.ts'
+import { homeFolder } from '../config/environment.ts'
 import { asTirelessError, ERROR_CODES, type ErrorCode } from '../domain/error.ts'
 import { isConfirmed } from './confirm.ts'
 import { moveCommonOptionsLast, secretField } from './options.ts'
@@ -17,10 +17,22 @@ import { render, renderItem } from './views/views.ts'
 
 /** Contract: never throws; the result alone goes to stdout, everything else a person reads to stderr. */
 export async function runCli(argv: readonly string[]): Promise<number> {
-  const args = moveCommonOptionsLast(argv)
+  let lost: NodeJS.ErrnoException | undefined
+  // The work continues after an error here (I9). EPIPE is none: the reader has enough and has closed the pipe.
+  process.stderr.on('error', () => {})
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') lost ??= error
+  })
+  const exit = await runArguments(moveCommonOptionsLast(argv))
+  // A stream reports a failed write after the current turn of the event loop.
+  await new Promise((resolve) => setImmediate(resolve))
+  if (lost === undefined) return exit
+  printSafely(process.stderr, `the output could not be written to stdout: ${lost.message}\n`)
+  return exit === 0 ? 1 : exit
+}
+
+async function runArguments(args: readonly string[]): Promise<number> {
   let exit = 0
-  // An error here means that nobody reads the stream any more; the work continues all the same (I9).
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   const output = {
     writeErr: (text: string) => printSafely(process.stderr, text),
     outputError: (text: string, write: (text: string) => void) => write(hideExtraArguments(text)),
@@ -70,7 +82,7 @@ async function runVerb(command: Command, input: Record<string, unknown>, options
     } else view.tell(progress)
   }
   try {
-    const home = resolve(options.home ?? defaultHome())
+    const home = resolve(homeFolder(options.home))
     if (!(await isConfirmed(command, input, home, { input: process.stdin, output: process.stderr }))) {
       printSafely(process.stderr, 'Cancelled; nothing was done.\n')
       return 1

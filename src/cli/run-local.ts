@@ -106,10 +106,16 @@ async function runInApp(
   input: unknown,
   tell: CommandRequest['tell'],
 ): Promise<unknown> {
+  let hasFailed = true
   try {
-    return await app.runByName(command.name, input, tell)
+    const output = await app.runByName(command.name, input, tell)
+    hasFailed = false
+    return output
   } finally {
-    await app.close()
+    // What fails here after a failed command is only a consequence; the user must read the cause.
+    await app.close().catch((thrown) => {
+      if (!hasFailed) throw thrown
+    })
     // Only the deadline is cancelled, not the handlers: a signal during exit must not turn a success into a kill.
     over()
   }

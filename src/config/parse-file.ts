@@ -1,6 +1,6 @@
 /** Parses one configuration file: checks it against its schema, and reports every problem with its position. */
 
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import type { z } from 'zod'
 import { TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
@@ -40,8 +40,17 @@ export function parseConfigFile<T>({ source, name, env, schema, validKeys: known
 /** Contract: undefined if the file does not exist and is not required. */
 export function readSource(file: string, required: boolean): string | undefined {
   try {
+    const found = statSync(file)
+    // Reading a pipe or a device may never end.
+    if (!found.isFile() && !found.isDirectory())
+      throw new TirelessError('config_invalid', {
+        where: file,
+        what: 'this is not a regular file',
+        fix: 'replace it with a text file',
+      })
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file))
   } catch (cause) {
+    if (cause instanceof TirelessError) throw cause
     const code = errnoCodeOf(cause)
     if (code === 'ENOENT' && !required) return undefined
     const [what, fix] =

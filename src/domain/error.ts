@@ -135,6 +135,17 @@ export function asTirelessError(thrown: unknown, code: ErrorCode = 'internal'): 
   }
 }
 
+/** Contract: throws `usage` in place of the raw error of a value that cannot be read, such as a revoked proxy. */
+export function readSafely<T>(where: string, read: () => T): T {
+  try {
+    return read()
+  } catch (thrown) {
+    if (thrown instanceof TirelessError) throw thrown
+    const got = asTirelessError(thrown).message
+    throw new TirelessError('usage', { what: 'the value cannot be read', where, got }, { cause: thrown })
+  }
+}
+
 export function assertNever(value: never): never {
   throw new TirelessError('internal', `unexpected value: ${JSON.stringify(value)}`)
 }

@@ -14,6 +14,8 @@ import type { Plugin, PluginHost, ServiceName, Services } from '../ports/plugin.
 import { sortByDependency } from './plugin-order.ts'
 
 const STOP_WITHIN_MS = 10_000
+/** One day. */
+const MAX_STOP_WITHIN_MS = 86_400_000
 
 export interface Host {
   /** Contract: adds plugins. Allowed only before `start`; each plugin name may be used once. */
@@ -66,6 +68,7 @@ export function createHost(clock: Clock): Host {
           throw invalidPlugin(`this is not a plugin: ${describeValue(plugin)}`, 'use an object with a name')
         if (registered.some(({ name }) => name === plugin.name))
           throw invalidPlugin(`the plugin ${plugin.name} is registered twice`, 'use it once')
+        checkStopLimit(plugin)
         registered.push(plugin)
       }
       return this
@@ -172,6 +175,14 @@ async function stopOne(plugin: Plugin, clock: Clock): Promise<string | undefined
   } catch (thrown) {
     return asTirelessError(thrown).message
   }
+}
+
+function checkStopLimit({ name, stopWithinMs = 0 }: Plugin): void {
+  if (stopWithinMs >= 0 && stopWithinMs <= MAX_STOP_WITHIN_MS) return
+  throw invalidPlugin(
+    `the plugin ${name} has an invalid stopWithinMs: ${describeValue(stopWithinMs)}`,
+    `use milliseconds, from 0 to ${MAX_STOP_WITHIN_MS}`,
+  )
 }
 
 function invalidPlugin(what: string, fix: string): TirelessError {

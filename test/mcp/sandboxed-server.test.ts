@@ -207,3 +207,8 @@ test('without a working sandbox a server is off and says what to do; with sandbo
   const y = await app.run('mcp test', { server: 'y' })
   assert.equal(y.state, 'up')
 })
+
+test('a server may start in a system folder, which every sandbox shows', { skip }, async (t) => {
+  const values = await evaluateInServer(t, homeWithSecrets(t), { cwd: '/usr/lib' }, ['process.cwd()'])
+  assert.deepEqual(values, ['/usr/lib'])
+})

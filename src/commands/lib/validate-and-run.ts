@@ -1,7 +1,7 @@
 /** Runs a command: checks its input and output, and redacts secrets from output and errors. */
 
 import { describeMismatch } from '../../domain/describe-issues.ts'
-import { asTirelessError, TirelessError } from '../../domain/error.ts'
+import { asTirelessError, readSafely, TirelessError } from '../../domain/error.ts'
 import { deepFreeze } from '../../domain/json.ts'
 import { type Redact, redactValue } from '../../domain/redact.ts'
 import { notifySafely as tellSafely } from '../../ports/run-sink.ts'
@@ -68,7 +68,7 @@ export async function validateAndRunClosed(
 }
 
 function checkInput(command: Command, input: unknown): Record<string, unknown> {
-  const { success, data, error } = command.input.strict().safeParse(input)
+  const { success, data, error } = readSafely(command.name, () => command.input.strict().safeParse(input))
   const what = success ? describeBadText(data) : describeMismatch(error.issues, input, secretKeys(command))
   if (success && what === undefined) return data
   throw new TirelessError('usage', {

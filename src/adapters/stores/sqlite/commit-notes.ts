@@ -7,8 +7,9 @@
  * start.
  */
 
-import { closeSync, constants, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, constants, fsyncSync, ftruncateSync, openSync, readFileSync, statSync, writeSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
+import { TirelessError } from '../../../domain/error.ts'
 import type { LostCommits } from '../../../domain/lost-commits.ts'
 import type { BatchOutcome } from '../../../ports/store.ts'
 import type { EncodedBatch, EncodedOp } from './encode-batch.ts'
@@ -65,6 +66,7 @@ export class CommitNotes {
   constructor(database: string, at: CommitPosition) {
     this.#file = commitNotesFile(database)
     this.#at = at
+    refuseOtherKinds(this.#file)
     const slots = readSlots(this.#file)
     this.#next = slots.indexOf(findLatest(slots)) + 1
   }
@@ -130,6 +132,15 @@ export class CommitNotes {
     this.#handle = undefined
     this.#isOver = true
   }
+}
+
+/** Without notes, losses would go unnoticed; and reading a pipe may never end. */
+function refuseOtherKinds(file: string): void {
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() === false)
+    throw new TirelessError('store_failed', {
+      ...{ what: 'the notes of the last commits are not a regular file', where: file },
+      fix: 'move it away; the next start creates the file',
+    })
 }
 
 /** A line of SLOT_BYTES ASCII characters that starts with its checksum. */

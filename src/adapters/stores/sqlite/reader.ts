@@ -5,6 +5,7 @@
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { DISPATCH_STATUSES, type DispatchStatus } from '../../../domain/dispatch.ts'
+import { TirelessError } from '../../../domain/error.ts'
 import type { Json } from '../../../domain/json.ts'
 import type { Observation } from '../../../domain/observation.ts'
 import type { UnreadableRow } from '../../../domain/unreadable-row.ts'
@@ -75,6 +76,7 @@ export function createStoreReader(db: DatabaseSync, onSkipped?: (row: Unreadable
       return statement.all(...values) as SqlRow[]
     } catch (cause) {
       if (isOutOfRange(cause)) return allWithBigInts(db, text, values)
+      if (!db.isOpen) throw new TirelessError('store_closed', 'the store is closed', { cause })
       throw storeFailedError('the store cannot be read', cause)
     }
   }
