@@ -11,6 +11,36 @@ import { dispatchOf, journalOf, kindsOf, openApp, runTaskIn } from '../support/o
 
 const OWN = { behaviour: 'own' }
 
+/** A memory, a parser and a model that log when they are used. */
+function loggingParts(log: string[], inner: Model): { memory: Memory; parser: Parser; model: Model } {
+  const memory: Memory = {
+    reset: () => {},
+    append: () => {},
+    retrieve: () => {
+      log.push('history')
+      return { from: 1, summary: 'it was a dark night', recalled: [] }
+    },
+    summarise: () => '',
+    evict: () => 0,
+  }
+  const parser: Parser = {
+    name: 'plain',
+    instructions: () => 'say it plainly',
+    parse: (text) => {
+      log.push('parser')
+      return { kind: 'said', text: text.toUpperCase(), calls: [] }
+    },
+  }
+  const model: Model = {
+    ...inner,
+    call: (request, options) => {
+      log.push('model')
+      return inner.call(request, options)
+    },
+  }
+  return { memory, parser, model }
+}
+
 describe('decisions by behaviour or model', () => {
   test('case 15, Q5: no model is called for a behaviour with its own decide()', async (t) => {
     const model = scriptedModel([])
@@ -37,32 +67,8 @@ describe('decisions by behaviour or model', () => {
   test('case 15, Q5: otherwise prepare, system prompt, memory, model and parser run in this order', async (t) => {
     const log: string[] = []
     const decideArgs: unknown[] = []
-    const memory: Memory = {
-      reset: () => {},
-      append: () => {},
-      retrieve: () => {
-        log.push('history')
-        return { from: 1, summary: 'it was a dark night', recalled: [] }
-      },
-      summarise: () => '',
-      evict: () => 0,
-    }
-    const parser: Parser = {
-      name: 'plain',
-      instructions: () => 'say it plainly',
-      parse: (text) => {
-        log.push('parser')
-        return { kind: 'said', text: text.toUpperCase(), calls: [] }
-      },
-    }
     const inner = scriptedModel([{ text: 'the butler' }])
-    const model: Model = {
-      ...inner,
-      call: (request, options) => {
-        log.push('model')
-        return inner.call(request, options)
-      },
-    }
+    const { memory, parser, model } = loggingParts(log, inner)
     const own = fakeBehaviour({
       parser: 'plain',
       memory: 'dark',

@@ -64,39 +64,51 @@ async function startBeatingKernel(
   t.after(() => abort.abort())
   t.after(() => drain.abort())
   await waitUntil(() => app.context.kernel.nextBeatAt() !== undefined)
-  /** Whether all cycles due at this instant have started and all quick agents are done. */
-  const isDone = async (instant: number): Promise<boolean> => {
-    const dueCycles = (await listAllCycles(app)).filter(({ due }) => due !== null && Date.parse(due) === instant)
-    const quickDispatches = (await listDispatches(app)).filter(({ agent_id }) => agent_id !== 'slow')
-    const { length } = quickDispatches.filter(({ created_at }) => Date.parse(created_at) >= instant)
-    const beats = Object.values(rhythm).filter((minutes) => (instant - NOON) % (minutes * MINUTE) === 0).length
-    return (
-      (instant === NOON || dueCycles.length >= beats) &&
-      length > 0 &&
-      quickDispatches.every(({ status }) => status === 'done')
-    )
-  }
   return {
     app,
     clock,
-    async advance(ms) {
-      const end = clock.now() + ms
-      for (;;) {
-        const now = clock.now()
-        // The polls are limited: a missing beat fails the assertions at the end.
-        if (Object.values(rhythm).some((minutes) => (now - NOON) % (minutes * MINUTE) === 0))
-          for (let polls = 0; polls < 300 && !(await isDone(now)); polls += 1) await pause(10)
-        if (now >= end) return
-        const nexts = Object.values(rhythm).map((minutes) => nextMultiple(now, minutes * MINUTE))
-        await advanceTo(clock, Math.min(end, ...nexts))
-      }
-    },
+    advance: (ms) => advanceThroughBeats({ app, clock, rhythm }, ms),
     stop() {
       drain.abort()
       // Without the abort, the slow agent would keep the kernel running.
       abort.abort()
       return advanceUntilDone(clock, running)
     },
+  }
+}
+
+interface Beats {
+  readonly app: App
+  readonly clock: FakeClock
+  /** The minutes between two beats of each schedule. */
+  readonly rhythm: Readonly<Record<string, number>>
+}
+
+/** Whether all cycles due at this instant have started and all quick agents are done. */
+async function isDone({ app, rhythm }: Beats, instant: number): Promise<boolean> {
+  const dueCycles = (await listAllCycles(app)).filter(({ due }) => due !== null && Date.parse(due) === instant)
+  const quickDispatches = (await listDispatches(app)).filter(({ agent_id }) => agent_id !== 'slow')
+  const { length } = quickDispatches.filter(({ created_at }) => Date.parse(created_at) >= instant)
+  const beats = Object.values(rhythm).filter((minutes) => (instant - NOON) % (minutes * MINUTE) === 0).length
+  return (
+    (instant === NOON || dueCycles.length >= beats) &&
+    length > 0 &&
+    quickDispatches.every(({ status }) => status === 'done')
+  )
+}
+
+/** Stops at each beat until its work is done. */
+async function advanceThroughBeats(beats: Beats, ms: number): Promise<void> {
+  const { clock, rhythm } = beats
+  const end = clock.now() + ms
+  for (;;) {
+    const now = clock.now()
+    // The polls are limited: a missing beat fails the assertions at the end.
+    if (Object.values(rhythm).some((minutes) => (now - NOON) % (minutes * MINUTE) === 0))
+      for (let polls = 0; polls < 300 && !(await isDone(beats, now)); polls += 1) await pause(10)
+    if (now >= end) return
+    const nexts = Object.values(rhythm).map((minutes) => nextMultiple(now, minutes * MINUTE))
+    await advanceTo(clock, Math.min(end, ...nexts))
   }
 }
 

@@ -28,11 +28,19 @@ const escaped = (text: string): string => {
 
 const UNREACHABLE_HOST = 'never.test'
 
+/** `AUTH` stands for the credential of the proxy. */
+const AUTH = 'AUTH\r\nConnection: close\r\n\r\n'
+
 /** Requests that name an open host and mean another; `PORT` is open at one host name only. */
-function attackRequests(port: number): readonly string[] {
+const attackRequests = (port: number): readonly string[] => [
+  ...tunnelRequests(port),
+  ...addressRequests(port),
+  ...malformedRequests(port),
+]
+
+function tunnelRequests(port: number): readonly string[] {
   const open = `open.test:${port}`
-  const auth = 'AUTH\r\nConnection: close\r\n\r\n'
-  const connects = [
+  const places = [
     ...[
       `127.0.0.1:${port}`,
       `127.1:${port}`,
@@ -70,8 +78,13 @@ function attackRequests(port: number): readonly string[] {
       `${UNREACHABLE_HOST}:${port}#${open}`,
       `${UNREACHABLE_HOST}:${port}/${open}`,
     ],
-  ].map((place) => `CONNECT ${place} HTTP/1.1\r\nHost: ${open}\r\n${auth}GET /canary HTTP/1.1\r\n\r\n`)
-  const gets = [
+  ]
+  return places.map((place) => `CONNECT ${place} HTTP/1.1\r\nHost: ${open}\r\n${AUTH}GET /canary HTTP/1.1\r\n\r\n`)
+}
+
+function addressRequests(port: number): readonly string[] {
+  const open = `open.test:${port}`
+  const urls = [
     ...[
       `http://${UNREACHABLE_HOST}:${port}/canary`,
       `http://${open}@${UNREACHABLE_HOST}:${port}/canary`,
@@ -95,14 +108,18 @@ function attackRequests(port: number): readonly string[] {
       `http://${open}%2f@${UNREACHABLE_HOST}:${port}/canary`,
       `http://${open}#@${UNREACHABLE_HOST}:${port}/canary`.replace(open, UNREACHABLE_HOST),
     ],
-  ].map((url) => `GET ${url} HTTP/1.1\r\nHost: ${open}\r\n${auth}`)
+  ]
+  return urls.map((url) => `GET ${url} HTTP/1.1\r\nHost: ${open}\r\n${AUTH}`)
+}
+
+/** Several requests on one connection, contradicting headers, and other protocols. */
+function malformedRequests(port: number): readonly string[] {
+  const open = `open.test:${port}`
   return [
-    ...connects,
-    ...gets,
     // A second host on the same connection, and text after the first request.
     [
       `GET http://${open}/first HTTP/1.1\r\nHost: ${open}\r\nAUTH\r\n\r\nGET`,
-      `http://${UNREACHABLE_HOST}:${port}/canary HTTP/1.1\r\nHost: ${UNREACHABLE_HOST}\r\n${auth}`,
+      `http://${UNREACHABLE_HOST}:${port}/canary HTTP/1.1\r\nHost: ${UNREACHABLE_HOST}\r\n${AUTH}`,
     ].join(' '),
     // One that is known, then one that is not.
     [
@@ -116,14 +133,14 @@ function attackRequests(port: number): readonly string[] {
     // Two lengths, a length and pieces, a line break in a header, an upgrade to another protocol.
     [
       `POST http://${open}/canary HTTP/1.1\r\nHost: ${open}\r\nContent-Length: 4\r\nContent-Length:`,
-      `60\r\n${auth}GET /canary HTTP/1.1\r\n\r\n`,
+      `60\r\n${AUTH}GET /canary HTTP/1.1\r\n\r\n`,
     ].join(' '),
     [
       `POST http://${open}/canary HTTP/1.1\r\nHost: ${open}\r\nContent-Length: 4\r\nTransfer-Encoding:`,
-      `chunked\r\n${auth}0\r\n\r\nGET /canary HTTP/1.1\r\n\r\n`,
+      `chunked\r\n${AUTH}0\r\n\r\nGET /canary HTTP/1.1\r\n\r\n`,
     ].join(' '),
-    `GET http://${open}/canary HTTP/1.1\r\nHost: ${open}\r\nX: a\r\n b: c\rGET /canary HTTP/1.1\r\n${auth}`,
-    `GET http://${open}/canary\rHost: ${UNREACHABLE_HOST} HTTP/1.1\r\nHost: ${open}\r\n${auth}`,
+    `GET http://${open}/canary HTTP/1.1\r\nHost: ${open}\r\nX: a\r\n b: c\rGET /canary HTTP/1.1\r\n${AUTH}`,
+    `GET http://${open}/canary\rHost: ${UNREACHABLE_HOST} HTTP/1.1\r\nHost: ${open}\r\n${AUTH}`,
     `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n`,
   ]
 }

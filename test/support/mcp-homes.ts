@@ -83,7 +83,7 @@ export const toolCall = (name: string, args: Record<string, string | number> = {
 })
 export const toolSearch = (query: string) => ({ calls: [{ tool: 'tool_search', args: { query } }] })
 
-export interface McpRun {
+interface McpRun {
   readonly app: App
   readonly model: ScriptedModel
   readonly result: CommandOutput<'run'>
@@ -141,3 +141,6 @@ export function isAlive(pid: number): boolean {
     return false
   }
 }
+
+/** Effects that the owner configures for tools of the controlled server. */
+export const ACT = { act: { recovery: 'pure', reach: 'none' }, environment: { recovery: 'pure', reach: 'none' } }

@@ -35,6 +35,35 @@ const chromiumProcesses = (): number =>
     .split('\n')
     .filter((line) => line.includes(`--user-data-dir=${profiles}`)).length
 
+/** A page that tries to load, fetch, connect to and link to each of `places`, and to the private server at `port`. */
+function attackPage(port: number, places: readonly string[]): string {
+  const at = `127.0.0.1:${port}`
+  const tags = places.map((place, n) =>
+    [
+      `<img src="${place}/img${n}"><iframe src="${place}/frame${n}"></iframe><script`,
+      `src="${place}/script${n}"></script><link rel=stylesheet href="${place}/css${n}"><link`,
+      `rel=prefetch href="${place}/pre${n}">`,
+    ].join(' '),
+  )
+  const script = `const out = document.getElementById('out'); const got = (t) => { out.textContent += t }
+    for (const place of ${JSON.stringify(places)}) {
+      fetch(place + '/fetch').then((r) => r.text()).then(got, () => {})
+      navigator.sendBeacon(place + '/beacon', 'x')
+      try { new WebSocket(place.replace('http', 'ws') + '/ws') } catch {}
+      try { new EventSource(place + '/sse') } catch {}
+    }
+    try {
+      const pc = new RTCPeerConnection({ iceServers: [{ urls: 'stun:127.0.0.1:${port}' }] })
+      pc.createDataChannel('x'); pc.createOffer().then((o) => pc.setLocalDescription(o)) } catch {}
+    fetch('/hop').then((r) => r.text()).then(got, () => {})`
+  const links = [
+    `<a href="http://${at}/link">private</a><a href="file:///etc/passwd">file</a><form`,
+    `action="http://${at}/form" method=post><button>send</button></form><a href="/hop">hop</a><a`,
+    `href="http://other.example/x">other</a>`,
+  ].join(' ')
+  return page(`${links}<p id=out></p>${tags.join('')}<script>${script}</script>`)
+}
+
 describe('browser', { skip: WITHOUT_CHROMIUM }, () => {
   test('opens, reads with numbers, types, clicks, goes back, takes a picture; exits with the run', async (t) => {
     const { port, requests: asked } = await startSite(t, (request, response) => {
@@ -136,30 +165,7 @@ describe('browser', { skip: WITHOUT_CHROMIUM }, () => {
     const { port } = await startSite(t, (request, response) => {
       if (request.url?.startsWith('/hop'))
         return void response.writeHead(302, { location: `http://inside.example:${inside.port}/hop` }).end()
-      const tags = places.map((place, n) =>
-        [
-          `<img src="${place}/img${n}"><iframe src="${place}/frame${n}"></iframe><script`,
-          `src="${place}/script${n}"></script><link rel=stylesheet href="${place}/css${n}"><link`,
-          `rel=prefetch href="${place}/pre${n}">`,
-        ].join(' '),
-      )
-      const script = `const out = document.getElementById('out'); const got = (t) => { out.textContent += t }
-        for (const place of ${JSON.stringify(places)}) {
-          fetch(place + '/fetch').then((r) => r.text()).then(got, () => {})
-          navigator.sendBeacon(place + '/beacon', 'x')
-          try { new WebSocket(place.replace('http', 'ws') + '/ws') } catch {}
-          try { new EventSource(place + '/sse') } catch {}
-        }
-        try {
-          const pc = new RTCPeerConnection({ iceServers: [{ urls: 'stun:127.0.0.1:${inside.port}' }] })
-          pc.createDataChannel('x'); pc.createOffer().then((o) => pc.setLocalDescription(o)) } catch {}
-        fetch('/hop').then((r) => r.text()).then(got, () => {})`
-      const links = [
-        `<a href="http://${at}/link">private</a><a href="file:///etc/passwd">file</a><form`,
-        `action="http://${at}/form" method=post><button>send</button></form><a href="/hop">hop</a><a`,
-        `href="http://other.example/x">other</a>`,
-      ].join(' ')
-      response.writeHead(200, html).end(page(`${links}<p id=out></p>${tags.join('')}<script>${script}</script>`))
+      response.writeHead(200, html).end(attackPage(inside.port, places))
     })
     const host = `evil.test:${port}`
     const calls = [

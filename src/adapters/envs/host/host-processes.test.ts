@@ -1,60 +1,27 @@
 /** Commands as real processes: their environment, their output, and that no process of them survives. */
 
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import fs from 'node:fs'
-import os from 'node:os'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, test } from 'node:test'
+import {
+  ALL,
+  hasProc,
+  isAlive,
+  noAbort,
+  pids,
+  run,
+  setUp,
+  startBystander,
+  table,
+  UNTIL_THERE,
+  waitForLine,
+} from '../../../../test/support/host-commands.ts'
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { type ProcessOps, requireOps } from '../../../ports/env.ts'
 import { systemClock } from '../../system/clock.ts'
 import { callFolder } from './call-folder.ts'
-import { type HostOptions, hostEnvs } from './host.ts'
-import { type ProcessTable, processTable, psTable } from './process-table.ts'
-
-const table = processTable()
-const hasProc = fs.existsSync('/proc/self/stat')
-const PATH = process.env.PATH ?? '/usr/bin:/bin'
-
-interface Setup {
-  readonly root: string
-  readonly calls: string
-  readonly process: ProcessOps
-  /** The pid that the command writes into a file of the workspace; waits for it. */
-  pid(name: string): Promise<number>
-}
-
-async function setUp(t: TestContext, options: Partial<HostOptions> = {}): Promise<Setup> {
-  const base = fs.realpathSync(fs.mkdtempSync(join(os.tmpdir(), 'tireless-processes-')))
-  t.after(() => fs.rmSync(base, { recursive: true, force: true }))
-  const calls = join(base, 'calls')
-  const envs = hostEnvs({ callsDir: calls, clock: systemClock, env: { PATH }, ...options })
-  const env = await envs.open(join(base, 'ws'))
-  const { root } = env
-  return { root, calls, process: requireOps(env, 'process'), pid: (name) => waitForLine(join(root, name)).then(Number) }
-}
-
-async function waitForLine(path: string): Promise<string> {
-  for (;;) {
-    const text = fs.existsSync(path) ? fs.readFileSync(path, 'utf8') : ''
-    if (text.endsWith('\n')) return text.trim()
-    await systemClock.sleep(5)
-  }
-}
-
-const noAbort = new AbortController().signal
-const run = (setUp: Setup, command: string, call = 'call') =>
-  setUp.process.run(call, command, { timeoutMs: 60_000, signal: noAbort })
-const isAlive = (pid: number) => table.row(pid)?.zombie === false
-
-/** Starts a `sleep` that belongs to no call. */
-function startBystander(t: TestContext): number {
-  const child = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' })
-  t.after(() => child.kill('SIGKILL'))
-  return child.pid ?? 0
-}
+import { type ProcessTable, psTable } from './process-table.ts'
 
 describe('a command', () => {
   test('runs with bash in the workspace, with empty stdin, both outputs in order, and returns its exit', async (t) => {
@@ -155,28 +122,6 @@ describe('a command', () => {
   })
 })
 
-/** Each starts a process that tries to survive its parents, and writes its pid. */
-const SURVIVORS: Readonly<Record<string, string>> = {
-  background: '(echo $BASHPID > background; exec sleep 1000) &',
-  setsid: "setsid sh -c 'echo $$ > setsid; exec sleep 1000' &",
-  nohup: "nohup sh -c 'echo $$ > nohup; exec sleep 1000' > /dev/null 2>&1 &",
-  daemon:
-    '(setsid sh -c \'(echo $$ > /dev/null; sh -c "echo \\$\\$ > daemon; exec sleep 1000") ' +
-    "> /dev/null 2>&1 < /dev/null & exit' &) ; true",
-  deaf: 'setsid sh -c \'trap "" TERM HUP INT; echo $$ > deaf; while :; do sleep 1000; done\' &',
-  nameless: "env -i setsid sh -c 'echo $$ > nameless; exec sleep 1000' &",
-  cleared: '(env -i PATH="$PATH" sh -c \'echo $$ > cleared; exec sleep 1000\' > /dev/null 2>&1 &)',
-  frozen: "setsid sh -c 'echo $$ > frozen; kill -STOP $$; sleep 1000' &",
-}
-const ALL = Object.values(SURVIVORS).join('\n')
-const UNTIL_THERE = `for f in ${Object.keys(SURVIVORS).join(' ')}; do until [ -s $f ]; do sleep 0.01; done; done`
-
-async function pids(w: Setup): Promise<Map<string, number>> {
-  const found = new Map<string, number>()
-  for (const name of Object.keys(SURVIVORS)) found.set(name, await w.pid(name))
-  return found
-}
-
 describe('no process of a command survives', { skip: !hasProc && 'needs /proc' }, () => {
   test('after it has exited: background children end with it', async (t) => {
     const w = await setUp(t)
@@ -273,101 +218,6 @@ test('without /proc, the process group and the descendants of a command end with
   assert.equal(isAlive(await w.pid('child')), false)
   assert.equal(isAlive(bystander), true)
   assert.match(fs.readFileSync(join(callFolder(w.calls, 'call'), 'pid'), 'utf8'), /^ps\n.*\d{4}\n$/)
-})
-
-describe('after the runtime was killed', { skip: !hasProc && 'needs /proc' }, () => {
-  /** Runs a command in a separate runtime process, and kills that process with SIGKILL once the command is ready. */
-  async function runAndKillRuntime(w: Setup, command: string): Promise<void> {
-    const script = `
-      import { hostEnvs } from ${JSON.stringify(new URL('./host.ts', import.meta.url).href)}
-      import { systemClock } from ${JSON.stringify(new URL('../../system/clock.ts', import.meta.url).href)}
-      const { PATH } = process.env
-      const envs = hostEnvs({ callsDir: ${JSON.stringify(w.calls)}, clock: systemClock, env: { PATH } })
-      const env = await envs.open(${JSON.stringify(w.root)})
-      const options = { timeoutMs: 600000, signal: new AbortController().signal }
-      await env.getOps('process').run('call', ${JSON.stringify(command)}, options)`
-    const runtime = spawn(process.execPath, ['--input-type=module', '-e', script], {
-      stdio: ['ignore', 'inherit', 'inherit'],
-    })
-    const exited = new Promise((resolve) => runtime.once('exit', resolve))
-    await waitForLine(join(w.root, 'ready'))
-    runtime.kill('SIGKILL')
-    await exited
-  }
-
-  test('O13: the tree is still found and killed, its output is returned, and it can be forgotten', async (t) => {
-    const w = await setUp(t)
-    await runAndKillRuntime(
-      w,
-      `${ALL}\n${UNTIL_THERE}\necho before; echo > ready; until [ -e more ]; do sleep 0.01; done
-      echo after; echo > later; sleep 1000`,
-    )
-    const found = await pids(w)
-    for (const [name, pid] of found) assert.equal(isAlive(pid), true, name)
-    fs.writeFileSync(join(w.root, 'more'), '')
-    await waitForLine(join(w.root, 'later')).catch(() => {})
-    assert.deepEqual(await w.process.reap('call'), { output: 'before\nafter\n', killed: true })
-    for (const [name, pid] of found) assert.equal(isAlive(pid), false, name)
-    assert.deepEqual(await w.process.reap('call'), { output: 'before\nafter\n', killed: false })
-    await w.process.forget('call')
-    assert.deepEqual(await w.process.reap('call'), { output: '', killed: false })
-    assert.deepEqual(fs.readdirSync(w.calls), [])
-  })
-
-  test('O13: processes that outlived the shell are found by their mark, even without the report', async (t) => {
-    const w = await setUp(t)
-    await runAndKillRuntime(
-      w,
-      "setsid sh -c 'echo $$ > left; exec sleep 1000' & until [ -s left ]; do sleep 0.01; done; echo > ready",
-    )
-    const left = await w.pid('left')
-    fs.rmSync(join(callFolder(w.calls, 'call'), 'pid'))
-    assert.equal((await w.process.reap('call')).killed, true)
-    assert.equal(isAlive(left), false)
-  })
-
-  test('a call name is used again only after its old processes are dead', async (t) => {
-    const w = await setUp(t)
-    await runAndKillRuntime(w, 'echo $$ > shell; echo > ready; exec sleep 1000')
-    assert.equal((await run(w, 'echo again')).output, 'again\n')
-    assert.equal(isAlive(await w.pid('shell')), false)
-  })
-
-  test('O13: a process is killed by a report only if pid, start time and boot all match', async (t) => {
-    const w = await setUp(t)
-    const pid = startBystander(t)
-    const line = fs.readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const start = String(table.row(pid)?.start)
-    const report = (boot: string, row: string) => {
-      fs.mkdirSync(callFolder(w.calls, 'call'), { recursive: true })
-      fs.writeFileSync(join(callFolder(w.calls, 'call'), 'pid'), `${boot}\n${row}`)
-    }
-    const forged: [string, string][] = [
-      [table.bootId(), line.replace(` ${start} `, ` ${Number(start) + 1} `)],
-      [table.bootId(), line.replace(` ${start} `, ` ${Number(start) - 1} `)],
-      ['00000000-0000-0000-0000-000000000000', line],
-      [table.bootId(), line.slice(0, -1)],
-      ['', line],
-      [table.bootId(), ''],
-    ]
-    for (const [boot, row] of forged) {
-      report(boot, row)
-      assert.deepEqual(await w.process.reap('call'), { output: '', killed: false })
-      assert.equal(isAlive(pid), true)
-    }
-    report(table.bootId(), line)
-    assert.deepEqual(await w.process.reap('call'), { output: '', killed: true })
-  })
-
-  test('an unknown call has no output, and forget never throws', async (t) => {
-    const w = await setUp(t)
-    assert.deepEqual(await w.process.reap('never/was'), { output: '', killed: false })
-    await w.process.forget('never/was')
-    await w.process.forget('a\0b')
-    fs.mkdirSync(callFolder(w.calls, 'odd'))
-    fs.symlinkSync('/etc/passwd', join(callFolder(w.calls, 'odd'), 'output'))
-    assert.deepEqual(await w.process.reap('odd'), { output: '', killed: false })
-  })
 })
 
 test('every call has its own folder, directly in the calls folder', () => {

@@ -1,0 +1,186 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: "${NAME}" is what is tested here
+
+/** Keys and secrets of a configuration, and keys without effect. */
+
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { stringify } from 'yaml'
+import { configOf, DOCUMENTED, errorMessageOf, file, folder, load, nest } from '../test/support/config-files.ts'
+import type { EnvVariables } from './config/expand-env.ts'
+import { schemaLevels } from './config/explain-problems.ts'
+import { findUnusedKeys, USED_KEYS } from './config/unused-keys.ts'
+import { jsonSchema, resolveApiKey, resolveWebhookSecret, secretsInConfig } from './config.ts'
+import { TirelessError } from './domain/error.ts'
+import type { Json } from './domain/json.ts'
+
+describe('secrets', () => {
+  const SECRET = 'sk-hunter2secret'
+
+  test('no error quotes a secret, wherever it is', () => {
+    const bad: readonly Json[] = [
+      { models: { providers: { p: { type: 'openai', api_key_env: SECRET } } } },
+      { models: { providers: { p: { type: 'openai', api_key: [SECRET] } } } },
+      { models: { providers: { p: { type: 'openai', api_key: SECRET, x: 1 } } } },
+      { models: { providers: { p: { type: 'openai', base_url: `user:${SECRET}@host` } } } },
+      { models: { providers: { p: { type: 'openai', api_keys: SECRET } } } },
+      { models: { providers: { p: { type: 'openai', headers: SECRET } } } },
+      { mcp_servers: { m: { command: SECRET, env: SECRET } } },
+      { mcp_servers: { m: { command: ['x'], env: { 'A B': SECRET }, url: SECRET } } },
+      { store: `mysql://root:${SECRET}@db/x` },
+      { channels: { lark: SECRET } },
+      { channels: { webhook: { url: SECRET, secret: SECRET, secret_env: SECRET } } },
+      { kernel: { ping_url: SECRET } },
+      { sources: { s: SECRET } },
+    ]
+    for (const data of bad) assert.ok(!errorMessageOf(stringify(data)).includes('hunter2'), stringify(data))
+    for (const path of ['kernel.id', 'kernel.schedule', 'kernel.timeout', 'sandbox', 'server.port', 'kernel.missed'])
+      assert.ok(!errorMessageOf(stringify(nest(path.split('.'), 'a b ${S}')), { S: SECRET }).includes('hunter2'), path)
+  })
+
+  test('no syntax error quotes the source', () => {
+    for (const text of [
+      `api_key: "${SECRET}`,
+      `a: x\n]${SECRET}`,
+      `a: !${SECRET} x`,
+      `a: | ${SECRET}\n  x`,
+      `a: *${SECRET}`,
+    ])
+      assert.ok(!errorMessageOf(text).includes('hunter2'), text)
+  })
+
+  const provider = (yaml: string, env: EnvVariables = {}) => {
+    const found = configOf(`models: { providers: { p: { type: openai, ${yaml} } } }`, env).models.providers.p
+    return found ?? assert.fail()
+  }
+  const noFile = (): string => assert.fail('no file should be read')
+
+  test('an API key comes from the configuration, a variable, a named variable or a file', () => {
+    assert.equal(resolveApiKey(provider('api_key: abc'), noFile, {}), 'abc')
+    assert.equal(resolveApiKey(provider('api_key: "${K}"', { K: 'abc\n' }), noFile, {}), 'abc')
+    assert.equal(resolveApiKey(provider('api_key_env: K'), noFile, { K: 'abc' }), 'abc')
+    writeFileSync(join(folder, 'key'), 'abc\n')
+    assert.equal(resolveApiKey(provider('api_key_file: key'), undefined, {}), 'abc')
+    assert.equal(provider('api_key_file: ~/key', { HOME: '/home/me' }).api_key_file, '/home/me/key')
+    assert.equal(resolveApiKey(provider('stream: true'), noFile, {}), undefined)
+    assert.equal(resolveApiKey(provider('api_key: "${K:-}"'), noFile, {}), undefined)
+  })
+
+  test('a missing API key is an error only when it is used', () => {
+    const lacking = provider('api_key_env: NO_SUCH')
+    assert.throws(() => resolveApiKey(lacking, noFile, {}), /variable NO_SUCH is empty or not set; .*api_key_env/)
+    assert.throws(() => resolveApiKey(lacking, noFile, { NO_SUCH: ' ' }), { code: 'config_invalid' })
+    assert.throws(
+      () => resolveApiKey(provider('api_key_file: none'), undefined, {}),
+      /none: cannot be read \(ENOENT\); .*api_key_file/,
+    )
+    assert.throws(() => resolveApiKey(provider('api_key_file: key'), () => '\n', {}), /key: the file is empty/)
+  })
+
+  test('an API key written in place of the variable’s name is not quoted', () => {
+    const mistaken = provider('api_key_env: hunter2secret')
+    assert.throws(
+      () => resolveApiKey(mistaken, noFile, {}),
+      (error: unknown) => error instanceof TirelessError && !error.message.includes('hunter2'),
+    )
+  })
+})
+
+describe('the secret of a webhook', () => {
+  const webhook = (its: string) => {
+    const { webhook } = configOf(`channels: { webhook: { url: "http://x", ${its} } }`).channels
+    assert.ok(webhook)
+    return webhook
+  }
+
+  test('E12: comes from the configuration, a variable or a file; if missing, the error says where', () => {
+    writeFileSync(join(folder, 'hook.txt'), 'from a file\n')
+    assert.equal(resolveWebhookSecret(webhook('secret: plain')), 'plain')
+    assert.equal(resolveWebhookSecret(webhook('secret_env: HOOK'), undefined, { HOOK: 'from outside' }), 'from outside')
+    assert.equal(resolveWebhookSecret(webhook('secret_file: hook.txt')), 'from a file')
+    assert.throws(
+      () => resolveWebhookSecret(webhook('secret_env: HOOK'), undefined, {}),
+      /variable HOOK is empty or not set; expected the webhook's secret in it; do this: .*webhook\.secret_env/,
+    )
+    assert.throws(() => resolveWebhookSecret(webhook('secret_file: none')), /none: cannot be read \(ENOENT\)/)
+  })
+
+  test('case 136: is among the texts to redact', () => {
+    writeFileSync(join(folder, 'hook.txt'), 'from a file\n')
+    const loaded = load('channels: { webhook: { url: "https://example.com/u/abc", secret_file: hook.txt } }')
+    const secrets = secretsInConfig(loaded).map(({ value }) => value)
+    for (const text of ['from a file', 'https://example.com/u/abc']) assert.ok(secrets.includes(text), text)
+  })
+})
+
+describe('unused keys and sources', () => {
+  test('keys without effect are listed, of an unused branch only its top', () => {
+    const later = ['residents', 'channels.lark', 'channels.slack', 'channels.telegram']
+    assert.deepEqual(load(DOCUMENTED).unused, later)
+    assert.deepEqual(load('store: postgres://db/x\nsandbox: off\nkernel: { id: k, max_concurrent: 2 }').unused, [
+      'store',
+    ])
+  })
+
+  test('the table of used keys covers lists', () => {
+    const data = { kernel: { id: 'k', agents: [{ agent_id: 'a', prompt: 'p' }] } }
+    assert.deepEqual(findUnusedKeys(data, { 'kernel.agents.*.agent_id': 'any' }), [
+      'kernel.id',
+      'kernel.agents[0].prompt',
+    ])
+  })
+
+  test('the table of used keys names only keys of the schema', () => {
+    const known = schemaLevels().flatMap(({ path, keys }) => keys.map((key) => [...path, key].join('.')))
+    assert.deepEqual(
+      Object.keys(USED_KEYS).filter((path) => !known.includes(path)),
+      [],
+    )
+  })
+
+  test('every value’s source is known', () => {
+    const text = 'kernel:\n  id: k\n  agents:\n    - agent_id: a\n      prompt: do ${IT}\n      metadata: { x: [1] }\n'
+    const { sources } = load(text, { IT: 'this' })
+    assert.equal(sources['kernel.id'], `${file}:2`)
+    assert.equal(sources['kernel.agents[0].agent_id'], `${file}:4`)
+    assert.equal(sources['kernel.agents[0].prompt'], 'env:IT')
+    assert.equal(sources['kernel.agents[0].metadata.x[0]'], `${file}:6`)
+    assert.equal(sources['kernel.agents[0].priority'], 'default')
+    assert.equal(sources['models.timeout'], 'default')
+  })
+
+  test('the JSON Schema has every key with its default, or the key it comes from', () => {
+    const without = optionals(jsonSchema() as Schema, '').filter(
+      ([, { default: fallback, description }]) => fallback === undefined && !description?.includes('default: '),
+    )
+    const choices = /\.(every|at|base_url|(api_key|secret)(_env|_file)?|command|url|lark|slack|telegram|webhook)$/
+    assert.deepEqual(
+      without.map(([path]) => path).filter((path) => !choices.test(path)),
+      [],
+    )
+    assert.match(JSON.stringify(jsonSchema()), /"max_concurrent":\{"default":3,"type":"integer"/)
+  })
+})
+
+interface Schema {
+  readonly default?: Json
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly items?: Schema
+  readonly additionalProperties?: Schema | boolean
+  readonly anyOf?: readonly Schema[]
+}
+
+function optionals(schema: Schema, path: string): readonly [string, Schema][] {
+  const { properties = {}, required = [], items, additionalProperties, anyOf = [] } = schema
+  const children = [items, additionalProperties, ...anyOf].filter((child) => typeof child === 'object')
+  return [
+    ...Object.entries(properties)
+      .filter(([name]) => !required.includes(name))
+      .map(([name, child]): [string, Schema] => [`${path}.${name}`, child]),
+    ...Object.entries(properties).flatMap(([name, child]) => optionals(child, `${path}.${name}`)),
+    ...children.flatMap((child) => optionals(child, `${path}.*`)),
+  ]
+}
