@@ -28,7 +28,8 @@ import { store } from './app/plugins/store.ts'
 import { type RunParts, tools } from './app/plugins/tools.ts'
 import { trace } from './app/plugins/trace.ts'
 import { createUnhandledErrors } from './app/unhandled-errors.ts'
-import { type CommandContext, ignoreProgress, type Progress } from './commands/lib/command.ts'
+import type { CommandContext } from './commands/lib/context.ts'
+import { ignoreProgress, type Progress } from './commands/lib/progress.ts'
 import {
   COMMAND_NAMES,
   type CommandInput,

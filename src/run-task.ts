@@ -3,7 +3,7 @@
 import { checkOptions } from './app/check-options.ts'
 import { useApp } from './app/share-app.ts'
 import type { AppOptions } from './app.ts'
-import type { Progress } from './commands/lib/command.ts'
+import type { Progress } from './commands/lib/progress.ts'
 import type { Issue } from './domain/decision.ts'
 import type { DispatchStatus } from './domain/dispatch.ts'
 import { asTirelessError, readSafely, TirelessError } from './domain/error.ts'

@@ -3,7 +3,8 @@ import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { z } from 'zod'
-import { type Command, type CommandContext, defineCommand } from '../src/commands/lib/command.ts'
+import { type Command, defineCommand } from '../src/commands/lib/command.ts'
+import type { CommandContext } from '../src/commands/lib/context.ts'
 import { askKernel, serveSocket } from '../src/server/socket.ts'
 import { startKernelIn, startTireless, tireless, tirelessJson, waitForExit } from './support/command-line.ts'
 import { freshFolder, openApp, waitUntil } from './support/open-app.ts'
@@ -82,6 +83,7 @@ describe('attach: a live view of the running kernel', () => {
     const ends: string[] = []
     const lookCommand = defineCommand({
       ...{ name: 'look', summary: '', example: 'look', runsIn: 'kernel', input: z.object({}), output: z.null() },
+      needs: ['signals'],
       async run({ signals }, _, tell) {
         tell({ kind: 'note', text: 'looking' })
         await new Promise((resolve) => signals.drain.addEventListener('abort', resolve))

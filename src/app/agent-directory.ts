@@ -1,6 +1,6 @@
 /** Agents and their files, for commands: lists them, adds one, changes the file that defines one. */
 
-import type { AgentDirectory, ConfigChange } from '../commands/lib/command.ts'
+import type { AgentDirectory, ConfigChange } from '../commands/lib/context.ts'
 import { type LoadedConfig, withNewAgent } from '../config.ts'
 import { TirelessError } from '../domain/error.ts'
 

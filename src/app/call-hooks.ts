@@ -1,6 +1,6 @@
 /** Passes events on to the hooks of plugins. */
 
-import type { CommandContext } from '../commands/lib/command.ts'
+import type { CommandContext } from '../commands/lib/context.ts'
 import { asTirelessError } from '../domain/error.ts'
 import type { Event } from '../domain/event.ts'
 import { deepFreeze } from '../domain/json.ts'

@@ -3,7 +3,7 @@
 import { createAgentWorkspacePreparer, createWorkspacePreparer } from '../adapters/envs/choose-workspace.ts'
 import { listKeptCalls, removeKeptCall } from '../adapters/envs/host/kept-calls.ts'
 import { openAuditSeal } from '../adapters/stores/sqlite/audit-seal.ts'
-import type { CommandContext } from '../commands/lib/command.ts'
+import type { CommandContext } from '../commands/lib/context.ts'
 import type { Config } from '../config.ts'
 import { TirelessError } from '../domain/error.ts'
 import { replayRun } from '../engine/replay/replay.ts'

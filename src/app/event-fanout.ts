@@ -1,6 +1,7 @@
 /** Distributes records, events and deltas of runs to listeners. */
 
-import { type CommandContext, ignoreProgress, type Progress } from '../commands/lib/command.ts'
+import type { CommandContext } from '../commands/lib/context.ts'
+import { ignoreProgress, type Progress } from '../commands/lib/progress.ts'
 import { deepFreeze } from '../domain/json.ts'
 import type { Services } from '../ports/plugin.ts'
 import { type RunSink, notifySafely as tellSafely } from '../ports/run-sink.ts'

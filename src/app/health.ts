@@ -1,7 +1,7 @@
 /** Health for `status` and `/healthz`: reasons for bad health, and degraded parts. */
 
 import type { SandboxTestResult } from '../adapters/envs/sandbox/self-test.ts'
-import type { CommandContext } from '../commands/lib/command.ts'
+import type { CommandContext } from '../commands/lib/context.ts'
 import { describeLoss, LOSS_REMEDY, LOST_COMMITS, type LostCommits } from '../domain/lost-commits.ts'
 import { describeUnreadable, SET_ASIDE_REMEDY } from '../domain/unreadable-row.ts'
 import { unpairedNote } from '../kernel/notify/notice-target.ts'

@@ -12,7 +12,7 @@ import type {
   ConfigChange,
   SecretVault,
   ServerAddress,
-} from '../commands/lib/command.ts'
+} from '../commands/lib/context.ts'
 import type { LoadedConfig } from '../config.ts'
 import type { Redact } from '../domain/redact.ts'
 import type { Engine } from '../engine/run.ts'

@@ -2,7 +2,8 @@
 
 import { resolve } from 'node:path'
 import { CommanderError } from 'commander'
-import type { Command, Progress } from '../commands/lib/command.ts'
+import type { Command } from '../commands/lib/command.ts'
+import type { Progress } from '../commands/lib/progress.ts'
 import { findCommand, loadCommands } from '../commands/lib/registry.ts'
 import { homeFolder } from '../config/environment.ts'
 import { asTirelessError, ERROR_CODES, type ErrorCode } from '../domain/error.ts'

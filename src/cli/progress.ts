@@ -1,6 +1,6 @@
 /** Shows the progress of runs: streamed text on a terminal, whole lines if the output is no terminal. */
 
-import type { Progress } from '../commands/lib/command.ts'
+import type { Progress } from '../commands/lib/progress.ts'
 import type { Delta, Event } from '../domain/event.ts'
 import type { Json } from '../domain/json.ts'
 import { type Format, printSafely, style } from './terminal.ts'

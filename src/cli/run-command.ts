@@ -3,7 +3,9 @@
  * asked before other modules are loaded, because with a running kernel most commands need only the socket.
  */
 
-import type { Command, CommandContext, Progress } from '../commands/lib/command.ts'
+import type { Command } from '../commands/lib/command.ts'
+import type { CommandContext } from '../commands/lib/context.ts'
+import type { Progress } from '../commands/lib/progress.ts'
 import { TirelessError } from '../domain/error.ts'
 import { holderPid, homePaths } from '../home.ts'
 import { askKernel } from '../server/socket.ts'

@@ -4,7 +4,8 @@ import { systemClock } from '../adapters/system/clock.ts'
 import { createClosedHomeContext } from '../app/closed-home-context.ts'
 import { type App, createApp, lockHome, readConfig } from '../app.ts'
 import type { ClosedHomeContext } from '../commands/lib/closed-home.ts'
-import type { Command, CommandContext } from '../commands/lib/command.ts'
+import type { Command } from '../commands/lib/command.ts'
+import type { CommandContext, NoHomeContext } from '../commands/lib/context.ts'
 import { loadCommand } from '../commands/lib/registry.ts'
 import { validateAndRun, validateAndRunClosed } from '../commands/lib/validate-and-run.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
@@ -31,12 +32,9 @@ export function runLocally(request: CommandRequest, run: RunCommand): Promise<un
 
 async function runWithoutHome({ command, input, at, tell }: CommandRequest, run: RunCommand): Promise<unknown> {
   const { signals, cancelDeadline: over } = handleSignals()
-  const context = {
-    ...closedHomeContext(at, signals),
-    serveMcp: serveOverMcp(at, signals, run),
-  } satisfies Partial<CommandContext>
+  const context: NoHomeContext = { ...closedHomeContext(at, signals), serveMcp: serveOverMcp(at, signals, run) }
   try {
-    return await validateAndRun(command, context as unknown as CommandContext, input, tell)
+    return await validateAndRun(command, context, input, tell)
   } finally {
     over()
   }
@@ -46,7 +44,7 @@ async function runWithoutHome({ command, input, at, tell }: CommandRequest, run:
 async function runWithClosedHome({ command, input, at, tell }: CommandRequest): Promise<unknown> {
   const lock = lockHome(homePaths(at.home), command.name, systemClock)
   try {
-    return await validateAndRun(command, closedHomeContext(at) as CommandContext, input, tell)
+    return await validateAndRun(command, closedHomeContext(at), input, tell)
   } finally {
     lock.release()
   }
@@ -134,7 +132,7 @@ function serveOverMcp(
   at: HomeLocation,
   signals: CommandContext['signals'],
   run: RunCommand,
-): NonNullable<CommandContext['serveMcp']> {
+): NonNullable<NoHomeContext['serveMcp']> {
   return async (offers) => {
     const { serveMcp } = await import('../server/mcp-server.ts')
     // stdout carries MCP messages, so progress is dropped.

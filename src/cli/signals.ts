@@ -2,7 +2,7 @@
 
 import { systemClock } from '../adapters/system/clock.ts'
 import { createStopControl } from '../app/stop-control.ts'
-import type { CommandContext } from '../commands/lib/command.ts'
+import type { CommandContext } from '../commands/lib/context.ts'
 
 /** Time for current steps to finish, as long as no open app sets another deadline. */
 const DRAIN_MS = 10_000

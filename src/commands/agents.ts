@@ -7,7 +7,8 @@ import { TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
 import { iso } from '../ports/clock.ts'
 import type { WrittenSchedule } from '../schedule-words/reading.ts'
-import { type CommandContext, type ConfigChange, defineCommand } from './lib/command.ts'
+import { defineCommand } from './lib/command.ts'
+import type { ConfigChange, Needs } from './lib/context.ts'
 import {
   type ParsedSentence,
   parseScheduleOption,
@@ -32,7 +33,7 @@ const agentShape = z.object({
 type AgentEntry = z.input<typeof agentShape>
 
 async function describeAgent(
-  { store, kernelId, kernel, agentDirectory: roster }: CommandContext,
+  { store, kernelId, kernel, agentDirectory: roster }: Needs<'store' | 'kernelId' | 'kernel' | 'agentDirectory'>,
   id: string,
 ): Promise<AgentEntry> {
   const found = roster.all().find(({ agent }) => agent.agent_id === id)
@@ -54,6 +55,7 @@ export const agentList = defineCommand({
   summary: 'list agents with schedule, last run and defining file',
   example: 'agent list',
   runsIn: 'any_process',
+  needs: ['agentDirectory', 'kernel', 'kernelId', 'store'],
   input: z.object({}),
   output: z.object({ items: z.array(agentShape) }),
   async run(context) {
@@ -82,6 +84,7 @@ export const agentNew = defineCommand({
   summary: 'create an agent from a sentence, such as "watch my repo and report every morning"',
   example: 'agent new "watch my repo and report every morning"',
   runsIn: 'any_process',
+  needs: ['agentDirectory', 'agents', 'kernel', 'kernelId', 'machine', 'models', 'store'],
   positional: ['sentence'],
   input: z.object({
     sentence: z.string().regex(/\S/, 'expected a sentence').describe('what the agent does, and when'),
@@ -118,6 +121,7 @@ export const agentEdit = defineCommand({
   summary: 'change an agent; keeps comments in its file and writes no invalid configuration',
   example: 'agent edit writer --schedule "every morning"',
   runsIn: 'any_process',
+  needs: ['agentDirectory', 'kernel', 'kernelId', 'machine', 'models', 'store'],
   positional: ['id'],
   input: z.object({
     id: z.string().min(1).describe('agent id'),
@@ -158,6 +162,7 @@ export const agentEnable = defineCommand({
   summary: 'enable an agent',
   example: 'agent enable writer',
   runsIn: 'any_process',
+  needs: ['agentDirectory', 'kernel', 'kernelId', 'store'],
   positional: ['id'],
   input: idInput,
   output: agentShape,
@@ -169,6 +174,7 @@ export const agentDisable = defineCommand({
   summary: 'disable an agent; its current run continues',
   example: 'agent disable writer',
   runsIn: 'any_process',
+  needs: ['agentDirectory', 'kernel', 'kernelId', 'store'],
   positional: ['id'],
   input: idInput,
   output: agentShape,
@@ -177,7 +183,11 @@ export const agentDisable = defineCommand({
 
 const set = (key: string, value: Json | undefined): ConfigChange => ({ path: [key], value })
 
-async function changeAgent(context: CommandContext, id: string, changes: readonly ConfigChange[]): Promise<AgentEntry> {
+async function changeAgent(
+  context: Needs<'agentDirectory' | 'kernel' | 'kernelId' | 'store'>,
+  id: string,
+  changes: readonly ConfigChange[],
+): Promise<AgentEntry> {
   context.agentDirectory.change(id, changes)
   context.kernel.reloadSchedules()
   return describeAgent(context, id)
@@ -186,12 +196,12 @@ async function changeAgent(context: CommandContext, id: string, changes: readonl
 /** Escapes `${`, which starts a variable in configuration files; the text of a prompt has no variables. */
 const escapeVariables = (text: string): string => text.replaceAll('${', () => '$${')
 
-function fileOf({ agentDirectory: roster }: CommandContext, id: string): string {
+function fileOf({ agentDirectory: roster }: Needs<'agentDirectory'>, id: string): string {
   return roster.all().find(({ agent }) => agent.agent_id === id)?.file ?? 'its file'
 }
 
 /** An unused id: `wanted`, or `wanted` with a number appended. */
-function freeId(context: CommandContext, wanted: string): string {
+function freeId(context: Needs<'agents'>, wanted: string): string {
   const taken = new Set(context.agents().map((id) => id.toLowerCase()))
   const numbered = (n: number): string => (n === 1 ? wanted : `${wanted}-${n}`)
   let n = 1
@@ -201,13 +211,13 @@ function freeId(context: CommandContext, wanted: string): string {
 
 const scheduleJson = (when: WrittenSchedule): Json => (typeof when === 'string' ? when : { ...when })
 
-function modelKey({ models }: CommandContext, model: string | undefined): { readonly model?: string } {
+function modelKey({ models }: Needs<'models'>, model: string | undefined): { readonly model?: string } {
   return model === undefined || model === 'none' ? {} : { model: models.get(model).id }
 }
 
 /** Finds the path to watch, in this order: option --watch, path in the sentence, folder of the caller. */
 async function findWatched(
-  context: CommandContext,
+  context: Needs<'machine'>,
   { path, repository, thisFolder }: ParsedSentence,
   watch: string | undefined,
   here: string | undefined,
@@ -221,7 +231,7 @@ async function findWatched(
 
 /** `git`: if `path` is the top of a git work tree, watch it as a git repository. */
 async function watchEntry(
-  { machine }: CommandContext,
+  { machine }: Needs<'machine'>,
   path: string,
   git: boolean,
 ): Promise<Exclude<WatchSpec, readonly Json[]>> {

@@ -9,7 +9,8 @@ import { formatGrantTarget, type Grant } from '../domain/grant.ts'
 import type { Json } from '../domain/json.ts'
 import { iso } from '../ports/clock.ts'
 import { commitOne } from '../ports/store.ts'
-import { type CommandContext, defineCommand } from './lib/command.ts'
+import { defineCommand } from './lib/command.ts'
+import type { Needs } from './lib/context.ts'
 import { approvalSchema, grantSchema } from './lib/output-schemas.ts'
 
 const id = z.string().describe('id from approvals list')
@@ -24,6 +25,7 @@ export const approvalsList = defineCommand({
   summary: 'list calls awaiting approval, then answered ones',
   example: 'approvals list --status open',
   runsIn: 'any_process',
+  needs: ['store'],
   input: z.object({
     session: z.string().optional().describe('only of this session'),
     status: z.enum(APPROVAL_STATUSES).optional().describe('only with this status'),
@@ -40,6 +42,7 @@ export const approvalsShow = defineCommand({
   summary: 'show one approval with the exact call',
   example: 'approvals show 1a2b3c',
   runsIn: 'any_process',
+  needs: ['store'],
   positional: ['id'],
   input: z.object({ id }),
   output: approvalSchema,
@@ -55,6 +58,7 @@ export const approvalsAllow = defineCommand({
   summary: 'allow a call exactly as shown',
   example: 'approvals allow 1a2b3c --grant 7d',
   runsIn: 'any_process',
+  needs: ['clock', 'store'],
   positional: ['id'],
   input: z.object({
     id,
@@ -125,6 +129,7 @@ export const approvalsDeny = defineCommand({
   summary: 'deny a call',
   example: 'approvals deny 1a2b3c --reason "use the staging server"',
   runsIn: 'any_process',
+  needs: ['clock', 'store'],
   positional: ['id'],
   input: z.object({ id, step, reason }),
   output: approvalSchema,
@@ -140,7 +145,10 @@ interface OwnersAnswer {
   readonly grant?: Grant
 }
 
-async function answer(context: CommandContext, { id, answer, reason, step, grant }: OwnersAnswer): Promise<Approval> {
+async function answer(
+  context: Needs<'clock' | 'store'>,
+  { id, answer, reason, step, grant }: OwnersAnswer,
+): Promise<Approval> {
   const { store, clock } = context
   const asked = await store.approval(id)
   if (!asked) throw noSuchApproval(id)
@@ -160,7 +168,7 @@ async function answer(context: CommandContext, { id, answer, reason, step, grant
 
 /** Contract: the other open approvals of the same step; a call that always needs its own answer is not combined. */
 async function findOthersOfStep(
-  { store }: CommandContext,
+  { store }: Needs<'store'>,
   { id, session_id, origin, effect }: Approval,
 ): Promise<readonly Approval[]> {
   if (alwaysNeedsApproval(effect)) return []
@@ -182,6 +190,7 @@ export const grantsList = defineCommand({
   summary: 'list what agents may send without asking, from approvals and from policy.grants',
   example: 'grants list',
   runsIn: 'any_process',
+  needs: ['clock', 'policy', 'store'],
   input: z.object({}),
   output: z.object({ items: z.array(grantSchema) }),
   run: async ({ store, clock, policy }) => ({
@@ -194,6 +203,7 @@ export const grantsRevoke = defineCommand({
   summary: 'revoke a grant; the agent has to ask again',
   example: 'grants revoke grant-1a2b3c',
   runsIn: 'any_process',
+  needs: ['clock', 'store'],
   positional: ['id'],
   input: z.object({ id: z.string().describe('id from grants list') }),
   output: z.object({ id: z.string(), revoked: z.boolean() }),

@@ -3,7 +3,8 @@
 import { z } from 'zod'
 import { iso } from '../ports/clock.ts'
 import { untilAborted } from '../ports/deadline.ts'
-import { type CommandContext, defineCommand } from './lib/command.ts'
+import { defineCommand } from './lib/command.ts'
+import type { Needs } from './lib/context.ts'
 
 const MAX_RUNS_NAMED = 20
 
@@ -13,6 +14,7 @@ export const attach = defineCommand({
   example: 'attach',
   // A viewer must not hold the home, or `start` could not run at the same time.
   runsIn: 'kernel',
+  needs: ['kernel', 'kernelId', 'listen', 'signals', 'store'],
   input: z.object({}),
   output: z.null().describe('everything was printed already'),
   async run(context, _, tell) {
@@ -28,7 +30,11 @@ export const attach = defineCommand({
   },
 })
 
-async function currentState({ kernel, kernelId, store }: CommandContext): Promise<readonly string[]> {
+async function currentState({
+  kernel,
+  kernelId,
+  store,
+}: Needs<'kernel' | 'kernelId' | 'store'>): Promise<readonly string[]> {
   const next = kernel.nextBeatAt()
   const beat = next === undefined ? '' : `; next beat: ${iso(next)}`
   const running = await store.dispatches({ status: 'running', limit: MAX_RUNS_NAMED })

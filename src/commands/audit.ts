@@ -5,11 +5,12 @@ import { type AuditLink, GENESIS_HASH } from '../domain/audit.ts'
 import type { Json } from '../domain/json.ts'
 import { type AuditHead, type AuditKey, isKeyed, linkHash } from '../ports/audit.ts'
 import { commitOne } from '../ports/store.ts'
-import { type CommandContext, defineCommand } from './lib/command.ts'
+import { defineCommand } from './lib/command.ts'
+import type { Needs } from './lib/context.ts'
 
 /** Adds an action of the owner that raises trust to the audit log. Contract: the record is on disk when it resolves. */
 export async function auditOwnerAction(
-  { store, clock }: Pick<CommandContext, 'store' | 'clock'>,
+  { store, clock }: Needs<'store' | 'clock'>,
   what: string,
   details: Readonly<Record<string, Json>>,
 ): Promise<void> {
@@ -23,6 +24,7 @@ export const auditVerify = defineCommand({
   summary: 'verify the audit log; reports the first record that was changed, added or removed',
   example: 'audit verify',
   runsIn: 'any_process',
+  needs: ['auditSeal', 'store'],
   input: z.object({}),
   output: z.object({
     ok: z.boolean(),

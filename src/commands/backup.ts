@@ -14,6 +14,7 @@ export const backup = defineCommand({
   summary: 'copy the home into a new or empty folder while work continues',
   example: 'backup ~/backups/monday',
   runsIn: 'any_process',
+  needs: ['backups', 'secrets', 'store'],
   positional: ['dir'],
   input: z.object({
     dir: z.string().min(1).describe('a new or empty folder outside the home').meta({ path: true }),
@@ -39,6 +40,7 @@ export const restore = defineCommand({
   summary: 'replace the home with a backup; the current home is moved aside',
   example: 'restore ~/backups/monday',
   runsIn: 'closed_home',
+  needs: ['backups'],
   positional: ['dir'],
   input: z.object({ dir: z.string().min(1).describe('a folder made by backup').meta({ path: true }) }),
   output: z.object({

@@ -22,6 +22,7 @@ export const budgetShow = defineCommand({
   summary: 'show spending, what is left under each limit, and the forecast for a day',
   example: 'budget show',
   runsIn: 'any_process',
+  needs: ['budgetLimits', 'clock', 'store'],
   input: z.object({}),
   output: z.object({
     day: z.string(),
@@ -114,6 +115,7 @@ export const budgetSet = defineCommand({
   summary: 'change a spending limit in the configuration',
   example: 'budget set per_day_usd 5',
   runsIn: 'any_process',
+  needs: ['changeConfig'],
   positional: ['key', 'value'],
   input: z.object({
     key: z.string().describe('limit, such as per_day_usd'),

@@ -17,7 +17,8 @@ import {
 import type { Channel } from '../ports/channel.ts'
 import { iso } from '../ports/clock.ts'
 import { commitOne, type Op } from '../ports/store.ts'
-import { type CommandContext, defineCommand } from './lib/command.ts'
+import { defineCommand } from './lib/command.ts'
+import type { CommandContext, Needs } from './lib/context.ts'
 
 const targetShape = z.object({
   channel: z.string(),
@@ -34,6 +35,7 @@ export const channelsList = defineCommand({
   summary: 'list channels with their problems and deliveries, and the target of notices',
   example: 'channels list',
   runsIn: 'any_process',
+  needs: ['channels', 'notifier', 'store'],
   input: z.object({}),
   output: z.object({
     items: z.array(
@@ -84,6 +86,7 @@ export const channelsTest = defineCommand({
   summary: 'send a test message through a channel now',
   example: 'channels test webhook',
   runsIn: 'any_process',
+  needs: ['channels', 'clock', 'ids', 'kernelId', 'notifier'],
   input: z.object({
     name: z.string().describe('name of the channel'),
     chat: z.string().optional().describe('chat to send to; default: the channel’s own target'),
@@ -117,6 +120,7 @@ export const channelsPair = defineCommand({
   summary: 'send notices to a channel, and get a code that pairs one of its chats with you',
   example: 'channels pair webhook',
   runsIn: 'any_process',
+  needs: ['channels', 'clock', 'ids', 'notifier', 'store'],
   input: z.object({
     name: z.string().describe('name of the channel'),
     chat: z.string().optional().describe('pair this chat at once; default: the chat that sends the code'),
@@ -167,6 +171,7 @@ export const channelsUnpair = defineCommand({
   summary: 'unpair the chats of a channel; without a name, send notices to the configured target again',
   example: 'channels unpair webhook',
   runsIn: 'any_process',
+  needs: ['notifier', 'store'],
   input: z.object({
     name: z.string().optional().describe('name of the channel'),
     chat: z.string().optional().describe('only this chat of the channel'),
@@ -190,6 +195,7 @@ export const noticesList = defineCommand({
   summary: 'list messages sent to people, newest first, with their delivery status',
   example: 'notices list --status failed',
   runsIn: 'any_process',
+  needs: ['store'],
   input: z.object({
     status: z.enum(OUTBOX_STATUSES).optional().describe('only with this status'),
     channel: z.string().optional().describe('only through this channel'),
@@ -221,7 +227,7 @@ export const noticesList = defineCommand({
 export const channelProblem = (channels: CommandContext['channels'], name: string): string | null =>
   channels.has(name) ? (channels.get(name)?.trouble() ?? null) : 'no such channel'
 
-function findChannel({ channels }: CommandContext, name: string): Channel {
+function findChannel({ channels }: Needs<'channels'>, name: string): Channel {
   const channel = channels.get(name)
   if (channel) return channel
   const expected = [...channels.keys()].join(', ')

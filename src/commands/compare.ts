@@ -20,6 +20,7 @@ export const compare = defineCommand({
   summary: 'compare two runs of one task: the first difference, and how each ended',
   example: 'compare 1a2b3c 4d5e6f',
   runsIn: 'any_process',
+  needs: ['redact', 'store'],
   positional: ['a', 'b'],
   input: z.object({ a: z.string().describe('run id'), b: z.string().describe('run id') }),
   output: z.object({

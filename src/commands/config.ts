@@ -8,6 +8,7 @@ export const configCheck = defineCommand({
   summary: 'check the configuration and show every problem',
   example: 'config check',
   runsIn: 'no_home',
+  needs: ['checkConfig'],
   input: z.object({}),
   output: z.object({
     ok: z.literal(true),
@@ -27,6 +28,7 @@ export const configExplain = defineCommand({
   summary: 'list every configuration value and its source; secrets show as (set)',
   example: 'config explain --key kernel',
   runsIn: 'no_home',
+  needs: ['explainConfig'],
   input: z.object({ key: z.string().default('').describe('only keys with this prefix') }),
   output: z.object({
     file: z.string().nullable(),
@@ -43,6 +45,7 @@ export const configSchema = defineCommand({
   summary: 'print the JSON Schema of the configuration',
   example: 'config schema',
   runsIn: 'no_home',
+  needs: ['configSchema'],
   input: z.object({}),
   output: z.record(z.string(), z.unknown()),
   run: async (context) => ({ ...context.configSchema() }),

@@ -9,7 +9,9 @@ import { readDispatches } from '../kernel/cycle/cycle-end.ts'
 import { isPaused, PAUSED_SETTING } from '../kernel/pause-setting.ts'
 import { iso } from '../ports/clock.ts'
 import { commitOne, fallbackIfUnreadable } from '../ports/store.ts'
-import { type CommandContext, defineCommand, type Progress } from './lib/command.ts'
+import { defineCommand } from './lib/command.ts'
+import type { Needs } from './lib/context.ts'
+import type { Progress } from './lib/progress.ts'
 
 export const cycleSchema = z.object({
   cycle_id: z.string(),
@@ -61,6 +63,7 @@ export const once = defineCommand({
   summary: 'run one cycle and all pending work in the foreground, then exit',
   example: 'once',
   runsIn: 'own_process',
+  needs: ['kernel', 'listen', 'notifier', 'signals', 'store'],
   input: z.object({}),
   output: awaitedShape,
   async run(context, _, tell) {
@@ -79,6 +82,7 @@ export const cycleNow = defineCommand({
   summary: 'run one cycle now; a running kernel finishes its current one first',
   example: 'cycle now',
   runsIn: 'any_process',
+  needs: ['kernel', 'notifier', 'signals', 'store'],
   input: z.object({}),
   output: awaitedShape,
   async run(context, _, tell) {
@@ -90,7 +94,7 @@ export const cycleNow = defineCommand({
 })
 
 async function singleCycle(
-  context: CommandContext,
+  context: Needs<'kernel' | 'notifier' | 'signals' | 'store'>,
   tell: (progress: Progress) => void,
 ): Promise<z.input<typeof awaitedShape>> {
   const { kernel, notifier, signals } = context
@@ -105,7 +109,7 @@ async function singleCycle(
 
 type Unfinished = z.output<typeof awaitedShape>['left'][number]
 
-async function findUnfinished({ store }: CommandContext, open: readonly string[]): Promise<Unfinished[]> {
+async function findUnfinished({ store }: Needs<'store'>, open: readonly string[]): Promise<Unfinished[]> {
   return (await readDispatches(store, open)).flatMap((dispatch) => {
     if (isTerminal(dispatch.status)) return []
     const { agent_id, dispatch_id, status, wait } = dispatch
@@ -115,7 +119,7 @@ async function findUnfinished({ store }: CommandContext, open: readonly string[]
 }
 
 /** Describes dispatches that were open when the cycle was recorded and have ended since. */
-async function endedSince({ store }: CommandContext, open: readonly string[]): Promise<readonly string[]> {
+async function endedSince({ store }: Needs<'store'>, open: readonly string[]): Promise<readonly string[]> {
   const found = await Promise.all(open.map((id) => store.dispatch(id)))
   return found.flatMap((dispatch) =>
     dispatch && isTerminal(dispatch.status)
@@ -136,6 +140,7 @@ export const cyclesList = defineCommand({
   summary: 'list cycles, newest first',
   example: 'cycles list --limit 5',
   runsIn: 'any_process',
+  needs: ['kernelId', 'store'],
   input: z.object({ limit: z.int().positive().default(20).describe('maximum number of cycles') }),
   output: z.object({
     items: z.array(
@@ -166,6 +171,7 @@ export const pause = defineCommand({
   summary: 'pause the kernel: skip beats until you resume it; running work continues',
   example: 'pause',
   runsIn: 'any_process',
+  needs: ['clock', 'store'],
   input: z.object({}),
   output: pauseShape,
   async run({ store, clock }) {
@@ -181,6 +187,7 @@ export const resume = defineCommand({
   summary: 'resume a paused kernel',
   example: 'resume',
   runsIn: 'any_process',
+  needs: ['clock', 'store'],
   input: z.object({}),
   output: pauseShape,
   async run({ store, clock }) {
@@ -196,6 +203,7 @@ export const stop = defineCommand({
   summary: 'stop the running kernel and wait for its exit; running steps may finish first',
   example: 'stop --timeout 60',
   runsIn: 'any_process',
+  needs: ['draining', 'kernel', 'settings', 'stop'],
   stopsKernel: true,
   input: z.object({
     now: z.boolean().default(false).describe('interrupt running steps at once; they continue at the next start'),

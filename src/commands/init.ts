@@ -24,6 +24,7 @@ export const init = defineCommand({
   summary: 'create a home with a configuration, three agents and a folder to watch; changes no existing file',
   example: 'init --yes',
   runsIn: 'no_home',
+  needs: ['clock', 'homeSetup', 'machine'],
   confirmation: 'Create a home here?',
   input: z.object({
     yes: z.boolean().default(false).describe('do not ask for confirmation').meta({ short: 'y' }),

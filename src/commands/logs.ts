@@ -11,6 +11,7 @@ export const logs = defineCommand({
   example: 'logs --follow',
   // The log is a file. A follower must not hold the home, or `start` could not run at the same time.
   runsIn: 'no_home',
+  needs: ['log', 'signals'],
   input: z.object({
     follow: z.boolean().default(false).describe('print new entries until interrupted').meta({ short: 'f' }),
     lines: z.int().nonnegative().default(50).describe('number of last entries to print').meta({ short: 'n' }),

@@ -5,7 +5,8 @@ import { REACHES, RECOVERIES } from '../domain/effect.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { McpState } from '../ports/mcp.ts'
 import { auditOwnerAction } from './audit.ts'
-import { defineCommand, type OfferedCommand } from './lib/command.ts'
+import { defineCommand } from './lib/command.ts'
+import type { OfferedCommand } from './lib/context.ts'
 
 const toolShape = z.object({
   tool: z.string(),
@@ -40,6 +41,7 @@ export const mcpList = defineCommand({
   summary: 'list MCP servers with their state, last error output and tools',
   example: 'mcp list',
   runsIn: 'any_process',
+  needs: ['mcp'],
   input: z.object({}),
   output: z.object({ items: z.array(stateShape) }),
   run: async ({ mcp }) => ({ items: (await mcp.list()).map(printable) }),
@@ -50,6 +52,7 @@ export const mcpTest = defineCommand({
   summary: 'start an MCP server and show its tools, or the error',
   example: 'mcp test github',
   runsIn: 'any_process',
+  needs: ['mcp'],
   positional: ['server'],
   input: z.object({ server }),
   output: stateShape.extend({ ok: z.boolean() }),
@@ -65,6 +68,7 @@ export const mcpApprove = defineCommand({
   summary: 'approve new or changed tools of an MCP server as they are now',
   example: 'mcp approve github create_issue',
   runsIn: 'any_process',
+  needs: ['clock', 'mcp', 'store'],
   positional: ['server', 'tool'],
   input: z.object({ server, tool: z.string().min(1).optional().describe('only this tool, by its name on the server') }),
   output: z.object({ server: z.string(), approved: z.array(z.string()) }),
@@ -91,6 +95,7 @@ export const mcpServe = defineCommand({
   summary: 'serve this home to an MCP client on stdin and stdout',
   example: 'mcp serve',
   runsIn: 'no_home',
+  needs: ['serveMcp'],
   input: z.object({}),
   output: z.null().describe('everything was printed already'),
   async run({ serveMcp: offer }) {

@@ -28,6 +28,7 @@ export const memoryList = defineCommand({
   summary: 'list remembered facts, newest first',
   example: 'memory list --agent writer',
   runsIn: 'any_process',
+  needs: ['clock', 'store'],
   input: z.object({
     agent: agentInput,
     all: z.boolean().default(false).describe('include superseded, forgotten, expired and dropped facts'),
@@ -44,6 +45,7 @@ export const memorySearch = defineCommand({
   summary: 'search remembered facts, best match first',
   example: 'memory search "release date"',
   runsIn: 'any_process',
+  needs: ['clock', 'store'],
   positional: ['query'],
   input: z.object({
     query: z.string().trim().min(1).describe('words to search for'),
@@ -61,6 +63,7 @@ export const memoryForget = defineCommand({
   summary: 'delete a remembered fact for good',
   example: 'memory forget release-date --agent writer',
   runsIn: 'any_process',
+  needs: ['clock', 'store'],
   positional: ['key'],
   input: z.object({
     key: z.string().trim().min(1).describe('key of the fact, from memory list'),

@@ -12,6 +12,7 @@ export const modelsList = defineCommand({
   summary: 'list usable models, the default with its reason, and the models chosen for chats and channels',
   example: 'models list',
   runsIn: 'any_process',
+  needs: ['models', 'store'],
   input: z.object({}),
   output: z.object({
     items: z.array(
@@ -50,6 +51,7 @@ export const modelsTest = defineCommand({
   summary: 'send a model one short request: shows latency and usage, or the error and its remedy',
   example: 'models test openai/gpt-5',
   runsIn: 'any_process',
+  needs: ['breaker', 'budgetLimits', 'clock', 'ids', 'kernelId', 'models', 'signals', 'store'],
   positional: ['model'],
   input: z.object({ model: z.string().min(1).optional().describe('provider/model; default: the default model') }),
   output: z.object({
@@ -97,6 +99,7 @@ export const modelsUse = defineCommand({
   summary: 'choose the model for a chat, a person in it, a channel, or everything',
   example: 'models use anthropic/claude-sonnet-5-5 --channel webhook',
   runsIn: 'any_process',
+  needs: ['clock', 'models', 'store'],
   positional: ['model'],
   input: z.object({
     model: z.string().min(1).describe('provider/model; "default" removes the choice'),

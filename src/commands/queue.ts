@@ -9,7 +9,8 @@ import { UNTRUSTED_LABEL } from '../domain/label.ts'
 import { EXPECTED_INSTANT } from '../domain/limits.ts'
 import { titleOf } from '../domain/title.ts'
 import { commitOne } from '../ports/store.ts'
-import { type CommandContext, defineCommand } from './lib/command.ts'
+import { defineCommand } from './lib/command.ts'
+import type { Needs } from './lib/context.ts'
 import { dispatchSchema } from './lib/output-schemas.ts'
 import { overridesToMetadata, taskOverrides } from './lib/task-overrides.ts'
 
@@ -22,6 +23,7 @@ export const enqueue = defineCommand({
   summary: 'add a task to the queue',
   example: 'enqueue --prompt "summarize the README" --at 10m',
   runsIn: 'any_process',
+  needs: ['agents', 'clock', 'ids', 'kernelId', 'prepareWorkspace', 'store'],
   input: z.object({
     agent: agentInput,
     prompt: z.string().trim().min(1).describe('what to do'),
@@ -50,6 +52,7 @@ export const queueList = defineCommand({
   summary: 'list dispatches, newest first',
   example: 'queue list --status failed',
   runsIn: 'any_process',
+  needs: ['store'],
   input: z.object({
     status: z.enum(DISPATCH_STATUSES).optional().describe('only with this status'),
     agent: z.string().optional().describe('only of this agent'),
@@ -66,6 +69,7 @@ export const queueShow = defineCommand({
   summary: 'show one dispatch',
   example: 'queue show 1a2b3c',
   runsIn: 'any_process',
+  needs: ['store'],
   positional: ['id'],
   input: z.object({ id: z.string().describe('dispatch id') }),
   output: dispatchSchema,
@@ -90,6 +94,7 @@ export const queueCancel = defineCommand({
   summary: 'cancel a dispatch and its children',
   example: 'queue cancel 1a2b3c --how after_step',
   runsIn: 'any_process',
+  needs: ['clock', 'drain', 'draining', 'signals', 'store', 'tellRun', 'wakeSignal'],
   positional: ['id'],
   input: z.object({
     id: z.string().describe('dispatch id'),
@@ -110,6 +115,7 @@ export const queueRetry = defineCommand({
   summary: 'retry a dispatch that failed or was set aside',
   example: 'queue retry 1a2b3c',
   runsIn: 'any_process',
+  needs: ['clock', 'store'],
   positional: ['id'],
   input: z.object({ id: z.string().describe('dispatch id') }),
   output: changedShape,
@@ -127,6 +133,7 @@ const pauseCommand = (name: 'queue pause' | 'queue resume', summary: string, pau
     summary,
     example: `${name} 1a2b3c`,
     runsIn: 'any_process',
+    needs: ['clock', 'drain', 'draining', 'signals', 'store', 'tellRun', 'wakeSignal'],
     positional: ['id'],
     input: z.object({ id: z.string().describe('dispatch id') }),
     output: changedShape,
@@ -146,7 +153,7 @@ export const queueResume = pauseCommand('queue resume', 'resume a paused dispatc
 
 /** Waits until the dispatch reaches a status. If nobody drains the whole queue, it runs the dispatch itself. */
 async function waitUntil(
-  context: CommandContext,
+  context: Needs<'drain' | 'draining' | 'signals' | 'store' | 'wakeSignal'>,
   id: string,
   isReached: (status: DispatchStatus) => boolean,
 ): Promise<void> {
@@ -160,7 +167,7 @@ async function waitUntil(
 }
 
 async function statusChanges(
-  { store }: CommandContext,
+  { store }: Needs<'store'>,
   members: readonly { readonly dispatch_id: string; readonly status: DispatchStatus }[],
 ): Promise<{ dispatch_id: string; was: DispatchStatus; status: DispatchStatus }[]> {
   return Promise.all(
@@ -185,7 +192,7 @@ export interface NewTask {
 
 /** Adds a task to the queue: a dispatch in a new session, with a workspace. */
 export async function enqueueTask(
-  context: CommandContext,
+  context: Needs<'agents' | 'clock' | 'ids' | 'kernelId' | 'prepareWorkspace' | 'store'>,
   task: NewTask,
 ): Promise<{ dispatch_id: string; session_id: string; duplicate: boolean; workspace: string; note?: string }> {
   refuseUnknownAgent(context, task.agent)
@@ -219,7 +226,7 @@ export async function enqueueTask(
   return { ...enqueued, workspace, ...(note === undefined ? {} : { note }) }
 }
 
-export function refuseUnknownAgent(context: CommandContext, agent: string): void {
+export function refuseUnknownAgent(context: Needs<'agents'>, agent: string): void {
   const agents = context.agents()
   if (!agents.includes(agent))
     throw new TirelessError('not_found', {
@@ -230,7 +237,7 @@ export function refuseUnknownAgent(context: CommandContext, agent: string): void
     })
 }
 
-async function refuseUnknownParent({ store }: CommandContext, parent: string | undefined): Promise<void> {
+async function refuseUnknownParent({ store }: Needs<'store'>, parent: string | undefined): Promise<void> {
   if (parent !== undefined && !(await store.dispatch(parent)))
     throw new TirelessError('not_found', {
       what: 'no such parent dispatch',
@@ -239,7 +246,7 @@ async function refuseUnknownParent({ store }: CommandContext, parent: string | u
     })
 }
 
-function parseAt({ clock }: CommandContext, text: string | undefined): number | undefined {
+function parseAt({ clock }: Needs<'clock'>, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const instant = parseInstant(text, clock.now())
   if (instant === undefined)

@@ -12,7 +12,8 @@ import type { Observation } from '../domain/observation.ts'
 import { redactValue } from '../domain/redact.ts'
 import { STOP_REASONS } from '../domain/stop-reason.ts'
 import { commitOne } from '../ports/store.ts'
-import { type CommandContext, defineCommand } from './lib/command.ts'
+import { defineCommand } from './lib/command.ts'
+import type { Needs } from './lib/context.ts'
 import { findRun, type RecordedRun } from './lib/find-run.ts'
 import { overridesToMetadata } from './lib/task-overrides.ts'
 import { readRunEnding, watchDispatch } from './run.ts'
@@ -48,6 +49,20 @@ export const replay = defineCommand({
   summary: 'replay a run offline; with --from, continue it from a step with another model, parser or memory',
   example: 'replay 1a2b3c --from 3 --model openai/gpt-5',
   runsIn: 'any_process',
+  needs: [
+    'clock',
+    'drain',
+    'draining',
+    'ids',
+    'listen',
+    'prepareWorkspace',
+    'redact',
+    'replay',
+    'signals',
+    'snapshots',
+    'store',
+    'wakeSignal',
+  ],
   positional: ['run'],
   input: z.object({
     run: z.string().describe('run id: the id of its dispatch'),
@@ -72,7 +87,7 @@ export const replay = defineCommand({
 })
 
 function compareEvents(
-  { redact }: CommandContext,
+  { redact }: Needs<'redact'>,
   { dispatch_id: run_id, session_id }: Dispatch,
   records: readonly JournalRecord[],
   replayed: readonly JournalRecord[],
@@ -125,7 +140,18 @@ function comparableText({ ts: _, ...event }: Event, withPrompts: boolean): strin
 }
 
 async function fork(
-  context: CommandContext,
+  context: Needs<
+    | 'clock'
+    | 'drain'
+    | 'draining'
+    | 'ids'
+    | 'listen'
+    | 'prepareWorkspace'
+    | 'signals'
+    | 'snapshots'
+    | 'store'
+    | 'wakeSignal'
+  >,
   { dispatch, records }: RecordedRun,
   from: number,
   wanted: { model?: string | undefined; parser?: string | undefined; memory?: string | undefined },

@@ -7,8 +7,10 @@ import { recordsOfRun } from '../domain/journal-record.ts'
 import { STOP_REASONS } from '../domain/stop-reason.ts'
 import { RETRY_SOON_MS } from '../kernel/queue/drain.ts'
 import { traceFromRecords } from '../trace/trace.ts'
-import { type CommandContext, defineCommand, type Progress } from './lib/command.ts'
+import { defineCommand } from './lib/command.ts'
+import type { Needs } from './lib/context.ts'
 import { dispatchSchema } from './lib/output-schemas.ts'
+import type { Progress } from './lib/progress.ts'
 import { overridesToMetadata, taskOverrides } from './lib/task-overrides.ts'
 import { agentInput, enqueueTask } from './queue.ts'
 
@@ -20,6 +22,23 @@ export const run = defineCommand({
   summary: 'run one task now and print the answer',
   example: 'run "summarize the README in three sentences"',
   runsIn: 'any_process',
+  needs: [
+    'agents',
+    'clock',
+    'drain',
+    'draining',
+    'ids',
+    'kernel',
+    'kernelId',
+    'listen',
+    'notifier',
+    'prepareWorkspace',
+    'sandboxNotices',
+    'signals',
+    'startNotices',
+    'store',
+    'wakeSignal',
+  ],
   positional: ['task'],
   input: z.object({
     task: z.string().trim().min(1).describe('what to do'),
@@ -67,7 +86,7 @@ export const run = defineCommand({
 
 /** Delivers the outbox if no kernel is running to do it. */
 async function deliver(
-  { kernel, notifier, signals, listen }: CommandContext,
+  { kernel, notifier, signals, listen }: Needs<'kernel' | 'notifier' | 'signals' | 'listen'>,
   tell: (progress: Progress) => void,
 ): Promise<void> {
   if (kernel.isRunning()) return
@@ -78,7 +97,7 @@ async function deliver(
 }
 
 /** Status and result of a run, from its dispatch and journal. */
-export async function readRunEnding({ store }: CommandContext, run_id: string, session_id: string) {
+export async function readRunEnding({ store }: Needs<'store'>, run_id: string, session_id: string) {
   const dispatch = await store.dispatch(run_id)
   if (!dispatch) throw new TirelessError('not_found', `dispatch ${run_id} no longer exists`)
   const { status, wait, error, failure_class, result: answer } = dispatch
@@ -89,7 +108,7 @@ export async function readRunEnding({ store }: CommandContext, run_id: string, s
 
 /** Follows a dispatch until it ends, or until it waits for something that may take long. */
 export async function watchDispatch(
-  context: CommandContext,
+  context: Needs<'clock' | 'drain' | 'draining' | 'listen' | 'signals' | 'store' | 'wakeSignal'>,
   dispatchId: string,
   tell: (progress: Progress) => void,
 ): Promise<void> {
@@ -118,7 +137,7 @@ export async function watchDispatch(
   }
 }
 
-function parkedForLong({ clock }: CommandContext, { status, wait }: Dispatch): boolean {
+function parkedForLong({ clock }: Needs<'clock'>, { status, wait }: Dispatch): boolean {
   if (status !== 'waiting' || !wait) return false
   return wait.kind !== 'retry' || wait.until - clock.now() > RETRY_SOON_MS
 }

@@ -15,7 +15,8 @@ import {
 import { localZone } from '../kernel/schedule/time-zone.ts'
 import { iso } from '../ports/clock.ts'
 import { commitOne } from '../ports/store.ts'
-import { type CommandContext, defineCommand } from './lib/command.ts'
+import { defineCommand } from './lib/command.ts'
+import type { Needs } from './lib/context.ts'
 import { agentInput, refuseUnknownAgent } from './queue.ts'
 
 const scheduleShape = z.object({
@@ -38,6 +39,7 @@ export const scheduleList = defineCommand({
   summary: 'list all schedules with their next beat: the kernel, agents, and added ones',
   example: 'schedule list',
   runsIn: 'any_process',
+  needs: ['clock', 'settings', 'store'],
   input: z.object({}),
   output: z.object({ items: z.array(scheduleShape) }),
   async run(context) {
@@ -53,6 +55,7 @@ export const scheduleAdd = defineCommand({
   summary: 'run an agent repeatedly, or once at a given time',
   example: 'schedule add --agent writer --cron "30 9 * * mon-fri" --prompt "write the daily report"',
   runsIn: 'any_process',
+  needs: ['agents', 'clock', 'ids', 'kernel', 'settings', 'store'],
   input: z.object({
     agent: agentInput,
     prompt: z.string().trim().min(1).optional().describe("what to do (default: the agent's own prompt)"),
@@ -99,6 +102,7 @@ const pauseCommand = (name: 'schedule pause' | 'schedule resume', summary: strin
     summary,
     example: `${name} daily-report`,
     runsIn: 'any_process',
+    needs: ['clock', 'kernel', 'settings', 'store'],
     positional: ['id'],
     input: z.object({ id: idInput }),
     output: scheduleShape,
@@ -123,6 +127,7 @@ export const scheduleRemove = defineCommand({
   summary: 'remove an added schedule; work that it started continues',
   example: 'schedule remove daily-report',
   runsIn: 'any_process',
+  needs: ['kernel', 'settings', 'store'],
   positional: ['id'],
   input: z.object({ id: idInput }),
   output: z.object({ removed: z.string() }),
@@ -140,6 +145,7 @@ export const scheduleRun = defineCommand({
   summary: 'run now what a schedule would run; the schedule stays unchanged',
   example: 'schedule run daily-report',
   runsIn: 'any_process',
+  needs: ['kernel', 'settings', 'store'],
   positional: ['id'],
   input: z.object({ id: idInput }),
   output: z.object({
@@ -159,12 +165,12 @@ export const scheduleRun = defineCommand({
   },
 })
 
-async function allRows({ store, settings }: CommandContext): Promise<readonly ScheduleRow[]> {
+async function allRows({ store, settings }: Needs<'store' | 'settings'>): Promise<readonly ScheduleRow[]> {
   return listSchedules(settings(), await store.schedules())
 }
 
 /** Contract: the next beat of any schedule with an enabled agent; undefined if there is none. */
-export async function nextScheduledRun(context: CommandContext): Promise<number | undefined> {
+export async function nextScheduledRun(context: Needs<'clock' | 'settings' | 'store'>): Promise<number | undefined> {
   const { store, settings, clock } = context
   const marks = await store.marks()
   const due = (await allRows(context)).filter((row) => dueAgents(row, settings().agents).length > 0)
@@ -172,13 +178,13 @@ export async function nextScheduledRun(context: CommandContext): Promise<number 
   return nexts.length === 0 ? undefined : Math.min(...nexts)
 }
 
-async function findRow(context: CommandContext, id: string): Promise<ScheduleRow> {
+async function findRow(context: Needs<'settings' | 'store'>, id: string): Promise<ScheduleRow> {
   const row = (await allRows(context)).find(({ schedule_id }) => schedule_id === id)
   if (row) return row
   throw new TirelessError('not_found', { what: 'no such schedule', got: id, fix: 'run tireless schedule list' })
 }
 
-async function findAdded(context: CommandContext, id: string): Promise<ScheduleRow> {
+async function findAdded(context: Needs<'settings' | 'store'>, id: string): Promise<ScheduleRow> {
   const row = await findRow(context, id)
   if (row.origin === 'added') return row
   throw new TirelessError('usage', {
@@ -189,7 +195,7 @@ async function findAdded(context: CommandContext, id: string): Promise<ScheduleR
 }
 
 /** Contract: throws `usage` if neither the schedule nor the agent has a prompt. */
-function requirePrompt({ settings }: CommandContext, { prompt }: ScheduleRow, agent: string): void {
+function requirePrompt({ settings }: Needs<'settings'>, { prompt }: ScheduleRow, agent: string): void {
   if ((prompt ?? settings().agents.find(({ agent_id }) => agent_id === agent)?.prompt) !== undefined) return
   throw new TirelessError('usage', {
     what: `the agent ${agent} has no prompt of its own`,
@@ -198,7 +204,7 @@ function requirePrompt({ settings }: CommandContext, { prompt }: ScheduleRow, ag
   })
 }
 
-function printRow({ settings, clock }: CommandContext, row: ScheduleRow, marks: readonly ScheduleMark[]) {
+function printRow({ settings, clock }: Needs<'settings' | 'clock'>, row: ScheduleRow, marks: readonly ScheduleMark[]) {
   const { schedule_id: id, origin, spec: schedule, timezone, prompt, paused, created_at } = row
   const next = nextScheduleDue(row, marks, clock.now())
   const fired = marks.find(({ schedule_id }) => schedule_id === id)?.fired ?? null

@@ -21,6 +21,7 @@ export const secretsSet = defineCommand({
   summary: 'store a secret under a name; the value is prompted for, or read from stdin',
   example: 'secrets set GITHUB_TOKEN --to api.github.com',
   runsIn: 'any_process',
+  needs: ['clock', 'secrets', 'store'],
   positional: ['name'],
   input: z.object({
     name: z.string().describe('name; the configuration and tools refer to it as secret:NAME'),
@@ -44,6 +45,7 @@ export const secretsList = defineCommand({
   summary: 'list secrets: name, date and use, never the value',
   example: 'secrets list',
   runsIn: 'any_process',
+  needs: ['secrets'],
   input: z.object({}),
   output: z.object({ items: z.array(entryShape) }),
   async run({ secrets }) {
@@ -56,6 +58,7 @@ export const secretsRemove = defineCommand({
   summary: 'delete a secret; configuration keys that refer to it fail from then on',
   example: 'secrets remove GITHUB_TOKEN',
   runsIn: 'any_process',
+  needs: ['secrets'],
   positional: ['name'],
   input: z.object({ name: z.string() }),
   output: entryShape,

@@ -6,7 +6,8 @@ import type { JournalRecord } from '../domain/journal-record.ts'
 import type { Observation } from '../domain/observation.ts'
 import type { Session } from '../domain/session.ts'
 import { commitOne } from '../ports/store.ts'
-import { type CommandContext, defineCommand } from './lib/command.ts'
+import { defineCommand } from './lib/command.ts'
+import type { Needs } from './lib/context.ts'
 import { sessionSchema, typedAs } from './lib/output-schemas.ts'
 
 export const sessionsList = defineCommand({
@@ -14,6 +15,7 @@ export const sessionsList = defineCommand({
   summary: 'list sessions, newest first',
   example: 'sessions list --limit 20',
   runsIn: 'any_process',
+  needs: ['store'],
   input: z.object({
     limit: z.int().positive().default(100).describe('maximum number of sessions'),
     all: z.boolean().default(false).describe('include archived sessions'),
@@ -27,6 +29,7 @@ export const sessionsArchive = defineCommand({
   summary: 'archive a session: it is kept but no longer listed; a new message restores it',
   example: 'sessions archive writer-1a2b3c',
   runsIn: 'any_process',
+  needs: ['clock', 'store'],
   positional: ['id'],
   input: z.object({
     id: z.string().describe('session id'),
@@ -46,6 +49,7 @@ export const sessionsShow = defineCommand({
   summary: 'show one session with its journal',
   example: 'sessions show writer-1a2b3c',
   runsIn: 'any_process',
+  needs: ['store'],
   positional: ['id'],
   input: z.object({ id: z.string().describe('session id') }),
   output: sessionSchema.extend({
@@ -63,6 +67,7 @@ export const send = defineCommand({
   summary: 'send a message to a session',
   example: 'send --session writer-1a2b3c "use the second draft"',
   runsIn: 'any_process',
+  needs: ['clock', 'ids', 'store'],
   positional: ['text'],
   input: z.object({
     session: z.string().describe('session id'),
@@ -81,7 +86,7 @@ export const send = defineCommand({
   },
 })
 
-async function findSession({ store }: CommandContext, id: string): Promise<Session> {
+async function findSession({ store }: Needs<'store'>, id: string): Promise<Session> {
   const session = await store.session(id)
   if (!session)
     throw new TirelessError('not_found', { what: 'no such session', got: id, fix: 'run tireless sessions list' })

@@ -7,7 +7,8 @@ import { type Cost, simulateSchedules as simulateBeats } from '../kernel/schedul
 import { localZone } from '../kernel/schedule/time-zone.ts'
 import { iso } from '../ports/clock.ts'
 import type { TraceManifest } from '../trace/manifest.ts'
-import { type CommandContext, defineCommand } from './lib/command.ts'
+import { defineCommand } from './lib/command.ts'
+import type { CommandContext, Needs } from './lib/context.ts'
 import { runCost } from './lib/forecast.ts'
 
 /** Number of past runs from which the cost of future runs is estimated. */
@@ -20,6 +21,7 @@ export const simulate = defineCommand({
   summary: 'list the coming beats with their cost and conflicts; runs nothing',
   example: 'simulate --days 7',
   runsIn: 'any_process',
+  needs: ['clock', 'models', 'settings', 'store', 'timeLimit', 'traces'],
   input: z.object({
     days: z.int().min(1).max(366).default(1).describe('number of days from now'),
     limit: z.int().min(0).max(100_000).default(100).describe('maximum number of beats to list'),
@@ -100,7 +102,7 @@ function costRanges(manifests: readonly TraceManifest[]): ReadonlyMap<string, Co
 }
 
 /** The cost of a run of each agent, guessed from the price of its model; agents without a known price are left out. */
-async function guessCosts({ settings, models }: CommandContext): Promise<ReadonlyMap<string, Cost>> {
+async function guessCosts({ settings, models }: Needs<'settings' | 'models'>): Promise<ReadonlyMap<string, Cost>> {
   const guesses = new Map<string, Cost>()
   for (const agent of settings().agents.filter(({ enabled }) => enabled)) {
     const [id] = await models.fallbackChain({ agent: agent.agent_id })

@@ -3,7 +3,8 @@
 import { z } from 'zod'
 import { FINDING_KINDS, SKILL_STATUSES, type Skill, type SkillFinding } from '../domain/skill.ts'
 import { auditOwnerAction } from './audit.ts'
-import { type CommandContext, defineCommand } from './lib/command.ts'
+import { defineCommand } from './lib/command.ts'
+import type { Needs } from './lib/context.ts'
 
 /** Number of recent sessions whose workspaces are searched for an AGENTS.md. */
 const MAX_SESSIONS = 200
@@ -36,7 +37,7 @@ const printSkill = (skill: Skill): z.input<typeof skillShape> => ({ ...skill })
 const printFindings = (findings: readonly SkillFinding[]): z.input<typeof findingShape>[] =>
   findings.map((finding) => ({ ...finding }))
 
-async function workspacesOf({ store }: CommandContext): Promise<readonly string[]> {
+async function workspacesOf({ store }: Needs<'store'>): Promise<readonly string[]> {
   return (await store.sessions({ limit: MAX_SESSIONS })).map(({ workspace }) => workspace)
 }
 
@@ -45,6 +46,7 @@ export const skillsList = defineCommand({
   summary: 'list skills and AGENTS.md files, and whether agents may follow them',
   example: 'skills list',
   runsIn: 'any_process',
+  needs: ['skills', 'store'],
   input: z.object({ workspace: WHICH.workspace }),
   output: z.object({ items: z.array(skillShape) }),
   async run(context, { workspace }) {
@@ -58,6 +60,7 @@ export const skillsScan = defineCommand({
   summary: 'scan a skill for risky content before you approve it; shows file and line',
   example: 'skills scan release-notes',
   runsIn: 'any_process',
+  needs: ['skills', 'store'],
   positional: ['name'],
   input: z.object({ name: z.string().optional().describe('name of the skill; default: all'), ...WHICH }),
   output: z.object({ items: z.array(findingShape.extend({ skill: z.string(), path: z.string() })) }),
@@ -83,6 +86,7 @@ export const skillsApprove = defineCommand({
   summary: 'approve a skill or an AGENTS.md; a later change to it needs a new approval',
   example: 'skills approve release-notes',
   runsIn: 'any_process',
+  needs: ['clock', 'skills', 'store'],
   positional: ['name'],
   input: z.object({
     name: z.string().describe('name of the skill, or AGENTS.md'),

@@ -8,8 +8,10 @@ import { isPaused } from '../kernel/pause-setting.ts'
 import { iso } from '../ports/clock.ts'
 import { startTimer } from '../ports/deadline.ts'
 import { channelProblem } from './channels.ts'
-import { type CommandContext, defineCommand, type Progress } from './lib/command.ts'
+import { defineCommand } from './lib/command.ts'
+import type { Needs } from './lib/context.ts'
 import { announceWrittenFiles, runAndPriceFirstCycle } from './lib/first-run-notes.ts'
+import type { Progress } from './lib/progress.ts'
 import { nextScheduledRun } from './schedule.ts'
 
 export const start = defineCommand({
@@ -17,6 +19,23 @@ export const start = defineCommand({
   summary: 'start the kernel in the foreground: run scheduled agents and queued tasks',
   example: 'start',
   runsIn: 'own_process',
+  needs: [
+    'channels',
+    'clock',
+    'drain',
+    'homeSetup',
+    'kernel',
+    'listen',
+    'notifier',
+    'requireSandbox',
+    'sandboxNotices',
+    'serveHttp',
+    'settings',
+    'signals',
+    'startNotices',
+    'store',
+    'wakeSignal',
+  ],
   input: z.object({
     until_idle: z
       .boolean()
@@ -48,7 +67,7 @@ export const start = defineCommand({
 })
 
 /** Throws `config_invalid` if the configured channel for notices does not exist: they could never be delivered. */
-async function refuseUnknownChannel({ notifier, channels }: CommandContext): Promise<void> {
+async function refuseUnknownChannel({ notifier, channels }: Needs<'notifier' | 'channels'>): Promise<void> {
   const target = await notifier.target()
   if (target?.by !== 'config' || channels.has(target.channel)) return
   throw new TirelessError('config_invalid', {
@@ -60,7 +79,10 @@ async function refuseUnknownChannel({ notifier, channels }: CommandContext): Pro
 }
 
 /** Catches up missed beats and works the queue until it is idle. Does not wait for later beats. */
-async function runUntilIdle(context: CommandContext, minutes: number): Promise<void> {
+async function runUntilIdle(
+  context: Needs<'clock' | 'drain' | 'kernel' | 'notifier' | 'signals' | 'wakeSignal'>,
+  minutes: number,
+): Promise<void> {
   const { kernel, wakeSignal: bell, clock, signals } = context
   const timeUp = new AbortController()
   const stopTimer = startTimer(clock, minutes * 60_000, () => timeUp.abort())
@@ -80,7 +102,23 @@ async function runUntilIdle(context: CommandContext, minutes: number): Promise<v
   }
 }
 
-async function runKernel(context: CommandContext, tell: (progress: Progress) => void, expose: boolean): Promise<void> {
+async function runKernel(
+  context: Needs<
+    | 'channels'
+    | 'clock'
+    | 'drain'
+    | 'homeSetup'
+    | 'kernel'
+    | 'listen'
+    | 'notifier'
+    | 'serveHttp'
+    | 'settings'
+    | 'signals'
+    | 'store'
+  >,
+  tell: (progress: Progress) => void,
+  expose: boolean,
+): Promise<void> {
   const { kernel, signals } = context
   const { login_url, token_file, loopback } = await context.serveHttp({ expose })
   tell({
@@ -111,7 +149,7 @@ async function runKernel(context: CommandContext, tell: (progress: Progress) => 
   }
 }
 
-async function beatLine(context: CommandContext): Promise<string> {
+async function beatLine(context: Needs<'clock' | 'settings' | 'store'>): Promise<string> {
   if (await isPaused(context.store)) return 'Paused; beats are skipped. Run: tireless resume'
   const next = await nextScheduledRun(context)
   return next === undefined ? 'No agent is scheduled. Run: tireless agent list' : `Next beat: ${iso(next)}`

@@ -52,6 +52,7 @@ export const stateShow = defineCommand({
   summary: 'show STATE.md or another document, now or at a version',
   example: 'state show 12',
   runsIn: 'any_process',
+  needs: ['documents'],
   positional: ['version'],
   input: z.object({ version: number.optional().describe('version from state log'), document }),
   output: documentShape.extend({
@@ -85,6 +86,7 @@ export const stateLog = defineCommand({
   summary: 'list the versions of a document, newest first: author, reason, time',
   example: 'state log --limit 10',
   runsIn: 'any_process',
+  needs: ['documents'],
   input: z.object({ document, limit: z.int().positive().default(50).describe('maximum number of versions') }),
   output: z.object({ items: z.array(versionShape) }),
   run: async ({ documents }, { document: name, limit }) => ({ items: [...(await documents.versions(name, limit))] }),
@@ -95,6 +97,7 @@ export const stateDiff = defineCommand({
   summary: 'show the changes of a pending edit, or between two versions',
   example: 'state diff 11 12',
   runsIn: 'any_process',
+  needs: ['documents'],
   positional: ['from', 'to'],
   input: z.object({
     from: number.optional().describe('version; default: the previous one'),
@@ -133,6 +136,7 @@ export const stateRevert = defineCommand({
   summary: 'restore an earlier version; without one, discard a pending edit',
   example: 'state revert 11',
   runsIn: 'any_process',
+  needs: ['documents'],
   positional: ['version'],
   input: z.object({ version: number.optional().describe('version from state log'), document }),
   output: versionShape,
@@ -147,6 +151,7 @@ export const stateAccept = defineCommand({
   summary: 'accept pending edits of document files, and trust sections that agents wrote from outside text',
   example: 'state accept',
   runsIn: 'any_process',
+  needs: ['clock', 'documents', 'store'],
   input: z.object({ document: z.enum(DOCUMENT_NAMES).optional().describe('only this one') }),
   output: z.object({
     items: z.array(

@@ -9,7 +9,8 @@ import { isPaused } from '../kernel/pause-setting.ts'
 import { iso } from '../ports/clock.ts'
 import { fallbackIfUnreadable, type Store } from '../ports/store.ts'
 import { copyCycleResult, cycleSchema } from './cycles.ts'
-import { type CommandContext, defineCommand } from './lib/command.ts'
+import { defineCommand } from './lib/command.ts'
+import type { Needs } from './lib/context.ts'
 
 const labelledAgent = cycleSchema.shape.agents.element.extend({
   label: z
@@ -20,7 +21,7 @@ const labelledAgent = cycleSchema.shape.agents.element.extend({
 /** Upper limit when counting open approvals. */
 const MAX_COUNTED = 10_000
 
-async function spendToday({ store, clock, budgetLimits: purse }: CommandContext) {
+async function spendToday({ store, clock, budgetLimits: purse }: Needs<'store' | 'clock' | 'budgetLimits'>) {
   const day = purse.dayOf(clock.now())
   const rows = await store.spend(day, day)
   const cap = purse.caps().find(({ name }) => name === 'per_day_usd')
@@ -50,7 +51,7 @@ async function labelledAgents(store: Store, { cycle_id, agents }: CycleResult) {
   return agents.map((agent, i) => ({ ...agent, label: { ...(labels[i] ?? UNTRUSTED_LABEL) } }))
 }
 
-async function kernelState({ store, kernel, kernelId, draining }: CommandContext) {
+async function kernelState({ store, kernel, kernelId, draining }: Needs<'store' | 'kernel' | 'kernelId' | 'draining'>) {
   const paused = await isPaused(store)
   const next = kernel.nextBeatAt()
   const last = (await store.cycles(kernelId, { limit: 2 })).find(({ result }) => result !== null)?.result
@@ -62,7 +63,7 @@ async function kernelState({ store, kernel, kernelId, draining }: CommandContext
 }
 
 /** The workers with a valid lease, and the worker of this process, which has no lease while it is idle. */
-async function workersOf({ store, clock, epoch }: CommandContext) {
+async function workersOf({ store, clock, epoch }: Needs<'store' | 'clock' | 'epoch'>) {
   const now = clock.now()
   const all = await store.workers(0)
   return all.filter((worker) => worker.epoch === epoch() || Date.parse(worker.lease_until) > now)
@@ -73,6 +74,7 @@ export const status = defineCommand({
   summary: 'show the state of kernel, queue, sessions, spending and health',
   example: 'status',
   runsIn: 'any_process',
+  needs: ['budgetLimits', 'clock', 'draining', 'epoch', 'health', 'kernel', 'kernelId', 'store'],
   input: z.object({}),
   output: z.object({
     kernel: z.object({

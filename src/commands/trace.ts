@@ -14,7 +14,8 @@ import { traceFromRecords } from '../trace/trace.ts'
 import { writePage } from '../trace/trace-files.ts'
 import { promptsFromEvents } from '../trace/trace-prompts.ts'
 import type { TraceStep } from '../trace/trace-step.ts'
-import { type CommandContext, defineCommand } from './lib/command.ts'
+import { defineCommand } from './lib/command.ts'
+import type { Needs } from './lib/context.ts'
 import { findRun } from './lib/find-run.ts'
 import { runSetupSchema, typedAs } from './lib/output-schemas.ts'
 
@@ -43,12 +44,15 @@ const manifestShape = z.object({
 const runInput = z.string().describe('run id: the id of its dispatch')
 
 /** Contract: a run's records in order, redacted. */
-export async function readRedactedRecords(context: CommandContext, run_id: string): Promise<readonly JournalRecord[]> {
+export async function readRedactedRecords(
+  context: Needs<'redact' | 'store'>,
+  run_id: string,
+): Promise<readonly JournalRecord[]> {
   const { records } = await findRun(context, run_id)
   return records.map((record) => redactValue(record, context.redact))
 }
 
-async function traceIn(context: CommandContext, run_id: string): Promise<ReadTrace> {
+async function traceIn(context: Needs<'redact' | 'store'>, run_id: string): Promise<ReadTrace> {
   const dispatch = await context.store.dispatch(run_id)
   // A run that was claimed but has no records yet has an empty trace; that is not an error.
   const hasRecords = dispatch?.status !== 'running' || (await isStarted(context, dispatch))
@@ -56,7 +60,7 @@ async function traceIn(context: CommandContext, run_id: string): Promise<ReadTra
   return { ...traceFromRecords({ run_id, session_id: dispatch?.session_id ?? '' }, records), torn: [] }
 }
 
-const isStarted = async ({ store }: CommandContext, { session_id, dispatch_id }: Dispatch): Promise<boolean> =>
+const isStarted = async ({ store }: Needs<'store'>, { session_id, dispatch_id }: Dispatch): Promise<boolean> =>
   recordsOfRun(await store.journal(session_id), dispatch_id).length > 0
 
 export const traceList = defineCommand({
@@ -64,6 +68,7 @@ export const traceList = defineCommand({
   summary: 'list runs with status, cost and result, newest first',
   example: 'trace list --limit 5',
   runsIn: 'any_process',
+  needs: ['redact', 'store'],
   input: z.object({ limit: z.int().positive().default(20).describe('maximum number of runs') }),
   output: z.object({ items: z.array(manifestShape) }),
   async run({ store, redact }, { limit }) {
@@ -115,6 +120,7 @@ export const traceShow = defineCommand({
   summary: 'show one run: its steps, its events, or the composition of its prompts',
   example: 'trace show 1a2b3c --events',
   runsIn: 'any_process',
+  needs: ['redact', 'store'],
   positional: ['run'],
   input: z.object({
     run: runInput,
@@ -151,6 +157,7 @@ export const traceExport = defineCommand({
   summary: 'export one run as a self-contained HTML page',
   example: 'trace export 1a2b3c --html run.html',
   runsIn: 'any_process',
+  needs: ['redact', 'store'],
   positional: ['run'],
   input: z.object({ run: runInput, html: z.string().min(1).describe('the file to write').meta({ path: true }) }),
   output: z.object({ run_id: z.string(), file: z.string(), bytes: z.number() }),

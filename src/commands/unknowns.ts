@@ -13,6 +13,7 @@ export const unknownsList = defineCommand({
   summary: 'list interrupted calls that may have taken effect',
   example: 'unknowns list',
   runsIn: 'any_process',
+  needs: ['store'],
   input: z.object({ session: z.string().optional().describe('only of this session') }),
   output: z.object({ items: z.array(unknownSchema) }),
   run: async ({ store }, { session }) => ({ items: [...(await store.unknowns({ session_id: session }))] }),
@@ -23,6 +24,7 @@ export const unknownsResolve = defineCommand({
   summary: 'decide the outcome of an interrupted call',
   example: 'unknowns resolve 1a2b3c --as happened',
   runsIn: 'any_process',
+  needs: ['clock', 'ids', 'store'],
   positional: ['id'],
   input: z.object({
     id: z.string().describe('id from unknowns list'),

@@ -95,6 +95,10 @@ export class TirelessError extends Error {
   readonly retry: Retry
   /** The provider's Retry-After, in milliseconds. */
   readonly retryAfterMs: number | undefined
+  /** The message without the remedy. */
+  readonly problem: string
+  /** The remedy, if the error names one. */
+  readonly fix: string | undefined
 
   constructor(
     code: ErrorCode,
@@ -106,6 +110,8 @@ export class TirelessError extends Error {
     this.code = code
     this.retry = ERROR_CODES[code].retry
     this.retryAfterMs = options.retryAfterMs
+    this.problem = typeof parts === 'string' ? parts : formatMessage({ ...parts, fix: undefined })
+    this.fix = typeof parts === 'string' ? undefined : parts.fix
   }
 }
 

@@ -6,7 +6,9 @@
 
 import { chmodSync, rmSync } from 'node:fs'
 import { createConnection, createServer, type Server, type Socket } from 'node:net'
-import type { Command, CommandContext, Progress } from '../commands/lib/command.ts'
+import type { Command } from '../commands/lib/command.ts'
+import type { CommandContext } from '../commands/lib/context.ts'
+import type { Progress } from '../commands/lib/progress.ts'
 import { validateAndRun } from '../commands/lib/validate-and-run.ts'
 import { asTirelessError, ERROR_CODES, type ErrorCode, TirelessError } from '../domain/error.ts'
 import { splitLines } from './split-lines.ts'

@@ -1,6 +1,6 @@
 /** Sends the status to viewers whenever it changes; reads nothing while there is no viewer. */
 
-import type { CommandContext } from '../commands/lib/command.ts'
+import type { CommandContext } from '../commands/lib/context.ts'
 import { withDeadline } from '../ports/deadline.ts'
 import type { EventStream } from './event-stream.ts'
 

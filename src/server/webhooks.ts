@@ -1,7 +1,7 @@
 /** Webhooks of channels: the channel verifies the sender; each message is handled once. */
 
 import { handleChatMessage } from '../commands/lib/chat-commands.ts'
-import type { CommandContext } from '../commands/lib/command.ts'
+import type { CommandContext } from '../commands/lib/context.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import type { IncomingRequest, ReceivedMessage } from '../ports/channel.ts'
 

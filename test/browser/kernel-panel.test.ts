@@ -35,18 +35,18 @@ const REAL_STATUS = COMMANDS.find(({ name }) => name === 'status') ?? assert.fai
 
 /** The kernel's commands with fixed answers; actions are recorded in `kernel.done`. */
 function kernelCommands(kernel: { state: string; done: string[] }, beat: string | null): readonly Command[] {
-  const status = defineCommand({
-    ...{ name: 'status', summary: 'what is going on', example: 'status', runsIn: 'any_process' },
-    input: z.object({}),
+  const status: Command = {
+    ...REAL_STATUS,
     output: z.looseObject({}),
     async run(context, _, tell) {
       const { kernel: realKernel, ...rest } = (await REAL_STATUS.run(context, {}, tell)) as { kernel: object }
       const spend = { today_usd: 4.75, cap_usd: 5, calls: 1234 }
       return { ...rest, kernel: { ...realKernel, state: kernel.state, next_beat: beat, last_cycle: CYCLE }, spend }
     },
-  })
+  }
   const list = defineCommand({
     ...{ name: 'cycles list', summary: 'the cycles', example: 'cycles list', runsIn: 'any_process' },
+    needs: [],
     input: z.object({ limit: z.int().default(10) }),
     output: z.object({ items: z.array(z.unknown()) }),
     run: async () => ({ items: CYCLES }),
@@ -54,6 +54,7 @@ function kernelCommands(kernel: { state: string; done: string[] }, beat: string 
   const actionCommand = (name: string, state: string) =>
     defineCommand({
       ...{ name, summary: name, example: name, runsIn: 'any_process' as const },
+      needs: [],
       input: z.object({}),
       output: z.object({ ok: z.boolean() }),
       async run() {

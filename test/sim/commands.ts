@@ -20,6 +20,7 @@ const retain = defineCommand({
   summary: 'delete finished sessions that are old enough',
   example: 'retain',
   runsIn: 'any_process',
+  needs: ['signals', 'store'],
   input: z.object({ before: z.number() }),
   output: z.object({ runs: z.array(z.string()) }),
   run: async ({ store, signals }, { before }) => ({
@@ -33,6 +34,7 @@ const flood = defineCommand({
   summary: 'many messages into a session at once',
   example: 'flood',
   runsIn: 'any_process',
+  needs: ['clock', 'ids', 'store'],
   input: z.object({ session: z.string(), of: z.string(), count: z.number() }),
   output: z.object({ observation_ids: z.array(z.string()) }),
   async run({ store, clock, ids }, { session: session_id, of, count }) {

@@ -1,6 +1,7 @@
 /** One process lifetime: the real engine, kernel and commands over ports that the world answers. */
 
-import type { CommandContext, Progress } from '../../src/commands/lib/command.ts'
+import type { CommandContext } from '../../src/commands/lib/context.ts'
+import type { Progress } from '../../src/commands/lib/progress.ts'
 import { validateAndRun } from '../../src/commands/lib/validate-and-run.ts'
 import { asTirelessError, TirelessError } from '../../src/domain/error.ts'
 import type { Engine } from '../../src/engine/run.ts'

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
 import type { TestContext } from 'node:test'
 import type { App, AppOptions } from '../../src/app.ts'
-import type { ServerAddress } from '../../src/commands/lib/command.ts'
+import type { ServerAddress } from '../../src/commands/lib/context.ts'
 import { freshFolder, openApp } from './open-app.ts'
 
 export interface HttpApp extends ServerAddress {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Progress } from '../../src/commands/lib/command.ts'
+import type { Progress } from '../../src/commands/lib/progress.ts'
 import type { Event } from '../../src/domain/event.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { applyDelta, applyEvent, newRun, type RunView } from '../../web/src/run-view.ts'

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { loadOrCreateToken, readCurrentToken } from '../../adapters/system/home-token.ts'
 import { newSecret } from '../../adapters/system/ids.ts'
-import type { CommandContext } from '../../commands/lib/command.ts'
+import type { CommandContext } from '../../commands/lib/context.ts'
 import { loadCommands } from '../../commands/lib/registry.ts'
 import { asTirelessError, TirelessError } from '../../domain/error.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'

@@ -22,7 +22,7 @@ import {
 import { iso } from '../../ports/clock.ts'
 import { commitOne, type Op, type Store } from '../../ports/store.ts'
 import { status } from '../status.ts'
-import type { CommandContext } from './command.ts'
+import type { CommandContext, Needs } from './context.ts'
 
 /** The effect of a chat message: operations to commit, and the text of the reply. */
 interface Effect {
@@ -82,7 +82,7 @@ async function handle(
 
 /** Checks the pairing code in a message of an unpaired chat; undefined: it has no code, or none is expected. */
 async function tryPairing(
-  { store, clock, kernelId, notifier }: CommandContext,
+  { store, clock, kernelId, notifier }: Needs<'store' | 'clock' | 'kernelId' | 'notifier'>,
   word: ChatMessage,
 ): Promise<Effect | undefined> {
   const [, code] = /^\s*\/pair\s+(\S{1,20})\s*$/i.exec(word.text) ?? []

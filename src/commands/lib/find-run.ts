@@ -3,7 +3,7 @@
 import type { Dispatch } from '../../domain/dispatch.ts'
 import { TirelessError } from '../../domain/error.ts'
 import { type JournalRecord, recordsOfRun } from '../../domain/journal-record.ts'
-import type { CommandContext } from './command.ts'
+import type { Needs } from './context.ts'
 
 export interface RecordedRun {
   readonly dispatch: Dispatch
@@ -13,7 +13,7 @@ export interface RecordedRun {
 }
 
 /** Contract: throws `not_found` for an unknown run, or one without records. */
-export async function findRun({ store }: CommandContext, run_id: string): Promise<RecordedRun> {
+export async function findRun({ store }: Needs<'store'>, run_id: string): Promise<RecordedRun> {
   const dispatch = await store.dispatch(run_id)
   const journal = dispatch ? await store.journal(dispatch.session_id) : []
   const records = recordsOfRun(journal, run_id)

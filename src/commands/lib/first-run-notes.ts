@@ -4,14 +4,15 @@ import type { AgentResult } from '../../domain/cycle.ts'
 import { recordsOfRun } from '../../domain/journal-record.ts'
 import { costOf, formatDollars, MICROS_PER_USD } from '../../domain/money.ts'
 import { fallbackIfUnreadable } from '../../ports/store.ts'
-import type { CommandContext, Progress } from './command.ts'
+import type { Needs } from './context.ts'
 import { forecastDay } from './forecast.ts'
+import type { Progress } from './progress.ts'
 import { filesWrittenBy, wroteFiles } from './written-files.ts'
 
 type Tell = (progress: Progress) => void
 
 /** Contract: tells which files each successful run wrote, until the returned function is called. Ignores errors. */
-export function announceWrittenFiles({ listen, store }: CommandContext, tell: Tell): () => void {
+export function announceWrittenFiles({ listen, store }: Needs<'listen' | 'store'>, tell: Tell): () => void {
   /** Runs that have written no file since their start, so their journals need not be read. */
   const withoutFiles = new Set<string>()
   return listen((progress) => {
@@ -30,7 +31,10 @@ export function announceWrittenFiles({ listen, store }: CommandContext, tell: Te
 }
 
 /** Runs one cycle with all agents if there has never been one, so that the user need not wait for a beat. */
-export async function runAndPriceFirstCycle(context: CommandContext, tell: Tell): Promise<void> {
+export async function runAndPriceFirstCycle(
+  context: Needs<'clock' | 'homeSetup' | 'kernel' | 'settings' | 'store'>,
+  tell: Tell,
+): Promise<void> {
   const cycled = await context.kernel.runFirstCycle()
   const usage = await usageOf(context, cycled?.result.agents ?? [])
   // No input tokens: no model answered, so there is no cost to report.
@@ -39,7 +43,7 @@ export async function runAndPriceFirstCycle(context: CommandContext, tell: Tell)
 
 type Usage = Parameters<typeof costOf>[1]
 
-async function costLine(context: CommandContext, usage: Usage): Promise<string> {
+async function costLine(context: Needs<'clock' | 'homeSetup' | 'settings'>, usage: Usage): Promise<string> {
   const { homeSetup: starter, settings, clock } = context
   const { own, paid } = await starter.modelPrices()
   const tokens = `${(usage.input_tokens + usage.output_tokens).toLocaleString('en')} tokens`
@@ -55,7 +59,7 @@ async function costLine(context: CommandContext, usage: Usage): Promise<string> 
 }
 
 /** The token usage of the agents' runs, summed from their journals. */
-async function usageOf({ store }: CommandContext, agents: readonly AgentResult[]): Promise<Usage> {
+async function usageOf({ store }: Needs<'store'>, agents: readonly AgentResult[]): Promise<Usage> {
   const journals = await Promise.all(
     agents.map(async ({ session_id, dispatch_id }) =>
       recordsOfRun(await fallbackIfUnreadable(store.journal(session_id), []), dispatch_id),

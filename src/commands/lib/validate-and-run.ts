@@ -6,20 +6,28 @@ import { deepFreeze } from '../../domain/json.ts'
 import { type Redact, redactValue } from '../../domain/redact.ts'
 import { notifySafely as tellSafely } from '../../ports/run-sink.ts'
 import type { ClosedHomeContext } from './closed-home.ts'
-import { type Command, type CommandContext, ignoreProgress, type Progress } from './command.ts'
+import type { Command } from './command.ts'
+import type { CommandContext, NoHomeContext } from './context.ts'
 import { inputFields } from './input-fields.ts'
+import { ignoreProgress, type Progress } from './progress.ts'
+
+/** The context of the place where the command runs (`runsIn`); the types of commands allow them no other members. */
+type AnyContext = ClosedHomeContext & Partial<CommandContext & NoHomeContext>
 
 export async function validateAndRun(
   command: Command,
-  context: CommandContext,
+  context: AnyContext,
   input: unknown,
   tell: (progress: Progress) => void,
 ): Promise<unknown> {
-  const { redactKnownSecrets: hide = (text: string) => text } = context as Partial<CommandContext>
+  const { redactKnownSecrets: hide = (text: string) => text } = context
   const tellFrozen =
     tell === ignoreProgress ? tell : (progress: Progress): void => tellSafely(() => tell(deepFreeze(progress)))
   try {
-    const output = checkOutput(command, await command.run(context, checkInput(command, input), tellFrozen))
+    const output = checkOutput(
+      command,
+      await command.run(context as CommandContext, checkInput(command, input), tellFrozen),
+    )
     return redactValue(output, hide)
   } catch (thrown) {
     throw redactError(thrown, hide)

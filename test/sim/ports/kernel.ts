@@ -1,7 +1,7 @@
 /** The kernel of a world that has one: the real loop, cycles, planners and documents over simulated ports. */
 
 import { createDocuments, type ManagedDocuments } from '../../../src/adapters/documents/documents.ts'
-import type { KernelControl } from '../../../src/commands/lib/command.ts'
+import type { KernelControl } from '../../../src/commands/lib/context.ts'
 import type { Agent } from '../../../src/domain/agent.ts'
 import type { Engine } from '../../../src/engine/run.ts'
 import { recordBoot, recordCycle, recordInterruptedCycle } from '../../../src/kernel/cycle/recorder.ts'

@@ -1,0 +1,258 @@
+/** What commands can use; each command declares the members that it needs. */
+
+import type { Agent } from '../../domain/agent.ts'
+import type { CancelMode, Dispatch, NewDispatch } from '../../domain/dispatch.ts'
+import type { JournalRecord } from '../../domain/journal-record.ts'
+import type { Json } from '../../domain/json.ts'
+import type { Skill, SkillFinding } from '../../domain/skill.ts'
+import type { Policy } from '../../engine/calls/policy-check.ts'
+import type { BudgetLimits } from '../../engine/request/budget-reservation.ts'
+import type { Breaker } from '../../engine/request/model-fallback.ts'
+import type { CycleOutcome } from '../../kernel/cycle/cycle.ts'
+import type { Notifier } from '../../kernel/notify/notifier.ts'
+import type { DrainOptions } from '../../kernel/queue/drain.ts'
+import type { WakeSignal } from '../../kernel/queue/wake-signal.ts'
+import type { KernelSettings } from '../../kernel/settings.ts'
+import type { AuditSeal } from '../../ports/audit.ts'
+import type { Channel } from '../../ports/channel.ts'
+import type { Documents } from '../../ports/documents.ts'
+import type { Ids } from '../../ports/ids.ts'
+import type { McpServers } from '../../ports/mcp.ts'
+import type { Models } from '../../ports/model.ts'
+import type { Snapshots } from '../../ports/snapshots.ts'
+import type { Store } from '../../ports/store.ts'
+import type { ClosedHomeContext } from './closed-home.ts'
+import type { Progress } from './progress.ts'
+
+/** The context of commands in an open home. */
+export interface CommandContext
+  extends ClosedHomeContext,
+    StoredData,
+    QueueWork,
+    KernelState,
+    AgentSetup,
+    Contacts,
+    OwnerSettings {}
+
+/** The context of commands that need no home. */
+export interface NoHomeContext extends ClosedHomeContext {
+  /** Contract: serves the commands over MCP on stdin and stdout until the client disconnects. */
+  serveMcp?(offers: readonly OfferedCommand[]): Promise<void>
+}
+
+/** The part of the context that a function needs. */
+export type Needs<Member extends keyof CommandContext> = Pick<CommandContext, Member>
+
+/** What the home stores. */
+interface StoredData {
+  readonly store: Store
+  readonly documents: Documents
+  readonly snapshots: Pick<Snapshots, 'copyTo'>
+  readonly callFolders: CallFolders
+  readonly auditSeal: AuditSeal
+}
+
+/** Runs the dispatches of the queue in this process. */
+interface QueueWork {
+  readonly wakeSignal: WakeSignal
+  /** Contract: runs dispatches of the queue in this process as long as `options` say. Calls may overlap. */
+  drain(options: Omit<DrainOptions, 'signals'>): Promise<void>
+  /** Whether this process runs the dispatches of the whole queue, not only selected ones. */
+  draining(): boolean
+  /** Epoch of this process as a worker; undefined before its first `drain`. */
+  epoch(): number | undefined
+  /** Contract: passes a committed cancellation or pause on to the run, if the run is in this process. */
+  tellRun(dispatchId: string, what: CancelMode | 'pause'): void
+  /** Contract: calls `listener` with the progress of all runs; call the returned function to stop listening. */
+  listen(listener: (progress: Progress) => void): () => void
+  /**
+   * Contract: creates the folder for a session's files, or checks an existing one; throws if the folder is unsafe.
+   * `wanted`: the path of a folder, or an agent whose configured workspace is used.
+   */
+  prepareWorkspace(
+    sessionId: string,
+    wanted?: string | { readonly agent: string },
+  ): Promise<{ readonly path: string; readonly note?: string }>
+  /** Default time limit of a dispatch in milliseconds; null: no limit. */
+  timeLimit(): number | null
+  /** Contract: repeats a recorded run without models and tools; returns the new records (engine/replay/replay.ts). */
+  replay(
+    dispatch: Dispatch,
+    past: readonly JournalRecord[],
+    records: readonly JournalRecord[],
+  ): Promise<readonly JournalRecord[]>
+  /** Contract: stops this process: running steps may finish, but are interrupted after `withinMs` milliseconds. */
+  stop(withinMs: number): void
+}
+
+/** The kernel, its settings and its health. */
+interface KernelState {
+  readonly kernelId: string
+  readonly kernel: KernelControl
+  /** Kernel settings from the current configuration. */
+  settings(): KernelSettings
+  health(): Promise<{
+    readonly ok: boolean
+    readonly reasons: readonly string[]
+    readonly degraded: readonly string[]
+  }>
+  /** Warnings to show before any work starts. */
+  startNotices(): Promise<readonly string[]>
+  /** Contract: warnings about the sandbox of commands; resolves when the sandbox has been tried. */
+  sandboxNotices(): Promise<readonly string[]>
+  /** Contract: throws `sandbox_missing` if the configuration requires a sandbox and none works here. */
+  requireSandbox(): Promise<void>
+}
+
+/** The agents, and what they may use. */
+interface AgentSetup {
+  /** Names of the agents that accept work now. */
+  agents(): readonly string[]
+  readonly agentDirectory: AgentDirectory
+  readonly models: Models
+  /** Contract: the name of the default model; throws if the model cannot be used. Sends no request to the provider. */
+  defaultModel(): string
+  /** Records which models and providers fail, so that a run skips them and uses a fallback. */
+  readonly breaker: Breaker
+  readonly budgetLimits: BudgetLimits
+  readonly policy: Pick<Policy, 'grants'>
+  readonly skills: SkillApprovals
+  readonly mcp: McpServers
+}
+
+/** How people and programs are reached. */
+interface Contacts {
+  readonly notifier: Pick<Notifier, 'run' | 'once' | 'deliver' | 'target' | 'unpairedTarget' | 'language'>
+  readonly channels: ReadonlyMap<string, Channel>
+  /**
+   * Contract: serves HTTP until the app closes; later calls return the same address. Call it before `drain`.
+   * `expose`: allow an address that other machines can reach.
+   */
+  serveHttp(how?: { readonly expose?: boolean }): Promise<ServerAddress>
+}
+
+/** The owner's configuration and secrets. */
+interface OwnerSettings {
+  /** Contract: writes the changes to the configuration file and applies them; `config_invalid`: nothing changed. */
+  changeConfig(changes: readonly ConfigChange[]): void
+  readonly secrets: SecretVault
+  /** Contract: hides every secret that the program knows, and text that looks like a secret. */
+  redact(text: string): string
+  /** Contract: hides every secret that the program knows, and nothing else. */
+  redactKnownSecrets(text: string): string
+  readonly ids: Ids
+}
+
+/** Skills, and the owner's approval of them. */
+export interface SkillApprovals {
+  /** `workspaces`: folders to search for an AGENTS.md. */
+  list(workspaces: readonly string[]): Promise<readonly Skill[]>
+  /** Contract: the skill that matches; throws `not_found` if none does, `usage` if several do. */
+  find(wanted: SkillSelector): Promise<SkillWithFindings>
+  /** Contract: approves the current content of the skill; throws `conflict` if its digest is not `digest`. */
+  approve(wanted: SkillSelector, digest: string | undefined): Promise<SkillWithFindings>
+}
+
+interface SkillSelector {
+  readonly name?: string | undefined
+  readonly agent?: string | undefined
+  readonly workspace?: string | undefined
+}
+
+interface SkillWithFindings {
+  readonly skill: Skill
+  readonly findings: readonly SkillFinding[]
+}
+
+/** The owner's secrets. No method returns the value of a secret. */
+export interface SecretVault {
+  list(): readonly SecretEntry[]
+  /** Contract: stores the secret and redacts it from then on; throws `usage` if the value cannot be a secret. */
+  set(name: string, value: string, to: readonly string[] | undefined): SecretEntry & { readonly replaced: boolean }
+  /** Contract: throws `not_found` for an unknown name. */
+  remove(name: string): SecretEntry
+}
+
+export interface SecretEntry {
+  readonly name: string
+  readonly set_at: string
+  /** Hosts to which tools may send the secret. */
+  readonly to: readonly string[]
+  /** Configuration keys that refer to the secret. */
+  readonly used_by: readonly string[]
+}
+
+/** A command offered to programs over MCP. `fixedInput`: input that the client cannot change. */
+export interface OfferedCommand {
+  readonly name: string
+  readonly fixedInput?: Readonly<Record<string, Json>>
+}
+
+/** The functions by which commands control the kernel. */
+export interface KernelControl {
+  isRunning(): boolean
+  /** The earliest next beat of all schedules; undefined while the kernel is stopped. */
+  nextBeatAt(): number | undefined
+  /** Contract: the agent's next beat, by its own schedule or the kernel's; undefined if there is none. */
+  nextBeatOf(agentId: string): number | undefined
+  /** Contract: runs beats and their cycles until `signal` aborts. */
+  run(signal: AbortSignal): Promise<void>
+  /** Contract: runs a cycle for each missed beat that the policy for missed beats wants fired. */
+  catchUp(signal: AbortSignal): Promise<void>
+  /** Contract: runs one cycle in this process; the kernel must not be running. */
+  runOneCycle(signal: AbortSignal): Promise<CycleOutcome>
+  /** Contract: runs one cycle with all enabled agents if there has never been a cycle; otherwise undefined. */
+  runFirstCycle(): Promise<CycleOutcome | undefined>
+  /** Contract: runs one cycle in the running kernel, after its current cycle. */
+  runCycleNow(): Promise<CycleOutcome>
+  /** Contract: enqueues the work that a beat would give these agents; `prompt` replaces their own prompt. */
+  enqueueAgents(
+    agents: readonly string[],
+    prompt: string | null,
+    metadata: NewDispatch['metadata'],
+  ): Promise<readonly Pick<NewDispatch, 'agent_id' | 'dispatch_id' | 'session_id'>[]>
+  /** Makes the kernel read its schedules again; call it when they may have changed. */
+  reloadSchedules(): void
+  /** Problems of the kernel; empty if it is healthy. */
+  healthProblems(): Promise<readonly string[]>
+}
+
+/** All agents, and the files that define them. */
+export interface AgentDirectory {
+  /** `file`: the file that defines the agent. */
+  all(): readonly { readonly agent: Agent; readonly file: string }[]
+  /** Contract: writes a new agent's file and returns the name of the file; if it throws, no file exists. */
+  add(agentId: string, keys: Readonly<Record<string, Json>>): string
+  /** Contract: changes the agent's file and returns its name; a throw changes nothing. Paths start at the agent. */
+  change(agentId: string, changes: readonly ConfigChange[]): string
+}
+
+/** A change of one key of a configuration file; `value` undefined: the key is deleted. */
+export interface ConfigChange {
+  readonly path: readonly (string | number)[]
+  readonly value: Json | undefined
+}
+
+/** Where the page and the HTTP API can be reached. */
+export interface ServerAddress {
+  readonly url: string
+  /** Link with a single-use code that logs one browser in. */
+  readonly login_url: string
+  readonly token_file: string
+  /** Whether only this machine can reach the server. */
+  readonly loopback: boolean
+}
+
+/** Folders that running tool calls keep in the home for recovery after a crash. */
+export interface CallFolders {
+  list(): Promise<readonly CallFolder[]>
+  /** Contract: call it only if no process uses the folder any more. */
+  remove(call: CallFolder): Promise<void>
+}
+
+export interface CallFolder {
+  readonly name: string
+  /** Id of a process of the call that is still running; undefined if there is none. */
+  readonly pid: number | undefined
+  belongsTo(sessionId: string): boolean
+}

@@ -1,0 +1,181 @@
+/** The checks of `doctor` that need an open home: what it stores, what its agents can use, and its unfinished work. */
+
+import { describeLoss, LOSS_REMEDY, LOST_COMMITS, type LostCommits } from '../../domain/lost-commits.ts'
+import { describeUnreadable, SET_ASIDE_REMEDY, staysInTable } from '../../domain/unreadable-row.ts'
+import { unpairedNote } from '../../kernel/notify/notice-target.ts'
+import { invalidSchedules } from '../../kernel/schedule/all-schedules.ts'
+import { commitOne, fallbackIfUnreadable } from '../../ports/store.ts'
+import type { Needs } from './context.ts'
+import { bad, type Check, check, type Found, good } from './health-check.ts'
+
+/** More rows than any home has. */
+export const MAX_ROWS = 100_000
+
+export const OPEN_HOME_NEEDS = [
+  ...(['callFolders', 'clock', 'defaultModel', 'documents', 'epoch'] as const),
+  ...(['kernel', 'machine', 'mcp', 'notifier', 'store'] as const),
+] as const
+
+export const openHomeChecks = async (
+  context: Needs<(typeof OPEN_HOME_NEEDS)[number]>,
+  fix: boolean,
+): Promise<Check[]> => [
+  ...(await storeChecks(context, fix)),
+  ...(await setupChecks(context)),
+  ...(await workChecks(context, fix)),
+]
+
+const storeChecks = async (
+  context: Needs<'store' | 'clock' | 'kernel' | 'machine'>,
+  fix: boolean,
+): Promise<Check[]> => [
+  await check('durability', async () => {
+    // An empty commit opens the database for writing, which sets its durability options and reads them back.
+    await context.store.commit([])
+    return good('write-ahead log, synchronous=FULL, verified')
+  }),
+  await check('acknowledged work', () => checkLostCommits(context, fix)),
+  await check('database', async () => {
+    const damage = await context.store.verify()
+    const { schema, copies } = context.machine.database()
+    const kept = copies.length > 0 ? `; copies from before upgrades: ${copies.join(', ')}` : ''
+    return damage.length === 0
+      ? good(`intact, schema ${schema}${kept}`)
+      : bad(damage.join('; '), 'stop the kernel, then restore a backup: tireless restore DIR')
+  }),
+  await check('stored rows', () => checkRows(context, fix)),
+  await check('schedules', () => checkSchedules(context)),
+]
+
+const setupChecks = async (context: Needs<'defaultModel' | 'mcp' | 'notifier' | 'documents'>): Promise<Check[]> => [
+  await check('model', () => {
+    const id = context.defaultModel()
+    return good(id.startsWith('offline/') ? `${id}: built-in, cannot understand language; configure a model` : id)
+  }),
+  ...(await serverChecks(context)),
+  await check('notices', async () => {
+    const unpaired = await context.notifier.unpairedTarget()
+    if (unpaired) return bad(unpairedNote(unpaired).found, unpairedNote(unpaired).remedy)
+    const target = await context.notifier.target()
+    return good(
+      target ? `sent to ${target.channel}${target.chat_id === null ? '' : ` ${target.chat_id}`}` : 'not sent anywhere',
+    )
+  }),
+  await check('documents', async () => {
+    const waiting = await context.documents.waiting()
+    return waiting.length === 0
+      ? good('no edit awaits acceptance')
+      : bad(
+          `${waiting.join(', ')} edited; the edit is not in use because the sandbox is off`,
+          'review it: tireless state diff; accept it: tireless state accept',
+        )
+  }),
+]
+
+const workChecks = async (context: Needs<'store' | 'epoch' | 'callFolders'>, fix: boolean): Promise<Check[]> => [
+  await check('dead work', async () => {
+    const { dead } = await context.store.counts()
+    return dead === 0
+      ? good('none')
+      : bad(`${dead} dispatches failed repeatedly and were set aside`, 'list them: tireless queue list --status dead')
+  }),
+  await check('unknown outcomes', async () => {
+    const open = await context.store.unknowns({ status: 'open' })
+    return open.length === 0
+      ? good('none open')
+      : bad(`${open.length} open`, 'list them: tireless unknowns list; then: tireless unknowns resolve ID --as …')
+  }),
+  await check('orphaned work', async () => {
+    const running = await context.store.dispatches({ status: 'running', limit: MAX_ROWS })
+    // The process that holds the home is the only worker, so work of any other worker is orphaned.
+    const orphans = running.filter(({ lease_owner }) => lease_owner !== context.epoch())
+    return orphans.length === 0
+      ? good('none')
+      : bad(`${orphans.length} marked as running without a worker`, 'continue them: tireless start')
+  }),
+  await check('leftovers', () => checkLeftovers(context, fix)),
+]
+
+/** Rows moved per commit, so that other writers never wait long. */
+const ROWS_PER_COMMIT = 100
+
+async function checkRows({ store, clock, kernel }: Needs<'store' | 'clock' | 'kernel'>, fix: boolean): Promise<Found> {
+  const found = await store.unreadable()
+  const movable = found.filter((row) => !staysInTable(row))
+  let moved = 0
+  for (let i = 0; fix && i < movable.length; i += ROWS_PER_COMMIT) {
+    const rows = movable.slice(i, i + ROWS_PER_COMMIT)
+    const [result] = await commitOne(store, [{ op: 'set_aside', rows, now: clock.now() }])
+    moved += result.moved
+  }
+  const left = moved > 0 ? await store.unreadable() : found
+  // An unreadable row may have kept the kernel from loading a schedule; with the row gone, it can.
+  if (moved > 0) kernel.reloadSchedules()
+  const kept = (await store.setAside({ limit: MAX_ROWS })).length
+  const aside = kept === 0 ? '' : `; ${kept} set aside; list them: tireless doctor --set-aside`
+  if (left.length > 0)
+    return bad(`${describeUnreadable(left)}${aside}`, left.every(staysInTable) ? AUDIT_REMEDY : SET_ASIDE_REMEDY)
+  return good(`${moved > 0 ? `set aside now: ${describeUnreadable(found)}` : 'all readable'}${aside}`)
+}
+
+const AUDIT_REMEDY = 'audit records are never moved; find the damaged one: tireless audit verify'
+
+async function checkSchedules({ store }: Needs<'store'>): Promise<Found> {
+  const [first, ...more] = invalidSchedules(await store.schedules())
+  if (!first) return good('all valid')
+  const others = more.length === 0 ? '' : `; also invalid: ${more.map(({ id }) => id).join(', ')}`
+  return bad(`${first.id} is invalid: ${first.why}${others}`, `remove it: tireless schedule remove ${first.id}`)
+}
+
+async function checkLostCommits({ store }: Needs<'store'>, fix: boolean): Promise<Found> {
+  const lost = (await fallbackIfUnreadable(store.setting(LOST_COMMITS), null)) as LostCommits | null
+  if (lost === null) return good('no loss recorded')
+  if (!fix) return bad(describeLoss(lost), LOSS_REMEDY)
+  await commitOne(store, [{ op: 'set', name: LOST_COMMITS, value: null }])
+  return good(`accepted: ${describeLoss(lost)}`)
+}
+
+/** One check per MCP server; starts none of them. */
+async function serverChecks({ mcp }: Needs<'mcp'>): Promise<Check[]> {
+  return Promise.all(
+    (await mcp.list()).map(async ({ name, state, error, stderr, tools }) => {
+      const waiting = tools.filter(({ status }) => status === 'new' || status === 'changed').map(({ tool }) => tool)
+      const last = stderr.at(-1) === undefined ? '' : `; last error output: ${stderr.at(-1)}`
+      const problem = await mcp.startProblem(name)
+      const why = state === 'down' ? `down: ${error}${last}` : problem === null ? null : `cannot be started: ${problem}`
+      const found = why === null ? good(state) : bad(why, `test it: tireless mcp test ${name}`)
+      const unapproved = bad(
+        `tools await approval: ${waiting.join(', ')}`,
+        `review them: tireless mcp list; then: tireless mcp approve ${name}`,
+      )
+      return { name: `mcp server ${name}`, ...(found.ok && waiting.length > 0 ? unapproved : found) }
+    }),
+  )
+}
+
+/**
+ * Finds folders of calls whose dispatch has ended. The folders are read before the dispatches, so that a call that
+ * starts in between is not taken for a leftover.
+ */
+async function checkLeftovers(
+  { callFolders: calls, store }: Needs<'callFolders' | 'store'>,
+  fix: boolean,
+): Promise<Found> {
+  const kept = await calls.list()
+  if (kept.length === 0) return good('none')
+  const inFlight = await Promise.all(
+    (['pending', 'running', 'waiting'] as const).map((status) => store.dispatches({ status, limit: MAX_ROWS })),
+  )
+  const sessions = inFlight.flat().map(({ session_id }) => session_id)
+  const left = kept.filter((call) => !sessions.some((session) => call.belongsTo(session)))
+  const alive = left.filter(({ pid }) => pid !== undefined)
+  if (alive.length > 0)
+    return bad(
+      `processes of finished work: ${alive.map(({ pid, name }) => `${pid} (${name})`).join(', ')}`,
+      'inspect them, then end them with kill',
+    )
+  if (left.length === 0) return good('none')
+  if (!fix) return bad(`${left.length} call folders without a dispatch`, 'run tireless doctor --fix')
+  for (const call of left) await calls.remove(call)
+  return good(`${left.length} removed`)
+}
