@@ -3,6 +3,7 @@
 import type { Progress } from '../commands/lib/progress.ts'
 import type { Delta, Event } from '../domain/event.ts'
 import type { Json } from '../domain/json.ts'
+import { truncateText } from '../domain/truncate.ts'
 import { type Format, printSafely, style } from './terminal.ts'
 
 const MAX_LINE = 160
@@ -153,6 +154,5 @@ function verdictsOf(verdicts: Json | undefined): { critic: string; kind: string;
 }
 
 function cut(text: string): string {
-  const oneLine = text.replaceAll(/\s+/g, ' ').trim()
-  return oneLine.length > MAX_LINE ? `${oneLine.slice(0, MAX_LINE - 1)}…` : oneLine
+  return truncateText(text.replaceAll(/\s+/g, ' ').trim(), MAX_LINE, { includesMark: true })
 }

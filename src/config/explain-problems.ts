@@ -2,6 +2,8 @@
 
 import type { z } from 'zod'
 import { TYPE_NAMES } from '../domain/describe-issues.ts'
+import { editDistance } from '../domain/edit-distance.ts'
+import { truncateText } from '../domain/truncate.ts'
 import { formatPath, type KeyPath, pathKey } from './key-path.ts'
 import type { ConfigProblem, FilePosition, YamlReading } from './read-yaml.ts'
 import { jsonSchema } from './schema.ts'
@@ -104,7 +106,7 @@ function describeGot(value: unknown, path: KeyPath): string {
   if (path.some((step) => SECRET.test(String(step))))
     return `${typeof value === 'string' ? 'text' : `a ${typeof value}`} (not shown)`
   const text = JSON.stringify(value)
-  return text.length > 60 ? `${text.slice(0, 57)}…` : text
+  return text.length > 60 ? truncateText(text, 57) : text
 }
 
 /** The position of the key, or of its nearest existing parent. */
@@ -157,16 +159,4 @@ function nearestName(word: string, candidates: readonly string[]): string | unde
 
 function isClose(word: string, other: string): boolean {
   return editDistance(word, other) <= Math.max(1, Math.floor(word.length / 3))
-}
-
-/** Edit distance (Levenshtein). */
-export function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (const [i, letter] of [...a].entries()) {
-    const next = [i + 1]
-    for (const [j, other] of [...b].entries())
-      next.push(Math.min((row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1, (row[j] ?? 0) + (letter === other ? 0 : 1)))
-    row = next
-  }
-  return row.at(-1) ?? 0
 }

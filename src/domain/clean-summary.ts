@@ -1,11 +1,10 @@
 /** Makes the summary of a run's result for people: short, without the model's reasoning and tool calls. */
 
-const ELLIPSIS = '...'
+import { truncateText } from './truncate.ts'
 
 /** Contract: returns at most `max` code points; a truncated text ends with `...`. */
 export function clipText(text: string, max: number): string {
-  const points = [...text]
-  return points.length <= max ? text : `${points.slice(0, max - ELLIPSIS.length).join('')}${ELLIPSIS}`
+  return truncateText(text, max, { mark: '...', includesMark: true, unit: 'code_point' })
 }
 
 /** Lines of reasoning or tool calls. Matched at the start of a line only, because a report may mention both. */

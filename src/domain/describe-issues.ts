@@ -1,5 +1,7 @@
 /** Explains in plain words why a value from outside is invalid; zod's own messages are for programmers. */
 
+import { truncateText } from './truncate.ts'
+
 /** The properties of a zod issue that are used here. */
 export interface ValueIssue {
   readonly code?: string | undefined
@@ -38,7 +40,7 @@ function describeIssue(issue: ValueIssue, value: unknown, hidden: readonly strin
   const { code, path, keys = [] } = issue
   const place = path.map(String).join('.')
   if (code === 'unrecognized_keys') {
-    const unknown = keys.map((key) => JSON.stringify(truncateShown(key))).join(', ')
+    const unknown = keys.map((key) => JSON.stringify(truncateText(key, MAX_SHOWN))).join(', ')
     const what = `unknown ${keys.length === 1 ? 'key' : 'keys'} ${unknown}`
     return place === '' ? what : `${place}: ${what}`
   }
@@ -88,9 +90,7 @@ const MAX_SHOWN = 60
 
 function describeGot(value: unknown): string {
   if (value === null) return 'null'
-  if (typeof value === 'string') return JSON.stringify(truncateShown(value))
+  if (typeof value === 'string') return JSON.stringify(truncateText(value, MAX_SHOWN))
   if (Array.isArray(value)) return 'a list'
   return typeof value === 'object' ? 'a mapping' : String(value).slice(0, MAX_SHOWN)
 }
-
-const truncateShown = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text)

@@ -9,6 +9,7 @@ import type { HistoryCut, JournalRecord, ModelAnswer, RunSetup } from './journal
 import type { Json } from './json.ts'
 import type { Observation } from './observation.ts'
 import { titleOf } from './title.ts'
+import { truncateText } from './truncate.ts'
 
 export type Payload = Readonly<Record<string, Json>>
 export type RecordOf<K extends JournalRecord['kind']> = Extract<JournalRecord, { kind: K }>
@@ -18,10 +19,10 @@ const MAX_DIFF = 4096
 
 /** Contract: returns the text, or its beginning with the number of characters left out; never half a character. */
 export function truncateEventText(text: string, max = MAX_TEXT): string {
-  if (text.length <= max) return text
-  const end = text.charCodeAt(max - 1) >= 0xd800 && text.charCodeAt(max - 1) <= 0xdbff ? max - 1 : max
-  return `${text.slice(0, end)}… (${text.length - end} characters more)`
+  return text.length <= max ? text : truncateText(text, max, { mark: countMissing })
 }
+
+const countMissing = (missing: number): string => `… (${missing} characters more)`
 
 /** Contract: returns the value, or the beginning of its JSON if that is too long. */
 function truncateValue(value: object | Json, max = MAX_TEXT): Json {

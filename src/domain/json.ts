@@ -4,6 +4,7 @@
  */
 
 import { type ErrorCode, TirelessError } from './error.ts'
+import { truncateText } from './truncate.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
@@ -164,7 +165,7 @@ function notPlainError({ what, code, path }: CopyState, got: string, expected: s
 
 function pathText(path: readonly (string | number)[]): string {
   const whole = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('')
-  return whole.length > 200 ? `${whole.slice(0, 200)}…` : whole
+  return truncateText(whole, 200)
 }
 
 /** True for object literals, also from another realm (such as a `node:vm` context). */
@@ -198,8 +199,7 @@ function describeObject(value: object): string {
   try {
     if (value instanceof Promise) return 'a promise'
     if (!Array.isArray(value) && !isObjectLiteral(value)) return `an instance of ${value.constructor.name || 'a class'}`
-    const text = JSON.stringify(value)
-    return text.length > MAX_DESCRIPTION ? `${text.slice(0, MAX_DESCRIPTION)}…` : text
+    return truncateText(JSON.stringify(value), MAX_DESCRIPTION)
   } catch {
     return 'an object that cannot be written as JSON'
   }

@@ -1,5 +1,7 @@
 /** Markdown tables of untrusted texts: no text can break a row or a line, or forge a mark of the runtime block. */
 
+import { truncateText } from './truncate.ts'
+
 /** The longest cell, in code points. */
 const MAX_CELL = 80
 
@@ -30,6 +32,5 @@ export function toOneLine(text: string): string {
 }
 
 export function truncateWithEllipsis(text: string, max: number): string {
-  const characters = [...text]
-  return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`
+  return truncateText(text, max, { includesMark: true, unit: 'code_point' })
 }

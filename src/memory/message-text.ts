@@ -1,5 +1,6 @@
 /** Converts messages to text, and truncates text by characters. */
 
+import { truncateText } from '../domain/truncate.ts'
 import type { ModelMessage } from '../ports/model.ts'
 
 export function messageText(message: ModelMessage): string {
@@ -10,8 +11,7 @@ export function messageText(message: ModelMessage): string {
 
 /** At most `limit` characters; a truncated text ends with `…`, and no character is split. */
 export function clipCharacters(text: string, limit: number): string {
-  if (text.length <= limit) return text
-  return limit < 1 ? '' : `${trimHalfCharacters(text.slice(0, limit - 1))}…`
+  return limit < 1 ? '' : truncateText(text, limit, { includesMark: true })
 }
 
 /** Removes half of a surrogate pair at either end of the text. */

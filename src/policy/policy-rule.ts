@@ -8,6 +8,7 @@ import { type Address, formatHostPort } from '../domain/address.ts'
 import { alwaysNeedsApproval, type Effect } from '../domain/effect.ts'
 import { assertNever } from '../domain/error.ts'
 import type { Label } from '../domain/label.ts'
+import { truncateText } from '../domain/truncate.ts'
 import { isPathFromOwner, type KnownOfHost, unknownParts } from './address-parts.ts'
 import { findCredentials } from './credentials.ts'
 import type { HarmfulParts } from './destinations.ts'
@@ -210,6 +211,4 @@ const splitName = (name: string): string =>
 
 const MAX_QUOTED_LENGTH = 300
 const quoted = (places: readonly string[]): string =>
-  places
-    .map((one) => JSON.stringify(one.length > MAX_QUOTED_LENGTH ? `${one.slice(0, MAX_QUOTED_LENGTH)}…` : one))
-    .join(', ')
+  places.map((one) => JSON.stringify(truncateText(one, MAX_QUOTED_LENGTH))).join(', ')

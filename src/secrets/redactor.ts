@@ -1,5 +1,6 @@
 /** Replaces secrets by their names in every text that is stored or leaves the process. */
 
+import { truncateText } from '../domain/truncate.ts'
 import { MAX_PATTERN_LENGTH, REDACTED_MARK, redactLookalikes } from './secret-heuristics.ts'
 import { type MatchResult, type NamedSecret, SecretMatcher, type SecretRange } from './secret-matcher.ts'
 
@@ -94,7 +95,7 @@ export class Redactor {
     const { sure, unsure } = this.#matchers()
     const margin = 2 * Math.max(sure.longest, unsure.longest, MAX_PATTERN_LENGTH)
     const safe = this.redact(text.slice(0, most + margin))
-    return text.length > most || safe.length > most ? `${safe.slice(0, most)}…` : safe
+    return text.length > most && safe.length <= most ? `${safe}…` : truncateText(safe, most)
   }
 
   /** Like `redactKnown`, for a text that arrives in pieces. */

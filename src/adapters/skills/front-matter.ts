@@ -3,6 +3,7 @@
 import { parse } from 'yaml'
 import { TirelessError } from '../../domain/error.ts'
 import type { SkillLine } from '../../domain/skill.ts'
+import { truncateText } from '../../domain/truncate.ts'
 
 const MAX_DESCRIPTION = 300
 
@@ -21,7 +22,7 @@ export function parseFrontMatter(text: string, folder: string): SkillLine {
       `the name in SKILL.md is ${JSON.stringify(name.slice(0, 64))}`,
       `the name of its folder, ${folder}`,
     )
-  return { name, description: description.slice(0, MAX_DESCRIPTION) }
+  return { name, description: truncateText(description, MAX_DESCRIPTION, { mark: '' }) }
 }
 
 /** Contract: undefined if the text is not a YAML mapping. All plain values are strings. */

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { TirelessError } from '../../domain/error.ts'
 import { LABEL_OF_WORKSPACE } from '../../domain/label.ts'
+import { truncateText } from '../../domain/truncate.ts'
 import { defineToolWithText } from '../../ports/define-tool.ts'
 import type { FileOps } from '../../ports/env.ts'
 import type { ToolContext } from '../../ports/tool.ts'
@@ -99,5 +100,4 @@ async function readText(file: FileOps, path: string): Promise<string | undefined
   }
 }
 
-const clipLine = (text: string): string =>
-  text.length <= MOST_OF_A_LINE ? text : `${text.slice(0, MOST_OF_A_LINE).toWellFormed()} […]`
+const clipLine = (text: string): string => truncateText(text, MOST_OF_A_LINE, { mark: ' […]' })

@@ -1,5 +1,6 @@
 /** Shows the trace of a run, a list of traces, and the comparison of two runs. */
 
+import { truncateText } from '../../domain/truncate.ts'
 import { style } from '../terminal.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -135,6 +136,5 @@ function cell(value: unknown): string {
 }
 
 function cut(text: string, max = 140): string {
-  const oneLine = text.replaceAll(/\s+/g, ' ').trim()
-  return oneLine.length > max ? `${oneLine.slice(0, max - 1)}…` : oneLine
+  return truncateText(text.replaceAll(/\s+/g, ' ').trim(), max, { includesMark: true })
 }

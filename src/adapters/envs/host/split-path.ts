@@ -1,6 +1,7 @@
 /** Checks the text of a path and splits it into names below the root. Links are detected when the path is opened. */
 
 import { posix } from 'node:path'
+import { truncateText } from '../../../domain/truncate.ts'
 import { pathRefused } from './file-errors.ts'
 
 /** Half of the Linux limit for a path, because that limit includes the path of the root. */
@@ -21,7 +22,7 @@ export function splitPathBelow(root: string, path: string): readonly string[] {
     throw pathRefused(path, 'the path is outside the workspace', { expected })
   // Checked before a folder is created: a folder with a longer path could not be removed by its path.
   if (Buffer.byteLength(relative) > MAX_BYTES)
-    throw pathRefused(`${path.slice(0, 60)}…`, 'the path is too long', { expected: `at most ${MAX_BYTES} bytes` })
+    throw pathRefused(truncateText(path, 60), 'the path is too long', { expected: `at most ${MAX_BYTES} bytes` })
   return relative === '' ? [] : relative.split('/')
 }
 

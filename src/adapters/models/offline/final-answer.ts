@@ -4,6 +4,7 @@
  */
 
 import { assertNever } from '../../../domain/error.ts'
+import { truncateText } from '../../../domain/truncate.ts'
 import { isChinese } from './clauses.ts'
 import { type Attempt, nextStepAction, type StepAction } from './next-call.ts'
 import type { OfflineStep } from './parse-steps.ts'
@@ -87,7 +88,7 @@ export function buildFinalAnswer(steps: readonly StepProgress[], tools: Readonly
   return [texts.announcement, '', ...(heading ? [heading] : []), ...opening, ...lines, ...closing].join('\n')
 }
 
-const shorten = (name: string) => (name.length > 200 ? `${name.slice(0, 200)}…` : name)
+const shorten = (name: string): string => truncateText(name, 200)
 
 function describeStep(step: OfflineStep): string {
   switch (step.kind) {
@@ -124,7 +125,7 @@ function describeOutcome(action: StepAction, tried: readonly Attempt[], texts: t
 const MAX_OUTPUT = 4000
 
 function formatOutput(text: string, cut: string): string {
-  const shortened = text.length > MAX_OUTPUT ? `${text.slice(0, MAX_OUTPUT)}\n${cut}` : text
+  const shortened = truncateText(text, MAX_OUTPUT, { mark: `\n${cut}` })
   const lines = shortened.trimEnd().split('\n')
   if (lines.length > 1) return `\n${lines.map((line) => `   | ${line}`).join('\n')}`
   return lines[0] ? `: ${lines[0]}` : ''

@@ -1,5 +1,6 @@
 /** Builds the text of a report or an index from data blocks and tool results, without understanding them. Pure. */
 
+import { truncateText } from '../../../domain/truncate.ts'
 import type { ToolResult } from './next-call.ts'
 import type { ReportStep } from './parse-steps.ts'
 
@@ -79,8 +80,7 @@ const cell = (text: string): string => text.replaceAll('|', '\\|').trim()
 
 /** Formats the text as a Markdown quotation. */
 function formatQuote(text: string, { cut }: typeof ENGLISH): string {
-  const shortened = text.length > MAX_SECTION ? `${text.slice(0, MAX_SECTION)}\n${cut}` : text
-  return shortened
+  return truncateText(text, MAX_SECTION, { mark: `\n${cut}` })
     .trim()
     .split('\n')
     .map((line) => `> ${line}`.trimEnd())

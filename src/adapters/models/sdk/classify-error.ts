@@ -12,6 +12,7 @@ import {
 } from '@ai-sdk/provider'
 import { describeMismatch } from '../../../domain/describe-issues.ts'
 import { type ErrorCode, TirelessError } from '../../../domain/error.ts'
+import { truncateText } from '../../../domain/truncate.ts'
 
 export interface FailureContext {
   readonly where: string
@@ -189,6 +190,5 @@ const MAX_QUOTE = 300
 /** The provider's message as one short line without the secret. */
 function quoteSafely(message: string, secret: string | undefined): string {
   const hidden = secret ? message.replaceAll(secret, '***') : message
-  const line = hidden.replace(/[\p{Cc}\s]+/gu, ' ').trim()
-  return line.length > MAX_QUOTE ? `${line.slice(0, MAX_QUOTE)}…` : line
+  return truncateText(hidden.replace(/[\p{Cc}\s]+/gu, ' ').trim(), MAX_QUOTE)
 }

@@ -1,6 +1,7 @@
 /** Composable checks of stored values. They run on every read, so they must be fast. */
 
 import { isCount, isInstant } from '../../../domain/limits.ts'
+import { truncateText } from '../../../domain/truncate.ts'
 
 /** Contract: undefined if the value is valid; otherwise the place and the reason. */
 export type StoredShape = (value: unknown) => string | undefined
@@ -11,7 +12,7 @@ function describeValue(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return 'an object'
   const text = typeof value === 'string' ? JSON.stringify(value) : String(value)
-  return text.length > MAX_QUOTE ? `${text.slice(0, MAX_QUOTE)}…` : text
+  return truncateText(text, MAX_QUOTE)
 }
 
 const describeMismatch = (value: unknown, expected: string): string =>
