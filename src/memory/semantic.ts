@@ -7,7 +7,8 @@ import { TirelessError } from '../domain/error.ts'
 import type { Fact } from '../domain/fact.ts'
 import { describeValue, ignoreRejections } from '../domain/json.ts'
 import type { Embedder } from '../ports/embedder.ts'
-import type { FactQuery, Store } from '../ports/store.ts'
+import type { FactQuery } from '../ports/store/documents.ts'
+import type { Store } from '../ports/store.ts'
 
 /** Limits: compared facts per agent, and cached vectors in total. */
 const MAX_COMPARED_FACTS = 2000

@@ -5,7 +5,8 @@
 
 import { type FactStatus, MAX_ENDED_FACTS, MAX_FACTS } from '../../../domain/fact.ts'
 import { tokenize, tokenizeForIndex } from '../../../domain/tokenize.ts'
-import type { FactQuery, Op, OpResults } from '../../../ports/store.ts'
+import type { FactQuery } from '../../../ports/store/documents.ts'
+import type { Op, OpResults } from '../../../ports/store.ts'
 import type { Sql } from './refuse-batch.ts'
 import { readableCondition } from './unreadable-rows.ts'
 

@@ -3,7 +3,8 @@
  */
 
 import type { Cap, CapScope, CapUnit, Spend } from '../../../domain/money.ts'
-import type { Op, OpResults, Spender } from '../../../ports/store.ts'
+import type { Spender } from '../../../ports/store/spending.ts'
+import type { Op, OpResults } from '../../../ports/store.ts'
 import type { Sql } from './refuse-batch.ts'
 import type { SqlRow } from './rows.ts'
 import { readableCondition } from './unreadable-rows.ts'

@@ -1,0 +1,52 @@
+/** Reads documents and facts. */
+
+import type { DocumentReads } from '../../../../ports/store/documents.ts'
+import { LATEST_VERSION } from '../documents.ts'
+import { buildMatchQuery, RECALL_QUERY } from '../facts.ts'
+import { documentFromRow, factFromRow, VERSION_COLUMNS, versionFromRow } from '../rows.ts'
+import { readableCondition } from '../unreadable-rows.ts'
+import type { RowReader } from './row-reader.ts'
+
+export function documentReads({ all, readOne }: RowReader): DocumentReads {
+  return {
+    async document(kernelId, name) {
+      const row = readOne('documents', LATEST_VERSION, kernelId, name)
+      return row && documentFromRow(row)
+    },
+    async documentVersion(kernelId, name, version) {
+      const condition = 'kernel_id = ? AND name = ? AND version = ?'
+      const select = `SELECT ${VERSION_COLUMNS}, text FROM documents WHERE ${condition}`
+      const row = readOne('documents', select, kernelId, name, version)
+      return row && documentFromRow(row)
+    },
+    async documentVersions({ kernel_id, name, limit }) {
+      return all(
+        `SELECT ${VERSION_COLUMNS} FROM documents WHERE kernel_id = ? AND name = ? AND ${readableCondition('documents')}
+         ORDER BY version DESC LIMIT ?`,
+        kernel_id,
+        name,
+        limit,
+      ).map(versionFromRow)
+    },
+    async projection(kernelId, name) {
+      const [row] = all('SELECT text FROM projections WHERE kernel_id = ? AND name = ?', kernelId, name)
+      return row && String(row.text)
+    },
+    async facts({ agent_id, over = false, now, limit }) {
+      const known = "f.status = 'known' AND (f.expires_at IS NULL OR f.expires_at > ?2)"
+      return all(
+        `SELECT f.* FROM facts f WHERE (?1 IS NULL OR f.agent_id = ?1) AND (?3 OR ${known})
+          AND ${readableCondition('facts', 'f')}
+         ORDER BY f.n DESC LIMIT ?4`,
+        agent_id ?? null,
+        now,
+        over ? 1 : 0,
+        limit,
+      ).map(factFromRow)
+    },
+    async recallFacts({ agent_id, text, now, limit }) {
+      const match = buildMatchQuery({ text })
+      return match === undefined ? [] : all(RECALL_QUERY, match, agent_id ?? null, now, limit).map(factFromRow)
+    },
+  }
+}

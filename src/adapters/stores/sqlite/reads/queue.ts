@@ -1,0 +1,80 @@
+/** Reads dispatches, workers and the next timer. */
+
+import { DISPATCH_STATUSES, type DispatchStatus } from '../../../../domain/dispatch.ts'
+import { iso } from '../../../../ports/clock.ts'
+import type { DispatchCounts, QueueReads } from '../../../../ports/store/queue.ts'
+import { DISPATCH_COLUMNS, dispatchFromRow } from '../rows.ts'
+import { readableCondition } from '../unreadable-rows.ts'
+import type { RowReader } from './row-reader.ts'
+
+export function queueReads({ all, readOne }: RowReader): QueueReads {
+  return {
+    async dispatch(id) {
+      const row = readOne('dispatches', `SELECT ${DISPATCH_COLUMNS} WHERE d.dispatch_id = ?`, id)
+      return row && dispatchFromRow(row)
+    },
+    async dispatches({ status, agent_id, limit }) {
+      const condition = `(?1 IS NULL OR d.status = ?1) AND (?2 IS NULL OR d.agent_id = ?2)
+        AND ${readableCondition('dispatches', 'd')}`
+      return all(
+        `SELECT ${DISPATCH_COLUMNS} WHERE ${condition} ORDER BY d.n DESC LIMIT ?3`,
+        status ?? null,
+        agent_id ?? null,
+        limit,
+      ).map(dispatchFromRow)
+    },
+    async counts() {
+      const counted = new Map(
+        all(`SELECT status, n FROM tally WHERE ${readableCondition('tally')}`).map(({ status, n }) => [
+          status,
+          Number(n),
+        ]),
+      )
+      const isComplete = counted.size === Number(all('SELECT count(*) AS n FROM tally')[0]?.n)
+      // Dispatches are claimed only if the count of pending ones is above 0; a wrong count must not stop the queue.
+      const [pending] = all("SELECT 1 FROM dispatches WHERE status = 'pending' AND paused = 0 LIMIT 1")
+      const isWrong = (status: DispatchStatus): boolean =>
+        counted.has(status) ? status === 'pending' && pending !== undefined && counted.get(status) === 0 : !isComplete
+      const countOf = (status: DispatchStatus): number =>
+        isWrong(status)
+          ? Number(all('SELECT count(*) AS n FROM dispatches WHERE status = ?', status)[0]?.n)
+          : (counted.get(status) ?? 0)
+      return Object.fromEntries(DISPATCH_STATUSES.map((status) => [status, countOf(status)])) as DispatchCounts
+    },
+    async recent(kernelId, agentId, limit) {
+      return all(
+        `SELECT ${DISPATCH_COLUMNS} WHERE d.kernel_id = ? AND d.agent_id = ? AND ${readableCondition('dispatches', 'd')}
+         ORDER BY d.n DESC LIMIT ?`,
+        kernelId,
+        agentId,
+        limit,
+      ).map(dispatchFromRow)
+    },
+    async dispatchesOf(cycleId) {
+      const condition = `d.cycle_id = ? AND ${readableCondition('dispatches', 'd')}`
+      return all(`SELECT ${DISPATCH_COLUMNS} WHERE ${condition} ORDER BY d.n`, cycleId).map(dispatchFromRow)
+    },
+    async workers(now) {
+      return all(
+        `SELECT epoch, name, lease_until FROM workers WHERE left_at IS NULL AND lease_until > ?
+          AND ${readableCondition('workers')}
+         ORDER BY epoch`,
+        now,
+      ).map((row) => ({
+        epoch: Number(row.epoch),
+        name: String(row.name),
+        lease_until: iso(Number(row.lease_until)),
+      }))
+    },
+    async nextTimer() {
+      // ORDER BY with LIMIT uses the index; min() would read every row.
+      const waiting = `status = 'waiting' AND due IS NOT NULL AND ${readableCondition('dispatches')}`
+      const openApprovals = `status = 'open' AND ${readableCondition('approvals')}`
+      const earliest = [
+        ...all(`SELECT due FROM dispatches WHERE ${waiting} ORDER BY due LIMIT 1`),
+        ...all(`SELECT expires_at AS due FROM approvals WHERE ${openApprovals} ORDER BY expires_at LIMIT 1`),
+      ]
+      return earliest.length === 0 ? undefined : Math.min(...earliest.map(({ due }) => Number(due)))
+    },
+  }
+}

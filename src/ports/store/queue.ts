@@ -1,0 +1,131 @@
+/** Queue: dispatches, the workers that claim them, and their timers. */
+
+import type { CancelMode, Dispatch, DispatchStatus, NewDispatch } from '../../domain/dispatch.ts'
+import type { FailureClass } from '../../domain/stop-reason.ts'
+import type { Wait } from '../../domain/wait.ts'
+import type { PageLimit } from './page-limit.ts'
+
+export type QueueOp =
+  /** Starts a worker's epoch. `alone`: the caller holds the home's lock, so every other worker is dead. */
+  | {
+      readonly op: 'join'
+      readonly name: string
+      readonly now: number
+      readonly lease_until: number
+      readonly alone: boolean
+    }
+  | { readonly op: 'beat'; readonly epoch: number; readonly lease_until: number }
+  /** Ends the epoch; its running dispatches become pending. */
+  | { readonly op: 'leave'; readonly epoch: number; readonly now: number }
+  /**
+   * Running dispatches of workers with an expired lease become pending, or dead after too many crashes. Open approvals
+   * of a dead dispatch are denied, as by `settle`.
+   */
+  | { readonly op: 'recover'; readonly now: number }
+  /**
+   * Adds dispatches, all or none. If `source` and `key` are known, the result is the id of the existing dispatch. A
+   * child of a paused dispatch is paused.
+   */
+  | { readonly op: 'enqueue'; readonly dispatches: readonly NewDispatch[]; readonly now: number }
+  /**
+   * Takes up to `limit` pending dispatches for a worker: highest priority first, then oldest; at most one per session.
+   * Each gets a new token. `only` and `except`: ids of dispatches to consider, or to leave out.
+   */
+  | {
+      readonly op: 'claim'
+      readonly epoch: number
+      readonly limit: number
+      readonly now: number
+      readonly only?: readonly string[]
+      readonly except?: readonly string[]
+    }
+  /**
+   * Handles due timers: their dispatches become pending, with an observation if a wait reached its deadline. Approvals
+   * that were not answered in time expire. An observation about that wakes the waiting dispatch; a session without
+   * active work gets the observation with its next input.
+   */
+  | { readonly op: 'promote'; readonly now: number }
+  /**
+   * Needs the fence. Ends the run. If the status is `done` and there is unread input, a new dispatch of the session is
+   * created in this commit. Open approvals of the session are denied with a reason, which the session gets with its
+   * next input.
+   */
+  | {
+      readonly op: 'settle'
+      readonly status: 'done' | 'failed' | 'cancelled'
+      readonly result: string | null
+      readonly error: string | null
+      readonly failure_class: FailureClass | null
+      /** Id of the dispatch created for unread input. */
+      readonly successor_id: string
+      readonly now: number
+    }
+  /**
+   * Needs the fence. Parks the run, unless unread input already matches the wait (checked inside the transaction). A
+   * dispatch with a cancel request becomes pending at once.
+   */
+  | { readonly op: 'park'; readonly wait: Wait; readonly now: number }
+  /** Needs the fence. Returns the dispatch to the queue as pending. */
+  | { readonly op: 'release'; readonly now: number }
+  /**
+   * Cancels a dispatch and its descendants. A dispatch that never ran is settled at once; a waiting dispatch is woken
+   * so that its run can end; a running dispatch is signalled by its worker; a finished dispatch is unchanged. Open
+   * approvals of its session are denied when the dispatch ends. `reason`: stored for a dispatch that never ran.
+   */
+  | {
+      readonly op: 'cancel'
+      readonly dispatch_id: string
+      readonly how: CancelMode
+      readonly now: number
+      readonly reason?: string
+    }
+  /** Pauses or resumes a dispatch and its descendants. A paused dispatch is not claimed; a run in progress goes on. */
+  | { readonly op: 'pause'; readonly dispatch_id: string; readonly paused: boolean; readonly now: number }
+  /**
+   * Makes a failed or dead dispatch pending again, as if it were new. A `conflict` for any other status, and while its
+   * session is active.
+   */
+  | { readonly op: 'retry'; readonly dispatch_id: string; readonly now: number }
+
+export type DispatchCounts = Readonly<Record<DispatchStatus, number>>
+
+export interface Worker {
+  readonly epoch: number
+  readonly name: string
+  readonly lease_until: string
+}
+
+export interface QueueResults {
+  join: { readonly epoch: number }
+  beat: { readonly alive: boolean }
+  leave: { readonly released: number }
+  /** `lost`: workers that ended without leaving. */
+  recover: { readonly lost: number; readonly recovered: readonly string[]; readonly dead: readonly string[] }
+  enqueue: readonly { readonly dispatch_id: string; readonly session_id: string; readonly duplicate: boolean }[]
+  claim: readonly Dispatch[]
+  promote: { readonly promoted: number }
+  settle: { readonly successor: string | null }
+  park: { readonly parked: boolean }
+  release: null
+  /** The affected dispatches with their former status; finished ones are left out. */
+  cancel: readonly { readonly dispatch_id: string; readonly status: DispatchStatus }[]
+  pause: readonly { readonly dispatch_id: string; readonly status: DispatchStatus }[]
+  retry: null
+}
+
+export interface QueueReads {
+  dispatch(id: string): Promise<Dispatch | undefined>
+  dispatches(
+    filter: { readonly status?: DispatchStatus | undefined; readonly agent_id?: string | undefined } & PageLimit,
+  ): Promise<readonly Dispatch[]>
+  counts(): Promise<DispatchCounts>
+  /**
+   * Contract: the agent's latest dispatches, newest first. The cost does not grow with the number of its dispatches.
+   */
+  recent(kernelId: string, agentId: string, limit: number): Promise<readonly Dispatch[]>
+  /** Contract: in creation order. */
+  dispatchesOf(cycleId: string): Promise<readonly Dispatch[]>
+  workers(now: number): Promise<readonly Worker[]>
+  /** Contract: the earliest instant at which a timer is due, if any. */
+  nextTimer(): Promise<number | undefined>
+}
