@@ -5,19 +5,19 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { DOCUMENT_NAMES, type Document, type DocumentName } from '../../domain/document.ts'
+import { DOCUMENT_NAMES, type Document, type DocumentName, type DocumentVersion } from '../../domain/document.ts'
 import { asTirelessError, TirelessError } from '../../domain/error.ts'
-import { CLEAN_LABEL, lowestLabel } from '../../domain/label.ts'
+import { CLEAN_LABEL, type Label, lowestLabel } from '../../domain/label.ts'
 import { parseSections } from '../../domain/markdown-section.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Documents, LabelledSection } from '../../ports/documents.ts'
+import type { Documents, EditOutcome, LabelledSection } from '../../ports/documents.ts'
 import { fallbackIfUnreadable, type Store } from '../../ports/store.ts'
 import { Problems, type ReportEvent } from './degraded.ts'
-import { createFileSync, type SyncResult } from './file-sync.ts'
+import { FileSync, type SyncResult } from './file-sync.ts'
 import type { DocumentFiles } from './files.ts'
 import type { GitMirror } from './git-mirror.ts'
 import { checkDocumentText, initialText, isBlank, redactAddedLines, revertText } from './merge-edit.ts'
-import { createDocumentVersions } from './versions.ts'
+import { createDocumentVersions, type DocumentVersions } from './versions.ts'
 
 export interface DocumentsOptions {
   readonly kernelId: string
@@ -42,66 +42,39 @@ export interface ManagedDocuments extends Documents {
 const MAX_ATTEMPTS = 20
 
 export function createDocuments(options: DocumentsOptions): ManagedDocuments {
-  const {
-    kernelId: kernel_id,
-    store,
-    clock,
-    files,
-    fallback,
-    mirror,
-    needsAcceptance: guarded,
-    redact,
-    report: tell,
-  } = options
-  const trouble = new Problems(tell)
-  const versions = createDocumentVersions(store, clock, kernel_id)
-  const follower = createFileSync({ versions, files, fallback, trouble, tell })
-  const running = new Map<string, Promise<unknown>>()
+  return new KernelDocuments(options)
+}
 
-  /** Runs one operation at a time for each key. */
-  function serialize<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const done = (running.get(key) ?? Promise.resolve()).then(work)
-    const settledWork = done.catch(() => {})
-    running.set(key, settledWork)
-    return done
+class KernelDocuments implements ManagedDocuments {
+  readonly #options: DocumentsOptions
+  readonly #trouble: Problems
+  readonly #versions: DocumentVersions
+  readonly #sync: FileSync
+  readonly #running = new Map<string, Promise<unknown>>()
+
+  constructor(options: DocumentsOptions) {
+    const { store, clock, kernelId, files, fallback, report } = options
+    this.#options = options
+    this.#trouble = new Problems(report)
+    this.#versions = createDocumentVersions(store, clock, kernelId)
+    this.#sync = new FileSync({ versions: this.#versions, files, fallback, trouble: this.#trouble, report })
   }
 
-  async function settle(name: DocumentName, accepting = !guarded()): Promise<SyncResult> {
-    const settled = await follower.synchronize(name, accepting).catch((thrown) => {
-      const { code, message } = asTirelessError(thrown)
-      if (code === 'row_unreadable') trouble.start(`the store's ${name}`, message)
-      throw thrown
-    })
-    trouble.end(`the store's ${name}`)
-    const subject = `an edit of ${name}`
-    if (settled.pending === undefined) trouble.end(subject)
-    else
-      trouble.start(
-        subject,
-        `${name} was edited as a file. The edit is not in use: the sandbox is off, so an agent could have made it. ` +
-          'See it with `tireless state diff`; accept it with `tireless state accept`',
-      )
-    return settled
+  read(name: DocumentName): Promise<Document | undefined> {
+    return this.#serialize(name, async () => (await this.#settle(name)).latest)
   }
 
-  /** Contract: undefined if the store cannot read the document, so that the other documents still work. */
-  const settleIfReadable = (name: DocumentName): Promise<SyncResult | undefined> =>
-    fallbackIfUnreadable(
-      serialize(name, () => settle(name)),
-      undefined,
-    )
-
-  const write: Documents['write'] = (name, change, by) =>
-    serialize(name, async () => {
+  write: Documents['write'] = (name, change, by) =>
+    this.#serialize(name, async () => {
       for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
-        const { latest } = await settle(name)
+        const { latest } = await this.#settle(name)
         const before = latest?.text ?? ''
         const after = change(before)
-        const text = by.author === 'owner' ? after : redactAddedLines(before, after, redact)
+        const text = by.author === 'owner' ? after : redactAddedLines(before, after, this.#options.redact)
         checkDocumentText(name, text)
         if (latest?.text === text) return latest
-        if (!(await versions.add(name, latest, text, by))) continue
-        const { latest: written } = await settle(name)
+        if (!(await this.#versions.add(name, latest, text, by))) continue
+        const { latest: written } = await this.#settle(name)
         if (written) return written
       }
       throw new TirelessError('conflict', {
@@ -112,13 +85,138 @@ export function createDocuments(options: DocumentsOptions): ManagedDocuments {
       })
     })
 
-  async function labels(name: DocumentName, text: string): Promise<readonly LabelledSection[]> {
-    const sections = parseSections(text)
-    return (await versions.taintedSections(name)).filter(({ title }) => sections.has(title))
+  async seed(name: DocumentName, text: string): Promise<Document> {
+    const by = { author: 'system', reason: 'seed' }
+    return this.write(name, (now) => (isBlank(now) ? initialText(name, text) : now), by)
   }
 
-  async function findVersion(name: DocumentName, version: number): Promise<Document> {
-    const found = await store.documentVersion(kernel_id, name, version)
+  async labels(name: DocumentName, text: string): Promise<readonly LabelledSection[]> {
+    const sections = parseSections(text)
+    return (await this.#versions.taintedSections(name)).filter(({ title }) => sections.has(title))
+  }
+
+  async label(name: DocumentName): Promise<Label> {
+    const tainted = await this.labels(name, (await this.#versions.latest(name))?.text ?? '')
+    return tainted.map(({ label }) => label).reduce(lowestLabel, CLEAN_LABEL)
+  }
+
+  async trust(name: DocumentName): Promise<readonly string[]> {
+    const titles = (await this.#versions.taintedSections(name)).map(({ title }) => title)
+    if (titles.length > 0) await this.#versions.clearLabels(name, titles)
+    return titles
+  }
+
+  versions(name: DocumentName, limit: number): Promise<readonly DocumentVersion[]> {
+    const { store, kernelId } = this.#options
+    return store.documentVersions({ kernel_id: kernelId, name, limit })
+  }
+
+  version(name: DocumentName, version: number): Promise<Document | undefined> {
+    const { store, kernelId } = this.#options
+    return store.documentVersion(kernelId, name, version)
+  }
+
+  async revert(name: DocumentName, version?: number): Promise<Document> {
+    const target = version === undefined ? undefined : await this.#findVersion(name, version)
+    await this.#serialize(name, async () => {
+      const { pending } = await this.#settle(name)
+      if (pending === undefined) return
+      await this.#sync.saveCopy(name, 'reverted', pending)
+      await this.#versions.noteFile(name, pending)
+    })
+    const by = {
+      author: 'owner',
+      reason: target ? `back to version ${target.version}` : 'back to the latest version',
+    }
+    return this.write(name, (now) => (target ? revertText(now, target.text) : now), by)
+  }
+
+  pending(name: DocumentName): Promise<string | undefined> {
+    return this.#serialize(name, async () => (await this.#settle(name)).pending)
+  }
+
+  async waiting(): Promise<readonly DocumentName[]> {
+    const names: DocumentName[] = []
+    if (!this.#options.needsAcceptance()) return names
+    for (const name of DOCUMENT_NAMES) if ((await this.#settleIfReadable(name))?.pending !== undefined) names.push(name)
+    return names
+  }
+
+  accept(name: DocumentName): Promise<EditOutcome> {
+    return this.#serialize(name, async () => (await this.#settle(name, true)).taken)
+  }
+
+  async catchUp(): Promise<void> {
+    for (const name of DOCUMENT_NAMES) {
+      const latest = await fallbackIfUnreadable(this.#versions.latest(name), undefined)
+      if (latest && latest.text !== (await this.#versions.knownFile(name))) await this.#settleIfReadable(name)
+    }
+  }
+
+  degraded(): string | null {
+    const { files, fallback } = this.#options
+    return this.#trouble.describe() ?? describeFallback(fallback, files)
+  }
+
+  commit(message: string): Promise<void> {
+    return this.#serialize('the mirror', async () => {
+      const { mirror, redact } = this.#options
+      if (!mirror) return
+      const found = await Promise.all(DOCUMENT_NAMES.map((name) => this.#settleIfReadable(name)))
+      const texts = found.flatMap((one) => (one?.latest ? [one.latest] : []))
+      const redacted = texts.map(({ name, text }) => ({ name, text: redact(text) }))
+      try {
+        await mirror(message, redacted)
+        this.#trouble.end('the git mirror')
+      } catch (thrown) {
+        const { message: why } = asTirelessError(thrown)
+        this.#trouble.start('the git mirror', `the git mirror of the documents failed: ${why}`)
+      }
+    })
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#running.values())
+    await this.#options.files.close()
+    await this.#options.fallback.close()
+  }
+
+  /** Runs one operation at a time for each key. */
+  #serialize<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const done = (this.#running.get(key) ?? Promise.resolve()).then(work)
+    const settledWork = done.catch(() => {})
+    this.#running.set(key, settledWork)
+    return done
+  }
+
+  async #settle(name: DocumentName, accepting = !this.#options.needsAcceptance()): Promise<SyncResult> {
+    const settled = await this.#sync.synchronize(name, accepting).catch((thrown) => {
+      const { code, message } = asTirelessError(thrown)
+      if (code === 'row_unreadable') this.#trouble.start(`the store's ${name}`, message)
+      throw thrown
+    })
+    this.#trouble.end(`the store's ${name}`)
+    const subject = `an edit of ${name}`
+    if (settled.pending === undefined) this.#trouble.end(subject)
+    else
+      this.#trouble.start(
+        subject,
+        `${name} was edited as a file. The edit is not in use: the sandbox is off, so an agent could have made it. ` +
+          'See it with `tireless state diff`; accept it with `tireless state accept`',
+      )
+    return settled
+  }
+
+  /** Contract: undefined if the store cannot read the document, so that the other documents still work. */
+  #settleIfReadable(name: DocumentName): Promise<SyncResult | undefined> {
+    return fallbackIfUnreadable(
+      this.#serialize(name, () => this.#settle(name)),
+      undefined,
+    )
+  }
+
+  async #findVersion(name: DocumentName, version: number): Promise<Document> {
+    const found = await this.version(name, version)
     if (found) return found
     throw new TirelessError('not_found', {
       what: 'this version does not exist, or is no longer kept',
@@ -126,73 +224,6 @@ export function createDocuments(options: DocumentsOptions): ManagedDocuments {
       got: String(version),
       fix: 'list the kept versions with `tireless state log`',
     })
-  }
-
-  return {
-    labels,
-    async label(name) {
-      const tainted = await labels(name, (await versions.latest(name))?.text ?? '')
-      return tainted.map(({ label }) => label).reduce(lowestLabel, CLEAN_LABEL)
-    },
-    async trust(name) {
-      const titles = (await versions.taintedSections(name)).map(({ title }) => title)
-      if (titles.length > 0) await versions.clearLabels(name, titles)
-      return titles
-    },
-    read: (name) => serialize(name, async () => (await settle(name)).latest),
-    write,
-    async seed(name, text) {
-      return write(name, (now) => (isBlank(now) ? initialText(name, text) : now), { author: 'system', reason: 'seed' })
-    },
-    versions: (name, limit) => store.documentVersions({ kernel_id, name, limit }),
-    version: (name, version) => store.documentVersion(kernel_id, name, version),
-    async revert(name, version) {
-      const target = version === undefined ? undefined : await findVersion(name, version)
-      await serialize(name, async () => {
-        const { pending } = await settle(name)
-        if (pending === undefined) return
-        await follower.saveCopy(name, 'reverted', pending)
-        await versions.noteFile(name, pending)
-      })
-      const by = {
-        author: 'owner',
-        reason: target ? `back to version ${target.version}` : 'back to the latest version',
-      }
-      return write(name, (now) => (target ? revertText(now, target.text) : now), by)
-    },
-    pending: (name) => serialize(name, async () => (await settle(name)).pending),
-    async waiting() {
-      const names: DocumentName[] = []
-      if (!guarded()) return names
-      for (const name of DOCUMENT_NAMES) if ((await settleIfReadable(name))?.pending !== undefined) names.push(name)
-      return names
-    },
-    accept: (name) => serialize(name, async () => (await settle(name, true)).taken),
-    async catchUp() {
-      for (const name of DOCUMENT_NAMES) {
-        const latest = await fallbackIfUnreadable(versions.latest(name), undefined)
-        if (latest && latest.text !== (await versions.knownFile(name))) await settleIfReadable(name)
-      }
-    },
-    degraded: () => trouble.describe() ?? describeFallback(fallback, files),
-    commit: (message) =>
-      serialize('the mirror', async () => {
-        if (!mirror) return
-        const found = await Promise.all(DOCUMENT_NAMES.map(settleIfReadable))
-        const texts = found.flatMap((one) => (one?.latest ? [one.latest] : []))
-        const redacted = texts.map(({ name, text }) => ({ name, text: redact(text) }))
-        try {
-          await mirror(message, redacted)
-          trouble.end('the git mirror')
-        } catch (thrown) {
-          trouble.start('the git mirror', `the git mirror of the documents failed: ${asTirelessError(thrown).message}`)
-        }
-      }),
-    async close() {
-      await Promise.all(running.values())
-      await files.close()
-      await fallback.close()
-    },
   }
 }
 

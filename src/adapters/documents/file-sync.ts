@@ -18,7 +18,7 @@ export interface FileSyncDeps {
   readonly files: DocumentFiles
   readonly fallback: DocumentFiles
   readonly trouble: Problems
-  readonly tell: ReportEvent
+  readonly report: ReportEvent
 }
 
 export interface SyncResult {
@@ -47,127 +47,136 @@ interface Snapshot {
 /** Most rounds of one call, each because the file changed again; the next call continues. */
 const MAX_ROUNDS = 8
 
-export interface FileSync {
-  /** Contract: throws store errors only. `accepting`: true merges edits of the file, false leaves them in the file. */
-  synchronize(name: DocumentName, accepting: boolean): Promise<SyncResult>
-  /** Contract: saves a text, which would otherwise be lost, next to the document's file; returns the copy's path. */
-  saveCopy(name: DocumentName, kind: SavedCopyKind, text: string): Promise<string>
-}
+export class FileSync {
+  readonly #versions: DocumentVersions
+  readonly #files: DocumentFiles
+  readonly #fallback: DocumentFiles
+  readonly #trouble: Problems
+  readonly #report: ReportEvent
 
-export function createFileSync({ versions, files, fallback, trouble, tell }: FileSyncDeps): FileSync {
-  async function takeSnapshot(name: DocumentName): Promise<Snapshot> {
-    const late = await files.findLateEdit(name)
-    const found = await files.read(name)
-    const [latest, known] = [await versions.latest(name), await versions.knownFile(name)]
+  constructor({ versions, files, fallback, trouble, report }: FileSyncDeps) {
+    this.#versions = versions
+    this.#files = files
+    this.#fallback = fallback
+    this.#trouble = trouble
+    this.#report = report
+  }
+
+  /** Contract: throws store errors only. `accepting`: true merges edits of the file, false leaves them in the file. */
+  async synchronize(name: DocumentName, accepting: boolean): Promise<SyncResult> {
+    try {
+      return await this.#runRounds(name, accepting)
+    } catch (thrown) {
+      // All errors of the store are of this class; errors of the file system are not.
+      if (thrown instanceof TirelessError) throw thrown
+      return this.#fallBack(name, thrown)
+    }
+  }
+
+  async #takeSnapshot(name: DocumentName): Promise<Snapshot> {
+    const late = await this.#files.findLateEdit(name)
+    const found = await this.#files.read(name)
+    const [latest, known] = [await this.#versions.latest(name), await this.#versions.knownFile(name)]
     if (late === undefined) return { latest, known, found, edit: detectEdit(found, known, latest) }
     if (late.text !== known && late.text !== latest?.text)
-      return { latest, known, found, edit: { text: late.text, base: await findBase(name, late, known), late } }
+      return { latest, known, found, edit: { text: late.text, base: await this.#findBase(name, late, known), late } }
     await late.keep()
-    return takeSnapshot(name)
+    return this.#takeSnapshot(name)
   }
 
   /** The text that a late edit started from. If the replaced file was empty, the last known content is assumed. */
-  async function findBase(
+  async #findBase(
     name: DocumentName,
     { known: over, knownSha: overSha }: LateEdit,
     known?: string,
   ): Promise<string | undefined> {
     if (over) return over.kind === 'text' && !isBlank(over.text) ? over.text : known
-    return known !== undefined && sha256(known) === overSha ? known : versions.textWithSha(name, overSha)
+    return known !== undefined && sha256(known) === overSha ? known : this.#versions.textWithSha(name, overSha)
   }
 
   /** A late edit whose base is unknown is saved as a conflict: merging it would undo newer changes. */
-  async function mergeEdit(name: DocumentName, { text, base, late }: Edit): Promise<EditOutcome> {
+  async #mergeEdit(name: DocumentName, { text, base, late }: Edit): Promise<EditOutcome> {
     for (;;) {
-      const latest = await versions.latest(name)
+      const latest = await this.#versions.latest(name)
       const merged = late && base === undefined ? null : mergeFileEdit(name, { base, ours: latest?.text, theirs: text })
       if (merged === null) {
-        await saveConflict(name, text)
-        if (!late) await versions.noteFile(name, text)
+        await this.#saveConflict(name, text)
+        if (!late) await this.#versions.noteFile(name, text)
         return 'clash'
       }
       if (late && merged === latest?.text) return 'none'
       const by = { author: 'owner', reason: 'edited as a file' }
-      if (await versions.add(name, latest, merged, by, late ? undefined : text)) return 'taken'
+      if (await this.#versions.add(name, latest, merged, by, late ? undefined : text)) return 'taken'
     }
   }
 
-  async function saveConflict(name: DocumentName, text: string): Promise<void> {
-    const path = await putBeside(name, 'conflict', text)
+  async #saveConflict(name: DocumentName, text: string): Promise<void> {
+    const path = await this.saveCopy(name, 'conflict', text)
     const message = `an edit of ${name} conflicts with a newer version; it is saved in ${path}`
-    tell('clash', { about: name, message })
+    this.#report('clash', { about: name, message })
   }
 
-  async function putBeside(name: DocumentName, kind: SavedCopyKind, text: string): Promise<string> {
+  /** Contract: saves a text, which would otherwise be lost, next to the document's file; returns the copy's path. */
+  async saveCopy(name: DocumentName, kind: SavedCopyKind, text: string): Promise<string> {
     try {
-      return `${files.folder}/${await files.saveCopy(name, kind, text)}`
+      return `${this.#files.folder}/${await this.#files.saveCopy(name, kind, text)}`
     } catch (thrown) {
       if (thrown instanceof TirelessError) throw thrown
-      return `${fallback.folder}/${await fallback.saveCopy(name, kind, text)}`
+      return `${this.#fallback.folder}/${await this.#fallback.saveCopy(name, kind, text)}`
     }
   }
 
-  async function setAside(name: DocumentName, reason: string): Promise<void> {
-    const beside = await files.setAside(name)
+  async #setAside(name: DocumentName, reason: string): Promise<void> {
+    const beside = await this.#files.setAside(name)
     if (beside === undefined) return
-    const path = `${files.folder}/${beside}`
-    tell('torn', {
+    const path = `${this.#files.folder}/${beside}`
+    this.#report('torn', {
       about: name,
       message: `${name} cannot be used: ${reason}. It was moved to ${path}; the latest version is restored`,
     })
   }
 
   /** Contract: true if the file now has the text of the latest version; false if the file was changed meanwhile. */
-  async function updateFile(name: DocumentName, { latest, known, found }: Snapshot): Promise<boolean> {
+  async #updateFile(name: DocumentName, { latest, known, found }: Snapshot): Promise<boolean> {
     if (!latest) return true
     const isCurrent = found.kind === 'text' && found.text === latest.text
-    if (!isCurrent && !(await files.replace(name, latest.text, found))) return false
-    if (known !== latest.text) await versions.noteFile(name, latest.text)
-    trouble.end(name)
-    await fallback.remove(name).catch(() => {})
+    if (!isCurrent && !(await this.#files.replace(name, latest.text, found))) return false
+    if (known !== latest.text) await this.#versions.noteFile(name, latest.text)
+    this.#trouble.end(name)
+    await this.#fallback.remove(name).catch(() => {})
     return true
   }
 
-  async function synchronize(name: DocumentName, accepting: boolean): Promise<SyncResult> {
+  async #runRounds(name: DocumentName, accepting: boolean): Promise<SyncResult> {
     let taken: EditOutcome = 'none'
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const snapshot = await takeSnapshot(name)
+      const snapshot = await this.#takeSnapshot(name)
       const { latest, found, edit } = snapshot
       if (edit && !accepting && !edit.late) return { latest, taken, pending: edit.text }
-      if (edit && !accepting) await saveConflict(name, edit.text)
-      else if (edit) taken = await mergeEdit(name, edit)
+      if (edit && !accepting) await this.#saveConflict(name, edit.text)
+      else if (edit) taken = await this.#mergeEdit(name, edit)
       if (edit) await edit.late?.keep()
-      else if (found.kind === 'torn') await setAside(name, found.why)
-      else if (await updateFile(name, snapshot)) return { latest, taken }
+      else if (found.kind === 'torn') await this.#setAside(name, found.why)
+      else if (await this.#updateFile(name, snapshot)) return { latest, taken }
     }
-    return { latest: await versions.latest(name), taken }
+    return { latest: await this.#versions.latest(name), taken }
   }
 
   /** Writes the latest version to the fallback folder, because the document's own folder cannot be used. */
-  async function fallBack(name: DocumentName, cause: unknown): Promise<SyncResult> {
-    const latest = await versions.latest(name)
-    const broken = `${files.folder}/${name} cannot be used (${String(cause)})`
+  async #fallBack(name: DocumentName, cause: unknown): Promise<SyncResult> {
+    const latest = await this.#versions.latest(name)
+    const broken = `${this.#files.folder}/${name} cannot be used (${String(cause)})`
     try {
-      if (latest) await fallback.replace(name, latest.text, await fallback.read(name))
-      trouble.start(name, `${broken}; meanwhile its text is in ${fallback.folder}/${name}`)
+      if (latest) await this.#fallback.replace(name, latest.text, await this.#fallback.read(name))
+      this.#trouble.start(name, `${broken}; meanwhile its text is in ${this.#fallback.folder}/${name}`)
     } catch (thrown) {
       if (thrown instanceof TirelessError) throw thrown
-      trouble.start(name, `${broken}, and neither can ${fallback.folder}; meanwhile its text is only in the store`)
+      this.#trouble.start(
+        name,
+        `${broken}, and neither can ${this.#fallback.folder}; meanwhile its text is only in the store`,
+      )
     }
     return { latest, taken: 'none' }
-  }
-
-  return {
-    saveCopy: putBeside,
-    async synchronize(name, accepting) {
-      try {
-        return await synchronize(name, accepting)
-      } catch (thrown) {
-        // All errors of the store are of this class; errors of the file system are not.
-        if (thrown instanceof TirelessError) throw thrown
-        return fallBack(name, thrown)
-      }
-    },
   }
 }
 

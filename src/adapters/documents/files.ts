@@ -5,7 +5,7 @@ import { chmod, link, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, iso } from '../../ports/clock.ts'
 import { type DocumentFileContent, isSameContent, openDocumentFile } from './read-file.ts'
-import { createReplacedFiles, type LateEdit } from './replaced-files.ts'
+import { type LateEdit, ReplacedFiles } from './replaced-files.ts'
 
 /** Why a copy was saved next to the file; part of the copy's name. */
 export type SavedCopyKind = (typeof KINDS)[number]
@@ -36,67 +36,88 @@ export interface DocumentFiles {
 const MAX_COPIES = 20
 
 export function diskFiles(folder: string, clock: Clock): DocumentFiles {
-  const pathOf = (name: string): string => join(folder, name)
-  const replaced = createReplacedFiles(folder, clock, async (name, path) => {
-    await rename(path, pathOf(await makeCopyName(name, 'torn')))
-  })
+  return new DiskFiles(folder, clock)
+}
 
-  async function swap(name: string, temporary: string, over: DocumentFileContent): Promise<boolean> {
-    const { found, handle } = await openDocumentFile(pathOf(name))
+/** The operations are own properties, so that a copy of the object still has them. */
+class DiskFiles implements DocumentFiles {
+  readonly folder: string
+  readonly #clock: Clock
+  readonly #replaced: ReplacedFiles
+
+  constructor(folder: string, clock: Clock) {
+    this.folder = folder
+    this.#clock = clock
+    this.#replaced = new ReplacedFiles(folder, clock, async (name, path) => {
+      await rename(path, this.#pathOf(await this.#makeCopyName(name, 'torn')))
+    })
+  }
+
+  read: DocumentFiles['read'] = (name) => readFound(this.#pathOf(name))
+
+  replace: DocumentFiles['replace'] = async (name, text, over) => {
+    const temporary = this.#pathOf(`.${name}.tmp`)
+    await mkdir(this.folder, { recursive: true, mode: 0o700 })
+    await rm(temporary, { recursive: true, force: true })
+    try {
+      await writeNew(temporary, text)
+      const isReplaced = await this.#swap(name, temporary, over)
+      if (isReplaced) await syncFolder(this.folder)
+      return isReplaced
+    } finally {
+      await rm(temporary, { force: true })
+    }
+  }
+
+  findLateEdit: DocumentFiles['findLateEdit'] = (name) => this.#replaced.findLateEdit(name)
+
+  setAside: DocumentFiles['setAside'] = async (name) => {
+    const path = this.#pathOf(name)
+    const copyName = await this.#makeCopyName(name, 'torn')
+    const copy = this.#pathOf(copyName)
+    await rename(path, copy)
+    const isBack = (await readFound(copy)).kind === 'text' && (await moveIfAbsent(copy, path))
+    await syncFolder(this.folder)
+    return isBack ? undefined : copyName
+  }
+
+  saveCopy: DocumentFiles['saveCopy'] = async (name, kind, text) => {
+    await mkdir(this.folder, { recursive: true, mode: 0o700 })
+    const copyName = await this.#makeCopyName(name, kind)
+    await writeNew(this.#pathOf(copyName), text)
+    await syncFolder(this.folder)
+    return copyName
+  }
+
+  remove: DocumentFiles['remove'] = (name) => rm(this.#pathOf(name), { force: true })
+
+  close: DocumentFiles['close'] = () => this.#replaced.close()
+
+  #pathOf(name: string): string {
+    return join(this.folder, name)
+  }
+
+  async #swap(name: string, temporary: string, over: DocumentFileContent): Promise<boolean> {
+    const { found, handle } = await openDocumentFile(this.#pathOf(name))
     const mode = handle && (await handle.stat()).mode & 0o777
     await handle?.close()
     if (!isSameContent(found, over)) return false
     if (mode !== undefined) await chmod(temporary, mode)
-    return replaced.exchange(name, temporary, over)
+    return this.#replaced.exchange(name, temporary, over)
   }
 
   /** Returns an unused name for a copy, and deletes the oldest copies beyond MAX_COPIES. */
-  async function makeCopyName(name: string, kind: SavedCopyKind): Promise<string> {
+  async #makeCopyName(name: string, kind: SavedCopyKind): Promise<string> {
     const stampOf = (entry: string): string => entry.slice(entry.indexOf('-', name.length))
-    const copies = (await readdir(folder))
+    const copies = (await readdir(this.folder))
       .filter((entry) => KINDS.some((one) => entry.startsWith(`${name}.${one}-`)))
       .sort((a, b) => (stampOf(a) < stampOf(b) ? -1 : 1))
-    for (const entry of copies.slice(0, -MAX_COPIES + 1)) await rm(pathOf(entry), { recursive: true, force: true })
-    const wanted = `${name}.${kind}-${iso(clock.now()).replaceAll(':', '-')}`
+    for (const entry of copies.slice(0, -MAX_COPIES + 1))
+      await rm(this.#pathOf(entry), { recursive: true, force: true })
+    const wanted = `${name}.${kind}-${iso(this.#clock.now()).replaceAll(':', '-')}`
     let unused = wanted
     for (let n = 2; copies.includes(unused); n += 1) unused = `${wanted}-${n}`
     return unused
-  }
-
-  return {
-    folder,
-    read: (name) => readFound(pathOf(name)),
-    async replace(name, text, over) {
-      const temporary = pathOf(`.${name}.tmp`)
-      await mkdir(folder, { recursive: true, mode: 0o700 })
-      await rm(temporary, { recursive: true, force: true })
-      try {
-        await writeNew(temporary, text)
-        const isReplaced = await swap(name, temporary, over)
-        if (isReplaced) await syncFolder(folder)
-        return isReplaced
-      } finally {
-        await rm(temporary, { force: true })
-      }
-    },
-    findLateEdit: replaced.findLateEdit,
-    async setAside(name) {
-      const copyName = await makeCopyName(name, 'torn')
-      await rename(pathOf(name), pathOf(copyName))
-      const isBack =
-        (await readFound(pathOf(copyName))).kind === 'text' && (await moveIfAbsent(pathOf(copyName), pathOf(name)))
-      await syncFolder(folder)
-      return isBack ? undefined : copyName
-    },
-    async saveCopy(name, kind, text) {
-      await mkdir(folder, { recursive: true, mode: 0o700 })
-      const copyName = await makeCopyName(name, kind)
-      await writeNew(pathOf(copyName), text)
-      await syncFolder(folder)
-      return copyName
-    },
-    remove: (name) => rm(pathOf(name), { force: true }),
-    close: replaced.close,
   }
 }
 

@@ -21,16 +21,6 @@ export interface LateEdit {
   keep(): Promise<void>
 }
 
-export interface ReplacedFiles {
-  /**
-   * Contract: puts the file `fresh` at `name` and keeps the old file; false, with nothing lost, if another file was
-   * created at `name` meanwhile.
-   */
-  exchange(name: string, fresh: string, over: DocumentFileContent): Promise<boolean>
-  findLateEdit(name: string): Promise<LateEdit | undefined>
-  close(): Promise<void>
-}
-
 type TextContent = DocumentFileContent & { readonly kind: 'text' }
 
 interface KeptFile {
@@ -50,45 +40,88 @@ const MAX_KEPT = 32
 /** Longer than the resolution of file times on any file system. */
 const TICK_MS = 100
 
-/** `keepUnreadable`: saves a replaced file that is not a valid document. */
-export function createReplacedFiles(
-  folder: string,
-  clock: Clock,
-  keepUnreadable: (name: string, path: string) => Promise<void>,
-): ReplacedFiles {
-  const kept = new Map<string, KeptFile[]>()
+export class ReplacedFiles {
+  readonly #folder: string
+  readonly #clock: Clock
+  readonly #keepUnreadable: (name: string, path: string) => Promise<void>
+  readonly #kept = new Map<string, KeptFile[]>()
   /** Part of the name of the next kept file; makes the names unique. */
-  let count = 0
-  const prefixOf = (name: string): string => `.${name}.taken-`
-  const pathFor = (name: string, sha: string): string => join(folder, `${prefixOf(name)}${sha}-${count++}`)
+  #count = 0
+
+  /** `keepUnreadable`: saves a replaced file that is not a valid document. */
+  constructor(folder: string, clock: Clock, keepUnreadable: (name: string, path: string) => Promise<void>) {
+    this.#folder = folder
+    this.#clock = clock
+    this.#keepUnreadable = keepUnreadable
+  }
+
+  /**
+   * Contract: puts the file `fresh` at `name` and keeps the old file; false, with nothing lost, if another file was
+   * created at `name` meanwhile.
+   */
+  async exchange(name: string, fresh: string, over: DocumentFileContent): Promise<boolean> {
+    await this.#loadKept(name)
+    const path = join(this.#folder, name)
+    const overSha = sha256(over.kind === 'text' ? over.text : '')
+    const keptPath = this.#pathFor(name, overSha)
+    const isMoved = over.kind !== 'absent' && moveIfPresent(path, keptPath)
+    const isPut = linkIfAbsent(fresh, path)
+    if (isMoved) await this.#keepFile(name, keptPath, { over, overSha })
+    return isPut
+  }
+
+  async findLateEdit(name: string): Promise<LateEdit | undefined> {
+    for (const replaced of [...(await this.#loadKept(name))]) {
+      const found = await this.#readNewText(replaced)
+      if (found === undefined) continue
+      const { over, overSha } = replaced
+      return { text: found.text, known: over, knownSha: overSha, keep: () => this.#keepEdit(name, replaced, found) }
+    }
+    const all = [...(await this.#loadKept(name))]
+    const oldest = this.#clock.now() - KEEP_MS
+    for (const [i, replaced] of all.entries())
+      if (replaced.keptAt < oldest || replaced.over === undefined || i < all.length - MAX_KEPT)
+        await this.#discard(name, replaced)
+    return undefined
+  }
+
+  async close(): Promise<void> {
+    for (const [name, all] of this.#kept) for (const replaced of all) await this.#discard(name, replaced)
+    for (const replaced of [...this.#kept.values()].flat()) await replaced.handle.close()
+    this.#kept.clear()
+  }
+
+  #pathFor(name: string, sha: string): string {
+    return join(this.#folder, `${prefixOf(name)}${sha}-${this.#count++}`)
+  }
 
   /** Loads the files that an earlier process kept, once for each document. */
-  async function loadKept(name: string): Promise<KeptFile[]> {
-    const known = kept.get(name)
+  async #loadKept(name: string): Promise<KeptFile[]> {
+    const known = this.#kept.get(name)
     if (known) return known
     const found: KeptFile[] = []
-    kept.set(name, found)
-    for (const entry of await readdir(folder).catch(() => [])) {
+    this.#kept.set(name, found)
+    for (const entry of await readdir(this.#folder).catch(() => [])) {
       if (!entry.startsWith(prefixOf(name))) continue
       const [overSha = '', number = ''] = entry.slice(prefixOf(name).length).split('-')
-      count = Math.max(count, Number(number) + 1 || 0)
-      await keepFile(name, join(folder, entry), { over: undefined, overSha })
+      this.#count = Math.max(this.#count, Number(number) + 1 || 0)
+      await this.#keepFile(name, join(this.#folder, entry), { over: undefined, overSha })
     }
     return found
   }
 
-  async function keepFile(name: string, path: string, before: Pick<KeptFile, 'over' | 'overSha'>): Promise<void> {
+  async #keepFile(name: string, path: string, before: Pick<KeptFile, 'over' | 'overSha'>): Promise<void> {
     const { handle } = await openDocumentFile(path)
-    if (handle) kept.get(name)?.push({ ...before, handle, path, keptAt: clock.now(), readAt: 0, stamp: '' })
-    else await keepUnreadable(name, path)
+    if (handle) this.#kept.get(name)?.push({ ...before, handle, path, keptAt: this.#clock.now(), readAt: 0, stamp: '' })
+    else await this.#keepUnreadable(name, path)
   }
 
   /**
    * Contract: the text, if an editor wrote a new one. Skips a file with unchanged time and size, unless it was read
    * within TICK_MS of its last write: a second write in that time may have left the file time unchanged.
    */
-  async function readNewText(replaced: KeptFile): Promise<TextContent | undefined> {
-    const readAt = clock.now()
+  async #readNewText(replaced: KeptFile): Promise<TextContent | undefined> {
+    const readAt = this.#clock.now()
     const { mtimeMs, size } = await replaced.handle.stat()
     const stamp = `${mtimeMs} ${size}`
     if (stamp === replaced.stamp && mtimeMs + TICK_MS < replaced.readAt) return undefined
@@ -99,58 +132,28 @@ export function createReplacedFiles(
     return undefined
   }
 
-  async function discard(name: string, replaced: KeptFile): Promise<void> {
+  async #discard(name: string, replaced: KeptFile): Promise<void> {
     const found = await readContent(replaced.handle)
     if (isNewText(found, replaced)) return
-    if (found.kind === 'torn') await keepUnreadable(name, replaced.path)
+    if (found.kind === 'torn') await this.#keepUnreadable(name, replaced.path)
     else await rm(replaced.path, { force: true })
     await replaced.handle.close()
-    kept.set(
+    this.#kept.set(
       name,
-      (kept.get(name) ?? []).filter((one) => one !== replaced),
+      (this.#kept.get(name) ?? []).filter((one) => one !== replaced),
     )
   }
 
-  async function keep(name: string, replaced: KeptFile, over: TextContent): Promise<void> {
+  async #keepEdit(name: string, replaced: KeptFile, over: TextContent): Promise<void> {
     replaced.over = over
     replaced.overSha = sha256(over.text)
-    const path = pathFor(name, replaced.overSha)
+    const path = this.#pathFor(name, replaced.overSha)
     await rename(replaced.path, path)
     replaced.path = path
   }
-
-  return {
-    async exchange(name, fresh, over) {
-      await loadKept(name)
-      const path = join(folder, name)
-      const overSha = sha256(over.kind === 'text' ? over.text : '')
-      const keptPath = pathFor(name, overSha)
-      const isMoved = over.kind !== 'absent' && moveIfPresent(path, keptPath)
-      const isPut = linkIfAbsent(fresh, path)
-      if (isMoved) await keepFile(name, keptPath, { over, overSha })
-      return isPut
-    },
-    async findLateEdit(name) {
-      for (const replaced of [...(await loadKept(name))]) {
-        const found = await readNewText(replaced)
-        if (found === undefined) continue
-        const { over, overSha } = replaced
-        return { text: found.text, known: over, knownSha: overSha, keep: () => keep(name, replaced, found) }
-      }
-      const all = [...(await loadKept(name))]
-      const oldest = clock.now() - KEEP_MS
-      for (const [i, replaced] of all.entries())
-        if (replaced.keptAt < oldest || replaced.over === undefined || i < all.length - MAX_KEPT)
-          await discard(name, replaced)
-      return undefined
-    },
-    async close() {
-      for (const [name, all] of kept) for (const replaced of all) await discard(name, replaced)
-      for (const replaced of [...kept.values()].flat()) await replaced.handle.close()
-      kept.clear()
-    },
-  }
 }
+
+const prefixOf = (name: string): string => `.${name}.taken-`
 
 /** An empty file has no new text: an editor is about to write it. */
 function isNewText(found: DocumentFileContent, { over, overSha }: KeptFile): boolean {

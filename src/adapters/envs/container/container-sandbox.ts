@@ -61,19 +61,7 @@ export function createContainers(options: ContainerOptions): Sandbox {
     // Removes containers that an earlier runtime process left; only one process holds the home at a time.
     await removeAll(found, options.clock, `label=${labelOf(folder)}`)
     const launch = await launcherIn(found, options)
-    const named = `a container of ${image} (${found.name} ${found.version})`
-    const trial = await runSelfTest({
-      ...{
-        ...options,
-        launcher: Object.assign(launch, { end: (call: string) => removeContainerOf(found, options.clock, call) }),
-        named,
-      },
-      // A container may write to its own /dev, whose device nodes give no extra access.
-      harmless: ['/dev writable'],
-      shared: ['user'],
-      remedy: `run ${found.name} run --rm --network none --entrypoint bash ${image} -c true, or remove sandbox_image`,
-    })
-    return { trial, launch }
+    return { trial: await testContainers(found, launch, options), launch }
   }
 
   const testOnce = () => {
@@ -111,6 +99,23 @@ export function createContainers(options: ContainerOptions): Sandbox {
     },
     known: () => result,
   }
+}
+
+function testContainers(
+  engine: ContainerEngine,
+  launch: Launcher,
+  options: ContainerOptions,
+): Promise<SandboxTestResult> {
+  const { image, clock } = options
+  return runSelfTest({
+    ...options,
+    launcher: Object.assign(launch, { end: (call: string) => removeContainerOf(engine, clock, call) }),
+    named: `a container of ${image} (${engine.name} ${engine.version})`,
+    // A container may write to its own /dev, whose device nodes give no extra access.
+    harmless: ['/dev writable'],
+    shared: ['user'],
+    remedy: `run ${engine.name} run --rm --network none --entrypoint bash ${image} -c true, or remove sandbox_image`,
+  })
 }
 
 async function launcherIn(engine: ContainerEngine, { image, folder }: ContainerOptions): Promise<Launcher> {

@@ -69,41 +69,48 @@ interface Shell {
 }
 
 export function createHostProcesses(options: ProcessOptions): ProcessOps {
-  const { root, callsDir, clock, table, launcher = hostLauncher } = options
+  return new HostProcesses(options)
+}
 
-  function markOf(call: string): ProcessMark {
-    const environment = Object.entries(callEnvironment(callsDir, call)).map(([name, value]) => `${name}=${value}`)
-    return { environment, output: outputFile(callFolder(callsDir, call)) }
+class HostProcesses implements ProcessOps {
+  readonly #options: ProcessOptions
+  readonly #launcher: Launcher
+
+  constructor(options: ProcessOptions) {
+    this.#options = options
+    this.#launcher = options.launcher ?? hostLauncher
   }
 
-  async function run(call: string, command: string, wanted: RunOptions): Promise<ProcessResult> {
+  async run(call: string, command: string, wanted: RunOptions): Promise<ProcessResult> {
+    const { root, env, limits } = this.#options
     const { signal } = wanted
-    const folder = await freshFolder(call)
+    const folder = await this.#freshFolder(call)
     await using output = await open(outputFile(folder), OUTPUT, 0o600)
     await using cwdFile = await open(join(folder, 'cwd'), OUTPUT, 0o600)
     if (signal.aborted)
       return { exit: null, signal: null, output: '', dropped: 0, ended: 'interrupted', cwd: wanted.cwd ?? '' }
     const cwd = await findStartFolder(root, wanted.cwd ?? '')
-    await using launch = await launcher({
+    await using launch = await this.#launcher({
       command,
       root,
       cwd,
       folder,
-      env: options.env,
+      env,
       network: wanted.network,
     })
-    const limited = await options.limits?.register([root, folder])
-    const shell = startShell(options, { call, folder, launch, joins: limited?.joinFiles ?? [] }, [output, cwdFile])
+    const limited = await limits?.register([root, folder])
+    const shell = startShell(this.#options, { call, folder, launch, joins: limited?.joinFiles ?? [] }, [
+      output,
+      cwdFile,
+    ])
     if (shell.row) limited?.setShell(shell.row.pid)
     let ending: Ending = 'interrupted'
     try {
-      ending = await waitForEnd(shell, output, wanted, limited)
+      ending = await this.#waitForEnd(shell, output, wanted, limited)
     } finally {
       limited?.end()
-      if (typeof ending === 'object') await killNamespace(launch)
-      if (ending !== 'exited') await killTree(treeOf(shell, call), table, clock, GRACE_MS)
-      else if (!(await hasEnded(launch))) await killTree(treeOf(shell, call), table, clock, 0)
-      await launcher.end?.(folder)
+      await this.#endProcesses(ending, launch, { shell: shell.row, wasOurChild: true, mark: this.#markOf(call) })
+      await this.#launcher.end?.(folder)
     }
     const status = await shell.exited
     if (status.exit === NOT_RECORDED_EXIT) await confirmReported(folder)
@@ -116,24 +123,36 @@ export function createHostProcesses(options: ProcessOptions): ProcessOps {
     }
   }
 
-  const treeOf = ({ row }: Shell, call: string): ProcessTree => ({ shell: row, wasOurChild: true, mark: markOf(call) })
-
-  async function hasEnded(launch: Launch): Promise<boolean> {
-    const init = await launch.init?.()
-    return init !== undefined && hasNamespaceEnded(init, table, clock)
+  #markOf(call: string): ProcessMark {
+    const { callsDir } = this.#options
+    const environment = Object.entries(callEnvironment(callsDir, call)).map(([name, value]) => `${name}=${value}`)
+    return { environment, output: outputFile(callFolder(callsDir, call)) }
   }
 
-  async function waitForEnd(
+  async #endProcesses(ending: Ending, launch: Launch, tree: ProcessTree): Promise<void> {
+    const { table, clock } = this.#options
+    if (typeof ending === 'object') await killNamespace(launch)
+    if (ending !== 'exited') await killTree(tree, table, clock, GRACE_MS)
+    else if (!(await this.#hasEnded(launch))) await killTree(tree, table, clock, 0)
+  }
+
+  async #hasEnded(launch: Launch): Promise<boolean> {
+    const init = await launch.init?.()
+    return init !== undefined && hasNamespaceEnded(init, this.#options.table, this.#options.clock)
+  }
+
+  async #waitForEnd(
     shell: Shell,
     output: FileHandle,
     { timeoutMs, signal, onOutput }: RunOptions,
     limited: LimitedCommand | undefined,
   ): Promise<Ending> {
+    const { clock, maxOutputBytes } = this.#options
     const tail = onOutput && new OutputTail(output, onOutput)
     const watchLimits = async (stopped: AbortSignal): Promise<Ending> => {
       while (!stopped.aborted) {
-        if ((await output.stat()).size > options.maxOutputBytes)
-          return { exceeded: `more than ${options.maxOutputBytes} bytes of output` }
+        if ((await output.stat()).size > maxOutputBytes)
+          return { exceeded: `more than ${maxOutputBytes} bytes of output` }
         const exceeded = await limited?.check()
         if (exceeded !== undefined) return { exceeded }
         await tail?.poll()
@@ -150,35 +169,34 @@ export function createHostProcesses(options: ProcessOptions): ProcessOps {
   }
 
   /** Ends processes of an earlier call with the same name before the name is used again. */
-  async function freshFolder(call: string): Promise<string> {
-    const folder = callFolder(callsDir, call)
+  async #freshFolder(call: string): Promise<string> {
+    const folder = callFolder(this.#options.callsDir, call)
     const isFresh = await mkdir(folder, { mode: 0o700 }).then(
       () => true,
       () => false,
     )
     if (isFresh) return folder
-    await reap(call)
+    await this.reap(call)
     await rm(folder, { recursive: true, force: true })
     await mkdir(folder, { recursive: true, mode: 0o700 })
     return folder
   }
 
-  async function reap(call: string) {
-    const folder = callFolder(callsDir, call)
+  async reap(call: string): ReturnType<ProcessOps['reap']> {
+    const folder = callFolder(this.#options.callsDir, call)
     if (!(await exists(folder))) return { output: '', killed: false }
+    const { table, clock } = this.#options
     const report = await readReport(folder, table)
     const rebooted = report !== undefined && report.boot !== table.bootId()
-    const tree = { shell: report?.shell, wasOurChild: false, mark: markOf(call) }
+    const tree = { shell: report?.shell, wasOurChild: false, mark: this.#markOf(call) }
     const killed = !rebooted && (await killTree(tree, table, clock, GRACE_MS))
-    const ended = (await launcher.end?.(folder)) ?? false
+    const ended = (await this.#launcher.end?.(folder)) ?? false
     return { output: await readKeptOutput(folder), killed: killed || ended }
   }
 
-  async function forget(call: string) {
-    await rm(callFolder(callsDir, call), { recursive: true, force: true }).catch(() => {})
+  async forget(call: string): Promise<void> {
+    await rm(callFolder(this.#options.callsDir, call), { recursive: true, force: true }).catch(() => {})
   }
-
-  return { run, reap, forget }
 }
 
 /**

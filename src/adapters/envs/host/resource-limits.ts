@@ -64,64 +64,83 @@ export function createCommandLimits(
   makeGroup = makeCommandGroup,
   table = processTable(),
 ): CommandLimits {
-  let group: CommandGroup | undefined
-  let isMade = false
-  const running = new Set<RunningCommand>()
-  let fullChecks = 0
-  const open = (): CommandGroup | undefined => {
-    if (!isMade || group?.exists() === false) group = makeGroup(limits)
-    isMade = true
-    return group
+  return new LimitedCommands(limits, makeGroup, table)
+}
+
+class LimitedCommands implements CommandLimits {
+  readonly #limits: ResourceLimits
+  readonly #makeGroup: typeof makeCommandGroup
+  readonly #table: ProcessTable
+  #group: CommandGroup | undefined
+  #isMade = false
+  readonly #running = new Set<RunningCommand>()
+  #fullChecks = 0
+
+  constructor(limits: ResourceLimits, makeGroup: typeof makeCommandGroup, table: ProcessTable) {
+    this.#limits = limits
+    this.#makeGroup = makeGroup
+    this.#table = table
   }
 
-  function checkProcesses(): void {
-    const count = open()?.count()
-    if (group?.enforces.has('processes') && count !== undefined) {
-      fullChecks = count >= limits.processes - 1 ? fullChecks + 1 : 0
-      if (fullChecks < MAX_FULL_CHECKS) return
-      fullChecks = 0
-    } else if (threadsOfMachine() < limits.processes) return
-    const usages = measureUsage([...running], table)
+  async register(folders: readonly string[]): Promise<LimitedCommand> {
+    const command: RunningCommand = { shell: undefined, disks: await disksOf(folders), over: undefined }
+    this.#running.add(command)
+    return {
+      joinFiles: this.#openGroup()?.joinFiles ?? [],
+      setShell(shell) {
+        command.shell = shell
+      },
+      check: async () => {
+        this.#checkProcesses()
+        this.#checkMemory()
+        command.over ??= await whyDiskIsFull(command.disks, this.#limits)
+        return command.over
+      },
+      end: () => void this.#running.delete(command),
+    }
+  }
+
+  describe(): string {
+    return describeLimits(this.#limits, this.#openGroup())
+  }
+
+  close(): void {
+    this.#group?.close()
+    this.#group = undefined
+    this.#isMade = false
+  }
+
+  #openGroup(): CommandGroup | undefined {
+    if (!this.#isMade || this.#group?.exists() === false) this.#group = this.#makeGroup(this.#limits)
+    this.#isMade = true
+    return this.#group
+  }
+
+  #checkProcesses(): void {
+    const { processes } = this.#limits
+    const count = this.#openGroup()?.count()
+    const isEnforced = this.#group?.enforces.has('processes') ?? false
+    if (isEnforced && count !== undefined) {
+      this.#fullChecks = count >= processes - 1 ? this.#fullChecks + 1 : 0
+      if (this.#fullChecks < MAX_FULL_CHECKS) return
+      this.#fullChecks = 0
+    } else if (threadsOfMachine() < processes) return
+    const usages = measureUsage([...this.#running], this.#table)
     const total = usages.reduce((sum, { threads }) => sum + threads, 0)
-    if (total >= limits.processes - 1 || group?.enforces.has('processes'))
-      endLargest(usages, 'threads', `more than ${limits.processes} processes of all commands and servers together`)
+    if (total >= processes - 1 || isEnforced)
+      endLargest(usages, 'threads', `more than ${processes} processes of all commands and servers together`)
   }
 
-  function checkMemory(): void {
-    if (group?.enforces.has('memory') || usedMemory() < limits.memoryBytes) return
-    const usages = measureUsage([...running], table)
-    if (usages.reduce((sum, { bytes }) => sum + bytes, 0) > limits.memoryBytes)
+  #checkMemory(): void {
+    const { memoryBytes } = this.#limits
+    if (this.#group?.enforces.has('memory') || usedMemory() < memoryBytes) return
+    const usages = measureUsage([...this.#running], this.#table)
+    if (usages.reduce((sum, { bytes }) => sum + bytes, 0) > memoryBytes)
       endLargest(
         usages,
         'bytes',
-        `more than ${megabytes(limits.memoryBytes)} MB of memory of all commands and servers together`,
+        `more than ${megabytes(memoryBytes)} MB of memory of all commands and servers together`,
       )
-  }
-
-  return {
-    async register(folders) {
-      const command: RunningCommand = { shell: undefined, disks: await disksOf(folders), over: undefined }
-      running.add(command)
-      return {
-        joinFiles: open()?.joinFiles ?? [],
-        setShell(shell) {
-          command.shell = shell
-        },
-        async check() {
-          checkProcesses()
-          checkMemory()
-          command.over ??= await whyDiskIsFull(command.disks, limits)
-          return command.over
-        },
-        end: () => void running.delete(command),
-      }
-    },
-    describe: () => describeLimits(limits, open()),
-    close() {
-      group?.close()
-      group = undefined
-      isMade = false
-    },
   }
 }
 

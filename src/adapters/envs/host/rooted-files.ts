@@ -53,84 +53,94 @@ function isObeyedByGit(root: string, names: readonly string[]): boolean {
   })
 }
 
+interface Workspace {
+  readonly root: string
+  readonly folders: RootedFolders
+}
+
 /** `root` must be a path without symbolic links. */
 export function createRootedFiles(root: string, folders: RootedFolders = createRootedFolders(root)): FileOps {
+  const workspace: Workspace = { root, folders }
   let lastWrite: Promise<unknown> = Promise.resolve()
-
-  async function read(path: string) {
-    const { parents, name } = fileNames(root, path)
-    await using folder = await folders.open(parents)
-    const content = folder && (await readContent(folder, name))
-    return content && { text: textOf(content.bytes, path), sha: content.sha }
-  }
-
-  async function replace(path: string, content: string | Uint8Array, expected: string | null) {
-    const { parents, name } = fileNames(root, path)
-    const why = protectionReason([...parents, name])
-    if (why !== undefined) throw pathRefused(path, why)
-    if (isInGitFolder(root, parents)) throw pathRefused(path, 'inside a bare git repository: use git')
-    if (isObeyedByGit(root, [...parents, name])) throw pathRefused(path, "the owner's git would run or obey this file")
-    const bytes = bytesOf(content, path)
-    await using folder = await folders.open(parents, expected === null)
-    if (!folder) throw conflict(path, undefined, expected)
-    // `return await`, because the folder must stay open until the write is done.
-    return await replaceIn(folder, name, bytes, expected)
-  }
-
-  async function writable(path: string) {
-    const names = splitPathBelow(root, path)
-    const name = names.at(-1)
-    if (protectionReason(names) !== undefined || isInGitFolder(root, names) || isObeyedByGit(root, names)) return false
-    await using folder = await folders.open(names.slice(0, -1))
-    if (!folder || name === undefined) return folder !== undefined && (await mayWrite(folder.systemPath))
-    const isWritable = await withFile(folder, name, async (_, stats) => {
-      if (stats.isDirectory()) return mayWrite(folder.systemPathOf(name))
-      checkRegular(stats, path)
-      // A write replaces the file by a rename, so its folder must be writable too.
-      return (await mayWrite(folder.systemPathOf(name))) && (await mayWrite(folder.systemPath))
-    })
-    return isWritable ?? false
-  }
-
-  async function list(path: string, depth: number, limit: number) {
-    const names = splitPathBelow(root, path)
-    await using folder = await folders.open(names)
-    if (!folder) throw new TirelessError('not_found', { what: 'no such folder', where: JSON.stringify(path) })
-    const entries: { path: string; bytes: number }[] = []
-    for await (const entry of listEntries(folders, folder, depth)) {
-      if (entries.length === limit) return { entries, more: true }
-      entries.push({ path: entry.path, bytes: entry.stats.isDirectory() ? 0 : entry.stats.size })
-    }
-    return { entries, more: false }
-  }
-
-  /** A folder in the result means that an entry was added to it or removed; a deleted file leaves no other trace. */
-  async function changedSince(ms: number) {
-    const since = ms - FILE_TIME_SLACK_MS
-    await using folder = await folders.open([])
-    if (!folder) return []
-    const changed = (await folder.handle.stat()).mtimeMs >= since ? ['./'] : []
-    let visits = 0
-    for await (const { path, stats } of listEntries(folders, folder, MAX_DEPTH)) {
-      const newest = stats.isDirectory() ? stats.mtimeMs : Math.max(stats.mtimeMs, stats.ctimeMs)
-      if (newest >= since) changed.push(path)
-      visits += 1
-      if (changed.length >= MAX_CHANGED_PATHS || visits >= MAX_CHANGED_VISITS) break
-    }
-    return changed
-  }
-
   return {
-    read,
+    read: (path) => readText(workspace, path),
     write(path, content, expected) {
-      const written = lastWrite.then(() => replace(path, content, expected))
+      const written = lastWrite.then(() => replaceText(workspace, path, content, expected))
       lastWrite = written.catch(() => {})
       return written
     },
-    writable,
-    list,
-    changedSince,
+    writable: (path) => isWritable(workspace, path),
+    list: (path, depth, limit) => listFolder(workspace, path, depth, limit),
+    changedSince: (ms) => listChanged(workspace, ms),
   }
+}
+
+async function readText({ root, folders }: Workspace, path: string): ReturnType<FileOps['read']> {
+  const { parents, name } = fileNames(root, path)
+  await using folder = await folders.open(parents)
+  const content = folder && (await readContent(folder, name))
+  return content && { text: textOf(content.bytes, path), sha: content.sha }
+}
+
+async function replaceText(
+  { root, folders }: Workspace,
+  path: string,
+  content: string | Uint8Array,
+  expected: string | null,
+) {
+  const { parents, name } = fileNames(root, path)
+  const why = protectionReason([...parents, name])
+  if (why !== undefined) throw pathRefused(path, why)
+  if (isInGitFolder(root, parents)) throw pathRefused(path, 'inside a bare git repository: use git')
+  if (isObeyedByGit(root, [...parents, name])) throw pathRefused(path, "the owner's git would run or obey this file")
+  const bytes = bytesOf(content, path)
+  await using folder = await folders.open(parents, expected === null)
+  if (!folder) throw conflict(path, undefined, expected)
+  // `return await`, because the folder must stay open until the write is done.
+  return await replaceIn(folder, name, bytes, expected)
+}
+
+async function isWritable({ root, folders }: Workspace, path: string) {
+  const names = splitPathBelow(root, path)
+  const name = names.at(-1)
+  if (protectionReason(names) !== undefined || isInGitFolder(root, names) || isObeyedByGit(root, names)) return false
+  await using folder = await folders.open(names.slice(0, -1))
+  if (!folder || name === undefined) return folder !== undefined && (await mayWrite(folder.systemPath))
+  const mayReplace = await withFile(folder, name, async (_, stats) => {
+    if (stats.isDirectory()) return mayWrite(folder.systemPathOf(name))
+    checkRegular(stats, path)
+    // A write replaces the file by a rename, so its folder must be writable too.
+    return (await mayWrite(folder.systemPathOf(name))) && (await mayWrite(folder.systemPath))
+  })
+  return mayReplace ?? false
+}
+
+async function listFolder({ root, folders }: Workspace, path: string, depth: number, limit: number) {
+  const names = splitPathBelow(root, path)
+  await using folder = await folders.open(names)
+  if (!folder) throw new TirelessError('not_found', { what: 'no such folder', where: JSON.stringify(path) })
+  const entries: { path: string; bytes: number }[] = []
+  for await (const entry of listEntries(folders, folder, depth)) {
+    if (entries.length === limit) return { entries, more: true }
+    entries.push({ path: entry.path, bytes: entry.stats.isDirectory() ? 0 : entry.stats.size })
+  }
+  return { entries, more: false }
+}
+
+/** A folder in the result means that an entry was added to it or removed; a deleted file leaves no other trace. */
+async function listChanged({ folders }: Workspace, ms: number) {
+  const since = ms - FILE_TIME_SLACK_MS
+  await using folder = await folders.open([])
+  if (!folder) return []
+  const changed = (await folder.handle.stat()).mtimeMs >= since ? ['./'] : []
+  let visits = 0
+  for await (const { path, stats } of listEntries(folders, folder, MAX_DEPTH)) {
+    const newest = stats.isDirectory() ? stats.mtimeMs : Math.max(stats.mtimeMs, stats.ctimeMs)
+    if (newest >= since) changed.push(path)
+    visits += 1
+    if (changed.length >= MAX_CHANGED_PATHS || visits >= MAX_CHANGED_VISITS) break
+  }
+  return changed
 }
 
 function fileNames(root: string, path: string): { parents: readonly string[]; name: string } {

@@ -34,36 +34,11 @@ export interface RootedFolders {
 
 /** `root` must be a path without symbolic links. `anchored`: `/proc/self/fd` is available. */
 export function createRootedFolders(root: string, anchored = existsSync('/proc/self/fd')): RootedFolders {
-  async function openFolder(at: string, path: string): Promise<OpenFolder> {
-    const handle = await open(at, FOLDER)
-    const real = path === '' ? root : `${root}/${path}`
-    const place = anchored ? `/proc/self/fd/${handle.fd}` : real
-    const folder: OpenFolder = {
-      handle,
-      path,
-      systemPath: place,
-      systemPathOf: (name) => `${place}/${name}`,
-      pathOf: (name) => (path === '' ? name : `${path}/${name}`),
-      async assertInside(opened) {
-        const where = anchored
-          ? await readlink(`/proc/self/fd/${(opened?.handle ?? handle).fd}`)
-          : await realpath(opened ? `${real}/${opened.name}` : real)
-        if (!isInside(root, where)) throw pathRefused(path, 'the path is outside the workspace', { got: where })
-      },
-      [Symbol.asyncDispose]: () => handle.close(),
-    }
-    try {
-      await folder.assertInside()
-      return folder
-    } catch (error) {
-      await handle.close()
-      throw error
-    }
-  }
+  const anchor: Anchor = { root, anchored }
 
   async function child(folder: OpenFolder, name: string, create = false): Promise<OpenFolder | undefined> {
     try {
-      return await openFolder(folder.systemPathOf(name), folder.pathOf(name))
+      return await openFolder(anchor, folder.systemPathOf(name), folder.pathOf(name))
     } catch (error) {
       if (errno(error) !== 'ENOENT')
         throw await describeSystemError(error, folder.systemPathOf(name), folder.pathOf(name))
@@ -91,11 +66,44 @@ export function createRootedFolders(root: string, anchored = existsSync('/proc/s
 
   async function openRoot(): Promise<OpenFolder> {
     try {
-      return await openFolder(root, '')
+      return await openFolder(anchor, root, '')
     } catch (error) {
       throw new TirelessError('tool_failed', { what: 'the workspace cannot be opened', where: root }, { cause: error })
     }
   }
 
   return { open: enter, openChild: child }
+}
+
+interface Anchor {
+  readonly root: string
+  readonly anchored: boolean
+}
+
+/** Contract: opens the folder at the system path `at`; throws if it is not inside the root. */
+async function openFolder({ root, anchored }: Anchor, at: string, path: string): Promise<OpenFolder> {
+  const handle = await open(at, FOLDER)
+  const real = path === '' ? root : `${root}/${path}`
+  const place = anchored ? `/proc/self/fd/${handle.fd}` : real
+  const folder: OpenFolder = {
+    handle,
+    path,
+    systemPath: place,
+    systemPathOf: (name) => `${place}/${name}`,
+    pathOf: (name) => (path === '' ? name : `${path}/${name}`),
+    async assertInside(opened) {
+      const where = anchored
+        ? await readlink(`/proc/self/fd/${(opened?.handle ?? handle).fd}`)
+        : await realpath(opened ? `${real}/${opened.name}` : real)
+      if (!isInside(root, where)) throw pathRefused(path, 'the path is outside the workspace', { got: where })
+    },
+    [Symbol.asyncDispose]: () => handle.close(),
+  }
+  try {
+    await folder.assertInside()
+    return folder
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
 }

@@ -77,67 +77,36 @@ interface Attempts {
 }
 
 async function attemptEscapes(options: SelfTestOptions, base: string, outside: string): Promise<Attempts> {
-  const { launcher, clock, table = processTable() } = options
   const root = join(base, 'ws')
-  await Promise.all([mkdir(join(root, '.git/hooks'), { recursive: true }), mkdir(join(base, 'calls'))])
   const canary = `canary-${base.slice(-6)}`
-  const files: Readonly<Record<string, string>> = {
-    [join(base, 'token')]: canary,
-    [join(outside, 'seen')]: canary,
-    [join(root, '.git/config')]: '[core]\n',
-    [join(root, '.git/HEAD')]: 'ref: refs/heads/main\n',
-  }
-  for (const [path, text] of Object.entries(files)) await writeFile(path, text)
+  await plantTargets(root, base, outside, canary)
   const env = { PATH: options.env.PATH ?? '/usr/bin:/bin', TIRELESS_CANARY: canary }
   const bystander = spawn('sleep', ['60'], { env, stdio: 'ignore' })
   bystander.on('error', () => {})
   // Each test sets /dev/null to another time, so that a concurrent test does not take the change for its own.
   const stamp = 1_000_000_000 + (createHash('sha256').update(base).digest().readUInt32LE() % 500_000_000)
-  let connected = false
-  const server = createServer((socket) => {
-    connected = true
-    socket.destroy()
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const listener = await listenForConnections()
   try {
-    const address = server.address()
-    const port = typeof address === 'object' ? (address?.port ?? 0) : 0
+    const { port } = listener
+    const pid = bystander.pid ?? 0
     const facts: Facts = {
       base,
       outside,
       port,
-      pid: bystander.pid ?? 0,
+      pid,
       hidden: options.hidden,
       canary,
       stamp,
       own: ownNamespaces(options),
     }
-    const processes = createHostProcesses({
-      root,
-      callsDir: join(base, 'calls'),
-      clock,
-      env,
-      table,
-      maxOutputBytes: MAX_OUTPUT_BYTES,
-      launcher,
-    })
-    const { output } = await processes.run('self-test', scriptFor(facts), {
-      timeoutMs: TIMEOUT_MS,
-      signal: new AbortController().signal,
-    })
+    const output = await runScript(options, { root, base, env, script: scriptFor(facts) })
     await new Promise((resolve) => setImmediate(resolve))
     const reported = [...output.matchAll(/^escaped: (.+)$/gm)].map(([, got]) => String(got))
+    const isBystanderAlive = bystander.pid !== undefined && bystander.exitCode === null && bystander.signalCode === null
     const observed = [
-      ...(connected ? ['opened a connection'] : []),
-      ...(existsSync(join(outside, 'written')) || existsSync(join(base, 'written')) ? ['wrote a file outside'] : []),
-      ...(bystander.pid !== undefined && bystander.exitCode === null && bystander.signalCode === null
-        ? []
-        : ['killed a process outside']),
-      ...(statSync('/dev/null').mtimeMs !== stamp * 1000 ? [] : ['changed a /dev node']),
-      ...((await readFile(join(root, '.git/config'), 'utf8').catch(() => '')) === '[core]\n'
-        ? []
-        : ['changed the git configuration']),
-      ...((await readdir(join(root, '.git/hooks')).catch(() => ['moved'])).length === 0 ? [] : ['wrote a git hook']),
+      ...(listener.isConnected() ? ['opened a connection'] : []),
+      ...(isBystanderAlive ? [] : ['killed a process outside']),
+      ...(await observeChanges(root, facts)),
     ]
     const escapes = [...new Set([...reported, ...observed])].filter(
       (got) => ![NOT_REPORTED, ...(options.harmless ?? [])].includes(got),
@@ -146,8 +115,74 @@ async function attemptEscapes(options: SelfTestOptions, base: string, outside: s
     return { escapes, tried: reported[0] === NOT_REPORTED && /^tried everything$/m.test(output), wrote, said: output }
   } finally {
     bystander.kill('SIGKILL')
-    server.close()
+    listener.close()
   }
+}
+
+/** What the commands of the test try to read and to change. */
+async function plantTargets(root: string, base: string, outside: string, canary: string): Promise<void> {
+  await Promise.all([mkdir(join(root, '.git/hooks'), { recursive: true }), mkdir(join(base, 'calls'))])
+  const files: Readonly<Record<string, string>> = {
+    [join(base, 'token')]: canary,
+    [join(outside, 'seen')]: canary,
+    [join(root, '.git/config')]: '[core]\n',
+    [join(root, '.git/HEAD')]: 'ref: refs/heads/main\n',
+  }
+  for (const [path, text] of Object.entries(files)) await writeFile(path, text)
+}
+
+async function listenForConnections(): Promise<{
+  readonly port: number
+  isConnected(): boolean
+  close(): void
+}> {
+  let connected = false
+  const server = createServer((socket) => {
+    connected = true
+    socket.destroy()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  return {
+    port: typeof address === 'object' ? (address?.port ?? 0) : 0,
+    isConnected: () => connected,
+    close: () => void server.close(),
+  }
+}
+
+interface TestScript {
+  readonly root: string
+  readonly base: string
+  readonly env: Readonly<Record<string, string>>
+  readonly script: string
+}
+
+async function runScript(
+  { launcher, clock, table = processTable() }: SelfTestOptions,
+  { root, base, env, script }: TestScript,
+): Promise<string> {
+  const callsDir = join(base, 'calls')
+  const processes = createHostProcesses({
+    ...{ root, callsDir, clock, env, table, launcher },
+    maxOutputBytes: MAX_OUTPUT_BYTES,
+  })
+  const { output } = await processes.run('self-test', script, {
+    timeoutMs: TIMEOUT_MS,
+    signal: new AbortController().signal,
+  })
+  return output
+}
+
+async function observeChanges(root: string, { base, outside, stamp }: Facts): Promise<readonly string[]> {
+  const isOutside = existsSync(join(outside, 'written')) || existsSync(join(base, 'written'))
+  const config = await readFile(join(root, '.git/config'), 'utf8').catch(() => '')
+  const hooks = await readdir(join(root, '.git/hooks')).catch(() => ['moved'])
+  return [
+    ...(isOutside ? ['wrote a file outside'] : []),
+    ...(statSync('/dev/null').mtimeMs === stamp * 1000 ? ['changed a /dev node'] : []),
+    ...(config === '[core]\n' ? [] : ['changed the git configuration']),
+    ...(hooks.length === 0 ? [] : ['wrote a git hook']),
+  ]
 }
 
 interface Facts {

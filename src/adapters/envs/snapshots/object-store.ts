@@ -56,16 +56,7 @@ export async function openObjectStore(folder: string): Promise<ObjectStore> {
   }
 
   async function readTree(id: string): Promise<readonly TreeEntry[]> {
-    const body = await read(id)
-    const entries: TreeEntry[] = []
-    for (let at = 0; at < body.length; ) {
-      const blank = body.indexOf(0x20, at)
-      const nul = body.indexOf(0, blank)
-      const mode = body.toString('latin1', at, blank) as EntryMode
-      entries.push({ mode, name: body.subarray(blank + 1, nul), id: body.toString('hex', nul + 1, nul + 21) })
-      at = nul + 21
-    }
-    return entries
+    return decodeTree(await read(id))
   }
 
   async function markReachable(id: string, reached: Set<string>): Promise<void> {
@@ -79,19 +70,7 @@ export async function openObjectStore(folder: string): Promise<ObjectStore> {
 
   return {
     writeBlob: (content) => write('blob', content),
-    writeTree(entries) {
-      // Git sorts a folder as if its name ended with a slash.
-      const key = ({ mode, name }: TreeEntry): Buffer =>
-        mode === '40000' ? Buffer.concat([name, Buffer.from('/')]) : name
-      const sorted = entries.toSorted((a, b) => Buffer.compare(key(a), key(b)))
-      const parts = sorted.flatMap(({ mode, name, id }) => [
-        Buffer.from(`${mode} `),
-        name,
-        Buffer.from([0]),
-        Buffer.from(id, 'hex'),
-      ])
-      return write('tree', Buffer.concat(parts))
-    },
+    writeTree: (entries) => write('tree', encodeTree(entries)),
     readBlob: read,
     readTree,
     async prune(roots) {
@@ -104,4 +83,29 @@ export async function openObjectStore(folder: string): Promise<ObjectStore> {
       }
     },
   }
+}
+
+function encodeTree(entries: readonly TreeEntry[]): Buffer {
+  // Git sorts a folder as if its name ended with a slash.
+  const key = ({ mode, name }: TreeEntry): Buffer => (mode === '40000' ? Buffer.concat([name, Buffer.from('/')]) : name)
+  const sorted = entries.toSorted((a, b) => Buffer.compare(key(a), key(b)))
+  const parts = sorted.flatMap(({ mode, name, id }) => [
+    Buffer.from(`${mode} `),
+    name,
+    Buffer.from([0]),
+    Buffer.from(id, 'hex'),
+  ])
+  return Buffer.concat(parts)
+}
+
+function decodeTree(body: Buffer): readonly TreeEntry[] {
+  const entries: TreeEntry[] = []
+  for (let at = 0; at < body.length; ) {
+    const blank = body.indexOf(0x20, at)
+    const nul = body.indexOf(0, blank)
+    const mode = body.toString('latin1', at, blank) as EntryMode
+    entries.push({ mode, name: body.subarray(blank + 1, nul), id: body.toString('hex', nul + 1, nul + 21) })
+    at = nul + 21
+  }
+  return entries
 }

@@ -33,94 +33,135 @@ export interface SnapshotOptions {
 /** Number of workspaces whose file list is cached, so that only changed files are read again. */
 const MAX_CACHED = 32
 
-export function createWorkspaceSnapshots({ folder, clock, warn, limits = TREE_LIMITS }: SnapshotOptions): Snapshots {
-  let opened: Promise<ObjectStore> | undefined
-  const objects = (): Promise<ObjectStore> => {
-    opened ??= openObjectStore(folder)
-    return opened
-  }
-  const cache = new Map<string, KnownFiles>()
+export function createWorkspaceSnapshots(options: SnapshotOptions): Snapshots {
+  return new WorkspaceSnapshots(options)
+}
+
+class WorkspaceSnapshots implements Snapshots {
+  readonly #options: SnapshotOptions
+  readonly #refs: SnapshotRefs
+  readonly #cache = new FileListCache()
+  #opened: Promise<ObjectStore> | undefined
   /** Workspaces that are too large. This process does not try again, because each attempt reads many files. */
-  const tooLarge = new Set<string>()
+  readonly #tooLarge = new Set<string>()
   // Pruning must not run while a snapshot is being written.
-  const running = new Set<Promise<unknown>>()
-  let pruned: Promise<void> = Promise.resolve()
-  const afterPruning = async <T>(work: () => Promise<T>): Promise<T> => {
-    await pruned
+  readonly #running = new Set<Promise<unknown>>()
+  #pruned: Promise<void> = Promise.resolve()
+
+  constructor(options: SnapshotOptions) {
+    this.#options = options
+    this.#refs = new SnapshotRefs(options.folder)
+  }
+
+  take: Snapshots['take'] = (workspace, { run_id, turn }) =>
+    this.#afterPruning(async () => {
+      if (this.#tooLarge.has(workspace)) return
+      const { clock, limits = TREE_LIMITS, warn } = this.#options
+      try {
+        const known = this.#cache.filesOf(workspace)
+        const tree = await writeWorkspaceTree(await this.#objects(), workspace, known, { now: clock.now(), limits })
+        this.#refs.write(run_id, turn, tree)
+      } catch (thrown) {
+        if (thrown instanceof WorkspaceTooLargeError) this.#tooLarge.add(workspace)
+        // Removes the run's other snapshots too: otherwise a later fork would use an older snapshot for this step.
+        await this.#refs.remove(run_id).catch(() => {})
+        warn(asTirelessError(thrown).message, { workspace })
+      }
+    })
+
+  hasAny: Snapshots['hasAny'] = async (run_id) => this.#refs.hasAny(run_id)
+
+  copyTo: Snapshots['copyTo'] = (target, { workspace, step, as }) =>
+    this.#afterPruning(async () => {
+      await copyFolder(workspace, target)
+      const trees = await this.#refs.treesOf(step.run_id)
+      const upTo = trees.filter(({ turn }) => turn <= step.turn)
+      // The first snapshot precedes every write of the run, so it is also right for all earlier steps.
+      const found = upTo.at(-1) ?? trees[0]
+      if (!found) return 'now'
+      await restoreTree(await this.#objects(), found.tree, target)
+      for (const { turn, tree } of upTo.length > 0 ? upTo : [found])
+        this.#refs.write(as, Math.min(turn, step.turn), tree)
+      return 'kept'
+    })
+
+  forget: Snapshots['forget'] = (run_ids) => {
+    this.#pruned = this.#pruned.then(async () => {
+      await Promise.all(this.#running)
+      try {
+        for (const run_id of run_ids) await this.#refs.remove(run_id)
+        await (await this.#objects()).prune(await this.#refs.allTrees())
+      } catch (thrown) {
+        const { folder, warn } = this.#options
+        warn(`cannot remove old snapshots: ${asTirelessError(thrown).message}`, { workspace: folder })
+      }
+    })
+    return this.#pruned
+  }
+
+  #objects(): Promise<ObjectStore> {
+    this.#opened ??= openObjectStore(this.#options.folder)
+    return this.#opened
+  }
+
+  async #afterPruning<T>(work: () => Promise<T>): Promise<T> {
+    await this.#pruned
     const done = work()
-    const settled = done.catch(() => {}).finally(() => running.delete(settled))
-    running.add(settled)
+    const settled = done.catch(() => {}).finally(() => this.#running.delete(settled))
+    this.#running.add(settled)
     return done
   }
-  const refsOf = (run_id: string): string => join(folder, 'refs', 'steps', run_id)
+}
 
-  function cachedFiles(workspace: string): KnownFiles {
-    const files: KnownFiles = cache.get(workspace) ?? new Map()
-    cache.delete(workspace)
-    cache.set(workspace, files)
-    const [oldest] = cache.keys()
-    if (cache.size > MAX_CACHED && oldest !== undefined) cache.delete(oldest)
-    return files
+/** The refs of the repository: for each step that wrote, the tree of its snapshot. */
+class SnapshotRefs {
+  readonly #folder: string
+
+  constructor(repository: string) {
+    this.#folder = join(repository, 'refs', 'steps')
   }
 
-  function writeRef(run_id: string, turn: number, tree: string): void {
-    mkdirSync(refsOf(run_id), { recursive: true, mode: 0o700 })
-    writeFileSync(join(refsOf(run_id), String(turn)), `${tree}\n`)
+  hasAny(run_id: string): boolean {
+    return existsSync(join(this.#folder, run_id))
+  }
+
+  write(run_id: string, turn: number, tree: string): void {
+    mkdirSync(join(this.#folder, run_id), { recursive: true, mode: 0o700 })
+    writeFileSync(join(this.#folder, run_id, String(turn)), `${tree}\n`)
+  }
+
+  remove(run_id: string): Promise<void> {
+    return rm(join(this.#folder, run_id), { recursive: true, force: true })
   }
 
   /** The snapshots of a run, oldest first. */
-  async function treesOf(run_id: string): Promise<readonly { readonly turn: number; readonly tree: string }[]> {
-    const names = await readdir(refsOf(run_id)).catch(() => [])
+  async treesOf(run_id: string): Promise<readonly { readonly turn: number; readonly tree: string }[]> {
+    const folder = join(this.#folder, run_id)
+    const names = await readdir(folder).catch(() => [])
     const turns = names.filter((name) => /^\d+$/.test(name)).map(Number)
-    const read = async (turn: number) => ({
-      turn,
-      tree: (await readFile(join(refsOf(run_id), String(turn)), 'utf8')).trim(),
-    })
+    const read = async (turn: number) => ({ turn, tree: (await readFile(join(folder, String(turn)), 'utf8')).trim() })
     const found = await Promise.all(turns.sort((a, b) => a - b).map(read))
     // A killed process may have left an incomplete ref.
     return found.filter(({ tree }) => /^[0-9a-f]{40}$/.test(tree))
   }
 
-  return {
-    take: (workspace, { run_id, turn }) =>
-      afterPruning(async () => {
-        if (tooLarge.has(workspace)) return
-        try {
-          const options = { now: clock.now(), limits }
-          writeRef(run_id, turn, await writeWorkspaceTree(await objects(), workspace, cachedFiles(workspace), options))
-        } catch (thrown) {
-          if (thrown instanceof WorkspaceTooLargeError) tooLarge.add(workspace)
-          // Removes the run's other snapshots too: otherwise a later fork would use an older snapshot for this step.
-          await rm(refsOf(run_id), { recursive: true, force: true }).catch(() => {})
-          warn(asTirelessError(thrown).message, { workspace })
-        }
-      }),
-    hasAny: async (run_id) => existsSync(refsOf(run_id)),
-    copyTo: (target, { workspace, step, as }) =>
-      afterPruning(async () => {
-        await copyFolder(workspace, target)
-        const trees = await treesOf(step.run_id)
-        const upTo = trees.filter(({ turn }) => turn <= step.turn)
-        // The first snapshot precedes every write of the run, so it is also right for all earlier steps.
-        const found = upTo.at(-1) ?? trees[0]
-        if (!found) return 'now'
-        await restoreTree(await objects(), found.tree, target)
-        for (const { turn, tree } of upTo.length > 0 ? upTo : [found]) writeRef(as, Math.min(turn, step.turn), tree)
-        return 'kept'
-      }),
-    forget(run_ids) {
-      pruned = pruned.then(async () => {
-        await Promise.all(running)
-        try {
-          for (const run_id of run_ids) await rm(refsOf(run_id), { recursive: true, force: true })
-          const left = await readdir(join(folder, 'refs', 'steps')).catch(() => [])
-          const trees = (await Promise.all(left.map(treesOf))).flat().map(({ tree }) => tree)
-          await (await objects()).prune(trees)
-        } catch (thrown) {
-          warn(`cannot remove old snapshots: ${asTirelessError(thrown).message}`, { workspace: folder })
-        }
-      })
-      return pruned
-    },
+  async allTrees(): Promise<readonly string[]> {
+    const runs = await readdir(this.#folder).catch(() => [])
+    const trees = await Promise.all(runs.map((run_id) => this.treesOf(run_id)))
+    return trees.flat().map(({ tree }) => tree)
+  }
+}
+
+/** The file lists of the workspaces that were used last. */
+class FileListCache {
+  readonly #lists = new Map<string, KnownFiles>()
+
+  filesOf(workspace: string): KnownFiles {
+    const files: KnownFiles = this.#lists.get(workspace) ?? new Map()
+    this.#lists.delete(workspace)
+    this.#lists.set(workspace, files)
+    const [oldest] = this.#lists.keys()
+    if (this.#lists.size > MAX_CACHED && oldest !== undefined) this.#lists.delete(oldest)
+    return files
   }
 }

@@ -64,13 +64,7 @@ export function monitorRequest(
     monitorResponse(response) {
       responded = true
       countBytes(0)
-      const counted = new TransformStream<Uint8Array, Uint8Array>({
-        transform(chunk, controller) {
-          countBytes(chunk.byteLength)
-          controller.enqueue(chunk)
-        },
-      })
-      return response.body ? new Response(response.body.pipeThrough(counted), response) : response
+      return response.body ? new Response(response.body.pipeThrough(countingStream(countBytes)), response) : response
     },
     recordEvent() {
       unread = 0
@@ -87,6 +81,15 @@ export function monitorRequest(
       controller.abort()
     },
   }
+}
+
+function countingStream(count: (bytes: number) => void): TransformStream<Uint8Array, Uint8Array> {
+  return new TransformStream({
+    transform(chunk, controller) {
+      count(chunk.byteLength)
+      controller.enqueue(chunk)
+    },
+  })
 }
 
 const timeoutError = (where: string, ms: number) =>

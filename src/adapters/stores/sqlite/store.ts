@@ -7,17 +7,17 @@
  */
 
 import { chmodSync, closeSync, existsSync, openSync } from 'node:fs'
-import { TirelessError } from '../../../domain/error.ts'
 import type { Json } from '../../../domain/json.ts'
 import { addLosses, LOST_COMMITS, type LostCommits } from '../../../domain/lost-commits.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { type Batch, type BatchOutcome, fallbackIfUnreadable, type Store } from '../../../ports/store.ts'
+import { fallbackIfUnreadable, type Store } from '../../../ports/store.ts'
 import { type AuditSealOptions, AuditSealWriter } from './audit-seal.ts'
+import { CommitGroups } from './commit-groups.ts'
 import { CommitNotes } from './commit-notes.ts'
 import { hasCurrentSchema, openForWriting, openReadOnly, readPosition } from './connection.ts'
 import { copyDatabase } from './copy-database.ts'
 import { cacheEmptyInboxes } from './empty-inbox-cache.ts'
-import { type EncodedBatch, encodeBatch } from './encode-batch.ts'
+import type { EncodedBatch } from './encode-batch.ts'
 import { opsWithAuditKey } from './ops.ts'
 import { createStoreReader, type StoreReader } from './reader.ts'
 import { SkippedRows } from './skipped-rows.ts'
@@ -34,12 +34,6 @@ export interface SqliteOptions {
    * Files of the audit key. Without them the audit log has no key, so whoever can write the database could forge it.
    */
   readonly audit?: AuditSealOptions
-}
-
-interface PendingCommit {
-  readonly batches: readonly Batch[]
-  resolve(outcomes: readonly BatchOutcome[]): void
-  reject(error: unknown): void
 }
 
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
@@ -63,12 +57,12 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const notes = new CommitNotes(file, readPosition(readingDb))
   await recordLoss(notes, reader, writer)
   seal = options.audit && (await AuditSealWriter.open(options.audit, reader))
-  const group = groupCommit(writer, notes, seal)
+  const group = new CommitGroups(writer, notes, seal)
   const runningScans = new Set<() => Promise<unknown>>()
   let closing: Promise<void> | undefined
   // Closes the writer last, because the last connection to close checkpoints the WAL.
   const closeAll = async (): Promise<void> => {
-    await group.drained()
+    await group.drain()
     // Background scans are stopped first, because they keep the file open.
     await Promise.all([...runningScans].map((stop) => stop()))
     readingDb.close()
@@ -83,7 +77,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   return {
     ...reader,
     ...cacheEmptyInboxes({ inbox: reader.inbox, commit: group.commit }),
-    commits: group.commits,
+    commits: () => group.commits,
     verify: () => trackScan(verifyInThread(file)),
     async unreadable() {
       const found = await trackScan(scanInThread(file))
@@ -179,103 +173,6 @@ function createAdaptiveWriter(writerOptions: WriterOptions, clock: Pick<Clock, '
     async close() {
       await local.close()
       await threaded.close()
-    },
-  }
-}
-
-/** A group of this size is committed without waiting for more. */
-const FULL_GROUP = 16
-
-/** Most commits of one dispatch before yielding to the event loop, which takes about a millisecond. */
-const MAX_DIRECT = 6
-
-const dispatchOf = ({ batches }: PendingCommit): string | undefined => batches[0]?.fence?.dispatch_id
-
-function groupCommit(
-  writer: GroupWriter,
-  notes: CommitNotes,
-  seal: AuditSealWriter | undefined,
-): Pick<Store, 'commit' | 'commits' | 'close'> & { drained(): Promise<void> } {
-  let pending: PendingCommit[] = []
-  let busy: Promise<void> | undefined
-  let scheduled = false
-  let broken: TirelessError | undefined
-  let commits = 0
-  /** The dispatch that was alone in the last group, and the number of its commits in this turn of the event loop. */
-  let loneDispatch: string | undefined
-  let directCommits = 0
-
-  /** Commits the pending batches at once, or at the end of this turn of the event loop. */
-  function schedule(): void {
-    const [first] = pending
-    if (busy || !first) return
-    if (pending.length >= FULL_GROUP || (dispatchOf(first) === loneDispatch && mayCommitDirectly())) commitGroup()
-    else if (!scheduled) {
-      scheduled = true
-      setImmediate(() => {
-        scheduled = false
-        if (!busy) commitGroup()
-      })
-    }
-  }
-
-  /** A dispatch that commits alone does not wait, but yields to the event loop now and then. */
-  function mayCommitDirectly(): boolean {
-    if (directCommits === 0) setImmediate(() => (directCommits = 0))
-    directCommits += 1
-    return directCommits < MAX_DIRECT
-  }
-
-  function commitGroup(): void {
-    const group = pending
-    pending = []
-    const [first] = group
-    if (!first) return
-    loneDispatch = group.length === 1 ? dispatchOf(first) : undefined
-    busy = apply(group).finally(() => {
-      busy = undefined
-      schedule()
-    })
-  }
-
-  async function apply(group: readonly PendingCommit[]): Promise<void> {
-    try {
-      const written = group.flatMap((waiting) => waiting.batches.map(encodeBatch))
-      const { outcomes, position: moved } = await writer.apply(written)
-      if (moved) notes.add(moved, written, outcomes)
-      seal?.recordCommit(written, outcomes)
-      commits += 1
-      let from = 0
-      for (const { batches, resolve } of group) {
-        resolve(outcomes.slice(from, from + batches.length))
-        from += batches.length
-      }
-    } catch (error) {
-      // After a failed sync nothing may be acknowledged, so the store stays broken until the process restarts.
-      broken =
-        error instanceof TirelessError
-          ? error
-          : new TirelessError('store_failed', 'the store cannot commit', { cause: error })
-      for (const waiting of group.concat(pending)) waiting.reject(broken)
-      pending = []
-    }
-  }
-
-  return {
-    commit(batches) {
-      if (broken) return Promise.reject(broken)
-      return new Promise((resolve, reject) => {
-        pending.push({ batches, resolve, reject })
-        schedule()
-      })
-    },
-    commits: () => commits,
-    async drained() {
-      while (busy || pending.length > 0) await (busy ?? new Promise((resolve) => setImmediate(resolve)))
-    },
-    async close() {
-      broken ??= new TirelessError('store_closed', 'the store is closed')
-      await writer.close()
     },
   }
 }

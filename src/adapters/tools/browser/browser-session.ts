@@ -23,10 +23,20 @@ const MOST_REQUESTS = 2000
 /** Notes about the page beyond this number are dropped. */
 const MOST_NOTES = 50
 
+interface SessionParts {
+  readonly egress: Egress
+  readonly context: BrowserContext
+  /** The folder with Chromium's profile and other files. */
+  readonly folder: string
+  readonly proxy: EgressProxy
+  /** Hosts whose requests passed the check; the proxy refuses all others. */
+  readonly hosts: Set<string>
+  readonly page: Page
+}
+
 export class BrowserSession {
   readonly #egress: Egress
   readonly #context: BrowserContext
-  /** The folder with Chromium's profile and other files. */
   readonly #folder: string
   readonly #proxy: EgressProxy
   #page: Page
@@ -39,21 +49,13 @@ export class BrowserSession {
   /** Number of dialogs since the tab was opened; `#dialogs` counts the dialogs of one action. */
   #dialogsOfPage = 0
   #requests = 0
-  /** Hosts whose requests passed the check; the proxy refuses all others. */
-  readonly #hosts = new Set<string>()
+  readonly #hosts: Set<string>
   #elements: JSHandle | undefined
   /** The site that the current action may navigate to. */
   #target: HostPort | undefined
   #notes: string[] = []
 
-  private constructor(
-    egress: Egress,
-    context: BrowserContext,
-    folder: string,
-    proxy: EgressProxy,
-    hosts: Set<string>,
-    page: Page,
-  ) {
+  private constructor({ egress, context, folder, proxy, hosts, page }: SessionParts) {
     this.#egress = egress
     this.#context = context
     this.#folder = folder
@@ -70,7 +72,7 @@ export class BrowserSession {
     try {
       const context = await launchContext({ chromium, env, isRoot, folder: own }, proxy)
       const page = context.pages()[0] ?? (await context.newPage())
-      const session = new BrowserSession(egress, context, own, proxy, hosts, page)
+      const session = new BrowserSession({ egress, context, folder: own, proxy, hosts, page })
       await session.#guard(context)
       return session
     } catch (thrown) {
