@@ -7,7 +7,8 @@ import type { EnvVariables } from './expand-env.ts'
 import { schemaLevels } from './explain-problems.ts'
 import { formatPath, type KeyPath } from './key-path.ts'
 import { errnoCodeOf, parseConfigFile, readSource } from './parse-file.ts'
-import { type AgentConfig, agentFile, agentSchema } from './schema.ts'
+import { type AgentConfig, agentSchema } from './schema.ts'
+import { agentFile } from './schema-kernel.ts'
 import { safeName as agentName } from './value-types.ts'
 
 /** An agent, and the file that describes it. */

@@ -23,24 +23,7 @@ export function queueReads({ all, readOne }: RowReader): QueueReads {
         limit,
       ).map(dispatchFromRow)
     },
-    async counts() {
-      const counted = new Map(
-        all(`SELECT status, n FROM tally WHERE ${readableCondition('tally')}`).map(({ status, n }) => [
-          status,
-          Number(n),
-        ]),
-      )
-      const isComplete = counted.size === Number(all('SELECT count(*) AS n FROM tally')[0]?.n)
-      // Dispatches are claimed only if the count of pending ones is above 0; a wrong count must not stop the queue.
-      const [pending] = all("SELECT 1 FROM dispatches WHERE status = 'pending' AND paused = 0 LIMIT 1")
-      const isWrong = (status: DispatchStatus): boolean =>
-        counted.has(status) ? status === 'pending' && pending !== undefined && counted.get(status) === 0 : !isComplete
-      const countOf = (status: DispatchStatus): number =>
-        isWrong(status)
-          ? Number(all('SELECT count(*) AS n FROM dispatches WHERE status = ?', status)[0]?.n)
-          : (counted.get(status) ?? 0)
-      return Object.fromEntries(DISPATCH_STATUSES.map((status) => [status, countOf(status)])) as DispatchCounts
-    },
+    counts: async () => countDispatches(all),
     async recent(kernelId, agentId, limit) {
       return all(
         `SELECT ${DISPATCH_COLUMNS} WHERE d.kernel_id = ? AND d.agent_id = ? AND ${readableCondition('dispatches', 'd')}
@@ -77,4 +60,20 @@ export function queueReads({ all, readOne }: RowReader): QueueReads {
       return earliest.length === 0 ? undefined : Math.min(...earliest.map(({ due }) => Number(due)))
     },
   }
+}
+
+function countDispatches(all: RowReader['all']): DispatchCounts {
+  const counted = new Map(
+    all(`SELECT status, n FROM tally WHERE ${readableCondition('tally')}`).map(({ status, n }) => [status, Number(n)]),
+  )
+  const isComplete = counted.size === Number(all('SELECT count(*) AS n FROM tally')[0]?.n)
+  // Dispatches are claimed only if the count of pending ones is above 0; a wrong count must not stop the queue.
+  const [pending] = all("SELECT 1 FROM dispatches WHERE status = 'pending' AND paused = 0 LIMIT 1")
+  const isWrong = (status: DispatchStatus): boolean =>
+    counted.has(status) ? status === 'pending' && pending !== undefined && counted.get(status) === 0 : !isComplete
+  const countOf = (status: DispatchStatus): number =>
+    isWrong(status)
+      ? Number(all('SELECT count(*) AS n FROM dispatches WHERE status = ?', status)[0]?.n)
+      : (counted.get(status) ?? 0)
+  return Object.fromEntries(DISPATCH_STATUSES.map((status) => [status, countOf(status)])) as DispatchCounts
 }
