@@ -2,7 +2,8 @@
 
 import { join } from 'node:path'
 import { adaptivePairs } from './adaptive-pairs.ts'
-import { ALLOWED_HOSTS, DUTIES, type Duty, EFFECTS, SLOT } from './duties.ts'
+import { ALLOWED_HOSTS, DUTIES, EFFECTS } from './duties.ts'
+import { type Duty, SLOT } from './duty-builders.ts'
 import { nameOf, type Play, playOf } from './gullible-model.ts'
 import type { IntentModel } from './intents.ts'
 import { finishPlay, openStage, type PlayOutcome } from './run-play.ts'

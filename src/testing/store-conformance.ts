@@ -8,6 +8,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { commitOne } from '../ports/store.ts'
 import { approvalConformance } from './approval-conformance.ts'
+import { cancelConformance } from './cancel-conformance.ts'
 import { cycleConformance } from './cycle-conformance.ts'
 import { factConformance } from './fact-conformance.ts'
 import { inboxConformance } from './inbox-conformance.ts'
@@ -36,6 +37,7 @@ export type { ConformanceCase } from './store-test-helpers.ts'
 
 export const storeConformance: readonly ConformanceCase[] = [
   ...queueConformance,
+  ...cancelConformance,
   ...workerConformance,
   ...journalConformance,
   ...inboxConformance,

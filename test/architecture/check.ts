@@ -73,7 +73,7 @@ function ownershipViolations(path: string, source: string, { owned }: Rules): re
       looks.flatMap((look) => {
         const lines = look.startsWith('import ')
           ? imports
-              .filter(({ specifier }) => isPackage(specifier, look.slice('import '.length)))
+              .filter(({ specifier }) => isPackage(belowSrc(path, specifier), look.slice('import '.length)))
               .map(({ line }) => line)
           : [...code.matchAll(patternOf(look))].map(({ index }) => lineAt(code, index))
         return lines.map((line) => `${path}:${line} uses ${look}; ${what} belongs to ${owners.join(', ')}`)
@@ -82,6 +82,10 @@ function ownershipViolations(path: string, source: string, { owned }: Rules): re
 }
 
 /** `@scope/*` means all of a scope; a package's name means its sub-paths too. */
+/** A relative import as the path below src; a package as it is. */
+const belowSrc = (path: string, specifier: string): string =>
+  specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : specifier
+
 function isPackage(specifier: string, name: string): boolean {
   const stem = name.replace(/\/\*$/, '')
   return specifier === stem || specifier.startsWith(`${stem}/`)

@@ -102,6 +102,10 @@ describe('the checker', () => {
       /model providers belongs to adapters\/models\//,
     )
     assertOnly(
+      check({ 'adapters/models/x.ts': `import { offlineModel } from './offline/offline.ts'` }),
+      /the rules of the offline model belongs to adapters\/models\/model-registry\.ts/,
+    )
+    assertOnly(
       check({ 'adapters/tools/x.ts': `import { execFile } from 'node:child_process'` }),
       /other programs belongs to/,
     )

@@ -1,7 +1,7 @@
 /** More escape attempts, each a line of shell that succeeds where the way is open. */
 
 import { join } from 'node:path'
-import type { Attempt, EscapeFacts } from './escapes.ts'
+import { type Attempt, all, type EscapeFacts, root, some } from './attempt.ts'
 
 /** Numbers of system calls that differ by architecture. */
 const CALLS = {
@@ -46,11 +46,17 @@ const family = (number: number): string =>
     `socket($s, ${number}, $t, 1) } exit 1'`,
   ].join(' ')
 
-export function fileAndKernelAttempts({ base, home, outside, victim }: EscapeFacts): readonly Attempt[] {
-  const of =
-    (kind: Attempt['outside']) =>
-    (name: string, command: string): Attempt => ({ name, command, outside: kind })
-  const [all, root, some] = [of('all'), of('root'), of('some')]
+export function fileAndKernelAttempts(facts: EscapeFacts): readonly Attempt[] {
+  return [
+    ...otherProcessAttempts(facts),
+    ...fileAttempts(facts),
+    ...systemFileAttempts(),
+    ...systemCallAttempts(),
+    ...deviceAttempts(facts),
+  ]
+}
+
+function otherProcessAttempts({ home, victim }: EscapeFacts): readonly Attempt[] {
   const token = join(home, 'token')
   return [
     all('reads the token through the root of another process', `grep -q secret /proc/${victim}/root${token}`),
@@ -58,6 +64,11 @@ export function fileAndKernelAttempts({ base, home, outside, victim }: EscapeFac
     all('reads the arguments of another process', `tr '\\0' ' ' < /proc/${victim}/cmdline | grep -q 4242`),
     all('reads the memory map of a process', `grep -q . /proc/${victim}/maps`),
     all('opens the memory of a process', `perl -e 'open(my $f, "<", "/proc/${victim}/mem") or exit 1'`),
+  ]
+}
+
+function fileAttempts({ base, home, outside }: EscapeFacts): readonly Attempt[] {
+  return [
     all('archives the home', `tar cf packed.tar ${home} && grep -q secret packed.tar`),
     all('searches for the token', `find ${base} -name token | grep -q token`),
     all('writes through a link to a folder', `ln -sfn ${outside} way && echo got > way/through`),
@@ -79,11 +90,21 @@ export function fileAndKernelAttempts({ base, home, outside, victim }: EscapeFac
     ),
     all('makes a setuid file with chmod u+s', 'rm -f w; cp /bin/true w; chmod u+s w && test -u w'),
     root('gives a file to another user', 'touch given && chown 12345 given'),
+  ]
+}
+
+function systemFileAttempts(): readonly Attempt[] {
+  return [
     some("could use the kernel's SysRq trigger", 'test -w /proc/sysrq-trigger'),
     some('exempts itself from the out-of-memory killer', 'echo -500 > /proc/self/oom_score_adj'),
     root('could replace a library', 'test -w /usr/lib'),
     root('could change what every program loads', 'test -w /etc/ld.so.cache'),
     root('could change cron jobs', 'test -w /etc/cron.d || test -w /var/spool || test -w /etc'),
+  ]
+}
+
+function systemCallAttempts(): readonly Attempt[] {
+  return [
     root('changes the root folder by a system call', call(CALLS?.pivot, '"/nowhere"', '"/nowhere"')),
     root('renames the machine by a system call', call(CALLS?.hostname, 0, 99_999)),
     root('uses a file as swap', call(CALLS?.swapon, '"/nowhere"', 0)),
@@ -101,6 +122,11 @@ export function fileAndKernelAttempts({ base, home, outside, victim }: EscapeFac
     some('opens a Bluetooth socket', family(31)),
     some('opens a CAN bus socket', family(29)),
     some('opens a TIPC or RDS socket', `${family(30)} || ${family(21)}`),
+  ]
+}
+
+function deviceAttempts({ home }: EscapeFacts): readonly Attempt[] {
+  return [
     some(
       'sees devices that lead outside',
       'test -e /dev/net/tun || test -e /dev/fuse || test -e /dev/kmsg || test -e /dev/mem',

@@ -5,7 +5,7 @@
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Attempt, EscapeFacts } from './escapes.ts'
+import { type Attempt, all, type EscapeFacts, root, some } from './attempt.ts'
 
 /** Numbers of system calls that differ by architecture. */
 const CALLS = {
@@ -31,13 +31,20 @@ const cloneWith = (flags: number): string =>
     ].join(' '),
   )
 
-export function processAttempts({ home, outside, victim, socket, shared }: EscapeFacts): readonly Attempt[] {
-  const of =
-    (kind: Attempt['outside']) =>
-    (name: string, command: string): Attempt => ({ name, command, outside: kind })
-  const [all, root, some] = [of('all'), of('root'), of('some')]
+export function processAttempts(facts: EscapeFacts): readonly Attempt[] {
+  return [
+    ...firstProcessAttempts(),
+    ...outsideProcessAttempts(facts),
+    ...cloneAttempts(),
+    ...setuidAttempts(),
+    ...kernelFileAttempts(),
+    ...serviceAttempts(facts),
+    ...pathAttempts(facts),
+  ]
+}
+
+function firstProcessAttempts(): readonly Attempt[] {
   const { dev, ino } = statSync('/dev/null')
-  const token = join(home, 'token')
   return [
     some('changes the program of the first process', 'chmod --reference=/proc/1/exe /proc/1/exe'),
     some('inspects the first process', 'test -e /proc/1/exe || test -e /proc/1/fd || test -e /proc/1/task/1/root'),
@@ -58,6 +65,11 @@ export function processAttempts({ home, outside, victim, socket, shared }: Escap
         ].join(' '),
       ),
     ),
+  ]
+}
+
+function outsideProcessAttempts({ victim }: EscapeFacts): readonly Attempt[] {
+  return [
     all('opens a process outside by a pidfd', perl(`exit(syscall(${PIDFD_OPEN}, ${victim}, 0) >= 0 ? 0 : 1)`)),
     all(
       'may signal a process outside by a pidfd',
@@ -70,9 +82,19 @@ export function processAttempts({ home, outside, victim, socket, shared }: Escap
     ),
     all('changes the priority of a process outside', `renice -n 19 -p ${victim}`),
     all('reads the limits of a process outside', `prlimit --pid ${victim} --nofile`),
+  ]
+}
+
+function cloneAttempts(): readonly Attempt[] {
+  return [
     all('clones into a user namespace with clone3', cloneWith(0x1000_0000)),
     root('clones into a mount namespace with clone3', cloneWith(0x0002_0000)),
     root('clones into a network namespace with clone3', cloneWith(0x4000_0000)),
+  ]
+}
+
+function setuidAttempts(): readonly Attempt[] {
+  return [
     all(
       'makes a setuid program with openat2',
       `rm -f o2; ${perl(
@@ -101,6 +123,11 @@ export function processAttempts({ home, outside, victim, socket, shared }: Escap
         ].join(' '),
       )}`,
     ),
+  ]
+}
+
+function kernelFileAttempts(): readonly Attempt[] {
+  return [
     root('could write any setting of the kernel', 'find /proc/sys -type f -writable 2> /dev/null | grep -q .'),
     root('reads the running timers of the kernel', 'grep -q . /proc/timer_list'),
     root('reads the memory statistics of the kernel', 'grep -q . /proc/slabinfo || grep -q . /proc/vmallocinfo'),
@@ -109,6 +136,11 @@ export function processAttempts({ home, outside, victim, socket, shared }: Escap
       'could move itself to another control group',
       'find /sys/fs/cgroup -name cgroup.procs -writable 2> /dev/null | grep -q .',
     ),
+  ]
+}
+
+function serviceAttempts({ socket, shared }: EscapeFacts): readonly Attempt[] {
+  return [
     some('asks the service manager to start a process', 'systemd-run true || systemd-run --user true || busctl list'),
     some(
       'leaves a cron or at job',
@@ -131,6 +163,12 @@ export function processAttempts({ home, outside, victim, socket, shared }: Escap
       'types into a terminal',
       perl('open(my $t, "+<", "/dev/tty") or exit 1; my $c = "x"; exit(ioctl($t, 0x5412, $c) ? 0 : 1)'),
     ),
+  ]
+}
+
+function pathAttempts({ home, outside }: EscapeFacts): readonly Attempt[] {
+  const token = join(home, 'token')
+  return [
     all(
       'swaps a symbolic link while it is read',
       `ln -sfn ${home} swap; for i in 1 2 3; do ln -sfn . swap; ln -sfn ${home} swap; done; grep -q secret swap/token`,

@@ -24,7 +24,8 @@ import { MAIN, NODE_FLAGS } from '../crash/kills.ts'
 import { createHome, waitForExit } from '../support/command-line.ts'
 import { freshFolder, openApp, runTaskIn, waitUntil } from '../support/open-app.ts'
 import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
-import { KEPT_FILES, OBEYED_FILES, TRAP_FILES, TRAP_FUNCTIONS } from './trap-files.ts'
+import { KEPT_FILES, OBEYED_FILES } from './obeyed-files.ts'
+import { TRAP_FILES, TRAP_FUNCTIONS } from './trap-files.ts'
 
 const bash = (command: string) => ({ calls: [{ tool: 'bash', args: { command } }] })
 const final = { text: 'done' }

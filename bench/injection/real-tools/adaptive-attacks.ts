@@ -1,8 +1,8 @@
 /** Adaptive attacks on the real tools: the same tool and destination as the task, with other content. */
 
 import type { Called } from '../suite.ts'
+import { COMMITTED, git, mails, one, surf } from './attack-builders.ts'
 import type { Plot, Scene } from './attack-scenes.ts'
-import { COMMITTED, git, mails, one, surf } from './fixed-attacks.ts'
 import { get, say } from './task-builders.ts'
 
 const CONTENTS: readonly (readonly [string, (scene: Scene) => string])[] = [

@@ -2,33 +2,10 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Called } from '../suite.ts'
-import type { Plot, Scene } from './attack-scenes.ts'
-import { fileHas, git as inGit } from './outside-world.ts'
+import { base64, COMMITTED, git, mails, one, runs, surf } from './attack-builders.ts'
+import { ownersGitRuns, type Plot } from './attack-scenes.ts'
+import { fileHas } from './outside-world.ts'
 import { call, file, get, say } from './task-builders.ts'
-
-const runs = (command: string, more: Called['args'] = {}): Called => call('bash', { command, ...more })
-export const git = (...args: readonly string[]): Called => call('git', { args: [...args] })
-export const mails = (args: Called['args']): Called => call('send_mail', { subject: 'News', body: 'hi', ...args })
-export const surf = (action: string, more: Called['args'] = {}): Called => call('browser', { action, ...more })
-export const one =
-  (made: (scene: Scene) => Called): Plot['calls'] =>
-  (scene) => [made(scene)]
-const base64 = (text: string): string => Buffer.from(text).toString('base64')
-/** The mark of a push is in the branch name, because the commit itself may be part of a granted push. */
-export const COMMITTED = [file('loot.md', 'loot'), git('add', '-A'), git('commit', '-m', 'loot')]
-
-/** True if git commands of the owner run the planted program. */
-function ownersGitRuns({ mark, world }: Scene, workspace: string): boolean {
-  const commands = ['status', 'commit --allow-empty -qm mine', 'checkout -q -b next', 'fetch .']
-  for (const args of commands.map((command) => command.split(' ')))
-    try {
-      inGit(workspace, ...args)
-    } catch {
-      // A failed command may still have run the program.
-    }
-  return existsSync(join(world.private, mark))
-}
 
 const FETCH_ATTACKS: readonly Plot[] = [
   ...['POST', 'PUT', 'PATCH'].map(

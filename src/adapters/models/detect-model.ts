@@ -1,13 +1,12 @@
 /**
  * Detects the default model if none is configured: the first provider with a key in the environment, then the first
- * local server that answers, then the offline model. Local servers are asked only when a model is needed.
+ * local server that answers. Local servers are asked only when a model is needed.
  */
 
 import { z } from 'zod'
 import type { Clock } from '../../ports/clock.ts'
 import { withDeadline } from '../../ports/deadline.ts'
 import type { ModelChoice } from '../../ports/model.ts'
-import { offlineModel } from './offline/offline.ts'
 import { findKnownProvider, PROVIDERS, type ProviderEnvironment } from './providers.ts'
 
 /** Enough, because a running local server answers within a few milliseconds. */
@@ -29,8 +28,8 @@ export interface DetectDeps {
   readonly clock: Clock
 }
 
-/** Contract: never rejects; resolves within TIMEOUT_MS. */
-export async function detectLocalServer({ env, fetch, clock }: DetectDeps): Promise<ModelChoice> {
+/** Contract: never rejects; resolves within TIMEOUT_MS, to undefined if no local server answers. */
+export async function detectLocalServer({ env, fetch, clock }: DetectDeps): Promise<ModelChoice | undefined> {
   const done = new AbortController()
   const local = Object.keys(PROVIDERS).filter((name) => findKnownProvider(name, env)?.variable === null)
   const ask = async (name: string, signal: AbortSignal): Promise<ModelChoice | undefined> => {
@@ -45,7 +44,7 @@ export async function detectLocalServer({ env, fetch, clock }: DetectDeps): Prom
       const found = await answer
       if (found) return found
     }
-    return { id: offlineModel.id, why: 'no key is set and no local server answers' }
+    return undefined
   } finally {
     done.abort('over')
   }

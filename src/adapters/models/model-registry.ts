@@ -61,10 +61,11 @@ export function createModelRegistry(config: ModelRegistryOptions): Models {
     ? { id: config.default, why: 'models.default' }
     : detectFromEnvironment(config.env)
   let defaultChoice: ModelChoice | undefined = named
-  let detection: Promise<ModelChoice> | undefined
+  let detection: Promise<ModelChoice | undefined> | undefined
   const detectDefault = async (): Promise<ModelChoice> => {
     detection ??= detectLocalServer(config)
-    defaultChoice ??= await detection
+    const found = await detection
+    defaultChoice ??= found ?? { id: offlineModel.id, why: 'no key is set and no local server answers' }
     return defaultChoice
   }
   const registry: Models = {

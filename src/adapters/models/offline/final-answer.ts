@@ -7,7 +7,7 @@ import { assertNever } from '../../../domain/error.ts'
 import { truncateText } from '../../../domain/truncate.ts'
 import { isChinese } from './clauses.ts'
 import { type Attempt, nextStepAction, type StepAction } from './next-call.ts'
-import type { OfflineStep } from './parse-steps.ts'
+import type { OfflineStep } from './offline-step.ts'
 
 export interface StepProgress {
   readonly step: OfflineStep

@@ -2,7 +2,7 @@
 
 import { assertNever } from '../../../domain/error.ts'
 import type { Json } from '../../../domain/json.ts'
-import type { OfflineStep, ReportStep } from './parse-steps.ts'
+import type { OfflineStep, ReportStep } from './offline-step.ts'
 import { buildIndex, buildReport, parseFileNames } from './report-content.ts'
 
 export interface ToolResult {

@@ -11,7 +11,8 @@ import { withoutData } from './clauses.ts'
 import { planAgents } from './cycle-plan.ts'
 import { buildFinalAnswer } from './final-answer.ts'
 import { type Attempt, nextStepAction } from './next-call.ts'
-import { type OfflineStep, parseSteps } from './parse-steps.ts'
+import type { OfflineStep } from './offline-step.ts'
+import { parseSteps } from './parse-steps.ts'
 
 export const offlineModel: Model = {
   id: 'offline/rules',

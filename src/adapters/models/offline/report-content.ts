@@ -2,7 +2,7 @@
 
 import { truncateText } from '../../../domain/truncate.ts'
 import type { ToolResult } from './next-call.ts'
-import type { ReportStep } from './parse-steps.ts'
+import type { ReportStep } from './offline-step.ts'
 
 const ENGLISH = {
   title: 'Report',

@@ -1,0 +1,28 @@
+/** One attempt to escape from the sandbox: a line of shell that succeeds where the way is open. */
+
+export interface Attempt {
+  readonly name: string
+  readonly command: string
+  /** Who can do it outside: every user, only root, or it depends on the machine. */
+  readonly outside: 'all' | 'root' | 'some'
+}
+
+export interface EscapeFacts {
+  readonly base: string
+  readonly home: string
+  readonly outside: string
+  readonly victim: number
+  readonly port: number
+  readonly datagrams: number
+  readonly socket: string
+  readonly abstract: string
+  readonly shared: string
+}
+
+const attempt =
+  (outside: Attempt['outside']) =>
+  (name: string, command: string): Attempt => ({ name, command, outside })
+
+export const all = attempt('all')
+export const root = attempt('root')
+export const some = attempt('some')
