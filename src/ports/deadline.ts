@@ -13,7 +13,7 @@ export function startTimer(clock: Clock, ms: number, onElapsed: () => void): () 
   return () => stopped.abort('stopped')
 }
 
-export interface TimeLimit {
+interface TimeLimit {
   readonly clock: Clock
   /** Infinite: no time limit. */
   readonly ms: number

@@ -49,7 +49,7 @@ export interface AbortHandling<T> {
   readonly onAbort: () => T
 }
 
-export interface OutsideCall<T> {
+interface OutsideCall<T> {
   readonly kind: Boundary
   readonly label: string
   readonly work: () => T

@@ -62,7 +62,7 @@ interface SpendingDeps {
   readonly budgetLimits: BudgetLimits
 }
 
-export interface BudgetedCall {
+interface BudgetedCall {
   readonly model: Model
   readonly request: ModelRequest
   readonly signal: AbortSignal

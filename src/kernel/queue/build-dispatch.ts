@@ -11,7 +11,7 @@ import { buildAgentPrompt, type PromptValues } from '../cycle/agent-prompt.ts'
 import type { AgentCandidate, PlannedDispatch } from '../cycle/planners/planner.ts'
 import type { KernelDeps } from '../settings.ts'
 
-export interface DispatchOrder {
+interface DispatchOrder {
   /** Undefined: a dispatch by hand. */
   readonly cycle_id?: string
   readonly candidate: AgentCandidate
