@@ -107,8 +107,12 @@ describe('E1: agents managed by command', () => {
       )
       assert.equal(existsSync(join(home, 'agents', 'bad')), false)
     }
-    await assertRefused({ schedule: '99 * * * *' }, 'config_invalid', /agent\.yaml:1: .*schedule is not valid/)
-    await assertRefused({ schedule: 'whenever' }, 'config_invalid', /got "whenever"; expected a schedule/)
+    await assertRefused({ schedule: '99 * * * *' }, 'usage', /minute 99 is not from 0 to 59/)
+    await assertRefused(
+      { schedule: 'whenever' },
+      'usage',
+      /the schedule is not understood; got "whenever"; expected words/,
+    )
     await assertRefused({ model: 'nobody/x' }, 'model_unknown', /unknown model/)
     await assertRefused({ id: '../bad' }, 'usage', /the agent id is not valid/)
     await assertRefused(
@@ -147,7 +151,7 @@ describe('E1: agents managed by command', () => {
       app.run('agent edit', { id: 'firsr', priority: 1 }),
       /no such agent; got firsr; expected one of first/,
     )
-    await assert.rejects(app.run('agent edit', { id: 'first', schedule: '61 * * * *' }), { code: 'config_invalid' })
+    await assert.rejects(app.run('agent edit', { id: 'first', schedule: '61 * * * *' }), { code: 'usage' })
   })
 
   test('E5: an agent added while the kernel runs is due at the next beat; a disabled one is not', async (t) => {
@@ -159,7 +163,7 @@ describe('E1: agents managed by command', () => {
     const drained = app.context.drain({ untilIdle: false, until: stop.signal })
     await waitUntil(() => app.context.kernel.nextBeatAt() !== undefined)
     await app.run('agent disable', { id: 'first' })
-    await app.run('agent new', { sentence: 'do it', id: 'second', schedule: '*/10 * * * *' })
+    await app.run('agent new', { sentence: 'do it', id: 'second', schedule: '*/10 * * * *', yes: true })
     await waitUntil(async () => {
       await clock.advance(60_000)
       return (await app.context.store.recent('default', 'second', 1)).length > 0

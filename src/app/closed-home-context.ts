@@ -1,5 +1,6 @@
 /** Builds the context of commands that run without an open home. */
 
+import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { makeBackup } from '../adapters/backup/backup.ts'
 import { restoreBackup } from '../adapters/backup/restore.ts'
@@ -120,6 +121,7 @@ function machineOf(paths: HomePaths, readConfig: () => LoadedConfig, clock: Cloc
     findExposed: () => findExposedPaths(privatePaths(paths)),
     restrictAccess: restrictMode,
     fullPath: (path, base = '.') => expandPath(path, base, userFolder()),
+    pathExists: existsSync,
     workTreeAt: findWorkTree,
   }
 }

@@ -7,7 +7,7 @@ import type { Progress } from '../commands/lib/progress.ts'
 import { findCommand, loadCommands } from '../commands/lib/registry.ts'
 import { homeFolder } from '../config/environment.ts'
 import { asTirelessError, ERROR_CODES, type ErrorCode } from '../domain/error.ts'
-import { isConfirmed } from './confirm.ts'
+import { isAgreed, isConfirmed } from './confirm.ts'
 import { moveCommonOptionsLast, secretField } from './options.ts'
 import { buildProgram, type CommonOptions } from './program.ts'
 import { progressView } from './progress.ts'
@@ -97,6 +97,10 @@ async function runVerb(command: Command, input: Record<string, unknown>, options
     return command.exitCode?.(output) ?? 0
   } catch (thrown) {
     view.end()
+    const { code, message } = asTirelessError(thrown)
+    const terminal = { input: process.stdin, output: process.stderr }
+    const isAsked = code === 'confirmation_needed' && input.yes !== true
+    if (isAsked && (await isAgreed(message, terminal))) return runVerb(command, { ...input, yes: true }, options)
     return reportError(thrown, options.json === true)
   }
 }

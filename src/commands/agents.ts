@@ -1,20 +1,17 @@
 /** Agents: create one from a sentence; list, change, enable and disable them in the files that define them. */
 
 import { z } from 'zod'
-import type { WatchSpec } from '../domain/agent.ts'
+import type { Agent, WatchSpec } from '../domain/agent.ts'
 import { DISPATCH_STATUSES } from '../domain/dispatch.ts'
+import { writeDuration } from '../domain/duration.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
+import type { ScheduleSpec } from '../domain/schedule.ts'
 import { iso } from '../ports/clock.ts'
-import type { WrittenSchedule } from '../schedule-words/reading.ts'
 import { defineCommand } from './lib/command.ts'
 import type { ConfigChange, Needs } from './lib/context.ts'
-import {
-  type ParsedSentence,
-  parseScheduleOption,
-  parseSentence,
-  writePromptForSentence,
-} from './lib/parse-agent-sentence.ts'
+import { type ParsedSentence, parseSentence, writePromptForSentence } from './lib/parse-agent-sentence.ts'
+import { planSchedule, SCHEDULE_NEEDS } from './lib/understand-schedule.ts'
 
 const scheduleShape = z.union([z.string(), z.object({ every: z.number() }), z.object({ at: z.string() })]).nullable()
 
@@ -31,6 +28,13 @@ const agentShape = z.object({
 })
 
 type AgentEntry = z.input<typeof agentShape>
+
+const agentWithSummary = agentShape.extend({
+  understood: z.string().optional().describe('when the agent runs, in words, with the next times and the cost'),
+  next: z.array(z.string()).optional(),
+  runs_per_day: z.number().optional(),
+  usd_per_day: z.number().nullable().optional(),
+})
 
 async function describeAgent(
   { store, kernelId, kernel, agentDirectory: roster }: Needs<'store' | 'kernelId' | 'kernel' | 'agentDirectory'>,
@@ -65,11 +69,17 @@ export const agentList = defineCommand({
   },
 })
 
-const SCHEDULE_HELP = 'when to run: a cron line, "every morning", "30m", an instant; "none": with the kernel’s schedule'
+const SCHEDULE_HELP =
+  'when to run: words ("every weekday at 9"), a cron line, "30m", an instant; "none": only if something changes'
 
 /** Options of both `agent new` and `agent edit`. */
 const sharedInput = {
   schedule: z.string().min(1).optional().describe(SCHEDULE_HELP),
+  yes: z
+    .boolean()
+    .default(false)
+    .describe('agree to a schedule that runs often or that a model read')
+    .meta({ short: 'y' }),
   model: z.string().min(1).optional().describe('provider/model; "none": the default model'),
   watch: z
     .string()
@@ -84,7 +94,7 @@ export const agentNew = defineCommand({
   summary: 'create an agent from a sentence, such as "watch my repo and report every morning"',
   example: 'agent new "watch my repo and report every morning"',
   runsIn: 'any_process',
-  needs: ['agentDirectory', 'agents', 'kernel', 'kernelId', 'machine', 'models', 'store'],
+  needs: [...SCHEDULE_NEEDS, 'agentDirectory', 'agents', 'kernel', 'machine'],
   positional: ['sentence'],
   input: z.object({
     sentence: z.string().regex(/\S/, 'expected a sentence').describe('what the agent does, and when'),
@@ -92,8 +102,8 @@ export const agentNew = defineCommand({
     ...sharedInput,
     here: z.string().optional().describe('folder meant by "my repo"').meta({ path: true, here: true }),
   }),
-  output: agentShape,
-  async run(context, { sentence, id, schedule, model, watch, here }, tell) {
+  output: agentWithSummary,
+  async run(context, { sentence, id, schedule, model, watch, here, yes }, tell) {
     const parsed = parseSentence(sentence)
     const watched = await findWatched(context, parsed, watch, here)
     const agentId = id ?? freeId(context, parsed.id)
@@ -102,17 +112,18 @@ export const agentNew = defineCommand({
         kind: 'note',
         text: `Found nothing to watch in the sentence. Set it: tireless agent edit ${agentId} --watch PATH`,
       })
-    const when = schedule === undefined ? parsed.schedule : parseScheduleOption(schedule)
+    const prompt = writePromptForSentence(sentence, watched !== undefined)
+    const { spec, ...summary } = await planSchedule(context, { sentence, schedule, model, prompt, yes })
     const wanted: Record<string, Json> = {
-      ...(when === null ? {} : { schedule: scheduleJson(when) }),
+      ...(spec === null ? { only_on_change: true } : { schedule: scheduleJson(spec) }),
       ...(watched === undefined ? {} : { watch: [watched] }),
       ...modelKey(context, model),
       workspace: `workspaces/${agentId}`,
-      prompt: escapeVariables(writePromptForSentence(sentence, watched !== undefined)),
+      prompt: escapeVariables(prompt),
     }
     context.agentDirectory.add(agentId, wanted)
     context.kernel.reloadSchedules()
-    return describeAgent(context, agentId)
+    return { ...(await describeAgent(context, agentId)), ...summary }
   },
 })
 
@@ -121,7 +132,7 @@ export const agentEdit = defineCommand({
   summary: 'change an agent; keeps comments in its file and writes no invalid configuration',
   example: 'agent edit writer --schedule "every morning"',
   runsIn: 'any_process',
-  needs: ['agentDirectory', 'kernel', 'kernelId', 'machine', 'models', 'store'],
+  needs: [...SCHEDULE_NEEDS, 'agentDirectory', 'kernel', 'machine'],
   positional: ['id'],
   input: z.object({
     id: z.string().min(1).describe('agent id'),
@@ -134,12 +145,16 @@ export const agentEdit = defineCommand({
       .optional()
       .describe('workspace folder, relative to the home; "none": a new one for each run'),
   }),
-  output: agentShape,
-  async run(context, { id, prompt, schedule, model, watch, priority, workspace }) {
-    const when = schedule === undefined ? undefined : parseScheduleOption(schedule)
+  output: agentWithSummary,
+  async run(context, { id, prompt, schedule, model, watch, priority, workspace, yes }) {
+    const sentence = prompt ?? agentOf(context, id)?.prompt ?? ''
+    const when =
+      schedule === undefined
+        ? undefined
+        : await planSchedule(context, { sentence, schedule, model, prompt: sentence, yes })
     const changes: ConfigChange[] = [
       ...(prompt === undefined ? [] : [set('prompt', escapeVariables(prompt))]),
-      ...(when === undefined ? [] : [set('schedule', when === null ? undefined : scheduleJson(when))]),
+      ...(when === undefined ? [] : scheduleChanges(when.spec)),
       ...(model === undefined ? [] : [set('model', modelKey(context, model).model)]),
       ...(watch === undefined ? [] : [set('watch', [await watchEntry(context, watch, true)])]),
       ...(priority === undefined ? [] : [set('priority', priority)]),
@@ -151,7 +166,10 @@ export const agentEdit = defineCommand({
         expected: 'at least one of --prompt, --schedule, --priority, --model, --watch, --workspace',
         fix: `add one of them, or edit ${fileOf(context, id)}`,
       })
-    return changeAgent(context, id, changes)
+    const changed = await changeAgent(context, id, changes)
+    if (when === undefined) return changed
+    const { spec: _, ...summary } = when
+    return { ...changed, ...summary }
   },
 })
 
@@ -196,6 +214,9 @@ async function changeAgent(
 /** Escapes `${`, which starts a variable in configuration files; the text of a prompt has no variables. */
 const escapeVariables = (text: string): string => text.replaceAll('${', () => '$${')
 
+const agentOf = ({ agentDirectory: roster }: Needs<'agentDirectory'>, id: string): Agent | undefined =>
+  roster.all().find(({ agent }) => agent.agent_id === id)?.agent
+
 function fileOf({ agentDirectory: roster }: Needs<'agentDirectory'>, id: string): string {
   return roster.all().find(({ agent }) => agent.agent_id === id)?.file ?? 'its file'
 }
@@ -209,7 +230,18 @@ function freeId(context: Needs<'agents'>, wanted: string): string {
   return numbered(n)
 }
 
-const scheduleJson = (when: WrittenSchedule): Json => (typeof when === 'string' ? when : { ...when })
+/** As people write it in a file: `every: 2h`. */
+function scheduleJson(spec: ScheduleSpec): Json {
+  if (typeof spec === 'string') return spec
+  return 'at' in spec ? { at: spec.at } : { every: writeDuration(spec.every) }
+}
+
+function scheduleChanges(spec: ScheduleSpec | null): readonly ConfigChange[] {
+  return [
+    set('schedule', spec === null ? undefined : scheduleJson(spec)),
+    set('only_on_change', spec === null ? true : undefined),
+  ]
+}
 
 function modelKey({ models }: Needs<'models'>, model: string | undefined): { readonly model?: string } {
   return model === undefined || model === 'none' ? {} : { model: models.get(model).id }
@@ -235,6 +267,13 @@ async function watchEntry(
   path: string,
   git: boolean,
 ): Promise<Exclude<WatchSpec, readonly Json[]>> {
+  if (!machine.pathExists(path))
+    throw new TirelessError('usage', {
+      what: 'there is nothing to watch at this path',
+      got: path,
+      expected: 'an existing file or folder',
+      fix: 'create it first, or correct the path',
+    })
   const top = git ? await machine.workTreeAt(path) : undefined
   return top === path ? { git: top } : path
 }

@@ -9,7 +9,7 @@ import { formatPath, type KeyPath } from './key-path.ts'
 import { errnoCodeOf, parseConfigFile, readSource } from './parse-file.ts'
 import { type AgentConfig, agentSchema } from './schema.ts'
 import { agentFile } from './schema-kernel.ts'
-import { safeName as agentName } from './value-types.ts'
+import { agentName } from './value-types.ts'
 
 /** An agent, and the file that describes it. */
 export interface RosterEntry {

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import {
+  agentName,
   anyMapping,
   countLimit,
   hoursRange,
@@ -26,7 +27,7 @@ export const overrun = z
   .describe('skip or catch up on beats that fall due while a cycle runs')
 
 const agent = z.strictObject({
-  agent_id: safeName,
+  agent_id: agentName,
   prompt: nonEmptyText,
   priority: z.int('a whole number').prefault(0),
   enabled: z.boolean().prefault(true),
@@ -35,6 +36,10 @@ const agent = z.strictObject({
     .nullable()
     .prefault(null)
     .describe("the agent's own schedule; the agent is then not due at the kernel's beats"),
+  only_on_change: z
+    .boolean()
+    .optional()
+    .describe('true: at a beat, run only if something that the agent sees has changed'),
   timeout: timeLimit.optional().describe('default: budget.per_dispatch_minutes'),
   cooldown: pauseDuration.prefault('0s').describe('pause after a successful run'),
   watch: z
@@ -48,7 +53,7 @@ const agent = z.strictObject({
 
 /** `agents/<id>/agent.yaml`: the folder name is the id, and the prompt may be in `role.md`. */
 export const agentFile = agent.extend({
-  agent_id: safeName.optional().describe("default: the folder's name"),
+  agent_id: agentName.optional().describe("default: the folder's name"),
   prompt: nonEmptyText.optional().describe('default: role.md'),
 })
 

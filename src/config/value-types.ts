@@ -14,6 +14,13 @@ const NAME = 'a name of 1 to 64 safe characters (A-Z a-z 0-9 . _ -) that begins 
 /** Ids become folder names and command arguments: no slash, no leading dot or dash, no shell characters. */
 export const safeName = z.string(NAME).regex(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/, NAME)
 
+const AGENT_NAME =
+  'a name of 1 to 64 safe characters (A-Z a-z 0-9 . _ - and Chinese) that begins with a letter, a digit or _'
+/** Like `safeName`; people who write Chinese name their agents so. */
+export const agentName = z
+  .string(AGENT_NAME)
+  .regex(/^[\p{Script=Han}A-Za-z0-9_][\p{Script=Han}A-Za-z0-9._-]{0,63}$/u, AGENT_NAME)
+
 const TEXT = 'text that is not empty'
 export const nonEmptyText = z.string().regex(/\S/, TEXT)
 

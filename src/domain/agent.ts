@@ -30,6 +30,8 @@ export interface Agent {
   readonly metadata: Readonly<Record<string, Json>>
   /** The agent's own schedule. An agent that has one is not due at the kernel's beats. */
   readonly schedule: ScheduleSpec | null
+  /** True: at the kernel's beats the agent runs only if something that it sees has changed, whatever the planner. */
+  readonly only_on_change?: boolean | undefined
   /** Time limit of a dispatch in milliseconds of work; null: no limit; undefined: the default limit of dispatches. */
   readonly timeout?: number | null | undefined
   /** Milliseconds to wait after a success before the agent is due again. */

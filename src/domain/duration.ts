@@ -12,6 +12,14 @@ export function parseDuration(text: string): number | undefined {
   return isDuration(ms) ? ms : undefined
 }
 
+/** The shortest text that `parseDuration` reads back: `2h`, `90m`, `1500ms`. */
+export function writeDuration(ms: number): string {
+  const [unit, size] = (['d', 'h', 'm', 's', 'ms'] as const)
+    .map((name) => [name, UNIT_MS[name]] as const)
+    .find(([, one]) => ms >= one && ms % one === 0) ?? ['ms', 1]
+  return `${ms / size}${unit}`
+}
+
 /** Epoch ms of an ISO date, or of a duration from `now`. Undefined if the text is neither, or out of range. */
 export function parseInstant(text: string, now: number): number | undefined {
   const duration = parseDuration(text)

@@ -7,6 +7,7 @@ export type Retry = 'now' | 'later' | 'never'
 
 export const ERROR_CODES = {
   usage: { retry: 'never', exit: 2 },
+  confirmation_needed: { retry: 'never', exit: 2 },
   config_invalid: { retry: 'never', exit: 1 },
   not_found: { retry: 'never', exit: 1 },
   conflict: { retry: 'never', exit: 1 },

@@ -20,7 +20,8 @@ export function readSchedule(sentence: string, reader: Reader): ScheduleReading 
   const problem = found.find((token) => isHarmful(token, found))
   if (problem?.kind === 'unclear') return unclear(problem.why)
   const tokens = dropAsides(found, text).filter((token) => !isPastDate(token, reader))
-  if (tokens.length === 0) return { kind: 'no_time' }
+  const isOnlyAdjective = (token: FoundToken): boolean => token.kind === 'part' && token.weak === true && !token.repeats
+  if (tokens.every(isOnlyAdjective)) return { kind: 'no_time' }
   const loose = tokens.find(({ end }) => /^,? ?\d{1,2} ?(?:$|[.,;!?])/.test(text.slice(end)))
   if (loose) return unclear(`the number after "${loose.text}" may be an hour; write it as "at 9:00"`)
   const isReminder = /\bremind(?:er)?\b|提醒/i.test(text)
@@ -37,6 +38,14 @@ function isHarmful(token: FoundToken, all: readonly FoundToken[]): boolean {
 /** A date with a year that has passed belongs to the task. */
 const isPastDate = (token: FoundToken, { today }: Reader): boolean =>
   token.kind === 'date_of_year' && token.year !== null && token.year < today.year
+
+/** The sentence without the words that say when. */
+export function withoutTimes(sentence: string): string {
+  if (sentence.length > MAX_SENTENCE) return sentence
+  const text = splitChinese(splitEnglish(normalize(sentence)))
+  const tokens = findTokens(text, [...CHINESE, ...ENGLISH]).filter(({ kind }) => kind !== 'aside')
+  return tokens.reduceRight((rest, { start, end }) => `${rest.slice(0, start)} ${rest.slice(end)}`, text)
+}
 
 /** Full-width digits and colons become plain ones, and paths and addresses are taken out. */
 function normalize(sentence: string): string {

@@ -3,6 +3,7 @@
 import { type Label, labelWord } from '../../domain/label.ts'
 import { titleOf } from '../../domain/title.ts'
 import { escapeToOneLine, style } from '../terminal.ts'
+import { renderChangedAgent, renderNewAgent } from './agents.ts'
 import { renderApproval, renderApprovals } from './approvals.ts'
 import { renderInit } from './init.ts'
 import { renderCycles, renderModels } from './lists.ts'
@@ -51,6 +52,8 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
       'next_at',
       'prompt',
     ]),
+  'agent new': renderNewAgent,
+  'agent edit': renderChangedAgent,
   'approvals list': renderApprovals,
   'approvals show': renderApproval,
   'approvals allow': renderApproval,

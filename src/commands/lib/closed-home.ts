@@ -77,6 +77,8 @@ export interface Machine {
   restrictAccess(part: ExposedPart): Promise<void>
   /** Contract: pure; the absolute path of `~/x`, or of `x` relative to `base`. */
   fullPath(path: string, base?: string): string
+  /** Contract: whether a file or folder is at this path. */
+  pathExists(path: string): boolean
   /** Contract: the top folder of the git work tree around `folder`; undefined if there is none. */
   workTreeAt(folder: string): Promise<string | undefined>
 }

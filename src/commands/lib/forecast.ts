@@ -49,9 +49,10 @@ export function forecastDay(settings: KernelSettings, price: Price | null, from:
 }
 
 /** Cost of one run in US dollars. */
-export const runCost = (agent: Agent, price: Price): number => costOf(price, estimateUsage(agent)) / MICROS_PER_USD
+export const runCost = (agent: Pick<Agent, 'prompt'>, price: Price): number =>
+  costOf(price, estimateUsage(agent)) / MICROS_PER_USD
 
-function estimateUsage({ prompt }: Agent): Parameters<typeof costOf>[1] {
+function estimateUsage({ prompt }: Pick<Agent, 'prompt'>): Parameters<typeof costOf>[1] {
   const placeholders = [...prompt.matchAll(/\{[A-Z_]+\}/g)].length * PLACEHOLDER_TOKENS
   const first = FIXED_TOKENS + Buffer.byteLength(prompt) / BYTES_PER_TOKEN + placeholders
   const growth = (GROWTH_TOKENS * CALLS_PER_RUN * (CALLS_PER_RUN - 1)) / 2

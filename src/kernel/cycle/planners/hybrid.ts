@@ -5,9 +5,9 @@
  * Must not know: how a model is called.
  */
 
-import { type AgentCandidate, dispatchPlan, idlePlan, type Plan, type Planner } from './planner.ts'
+import { dispatchPlan, idlePlan, type Plan, type Planner } from './planner.ts'
 import { describeBackoff, isBackingOff, stagnationNote } from './stagnation-backoff.ts'
-import { describeIdle, findAvailable, planAgent } from './static.ts'
+import { describeIdle, findAvailable, hasNews, planAgent } from './static.ts'
 
 export function hybridPlanner(llm: Planner): Planner {
   return {
@@ -41,10 +41,4 @@ export function hybridPlanner(llm: Planner): Planner {
       }
     },
   }
-}
-
-/** Whether there is something new for the agent; true after a failed dispatch, which did not deal with its input. */
-function hasNews({ recent, fingerprint }: AgentCandidate): boolean {
-  const [last] = recent
-  return last === undefined || last.status !== 'done' || last.metadata.sight !== fingerprint
 }

@@ -27,8 +27,18 @@ export const staticPlanner: Planner = {
 
 export function findAvailable({ candidates, at }: PlanningContext): readonly AgentCandidate[] {
   return candidates.filter(
-    (candidate) => candidate.agent.enabled && !isInFlight(candidate) && !isCoolingDown(candidate, at),
+    (candidate) =>
+      candidate.agent.enabled &&
+      !isInFlight(candidate) &&
+      !isCoolingDown(candidate, at) &&
+      (candidate.due || candidate.agent.only_on_change !== true || hasNews(candidate)),
   )
+}
+
+/** Whether there is something new for the agent; true after a failed dispatch, which did not deal with its input. */
+export function hasNews({ recent, fingerprint }: AgentCandidate): boolean {
+  const [last] = recent
+  return last === undefined || last.status !== 'done' || last.metadata.sight !== fingerprint
 }
 
 export const isInFlight = ({ recent }: AgentCandidate): boolean =>
@@ -49,13 +59,17 @@ export function describeIdle({ candidates }: PlanningContext): string {
   const enabled = candidates.filter(({ agent }) => agent.enabled)
   if (enabled.length === 0) return candidates.length === 0 ? 'no agent is due' : 'no agent is enabled'
   const busy = enabled.filter((candidate) => isInFlight(candidate) && describeWait(candidate) === undefined)
-  const coolingDown = enabled.filter((candidate) => !isInFlight(candidate))
+  const unchanged = enabled.filter(
+    (candidate) => !isInFlight(candidate) && candidate.agent.only_on_change === true && !hasNews(candidate),
+  )
+  const coolingDown = enabled.filter((candidate) => !isInFlight(candidate) && !unchanged.includes(candidate))
   const waiting = enabled.flatMap((candidate) => describeWait(candidate) ?? [])
   const names = (listed: readonly AgentCandidate[]): string => listed.map(({ agent }) => agent.agent_id).join(', ')
   return [
     ...(busy.length > 0 ? [`still running: ${names(busy)}`] : []),
     ...(waiting.length > 0 ? [`waiting: ${waiting.join(', ')}`] : []),
     ...(coolingDown.length > 0 ? [`cooling down: ${names(coolingDown)}`] : []),
+    ...(unchanged.length > 0 ? [`nothing new: ${names(unchanged)}`] : []),
   ].join('; ')
 }
 
