@@ -89,7 +89,7 @@ test('picks the first model that is not excluded and failed least; none where ev
 
 test('only failures that another provider may not have lead to a fallback', () => {
   const elsewhere = (Object.keys(ERROR_CODES) as ErrorCode[]).filter(isWorthFallback)
-  const expected = ['auth', 'unknown', 'limited', 'unavailable', 'timeout', 'cut', 'garbled', 'empty']
+  const expected = ['auth', 'unknown', 'unsent', 'limited', 'unavailable', 'timeout', 'cut', 'garbled', 'empty']
   assert.deepEqual(
     elsewhere,
     expected.map((word) => `model_${word}`),

@@ -40,6 +40,7 @@ const MAX_RETRY_AFTER_MS = 86_400_000
 const PROVIDER_FAILURES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'model_auth',
   'model_unknown',
+  'model_unsent',
   'model_limited',
   'model_unavailable',
   'model_timeout',
@@ -61,7 +62,7 @@ export function nextBreakerState(
 }
 
 function exclusionMs(code: ErrorCode, failures: number, retryAfterMs: number): number {
-  if (code === 'model_auth' || code === 'model_unknown') return MAX_EXCLUSION_MS
+  if (code === 'model_auth' || code === 'model_unknown' || code === 'model_unsent') return MAX_EXCLUSION_MS
   if (code === 'model_limited') return Math.min(Math.max(FIRST_EXCLUSION_MS, retryAfterMs), MAX_RETRY_AFTER_MS)
   const failuresOverLimit = failures - MAX_FAILURES
   return failuresOverLimit < 0 ? 0 : Math.min(FIRST_EXCLUSION_MS * 2 ** failuresOverLimit, MAX_EXCLUSION_MS)

@@ -36,6 +36,8 @@ export const ERROR_CODES = {
   model_refused: { retry: 'never', exit: 1 },
   model_oversize: { retry: 'never', exit: 1 },
   model_unknown: { retry: 'never', exit: 2 },
+  /** The request never left this machine, so it cost nothing. */
+  model_unsent: { retry: 'never', exit: 1 },
   model_limited: { retry: 'later', exit: 1 },
   model_unavailable: { retry: 'later', exit: 1 },
   model_timeout: { retry: 'later', exit: 1 },

@@ -36,12 +36,13 @@ export function costOf({ input, output, cached = input, cache_write = input }: P
 }
 
 /**
- * Errors that come before any answer, so that the provider charges nothing. After any other error the charge is
- * unknown.
+ * Errors that come before any answer, so that the provider charges nothing; or before the request was sent at all.
+ * After any other error the charge is unknown.
  */
 const NOT_CHARGED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'model_auth',
   'model_unknown',
+  'model_unsent',
   'model_limited',
   'model_unavailable',
 ])

@@ -8,9 +8,10 @@ import type { Model } from '../../ports/model.ts'
 import { createSdkModel, type SdkOptions } from './sdk/sdk-model.ts'
 
 export function createAnthropicModel(options: SdkOptions): Model {
-  const { model, baseUrl, apiKey = '', headers = {} } = options
+  const { model, baseUrl, apiKey = '', authToken, headers = {} } = options
+  const credentials = authToken === undefined ? { apiKey } : { authToken }
   return createSdkModel(options, (fetch) => ({
-    chat: createAnthropic({ baseURL: baseUrl, apiKey, headers: { ...headers }, fetch }).messages(model),
+    chat: createAnthropic({ baseURL: baseUrl, ...credentials, headers: { ...headers }, fetch }).messages(model),
     cacheMark: { anthropic: { cacheControl: { type: 'ephemeral' } } },
   }))
 }

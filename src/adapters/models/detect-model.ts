@@ -7,7 +7,7 @@ import { z } from 'zod'
 import type { Clock } from '../../ports/clock.ts'
 import { withDeadline } from '../../ports/deadline.ts'
 import type { ModelChoice } from '../../ports/model.ts'
-import { findKnownProvider, PROVIDERS, type ProviderEnvironment } from './providers.ts'
+import { findKeyVariable, findKnownProvider, PROVIDERS, type ProviderEnvironment } from './providers.ts'
 
 /** Enough, because a running local server answers within a few milliseconds. */
 const TIMEOUT_MS = 500
@@ -16,8 +16,8 @@ export function detectFromEnvironment(env: ProviderEnvironment): ModelChoice | u
   if (env.TIRELESS_MODEL) return { id: env.TIRELESS_MODEL, why: 'TIRELESS_MODEL' }
   for (const name of Object.keys(PROVIDERS)) {
     const known = findKnownProvider(name, env)
-    if (known?.variable && known.model && env[known.variable]?.trim())
-      return { id: `${name}/${known.model}`, why: known.variable }
+    const variable = known && findKeyVariable(known, env)
+    if (known?.model && variable !== undefined) return { id: `${name}/${known.model}`, why: variable }
   }
   return undefined
 }

@@ -3,36 +3,27 @@
  * its first use.
  */
 
-import { TirelessError } from '../../domain/error.ts'
+import { asTirelessError, TirelessError } from '../../domain/error.ts'
 import { type Price, priceFor } from '../../domain/money.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Model, ModelChoice, ModelEntry, Models } from '../../ports/model.ts'
+import { normalizeBaseUrl } from './base-url.ts'
 import { detectFromEnvironment, detectLocalServer } from './detect-model.ts'
 import { offlineModel } from './offline/offline.ts'
 import { FREE_PRICE, LIST_PRICES } from './prices.ts'
 import {
-  findKnownProvider,
-  type KnownProvider,
-  PROVIDERS,
-  type ProtocolName,
-  type ProviderEnvironment,
-} from './providers.ts'
+  type ConfiguredProvider,
+  configuredProvider,
+  findKey,
+  type KeyLookup,
+  type ProviderKey,
+} from './provider-key.ts'
+import { type FoundProvider, findKnownProvider, PROVIDERS, type ProtocolName } from './providers.ts'
 import type { SdkOptions } from './sdk/sdk-model.ts'
-
-interface Provider {
-  readonly type: string
-  readonly base_url?: string | undefined
-  readonly headers?: Readonly<Record<string, string>>
-  readonly stream?: boolean
-  readonly timeout?: number | null | undefined
-  readonly api_key?: string | undefined
-  readonly api_key_env?: string | undefined
-  readonly api_key_file?: string | undefined
-}
 
 type ConfiguredPrice = Omit<Price, 'max_output'> & { readonly max_output?: number | undefined }
 
-export interface ModelRegistryOptions {
+export interface ModelRegistryOptions extends KeyLookup {
   readonly default: string | null
   readonly fallback: readonly string[]
   readonly planner: string | null
@@ -41,16 +32,12 @@ export interface ModelRegistryOptions {
   readonly timeout: number | null
   /** Most tokens that one answer may have. */
   readonly max_output: number
-  readonly providers: Readonly<Record<string, Provider>>
   /** Keys are `provider/model`, with `*` as wildcard. */
   readonly prices: Readonly<Record<string, ConfiguredPrice>>
   /** True if models on this machine are free unless `prices` says otherwise. */
   readonly isLocalFree: boolean
   readonly clock: Clock
-  readonly env: ProviderEnvironment
   readonly fetch: typeof globalThis.fetch
-  /** Contract: undefined if the provider names no key; throws if the named key is missing. */
-  apiKeyOf(provider: Provider): string | undefined
   /** Contract: replaces each `secret:NAME` with its value; throws if a secret is missing. */
   resolveSecrets(text: string): string
 }
@@ -100,7 +87,7 @@ function listEntries(config: ModelRegistryOptions, models: Models, defaultId: st
   for (const name of providers) {
     if (ids.some((id) => id.startsWith(`${name}/`))) continue
     const model = findKnownProvider(name, config.env)?.model
-    if (Object.hasOwn(config.providers, name) || (model && findKey(config, name).state === 'set'))
+    if (configuredProvider(config, name) || (model && findKey(config, name).state === 'set'))
       ids.push(`${name}/${model ?? '<model>'}`)
   }
   return [...new Set([...ids, offlineModel.id])].map((id) => {
@@ -122,12 +109,12 @@ function listEntries(config: ModelRegistryOptions, models: Models, defaultId: st
 /** True if the configuration names the model or its provider. */
 function isConfigured(config: ModelRegistryOptions, provider: string, id: string): boolean {
   const named = [config.default, config.planner, ...config.fallback, ...Object.values(config.agents)]
-  return Object.hasOwn(config.providers, provider) || named.includes(id)
+  return configuredProvider(config, provider) !== undefined || named.includes(id)
 }
 
 function checkUsable(config: ModelRegistryOptions, models: Models, id: string): Pick<ProviderKey, 'state' | 'problem'> {
   const name = id.slice(0, Math.max(0, id.indexOf('/')))
-  const key = id === offlineModel.id ? { state: 'none' as const } : findKey(config, name)
+  const key = id === offlineModel.id ? { state: 'none' as const, isToken: false } : findKey(config, name)
   if (key.problem !== undefined || id.endsWith('/<model>')) return key
   try {
     models.get(id)
@@ -137,55 +124,43 @@ function checkUsable(config: ModelRegistryOptions, models: Models, id: string): 
   }
 }
 
-interface ProviderKey {
-  readonly state: 'set' | 'missing' | 'none'
-  readonly value?: string | undefined
-  readonly problem?: string | undefined
-}
-
-/** The key from the configuration, or else from the environment variable of a known provider. */
-function findKey(config: ModelRegistryOptions, name: string): ProviderKey {
-  const configuredProvider = Object.hasOwn(config.providers, name) ? config.providers[name] : undefined
-  const variable = findKnownProvider(configuredProvider?.type ?? name, config.env)?.variable ?? undefined
-  const named =
-    configuredProvider &&
-    (configuredProvider.api_key ?? configuredProvider.api_key_env ?? configuredProvider.api_key_file) !== undefined
-  const provider: Provider | undefined = named
-    ? configuredProvider
-    : variable
-      ? { type: name, api_key_env: variable }
-      : undefined
-  if (!provider) return { state: 'none' }
-  try {
-    return { state: 'set', value: config.apiKeyOf(provider) }
-  } catch (thrown) {
-    return { state: 'missing', problem: thrown instanceof Error ? thrown.message : String(thrown) }
-  }
-}
-
 function createModel(config: ModelRegistryOptions, id: string): Model {
   const slash = id.indexOf('/')
   const name = id.slice(0, Math.max(0, slash))
-  const configuredProvider = Object.hasOwn(config.providers, name) ? config.providers[name] : undefined
-  const known: KnownProvider | undefined = findKnownProvider(configuredProvider?.type ?? name, config.env)
-  const wire = configuredProvider?.type === 'openai-compatible' ? 'openai-compatible' : known?.protocol
+  const provider = configuredProvider(config, name)
+  const known = findKnownProvider(provider?.type ?? name, config.env)
+  const wire = provider?.type === 'openai-compatible' ? 'openai-compatible' : known?.protocol
   if (slash < 1 || slash === id.length - 1 || !wire) throw unknownModel(config, id)
-  const { problem, value: apiKey } = findKey(config, name)
+  const { problem, value: apiKey, isToken } = findKey(config, name)
   if (problem !== undefined) throw new TirelessError('config_invalid', problem)
-  const timeout = configuredProvider?.timeout === undefined ? config.timeout : configuredProvider.timeout
-  const baseUrl = configuredProvider?.base_url ?? known?.base_url ?? ''
-  const price = findPrice(config, id, configuredProvider?.type, baseUrl)
+  const timeout = provider?.timeout === undefined ? config.timeout : provider.timeout
+  const address = findAddress(name, wire, provider, known)
+  const price = findPrice(config, id, provider?.type, address.baseUrl)
   return createLazyModel(id, price, wire, {
     provider: name,
     model: id.slice(slash + 1),
-    baseUrl,
-    apiKey,
-    headers: mapValues(configuredProvider?.headers ?? {}, config.resolveSecrets),
-    stream: configuredProvider?.stream,
+    ...address,
+    ...(isToken ? { authToken: apiKey } : { apiKey }),
+    headers: mapValues(provider?.headers ?? {}, config.resolveSecrets),
+    stream: provider?.stream,
     maxOutput: price?.max_output ?? config.max_output,
     idleTimeoutMs: timeout ?? Number.POSITIVE_INFINITY,
     clock: config.clock,
   })
+}
+
+/** The configured address, or else that of the environment, or else the known one. Throws `config_invalid`. */
+function findAddress(
+  name: string,
+  protocol: ProtocolName,
+  provider: ConfiguredProvider | undefined,
+  known: FoundProvider | undefined,
+): Pick<SdkOptions, 'baseUrl' | 'baseUrlSetting'> {
+  const variable = provider?.base_url === undefined ? known?.base_url_variable : undefined
+  const setting = variable ?? `models.providers.${name}.base_url`
+  const url = provider?.base_url ?? known?.base_url ?? ''
+  const usual = known && PROVIDERS[(provider?.type ?? name) as keyof typeof PROVIDERS].base_url
+  return { baseUrl: normalizeBaseUrl({ url, setting, protocol, usual }), baseUrlSetting: setting }
 }
 
 const mapValues = (texts: Readonly<Record<string, string>>, change: (text: string) => string): Record<string, string> =>
@@ -234,8 +209,17 @@ function createLazyModel(id: string, price: Price | null, wire: ProtocolName, op
     id,
     price,
     async call(request, callOptions) {
-      loading ??= LOADERS[wire]().then((makeModel) => makeModel(options))
+      loading ??= loadModel(wire, options)
       return (await loading).call(request, callOptions)
     },
+  }
+}
+
+async function loadModel(wire: ProtocolName, options: SdkOptions): Promise<Model> {
+  const makeModel = await LOADERS[wire]()
+  try {
+    return makeModel(options)
+  } catch (thrown) {
+    throw new TirelessError('model_unsent', asTirelessError(thrown).message, { cause: thrown })
   }
 }

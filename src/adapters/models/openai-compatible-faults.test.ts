@@ -111,7 +111,7 @@ test('a redirect is not followed', async () => {
     requests += 1
     response.writeHead(307, { location: '/elsewhere' }).end()
   })
-  await assert.rejects(modelAt(server.url).call(hello, { signal }), { code: 'model_refused' })
+  await assert.rejects(modelAt(server.url).call(hello, { signal }), { code: 'model_unknown' })
   assert.equal(requests, 1)
 })
 

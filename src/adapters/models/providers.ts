@@ -5,42 +5,50 @@ export const PROVIDERS = {
   anthropic: {
     protocol: 'anthropic',
     base_url: 'https://api.anthropic.com/v1',
+    base_url_variables: ['ANTHROPIC_BASE_URL'],
     variable: 'ANTHROPIC_API_KEY',
+    token_variable: 'ANTHROPIC_AUTH_TOKEN',
     model: 'claude-sonnet-5-5',
   },
   openai: {
     protocol: 'openai',
     base_url: 'https://api.openai.com/v1',
+    base_url_variables: ['OPENAI_BASE_URL'],
     variable: 'OPENAI_API_KEY',
     model: 'gpt-5.6',
   },
   google: {
     protocol: 'google',
     base_url: 'https://generativelanguage.googleapis.com/v1beta',
+    base_url_variables: ['GOOGLE_GEMINI_BASE_URL', 'GEMINI_BASE_URL'],
     variable: 'GEMINI_API_KEY',
     model: 'gemini-flash-latest',
   },
   openrouter: {
     protocol: 'openai-compatible',
     base_url: 'https://openrouter.ai/api/v1',
+    base_url_variables: ['OPENROUTER_BASE_URL'],
     variable: 'OPENROUTER_API_KEY',
     model: 'openrouter/auto',
   },
   deepseek: {
     protocol: 'openai-compatible',
     base_url: 'https://api.deepseek.com/v1',
+    base_url_variables: ['DEEPSEEK_BASE_URL'],
     variable: 'DEEPSEEK_API_KEY',
     model: 'deepseek-chat',
   },
   moonshot: {
     protocol: 'openai-compatible',
     base_url: 'https://api.moonshot.ai/v1',
+    base_url_variables: ['MOONSHOT_BASE_URL'],
     variable: 'MOONSHOT_API_KEY',
     model: 'kimi-latest',
   },
   dashscope: {
     protocol: 'openai-compatible',
     base_url: 'https://dashscope.aliyuncs.com/compatible-mode/v1',
+    base_url_variables: ['DASHSCOPE_BASE_URL'],
     variable: 'DASHSCOPE_API_KEY',
     model: 'qwen-plus',
   },
@@ -53,22 +61,48 @@ export type ProtocolName = 'openai-compatible' | 'openai' | 'anthropic' | 'googl
 export interface KnownProvider {
   readonly protocol: ProtocolName
   readonly base_url: string
+  /** Variables that replace `base_url`, the first one that is set. */
+  readonly base_url_variables?: readonly string[]
+  /** The variable of the key; null: a local server without a key. */
   readonly variable: string | null
+  /** A variable used if `variable` is not set; its value is sent as `Authorization: Bearer`. */
+  readonly token_variable?: string
   /** null: the first model that the server lists. */
   readonly model: string | null
 }
 
+/** A known provider with what the environment says about it. */
+export interface FoundProvider extends KnownProvider {
+  /** The variable that `base_url` is from. */
+  readonly base_url_variable?: string
+}
+
 export type ProviderEnvironment = Readonly<Record<string, string | undefined>>
 
-/** Applies OPENAI_BASE_URL and OLLAMA_HOST. A server at OPENAI_BASE_URL may be only compatible with OpenAI. */
-export function findKnownProvider(name: string, env: ProviderEnvironment): KnownProvider | undefined {
+const isSet = (env: ProviderEnvironment, name: string): boolean => (env[name]?.trim() ?? '') !== ''
+
+/** Applies variables such as ANTHROPIC_BASE_URL, and OLLAMA_HOST. The address is as written; it may be no URL. */
+export function findKnownProvider(name: string, env: ProviderEnvironment): FoundProvider | undefined {
   if (!Object.hasOwn(PROVIDERS, name)) return undefined
   const known: KnownProvider = PROVIDERS[name as keyof typeof PROVIDERS]
-  if (name === 'openai' && env.OPENAI_BASE_URL)
-    return { ...known, protocol: 'openai-compatible', base_url: env.OPENAI_BASE_URL }
   if (name === 'ollama' && env.OLLAMA_HOST) return { ...known, base_url: ollamaAddress(env.OLLAMA_HOST) }
-  return known
+  const variable = known.base_url_variables?.find((one) => isSet(env, one))
+  if (variable === undefined) return known
+  const base_url = env[variable]?.trim() ?? ''
+  return { ...known, protocol: protocolAt(known, base_url), base_url, base_url_variable: variable }
 }
+
+/** A server at OPENAI_BASE_URL that is not OpenAI's own may be only compatible with OpenAI. */
+const protocolAt = ({ protocol, base_url }: KnownProvider, address: string): ProtocolName =>
+  protocol === 'openai' && URL.parse(address)?.host !== URL.parse(base_url)?.host ? 'openai-compatible' : protocol
+
+/** Contract: the variable that has the provider's key; undefined if none is set. */
+export const findKeyVariable = (known: KnownProvider, env: ProviderEnvironment): string | undefined =>
+  [known.variable, known.token_variable].find((name): name is string => typeof name === 'string' && isSet(env, name))
+
+/** Whether the variable has a token, which is sent as `Authorization: Bearer` instead of as an API key. */
+export const isTokenVariable = (name: string | undefined): boolean =>
+  name !== undefined && Object.values<KnownProvider>(PROVIDERS).some(({ token_variable }) => token_variable === name)
 
 /** Parses OLLAMA_HOST as Ollama does: a host, a port, or both; 0.0.0.0 becomes 127.0.0.1. */
 function ollamaAddress(host: string): string {

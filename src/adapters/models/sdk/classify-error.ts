@@ -13,9 +13,18 @@ import {
 import { describeMismatch } from '../../../domain/describe-issues.ts'
 import { type ErrorCode, TirelessError } from '../../../domain/error.ts'
 import { truncateText } from '../../../domain/truncate.ts'
+import {
+  adviseOnAddress,
+  adviseOnConnection,
+  adviseOnNotFound,
+  adviseOnRedirect,
+  type ProviderAddress,
+} from './connection-advice.ts'
 
-export interface FailureContext {
+export interface FailureContext extends ProviderAddress {
   readonly where: string
+  /** True if a request was given to the network. */
+  readonly requested: boolean
   /** True if response headers had arrived before the error. */
   readonly responded: boolean
   /** True if at least one valid event had arrived before the error. */
@@ -51,64 +60,75 @@ interface ErrorBody {
 export function classifyModelError(thrown: unknown, at: FailureContext): TirelessError {
   if (thrown instanceof TirelessError) return thrown
   if (APICallError.isInstance(thrown) && thrown.statusCode !== undefined && !isOk(thrown.statusCode)) {
-    return failureFromStatus(
-      thrown.statusCode,
-      thrown.message,
-      thrown.data ?? thrown.responseBody,
-      thrown.responseHeaders,
-      at,
-    )
+    const { statusCode: status, message, data, responseBody, responseHeaders: headers, url } = thrown
+    return failureFromStatus({ status, message, body: data ?? responseBody, headers, url }, at)
   }
   // An error inside a stream counts as an incomplete answer, unless its status shows that a retry cannot help.
   if (thrown instanceof StreamError && thrown.status !== undefined && FINAL_STATUSES.has(thrown.status))
-    return failureFromStatus(thrown.status, thrown.message, thrown.body, {}, at)
-  const [code, what] = classify([...causeChain(thrown)], at)
+    return failureFromStatus({ status: thrown.status, message: thrown.message, body: thrown.body }, at)
+  const { code, what, fix } = classify([...causeChain(thrown)], at)
   const got = quoteSafely(describeInnermost(thrown), at.secret)
   // The SDK's error contains the whole prompt, so only its cause is kept.
   const cause = APICallError.isInstance(thrown) ? thrown.cause : thrown
-  return new TirelessError(code, { what, where: at.where, got }, { cause })
+  return new TirelessError(code, { what, where: at.where, got, fix }, { cause })
 }
 
 const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 413, 429])
 
 const isOk = (status: number) => status >= 200 && status < 300
 
-function classify(chain: readonly Error[], { responded, spoke }: FailureContext): [ErrorCode, string] {
+interface Verdict {
+  readonly code: ErrorCode
+  readonly what: string
+  readonly fix?: string
+}
+
+function classify(chain: readonly Error[], at: FailureContext): Verdict {
+  const { responded, spoke } = at
   const code = chain.map(systemCode).find((found) => found !== undefined)
-  if (chain.some((error) => error instanceof StreamError)) {
-    return ['model_cut', 'the provider reported an error during the answer']
-  }
-  if (chain.some((error) => JSONParseError.isInstance(error) || TypeValidationError.isInstance(error))) {
-    return ['model_garbled', "the answer does not follow the provider's protocol"]
-  }
+  const fix = adviseOnAddress(at)
+  const garbled: Verdict = { code: 'model_garbled', what: "the answer does not follow the provider's protocol", fix }
+  if (chain.some((error) => error instanceof StreamError))
+    return { code: 'model_cut', what: 'the provider reported an error during the answer' }
+  if (chain.some((error) => JSONParseError.isInstance(error) || TypeValidationError.isInstance(error))) return garbled
   // The SDK also throws these errors for a body without any event, such as an HTML page.
-  if (chain.some((error) => InvalidResponseDataError.isInstance(error) || EmptyResponseBodyError.isInstance(error))) {
-    return spoke
-      ? ['model_cut', 'the answer is incomplete']
-      : ['model_garbled', "the answer does not follow the provider's protocol"]
-  }
-  if (code?.startsWith('HPE_')) return ['model_garbled', 'the answer is not HTTP']
-  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
-    return ['model_timeout', 'the provider stopped sending data']
-  }
-  if (code !== undefined && responded) return ['model_cut', 'the connection broke during the answer']
-  if (code !== undefined) return ['model_unavailable', 'the provider cannot be reached']
+  if (chain.some((error) => InvalidResponseDataError.isInstance(error) || EmptyResponseBodyError.isInstance(error)))
+    return spoke ? { code: 'model_cut', what: 'the answer is incomplete' } : garbled
+  if (code?.startsWith('HPE_')) return { code: 'model_garbled', what: 'the answer is not HTTP', fix }
+  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT')
+    return { code: 'model_timeout', what: 'the provider stopped sending data' }
+  if (code !== undefined && responded) return { code: 'model_cut', what: 'the connection broke during the answer' }
+  if (code !== undefined && at.requested)
+    return { code: 'model_unavailable', what: 'the provider cannot be reached', fix: adviseOnConnection(code, at) }
   // Once a response has arrived, other errors come from the SDK, which throws on unexpected data: no code of ours runs
   // then.
-  return responded
-    ? ['model_garbled', "the answer does not follow the provider's protocol"]
-    : ['internal', 'the model adapter failed']
+  return responded ? garbled : classifyUnsent(chain, at)
+}
+
+/** Errors without a response and without a code of the system: those that are certain to come before sending. */
+function classifyUnsent(chain: readonly Error[], { requested, setting = 'base_url' }: FailureContext): Verdict {
+  // The HTTP client refuses ports of other protocols, such as 25 for mail.
+  if (chain.some(({ message }) => message === 'bad port'))
+    return { code: 'model_unsent', what: 'the port is reserved for another protocol', fix: `change ${setting}` }
+  if (!requested) return { code: 'model_unsent', what: 'the model adapter failed before it sent the request' }
+  return { code: 'internal', what: 'the model adapter failed' }
+}
+
+interface RefusedRequest {
+  readonly status: number
+  readonly message: string
+  readonly body: unknown
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly url?: string | undefined
 }
 
 function failureFromStatus(
-  status: number,
-  message: string,
-  body: unknown,
-  headers: Readonly<Record<string, string>> | undefined,
-  { where, now, secret }: FailureContext,
+  { status, message, body, headers = {}, url }: RefusedRequest,
+  at: FailureContext,
 ): TirelessError {
+  const { where, now, secret } = at
   const got = quoteSafely(`${status} ${message}`, secret)
-  const retryAfterMs = parseRetryAfter(headers ?? {}, now)
+  const retryAfterMs = parseRetryAfter(headers, now)
   const fail = (code: ErrorCode, what: string, fix?: string) =>
     new TirelessError(code, { what, where, got, fix }, { retryAfterMs })
   const codes = [...errorCodes(body)]
@@ -119,10 +139,11 @@ function failureFromStatus(
   if (status === 429) return fail('model_limited', 'the provider limits the request rate')
   if (status === 408 || status === 409 || status >= 500) return fail('model_unavailable', 'the provider is unavailable')
   if (status < 400)
-    return fail('model_refused', 'the provider redirects to another address', 'set base_url to the new address')
+    return fail('model_unknown', 'the provider redirects to another address', adviseOnRedirect(headers.location, at))
+  if (status === 405) return fail('model_unknown', 'the server accepts no requests there', adviseOnNotFound(url, at))
   if (status === 413 || codes.some((code) => TOO_LONG_CODES.has(code)) || TOO_LONG.test(message))
     return fail('model_oversize', 'the request is too long for the model')
-  if (status === 404) return fail('model_unknown', 'unknown model, or wrong base_url', 'run `tireless models list`')
+  if (status === 404) return fail('model_unknown', 'unknown model, or wrong base_url', adviseOnNotFound(url, at))
   return fail('model_refused', 'the provider refuses the request')
 }
 

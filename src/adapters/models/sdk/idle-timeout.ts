@@ -14,6 +14,9 @@ export interface RequestMonitor {
   readonly signal: AbortSignal
   /** Why this monitor aborted; undefined if it did not. */
   reason(): TirelessError | undefined
+  /** Records that a request was given to the network. */
+  recordRequest(): void
+  hasRequest(): boolean
   /** True once response headers have arrived. */
   hasResponse(): boolean
   /** Contract: the same response, with its bytes counted. */
@@ -39,6 +42,7 @@ export function monitorRequest(
   let last = clock.monotonic()
   let unread = 0
   let size = 0
+  let requested = false
   let responded = false
   let spoke = false
 
@@ -60,6 +64,10 @@ export function monitorRequest(
   return {
     signal: AbortSignal.any([caller, controller.signal]),
     reason: () => (controller.signal.reason instanceof TirelessError ? controller.signal.reason : undefined),
+    recordRequest() {
+      requested = true
+    },
+    hasRequest: () => requested,
     hasResponse: () => responded,
     monitorResponse(response) {
       responded = true

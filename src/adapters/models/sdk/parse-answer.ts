@@ -15,8 +15,6 @@ export type ResponsePart = { notes?: SharedV4ProviderMetadata | undefined } & (
 
 export interface ProviderResponse {
   readonly parts: readonly ResponsePart[]
-  /** True if at least one valid event arrived. */
-  readonly hasEvents: boolean
   readonly finish: LanguageModelV4FinishReason | undefined
   readonly usage: LanguageModelV4Usage | undefined
 }
@@ -51,15 +49,10 @@ export function parseAnswer(
  * - an unknown reason (local servers send `eos`, `end_turn` …) with text alone is a normal stop. With calls it is
  *   `model_cut`, because the calls may be incomplete. A missing or empty reason is `model_cut`, too.
  */
-function checkFinish(
-  { finish, hasEvents: spoke }: ProviderResponse,
-  complete: 'calls' | 'stop',
-  where: string,
-): ModelAnswer['finish'] {
+function checkFinish({ finish }: ProviderResponse, complete: 'calls' | 'stop', where: string): ModelAnswer['finish'] {
   const raw = finish?.raw
   const fail = (code: ErrorCode, what: string) =>
     new TirelessError(code, { what, where, got: `finish reason ${raw || 'missing'}` })
-  if (!spoke) throw fail('model_garbled', "the answer does not follow the provider's protocol")
   switch (finish?.unified) {
     case 'stop':
       return complete

@@ -2,7 +2,12 @@
  * Reads one response, streamed or not, without checking it. Only an error part in the stream ends the reading early.
  */
 
-import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4ProviderMetadata } from '@ai-sdk/provider'
+import {
+  EmptyResponseBodyError,
+  type LanguageModelV4,
+  type LanguageModelV4CallOptions,
+  type SharedV4ProviderMetadata,
+} from '@ai-sdk/provider'
 import { StreamError } from './classify-error.ts'
 import type { RequestMonitor } from './idle-timeout.ts'
 import type { ProviderResponse, ResponsePart } from './parse-answer.ts'
@@ -65,7 +70,8 @@ export async function readStream(
         ending = { finish: part.finishReason, usage: part.usage }
     }
   }
-  return { parts: restoreIds(parts, wireIds), hasEvents: monitor.hasEvents(), ...ending }
+  if (!monitor.hasEvents()) throw new EmptyResponseBodyError({ message: "no event of the provider's protocol" })
+  return { parts: restoreIds(parts, wireIds), ...ending }
 }
 
 interface RawChunk {
@@ -105,7 +111,7 @@ export async function readWholeBody(
     return [{ kind: part.type, text: monitor.countText(part.text), notes: part.providerMetadata }]
   })
   for (const part of parts) if (part.kind === 'text') notify(onText, part.text)
-  return { parts, hasEvents: true, finish: finishReason, usage }
+  return { parts, finish: finishReason, usage }
 }
 
 interface SdkCall {

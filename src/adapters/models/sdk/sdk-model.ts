@@ -19,7 +19,11 @@ export interface SdkOptions {
   readonly provider: string
   readonly model: string
   readonly baseUrl: string
+  /** The setting or variable to correct if the address is wrong, for messages. */
+  readonly baseUrlSetting?: string | undefined
   readonly apiKey?: string | undefined
+  /** Sent as `Authorization: Bearer` instead of an API key. Only Anthropic makes a difference. */
+  readonly authToken?: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly stream?: boolean | undefined
   /** Most tokens of one answer; if missing, the provider's default applies. */
@@ -50,6 +54,7 @@ export function createSdkModel(
     provider,
     model,
     apiKey,
+    authToken,
     stream = true,
     idleTimeoutMs = 120_000,
     maxBytes = 8 * 1024 * 1024,
@@ -78,10 +83,13 @@ export function createSdkModel(
         if (signal.aborted) throw new TirelessError('aborted', { what: 'the request was aborted', where: id })
         const context = {
           where: id,
+          baseUrl: sdkOptions.baseUrl,
+          setting: sdkOptions.baseUrlSetting,
+          requested: monitor.hasRequest(),
           responded: monitor.hasResponse(),
           spoke: monitor.hasEvents(),
           now: clock.now(),
-          secret: apiKey,
+          secret: apiKey ?? authToken,
         }
         throw monitor.reason() ?? classifyModelError(thrown, context)
       } finally {
@@ -99,6 +107,7 @@ function createMonitoredFetch(monitors: WeakMap<AbortSignal, RequestMonitor>): t
     // The model port allows one request per call; some SDK models would send another one by themselves.
     if (monitor?.hasResponse())
       throw new TirelessError('model_cut', 'the answer is incomplete: its rest needs a second request')
+    monitor?.recordRequest()
     // A redirect is a second request, too, and could send the prompt to another host.
     const response = await fetch(url, { ...init, redirect: 'manual' })
     return monitor ? monitor.monitorResponse(response) : response
@@ -106,7 +115,7 @@ function createMonitoredFetch(monitors: WeakMap<AbortSignal, RequestMonitor>): t
 }
 
 /** The options are checked on creation: at the first call, fetch would quote an invalid key in its error. */
-function checkOptions({ provider, baseUrl, apiKey, headers = {} }: SdkOptions): void {
+function checkOptions({ provider, baseUrl, apiKey, authToken, headers = {} }: SdkOptions): void {
   const where = `provider ${provider}`
   if (!/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? '')) {
     throw new TirelessError('config_invalid', {
@@ -117,7 +126,7 @@ function checkOptions({ provider, baseUrl, apiKey, headers = {} }: SdkOptions): 
     })
   }
   try {
-    new Headers({ ...headers, authorization: `Bearer ${apiKey ?? ''}` })
+    new Headers({ ...headers, authorization: `Bearer ${apiKey ?? authToken ?? ''}` })
   } catch {
     throw new TirelessError('config_invalid', {
       what: 'the API key or a header has a character that HTTP does not allow',
