@@ -1,9 +1,9 @@
 /** Shows cycles and models as tables. */
 
-import type { Cycle } from '../../domain/cycle.ts'
+import type { CommandOutput } from '../../commands/lib/registry.ts'
 import { formatTable } from './table.ts'
 
-export const renderCycles = ({ items }: { readonly items: readonly Cycle[] }): string =>
+export const renderCycles = ({ items }: CommandOutput<'cycles list'>): string =>
   formatTable(
     items.map(({ result, ...cycle }) => ({
       ...{ ...cycle, status: 'running', dispatched: null, succeeded: null, failed: null, parked: null },
@@ -13,21 +13,7 @@ export const renderCycles = ({ items }: { readonly items: readonly Cycle[] }): s
     ['cycle_id', 'trigger', 'started_at', 'status', 'dispatched', 'succeeded', 'failed', 'parked', 'why'],
   )
 
-interface Model {
-  readonly id: string
-  readonly key: string
-  readonly is_default: boolean
-  readonly why: string | null
-  readonly price: { readonly input: number; readonly output: number } | null
-  readonly problem: string | null
-}
-
-interface Models {
-  readonly items: readonly Model[]
-  readonly selections: readonly { readonly scope: string; readonly model: string }[]
-}
-
-export const renderModels = ({ items, selections }: Models): string =>
+export const renderModels = ({ items, selections }: CommandOutput<'models list'>): string =>
   [
     formatTable(
       items.map(({ id, key, price, problem }) => ({

@@ -1,9 +1,9 @@
 /** Shows skills, the findings of a scan, and approvals of skills. */
 
-import type { Skill, SkillFinding } from '../../domain/skill.ts'
+import type { CommandOutput } from '../../commands/lib/registry.ts'
 import { formatTable } from './table.ts'
 
-export function renderSkills({ items }: { items: readonly Skill[] }): string {
+export function renderSkills({ items }: CommandOutput<'skills list'>): string {
   const rows = items.map(({ name, agent, workspace, status, description, problem }) => ({
     name,
     of: workspace ?? agent ?? '(every agent)',
@@ -13,17 +13,11 @@ export function renderSkills({ items }: { items: readonly Skill[] }): string {
   return formatTable(rows, ['name', 'of', 'status', 'about'])
 }
 
-export function renderFindings({ items }: { items: readonly (SkillFinding & { readonly path: string })[] }): string {
+export function renderFindings({ items }: CommandOutput<'skills scan'>): string {
   return items.length === 0 ? 'no findings' : items.map((found) => `${found.path}/${findingLine(found)}`).join('\n')
 }
 
-interface Approval {
-  readonly approved: boolean
-  readonly skill: Skill
-  readonly findings: readonly SkillFinding[]
-}
-
-export function renderSkillApproval({ approved, skill, findings }: Approval): string {
+export function renderSkillApproval({ approved, skill, findings }: CommandOutput<'skills approve'>): string {
   const { name, path, digest, workspace } = skill
   const where = workspace === null ? '' : ` --workspace ${workspace}`
   const verdict = approved
@@ -35,4 +29,6 @@ export function renderSkillApproval({ approved, skill, findings }: Approval): st
   return [...findings.map(findingLine), verdict].join('\n')
 }
 
-const findingLine = ({ file, line, kind, text }: SkillFinding): string => `${file}:${line}  ${kind}  ${text}`
+type Finding = CommandOutput<'skills approve'>['findings'][number]
+
+const findingLine = ({ file, line, kind, text }: Finding): string => `${file}:${line}  ${kind}  ${text}`

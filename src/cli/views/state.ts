@@ -1,11 +1,8 @@
 /** Shows the documents of the kernel, their versions and pending edits. */
 
-interface ShownDocument {
-  readonly text: string
-  readonly pending: boolean
-}
+import type { CommandOutput } from '../../commands/lib/registry.ts'
 
-export function renderDocument({ text, pending }: ShownDocument): string {
+export function renderDocument({ text, pending }: CommandOutput<'state show'>): string {
   const trimmed = text.replace(/\n$/, '')
   return pending ? `${trimmed}\n\n${PENDING}` : trimmed
 }
@@ -14,11 +11,11 @@ const PENDING =
   'The file was edited; the edit is not in use because the sandbox is off. ' +
   'Review it: tireless state diff. Accept it: tireless state accept'
 
-export function renderDiff({ from, to, diff }: { from: string; to: string; diff: string }): string {
+export function renderDiff({ from, to, diff }: CommandOutput<'state diff'>): string {
   return diff === '' ? `no difference between ${from} and ${to}` : diff.replace(/\n$/, '')
 }
 
-export function renderRevert({ name, version, reason }: { name: string; version: number; reason: string }): string {
+export function renderRevert({ name, version, reason }: CommandOutput<'state revert'>): string {
   return `${name} is at version ${version} (${reason})`
 }
 
@@ -28,6 +25,6 @@ const OUTCOMES = {
   trusted: 'untrusted sections accepted as yours',
 } as const
 
-export function renderAccepted({ items }: { items: { name: string; outcome: keyof typeof OUTCOMES }[] }): string {
+export function renderAccepted({ items }: CommandOutput<'state accept'>): string {
   return items.map(({ name, outcome }) => `${name}: ${OUTCOMES[outcome]}`).join('\n') || 'no pending edit'
 }

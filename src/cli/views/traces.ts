@@ -1,27 +1,14 @@
 /** Shows the trace of a run, a list of traces, and the comparison of two runs. */
 
+import type { CommandOutput } from '../../commands/lib/registry.ts'
 import { truncateText } from '../../domain/truncate.ts'
 import { style } from '../terminal.ts'
 
-type Fields = Readonly<Record<string, unknown>>
+type ShownTrace = CommandOutput<'trace show'>
+type ShownEvent = NonNullable<ShownTrace['events']>[number]
+type Prompt = NonNullable<ShownTrace['prompts']>[number]
 
-interface ShownTrace {
-  readonly manifest: Fields & { readonly task: string | null; readonly final_answer: string | null }
-  readonly steps: readonly Step[] | null
-  readonly events: readonly ShownEvent[] | null
-  readonly prompts?: readonly Prompt[] | null
-  readonly torn: readonly string[]
-}
-
-interface Prompt {
-  readonly step_id: number
-  readonly tokens: number
-  readonly sections: Readonly<Record<string, number>>
-  readonly cached_share: number
-  readonly cut: readonly string[]
-  readonly dropped: readonly string[]
-}
-
+/** A step of a trace, whose type leaves decision, actions and results open (Json). */
 interface Step {
   readonly step_id: number
   readonly decision: { readonly kind: string } | null
@@ -30,22 +17,12 @@ interface Step {
   readonly error?: string
 }
 
-interface ShownEvent {
-  readonly seq: number
-  readonly step_id: number
-  readonly phase: string
-  readonly stage: string
-  readonly ok: boolean
-  readonly payload: unknown
-  readonly error?: string
-}
-
 export function renderTrace({ manifest, steps, events, prompts, torn }: ShownTrace): string {
   const { run_id, status, stop_reason, step_count, event_count, error } = manifest
   return [
     `${style('bold', String(run_id))} ${String(stop_reason ?? status)}, ${step_count} steps, ${event_count} events`,
     ...(manifest.task === null ? [] : [style('dim', cut(manifest.task))]),
-    ...(steps ?? []).flatMap(stepLines),
+    ...((steps ?? []) as unknown as readonly Step[]).flatMap(stepLines),
     ...(events ?? []).map(eventLine),
     ...(prompts ?? []).flatMap(promptLines),
     ...(manifest.final_answer === null ? [] : ['', manifest.final_answer]),
@@ -83,18 +60,8 @@ function promptLines({ step_id, tokens, sections, cached_share, cut: shortened, 
   ]
 }
 
-interface Compared {
-  readonly first_divergence: {
-    readonly step: number
-    readonly phase: string
-    readonly a: unknown
-    readonly b: unknown
-  } | null
-  readonly a: Side
-  readonly b: Side
-}
-
-type Side = Fields & { readonly setup: Fields | null }
+type Compared = CommandOutput<'compare'>
+type Side = Compared['a']
 
 export function renderComparison({ first_divergence, a, b }: Compared): string {
   const difference = first_divergence
@@ -114,7 +81,7 @@ function sideBySide(a: Side, b: Side): string[] {
       a[key],
       b[key],
     ]),
-    ...Object.keys({ ...a.setup, ...b.setup })
+    ...(Object.keys({ ...a.setup, ...b.setup }) as (keyof NonNullable<Side['setup']>)[])
       .map((key): [string, unknown, unknown] => [key, a.setup?.[key], b.setup?.[key]])
       // Of the setup, only the keys whose values differ are shown.
       .filter(([, one, other]) => JSON.stringify(one) !== JSON.stringify(other)),

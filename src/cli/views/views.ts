@@ -1,5 +1,6 @@
 /** Formats command output for people: a view for some commands, plain fields for the others. */
 
+import type { CommandName, CommandOutput } from '../../commands/lib/registry.ts'
 import { type Label, labelWord } from '../../domain/label.ts'
 import { titleOf } from '../../domain/title.ts'
 import { escapeToOneLine, style } from '../terminal.ts'
@@ -16,33 +17,16 @@ import { renderComparison, renderTrace } from './traces.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-interface Check {
-  readonly name: string
-  readonly ok: boolean
-  readonly found: string
-  readonly remedy: string | null
-}
-
 const FACT_COLUMNS = ['agent_id', 'key', 'label', 'session_id', 'turn', 'status', 'created_at', 'text']
 
-const VIEWS: Readonly<Record<string, (output: never) => string>> = {
+const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) => string } = {
   init: renderInit,
-  run: ({
-    answer,
-    error,
-    wait,
-    status,
-  }: {
-    answer: string | null
-    error: string | null
-    wait: { reason: string } | null
-    status: string
-  }) => answer ?? (wait ? `parked: ${wait.reason}` : `${status}: ${error ?? 'no answer'}`),
-  'queue list': ({ items }: { items: Fields[] }) =>
+  run: ({ answer, error, wait, status }) =>
+    answer ?? (wait ? `parked: ${wait.reason}` : `${status}: ${error ?? 'no answer'}`),
+  'queue list': ({ items }) =>
     formatTable(items, ['dispatch_id', 'agent_id', 'status', 'priority', 'attempts', 'title']),
-  'sessions list': ({ items }: { items: Fields[] }) =>
-    formatTable(items, ['session_id', 'agent_id', 'status', 'created_at']),
-  'agent list': ({ items }: { items: Fields[] }) =>
+  'sessions list': ({ items }) => formatTable(items, ['session_id', 'agent_id', 'status', 'created_at']),
+  'agent list': ({ items }) =>
     formatTable(items.map(withSchedule), [
       'agent_id',
       'enabled',
@@ -69,31 +53,22 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
   'skills scan': renderFindings,
   'skills approve': renderSkillApproval,
   'secrets set': secretSet,
-  'secrets remove': ({ name, used_by }: { name: string; used_by: string[] }) =>
+  'secrets remove': ({ name, used_by }) =>
     `Removed ${name}.${used_by.length === 0 ? '' : ` Still referred to by ${used_by.join(', ')}.`}`,
-  'secrets list': ({ items }: { items: Fields[] }) =>
-    formatTable(items.map(joinLists), ['name', 'set_at', 'to', 'used_by']),
+  'secrets list': ({ items }) => formatTable(items.map(joinLists), ['name', 'set_at', 'to', 'used_by']),
   'state show': renderDocument,
-  'state log': ({ items }: { items: Fields[] }) => formatTable(items, ['version', 'ts', 'author', 'bytes', 'reason']),
+  'state log': ({ items }) => formatTable(items, ['version', 'ts', 'author', 'bytes', 'reason']),
   'state diff': renderDiff,
   'state revert': renderRevert,
   'state accept': renderAccepted,
   'memory list': factList,
   'memory search': factList,
-  status: (output: Fields) => fields(withLabelWords(output), ''),
-  'channels pair': ({ code, expires_at, ...rest }: { code: string | null; expires_at: string | null }) =>
+  status: (output) => fields(withLabelWords(output), ''),
+  'channels pair': ({ code, expires_at, ...rest }) =>
     code === null
       ? JSON.stringify(rest)
       : `Send this to your chat before ${expires_at}: /pair ${code}\nUntil then its messages are ignored.`,
-  'channels list': ({
-    items,
-    target,
-    paired,
-  }: {
-    items: Fields[]
-    target: { channel: string; chat_id: string | null } | null
-    paired: { channel: string; chat_id: string | null; paired_at: string }[]
-  }) =>
+  'channels list': ({ items, target, paired }) =>
     [
       formatTable(items, ['name', 'trouble', 'receives', 'pending', 'failed', 'last_sent_at', 'last_error']),
       target === null
@@ -103,21 +78,19 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
         ({ channel, chat_id, paired_at }) => `paired: ${channel} ${chat_id ?? '(its only chat)'} since ${paired_at}`,
       ),
     ].join('\n'),
-  'notices list': ({ items }: { items: Fields[] }) =>
-    formatTable(items, ['ts', 'kind', 'channel', 'status', 'attempts', 'error', 'text']),
-  'unknowns list': ({ items }: { items: Fields[] }) =>
-    formatTable(items, ['id', 'tool', 'reach', 'status', 'started_at']),
-  'config check': ({ file, unused }: { file: string | null; unused: string[] }) =>
+  'notices list': ({ items }) => formatTable(items, ['ts', 'kind', 'channel', 'status', 'attempts', 'error', 'text']),
+  'unknowns list': ({ items }) => formatTable(items, ['id', 'tool', 'reach', 'status', 'started_at']),
+  'config check': ({ file, unused }) =>
     [
       file ? `${file} is valid` : 'no configuration file, using defaults',
       ...unused.map((key) => `not supported yet: ${key}`),
     ].join('\n'),
-  'config explain': ({ items }: { items: { key: string; value: unknown; source: string }[] }) =>
+  'config explain': ({ items }) =>
     items
       .map(({ key, value, source }) => `${key}: ${shortenCell(JSON.stringify(value))}  ${style('dim', source)}`)
       .join('\n') || 'none',
-  'config schema': (schema: Fields) => JSON.stringify(schema, null, 2),
-  doctor: ({ checks, set_aside = [] }: { checks: Check[]; set_aside?: Fields[] }) =>
+  'config schema': (schema) => JSON.stringify(schema, null, 2),
+  doctor: ({ checks, set_aside = [] }) =>
     checks
       .map(({ name, ok, found, remedy }) => {
         const mark = ok ? style('green', 'ok') : style('red', 'FAIL')
@@ -125,16 +98,15 @@ const VIEWS: Readonly<Record<string, (output: never) => string>> = {
       })
       .concat(set_aside.length === 0 ? [] : formatTable(set_aside, ['n', 'at', 'source', 'why', 'body']))
       .join('\n'),
-  'trace list': ({ items }: { items: Fields[] }) =>
+  'trace list': ({ items }) =>
     formatTable(
       items.map((item) => ({ ...item, task: typeof item.task === 'string' ? titleOf(item.task) : null })),
       ['run_id', 'status', 'stop_reason', 'step_count', 'started_at', 'task'],
     ),
   'trace show': renderTrace,
-  'trace export': ({ file, bytes }: { file: string; bytes: number }) =>
-    `${file} (${Math.ceil(bytes / 1024)} kB): open it in any browser`,
+  'trace export': ({ file, bytes }) => `${file} (${Math.ceil(bytes / 1024)} kB): open it in any browser`,
   compare: renderComparison,
-  logs: ({ items }: { items: Entry[] }) => items.map(logLine).join('\n') || 'none',
+  logs: (output) => output?.items.map(logLine).join('\n') || 'none',
 }
 
 function factList({ items }: { items: readonly (Fields & Label)[] }): string {
@@ -182,17 +154,7 @@ function colourLevel(level: string): string {
   return level === 'error' ? style('red', level) : level === 'warn' ? style('yellow', level) : level
 }
 
-function secretSet({
-  name,
-  replaced,
-  to,
-  used_by,
-}: {
-  name: string
-  replaced: boolean
-  to: string[]
-  used_by: string[]
-}): string {
+function secretSet({ name, replaced, to, used_by }: CommandOutput<'secrets set'>): string {
   return [
     `${replaced ? 'Replaced' : 'Stored'} ${name}. Refer to it in the configuration as secret:${name}.`,
     to.length === 0 ? 'tools may not send it; allow a host with --to HOST' : `tools may send it to ${to.join(', ')}`,
@@ -207,7 +169,7 @@ const joinLists = (item: Fields): Fields =>
   )
 
 export function render(name: string, output: unknown): string {
-  const view = VIEWS[name] as ((output: unknown) => string) | undefined
+  const view = VIEWS[name as CommandName] as ((output: unknown) => string) | undefined
   return `${view ? view(output) : isEmptyList(output) ? 'none' : fields(output, '')}\n`
 }
 
