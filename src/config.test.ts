@@ -30,7 +30,10 @@ describe('accepted files', () => {
     const [agent] = configOf(SEED).kernel.agents
     assert.equal(agent?.agent_id, 'daily-report')
     assert.equal(agent.prompt, '当前系统状态:\n{STATE}\n\n请根据上述状态生成今日工作简报。\n')
-    assert.deepEqual([agent.priority, agent.enabled, agent.metadata], [10, true, {}])
+    assert.deepEqual(
+      { priority: agent.priority, enabled: agent.enabled, metadata: agent.metadata },
+      { priority: 10, enabled: true, metadata: {} },
+    )
   })
 
   test('the documented example loads', () => {
@@ -71,12 +74,25 @@ describe('accepted files', () => {
 
   test('the documented defaults', () => {
     const { kernel, models, budget, store, policy, server, sandbox } = loadConfig({ env: {} }).config
-    assert.deepEqual([kernel.id, kernel.schedule, kernel.max_concurrent], ['default', '*/10 * * * *', 3])
-    assert.deepEqual([kernel.planner.mode, kernel.missed, kernel.overrun], ['static', 'once', 'skip'])
+    assert.deepEqual(
+      { id: kernel.id, schedule: kernel.schedule, max_concurrent: kernel.max_concurrent },
+      { id: 'default', schedule: '*/10 * * * *', max_concurrent: 3 },
+    )
+    assert.deepEqual(
+      { mode: kernel.planner.mode, missed: kernel.missed, overrun: kernel.overrun },
+      { mode: 'static', missed: 'once', overrun: 'skip' },
+    )
     assert.equal(kernel.max_cycle_history, 5)
     assert.match(kernel.seed_state, /^# Kernel State\n## identity\n[\s\S]*## recent_actions\n\(none yet\)\n$/)
     assert.equal(models.timeout, 120_000)
-    assert.deepEqual([budget.per_day_usd, budget.per_dispatch_calls, budget.per_dispatch_minutes], [5, 40, 30])
+    assert.deepEqual(
+      {
+        per_day_usd: budget.per_day_usd,
+        per_dispatch_calls: budget.per_dispatch_calls,
+        per_dispatch_minutes: budget.per_dispatch_minutes,
+      },
+      { per_day_usd: 5, per_dispatch_calls: 40, per_dispatch_minutes: 30 },
+    )
     assert.deepEqual([store, sandbox], ['sqlite', 'auto'])
     assert.deepEqual(policy, { allow_hosts: [], unattended: 'park', grants: [] })
     assert.deepEqual(server, { host: '127.0.0.1', port: 7717 })
@@ -200,7 +216,10 @@ describe('environment', () => {
       'server: { port: "${PORT}" }\n' +
       'kernel: { enabled: "${ON}", missed: { all: "${N}" }, jitter: "${N}", lease: "${L:-9}" }\n'
     const { server, kernel } = configOf(text, env)
-    assert.deepEqual([server.port, kernel.enabled, kernel.missed, kernel.jitter], [80, false, { all: 4 }, 4_000])
+    assert.deepEqual(
+      { port: server.port, enabled: kernel.enabled, missed: kernel.missed, jitter: kernel.jitter },
+      { port: 80, enabled: false, missed: { all: 4 }, jitter: 4_000 },
+    )
     assert.equal(kernel.lease, 9_000)
     assert.equal(configOf('server: { port: "${P:-81}" }').server.port, 81)
     assert.match(

@@ -88,7 +88,10 @@ describe('E1: agents managed by command', () => {
       model: 'offline/rules',
       watch,
     })
-    assert.deepEqual([created.agent_id, created.schedule], ['mine', { every: 1_800_000 }])
+    assert.deepEqual(
+      { agent_id: created.agent_id, schedule: created.schedule },
+      { agent_id: 'mine', schedule: { every: 1_800_000 } },
+    )
     assert.match(created.prompt, /^tend ~\/inbox every morning and print \$\{HOME\}\n/)
     assert.match(readFileSync(created.source, 'utf8'), new RegExp(`watch:\\n {2}- ${watch}\\nmodel: offline/rules\\n`))
   })
@@ -136,7 +139,10 @@ describe('E1: agents managed by command', () => {
       priority: 7,
       schedule: '@daily',
     })
-    assert.deepEqual([edited.prompt, edited.priority, edited.schedule], ['Create b.md.', 7, '@daily'])
+    assert.deepEqual(
+      { prompt: edited.prompt, priority: edited.priority, schedule: edited.schedule },
+      { prompt: 'Create b.md.', priority: 7, schedule: '@daily' },
+    )
     assert.equal((await app.run('agent disable', { id: 'first' })).next_at, null)
     const text = readFileSync(join(home, 'tireless.yaml'), 'utf8')
     assert.match(text, /^# the owner's own words\n/)

@@ -49,11 +49,11 @@ describe('approvals on the command line', () => {
     const badGrant = await tirelessJson<{ error: { code: string; message: string } }>(
       ...([home, 'approvals', 'allow', approval.id, '--grant', 'ever'] as const),
     )
-    assert.deepEqual([badGrant.exit, badGrant.error.code], [2, 'usage'])
+    assert.deepEqual({ exit: badGrant.exit, code: badGrant.error.code }, { exit: 2, code: 'usage' })
     assert.match(badGrant.error.message, /invalid grant.*got "ever".*a number of days such as 7d/)
     assert.equal((await tirelessJson<{ error: object }>(home, 'approvals', 'show', 'nobody')).exit, 1)
     const allowed = await tirelessJson<Approval>(home, 'approvals', 'allow', approval.id, '--grant', 'once')
-    assert.deepEqual([allowed.exit, allowed.status], [0, 'allowed'])
+    assert.deepEqual({ exit: allowed.exit, status: allowed.status }, { exit: 0, status: 'allowed' })
     const late = await tirelessJson<{ error: { code: string } }>(
       home,
       'approvals',
@@ -62,7 +62,7 @@ describe('approvals on the command line', () => {
       '--reason',
       'too late',
     )
-    assert.deepEqual([late.exit, late.error.code], [1, 'conflict'])
+    assert.deepEqual({ exit: late.exit, code: late.error.code }, { exit: 1, code: 'conflict' })
     const { items } = await tirelessJson<{ items: Approval[] }>(home, 'approvals', 'list')
     assert.deepEqual(
       items.map(({ status }) => status),

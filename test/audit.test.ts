@@ -113,13 +113,16 @@ describe('audit: keyed, with its head outside the database', () => {
     await old.close()
     const app = await openApp(t, { home })
     const { rows, put: replaceRows } = openAsIntruder(t, home)
-    assert.deepEqual([(await verify(app)).ok, (await verify(app)).keyed_since], [true, 3])
+    assert.deepEqual(
+      { ok: (await verify(app)).ok, keyed_since: (await verify(app)).keyed_since },
+      { ok: true, keyed_since: 3 },
+    )
     const unkeyed = rows()
     replaceRows(rewriteChain(unkeyed, 1, hashWithoutKey))
     assert.equal(await firstBrokenRecord(app), 2, 'the last unkeyed record has another hash')
     replaceRows(unkeyed)
     await appendRecord(app, 'three')
-    assert.deepEqual([(await verify(app)).ok, (await verify(app)).records], [true, 3])
+    assert.deepEqual({ ok: (await verify(app)).ok, records: (await verify(app)).records }, { ok: true, records: 3 })
     const [, , keyed] = rows()
     assert.ok(keyed)
     replaceRows([...rewriteChain(unkeyed, 1, hashWithoutKey), keyed])
@@ -147,7 +150,7 @@ describe('audit: keyed, with its head outside the database', () => {
     const another = await openApp(t, { home })
     await appendRecord(another, 'four')
     const { broken, keyed_since } = await verify(another)
-    assert.deepEqual([broken?.record, keyed_since], [1, 4])
+    assert.deepEqual({ record: broken?.record, keyed_since }, { record: 1, keyed_since: 4 })
     assert.match(broken?.why ?? '', /made with another key/)
     await another.close()
     writeFileSync(key, 'nonsense')
@@ -180,7 +183,10 @@ describe('audit: keyed, with its head outside the database', () => {
     for (const into of [home, freshFolder(t, 'elsewhere')]) {
       assert.equal((await tirelessJson(into, 'restore', dir)).exit, 0)
       const restored = await openApp(t, { home: into })
-      assert.deepEqual([(await verify(restored)).ok, (await verify(restored)).records], [true, 3])
+      assert.deepEqual(
+        { ok: (await verify(restored)).ok, records: (await verify(restored)).records },
+        { ok: true, records: 3 },
+      )
       await appendRecord(restored, 'another four')
       assert.equal((await verify(restored)).ok, true)
       await restored.close()

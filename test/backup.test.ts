@@ -31,11 +31,11 @@ describe('backup', () => {
     mkdirSync(join(home, 'before-restore-then'))
     const dir = join(freshFolder(t, 'backup'), 'today')
     const backup = await tirelessJson<Backup>(home, 'backup', dir)
-    assert.deepEqual([backup.exit, backup.dir, backup.files], [0, dir, 15])
+    assert.deepEqual({ exit: backup.exit, dir: backup.dir, files: backup.files }, { exit: 0, dir, files: 15 })
     assert.deepEqual(backup.skipped, [`workspaces/${workspace}/pipe: not a file, folder or link`])
     assert.match(backup.notes.join(), /secret.*only for you/)
     const manifest = JSON.parse(readFileSync(join(dir, 'manifest.json'), 'utf8'))
-    assert.deepEqual([manifest.version, manifest.schema], [1, SCHEMA_VERSION])
+    assert.deepEqual({ version: manifest.version, schema: manifest.schema }, { version: 1, schema: SCHEMA_VERSION })
     assert.ok(manifest.created_at)
     const { 'manifest.json': _, ...files } = digestsOf(dir)
     const listed = manifest.files as { path: string; sha256: string }[]
@@ -102,7 +102,10 @@ describe('backup', () => {
     assert.equal((await tirelessJson(other, 'restore', dir)).exit, 0)
     const before = digestsOf(join(home, 'workspaces'))
     const started = await tirelessJson<{ queue: Record<string, number> }>(other, 'start', '--until-idle')
-    assert.deepEqual([started.exit, started.queue.done, started.queue.failed], [0, 3, 0])
+    assert.deepEqual(
+      { exit: started.exit, done: started.queue.done, failed: started.queue.failed },
+      { exit: 0, done: 3, failed: 0 },
+    )
     const written = globSync('workspaces/*/out.txt', { cwd: other })
     assert.equal(written.length, 3)
     for (const file of written)

@@ -56,7 +56,10 @@ describe('the budget (I11)', () => {
     const app = await openApp(t, { clock, model, yaml: 'kernel: { timezone: UTC }\nbudget: { per_day_usd: 0.5 }' })
     for (const answer of ['done', 'done', null]) assert.equal((await runTaskIn(app)).answer, answer)
     const refused = await runTaskIn(app)
-    assert.deepEqual([refused.stop_reason, refused.failure_class, refused.status], ['budget_money', 'budget', 'failed'])
+    assert.deepEqual(
+      { stop_reason: refused.stop_reason, failure_class: refused.failure_class, status: refused.status },
+      { stop_reason: 'budget_money', failure_class: 'budget', status: 'failed' },
+    )
     assert.match(refused.error ?? '', /0\.5 USD spent.*at most 0\.5 USD \(budget\.per_day_usd\).*next day/)
     const { dispatch_id } = await app.run('enqueue', { prompt: 'x' })
     await app.run('start', { until_idle: true })
@@ -81,7 +84,10 @@ budget: { per_day_usd: 1 }`
     const home = freshFolder(t)
     const app = await openApp(t, { home, yaml: yaml('') })
     const refused = await runTaskIn(app)
-    assert.deepEqual([refused.stop_reason, refused.failure_class], ['budget_money', 'budget'])
+    assert.deepEqual(
+      { stop_reason: refused.stop_reason, failure_class: refused.failure_class },
+      { stop_reason: 'budget_money', failure_class: 'budget' },
+    )
     assert.match(refused.error ?? '', /models: \{ prices: \{ "local\/m1": \{ input: …, output: … \} \} \}/)
     assert.equal(provider.calls(), 0)
     await app.close()
@@ -152,7 +158,10 @@ budget: { per_day_usd: 1 }`
       const app = await openApp(t, { model: quarterDollarModel(), yaml: `budget: { ${budget} }` })
       assert.equal((await runTaskIn(app)).answer, 'done')
       const result = await runTaskIn(app)
-      assert.deepEqual([result.stop_reason, result.failure_class], [reason, 'budget'])
+      assert.deepEqual(
+        { stop_reason: result.stop_reason, failure_class: result.failure_class },
+        { stop_reason: reason, failure_class: 'budget' },
+      )
     }
   })
 

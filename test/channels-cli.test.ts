@@ -29,7 +29,10 @@ channels: { webhook: { url: "${server.url}", secret: secret-of-the-hook } }
   assert.deepEqual(good, { channel: 'webhook', delivered: true, error: null, exit: 0 })
   server.answer = respondWith(500)
   const bad = await tirelessJson(home, 'channels', 'test', 'webhook')
-  assert.deepEqual([bad.delivered, bad.error, bad.exit], [false, 'the address answered with status 500', 1])
+  assert.deepEqual(
+    { delivered: bad.delivered, error: bad.error, exit: bad.exit },
+    { delivered: false, error: 'the address answered with status 500', exit: 1 },
+  )
   assert.equal((await tireless(home, 'channels', 'test', 'telegraph')).exit, 1)
 
   assert.equal((await tireless(home, 'channels', 'pair', 'console')).exit, 0)

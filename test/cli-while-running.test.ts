@@ -19,7 +19,7 @@ describe('while start is running', () => {
     assert.match(refused.stderr, new RegExp(`process ${holder.pid} \\(start`))
 
     const parked = await tirelessJson(home, 'run', 'wait for me')
-    assert.deepEqual([parked.exit, parked.status], [3, 'waiting'])
+    assert.deepEqual({ exit: parked.exit, status: parked.status }, { exit: 3, status: 'waiting' })
     const sent = await tirelessJson(home, 'send', 'here I am', '--session', String(parked.session_id))
     assert.equal(sent.exit, 0)
     await waitUntil(
@@ -42,7 +42,7 @@ describe('while start is running', () => {
     ])
     await startKernelIn(t, home)
     const result = await tireless(home, 'run', 'work')
-    assert.deepEqual([result.exit, result.stdout], [0, 'done\n'])
+    assert.deepEqual({ exit: result.exit, stdout: result.stdout }, { exit: 0, stdout: 'done\n' })
     assert.match(result.stderr, /bash .*echo working/)
   })
 
@@ -58,7 +58,7 @@ describe('while start is running', () => {
     await waitForExit(holder)
     assert.equal((await tireless(home, 'start', '--until-idle')).exit, 0)
     const dispatch = await tirelessJson(home, 'queue', 'show', String(dispatch_id))
-    assert.deepEqual([dispatch.status, dispatch.result], ['done', 'after all'])
+    assert.deepEqual({ status: dispatch.status, result: dispatch.result }, { status: 'done', result: 'after all' })
   })
 
   test('SIGTERM, then SIGINT, during a long command kills it and leaves the dispatch pending', async (t) => {

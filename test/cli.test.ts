@@ -10,12 +10,18 @@ import { WAITING_SCRIPT } from './support/waiting-script.ts'
 describe('exit codes', () => {
   test('run exits 0 with an answer, 3 when parked, else 1; stdout has the answer, stderr the rest', async (t) => {
     const done = await tireless(await createHome(t, [{ text: 'forty-two' }]), 'run', 'think')
-    assert.deepEqual([done.exit, done.stdout], [0, 'forty-two\n'])
+    assert.deepEqual({ exit: done.exit, stdout: done.stdout }, { exit: 0, stdout: 'forty-two\n' })
     assert.match(done.stderr, /asking local\/test/)
     const parked = await tirelessJson(await createHome(t, WAITING_SCRIPT), 'run', 'wait for me')
-    assert.deepEqual([parked.exit, parked.status, parked.answer], [3, 'waiting', null])
+    assert.deepEqual(
+      { exit: parked.exit, status: parked.status, answer: parked.answer },
+      { exit: 3, status: 'waiting', answer: null },
+    )
     const failed = await tirelessJson(await createHome(t, [{ text: 'x', faults: ['401'] }]), 'run', 'try')
-    assert.deepEqual([failed.exit, failed.status, failed.failure_class], [1, 'failed', 'provider'])
+    assert.deepEqual(
+      { exit: failed.exit, status: failed.status, failure_class: failed.failure_class },
+      { exit: 1, status: 'failed', failure_class: 'provider' },
+    )
   })
 
   test('2 for wrong usage, with an explanation on stderr', async (t) => {
@@ -73,7 +79,7 @@ describe('exit codes', () => {
     const home = freshFolder(t)
     writeFileSync(join(home, 'tireless.yaml'), 'kernel: { schedule: "*/5 * * * *" }\nresidents: []\n')
     const good = await tirelessJson(home, 'config', 'check')
-    assert.deepEqual([good.exit, good.unused], [0, ['residents']])
+    assert.deepEqual({ exit: good.exit, unused: good.unused }, { exit: 0, unused: ['residents'] })
     writeFileSync(join(home, 'tireless.yaml'), 'kernel: { max_concurent: 5 }\nbudget: { per_day_usd: lots }\n')
     const bad = await tireless(home, 'config', 'check')
     assert.equal(bad.exit, 1)
@@ -92,16 +98,27 @@ describe('enqueue, start --until-idle, status, lists', () => {
     const first = await tirelessJson(home, 'enqueue', '--prompt', 'make a.txt', '--key', 'k1', '--priority', '7')
     const duplicate = await tirelessJson(home, 'enqueue', '--prompt', 'make a.txt', '--key', 'k1')
     assert.deepEqual(
-      [first.exit, first.duplicate, duplicate.duplicate, duplicate.dispatch_id],
-      [0, false, true, first.dispatch_id],
+      {
+        firstExit: first.exit,
+        firstDuplicate: first.duplicate,
+        duplicateDuplicate: duplicate.duplicate,
+        duplicateDispatch_id: duplicate.dispatch_id,
+      },
+      { firstExit: 0, firstDuplicate: false, duplicateDuplicate: true, duplicateDispatch_id: first.dispatch_id },
     )
     assert.equal(((await tirelessJson(home, 'status')).queue as { pending: number }).pending, 1)
     const started = await tirelessJson(home, 'start', '--until-idle')
-    assert.deepEqual([started.exit, (started.queue as { done: number }).done], [0, 1])
+    assert.deepEqual({ exit: started.exit, done: (started.queue as { done: number }).done }, { exit: 0, done: 1 })
     const shown = await tirelessJson(home, 'queue', 'show', String(first.dispatch_id))
     assert.deepEqual(
-      [shown.status, shown.prompt, shown.priority, shown.attempts, shown.result],
-      ['done', 'make a.txt', 7, 1, 'made a.txt'],
+      {
+        status: shown.status,
+        prompt: shown.prompt,
+        priority: shown.priority,
+        attempts: shown.attempts,
+        result: shown.result,
+      },
+      { status: 'done', prompt: 'make a.txt', priority: 7, attempts: 1, result: 'made a.txt' },
     )
     for (const key of [
       'dispatch_id',

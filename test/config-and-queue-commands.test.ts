@@ -23,11 +23,20 @@ describe('config', () => {
     const itemOf = (key: string) => items.find((item) => item.key === key)
     const file = join(home, 'tireless.yaml')
     assert.deepEqual(itemOf('kernel.max_concurrent'), { key: 'kernel.max_concurrent', value: 5, source: `${file}:10` })
-    assert.deepEqual([itemOf('kernel.id')?.value, itemOf('kernel.id')?.source], ['house', 'env:PLAIN'])
-    assert.deepEqual([itemOf('budget.per_day_usd')?.value, itemOf('budget.per_day_usd')?.source], [5, 'default'])
     assert.deepEqual(
-      [itemOf('models.providers.three.api_key')?.value, itemOf('models.providers.three.api_key')?.source],
-      ['(set)', 'env:ONE_KEY'],
+      { value: itemOf('kernel.id')?.value, source: itemOf('kernel.id')?.source },
+      { value: 'house', source: 'env:PLAIN' },
+    )
+    assert.deepEqual(
+      { value: itemOf('budget.per_day_usd')?.value, source: itemOf('budget.per_day_usd')?.source },
+      { value: 5, source: 'default' },
+    )
+    assert.deepEqual(
+      {
+        value: itemOf('models.providers.three.api_key')?.value,
+        source: itemOf('models.providers.three.api_key')?.source,
+      },
+      { value: '(set)', source: 'env:ONE_KEY' },
     )
     assert.equal(itemOf('models.providers.one.api_key_env')?.value, 'ONE_KEY')
     assert.equal(itemOf('models.providers.two.api_key_file')?.value, join(home, 'key.txt'))
@@ -81,7 +90,10 @@ describe('queue retry, sessions archive', () => {
     assert.deepEqual(items, [{ dispatch_id, was: 'failed', status: 'pending' }])
     await app.run('start', { until_idle: true })
     const after = await shown()
-    assert.deepEqual([after.status, after.result, after.error], ['done', 'done after all', null])
+    assert.deepEqual(
+      { status: after.status, result: after.result, error: after.error },
+      { status: 'done', result: 'done after all', error: null },
+    )
     await assert.rejects(app.run('queue retry', { id: dispatch_id }), /is done; only a failed or dead dispatch/)
     await assert.rejects(app.run('queue retry', { id: 'nobody' }), /unknown dispatch nobody/)
     const replayed = await replayIn(app, dispatch_id)

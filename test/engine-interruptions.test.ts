@@ -22,7 +22,7 @@ describe('provider errors', () => {
     ])
     const app = await openApp(t, { model, clock })
     const result = await advanceUntilDone(clock, runTaskIn(app))
-    assert.deepEqual([result.status, model.requests.length], ['done', 4])
+    assert.deepEqual({ status: result.status, requests: model.requests.length }, { status: 'done', requests: 4 })
     const journal = await journalOf(app, result.session_id)
     assert.deepEqual(
       kindsOf(journal).filter((kind) => kind === 'failed' || kind === 'input_bound'),
@@ -42,7 +42,10 @@ describe('provider errors', () => {
       const model = scriptedModel([{ ...final(), faults: Array.from({ length: 9 }, () => providerError(code)) }])
       const app = await openApp(t, { model, clock })
       const result = await advanceUntilDone(clock, runTaskIn(app))
-      assert.deepEqual([result.status, result.failure_class, model.requests.length], ['failed', 'provider', requests])
+      assert.deepEqual(
+        { status: result.status, failure_class: result.failure_class, requests: model.requests.length },
+        { status: 'failed', failure_class: 'provider', requests },
+      )
       assert.match(result.error ?? '', new RegExp(code))
     })
 

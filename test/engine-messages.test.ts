@@ -18,7 +18,7 @@ describe('waiting', () => {
     const model = scriptedModel([waiting({ for: 'message' }), final('thanks')])
     const app = await openApp(t, { model })
     const parked = await runTaskIn(app)
-    assert.deepEqual([parked.status, parked.wait?.kind], ['waiting', 'observation'])
+    assert.deepEqual({ status: parked.status, kind: parked.wait?.kind }, { status: 'waiting', kind: 'observation' })
     await app.run('start', { until_idle: true })
     assert.equal(model.requests.length, 1, 'draining does not wake it')
     const dispatch = await dispatchOf(app, parked.dispatch_id)
@@ -111,7 +111,7 @@ describe('messages during a run (O12, case 68)', () => {
     const app = await openApp(t, { model: slow })
     const sessionId = async () => (await app.run('sessions list', {})).items[0]?.session_id ?? ''
     const result = await runTaskIn(app)
-    assert.deepEqual([result.status, result.answer], ['done', 'got it'])
+    assert.deepEqual({ status: result.status, answer: result.answer }, { status: 'done', answer: 'got it' })
   })
 
   test('during the model call that gives the final answer: the session gets a new dispatch', async (t) => {

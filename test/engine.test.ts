@@ -12,7 +12,10 @@ describe('a run', () => {
   test('Q1: a tool call, then an answer: the journal holds both turns in order, and the file exists', async (t) => {
     const app = await openApp(t, { model: scriptedModel([write('a.txt', 'hello'), final()]) })
     const result = await runTaskIn(app)
-    assert.deepEqual([result.status, result.answer, result.error], ['done', 'all done', null])
+    assert.deepEqual(
+      { status: result.status, answer: result.answer, error: result.error },
+      { status: 'done', answer: 'all done', error: null },
+    )
     assert.equal(readFileSync(join(result.workspace, 'a.txt'), 'utf8'), 'hello')
     assert.deepEqual(kindsOf(await journalOf(app, result.session_id)), [
       ...[
@@ -73,8 +76,8 @@ describe('a run', () => {
       await openApp(t, { model, tools: [tool], yaml: 'budget: { per_dispatch_calls: 4 }' }),
     )
     assert.deepEqual(
-      [result.status, result.failure_class, tool.runs, model.requests.length],
-      ['failed', 'budget', 4, 4],
+      { status: result.status, failure_class: result.failure_class, runs: tool.runs, requests: model.requests.length },
+      { status: 'failed', failure_class: 'budget', runs: 4, requests: 4 },
     )
     assert.match(result.error ?? '', /per_dispatch_calls/)
   })
@@ -83,7 +86,7 @@ describe('a run', () => {
     const result = await runTaskIn(
       await openApp(t, { model: scriptedModel([final()]), yaml: 'budget: { per_dispatch_calls: 1 }' }),
     )
-    assert.deepEqual([result.status, result.answer], ['done', 'all done'])
+    assert.deepEqual({ status: result.status, answer: result.answer }, { status: 'done', answer: 'all done' })
   })
 
   test('an exception in a tool becomes a failed result for the model, not the end of the run', async (t) => {
@@ -101,7 +104,7 @@ describe('a run', () => {
     const result = await runTaskIn(
       await openApp(t, { model: scriptedModel([{ calls: [{ tool: 'finish', args: { answer: '42' } }] }]) }),
     )
-    assert.deepEqual([result.status, result.answer], ['done', '42'])
+    assert.deepEqual({ status: result.status, answer: result.answer }, { status: 'done', answer: '42' })
   })
 })
 
@@ -131,7 +134,7 @@ describe('unusable answers', () => {
       const tool = probeTool()
       const model = scriptedModel([step, { calls: [{ tool: 'poke' }] }, final()])
       const result = await runTaskIn(await openApp(t, { model, tools: [tool] }))
-      assert.deepEqual([result.status, tool.runs], ['done', 1])
+      assert.deepEqual({ status: result.status, runs: tool.runs }, { status: 'done', runs: 1 })
       const results = model.requests[1]?.messages.filter((message) => message.role === 'tool') ?? []
       assert.equal(results.length, step.calls?.length)
       assert.ok(results.every((message) => message.role === 'tool' && !message.ok))
@@ -152,7 +155,10 @@ describe('unusable answers', () => {
   test('Q4: three unusable answers in a row fail a run (invalid_result); a usable one resets the count', async (t) => {
     const bad: ScriptedStep = { calls: [{ tool: 'nope' }] }
     const exhausted = await runTaskIn(await openApp(t, { model: scriptedModel([bad, bad, bad, final()]) }))
-    assert.deepEqual([exhausted.status, exhausted.failure_class], ['failed', 'invalid_result'])
+    assert.deepEqual(
+      { status: exhausted.status, failure_class: exhausted.failure_class },
+      { status: 'failed', failure_class: 'invalid_result' },
+    )
     const recovered = await runTaskIn(
       await openApp(t, { model: scriptedModel([bad, bad, write('a'), bad, bad, final()]) }),
     )
@@ -176,6 +182,6 @@ describe('critics', () => {
     assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /show your evidence/)
     const refusing = { name: 'no', judge: () => ({ kind: 'stop', reason: 'enough' }) as const }
     const stopped = await runTaskIn(await openApp(t, { model: scriptedModel([final()]), critics: [refusing] }))
-    assert.deepEqual([stopped.status, stopped.error], ['failed', 'enough'])
+    assert.deepEqual({ status: stopped.status, error: stopped.error }, { status: 'failed', error: 'enough' })
   })
 })

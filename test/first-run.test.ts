@@ -35,9 +35,15 @@ describe('E1: the example configuration (seed 000)', () => {
     writeFileSync(join(home, 'tireless.yaml'), SEED_000)
     const cycle = await tirelessJson<CycleResult>(home, 'once')
     assert.equal(cycle.exit, 0)
-    assert.deepEqual([cycle.status, cycle.dispatched, cycle.succeeded], ['success', 1, 1])
+    assert.deepEqual(
+      { status: cycle.status, dispatched: cycle.dispatched, succeeded: cycle.succeeded },
+      { status: 'success', dispatched: 1, succeeded: 1 },
+    )
     const [agent] = cycle.agents
-    assert.deepEqual([agent?.agent_id, agent?.status, agent?.attempts], ['daily-report', 'done', 1])
+    assert.deepEqual(
+      { agent_id: agent?.agent_id, status: agent?.status, attempts: agent?.attempts },
+      { agent_id: 'daily-report', status: 'done', attempts: 1 },
+    )
     assert.match(agent?.summary ?? '', /^## 执行总结\n1\. report report-\d{4}-\d\d-\d\d\.md: 完成/)
     const [report] = globSync('workspaces/*/report-*.md', { cwd: home })
     assert.match(readFileSync(join(home, report ?? ''), 'utf8'), /## STATE\n\n> # Kernel State\n/)
@@ -61,7 +67,10 @@ describe('E1: init', () => {
       ],
     )
     const [offline, paid, ...more] = initialized.forecast
-    assert.deepEqual([offline?.model, offline?.day_usd, more], ['offline/rules', 0, []])
+    assert.deepEqual(
+      { model: offline?.model, day_usd: offline?.day_usd, more },
+      { model: 'offline/rules', day_usd: 0, more: [] },
+    )
     assert.match(paid?.model ?? '', /^anthropic\//)
     assert.ok((paid?.day_usd ?? 0) > 0)
     assert.deepEqual(

@@ -41,17 +41,29 @@ describe('Q15: fork', () => {
     })
     const app = await openApp(t, { model, tools: [tool] })
     const first = await runTaskIn(app)
-    assert.deepEqual([first.answer, first.steps, tool.runs], ['natively', 4, 3])
+    assert.deepEqual(
+      { answer: first.answer, steps: first.steps, runs: tool.runs },
+      { answer: 'natively', steps: 4, runs: 3 },
+    )
     writeFileSync(join(first.workspace, 'kept.txt'), 'kept')
     const forked = await forkIn(app, { run: first.dispatch_id, from: 3, parser: 'json', memory: 'window' })
-    assert.deepEqual([forked.answer, forked.steps, tool.runs], ['as text', 4, 3])
+    assert.deepEqual(
+      { answer: forked.answer, steps: forked.steps, runs: tool.runs },
+      { answer: 'as text', steps: 4, runs: 3 },
+    )
     assert.ok(existsSync(join(forked.workspace, 'kept.txt')))
     assert.notEqual(forked.workspace, first.workspace)
     const compared = await app.run('compare', { a: first.dispatch_id, b: forked.run_id })
-    assert.deepEqual([compared.first_divergence?.step, compared.first_divergence?.phase], [4, 'DECIDE'])
+    assert.deepEqual(
+      { step: compared.first_divergence?.step, phase: compared.first_divergence?.phase },
+      { step: 4, phase: 'DECIDE' },
+    )
     assert.deepEqual([compared.a.setup?.parser, compared.b.setup?.parser], ['native', 'json'])
     const again = await replayIn(app, forked.run_id)
-    assert.deepEqual([again.identical, again.first_divergence], [true, null])
+    assert.deepEqual(
+      { identical: again.identical, first_divergence: again.first_divergence },
+      { identical: true, first_divergence: null },
+    )
   })
 
   test('refuses a step that the run does not have, and names the range', async (t) => {

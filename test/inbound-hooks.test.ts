@@ -224,7 +224,7 @@ describe('POST /api/v1/hooks/webhook', () => {
       const hooked = await openHookedApp(t)
       const at = 'at' in delivered ? { at: hooked.clock.now() + delivered.at } : {}
       const answered = await send(hooked, message, { ...delivered, ...at })
-      assert.deepEqual([answered.status, answered.code], [status, code])
+      assert.deepEqual({ status: answered.status, code: answered.code }, { status, code })
       assert.deepEqual([await noticeTarget(hooked), await replies(hooked)], [null, []])
     })
 

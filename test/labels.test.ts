@@ -90,7 +90,10 @@ describe('labels in output', () => {
     const stateShown = await app.run('state show', {}, (progress) => {
       if (progress.kind === 'note') notes.push(progress.text)
     })
-    assert.deepEqual([stateShown.trust, stateShown.private, stateShown.author], ['untrusted', false, 'a'])
+    assert.deepEqual(
+      { trust: stateShown.trust, private: stateShown.private, author: stateShown.author },
+      { trust: 'untrusted', private: false, author: 'a' },
+    )
     const isMail = ({ title }: { title: string }) => title === 'From the mail'
     assert.deepEqual(stateShown.sections.find(isMail), { title: 'From the mail', trust: 'untrusted', private: false })
     assert.ok(

@@ -51,7 +51,7 @@ describe('logs', () => {
     const failing = await createHome(t, [{ text: 'x', faults: ['401'] }])
     await tirelessJson(failing, 'run', 'try')
     const last = (await tirelessJson<LogOutput>(failing, 'logs')).items.at(-1)
-    assert.deepEqual([last?.level, last?.event], ['error', 'END end'])
+    assert.deepEqual({ level: last?.level, event: last?.event }, { level: 'error', event: 'END end' })
     const file = join(home, 'logs', 'tireless.jsonl')
     assert.deepEqual([statSync(file).mode & 0o777, statSync(join(home, 'logs')).mode & 0o777], [0o600, 0o700])
   })
@@ -111,7 +111,7 @@ describe('logs', () => {
     const unwritable = await createHome(t, [{ text: 'done' }])
     writeFileSync(join(unwritable, 'logs'), 'a file where the folder should be')
     const done = await tireless(unwritable, 'run', 'x')
-    assert.deepEqual([done.exit, done.stdout], [0, 'done\n'])
+    assert.deepEqual({ exit: done.exit, stdout: done.stdout }, { exit: 0, stdout: 'done\n' })
     assert.deepEqual(await tirelessJson(unwritable, 'logs'), { items: [], exit: 0 })
   })
 

@@ -53,17 +53,26 @@ describe('remember, recall, forget', () => {
     assert.deepEqual(await itemsOf(app, 'memory list'), [])
     const [forgotten] = await itemsOf(app, 'memory list', { all: true })
     assert.deepEqual(
-      [
-        forgotten?.session_id,
-        forgotten?.turn,
-        forgotten?.id,
-        forgotten?.status,
-        forgotten?.text,
-        forgotten?.trust,
-        forgotten?.private,
-        forgotten?.agent_id,
-      ],
-      [session_id, 1, `${session_id}.1.0`, 'forgotten', '', 'trusted', false, 'default'],
+      {
+        session_id: forgotten?.session_id,
+        turn: forgotten?.turn,
+        id: forgotten?.id,
+        status: forgotten?.status,
+        text: forgotten?.text,
+        trust: forgotten?.trust,
+        private: forgotten?.private,
+        agent_id: forgotten?.agent_id,
+      },
+      {
+        session_id,
+        turn: 1,
+        id: `${session_id}.1.0`,
+        status: 'forgotten',
+        text: '',
+        trust: 'trusted',
+        private: false,
+        agent_id: 'default',
+      },
     )
   })
 
@@ -125,7 +134,7 @@ describe('remember, recall, forget', () => {
 
 describe('search quality and bounds', () => {
   test('O14: of 200 facts the right one is found first for 95 of 100 questions, Chinese included', async (t) => {
-    assert.deepEqual([FACTS.length, RECALL_CASES.length], [200, 100])
+    assert.deepEqual({ FACTS: FACTS.length, RECALL_CASES: RECALL_CASES.length }, { FACTS: 200, RECALL_CASES: 100 })
     const app = await openApp(t, { model: scriptedModel([done]) })
     const { store } = app.context
     await commitOne(

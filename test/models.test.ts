@@ -82,7 +82,10 @@ test('models test: latency and usage, or the error with the remedy; a valid key 
   const testModel = (model?: string) =>
     app.run('models test', model === undefined ? {} : { model }) as Promise<Record<string, unknown>>
   const refused = await testModel('two/m')
-  assert.deepEqual([refused.ok, refused.code, refused.usage], [false, 'model_auth', null])
+  assert.deepEqual(
+    { ok: refused.ok, code: refused.code, usage: refused.usage },
+    { ok: false, code: 'model_auth', usage: null },
+  )
   assert.match(String(refused.error), /do this: check the API key/)
   const unknown = await testModel('nobody/m')
   assert.equal(unknown.code, 'model_unknown')

@@ -63,7 +63,7 @@ describe('enqueue --at', () => {
         /^usage: --at is not a time; got .*; expected an ISO instant in the years 1970 to 9999/,
       )
       const answer = await postJson(server, '/api/v1/enqueue', { prompt: 'x', at })
-      assert.deepEqual([answer.status, answer.code], [400, 'usage'])
+      assert.deepEqual({ status: answer.status, code: answer.code }, { status: 400, code: 'usage' })
       assert.deepEqual(await server.app.run('queue list', {}), { items: [] })
       await assertReadable(server.app)
     })
@@ -154,6 +154,10 @@ test('an invalid number in a query is refused', async (t) => {
     const answer = await sendRequest(server, `/api/v1/queue/list?limit=${encodeURIComponent(limit)}`, {
       headers: server.bearer,
     })
-    assert.deepEqual([answer.status, answer.code], [400, 'usage'], `${limit}: ${answer.text}`)
+    assert.deepEqual(
+      { status: answer.status, code: answer.code },
+      { status: 400, code: 'usage' },
+      `${limit}: ${answer.text}`,
+    )
   }
 })

@@ -96,7 +96,10 @@ describe('policy: calls that always need approval', () => {
     const sending = send()
     const app = await openApp(t, { model: modelWith(steps), tools: [tool, sending] })
     await runTaskIn(app, `post to news, then tell ${BOB}`)
-    assert.deepEqual([tool.receivedArgs.length, sending.receivedArgs.length], [1, 0])
+    assert.deepEqual(
+      { toolReceivedArgs: tool.receivedArgs.length, sendingReceivedArgs: sending.receivedArgs.length },
+      { toolReceivedArgs: 1, sendingReceivedArgs: 0 },
+    )
   })
 })
 
@@ -219,7 +222,7 @@ describe('audit', () => {
     await answerApproval(app, 'deny', (await getOnlyApproval(app)).id)
     await drainQueue(app)
     const verified = await app.run('audit verify', {})
-    assert.deepEqual([verified.ok, verified.records], [true, 3])
+    assert.deepEqual({ ok: verified.ok, records: verified.records }, { ok: true, records: 3 })
     await app.close()
     const db = new DatabaseSync(join(home, 'tireless.db'))
     const entries = db

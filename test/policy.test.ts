@@ -139,7 +139,10 @@ describe('policy: calls that reach other people', () => {
       const yaml = 'policy: { allow_hosts: [example.org] }'
       const app = await openApp(t, { model: modelWith(steps, [{ tool: 'send' }]), tools: [sending, bringTool], yaml })
       await runTaskIn(app, 'do what it says')
-      assert.deepEqual([bringTool.receivedArgs.length, sending.receivedArgs], [1, []])
+      assert.deepEqual(
+        { bringToolReceivedArgs: bringTool.receivedArgs.length, sendingReceivedArgs: sending.receivedArgs },
+        { bringToolReceivedArgs: 1, sendingReceivedArgs: [] },
+      )
       assert.deepEqual((await getOnlyApproval(app)).sinks, [{ to: EVE, from: 'bring (turn 1)', trusted: false }])
     })
 
@@ -154,7 +157,10 @@ describe('policy: calls that reach other people', () => {
     const steps = [{ calls: [call('inbox')] }, { calls: [call('echo', { text: EVE })] }, { calls: [sendTo(EVE)] }, done]
     const app = await openApp(t, { model: modelWith(steps, [{ tool: 'send' }]), tools: [sending, echo, inbox()] })
     const { session_id } = await runTaskIn(app, `write to ${BOB} what is new`)
-    assert.deepEqual([echo.receivedArgs.length, sending.receivedArgs], [1, []])
+    assert.deepEqual(
+      { echoReceivedArgs: echo.receivedArgs.length, sendingReceivedArgs: sending.receivedArgs },
+      { echoReceivedArgs: 1, sendingReceivedArgs: [] },
+    )
     assert.deepEqual((await getOnlyApproval(app)).sinks, [{ to: EVE, from: 'inbox (turn 1)', trusted: false }])
     const settled = (await journalOf(app, session_id)).filter((record) => record.kind === 'call_settled')
     assert.deepEqual(settled[1]?.label, { trust: 'untrusted', private: true })

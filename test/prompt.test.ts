@@ -139,7 +139,10 @@ describe('O14: parts of a prompt', () => {
     const [prompt] = prompts ?? []
     const order = ['role', 'process_rules', 'policy', 'toolbox', 'tools', 'conversation', 'input']
     assert.deepEqual(Object.keys(prompt?.sections ?? {}), order)
-    assert.deepEqual([prompt?.step_id, prompt?.cached_share, prompt?.sections.conversation], [1, 0, 0])
+    assert.deepEqual(
+      { step_id: prompt?.step_id, cached_share: prompt?.cached_share, conversation: prompt?.sections.conversation },
+      { step_id: 1, cached_share: 0, conversation: 0 },
+    )
     assert.equal(
       prompt?.tokens,
       Object.values(prompt?.sections ?? {}).reduce((sum, tokens) => sum + tokens, 0),

@@ -82,8 +82,8 @@ describe('facts shown to a run', () => {
     const [firstInput, secondInput] = journal.filter((record) => record.kind === 'input_bound')
     assert.ok(firstInput?.recalled)
     assert.deepEqual(
-      [secondInput?.input.length, secondInput?.recalled],
-      [1, undefined],
+      { input: secondInput?.input.length, recalled: secondInput?.recalled },
+      { input: 1, recalled: undefined },
       'once in a run, not with every message',
     )
     assert.deepEqual(model.requests[0]?.messages[0], factsMessage(firstInput.recalled, firstInput.ts))

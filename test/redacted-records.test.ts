@@ -42,11 +42,14 @@ describe('case 60: a redacted record', () => {
     const { dispatch_id } = await runTaskIn(app, 'see everything')
     const { manifest, events } = await app.run('trace show', { run: dispatch_id, events: true })
     assert.deepEqual(
-      [manifest.status, manifest.task, manifest.final_answer],
-      ['completed', 'see everything', 'done, see there'],
+      { status: manifest.status, task: manifest.task, final_answer: manifest.final_answer },
+      { status: 'completed', task: 'see everything', final_answer: 'done, see there' },
     )
     await app.close()
     const { manifest: written, events: writtenEvents } = await app.context.traces.read(dispatch_id)
-    assert.deepEqual([written.status, writtenEvents.length], ['completed', events?.length])
+    assert.deepEqual(
+      { status: written.status, writtenEvents: writtenEvents.length },
+      { status: 'completed', writtenEvents: events?.length },
+    )
   })
 })

@@ -17,7 +17,10 @@ describe('Q17: replay', () => {
     const { dispatch_id } = await runTaskIn(app)
     const used = [tool.runs, model.requests.length]
     const first = await replayIn(app, dispatch_id)
-    assert.deepEqual([first.identical, first.first_divergence], [true, null])
+    assert.deepEqual(
+      { identical: first.identical, first_divergence: first.first_divergence },
+      { identical: true, first_divergence: null },
+    )
     assert.ok(first.events > 30, `${first.events} events`)
     assert.deepEqual([tool.runs, model.requests.length], used)
     assert.deepEqual(await replayIn(app, dispatch_id), first)
@@ -65,7 +68,10 @@ describe('Q17: replay', () => {
     const result = await advanceUntilDone(clock, runTaskIn(app))
     assert.equal(result.answer, 'really done')
     const again = await replayIn(app, result.dispatch_id)
-    assert.deepEqual([again.identical, again.first_divergence], [true, null])
+    assert.deepEqual(
+      { identical: again.identical, first_divergence: again.first_divergence },
+      { identical: true, first_divergence: null },
+    )
   })
 
   for (const parser of ['json', 'react', 'xml'])
@@ -89,9 +95,12 @@ describe('Q17: replay', () => {
         })
         const app = await openApp(t, { model, tools: [countingTool()] })
         const result = await runTaskIn(app, 'count to thirty', { parser, memory })
-        assert.deepEqual([result.status, result.steps], ['done', 31])
+        assert.deepEqual({ status: result.status, steps: result.steps }, { status: 'done', steps: 31 })
         const again = await replayIn(app, result.dispatch_id)
-        assert.deepEqual([again.identical, again.first_divergence], [true, null])
+        assert.deepEqual(
+          { identical: again.identical, first_divergence: again.first_divergence },
+          { identical: true, first_divergence: null },
+        )
       })
 
   test('reports the first event that differs if the program would now act differently', async (t) => {
@@ -145,7 +154,7 @@ describe('Q17: replay', () => {
     const sameCompiler = await replayOf((record) =>
       record.kind === 'model_requested' ? { ...record, digest: 'of then' } : record,
     )
-    assert.deepEqual([sameCompiler.identical, sameCompiler.note], [false, null])
+    assert.deepEqual({ identical: sameCompiler.identical, note: sameCompiler.note }, { identical: false, note: null })
   })
 
   test('refuses an unknown run, and changes of setup without --from', async (t) => {

@@ -121,10 +121,13 @@ describe('schedule', () => {
     const { app, clock } = await openScheduled(t)
     await addSchedule(app, { id: 'tea', agent: 'report', every: '10m' })
     const paused = await app.run('schedule pause', { id: 'tea' })
-    assert.deepEqual([paused.paused, paused.next], [true, null])
+    assert.deepEqual({ paused: paused.paused, next: paused.next }, { paused: true, next: null })
     await clock.advance(35 * MINUTE)
     const resumed = await app.run('schedule resume', { id: 'tea' })
-    assert.deepEqual([resumed.paused, resumed.next], [false, '2026-01-15T12:40:00.001Z'])
+    assert.deepEqual(
+      { paused: resumed.paused, next: resumed.next },
+      { paused: false, next: '2026-01-15T12:40:00.001Z' },
+    )
     const [mark] = (await app.context.store.marks()).filter(({ schedule_id }) => schedule_id === 'tea')
     assert.equal(mark?.until, clock.now())
     assert.deepEqual(await app.run('schedule remove', { id: 'tea' }), { removed: 'tea' })
@@ -158,7 +161,10 @@ describe('schedule', () => {
     assert.ok(tea && tenderRun)
     const dispatch = await dispatchOf(app, tea.dispatch_id)
     assert.match(dispatch.prompt, /^make tea\n/)
-    assert.deepEqual([dispatch.status, dispatch.agent_id], ['pending', 'report'])
+    assert.deepEqual(
+      { status: dispatch.status, agent_id: dispatch.agent_id },
+      { status: 'pending', agent_id: 'report' },
+    )
     const { behaviour, language, schedule_id } = dispatch.metadata
     assert.deepEqual(
       { behaviour, language, schedule_id },

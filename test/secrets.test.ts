@@ -169,7 +169,7 @@ describe('use of a secret', () => {
   ] as const)
     test(`a call with a secret is refused: ${what}`, async (t) => {
       const { settled } = await callPost(t, args)
-      assert.deepEqual([settled?.status, sent], ['error', []])
+      assert.deepEqual({ status: settled?.status, sent }, { status: 'error', sent: [] })
       assert.match(settled?.content ?? '', why)
     })
 

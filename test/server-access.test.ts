@@ -65,7 +65,7 @@ test('HTTP: API and events need the token in a header', async (t) => {
       { cookie: `tireless-${served.port}=${served.token}` },
     ]) {
       const refused = await sendRequest(served, path, { headers })
-      assert.deepEqual([refused.status, refused.code], [401, 'unauthorized'], path)
+      assert.deepEqual({ status: refused.status, code: refused.code }, { status: 401, code: 'unauthorized' }, path)
     }
     assert.equal(
       (await sendRequest(served, `${path}?token=${served.token}`)).status,
@@ -86,7 +86,11 @@ test('HTTP: requests with another host name are refused (DNS rebinding)', async 
       `0.0.0.0:${served.port}`,
     ]) {
       const refused = await sendRequest(served, path, { headers: { ...served.bearer, host } })
-      assert.deepEqual([refused.status, refused.code], [403, 'forbidden'], `${path} as ${host}`)
+      assert.deepEqual(
+        { status: refused.status, code: refused.code },
+        { status: 403, code: 'forbidden' },
+        `${path} as ${host}`,
+      )
     }
   assert.equal((await sendRequest(served, '/healthz', { headers: { host: `localhost:${served.port}` } })).status, 200)
 })

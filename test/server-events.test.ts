@@ -75,7 +75,7 @@ test('HTTP: a viewer that reconnects gets what it missed, once, without a reset'
   const resumed = await openEventStream(served, last.id)
   await waitUntil(hasEnded(resumed, id))
   const [hello, ...rest] = resumed.messages
-  assert.deepEqual([hello?.name, hello?.id], ['hello', last.id])
+  assert.deepEqual({ name: hello?.name, id: hello?.id }, { name: 'hello', id: last.id })
   const missed = first.messages.slice(4)
   assert.deepEqual(rest.slice(0, missed.length), missed)
   const later = await runTask(served, 'second')
@@ -100,7 +100,10 @@ test('HTTP: an old, future or invalid event id is answered with a reset, then wi
     const viewer = await openEventStream(served, last)
     await waitUntil(() => viewer.messages.length >= 2)
     const [hello, reset] = viewer.messages
-    assert.deepEqual([hello?.name, reset?.name, reset?.data.last], ['hello', 'reset', last])
+    assert.deepEqual(
+      { helloName: hello?.name, resetName: reset?.name, dataLast: reset?.data.last },
+      { helloName: 'hello', resetName: 'reset', dataLast: last },
+    )
     viewer.disconnect()
   }
   const viewer = await openEventStream(served, old)

@@ -76,7 +76,7 @@ test('HTTP: the API mirrors the commands: same input, same output, same refusals
     ['/api/v1/start', 404, 'not_found'],
   ] as const) {
     const refused = await sendRequest(served, path, { headers })
-    assert.deepEqual([refused.status, refused.code], [expected, code], path)
+    assert.deepEqual({ status: refused.status, code: refused.code }, { status: expected, code }, path)
     assert.deepEqual(Object.keys(refused.json()), ['error'])
   }
 })

@@ -15,7 +15,10 @@ describe('simulate', () => {
     const { app, clock } = await openScheduled(t)
     await addSchedule(app, { id: 'tea', agent: 'report', prompt: 'make tea', cron: '0 9 * * *' })
     const simulation = await app.run('simulate', { days: 2, limit: 3 })
-    assert.deepEqual([simulation.from, simulation.until], ['2026-01-15T12:00:00.001Z', '2026-01-17T12:00:00.001Z'])
+    assert.deepEqual(
+      { from: simulation.from, until: simulation.until },
+      { from: '2026-01-15T12:00:00.001Z', until: '2026-01-17T12:00:00.001Z' },
+    )
     assert.equal(simulation.timezone, 'Asia/Shanghai')
     assert.deepEqual(
       simulation.days.map(({ date, beats }) => [date, beats]),
@@ -25,7 +28,10 @@ describe('simulate', () => {
         ['2026-01-17', 121 + 1],
       ],
     )
-    assert.deepEqual([simulation.total.beats, simulation.beats.length], [292, 3])
+    assert.deepEqual(
+      { totalBeats: simulation.total.beats, simulationBeats: simulation.beats.length },
+      { totalBeats: 292, simulationBeats: 3 },
+    )
     assert.deepEqual(
       simulation.conflicts.map(({ kind, schedules, times, first }) => [kind, schedules.join(), times, first]),
       [
@@ -33,7 +39,10 @@ describe('simulate', () => {
         ['together', 'kernel:default,tea', 2, '2026-01-16T01:00:00.000Z'],
       ],
     )
-    assert.deepEqual([simulation.guessed, simulation.unpriced], [[], ['report', 'tender']])
+    assert.deepEqual(
+      { guessed: simulation.guessed, unpriced: simulation.unpriced },
+      { guessed: [], unpriced: ['report', 'tender'] },
+    )
     assert.equal(clock.now(), NOON + 1)
     assert.deepEqual(Object.values(await app.context.store.counts()).filter(Boolean), [])
   })

@@ -121,7 +121,7 @@ describe('O17: a skill', () => {
     await app.run('start', { until_idle: true })
     const [first, second] = model.requests
     assert.match(second?.system ?? '', /weekly/)
-    assert.deepEqual([second?.system, second?.tools], [first?.system, first?.tools])
+    assert.deepEqual({ system: second?.system, tools: second?.tools }, { system: first?.system, tools: first?.tools })
   })
 
   test('a changed skill is reported in the next notice', async (t) => {

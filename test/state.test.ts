@@ -144,7 +144,10 @@ describe('state show, log, diff, revert, accept', () => {
     })
     fs.appendFileSync(file, 'by the owner\n')
     const shown = await app.run('state show', {})
-    assert.deepEqual([shown.version, shown.author, shown.pending], [3, 'owner', false])
+    assert.deepEqual(
+      { version: shown.version, author: shown.author, pending: shown.pending },
+      { version: 3, author: 'owner', pending: false },
+    )
     assert.equal(textOutsideBlock(shown.text), '# seed\n\nby the owner\n')
     assert.equal((await app.run('state show', { version: '1' })).text, '# seed\n')
     await assert.rejects(app.run('state show', { version: 9 }), { code: 'not_found', message: /state log/ })
@@ -160,7 +163,10 @@ describe('state show, log, diff, revert, accept', () => {
     const { diff } = await app.run('state diff', { from: 1, to: 2 })
     assert.match(diff, /\+## kernel_runtime\n/)
     const reverted = await app.run('state revert', { version: 1 })
-    assert.deepEqual([reverted.version, reverted.reason], [4, 'back to version 1'])
+    assert.deepEqual(
+      { version: reverted.version, reason: reverted.reason },
+      { version: 4, reason: 'back to version 1' },
+    )
     await app.close()
     assert.equal(textOutsideBlock((await tireless(home, 'state', 'show')).stdout), '# seed\n')
     assert.equal(textOutsideBlock(fs.readFileSync(file, 'utf8')), '# seed\n')
@@ -176,7 +182,7 @@ describe('state show, log, diff, revert, accept', () => {
     fs.appendFileSync(file, 'by whom?\n')
     fs.writeFileSync(join(home, 'kernels/default/GOAL.md'), 'the goal\n')
     const shown = await app.run('state show', {})
-    assert.deepEqual([shown.text, shown.pending], ['# seed\n', true])
+    assert.deepEqual({ text: shown.text, pending: shown.pending }, { text: '# seed\n', pending: true })
     assert.match((await app.run('state diff', {})).diff, /\(the file\)\n.*\n # seed\n\+by whom\?\n$/)
     assert.equal(await documents.read('GOAL.md'), undefined)
     const { degraded } = await app.run('status', {})

@@ -91,7 +91,7 @@ it('fails if types or lint fail', () => {
 })
 
 it('fails if there is no test, in a file or at all', () => {
-  assert.deepEqual([run().status, run().last], [1, '2 passed, 1 failed'])
+  assert.deepEqual({ status: run().status, last: run().last }, { status: 1, last: '2 passed, 1 failed' })
   write('src/a.test.ts', 'export const a = 1')
   const { status, output } = run()
   assert.equal(status, 1)

@@ -71,7 +71,10 @@ describe('case 58: the trace is complete after every end of a run', () => {
       const { dispatch_id } = await runTaskIn(app)
       const { manifest, events, steps, torn } = await tracesOf(app).read(dispatch_id)
       assert.partialDeepStrictEqual(manifest, expected)
-      assert.deepEqual([manifest.event_count, manifest.step_count, torn], [events.length, steps.length, []])
+      assert.deepEqual(
+        { event_count: manifest.event_count, step_count: manifest.step_count, torn },
+        { event_count: events.length, step_count: steps.length, torn: [] },
+      )
       assert.deepEqual(await listTraces(app), [manifest], 'the journal must give the same manifest')
     })
 
@@ -91,7 +94,10 @@ describe('case 58: the trace is complete after every end of a run', () => {
     assert.equal((await tireless(home, 'start', '--until-idle')).exit, 0)
     const [run_id = ''] = readdirSync(join(home, 'traces'))
     const { manifest, events, steps, torn } = await traceReader(join(home, 'traces')).read(run_id)
-    assert.deepEqual([manifest.status, manifest.step_count, torn], ['completed', steps.length, []])
+    assert.deepEqual(
+      { status: manifest.status, step_count: manifest.step_count, torn },
+      { status: 'completed', step_count: steps.length, torn: [] },
+    )
     assert.deepEqual(
       events.map(({ seq }) => seq),
       events.map((_, i) => i + 1),
@@ -126,7 +132,7 @@ describe('trace', () => {
     )
     assert.equal((await app.run('trace list', { limit: 1 })).items.length, 1)
     const shown = await app.run('trace show', { run: first.dispatch_id })
-    assert.deepEqual([shown.steps?.length, shown.events], [1, null])
+    assert.deepEqual({ steps: shown.steps?.length, events: shown.events }, { steps: 1, events: null })
     await assert.rejects(app.run('trace show', { run: 'nobody' }), { code: 'not_found' })
   })
 

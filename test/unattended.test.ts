@@ -45,8 +45,13 @@ describe('E8: unattended dispatches of the daily-report agent', () => {
       const { dispatch_id } = await enqueueAsKernel(setup)
       const result = await runToResult(setup, dispatch_id)
       assert.deepEqual(
-        [result.status, result.failure_class, result.attempts, result.recovered_from],
-        ['failed', 'no_real_action', attempts, null],
+        {
+          status: result.status,
+          failure_class: result.failure_class,
+          attempts: result.attempts,
+          recovered_from: result.recovered_from,
+        },
+        { status: 'failed', failure_class: 'no_real_action', attempts, recovered_from: null },
       )
       assert.match(result.summary, /计划已经想好/)
     })
@@ -108,7 +113,10 @@ describe('E8: unattended dispatches of the daily-report agent', () => {
     const setup = await openSetup(t, script, { gates: [gate] })
     const { dispatch_id } = await enqueueAsKernel(setup)
     const parked = await runToResult(setup, dispatch_id)
-    assert.deepEqual([parked.status, parked.failure_class, parked.attempts], ['waiting', null, 1])
+    assert.deepEqual(
+      { status: parked.status, failure_class: parked.failure_class, attempts: parked.attempts },
+      { status: 'waiting', failure_class: null, attempts: 1 },
+    )
     assert.equal(setup.model.requests.length, 2)
     const { items } = await setup.app.run('approvals list', {})
     await setup.app.run('approvals allow', { id: items[0]?.id ?? '' })

@@ -24,7 +24,10 @@ describe('E5: watched paths, through the kernel', () => {
     const index = (): string => readFileSync(join(home, 'inbox/INDEX.md'), 'utf8')
     assert.match(index(), /\| welcome\.md \|/)
     const idle = await once()
-    assert.deepEqual([idle.dispatched, idle.idle_reason], [0, 'nothing new'])
+    assert.deepEqual(
+      { dispatched: idle.dispatched, idle_reason: idle.idle_reason },
+      { dispatched: 0, idle_reason: 'nothing new' },
+    )
     writeFileSync(join(home, 'inbox/letter.txt'), 'Dear friend,\nrun `rm`.')
     assert.equal((await once()).succeeded, 1)
     assert.match(index(), /\| letter\.txt \| 22 bytes \| Dear friend, \|/)

@@ -148,7 +148,8 @@ describe('failures', () => {
       ...['DECIDE start', 'DECIDE model_input', 'DECIDE_ERROR error', 'RECOVER feedback'],
       ...GOES_ON,
     ])
-    for (const event of events.slice(5, 7)) assert.deepEqual([event.ok, event.error], [false, 'DECIDE broke'])
+    for (const event of events.slice(5, 7))
+      assert.deepEqual({ ok: event.ok, error: event.error }, { ok: false, error: 'DECIDE broke' })
     assert.deepEqual(findEvent(events, 'RECOVER', 'feedback').payload, {
       phase: 'DECIDE',
       code: 'internal',

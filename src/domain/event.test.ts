@@ -66,7 +66,10 @@ describe('events of a run', () => {
     )
     assert.deepEqual([...new Set(events.map(({ step_id }) => step_id))], [0, 1, 2, 3])
     for (const event of events) {
-      assert.deepEqual([event.run_id, event.session_id, event.ok], [RUN.run_id, RUN.session_id, true])
+      assert.deepEqual(
+        { run_id: event.run_id, session_id: event.session_id, ok: event.ok },
+        { run_id: RUN.run_id, session_id: RUN.session_id, ok: true },
+      )
       assert.equal(typeof event.ts, 'number')
     }
   })
@@ -95,9 +98,15 @@ describe('events of a run', () => {
       task: 'say hello',
       setup: { parser: 'native' },
     })
-    assert.deepEqual([events[1]?.ok, events[1]?.payload], [false, { stop_reason: 'cancelled' }])
+    assert.deepEqual(
+      { ok: events[1]?.ok, payload: events[1]?.payload },
+      { ok: false, payload: { stop_reason: 'cancelled' } },
+    )
     const good = eventsFrom(runStarted(), runEnded({ answer: 'hello' })).at(-1)
-    assert.deepEqual([good?.ok, good?.payload], [true, { stop_reason: 'final', answer: 'hello' }])
+    assert.deepEqual(
+      { ok: good?.ok, payload: good?.payload },
+      { ok: true, payload: { stop_reason: 'final', answer: 'hello' } },
+    )
   })
 
   test('case 11: a run that did not start ends with ok false and its issues', () => {

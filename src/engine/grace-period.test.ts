@@ -47,5 +47,5 @@ test('K3: a closed grace period has no listener and no timer, and abandons nothi
   })
   interrupted.close()
   await clock.advance(GRACE_MS)
-  assert.deepEqual([abandoned, clock.sleeping], [false, 0])
+  assert.deepEqual({ abandoned, sleeping: clock.sleeping }, { abandoned: false, sleeping: 0 })
 })

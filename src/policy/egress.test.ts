@@ -37,7 +37,7 @@ describe('the spelling of an address', () => {
     for (const [text, url, host, port] of plain) {
       const read = parseHttpAddress(text)
       assert.ok(read.kind === 'read', `${text}: ${read.kind === 'refused' && read.why}`)
-      assert.deepEqual([read.value.url, read.value.host, read.value.port], [url, host, port])
+      assert.deepEqual({ url: read.value.url, host: read.value.host, port: read.value.port }, { url, host, port })
       assert.equal(refusalFor(text), undefined, text)
     }
   })
@@ -63,7 +63,7 @@ describe('the spelling of an address', () => {
         const other = new URL(url)
         assert.equal(other.hostname.replaceAll(/[[\]]/g, ''), read.value.host)
         assert.equal(Number(other.port || 80), read.value.port)
-        assert.deepEqual([other.username, other.password], ['', ''])
+        assert.deepEqual({ username: other.username, password: other.password }, { username: '', password: '' })
       }),
       { numRuns: 3000 },
     )

@@ -17,7 +17,7 @@ test('the number of assistant messages chooses the answer, so a new instance can
   assert.equal(first.finish, 'calls')
   const resumed = scriptedModel(script)
   const last = await resumed.call(request(user, assistant), { signal, onText: (text) => pieces.push(text) })
-  assert.deepEqual([last.text, last.finish, pieces], ['done', 'stop', ['done']])
+  assert.deepEqual({ text: last.text, finish: last.finish, pieces }, { text: 'done', finish: 'stop', pieces: ['done'] })
   assert.deepEqual(resumed.requests, [request(user, assistant)])
 })
 

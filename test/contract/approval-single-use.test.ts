@@ -234,7 +234,10 @@ describe('approvals: cancel, pause, stop', () => {
     const send = sendTool()
     const app = await openApp(t, { home, model: script(), tools: [send] })
     await drainQueue(app)
-    assert.deepEqual([stopping.receivedArgs.length, send.receivedArgs.length], [1, 1])
+    assert.deepEqual(
+      { stoppingReceivedArgs: stopping.receivedArgs.length, sendReceivedArgs: send.receivedArgs.length },
+      { stoppingReceivedArgs: 1, sendReceivedArgs: 1 },
+    )
     assert.deepEqual(new Set([...stopping.receivedArgs, ...send.receivedArgs].map(({ n }) => n)), new Set([1, 2]))
     assert.equal((await dispatchOf(app, dispatch_id)).status, 'done')
     const replay = await replayIn(app, dispatch_id)
@@ -261,7 +264,10 @@ describe('approvals: cancel, pause, stop', () => {
     const send = sendTool()
     const app = await openApp(t, { home, model: askAndWait(), tools: [send] })
     await drainQueue(app)
-    assert.deepEqual([untouched.receivedArgs, send.receivedArgs], [[], [LETTER]])
+    assert.deepEqual(
+      { untouchedReceivedArgs: untouched.receivedArgs, sendReceivedArgs: send.receivedArgs },
+      { untouchedReceivedArgs: [], sendReceivedArgs: [LETTER] },
+    )
     assert.deepEqual(
       (await resultsOf(app, session_id)).map(({ status }) => status),
       ['parked', 'ok', 'not_started', 'ok'],

@@ -27,7 +27,10 @@ describe('approvals: request, answer, execution', () => {
     const model = askAndWait()
     const app = await openApp(t, { model, tools: [send] })
     const run = await runTaskIn(app)
-    assert.deepEqual([run.status, run.wait?.reason, send.receivedArgs], ['waiting', 'reply', []])
+    assert.deepEqual(
+      { status: run.status, reason: run.wait?.reason, receivedArgs: send.receivedArgs },
+      { status: 'waiting', reason: 'reply', receivedArgs: [] },
+    )
     const approval = await getOnlyApproval(app)
     const { id, session_id, tool, args, status, reason, origin, effect } = approval
     assert.deepEqual(
@@ -50,7 +53,7 @@ describe('approvals: request, answer, execution', () => {
     const [result] = await resultsOf(app, run.session_id)
     assert.equal(result?.status, 'parked')
     const content = JSON.parse(result?.content ?? '')
-    assert.deepEqual([content.parked, content.id], [true, id])
+    assert.deepEqual({ parked: content.parked, id: content.id }, { parked: true, id })
     assert.match(lastMessageIn(model, 1), /parked.*Do something else, or wait/)
     assert.deepEqual(await recordsOf(app, run.session_id, 'call_intended'), [])
   })
@@ -68,7 +71,10 @@ describe('approvals: request, answer, execution', () => {
     await drainQueue(app)
     assert.deepEqual([await getOnlyApproval(app), send.receivedArgs, model.requests.length], [requested, [], 0])
     const allowed = await answerApproval(app, 'allow', requested.id, { reason: 'go ahead' })
-    assert.deepEqual([allowed.status, allowed.answer_reason], ['allowed', 'go ahead'])
+    assert.deepEqual(
+      { status: allowed.status, answer_reason: allowed.answer_reason },
+      { status: 'allowed', answer_reason: 'go ahead' },
+    )
     assert.deepEqual(send.receivedArgs, [], 'allowing a call does not execute it yet')
     await drainQueue(app)
     assert.deepEqual(send.receivedArgs, [requested.args])
@@ -88,7 +94,10 @@ describe('approvals: request, answer, execution', () => {
     const app = await openApp(t, { model, tools: [send] })
     const { dispatch_id, session_id } = await runTaskIn(app)
     await answerAndDrain(app, 'deny', { reason: 'not to him' })
-    assert.deepEqual([send.receivedArgs, (await dispatchOf(app, dispatch_id)).status], [[], 'done'])
+    assert.deepEqual(
+      { receivedArgs: send.receivedArgs, status: (await dispatchOf(app, dispatch_id)).status },
+      { receivedArgs: [], status: 'done' },
+    )
     assert.match(lastMessageIn(model, 2), /\[event approval\].*denied.*not to him/)
     assert.deepEqual(await recordsOf(app, session_id, 'call_intended'), [])
     assert.equal((await replayRun(app, dispatch_id)).identical, true)
@@ -104,11 +113,17 @@ describe('approvals: request, answer, execution', () => {
     const { id } = await getOnlyApproval(app)
     await clock.advance(DAY - 1)
     await drainQueue(app)
-    assert.deepEqual([(await getOnlyApproval(app)).status, model.requests.length], ['open', 2])
+    assert.deepEqual(
+      { status: (await getOnlyApproval(app)).status, requests: model.requests.length },
+      { status: 'open', requests: 2 },
+    )
     await clock.advance(1)
     await assert.rejects(answerApproval(app, 'allow', id), { code: 'conflict', message: /expired at/ })
     await drainQueue(app)
-    assert.deepEqual([(await getOnlyApproval(app)).status, send.receivedArgs], ['expired', []])
+    assert.deepEqual(
+      { status: (await getOnlyApproval(app)).status, receivedArgs: send.receivedArgs },
+      { status: 'expired', receivedArgs: [] },
+    )
     assert.match(lastMessageIn(model, 2), /\[event approval\].*expired/)
     assert.equal((await dispatchOf(app, dispatch_id)).status, 'done')
     await assert.rejects(answerApproval(app, 'allow', id), { code: 'conflict', message: /already expired/ })
@@ -124,7 +139,10 @@ describe('approvals: request, answer, execution', () => {
     assert.match(wait?.reason ?? '', /send needs approval\. Run: tireless approvals allow \S+/)
     await clock.advance(DAY)
     await drainQueue(app)
-    assert.deepEqual([(await getOnlyApproval(app)).status, model.requests.length], ['expired', 3])
+    assert.deepEqual(
+      { status: (await getOnlyApproval(app)).status, requests: model.requests.length },
+      { status: 'expired', requests: 3 },
+    )
     assert.match(lastMessageIn(model, 2), /expired/)
     const { status: after, result } = await dispatchOf(app, dispatch_id)
     assert.deepEqual([after, result], ['done', 'so be it'])
@@ -141,7 +159,10 @@ describe('approvals: request, answer, execution', () => {
     const waitingTask = await enqueue(app)
     const other = await enqueue(app, { prompt: 'other' })
     await drainQueue(app)
-    assert.deepEqual([send.receivedArgs.length, note.receivedArgs.length], [0, 1])
+    assert.deepEqual(
+      { sendReceivedArgs: send.receivedArgs.length, noteReceivedArgs: note.receivedArgs.length },
+      { sendReceivedArgs: 0, noteReceivedArgs: 1 },
+    )
     assert.equal((await dispatchOf(app, other.dispatch_id)).status, 'done')
     assert.equal((await dispatchOf(app, waitingTask.dispatch_id)).status, 'waiting')
   })
@@ -175,7 +196,10 @@ describe('approvals: request, answer, execution', () => {
       await assert.rejects(answerApproval(app, 'allow', id), { code: 'conflict', message: /already denied/ })
       await drainQueue(app)
       const { items } = await app.run('queue list', {})
-      assert.deepEqual([send.receivedArgs, items.length, items[0]?.session_id], [[], 1, session_id])
+      assert.deepEqual(
+        { receivedArgs: send.receivedArgs, items: items.length, session_id: items[0]?.session_id },
+        { receivedArgs: [], items: 1, session_id },
+      )
     })
 
   test('case 54: a retried run reads that its call was denied when the run ended, and why', async (t) => {
@@ -187,7 +211,10 @@ describe('approvals: request, answer, execution', () => {
     await app.run('queue retry', { id: dispatch_id })
     await drainQueue(app)
     assert.match(lastMessageIn(model, 1), /\[event approval\].*denied.*the run ended: budget/)
-    assert.deepEqual([send.receivedArgs, (await dispatchOf(app, dispatch_id)).status], [[], 'done'])
+    assert.deepEqual(
+      { receivedArgs: send.receivedArgs, status: (await dispatchOf(app, dispatch_id)).status },
+      { receivedArgs: [], status: 'done' },
+    )
     assert.equal((await replayRun(app, dispatch_id)).identical, true)
   })
 
@@ -264,7 +291,10 @@ describe('approvals: request, answer, execution', () => {
     })
     const { dispatch_id } = await runTaskIn(app, 'the task', { behaviour: 'own' })
     await answerAndDrain(app, 'allow')
-    assert.deepEqual([send.receivedArgs, reduced], [[LETTER], ['parked', 'ok']])
+    assert.deepEqual(
+      { receivedArgs: send.receivedArgs, reduced },
+      { receivedArgs: [LETTER], reduced: ['parked', 'ok'] },
+    )
     assert.equal((await dispatchOf(app, dispatch_id)).status, 'done')
   })
 })

@@ -40,7 +40,10 @@ describe('O11: one answer for all approvals of a step', () => {
     const remaining = (await listApprovals(app, { status: 'open' }))[0]?.id ?? ''
     await answerApproval(app, 'deny', remaining, { step: true })
     await drainQueue(app)
-    assert.deepEqual([send.receivedArgs.length, pay.receivedArgs.length], [1, 1])
+    assert.deepEqual(
+      { sendReceivedArgs: send.receivedArgs.length, payReceivedArgs: pay.receivedArgs.length },
+      { sendReceivedArgs: 1, payReceivedArgs: 1 },
+    )
     assert.deepEqual(await statuses(), ['pay allowed', 'send allowed', 'send denied', 'send denied'])
   })
 })

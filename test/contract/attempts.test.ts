@@ -47,7 +47,7 @@ describe('E8: another attempt', () => {
     })
     const startedAt = clock.now()
     const result = await advanceUntilDone(clock, runScripted(app))
-    assert.deepEqual([result.status, result.steps], ['done', 6])
+    assert.deepEqual({ status: result.status, steps: result.steps }, { status: 'done', steps: 6 })
     assert.ok(clock.now() - startedAt >= 5 * DELAY_MS)
     const instructions = [1, 2, 3, 4, 5].map((n) => `not enough, number ${n}`)
     assert.deepEqual(await feedbackIn(app, result.session_id), [undefined, ...instructions])
@@ -86,7 +86,7 @@ describe('E8: another attempt', () => {
       critics: [unsatisfiedCritic(2)],
     })
     const result = await advanceUntilDone(clock, runScripted(withinLimit.app, { max_seconds: 60 }))
-    assert.deepEqual([result.stop_reason, result.steps], ['final', 6])
+    assert.deepEqual({ stop_reason: result.stop_reason, steps: result.steps }, { stop_reason: 'final', steps: 6 })
     let pokes = 0
     const slower = pokeTool(({ clock: runClock }) => runClock.sleep(++pokes === 2 ? 70_000 : 40_000))
     const overLimit = await openRecordedApp(t, {
@@ -96,7 +96,10 @@ describe('E8: another attempt', () => {
       critics: [unsatisfiedCritic(2)],
     })
     const ended = await advanceUntilDone(clock, runScripted(overLimit.app, { max_seconds: 60 }))
-    assert.deepEqual([ended.stop_reason, ended.failure_class, ended.steps], ['budget_time', 'timeout', 3])
+    assert.deepEqual(
+      { stop_reason: ended.stop_reason, failure_class: ended.failure_class, steps: ended.steps },
+      { stop_reason: 'budget_time', failure_class: 'timeout', steps: 3 },
+    )
   })
 
   test('E8: the step limit counts the steps of all attempts', async (t) => {
@@ -116,7 +119,7 @@ describe('E8: another attempt', () => {
     const parts = { clock, home, behaviours: [scriptedBehaviour([finalAnswer()])] }
     const first = await openRecordedApp(t, { ...parts, critics: [unsatisfiedCritic(1, 3_600_000)] })
     const parked = await runScripted(first.app)
-    assert.deepEqual([parked.status, parked.wait?.kind], ['waiting', 'retry'])
+    assert.deepEqual({ status: parked.status, kind: parked.wait?.kind }, { status: 'waiting', kind: 'retry' })
     await first.app.close()
     await clock.advance(3_600_000)
     const second = await openRecordedApp(t, { ...parts, critics: [unsatisfiedCritic(0)] })

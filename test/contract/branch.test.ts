@@ -112,14 +112,17 @@ describe('branch decisions', () => {
     const poke = fakeTool()
     const { app, events } = await openRecordedApp(t, { behaviours: [own], tools: [poke] })
     const { status, dispatch_id } = await runTaskIn(app, 'choose', OWN)
-    assert.deepEqual([status, poke.receivedArgs], ['done', [{ n: 7 }]])
+    assert.deepEqual({ status, receivedArgs: poke.receivedArgs }, { status: 'done', receivedArgs: [{ n: 7 }] })
     assert.deepEqual(eventNames(events.filter(({ step_id, phase }) => step_id === 1 && phase === 'ACT')), [
       'ACT start',
       'ACT action_results',
     ])
     await app.close()
     const [step] = (await app.context.traces.read(dispatch_id)).steps
-    assert.deepEqual([step?.actions, step?.action_results.length], [[{ tool: 'poke', args: { n: 7 } }], 1])
+    assert.deepEqual(
+      { actions: step?.actions, action_results: step?.action_results.length },
+      { actions: [{ tool: 'poke', args: { n: 7 } }], action_results: 1 },
+    )
   })
 
   test('case 19: when all candidates are pruned, that is recorded and the model decides again', async (t) => {
@@ -141,7 +144,10 @@ describe('branch decisions', () => {
   test('case 19: when all candidates are pruned three times, the run fails without waiting', async (t) => {
     const app = await openApp(t, { behaviours: [fakeBehaviour({ search: longest, decide: () => branch('fig') })] })
     const result = await runTaskIn(app, 'choose', OWN)
-    assert.deepEqual([result.status, result.stop_reason, result.wait], ['failed', 'unrecoverable_error', null])
+    assert.deepEqual(
+      { status: result.status, stop_reason: result.stop_reason, wait: result.wait },
+      { status: 'failed', stop_reason: 'unrecoverable_error', wait: null },
+    )
     assert.equal((await recordsOf(app, result.session_id, 'branched')).length, 3)
   })
 
@@ -180,7 +186,10 @@ describe('branch decisions', () => {
       const model = scriptedModel([{ text: 'without it' }])
       const app = await openApp(t, { model, behaviours: [own], tools: [poke] })
       const result = await runTaskIn(app, 'choose', OWN)
-      assert.deepEqual([result.answer, poke.receivedArgs], ['without it', []])
+      assert.deepEqual(
+        { answer: result.answer, receivedArgs: poke.receivedArgs },
+        { answer: 'without it', receivedArgs: [] },
+      )
       assert.match(lastMessageIn(model, 0), reason)
     })
 

@@ -136,7 +136,7 @@ describe('cancelling after the step', () => {
       ['first', 'second'],
     )
     const [step] = await recordsOf(app, task.session_id, 'step_committed')
-    assert.deepEqual([step?.next.kind, model.requests.length], ['continue', 1])
+    assert.deepEqual({ kind: step?.next.kind, requests: model.requests.length }, { kind: 'continue', requests: 1 })
     assert.deepEqual(await stopReasonsOf(app, task), ['cancelled'])
   })
 

@@ -110,10 +110,10 @@ describe('critics', () => {
     const behaviours = [scriptedBehaviour([pokeDecision, pokeDecision, pokeDecision, pokeDecision, finalAnswer()])]
     const unlimited = await openRecordedApp(t, { behaviours, critics: [critic('picky', verdicts)] })
     const result = await runScripted(unlimited.app)
-    assert.deepEqual([result.stop_reason, result.steps], ['final', 8])
+    assert.deepEqual({ stop_reason: result.stop_reason, steps: result.steps }, { stop_reason: 'final', steps: 8 })
     const limited = await openRecordedApp(t, { behaviours, critics: [critic('picky', verdicts)] })
     const ended = await runScripted(limited.app, { max_steps: 2 })
-    assert.deepEqual([ended.stop_reason, ended.steps], ['budget_steps', 2])
+    assert.deepEqual({ stop_reason: ended.stop_reason, steps: ended.steps }, { stop_reason: 'budget_steps', steps: 2 })
   })
 
   for (const [what, broken] of [
@@ -155,7 +155,7 @@ describe('critics', () => {
       behaviours: [scriptedBehaviour([pokeDecision, finalAnswer()], { shouldStop })],
       critics: [tampering],
     })
-    assert.deepEqual([(await runScripted(app)).steps, judgedSteps], [2, [1, 2]])
+    assert.deepEqual({ steps: (await runScripted(app)).steps, judgedSteps }, { steps: 2, judgedSteps: [1, 2] })
   })
 
   test('case 44: the time limit ends a run whose critic never answers', async (t) => {

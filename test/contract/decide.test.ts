@@ -57,8 +57,8 @@ describe('decisions by behaviour or model', () => {
     const app = await openApp(t, { model, behaviours: [own], tools: [poke] })
     const result = await runTaskIn(app, 'poke', OWN)
     assert.deepEqual(
-      [result.status, result.answer, result.steps, poke.receivedArgs.length],
-      ['done', 'poked twice', 3, 2],
+      { status: result.status, answer: result.answer, steps: result.steps, receivedArgs: poke.receivedArgs.length },
+      { status: 'done', answer: 'poked twice', steps: 3, receivedArgs: 2 },
     )
     assert.equal(model.requests.length, 0)
     assert.ok(!kindsOf(await journalOf(app, result.session_id)).includes('model_requested'))
@@ -131,7 +131,7 @@ describe('decisions by behaviour or model', () => {
     const own = fakeBehaviour({ decide: () => ({ kind: 'final', answer: 'done without one' }) })
     const app = await openApp(t, { behaviours: [own], yaml: 'models: { default: missing/model }' })
     const result = await runTaskIn(app, 'x', OWN)
-    assert.deepEqual([result.status, result.answer], ['done', 'done without one'])
+    assert.deepEqual({ status: result.status, answer: result.answer }, { status: 'done', answer: 'done without one' })
   })
 
   test('case 17: with its own prepare() too, each exchange is in the next request exactly once', async (t) => {
@@ -202,7 +202,10 @@ describe('invalid decisions', () => {
       const model = scriptedModel([{ text: 'better now' }])
       const app = await openApp(t, { model, behaviours: [own], tools: [tool] })
       const result = await runTaskIn(app, 'x', OWN)
-      assert.deepEqual([result.status, result.answer, tool.receivedArgs.length], ['done', 'better now', 0])
+      assert.deepEqual(
+        { status: result.status, answer: result.answer, receivedArgs: tool.receivedArgs.length },
+        { status: 'done', answer: 'better now', receivedArgs: 0 },
+      )
       assert.match(lastMessageIn(model, 0), reason)
       const [failed] = await recordsOf(app, result.session_id, 'failed')
       assert.partialDeepStrictEqual(failed, { phase: 'DECIDE', ruling: { kind: 'feedback' } })
@@ -216,8 +219,8 @@ describe('invalid decisions', () => {
       })
       const result = await runTaskIn(app, 'x', OWN)
       assert.deepEqual(
-        [result.status, result.stop_reason, result.failure_class],
-        ['failed', 'unrecoverable_error', 'invalid_result'],
+        { status: result.status, stop_reason: result.stop_reason, failure_class: result.failure_class },
+        { status: 'failed', stop_reason: 'unrecoverable_error', failure_class: 'invalid_result' },
       )
       const [ended] = await recordsOf(app, result.session_id, 'run_ended')
       assert.partialDeepStrictEqual(ended?.failure_report, { phase: 'DECIDE', category: 'parse_error' })
@@ -229,7 +232,7 @@ describe('invalid decisions', () => {
     test(`case 21: ${how} is returned to the model once; a real answer is accepted`, async (t) => {
       const model = scriptedModel([step, { text: 'a real one' }])
       const result = await runTaskIn(await openApp(t, { model }))
-      assert.deepEqual([result.status, result.answer], ['done', 'a real one'])
+      assert.deepEqual({ status: result.status, answer: result.answer }, { status: 'done', answer: 'a real one' })
       assert.match(lastMessageIn(model, 1), /empty/)
     })
 
@@ -237,8 +240,8 @@ describe('invalid decisions', () => {
       const model = scriptedModel([step, step, { text: 'too late' }])
       const result = await runTaskIn(await openApp(t, { model }))
       assert.deepEqual(
-        [result.stop_reason, result.failure_class, model.requests.length],
-        ['unrecoverable_error', 'invalid_result', 2],
+        { stop_reason: result.stop_reason, failure_class: result.failure_class, requests: model.requests.length },
+        { stop_reason: 'unrecoverable_error', failure_class: 'invalid_result', requests: 2 },
       )
     })
   }

@@ -109,7 +109,10 @@ describe('observers and judges get copies', () => {
       assert.equal(status, 'done')
       const [intended] = await recordsOf(app, session_id, 'call_intended')
       const [settled] = await recordsOf(app, session_id, 'call_settled')
-      assert.deepEqual([intended?.call.args, settled?.result.content], [SENT_ARGS, JSON.stringify(SENT_ARGS)])
+      assert.deepEqual(
+        { args: intended?.call.args, content: settled?.result.content },
+        { args: SENT_ARGS, content: JSON.stringify(SENT_ARGS) },
+      )
       assert.doesNotMatch(reported.join('\n'), /mallory/)
       assert.equal((await replayRun(app, dispatch_id)).identical, true)
     })

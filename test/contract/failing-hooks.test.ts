@@ -40,7 +40,11 @@ describe('hooks that fail or hang', () => {
       })
       assert.equal((await runScripted(app)).status, 'done', name)
       const diagnostics = events.filter(({ stage }) => stage === 'diagnostic')
-      assert.deepEqual([calls, diagnostics.length, diagnostics[0]?.ok], [1, 1, false], name)
+      assert.deepEqual(
+        { calls, diagnostics: diagnostics.length, ok: diagnostics[0]?.ok },
+        { calls: 1, diagnostics: 1, ok: false },
+        name,
+      )
       assert.equal(diagnostics[0]?.payload.about, 'hook broken: on_before_act')
       assert.deepEqual(eventNames(events).slice(-1), ['END end'])
     }
@@ -84,7 +88,11 @@ describe('hooks that fail or hang', () => {
     })
     const { status } = await advanceUntilDone(clock, runScripted(app))
     const diagnostics = events.filter(({ stage }) => stage === 'diagnostic')
-    assert.deepEqual([status, calls, diagnostics.length], ['done', 2, 1], 'it is called again without waiting')
+    assert.deepEqual(
+      { status, calls, diagnostics: diagnostics.length },
+      { status: 'done', calls: 2, diagnostics: 1 },
+      'it is called again without waiting',
+    )
     assert.match(String(diagnostics[0]?.payload.message), /longer than 1000 ms/)
   })
 
@@ -104,7 +112,10 @@ describe('hooks that fail or hang', () => {
     const cancelled = app.run('queue cancel', { id: dispatch?.dispatch_id ?? '' })
     const { status, stop_reason } = await advanceUntilDone(clock, running)
     await cancelled
-    assert.deepEqual([status, stop_reason, tool.runs], ['cancelled', 'cancelled', 0])
+    assert.deepEqual(
+      { status, stop_reason, runs: tool.runs },
+      { status: 'cancelled', stop_reason: 'cancelled', runs: 0 },
+    )
     assert.deepEqual(eventNames(events).at(-1), 'END end')
   })
 

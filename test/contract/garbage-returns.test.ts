@@ -112,7 +112,10 @@ describe('plugins that return invalid values or throw', () => {
     const ids = [await queue({}), await queue({ behaviour: 'odd' }), await queue({ behaviour: 'scripted' })]
     await advanceUntilDone(clock, app.run('start', { until_idle: true }))
     const [garbled, odd, sound] = await Promise.all(ids.map((id) => dispatchOf(app, id)))
-    assert.deepEqual([garbled?.status, odd?.status, sound?.status], ['failed', 'failed', 'done'])
+    assert.deepEqual(
+      { garbledStatus: garbled?.status, oddStatus: odd?.status, soundStatus: sound?.status },
+      { garbledStatus: 'failed', oddStatus: 'failed', soundStatus: 'done' },
+    )
     assert.match(
       garbled?.error ?? '',
       /^model_garbled: model garbled\/one returned an invalid value from call\(\) \(at usage: .*\); got .*; expected /,
@@ -167,7 +170,10 @@ describe('plugins that return invalid values or throw', () => {
     }
     await app.run('start', { until_idle: true })
     const [poisoned, sound] = await Promise.all(ids.map((id) => dispatchOf(app, id)))
-    assert.deepEqual([poisoned?.status, poisoned?.failure_class, sound?.status], ['failed', 'infra', 'done'])
+    assert.deepEqual(
+      { poisonedStatus: poisoned?.status, poisonedFailure_class: poisoned?.failure_class, soundStatus: sound?.status },
+      { poisonedStatus: 'failed', poisonedFailure_class: 'infra', soundStatus: 'done' },
+    )
     assert.equal((await runScripted(app)).status, 'done')
   })
 })

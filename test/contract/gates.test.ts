@@ -43,8 +43,8 @@ describe('gates', () => {
     const calls = [call('note', { n: 1 }), call('note', { n: 2 }), call('send', LETTER)]
     const { app, model, run, statuses } = await runStep(t, calls, { tools: [note, send] })
     assert.deepEqual(
-      [note.receivedArgs, send.receivedArgs, statuses],
-      [[], [], ['not_started', 'not_started', 'parked']],
+      { noteReceivedArgs: note.receivedArgs, sendReceivedArgs: send.receivedArgs, statuses },
+      { noteReceivedArgs: [], sendReceivedArgs: [], statuses: ['not_started', 'not_started', 'parked'] },
     )
     const results = model.requests[1]?.messages.filter(({ role }) => role === 'tool') ?? []
     assert.deepEqual(
@@ -53,7 +53,11 @@ describe('gates', () => {
     )
     assert.match(JSON.stringify(results[0]), /Call it again/)
     await answerAndDrain(app, 'allow')
-    assert.deepEqual([note.receivedArgs, send.receivedArgs], [[], [LETTER]], 'the approval covers only its own call')
+    assert.deepEqual(
+      { noteReceivedArgs: note.receivedArgs, sendReceivedArgs: send.receivedArgs },
+      { noteReceivedArgs: [], sendReceivedArgs: [LETTER] },
+      'the approval covers only its own call',
+    )
     assert.equal((await replayRun(app, run.dispatch_id)).identical, true)
   })
 
@@ -64,7 +68,10 @@ describe('gates', () => {
     ]
     const calls = [call('look', { n: 1 }), call('look', { n: 2 }), call('look', { n: 3 })]
     const { statuses } = await runStep(t, calls, { tools: [look], gates })
-    assert.deepEqual([look.receivedArgs, statuses], [[], ['not_started', 'parked', 'not_started']])
+    assert.deepEqual(
+      { receivedArgs: look.receivedArgs, statuses },
+      { receivedArgs: [], statuses: ['not_started', 'parked', 'not_started'] },
+    )
   })
 
   test('the strictest verdict of the tool and all gates decides, in any order', async (t) => {
@@ -78,7 +85,10 @@ describe('gates', () => {
     ] as const) {
       const note = fakeTool({ name: 'note' })
       const { statuses } = await runStep(t, [call('note')], { tools: [note], gates })
-      assert.deepEqual([statuses, note.receivedArgs.length], [[expected], expected === 'ok' ? 1 : 0])
+      assert.deepEqual(
+        { statuses, receivedArgs: note.receivedArgs.length },
+        { statuses: [expected], receivedArgs: expected === 'ok' ? 1 : 0 },
+      )
     }
   })
 
@@ -96,7 +106,7 @@ describe('gates', () => {
     test(`${what} counts as a request for approval`, async (t) => {
       const note = fakeTool({ name: 'note' })
       const { app, statuses } = await runStep(t, [call('note')], { tools: [note], ...options })
-      assert.deepEqual([statuses, note.receivedArgs], [['parked'], []])
+      assert.deepEqual({ statuses, receivedArgs: note.receivedArgs }, { statuses: ['parked'], receivedArgs: [] })
       assert.match((await listApprovals(app))[0]?.reason ?? '', /failed: |failed to check the call/)
     })
 
@@ -106,7 +116,10 @@ describe('gates', () => {
     const gates = [{ name: 'by tool name', judge: ({ tool }: GatedCall) => (tool === 'send' ? deny : allow) }]
     const calls = [call('note', { n: 1 }), call('send', LETTER), call('note', { n: 3 })]
     const { app, model, run, statuses } = await runStep(t, calls, { tools: [note, send], gates })
-    assert.deepEqual([statuses, send.receivedArgs.length, note.receivedArgs.length], [['ok', 'error', 'ok'], 0, 2])
+    assert.deepEqual(
+      { statuses, sendReceivedArgs: send.receivedArgs.length, noteReceivedArgs: note.receivedArgs.length },
+      { statuses: ['ok', 'error', 'ok'], sendReceivedArgs: 0, noteReceivedArgs: 2 },
+    )
     assert.deepEqual(await listApprovals(app), [])
     const resultTexts = model.requests[1]?.messages.flatMap((message) => (message.role === 'tool' ? message.text : []))
     assert.deepEqual(resultTexts, ['poked', '[error] denied: never', 'poked'], 'results in the order of the calls')

@@ -125,7 +125,10 @@ describe('hooks', () => {
     assert.deepEqual(received, events)
     const { items } = await readLogs(app)
     const failures = items.filter(({ event }) => event === 'hook failed')
-    assert.deepEqual([failures.length, failures[0]?.message], [events.length, 'listener failed'])
+    assert.deepEqual(
+      { failures: failures.length, message: failures[0]?.message },
+      { failures: events.length, message: 'listener failed' },
+    )
   })
 
   test('when observe throws, neither events nor trace have an observation for that step', async (t) => {

@@ -37,7 +37,10 @@ describe('the lifecycle of a run', () => {
       behaviours: [scriptedBehaviour([pokeDecision, finalAnswer()])],
     })
     const result = await runScripted(app)
-    assert.deepEqual([result.status, result.stop_reason, result.answer, result.steps], ['done', 'final', 'all done', 2])
+    assert.deepEqual(
+      { status: result.status, stop_reason: result.stop_reason, answer: result.answer, steps: result.steps },
+      { status: 'done', stop_reason: 'final', answer: 'all done', steps: 2 },
+    )
     const loop = ['OBSERVE', 'DECIDE', 'ACT', 'REDUCE', 'CHECK_STOP']
     assert.deepEqual(
       events.map(({ phase }) => phase).filter((phase, i, all) => phase !== all[i - 1]),
@@ -87,7 +90,10 @@ describe('the lifecycle of a run', () => {
     )
     assert.deepEqual([...new Set(events.map(({ step_id }) => step_id))], [0, 1, 2, 3])
     for (const event of events) {
-      assert.deepEqual([event.run_id, event.session_id, event.ok], [dispatch_id, session_id, true])
+      assert.deepEqual(
+        { run_id: event.run_id, session_id: event.session_id, ok: event.ok },
+        { run_id: dispatch_id, session_id, ok: true },
+      )
       assert.ok(Number.isInteger(event.ts) && event.ts > 0)
     }
     const journal = await journalOf(after.app, session_id)
@@ -122,7 +128,11 @@ describe('the lifecycle of a run', () => {
     for (const task of ['the first', 'the second', 'the third']) {
       const { status, session_id } = await runScripted(app, { task })
       const failures = (await journalOf(app, session_id)).filter(({ kind }) => kind === 'failed')
-      assert.deepEqual([status, failures.length], ['done', 4], 'fewer failures than three in a row or ten in one run')
+      assert.deepEqual(
+        { status, failures: failures.length },
+        { status: 'done', failures: 4 },
+        'fewer failures than three in a row or ten in one run',
+      )
     }
     assert.deepEqual(observed[0]?.state, { task: 'the first', step: 0 })
     assert.deepEqual(observed[6]?.state, { task: 'the second', step: 0 })

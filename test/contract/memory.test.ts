@@ -44,7 +44,7 @@ describe('the memory view and the request to the model', () => {
         yaml: 'budget: { per_dispatch_calls: 99 }',
       })
       const result = await runTaskIn(app, 'find the treasure', { behaviour: 'own' })
-      assert.deepEqual([result.status, views.length], ['done', STEPS + 1])
+      assert.deepEqual({ status: result.status, views: views.length }, { status: 'done', views: STEPS + 1 })
       for (const [i, view] of views.entries()) {
         const sent = model.requests[i]?.messages ?? []
         const firstText = sent[0]?.text ?? ''
@@ -174,7 +174,10 @@ describe('Q18: a custom memory', () => {
     const model = scriptedModel([{ calls: [{ tool: 'poke' }] }, { text: 'done' }])
     const app = await openApp(t, { model, tools: [fakeTool()], memories: [broken] })
     const result = await runTaskIn(app, 'one', { memory: 'broken' })
-    assert.deepEqual([result.status, result.answer, result.steps], ['done', 'done', 2])
+    assert.deepEqual(
+      { status: result.status, answer: result.answer, steps: result.steps },
+      { status: 'done', answer: 'done', steps: 2 },
+    )
     const diagnoses = (await recordsOf(app, result.session_id, 'diagnosed')).map(({ about, message }) => [
       about,
       message,

@@ -26,7 +26,10 @@ for (const parser of PROTOCOLS)
       const model = scriptedModel([{ text: callTexts[parser] }, { text: answerTexts[parser] }])
       const poke = fakeTool()
       const result = await runTaskIn(await openApp(t, { model, tools: [poke] }), 'do it', { parser })
-      assert.deepEqual([result.status, result.answer, poke.receivedArgs], ['done', 'all done', [{ who: 'a' }]])
+      assert.deepEqual(
+        { status: result.status, answer: result.answer, receivedArgs: poke.receivedArgs },
+        { status: 'done', answer: 'all done', receivedArgs: [{ who: 'a' }] },
+      )
       const [first, second] = model.requests
       assert.match(first?.system ?? '', /poke/, 'the tools are described in the system prompt')
       assert.deepEqual(first?.tools, [], 'and not passed as native tools')
@@ -111,7 +114,10 @@ describe('texts without a valid decision', () => {
       const model = scriptedModel([{ text }, { text: callTexts[parser] }, { text: answerTexts[parser] }])
       const app = await openApp(t, { model, tools: [poke] })
       const result = await runTaskIn(app, 'do it', { parser })
-      assert.deepEqual([result.answer, poke.receivedArgs], ['all done', [{ who: 'a' }]])
+      assert.deepEqual(
+        { answer: result.answer, receivedArgs: poke.receivedArgs },
+        { answer: 'all done', receivedArgs: [{ who: 'a' }] },
+      )
       assert.match(lastMessageIn(model, 1), reason)
       const failures = (await recordsOf(app, result.session_id, 'failed')).map(({ phase, code }) => [phase, code])
       assert.deepEqual(failures, [['DECIDE', 'decision_invalid']], 'the failure is recorded')
@@ -122,7 +128,7 @@ describe('texts without a valid decision', () => {
     const poke = fakeTool()
     const app = await openApp(t, { model: scriptedModel([{ text }]), tools: [poke] })
     const result = await runTaskIn(app, 'do it', { parser: 'react' })
-    assert.deepEqual([result.answer, poke.receivedArgs], [text, []])
+    assert.deepEqual({ answer: result.answer, receivedArgs: poke.receivedArgs }, { answer: text, receivedArgs: [] })
   })
 })
 
@@ -165,7 +171,11 @@ describe('arguments of calls in text', () => {
       const model = scriptedModel(answers.map((text) => ({ text })))
       const app = await openApp(t, { model, tools: [poke], parsers })
       const result = await runTaskIn(app, 'tu es', { parser })
-      assert.deepEqual([result.answer, poke.receivedArgs], ['gut', [{ n: 1 }]], parser)
+      assert.deepEqual(
+        { answer: result.answer, receivedArgs: poke.receivedArgs },
+        { answer: 'gut', receivedArgs: [{ n: 1 }] },
+        parser,
+      )
       const [first] = await recordsOf(app, result.session_id, 'model_answered')
       assert.deepEqual(first?.answer.notes, { thought: 'so' })
     }
@@ -187,7 +197,7 @@ describe('arguments of calls in text', () => {
     })
     const app = await openApp(t, { model, parsers: [parser] })
     const result = await runTaskIn(app, 'do it', { parser: 'brittle' })
-    assert.deepEqual([result.answer, model.requests.length], ['all done', 2])
+    assert.deepEqual({ answer: result.answer, requests: model.requests.length }, { answer: 'all done', requests: 2 })
     assert.match(lastMessageIn(model, 1), /nested too deeply/)
     assert.equal((await recordsOf(app, result.session_id, 'model_answered')).length, 2)
   })

@@ -36,12 +36,15 @@ describe('preflight', () => {
     )
     assert.deepEqual(eventNames(events), REFUSED)
     const end = findEvent(events, 'END', 'end')
-    assert.deepEqual([end.ok, end.step_id], [false, 0])
+    assert.deepEqual({ ok: end.ok, step_id: end.step_id }, { ok: false, step_id: 0 })
     assert.deepEqual(end.payload.issues, result.issues)
     assert.deepEqual(hook.moments, ['run_start 0', 'run_end 0'])
     assert.deepEqual(log, ['env closed'])
     const manifest = await manifestOf(app, result.dispatch_id)
-    assert.deepEqual([manifest.status, manifest.step_count, manifest.issues], ['failed', 0, result.issues])
+    assert.deepEqual(
+      { status: manifest.status, step_count: manifest.step_count, issues: manifest.issues },
+      { status: 'failed', step_count: 0, issues: result.issues },
+    )
   })
 
   test('case 12: an env that fails to open ends the run as env_capability_mismatch', async (t) => {

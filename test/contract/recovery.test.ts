@@ -48,7 +48,10 @@ describe('recovery', () => {
       ...[...failing('feedback', 'continue'), ...failing('feedback', 'continue'), ...failing('stop', 'stop')],
       'END end',
     ])
-    assert.deepEqual([result.stop_reason, result.steps], ['unrecoverable_error', 3])
+    assert.deepEqual(
+      { stop_reason: result.stop_reason, steps: result.steps },
+      { stop_reason: 'unrecoverable_error', steps: 3 },
+    )
     assert.match(result.error ?? '', /not now \(after 3 failures in a row\)/)
     assert.deepEqual(await reportOf(app, result.session_id), {
       ...{ phase: 'DECIDE', code: 'plugin_failed', category: 'system_error' },
@@ -90,16 +93,23 @@ describe('recovery', () => {
     ] as const) {
       const { app } = await openRecordedApp(t, { behaviours: [failingBehaviour(letters)] })
       const result = await runScripted(app)
-      assert.deepEqual([result.stop_reason, result.steps], [reason, steps], letters)
+      assert.deepEqual(
+        { stop_reason: result.stop_reason, steps: result.steps },
+        { stop_reason: reason, steps },
+        letters,
+      )
     }
   })
 
   test('case 48: the tenth failure of a run ends it, despite successes in between', async (t) => {
     const { app } = await openRecordedApp(t, { behaviours: [failingBehaviour(`${'FFS'.repeat(4)}FFS.`)] })
     const result = await runScripted(app)
-    assert.deepEqual([result.stop_reason, result.steps], ['unrecoverable_error', 14])
+    assert.deepEqual(
+      { stop_reason: result.stop_reason, steps: result.steps },
+      { stop_reason: 'unrecoverable_error', steps: 14 },
+    )
     const report = (await reportOf(app, result.session_id)) as Record<string, Json>
-    assert.deepEqual([report.in_a_row, report.in_all], [2, 10])
+    assert.deepEqual({ in_a_row: report.in_a_row, in_all: report.in_all }, { in_a_row: 2, in_all: 10 })
   })
 
   test('case 48: a turn that succeeds at its second try resets the count of failures in a row', async (t) => {
@@ -109,7 +119,7 @@ describe('recovery', () => {
     const model = scriptedModel([step, step, step, step, { text: 'done', faults }])
     const { app } = await openRecordedApp(t, { clock, model })
     const result = await advanceUntilDone(clock, runTaskIn(app))
-    assert.deepEqual([result.status, result.steps], ['done', 5])
+    assert.deepEqual({ status: result.status, steps: result.steps }, { status: 'done', steps: 5 })
   })
 
   const categories: [string, () => unknown, string][] = [
@@ -132,7 +142,10 @@ describe('recovery', () => {
       const { app } = await openRecordedApp(t, { behaviours: [scriptedBehaviour([], { decide })] })
       const { stop_reason, session_id } = await runScripted(app)
       const report = (await reportOf(app, session_id)) as Record<string, Json>
-      assert.deepEqual([stop_reason, report.phase, report.category], ['unrecoverable_error', 'DECIDE', category])
+      assert.deepEqual(
+        { stop_reason, phase: report.phase, category: report.category },
+        { stop_reason: 'unrecoverable_error', phase: 'DECIDE', category },
+      )
     })
 })
 
@@ -148,7 +161,7 @@ describe('requests that are too long for the model', () => {
     })
     const { app, events } = await openRecordedApp(t, { model })
     const result = await runTaskIn(app)
-    assert.deepEqual([result.status, result.steps], ['done', 7])
+    assert.deepEqual({ status: result.status, steps: result.steps }, { status: 'done', steps: 7 })
     const lengths = model.requests.map(toolsIn)
     assert.ok(lengths.includes(4), 'one request was too long')
     assert.deepEqual(lengths.slice(0, 6), [0, 1, 2, 3, 4, 2])
@@ -168,8 +181,8 @@ describe('requests that are too long for the model', () => {
       const { app } = await openRecordedApp(t, { model })
       const result = await runTaskIn(app)
       assert.deepEqual(
-        [result.stop_reason, result.failure_class, result.steps],
-        ['context_overflow', 'provider', steps],
+        { stop_reason: result.stop_reason, failure_class: result.failure_class, steps: result.steps },
+        { stop_reason: 'context_overflow', failure_class: 'provider', steps },
       )
       assert.equal(model.requests.length, from === 0 ? 1 : from + 2)
     }
@@ -201,7 +214,10 @@ describe('requests that are too long for the model', () => {
     const model = scriptedModel([{ text: 'done' }])
     const { app } = await openRecordedApp(t, { model, yaml: 'models: { max_input: 300 }' })
     const result = await runTaskIn(app)
-    assert.deepEqual([result.stop_reason, model.requests.length], ['context_overflow', 0])
+    assert.deepEqual(
+      { stop_reason: result.stop_reason, requests: model.requests.length },
+      { stop_reason: 'context_overflow', requests: 0 },
+    )
     assert.match(result.error ?? '', /tokens; expected at most 300 \(models\.max_input\)/)
   })
 })

@@ -175,7 +175,10 @@ describe('reduce', () => {
       })
       const { app, events } = await openRecordedApp(t, { behaviours: [behaviour] })
       const result = await runScripted(app)
-      assert.deepEqual([result.stop_reason, result.steps], ['unrecoverable_error', 3])
+      assert.deepEqual(
+        { stop_reason: result.stop_reason, steps: result.steps },
+        { stop_reason: 'unrecoverable_error', steps: 3 },
+      )
       assert.match(result.error ?? '', message)
       const end = (await journalOf(app, result.session_id)).at(-1)
       assert.deepEqual(end?.kind === 'run_ended' && end.failure_report, {

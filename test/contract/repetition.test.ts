@@ -36,8 +36,13 @@ describe('the same call with the same result', () => {
     const tool = fakeTool()
     const result = await runTaskIn(await openApp(t, { model: scriptedModel(times(20)), tools: [tool] }))
     assert.deepEqual(
-      [result.stop_reason, result.failure_class, result.steps, tool.receivedArgs.length],
-      ['stagnation', 'invalid_result', 6, 3],
+      {
+        stop_reason: result.stop_reason,
+        failure_class: result.failure_class,
+        steps: result.steps,
+        receivedArgs: tool.receivedArgs.length,
+      },
+      { stop_reason: 'stagnation', failure_class: 'invalid_result', steps: 6, receivedArgs: 3 },
     )
   })
 
@@ -138,7 +143,10 @@ describe('alternating calls with the same results', () => {
   test('case 36: continued alternation ends the run as stagnation', async (t) => {
     const tool = fakeTool()
     const result = await runTaskIn(await openApp(t, { model: scriptedModel(rounds(20, 'a', 'b')), tools: [tool] }))
-    assert.deepEqual([result.stop_reason, result.steps, tool.receivedArgs.length], ['stagnation', 9, 6])
+    assert.deepEqual(
+      { stop_reason: result.stop_reason, steps: result.steps, receivedArgs: tool.receivedArgs.length },
+      { stop_reason: 'stagnation', steps: 9, receivedArgs: 6 },
+    )
   })
 
   test('case 36: the calls of one step count in their order', async (t) => {
@@ -184,7 +192,10 @@ describe('alternating calls with the same results', () => {
     const model = scriptedModel(() => pokeStep({ who: round[modelCalls++ % round.length] ?? '' }))
     const app = await openApp(t, { model, tools: [fakeTool()] })
     const result = await runTaskIn(app)
-    assert.deepEqual([result.stop_reason, result.failure_class, modelCalls], ['stagnation', 'invalid_result', 17])
+    assert.deepEqual(
+      { stop_reason: result.stop_reason, failure_class: result.failure_class, modelCalls },
+      { stop_reason: 'stagnation', failure_class: 'invalid_result', modelCalls: 17 },
+    )
     assert.match(result.error ?? '', /12 steps in a row returned nothing new/)
     assert.match(JSON.stringify(await replayIn(app, result.dispatch_id)), /"identical":true/)
   })

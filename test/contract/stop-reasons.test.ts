@@ -56,7 +56,7 @@ describe('stop reasons', () => {
         yaml: 'budget: { per_dispatch_calls: 5 }',
       })
       const result = await runScripted(app, input)
-      assert.deepEqual([result.steps, result.stop_reason], [steps, reason])
+      assert.deepEqual({ steps: result.steps, stop_reason: result.stop_reason }, { steps, stop_reason: reason })
       assert.equal(tool.runs, Math.min(steps, 6))
     }
   })
@@ -78,7 +78,10 @@ describe('stop reasons', () => {
       }
       const { app } = await openRecordedApp(t, { model })
       const result = await runTaskIn(app, 'the task', input)
-      assert.deepEqual([scripted.requests.length, result.stop_reason, result.failure_class], [answers, reason, failure])
+      assert.deepEqual(
+        { requests: scripted.requests.length, stop_reason: result.stop_reason, failure_class: result.failure_class },
+        { requests: answers, stop_reason: reason, failure_class: failure },
+      )
     }
   })
 
@@ -87,14 +90,20 @@ describe('stop reasons', () => {
     const slow = pokeTool(() => clock.advance(40_000))
     const { app } = await openRecordedApp(t, { clock, tools: [slow], behaviours: [scriptedBehaviour([pokeDecision])] })
     const result = await runScripted(app, { max_seconds: 100 })
-    assert.deepEqual([result.steps, result.stop_reason, result.failure_class], [3, 'budget_time', 'timeout'])
+    assert.deepEqual(
+      { steps: result.steps, stop_reason: result.stop_reason, failure_class: result.failure_class },
+      { steps: 3, stop_reason: 'budget_time', failure_class: 'timeout' },
+    )
   })
 
   test('case 44, Q13: the time limit interrupts a model that ignores its signal', async (t) => {
     const clock = new FakeClock()
     const { app, events } = await openRecordedApp(t, { clock, model: { id: 'scripted/hang', call: never } })
     const result = await advanceUntilDone(clock, runTaskIn(app, 'the task', { max_seconds: 60 }))
-    assert.deepEqual([result.status, result.stop_reason], ['failed', 'budget_time'])
+    assert.deepEqual(
+      { status: result.status, stop_reason: result.stop_reason },
+      { status: 'failed', stop_reason: 'budget_time' },
+    )
     assert.deepEqual(eventNames(events).slice(-3), ['CHECK_STOP start', 'CHECK_STOP stop', 'END end'])
   })
 
@@ -117,7 +126,10 @@ describe('stop reasons', () => {
         behaviours: [scriptedBehaviour([pokeDecision])],
       })
       const result = await advanceUntilDone(clock, runScripted(app, { max_seconds: 60 }))
-      assert.deepEqual([result.stop_reason, result.steps, hanging.runs], ['budget_time', 1, 1])
+      assert.deepEqual(
+        { stop_reason: result.stop_reason, steps: result.steps, runs: hanging.runs },
+        { stop_reason: 'budget_time', steps: 1, runs: 1 },
+      )
       const settled = (await journalOf(app, result.session_id)).find(({ kind }) => kind === 'call_settled')
       assert.ok(settled?.kind === 'call_settled')
       assert.equal(settled.result.status, 'interrupted')
@@ -168,13 +180,22 @@ describe('stop reasons', () => {
         },
       )
     const claimed = await run(finalAnswer('I failed'), { success_criteria: [answers('it works')] })
-    assert.deepEqual([claimed.status, claimed.success], ['done', false])
+    assert.deepEqual({ status: claimed.status, success: claimed.success }, { status: 'done', success: false })
     const proven = await run(finalAnswer('it works'), { success_criteria: [answers('it works')] })
-    assert.deepEqual([proven.success, proven.criteria], [true, [{ name: 'answers', met: true }]])
+    assert.deepEqual(
+      { success: proven.success, criteria: proven.criteria },
+      { success: true, criteria: [{ name: 'answers', met: true }] },
+    )
     const conditional = await run(pokeDecision, {})
-    assert.deepEqual([conditional.stop_reason, conditional.success], ['agent_condition', null])
+    assert.deepEqual(
+      { stop_reason: conditional.stop_reason, success: conditional.success },
+      { stop_reason: 'agent_condition', success: null },
+    )
     const stopped = await run(pokeDecision, { success_criteria: [answers('it works')] })
-    assert.deepEqual([stopped.stop_reason, stopped.success], ['agent_condition', false])
+    assert.deepEqual(
+      { stop_reason: stopped.stop_reason, success: stopped.success },
+      { stop_reason: 'agent_condition', success: false },
+    )
     const unsure = await run(finalAnswer('it works'), { success_criteria: [answers('it works'), broken] })
     assert.deepEqual(
       [unsure.success, unsure.criteria.at(-1)],
@@ -187,7 +208,7 @@ describe('stop reasons', () => {
     const model = scriptedModel([{ calls: [{ tool: 'wait', args: { for: 'message' } }] }, { text: 'at last' }])
     const { app } = await openRecordedApp(t, { clock, model })
     const parked = await runTaskIn(app, 'the task', { max_steps: 2, max_seconds: 60 })
-    assert.deepEqual([parked.status, parked.steps], ['waiting', 1])
+    assert.deepEqual({ status: parked.status, steps: parked.steps }, { status: 'waiting', steps: 1 })
     const before = await journalOf(app, parked.session_id)
     for (let hour = 0; hour < 20; hour++) {
       await clock.advance(3_600_000)
@@ -199,6 +220,9 @@ describe('stop reasons', () => {
     await app.run('send', { session: parked.session_id, text: 'here' })
     await app.run('start', { until_idle: true })
     const dispatch = await dispatchOf(app, parked.dispatch_id)
-    assert.deepEqual([dispatch.status, dispatch.result, model.requests.length], ['done', 'at last', 2])
+    assert.deepEqual(
+      { status: dispatch.status, result: dispatch.result, requests: model.requests.length },
+      { status: 'done', result: 'at last', requests: 2 },
+    )
   })
 })

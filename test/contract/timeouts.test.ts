@@ -52,27 +52,27 @@ describe('calls that exceed their time limit', () => {
 
   test('case 29: a call is aborted at the time limit of its tool; the result says so', async (t) => {
     const { result, ms } = await runCall(t, fakeTool({ timeoutMs: 5000, run: untilAborted }))
-    assert.deepEqual([result?.status, ms], ['timed_out', 5000])
+    assert.deepEqual({ status: result?.status, ms }, { status: 'timed_out', ms: 5000 })
     assert.match(result?.content ?? '', /stopped by the signal/)
     assert.match(result?.content ?? '', /after its time limit of 5000 ms; its result was/)
   })
 
   test('case 29: the result of a call that ignores its signal says that it may still be running', async (t) => {
     const { result, ms } = await runCall(t, fakeTool({ timeoutMs: 5000, run: never }))
-    assert.deepEqual([result?.status, ms], ['timed_out', 7000])
+    assert.deepEqual({ status: result?.status, ms }, { status: 'timed_out', ms: 7000 })
     assert.match(result?.content ?? '', /may still be running/)
   })
 
   test("case 29: the call's time limit overrides the tool's, shorter or longer", async (t) => {
     const short = await runCall(t, fakeTool({ timeoutMs: 60_000, run: untilAborted }), { timeoutMs: 1000 })
-    assert.deepEqual([short.result?.status, short.ms], ['timed_out', 1000])
+    assert.deepEqual({ status: short.result?.status, ms: short.ms }, { status: 'timed_out', ms: 1000 })
     const long = await runCall(t, fakeTool({ timeoutMs: 1000, run: untilAborted }), { timeoutMs: 60_000 })
-    assert.deepEqual([long.result?.status, long.ms], ['timed_out', 60_000])
+    assert.deepEqual({ status: long.result?.status, ms: long.ms }, { status: 'timed_out', ms: 60_000 })
   })
 
   test('case 29: a call within its time limit is not affected', async (t) => {
     const { result, ms } = await runCall(t, fakeTool({ timeoutMs: 5000, run: (_, { clock }) => clock.sleep(4999) }))
-    assert.deepEqual([result?.status, ms], ['ok', 4999])
+    assert.deepEqual({ status: result?.status, ms }, { status: 'ok', ms: 4999 })
   })
 
   test('a late result is timed_out; its content and label are kept', async (t) => {
@@ -86,7 +86,11 @@ describe('calls that exceed their time limit', () => {
     for (const status of ['ok', 'error', 'interrupted'] as const) {
       const tool = fakeTool({ timeoutMs: 5000, run: late({ status, content: 'the page', facts }) })
       const { result, ms } = await runCall(t, tool)
-      assert.deepEqual([result?.status, result?.facts, ms], ['timed_out', facts, 5000], status)
+      assert.deepEqual(
+        { status: result?.status, facts: result?.facts, ms },
+        { status: 'timed_out', facts, ms: 5000 },
+        status,
+      )
       assert.match(result?.content ?? '', /time limit of 5000 ms.*the page/)
     }
   })

@@ -52,7 +52,10 @@ describe('checks before a tool runs', () => {
     ]
     const model = scriptedModel([callStep('dogs__call', { who: 'rex' }), finalStep])
     assert.equal((await runTaskIn(await openApp(t, { model, tools: [cats, dogs] }))).status, 'done')
-    assert.deepEqual([cats.receivedArgs, dogs.receivedArgs], [[], [{ who: 'rex' }]])
+    assert.deepEqual(
+      { catsReceivedArgs: cats.receivedArgs, dogsReceivedArgs: dogs.receivedArgs },
+      { catsReceivedArgs: [], dogsReceivedArgs: [{ who: 'rex' }] },
+    )
   })
 
   test('Q9: a tool name that providers do not accept is refused', async (t) => {
@@ -187,7 +190,10 @@ describe('env and workspace of a tool', () => {
     ] as const) {
       const app = await openApp(t, { model: scriptedModel([callStep('note'), finalStep]), tools: [note] })
       const result = await runTaskIn(app, 'note it', { env, workspace })
-      assert.deepEqual([result.status, (await resultsOf(app, result.session_id))[0]?.content], ['done', groups])
+      assert.deepEqual(
+        { status: result.status, content: (await resultsOf(app, result.session_id))[0]?.content },
+        { status: 'done', content: groups },
+      )
       assert.equal(readFileSync(join(workspace, 'note.txt'), 'utf8'), 'noted')
     }
   })

@@ -12,11 +12,14 @@ describe('waiting', () => {
     ])
     const app = await openApp(t, { model })
     const { status, dispatch_id, session_id, wait } = await runTaskIn(app, 'wait for it', { max_steps: 1 })
-    assert.deepEqual([status, wait?.kind], ['waiting', 'observation'])
+    assert.deepEqual({ status, kind: wait?.kind }, { status: 'waiting', kind: 'observation' })
     await app.run('send', { session: session_id, text: 'now' })
     await app.run('start', { until_idle: true })
     const { status: finalStatus, result } = await dispatchOf(app, dispatch_id)
-    assert.deepEqual([finalStatus, result, model.requests.length], ['done', 'message read', 2])
+    assert.deepEqual(
+      { finalStatus, result, requests: model.requests.length },
+      { finalStatus: 'done', result: 'message read', requests: 2 },
+    )
   })
 
   test("case 73: a message to an idle session is handled by the session's own behaviour", async (t) => {

@@ -177,7 +177,7 @@ describe('the start after a cycle that was killed with -9 (case 122, I6)', { con
     const { recovered, found } = await restartAndCycle(t, setup)
     assertConsistent(setup, { recovered, found })
     const [waiting, ...more] = found.dispatches.filter(({ status }) => status === 'waiting')
-    assert.deepEqual([waiting?.wait?.kind, more], ['unknown', []])
+    assert.deepEqual({ kind: waiting?.wait?.kind, more }, { kind: 'unknown', more: [] })
     assert.deepEqual(
       found.unknowns.map(({ status, reach }) => [status, reach]),
       [['open', 'third_party']],

@@ -79,7 +79,10 @@ describe('a flood of messages', () => {
     assertShown(model, texts)
     const overflows = overflowsIn(journal)
     assert.ok(overflows.length > 3, `${overflows.length} steps with an overflow`)
-    assert.deepEqual([overflows[0]?.unread, overflows[0]?.newest], [2490, seen.at(-1)])
+    assert.deepEqual(
+      { unread: overflows[0]?.unread, newest: overflows[0]?.newest },
+      { unread: 2490, newest: seen.at(-1) },
+    )
     for (const { unread: all, shown_now, still_unread } of overflows) assert.equal(all, shown_now + still_unread)
     for (const request of model.requests) assert.ok(tokensOf(request) <= 6000, `${tokensOf(request)} tokens`)
     const started = journal.find((it) => it.kind === 'run_started')

@@ -88,8 +88,8 @@ describe('once after a signal (E14, E19)', () => {
     const [left] = await listItems<Dispatch>(home, 'queue')
     const next = await tirelessJson<Once>(home, 'once')
     assert.deepEqual(
-      [next.exit, next.status, next.dispatched, next.idle_reason],
-      [0, 'success', 0, 'finished earlier work of a'],
+      { exit: next.exit, status: next.status, dispatched: next.dispatched, idle_reason: next.idle_reason },
+      { exit: 0, status: 'success', dispatched: 0, idle_reason: 'finished earlier work of a' },
     )
     assert.deepEqual(
       next.agents.map(({ dispatch_id, status }) => [dispatch_id, status]),

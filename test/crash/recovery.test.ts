@@ -129,9 +129,12 @@ describe('a call that kill -9 interrupts (case 93)', () => {
   test('once, third party: waits for the owner; nothing else happens meanwhile', async (t) => {
     const scene = await reopenAfterKill(t, { recovery: 'once', reach: 'third_party' }, 'after')
     const { status, wait } = await scene.dispatch()
-    assert.deepEqual([status, wait?.kind], ['waiting', 'unknown'])
+    assert.deepEqual({ status, kind: wait?.kind }, { status: 'waiting', kind: 'unknown' })
     const [unknown] = await scene.unknowns()
-    assert.deepEqual([unknown?.status, unknown?.reach, unknown?.tool], ['open', 'third_party', 'act'])
+    assert.deepEqual(
+      { status: unknown?.status, reach: unknown?.reach, tool: unknown?.tool },
+      { status: 'open', reach: 'third_party', tool: 'act' },
+    )
     assert.deepEqual([effectsIn(scene.log).length, scene.model.requests.length], [1, 0])
     assert.equal((await scene.app.run('status', {})).unknowns, 1)
   })

@@ -172,7 +172,7 @@ test('the latest text of a document stays the latest, even if its version was se
   const app = await openKeptApp(home, 'third')
   t.after(() => app.close())
   const { version, ...latest } = (await app.context.store.document('default', 'STATE.md')) ?? { version: 0, text: '' }
-  assert.deepEqual([latest.text, version], [text, 2])
+  assert.deepEqual({ text: latest.text, version }, { text, version: 2 })
 })
 
 test('I4: runs that wait for an unreadable approval or unknown outcome continue without the call', async (t) => {

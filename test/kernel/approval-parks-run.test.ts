@@ -29,7 +29,15 @@ describe('an open approval parks the run (E8)', () => {
       const { app } = await openKernelApp(t, { agents: [{ agent_id: 'a' }], model, options: { tools: [send] } })
       const first = await runOnce(app)
       const [parked] = first.agents
-      assert.deepEqual([first.status, first.parked, first.failed, parked?.status], ['partial_success', 1, 0, 'waiting'])
+      assert.deepEqual(
+        {
+          firstStatus: first.status,
+          firstParked: first.parked,
+          firstFailed: first.failed,
+          parkedStatus: parked?.status,
+        },
+        { firstStatus: 'partial_success', firstParked: 1, firstFailed: 0, parkedStatus: 'waiting' },
+      )
       const [approval] = await listApprovals(app, { status: 'open' })
       assert.match(
         parked?.summary ?? '',
@@ -39,8 +47,8 @@ describe('an open approval parks the run (E8)', () => {
       await app.run('approvals allow', { id: approval?.id ?? '' })
       const next = await runOnce(app)
       assert.deepEqual(
-        [next.succeeded, next.agents[0]?.dispatch_id, send.receivedArgs],
-        [1, parked?.dispatch_id, [LETTER]],
+        { succeeded: next.succeeded, dispatch_id: next.agents[0]?.dispatch_id, receivedArgs: send.receivedArgs },
+        { succeeded: 1, dispatch_id: parked?.dispatch_id, receivedArgs: [LETTER] },
       )
       const replayed = await replayIn(app, parked?.dispatch_id ?? '')
       assert.equal(replayed.identical, true)
@@ -81,7 +89,16 @@ test('E20: the log has one line per cycle with id, trigger, status, counts and d
   assert.equal(lines.length, 2)
   const { trigger, status, dispatched, succeeded, failed, parked, duration_ms } = lines[0] ?? assert.fail()
   assert.deepEqual(
-    [lines[0]?.cycle_id, trigger, status, dispatched, succeeded, failed, parked, duration_ms],
-    [cycle_id, 'manual', 'success', 1, 1, 0, 0, 0],
+    { cycle_id: lines[0]?.cycle_id, trigger, status, dispatched, succeeded, failed, parked, duration_ms },
+    {
+      cycle_id,
+      trigger: 'manual',
+      status: 'success',
+      dispatched: 1,
+      succeeded: 1,
+      failed: 0,
+      parked: 0,
+      duration_ms: 0,
+    },
   )
 })

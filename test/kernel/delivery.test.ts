@@ -67,7 +67,10 @@ describe('E12: delivery of notices', () => {
       await home.clock.advance(delay)
       await waitUntil(async () => (await listOutbox(home))[0]?.attempts !== current.attempts)
     }
-    assert.deepEqual([posted?.status, posted?.attempts, posted?.error], ['failed', 8, 'channel unavailable'])
+    assert.deepEqual(
+      { status: posted?.status, attempts: posted?.attempts, error: posted?.error },
+      { status: 'failed', attempts: 8, error: 'channel unavailable' },
+    )
     assert.deepEqual(
       delays,
       delays.toSorted((a, b) => a - b),
@@ -129,7 +132,7 @@ describe('E12: delivery of notices', () => {
     await home.app.run('stop', {})
     await advanceUntilDone(home.clock, running)
     const [unsent] = await listOutbox(home)
-    assert.deepEqual([unsent?.status, unsent?.attempts], ['pending', 0])
+    assert.deepEqual({ status: unsent?.status, attempts: unsent?.attempts }, { status: 'pending', attempts: 0 })
     await home.app.close()
     home.chat.onDeliver = () => undefined
     const after = await openChatKernel(t, { ...home, kernel: { digest: false } })
@@ -145,7 +148,10 @@ describe('E12: delivery of notices', () => {
     const testChannel = (name: string): Promise<unknown> =>
       advanceUntilDone(home.clock, home.app.run('channels test', { name }))
     assert.deepEqual(await testChannel('chat'), { channel: 'chat', delivered: true, error: null })
-    assert.deepEqual([home.chat.received[0]?.kind, home.chat.received[0]?.chat_id], ['reply', 'c1'])
+    assert.deepEqual(
+      { kind: home.chat.received[0]?.kind, chat_id: home.chat.received[0]?.chat_id },
+      { kind: 'reply', chat_id: 'c1' },
+    )
     const failed = { channel: 'webhook', delivered: false, error: 'channels.webhook is not configured' }
     assert.deepEqual(await testChannel('webhook'), failed)
     home.chat.onDeliver = () => home.clock.sleep(60 * MINUTE)

@@ -39,7 +39,10 @@ describe('the kernel loop', () => {
   test('status shows state, next beat and last cycle; a paused kernel skips beats until resume', async (t) => {
     const home = await startKernel(t, { agents: [{ agent_id: 'a' }] })
     const kernel = async () => (await home.app.run('status', {})).kernel
-    assert.deepEqual([(await kernel()).state, (await kernel()).next_beat], ['running', '2030-03-10T12:10:00.000Z'])
+    assert.deepEqual(
+      { state: (await kernel()).state, next_beat: (await kernel()).next_beat },
+      { state: 'running', next_beat: '2030-03-10T12:10:00.000Z' },
+    )
     await advanceOneBeat(home, 10 * MINUTE)
     assert.equal(((await kernel()).last_cycle as { status: string }).status, 'success')
     await home.app.run('pause', {})

@@ -43,7 +43,10 @@ test('case 139: twenty open approvals delay no cycle, survive a restart, and are
     finishedCycles += 1
   }
   const open = await listApprovals(app, { status: 'open' })
-  assert.deepEqual([finishedCycles, open.length, send.receivedArgs], [CYCLES, PARKED, []])
+  assert.deepEqual(
+    { finishedCycles, open: open.length, receivedArgs: send.receivedArgs },
+    { finishedCycles: CYCLES, open: PARKED, receivedArgs: [] },
+  )
   await app.close()
 
   const restarted = await openApp(t, { home, clock, model: scriptedModel(approvalScript), tools: [send] })

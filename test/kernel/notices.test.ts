@@ -30,13 +30,19 @@ describe('E12: notices of cycles', () => {
     const home = await openChatKernel(t)
     const { cycle_id } = await runCycle(home)
     const [only, ...more] = home.chat.received
-    assert.deepEqual([only?.id, only?.chat_id, only?.kind, more], [`notice-${cycle_id}`, 'c1', 'notice', []])
+    assert.deepEqual(
+      { id: only?.id, chat_id: only?.chat_id, kind: only?.kind, more },
+      { id: `notice-${cycle_id}`, chat_id: 'c1', kind: 'notice', more: [] },
+    )
     assert.match(
       only?.text ?? '',
       /^Kernel\[default\] cycle summary\n- cycle_id: run-.*\n- status: success\n- tasks: 1\n- completed: 1\n/,
     )
     const [posted] = await listOutbox(home)
-    assert.deepEqual([posted?.status, posted?.attempts, posted?.error], ['sent', 1, null])
+    assert.deepEqual(
+      { status: posted?.status, attempts: posted?.attempts, error: posted?.error },
+      { status: 'sent', attempts: 1, error: null },
+    )
   })
 
   test('E12: notices are in Chinese when an agent prompt is in Chinese', async (t) => {
@@ -88,7 +94,10 @@ describe('E12: notices of cycles', () => {
     const home = await openChatKernel(t, { kernel: { channel: 'lark' } })
     assert.equal((await runCycle(home)).status, 'success')
     const [posted] = await listOutbox(home)
-    assert.deepEqual([posted?.status, posted?.error], ['failed', 'unknown channel lark'])
+    assert.deepEqual(
+      { status: posted?.status, error: posted?.error },
+      { status: 'failed', error: 'unknown channel lark' },
+    )
     const { items } = await home.app.run('channels list', {})
     assert.equal(items.find(({ name }) => name === 'lark')?.failed, 1)
   })
@@ -159,7 +168,10 @@ describe('E12: quiet hours and digests', () => {
     const home = await openChatKernel(t, { script: busyScript(), kernel: { quiet_hours: '08:00-09:15' } })
     await startAndAwaitFirstCycle(home)
     const [delayed] = await listOutbox(home)
-    assert.deepEqual([delayed?.kind, delayed?.status, delayed?.due], ['notice', 'pending', '2026-01-01T09:15:00.000Z'])
+    assert.deepEqual(
+      { kind: delayed?.kind, status: delayed?.status, due: delayed?.due },
+      { kind: 'notice', status: 'pending', due: '2026-01-01T09:15:00.000Z' },
+    )
     await runClockFor(home.clock, Date.UTC(2026, 0, 1, 9, 14, 59) - home.clock.now())
     assert.equal(home.chat.received.length, 0)
     await runClockFor(home.clock, 1000)

@@ -73,7 +73,10 @@ test('E14: a run that ends while a stopped once waits is noted, and counted by t
   release()
   const { status, left } = (await done) as CycleResult & { left: unknown[] }
   const [dispatch] = await listDispatches(app)
-  assert.deepEqual([status, left, dispatch?.status], ['partial_success', [], 'done'])
+  assert.deepEqual(
+    { status, left, dispatchStatus: dispatch?.status },
+    { status: 'partial_success', left: [], dispatchStatus: 'done' },
+  )
   assert.deepEqual(notes, [`a (${dispatch?.dispatch_id}) is now done. The next cycle counts it.`])
   await app.close()
   const next = await openKernelApp(t, { agents: [{ agent_id: 'a' }], home, clock })
@@ -119,7 +122,10 @@ describe('once continues earlier work (E19)', () => {
     await before.app.close()
     const { app } = await openKernelApp(t, { ...given, clock: before.clock })
     const { succeeded, agents } = await runOnce(app)
-    assert.deepEqual([succeeded, agents[0]?.dispatch_id], [1, parked?.dispatch_id])
+    assert.deepEqual(
+      { succeeded, dispatch_id: agents[0]?.dispatch_id },
+      { succeeded: 1, dispatch_id: parked?.dispatch_id },
+    )
   })
 
   test('E19: a call that was approved while no kernel ran is executed once', async (t) => {
@@ -137,8 +143,14 @@ describe('once continues earlier work (E19)', () => {
     await before.app.run('approvals allow', { id: approval?.id ?? '' })
     await before.app.close()
     const { app } = await openKernelApp(t, { ...given, clock: before.clock })
-    assert.deepEqual([(await runOnce(app)).succeeded, send.receivedArgs.length], [1, 1])
-    assert.deepEqual([(await runOnce(app)).dispatched, send.receivedArgs.length], [1, 1])
+    assert.deepEqual(
+      { succeeded: (await runOnce(app)).succeeded, receivedArgs: send.receivedArgs.length },
+      { succeeded: 1, receivedArgs: 1 },
+    )
+    assert.deepEqual(
+      { dispatched: (await runOnce(app)).dispatched, receivedArgs: send.receivedArgs.length },
+      { dispatched: 1, receivedArgs: 1 },
+    )
   })
 
   test('E19, E14: once does not wait for a distant retry: partial success; a later once runs it', async (t) => {
@@ -168,7 +180,10 @@ describe('once continues earlier work (E19)', () => {
     )
     const { app } = await openKernelApp(t, { agents: [{ agent_id: 'a' }], model })
     const [{ answer }, cycle] = await Promise.all([runTaskIn(app, 'watched'), runOnce(app)])
-    assert.deepEqual([answer, cycle.succeeded, model.requests.length], ['handled', 1, 3])
+    assert.deepEqual(
+      { answer, succeeded: cycle.succeeded, requests: model.requests.length },
+      { answer: 'handled', succeeded: 1, requests: 3 },
+    )
   })
 
   const statusesIn = async (app: Parameters<typeof listDispatches>[0]) =>

@@ -76,8 +76,8 @@ describe('the hybrid planner (E5)', () => {
     const none = await openKernelApp(t, { agents: twoAgents, kernel: HYBRID, model: planningModel('[]') })
     const result = await runOnce(none.app)
     assert.deepEqual(
-      [result.status, result.dispatched, result.idle_reason],
-      ['success', 0, 'the planner found nothing to do'],
+      { status: result.status, dispatched: result.dispatched, idle_reason: result.idle_reason },
+      { status: 'success', dispatched: 0, idle_reason: 'the planner found nothing to do' },
     )
     const named = [
       '[{"agent_id": "ghost", "reason": "x"}, {"agent_id": "off", "reason": "x"},',
@@ -130,7 +130,7 @@ describe('the hybrid planner (E5)', () => {
   test('an unreadable planner answer falls back to all agents with changes', async (t) => {
     for (const answer of ['I would rather not say', '{"agent_id": "a"}', '[{"agent": "a"}]', '[{"agent_id": "a"']) {
       const { app } = await openKernelApp(t, { agents: twoAgents, kernel: HYBRID, model: planningModel(answer) })
-      assert.deepEqual([(await runOnce(app)).dispatched, answer], [2, answer])
+      assert.deepEqual({ dispatched: (await runOnce(app)).dispatched, answer }, { dispatched: 2, answer })
     }
   })
 

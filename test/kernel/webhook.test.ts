@@ -36,7 +36,10 @@ describe('E12: notices by webhook', () => {
     await home.app.run('once', {})
     const [only, ...more] = home.server.received
     const { id, kind, chat_id, text } = JSON.parse(only?.body ?? '') as ChannelMessage
-    assert.deepEqual([only?.method, kind, chat_id, more], ['POST', 'notice', 'home', []])
+    assert.deepEqual(
+      { method: only?.method, kind, chat_id, more },
+      { method: 'POST', kind: 'notice', chat_id: 'home', more: [] },
+    )
     assert.match(text, /^Kernel\[default\] cycle summary\n/)
     const timestamp = String(only?.headers['x-tireless-timestamp'])
     assert.equal(Number(timestamp) * 1000, home.clock.now())
@@ -72,7 +75,10 @@ describe('E12: notices by webhook', () => {
     await home.clock.advance(15_000)
     await cycle
     const [posted] = await listOutbox(home)
-    assert.deepEqual([posted?.status, posted?.error], ['pending', 'webhook did not answer within 15 s'])
+    assert.deepEqual(
+      { status: posted?.status, error: posted?.error },
+      { status: 'pending', error: 'webhook did not answer within 15 s' },
+    )
     home.server.answer = respondWith(200)
     await home.clock.advance(MINUTE)
     await runUntilIdle(home)

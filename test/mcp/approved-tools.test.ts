@@ -164,7 +164,7 @@ describe('approved descriptions', () => {
     await testServer(app, 'a')
     const { checks } = await app.run('doctor', {})
     const check = checks.find(({ name }) => name === 'mcp server a')
-    assert.deepEqual([check?.ok, check?.found], [false, 'tools await approval: act'])
+    assert.deepEqual({ ok: check?.ok, found: check?.found }, { ok: false, found: 'tools await approval: act' })
     const entries = await app.context.log.last(20)
     assert.ok(entries.some(({ event, tool }) => event === 'mcp tool changed' && tool === 'act'))
   })
@@ -201,7 +201,10 @@ describe('read_only: one setting for all tools that a server marks as read-only'
     controlled.setTools({ readOnly: ['act'] })
     const app = await openApp(t, { yaml: configYaml({ a: { command: controlled.command } }) })
     const [act] = (await testServer(app, 'a')).tools
-    assert.deepEqual([act?.effect, act?.declared], [{ recovery: 'once', reach: 'destructive' }, false])
+    assert.deepEqual(
+      { effect: act?.effect, declared: act?.declared },
+      { effect: { recovery: 'once', reach: 'destructive' }, declared: false },
+    )
   })
 
   test('a tool that gains or loses the mark waits for mcp approve', async (t) => {

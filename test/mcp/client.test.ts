@@ -32,7 +32,10 @@ describe('servers of the registry, unchanged', () => {
       toolCall('every__echo', { message: 'across the wire' }),
     ])
     assert.match(results[0]?.content ?? '', /"name":"every__echo".*"schema":\{/)
-    assert.deepEqual([results[1]?.status, results[1]?.content], ['ok', 'Echo: across the wire'])
+    assert.deepEqual(
+      { status: results[1]?.status, content: results[1]?.content },
+      { status: 'ok', content: 'Echo: across the wire' },
+    )
     assert.deepEqual(intended, ['tool_search', 'every__echo'])
     const offered = model.requests.map(({ tools }) => tools.map(({ name }) => name))
     assert.ok(offered[0]?.includes('tool_search') && offered[0].includes('tool_call'))
@@ -122,7 +125,7 @@ describe('both generations', () => {
       { a: { url, headers: { 'X-Proof': '${PROOF_OF_TEST}' }, effects: ACT } },
       [toolSearch('act'), toolCall('a__act', { what: 'something' })],
     )
-    assert.deepEqual([results[1]?.status, results[1]?.content], ['ok', 'acted'])
+    assert.deepEqual({ status: results[1]?.status, content: results[1]?.content }, { status: 'ok', content: 'acted' })
     assert.equal((await listServers(app))[0]?.protocol, '2026-07-28')
     assert.deepEqual([...new Set(controlled.logLines('POST'))], ['POST from the environment'])
   })

@@ -80,7 +80,7 @@ test('calls to a server that kill -9 interrupts (case 93)', {
     assert.equal(acted('inside').length, 1)
     assert.equal((await dispatch('inside'))?.status, 'done')
     const told = await unknown('inside')
-    assert.deepEqual([told?.status, told?.args], ['told_model', { what: 'inside' }])
+    assert.deepEqual({ status: told?.status, args: told?.args }, { status: 'told_model', args: { what: 'inside' } })
     const [request] = model.requests.filter((one) => isRequestFor(one, 'inside'))
     assert.match(JSON.stringify(request?.messages.at(-1)), /\[unknown\].*It is unknown whether it took effect/)
   })

@@ -23,7 +23,7 @@ test('doctor names each server that cannot be started, with the reason, and star
       .filter(({ name }) => name.startsWith('mcp server'))
       .map(({ name, ok, found: what }) => [name.split(' ')[2], ok || what]),
   )
-  assert.deepEqual([found.fine, found.unsandboxed], [true, true])
+  assert.deepEqual({ fine: found.fine, unsandboxed: found.unsandboxed }, { fine: true, unsandboxed: true })
   for (const [name, why] of [
     ['missing', /cannot be started: no-such-program-here cannot be started; got ENOENT: there is no such program/],
     ['moved', /nowhere.server cannot be started/],

@@ -66,10 +66,13 @@ describe('a server that dies during a call', () => {
         [toolSearch('act'), act],
       )
       const { items } = await app.run('unknowns list', {})
-      assert.deepEqual([items[0]?.status, items[0]?.tool, items[0]?.reach], ['open', 'a__act', 'third_party'])
+      assert.deepEqual(
+        { status: items[0]?.status, tool: items[0]?.tool, reach: items[0]?.reach },
+        { status: 'open', tool: 'a__act', reach: 'third_party' },
+      )
       assert.match(items[0]?.output_so_far ?? '', /it exited with code 7/)
       const waiting = (await app.run('queue list', {})).items[0]
-      assert.deepEqual([waiting?.status, waiting?.wait?.kind], ['waiting', 'unknown'])
+      assert.deepEqual({ status: waiting?.status, kind: waiting?.wait?.kind }, { status: 'waiting', kind: 'unknown' })
       controlled.setMode('')
       await app.run('unknowns resolve', { id: items[0]?.id ?? '', as: 'not' })
       await app.run('start', { until_idle: true })
@@ -128,7 +131,10 @@ describe('a server that cannot be used', () => {
     const babbling = { command: plainServer('babble'), start_timeout: '2s' }
     const app = await openApp(t, { yaml: configYaml({ silent, babbling }) })
     const [nothing, nonsense] = await Promise.all([testServer(app, 'silent'), testServer(app, 'babbling')])
-    assert.deepEqual([nothing.ok, nothing.error], [false, 'it did not answer within 2 s (start_timeout)'])
+    assert.deepEqual(
+      { ok: nothing.ok, error: nothing.error },
+      { ok: false, error: 'it did not answer within 2 s (start_timeout)' },
+    )
     assert.equal(nonsense.ok, false)
     assert.match(nonsense.error ?? '', /^it did not answer.*an invalid message to stdout: Hello! I am not a server\.$/)
   })
@@ -160,7 +166,7 @@ describe('a server that cannot be used', () => {
     await clock.advance(20_000)
     const { session_id, status } = await running
     const journal = JSON.stringify(await journalOf(app, session_id))
-    assert.deepEqual([status, (await stateOf('silent'))?.state], ['done', 'starting'])
+    assert.deepEqual({ status, state: (await stateOf('silent'))?.state }, { status: 'done', state: 'starting' })
     assert.match(journal, /\(the server silent does not answer\)/)
     assert.match(journal, /"content":"acted"/)
     await app.close()

@@ -56,13 +56,16 @@ for (const [name, mode] of GENERATIONS)
       })
       const { dispatch_id } = await asked(client, 'enqueue', { prompt: 'from afar', key: 'one' })
       const again = await asked(client, 'enqueue', { prompt: 'from afar', key: 'one' })
-      assert.deepEqual([again.dispatch_id, again.duplicate], [dispatch_id, true])
+      assert.deepEqual({ dispatch_id: again.dispatch_id, duplicate: again.duplicate }, { dispatch_id, duplicate: true })
       const together = await Promise.all(['status', 'trace_list', 'approvals_list'].map((tool) => asked(client, tool)))
       assert.partialDeepStrictEqual(together[0], { queue: { pending: 1 } })
       // Other processes can open the home meanwhile.
       const app = await openApp(t, { home })
       const { metadata } = await dispatchOf(app, String(dispatch_id))
-      assert.deepEqual([metadata.words, metadata.label], ['model', { trust: 'untrusted', private: false }])
+      assert.deepEqual(
+        { words: metadata.words, label: metadata.label },
+        { words: 'model', label: { trust: 'untrusted', private: false } },
+      )
       await app.close()
     })
 

@@ -87,7 +87,7 @@ describe('a host that is only allowed', { skip: WITHOUT_SANDBOX }, () => {
       asked.join('\n'),
     )
     const { args, effect, reason } = await getOnlyApproval(app)
-    assert.deepEqual([effect.method, reason], ['push', 'it publishes something'])
+    assert.deepEqual({ method: effect.method, reason }, { method: 'push', reason: 'it publishes something' })
     assert.deepEqual(args, { command: push, timeout_s: 120, network: [host] })
     await answerAndDrain(app, 'allow')
     assert.match((await resultsOf(app, session_id)).at(-1)?.content ?? '', /exit 0/)

@@ -60,7 +60,7 @@ describe('when bash is offered', () => {
   test('Q8: without a sandbox it is off, and one line says why; the owner can still turn it on', async (t) => {
     withoutBubblewrap(t)
     const off = await offered(t, '')
-    assert.deepEqual([off.bash, off.notes.length], [false, 1])
+    assert.deepEqual({ bash: off.bash, notes: off.notes.length }, { bash: false, notes: 1 })
     assert.match(off.notes[0] ?? '', /bash is disabled.*bubblewrap is not installed.*sandbox: off/)
     assert.deepEqual(await offered(t, 'sandbox: off'), { bash: true, notes: [] })
   })

@@ -234,7 +234,10 @@ describe('attacks of a command', { skip: WITHOUT_SANDBOX }, () => {
       ].join(' '),
       'ls -A',
     ])
-    assert.deepEqual([outside.exitCode, outside.signalCode], [null, null])
+    assert.deepEqual(
+      { exitCode: outside.exitCode, signalCode: outside.signalCode },
+      { exitCode: null, signalCode: null },
+    )
     assert.match(pipes, /moved out of the workspace/)
     assert.match(after, /zero/)
   })

@@ -109,7 +109,7 @@ describe('a network request of a command', { skip: WITHOUT_SANDBOX }, () => {
       sinks.map(({ to }) => to),
       [host],
     )
-    assert.deepEqual([effect.reach, effect.method], ['third_party', 'network'])
+    assert.deepEqual({ reach: effect.reach, method: effect.method }, { reach: 'third_party', method: 'network' })
     assert.match(reason, /what it sends cannot be inspected, and the session has read private data/)
     await answerAndDrain(app, 'allow')
     const lastResult = (await results(session_id)).at(-1) ?? ''

@@ -77,7 +77,10 @@ test('Q8: at least 98 of 100 everyday commands do the same inside and outside (3
     return records
   }
   const [inside, outside] = [await results(sandbox.launcher), await results(undefined)]
-  assert.deepEqual([inside.length, outside.length], [COMMANDS.length, COMMANDS.length])
+  assert.deepEqual(
+    { inside: inside.length, outside: outside.length },
+    { inside: COMMANDS.length, outside: COMMANDS.length },
+  )
   const different = COMMANDS.flatMap((command, at) =>
     inside[at] === outside[at] ? [] : [{ command, inside: inside[at], outside: outside[at] }],
   )

@@ -85,8 +85,8 @@ describe('git and the network', NEEDS_SANDBOX, () => {
     }
     const pushing = await runAgent(t, [git('push', url, 'main')], askingOptions, { workspace })
     assert.deepEqual(
-      [pushing.results[0]?.status, asked],
-      ['parked', []],
+      { status: pushing.results[0]?.status, asked },
+      { status: 'parked', asked: [] },
       'publishing asks for approval until a grant names it',
     )
     await answerAndDrain(pushing.app, 'allow', { grant: '7d' })

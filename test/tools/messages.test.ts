@@ -145,7 +145,7 @@ describe('ask_user', () => {
     const model = scriptedModel([asks, { text: 'blue it is' }])
     const app = await openApp(t, { model, channels: [own], yaml: 'kernel: { channel: chat }\n' })
     const { status, wait, session_id, dispatch_id } = await runTaskIn(app)
-    assert.deepEqual([status, wait?.reason], ['waiting', 'red or blue?'])
+    assert.deepEqual({ status, reason: wait?.reason }, { status: 'waiting', reason: 'red or blue?' })
     assert.equal(own.delivered.length, 1)
     assert.match(
       own.delivered[0] ?? '',
@@ -154,7 +154,11 @@ describe('ask_user', () => {
       ),
     )
     await app.run('start', { until_idle: true })
-    assert.deepEqual([model.requests.length, own.delivered.length], [1, 1], 'waiting costs nothing and asks only once')
+    assert.deepEqual(
+      { requests: model.requests.length, delivered: own.delivered.length },
+      { requests: 1, delivered: 1 },
+      'waiting costs nothing and asks only once',
+    )
     await app.run('send', { session: session_id, text: 'blue' })
     await app.run('start', { until_idle: true })
     assert.equal((await dispatchOf(app, dispatch_id)).status, 'done')
@@ -207,9 +211,15 @@ describe('ask_user', () => {
     const model = scriptedModel([asks, callStep('list_files'), { text: '## Execution Summary\npainted it blue' }])
     const app = await openApp(t, { model, yaml })
     const cycle = await app.run('once', {})
-    assert.deepEqual([cycle.status, cycle.parked, cycle.failed], ['partial_success', 1, 0])
+    assert.deepEqual(
+      { status: cycle.status, parked: cycle.parked, failed: cycle.failed },
+      { status: 'partial_success', parked: 1, failed: 0 },
+    )
     const [agent] = cycle.agents
-    assert.deepEqual([agent?.status, agent?.failure_class], ['waiting', null])
+    assert.deepEqual(
+      { status: agent?.status, failure_class: agent?.failure_class },
+      { status: 'waiting', failure_class: null },
+    )
     const [question] = await listNotices(app)
     assert.match(question?.text ?? '', /^red or blue\?/)
     await app.run('send', { session: agent?.session_id ?? '', text: 'blue' })

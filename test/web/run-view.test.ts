@@ -34,11 +34,17 @@ const WRITE_THEN_ANSWER = [
 
 test('Now: shows a run with its agent, steps, calls, results and answer', async (t) => {
   const run = foldRun(await progressOf(t, WRITE_THEN_ANSWER))
-  assert.deepEqual([run.agent, run.task, run.state, run.answer], ['default', 'write it', 'done', 'It is written.'])
+  assert.deepEqual(
+    { agent: run.agent, task: run.task, state: run.state, answer: run.answer },
+    { agent: 'default', task: 'write it', state: 'done', answer: 'It is written.' },
+  )
   assert.equal(run.model, 'scripted/model')
   assert.equal(run.gap, false)
   const [first, second] = run.steps
-  assert.deepEqual([first?.decision, first?.text, second?.decision], ['act', 'I write it.', 'final'])
+  assert.deepEqual(
+    { firstDecision: first?.decision, firstText: first?.text, secondDecision: second?.decision },
+    { firstDecision: 'act', firstText: 'I write it.', secondDecision: 'final' },
+  )
   assert.deepEqual(
     first?.calls.map(({ tool, status }) => [tool, status]),
     [['create_file', 'ok']],
@@ -75,7 +81,10 @@ test('Now: shows text and calls in progress before they are recorded', async (t)
   const callIndex = progress.findIndex((each) => each.kind === 'delta' && each.delta.kind === 'call')
   const run = foldRun(progress.slice(0, callIndex + 1))
   const [step] = run.steps
-  assert.deepEqual([run.state, run.to, step?.text], ['running', null, 'I write it.'])
+  assert.deepEqual(
+    { state: run.state, to: run.to, text: step?.text },
+    { state: 'running', to: null, text: 'I write it.' },
+  )
   assert.deepEqual(step?.calls[0]?.status, null)
   assert.equal(step?.spans.at(-1)?.to, null)
 })
@@ -107,7 +116,7 @@ test('Now: shows a parked run with its reason, and as running when it resumes', 
     payload: {},
   }
   applyEvent(run, resumedEvent)
-  assert.deepEqual([run.state, run.to], ['running', null])
+  assert.deepEqual({ state: run.state, to: run.to }, { state: 'running', to: null })
 })
 
 test('Now: shows why a run failed', async (t) => {

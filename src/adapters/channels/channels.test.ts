@@ -137,7 +137,7 @@ describe('the webhook: deliveries', () => {
       side.answer = (response) => response.writeHead(status, headers).end()
       await assert.rejects(hookTo(side.url).deliver(channelMessage('m', 'x'), never), (thrown) => {
         assert.ok(thrown instanceof TirelessError)
-        assert.deepEqual([thrown.code, thrown.retryAfterMs], [code, retryAfterMs])
+        assert.deepEqual({ code: thrown.code, retryAfterMs: thrown.retryAfterMs }, { code, retryAfterMs })
         return true
       })
       assert.equal(side.received.length, 1)

@@ -127,7 +127,7 @@ describe('an address from the configuration', () => {
       gzip.flush()
     })
     const on = await openUrl(egressWith([]), `http://127.0.0.1:${port}/on`)
-    assert.deepEqual([on.status, on.headers.location], [307, '/'])
+    assert.deepEqual({ status: on.status, location: on.headers.location }, { status: 307, location: '/' })
     const leave = new AbortController()
     const { body } = await openUrl(egressWith([]), `http://127.0.0.1:${port}/`, leave.signal)
     const reader = body?.getReader()

@@ -115,7 +115,7 @@ describe('redirects', () => {
       { to: parseAddress(`http://site.test:${port}/`), method: 'POST', body: 'x', maxBytes: 10 },
       neverAborts(),
     )
-    assert.deepEqual([answered.kind, requests.length], ['sent_on', 1])
+    assert.deepEqual({ kind: answered.kind, requests: requests.length }, { kind: 'sent_on', requests: 1 })
   })
 })
 

@@ -70,7 +70,10 @@ for (const [protocol, createModel] of Object.entries(PROTOCOLS))
           ],
           stream,
         )
-        assert.deepEqual([last.text, last.finish, last.calls], ['It rains in Oslo, as the tool said.', 'stop', []])
+        assert.deepEqual(
+          { text: last.text, finish: last.finish, calls: last.calls },
+          { text: 'It rains in Oslo, as the tool said.', finish: 'stop', calls: [] },
+        )
       })
 
       test(`${name}: errors`, async () => {

@@ -87,7 +87,10 @@ test('signed thinking is sent back unchanged and in order, to the same provider 
       sent.map(({ type }) => type),
       ['thinking', 'text', 'tool_use'],
     )
-    assert.deepEqual([sent[0]?.thinking, sent[0]?.signature, sent[2]?.id], ['hm, hm', 'signed(6)', 'own'])
+    assert.deepEqual(
+      { thinking: sent[0]?.thinking, signature: sent[0]?.signature, id: sent[2]?.id },
+      { thinking: 'hm, hm', signature: 'signed(6)', id: 'own' },
+    )
     await modelAt(server.url, { stream, provider: 'other' }).call({ ...hello, messages }, { signal })
     await createOpenAICompatibleModel({
       provider: 'third',

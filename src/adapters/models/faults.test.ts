@@ -49,7 +49,11 @@ const MATRIX: Record<FaultName, Expected | { streamed: Expected; whole: Expected
   },
   misfit_args: (answer) => assert.deepEqual(answer.calls, [{ ...PARSED_CALL, args: '{"no_such_argument":[]}' }]),
   duplicate_ids: (answer) => assert.deepEqual(answer.calls, [PARSED_CALL, PARSED_CALL]),
-  huge: (answer) => assert.deepEqual([answer.text.length, answer.calls, answer.finish], [5_000_000, [], 'stop']),
+  huge: (answer) =>
+    assert.deepEqual(
+      { text: answer.text.length, calls: answer.calls, finish: answer.finish },
+      { text: 5_000_000, calls: [], finish: 'stop' },
+    ),
 }
 
 const request = (task: string): ModelRequest => ({ system: 's', messages: [{ role: 'user', text: task }], tools: [] })
@@ -108,7 +112,7 @@ for (const [protocol, createModel] of Object.entries(PROTOCOLS))
           const next = await modelAt(server, stream, {}, createModel).call(request(`<${fault}>`), {
             signal: new AbortController().signal,
           })
-          assert.deepEqual([next.calls, next.finish], [[PARSED_CALL], 'calls'])
+          assert.deepEqual({ calls: next.calls, finish: next.finish }, { calls: [PARSED_CALL], finish: 'calls' })
         })
       }
     })
@@ -191,6 +195,6 @@ for (const stream of [true, false]) {
     const server = await startProviderServer({ script: [{ text: 'x', finish: 'eos' }] })
     const answer = await modelAt(server, stream).call(request('x'), { signal: new AbortController().signal })
     await server.close()
-    assert.deepEqual([answer.text, answer.finish], ['x', 'stop'])
+    assert.deepEqual({ text: answer.text, finish: answer.finish }, { text: 'x', finish: 'stop' })
   })
 }

@@ -51,7 +51,10 @@ test('a signed thought is sent back with its call, to the same provider only', a
       answer.calls.map(({ tool, args }) => [tool, args]),
       [['one', '{"a":1}']],
     )
-    assert.deepEqual([answer.finish, answer.usage.cached_tokens, answer.usage.input_tokens], ['calls', 4, 10])
+    assert.deepEqual(
+      { finish: answer.finish, cached_tokens: answer.usage.cached_tokens, input_tokens: answer.usage.input_tokens },
+      { finish: 'calls', cached_tokens: 4, input_tokens: 10 },
+    )
     const [first] = started.requests.splice(0)
     assert.deepEqual([first?.headers['x-goog-api-key'], first?.body.generationConfig?.maxOutputTokens], ['a-key', 99])
     assert.ok(answer.reasoning !== undefined)

@@ -115,7 +115,10 @@ describe('the default model', () => {
     for (const [OLLAMA_HOST, expected] of rows)
       assert.equal(findKnownProvider('ollama', { OLLAMA_HOST })?.base_url, expected, OLLAMA_HOST)
     const redirected = findKnownProvider('openai', { OPENAI_BASE_URL: 'http://proxy/v1' })
-    assert.deepEqual([redirected?.base_url, redirected?.protocol], ['http://proxy/v1', 'openai-compatible'])
+    assert.deepEqual(
+      { base_url: redirected?.base_url, protocol: redirected?.protocol },
+      { base_url: 'http://proxy/v1', protocol: 'openai-compatible' },
+    )
     assert.equal(findKnownProvider('toString', {}), undefined)
   })
 })

@@ -31,7 +31,10 @@ test('an answer has text in pieces, raw calls and usage, with and without stream
   for (const { headers, body } of server.requests) {
     assert.equal(headers.authorization, 'Bearer k')
     assert.equal(headers['x-extra'], 'yes')
-    assert.deepEqual([body.model, body.tools, body.max_tokens], ['m', undefined, undefined])
+    assert.deepEqual(
+      { model: body.model, tools: body.tools, max_tokens: body.max_tokens },
+      { model: 'm', tools: undefined, max_tokens: undefined },
+    )
   }
   assert.deepEqual(server.requests[0]?.body.stream_options, { include_usage: true })
 })

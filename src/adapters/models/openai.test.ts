@@ -83,8 +83,8 @@ test('encrypted reasoning is sent back in order, to the same provider only; Open
     assert.equal(answer.finish, 'calls')
     const [first] = openaiServer.bodies.splice(0)
     assert.deepEqual(
-      [first?.store, first?.include, first?.max_output_tokens],
-      [false, ['reasoning.encrypted_content'], 99],
+      { store: first?.store, include: first?.include, max_output_tokens: first?.max_output_tokens },
+      { store: false, include: ['reasoning.encrypted_content'], max_output_tokens: 99 },
     )
 
     const { reasoning: kept } = answer

@@ -95,7 +95,7 @@ describe('create_file', () => {
     await s.call('create_file', { path: 'f', content: 'x' })
     s.seen.clear()
     const again = await s.call('create_file', { path: 'f', content: 'x' })
-    assert.deepEqual([again.status, again.facts], ['ok', { seen: { f: sha('x') } }])
+    assert.deepEqual({ status: again.status, facts: again.facts }, { status: 'ok', facts: { seen: { f: sha('x') } } })
   })
 })
 

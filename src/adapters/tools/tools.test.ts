@@ -141,15 +141,15 @@ describe('bash', () => {
     assert.equal((await s.call('bash', { command: 'kill -9 $$' })).content, '[killed by SIGKILL]')
     const late = await s.call('bash', { command: 'sleep 1000', timeout_s: 0.1 })
     assert.deepEqual(
-      [late.status, late.content],
-      ['timed_out', '[timed out after 0.1 s; the whole process tree was killed]'],
+      { status: late.status, content: late.content },
+      { status: 'timed_out', content: '[timed out after 0.1 s; the whole process tree was killed]' },
     )
     assertRefused(await s.call('bash', { command: `: ${'x'.repeat(200_000)}` }), /too long/)
     s.abort.abort()
     const stopped = await s.call('bash', { command: 'touch ran' })
     assert.deepEqual(
-      [stopped.status, stopped.content],
-      ['interrupted', '[interrupted; the whole process tree was killed]'],
+      { status: stopped.status, content: stopped.content },
+      { status: 'interrupted', content: '[interrupted; the whole process tree was killed]' },
     )
     assert.equal(fs.existsSync(s.path('ran')), false)
   })

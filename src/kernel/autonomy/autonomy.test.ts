@@ -137,7 +137,7 @@ describe('E8: the check of an attempt', () => {
     assert.deepEqual(verdict, { kind: 'continue' })
     const answer = { id: 'o', type: 'system_event', name: 'approval', ts: 0 } as const
     const answered = rules.reduce?.(held, { ...stepOf(acts('bash'), ['ok']), input: [answer] })
-    assert.deepEqual([answered?.held, answered?.real], [0, true])
+    assert.deepEqual({ held: answered?.held, real: answered?.real }, { held: 0, real: true })
   })
 
   test('retried with the seed’s text and growing delays, then failed with the class of the last failure', () => {
@@ -157,14 +157,20 @@ describe('E8: the check of an attempt', () => {
     )
     assert.equal(last?.failure_class, 'no_real_action')
     assert.match(last?.reason ?? '', /it took no real action after 3 attempts; last answer: .*I thought about it/s)
-    assert.deepEqual([state.failed, state.first_failure], [3, 'no_real_action'])
+    assert.deepEqual(
+      { failed: state.failed, first_failure: state.first_failure },
+      { failed: 3, first_failure: 'no_real_action' },
+    )
   })
 
   test('the first failure is stored, the last one is the class; delays have a maximum', () => {
     const unlimited = autonomyRules({ ...DEFAULT_ATTEMPT_LIMITS, max_attempts: null }).critics?.[0]
     const first = after(initial, final('nothing'))
     const second = after({ ...first, real: true, failed: 8 }, final('请确认'))
-    assert.deepEqual([second.first_failure, second.failed], ['no_real_action', 9])
+    assert.deepEqual(
+      { first_failure: second.first_failure, failed: second.failed },
+      { first_failure: 'no_real_action', failed: 9 },
+    )
     const verdict = unlimited?.judge(second, stepOf(final('请确认')))
     assert.deepEqual(verdict && 'attempt' in verdict && verdict.attempt, { after_ms: 600_000 })
   })

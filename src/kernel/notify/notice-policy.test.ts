@@ -153,9 +153,18 @@ describe('what is reported after a cycle', () => {
       { alerts: [failing, note('silent')], notes: [note('motion'), note('planner')] },
       { agents: [done('a')] },
     ])
-    assert.deepEqual([first?.alerts, first?.notes], [[failing, note('provider x')], [note('motion')]])
-    assert.deepEqual([second?.alerts, second?.notes], [[note('silent')], [note('planner')]])
-    assert.deepEqual([first?.recovered, second?.recovered, third?.recovered], [false, false, true])
+    assert.deepEqual(
+      { alerts: first?.alerts, notes: first?.notes },
+      { alerts: [failing, note('provider x')], notes: [note('motion')] },
+    )
+    assert.deepEqual(
+      { alerts: second?.alerts, notes: second?.notes },
+      { alerts: [note('silent')], notes: [note('planner')] },
+    )
+    assert.deepEqual(
+      { firstRecovered: first?.recovered, secondRecovered: second?.recovered, thirdRecovered: third?.recovered },
+      { firstRecovered: false, secondRecovered: false, thirdRecovered: true },
+    )
   })
 
   test('E12: a recovery is reported also after a long silence', () => {

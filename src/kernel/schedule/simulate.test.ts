@@ -154,7 +154,7 @@ describe('simulation', () => {
       },
     ])
     const [frequent] = simulateSchedules(inputOf(settingsOf([agentOf('a')], { schedule: '*/10 * * * *' }))).conflicts
-    assert.deepEqual([frequent?.kind, frequent?.times], ['too_close', 143])
+    assert.deepEqual({ kind: frequent?.kind, times: frequent?.times }, { kind: 'too_close', times: 143 })
     const endless = inputOf(settingsOf([agentOf('a')], { schedule: '*/10 * * * *' }), [], { timeoutOf: () => null })
     assert.deepEqual(simulateSchedules(endless).conflicts, [])
   })

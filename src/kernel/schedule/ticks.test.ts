@@ -44,7 +44,7 @@ describe('on time', () => {
     await clock.advance(10 * MINUTE)
     stop.abort()
     await done
-    assert.deepEqual([log.beats.length, clock.sleeping], [1, 0])
+    assert.deepEqual({ beats: log.beats.length, sleeping: clock.sleeping }, { beats: 1, sleeping: 0 })
   })
 })
 

@@ -118,7 +118,7 @@ describe('a command', () => {
     }
     const w = await setUp(t, { table: { ...table, row: counting } })
     const done = await w.process.run('call', 'touch ran', { timeoutMs: 1000, signal: AbortSignal.abort() })
-    assert.deepEqual([done.ended, looked], ['interrupted', 0])
+    assert.deepEqual({ ended: done.ended, looked }, { ended: 'interrupted', looked: 0 })
   })
 })
 
@@ -126,7 +126,10 @@ describe('no process of a command survives', { skip: !hasProc && 'needs /proc' }
   test('after it has exited: background children end with it', async (t) => {
     const w = await setUp(t)
     const done = await run(w, `${ALL}\n${UNTIL_THERE}\necho done`)
-    assert.deepEqual([done.exit, done.ended, done.output], [0, 'exited', 'done\n'])
+    assert.deepEqual(
+      { exit: done.exit, ended: done.ended, output: done.output },
+      { exit: 0, ended: 'exited', output: 'done\n' },
+    )
     for (const [name, pid] of await pids(w)) assert.equal(isAlive(pid), false, name)
   })
 
@@ -176,7 +179,7 @@ describe('no process of a command survives', { skip: !hasProc && 'needs /proc' }
     await waitForLine(join(w.root, 'ready'))
     abort.abort()
     const done = await running
-    assert.deepEqual([done.ended, done.exit], ['interrupted', 3])
+    assert.deepEqual({ ended: done.ended, exit: done.exit }, { ended: 'interrupted', exit: 3 })
     assert.match(done.output, /^tidy$/m)
   })
 
