@@ -111,6 +111,7 @@ export const FULL = {
         timeout: null,
         cooldown: '1h',
         watch: ['README.md', { http: 'https://example.com' }],
+        only_on_change: true,
         model: 'local/big',
         tools: ['bash'],
         workspace: 'workspaces/w',
