@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { shortId } from '../src/domain/short-id.ts'
 import { MAIN, NODE_FLAGS, run } from './crash/kills.ts'
 import { createHome, tireless, tirelessJson } from './support/command-line.ts'
 import { freshFolder } from './support/open-app.ts'
@@ -185,7 +186,7 @@ describe('enqueue, start --until-idle, status, lists', () => {
     assert.equal((await tireless(home, 'grants', 'list')).stdout, 'none\n')
     await tireless(home, 'once')
     const { stdout: cycles } = await tireless(home, 'cycles', 'list')
-    assert.match(cycles, /^cycle_id .* why\nrun-\S+ +manual +20\S+ +failed +1 +0 +1 +0 +-\n$/)
+    assert.match(cycles, /^cycle_id .* why\n[0-9a-f]{8} +manual +20\S+ +failed +1 +0 +1 +0 +-\n$/)
     const { stdout: models } = await tireless(home, 'models', 'list')
     assert.match(
       models,
@@ -193,6 +194,9 @@ describe('enqueue, start --until-idle, status, lists', () => {
     )
     const [session] = (await tirelessJson<{ items: { session_id: string }[] }>(home, 'sessions', 'list')).items
     const listed = (await tireless(home, 'sessions', 'list')).stdout
-    assert.ok(session && listed.includes(session.session_id), 'ids are printed in full: the next command needs them')
+    assert.ok(
+      session && listed.includes(shortId(session.session_id)),
+      'ids are printed so that the next command takes them',
+    )
   })
 })

@@ -135,7 +135,7 @@ export const agentEdit = defineCommand({
   needs: [...SCHEDULE_NEEDS, 'agentDirectory', 'kernel', 'machine'],
   positional: ['id'],
   input: z.object({
-    id: z.string().min(1).describe('agent id'),
+    id: z.string().min(1).describe('agent id').meta({ idOf: 'agent' }),
     prompt: z.string().regex(/\S/, 'expected a text').optional().describe('the agent’s prompt'),
     ...sharedInput,
     priority: z.int().optional().describe('higher runs first'),
@@ -173,7 +173,7 @@ export const agentEdit = defineCommand({
   },
 })
 
-const idInput = z.object({ id: z.string().min(1).describe('agent id') })
+const idInput = z.object({ id: z.string().min(1).describe('agent id').meta({ idOf: 'agent' }) })
 
 export const agentEnable = defineCommand({
   name: 'agent enable',

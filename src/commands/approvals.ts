@@ -13,7 +13,7 @@ import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { approvalSchema, grantSchema } from './lib/output-schemas.ts'
 
-const id = z.string().describe('id from approvals list')
+const id = z.string().describe('id from approvals list').meta({ idOf: 'approval' })
 const step = z
   .boolean()
   .default(false)
@@ -27,7 +27,7 @@ export const approvalsList = defineCommand({
   runsIn: 'any_process',
   needs: ['store'],
   input: z.object({
-    session: z.string().optional().describe('only of this session'),
+    session: z.string().optional().describe('only of this session').meta({ idOf: 'session' }),
     status: z.enum(APPROVAL_STATUSES).optional().describe('only with this status'),
     limit: z.int().positive().default(100).describe('maximum number of approvals'),
   }),
@@ -205,7 +205,7 @@ export const grantsRevoke = defineCommand({
   runsIn: 'any_process',
   needs: ['clock', 'store'],
   positional: ['id'],
-  input: z.object({ id: z.string().describe('id from grants list') }),
+  input: z.object({ id: z.string().describe('id from grants list').meta({ idOf: 'grant' }) }),
   output: z.object({ id: z.string(), revoked: z.boolean() }),
   async run({ store, clock }, { id }) {
     if (id.startsWith('policy.'))

@@ -6,6 +6,8 @@ import { defineCommand } from './lib/command.ts'
 import { runSetupSchema } from './lib/output-schemas.ts'
 import { readRedactedRecords } from './trace.ts'
 
+const runInput = z.string().describe('run id').meta({ idOf: 'dispatch' })
+
 const sideShape = z.object({
   run_id: z.string(),
   steps: z.number(),
@@ -22,7 +24,7 @@ export const compare = defineCommand({
   runsIn: 'any_process',
   needs: ['redact', 'store'],
   positional: ['a', 'b'],
-  input: z.object({ a: z.string().describe('run id'), b: z.string().describe('run id') }),
+  input: z.object({ a: runInput, b: runInput }),
   output: z.object({
     first_divergence: z
       .object({ step: z.number(), phase: z.string(), a: z.unknown(), b: z.unknown() })

@@ -34,7 +34,7 @@ const printable = ({ stderr, tools, ...state }: McpState): z.input<typeof stateS
   tools: tools.map(({ effect: { recovery, reach }, ...tool }) => ({ ...tool, effect: { recovery, reach } })),
 })
 
-const server = z.string().min(1).describe('name in mcp_servers')
+const server = z.string().min(1).describe('name in mcp_servers').meta({ idOf: 'mcp_server' })
 
 export const mcpList = defineCommand({
   name: 'mcp list',

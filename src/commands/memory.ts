@@ -20,7 +20,7 @@ const factShape = z.object({
   expires_at: z.string().nullable(),
 })
 
-const agentInput = z.string().optional().describe('only facts of this agent')
+const agentInput = z.string().optional().describe('only facts of this agent').meta({ idOf: 'agent' })
 const limitInput = z.int().positive().default(100).describe('maximum number of facts')
 
 export const memoryList = defineCommand({
@@ -66,8 +66,8 @@ export const memoryForget = defineCommand({
   needs: ['clock', 'store'],
   positional: ['key'],
   input: z.object({
-    key: z.string().trim().min(1).describe('key of the fact, from memory list'),
-    agent: z.string().default('default').describe('the agent that remembers it'),
+    key: z.string().trim().min(1).describe('key of the fact, from memory list').meta({ idOf: 'fact' }),
+    agent: z.string().default('default').describe('the agent that remembers it').meta({ idOf: 'agent' }),
   }),
   output: z.object({ key: z.string(), agent_id: z.string(), forgotten: z.boolean() }),
   async run({ store, clock }, { key, agent }) {

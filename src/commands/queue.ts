@@ -16,7 +16,7 @@ import { overridesToMetadata, taskOverrides } from './lib/task-overrides.ts'
 
 const DEFAULT_AGENT = 'default'
 
-export const agentInput = z.string().min(1).default(DEFAULT_AGENT).describe('the agent to run')
+export const agentInput = z.string().min(1).default(DEFAULT_AGENT).describe('the agent to run').meta({ idOf: 'agent' })
 
 export const enqueue = defineCommand({
   name: 'enqueue',
@@ -30,7 +30,12 @@ export const enqueue = defineCommand({
     priority: z.int().default(0).describe('higher runs first'),
     key: z.string().min(1).optional().describe('a task with a key that was used before is not added again'),
     at: z.string().optional().describe('earliest start: an ISO instant, or a duration from now such as 10m'),
-    parent: z.string().min(1).optional().describe('parent dispatch; cancelling or pausing it also affects this one'),
+    parent: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('parent dispatch; cancelling or pausing it also affects this one')
+      .meta({ idOf: 'dispatch' }),
     by: z.enum(['owner', 'model']).default('owner').describe('who wrote the prompt; only the owner’s is trusted'),
     ...taskOverrides,
   }),
@@ -55,7 +60,7 @@ export const queueList = defineCommand({
   needs: ['store'],
   input: z.object({
     status: z.enum(DISPATCH_STATUSES).optional().describe('only with this status'),
-    agent: z.string().optional().describe('only of this agent'),
+    agent: z.string().optional().describe('only of this agent').meta({ idOf: 'agent' }),
     limit: z.int().positive().default(100).describe('maximum number of dispatches'),
   }),
   output: z.object({ items: z.array(dispatchSchema) }),
@@ -71,7 +76,7 @@ export const queueShow = defineCommand({
   runsIn: 'any_process',
   needs: ['store'],
   positional: ['id'],
-  input: z.object({ id: z.string().describe('dispatch id') }),
+  input: z.object({ id: z.string().describe('dispatch id').meta({ idOf: 'dispatch' }) }),
   output: dispatchSchema,
   async run({ store }, { id }) {
     const dispatch = await store.dispatch(id)
@@ -97,7 +102,7 @@ export const queueCancel = defineCommand({
   needs: ['clock', 'drain', 'draining', 'signals', 'store', 'tellRun', 'wakeSignal'],
   positional: ['id'],
   input: z.object({
-    id: z.string().describe('dispatch id'),
+    id: z.string().describe('dispatch id').meta({ idOf: 'dispatch' }),
     how: z.enum(CANCEL_MODES).default('immediate').describe('at once, or after the current step'),
   }),
   output: changedShape,
@@ -117,7 +122,7 @@ export const queueRetry = defineCommand({
   runsIn: 'any_process',
   needs: ['clock', 'store'],
   positional: ['id'],
-  input: z.object({ id: z.string().describe('dispatch id') }),
+  input: z.object({ id: z.string().describe('dispatch id').meta({ idOf: 'dispatch' }) }),
   output: changedShape,
   async run(context, { id }) {
     const { clock, store } = context
@@ -135,7 +140,7 @@ const pauseCommand = (name: 'queue pause' | 'queue resume', summary: string, pau
     runsIn: 'any_process',
     needs: ['clock', 'drain', 'draining', 'signals', 'store', 'tellRun', 'wakeSignal'],
     positional: ['id'],
-    input: z.object({ id: z.string().describe('dispatch id') }),
+    input: z.object({ id: z.string().describe('dispatch id').meta({ idOf: 'dispatch' }) }),
     output: changedShape,
     async run(context, { id }) {
       const { clock, store } = context

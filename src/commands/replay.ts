@@ -65,7 +65,7 @@ export const replay = defineCommand({
   ],
   positional: ['run'],
   input: z.object({
-    run: z.string().describe('run id: the id of its dispatch'),
+    run: z.string().describe('run id: the id of its dispatch').meta({ idOf: 'dispatch' }),
     from: z.int().positive().optional().describe('fork the run: keep its steps up to this one and continue from there'),
     model: z.string().min(1).optional().describe('with --from: model of the fork'),
     parser: z.string().min(1).optional().describe('with --from: parser of the fork'),

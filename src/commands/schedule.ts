@@ -32,7 +32,7 @@ const scheduleShape = z.object({
   created_at: z.string().nullable(),
 })
 
-const idInput = z.string().min(1).describe('id from schedule list')
+const idInput = z.string().min(1).describe('id from schedule list').meta({ idOf: 'schedule' })
 
 export const scheduleList = defineCommand({
   name: 'schedule list',

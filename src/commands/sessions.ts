@@ -32,7 +32,7 @@ export const sessionsArchive = defineCommand({
   needs: ['clock', 'store'],
   positional: ['id'],
   input: z.object({
-    id: z.string().describe('session id'),
+    id: z.string().describe('session id').meta({ idOf: 'session' }),
     undo: z.boolean().default(false).describe('restore it'),
   }),
   output: sessionSchema,
@@ -51,7 +51,7 @@ export const sessionsShow = defineCommand({
   runsIn: 'any_process',
   needs: ['store'],
   positional: ['id'],
-  input: z.object({ id: z.string().describe('session id') }),
+  input: z.object({ id: z.string().describe('session id').meta({ idOf: 'session' }) }),
   output: sessionSchema.extend({
     unread: z.array(typedAs<Observation>(z.unknown())),
     journal: z.array(typedAs<JournalRecord>(z.looseObject({ seq: z.number(), ts: z.number(), kind: z.string() }))),
@@ -70,7 +70,7 @@ export const send = defineCommand({
   needs: ['clock', 'ids', 'store'],
   positional: ['text'],
   input: z.object({
-    session: z.string().describe('session id'),
+    session: z.string().describe('session id').meta({ idOf: 'session' }),
     text: z.string().trim().min(1).describe('the message'),
     key: z.string().min(1).optional().describe('a message with a key that was used before is ignored'),
   }),

@@ -29,7 +29,11 @@ const findingShape = z.object({
 })
 
 const WHICH = {
-  agent: z.string().optional().describe('the agent whose skill is meant, if several agents have a skill of that name'),
+  agent: z
+    .string()
+    .optional()
+    .describe('the agent whose skill is meant, if several agents have a skill of that name')
+    .meta({ idOf: 'agent' }),
   workspace: z.string().optional().describe('the folder of an AGENTS.md').meta({ path: true }),
 }
 

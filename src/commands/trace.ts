@@ -41,7 +41,7 @@ const manifestShape = z.object({
   issues: z.array(z.object({ code: z.string(), message: z.string() })),
 })
 
-const runInput = z.string().describe('run id: the id of its dispatch')
+const runInput = z.string().describe('run id: the id of its dispatch').meta({ idOf: 'dispatch' })
 
 /** Contract: a run's records in order, redacted. */
 export async function readRedactedRecords(

@@ -14,7 +14,7 @@ export const unknownsList = defineCommand({
   example: 'unknowns list',
   runsIn: 'any_process',
   needs: ['store'],
-  input: z.object({ session: z.string().optional().describe('only of this session') }),
+  input: z.object({ session: z.string().optional().describe('only of this session').meta({ idOf: 'session' }) }),
   output: z.object({ items: z.array(unknownSchema) }),
   run: async ({ store }, { session }) => ({ items: [...(await store.unknowns({ session_id: session }))] }),
 })
@@ -27,7 +27,7 @@ export const unknownsResolve = defineCommand({
   needs: ['clock', 'ids', 'store'],
   positional: ['id'],
   input: z.object({
-    id: z.string().describe('id from unknowns list'),
+    id: z.string().describe('id from unknowns list').meta({ idOf: 'unknown' }),
     as: z.enum(RESOLUTIONS).describe('the call took effect; it did not and runs again; or the tool checks again'),
   }),
   output: unknownSchema,

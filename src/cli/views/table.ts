@@ -1,5 +1,6 @@
 /** Formats rows as a table. */
 
+import { shortId } from '../../domain/short-id.ts'
 import { style } from '../terminal.ts'
 import { textWidth, truncateToWidth } from './text-width.ts'
 
@@ -18,8 +19,8 @@ export function formatTable(rows: readonly Readonly<Record<string, unknown>>[], 
   return [style('bold', line(columns)), ...cells.map(line)].join('\n')
 }
 
-/** Ids are never shortened: people copy them into other commands. */
-const cellOf = (column: string, text: string): string => (/(^|_)id$/.test(column) ? text : shortenCell(text))
+/** Ids are not cut but shown in the short form that commands accept; names that people chose are shown whole. */
+const cellOf = (column: string, text: string): string => (/(^|_)id$/.test(column) ? shortId(text) : shortenCell(text))
 
 export function shortenCell(text: string): string {
   return truncateToWidth(text.replaceAll(/\s+/g, ' '), MAX_CELL)

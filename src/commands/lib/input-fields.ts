@@ -3,6 +3,18 @@
 import type { z } from 'zod'
 import type { Command } from './command.ts'
 
+/** The kinds of ids that people may shorten (see resolve-ids.ts); a field declares its kind by the meta key `idOf`. */
+export type IdKind =
+  | 'agent'
+  | 'approval'
+  | 'dispatch'
+  | 'fact'
+  | 'grant'
+  | 'mcp_server'
+  | 'schedule'
+  | 'session'
+  | 'unknown'
+
 export interface InputField {
   readonly key: string
   /** Type name of zod: string, number, boolean, enum, array … */
@@ -17,6 +29,7 @@ export interface InputField {
   readonly short: string | undefined
   /** A secret is not accepted on the command line and not shown in errors. */
   readonly isSecret: boolean
+  readonly idOf: IdKind | undefined
 }
 
 export function inputFields(command: Command): readonly InputField[] {
@@ -30,11 +43,12 @@ function describeField(key: string, schema: z.ZodType): InputField {
   let required = true
   let fallback: unknown
   let help = schema.description
-  const { path, here, short, secret } = (schema.meta() ?? {}) as {
+  const { path, here, short, secret, idOf } = (schema.meta() ?? {}) as {
     path?: boolean
     here?: boolean
     short?: string
     secret?: boolean
+    idOf?: IdKind
   }
   while (inner.def.innerType) {
     required &&= inner.def.type !== 'optional' && inner.def.type !== 'default'
@@ -53,5 +67,6 @@ function describeField(key: string, schema: z.ZodType): InputField {
     defaultsToCwd: here === true,
     short,
     isSecret: secret === true,
+    idOf,
   }
 }

@@ -10,6 +10,10 @@ import type { Command } from './command.ts'
 import type { CommandContext, NoHomeContext } from './context.ts'
 import { inputFields } from './input-fields.ts'
 import { ignoreProgress, type Progress } from './progress.ts'
+import { resolveIds, resolveRunIds } from './resolve-ids.ts'
+
+/** Traces whose run ids are compared with a shortened id. */
+const MAX_TRACES = 1000
 
 /** The context of the place where the command runs (`runsIn`); the types of commands allow them no other members. */
 type AnyContext = ClosedHomeContext & Partial<CommandContext & NoHomeContext>
@@ -26,7 +30,7 @@ export async function validateAndRun(
   try {
     const output = checkOutput(
       command,
-      await command.run(context as CommandContext, checkInput(command, input), tellFrozen),
+      await command.run(context as CommandContext, await completeInput(command, context, input), tellFrozen),
     )
     return redactValue(output, hide)
   } catch (thrown) {
@@ -72,7 +76,16 @@ export async function validateAndRunClosed(
   why: TirelessError,
 ): Promise<unknown> {
   if (!command.runClosed) throw why
-  return checkOutput(command, await command.runClosed(outside, checkInput(command, input), why))
+  const checked = checkInput(command, input)
+  const runIds = async () => (await outside.traces.list(MAX_TRACES)).map(({ run_id }) => run_id)
+  const completed = await resolveRunIds(inputFields(command), checked, runIds)
+  return checkOutput(command, await command.runClosed(outside, completed, why))
+}
+
+/** Ids can be completed only in an open home, which alone has a store. */
+async function completeInput(command: Command, context: AnyContext, input: unknown): Promise<Record<string, unknown>> {
+  const checked = checkInput(command, input)
+  return context.store ? { ...(await resolveIds(command, context as CommandContext, checked)) } : checked
 }
 
 function checkInput(command: Command, input: unknown): Record<string, unknown> {
