@@ -43,6 +43,7 @@ import { type Clock, iso } from '../ports/clock.ts'
 import type { Models } from '../ports/model.ts'
 import { traceReader } from '../trace/reader.ts'
 import { createConfiguredSandbox, readLimits } from './choose-sandbox.ts'
+import { createInstallationControl } from './installation-control.ts'
 import { buildModels, type KeySource } from './model-service.ts'
 import { scaffoldHome } from './scaffold-home.ts'
 
@@ -72,6 +73,7 @@ export function createClosedHomeContext(
     backups: backupsOf(paths, clock),
     traces: traceReader(paths.traces),
     homeSetup: starterOf(paths, readConfig, clock, models),
+    installation: createInstallationControl({ paths, readConfig, clock, signals }),
   }
 }
 

@@ -19,12 +19,16 @@ const WORKER = join(import.meta.dirname, 'command-line-main.ts')
 const idleWorkers: ChildProcess[] = []
 
 /** Runs a command in a reused worker process, because starting Node takes longer than most commands. */
-export async function tireless(home: string, ...args: string[]): Promise<CommandOutput> {
+export const tireless = (home: string, ...args: string[]): Promise<CommandOutput> =>
+  tirelessWith(process.env, home, ...args)
+
+/** The same, with other environment variables. */
+export async function tirelessWith(env: NodeJS.ProcessEnv, home: string, ...args: string[]): Promise<CommandOutput> {
   const child =
     idleWorkers.pop() ?? fork(WORKER, { execArgv: NODE_FLAGS, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   child.ref()
   child.channel?.ref()
-  child.send({ args: [...args, '--home', home], env: process.env } satisfies CommandRequest)
+  child.send({ args: [...args, '--home', home], env } satisfies CommandRequest)
   const output = await new Promise<CommandOutput>((resolve, reject) => {
     child.once('message', (message) => resolve(message as CommandOutput))
     child.once('exit', (code, signal) => reject(new Error(`the command-line process exited with ${signal ?? code}`)))

@@ -7,6 +7,7 @@ import { escapeToOneLine, style } from '../terminal.ts'
 import { renderChangedAgent, renderNewAgent } from './agents.ts'
 import { renderApproval, renderApprovals } from './approvals.ts'
 import { renderInit } from './init.ts'
+import { renderService, renderUpgrade } from './installation.ts'
 import { renderCycles, renderModels } from './lists.ts'
 import { renderApprovedTools, renderServer, renderServers } from './mcp.ts'
 import { renderSchedules, renderSimulation } from './schedules.ts'
@@ -106,6 +107,10 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
   'trace show': renderTrace,
   'trace export': ({ file, bytes }) => `${file} (${Math.ceil(bytes / 1024)} kB): open it in any browser`,
   compare: renderComparison,
+  'service install': renderService,
+  'service uninstall': renderService,
+  'service status': renderService,
+  upgrade: renderUpgrade,
   logs: (output) => output?.items.map(logLine).join('\n') || 'none',
 }
 

@@ -6,6 +6,7 @@ import type { StopSignals } from '../../engine/advance.ts'
 import type { KernelSettings } from '../../kernel/settings.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { TraceReader } from '../../trace/reader.ts'
+import type { InstallationControl } from './installation.ts'
 
 export interface ClosedHomeContext {
   readonly clock: Clock
@@ -21,6 +22,7 @@ export interface ClosedHomeContext {
   /** Trace files of the home. */
   readonly traces: TraceReader
   readonly homeSetup: HomeSetup
+  readonly installation: InstallationControl
 }
 
 /** Creates a home, and forecasts its cost before it exists. */

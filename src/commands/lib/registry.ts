@@ -91,6 +91,10 @@ const REGISTRY = {
   attach: async () => (await import('../attach.ts')).attach,
   backup: async () => (await import('../backup.ts')).backup,
   restore: async () => (await import('../backup.ts')).restore,
+  'service install': async () => (await import('../service.ts')).serviceInstall,
+  'service uninstall': async () => (await import('../service.ts')).serviceUninstall,
+  'service status': async () => (await import('../service.ts')).serviceStatus,
+  upgrade: async () => (await import('../upgrade.ts')).upgrade,
 }
 
 type Registry = typeof REGISTRY
@@ -115,6 +119,7 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<GroupName, string>> = {
   queue: 'list, cancel, retry and pause dispatches',
   schedule: 'list schedules; add, pause, run and remove your own',
   secrets: 'store secrets for the configuration and tools',
+  service: 'run the kernel of this home at login',
   sessions: 'list, show and archive sessions',
   skills: 'scan and approve skills and AGENTS.md files',
   state: 'show, compare, revert and accept documents such as STATE.md',

@@ -1,0 +1,200 @@
+/** Builds what commands can do about the installation: the service of this home, and upgrades of the program. */
+
+import { existsSync, readFileSync } from 'node:fs'
+import {
+  findInstallation,
+  type Installation,
+  type InstalledPackage,
+  programWords,
+  readSelection,
+} from '../adapters/installation/installation.ts'
+import { availableVersion, isNewer, packageSource } from '../adapters/installation/npm-package.ts'
+import { runProgram } from '../adapters/installation/run-program.ts'
+import { createService, type Service } from '../adapters/installation/service.ts'
+import { defaultBackupFolder, type UpgradeOptions, undoUpgrade, upgrade } from '../adapters/installation/upgrade.ts'
+import { openLogReader } from '../adapters/log/log.ts'
+import { PROVIDERS } from '../adapters/models/providers.ts'
+import { describeDatabase } from '../adapters/stores/sqlite/connection.ts'
+import { SCHEMA_VERSION } from '../adapters/stores/sqlite/schema.ts'
+import type { InstallationControl, ServiceControl, ServiceReport } from '../commands/lib/installation.ts'
+import { defaultHome, environment, type LoadedConfig, userFolder } from '../config.ts'
+import { asTirelessError, TirelessError } from '../domain/error.ts'
+import type { StopSignals } from '../engine/advance.ts'
+import { type HomePaths, holderPid } from '../home.ts'
+import { type Clock, iso } from '../ports/clock.ts'
+
+export interface InstallationOptions {
+  readonly paths: HomePaths
+  readConfig(): LoadedConfig
+  readonly clock: Clock
+  readonly signals: StopSignals
+}
+
+export function createInstallationControl(options: InstallationOptions): InstallationControl {
+  const env = environment()
+  // Found on demand: most commands do not ask for it.
+  const installed = (): Installation => findInstallation()
+  const service = (): Service => serviceOf(options)
+  return {
+    service: serviceControl(options, service),
+    async check(from) {
+      const installation = installed()
+      const { version, root } = installation
+      const previous =
+        installation.kind === 'package' ? (readSelection(installation.versions)?.previous?.version ?? null) : null
+      const known = { installed: version, previous, folder: root }
+      try {
+        const available = await availableVersion(packageSource(from), runProgram, {
+          ...{ env, signal: options.signals.drain },
+        })
+        return { ...known, available, newer: isNewer(available, version), problem: null }
+      } catch (thrown) {
+        return { ...known, available: null, newer: false, problem: asTirelessError(thrown).message }
+      }
+    },
+    upgrade(from, backups, tell) {
+      const at = upgradeOptions(options, requirePackage(installed()), service(), tell)
+      return upgrade(at, packageSource(from), backups ?? defaultBackupFolder(options.paths.root))
+    },
+    undo: async (tell) => undoUpgrade(upgradeOptions(options, requirePackage(installed()), service(), tell)),
+  }
+}
+
+function requirePackage(installation: Installation): InstalledPackage {
+  if (installation.kind === 'package') return installation
+  throw new TirelessError('usage', {
+    what: 'this is a checkout, not an installed package',
+    ...{ got: installation.root, fix: 'run git pull there; `npm start` installs what it then needs' },
+  })
+}
+
+function upgradeOptions(
+  { paths, readConfig, clock, signals }: InstallationOptions,
+  installation: InstalledPackage,
+  service: Service,
+  tell: (text: string) => void,
+): UpgradeOptions {
+  return {
+    ...{ installation, service, tell, run: runProgram, env: environment(), node: process.execPath },
+    ...{ home: paths.root, signal: signals.drain, schema: SCHEMA_VERSION },
+    configFile: ownConfigFile(paths, readConfig),
+    homeSchema: () => describeDatabase(paths.database).schema,
+    isRestoring: () => existsSync(paths.restoreNote),
+    holder: () => liveHolder(paths),
+    stamp: () => iso(clock.now()).replaceAll(':', '-'),
+  }
+}
+
+/** The file of `--config`; undefined: the home's own file applies, or the file is invalid, which is reported later. */
+function ownConfigFile({ config }: HomePaths, readConfig: () => LoadedConfig): string | undefined {
+  try {
+    const { file } = readConfig()
+    return file === null || file === config ? undefined : file
+  } catch {
+    return undefined
+  }
+}
+
+/** A killed holder leaves its note behind, so the process is asked for. */
+function liveHolder(paths: HomePaths): number | undefined {
+  const pid = holderPid(paths)
+  try {
+    if (pid !== undefined) process.kill(pid, 0)
+    return pid
+  } catch {
+    return undefined
+  }
+}
+
+function serviceOf({ paths, readConfig }: InstallationOptions): Service {
+  const env = environment()
+  return createService({
+    ...{ platform: process.platform, env, user: userFolder(), uid: process.getuid?.() ?? 0, run: runProgram },
+    ...{ home: paths.root, defaultHome: defaultHome({ HOME: env.HOME }) },
+    define(environmentFile) {
+      const { config, file } = readConfig()
+      return {
+        ...{ home: paths.root, program: programWords(findInstallation(), process.execPath), environmentFile },
+        configFile: file === null || file === paths.config ? undefined : file,
+        path: env.PATH ?? '/usr/local/bin:/usr/bin:/bin',
+        drainMs: config.kernel.stop_timeout,
+      }
+    },
+  })
+}
+
+function serviceControl(options: InstallationOptions, create: () => Service): ServiceControl {
+  const report = async (service: Service, notes: readonly string[]): Promise<ServiceReport> => {
+    const state = await service.state()
+    const address = state.running === false ? null : await pageAddress(options)
+    return { ...state, address, notes }
+  }
+  return {
+    async install() {
+      const service = create()
+      const before = await service.state()
+      const holder = before.running ? undefined : liveHolder(options.paths)
+      const { change, problem } = await service.install()
+      const notes = [...installNotes(service, problem, holder), ...keyNotes(service)]
+      return { ...(await report(service, notes)), change }
+    },
+    async uninstall() {
+      const service = create()
+      const removed = await service.uninstall()
+      const kept = `Your data stays in ${options.paths.root}; delete that folder yourself if you want.`
+      return { ...(await report(service, [kept])), removed }
+    },
+    async status() {
+      const service = create()
+      const { installed, running } = await service.state()
+      const managed = installed ? [] : ['Not installed. To run at login: tireless service install']
+      const silent =
+        running === null ? [`The service manager does not answer here. Later: ${service.startCommand}`] : []
+      return report(service, [...managed, ...(installed ? silent : [])])
+    },
+  }
+}
+
+function installNotes(service: Service, problem: string | undefined, holder: number | undefined): string[] {
+  const linger = service.lingerCommand()
+  return [
+    ...(problem === undefined ? [] : [`Not started: ${problem}. Once it can: ${service.startCommand}`]),
+    ...(holder === undefined
+      ? []
+      : [`Process ${holder} holds this home, so the service waits. Run tireless stop, then ${service.startCommand}`]),
+    ...(linger === undefined ? [] : [`It runs while you are logged in. To run it without a login: ${linger}`]),
+  ]
+}
+
+/** The service does not see the variables of this shell; a model's key is the one that people miss. */
+function keyNotes({ environmentFile }: Service): string[] {
+  const env = environment()
+  const known = existsSync(environmentFile) ? readFileSync(environmentFile, 'utf8') : ''
+  const missing = Object.values(PROVIDERS)
+    .flatMap(({ variable }) => (variable !== null && env[variable] ? [variable] : []))
+    .filter((name) => !new RegExp(`^\\s*${name}=`, 'm').test(known))
+  if (missing.length === 0) return []
+  return [
+    [
+      `The service does not see ${missing.join(', ')} of this shell. Write NAME=value lines into`,
+      `${environmentFile} (chmod 600), or use tireless secrets set; then run tireless service install again.`,
+    ].join(' '),
+  ]
+}
+
+/** How many of the last log entries are searched for the address. */
+const LOG_ENTRIES = 5000
+
+/** The address of a running kernel is in its log; undefined keys and other ports make the configured one a guess. */
+async function pageAddress({ paths, readConfig, clock }: InstallationOptions): Promise<string | null> {
+  if (liveHolder(paths) === undefined) return null
+  const entries = await openLogReader(paths.logs, clock).last(LOG_ENTRIES)
+  const url = entries.findLast(({ event }) => event === 'serving')?.url
+  if (typeof url === 'string') return url
+  try {
+    const { host, port } = readConfig().config.server
+    return port === 0 ? null : `http://${host}:${port}`
+  } catch {
+    return null
+  }
+}
