@@ -3,8 +3,11 @@
 // program it still has to say so.
 
 const needed = require('../package.json').engines.node.replace('>=', '')
+const upgraded = findUpgraded()
 
-if (isOlder(process.versions.node, needed)) {
+if (upgraded) {
+  require(upgraded)
+} else if (isOlder(process.versions.node, needed)) {
   console.error(
     `tireless: Node is too old; got ${process.version}; expected ${needed} or newer; do this: install a newer Node (nodejs.org) and run the same command again`,
   )
@@ -13,6 +16,21 @@ if (isOlder(process.versions.node, needed)) {
   cacheCompiledCode()
   keepSqliteQuiet()
   void import('../lib/cli/main.js')
+}
+
+/** The start file of the version that `tireless upgrade` selected. If it is gone, this version runs. */
+function findUpgraded() {
+  const { existsSync, readFileSync } = require('node:fs')
+  const { join } = require('node:path')
+  const versions = join(__dirname, '..', 'versions')
+  try {
+    const { folder } = JSON.parse(readFileSync(join(versions, 'current.json'), 'utf8'))
+    if (typeof folder !== 'string' || !/^[\w][\w.+-]*$/.test(folder)) return undefined
+    const start = join(versions, folder, 'node_modules', 'tireless', 'bin', 'tireless.cjs')
+    return existsSync(start) ? start : undefined
+  } catch (_) {
+    return undefined
+  }
 }
 
 function isOlder(version, floor) {

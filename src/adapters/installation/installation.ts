@@ -63,9 +63,16 @@ export function programWords(installation: Installation, node: string): readonly
 /** The folder of the package inside an entry of `versions`. */
 export const packageIn = (folder: string): string => join(folder, 'node_modules', NAME)
 
-/** Contract: the start file of one version, whatever version is selected. */
-export function entryOf({ root, versions }: InstalledPackage, folder: string | null): string {
-  return join(folder === null ? root : packageIn(join(versions, folder)), ENTRY)
+export const MAIN = join('lib', 'cli', 'main.js')
+
+/**
+ * Contract: arguments of Node that run exactly this version. The start file of the version that npm installed would
+ * run the selected one instead.
+ */
+export function nodeArguments({ root, versions }: InstalledPackage, folder: string | null): readonly string[] {
+  return folder === null
+    ? ['--disable-warning=ExperimentalWarning', join(root, MAIN)]
+    : [join(packageIn(join(versions, folder)), ENTRY)]
 }
 
 /** The content of `versions/current.json`. The start file of the package reads `folder`. */

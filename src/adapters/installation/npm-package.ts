@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { TirelessError } from '../../domain/error.ts'
-import { ENTRY, packageIn, readManifest } from './installation.ts'
+import { ENTRY, MAIN, packageIn, readManifest } from './installation.ts'
 import { lastWords, type RunOptions, type RunProgram } from './run-program.ts'
 
 const NAME = 'tireless'
@@ -62,7 +62,7 @@ export async function installPackage(
   const result = await run('npm', args, { ...options, timeoutMs: INSTALL_MS })
   if (result.exit !== 0) throw npmFailed('npm could not install the new version', lastWords(result))
   const manifest = readManifest(packageIn(folder))
-  const isComplete = [ENTRY, join('lib', 'cli', 'main.js')].every((file) => existsSync(join(packageIn(folder), file)))
+  const isComplete = [ENTRY, MAIN].every((file) => existsSync(join(packageIn(folder), file)))
   if (manifest?.name === NAME && typeof manifest.version === 'string' && isComplete) return manifest.version
   throw npmFailed('the package is not this program, or not complete', spec)
 }

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { TirelessError } from '../../domain/error.ts'
-import { ENTRY, entryOf, type InstalledPackage, packageIn } from './installation.ts'
+import { ENTRY, type InstalledPackage, nodeArguments, packageIn } from './installation.ts'
 import { lastWords, type RunProgram } from './run-program.ts'
 
 export interface RunContext {
@@ -36,10 +36,10 @@ export function createOtherVersion(
   at: { readonly folder: string | null } | { readonly staging: string },
 ): OtherVersion {
   const { node, env, run, signal, configFile, installation } = context
-  const entry = 'staging' in at ? join(packageIn(at.staging), ENTRY) : entryOf(installation, at.folder)
+  const entry = 'staging' in at ? [join(packageIn(at.staging), ENTRY)] : nodeArguments(installation, at.folder)
   const config = configFile === undefined ? [] : ['--config', configFile]
   const must = async (what: string, args: readonly string[], timeoutMs = SHORT_MS): Promise<void> => {
-    const result = await run(node, [entry, ...args, ...config, '--json'], { env, signal, timeoutMs })
+    const result = await run(node, [...entry, ...args, ...config, '--json'], { env, signal, timeoutMs })
     if (result.exit !== 0) throw new TirelessError('conflict', { what: `${version} ${what}`, got: lastWords(result) })
   }
   return {
