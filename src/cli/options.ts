@@ -1,7 +1,7 @@
 /** Turns a command's input schema into command-line options, and parsed options back into input. */
 
 import { resolve } from 'node:path'
-import { InvalidArgumentError, Option, type Command as Program } from 'commander'
+import { Argument, InvalidArgumentError, Option, type Command as Program } from 'commander'
 import type { Command } from '../commands/lib/command.ts'
 import { type InputField, inputFields } from '../commands/lib/input-fields.ts'
 
@@ -30,7 +30,7 @@ export function addInputs(program: Program, command: Command): void {
       .option('--from-file <file>', 'read the value from this file')
   for (const field of optionFields(command)) {
     const isPositional = command.positional?.includes(field.key)
-    if (isPositional) program.argument(field.required ? `<${field.key}>` : `[${field.key}]`, field.help)
+    if (isPositional) program.addArgument(argumentOf(field))
     else program.addOption(optionOf(field))
   }
 }
@@ -49,6 +49,13 @@ export function inputFromOptions(
     else if (field.defaultsToCwd) input[field.key] = resolve('.')
   }
   return input
+}
+
+/** Its choices are shown and completed here; the schema of the command checks them. */
+function argumentOf({ key, required, help, choices }: InputField): Argument {
+  const argument = new Argument(required ? `<${key}>` : `[${key}]`, help)
+  if (choices.length > 0) argument.argChoices = [...choices]
+  return argument
 }
 
 function optionOf(field: InputField): Option {

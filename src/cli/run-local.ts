@@ -32,7 +32,11 @@ export function runLocally(request: CommandRequest, run: RunCommand): Promise<un
 
 async function runWithoutHome({ command, input, at, tell }: CommandRequest, run: RunCommand): Promise<unknown> {
   const { signals, cancelDeadline: over } = handleSignals()
-  const context: NoHomeContext = { ...closedHomeContext(at, signals), serveMcp: serveOverMcp(at, signals, run) }
+  const context: NoHomeContext = {
+    ...closedHomeContext(at, signals),
+    serveMcp: serveOverMcp(at, signals, run),
+    completionScript: async (shell) => (await import('./completion/completion.ts')).completionScript(shell),
+  }
   try {
     return await validateAndRun(command, context, input, tell)
   } finally {

@@ -14,9 +14,14 @@ const folder = mkdtempSync(join(tmpdir(), 'tireless-upgrade-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 const built = join(folder, 'built')
 
+const IS_SWEEP = process.env.UPGRADE_SWEEP === 'full'
+
+/** For tests that take long. */
+export const IN_SWEEP_ONLY = { skip: IS_SWEEP ? false : 'takes long: npm run upgrades' }
+
 /** Built on first use. `UPGRADE_SWEEP=full`: as for users, which takes longer. */
 function buildOnce(): void {
-  if (!existsSync(built)) buildPackage(built, process.env.UPGRADE_SWEEP === 'full')
+  if (!existsSync(built)) buildPackage(built, IS_SWEEP)
 }
 
 const packed = new Map<string, string>()
@@ -54,6 +59,10 @@ export const tarballs = () => ({
         return `${line}\n        if (${isReal}) throw new Error('broken after the migration')`
       })
     })
+  },
+  /** Lacks its code. */
+  get incomplete() {
+    return packOnce('0.2.4', (at) => rmSync(join(at, 'lib/cli'), { recursive: true }))
   },
   /** Is not this program. */
   get foreign() {

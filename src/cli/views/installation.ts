@@ -1,31 +1,25 @@
 /** Shows the service of a home, and upgrades of the program. */
 
+import type { CommandOutput } from '../../commands/lib/registry.ts'
 import { style } from '../terminal.ts'
 
-interface ServiceOutput {
-  readonly name: string
-  readonly file: string
-  readonly installed: boolean
-  readonly enabled: boolean | null
-  readonly running: boolean | null
-  readonly address: string | null
-  readonly notes: readonly string[]
-  readonly change?: string
+type ServiceOutput = CommandOutput<'service status'> & {
+  readonly change?: CommandOutput<'service install'>['change']
   readonly removed?: boolean
 }
 
-const CHANGES: Readonly<Record<string, string>> = {
+const CHANGES = {
   created: 'Installed the service',
   updated: 'Updated the service',
   unchanged: 'The service is installed already',
-}
+} as const
 
 export function renderService({ change, removed, ...service }: ServiceOutput): string {
   const { name, file, installed, enabled, running, address, notes } = service
   if (removed !== undefined)
     return [removed ? `Removed the service ${name} (${file}).` : `There is no service ${name}.`, ...notes].join('\n')
   return [
-    ...(change === undefined ? [] : [`${CHANGES[change] ?? change}: ${name}`]),
+    ...(change === undefined ? [] : [`${CHANGES[change]}: ${name}`]),
     line('installed', installed ? file : 'no'),
     line('enabled', yesNo(enabled)),
     line('running', yesNo(running)),
@@ -38,25 +32,7 @@ const yesNo = (value: boolean | null): string => (value === null ? 'unknown' : v
 
 const line = (label: string, text: string): string => `${style('dim', label.padEnd(12))}${text}`
 
-type UpgradeOutput =
-  | {
-      readonly action: 'check'
-      readonly installed: string
-      readonly available: string | null
-      readonly newer: boolean
-      readonly previous: string | null
-      readonly folder: string
-      readonly problem: string | null
-    }
-  | { readonly action: 'none'; readonly to: string; readonly notes: readonly string[] }
-  | { readonly action: 'upgrade'; readonly from: string; readonly to: string; readonly notes: readonly string[] }
-  | {
-      readonly action: 'undo'
-      readonly from: string
-      readonly to: string
-      readonly restored: string | null
-      readonly notes: readonly string[]
-    }
+type UpgradeOutput = CommandOutput<'upgrade'>
 
 export function renderUpgrade(output: UpgradeOutput): string {
   if (output.action === 'check') return renderCheck(output)

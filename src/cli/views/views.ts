@@ -111,6 +111,7 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
   'service uninstall': renderService,
   'service status': renderService,
   upgrade: renderUpgrade,
+  completion: ({ script }) => script.trimEnd(),
   logs: (output) => output?.items.map(logLine).join('\n') || 'none',
 }
 

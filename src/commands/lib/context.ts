@@ -38,6 +38,8 @@ export interface CommandContext
 export interface NoHomeContext extends ClosedHomeContext {
   /** Contract: serves the commands over MCP on stdin and stdout until the client disconnects. */
   serveMcp?(offers: readonly OfferedCommand[]): Promise<void>
+  /** Contract: a script with which the shell completes the command line. Only the command line has it. */
+  completionScript?(shell: 'bash' | 'zsh' | 'fish'): Promise<string>
 }
 
 /** The part of the context that a function needs. */

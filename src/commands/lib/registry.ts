@@ -95,6 +95,7 @@ const REGISTRY = {
   'service uninstall': async () => (await import('../service.ts')).serviceUninstall,
   'service status': async () => (await import('../service.ts')).serviceStatus,
   upgrade: async () => (await import('../upgrade.ts')).upgrade,
+  completion: async () => (await import('../completion.ts')).completion,
 }
 
 type Registry = typeof REGISTRY

@@ -1,0 +1,52 @@
+/** The completion script for zsh. */
+
+import { flagsWithValue, quoted, type Verb } from './grammar.ts'
+
+export function zshScript(verbs: readonly Verb[]): string {
+  const paths = verbs.filter(({ path }) => path !== '').map(({ path }) => quoted(path))
+  return `_tireless() {
+  local cur=\${words[CURRENT]} prev=\${words[CURRENT-1]} verbs='' skip='' i word
+  local -a found
+  for ((i = 2; i < CURRENT; i++)); do
+    word=\${words[i]}
+    if [[ -n $skip ]]; then skip=''; continue; fi
+    case $word in
+      (${flagsWithValue(verbs).join('|')}) skip=1 ;;
+      (-*) ;;
+      (*) case "\${verbs:+$verbs }$word" in
+        (${paths.join('|')}) verbs="\${verbs:+$verbs }$word" ;;
+      esac ;;
+    esac
+  done
+  case "$verbs $prev" in
+${choiceCases(verbs)}
+  esac
+  if (( $#found )); then compadd -- $found; return; fi
+  case $prev in (${flagsWithValue(verbs).join('|')}) _files; return ;; esac
+  case "$verbs" in
+${verbs.map(wordCase).join('\n')}
+  esac
+  if (( $#found )); then _describe tireless found; else _files; fi
+}
+if [[ $funcstack[1] == _tireless ]]; then _tireless "$@"; else compdef _tireless tireless; fi
+`
+}
+
+const choiceCases = (verbs: readonly Verb[]): string =>
+  verbs
+    .flatMap(({ path, options }) =>
+      options
+        .filter(({ choices }) => choices.length > 0)
+        .map(({ flags, choices }) => {
+          const patterns = flags.map((flag) => quoted(`${path} ${flag}`)).join('|')
+          return `    (${patterns}) found=(${choices.map(quoted).join(' ')}) ;;`
+        }),
+    )
+    .join('\n')
+
+function wordCase({ path, verbs, options, values }: Verb): string {
+  const described = (name: string, help: string): string => quoted(`${name.replaceAll(':', '\\:')}:${help}`)
+  const names = [...verbs.map(({ name, summary }) => described(name, summary)), ...values.map(quoted)]
+  const flags = options.flatMap((option) => option.flags.map((flag) => described(flag, option.help)))
+  return `    (${quoted(path)}) if [[ $cur == -* ]]; then found=(${flags.join(' ')}); else found=(${names.join(' ')}); fi ;;`
+}
