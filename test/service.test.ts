@@ -44,7 +44,7 @@ function machine(t: TestContext, { reachable = true } = {}) {
 }
 
 describe('a service', { skip: ON_LINUX }, () => {
-  test('install writes a unit, enables and starts it; a second install changes nothing, a new setting updates it', async (t) => {
+  test('install writes a unit, enables and starts it; a second install updates it if a setting changed', async (t) => {
     const { home, json, calls } = machine(t)
     const first = await json('install')
     assert.deepEqual([first.change, first.installed, first.enabled, first.running], ['created', true, true, true])

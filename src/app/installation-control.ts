@@ -11,7 +11,12 @@ import {
 import { availableVersion, isNewer, packageSource } from '../adapters/installation/npm-package.ts'
 import { runProgram } from '../adapters/installation/run-program.ts'
 import { createService, type Service } from '../adapters/installation/service.ts'
-import { defaultBackupFolder, type UpgradeOptions, undoUpgrade, upgrade } from '../adapters/installation/upgrade.ts'
+import {
+  defaultBackupFolder,
+  type UpgradeOptions,
+  undoUpgrade,
+  upgradeProgram,
+} from '../adapters/installation/upgrade.ts'
 import { openLogReader } from '../adapters/log/log.ts'
 import { PROVIDERS } from '../adapters/models/providers.ts'
 import { describeDatabase } from '../adapters/stores/sqlite/connection.ts'
@@ -54,7 +59,7 @@ export function createInstallationControl(options: InstallationOptions): Install
     },
     upgrade(from, backups, tell) {
       const at = upgradeOptions(options, requirePackage(installed()), service(), tell)
-      return upgrade(at, packageSource(from), backups ?? defaultBackupFolder(options.paths.root))
+      return upgradeProgram(at, packageSource(from), backups ?? defaultBackupFolder(options.paths.root))
     },
     undo: async (tell) => undoUpgrade(upgradeOptions(options, requirePackage(installed()), service(), tell)),
   }

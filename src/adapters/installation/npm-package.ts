@@ -4,7 +4,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { TirelessError } from '../../domain/error.ts'
 import { ENTRY, MAIN, packageIn, readManifest } from './installation.ts'
-import { lastWords, type RunOptions, type RunProgram } from './run-program.ts'
+import { lastWords, type ProgramOptions, type RunProgram } from './run-program.ts'
 
 const NAME = 'tireless'
 const INSTALL_MS = 15 * 60_000
@@ -36,7 +36,11 @@ export function packageSource(from: string | undefined): PackageSource {
 }
 
 /** Contract: the version that `source` would install; throws if npm cannot tell. */
-export async function availableVersion(source: PackageSource, run: RunProgram, options: RunOptions): Promise<string> {
+export async function availableVersion(
+  source: PackageSource,
+  run: RunProgram,
+  options: ProgramOptions,
+): Promise<string> {
   const args = source.isFile
     ? ['pack', source.spec, '--dry-run', '--json', '--ignore-scripts']
     : ['view', source.spec, 'version', '--json']
@@ -53,7 +57,7 @@ export async function installPackage(
   { spec }: PackageSource,
   folder: string,
   run: RunProgram,
-  options: RunOptions,
+  options: ProgramOptions,
 ): Promise<string> {
   mkdirSync(folder, { recursive: true })
   const quiet = ['--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--omit=dev', '--loglevel=error']

@@ -1,4 +1,4 @@
-/** Starts the programs that install and run Tireless on this machine: npm, systemctl, launchctl, other versions of it. */
+/** Starts the programs that install and run Tireless here: npm, systemctl, launchctl, other versions of it. */
 
 import { execFile } from 'node:child_process'
 import { asTirelessError, TirelessError } from '../../domain/error.ts'
@@ -10,14 +10,14 @@ export interface ProgramResult {
   readonly stderr: string
 }
 
-export interface RunOptions {
+export interface ProgramOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal?: AbortSignal | undefined
   readonly timeoutMs?: number
 }
 
 /** Contract: throws `not_found` if there is no such program, `aborted` if `signal` aborts. */
-export type RunProgram = (program: string, args: readonly string[], options: RunOptions) => Promise<ProgramResult>
+export type RunProgram = (program: string, args: readonly string[], options: ProgramOptions) => Promise<ProgramResult>
 
 const TIMEOUT_MS = 60_000
 const MOST_OUTPUT = 64 * 1024 * 1024

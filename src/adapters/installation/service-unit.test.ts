@@ -81,7 +81,7 @@ describe('the launchd agent', () => {
     [75, 0],
     [0, 0],
   ])
-    test(`its script ends with ${shown} after exit code ${exit}, so that launchd restarts only what a restart helps`, (t) => {
+    test(`its script ends with ${shown} after exit code ${exit}: launchd starts it again only if that helps`, (t) => {
       const service = awkwardService(t, `[ "$2" = start ] && exit ${exit}; exit 0`)
       assert.equal(spawnSync('/bin/sh', ['-c', launchdScript(service)]).status, shown)
       const { program, home, configFile } = service

@@ -9,7 +9,7 @@ import { TirelessError } from '../../domain/error.ts'
 import { ENTRY, MAIN, packageIn, readSelection } from './installation.ts'
 import { isNewer } from './npm-package.ts'
 import type { ProgramResult, RunProgram } from './run-program.ts'
-import { type UpgradeOptions, undoUpgrade, upgrade } from './upgrade.ts'
+import { type UpgradeOptions, undoUpgrade, upgradeProgram } from './upgrade.ts'
 
 const SOURCE = { spec: '/tmp/tireless-0.2.0.tgz', isFile: true }
 const OLD_SCHEMA = 6
@@ -123,7 +123,7 @@ class World {
     return Promise.race([work.catch((thrown: Error) => thrown), this.whenKilled.promise])
   }
 
-  upgrade = () => this.survive(upgrade(this.options(), SOURCE, join(dirname(this.root), 'backups')))
+  upgrade = () => this.survive(upgradeProgram(this.options(), SOURCE, join(dirname(this.root), 'backups')))
   undo = () => this.survive(undoUpgrade(this.options()))
 
   selected(): string | null {
@@ -144,8 +144,11 @@ const failed = (stderr: string): ProgramResult => ({ exit: 1, stdout: '', stderr
 const KINDS: readonly FaultKind[] = ['fails', 'fails after its effect', 'is killed', 'is killed after its effect']
 
 describe('an upgrade', () => {
-  for (const service of [false, true])
-    test(`${service ? 'of a service: ' : ''}whichever call fails or is killed, a version works, and the next upgrade succeeds`, async (t) => {
+  for (const [service, whose] of [
+    [false, ''],
+    [true, 'of a service: '],
+  ] as const)
+    test(`${whose}whichever call fails or is killed, a version works, and the next one`, async (t) => {
       const counted = new World(t)
       counted.isServiceRunning = service
       await counted.upgrade()

@@ -43,7 +43,11 @@ const STAGING = '.installing-'
 const TRIAL = '.trial-'
 
 /** `backups`: the folder for the backup of the home. */
-export async function upgrade(options: UpgradeOptions, source: PackageSource, backups: string): Promise<UpgradeResult> {
+export async function upgradeProgram(
+  options: UpgradeOptions,
+  source: PackageSource,
+  backups: string,
+): Promise<UpgradeResult> {
   const { installation, tell } = options
   removeLeftovers(installation.versions, STAGING)
   removeLeftovers(backups, TRIAL)

@@ -48,5 +48,6 @@ function wordCase({ path, verbs, options, values }: Verb): string {
   const described = (name: string, help: string): string => quoted(`${name.replaceAll(':', '\\:')}:${help}`)
   const names = [...verbs.map(({ name, summary }) => described(name, summary)), ...values.map(quoted)]
   const flags = options.flatMap((option) => option.flags.map((flag) => described(flag, option.help)))
-  return `    (${quoted(path)}) if [[ $cur == -* ]]; then found=(${flags.join(' ')}); else found=(${names.join(' ')}); fi ;;`
+  const [whenFlag, otherwise] = [flags.join(' '), names.join(' ')]
+  return `    (${quoted(path)}) if [[ $cur == -* ]]; then found=(${whenFlag}); else found=(${otherwise}); fi ;;`
 }
