@@ -4,6 +4,7 @@ import { checkOptions } from './app/check-options.ts'
 import { useApp } from './app/share-app.ts'
 import type { AppOptions } from './app.ts'
 import type { Progress } from './commands/lib/progress.ts'
+import type { Approval } from './domain/approval.ts'
 import type { Issue } from './domain/decision.ts'
 import type { DispatchStatus } from './domain/dispatch.ts'
 import { asTirelessError, readSafely, TirelessError } from './domain/error.ts'
@@ -53,6 +54,8 @@ export interface TaskEnd {
   readonly steps: number
   /** The reasons why the task did not start; empty if it did. */
   readonly issues: readonly Issue[]
+  /** The calls that wait for the owner's approval. */
+  readonly approvals: readonly Approval[]
 }
 
 export interface TaskResult extends TaskEnd {

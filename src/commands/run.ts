@@ -9,13 +9,15 @@ import { RETRY_SOON_MS } from '../kernel/queue/drain.ts'
 import { traceFromRecords } from '../trace/trace.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
-import { dispatchSchema } from './lib/output-schemas.ts'
+import { approvalSchema, dispatchSchema } from './lib/output-schemas.ts'
 import type { Progress } from './lib/progress.ts'
 import { overridesToMetadata, taskOverrides } from './lib/task-overrides.ts'
 import { agentInput, enqueueTask } from './queue.ts'
 
 /** Priority of the task: above queued tasks, because a user waits for its result. */
 const FOREGROUND_PRIORITY = 100
+/** Maximum number of open approvals to print. */
+const MAX_APPROVALS = 100
 
 export const run = defineCommand({
   name: 'run',
@@ -64,6 +66,7 @@ export const run = defineCommand({
     stop_reason: z.enum(STOP_REASONS).nullable(),
     steps: z.number(),
     issues: z.array(z.object({ code: z.string(), message: z.string() })),
+    approvals: z.array(approvalSchema).describe('the calls that wait for your approval'),
   }),
   async run(context, { task, agent, workspace: folder, ...wanted }, tell) {
     for (const text of [...(await context.sandboxNotices()), ...(await context.startNotices())])
@@ -79,7 +82,9 @@ export const run = defineCommand({
     tell({ kind: 'note', text: note ?? `Working in ${workspace}` })
     await watchDispatch(context, dispatch_id, tell)
     await deliver(context, tell)
-    return { dispatch_id, session_id, workspace, ...(await readRunEnding(context, dispatch_id, session_id)) }
+    const ending = await readRunEnding(context, dispatch_id, session_id)
+    const approvals = [...(await context.store.approvals({ session_id, status: 'open', limit: MAX_APPROVALS }))]
+    return { dispatch_id, session_id, workspace, ...ending, approvals }
   },
   exitCode: ({ status }) => (status === 'done' ? 0 : isTerminal(status) ? 1 : 3),
 })

@@ -18,7 +18,7 @@ const labelledAgent = cycleSchema.shape.agents.element.extend({
     .describe('label of everything that its session has read; it applies to the summary too'),
 })
 
-/** Upper limit when counting open approvals. */
+/** Upper limit when counting what waits for the owner. */
 const MAX_COUNTED = 10_000
 
 async function spendToday({ store, clock, budgetLimits: purse }: Needs<'store' | 'clock' | 'budgetLimits'>) {
@@ -69,6 +69,18 @@ async function workersOf({ store, clock, epoch }: Needs<'store' | 'clock' | 'epo
   return all.filter((worker) => worker.epoch === epoch() || Date.parse(worker.lease_until) > now)
 }
 
+/** Counts what waits for the owner. A run that waits for a message is a question, unless it waits for an approval. */
+async function countWaiting(store: Store): Promise<{ approvals: number; questions: number; unknowns: number }> {
+  const approvals = await store.approvals({ status: 'open', limit: MAX_COUNTED })
+  const asking = new Set(approvals.map(({ session_id }) => session_id))
+  const waiting = await store.dispatches({ status: 'waiting', limit: MAX_COUNTED })
+  const questions = waiting.filter(
+    ({ session_id, wait }) => wait?.kind === 'observation' && wait.match === 'user_message' && !asking.has(session_id),
+  )
+  const unknowns = await store.unknowns({ status: 'open' })
+  return { approvals: approvals.length, questions: questions.length, unknowns: unknowns.length }
+}
+
 export const status = defineCommand({
   name: 'status',
   summary: 'show the state of kernel, queue, sessions, spending and health',
@@ -95,8 +107,9 @@ export const status = defineCommand({
     sessions: z.object({ active: z.number(), waiting: z.number() }),
     residents: z.array(z.unknown()),
     spend: z.object({ today_usd: z.number().nullable(), cap_usd: z.number().nullable(), calls: z.number().nullable() }),
-    approvals: z.number(),
-    unknowns: z.number(),
+    approvals: z.number().describe('calls that wait for your approval'),
+    questions: z.number().describe('runs that wait for your answer'),
+    unknowns: z.number().describe('interrupted calls whose outcome you must tell'),
     health: z.object({ ok: z.boolean(), reasons: z.array(z.string()) }),
     degraded: z.array(z.string()),
     workers: z.array(z.object({ epoch: z.number(), name: z.string(), lease_until: z.string() })),
@@ -115,8 +128,7 @@ export const status = defineCommand({
       sessions: { active: queue.pending + queue.running, waiting: queue.waiting },
       residents: [],
       spend: await spendToday(context),
-      approvals: (await store.approvals({ status: 'open', limit: MAX_COUNTED })).length,
-      unknowns: (await store.unknowns({ status: 'open' })).length,
+      ...(await countWaiting(store)),
       health: { ok, reasons: [...reasons] },
       degraded: [...degraded],
       workers: await workersOf(context),

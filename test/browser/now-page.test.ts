@@ -5,6 +5,7 @@ import { after, before, describe, type TestContext, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import type { Model } from '../../src/ports/model.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { askAndWait, sendTool } from '../support/approval-fixtures.ts'
 import { launchChromium, openTab, WITHOUT_CHROMIUM, waitUntilLive } from '../support/chromium.ts'
 import { type HttpApp, openHttpApp } from '../support/http-app.ts'
 import { freshFolder, waitUntil } from '../support/open-app.ts'
@@ -132,6 +133,17 @@ describe('the page in a browser', { skip: WITHOUT_CHROMIUM }, () => {
     await run.locator('[data-step="2"]').waitFor()
     model.next()
     await isDone(page, dispatch_id)
+    assert.deepEqual(complaints, [])
+  })
+
+  test('Now: beside an open approval the page says what waits, not that all is well', async (t) => {
+    const served = await openHttpApp(t, { model: askAndWait(), tools: [sendTool()] })
+    const { page, complaints } = await openTab(browser, served.url)
+    await page.goto(served.login_url)
+    await page.locator('[data-health=ok]').getByText('All is well.').waitFor()
+    await served.app.run('run', { task: 'Look for a lamp' })
+    await page.locator('[data-health=waiting]').getByText('One thing waits for you.').waitFor()
+    assert.equal(await page.getByText('All is well.').count(), 0)
     assert.deepEqual(complaints, [])
   })
 

@@ -10,6 +10,7 @@ export interface Status {
   readonly queue: Readonly<Record<string, number>>
   readonly spend: { readonly today_usd: number | null; readonly cap_usd: number | null; readonly calls: number | null }
   readonly approvals: number
+  readonly questions: number
   readonly unknowns: number
   readonly health: { readonly ok: boolean; readonly reasons: readonly string[] }
   readonly degraded: readonly string[]

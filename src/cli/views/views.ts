@@ -10,6 +10,7 @@ import { renderInit } from './init.ts'
 import { renderService, renderUpgrade } from './installation.ts'
 import { renderCycles, renderModels } from './lists.ts'
 import { renderApprovedTools, renderServer, renderServers } from './mcp.ts'
+import { renderRun } from './runs.ts'
 import { renderSchedules, renderSimulation } from './schedules.ts'
 import { renderFindings, renderSkillApproval, renderSkills } from './skills.ts'
 import { renderAccepted, renderDiff, renderDocument, renderRevert } from './state.ts'
@@ -22,8 +23,7 @@ const FACT_COLUMNS = ['agent_id', 'key', 'label', 'session_id', 'turn', 'status'
 
 const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) => string } = {
   init: renderInit,
-  run: ({ answer, error, wait, status }) =>
-    answer ?? (wait ? `parked: ${wait.reason}` : `${status}: ${error ?? 'no answer'}`),
+  run: renderRun,
   'queue list': ({ items }) =>
     formatTable(items, ['dispatch_id', 'agent_id', 'status', 'priority', 'attempts', 'title']),
   'sessions list': ({ items }) => formatTable(items, ['session_id', 'agent_id', 'status', 'created_at']),

@@ -3,7 +3,9 @@
  * Must not know: the text of notices.
  */
 
+import { TirelessError } from '../../domain/error.ts'
 import type { Json } from '../../domain/json.ts'
+import type { Channel } from '../../ports/channel.ts'
 import type { Op } from '../../ports/store.ts'
 import type { KernelSettings } from '../settings.ts'
 
@@ -51,4 +53,22 @@ export const unpairedNote = ({
 
 function isBound(bound: Json): bound is { channel: string | null; chat_id: string | null } {
   return typeof bound === 'object' && bound !== null && 'channel' in bound && 'chat_id' in bound
+}
+
+/** Contract: the channel and chat that `to` names, as CHANNEL or CHANNEL:CHAT; throws `not_found` if none is usable. */
+export function findNamedTarget(
+  channels: ReadonlyMap<string, Channel>,
+  to: string,
+): Pick<NoticeTarget, 'channel' | 'chat_id'> {
+  const [, channel = '', chat_id = null] = /^([^:]+)(?::(.+))?$/s.exec(to) ?? []
+  if (channels.get(channel)?.trouble() === null) return { channel, chat_id }
+  const why = channels.has(channel)
+    ? `${channel} cannot deliver: ${channels.get(channel)?.trouble()}`
+    : 'unknown channel'
+  const usable = [...channels.values()].filter((one) => one.trouble() === null).map(({ name }) => name)
+  throw new TirelessError('not_found', {
+    what: why,
+    got: to,
+    expected: `one of ${usable.join(', ')}, or leave out "to" to reach your owner`,
+  })
 }

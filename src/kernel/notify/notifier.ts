@@ -25,10 +25,17 @@ import type { KernelSettings } from '../settings.ts'
 import { Deliverer, type DeliveryDeps } from './deliverer.ts'
 import { renderDigest } from './digest.ts'
 import { type ReportedIssues, selectNews } from './notice-policy.ts'
-import { NOTICE_SETTING, type NoticeTarget, pairCommand, resolveNoticeTarget } from './notice-target.ts'
+import {
+  findNamedTarget,
+  NOTICE_SETTING,
+  type NoticeTarget,
+  pairCommand,
+  resolveNoticeTarget,
+} from './notice-target.ts'
 import { renderNoticeWithNews } from './notice-text.ts'
 import { isOwnersChat } from './owners-chat.ts'
 import { quietHoursEnd } from './quiet-hours.ts'
+import { readWaitingNotices } from './waiting-notices.ts'
 
 /** Key of the reported issues in the store's settings. */
 const TOLD = 'told'
@@ -58,6 +65,8 @@ export class Notifier implements MessageSender {
   readonly #deliverer: Deliverer
   /** The running pings, by the controller that aborts each. */
   readonly #pings = new Map<AbortController, Promise<void>>()
+  /** Ids of the notices about what waits that are known to be in the outbox. */
+  readonly #postedWaiting = new Set<string>()
   #digestSettings: KernelSettings | undefined
   #digestSchedule: Schedule | undefined
 
@@ -129,6 +138,7 @@ export class Notifier implements MessageSender {
     try {
       while (!signal.aborted) {
         const since = wakeSignal.ringCount()
+        await this.#postWaiting()
         const nextDigest = await this.#postDigest()
         const now = clock.now()
         const running = await this.#deliverer.begin(now)
@@ -146,19 +156,22 @@ export class Notifier implements MessageSender {
   /** Contract: posts a due digest, tries every due message once, waits for pings. Rejects only if the store fails. */
   async once(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return
+    await this.#postWaiting()
     await this.#postDigest()
     await this.#deliverer.deliverDue(signal)
     if (!signal.aborted) await Promise.all(this.#pings.values())
   }
 
-  /** Contract: tries every due message once; rejects only if the store fails. */
+  /** Contract: posts what waits, tries every due message once; rejects only if the store fails. */
   async deliver(signal: AbortSignal): Promise<void> {
-    if (!signal.aborted) await this.#deliverer.deliverDue(signal)
+    if (signal.aborted) return
+    await this.#postWaiting()
+    await this.#deliverer.deliverDue(signal)
   }
 
   async post({ id, to, text, urgent }: OutgoingMessage): Promise<{ readonly channel: string }> {
     const { store, clock } = this.#deps
-    const target = to === null ? ((await this.target()) ?? TERMINAL) : this.#resolveTarget(to)
+    const target = to === null ? ((await this.target()) ?? TERMINAL) : findNamedTarget(this.#deps.channels, to)
     const now = clock.now()
     const kind = to !== null ? 'reply' : urgent ? 'alert' : 'notice'
     const post = this.#post(target, { id, kind, text }, now)
@@ -176,7 +189,7 @@ export class Notifier implements MessageSender {
 
   refusal(to: string): string | undefined {
     try {
-      this.#resolveTarget(to)
+      findNamedTarget(this.#deps.channels, to)
       return undefined
     } catch (thrown) {
       return asTirelessError(thrown).message
@@ -196,21 +209,6 @@ export class Notifier implements MessageSender {
     })
   }
 
-  #resolveTarget(to: string): Pick<NoticeTarget, 'channel' | 'chat_id'> {
-    const { channels } = this.#deps
-    const [, channel = '', chat_id = null] = /^([^:]+)(?::(.+))?$/s.exec(to) ?? []
-    if (channels.get(channel)?.trouble() === null) return { channel, chat_id }
-    const why = channels.has(channel)
-      ? `${channel} cannot deliver: ${channels.get(channel)?.trouble()}`
-      : 'unknown channel'
-    const usable = [...channels.values()].filter((one) => one.trouble() === null).map(({ name }) => name)
-    throw new TirelessError('not_found', {
-      what: why,
-      got: to,
-      expected: `one of ${usable.join(', ')}, or leave out "to" to reach your owner`,
-    })
-  }
-
   async #told(target: NoticeTarget | null): Promise<ReportedIssues> {
     const key = JSON.stringify(target && [target.channel, target.chat_id])
     const told = (await fallbackIfUnreadable(this.#deps.store.setting(TOLD), null)) as Partial<ReportedIssues> | null
@@ -224,10 +222,23 @@ export class Notifier implements MessageSender {
     message: Pick<NewChannelMessage, 'id' | 'kind' | 'text'>,
     now: number,
   ): Extract<Op, { op: 'post' }> {
-    const { settings, redact } = this.#deps
-    const quiet = message.kind === 'alert' ? undefined : quietHoursEnd(settings().quiet_hours, this.#zone(), now)
-    const text = clipText(redact(message.text), MAX_TEXT)
+    const quiet = message.kind === 'alert' ? undefined : this.#quietUntil(now)
+    const text = clipText(this.#deps.redact(message.text), MAX_TEXT)
     return { op: 'post', message: { ...message, text, channel, chat_id }, due: quiet ?? now, now }
+  }
+
+  /** Posts a notice about everything that waits for the owner and was not told yet. */
+  async #postWaiting(): Promise<void> {
+    const { store, clock } = this.#deps
+    const waiting = await readWaitingNotices(store, this.language(), this.#postedWaiting)
+    const target = waiting.length === 0 ? null : await this.target()
+    if (!target) return
+    const now = clock.now()
+    const morning = this.#quietUntil(now) ?? now
+    const kindOf = (expires: number | null) => (expires !== null && expires <= morning ? 'alert' : 'notice')
+    const posts = waiting.map(({ id, text, expires }) => this.#post(target, { id, text, kind: kindOf(expires) }, now))
+    await commitOne(store, posts)
+    for (const { id } of waiting) this.#postedWaiting.add(id)
   }
 
   /** Contract: posts a due digest; returns the instant of the next one. Of missed digests only the newest is posted. */
@@ -266,6 +277,10 @@ export class Notifier implements MessageSender {
       this.#digestSchedule = isOff ? undefined : parseSchedule(digest === true ? EVERY_MORNING : digest, this.#zone())
     }
     return this.#digestSchedule
+  }
+
+  #quietUntil(now: number): number | undefined {
+    return quietHoursEnd(this.#deps.settings().quiet_hours, this.#zone(), now)
   }
 
   #zone(): string {

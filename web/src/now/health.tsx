@@ -1,4 +1,4 @@
-/** Health problems and degraded parts; one line if there are none. */
+/** What waits for the owner, health problems and degraded parts; one line if there are none. */
 
 import type { Status } from '../api-types.ts'
 import { Dot } from '../components.tsx'
@@ -12,14 +12,19 @@ export function Health({
   readonly status: Status | null
 }) {
   if (!status) return null
-  const { health, degraded } = status
+  const { health, degraded, approvals = 0, questions = 0, unknowns = 0 } = status
+  const waiting = approvals + questions + unknowns
   const lines = [
-    ...(health.ok ? [{ tone: 'live' as const, text: texts.healthy }] : []),
+    ...(waiting > 0 ? [{ tone: 'wait' as const, text: texts.waitForYou(waiting) }] : []),
+    ...(health.ok && waiting === 0 ? [{ tone: 'live' as const, text: texts.healthy }] : []),
     ...health.reasons.map((text) => ({ tone: 'fault' as const, text })),
     ...degraded.map((text) => ({ tone: 'wait' as const, text })),
   ]
   return (
-    <ul class="flex flex-wrap gap-x-8 gap-y-1 border-t border-line px-5 py-3" data-health={health.ok ? 'ok' : 'fault'}>
+    <ul
+      class="flex flex-wrap gap-x-8 gap-y-1 border-t border-line px-5 py-3"
+      data-health={!health.ok ? 'fault' : waiting > 0 ? 'waiting' : 'ok'}
+    >
       {lines.map(({ tone, text }) => (
         <li key={text} class="grid grid-cols-[auto_minmax(0,1fr)] gap-x-2">
           <span class="flex h-5 items-center">

@@ -1,0 +1,90 @@
+/**
+ * Notices of what waits for the owner: a call that needs approval, a call whose outcome is unknown.
+ * Must not know: the recipient, the channel, quiet hours.
+ * Invariants: one id for each thing that waits, so that it is told once; the whole id and what to type are told.
+ */
+
+import type { Approval } from '../../domain/approval.ts'
+import { clipText } from '../../domain/clean-summary.ts'
+import type { Language } from '../../domain/language.ts'
+import type { UnknownOutcome } from '../../domain/unknown-outcome.ts'
+import { fallbackIfUnreadable, type Store } from '../../ports/store.ts'
+
+/** Maximum characters of a call's arguments in a notice; `approvals show` prints them in full. */
+const MAX_ARGUMENTS = 1500
+/** At most this many open approvals are read; the others follow when these are answered. */
+const MAX_APPROVALS = 100
+
+interface WaitingNotice {
+  readonly id: string
+  readonly text: string
+  /** The instant from which it is too late to answer; null: never. */
+  readonly expires: number | null
+}
+
+/** Contract: a notice for each open approval and unknown outcome; without those in `told` and unreadable rows. */
+export async function readWaitingNotices(
+  store: Pick<Store, 'approvals' | 'unknowns'>,
+  language: Language,
+  told: ReadonlySet<string>,
+): Promise<readonly WaitingNotice[]> {
+  const approvals = await fallbackIfUnreadable(store.approvals({ status: 'open', limit: MAX_APPROVALS }), [])
+  const unknowns = await fallbackIfUnreadable(store.unknowns({ status: 'open' }), [])
+  return [
+    ...approvals.map((approval) => approvalNotice(approval, language)),
+    ...unknowns.map((unknown) => unknownNotice(unknown, language)),
+  ].filter(({ id }) => !told.has(id))
+}
+
+function approvalNotice(approval: Approval, language: Language): WaitingNotice {
+  const { id, tool, args, reason, session_id, expires_at } = approval
+  const words = WORDS[language]
+  const text = [
+    words.approval(tool),
+    `- ${words.arguments}: ${argumentsText(args)}`,
+    `- ${words.why}: ${reason}`,
+    `- ${words.session}: ${session_id}`,
+    `- ${words.allow}: tireless approvals allow ${id}`,
+    `- ${words.deny}: tireless approvals deny ${id}`,
+    `- ${words.expires}: ${expires_at}`,
+  ].join('\n')
+  return { id: `approval-${id}`, text, expires: Date.parse(expires_at) }
+}
+
+function unknownNotice({ id, tool, args, session_id }: UnknownOutcome, language: Language): WaitingNotice {
+  const words = WORDS[language]
+  const text = [
+    words.unknown(tool),
+    `- ${words.arguments}: ${argumentsText(args)}`,
+    `- ${words.session}: ${session_id}`,
+    `- ${words.resolve}: tireless unknowns resolve ${id} --as happened|not|recheck`,
+  ].join('\n')
+  return { id: `unknown-${id}`, text, expires: null }
+}
+
+const argumentsText = (args: Approval['args']): string => clipText(JSON.stringify(args), MAX_ARGUMENTS)
+
+const WORDS = {
+  en: {
+    approval: (tool: string) => `${tool} needs your approval`,
+    unknown: (tool: string) => `${tool} was interrupted, and whether it happened is unknown`,
+    arguments: 'arguments',
+    why: 'why',
+    session: 'session',
+    allow: 'to allow it',
+    deny: 'to deny it',
+    expires: 'expires',
+    resolve: 'to say what happened',
+  },
+  zh: {
+    approval: (tool: string) => `${tool} 需要你批准`,
+    unknown: (tool: string) => `${tool} 被中断，不知道是否已经执行`,
+    arguments: '参数',
+    why: '原因',
+    session: '会话',
+    allow: '批准',
+    deny: '拒绝',
+    expires: '过期时间',
+    resolve: '告知结果',
+  },
+} as const satisfies Record<Language, object>
