@@ -9,6 +9,7 @@ import { errnoCodeOf, freezeConfig, parseConfigFile, readSource } from './config
 import { type ExplainedValue, findSecretTexts, redactedValues, type SecretText } from './config/redacted-values.ts'
 import { buildRoster, type RosterEntry } from './config/roster.ts'
 import { type Config, type ProviderConfig, schema, type WebhookConfig } from './config/schema.ts'
+import { defaultState } from './config/seed-state.ts'
 import { findUnusedKeys } from './config/unused-keys.ts'
 import { TirelessError } from './domain/error.ts'
 import type { Json } from './domain/json.ts'
@@ -68,7 +69,9 @@ export function loadConfig(options: {
     validKeys: schemaLevels,
   })
   const roster = buildRoster({ folder: agents, drafts: instead, env }, output.kernel.agents, sources)
-  const kernel = { ...output.kernel, agents: roster.agents }
+  const isSet = sources['kernel.seed_state'] !== 'default'
+  const seed_state = isSet ? output.kernel.seed_state : defaultState(output.kernel.agents)
+  const kernel = { ...output.kernel, seed_state, agents: roster.agents }
   return {
     config: freezeConfig(resolvePaths({ ...output, kernel }, dirname(resolve(name)), env)),
     roster: freezeConfig(roster.enrolled),
@@ -145,7 +148,7 @@ function secretFromVariable(name: string, env: EnvVariables, { label, key }: Sec
   throw new TirelessError('config_invalid', {
     what: `the environment variable ${shownName} is empty or not set`,
     expected: `${label} in it`,
-    fix: `set it, or change ${key}_env`,
+    fix: `set it in the shell that starts Tireless, then start again; or change ${key}_env`,
   })
 }
 

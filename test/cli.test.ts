@@ -154,6 +154,7 @@ describe('enqueue, start --until-idle, status, lists', () => {
           'degraded',
           'health',
           'kernel',
+          'model',
           'queue',
           'residents',
           'sessions',
@@ -188,10 +189,8 @@ describe('enqueue, start --until-idle, status, lists', () => {
     const { stdout: cycles } = await tireless(home, 'cycles', 'list')
     assert.match(cycles, /^cycle_id .* why\n[0-9a-f]{8} +manual +20\S+ +failed +1 +0 +1 +0 +-\n$/)
     const { stdout: models } = await tireless(home, 'models', 'list')
-    assert.match(
-      models,
-      /^id +key +price +problem\nlocal\/test +none +\$0 in, \$0 out +-\n[\s\S]*\ndefault: local\/test/,
-    )
+    assert.match(models, /^id +key +price\nlocal\/test +none +\$0 in, \$0 out\n[\s\S]*\ndefault: local\/test/)
+    assert.match(models, /\nnobody\/there cannot be used: unknown model/)
     const [session] = (await tirelessJson<{ items: { session_id: string }[] }>(home, 'sessions', 'list')).items
     const listed = (await tireless(home, 'sessions', 'list')).stdout
     assert.ok(

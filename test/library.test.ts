@@ -18,7 +18,7 @@ test('examples/01 is the program in the README, and prints what the README says'
   assert.ok(program.trim().split('\n').length <= 10)
   const result = await run('env', [`TIRELESS_HOME=${freshFolder(t)}`, process.execPath, ...NODE_FLAGS, example])
   assert.equal(result.exit, 0, result.stderr)
-  assert.match(result.stdout, /1 ACT action_results[\s\S]*\ndone .*offline model/)
+  assert.match(result.stdout, /1 ACT action_results[\s\S]*\ndone 1\. create_file hello\.md: done/)
   assert.match(result.stdout, /Good morning/)
 })
 

@@ -4,12 +4,14 @@ import { createAgentWorkspacePreparer, createWorkspacePreparer } from '../adapte
 import { listKeptCalls, removeKeptCall } from '../adapters/envs/host/kept-calls.ts'
 import { openAuditSeal } from '../adapters/stores/sqlite/audit-seal.ts'
 import type { CommandContext } from '../commands/lib/context.ts'
+import { OFFLINE_NOTICE } from '../commands/lib/model-state.ts'
 import type { Config } from '../config.ts'
 import { TirelessError } from '../domain/error.ts'
 import { replayRun } from '../engine/replay/replay.ts'
 import { pendingEditNotes } from '../kernel/notify/pending-edit-notes.ts'
-import type { ModelChoice } from '../ports/model.ts'
+import { isOfflineModel, type ModelChoice } from '../ports/model.ts'
 import type { PluginHost } from '../ports/plugin.ts'
+import type { Store } from '../ports/store.ts'
 import { createClosedHomeContext } from './closed-home-context.ts'
 import { checkHealth, lostCommits, sandboxProblems } from './health.ts'
 
@@ -50,7 +52,7 @@ export function createCommandContext(host: PluginHost): CommandContext {
     startNotices: async () => [
       ...(await lostCommits(host.get('store'))),
       ...sandbox.swept,
-      ...modelNotices(config.loaded.config, await models.choice()),
+      ...modelNotices(config.loaded.config, await models.choice(), await isUnused(host.get('store'))),
       ...pendingEditNotes(await documents.waiting()).map(({ text }) => text),
     ],
     sandboxNotices: async () => sandboxProblems(await sandbox.trial()),
@@ -86,8 +88,13 @@ export function createCommandContext(host: PluginHost): CommandContext {
   return context
 }
 
-function modelNotices(config: Config, { id, why }: ModelChoice): string[] {
-  if (id.startsWith('offline/'))
-    return ['No model is configured; the built-in offline model follows simple rules and cannot understand language.']
+/** The offline model is announced on the first run only; later `status` and `models list` name it. */
+function modelNotices(config: Config, { id, why }: ModelChoice, isFirst: boolean): string[] {
+  if (isOfflineModel(id)) return isFirst ? [OFFLINE_NOTICE] : []
   return config.models.default === null ? [`Using model ${id} (${why}).`] : []
+}
+
+/** True if nothing has ever been enqueued in this home. */
+async function isUnused(store: Store): Promise<boolean> {
+  return Object.values(await store.counts()).every((count) => count === 0)
 }

@@ -23,6 +23,7 @@ export function createModelService(host: PluginHost): Models {
     get: (id) => current().get(id),
     fallbackChain: (wanted) => current().fallbackChain(wanted),
     list: () => current().list(),
+    keys: () => current().keys(),
   }
 }
 

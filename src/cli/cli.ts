@@ -13,6 +13,7 @@ import { buildProgram, type CommonOptions } from './program.ts'
 import { progressView } from './progress.ts'
 import { runCommand } from './run-command.ts'
 import { readSecretInput, type SecretSource } from './secret-input.ts'
+import { unseenKeysNote } from './shell-keys.ts'
 import { jsonText, printSafely } from './terminal.ts'
 import { render, renderItem } from './views/views.ts'
 
@@ -94,6 +95,8 @@ async function runVerb(command: Command, input: Record<string, unknown>, options
     // Null output: the command printed everything as progress.
     if (output !== null)
       printSafely(process.stdout, options.json ? `${jsonText(output, 2)}\n` : render(command.name, output))
+    const note = options.json ? undefined : unseenKeysNote(output, home)
+    if (note !== undefined) printSafely(process.stderr, `${note}\n`)
     return command.exitCode?.(output) ?? 0
   } catch (thrown) {
     view.end()

@@ -4,8 +4,10 @@ import { z } from 'zod'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { scopeKey } from '../domain/model-selection.ts'
 import { callWithinBudget } from '../engine/request/budget-reservation.ts'
+import { isOfflineModel } from '../ports/model.ts'
 import { commitOne } from '../ports/store.ts'
 import { defineCommand } from './lib/command.ts'
+import { copyKeys, keyVariables, OFFLINE_NOTICE } from './lib/model-state.ts'
 
 export const modelsList = defineCommand({
   name: 'models list',
@@ -37,10 +39,12 @@ export const modelsList = defineCommand({
       }),
     ),
     selections: z.array(z.object({ scope: z.string(), model: z.string() })),
+    keys: keyVariables,
   }),
   run: async ({ models, store }) => ({
     items: [...(await models.list())],
     selections: [...(await store.selections())],
+    keys: copyKeys(models),
   }),
 })
 
@@ -68,11 +72,14 @@ export const modelsTest = defineCommand({
       .nullable(),
     code: z.string().nullable(),
     error: z.string().nullable(),
+    note: z.string().nullable().describe('says that the model is only a stand-in'),
+    keys: keyVariables,
   }),
   async run(context, { model: wanted }) {
     const { models, breaker, clock, signals, ids, budgetLimits: purse, kernelId: kernel_id } = context
     const model = wanted ?? (await models.choice()).id
     const startedAt = clock.monotonic()
+    const failed = { model, ok: false, latency_ms: null, usage: null, note: null, keys: copyKeys(models) }
     try {
       const spender = {
         kernel_id,
@@ -85,10 +92,12 @@ export const modelsTest = defineCommand({
         ...{ model: models.get(model), request: REQUEST, signal: signals.abort, spender },
       })
       breaker.recordOutcome({ model, code: null, at: clock.now() })
-      return { model, ok: true, latency_ms: Math.round(clock.monotonic() - startedAt), usage, code: null, error: null }
+      const latency_ms = Math.round(clock.monotonic() - startedAt)
+      const note = isOfflineModel(model) ? OFFLINE_NOTICE : null
+      return { ...failed, ok: true, latency_ms, usage, code: null, error: null, note }
     } catch (thrown) {
       const { code, message } = asTirelessError(thrown)
-      return { model, ok: false, latency_ms: null, usage: null, code, error: message }
+      return { ...failed, code, error: message }
     }
   },
   exitCode: ({ ok }) => (ok ? 0 : 1),

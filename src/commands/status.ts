@@ -11,6 +11,7 @@ import { fallbackIfUnreadable, type Store } from '../ports/store.ts'
 import { copyCycleResult, cycleSchema } from './cycles.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
+import { modelState, readModelState } from './lib/model-state.ts'
 
 const labelledAgent = cycleSchema.shape.agents.element.extend({
   label: z
@@ -86,7 +87,7 @@ export const status = defineCommand({
   summary: 'show the state of kernel, queue, sessions, spending and health',
   example: 'status',
   runsIn: 'any_process',
-  needs: ['budgetLimits', 'clock', 'draining', 'epoch', 'health', 'kernel', 'kernelId', 'store'],
+  needs: ['budgetLimits', 'clock', 'draining', 'epoch', 'health', 'kernel', 'kernelId', 'models', 'store'],
   input: z.object({}),
   output: z.object({
     kernel: z.object({
@@ -106,6 +107,7 @@ export const status = defineCommand({
     }),
     sessions: z.object({ active: z.number(), waiting: z.number() }),
     residents: z.array(z.unknown()),
+    model: modelState,
     spend: z.object({ today_usd: z.number().nullable(), cap_usd: z.number().nullable(), calls: z.number().nullable() }),
     approvals: z.number().describe('calls that wait for your approval'),
     questions: z.number().describe('runs that wait for your answer'),
@@ -127,6 +129,7 @@ export const status = defineCommand({
       // A session has at most one open dispatch, so queue counts are session counts.
       sessions: { active: queue.pending + queue.running, waiting: queue.waiting },
       residents: [],
+      model: await readModelState(context.models),
       spend: await spendToday(context),
       ...(await countWaiting(store)),
       health: { ok, reasons: [...reasons] },

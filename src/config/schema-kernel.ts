@@ -1,6 +1,7 @@
 /** Schemas of the kernel and its agents. */
 
 import { z } from 'zod'
+import { OWN_STATE } from './seed-state.ts'
 import {
   agentName,
   anyMapping,
@@ -64,15 +65,6 @@ const planner = z.strictObject({
   timeout: timeLimit.prefault('60s'),
 })
 
-/** Initial STATE.md of a new home. */
-const SEED_STATE = `# Kernel State
-## identity
-elephant.ai autonomous kernel — founder mindset.
-永不询问、永不等待、只派发任务、记录状态、做总结、思考规划。
-## recent_actions
-(none yet)
-`
-
 const MISSED = 'skip, once, all or {all: n}'
 
 export const kernelSchema = z.strictObject({
@@ -95,7 +87,7 @@ export const kernelSchema = z.strictObject({
     .describe('after `stop` or a signal: how long running steps may take before they are interrupted'),
   max_attempts: countLimit.prefault(3),
   max_cycle_history: positiveCount.prefault(5),
-  seed_state: nonEmptyText.prefault(SEED_STATE),
+  seed_state: nonEmptyText.prefault(OWN_STATE),
   user_id: nonEmptyText.nullable().prefault(null),
   channel: nonEmptyText.nullable().prefault(null),
   chat_id: nonEmptyText.nullable().prefault(null),

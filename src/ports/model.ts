@@ -67,6 +67,16 @@ export interface ModelChoice {
   readonly why: string
 }
 
+/** The built-in model without a network is a stand-in: it follows rules and understands no language. */
+export const isOfflineModel = (id: string): boolean => id.startsWith('offline/')
+
+/** The environment variable of a provider's key, and whether this process has it. */
+export interface KeyVariable {
+  readonly provider: string
+  readonly variable: string
+  readonly is_set: boolean
+}
+
 /** Criteria for choosing a model. */
 export interface ModelQuery {
   /** The exact id: this model or none. */
@@ -103,6 +113,8 @@ export interface Models {
   fallbackChain(wanted?: ModelQuery): Promise<readonly string[]>
   /** Contract: contacts no provider. */
   list(): Promise<readonly ModelEntry[]>
+  /** Contract: one entry for each known provider with a key. */
+  keys(): readonly KeyVariable[]
 }
 
 /** Contract: offers this model only; every request uses it. */
@@ -113,6 +125,7 @@ export function singleModel(model: Model): Models {
     choice: async () => ({ id: model.id, why }),
     get: () => model,
     fallbackChain: async () => [model.id],
+    keys: () => [],
     list: async () => [
       {
         id: model.id,

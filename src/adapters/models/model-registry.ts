@@ -18,7 +18,7 @@ import {
   type KeyLookup,
   type ProviderKey,
 } from './provider-key.ts'
-import { type FoundProvider, findKnownProvider, PROVIDERS, type ProtocolName } from './providers.ts'
+import { type FoundProvider, findKnownProvider, listKeyVariables, PROVIDERS, type ProtocolName } from './providers.ts'
 import type { SdkOptions } from './sdk/sdk-model.ts'
 
 type ConfiguredPrice = Omit<Price, 'max_output'> & { readonly max_output?: number | undefined }
@@ -76,6 +76,7 @@ export function createModelRegistry(config: ModelRegistryOptions): Models {
       const { id, why } = await registry.choice()
       return listEntries(config, registry, id, why)
     },
+    keys: () => listKeyVariables(config.env),
   }
   return registry
 }

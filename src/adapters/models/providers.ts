@@ -1,5 +1,7 @@
 /** Known providers: address, environment variable of the key, and default model. Edit freely. */
 
+import type { KeyVariable } from '../../ports/model.ts'
+
 /** Providers in the order of detection. `variable: null`: a local server without a key, detected by a request. */
 export const PROVIDERS = {
   anthropic: {
@@ -99,6 +101,13 @@ const protocolAt = ({ protocol, base_url }: KnownProvider, address: string): Pro
 /** Contract: the variable that has the provider's key; undefined if none is set. */
 export const findKeyVariable = (known: KnownProvider, env: ProviderEnvironment): string | undefined =>
   [known.variable, known.token_variable].find((name): name is string => typeof name === 'string' && isSet(env, name))
+
+/** Contract: for each provider with a key: the variable that is set, or else the one to set. */
+export const listKeyVariables = (env: ProviderEnvironment): readonly KeyVariable[] =>
+  Object.entries<KnownProvider>(PROVIDERS).flatMap(([provider, known]) => {
+    const found = findKeyVariable(known, env)
+    return known.variable === null ? [] : [{ provider, variable: found ?? known.variable, is_set: found !== undefined }]
+  })
 
 /** Whether the variable has a token, which is sent as `Authorization: Bearer` instead of as an API key. */
 export const isTokenVariable = (name: string | undefined): boolean =>

@@ -13,15 +13,36 @@ export const renderCycles = ({ items }: CommandOutput<'cycles list'>): string =>
     ['cycle_id', 'trigger', 'started_at', 'status', 'dispatched', 'succeeded', 'failed', 'parked', 'why'],
   )
 
-export const renderModels = ({ items, selections }: CommandOutput<'models list'>): string =>
+export const renderModels = ({ items, selections, keys }: CommandOutput<'models list'>): string =>
   [
     formatTable(
-      items.map(({ id, key, price, problem }) => ({
-        ...{ id, key, problem },
+      items.map(({ id, key, price }) => ({
+        ...{ id, key },
         price: price && `$${price.input} in, $${price.output} out`,
       })),
-      ['id', 'key', 'price', 'problem'],
+      ['id', 'key', 'price'],
     ),
+    ...items.flatMap(({ id, problem }) => (problem === null ? [] : [`${id} cannot be used: ${problem}`])),
     ...items.filter(({ is_default }) => is_default).map(({ id, why }) => `default: ${id}${why ? ` (${why})` : ''}`),
     ...selections.map(({ scope, model }) => `chosen for ${scope}: ${model}`),
+    ...missingKeys(keys),
   ].join('\n')
+
+/** Where keys are to be set. Tireless reads them when it starts. */
+function missingKeys(keys: CommandOutput<'models list'>['keys']): string[] {
+  const missing = keys.filter(({ is_set }) => !is_set)
+  const [first] = missing
+  if (!first) return []
+  return [
+    `no key for: ${missing.map(({ provider, variable }) => `${provider} (${variable})`).join(', ')}`,
+    `To use one, set its variable in the shell that starts Tireless (export ${first.variable}=…), then start again.`,
+  ]
+}
+
+/** An error message has its parts on lines of their own: what happened, got, expected, do this. */
+export function renderModelTest(test: CommandOutput<'models test'>): string {
+  const { model, ok, latency_ms, usage, code, error, note } = test
+  if (!ok) return [`${model}: FAILED (${code})`, ...(error ?? '').split('; ').map((part) => `  ${part}`)].join('\n')
+  const tokens = usage ? `, ${usage.input_tokens} tokens in, ${usage.output_tokens} out` : ''
+  return [`${model}: works; answered in ${latency_ms} ms${tokens}`, ...(note === null ? [] : [note])].join('\n')
+}

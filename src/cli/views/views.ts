@@ -8,7 +8,7 @@ import { renderChangedAgent, renderNewAgent } from './agents.ts'
 import { renderApproval, renderApprovals } from './approvals.ts'
 import { renderInit } from './init.ts'
 import { renderService, renderUpgrade } from './installation.ts'
-import { renderCycles, renderModels } from './lists.ts'
+import { renderCycles, renderModels, renderModelTest } from './lists.ts'
 import { renderApprovedTools, renderServer, renderServers } from './mcp.ts'
 import { renderRun } from './runs.ts'
 import { renderSchedules, renderSimulation } from './schedules.ts'
@@ -48,6 +48,7 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
   'mcp approve': renderApprovedTools,
   'cycles list': renderCycles,
   'models list': renderModels,
+  'models test': renderModelTest,
   'schedule list': renderSchedules,
   simulate: renderSimulation,
   'skills list': renderSkills,
@@ -64,7 +65,7 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
   'state accept': renderAccepted,
   'memory list': factList,
   'memory search': factList,
-  status: (output) => fields(withLabelWords(output), ''),
+  status: (output) => fields(withLabelWords(withoutKeys(output)), ''),
   'channels pair': ({ code, expires_at, ...rest }) =>
     code === null
       ? JSON.stringify(rest)
@@ -167,6 +168,9 @@ function secretSet({ name, replaced, to, used_by }: CommandOutput<'secrets set'>
     ...(used_by.length === 0 ? [] : [`used by ${used_by.join(', ')}`]),
   ].join('\n')
 }
+
+/** The list of keys is for programs; `models list` shows it to people. */
+const withoutKeys = ({ model: { keys: _, ...model }, ...output }: CommandOutput<'status'>) => ({ ...output, model })
 
 /** Replaces each list in the fields by comma-separated text. */
 const joinLists = (item: Fields): Fields =>

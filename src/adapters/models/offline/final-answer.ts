@@ -1,6 +1,5 @@
 /**
- * Builds the final answer in the language of the task: the model's name, each step with its result, unknown sentences.
- * Pure.
+ * Builds the final answer in the language of the task: each step with its result, then sentences without a rule. Pure.
  */
 
 import { assertNever } from '../../../domain/error.ts'
@@ -15,47 +14,48 @@ export interface StepProgress {
 }
 
 const ENGLISH = {
-  announcement:
-    '[offline/rules] This is the built-in offline model: it follows a few rules and understands no language. ' +
-    'Set an API key or a local model for real work.',
   done: 'done',
   failed: 'FAILED',
   unable: (tool: string) => `NOT DONE: the tool \`${tool}\` is not available`,
   notUnderstood: 'NOT UNDERSTOOD, nothing was done',
   noResult: 'no result',
-  nothing: 'I understood no sentence of this task, so nothing was done.',
+  nothing:
+    'The built-in offline model understood no sentence of this task, so nothing was done. ' +
+    'Set an API key or a local model for real work; `tireless models list` shows which.',
   noTask: 'There was no new task, so nothing was done.',
   cut: '… (truncated)',
-  more: (count: number) => `… and ${count} more sentences that I did not understand`,
+  more: 'The other sentences of the task: not understood, nothing was done.',
   beyond: (words: string) => `; NOT UNDERSTOOD in it: ${words}`,
   known: [
-    'I understand these sentences, one per line (I skip sentences with "not", "if", "or" or "every"):',
+    'It understands these sentences, one per line (and skips sentences with "not", "if", "or" or "every"):',
     '- create a file NAME with the content "TEXT" · write "TEXT" to NAME · create NAME: TEXT up to the end of the line',
     '- append the line "TEXT" to NAME · read NAME · list the files in FOLDER',
     '- write a report · write an index of the files to NAME',
     '- run `COMMAND`, or a block of ```bash · wait 10 minutes · wait for a message',
+    '- call a tool of your own by its name, with its arguments in quotes: use NAME "TEXT"',
   ],
 }
 
 const CHINESE: typeof ENGLISH = {
-  announcement:
-    '[offline/rules] 这是内置的离线模型：只按少数规则行事，并不理解语言。要做真正的工作，请设置 API 密钥或本地模型。',
   done: '完成',
   failed: '失败',
   unable: (tool) => `未做：这里没有提供工具 \`${tool}\``,
   notUnderstood: '看不懂，什么也没有做',
   noResult: '没有看到结果',
-  nothing: '这个任务我一点也没看懂，所以什么也没有做。',
+  nothing:
+    '内置的离线模型一句也没看懂，所以什么也没有做。要做真正的工作，请设置 API 密钥或本地模型' +
+    '（`tireless models list` 会列出来）。',
   noTask: '没有新的任务，所以什么也没有做。',
   cut: '……（在此截断）',
-  more: (count) => `……还有 ${count} 句看不懂`,
+  more: '任务的其他句子：看不懂，没有做。',
   beyond: (words) => `；其中看不懂的：${words}`,
   known: [
-    '我看得懂的句子，一句或一行一件事（含有“不”、“如果”、“或者”、“每”的句子一律不动）：',
+    '它看得懂的句子，一句或一行一件事（含有“不”、“如果”、“或者”、“每”的句子一律不动）：',
     '- 创建文件 NAME，内容为“TEXT” · 把“TEXT”写入 NAME · 创建文件 NAME：直到行末的 TEXT',
     '- 在 NAME 末尾追加一行“TEXT” · 读取 NAME · 列出 FOLDER 目录下的文件',
     '- 生成简报 · 整理文件索引到 NAME：根据所给的数据和文件',
     '- 运行命令 `COMMAND`，或 ```bash 代码块 · 等待10分钟 · 等待用户消息',
+    '- 用名字调用你自己的工具，参数放在引号里：使用 NAME “TEXT”',
   ],
 }
 
@@ -68,7 +68,7 @@ const MAX_UNKNOWN = 10
 export function buildFinalAnswer(steps: readonly StepProgress[], tools: ReadonlySet<string>, task: string): string {
   const texts = isChinese(task) ? CHINESE : ENGLISH
   const unknown = steps.filter(({ step }) => step.kind === 'unknown')
-  // A task for a report describes it at length, so unknown sentences are counted, not quoted.
+  // A task for a report describes it at length, so unknown sentences are not quoted.
   const makesReport = steps.some(({ step }) => step.kind === 'report' || step.kind === 'index')
   const uncited = new Set(unknown.slice(makesReport ? 0 : MAX_UNKNOWN))
   const lines = steps
@@ -81,11 +81,11 @@ export function buildFinalAnswer(steps: readonly StepProgress[], tools: Readonly
         `${beyond}`
       )
     })
-  if (uncited.size > 0) lines.push(texts.more(uncited.size))
+  if (uncited.size > 0) lines.push(texts.more)
   const opening = steps.length === 0 ? [texts.noTask] : unknown.length === steps.length ? [texts.nothing] : []
   const closing = (unknown.length > 0 && !makesReport) || steps.length === 0 ? ['', ...texts.known] : []
   const [heading] = SUMMARY.exec(task) ?? []
-  return [texts.announcement, '', ...(heading ? [heading] : []), ...opening, ...lines, ...closing].join('\n')
+  return [...(heading ? [heading] : []), ...opening, ...lines, ...closing].join('\n')
 }
 
 const shorten = (name: string): string => truncateText(name, 200)
@@ -107,6 +107,8 @@ function describeStep(step: OfflineStep): string {
     case 'report':
     case 'index':
       return `${step.kind} ${step.path}`
+    case 'tool':
+      return `${step.tool} ${JSON.stringify(step.args)}`
     case 'unknown':
       return JSON.stringify(step.words)
     default:

@@ -53,6 +53,8 @@ function nextAction(step: OfflineStep, tried: readonly Attempt[], tools: Readonl
       return report(step, tried, tools)
     case 'index':
       return index(step, tried, tools)
+    case 'tool':
+      return callOnce(step.tool, step.args)
     case 'unknown':
       return { kind: 'not_understood' }
     default:

@@ -1,5 +1,6 @@
 /** What the offline model can do for one sentence of a task. */
 
+import type { Json } from '../../../domain/json.ts'
 import type { Literal } from './clauses.ts'
 
 export type OfflineStep =
@@ -10,6 +11,7 @@ export type OfflineStep =
   | { readonly kind: 'run'; readonly command: string }
   | { readonly kind: 'wait'; readonly for: string; readonly until?: string }
   | ReportStep
+  | ToolStep
   | { readonly kind: 'unknown'; readonly words: string }
 
 /** Creates a file: a report of data blocks and files, or an index of the files. */
@@ -21,4 +23,11 @@ export interface ReportStep {
   readonly data: readonly Literal[]
   /** The part of the sentence that no rule understands. */
   readonly beyond: string
+}
+
+/** Calls one of the user's own tools. */
+export interface ToolStep {
+  readonly kind: 'tool'
+  readonly tool: string
+  readonly args: Readonly<Record<string, Json>>
 }

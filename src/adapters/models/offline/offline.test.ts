@@ -18,7 +18,7 @@ import { parseSteps } from './parse-steps.ts'
 
 const answerOk: RunTool = (tool) => ({ text: `result of ${tool}` })
 
-test('a task in English takes one call per turn; the answer names the model and lists the results', async () => {
+test('a task in English takes one call per turn; the answer lists the results, without a preamble', async () => {
   const task = `Create a file hello.txt with the content "Hello, world. Then more", then read it and list the files.
 2. Run \`wc -c hello.txt\`; wait 10 minutes.`
   const { calls, text } = await converse(task, answerOk)
@@ -29,8 +29,7 @@ test('a task in English takes one call per turn; the answer names the model and 
     ['bash', { command: 'wc -c hello.txt' }],
     ['wait', { for: 'the given time', until: '10m' }],
   ])
-  const [announcement, , ...lines] = text.split('\n')
-  assert.match(announcement ?? '', /^\[offline\/rules\] This is the built-in offline model/)
+  const lines = text.split('\n')
   assert.deepEqual(lines.slice(0, 2), [
     '1. create_file hello.txt: done: result of create_file',
     '2. view_file hello.txt: done: result of view_file',
@@ -49,7 +48,7 @@ test('a task in Chinese is answered in Chinese', async () => {
     ['create_file', { path: 'greet/hello.md', content: '你好' }],
   ])
   assert.deepEqual(calls.at(-1), ['wait', { for: 'user_message' }])
-  assert.match(text, /^\[offline\/rules\] 这是内置的离线模型/)
+  assert.match(text, /^1\. create_file notes\.txt: 完成/)
   assert.match(text, /6\. bash "ls": 未做：这里没有提供工具 `bash`/)
 })
 
@@ -97,8 +96,8 @@ test('a missing tool is reported, and its step counts as not done', async () => 
 
 test('a task without a known sentence: the answer says so and lists the known ones', async () => {
   for (const [task, words] of [
-    ['Think about the meaning of life.', /I understood no sentence of this task/],
-    ['当前系统状态:\n一切正常\n请想一想人生的意义。', /这个任务我一点也没看懂/],
+    ['Think about the meaning of life.', /built-in offline model understood no sentence of this task/],
+    ['当前系统状态:\n一切正常\n请想一想人生的意义。', /内置的离线模型一句也没看懂/],
   ] as const) {
     const { text, calls } = await converse(task, answerOk)
     assert.deepEqual(calls, [])
@@ -110,7 +109,7 @@ test('a task without a known sentence: the answer says so and lists the known on
 test('a long prompt is not repeated in the answer', async () => {
   const { text } = await converse(`${'All is well here.\n'.repeat(1000)}${'x'.repeat(100_000)}`, answerOk)
   assert.ok(text.length < 3000)
-  assert.match(text, /… and 991 more sentences that I did not understand/)
+  assert.match(text, /The other sentences of the task: not understood/)
 })
 
 test('known sentences are done, the others are quoted as not understood', async () => {

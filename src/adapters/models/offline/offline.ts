@@ -6,12 +6,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { TirelessError } from '../../../domain/error.ts'
 import type { ModelAnswer, RequestedCall } from '../../../domain/journal-record.ts'
-import type { Model, ModelMessage, ModelRequest } from '../../../ports/model.ts'
+import type { Model, ModelRequest } from '../../../ports/model.ts'
 import { withoutData } from './clauses.ts'
 import { planAgents } from './cycle-plan.ts'
 import { buildFinalAnswer } from './final-answer.ts'
 import { type Attempt, nextStepAction } from './next-call.ts'
 import type { OfflineStep } from './offline-step.ts'
+import { isOwnTool } from './own-tools.ts'
 import { parseSteps } from './parse-steps.ts'
 
 export const offlineModel: Model = {
@@ -41,7 +42,7 @@ function computeAnswer(request: ModelRequest): ModelAnswer {
   const plan = planAgents(request)
   if (plan !== undefined) return buildAnswer(request, plan, [])
   const tools = new Set(request.tools.map((tool) => tool.name))
-  const { steps, task } = replayConversation(request.messages, tools)
+  const { steps, task } = replayConversation(request, tools)
   const next = nextCall(steps, tools)
   const turn = request.messages.filter((message) => message.role === 'assistant').length
   if (next) {
@@ -59,13 +60,14 @@ const removeFence = (text: string): string => text.replace(FENCED, (_, __, insid
 /**
  * Derives the progress from the conversation: a call counts for a step only if the rules would make the same call next.
  */
-function replayConversation(messages: readonly ModelMessage[], tools: ReadonlySet<string>): ConversationState {
+function replayConversation(request: ModelRequest, tools: ReadonlySet<string>): ConversationState {
+  const ownTools = request.tools.filter(isOwnTool)
   let steps: Progress[] = []
   let task = ''
   const pendingCalls = new Map<string, Attempt>()
-  for (const message of messages) {
+  for (const message of request.messages) {
     if (message.role === 'user') {
-      steps.push(...parseSteps(message.text).map((step) => ({ step, tried: [] })))
+      steps.push(...parseSteps(message.text, ownTools).map((step) => ({ step, tried: [] })))
       task += `${withoutData(message.text)}\n`
     } else if (message.role === 'tool') {
       const attempt = pendingCalls.get(message.call_id)

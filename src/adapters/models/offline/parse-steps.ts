@@ -1,7 +1,9 @@
 /** Divides a task into steps: one for each clause, by the rule that matches the clause. Pure. */
 
+import type { ToolSpec } from '../../../ports/model.ts'
 import { type Clause, MARK, type ParsedTask, parseTask } from './clauses.ts'
 import type { OfflineStep } from './offline-step.ts'
+import { matchOwnTool } from './own-tools.ts'
 import { REST_RULES, SENTENCE_RULES, type SentenceMatch } from './sentence-rules.ts'
 
 const POLITE_PREFIX = new RegExp(
@@ -24,19 +26,32 @@ function takesRest(words: string): boolean {
 
 const DATA_LINE = new RegExp(`^(?:([^\\uE000]{0,200})[:：])?\\s*(${MARK})$`)
 
-export function parseSteps(text: string): OfflineStep[] {
+/** `ownTools`: the user's own tools, which sentences without a rule may name. */
+export function parseSteps(text: string, ownTools: readonly ToolSpec[] = []): OfflineStep[] {
   const task = parseTask(text, takesRest)
   const steps: OfflineStep[] = []
   let lastPath: string | undefined
   for (const clause of task.clauses) {
     const isOrphan = clause.belongsToPrevious && steps.at(-1)?.kind === 'unknown'
-    const knownStep = isOrphan ? undefined : matchClause(clause, task, lastPath)
+    const knownStep = isOrphan ? undefined : preferOwnTool(matchClause(clause, task, lastPath), clause, task, ownTools)
     if (!knownStep && isHeading(clause, task)) continue
     const step = knownStep ?? unknownStep(clause, task)
     if ('path' in step && step.kind !== 'list') lastPath = step.path
     steps.push(step)
   }
   return steps
+}
+
+/** A rule goes first, unless it would run the tool's name as a command. */
+function preferOwnTool(
+  step: OfflineStep | undefined,
+  clause: Clause,
+  task: ParsedTask,
+  ownTools: readonly ToolSpec[],
+): OfflineStep | undefined {
+  const [command] = step?.kind === 'run' ? step.command.split(/\s/) : []
+  if (step && !ownTools.some(({ name }) => name === command)) return step
+  return matchOwnTool(clause, task, ownTools) ?? step
 }
 
 /** A heading such as `State:` above a data block, or the block alone, is no instruction. */

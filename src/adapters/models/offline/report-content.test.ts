@@ -51,7 +51,7 @@ describe('E1: the offline model makes reports and indexes from data in its promp
     assert.match(report, /^# 简报 2026-02-11\n/)
     assert.match(report, /## STATE\n\n> # Kernel State\n> - run `rm`\n/)
     assert.match(report, /## 工作区中的文件\n\n> notes\.txt {2}1 bytes/)
-    assert.match(text, /\n## 执行总结\n1\. report report-2026-02-11\.md: 完成/)
+    assert.match(text, /^## 执行总结\n1\. report report-2026-02-11\.md: 完成/)
     assert.doesNotMatch(text, /看不懂/)
   })
 
@@ -61,7 +61,7 @@ describe('E1: the offline model makes reports and indexes from data in its promp
     const { text } = await converse(`State:\n${data}\n\nWrite a report.`, workspace(files), NO_BASH)
     assert.deepEqual(Object.keys(files), ['report.md'])
     assert.match(files['report.md'] ?? '', /^# Report\n/)
-    assert.match(text, /^\[offline\/rules\] This is/)
+    assert.match(text, /^1\. report report\.md: done/)
   })
 
   test('E1: a second report of a day is appended to the first', async () => {
@@ -89,11 +89,11 @@ describe('E1: the offline model makes reports and indexes from data in its promp
     assert.match(text, /1\. index INDEX\.md: done/)
   })
 
-  test('E1: details that no rule understands are reported; other unknown sentences are counted', async () => {
+  test('E1: details that no rule understands are reported; the rest is left to a real model', async () => {
     const task = 'Write a report on the commits and mail it around. Keep it to one page. Mention everybody.'
     const { text } = await converse(task, workspace(), NO_BASH)
     assert.match(text, /1\. report report\.md: done.*; NOT UNDERSTOOD in it: "on the commits and mail it around"/)
-    assert.match(text, /… and 2 more sentences that I did not understand$/)
+    assert.match(text, /\nThe other sentences of the task: not understood, nothing was done\.$/)
   })
 
   test('E1: all wordings of a report or index are understood, and no similar ones', () => {

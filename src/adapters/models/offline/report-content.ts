@@ -6,9 +6,6 @@ import type { ReportStep } from './offline-step.ts'
 
 const ENGLISH = {
   title: 'Report',
-  by:
-    'Compiled by the built-in offline model, which does not understand the content. ' +
-    'Set an API key or a local model for a real report.',
   files: 'Files in the workspace',
   none: '(none)',
   cut: '… (truncated)',
@@ -19,7 +16,6 @@ const ENGLISH = {
 
 const CHINESE: typeof ENGLISH = {
   title: '简报',
-  by: '由内置的离线模型根据所给数据拼成；它并不理解内容。要得到真正的简报，请设置 API 密钥或本地模型。',
   files: '工作区中的文件',
   none: '（无）',
   cut: '……（在此截断）',
@@ -35,7 +31,6 @@ export function buildReport({ chinese, day, data }: ReportStep, listed: ToolResu
   const files = listed?.ok && parseFileNames(listed.text).length > 0 ? listed.text : texts.none
   return [
     `# ${[texts.title, day].filter((part) => part !== undefined).join(' ')}`,
-    texts.by,
     ...data.flatMap(({ label, text }) => [`## ${label}`, formatQuote(text, texts)]),
     ...(listed ? [`## ${texts.files}`, formatQuote(files, texts)] : []),
     '',
