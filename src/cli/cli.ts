@@ -10,7 +10,7 @@ import { asTirelessError, ERROR_CODES, type ErrorCode } from '../domain/error.ts
 import { isAgreed, isConfirmed } from './confirm.ts'
 import { moveCommonOptionsLast, secretField } from './options.ts'
 import { buildProgram, type CommonOptions } from './program.ts'
-import { progressView } from './progress.ts'
+import { ProgressView } from './progress.ts'
 import { runCommand } from './run-command.ts'
 import { readSecretInput, type SecretSource } from './secret-input.ts'
 import { unseenKeysNote } from './shell-keys.ts'
@@ -72,7 +72,7 @@ async function selectCommands(args: readonly string[]): Promise<readonly Command
 }
 
 async function runVerb(command: Command, input: Record<string, unknown>, options: CommonOptions): Promise<number> {
-  const view = progressView(process.stderr, options.json === true)
+  const view = new ProgressView(process.stderr, options.json === true)
   const tell = (progress: Progress): void => {
     if (progress.kind === 'item')
       printSafely(

@@ -27,83 +27,93 @@ const newRunView = (): RunView => ({
   results: new Set(),
 })
 
-/** `plain`: without colours, also on a terminal. */
-export function progressView(out: NodeJS.WriteStream, plain = false): { tell(progress: Progress): void; end(): void } {
-  const paint = (colour: Format, text: string): string => (plain ? text : style(colour, text, out))
-  const runs = new Map<string, RunView>()
-  let midLine = false
+/** Prints what runs tell; `end` ends a line of streamed text that is still open. */
+export class ProgressView {
+  readonly #out: NodeJS.WriteStream
+  readonly #paint: Paint
+  readonly #runs = new Map<string, RunView>()
+  #midLine = false
 
-  const line = (text: string): void => {
-    printSafely(out, `${midLine ? '\n' : ''}${text}\n`)
-    midLine = false
+  /** `plain`: without colours, also on a terminal. */
+  constructor(out: NodeJS.WriteStream, plain = false) {
+    this.#out = out
+    this.#paint = (colour, text) => (plain ? text : style(colour, text, out))
   }
 
-  function viewOf({ run_id }: { readonly run_id: string }): RunView {
-    const view = runs.get(run_id) ?? newRunView()
-    runs.set(run_id, view)
-    return view
+  tell(progress: Progress): void {
+    if (progress.kind === 'note') this.#line(this.#paint('yellow', progress.text))
+    else if (progress.kind === 'event') this.#showEvent(progress.event)
+    else if (progress.kind === 'delta') this.#showDelta(progress.delta)
   }
 
-  function printPending(view: RunView): void {
-    const { pendingText } = view
-    view.pendingText = ''
-    if (pendingText.trim() !== '') stepLine(view, cut(pendingText))
+  end(): void {
+    if (this.#midLine) printSafely(this.#out, '\n')
   }
 
-  function stepLine(view: RunView, text: string): void {
-    printPending(view)
-    line(`${paint('dim', `${agentPrefix(view)}step ${view.step}`)} ${text}`)
+  #showEvent(event: Event): void {
+    const view = this.#viewOf(event)
+    if (event.step_id !== view.step) Object.assign(view, { step: event.step_id, text: false, results: new Set() })
+    if (event.stage === 'model_output') this.#printPending(view)
+    for (const text of linesOf(event, view, this.#paint)) this.#stepLine(view, text)
+    if (event.phase === 'INIT') {
+      view.agent = String(event.payload.agent_id)
+      this.#line(`${this.#paint('bold', view.agent)} started`)
+    }
+    if (event.phase !== 'END') return
+    const reason = `${this.#agentPrefix(view)}ended: ${String(event.payload.stop_reason)}`
+    this.#runs.delete(event.run_id)
+    this.#line(event.ok ? reason : this.#paint('red', `${reason} ${cut(event.error ?? '')}`))
   }
 
-  /** With several runs at once, each line starts with the name of its agent. */
-  const agentPrefix = ({ agent }: RunView): string => (runs.size > 1 && agent !== '' ? `${agent} ` : '')
-
-  function showDelta(delta: Delta): void {
-    const view = viewOf(delta)
-    if (delta.kind === 'call') stepLine(view, callLine(paint, delta.tool, delta.args))
+  #showDelta(delta: Delta): void {
+    const view = this.#viewOf(delta)
+    if (delta.kind === 'call') this.#stepLine(view, callLine(this.#paint, delta.tool, delta.args))
     else if (delta.kind === 'result') {
       view.results.add(delta.index)
       // The incomplete line is not printed: the result contains the whole output.
       view.output = ''
-      stepLine(view, resultLine(paint, delta.status, delta.content))
+      this.#stepLine(view, resultLine(this.#paint, delta.status, delta.content))
     } else if (delta.kind === 'output') {
       const lines = `${view.output}${delta.text}`.split('\n')
       view.output = lines.pop() ?? ''
-      for (const text of lines) if (text.trim() !== '') stepLine(view, paint('dim', cut(text)))
-    } else {
-      view.text = true
-      if (!out.isTTY) view.pendingText += delta.text
-      else {
-        printSafely(out, paint('dim', delta.text))
-        midLine = !delta.text.endsWith('\n')
-      }
+      for (const text of lines) if (text.trim() !== '') this.#stepLine(view, this.#paint('dim', cut(text)))
+    } else this.#showText(view, delta.text)
+  }
+
+  #showText(view: RunView, text: string): void {
+    view.text = true
+    if (!this.#out.isTTY) view.pendingText += text
+    else {
+      printSafely(this.#out, this.#paint('dim', text))
+      this.#midLine = !text.endsWith('\n')
     }
   }
 
-  function showEvent(event: Event): void {
-    const view = viewOf(event)
-    if (event.step_id !== view.step) Object.assign(view, { step: event.step_id, text: false, results: new Set() })
-    if (event.stage === 'model_output') printPending(view)
-    for (const text of linesOf(event, view, paint)) stepLine(view, text)
-    if (event.phase === 'INIT') {
-      view.agent = String(event.payload.agent_id)
-      line(`${paint('bold', view.agent)} started`)
-    }
-    if (event.phase !== 'END') return
-    const reason = `${agentPrefix(view)}ended: ${String(event.payload.stop_reason)}`
-    runs.delete(event.run_id)
-    line(event.ok ? reason : paint('red', `${reason} ${cut(event.error ?? '')}`))
+  #viewOf({ run_id }: { readonly run_id: string }): RunView {
+    const view = this.#runs.get(run_id) ?? newRunView()
+    this.#runs.set(run_id, view)
+    return view
   }
 
-  return {
-    tell(progress) {
-      if (progress.kind === 'note') line(paint('yellow', progress.text))
-      else if (progress.kind === 'event') showEvent(progress.event)
-      else if (progress.kind === 'delta') showDelta(progress.delta)
-    },
-    end() {
-      if (midLine) printSafely(out, '\n')
-    },
+  #printPending(view: RunView): void {
+    const { pendingText } = view
+    view.pendingText = ''
+    if (pendingText.trim() !== '') this.#stepLine(view, cut(pendingText))
+  }
+
+  #stepLine(view: RunView, text: string): void {
+    this.#printPending(view)
+    this.#line(`${this.#paint('dim', `${this.#agentPrefix(view)}step ${view.step}`)} ${text}`)
+  }
+
+  /** With several runs at once, each line starts with the name of its agent. */
+  #agentPrefix({ agent }: RunView): string {
+    return this.#runs.size > 1 && agent !== '' ? `${agent} ` : ''
+  }
+
+  #line(text: string): void {
+    printSafely(this.#out, `${this.#midLine ? '\n' : ''}${text}\n`)
+    this.#midLine = false
   }
 }
 

@@ -11,7 +11,6 @@ export const TOO_LARGE: ReadonlySet<string> = new Set([
   'src/app/plugins/tools.ts tools',
   'src/app/queue-service.ts createQueueService',
   'src/app/secret-service.ts createSecretService',
-  'src/cli/progress.ts progressView',
   'src/server/event-stream.ts createEventStream',
   'web/src/page-state.ts openPageState',
 ])
