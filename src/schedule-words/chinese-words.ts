@@ -14,12 +14,22 @@ export function unclearWords(why: (text: string) => string, harmless_beside?: 't
 
 export const CHINESE_PARTS: Readonly<Record<string, PartOfDay>> = {
   ...{ 凌晨: 'dawn', 深夜: 'dawn', 半夜: 'dawn', 清晨: 'morning', 早晨: 'morning', 早上: 'morning', 清早: 'morning' },
-  ...{ 一早: 'morning', 早: 'morning', 上午: 'morning', 中午: 'noon', 正午: 'noon', 午间: 'noon' },
+  ...{
+    大清早: 'morning',
+    一大早: 'morning',
+    晌午: 'noon',
+    一早: 'morning',
+    早: 'morning',
+    上午: 'morning',
+    中午: 'noon',
+    正午: 'noon',
+    午间: 'noon',
+  },
   ...{ 下午: 'afternoon', 午后: 'afternoon', 傍晚: 'evening', 夜里: 'night', 夜间: 'night' },
   ...{ 晚上: 'after_dark', 晚间: 'after_dark', 夜晚: 'after_dark', 晚: 'after_dark' },
 }
 export const CHINESE_PART =
-  '(?:凌晨|清晨|早晨|早上|清早|一早|上午|中午|正午|午间|下午|午后|傍晚|晚上|晚间|夜晚|夜里|夜间|深夜|半夜)'
+  '(?:凌晨|大清早|一大早|晌午|清晨|早晨|早上|清早|一早|上午|中午|正午|午间|下午|午后|傍晚|晚上|晚间|夜晚|夜里|夜间|深夜|半夜)'
 export const CHINESE_CLOCK = `(?:${N}\\s*(?:点钟|点|时(?!间))(?:半|一刻|三刻|整|过?${N}分?)?|\\d{1,2}:\\d\\d)`
 export const CHINESE_DAY = '[一二三四五六日天]'
 export const CHINESE_AND = '\\s*(?:、|和|及|以及|与|跟|还有|,|，|\\/)?\\s*'

@@ -85,10 +85,14 @@ const INTERVALS: readonly TokenRule[] = [
   rule('每一?刻钟', () => ({ kind: 'interval', amount: 15, unit: 'minute' })),
   rule(`每(?<skip>隔|过)?\\s*(?<amount>${CHINESE_AMOUNT})\\s*(?<unit>${CHINESE_UNIT})(?:一次)?`, readInterval),
   rule(`(?<amount>${CHINESE_AMOUNT})\\s*(?<unit>${CHINESE_UNIT})(?:一次|一回)`, readInterval),
+  rule(`(?:再?过)?(${N})个?小时(?:零|又)?(${N})分钟?(?:之|以)?后`, ([, hours = '', minutes = '']) => ({
+    kind: 'delay',
+    ms: (readNumber(hours) ?? 0) * UNIT_MS.hour + (readNumber(minutes) ?? 0) * UNIT_MS.minute,
+  })),
   rule(`(?:再?过)?(?<amount>${CHINESE_AMOUNT})\\s*(?<unit>${CHINESE_UNIT})(?:之|以)?后`, readDelay),
   rule(`再?过(?<amount>${CHINESE_AMOUNT})\\s*(?<unit>${CHINESE_UNIT})`, readDelay),
   rule(
-    `从?(${CHINESE_PART})?(${CHINESE_CLOCK})${CHINESE_TO}(${CHINESE_PART})?(${CHINESE_CLOCK})(?:之间|期间|间)?`,
+    `从?(${CHINESE_PART}|早|晚)?(${CHINESE_CLOCK})${CHINESE_TO}(${CHINESE_PART}|早|晚)?(${CHINESE_CLOCK})(?:之间|期间|间)?`,
     readWindow,
   ),
 ]
@@ -190,6 +194,10 @@ const PERIODS: readonly TokenRule[] = [
 export function splitChinese(sentence: string): string {
   return sentence
     .replace(/星期|礼拜/g, '周')
+    .replace(/([明今后])儿个?/g, '$1天')
+    .replace(/上班日/g, '工作日')
+    .replace(/([点半刻])来钟/g, '$1')
+    .replace(/每月头一个/g, '每月第一个')
     .replace(/今晚上?/g, '今天晚上')
     .replace(/明晚上?/g, '明天晚上')
     .replace(/今早上?/g, '今天早上')

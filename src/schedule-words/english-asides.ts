@@ -1,6 +1,6 @@
 /** English words about time that say nothing of a schedule: they belong to the task, or cannot be understood. Pure. */
 
-import { ANY_TIME } from './english-times.ts'
+import { ANY_TIME, CLEAR_TIME } from './english-times.ts'
 import {
   ANY_DAY,
   alternatives,
@@ -16,6 +16,8 @@ import {
 import { ENGLISH_NUMBER as N, readNumber } from './numerals.ts'
 import type { TimeToken, TokenRule } from './tokens.ts'
 
+/** Words after a time that do not make it the name of a thing. */
+const NOT_A_NAME = '(?:on|every|each|at|in|and|or|daily|today|tomorrow|tonight|sharp|please|to)\\\\b'
 const COMPARED = alternatives(
   ...['older', 'newer', 'longer', 'shorter', 'more', 'less', 'later', 'earlier', 'fewer', 'at least', 'at most'],
   ...['over', 'under', 'within', 'for', 'about', 'up to'],
@@ -33,6 +35,7 @@ const MENTIONS: readonly TokenRule[] = [
   ),
   words(`(?:since )?(?:yesterday|the day before)(?:['’]s)?(?: ${alternatives(ENGLISH_PART, ANY_TIME)})?`, aside),
   words(`${alternatives('today', 'tomorrow', 'tonight', WEEKDAY, 'this week', 'this month', 'next week')}['’]s`, aside),
+  words(`(?:the|my|our|this|that|his|her|their) ${CLEAR_TIME}(?= (?!${NOT_A_NAME})[a-z])`, aside),
   words('(?:for |of |in |during )?(?:this|the current) (?:week|month|year|quarter)', aside),
   words(`${COMPARED}(?: than)? (?:${N}|half an?|an?) ${ENGLISH_UNIT}(?: (?:old|ago|each))?`, aside),
   words(`${N}[- ]${ENGLISH_UNIT} (?:old|ago|long|earlier)|${N}-(?:second|minute|hour|day|week|month|year)`, aside),
@@ -40,8 +43,35 @@ const MENTIONS: readonly TokenRule[] = [
   words('day[- ]to[- ]day|day by day|these days|some ?day|one day|good morning|days? off|due dates?', aside),
 ]
 
+const HOLIDAY = alternatives(
+  ...['christmas(?: eve| day)?', 'easter', 'thanksgiving', 'halloween', "new year['’]?s?(?: eve| day)?", 'ramadan'],
+  ...['diwali', 'hanukkah', "valentine['’]?s(?: day)?", '(?:full|new) moon'],
+)
+
 /** How often or when, in words that no clock knows. */
 const VAGUE: readonly TokenRule[] = [
+  words(
+    `(?:on|every|each|at|until|till|by|before|after) ${HOLIDAY}`,
+    unclearText((text) => `"${text}" has no date here; write the date`),
+  ),
+  words(
+    alternatives(`${WEEKDAY} week`, `a week (?:on |from )?${alternatives(WEEKDAY, 'tomorrow', 'today')}`, 'midweek'),
+    unclearText((text) => `"${text}" is not understood; write the date`),
+  ),
+  words(
+    `(?:${N}|an?|half an) ${ENGLISH_UNIT} (?:before(?:hand)?|ahead|in advance|prior|early|earlier)`,
+    unclearText((text) => `"${text}": write the time itself`),
+  ),
+  words(
+    `(?:(?:in|during|every|from) )?${MONTH} (?:through|to|until|till|-|–) ${MONTH}|` +
+      `(?:during|every|each) ${MONTH}(?! \\d)`,
+    unclearText((text) => `"${text}": months of the year have no schedule in words; use --schedule with a cron line`),
+  ),
+  words(
+    '(?:cancel|delete|remove|stop|turn off|drop) (?:the|my|that|this|all)\\b.{0,60}?' +
+      '(?:reminders?|alarms?|agents?|schedules?)',
+    unclearText((text) => `"${text}" asks to remove something; use tireless agent list, then agent disable or delete`),
+  ),
   words(
     alternatives('24/7', 'around the clock', 'all (?:day|night)(?: long)?', '(?:during|throughout) the (?:day|night)'),
     unclearText((text) => `"${text}" names no times; write for example "every hour from 9:00 to 17:00"`),
@@ -67,7 +97,7 @@ const VAGUE: readonly TokenRule[] = [
   ),
   words(
     alternatives(
-      '(?:business|working|office|opening) hours',
+      '(?:during|within|in) (?:business|working|office|opening) hours',
       'end of (?:the )?week',
       'start of (?:(?:the|each|every) )?week',
     ),
@@ -75,7 +105,8 @@ const VAGUE: readonly TokenRule[] = [
   ),
   words(
     alternatives(
-      ...['dawn', 'dusk', 'sunrise', 'sunset', 'bedtime', 'dinner ?time', 'breakfast(?: time)?', 'holidays?'],
+      ...['dawn', 'dusk', 'sunrise', 'sunset', 'bedtime', 'dinner ?time', 'tea ?time', 'breakfast(?: time)?'],
+      '(?:on|every|during) (?:public )?holidays?',
       ...['end of (?:the )?day', 'eod', 'cob', 'close of business', `(?:after|before|during) (?:my |the )?${SHIFTS}`],
       '(?:my |the )?(?:lunch|coffee|tea) (?:break|hour)',
     ),

@@ -58,6 +58,16 @@ function nthWeekday([, nth = '', day = '']: RegExpExecArray): TimeToken {
   return { kind: 'weekdays_of_month', fields: [n === 'L' ? `${dayNumber(day)}L` : `${dayNumber(day)}#${n}`] }
 }
 
+/** "the second and fourth Tuesday". */
+function severalWeekdays([text, which = '', day = '']: RegExpExecArray): TimeToken {
+  const found = [...which.matchAll(new RegExp(`last|${ORDINAL}`, 'giu'))].map(([one]) => readOrdinal(one) ?? 'L')
+  if (found.some((n) => n !== 'L' && n > 5)) return { kind: 'unclear', why: `no month has "${text}"` }
+  return {
+    kind: 'weekdays_of_month',
+    fields: found.map((n) => (n === 'L' ? `${dayNumber(day)}L` : `${dayNumber(day)}#${n}`)),
+  }
+}
+
 const ONE_ORDINAL = new RegExp(`(?<![\\p{L}\\d])${ORDINAL}(?![\\p{L}\\d])`, 'giu')
 
 const datesOfMonth =
@@ -73,7 +83,13 @@ function dateToken(month: number, date = '', year?: string): TimeToken {
 }
 
 export const ENGLISH_DAYS: readonly TokenRule[] = [
-  words('(?:except|excluding|but not|apart from|other than)(?: for)?(?: on| at)?', () => ({ kind: 'except' })),
+  words('(?:except|excluding|but not|apart from|other than|bar(?= [A-Z]))(?: for)?(?: on| at)?', () => ({
+    kind: 'except',
+  })),
+  words(
+    `(?:on )?(?:the )?(${ORDINAL}${ENGLISH_AND}(?:the )?(?:last|${ORDINAL})) (${WEEKDAY})${OF_MONTH}`,
+    severalWeekdays,
+  ),
   words(`(?:on )?(?:the )?(last|${ORDINAL}) (${WEEKDAY}|${WORKDAY})${OF_MONTH}`, nthWeekday),
   words(`(?:on )?${EVERY} (last|${ORDINAL}) (${WEEKDAY}|${WORKDAY})${OF_MONTH}`, nthWeekday),
   words(`(?:on |at )?(?:the )?(?:last day|end)${OF_MONTH}|(?:every )?month[- ]end`, fixedDate('L')),

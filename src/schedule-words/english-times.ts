@@ -2,21 +2,28 @@
 
 import { alternatives, unclearText, words } from './english-words.ts'
 import { ENGLISH_NUMBER, readNumber } from './numerals.ts'
-import type { SaidTime, TokenRule } from './tokens.ts'
+import type { SaidTime, TimeToken, TokenRule } from './tokens.ts'
 
 const N = ENGLISH_NUMBER
 const HALF = '\\s*(?:[ap]\\.?\\s?m\\b\\.?)'
 /** Texts that are times wherever they stand. */
 const CLEAR = [
-  `(?:half|(?:a )?quarter|(?:${N})(?: minutes?)?) (?:past|to|after|before) (?:midnight|noon|(?:${N})(?:${HALF})?)`,
+  `(?:half|(?:a )?quarter|${N} minutes?) (?:past|to|of|after|before) (?:midnight|noon|(?:${N})(?:${HALF})?)`,
+  `${N} (?:past|to) (?:midnight|noon|${N}(?:${HALF}|(?= in the)))`,
   `\\d{1,2}[:.]\\d\\d${HALF}`,
   `(?<!\\d[.:])\\d{1,2}:\\d\\d(?![:.]\\d)`,
   `(?:${N})(?: (?:thirty|fifteen|forty-five|forty five|twenty|ten|oh five))?${HALF}`,
   `(?:${N}) o['’]?clock(?:${HALF})?`,
-  '(?:12 )?(?:noon|midday|midnight)',
+  '(?:12 )?(?:noon(?:ish)?|midday|midnight)',
+  `${N}(?= in the (?:morning|afternoon|evening))`,
+  `${N}(?= (?:sharp|on the dot))`,
+  '\\d{4}(?= (?:hours|hrs))',
 ].join('|')
 /** Texts that are times only after "at". */
-const BARE = `\\d{1,2}\\.\\d\\d|\\d{1,2}h(?:\\d\\d)?|${N} (?:thirty|fifteen|forty-five|forty five|twenty|oh five)|${N}`
+const BARE = [
+  ...[`${N} (?:past|to) ${N}`, '\\d{1,2}\\.\\d\\d', '\\d{1,2}h(?:\\d\\d)?'],
+  ...[`${N} (?:thirty|fifteen|forty-five|forty five|twenty|oh five)`, N],
+].join('|')
 const NEXT = '\\s*(?:,\\s*(?:and\\s+)?|\\band\\s+|&\\s*|/\\s*)(?:at\\s+)?'
 
 const AT = '(?:at|@)\\s*(?:about |around )?'
@@ -29,7 +36,7 @@ export function readEnglishTime(said: string): SaidTime | undefined {
     .trim()
     .toLowerCase()
     .replace(/^12 (?=noon|mid)/, '')
-  if (/^(?:noon|midday)$/.test(text)) return { hour: 12, minute: 0, exact: true }
+  if (/^(?:noon(?:ish)?|midday)$/.test(text)) return { hour: 12, minute: 0, exact: true }
   if (text === 'midnight') return { hour: 0, minute: 0, exact: true }
   const half = /([ap])\.?\s?m\.?$/.exec(text)?.[1]
   const clock = text.replace(/\s*[ap]\.?\s?m\.?$/, '').replace(/\s*o['’]?clock$/, '')
@@ -38,7 +45,7 @@ export function readEnglishTime(said: string): SaidTime | undefined {
   return half === undefined ? time : { ...time, half: half === 'a' ? 'am' : 'pm', exact: false }
 }
 
-const OFFSET = new RegExp(`^(half|(?:a )?quarter|${N})(?: minutes?)? (past|to|after|before) (.+)$`)
+const OFFSET = new RegExp(`^(half|(?:a )?quarter|${N})(?: minutes?)? (past|to|of|after|before) (.+)$`)
 
 /** "half past seven", "ten to nine". */
 function readOffset(text: string): SaidTime | undefined {
@@ -75,6 +82,13 @@ function readList(text: string): readonly SaidTime[] | undefined {
   return times.includes(undefined) ? undefined : (times as SaidTime[])
 }
 
+const EXACTLY = '(?: (?:sharp|on the dot|hours|hrs))?'
+
+function oneTime(text: string): TimeToken | undefined {
+  const time = readEnglishTime(text)
+  return time && { kind: 'time', times: [time] }
+}
+
 const timeToken: TokenRule['read'] = ([text]) => {
   const times = readList(text.replace(/^(?:at|@)\s*(?:about |around )?/i, ''))
   return times && { kind: 'time', times }
@@ -92,16 +106,18 @@ export const ENGLISH_TIMES: readonly TokenRule[] = [
     `(?:before|after|by|until|till|not later than) (?:${CLEAR}|${N}(?= ?(?:$|[.,;])))`,
     unclearText((text) => `"${text}" is no moment; write "at" and a time`),
   ),
+  words(
+    `(?:five|ten|twenty|twenty[- ]five|[125]0|5) (?:past|to) ${N}`,
+    unclearText((text) => `"${text}" may be a time; write it as 09:00`),
+  ),
   words(`look(?:s|ing)? at ${N}`, () => ({ kind: 'aside' })),
   words(`${AT}(?:the )?(?:least|most|once|first|last|all)`, () => ({ kind: 'aside' })),
   words(
     `${AT}${N} (?!thirty|fifteen|forty|twenty)(?:%|percent|[a-z]+(?<![su])s)`,
     unclearText((text) => `"${text}" may be a time or a number of things; write the time as 09:00`),
   ),
-  words(`${AT}${ANY_TIME}(?:${NEXT}${ANY_TIME})*`, timeToken),
-  words(`(?:around |about )?${CLEAR_TIME}(?:${NEXT}${ANY_TIME})*`, timeToken),
-  words(`(?:around|about) (${ANY_TIME})(?=\\s*(?:$|[.,;!?]))`, ([, text = '']) => {
-    const time = readEnglishTime(text)
-    return time && { kind: 'time', times: [time] }
-  }),
+  words(`${AT}${ANY_TIME}(?:${NEXT}${ANY_TIME})*${EXACTLY}`, timeToken),
+  words(`on the dot of (${N})`, ([, text = '']) => oneTime(text)),
+  words(`(?:around |about )?${CLEAR_TIME}(?:${NEXT}${ANY_TIME})*${EXACTLY}`, timeToken),
+  words(`(?:around|about) (${ANY_TIME})(?=\\s*(?:$|[.,;!?]))`, ([, text = '']) => oneTime(text)),
 ]

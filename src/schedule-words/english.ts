@@ -80,6 +80,11 @@ const INTERVALS: readonly TokenRule[] = [
     `(?:${EVERY}|once (?:every|in)) (?<amount>${ENGLISH_AMOUNT}) ?(?<unit>${ENGLISH_UNIT})(?<half> and a half)?`,
     readInterval,
   ),
+  words(`${EVERY} hour and a half`, () => ({ kind: 'interval', amount: 90, unit: 'minute' })),
+  words(
+    `(?:${EVERY}|once an) hour,? (?:at|on) (?:the )?(?:quarter|half|${N})`,
+    unclearText((text) => `"${text}": minutes of every hour have no words here; use --schedule "15 * * * *"`),
+  ),
   words(`${EVERY} quarter(?:(?: of an)? |-)hour`, () => ({ kind: 'interval', amount: 15, unit: 'minute' })),
   words(`${EVERY} half-hour`, () => ({ kind: 'interval', amount: 30, unit: 'minute' })),
   words(

@@ -17,7 +17,14 @@ export function namesOneMoment(tokens: readonly FoundToken[], isReminder: boolea
   )
   const [only] = rest
   if (rest.length < tokens.length && rest.length === 0) return tokens.some(isInstant)
-  return isReminder && rest.length === 1 && only?.kind === 'weekdays' && !only.repeats && !tokens.some(isInstant)
+  return (
+    isReminder &&
+    rest.length === 1 &&
+    only?.kind === 'weekdays' &&
+    !only.repeats &&
+    !only.listed &&
+    !tokens.some(isInstant)
+  )
 }
 
 export function assembleOnce(tokens: readonly FoundToken[], { today, now }: Reader): ScheduleReading {

@@ -272,16 +272,17 @@ function findUnclearDays(
   return undefined
 }
 
-/** The weekdays that are left after the exceptions; undefined if an exception names no weekday. */
+/** The weekdays that are left after the exception; undefined if the exception names no weekday. */
 function weekdaysOf(tokens: readonly FoundToken[]): readonly number[] | undefined {
   const at = tokens.findIndex(({ kind }) => kind === 'except')
-  const named = tokens
-    .slice(0, at < 0 ? undefined : at)
-    .flatMap((token) => (token.kind === 'weekdays' ? token.days : []))
-  if (at < 0) return tokens.every((token) => token.kind !== 'weekdays' || token.repeats) ? named : undefined
-  const left = tokens.slice(at + 1)
-  if (left.length === 0 || left.some(({ kind }) => kind !== 'weekdays')) return undefined
-  const out = new Set(left.flatMap((token) => (token.kind === 'weekdays' ? token.days : [])))
-  const days = (named.length > 0 ? named : ALL_DAYS).filter((day) => !out.has(day))
+  const isNamed = tokens.every((token) => token.kind !== 'weekdays' || token.repeats)
+  if (at < 0) return isNamed ? tokens.flatMap(daysOf) : undefined
+  // The exception is the weekdays right after the word; other days may come before or after.
+  const [out, ...more] = tokens.slice(at + 1)
+  if (out?.kind !== 'weekdays') return undefined
+  const named = [...tokens.slice(0, at), ...more].flatMap(daysOf)
+  const days = (named.length > 0 ? named : ALL_DAYS).filter((day) => !out.days.includes(day))
   return days.length === 0 ? undefined : days
 }
+
+const daysOf = (token: FoundToken): readonly number[] => (token.kind === 'weekdays' ? token.days : [])

@@ -4,24 +4,35 @@
  */
 
 import { CHINESE, splitChinese } from './chinese.ts'
+import { findDoubt } from './doubts.ts'
 import { ENGLISH, splitEnglish } from './english.ts'
 import { assembleOnce, namesOneMoment } from './once.ts'
 import { type Reader, type ScheduleReading, unclear } from './reading.ts'
 import { assembleRepeating } from './repeating.ts'
 import { type FoundToken, findTokens } from './tokens.ts'
 
+/** English first: its rows stop at word boundaries, and Chinese ones would take "7:45" out of "7:45pm". */
+const RULES = [...ENGLISH, ...CHINESE]
+
 /** Longer texts are not searched: each character is tried against every row of both tables. */
 const MAX_SENTENCE = 4000
+
+/** A cron line in the sentence says it best. */
+const CRON_LINE = /(?<![\w*])(?=[\d*,/ -]*\*)[\d*][\d*,/-]*(?: [\d*][\d*,/-]*){4}(?![\w*])/
 
 export function readSchedule(sentence: string, reader: Reader): ScheduleReading {
   if (sentence.length > MAX_SENTENCE) return unclear(`the text is longer than ${MAX_SENTENCE} characters`)
   const text = splitChinese(splitEnglish(normalize(sentence)))
-  const found = findTokens(text, [...CHINESE, ...ENGLISH])
+  const [cron] = CRON_LINE.exec(text) ?? []
+  if (cron !== undefined) return { kind: 'schedule', schedule: cron.trim() }
+  const found = findTokens(text, RULES)
   const problem = found.find((token) => isHarmful(token, found))
   if (problem?.kind === 'unclear') return unclear(problem.why)
   const tokens = dropAsides(found, text).filter((token) => !isPastDate(token, reader))
   const isOnlyAdjective = (token: FoundToken): boolean => token.kind === 'part' && token.weak === true && !token.repeats
   if (tokens.every(isOnlyAdjective)) return { kind: 'no_time' }
+  const doubt = findDoubt(text, found, tokens)
+  if (doubt !== undefined) return unclear(doubt)
   const loose = tokens.find(({ end }) => /^,? ?\d{1,2} ?(?:$|[.,;!?])/.test(text.slice(end)))
   if (loose) return unclear(`the number after "${loose.text}" may be an hour; write it as "at 9:00"`)
   const isReminder = /\bremind(?:er)?\b|提醒/i.test(text)
@@ -43,7 +54,7 @@ const isPastDate = (token: FoundToken, { today }: Reader): boolean =>
 export function withoutTimes(sentence: string): string {
   if (sentence.length > MAX_SENTENCE) return sentence
   const text = splitChinese(splitEnglish(normalize(sentence)))
-  const tokens = findTokens(text, [...CHINESE, ...ENGLISH]).filter(({ kind }) => kind !== 'aside')
+  const tokens = findTokens(text, RULES).filter(({ kind }) => kind !== 'aside')
   return tokens.reduceRight((rest, { start, end }) => `${rest.slice(0, start)} ${rest.slice(end)}`, text)
 }
 
@@ -74,6 +85,8 @@ function dropAsides(found: readonly FoundToken[], text: string): readonly FoundT
   })
 }
 
+const JOINS = /^,? ?(?:on |at )?$/i
+
 /** A part of the day beside a day: in "Monday morning" it is no adjective, and "Monday mornings" are every week. */
 function readTogether(
   token: FoundToken,
@@ -84,6 +97,8 @@ function readTogether(
   const touch = (left: FoundToken | undefined, right: FoundToken | undefined): boolean =>
     left !== undefined && right !== undefined && isDay(left) && text.slice(left.end, right.start).trim() === ''
   if (token.kind === 'part' && token.weak === true && !token.repeats && touch(before, token))
+    return { ...token, weak: false }
+  if (token.kind === 'period' && token.weak === true && after && JOINS.test(text.slice(token.end, after.start)))
     return { ...token, weak: false }
   if (token.kind === 'weekdays' && after?.kind === 'part' && /[a-z]s$/i.test(after.text) && touch(token, after))
     return { ...token, repeats: true }
