@@ -1,3 +1,4 @@
+// Run it: node_modules/.bin/node examples/01-hello.ts
 import { runTask } from 'tireless'
 
 const result = await runTask('Create hello.md with the text "Good morning". Then show hello.md.', {

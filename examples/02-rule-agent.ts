@@ -1,3 +1,4 @@
+// Run it: node_modules/.bin/node examples/02-rule-agent.ts
 import { defineBehaviour, defineTool, runTask } from 'tireless'
 import { z } from 'zod'
 

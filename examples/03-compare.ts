@@ -1,3 +1,5 @@
+// Run it: node_modules/.bin/node examples/03-compare.ts
+//
 // Runs one task three times: as it is, with another parser, and with another memory. `compare` shows the first step in
 // which two runs differ, and the result of each.
 import { createApp, defineTool, type Model } from 'tireless'

@@ -1,3 +1,5 @@
+// Run it: node_modules/.bin/node examples/04-tools.ts
+//
 // The declaration of a tool determines how it runs: its effect, its time limit, and its retries.
 import { defineBehaviour, defineTool, runTask, type Wish } from 'tireless'
 import { z } from 'zod'

@@ -1,3 +1,5 @@
+// Run it: node_modules/.bin/node examples/05-embeddings.ts
+//
 // Remembered facts are found by their words. With an embedder, which a plugin provides, they are also found by meaning.
 // This embedder knows three ideas; a real one would use a local model, for example MiniLM with @xenova/transformers.
 

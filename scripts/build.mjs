@@ -57,22 +57,60 @@ function buildPage() {
   cpSync(built, join(out, 'web', 'dist'), { recursive: true, filter: (file) => !isStamp(file) })
 }
 
+const checkout = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+
+/**
+ * What programs import: it checks the version of Node before the library is loaded. An old Node would refuse one of
+ * the imports of the library with an error that does not say why.
+ */
+function writeEntry() {
+  const index = readFileSync(join(out, 'lib', 'index.js'), 'utf8')
+  const exported = [...index.matchAll(/^export \{([^}]*)\}/gm)].flatMap(([, list]) => list.split(','))
+  const names = exported.map((entry) => entry.trim().split(' as ').at(-1)).filter((name) => name !== '')
+  const floor = checkout.engines.node.replace('>=', '')
+  const lines = [
+    "import { createRequire } from 'node:module'",
+    '',
+    `const floor = [${floor.split('.').join(', ')}]`,
+    "const version = process.versions.node.split('.').map(Number)",
+    'const differs = floor.findIndex((least, i) => version[i] !== least)',
+    'if (differs >= 0 && version[differs] < floor[differs])',
+    `  throw new Error(\`tireless: Node is too old; got \${process.version}; expected ${floor} or newer; do this: ` +
+      'install a newer Node (nodejs.org) and run the program again`)',
+    "const library = createRequire(import.meta.url)('./index.js')",
+    `export const { ${names.join(', ')} } = library`,
+  ]
+  writeFileSync(join(out, 'lib', 'checked-index.js'), `${lines.join('\n')}\n`)
+}
+
+/** The declarations use types of Node, which the compiler of a user does not look for by itself. */
+function referToNodeTypes() {
+  for (const entry of ['index', 'testing/index']) {
+    const path = join(out, 'lib', `${entry}.d.ts`)
+    writeFileSync(path, `/// <reference types="node" />\n${readFileSync(path, 'utf8')}`)
+  }
+}
+
 function manifest() {
-  const { name, version, description, keywords, license, type, engines, dependencies } = JSON.parse(
-    readFileSync(join(root, 'package.json'), 'utf8'),
-  )
-  const entry = (path) => ({ types: `./lib/${path}.d.ts`, default: `./lib/${path}.js` })
+  const { name, version, description, keywords, license, type, engines, dependencies, devDependencies } = checkout
+  const entry = (path, code = path) => ({ types: `./lib/${path}.d.ts`, default: `./lib/${code}.js` })
   return {
     ...{ name, version, description, keywords, license, type, engines },
     bin: { tireless: 'bin/tireless.cjs' },
-    exports: { '.': entry('index'), './testing': entry('testing/index'), './package.json': './package.json' },
-    dependencies,
+    exports: {
+      '.': entry('index', 'checked-index'),
+      './testing': entry('testing/index'),
+      './package.json': './package.json',
+    },
+    dependencies: { ...dependencies, '@types/node': devDependencies['@types/node'] },
   }
 }
 
 try {
   clear()
   compile()
+  referToNodeTypes()
+  writeEntry()
   copyPrompts()
   buildPage()
   writeFileSync(join(out, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)

@@ -12,7 +12,8 @@ const ROOT = join(import.meta.dirname, '..')
 
 test('examples/01 is the program in the README, and prints what the README says', async (t) => {
   const example = join(ROOT, 'examples/01-hello.ts')
-  const program = readFileSync(example, 'utf8')
+  const [, ...lines] = readFileSync(example, 'utf8').split('\n')
+  const program = lines.join('\n')
   const inReadme = /```ts\n(import [\s\S]*?)```/.exec(readFileSync(join(ROOT, 'README.md'), 'utf8'))?.[1]
   assert.equal(inReadme, program)
   assert.ok(program.trim().split('\n').length <= 10)

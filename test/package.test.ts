@@ -18,6 +18,7 @@ import {
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { documentedPrograms, LIBRARY_PROGRAM, PAGE_PROGRAM, TYPED_PROGRAM } from './support/user-programs.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const UNREACHABLE =
@@ -88,7 +89,8 @@ async function npmSettingsOfMachine(): Promise<Record<string, string>> {
 /** Without a registry the package is unpacked by hand and linked to the checkout's copies of its dependencies. */
 async function installByHand(tarball: string): Promise<void> {
   const { dependencies } = JSON.parse(readFileSync(join(built, 'package.json'), 'utf8'))
-  for (const folder of ['@ai-sdk', '@hono', '.bin', 'tireless'])
+  const scopes = Object.keys(dependencies).flatMap((name) => (name.startsWith('@') ? [dirname(name)] : []))
+  for (const folder of [...scopes, '.bin', 'tireless'])
     mkdirSync(join(consumer, 'node_modules', folder), { recursive: true })
   await runOrFail('tar', '-xzf', tarball, '--strip-components=1', '-C', installed)
   for (const name of Object.keys(dependencies))
@@ -104,7 +106,8 @@ describe('the built package', () => {
       [manifest.name, manifest.version, manifest.license, manifest.type, manifest.engines],
       ['tireless', checkout.version, 'MIT', 'module', checkout.engines],
     )
-    assert.deepEqual(manifest.dependencies, checkout.dependencies)
+    const { '@types/node': types } = checkout.devDependencies
+    assert.deepEqual(manifest.dependencies, { ...checkout.dependencies, '@types/node': types })
     for (const key of ['private', 'scripts', 'devDependencies', 'optionalDependencies'])
       assert.ok(!(key in manifest), key)
     const files = globSync('**', { cwd: built }).filter((file) => statSync(join(built, file)).isFile())
@@ -145,6 +148,15 @@ describe('the built package', () => {
     assert.deepEqual([result.exit, result.stdout], [1, ''])
     assert.match(result.stderr, /^tireless: Node is too old; got v[\d.]+; expected 24\.\d+ or newer; do this: .*\n$/)
     assert.ok(result.stderr.includes(olderNode.version))
+  })
+
+  test('imported on an old Node it says what to do', async (t) => {
+    const olderNode = await findOlderNode()
+    if (!olderNode) return t.skip('there is no older Node on this machine')
+    writeFileSync(join(consumer, 'old.js'), "import { runTask } from 'tireless'\nrunTask('x')\n")
+    const { exit, stderr } = await run(olderNode.path, 'old.js')
+    assert.equal(exit, 1)
+    assert.match(stderr, /Error: tireless: Node is too old; got v[\d.]+; expected 24\.\d+ or newer; do this: install/)
   })
 })
 
@@ -211,88 +223,20 @@ describe('the installed package', () => {
     assert.equal(await runOrFail(process.execPath, 'program.js'), 'done good morning []\n')
   })
 
-  test('has types that compile under strict options and accept added services', async () => {
-    writeFileSync(join(consumer, 'consumer.ts'), TYPED_PROGRAM)
+  test('has types that compile under strict options, as do the programs in the documents', async () => {
+    const programs: Record<string, string> = { 'consumer.ts': TYPED_PROGRAM, ...documentedPrograms() }
+    assert.ok('README.md-2.ts' in programs)
+    for (const [name, text] of Object.entries(programs)) writeFileSync(join(consumer, name), text)
     const options = {
       ...{ module: 'nodenext', target: 'es2024', lib: ['es2024'], strict: true, noEmit: true, skipLibCheck: false },
       ...{ exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, verbatimModuleSyntax: true },
-      ...{ types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] },
     }
-    writeFileSync(join(consumer, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files: ['consumer.ts'] }))
-    await runOrFail(process.execPath, join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json')
+    const compile = async (files: readonly string[], compilerOptions: object): Promise<void> => {
+      writeFileSync(join(consumer, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
+      await runOrFail(process.execPath, join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json')
+    }
+    await compile(Object.keys(programs), options)
+    // As a user begins: with the compiler's defaults.
+    await compile(['consumer.ts'], { module: 'nodenext', strict: true, noEmit: true })
   })
 })
-
-const LIBRARY_PROGRAM = `
-import { createApp, definePlugin, defineTool, runTask } from 'tireless'
-import { scriptedModel } from 'tireless/testing'
-import { z } from 'zod'
-
-const greet = defineTool({
-  name: 'greet',
-  description: 'Says hello',
-  args: z.strictObject({}),
-  effect: () => ({ recovery: 'pure', reach: 'none' }),
-  run: async () => ({ status: 'ok', content: 'good morning' }),
-})
-const plugin = definePlugin({ name: 'greeter', needs: ['tools'], setup: (host) => host.get('tools').add(greet) })
-const model = scriptedModel([{ calls: [{ tool: 'greet' }] }, { text: 'good morning' }])
-const { status, answer } = await runTask('greet me', { home: './library-home', model, plugins: [plugin] })
-const app = await createApp({ home: './library-home' })
-console.log(status, answer, JSON.stringify(await app.context.store.verify()))
-await app.close()
-`
-
-const PAGE_PROGRAM = `
-import { createApp } from 'tireless'
-import { mkdirSync, writeFileSync } from 'node:fs'
-
-mkdirSync('./page-home', { recursive: true })
-writeFileSync('./page-home/tireless.yaml', 'server: { port: 0 }')
-const app = await createApp({ home: './page-home' })
-const { url } = await app.context.serveHttp()
-const page = await fetch(url)
-const line = ({ status, headers }) => [status, headers.get('content-type'), headers.get('cache-control')].join(' ')
-console.log(line(page))
-const paths = (await page.text()).matchAll(/(?:src|href)="(\\/assets\\/[^"]+)"/g)
-for (const [, path] of paths) console.log(line(await fetch(url + path)))
-await app.close()
-`
-
-const TYPED_PROGRAM = `
-import { type AnyTool, createApp, definePlugin, defineTool, type Registry, runTask, type TaskResult } from 'tireless'
-import { FakeClock, scriptedModel } from 'tireless/testing'
-import { z } from 'zod'
-
-declare module 'tireless' {
-  interface Services {
-    readonly greeter: { readonly greeting: string }
-  }
-}
-
-const tool = defineTool({
-  name: 'greet',
-  description: 'Says hello',
-  args: z.strictObject({ name: z.string() }),
-  effect: () => ({ recovery: 'pure', reach: 'none' }),
-  run: async ({ name }) => ({ status: 'ok', content: name.toUpperCase() }),
-})
-const plugin = definePlugin({
-  name: 'greeter',
-  needs: ['tools', 'store'],
-  provides: ['greeter'],
-  setup(host) {
-    const tools: Registry<AnyTool> = host.get('tools')
-    tools.add(tool)
-    host.provide('greeter', { greeting: String(tools.all.size) })
-    // @ts-expect-error: greeting must be a string
-    host.provide('greeter', { greeting: 1 })
-  },
-})
-const app = await createApp({ plugins: [plugin], model: scriptedModel([{ text: 'x' }]), clock: new FakeClock() })
-export const greeting: string = app.service('greeter').greeting
-export const pending: number = (await app.service('store').counts()).pending
-// @ts-expect-error: no plugin provides it
-app.service('nobody')
-export const result: TaskResult = await runTask('x')
-`
