@@ -43,10 +43,8 @@ export function createInstallationControl(options: InstallationOptions): Install
   return {
     service: serviceControl(options, service),
     async check(from) {
-      const installation = installed()
-      const { version, root } = installation
-      const previous =
-        installation.kind === 'package' ? (readSelection(installation.versions)?.previous?.version ?? null) : null
+      const { version, root, versions } = requirePackage(installed())
+      const previous = readSelection(versions)?.previous?.version ?? null
       const known = { installed: version, previous, folder: root }
       try {
         const available = await availableVersion(packageSource(from), runProgram, {
@@ -69,7 +67,10 @@ function requirePackage(installation: Installation): InstalledPackage {
   if (installation.kind === 'package') return installation
   throw new TirelessError('usage', {
     what: 'this is a checkout, not an installed package',
-    ...{ got: installation.root, fix: 'run git pull there; `npm start` installs what it then needs' },
+    ...{
+      got: `${installation.version} in ${installation.root}`,
+      fix: 'run git pull there; `npm start` installs what it then needs',
+    },
   })
 }
 

@@ -14,6 +14,8 @@ const COMMANDS = await loadCommands()
 
 /** These run until they are stopped, stop the kernel, or ask for more input; see home-commands.test.ts. */
 const EXCLUDED = ['start', 'stop', 'attach', 'mcp serve', 'logs', 'restore', 'once', 'init', 'secrets set', 'backup']
+  // These ask the machine's npm and service manager.
+  .concat('upgrade', 'service install', 'service uninstall', 'service status')
 const VERBS = COMMANDS.filter(({ name }) => !EXCLUDED.includes(name))
 
 /** A process cannot be given a NUL or half a character. */

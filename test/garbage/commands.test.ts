@@ -20,6 +20,8 @@ const COMMANDS = await loadCommands()
 
 /** These run until they are stopped, or stop the kernel; see home-commands.test.ts. */
 const EXCLUDED = ['start', 'stop', 'attach', 'mcp serve', 'logs', 'restore', 'once', 'init']
+  // These ask the machine's npm and service manager.
+  .concat('upgrade', 'service install', 'service uninstall', 'service status')
 const ASKED: readonly Command[] = COMMANDS.filter(({ name }) => !EXCLUDED.includes(name))
 
 /** Values for a field: mostly of its own type, so that they get past the validation. */

@@ -14,10 +14,8 @@ const folder = mkdtempSync(join(tmpdir(), 'tireless-upgrade-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 const built = join(folder, 'built')
 
-const IS_SWEEP = process.env.UPGRADE_SWEEP === 'full'
-
-/** For tests that take long. */
-export const IN_SWEEP_ONLY = { skip: IS_SWEEP ? false : 'takes long: npm run upgrades' }
+/** Whether all tests run, not only the quick ones: `npm run upgrades`. */
+export const IS_SWEEP = process.env.UPGRADE_SWEEP === 'full'
 
 /** Built on first use. `UPGRADE_SWEEP=full`: as for users, which takes longer. */
 function buildOnce(): void {

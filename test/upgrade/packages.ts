@@ -101,6 +101,7 @@ export function installInto(consumer: string, built: string): string {
 /** An npm that needs no network and little time: it unpacks the tarball that it is to install. */
 export const FAKE_NPM = `#!/bin/sh
 while [ $# -gt 1 ]; do [ "$1" = --prefix ] && prefix=$2; shift; done
+[ -n "$prefix" ] || exit 1
 mkdir -p "$prefix/node_modules/tireless"
 exec tar -xzf "$1" --strip-components=1 -C "$prefix/node_modules/tireless"
 `

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { tireless } from '../support/command-line.ts'
 import { freshFolder } from '../support/open-app.ts'
-import { createInstallation, IN_SWEEP_ONLY, startKernel, tarballs } from './installation.ts'
+import { createInstallation, IS_SWEEP, startKernel, tarballs } from './installation.ts'
 
 describe('upgrade', () => {
   test('a tarball is installed by npm, migrates the home, and --undo goes back with the backup', async (t) => {
@@ -29,7 +29,23 @@ describe('upgrade', () => {
     assert.deepEqual(readdirSync(join(packageFolder, 'versions')), ['0.2.0', 'current.json'])
   })
 
-  test('a version with the same schema is undone without touching the home', IN_SWEEP_ONLY, async (t) => {
+  test('a checkout refuses it and says what to do instead', async (t) => {
+    for (const option of ['--check', '--undo']) {
+      const { exit, stderr } = await tireless(freshFolder(t), 'upgrade', option)
+      assert.equal(exit, 2)
+      assert.match(stderr, /this is a checkout.*git pull/)
+    }
+  })
+
+  test('--undo with --from is refused', async (t) => {
+    const { exit, stderr } = await tireless(freshFolder(t), 'upgrade', '--from', '0.2.0', '--undo')
+    assert.equal(exit, 2)
+    assert.match(stderr, /--undo cannot be combined/)
+  })
+})
+
+describe('upgrade, at length (npm run upgrades)', { skip: IS_SWEEP ? false : 'takes long: npm run upgrades' }, () => {
+  test('a version with the same schema is undone without touching the home', async (t) => {
     const { json, home } = createInstallation(t)
     await json('upgrade', '--from', tarballs().same)
     writeFileSync(join(home, 'later.txt'), 'x')
@@ -39,7 +55,7 @@ describe('upgrade', () => {
     assert.equal((await json('upgrade', '--check', '--from', tarballs().same)).installed, '0.1.0')
   })
 
-  test('beside a running kernel it backs up through it, and says how to restart it', IN_SWEEP_ONLY, async (t) => {
+  test('beside a running kernel it backs up through it, and says how to restart it', async (t) => {
     const installation = createInstallation(t)
     const kernel = await startKernel(t, installation)
     const { notes } = await installation.json('upgrade', '--from', tarballs().migrating)
@@ -51,30 +67,11 @@ describe('upgrade', () => {
     assert.equal((await installation.json('status')).kernel.state, 'stopped')
   })
 
-  test('a service is stopped for the switch and started again', IN_SWEEP_ONLY, async (t) => {
+  test('a service is stopped for the switch and started again', async (t) => {
     const { json, systemctlCalls, setService } = createInstallation(t)
     setService('active')
     const { notes } = await json('upgrade', '--from', tarballs().migrating)
     assert.ok(notes.includes('The service was restarted.'), notes.join('\n'))
     assert.deepEqual(systemctlCalls(), ['stop', 'start'])
-  })
-
-  test('a checkout refuses it and says what to do instead', async (t) => {
-    const { exit, stderr } = await tireless(freshFolder(t), 'upgrade', '--from', tarballs().same)
-    assert.equal(exit, 2)
-    assert.match(stderr, /this is a checkout.*git pull/)
-  })
-
-  test('a file that is missing, a strange version, and --undo with --from are refused', async (t) => {
-    const home = freshFolder(t)
-    for (const [args, text] of [
-      [['--from', './none.tgz', '--check'], /there is no such tarball/],
-      [['--from', 'a b;c', '--check'], /neither a tarball nor a version/],
-      [['--from', '0.2.0', '--undo'], /--undo cannot be combined/],
-    ] as const) {
-      const { exit, stdout, stderr } = await tireless(home, 'upgrade', ...args)
-      assert.notEqual(exit, 0)
-      assert.match(stdout + stderr, text)
-    }
   })
 })

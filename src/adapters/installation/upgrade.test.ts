@@ -7,7 +7,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { freshFolder } from '../../../test/support/open-app.ts'
 import { TirelessError } from '../../domain/error.ts'
 import { ENTRY, MAIN, packageIn, readSelection } from './installation.ts'
-import { isNewer } from './npm-package.ts'
+import { isNewer, packageSource } from './npm-package.ts'
 import type { ProgramResult, RunProgram } from './run-program.ts'
 import { type UpgradeOptions, undoUpgrade, upgradeProgram } from './upgrade.ts'
 
@@ -202,4 +202,11 @@ test('versions are compared by number; a pre-release comes before its release', 
   const ordered = ['0.1.0', '0.9.9', '0.10.0', '1.0.0-beta.2', '1.0.0-beta.10', '1.0.0', '1.0.1+build']
   for (const [i, newer] of ordered.entries())
     for (const [j, older] of ordered.entries()) assert.equal(isNewer(newer, older), i > j, `${newer} ${older}`)
+})
+
+test('a version, a tag or a tarball can be named; a missing file and a strange version are refused', () => {
+  assert.deepEqual(packageSource(undefined), { spec: 'tireless@latest', isFile: false })
+  assert.deepEqual(packageSource('1.2.3-beta.1'), { spec: 'tireless@1.2.3-beta.1', isFile: false })
+  assert.throws(() => packageSource('./none.tgz'), /there is no such tarball/)
+  assert.throws(() => packageSource('1.0; rm -rf'), /neither a tarball nor a version/)
 })

@@ -2,7 +2,10 @@
 
 export interface InstallationControl {
   readonly service: ServiceControl
-  /** Contract: what is installed, and what `from` (a tarball or a version; undefined: the newest) would install. */
+  /**
+   * Contract: what is installed, and what `from` (a tarball or a version; undefined: the newest) would install. All
+   * but `service` throw `usage` in a checkout.
+   */
   check(from: string | undefined): Promise<AvailableVersion>
   /** Contract: installs another version; a throw leaves the present one working. `backups`: folder for the backup. */
   upgrade(from: string | undefined, backups: string | undefined, tell: (text: string) => void): Promise<UpgradeReport>
