@@ -52,6 +52,10 @@ describe('E1: a new agent says when it runs', () => {
       code: 'usage',
       message: /does not say clearly when.*03:00 or 15:00.*--schedule/,
     })
+    await assert.rejects(app.run('agent new', { sentence: '每天三点叫我', id: 'wake' }), {
+      code: 'usage',
+      message: /没有说清什么时候运行; got 3 点可以是 03:00 或 15:00，请写其中一个; .*每个工作日九点/,
+    })
     assert.equal((await app.run('agent list', {})).items.length, 0)
     const settled = await app.run('agent new', {
       sentence: 'wake me every day at 3',

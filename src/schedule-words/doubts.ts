@@ -1,5 +1,6 @@
 /** What makes a reading doubtful although each word was understood: words between the times, or left over. Pure. */
 
+import { REASONS, type Reason } from './reasons.ts'
 import type { FoundToken } from './tokens.ts'
 
 const DAY_KINDS = new Set(['weekdays', 'weekdays_of_month', 'dates_of_month', 'date_of_year'])
@@ -17,16 +18,16 @@ const LEFT_OVER = new RegExp(`\\bhalf (?:${HOURS})\\b|\\bquarters?\\b|\\bsharp\\
 const ZONES = /\b(?:eastern|pacific|central|mountain)\b(?: time)?/i
 
 /** Contract: the reason to refuse, or undefined. `said`: the tokens that make the schedule. */
-export function findDoubt(text: string, found: readonly FoundToken[], said: readonly FoundToken[]): string | undefined {
+export function findDoubt(text: string, found: readonly FoundToken[], said: readonly FoundToken[]): Reason | undefined {
   const rest = found.reduce((left, { start, end }) => blank(left, start, end), text)
   const apart =
     findApart(rest, said, ({ kind }) => kind === 'time') ?? findApart(rest, said, ({ kind }) => DAY_KINDS.has(kind))
-  if (apart) return `"${apart[0].text}" and "${apart[1].text}" do not stand together; name one schedule, and only that`
+  if (apart) return REASONS.apart(apart[0].text, apart[1].text)
   const [first, last] = [said[0], said.at(-1)]
   const choice = first && last && CHOICE.exec(rest.slice(first.end, last.start))
-  if (choice) return `"${choice[0]}" between the times leaves a choice; name one schedule`
+  if (choice) return REASONS.choice(choice[0])
   const leftOver = LEFT_OVER.exec(rest) ?? ZONES.exec(rest)
-  return leftOver ? `"${leftOver[0]}" is not understood; write the time as 09:00, without a zone` : undefined
+  return leftOver ? REASONS.leftOver(leftOver[0]) : undefined
 }
 
 const blank = (text: string, start: number, end: number): string =>

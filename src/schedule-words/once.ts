@@ -2,6 +2,7 @@
 
 import { type CalendarTime, isCalendarDate, shiftDate, weekdayOf, writeCalendarTime } from './calendar-time.ts'
 import { type Reader, type ScheduleReading, unclear } from './reading.ts'
+import { REASONS, type Reason } from './reasons.ts'
 import { resolveTimes } from './resolve-times.ts'
 import type { FoundToken } from './tokens.ts'
 
@@ -29,43 +30,42 @@ export function namesOneMoment(tokens: readonly FoundToken[], isReminder: boolea
 
 export function assembleOnce(tokens: readonly FoundToken[], { today, now }: Reader): ScheduleReading {
   const [named, ...more] = tokens.filter((token) => isInstant(token) || token.kind === 'weekdays')
-  if (!named || more.length > 0) return unclear('this names more than one day; write one date and one time')
+  if (!named || more.length > 0) return unclear(REASONS.severalDays())
   const resolved = resolveTimes(tokens)
   if ('why' in resolved) return unclear(resolved.why)
   const [time, ...others] = resolved.times
-  if (others.length > 0) return unclear('this names more than one time')
+  if (others.length > 0) return unclear(REASONS.severalTimes())
   if (named.kind === 'delay' && !(time && isWholeDays(named.ms)))
     return time
-      ? unclear(`"${named.text}" and a time do not go together`)
+      ? unclear(REASONS.delayAndTime(named.text))
       : { kind: 'schedule', schedule: { at: new Date(now + named.ms).toISOString() } }
   const day = dayOf(named, today)
   if ('why' in day) return unclear(day.why)
-  if (time?.past_midnight) return unclear('midnight belongs to two days; write the day that begins then, and 0:01')
-  if (!time && named.kind === 'relative_day' && named.days === 0)
-    return unclear('the time is missing; write "today at 17:00"')
+  if (time?.past_midnight) return unclear(REASONS.midnight())
+  if (!time && named.kind === 'relative_day' && named.days === 0) return unclear(REASONS.timeMissing())
   const at = { ...day, hour: time?.hour ?? 9, minute: time?.minute ?? 0 }
   const written = writeCalendarTime(at)
-  if (written <= writeCalendarTime(today)) return unclear(`${written.replace('T', ' ')} has passed`)
+  if (written <= writeCalendarTime(today)) return unclear(REASONS.hasPassed(written.replace('T', ' ')))
   return { kind: 'schedule', schedule: { at: written } }
 }
 
 const DAY_MS = 86_400_000
 const isWholeDays = (ms: number): boolean => ms % DAY_MS === 0
 
-type Day = CalendarTime | { readonly why: string }
+type Day = CalendarTime | { readonly why: Reason }
 
 function dayOf(token: FoundToken, today: CalendarTime): Day {
   if (token.kind === 'relative_day') return shiftDate(today, token.days)
   if (token.kind === 'delay') return shiftDate(today, token.ms / DAY_MS)
   if (token.kind === 'weekdays') return shiftDate(today, (((token.days[0] ?? 0) - weekdayOf(today) + 6) % 7) + 1)
   if (token.kind === 'relative_weekday') return relativeWeekday(token, today)
-  if (token.kind !== 'date_of_year') return { why: `"${token.text}" is no day` }
+  if (token.kind !== 'date_of_year') return { why: REASONS.noDay(token.text) }
   const { month, date } = token
   const isPast = month < today.month || (month === today.month && date < today.date)
   const year = token.year ?? (isPast ? today.year + 1 : today.year)
   return isCalendarDate(year, month, date)
     ? { ...today, year, month, date }
-    : { why: `"${token.text}" is no date of ${year}` }
+    : { why: REASONS.noDay(`${token.text} ${year}`) }
 }
 
 type RelativeWeekday = Extract<FoundToken, { readonly kind: 'relative_weekday' }>
@@ -77,8 +77,7 @@ function relativeWeekday({ weekday, weeks, text }: RelativeWeekday, today: Calen
   const nextWeek = shiftDate(thisWeek, 7)
   const isAhead = dateOf(thisWeek) > dateOf(today)
   if (weeks === 0) return isAhead || !/coming/i.test(text) ? thisWeek : nextWeek
-  if (/next/i.test(text) && isAhead)
-    return { why: `"${text}" can be ${dateOf(thisWeek)} or ${dateOf(nextWeek)}; write the date` }
+  if (/next/i.test(text) && isAhead) return { why: REASONS.twoDates(text, dateOf(thisWeek), dateOf(nextWeek)) }
   return nextWeek
 }
 

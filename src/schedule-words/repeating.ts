@@ -2,6 +2,7 @@
 
 import type { TimeOfDay } from './calendar-time.ts'
 import { type ScheduleReading, unclear } from './reading.ts'
+import { REASONS, type Reason } from './reasons.ts'
 import { type ResolvedTime, resolveTimes } from './resolve-times.ts'
 import type { FoundToken, SaidTime, TimeToken } from './tokens.ts'
 
@@ -12,15 +13,14 @@ type Of<K extends TimeToken['kind']> = Extract<FoundToken, { readonly kind: K }>
 
 export function assembleRepeating(tokens: readonly FoundToken[]): ScheduleReading {
   const intervals = tokens.filter((token) => intervalOf(token) !== undefined)
-  if (intervals.length > 1) return unclear(`there are two intervals: ${intervals.map(({ text }) => text).join(', ')}`)
+  if (intervals.length > 1) return unclear(REASONS.twoIntervals(intervals.map(({ text }) => text).join(', ')))
   const [interval] = intervals
   if (interval) return assembleInterval(tokens, interval)
-  if (tokens.some(({ kind }) => kind === 'window'))
-    return unclear('a span of time needs an interval, such as "every 30 minutes from 9:00 to 17:00"')
+  if (tokens.some(({ kind }) => kind === 'window')) return unclear(REASONS.windowAlone())
   // The days that a task mentions, such as "what is due today", do not say when it repeats.
   const said = tokens.filter(({ kind }) => kind !== 'relative_day')
   const groups = pairDaysWithTimes(said)
-  if (!groups) return unclear('it is unclear which time belongs to which day; name one schedule')
+  if (!groups) return unclear(REASONS.unpaired())
   const lines: string[] = []
   for (const group of groups) {
     const found = cronLinesOf(group, said)
@@ -34,8 +34,8 @@ export function assembleRepeating(tokens: readonly FoundToken[]): ScheduleReadin
 const MAX_LINES = 6
 
 function scheduleOf(lines: readonly string[]): ScheduleReading {
-  if (lines.length === 0) return unclear('no days were understood')
-  if (lines.length > MAX_LINES) return unclear('these are too many different times; use an interval')
+  if (lines.length === 0) return unclear(REASONS.noDays())
+  if (lines.length > MAX_LINES) return unclear(REASONS.tooMany())
   return { kind: 'schedule', schedule: lines.join('; ') }
 }
 
@@ -54,7 +54,7 @@ function intervalOf(token: FoundToken): Interval | undefined {
 function assembleInterval(tokens: readonly FoundToken[], found: FoundToken): ScheduleReading {
   const interval = intervalOf(found) ?? { amount: 1, unit: 'hour' }
   const { amount, unit } = interval
-  if (amount < 1) return unclear(`"${found.text}" is no interval`)
+  if (amount < 1) return unclear(REASONS.noInterval(found.text))
   const others = tokens.filter(
     (token) => token !== found && !(token.kind === 'period' && token.period === 'day') && token.kind !== 'relative_day',
   )
@@ -66,12 +66,11 @@ function assembleInterval(tokens: readonly FoundToken[], found: FoundToken): Sch
   const windows = others.filter((token) => token.kind === 'window')
   const days = others.filter((token) => token.kind === 'weekdays' || token.kind === 'except')
   const [rest] = others.filter(({ kind }) => !['window', 'weekdays', 'except'].includes(kind))
-  if (rest)
-    return unclear(`"${found.text}" and "${rest.text}" do not go together; name the times, or only the interval`)
-  if (windows.length > 1) return unclear('there are two spans of time')
+  if (rest) return unclear(REASONS.apartFromInterval(found.text, rest.text))
+  if (windows.length > 1) return unclear(REASONS.twoWindows())
   const [window] = windows
   const weekdays = days.length === 0 ? undefined : weekdaysOf(days)
-  if (days.length > 0 && !weekdays) return unclear('which days are meant is unclear')
+  if (days.length > 0 && !weekdays) return unclear(REASONS.unclearDays())
   if (window?.kind === 'window') return assembleWindow(interval, window, weekdays ?? ALL_DAYS)
   if (weekdays) return intervalOnDays(interval, weekdays)
   if (amount === 1 && unit === 'hour') return scheduleOf(['0 * * * *'])
@@ -83,14 +82,14 @@ function intervalOnDays({ amount, unit }: Interval, days: readonly number[]): Sc
   const on = dayField(days)
   if (unit === 'hour' && 24 % amount === 0) return scheduleOf([`0 ${amount === 1 ? '*' : `*/${amount}`} * * ${on}`])
   if (unit === 'minute' && 60 % amount === 0) return scheduleOf([`${amount === 1 ? '*' : `*/${amount}`} * * * ${on}`])
-  return unclear('this interval does not fit into a day; name the times instead')
+  return unclear(REASONS.intervalInDay())
 }
 
 /** All times of the interval within the window, the end included. */
 function assembleWindow({ amount, unit }: Interval, window: Of<'window'>, days: readonly number[]): ScheduleReading {
   const step = unit === 'hour' ? amount * 60 : unit === 'minute' ? amount : undefined
   const span = windowMinutes(window)
-  if (step === undefined || !span) return unclear(`"${window.text}" is no span within a day; write it as 9:00 to 17:00`)
+  if (step === undefined || !span) return unclear(REASONS.noSpan(window.text))
   const count = Math.floor((span.to - span.from) / step) + 1
   const times = Array.from({ length: count }, (_, i) => span.from + i * step)
   return scheduleOf(
@@ -158,7 +157,7 @@ function splitPart(token: FoundToken): readonly FoundToken[] {
 /** Whether the token only says how often: every day, every week. */
 const isGeneral = (token: FoundToken): boolean => token.kind === 'period'
 
-type Lines = { readonly lines: readonly string[] } | { readonly why: string }
+type Lines = { readonly lines: readonly string[] } | { readonly why: Reason }
 
 function cronLinesOf({ days, times: said }: Group, all: readonly FoundToken[]): Lines {
   const resolved = resolveTimes(said)
@@ -171,10 +170,8 @@ function cronLinesOf({ days, times: said }: Group, all: readonly FoundToken[]): 
   const wrong = counts.find(
     ({ count, per }) => count !== (per === 'day' ? resolved.times.length : per === 'week' ? dayFields.weekdays : -1),
   )
-  if (wrong)
-    return { why: `"${wrong.text}" does not say at which times; name them, such as "every day at 9:00 and 17:00"` }
-  if (!dayFields.daily && times.some(({ past_midnight }) => past_midnight))
-    return { why: 'midnight belongs to two days; write the day that begins then, and 00:00 as 0:01' }
+  if (wrong) return { why: REASONS.countWithoutTimes(wrong.text) }
+  if (!dayFields.daily && times.some(({ past_midnight }) => past_midnight)) return { why: REASONS.midnight() }
   return { lines: dayFields.fields.flatMap(([date, month, weekday]) => linesOf(times, date, month, weekday)) }
 }
 
@@ -206,7 +203,7 @@ type DayFields =
       readonly daily: boolean
       readonly weekdays: number
     }
-  | { readonly why: string }
+  | { readonly why: Reason }
 
 function dayFieldsOf(days: readonly FoundToken[], isDaily: boolean, hasTime: boolean): DayFields {
   const periods = new Set(days.flatMap((token) => (token.kind === 'period' ? [token.period] : [])))
@@ -219,7 +216,7 @@ function dayFieldsOf(days: readonly FoundToken[], isDaily: boolean, hasTime: boo
     const weekdays = weekdaysOf(specific)
     return weekdays
       ? { fields: [['*', '*', dayField(weekdays)]], daily: false, weekdays: weekdays.length }
-      : { why: 'which days are left out is unclear' }
+      : { why: REASONS.unclearException() }
   }
   const weekdays = [...new Set(specific.flatMap((token) => (token.kind === 'weekdays' ? token.days : [])))]
   const fields = [
@@ -238,37 +235,35 @@ function fieldsOfToken(token: FoundToken): readonly (readonly [string, string, s
 
 function fieldsOfPeriods(periods: ReadonlySet<string>): DayFields {
   const [period, ...more] = periods
-  if (more.length > 0) return { why: `"every ${[...periods].join('" and "every ')}" do not go together` }
+  if (more.length > 0) return { why: REASONS.twoPeriods([...periods]) }
   if (period === 'day') return { fields: [['*', '*', '*']], daily: true, weekdays: 7 }
   if (period === 'week') return { fields: [['*', '*', '1']], daily: false, weekdays: 1 }
   if (period === 'month') return { fields: [['1', '*', '*']], daily: false, weekdays: 0 }
   if (period === 'quarter') return { fields: [['1', '1,4,7,10', '*']], daily: false, weekdays: 0 }
   if (period === 'year') return { fields: [['1', '1', '*']], daily: false, weekdays: 0 }
-  return { why: 'it is unclear whether this repeats; write "every day at …", or a date for once' }
+  return { why: REASONS.onceOrRepeating() }
 }
 
 function findUnclearDays(
   days: readonly FoundToken[],
   periods: ReadonlySet<string>,
   hasTime: boolean,
-): string | undefined {
+): Reason | undefined {
   const except = days.findIndex(({ kind }) => kind === 'except')
   const specific = except < 0 ? days : days.slice(0, except)
   for (const token of specific) {
     if (token.kind === 'weekdays') {
-      if (!token.repeats && !periods.has('week') && !(token.listed && hasTime))
-        return `"${token.text}" can be every week or once; write "every ${token.text.replace(/^on /i, '')}", or a date`
+      if (!token.repeats && !periods.has('week') && !(token.listed && hasTime)) return REASONS.weeklyOrOnce(token.text)
       if (periods.has('month') || periods.has('year') || periods.has('quarter'))
-        return `"${token.text}" is a day of the week; which one of the month is meant?`
+        return REASONS.weekdayOfMonth(token.text)
     }
     if (token.kind === 'dates_of_month' && !token.repeats && !periods.has('month'))
-      return `"${token.text}" can be every month or once; write "${token.text} of every month", or a date`
+      return REASONS.monthlyOrOnce(token.text)
     if (token.kind === 'date_of_year' && !token.yearly && !periods.has('year'))
-      return `"${token.text}" is one date, but the sentence says that it repeats`
-    if (token.kind === 'relative_weekday' || token.kind === 'delay')
-      return `"${token.text}" is one moment, but the sentence says that it repeats`
+      return REASONS.onceInRepeating(token.text)
+    if (token.kind === 'relative_weekday' || token.kind === 'delay') return REASONS.onceInRepeating(token.text)
   }
-  if (periods.has('quarter') && specific.length > 0) return 'days of a quarter have no schedule; name the months'
+  if (periods.has('quarter') && specific.length > 0) return REASONS.daysOfQuarter()
   return undefined
 }
 

@@ -1,6 +1,7 @@
 /** From what was said ("8 in the evening", 下午三点和五点) to times of day. Refuses what has two readings. Pure. */
 
 import { type TimeOfDay, writeTimeOfDay } from './calendar-time.ts'
+import { REASONS, type Reason } from './reasons.ts'
 import type { FoundToken, PartOfDay, SaidTime } from './tokens.ts'
 
 /** `past_midnight`: the time is after the midnight that ends the evening it was said of. */
@@ -8,7 +9,7 @@ export interface ResolvedTime extends TimeOfDay {
   readonly past_midnight: boolean
 }
 
-export type ResolvedTimes = { readonly times: readonly ResolvedTime[] } | { readonly why: string }
+export type ResolvedTimes = { readonly times: readonly ResolvedTime[] } | { readonly why: Reason }
 
 /** The hour that a part of the day means if no hour is named; undefined: it is too vague. */
 const DEFAULT_HOUR: Readonly<Record<PartOfDay, number | undefined>> = {
@@ -38,7 +39,7 @@ export function resolveTimes(tokens: readonly FoundToken[]): ResolvedTimes {
     said.some(({ time, part }) => time && isBare(time, part)) &&
     said.some(({ time, part }) => time?.half ?? part)
   )
-    return { why: 'some of the times are in 12 hours and some are not; write all of them as 09:00' }
+    return { why: REASONS.mixedHalves() }
   const times: ResolvedTime[] = []
   for (const { time, part } of said) {
     const resolved = time ? resolveTime(time, part) : defaultTime(part)
@@ -49,7 +50,7 @@ export function resolveTimes(tokens: readonly FoundToken[]): ResolvedTimes {
     said.every(({ time, part }) => time && isBare(time, part)) &&
     times.some((time, i) => minutesOf(time) < minutesOf(times[i - 1] ?? time))
   )
-    return { why: 'the times do not ascend, so morning and afternoon are unclear; write them as 09:00' }
+    return { why: REASONS.descending() }
   const sorted = [...times].sort((a, b) => minutesOf(a) - minutesOf(b))
   return { times: sorted.filter((time, i) => i === 0 || minutesOf(time) !== minutesOf(sorted[i - 1] ?? time)) }
 }
@@ -92,18 +93,16 @@ function pairWithParts(tokens: readonly FoundToken[]): readonly SaidPair[] {
   return partsFirst ? pairs : pairs.toReversed()
 }
 
-type Resolved = ResolvedTime | { readonly why: string }
+type Resolved = ResolvedTime | { readonly why: Reason }
 
 function defaultTime(part: PartOfDay | undefined): Resolved {
   const hour = part && DEFAULT_HOUR[part]
-  return hour === undefined
-    ? { why: 'the hour is missing; write it, such as 03:00' }
-    : { hour, minute: 0, past_midnight: false }
+  return hour === undefined ? { why: REASONS.hourMissing() } : { hour, minute: 0, past_midnight: false }
 }
 
 function resolveTime({ hour, minute, half, exact }: SaidTime, part: PartOfDay | undefined): Resolved {
   if (half !== undefined) {
-    if (hour < 1 || hour > 12) return { why: `${hour} ${half} is no time of day` }
+    if (hour < 1 || hour > 12) return { why: REASONS.noTime(`${hour} ${half}`) }
     return { hour: (hour % 12) + (half === 'pm' ? 12 : 0), minute, past_midnight: false }
   }
   if (hour === 24) return { hour: 0, minute, past_midnight: true }
@@ -111,7 +110,7 @@ function resolveTime({ hour, minute, half, exact }: SaidTime, part: PartOfDay | 
   // "every night at midnight": the clock time says everything.
   if (exact === true && hour === 0) return { hour, minute, past_midnight: isDark(part) }
   const meant = HOUR_IN_PART[part](hour)
-  if (meant === undefined) return { why: `${hour}:${String(minute).padStart(2, '0')} does not fit the part of the day` }
+  if (meant === undefined) return { why: REASONS.wrongPart(writeTimeOfDay({ hour, minute })) }
   return { hour: meant, minute, past_midnight: isDark(part) && meant <= 3 }
 }
 
@@ -119,7 +118,7 @@ function resolveTime({ hour, minute, half, exact }: SaidTime, part: PartOfDay | 
 function resolveBare(hour: number, minute: number, exact: boolean): Resolved {
   if (!exact && hour >= 1 && hour <= 5) {
     const [early, late] = [hour, hour + 12].map((one) => writeTimeOfDay({ hour: one, minute }))
-    return { why: `the hour ${hour} can mean ${early} or ${late}; write one of them` }
+    return { why: REASONS.twoHours(hour, early ?? '', late ?? '') }
   }
   return { hour, minute, past_midnight: exact && hour === 0 && minute === 0 }
 }

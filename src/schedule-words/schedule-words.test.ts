@@ -15,6 +15,6 @@ describe('sentences that say when', () => {
     test(`${sentence} → ${JSON.stringify(meaning)}`, () => {
       const reading = readSchedule(sentence, reader)
       const found = reading.kind === 'schedule' ? reading.schedule : reading.kind === 'no_time' ? 'no time' : 'unclear'
-      assert.deepEqual(found, meaning, reading.kind === 'unclear' ? reading.why : undefined)
+      assert.deepEqual(found, meaning, reading.kind === 'unclear' ? reading.why.en : undefined)
     })
 })

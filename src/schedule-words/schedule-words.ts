@@ -8,6 +8,7 @@ import { findDoubt } from './doubts.ts'
 import { ENGLISH, splitEnglish } from './english.ts'
 import { assembleOnce, namesOneMoment } from './once.ts'
 import { type Reader, type ScheduleReading, unclear } from './reading.ts'
+import { REASONS, sameText } from './reasons.ts'
 import { assembleRepeating } from './repeating.ts'
 import { type FoundToken, findTokens } from './tokens.ts'
 
@@ -21,20 +22,20 @@ const MAX_SENTENCE = 4000
 const CRON_LINE = /(?<![\w*])(?=[\d*,/ -]*\*)[\d*][\d*,/-]*(?: [\d*][\d*,/-]*){4}(?![\w*])/
 
 export function readSchedule(sentence: string, reader: Reader): ScheduleReading {
-  if (sentence.length > MAX_SENTENCE) return unclear(`the text is longer than ${MAX_SENTENCE} characters`)
+  if (sentence.length > MAX_SENTENCE) return unclear(REASONS.tooLong(MAX_SENTENCE))
   const text = splitChinese(splitEnglish(normalize(sentence)))
   const [cron] = CRON_LINE.exec(text) ?? []
   if (cron !== undefined) return { kind: 'schedule', schedule: cron.trim() }
   const found = findTokens(text, RULES)
   const problem = found.find((token) => isHarmful(token, found))
-  if (problem?.kind === 'unclear') return unclear(problem.why)
+  if (problem?.kind === 'unclear') return unclear(sameText(problem.why))
   const tokens = dropAsides(found, text).filter((token) => !isPastDate(token, reader))
   const isOnlyAdjective = (token: FoundToken): boolean => token.kind === 'part' && token.weak === true && !token.repeats
   if (tokens.every(isOnlyAdjective)) return { kind: 'no_time' }
   const doubt = findDoubt(text, found, tokens)
   if (doubt !== undefined) return unclear(doubt)
   const loose = tokens.find(({ end }) => /^,? ?\d{1,2} ?(?:$|[.,;!?])/.test(text.slice(end)))
-  if (loose) return unclear(`the number after "${loose.text}" may be an hour; write it as "at 9:00"`)
+  if (loose) return unclear(REASONS.looseNumber(loose.text))
   const isReminder = /\bremind(?:er)?\b|提醒/i.test(text)
   return namesOneMoment(tokens, isReminder) ? assembleOnce(tokens, reader) : assembleRepeating(tokens)
 }

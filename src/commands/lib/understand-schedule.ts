@@ -46,13 +46,23 @@ async function understandSentence(context: ScheduleContext, sentence: string): P
   if (reading.kind !== 'unclear') return { spec: specOf(reading), proposed: false }
   const spec = await askForSchedule(context, sentence)
   if (spec !== undefined) return { spec, proposed: true }
-  throw new TirelessError('usage', {
-    what: 'the sentence does not say clearly when to run',
-    got: reading.why,
-    expected: 'for example "every weekday at 9:00", "every 2 hours", "tomorrow at 15:00" (每个工作日九点)',
-    fix: 'say it so, or add --schedule "0 9 * * 1-5"; --schedule none: only if something changes',
-  })
+  const language = languageOf(sentence)
+  const { what, expected, fix } = REFUSAL[language]
+  throw new TirelessError('usage', { what, got: reading.why[language], expected, fix })
 }
+
+const REFUSAL = {
+  en: {
+    what: 'the sentence does not say clearly when to run',
+    expected: 'for example "every weekday at 9:00", "every 2 hours", "tomorrow at 15:00"',
+    fix: 'say it so, or add --schedule "0 9 * * 1-5"; --schedule none: only if something changes',
+  },
+  zh: {
+    what: '这句话没有说清什么时候运行',
+    expected: '例如“每个工作日九点”“每两小时”“明天下午三点”',
+    fix: '这样说，或加上 --schedule "0 9 * * 1-5"；--schedule none 表示只在有变化时运行',
+  },
+} as const
 
 /** Reads the option --schedule: `none`, a cron line, a duration, an instant, or words. Contract: throws `usage`. */
 function understandOption(context: ScheduleContext, option: string): ScheduleSpec | null {
@@ -69,7 +79,7 @@ function understandOption(context: ScheduleContext, option: string): ScheduleSpe
   if (reading?.kind !== 'unclear' && reading?.kind !== 'no_time') return text
   throw new TirelessError('usage', {
     what: 'the schedule is not understood',
-    got: reading.kind === 'unclear' ? reading.why : JSON.stringify(text),
+    got: reading.kind === 'unclear' ? reading.why[languageOf(text)] : JSON.stringify(text),
     expected: 'words such as "every weekday at 9:00", a cron line, a duration such as 2h, an instant, or none',
   })
 }
@@ -122,6 +132,7 @@ const TEXTS = {
     when: (words: string, next: string) => `Runs ${words}. Next: ${next}.`,
     often: (runs: number, span: 'day' | 'week') => `About ${runs} ${runs === 1 ? 'run' : 'runs'} a ${span}`,
     join: ', ',
+    space: ' ',
     end: '.',
   },
   zh: {
@@ -129,6 +140,7 @@ const TEXTS = {
     when: (words: string, next: string) => `运行时间：${words}。接下来：${next}。`,
     often: (runs: number, span: 'day' | 'week') => `大约每${span === 'day' ? '天' : '周'} ${runs} 次`,
     join: '、',
+    space: '',
     end: '。',
   },
 } as const
@@ -148,7 +160,7 @@ function summarizeSchedule(
   const next = times.slice(0, SHOWN_TIMES)
   const summary = texts.when(describeSchedule(spec, language), next.map((at) => wallTime(at, zone)).join(texts.join))
   const isOnce = typeof spec === 'object' && 'at' in spec
-  const cost = isOnce ? '' : ` ${describeCost(times, clock.now(), runUsd, language)}`
+  const cost = isOnce ? '' : describeCost(times, clock.now(), runUsd, language)
   const runs_per_day = Math.round((times.filter((at) => at <= clock.now() + WEEK_MS).length / 7) * 100) / 100
   return {
     understood: `${summary}${cost}`,
@@ -160,12 +172,12 @@ function summarizeSchedule(
 
 /** Per day if there are several runs a day, else per week. */
 function describeCost(times: readonly number[], now: number, runUsd: number | null, language: Language): string {
-  const { often, join, end } = TEXTS[language]
+  const { often, join, space, end } = TEXTS[language]
   const [day, week] = [DAY_MS, WEEK_MS].map((span) => times.filter((at) => at <= now + span).length)
   const isDaily = (day ?? 0) >= 1 && (week ?? 0) >= 7
   const runs = (isDaily ? day : week) ?? 0
   const usd = runUsd === null || runUsd === 0 ? '' : `${join}${formatDollars(runUsd * runs)}`
-  return runs === 0 ? '' : `${often(runs, isDaily ? 'day' : 'week')}${usd}${end}`
+  return runs === 0 ? '' : `${space}${often(runs, isDaily ? 'day' : 'week')}${usd}${end}`
 }
 
 /** The times of the next week, at least three. */
