@@ -56,6 +56,8 @@ export interface TaskEnd {
   readonly issues: readonly Issue[]
   /** The calls that wait for the owner's approval. */
   readonly approvals: readonly Approval[]
+  /** The files that the task created or changed. */
+  readonly files: readonly string[]
 }
 
 export interface TaskResult extends TaskEnd {

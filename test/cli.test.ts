@@ -155,6 +155,7 @@ describe('enqueue, start --until-idle, status, lists', () => {
           'health',
           'kernel',
           'model',
+          'questions',
           'queue',
           'residents',
           'sessions',

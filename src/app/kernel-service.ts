@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { createAgentWorkspacePreparer, createWorkspacePreparer } from '../adapters/envs/choose-workspace.ts'
 import { describeGitChanges, gitFingerprint } from '../adapters/envs/git-changes.ts'
+import { removeRunFolders } from '../adapters/envs/remove-run-folders.ts'
 import { watchFile, watchFolder } from '../adapters/system/file-watch.ts'
 import { createPathWatch } from '../adapters/system/watched-paths.ts'
 import { unattendedBehaviour } from '../behaviours/unattended.ts'
@@ -63,6 +64,7 @@ export function createKernelService(host: PluginHost): Services['kernel'] {
     if (pruned.length === 0) return
     log.write('info', 'old runs deleted', { runs: pruned.length, days })
     await removeTraces(host.get('home').traces, pruned)
+    await removeRunFolders(host.get('home').workspaces, pruned)
     await host.get('engine').snapshots.forget(pruned)
   }
   const loop = new KernelLoop(deps, update)

@@ -7,12 +7,14 @@ import { TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
 import { UNTRUSTED_LABEL } from '../domain/label.ts'
 import { EXPECTED_INSTANT } from '../domain/limits.ts'
+import { outcomeOf } from '../domain/outcome.ts'
 import { titleOf } from '../domain/title.ts'
 import { commitOne } from '../ports/store.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { dispatchSchema } from './lib/output-schemas.ts'
 import { overridesToMetadata, taskOverrides } from './lib/task-overrides.ts'
+import { filesWrittenBy } from './lib/written-files.ts'
 
 const DEFAULT_AGENT = 'default'
 
@@ -39,7 +41,12 @@ export const enqueue = defineCommand({
     by: z.enum(['owner', 'model']).default('owner').describe('who wrote the prompt; only the owner’s is trusted'),
     ...taskOverrides,
   }),
-  output: z.object({ dispatch_id: z.string(), session_id: z.string(), duplicate: z.boolean() }),
+  output: z.object({
+    dispatch_id: z.string(),
+    session_id: z.string(),
+    duplicate: z.boolean(),
+    workspace: z.string().describe('the folder in which the task works'),
+  }),
   run: (context, { agent, prompt, priority, key, at, parent, by, ...wanted }) =>
     enqueueTask(context, {
       ...{ agent, prompt, priority, key, parent },
@@ -77,16 +84,21 @@ export const queueShow = defineCommand({
   needs: ['store'],
   positional: ['id'],
   input: z.object({ id: z.string().describe('dispatch id').meta({ idOf: 'dispatch' }) }),
-  output: dispatchSchema,
+  output: dispatchSchema.extend({ workspace: z.string().nullable(), files: z.array(z.string()) }),
   async run({ store }, { id }) {
     const dispatch = await store.dispatch(id)
     if (!dispatch)
       throw new TirelessError('not_found', { what: 'no such dispatch', got: id, fix: 'run tireless queue list' })
-    return withTitle(dispatch)
+    const workspace = (await store.session(dispatch.session_id))?.workspace ?? null
+    return { ...withTitle(dispatch), workspace, files: [...(await filesWrittenBy(store, dispatch.dispatch_id))] }
   },
 })
 
-const withTitle = (dispatch: Dispatch) => ({ ...dispatch, title: titleOf(dispatch.prompt) })
+const withTitle = (dispatch: Dispatch) => ({
+  ...dispatch,
+  title: titleOf(dispatch.prompt),
+  outcome: outcomeOf(dispatch),
+})
 
 const changedShape = z.object({
   items: z.array(
@@ -228,7 +240,8 @@ export async function enqueueTask(
     },
   ])
   if (!enqueued) throw new TirelessError('internal', 'the store returned no dispatch')
-  return { ...enqueued, workspace, ...(note === undefined ? {} : { note }) }
+  const earlier = enqueued.duplicate ? await context.store.session(enqueued.session_id) : undefined
+  return { ...enqueued, workspace: earlier?.workspace ?? workspace, ...(note === undefined ? {} : { note }) }
 }
 
 export function refuseUnknownAgent(context: Needs<'agents'>, agent: string): void {

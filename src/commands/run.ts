@@ -12,6 +12,7 @@ import type { Needs } from './lib/context.ts'
 import { approvalSchema, dispatchSchema } from './lib/output-schemas.ts'
 import type { Progress } from './lib/progress.ts'
 import { overridesToMetadata, taskOverrides } from './lib/task-overrides.ts'
+import { filesWrittenBy } from './lib/written-files.ts'
 import { agentInput, enqueueTask } from './queue.ts'
 
 /** Priority of the task: above queued tasks, because a user waits for its result. */
@@ -67,6 +68,7 @@ export const run = defineCommand({
     steps: z.number(),
     issues: z.array(z.object({ code: z.string(), message: z.string() })),
     approvals: z.array(approvalSchema).describe('the calls that wait for your approval'),
+    files: z.array(z.string()).describe('files that the task created or changed'),
   }),
   async run(context, { task, agent, workspace: folder, ...wanted }, tell) {
     for (const text of [...(await context.sandboxNotices()), ...(await context.startNotices())])
@@ -84,7 +86,10 @@ export const run = defineCommand({
     await deliver(context, tell)
     const ending = await readRunEnding(context, dispatch_id, session_id)
     const approvals = [...(await context.store.approvals({ session_id, status: 'open', limit: MAX_APPROVALS }))]
-    return { dispatch_id, session_id, workspace, ...ending, approvals }
+    const files = [...(await filesWrittenBy(context.store, dispatch_id))]
+    for (const file of files) tell({ kind: 'note', text: `Wrote ${file}` })
+    tell({ kind: 'note', text: `Trace: tireless trace show ${dispatch_id}` })
+    return { dispatch_id, session_id, workspace, ...ending, approvals, files }
   },
   exitCode: ({ status }) => (status === 'done' ? 0 : isTerminal(status) ? 1 : 3),
 })

@@ -4,11 +4,14 @@ import { z } from 'zod'
 import { TirelessError } from '../domain/error.ts'
 import type { JournalRecord } from '../domain/journal-record.ts'
 import type { Observation } from '../domain/observation.ts'
+import { outcomeOf } from '../domain/outcome.ts'
 import type { Session } from '../domain/session.ts'
+import { titleOf } from '../domain/title.ts'
 import { commitOne } from '../ports/store.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
-import { sessionSchema, typedAs } from './lib/output-schemas.ts'
+import { dispatchSchema, sessionSchema, typedAs } from './lib/output-schemas.ts'
+import { filesWrittenBy } from './lib/written-files.ts'
 
 export const sessionsList = defineCommand({
   name: 'sessions list',
@@ -54,11 +57,18 @@ export const sessionsShow = defineCommand({
   input: z.object({ id: z.string().describe('session id').meta({ idOf: 'session' }) }),
   output: sessionSchema.extend({
     unread: z.array(typedAs<Observation>(z.unknown())),
+    runs: z.array(
+      dispatchSchema.pick({ dispatch_id: true, status: true, title: true, outcome: true }).extend({
+        files: z.array(z.string()).describe('files that the run created or changed'),
+      }),
+    ),
     journal: z.array(typedAs<JournalRecord>(z.looseObject({ seq: z.number(), ts: z.number(), kind: z.string() }))),
   }),
   async run(context, { id }) {
     const session = await findSession(context, id)
-    return { ...session, unread: [...(await context.store.inbox(id))], journal: [...(await context.store.journal(id))] }
+    const journal = [...(await context.store.journal(id))]
+    const unread = [...(await context.store.inbox(id))]
+    return { ...session, unread, runs: await runsOf(context, journal), journal }
   },
 })
 
@@ -85,6 +95,21 @@ export const send = defineCommand({
     return { observation_id: observation.id, ...published }
   },
 })
+
+/** The runs of a session with what came of them, oldest first. */
+async function runsOf({ store }: Needs<'store'>, journal: readonly JournalRecord[]) {
+  const ids = journal.flatMap((record) => (record.kind === 'run_started' ? [record.run_id] : []))
+  const runs = await Promise.all(
+    [...new Set(ids)].map(async (id) => {
+      const dispatch = await store.dispatch(id)
+      if (!dispatch) return []
+      const { dispatch_id, status, prompt } = dispatch
+      const files = [...(await filesWrittenBy(store, id))]
+      return [{ dispatch_id, status, title: titleOf(prompt), outcome: outcomeOf(dispatch), files }]
+    }),
+  )
+  return runs.flat()
+}
 
 async function findSession({ store }: Needs<'store'>, id: string): Promise<Session> {
   const session = await store.session(id)

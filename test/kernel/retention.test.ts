@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { TirelessError } from '../../src/domain/error.ts'
@@ -9,12 +9,13 @@ import { type KernelHome, listDispatches, openKernelApp, runOnce } from '../supp
 const DAY = 86_400_000
 
 const tracesIn = (home: string): number => readdirSync(join(home, 'traces')).length
+const foldersIn = (home: string): number => readdirSync(join(home, 'workspaces')).length
 
 for (const [days, left] of [
   [90, 1],
   [null, 3],
 ] as const)
-  test(`E6, case 142: retention.days: ${days} keeps ${left} of three runs and traces after 100 days`, async (t) => {
+  test(`E6, case 142: retention.days: ${days} keeps ${left} of three runs with trace and folder`, async (t) => {
     const { app, home, clock } = await openKernelApp(t, {
       agents: [{ agent_id: 'a' }],
       kernel: { planner: { mode: 'static' } },
@@ -23,14 +24,25 @@ for (const [days, left] of [
     await runOnce(app)
     await clock.advance(DAY)
     await runOnce(app)
-    assert.deepEqual([(await listDispatches(app)).length, tracesIn(home)], [2, 2])
+    assert.deepEqual([(await listDispatches(app)).length, tracesIn(home), foldersIn(home)], [2, 2, 2])
     await clock.advance(100 * DAY)
     await runOnce(app)
-    assert.deepEqual([(await listDispatches(app)).length, tracesIn(home)], [left, left])
+    assert.deepEqual([(await listDispatches(app)).length, tracesIn(home), foldersIn(home)], [left, left, left])
     const { items } = await app.run('cycles list', { limit: 10 })
     assert.equal(items.length, left)
     assert.deepEqual(await app.context.store.verify(), [])
   })
+
+test('E6: the folder of an agent and a git worktree outlive their runs', async (t) => {
+  const agents = [{ agent_id: 'a', workspace: 'workspaces/a' }]
+  const { app, home, clock } = await openKernelApp(t, { agents, config: { retention: { days: 90 } } })
+  await runOnce(app)
+  const { session_id } = await app.run('run', { task: 'the task' })
+  mkdirSync(join(home, 'workspaces', session_id, '.git'), { recursive: true })
+  await clock.advance(100 * DAY)
+  await runOnce(app)
+  assert.deepEqual(readdirSync(join(home, 'workspaces')).sort(), ['a', session_id].sort())
+})
 
 test('E6: an old session with an unread message is kept', async (t) => {
   const model = scriptedModel([])

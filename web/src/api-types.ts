@@ -43,6 +43,8 @@ export interface Dispatch {
   readonly session_id: string
   /** The owner's part of the prompt. */
   readonly title: string
+  /** First lines of the result, else the error, else what it waits for. */
+  readonly outcome?: string | null
   readonly status: string
   readonly wait: { readonly kind: string; readonly reason: string; readonly until: number | null } | null
   readonly result: string | null

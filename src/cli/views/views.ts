@@ -10,7 +10,7 @@ import { renderInit } from './init.ts'
 import { renderService, renderUpgrade } from './installation.ts'
 import { renderCycles, renderModels, renderModelTest } from './lists.ts'
 import { renderApprovedTools, renderServer, renderServers } from './mcp.ts'
-import { renderRun } from './runs.ts'
+import { renderDispatch, renderQueue, renderRun, renderSession } from './runs.ts'
 import { renderSchedules, renderSimulation } from './schedules.ts'
 import { renderFindings, renderSkillApproval, renderSkills } from './skills.ts'
 import { renderAccepted, renderDiff, renderDocument, renderRevert } from './state.ts'
@@ -24,9 +24,10 @@ const FACT_COLUMNS = ['agent_id', 'key', 'label', 'session_id', 'turn', 'status'
 const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) => string } = {
   init: renderInit,
   run: renderRun,
-  'queue list': ({ items }) =>
-    formatTable(items, ['dispatch_id', 'agent_id', 'status', 'priority', 'attempts', 'title']),
+  'queue list': renderQueue,
+  'queue show': renderDispatch,
   'sessions list': ({ items }) => formatTable(items, ['session_id', 'agent_id', 'status', 'created_at']),
+  'sessions show': renderSession,
   'agent list': ({ items }) =>
     formatTable(items.map(withSchedule), [
       'agent_id',

@@ -21,6 +21,7 @@ export const dispatchSchema = z.object({
   session_id: z.string(),
   prompt: z.string(),
   title: z.string().describe('start of the prompt, without the text that was filled into it'),
+  outcome: z.string().nullable().describe('first lines of the result, else the error, else what it waits for'),
   priority: z.number(),
   status: z.enum(DISPATCH_STATUSES),
   metadata: typedAs<Readonly<Record<string, Json>>>(z.record(z.string(), z.unknown())),

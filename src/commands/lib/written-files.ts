@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import type { Event } from '../../domain/event.ts'
 import { type JournalRecord, recordsOfRun } from '../../domain/journal-record.ts'
-import type { Store } from '../../ports/store.ts'
+import { fallbackIfUnreadable, type Store } from '../../ports/store.ts'
 
 const WRITERS: ReadonlySet<string> = new Set(['create_file', 'edit_file'])
 
@@ -13,12 +13,12 @@ export function wroteFiles({ phase, payload: { results } }: Event): boolean {
   return results.some(({ tool }) => WRITERS.has(tool))
 }
 
-/** Contract: absolute paths without duplicates, in the order of writing. */
+/** Contract: absolute paths without duplicates, in the order of writing; empty if the journal cannot be read. */
 export async function filesWrittenBy(store: Store, runId: string): Promise<readonly string[]> {
   const dispatch = await store.dispatch(runId)
   if (!dispatch) return []
   const session = await store.session(dispatch.session_id)
-  const names = writtenIn(recordsOfRun(await store.journal(dispatch.session_id), runId))
+  const names = writtenIn(recordsOfRun(await fallbackIfUnreadable(store.journal(dispatch.session_id), []), runId))
   return session ? names.map((name) => join(session.workspace, name)) : []
 }
 

@@ -1,0 +1,54 @@
+/** Finished work shows what came of it: the result, the files and the trace, not the prompt. */
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { createHome, tireless, tirelessJson } from './support/command-line.ts'
+
+const WRITE = { tool: 'create_file', args: { path: 'report.md', content: 'All three servers answer.' } }
+const ANSWER = '## Execution Summary\n\nAll three servers answer; the details are in report.md.\nNothing to do.'
+
+interface Ran {
+  readonly dispatch_id: string
+  readonly session_id: string
+  readonly workspace: string
+  readonly files: readonly string[]
+}
+
+test('run, queue and sessions show the result, the files and the trace of finished work', async (t) => {
+  const home = await createHome(t, [{ calls: [WRITE] }, { text: ANSWER }, { calls: [WRITE] }, { text: ANSWER }])
+  const shown = await tireless(home, 'run', 'Check the servers')
+  assert.equal(shown.stdout.trim(), ANSWER)
+  assert.match(shown.stderr, /^Working in .*\/workspaces\//m)
+  assert.match(shown.stderr, /^Wrote .*\/report\.md$/m)
+  assert.match(shown.stderr, /^Trace: tireless trace show \S+$/m)
+  const { items } = await tirelessJson<{ items: Ran[] }>(home, 'queue', 'list')
+  const [{ dispatch_id, session_id } = assert.fail('nothing listed')] = items
+  const { workspace, files } = await tirelessJson<Ran>(home, 'queue', 'show', dispatch_id)
+  assert.deepEqual(files, [join(workspace, 'report.md')])
+  const list = (await tireless(home, 'queue', 'list')).stdout
+  assert.match(
+    list,
+    /^dispatch_id +agent_id +status +outcome +title\n.* All three servers answer; the details.* Check the/,
+  )
+  assert.doesNotMatch(list, /Execution Summary/)
+  for (const args of [
+    ['queue', 'show', dispatch_id],
+    ['sessions', 'show', session_id],
+  ]) {
+    const { stdout } = await tireless(home, ...args)
+    assert.match(stdout, /All three servers answer; the details are in report\.md\./)
+    assert.ok(stdout.includes(`wrote: ${workspace}/report.md\n`), stdout)
+    assert.ok(stdout.includes(`trace: tireless trace show ${dispatch_id}`), stdout)
+    assert.ok(stdout.includes(`folder: ${workspace}\n`), stdout)
+  }
+})
+
+test('a task says where it works when it is queued, also when it was queued before', async (t) => {
+  const home = await createHome(t, [{ text: 'done' }])
+  const enqueue = () => tirelessJson<Ran & { duplicate: boolean }>(home, 'enqueue', '--prompt', 'Look', '--key', 'k')
+  const first = await enqueue()
+  assert.equal(first.workspace, join(home, 'workspaces', first.session_id))
+  const again = await enqueue()
+  assert.deepEqual([again.duplicate, again.workspace], [true, first.workspace])
+})
