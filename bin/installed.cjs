@@ -20,10 +20,11 @@ if (upgraded) {
 
 /** The start file of the version that `tireless upgrade` selected. If it is gone, this version runs. */
 function findUpgraded() {
-  const { existsSync, readFileSync } = require('node:fs')
-  const { join } = require('node:path')
-  const versions = join(__dirname, '..', 'versions')
   try {
+    // Inside, because a very old Node does not know these names.
+    const { existsSync, readFileSync } = require('node:fs')
+    const { join } = require('node:path')
+    const versions = join(__dirname, '..', 'versions')
     const { folder } = JSON.parse(readFileSync(join(versions, 'current.json'), 'utf8'))
     if (typeof folder !== 'string' || !/^[\w][\w.+-]*$/.test(folder)) return undefined
     const start = join(versions, folder, 'node_modules', 'tireless', 'bin', 'tireless.cjs')
