@@ -27,23 +27,6 @@ export interface Viewer {
   isAuthorized(): boolean
 }
 
-export interface EventStream {
-  send(told: LiveMessage): void
-  /** Contract: sends the viewer new events, and first those after the id `last`. Call the result when it leaves. */
-  join(viewer: Viewer, last: string | undefined): () => void
-  viewers(): number
-  /** Contract: whether there has been a viewer since the process started; without one, events need not be kept. */
-  hadViewers(): boolean
-  /** Contract: resolves when there is a viewer, or when the stream is closed. */
-  untilViewed(): Promise<void>
-  close(): void
-}
-
-interface KeptEvent {
-  readonly seq: number
-  readonly chunk: Buffer
-}
-
 export interface EventStreamOptions {
   readonly clock: Clock
   /** Prefix of this process's event ids. */
@@ -52,125 +35,168 @@ export interface EventStreamOptions {
   token(): string | undefined
 }
 
-export function createEventStream({ clock, idPrefix: life, token }: EventStreamOptions): EventStream {
-  const kept: KeptEvent[] = []
-  const viewers = new Map<Viewer, AbortController>()
-  const closed = new AbortController()
-  let keptBytes = 0
-  let seq = 0
-  let pending: LiveMessage[] = []
-  let hadViewer = false
-  let onViewer: (() => void)[] = []
+export class EventStream {
+  readonly #clock: Clock
+  readonly #token: () => string | undefined
+  readonly #recent: RecentEvents
+  readonly #viewers = new Map<Viewer, AbortController>()
+  readonly #closed = new AbortController()
+  #pending: LiveMessage[] = []
+  #hadViewer = false
+  #onViewer: (() => void)[] = []
   /** The token when all viewers were last checked; null: a viewer has joined since that check. */
-  let checkedToken: string | undefined | null = null
-  let isChecking = false
+  #checkedToken: string | undefined | null = null
+  #isChecking = false
 
-  const idOf = (at: number): string => `${life}.${at}`
-
-  function flush(): void {
-    const chunks = pending.map(({ name, data }) => {
-      seq += 1
-      const chunk = message(name, data, idOf(seq))
-      kept.push({ seq, chunk })
-      keptBytes += chunk.length
-      return chunk
-    })
-    pending = []
-    while (keptBytes > MAX_KEPT_BYTES) keptBytes -= kept.shift()?.chunk.length ?? keptBytes
-    const all = Buffer.concat(chunks)
-    dropUnauthorized()
-    for (const viewer of [...viewers.keys()]) send(viewer, all)
+  constructor({ clock, idPrefix, token }: EventStreamOptions) {
+    this.#clock = clock
+    this.#token = token
+    this.#recent = new RecentEvents(idPrefix)
   }
 
-  function send(viewer: Viewer, chunk: Buffer): void {
-    if (viewer.unsentBytes() <= MAX_UNSENT_BYTES) {
-      viewer.send(chunk)
-      return
-    }
-    leave(viewer)
-    viewer.drop()
+  send(event: LiveMessage): void {
+    if (this.#closed.signal.aborted || !this.#hadViewer) return
+    const merged = mergeTextDeltas(this.#pending.at(-1), event)
+    if (merged) this.#pending[this.#pending.length - 1] = merged
+    else if (this.#pending.push(event) === 1)
+      void this.#clock.sleep(BATCH_MS, this.#closed.signal).then(() => this.#flush())
   }
 
-  /** Contract: disconnects viewers whose token was replaced or removed. */
-  function dropUnauthorized(): void {
-    const current = token()
-    if (current === checkedToken) return
-    checkedToken = current
-    for (const viewer of [...viewers.keys()]) {
-      if (viewer.isAuthorized()) continue
-      leave(viewer)
-      viewer.drop()
+  /** Contract: sends the viewer new events, and first those after the id `last`. Call the result when it leaves. */
+  join(viewer: Viewer, last: string | undefined): () => void {
+    this.#hadViewer = true
+    viewer.send(this.#greeting(last))
+    const left = new AbortController()
+    this.#viewers.set(viewer, left)
+    void this.#keepAlive(viewer, left.signal)
+    this.#checkedToken = null
+    void this.#checkTokens()
+    for (const resolve of this.#onViewer.splice(0)) resolve()
+    return () => this.#leave(viewer)
+  }
+
+  viewers(): number {
+    return this.#viewers.size
+  }
+
+  /** Contract: whether there has been a viewer since the process started; without one, events need not be kept. */
+  hadViewers(): boolean {
+    return this.#hadViewer
+  }
+
+  /** Contract: resolves when there is a viewer, or when the stream is closed. */
+  untilViewed(): Promise<void> {
+    if (this.#viewers.size > 0 || this.#closed.signal.aborted) return Promise.resolve()
+    return new Promise((resolve) => this.#onViewer.push(resolve))
+  }
+
+  close(): void {
+    this.#closed.abort()
+    for (const viewer of [...this.#viewers.keys()]) this.#disconnect(viewer)
+    for (const resolve of this.#onViewer) resolve()
+    this.#onViewer = []
+  }
+
+  /** What a viewer gets first: the server's time, and the events that it missed, or that it missed too many. */
+  #greeting(last: string | undefined): Buffer {
+    const recent = this.#recent
+    const missed = last === undefined ? { id: recent.lastId(), chunks: [] } : recent.after(last)
+    const hello = message('hello', { now: this.#clock.now() }, missed?.id ?? recent.lastId())
+    const reset = { last, reason: 'later events are not kept: fetch everything anew' }
+    const chunks = missed?.chunks ?? [message('reset', reset, recent.lastId())]
+    return Buffer.concat([Buffer.from(`retry: ${RECONNECT_MS}\n`), hello, ...chunks])
+  }
+
+  #flush(): void {
+    const chunk = this.#recent.add(this.#pending)
+    this.#pending = []
+    this.#dropUnauthorized()
+    for (const viewer of [...this.#viewers.keys()]) this.#sendTo(viewer, chunk)
+  }
+
+  #sendTo(viewer: Viewer, chunk: Buffer): void {
+    if (viewer.unsentBytes() <= MAX_UNSENT_BYTES) viewer.send(chunk)
+    else this.#disconnect(viewer)
+  }
+
+  async #keepAlive(viewer: Viewer, left: AbortSignal): Promise<void> {
+    while (!left.aborted) {
+      await this.#clock.sleep(KEEP_ALIVE_MS, left)
+      if (!left.aborted) this.#sendTo(viewer, Buffer.from(':\n\n'))
     }
   }
 
   /** Checks the viewers' credentials periodically, so that they are also checked while there are no events. */
-  async function checkTokens(): Promise<void> {
-    if (isChecking) return
-    isChecking = true
-    while (viewers.size > 0 && !closed.signal.aborted) {
-      await clock.sleep(CHECK_MS, closed.signal)
-      dropUnauthorized()
+  async #checkTokens(): Promise<void> {
+    if (this.#isChecking) return
+    this.#isChecking = true
+    while (this.#viewers.size > 0 && !this.#closed.signal.aborted) {
+      await this.#clock.sleep(CHECK_MS, this.#closed.signal)
+      this.#dropUnauthorized()
     }
-    isChecking = false
+    this.#isChecking = false
   }
 
-  function leave(viewer: Viewer): void {
-    viewers.get(viewer)?.abort()
-    viewers.delete(viewer)
+  /** Contract: disconnects viewers whose token was replaced or removed. */
+  #dropUnauthorized(): void {
+    const current = this.#token()
+    if (current === this.#checkedToken) return
+    this.#checkedToken = current
+    for (const viewer of [...this.#viewers.keys()]) if (!viewer.isAuthorized()) this.#disconnect(viewer)
   }
 
-  async function keepAlive(viewer: Viewer, left: AbortSignal): Promise<void> {
-    while (!left.aborted) {
-      await clock.sleep(KEEP_ALIVE_MS, left)
-      if (!left.aborted) send(viewer, Buffer.from(':\n\n'))
-    }
+  #disconnect(viewer: Viewer): void {
+    this.#leave(viewer)
+    viewer.drop()
   }
 
-  /** Contract: the events after the id `last`; undefined if some are no longer kept, or the id is unknown. */
-  function eventsAfter(last: string): { readonly seq: number; readonly chunks: readonly Buffer[] } | undefined {
-    const at = last.startsWith(`${life}.`) ? Number(last.slice(life.length + 1)) : Number.NaN
-    const first = kept[0]?.seq ?? seq + 1
-    if (!Number.isInteger(at) || at > seq || at < first - 1) return undefined
-    return { seq: at, chunks: kept.slice(at - first + 1).map(({ chunk }) => chunk) }
+  #leave(viewer: Viewer): void {
+    this.#viewers.get(viewer)?.abort()
+    this.#viewers.delete(viewer)
+  }
+}
+
+/** The last events, as they were sent, numbered without gaps. */
+class RecentEvents {
+  readonly #idPrefix: string
+  readonly #kept: KeptEvent[] = []
+  #keptBytes = 0
+  #seq = 0
+
+  constructor(idPrefix: string) {
+    this.#idPrefix = idPrefix
   }
 
-  return {
-    send(event) {
-      if (closed.signal.aborted || !hadViewer) return
-      const merged = mergeTextDeltas(pending.at(-1), event)
-      if (merged) pending[pending.length - 1] = merged
-      else if (pending.push(event) === 1) void clock.sleep(BATCH_MS, closed.signal).then(flush)
-    },
-    join(viewer, last) {
-      hadViewer = true
-      const missed = last === undefined ? { seq, chunks: [] } : eventsAfter(last)
-      const hello = message('hello', { now: clock.now() }, idOf(missed?.seq ?? seq))
-      const reset = missed
-        ? []
-        : [message('reset', { last, reason: 'later events are not kept: fetch everything anew' }, idOf(seq))]
-      viewer.send(Buffer.concat([Buffer.from(`retry: ${RECONNECT_MS}\n`), hello, ...reset, ...(missed?.chunks ?? [])]))
-      const left = new AbortController()
-      viewers.set(viewer, left)
-      void keepAlive(viewer, left.signal)
-      checkedToken = null
-      void checkTokens()
-      for (const resolve of onViewer.splice(0)) resolve()
-      return () => leave(viewer)
-    },
-    viewers: () => viewers.size,
-    hadViewers: () => hadViewer,
-    untilViewed: () =>
-      viewers.size > 0 || closed.signal.aborted ? Promise.resolve() : new Promise((resolve) => onViewer.push(resolve)),
-    close() {
-      closed.abort()
-      for (const viewer of [...viewers.keys()]) {
-        leave(viewer)
-        viewer.drop()
-      }
-      for (const resolve of onViewer) resolve()
-      onViewer = []
-    },
+  /** Contract: numbers and keeps the events; returns them as they are sent. */
+  add(events: readonly LiveMessage[]): Buffer {
+    const chunks = events.map(({ name, data }) => {
+      this.#seq += 1
+      const chunk = message(name, data, this.lastId())
+      this.#kept.push({ seq: this.#seq, chunk })
+      this.#keptBytes += chunk.length
+      return chunk
+    })
+    while (this.#keptBytes > MAX_KEPT_BYTES) this.#keptBytes -= this.#kept.shift()?.chunk.length ?? this.#keptBytes
+    return Buffer.concat(chunks)
   }
+
+  lastId(): string {
+    return `${this.#idPrefix}.${this.#seq}`
+  }
+
+  /** Contract: the events after the id; undefined if some are no longer kept, or the id is unknown. */
+  after(id: string): { readonly id: string; readonly chunks: readonly Buffer[] } | undefined {
+    const prefix = `${this.#idPrefix}.`
+    const at = id.startsWith(prefix) ? Number(id.slice(prefix.length)) : Number.NaN
+    const first = this.#kept[0]?.seq ?? this.#seq + 1
+    if (!Number.isInteger(at) || at > this.#seq || at < first - 1) return undefined
+    return { id: `${prefix}${at}`, chunks: this.#kept.slice(at - first + 1).map(({ chunk }) => chunk) }
+  }
+}
+
+interface KeptEvent {
+  readonly seq: number
+  readonly chunk: Buffer
 }
 
 function message(name: string, data: unknown, id: string): Buffer {

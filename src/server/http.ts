@@ -16,7 +16,7 @@ import type { RunSink } from '../ports/run-sink.ts'
 import { type Authentication, createAuthentication, isLoopback, urlHost } from './auth.ts'
 import { API, createEndpoints, type Endpoint, inputFromQuery, refuseRelativePaths } from './endpoints.ts'
 import { errorResponse, httpError } from './error-response.ts'
-import { createEventStream, type EventStream } from './event-stream.ts'
+import { EventStream } from './event-stream.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import {
   cookieName,
@@ -74,8 +74,8 @@ export interface HttpServer {
 export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const { host, context, token, secret } = options
   const access = createAuthentication({ token, secret, clock: context.clock })
-  const live = createEventStream({ clock: context.clock, idPrefix: context.ids.next().slice(-12), token })
-  const metrics = createMetrics(live.viewers)
+  const live = new EventStream({ clock: context.clock, idPrefix: context.ids.next().slice(-12), token })
+  const metrics = createMetrics(() => live.viewers())
   const { fetch } = routes({ ...options, access, live, metrics, files: pageFiles(options.page) })
   // Keeps the adapter from replacing the global Request and Response of the whole process by its own.
   const server = createAdaptorServer({ fetch, hostname: host, overrideGlobalObjects: false }) as Server
@@ -87,7 +87,11 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   return {
     url,
     loopback: isLoopback(host),
-    sink: redactingSink(context.redact, live.send, live.hadViewers),
+    sink: redactingSink(
+      context.redact,
+      (told) => live.send(told),
+      () => live.hadViewers(),
+    ),
     loginUrl: () => `${url}/#code=${access.newCode()}`,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve))
