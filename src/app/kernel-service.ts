@@ -7,6 +7,8 @@ import { removeRunFolders } from '../adapters/envs/remove-run-folders.ts'
 import { watchFile, watchFolder } from '../adapters/system/file-watch.ts'
 import { createPathWatch } from '../adapters/system/watched-paths.ts'
 import { unattendedBehaviour } from '../behaviours/unattended.ts'
+import type { KernelControl } from '../commands/lib/context.ts'
+import type { Config } from '../config.ts'
 import type { CycleResult } from '../domain/cycle.ts'
 import { languageOfAgents } from '../domain/language.ts'
 import type { OwnerNote } from '../domain/owner-note.ts'
@@ -35,112 +37,160 @@ import { initDocument } from './init-document.ts'
 /** Number of past cycles that health checks read. */
 const HEALTH_CYCLES = 20
 
-export function createKernelService(host: PluginHost): Services['kernel'] {
-  const [clock, store, config, queue] = [host.get('clock'), host.get('store'), host.get('config'), host.get('queue')]
-  const log = host.get('log')
-  const settings = (): KernelSettings => {
-    const { kernel: own, models } = config.loaded.config
-    return { ...own, planner: { ...own.planner, model: own.planner.model ?? models.planner } }
+export class KernelService implements KernelControl {
+  readonly #host: PluginHost
+  readonly #deps: KernelDeps
+  readonly #loop: KernelLoop
+  /** When `run` started; null: it does not run. */
+  #since: number | null = null
+  #interrupted: Promise<void> | undefined
+
+  constructor(host: PluginHost) {
+    this.#host = host
+    this.#deps = kernelDeps(host, () => kernelSettings(host.get('config').loaded.config))
+    this.#loop = new KernelLoop(this.#deps, (cycled) => this.#afterCycle(cycled))
   }
-  const notifier = host.get('notifier')
-  const deps = kernelDeps(host, settings)
-  const update = async (cycled: CycleOutcome): Promise<readonly Op[]> => {
-    await recordCycle(deps, cycled.result)
-    // Not every file system reports changes, so the configuration is also checked after every cycle.
-    reloadConfig()
-    await pruneOld()
-    const notes = [
-      ...refusedKeys(deps.breaker.refusingProviders()),
-      ...host.get('skills').listChanged(),
-      ...host.get('mcp').notes(),
-      ...pendingEditNotes(await deps.documents.waiting()),
-    ]
-    return notifier.noticeOps(cycled, [...(await healthNotes(cycled.result)), ...notes])
+
+  isRunning(): boolean {
+    return this.#since !== null
   }
-  const pruneOld = async (): Promise<void> => {
-    const { days } = config.loaded.config.retention
-    if (days === null) return
-    const pruned = await pruneOldSessions(store, clock.now() - days * 86_400_000, queue.signals.drain)
-    if (pruned.length === 0) return
-    log.write('info', 'old runs deleted', { runs: pruned.length, days })
-    await removeTraces(host.get('home').traces, pruned)
-    await removeRunFolders(host.get('home').workspaces, pruned)
-    await host.get('engine').snapshots.forget(pruned)
+
+  nextBeatAt(): number | undefined {
+    return this.#loop.nextBeat()
   }
-  const loop = new KernelLoop(deps, update)
-  let since: number | null = null
-  let cut: Promise<void> | undefined
-  /** `ending`: result of the cycle that is just ending and is not stored yet. */
-  const healthNotes = async (ending?: CycleResult): Promise<readonly OwnerNote[]> => {
-    const { id, agents, enabled } = settings()
-    if (!enabled || agents.length === 0) return []
-    const now = clock.now()
-    const cycles = (await store.cycles(id, { limit: HEALTH_CYCLES })).map((cycle) =>
-      cycle.cycle_id === ending?.cycle_id ? { ...cycle, ended_at: iso(now), result: ending } : cycle,
+
+  nextBeatOf(agentId: string): number | undefined {
+    return nextDueForAgent(this.#deps.settings(), agentId, this.#deps.clock.now())
+  }
+
+  reloadSchedules(): void {
+    this.#loop.refresh()
+  }
+
+  runCycleNow(): Promise<CycleOutcome> {
+    return this.#loop.requestCycle()
+  }
+
+  enqueueAgents(...work: Parameters<KernelControl['enqueueAgents']>): ReturnType<KernelControl['enqueueAgents']> {
+    return dispatchManually(this.#deps, ...work)
+  }
+
+  async runFirstCycle(): Promise<CycleOutcome | undefined> {
+    const { store, settings } = this.#deps
+    const { id, enabled, agents } = settings()
+    const enabledAgents = agents.filter((agent) => agent.enabled).map(({ agent_id }) => agent_id)
+    const idle = !enabled || enabledAgents.length === 0 || (await isPaused(store))
+    if (idle || (await store.cycles(id, { limit: 1 })).length > 0) return undefined
+    return this.#loop.requestCycle({ name: 'first', agents: enabledAgents })
+  }
+
+  async runOneCycle(signal: AbortSignal): Promise<CycleOutcome> {
+    await this.#boot()
+    return runSingleCycle(
+      drainDeps(this.#host),
+      (until, planned) => this.#loop.runOnce(until, planned),
+      this.#deps.settings().timeout,
+      signal,
     )
-    const paused = await isPaused(store)
-    // Missed beats before the last resume do not count.
-    const resumed = Date.parse(String(await fallbackIfUnreadable(store.setting('resumed'), null)))
-    const activeSince = since === null ? null : Math.max(since, Number.isNaN(resumed) ? 0 : resumed)
-    return healthProblems({ cycles, now, since: activeSince, paused, beatMs: beatIntervalMs(settings(), now) })
   }
+
+  async catchUp(signal: AbortSignal): Promise<void> {
+    await this.#boot()
+    await this.#loop.catchUp(signal)
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await this.#boot()
+    this.#since = this.#deps.clock.now()
+    const [config, home] = [this.#host.get('config'), this.#host.get('home')]
+    const reload = (): void => this.#reloadConfig()
+    const watchers = [watchFile(config.file, reload), watchFolder(home.agents, reload)]
+    startIdleCollection(this.#host.get('events'), this.#deps.store, signal)
+    try {
+      await this.#loop.run(signal)
+    } finally {
+      for (const watcher of watchers) watcher.close()
+      this.#since = null
+    }
+  }
+
+  async healthProblems(): Promise<readonly string[]> {
+    return (await healthNotes(this.#deps, this.#since)).map(({ text }) => text)
+  }
+
   /** Records the start of the kernel, if it has agents, and a cycle that an earlier process left unfinished. */
-  const boot = async (): Promise<void> => {
-    if (settings().agents.length > 0) await recordBoot(deps, initDocument(config.loaded))
+  async #boot(): Promise<void> {
+    const { settings, store } = this.#deps
+    if (settings().agents.length > 0) await recordBoot(this.#deps, initDocument(this.#host.get('config').loaded))
     // Only before this process's first cycle: later, an unfinished cycle may be one that is still running.
-    if (!cut) void logUnreadable(store, log)
-    cut ??= recordInterruptedCycle(deps)
-    await cut
+    if (!this.#interrupted) void logUnreadable(store, this.#host.get('log'))
+    this.#interrupted ??= recordInterruptedCycle(this.#deps)
+    await this.#interrupted
   }
-  const reloadConfig = (): void => {
+
+  /** Contract: the writes by which the owner is told about the cycle, its health and what needs attention. */
+  async #afterCycle(cycled: CycleOutcome): Promise<readonly Op[]> {
+    await recordCycle(this.#deps, cycled.result)
+    // Not every file system reports changes, so the configuration is also checked after every cycle.
+    this.#reloadConfig()
+    await deleteOldRuns(this.#host)
+    const notes = [
+      ...refusedKeys(this.#deps.breaker.refusingProviders()),
+      ...this.#host.get('skills').listChanged(),
+      ...this.#host.get('mcp').notes(),
+      ...pendingEditNotes(await this.#deps.documents.waiting()),
+    ]
+    const health = await healthNotes(this.#deps, this.#since, cycled.result)
+    return this.#host.get('notifier').noticeOps(cycled, [...health, ...notes])
+  }
+
+  #reloadConfig(): void {
+    const [config, log] = [this.#host.get('config'), this.#host.get('log')]
     const outcome = config.refresh()
     if (outcome === 'refused') log.write('warn', 'configuration refused', { message: config.refused() })
     if (outcome !== 'taken') return
     log.write('info', 'configuration reloaded', { file: config.file })
-    loop.refresh()
-    void host.get('mcp').refresh()
+    this.#loop.refresh()
+    void this.#host.get('mcp').refresh()
   }
-  return {
-    isRunning: () => since !== null,
-    nextBeatAt: () => loop.nextBeat(),
-    nextBeatOf: (agentId) => nextDueForAgent(settings(), agentId, clock.now()),
-    reloadSchedules: () => loop.refresh(),
-    runCycleNow: () => loop.requestCycle(),
-    enqueueAgents: (agents, prompt, metadata) => dispatchManually(deps, agents, prompt, metadata),
-    async runFirstCycle() {
-      const { id, enabled, agents } = settings()
-      const enabledAgents = agents.filter((agent) => agent.enabled).map(({ agent_id }) => agent_id)
-      const idle = !enabled || enabledAgents.length === 0 || (await isPaused(store))
-      if (idle || (await store.cycles(id, { limit: 1 })).length > 0) return undefined
-      return loop.requestCycle({ name: 'first', agents: enabledAgents })
-    },
-    async runOneCycle(signal) {
-      await boot()
-      return runSingleCycle(
-        drainDeps(host),
-        (until, planned) => loop.runOnce(until, planned),
-        settings().timeout,
-        signal,
-      )
-    },
-    async catchUp(signal) {
-      await boot()
-      await loop.catchUp(signal)
-    },
-    async run(signal) {
-      await boot()
-      since = clock.now()
-      const watchers = [watchFile(config.file, reloadConfig), watchFolder(host.get('home').agents, reloadConfig)]
-      startIdleCollection(host.get('events'), store, signal)
-      try {
-        await loop.run(signal)
-      } finally {
-        for (const watcher of watchers) watcher.close()
-        since = null
-      }
-    },
-    healthProblems: async () => (await healthNotes()).map(({ text }) => text),
-  }
+}
+
+function kernelSettings({ kernel, models }: Config): KernelSettings {
+  return { ...kernel, planner: { ...kernel.planner, model: kernel.planner.model ?? models.planner } }
+}
+
+async function deleteOldRuns(host: PluginHost): Promise<void> {
+  const { days } = host.get('config').loaded.config.retention
+  if (days === null) return
+  const before = host.get('clock').now() - days * 86_400_000
+  const pruned = await pruneOldSessions(host.get('store'), before, host.get('queue').signals.drain)
+  if (pruned.length === 0) return
+  host.get('log').write('info', 'old runs deleted', { runs: pruned.length, days })
+  await removeTraces(host.get('home').traces, pruned)
+  await removeRunFolders(host.get('home').workspaces, pruned)
+  await host.get('engine').snapshots.forget(pruned)
+}
+
+/**
+ * `since`: when the kernel started to run, null if it does not. `ending`: result of the cycle that is just ending and
+ * is not stored yet.
+ */
+async function healthNotes(
+  { store, clock, settings }: KernelDeps,
+  since: number | null,
+  ending?: CycleResult,
+): Promise<readonly OwnerNote[]> {
+  const { id, agents, enabled } = settings()
+  if (!enabled || agents.length === 0) return []
+  const now = clock.now()
+  const cycles = (await store.cycles(id, { limit: HEALTH_CYCLES })).map((cycle) =>
+    cycle.cycle_id === ending?.cycle_id ? { ...cycle, ended_at: iso(now), result: ending } : cycle,
+  )
+  const paused = await isPaused(store)
+  // Missed beats before the last resume do not count.
+  const resumed = Date.parse(String(await fallbackIfUnreadable(store.setting('resumed'), null)))
+  const activeSince = since === null ? null : Math.max(since, Number.isNaN(resumed) ? 0 : resumed)
+  return healthProblems({ cycles, now, since: activeSince, paused, beatMs: beatIntervalMs(settings(), now) })
 }
 
 /** Contract: never rejects. */

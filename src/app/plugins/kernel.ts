@@ -1,7 +1,7 @@
 /** Plugin `kernel`: the loop of beats and cycles. It does nothing until a command runs it. */
 
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
-import { createKernelService } from '../kernel-service.ts'
+import { KernelService } from '../kernel-service.ts'
 
 export function kernel(): Plugin {
   return definePlugin({
@@ -12,7 +12,7 @@ export function kernel(): Plugin {
     ],
     provides: ['kernel'],
     setup(host) {
-      host.provide('kernel', createKernelService(host))
+      host.provide('kernel', new KernelService(host))
     },
   })
 }
