@@ -2,65 +2,43 @@
 
 import type { Engine } from '../engine/run.ts'
 import { type DrainDeps, drain, joinHome, leaveHome, type RunControls, signalRun } from '../kernel/queue/drain.ts'
-import { createHeldDispatches } from '../kernel/queue/held-dispatches.ts'
+import { createHeldDispatches, type HeldDispatches } from '../kernel/queue/held-dispatches.ts'
 import type { WakeSignal } from '../kernel/queue/wake-signal.ts'
 import type { Services } from '../ports/plugin.ts'
 import type { StopControl } from './stop-control.ts'
 
-/** The worker's epoch starts with the first drain, so that reading a home changes nothing in it. */
-export function createQueueService(
-  engine: Engine,
-  bell: WakeSignal,
-  log: Services['log'],
-  maxConcurrent: () => number,
-  { signals, stop, over }: StopControl,
+interface QueueParts {
+  readonly engine: Engine
+  readonly bell: WakeSignal
+  readonly log: Services['log']
+  readonly stopControl: StopControl
+  maxConcurrent(): number
   /** Awaited before any work starts. */
-  ready: () => Promise<unknown>,
-): Services['queue'] & { leave(): Promise<void> } {
-  let kernel: Promise<DrainDeps> | undefined
+  ready(): Promise<unknown>
+}
+
+export function createQueueService(parts: QueueParts): Services['queue'] & { leave(): Promise<void> } {
+  const { bell, log, stopControl } = parts
+  const { signals } = stopControl
+  const worker = new HomeWorker(parts)
   let fullDrains = 0
-  let damage: readonly string[] = []
-  let ownEpoch: number | undefined
-  const reins: RunControls = new Map()
-  const held = createHeldDispatches(bell)
-  const join = async (): Promise<DrainDeps> => {
-    const [{ epoch, lost }] = await Promise.all([joinHome(engine, `process ${process.pid}`), ready()])
-    ownEpoch = epoch
-    log.write(lost > 0 ? 'warn' : 'info', 'worker joined', { epoch, pid: process.pid, lost })
-    // The last process did not stop cleanly, so the database is verified in the background.
-    if (lost > 0)
-      void engine.store.verify().then(
-        (found) => {
-          damage = found
-          for (const message of found) log.write('error', 'database damaged', { message })
-        },
-        () => {},
-      )
-    return {
-      ...{ engine, wakeSignal: bell, epoch, controls: reins, held },
-      // A getter, because the configuration may change.
-      get maxConcurrent() {
-        return maxConcurrent()
-      },
-    }
-  }
   return {
     signals,
     stop(withinMs) {
       log.write('info', 'asked to stop', { within_ms: withinMs })
-      stop(withinMs)
+      stopControl.stop(withinMs)
     },
-    damage: () => damage,
+    damage: () => worker.damage,
     draining: () => fullDrains > 0,
-    epoch: () => ownEpoch,
-    tellRun: (dispatchId, what) => signalRun(reins, dispatchId, what),
-    hold: held.hold,
+    epoch: () => worker.epoch,
+    tellRun: (dispatchId, what) => signalRun(worker.controls, dispatchId, what),
+    hold: worker.held.hold,
     async drain(wanted) {
-      kernel ??= join()
+      const joined = worker.join()
       const increment = wanted.only === undefined ? 1 : 0
       fullDrains += increment
       try {
-        await drain(await kernel, { ...wanted, signals })
+        await drain(await joined, { ...wanted, signals })
       } finally {
         fullDrains -= increment
         // Callers that waited for this drain to do their work must look at the queue again.
@@ -68,8 +46,56 @@ export function createQueueService(
       }
     },
     async leave() {
-      over()
-      if (kernel) await leaveHome(await kernel)
+      stopControl.over()
+      await worker.leave()
     },
+  }
+}
+
+/** This process as a worker of the home. It joins at the first drain, so that reading a home changes nothing in it. */
+class HomeWorker {
+  readonly #parts: QueueParts
+  #joined: Promise<DrainDeps> | undefined
+  readonly controls: RunControls = new Map()
+  readonly held: HeldDispatches
+  /** What is wrong with the database, if it had to be verified. */
+  damage: readonly string[] = []
+  epoch: number | undefined
+
+  constructor(parts: QueueParts) {
+    this.#parts = parts
+    this.held = createHeldDispatches(parts.bell)
+  }
+
+  join(): Promise<DrainDeps> {
+    this.#joined ??= this.#join()
+    return this.#joined
+  }
+
+  async leave(): Promise<void> {
+    if (this.#joined) await leaveHome(await this.#joined)
+  }
+
+  async #join(): Promise<DrainDeps> {
+    const { engine, bell, log, ready, maxConcurrent } = this.#parts
+    const [{ epoch, lost }] = await Promise.all([joinHome(engine, `process ${process.pid}`), ready()])
+    this.epoch = epoch
+    log.write(lost > 0 ? 'warn' : 'info', 'worker joined', { epoch, pid: process.pid, lost })
+    // The last process did not stop cleanly.
+    if (lost > 0) void this.#verifyDatabase()
+    return {
+      ...{ engine, wakeSignal: bell, epoch, controls: this.controls, held: this.held },
+      // A getter, because the configuration may change.
+      get maxConcurrent() {
+        return maxConcurrent()
+      },
+    }
+  }
+
+  /** Contract: runs in the background; never rejects. */
+  async #verifyDatabase(): Promise<void> {
+    const { engine, log } = this.#parts
+    this.damage = await engine.store.verify().catch(() => [])
+    for (const message of this.damage) log.write('error', 'database damaged', { message })
   }
 }

@@ -12,17 +12,15 @@ export function queue(signals: StopSignals): Plugin {
     needs: ['clock', 'engine', 'bell', 'config', 'log', 'sandbox', 'documents'],
     provides: ['queue'],
     setup(host) {
-      const maxConcurrent = (): number => host.get('config').loaded.config.kernel.max_concurrent
-      // Before any run continues, the document files must match what the runs have been told.
-      const ready = () => Promise.all([host.get('sandbox').trial(), host.get('documents').catchUp()])
-      const made = createQueueService(
-        host.get('engine'),
-        host.get('bell'),
-        host.get('log'),
-        maxConcurrent,
-        createStopControl(host.get('clock'), signals),
-        ready,
-      )
+      const made = createQueueService({
+        engine: host.get('engine'),
+        bell: host.get('bell'),
+        log: host.get('log'),
+        stopControl: createStopControl(host.get('clock'), signals),
+        maxConcurrent: () => host.get('config').loaded.config.kernel.max_concurrent,
+        // Before any run continues, the document files must match what the runs have been told.
+        ready: () => Promise.all([host.get('sandbox').trial(), host.get('documents').catchUp()]),
+      })
       leave = made.leave
       host.provide('queue', made)
     },
