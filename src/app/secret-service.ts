@@ -1,7 +1,7 @@
 /** All secrets of the home, configuration and environment: redacts them, and fills them in where they are needed. */
 
 import { readFileSync } from 'node:fs'
-import { readSecrets, writeSecrets } from '../adapters/system/secrets-file.ts'
+import { readSecrets, type StoredSecret, type StoredSecrets, writeSecrets } from '../adapters/system/secrets-file.ts'
 import type { SecretEntry, SecretVault } from '../commands/lib/context.ts'
 import { environment, type LoadedConfig, type SecretText, secretsInConfig } from '../config.ts'
 import { TirelessError } from '../domain/error.ts'
@@ -13,15 +13,9 @@ import { checkSecret, fillReferences, referencedSecrets } from '../secrets/secre
 import type { SecretService } from './services.ts'
 
 export function createSecretService(host: PluginHost): SecretService {
-  const [paths, config, clock] = [host.get('home'), host.get('config'), host.get('clock')]
-  let secrets = readSecrets(paths.secrets)
-  let changes = 0
-  const redactor = new Redactor()
-  for (const [name, { value }] of Object.entries(secrets)) redactor.addSecret(name, value)
-  const token = readToken(paths.token)
-  if (token !== undefined) redactor.addSecret('token', token)
-  for (const { name, value } of secretsInEnv(environment())) learn(redactor, { name, value, kind: 'variable' })
-
+  const [paths, config] = [host.get('home'), host.get('config')]
+  const stored = new HomeSecrets(paths.secrets)
+  const redactor = createRedactor(stored, paths.token)
   /** Configuration whose secrets the redactor knows; compared by identity. */
   let learned: LoadedConfig | undefined
   const currentRedactor = (): Redactor => {
@@ -31,54 +25,99 @@ export function createSecretService(host: PluginHost): SecretService {
     }
     return redactor
   }
-
-  const change = (next: typeof secrets): void => {
-    writeSecrets(paths.secrets, next)
-    secrets = next
-    changes += 1
-  }
-  const describeSecret = (name: string): SecretEntry => {
-    const { set_at = '', to = [] } = secrets[name] ?? {}
-    return { name, set_at, to, used_by: findUses(name, config.loaded) }
-  }
-  const keeper: SecretVault = {
-    list: () => Object.keys(secrets).toSorted().map(describeSecret),
-    set(name, value, to) {
-      checkSecret(name, value)
-      const before = Object.hasOwn(secrets, name) ? secrets[name] : undefined
-      // The redactor learns the value before it is stored: no error from here on may reveal it.
-      redactor.addSecret(name, value)
-      change({ ...secrets, [name]: { value, set_at: iso(clock.now()), to: to ?? before?.to ?? [] } })
-      return { ...describeSecret(name), replaced: before !== undefined }
-    },
-    remove(name) {
-      if (!Object.hasOwn(secrets, name)) throw unknownSecret('not_found', name, Object.keys(secrets))
-      const entry = describeSecret(name)
-      const { [name]: _, ...others } = secrets
-      change(others)
-      return entry
-    },
-  }
   return {
     hide: (text) => currentRedactor().redactKnown(text),
     redact: (text) => currentRedactor().redact(text),
     cut: (text, maxLength) => currentRedactor().redactAndClip(text, maxLength),
     stream: () => currentRedactor().stream(),
     know: (name, value) => redactor.addSecret(name, value),
-    filled: (text) =>
-      fillReferences(text, (name) => {
-        if (Object.hasOwn(secrets, name)) return secrets[name]?.value ?? ''
-        throw unknownSecret('config_invalid', name, Object.keys(secrets))
-      }),
+    filled: (text) => fillReferences(text, (name) => stored.get(name, 'config_invalid').value),
     fill: (text, destinations) =>
       fillReferences(text, (name) => {
-        const secret = Object.hasOwn(secrets, name) ? secrets[name] : undefined
-        if (!secret) throw unknownSecret('not_found', name, Object.keys(secrets))
-        refuseOtherDestinations(name, secret.to, destinations)
-        return secret.value
+        const { value, to } = stored.get(name, 'not_found')
+        refuseOtherDestinations(name, to, destinations)
+        return value
       }),
-    changes: () => changes,
-    keeper,
+    changes: () => stored.changes,
+    keeper: createVault(host, stored, redactor),
+  }
+}
+
+/** The secrets in the home's file. */
+class HomeSecrets {
+  readonly #file: string
+  #byName: StoredSecrets
+  /** Number of changes so far. */
+  changes = 0
+
+  constructor(file: string) {
+    this.#file = file
+    this.#byName = readSecrets(file)
+  }
+
+  names(): readonly string[] {
+    return Object.keys(this.#byName)
+  }
+
+  find(name: string): StoredSecret | undefined {
+    return Object.hasOwn(this.#byName, name) ? this.#byName[name] : undefined
+  }
+
+  /** Contract: throws an error with the given code if there is no such secret. */
+  get(name: string, code: 'not_found' | 'config_invalid'): StoredSecret {
+    const secret = this.find(name)
+    if (!secret) throw unknownSecret(code, name, this.names())
+    return secret
+  }
+
+  set(name: string, secret: StoredSecret): void {
+    this.#write({ ...this.#byName, [name]: secret })
+  }
+
+  remove(name: string): void {
+    const { [name]: _, ...others } = this.#byName
+    this.#write(others)
+  }
+
+  #write(next: StoredSecrets): void {
+    writeSecrets(this.#file, next)
+    this.#byName = next
+    this.changes += 1
+  }
+}
+
+/** Contract: knows the stored secrets, the server's token and the secrets of the environment. */
+function createRedactor(stored: HomeSecrets, tokenFile: string): Redactor {
+  const redactor = new Redactor()
+  for (const name of stored.names()) redactor.addSecret(name, stored.get(name, 'not_found').value)
+  const token = readToken(tokenFile)
+  if (token !== undefined) redactor.addSecret('token', token)
+  for (const { name, value } of secretsInEnv(environment())) learn(redactor, { name, value, kind: 'variable' })
+  return redactor
+}
+
+function createVault(host: PluginHost, stored: HomeSecrets, redactor: Redactor): SecretVault {
+  const [config, clock] = [host.get('config'), host.get('clock')]
+  const describeSecret = (name: string): SecretEntry => {
+    const { set_at = '', to = [] } = stored.find(name) ?? {}
+    return { name, set_at, to, used_by: findUses(name, config.loaded) }
+  }
+  return {
+    list: () => stored.names().toSorted().map(describeSecret),
+    set(name, value, to) {
+      checkSecret(name, value)
+      const before = stored.find(name)
+      // The redactor learns the value before it is stored: no error from here on may reveal it.
+      redactor.addSecret(name, value)
+      stored.set(name, { value, set_at: iso(clock.now()), to: to ?? before?.to ?? [] })
+      return { ...describeSecret(name), replaced: before !== undefined }
+    },
+    remove(name) {
+      stored.get(name, 'not_found')
+      const entry = describeSecret(name)
+      stored.remove(name)
+      return entry
+    },
   }
 }
 
