@@ -9,8 +9,10 @@ import { dayFormatter } from '../../domain/day.ts'
 import type { Budget } from '../../domain/task.ts'
 import { LIVE_SOURCES } from '../../engine/live-sources.ts'
 import { Breaker } from '../../engine/request/model-fallback.ts'
+import type { Behaviours } from '../../ports/behaviour.ts'
 import type { HookFailure } from '../../ports/hook.ts'
-import { definePlugin, type Plugin } from '../../ports/plugin.ts'
+import { definePlugin, type Plugin, type PluginHost } from '../../ports/plugin.ts'
+import type { Snapshots } from '../../ports/snapshots.ts'
 import { callHooks } from '../call-hooks.ts'
 import { discoverTool } from '../discover-tool.ts'
 import { createOwnerPolicy } from '../owner-policy.ts'
@@ -28,7 +30,6 @@ export function engine(): Plugin {
     setup(host) {
       const config = host.get('config')
       const dayOf = dayFormatter(config.loaded.config.kernel.timezone)
-      const tools = host.get('tools').all
       const critics = host.get('critics').all
       const gates = host.get('gates').all
       const hooks = host.get('hooks').all
@@ -42,14 +43,8 @@ export function engine(): Plugin {
         models: host.get('models'),
         breaker: new Breaker((provider, asked) => log.write('error', 'key refused', { provider, model: asked })),
         envs: host.get('envs'),
-        // Read when a run starts: plugins may add to the registries until set-up ends.
-        behaviours: createBehaviours(() => host.get('behaviours').all, 'solo', {
-          allowedTools: (agentId) =>
-            config.roster.all().find(({ agent }) => agent.agent_id === agentId)?.agent.tools ?? null,
-          toolExists: (tool) => tools.has(tool),
-          isOptIn: (tool) => isOfferedByName(tool) || (tools.get(tool)?.lazy ?? false),
-        }),
-        tools,
+        behaviours: runBehaviours(host),
+        tools: host.get('tools').all,
         discoverTool: discoverTool(host),
         parsers: host.get('parsers').all,
         memories: host.get('memories').all,
@@ -60,12 +55,7 @@ export function engine(): Plugin {
         sink: host.get('events').sink,
         secrets: host.get('secrets'),
         skills: host.get('skills'),
-        snapshots: createWorkspaceSnapshots({
-          folder: join(host.get('home').versions, 'workspaces.git'),
-          // File times come from the system clock.
-          clock: systemClock,
-          warn: (message, about) => log.write('warn', 'no snapshot of the workspace', { message, ...about }),
-        }),
+        snapshots: workspaceSnapshots(host),
         get budget() {
           return perDispatch(config.loaded.config)
         },
@@ -75,6 +65,27 @@ export function engine(): Plugin {
         sources: LIVE_SOURCES,
       })
     },
+  })
+}
+
+function runBehaviours(host: PluginHost): Behaviours {
+  const tools = host.get('tools').all
+  const { roster } = host.get('config')
+  // Read when a run starts: plugins may add to the registries until set-up ends.
+  return createBehaviours(() => host.get('behaviours').all, 'solo', {
+    allowedTools: (agentId) => roster.all().find(({ agent }) => agent.agent_id === agentId)?.agent.tools ?? null,
+    toolExists: (tool) => tools.has(tool),
+    isOptIn: (tool) => isOfferedByName(tool) || (tools.get(tool)?.lazy ?? false),
+  })
+}
+
+function workspaceSnapshots(host: PluginHost): Snapshots {
+  const log = host.get('log')
+  return createWorkspaceSnapshots({
+    folder: join(host.get('home').versions, 'workspaces.git'),
+    // File times come from the system clock.
+    clock: systemClock,
+    warn: (message, about) => log.write('warn', 'no snapshot of the workspace', { message, ...about }),
   })
 }
 

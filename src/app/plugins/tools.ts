@@ -25,13 +25,14 @@ import type { Gate } from '../../ports/gate.ts'
 import type { Hook } from '../../ports/hook.ts'
 import type { MemoryKind } from '../../ports/memory.ts'
 import type { Parser } from '../../ports/parser.ts'
-import { definePlugin, type Plugin, type Services } from '../../ports/plugin.ts'
+import { definePlugin, type Plugin, type PluginHost, type Services } from '../../ports/plugin.ts'
 import { READ_SKILL_TOOL } from '../../ports/skills.ts'
 import { type AnyTool, TOOL_NAME } from '../../ports/tool.ts'
 import { PARSERS } from '../../prompt-compiler/protocols/protocols.ts'
 import { createConfiguredSandbox, readLimits } from '../choose-sandbox.ts'
 import { createRegistry } from '../registry.ts'
 import { startRecordsFolder } from '../server-sandbox.ts'
+import type { Registry } from '../services.ts'
 
 /** Additions to the built-in parts of a run. */
 export interface RunParts {
@@ -51,73 +52,105 @@ export function tools(parts: RunParts): Plugin {
     needs: ['clock', 'home', 'config', 'store', 'egress', 'log'],
     provides: ['envs', 'sandbox', 'tools', 'critics', 'gates', 'behaviours', 'hooks', 'parsers', 'memories'],
     async setup(host) {
-      const service = host.get('config')
-      const { config } = service.loaded
-      const clock = host.get('clock')
-      const egress = host.get('egress')
-      const { root, calls, sandbox: folder, browser } = host.get('home')
-      const env = environment()
-      // Processes follow real time, so the sandbox uses the system clock, not the injected one.
-      const sandboxOptions = { folder, hidden: [root], env, clock: systemClock }
-      const sandbox = createConfiguredSandbox(config, sandboxOptions)
-      const inBubblewrap = sandbox && createSandbox(sandboxOptions)
-      limits = createCommandLimits(readLimits(config))
+      const config = host.get('config')
+      const sandboxes = createSandboxes(host)
+      limits = createCommandLimits(readLimits(config.loaded.config))
       // Cleans up before anything of the home is used: a killed command may have planted files.
-      const end = sandbox?.launcher.end
-      const sweepAll = (callsDir: string) => cleanUpAfterCrash({ callsDir, folder, clock: systemClock, end })
-      const swept = [...(await sweepAll(calls)), ...(await sweepAll(startRecordsFolder(host.get('home'))))]
-      for (const line of swept) host.get('log').write('warn', 'file removed after a crash', { line })
-      const sandboxKind = config.sandbox_image === null ? 'sandbox' : 'container'
-      const hasAllowedHosts = (): boolean => service.loaded.config.policy.allow_hosts.length > 0
-      // Containers have no network, whatever hosts are allowed.
-      const network = sandbox && sandboxKind === 'sandbox' ? { egress, hasAllowedHosts } : undefined
-      const shell = { where: sandbox ? sandboxKind : 'machine', ...(network && { network }) } as const
-      // A killed process may have left the browser's folder behind.
-      rmSync(browser, { recursive: true, force: true })
-      const named = optionalTools(findChromium(egress, env, browser))
-      const own = [...builtinTools(shell), ...memoryTools(host.get('store')), ...webTools(egress), ...named]
-      const toolRegistry = createRegistry('tools', [...own, ...(parts.tools ?? [])], {
-        names: TOOL_NAME,
-        methods: ['effect', 'run'],
-        check: checkTool,
-      })
-      const exec = {
-        ...commandSandbox(sandbox, env),
-        ...{ swept, limits },
-        servers: sandboxKind === 'sandbox' ? sandbox : inBubblewrap,
-      }
-      const offered = (): string[] => offeredTools(toolRegistry.all, service.loaded.config, exec.isOn())
+      const swept = await removeLeftFiles(host, sandboxes)
+      const sandbox = { ...commandSandbox(sandboxes), swept, limits, servers: sandboxes.servers }
+      host.provide('sandbox', sandbox)
       host.provide(
         'envs',
-        createWorkspaceEnvs({ callsDir: calls, clock, env, launcher: sandbox?.launcher, git: exec.git, limits }),
+        createWorkspaceEnvs({
+          ...{ callsDir: host.get('home').calls, clock: host.get('clock'), env: sandboxes.env },
+          ...{ launcher: sandboxes.commands?.launcher, git: sandbox.git, limits },
+        }),
       )
-      host.provide('sandbox', exec)
+      const toolRegistry = createToolRegistry(host, sandboxes, parts.tools ?? [])
       host.provide('tools', toolRegistry)
-      host.provide('critics', createRegistry('critics', parts.critics ?? [], { methods: ['judge'] }))
-      host.provide('gates', createRegistry('gates', parts.gates ?? [], { methods: ['judge'] }))
-      const attempts = { ...DEFAULT_ATTEMPT_LIMITS, max_attempts: config.kernel.max_attempts }
-      const behaviours = [
-        soloBehaviour(offered),
-        plannerBehaviour,
-        unattendedBehaviour(offered, autonomyRules(attempts)),
-        ...(parts.behaviours ?? []),
-      ]
-      host.provide(
-        'behaviours',
-        createRegistry('behaviours', behaviours, { methods: ['initState', 'buildSystemPrompt'] }),
-      )
-      host.provide('hooks', createRegistry('hooks', parts.hooks ?? []))
-      host.provide(
-        'parsers',
-        createRegistry('parsers', [...PARSERS, ...(parts.parsers ?? [])], { methods: ['instructions', 'parse'] }),
-      )
-      host.provide(
-        'memories',
-        createRegistry('memories', [...MEMORY_KINDS, ...(parts.memories ?? [])], { methods: ['open'] }),
-      )
+      const offered = (): string[] => offeredTools(toolRegistry.all, config.loaded.config, sandbox.isOn())
+      host.provide('behaviours', createBehaviourRegistry(config.loaded.config, offered, parts.behaviours ?? []))
+      provideOtherRegistries(host, parts)
     },
     stop: async () => limits?.close(),
   })
+}
+
+interface Sandboxes {
+  /** The sandbox of commands; undefined if the owner disabled the sandbox. */
+  readonly commands: Sandbox | undefined
+  /** The sandbox of MCP servers: bubblewrap, even if commands run in containers. */
+  readonly servers: Sandbox | undefined
+  readonly commandsIn: 'machine' | 'sandbox' | 'container'
+  readonly env: ReturnType<typeof environment>
+}
+
+function createSandboxes(host: PluginHost): Sandboxes {
+  const { config } = host.get('config').loaded
+  const { root, sandbox: folder } = host.get('home')
+  const env = environment()
+  // Processes follow real time, so the sandbox uses the system clock, not the injected one.
+  const options = { folder, hidden: [root], env, clock: systemClock }
+  const commands = createConfiguredSandbox(config, options)
+  if (!commands) return { commands, servers: undefined, commandsIn: 'machine', env }
+  return config.sandbox_image === null
+    ? { commands, servers: commands, commandsIn: 'sandbox', env }
+    : { commands, servers: createSandbox(options), commandsIn: 'container', env }
+}
+
+/** Contract: one line for each file that commands of an earlier process left and that was removed; logs each. */
+async function removeLeftFiles(host: PluginHost, { commands }: Sandboxes): Promise<readonly string[]> {
+  const home = host.get('home')
+  const cleanUp = (callsDir: string): Promise<readonly string[]> =>
+    cleanUpAfterCrash({ callsDir, folder: home.sandbox, clock: systemClock, end: commands?.launcher.end })
+  const swept = [...(await cleanUp(home.calls)), ...(await cleanUp(startRecordsFolder(home)))]
+  for (const line of swept) host.get('log').write('warn', 'file removed after a crash', { line })
+  // A killed process may have left the browser's folder behind.
+  rmSync(home.browser, { recursive: true, force: true })
+  return swept
+}
+
+function createToolRegistry(
+  host: PluginHost,
+  { commandsIn, env }: Sandboxes,
+  added: readonly AnyTool[],
+): Registry<AnyTool> {
+  const [config, egress] = [host.get('config'), host.get('egress')]
+  const hasAllowedHosts = (): boolean => config.loaded.config.policy.allow_hosts.length > 0
+  // Containers have no network, whatever hosts are allowed.
+  const network = commandsIn === 'sandbox' ? { egress, hasAllowedHosts } : undefined
+  const builtin = [
+    ...builtinTools({ where: commandsIn, ...(network && { network }) }),
+    ...memoryTools(host.get('store')),
+    ...webTools(egress),
+    ...optionalTools(findChromium(egress, env, host.get('home').browser)),
+  ]
+  return createRegistry('tools', [...builtin, ...added], {
+    names: TOOL_NAME,
+    methods: ['effect', 'run'],
+    check: checkTool,
+  })
+}
+
+function createBehaviourRegistry(
+  { kernel }: Config,
+  offered: () => string[],
+  added: readonly Behaviour[],
+): Registry<Behaviour> {
+  const attempts = { ...DEFAULT_ATTEMPT_LIMITS, max_attempts: kernel.max_attempts }
+  const builtin = [soloBehaviour(offered), plannerBehaviour, unattendedBehaviour(offered, autonomyRules(attempts))]
+  return createRegistry('behaviours', [...builtin, ...added], { methods: ['initState', 'buildSystemPrompt'] })
+}
+
+/** The registries that need nothing but their parts. */
+function provideOtherRegistries(host: PluginHost, parts: RunParts): void {
+  host.provide('critics', createRegistry('critics', parts.critics ?? [], { methods: ['judge'] }))
+  host.provide('gates', createRegistry('gates', parts.gates ?? [], { methods: ['judge'] }))
+  host.provide('hooks', createRegistry('hooks', parts.hooks ?? []))
+  const parsers = [...PARSERS, ...(parts.parsers ?? [])]
+  host.provide('parsers', createRegistry('parsers', parsers, { methods: ['instructions', 'parse'] }))
+  const memories = [...MEMORY_KINDS, ...(parts.memories ?? [])]
+  host.provide('memories', createRegistry('memories', memories, { methods: ['open'] }))
 }
 
 /**
@@ -186,10 +219,10 @@ function offeredTools(tools: ReadonlyMap<string, AnyTool>, config: Config, exec:
 const COMMAND_TOOLS: readonly string[] = ['bash', 'git']
 
 /** If commands cannot run, bash is not offered but stays known, because it reports on interrupted calls. */
-function commandSandbox(
-  sandbox: Sandbox | undefined,
-  env: ReturnType<typeof environment>,
-): Omit<Services['sandbox'], 'swept' | 'servers' | 'limits'> {
+function commandSandbox({
+  commands: sandbox,
+  env,
+}: Sandboxes): Omit<Services['sandbox'], 'swept' | 'servers' | 'limits'> {
   if (!sandbox)
     return { isOn: () => true, trial: async () => undefined, known: () => undefined, git: gitWithoutSandbox(env) }
   const confined = async () => ((await sandbox.trial()).holds ? sandbox.launcher : undefined)
