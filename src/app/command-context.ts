@@ -3,58 +3,87 @@
 import { createAgentWorkspacePreparer, createWorkspacePreparer } from '../adapters/envs/choose-workspace.ts'
 import { listKeptCalls, removeKeptCall } from '../adapters/envs/host/kept-calls.ts'
 import { openAuditSeal } from '../adapters/stores/sqlite/audit-seal.ts'
-import type { CommandContext } from '../commands/lib/context.ts'
+import type {
+  AgentSetup,
+  CommandContext,
+  KernelState,
+  OwnerSettings,
+  QueueWork,
+  StoredData,
+} from '../commands/lib/context.ts'
 import { OFFLINE_NOTICE } from '../commands/lib/model-state.ts'
 import type { Config } from '../config.ts'
 import { TirelessError } from '../domain/error.ts'
 import { replayRun } from '../engine/replay/replay.ts'
 import { pendingEditNotes } from '../kernel/notify/pending-edit-notes.ts'
 import { isOfflineModel, type ModelChoice } from '../ports/model.ts'
-import type { PluginHost } from '../ports/plugin.ts'
+import type { PluginHost, Services } from '../ports/plugin.ts'
 import type { Store } from '../ports/store.ts'
 import { createClosedHomeContext } from './closed-home-context.ts'
 import { checkHealth, lostCommits, sandboxProblems } from './health.ts'
 
 export function createCommandContext(host: PluginHost): CommandContext {
-  const config = host.get('config')
-  const { kernel } = config.loaded.config
-  const paths = host.get('home')
   const queue = host.get('queue')
-  const models = host.get('models')
-  const engine = host.get('engine')
-  const documents = host.get('documents')
-  const sandbox = host.get('sandbox')
-  const mcp = host.get('mcp')
-  const { redact } = host.get('secrets')
-  const prepare = createWorkspacePreparer(paths.root, paths.workspaces, sandbox.git)
+  const context: CommandContext = {
+    ...createClosedHomeContext(
+      host.get('home'),
+      host.get('config').read,
+      host.get('clock'),
+      queue.signals,
+      host.get('models'),
+    ),
+    ...queue,
+    ...storedData(host),
+    ...queueWork(host),
+    ...kernelState(host),
+    ...agentSetup(host),
+    ...ownerSettings(host),
+    notifier: host.get('notifier'),
+    channels: host.get('channels').all,
+    serveHttp: (how) => host.get('server').serve(context, how),
+  }
+  return context
+}
+
+function storedData(host: PluginHost): StoredData {
+  const { calls, auditKey, auditHead } = host.get('home')
+  return {
+    store: host.get('store'),
+    documents: host.get('documents'),
+    snapshots: host.get('engine').snapshots,
+    callFolders: {
+      list: () => listKeptCalls(calls),
+      remove: (call) => removeKeptCall(calls, call),
+    },
+    auditSeal: openAuditSeal({ keyFile: auditKey, headFile: auditHead }),
+  }
+}
+
+/** Without the members that the service `queue` has itself. */
+function queueWork(host: PluginHost): Omit<QueueWork, keyof Services['queue']> {
+  const [engine, paths, config] = [host.get('engine'), host.get('home'), host.get('config')]
+  const prepare = createWorkspacePreparer(paths.root, paths.workspaces, host.get('sandbox').git)
   const prepareFor = createAgentWorkspacePreparer(paths.root, prepare)
   const workspaceOf = (agentId: string): string | null =>
     config.roster.all().find(({ agent }) => agent.agent_id === agentId)?.agent.workspace ?? null
-  const context: CommandContext = {
-    ...createClosedHomeContext(paths, config.read, host.get('clock'), queue.signals, models),
-    ...queue,
-    store: host.get('store'),
-    documents,
-    ids: host.get('ids'),
+  return {
     wakeSignal: host.get('bell'),
-    redact,
-    redactKnownSecrets: host.get('secrets').hide,
-    secrets: host.get('secrets').keeper,
-    skills: host.get('skills'),
     listen: host.get('events').listen,
-    kernelId: kernel.id,
-    agents: () => ['default', ...config.roster.all().map(({ agent }) => agent.agent_id)],
-    agentDirectory: config.roster,
-    settings: () => config.loaded.config.kernel,
-    timeLimit: () => engine.budget.ms,
     prepareWorkspace: (sessionId, wanted) =>
       typeof wanted === 'object' ? prepareFor(sessionId, workspaceOf(wanted.agent)) : prepare(sessionId, wanted),
-    startNotices: async () => [
-      ...(await lostCommits(host.get('store'))),
-      ...sandbox.swept,
-      ...modelNotices(config.loaded.config, await models.choice(), await isUnused(host.get('store'))),
-      ...pendingEditNotes(await documents.waiting()).map(({ text }) => text),
-    ],
+    timeLimit: () => engine.budget.ms,
+    replay: (dispatch, past, records) => replayRun(engine, dispatch, past, records),
+  }
+}
+
+function kernelState(host: PluginHost): KernelState {
+  const [config, sandbox] = [host.get('config'), host.get('sandbox')]
+  return {
+    kernelId: config.loaded.config.kernel.id,
+    kernel: host.get('kernel'),
+    settings: () => config.loaded.config.kernel,
+    health: () => checkHealth(host),
+    startNotices: () => startNotices(host),
     sandboxNotices: async () => sandboxProblems(await sandbox.trial()),
     async requireSandbox() {
       const trial = config.loaded.config.sandbox === 'required' ? await sandbox.trial() : undefined
@@ -65,27 +94,43 @@ export function createCommandContext(host: PluginHost): CommandContext {
           fix: trial.remedy,
         })
     },
+  }
+}
+
+function agentSetup(host: PluginHost): AgentSetup {
+  const [{ roster }, models, engine] = [host.get('config'), host.get('models'), host.get('engine')]
+  return {
+    agents: () => ['default', ...roster.all().map(({ agent }) => agent.agent_id)],
+    agentDirectory: roster,
     models,
-    mcp,
-    kernel: host.get('kernel'),
-    notifier: host.get('notifier'),
-    channels: host.get('channels').all,
+    defaultModel: () => models.get().id,
+    breaker: engine.breaker,
     budgetLimits: engine.budgetLimits,
     policy: engine.policy,
-    changeConfig: config.change,
-    breaker: engine.breaker,
-    defaultModel: () => models.get().id,
-    replay: (dispatch, past, records) => replayRun(host.get('engine'), dispatch, past, records),
-    snapshots: engine.snapshots,
-    serveHttp: (how) => host.get('server').serve(context, how),
-    auditSeal: openAuditSeal({ keyFile: paths.auditKey, headFile: paths.auditHead }),
-    callFolders: {
-      list: () => listKeptCalls(paths.calls),
-      remove: (call) => removeKeptCall(paths.calls, call),
-    },
-    health: () => checkHealth(host),
+    skills: host.get('skills'),
+    mcp: host.get('mcp'),
   }
-  return context
+}
+
+function ownerSettings(host: PluginHost): OwnerSettings {
+  const secrets = host.get('secrets')
+  return {
+    changeConfig: host.get('config').change,
+    secrets: secrets.keeper,
+    redact: secrets.redact,
+    redactKnownSecrets: secrets.hide,
+    ids: host.get('ids'),
+  }
+}
+
+async function startNotices(host: PluginHost): Promise<readonly string[]> {
+  const store = host.get('store')
+  return [
+    ...(await lostCommits(store)),
+    ...host.get('sandbox').swept,
+    ...modelNotices(host.get('config').loaded.config, await host.get('models').choice(), await isUnused(store)),
+    ...pendingEditNotes(await host.get('documents').waiting()).map(({ text }) => text),
+  ]
 }
 
 /** The offline model is announced on the first run only; later `status` and `models list` name it. */

@@ -46,7 +46,7 @@ export interface NoHomeContext extends ClosedHomeContext {
 export type Needs<Member extends keyof CommandContext> = Pick<CommandContext, Member>
 
 /** What the home stores. */
-interface StoredData {
+export interface StoredData {
   readonly store: Store
   readonly documents: Documents
   readonly snapshots: Pick<Snapshots, 'copyTo'>
@@ -55,7 +55,7 @@ interface StoredData {
 }
 
 /** Runs the dispatches of the queue in this process. */
-interface QueueWork {
+export interface QueueWork {
   readonly wakeSignal: WakeSignal
   /** Contract: runs dispatches of the queue in this process as long as `options` say. Calls may overlap. */
   drain(options: Omit<DrainOptions, 'signals'>): Promise<void>
@@ -88,7 +88,7 @@ interface QueueWork {
 }
 
 /** The kernel, its settings and its health. */
-interface KernelState {
+export interface KernelState {
   readonly kernelId: string
   readonly kernel: KernelControl
   /** Kernel settings from the current configuration. */
@@ -107,7 +107,7 @@ interface KernelState {
 }
 
 /** The agents, and what they may use. */
-interface AgentSetup {
+export interface AgentSetup {
   /** Names of the agents that accept work now. */
   agents(): readonly string[]
   readonly agentDirectory: AgentDirectory
@@ -134,7 +134,7 @@ interface Contacts {
 }
 
 /** The owner's configuration and secrets. */
-interface OwnerSettings {
+export interface OwnerSettings {
   /** Contract: writes the changes to the configuration file and applies them; `config_invalid`: nothing changed. */
   changeConfig(changes: readonly ConfigChange[]): void
   readonly secrets: SecretVault
