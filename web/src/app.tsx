@@ -5,7 +5,7 @@ import { isLoggedIn, login } from './api.ts'
 import type { Language } from './format.ts'
 import { Login } from './login.tsx'
 import { Now } from './now/now.tsx'
-import { openPageState, type PageState } from './page-state.ts'
+import { PageState } from './page-state.ts'
 import { TEXTS } from './texts.ts'
 
 const LANGUAGE_KEY = 'tireless-language'
@@ -52,7 +52,7 @@ function LoggedIn({ language, switchLanguage, onLoggedOut }: LoggedInProps) {
       cancelAnimationFrame(frame)
       frame = requestAnimationFrame(redraw)
     }
-    const opened = openPageState(draw, onLoggedOut)
+    const opened = new PageState(draw, onLoggedOut)
     setPage(opened)
     return () => {
       cancelAnimationFrame(frame)

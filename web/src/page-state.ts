@@ -1,16 +1,17 @@
 /** State of the page: fetched once, then updated by live events; fetched again after a gap. */
 
 import type { Delta, Event } from '../../src/domain/event.ts'
-import { ApiError, EVENTS, isLoggedIn, listCommands, readCommand, runCommand } from './api.ts'
-import type { Approval, Cycle, CycleRecord, Dispatch, List, Status, Unknown } from './api-types.ts'
-import { applyDelta, applyEvent, newRun, type RunView } from './run-view.ts'
+import { ApiError, EVENTS, isLoggedIn, listCommands, runCommand } from './api.ts'
+import type { Approval, Cycle, Dispatch, Status, Unknown } from './api-types.ts'
+import { FetchedLists } from './fetched-lists.ts'
+import { LiveRuns } from './live-runs.ts'
+import type { RunView } from './run-view.ts'
 
 /** How long ended runs stay among the running ones. */
 const LINGER_MS = 6000
 const REOPEN_MS = 3000
 /** Minimum time between two fetches of the lists. */
 const FETCH_INTERVAL_MS = 800
-const MAX_RUNS = 50
 
 export interface PageView {
   connection: 'connecting' | 'live' | 'lost'
@@ -30,198 +31,112 @@ export interface PageView {
   errorMessage: string | null
 }
 
-export interface PageState {
+/** Connected to the live events from the start until `close`. */
+export class PageState {
   readonly view: PageView
+  readonly #onChange: () => void
+  readonly #onLoggedOut: () => void
+  readonly #lists: FetchedLists
+  readonly #runs: LiveRuns
+  readonly #fetchListsSoon: () => void
+  #source: EventSource | undefined
+  #closed = false
+
+  /** Contract: calls `onChange` after every change, and `onLoggedOut` when the login is missing or expired. */
+  constructor(onChange: () => void, onLoggedOut: () => void) {
+    this.view = {
+      ...{ connection: 'connecting', skew: 0, commands: new Set(), busy: new Set(), status: null, errorMessage: null },
+      ...{ cycles: [], recent: [], waiting: [], approvals: [], unknowns: [], runs: new Map() },
+    }
+    this.#onChange = onChange
+    this.#onLoggedOut = onLoggedOut
+    this.#lists = new FetchedLists(this.view, onChange)
+    this.#runs = new LiveRuns(this.view.runs, onChange)
+    this.#fetchListsSoon = atMostEvery(FETCH_INTERVAL_MS, () => this.#fetch(this.#lists.fetchLists()))
+    this.#open()
+  }
+
   /** Contract: runs a command that changes state; its error becomes `errorMessage`. */
-  runCommand(command: string): Promise<void>
-  close(): void
-}
-
-/** Contract: calls `onChange` after every change, and `onLoggedOut` when the login is missing or expired. */
-export function openPageState(onChange: () => void, onLoggedOut: () => void): PageState {
-  const view: PageView = {
-    ...{ connection: 'connecting', skew: 0, commands: new Set(), busy: new Set(), status: null, errorMessage: null },
-    ...{ cycles: [], recent: [], waiting: [], approvals: [], unknowns: [], runs: new Map() },
-  }
-  let source: EventSource | undefined
-  let closed = false
-  /** Versions of status and lists: an answer that arrives after a newer request or event is dropped. */
-  const newest = { status: 0, lists: 0 }
-  /** Runs being fetched, with events and deltas that arrived in the meantime. */
-  const fetching = new Map<string, (Event | Delta)[]>()
-
-  const endSessionIfUnauthorized = (work: Promise<unknown>): Promise<unknown> =>
-    work.catch((thrown) => {
-      if (thrown instanceof ApiError && thrown.code === 'unauthorized') endSession()
-    })
-
-  function endSession(): void {
-    close()
-    onLoggedOut()
-  }
-
-  function open(): void {
-    if (closed) return
-    source = new EventSource(EVENTS)
-    source.onerror = () => {
-      view.connection = 'lost'
-      onChange()
-      // A refused EventSource does not reconnect by itself.
-      if (source?.readyState === EventSource.CLOSED) {
-        isLoggedIn().then(
-          (hasSession) => (hasSession ? setTimeout(open, REOPEN_MS) : endSession()),
-          () => setTimeout(open, REOPEN_MS),
-        )
-      }
-    }
-    on('hello', ({ now }: { now: number }) => {
-      view.connection = 'live'
-      view.skew = now - Date.now()
-      void endSessionIfUnauthorized(fetchAll())
-    })
-    on('reset', () => view.runs.clear())
-    on('status', (status: Status) => {
-      newest.status += 1
-      view.status = status
-      fetchListsSoon()
-    })
-    on('event', (event: Event) => handleEvent(event))
-    on('delta', (delta: Delta) => {
-      const queued = fetching.get(delta.run_id)
-      if (queued) queued.push(delta)
-      const run = view.runs.get(delta.run_id)
-      if (run) applyDelta(run, delta)
-    })
-  }
-
-  function on<T>(name: string, handle: (data: T) => void): void {
-    source?.addEventListener(name, ({ data }: MessageEvent<string>) => {
-      handle(JSON.parse(data) as T)
-      onChange()
-    })
-  }
-
-  function handleEvent(event: Event): void {
-    const queued = fetching.get(event.run_id)
-    if (queued) {
-      queued.push(event)
-      return
-    }
-    const run = view.runs.get(event.run_id) ?? newRun(event.run_id)
-    view.runs.set(event.run_id, run)
-    applyEvent(run, event)
-    if (run.gap) void endSessionIfUnauthorized(fetchRun(run.id, run.agent, run.task))
-    if (run.to !== null) fetchListsSoon()
-    for (const [id, { to }] of view.runs) if (view.runs.size > MAX_RUNS && to !== null) view.runs.delete(id)
-  }
-
-  /** Fetches a run from its start, then applies what arrived in the meantime. Repeated events are ignored. */
-  async function fetchRun(id: string, agent: string, task: string): Promise<void> {
-    if (fetching.has(id)) return
-    const queued: (Event | Delta)[] = []
-    fetching.set(id, queued)
-    const run = newRun(id, agent, task)
+  async runCommand(command: string): Promise<void> {
+    const { view } = this
+    view.errorMessage = null
+    view.busy.add(command)
+    this.#onChange()
     try {
-      const { events } = await readCommand<{ readonly events: readonly Event[] }>('trace show', {
-        run: id,
-        events: 'true',
-      })
-      for (const event of events) applyEvent(run, event)
-      // Apply queued deltas only if the fetched step has no text yet; otherwise the text would repeat.
-      const hasText = (run.steps.at(-1)?.text ?? '') !== ''
-      for (const item of queued)
-        if ('stage' in item) applyEvent(run, item)
-        else if (!hasText) applyDelta(run, item)
-      keepStreamed(view.runs.get(id), run)
-      view.runs.set(id, run)
-    } finally {
-      fetching.delete(id)
-      onChange()
+      await runCommand(command)
+      await this.#lists.fetchStatus()
+    } catch (thrown) {
+      view.errorMessage = thrown instanceof Error ? thrown.message : String(thrown)
     }
+    view.busy.delete(command)
+    this.#onChange()
   }
 
-  async function fetchAll(): Promise<void> {
-    view.commands = await listCommands()
-    await fetchStatus()
-    await fetchLists()
-    const { items } = await readCommand<List<Dispatch>>('queue list', { status: 'running', limit: '20' })
-    // A run that was just claimed has no trace yet; its events will arrive.
-    await Promise.allSettled(items.map(({ dispatch_id, agent_id, title }) => fetchRun(dispatch_id, agent_id, title)))
-    onChange()
+  close(): void {
+    this.#closed = true
+    this.#source?.close()
   }
 
-  async function fetchStatus(): Promise<void> {
-    newest.status += 1
-    const version = newest.status
-    const status = await readCommand<Status>('status')
-    if (version === newest.status) view.status = status
+  #open(): void {
+    if (this.#closed) return
+    this.#source = new EventSource(EVENTS)
+    this.#source.onerror = () => this.#lostConnection()
+    this.#on('hello', ({ now }: { now: number }) => {
+      this.view.connection = 'live'
+      this.view.skew = now - Date.now()
+      this.#fetch(this.#fetchAll())
+    })
+    this.#on('reset', () => this.view.runs.clear())
+    this.#on('status', (status: Status) => {
+      this.#lists.replaceStatus(status)
+      this.#fetchListsSoon()
+    })
+    this.#on('event', (event: Event) => this.#handleEvent(event))
+    this.#on('delta', (delta: Delta) => this.#runs.applyDelta(delta))
   }
 
-  const fetchListsSoon = atMostEvery(FETCH_INTERVAL_MS, () => void endSessionIfUnauthorized(fetchLists()))
-
-  async function fetchLists(): Promise<void> {
-    newest.lists += 1
-    const version = newest.lists
-    const hasCycles = view.commands.has('cycles list')
-    const [recent, waiting, approvals, unknowns, stored] = await Promise.all([
-      readCommand<List<Dispatch>>('queue list', { limit: '30' }),
-      readCommand<List<Dispatch>>('queue list', { status: 'waiting', limit: '10' }),
-      readCommand<List<Approval>>('approvals list', { status: 'open', limit: '10' }),
-      readCommand<List<Unknown>>('unknowns list'),
-      hasCycles ? readCommand<List<CycleRecord>>('cycles list', { limit: '12' }) : undefined,
-    ])
-    if (version !== newest.lists) return
-    view.recent = recent.items.filter(({ status }) => !['pending', 'running', 'waiting'].includes(status)).slice(0, 8)
-    view.waiting = waiting.items
-    view.approvals = approvals.items
-    view.unknowns = unknowns.items.filter(({ status }) => status === 'open')
-    view.cycles = stored ? stored.items.map(cycleFromRecord) : lastCycleIn(view.status)
-    onChange()
+  #on<T>(name: string, handle: (data: T) => void): void {
+    this.#source?.addEventListener(name, ({ data }: MessageEvent<string>) => {
+      handle(JSON.parse(data) as T)
+      this.#onChange()
+    })
   }
 
-  function close(): void {
-    closed = true
-    source?.close()
+  #lostConnection(): void {
+    this.view.connection = 'lost'
+    this.#onChange()
+    // A refused EventSource does not reconnect by itself.
+    if (this.#source?.readyState !== EventSource.CLOSED) return
+    const reopen = (): void => void setTimeout(() => this.#open(), REOPEN_MS)
+    isLoggedIn().then((hasSession) => (hasSession ? reopen() : this.#endSession()), reopen)
   }
 
-  open()
-  return {
-    view,
-    close,
-    async runCommand(command) {
-      view.errorMessage = null
-      view.busy.add(command)
-      onChange()
-      try {
-        await runCommand(command)
-        await fetchStatus()
-      } catch (thrown) {
-        view.errorMessage = thrown instanceof Error ? thrown.message : String(thrown)
-      }
-      view.busy.delete(command)
-      onChange()
-    },
+  #handleEvent(event: Event): void {
+    const run = this.#runs.applyEvent(event)
+    if (run?.gap) this.#fetch(this.#runs.fetchRun(run.id, run.agent, run.task))
+    if (run && run.to !== null) this.#fetchListsSoon()
+  }
+
+  async #fetchAll(): Promise<void> {
+    this.view.commands = await listCommands()
+    await this.#lists.fetchStatus()
+    await this.#lists.fetchLists()
+    await this.#runs.fetchRunning()
+    this.#onChange()
+  }
+
+  /** Lets the work go on in the background; the session ends if the login has expired, other errors are ignored. */
+  #fetch(work: Promise<unknown>): void {
+    void work.catch((thrown) => {
+      if (thrown instanceof ApiError && thrown.code === 'unauthorized') this.#endSession()
+    })
+  }
+
+  #endSession(): void {
+    this.close()
+    this.#onLoggedOut()
   }
 }
-
-/** Streamed text is not recorded until the step has its answer, so keep it. */
-function keepStreamed(previous: RunView | undefined, run: RunView): void {
-  const [old, step] = [previous?.steps.at(-1), run.steps.at(-1)]
-  if (old && step && old.id === step.id && old.text.length > step.text.length) step.text = old.text
-}
-
-const lastCycleIn = (status: Status | null): readonly Cycle[] =>
-  status?.kernel.last_cycle ? [status.kernel.last_cycle] : []
-
-const RUNNING_CYCLE = {
-  ...{ status: 'running', dispatched: 0, succeeded: 0, failed: 0, parked: 0, idle_reason: null, error: null },
-  ...{ duration_ms: 0, agents: [] },
-}
-
-const cycleFromRecord = ({ cycle_id, started_at, result }: CycleRecord): Cycle => ({
-  ...(result ?? { ...RUNNING_CYCLE, cycle_id }),
-  started_at,
-})
 
 /** Contract: runs at once, and again after the pause if called in the meantime. */
 function atMostEvery(ms: number, work: () => void): () => void {

@@ -1,0 +1,63 @@
+/** Status and lists of the page, fetched from the server into the view. */
+
+import { readCommand } from './api.ts'
+import type { Approval, Cycle, CycleRecord, Dispatch, List, Status, Unknown } from './api-types.ts'
+import type { PageView } from './page-state.ts'
+
+export class FetchedLists {
+  readonly #view: PageView
+  readonly #onChange: () => void
+  /** Versions of status and lists: an answer that arrives after a newer request or event is dropped. */
+  readonly #newest = { status: 0, lists: 0 }
+
+  constructor(view: PageView, onChange: () => void) {
+    this.#view = view
+    this.#onChange = onChange
+  }
+
+  replaceStatus(status: Status): void {
+    this.#newest.status += 1
+    this.#view.status = status
+  }
+
+  async fetchStatus(): Promise<void> {
+    this.#newest.status += 1
+    const version = this.#newest.status
+    const status = await readCommand<Status>('status')
+    if (version === this.#newest.status) this.#view.status = status
+  }
+
+  async fetchLists(): Promise<void> {
+    this.#newest.lists += 1
+    const version = this.#newest.lists
+    const view = this.#view
+    const hasCycles = view.commands.has('cycles list')
+    const [recent, waiting, approvals, unknowns, stored] = await Promise.all([
+      readCommand<List<Dispatch>>('queue list', { limit: '30' }),
+      readCommand<List<Dispatch>>('queue list', { status: 'waiting', limit: '10' }),
+      readCommand<List<Approval>>('approvals list', { status: 'open', limit: '10' }),
+      readCommand<List<Unknown>>('unknowns list'),
+      hasCycles ? readCommand<List<CycleRecord>>('cycles list', { limit: '12' }) : undefined,
+    ])
+    if (version !== this.#newest.lists) return
+    view.recent = recent.items.filter(({ status }) => !['pending', 'running', 'waiting'].includes(status)).slice(0, 8)
+    view.waiting = waiting.items
+    view.approvals = approvals.items
+    view.unknowns = unknowns.items.filter(({ status }) => status === 'open')
+    view.cycles = stored ? stored.items.map(cycleFromRecord) : lastCycleIn(view.status)
+    this.#onChange()
+  }
+}
+
+const lastCycleIn = (status: Status | null): readonly Cycle[] =>
+  status?.kernel.last_cycle ? [status.kernel.last_cycle] : []
+
+const RUNNING_CYCLE = {
+  ...{ status: 'running', dispatched: 0, succeeded: 0, failed: 0, parked: 0, idle_reason: null, error: null },
+  ...{ duration_ms: 0, agents: [] },
+}
+
+const cycleFromRecord = ({ cycle_id, started_at, result }: CycleRecord): Cycle => ({
+  ...(result ?? { ...RUNNING_CYCLE, cycle_id }),
+  started_at,
+})
