@@ -76,15 +76,11 @@ function nameOf(node: SyntaxNode, parent: SyntaxNode | undefined): string {
   return typeof name === 'string' ? name : '(anonymous)'
 }
 
-/** Without those in `exempt`, which are named without their line. */
-export function overLimit(measured: readonly Measured[], exempt: ReadonlySet<string> = new Set()): readonly string[] {
+export function overLimit(measured: readonly Measured[]): readonly string[] {
   return measured
     .filter(({ measure, size }) => size > LIMITS[measure])
-    .filter(({ where }) => !exempt.has(withoutLine(where)))
     .map(({ measure, where, size }) => `${where} has ${size} ${UNITS[measure]}; the limit is ${LIMITS[measure]}`)
 }
-
-export const withoutLine = (where: string): string => where.replace(/:\d+ /, ' ')
 
 /** One line for each measure: its largest value and where it is. */
 export function largest(measured: readonly Measured[]): readonly string[] {

@@ -93,12 +93,6 @@ describe('the checker of sizes', () => {
     assert.deepEqual(overLimit(measure(lines(300))), [])
   })
 
-  it('exempts a function by its name, wherever it stands in the file', () => {
-    const measured = measure(`\n\nfunction long() {\n${lines(60)}}`)
-    assert.deepEqual(overLimit(measured, new Set(['a.ts long'])), [])
-    assertOnly(overLimit(measured, new Set(['a.ts other'])), /^a\.ts:3 long/)
-  })
-
   it('prints the longest function, parameter list and file', () => {
     assert.deepEqual(largest(measure('const f = (a) => {\n  g()\n}\n')), [
       'longest function: 3 lines, a.ts:1 f (limit 60)',
