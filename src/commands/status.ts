@@ -82,12 +82,38 @@ async function countWaiting(store: Store): Promise<{ approvals: number; question
   return { approvals: approvals.length, questions: questions.length, unknowns: unknowns.length }
 }
 
+const NEEDS = ['budgetLimits', 'clock', 'draining', 'epoch', 'health', 'kernel', 'kernelId', 'models', 'store'] as const
+
+export type StatusNeeds = Needs<(typeof NEEDS)[number]>
+
+export async function summarizeStatus(context: StatusNeeds) {
+  const { store } = context
+  const queue = await store.counts()
+  const { ok, reasons, degraded } = await context.health()
+  return {
+    kernel: {
+      id: context.kernelId,
+      ...(await kernelState(context)),
+    },
+    queue: { ...queue },
+    // A session has at most one open dispatch, so queue counts are session counts.
+    sessions: { active: queue.pending + queue.running, waiting: queue.waiting },
+    residents: [],
+    model: await readModelState(context.models),
+    spend: await spendToday(context),
+    ...(await countWaiting(store)),
+    health: { ok, reasons: [...reasons] },
+    degraded: [...degraded],
+    workers: await workersOf(context),
+  }
+}
+
 export const status = defineCommand({
   name: 'status',
   summary: 'show the state of kernel, queue, sessions, spending and health',
   example: 'status',
   runsIn: 'any_process',
-  needs: ['budgetLimits', 'clock', 'draining', 'epoch', 'health', 'kernel', 'kernelId', 'models', 'store'],
+  needs: NEEDS,
   input: z.object({}),
   output: z.object({
     kernel: z.object({
@@ -116,25 +142,5 @@ export const status = defineCommand({
     degraded: z.array(z.string()),
     workers: z.array(z.object({ epoch: z.number(), name: z.string(), lease_until: z.string() })),
   }),
-  async run(context) {
-    const { store } = context
-    const queue = await store.counts()
-    const { ok, reasons, degraded } = await context.health()
-    return {
-      kernel: {
-        id: context.kernelId,
-        ...(await kernelState(context)),
-      },
-      queue: { ...queue },
-      // A session has at most one open dispatch, so queue counts are session counts.
-      sessions: { active: queue.pending + queue.running, waiting: queue.waiting },
-      residents: [],
-      model: await readModelState(context.models),
-      spend: await spendToday(context),
-      ...(await countWaiting(store)),
-      health: { ok, reasons: [...reasons] },
-      degraded: [...degraded],
-      workers: await workersOf(context),
-    }
-  },
+  run: summarizeStatus,
 })

@@ -1,7 +1,7 @@
 /** Webhooks of channels: the channel verifies the sender; each message is handled once. */
 
-import { handleChatMessage } from '../commands/lib/chat-commands.ts'
-import type { CommandContext } from '../commands/lib/context.ts'
+import { type ChatNeeds, handleChatMessage } from '../commands/lib/chat-commands.ts'
+import type { Needs } from '../commands/lib/context.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import type { IncomingRequest, ReceivedMessage } from '../ports/channel.ts'
 
@@ -10,7 +10,7 @@ import type { IncomingRequest, ReceivedMessage } from '../ports/channel.ts'
  * Throws `unauthorized` if the channel cannot verify the sender. `name`: name of the channel.
  */
 export async function receiveWebhook(
-  context: CommandContext,
+  context: ChatNeeds,
   name: string,
   request: Omit<IncomingRequest, 'now'>,
 ): Promise<{ readonly ok: true; readonly duplicate: boolean }> {
@@ -18,7 +18,7 @@ export async function receiveWebhook(
   return { ok: true, ...(await handleChatMessage(context, message, proof)) }
 }
 
-function receive({ channels }: CommandContext, name: string, request: IncomingRequest): ReceivedMessage {
+function receive({ channels }: Needs<'channels'>, name: string, request: IncomingRequest): ReceivedMessage {
   const channel = channels.get(name)
   if (!channel?.receive) throw new TirelessError('not_found', { what: 'no such webhook', got: name })
   try {

@@ -21,8 +21,11 @@ import {
 } from '../../kernel/notify/pairing.ts'
 import { iso } from '../../ports/clock.ts'
 import { commitOne, type Op, type Store } from '../../ports/store.ts'
-import { status } from '../status.ts'
-import type { CommandContext, Needs } from './context.ts'
+import { type StatusNeeds, summarizeStatus } from '../status.ts'
+import type { Needs } from './context.ts'
+
+/** The part of the context that chat messages need; `/status` needs most of it. */
+export type ChatNeeds = StatusNeeds & Needs<'channels' | 'notifier' | 'settings'>
 
 /** The effect of a chat message: operations to commit, and the text of the reply. */
 interface Effect {
@@ -36,7 +39,7 @@ interface Effect {
  * signature, that is accepted only once. Messages are handled one at a time, so that every guess at a code counts.
  */
 export function handleChatMessage(
-  context: CommandContext,
+  context: ChatNeeds,
   word: ChatMessage,
   proof?: string,
 ): Promise<{ readonly duplicate: boolean }> {
@@ -51,11 +54,7 @@ export function handleChatMessage(
 
 const lastHandled = new WeakMap<Store, Promise<unknown>>()
 
-async function handle(
-  context: CommandContext,
-  word: ChatMessage,
-  proof?: string,
-): Promise<{ readonly duplicate: boolean }> {
+async function handle(context: ChatNeeds, word: ChatMessage, proof?: string): Promise<{ readonly duplicate: boolean }> {
   const { store, clock } = context
   const { channel, chat_id, message_id } = word
   const effect = (await isOwnersChat(context, word))
@@ -106,7 +105,7 @@ async function tryPairing(
   }
 }
 
-async function runChatCommand(context: CommandContext, { channel, chat_id, text }: ChatMessage): Promise<Effect> {
+async function runChatCommand(context: ChatNeeds, { channel, chat_id, text }: ChatMessage): Promise<Effect> {
   const { kernelId, notifier } = context
   const texts = TEXTS[notifier.language()]
   switch (text.trim().replaceAll(/\s+/g, ' ').toLowerCase()) {
@@ -115,13 +114,13 @@ async function runChatCommand(context: CommandContext, { channel, chat_id, text 
     case '/notice off':
       return { ops: [setNoticeTarget('off')], text: texts.unbound(kernelId) }
     case '/status':
-      return { ops: [], text: texts.status(await status.run(context, {}, () => {})) }
+      return { ops: [], text: texts.status(await summarizeStatus(context)) }
     default:
       return { ops: [], text: texts.help }
   }
 }
 
-type Status = Awaited<ReturnType<typeof status.run>>
+type Status = Awaited<ReturnType<typeof summarizeStatus>>
 
 const statusLines = ({ kernel, queue, spend, health, approvals }: Status, labels: readonly string[]): string => {
   const values = [
