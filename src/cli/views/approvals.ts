@@ -1,21 +1,9 @@
 /** Shows an approval with its complete arguments, escaped so that the terminal hides nothing. */
 
+import type { CommandOutput } from '../../commands/lib/registry.ts'
 import { escapeLookalikes, style } from '../terminal.ts'
 
-export interface ApprovalView {
-  readonly id: string
-  readonly tool: string
-  readonly args: unknown
-  readonly effect: { readonly reach: string; readonly recovery: string }
-  readonly sinks: readonly { readonly to: string; readonly from: string; readonly trusted: boolean }[]
-  readonly reason: string
-  readonly origin: { readonly run_id: string; readonly step: number }
-  readonly expires_at: string
-  readonly status: string
-  readonly answer_reason: string | null
-}
-
-export function renderApproval(approval: ApprovalView): string {
+export function renderApproval(approval: CommandOutput<'approvals show'>): string {
   const { id, tool, args, effect, sinks, reason, origin, expires_at, status, answer_reason } = approval
   const line = (name: string, text: string): string => `  ${style('dim', `${name}:`)} ${text}`
   return [
@@ -31,5 +19,5 @@ export function renderApproval(approval: ApprovalView): string {
   ].join('\n')
 }
 
-export const renderApprovals = ({ items }: { readonly items: readonly ApprovalView[] }): string =>
+export const renderApprovals = ({ items }: CommandOutput<'approvals list'>): string =>
   items.map(renderApproval).join('\n\n') || 'none'

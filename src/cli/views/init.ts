@@ -1,30 +1,13 @@
 /** Shows the output of `init`: written files, model, expected cost of a day, next command. */
 
+import type { CommandOutput } from '../../commands/lib/registry.ts'
 import { formatDollars } from '../../domain/money.ts'
 import { style } from '../terminal.ts'
 
-interface InitOutput {
-  readonly home: string
-  readonly wrote: readonly string[]
-  readonly kept: readonly string[]
-  readonly model: { readonly id: string; readonly why: string }
-  readonly agents: readonly { readonly agent_id: string; readonly enabled: boolean }[]
-  readonly forecast: readonly Forecast[]
-  readonly next: string
-}
+type Initialized = CommandOutput<'init'>
+type DayForecast = Initialized['forecast'][number]
 
-interface Forecast {
-  readonly model: string
-  readonly day_usd: number | null
-  readonly items: readonly {
-    readonly agent_id: string
-    readonly runs: number
-    readonly guessed: boolean
-    readonly usd: number | null
-  }[]
-}
-
-export function renderInit({ home, wrote, kept, model, agents, forecast, next }: InitOutput): string {
+export function renderInit({ home, wrote, kept, model, agents, forecast, next }: Initialized): string {
   const disabled = agents.filter(({ enabled }) => !enabled).map(({ agent_id }) => agent_id)
   return [
     line('home', home),
@@ -37,7 +20,7 @@ export function renderInit({ home, wrote, kept, model, agents, forecast, next }:
   ].join('\n')
 }
 
-function costLines({ model, day_usd, items }: Forecast): string[] {
+function costLines({ model, day_usd, items }: DayForecast): string[] {
   if (day_usd === null) return [line('a day', `no price for ${model}; set models.prices`)]
   if (day_usd === 0) return [line('a day', `costs nothing with ${model}`)]
   return [

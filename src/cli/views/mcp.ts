@@ -1,32 +1,16 @@
 /** Shows MCP servers and their tools. Text from a server is untrusted, so it is escaped. */
 
+import type { CommandOutput } from '../../commands/lib/registry.ts'
 import { escapeInvisible, style } from '../terminal.ts'
 import { formatTable } from './table.ts'
 
-interface ShownTool {
-  readonly tool: string
-  readonly name: string
-  readonly description: string
-  readonly effect: { readonly recovery: string; readonly reach: string }
-  readonly declared: boolean
-  readonly status: string
-  readonly difference: string
-}
-
-export interface ServerView {
-  readonly name: string
-  readonly transport: string
-  readonly state: string
-  readonly protocol: string | null
-  readonly error: string | null
-  readonly stderr: readonly string[]
-  readonly tools: readonly ShownTool[]
-}
+type ShownServer = CommandOutput<'mcp list'>['items'][number]
+type ShownTool = ShownServer['tools'][number]
 
 const COLOURS = { up: 'green', down: 'red', starting: 'yellow', idle: 'dim' } as const
 
-export function renderServer({ name, transport, state, protocol, error, stderr, tools }: ServerView): string {
-  const colour = COLOURS[state as keyof typeof COLOURS] ?? 'dim'
+export function renderServer({ name, transport, state, protocol, error, stderr, tools }: ShownServer): string {
+  const colour = COLOURS[state]
   const waiting = tools.filter(({ status }) => status === 'new' || status === 'changed')
   return [
     `${style('bold', name)}  ${style(colour, state)}  ${[transport, protocol].filter(Boolean).join(', ')}`,
@@ -40,19 +24,13 @@ export function renderServer({ name, transport, state, protocol, error, stderr, 
   ].join('\n')
 }
 
-export const renderServers = ({ items }: { readonly items: readonly ServerView[] }): string =>
+export const renderServers = ({ items }: CommandOutput<'mcp list'>): string =>
   items.map(renderServer).join('\n\n') || 'none; add one to mcp_servers in the configuration'
 
-export const renderApprovedTools = ({
-  server,
-  approved,
-}: {
-  readonly server: string
-  readonly approved: readonly string[]
-}): string =>
+export const renderApprovedTools = ({ server, approved }: CommandOutput<'mcp approve'>): string =>
   approved.length === 0 ? `no tool of ${server} awaits approval` : `approved: ${escapeInvisible(approved.join(', '))}`
 
-function toolsView(name: string, state: string, tools: readonly ShownTool[]): readonly string[] {
+function toolsView(name: string, state: ShownServer['state'], tools: readonly ShownTool[]): readonly string[] {
   if (tools.length > 0)
     return [indented(formatTable(tools.map(row), ['name', 'recovery, reach', 'status', 'description']))]
   return state === 'down' ? [] : [`  tools unknown; list them: tireless mcp test ${name}`]
