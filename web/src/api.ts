@@ -1,5 +1,7 @@
 /** Client of the server's API: runs commands by name. */
 
+import type { CommandName, CommandOutput } from '../../src/commands/lib/registry.ts'
+
 const API = '/api/v1'
 
 export interface Failure {
@@ -18,22 +20,28 @@ export class ApiError extends Error {
 }
 
 /** Runs a read-only command. */
-export function readCommand<T>(command: string, input: Readonly<Record<string, string>> = {}): Promise<T> {
+export function readCommand<Name extends CommandName>(
+  command: Name,
+  input: Readonly<Record<string, string>> = {},
+): Promise<CommandOutput<Name>> {
   const query = new URLSearchParams(input).toString()
-  return readAnswer<T>(fetch(`${pathOf(command)}${query === '' ? '' : `?${query}`}`))
+  return readAnswer(fetch(`${pathOf(command)}${query === '' ? '' : `?${query}`}`))
 }
 
 /** Runs a command that changes state. Other sites cannot send the CSRF header. */
-export function runCommand<T>(command: string, input: object = {}): Promise<T> {
+export function runCommand(command: string, input: object = {}): Promise<unknown> {
   const headers = { 'Content-Type': 'application/json', 'X-Tireless-CSRF': '1' }
-  return readAnswer<T>(fetch(pathOf(command), { method: 'POST', headers, body: JSON.stringify(input) }))
+  return readAnswer(fetch(pathOf(command), { method: 'POST', headers, body: JSON.stringify(input) }))
 }
 
 export const login = (credentials: { readonly token: string } | { readonly code: string }): Promise<unknown> =>
   runCommand('login', credentials)
 
 /** Contract: whether this browser is logged in; uses a request that causes no error in the console. */
-export const isLoggedIn = async (): Promise<boolean> => (await readCommand<{ readonly ok: boolean }>('login')).ok
+export async function isLoggedIn(): Promise<boolean> {
+  const { ok } = await readAnswer<{ readonly ok: boolean }>(fetch(pathOf('login')))
+  return ok
+}
 
 /** Contract: the names of the server's commands. */
 export async function listCommands(): Promise<ReadonlySet<string>> {

@@ -1,7 +1,7 @@
 /** Status and lists of the page, fetched from the server into the view. */
 
 import { readCommand } from './api.ts'
-import type { Approval, Cycle, CycleRecord, Dispatch, List, Status, Unknown } from './api-types.ts'
+import type { Cycle, CycleRecord, Status } from './api-types.ts'
 import type { PageView } from './page-state.ts'
 
 export class FetchedLists {
@@ -23,7 +23,7 @@ export class FetchedLists {
   async fetchStatus(): Promise<void> {
     this.#newest.status += 1
     const version = this.#newest.status
-    const status = await readCommand<Status>('status')
+    const status = await readCommand('status')
     if (version === this.#newest.status) this.#view.status = status
   }
 
@@ -33,11 +33,11 @@ export class FetchedLists {
     const view = this.#view
     const hasCycles = view.commands.has('cycles list')
     const [recent, waiting, approvals, unknowns, stored] = await Promise.all([
-      readCommand<List<Dispatch>>('queue list', { limit: '30' }),
-      readCommand<List<Dispatch>>('queue list', { status: 'waiting', limit: '10' }),
-      readCommand<List<Approval>>('approvals list', { status: 'open', limit: '10' }),
-      readCommand<List<Unknown>>('unknowns list'),
-      hasCycles ? readCommand<List<CycleRecord>>('cycles list', { limit: '12' }) : undefined,
+      readCommand('queue list', { limit: '30' }),
+      readCommand('queue list', { status: 'waiting', limit: '10' }),
+      readCommand('approvals list', { status: 'open', limit: '10' }),
+      readCommand('unknowns list'),
+      hasCycles ? readCommand('cycles list', { limit: '12' }) : undefined,
     ])
     if (version !== this.#newest.lists) return
     view.recent = recent.items.filter(({ status }) => !['pending', 'running', 'waiting'].includes(status)).slice(0, 8)
@@ -52,7 +52,7 @@ export class FetchedLists {
 const lastCycleIn = (status: Status | null): readonly Cycle[] =>
   status?.kernel.last_cycle ? [status.kernel.last_cycle] : []
 
-const RUNNING_CYCLE = {
+const RUNNING_CYCLE: Omit<Cycle, 'cycle_id'> = {
   ...{ status: 'running', dispatched: 0, succeeded: 0, failed: 0, parked: 0, idle_reason: null, error: null },
   ...{ duration_ms: 0, agents: [] },
 }

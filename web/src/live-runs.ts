@@ -2,7 +2,6 @@
 
 import type { Delta, Event } from '../../src/domain/event.ts'
 import { readCommand } from './api.ts'
-import type { Dispatch, List } from './api-types.ts'
 import { applyDelta, applyEvent, newRun, type RunView } from './run-view.ts'
 
 const MAX_RUNS = 50
@@ -39,7 +38,7 @@ export class LiveRuns {
   }
 
   async fetchRunning(): Promise<void> {
-    const { items } = await readCommand<List<Dispatch>>('queue list', { status: 'running', limit: '20' })
+    const { items } = await readCommand('queue list', { status: 'running', limit: '20' })
     // A run that was just claimed has no trace yet; its events will arrive.
     await Promise.allSettled(
       items.map(({ dispatch_id, agent_id, title }) => this.fetchRun(dispatch_id, agent_id, title)),
@@ -53,11 +52,8 @@ export class LiveRuns {
     this.#fetching.set(id, queued)
     const run = newRun(id, agent, task)
     try {
-      const { events } = await readCommand<{ readonly events: readonly Event[] }>('trace show', {
-        run: id,
-        events: 'true',
-      })
-      for (const event of events) applyEvent(run, event)
+      const { events } = await readCommand('trace show', { run: id, events: 'true' })
+      for (const event of events ?? []) applyEvent(run, event)
       // Apply queued deltas only if the fetched step has no text yet; otherwise the text would repeat.
       const hasText = (run.steps.at(-1)?.text ?? '') !== ''
       for (const item of queued)
