@@ -28,7 +28,7 @@ import type { StopSignals } from '../engine/advance.ts'
 import { type HomePaths, holderPid } from '../home.ts'
 import { type Clock, iso } from '../ports/clock.ts'
 
-export interface InstallationOptions {
+interface InstallationOptions {
   readonly paths: HomePaths
   readConfig(): LoadedConfig
   readonly clock: Clock

@@ -7,7 +7,7 @@ import { systemClock } from '../adapters/system/clock.ts'
 /** A server runs for days, so it is checked less often than a command. */
 const CHECK_MS = 500
 
-export interface LimitedServer {
+interface LimitedServer {
   readonly limits: CommandLimits
   /** Folders on the disks that the server can fill. */
   readonly folders: readonly string[]

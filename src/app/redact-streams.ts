@@ -7,7 +7,7 @@ import type { RedactingStream } from '../secrets/redactor.ts'
 /** A delta that carries a piece of text. */
 type Piece = Extract<Delta, { readonly text: string }>
 
-export interface RedactingStreams {
+interface RedactingStreams {
   take(delta: Delta): void
   /** Contract: sends the text held back for the run, because the next delta belongs to another text. */
   release(run: RunRef): void

@@ -25,7 +25,7 @@ import type { Egress } from '../ports/egress.ts'
 import type { OpenSocketProxy } from '../ports/env.ts'
 import { limitServer } from './limit-server.ts'
 
-export interface ServerSandboxOptions {
+interface ServerSandboxOptions {
   readonly home: HomePaths
   readonly egress: Egress
   /** The variables PATH, HOME and LANG of our environment. */

@@ -41,7 +41,7 @@ import type { AnyTool } from '../ports/tool.ts'
 import type { RedactingStream } from '../secrets/redactor.ts'
 import type { UnhandledErrors } from './unhandled-errors.ts'
 
-export interface ConfigService {
+interface ConfigService {
   /** The configuration in use. */
   readonly loaded: LoadedConfig
   /** Contract: reads the configuration file without applying it. */

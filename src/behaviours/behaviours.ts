@@ -4,7 +4,7 @@ import { TirelessError } from '../domain/error.ts'
 import type { Behaviour, Behaviours } from '../ports/behaviour.ts'
 
 /** Restricts the tools of agents. */
-export interface ToolLimits {
+interface ToolLimits {
   /** Contract: the tools that the agent may use; null if they are not restricted. */
   allowedTools(agentId: string): readonly string[] | null
   /** Contract: whether a tool of that name exists. */

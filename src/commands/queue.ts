@@ -195,7 +195,7 @@ async function statusChanges(
   )
 }
 
-export interface NewTask {
+interface NewTask {
   readonly agent: string
   readonly prompt: string
   readonly priority: number

@@ -5,7 +5,7 @@ import { isCollection, isScalar, parseDocument } from 'yaml'
 import type { Json } from '../domain/json.ts'
 import type { KeyPath } from './key-path.ts'
 
-export interface KeyChange {
+interface KeyChange {
   readonly path: KeyPath
   /** undefined: remove the key. */
   readonly value: Json | undefined

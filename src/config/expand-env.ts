@@ -12,7 +12,7 @@ export interface Expansion {
   readonly faults: readonly ExpansionFault[]
 }
 
-export type ExpansionFault =
+type ExpansionFault =
   | { readonly kind: 'missing'; readonly name: string }
   /** A reference that cannot be parsed. Its text is left out, because it may be a secret that contains `$`. */
   | { readonly kind: 'malformed' }

@@ -9,7 +9,7 @@ import { expectedTypeOf, flattenIssue, problemsFromIssues, type SchemaLevel } fr
 import { formatPath, type KeyPath, pathKey } from './key-path.ts'
 import { type ConfigProblem, readYaml, type YamlReading } from './read-yaml.ts'
 
-export interface ParseInput<T> {
+interface ParseInput<T> {
   readonly source: string
   /** The file name shown in messages. */
   readonly name: string
@@ -19,7 +19,7 @@ export interface ParseInput<T> {
   validKeys(): readonly SchemaLevel[]
 }
 
-export interface ParsedFile<T> {
+interface ParsedFile<T> {
   readonly output: T
   /** The values as written, before defaults. */
   readonly data: Json

@@ -20,14 +20,14 @@ export interface RosterEntry {
   readonly path: KeyPath
 }
 
-export interface AgentFiles {
+interface AgentFiles {
   /** The folder that holds one folder per agent. */
   readonly folder: string | undefined
   readonly drafts: Readonly<Record<string, string>>
   readonly env: EnvVariables
 }
 
-export interface AgentRoster {
+interface AgentRoster {
   readonly agents: readonly AgentConfig[]
   readonly enrolled: readonly RosterEntry[]
   readonly sources: Readonly<Record<string, string>>

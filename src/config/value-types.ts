@@ -37,7 +37,7 @@ const HOST = 'a host such as api.example.com, *.example.com or 127.0.0.1:8080, w
 export const hostPattern = z.string(HOST).refine((value) => parseAllowedHost(value) !== undefined, HOST)
 
 /** The YAML reader produces JSON values only, so an unchecked value is Json. */
-export const anyJson = z.unknown() as z.ZodType<Json, Json>
+const anyJson = z.unknown() as z.ZodType<Json, Json>
 export const anyMapping = z.record(z.string(), anyJson)
 
 const COUNT = 'a whole number above 0'

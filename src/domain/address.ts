@@ -16,9 +16,7 @@ export interface Address extends HostPort {
   readonly url: string
 }
 
-export type ParseResult<T> =
-  | { readonly kind: 'read'; readonly value: T }
-  | { readonly kind: 'refused'; readonly why: string }
+type ParseResult<T> = { readonly kind: 'read'; readonly value: T } | { readonly kind: 'refused'; readonly why: string }
 
 const accepted = <T>(value: T): ParseResult<T> => ({ kind: 'read', value })
 const refused = (why: string): ParseResult<never> => ({ kind: 'refused', why })
@@ -103,14 +101,14 @@ export function parseHost(text: string): ParseResult<string> {
 export const isIp = (host: string): boolean => host.includes(':') || ipv4Octets(host) !== undefined
 
 /** Contract: returns undefined unless the text is four decimal numbers without leading zeros. */
-export function ipv4Octets(text: string): readonly number[] | undefined {
+function ipv4Octets(text: string): readonly number[] | undefined {
   const parts = text.split('.')
   const octets = parts.map((part) => (/^(0|[1-9]\d{0,2})$/.test(part) ? Number(part) : 256))
   return octets.length === 4 && octets.every((octet) => octet < 256) ? octets : undefined
 }
 
 /** Contract: returns eight numbers; undefined if the text is no IPv6 address or names a zone. */
-export function ipv6Groups(text: string): readonly number[] | undefined {
+function ipv6Groups(text: string): readonly number[] | undefined {
   const halves = text.split('::')
   if (halves.length > 2) return undefined
   const [head, tail] = halves.map((half, at) => parseGroups(half, at === halves.length - 1))

@@ -4,7 +4,7 @@ import type { DispatchStatus } from './dispatch.ts'
 import type { FailureClass } from './stop-reason.ts'
 
 export const CYCLE_STATUSES = ['success', 'partial_success', 'failed', 'error'] as const
-export type CycleStatus = (typeof CYCLE_STATUSES)[number]
+type CycleStatus = (typeof CYCLE_STATUSES)[number]
 
 /** The result of one agent's dispatch. */
 export interface AgentResult {
@@ -61,7 +61,7 @@ export function errorCycleResult(cycle_id: string, error: string, duration_ms: n
 /** The error of a cycle during which the process died. */
 export const ENDED_DURING_CYCLE = 'the program ended during this cycle'
 
-export type Tally = Pick<CycleResult, 'succeeded' | 'failed' | 'parked' | 'failed_agents'>
+type Tally = Pick<CycleResult, 'succeeded' | 'failed' | 'parked' | 'failed_agents'>
 
 /** Contract: a dispatch in flight is not counted; the cycle in which the dispatch ends counts it. */
 export function tallyResults(agents: readonly AgentResult[]): Tally {

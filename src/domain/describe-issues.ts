@@ -3,7 +3,7 @@
 import { truncateText } from './truncate.ts'
 
 /** The properties of a zod issue that are used here. */
-export interface ValueIssue {
+interface ValueIssue {
   readonly code?: string | undefined
   readonly path: readonly PropertyKey[]
   readonly message: string

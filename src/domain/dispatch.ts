@@ -25,7 +25,7 @@ export function canMove(from: DispatchStatus, to: DispatchStatus): boolean {
   return MOVES[from].includes(to)
 }
 
-export const IN_FLIGHT: readonly DispatchStatus[] = ['pending', 'running', 'waiting']
+const IN_FLIGHT: readonly DispatchStatus[] = ['pending', 'running', 'waiting']
 
 export function isTerminal(status: DispatchStatus): boolean {
   return !IN_FLIGHT.includes(status)

@@ -35,7 +35,7 @@ export const writesWorkspace = ({ reach, writes }: Effect): boolean => reach ===
 export const alwaysNeedsApproval = ({ reach }: Effect): boolean => reach === 'destructive'
 
 /** What to do with a call if the process died after its intent and before its result was recorded. */
-export type AfterCrash = 'rerun' | 'probe' | 'tell_model' | 'ask_human'
+type AfterCrash = 'rerun' | 'probe' | 'tell_model' | 'ask_human'
 
 export function afterCrash(effect: Effect): AfterCrash {
   switch (effect.recovery) {

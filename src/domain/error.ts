@@ -3,7 +3,7 @@
  * command.
  */
 
-export type Retry = 'now' | 'later' | 'never'
+type Retry = 'now' | 'later' | 'never'
 
 export const ERROR_CODES = {
   usage: { retry: 'never', exit: 2 },
@@ -68,7 +68,7 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES
 
-export type ErrorCategory = 'model_error' | 'parse_error' | 'state_error' | 'tool_error' | 'env_error' | 'system_error'
+type ErrorCategory = 'model_error' | 'parse_error' | 'state_error' | 'tool_error' | 'env_error' | 'system_error'
 
 const ENV_CODES: readonly ErrorCode[] = ['path_refused', 'workspace_refused', 'egress_refused']
 

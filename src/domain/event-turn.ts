@@ -6,7 +6,7 @@ import type { FailingPhase, HistoryCut } from './journal-record.ts'
 import type { Json } from './json.ts'
 
 /** The turn in progress, and which of its events were already emitted. */
-export interface EventTurn {
+interface EventTurn {
   readonly turn: number
   /** Phases whose `start` was emitted. */
   readonly started: Set<FailingPhase>

@@ -13,7 +13,7 @@ const MAX_DEPTH = 256
 const MAX_VALUES = 1_000_000
 const MAX_CHARACTERS = 16_000_000
 
-export interface PlainDataRules {
+interface PlainDataRules {
   /** Names the value and where it comes from, for the error message. */
   readonly what: string
   readonly code: ErrorCode

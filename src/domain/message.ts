@@ -2,7 +2,7 @@
 
 /** `alert`: the owner must act; it is sent at any hour. `reply`: the answer to a person's request. */
 export const MESSAGE_KINDS = ['notice', 'digest', 'alert', 'reply'] as const
-export type MessageKind = (typeof MESSAGE_KINDS)[number]
+type MessageKind = (typeof MESSAGE_KINDS)[number]
 
 export const OUTBOX_STATUSES = ['pending', 'sent', 'failed'] as const
 export type OutboxStatus = (typeof OUTBOX_STATUSES)[number]

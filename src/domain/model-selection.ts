@@ -2,7 +2,7 @@
 
 import type { Json } from './json.ts'
 
-export interface SelectionScope {
+interface SelectionScope {
   readonly chat?: string | undefined
   readonly user?: string | undefined
   readonly channel?: string | undefined

@@ -103,7 +103,7 @@ function matchesPattern(pattern: string, model: string): boolean {
 /** Formats an amount for people; below 10 cents with three decimals. */
 export const formatDollars = (usd: number): string => `$${usd < 0.1 ? usd.toFixed(3) : usd.toFixed(2)}`
 
-export interface Forecast {
+interface Forecast {
   /** Dollars; null if there is not enough data. */
   readonly day_usd: number | null
   readonly month_usd: number | null

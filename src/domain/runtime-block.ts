@@ -124,7 +124,7 @@ function removeBlock({ head, tail }: Pick<Parts, 'head' | 'tail'>, eol: string):
 /** Stands for the block in a text. Documents contain no NUL, so it cannot be confused with their text. */
 const BLOCK_POSITION = '\0'
 
-export interface ExtractedBlock {
+interface ExtractedBlock {
   /** The text with a NUL line in place of our block. */
   readonly text: string
   readonly block: string | null

@@ -2,7 +2,7 @@
 
 import type { DispatchStatus } from './dispatch.ts'
 
-export type SessionStatus = 'idle' | 'active' | 'waiting' | 'archived'
+type SessionStatus = 'idle' | 'active' | 'waiting' | 'archived'
 
 export interface Session {
   readonly session_id: string

@@ -15,7 +15,7 @@ export interface Briefing {
 export const NO_BRIEFING: Briefing = { skills: [], instructions: null }
 
 export const SKILL_STATUSES = ['approved', 'unapproved', 'changed', 'unusable'] as const
-export type SkillStatus = (typeof SKILL_STATUSES)[number]
+type SkillStatus = (typeof SKILL_STATUSES)[number]
 
 /** A skill of one agent (`agent`) or of all agents (both null), or the AGENTS.md of a workspace (`workspace`). */
 export interface Skill extends SkillLine {

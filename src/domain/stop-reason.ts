@@ -32,7 +32,7 @@ export const FAILURE_CLASSES = [
 ] as const
 export type FailureClass = (typeof FAILURE_CLASSES)[number]
 
-export type DispatchEnd =
+type DispatchEnd =
   | { readonly status: 'done' }
   | { readonly status: 'cancelled' }
   | { readonly status: 'failed'; readonly failure_class: FailureClass }

@@ -24,7 +24,7 @@ export type StepOutcome = Next | { readonly kind: 'release' } | { readonly kind:
 
 export type RunEnd = Extract<Next, { kind: 'end' }>
 
-export interface StepCommit {
+interface StepCommit {
   readonly next: Next
   readonly patch: Patch | undefined
   readonly verdicts: readonly CriticVerdict[]

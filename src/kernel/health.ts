@@ -9,7 +9,7 @@ import type { OwnerNote } from '../domain/owner-note.ts'
 /** This many cycles of this process without a success are a problem. */
 const MIN_CYCLES_WITHOUT_SUCCESS = 3
 
-export interface KernelActivity {
+interface KernelActivity {
   /** The last cycles, newest first. */
   readonly cycles: readonly Cycle[]
   readonly now: number

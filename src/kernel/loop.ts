@@ -22,7 +22,7 @@ const MAX_DELAY_MS = 300_000
 export const MAX_CYCLE_MS = 30 * 60_000
 
 /** A request for a cycle without a beat; `agents` null: all agents without their own schedule. */
-export type ManualCycle = Pick<CycleTrigger, 'name' | 'agents'>
+type ManualCycle = Pick<CycleTrigger, 'name' | 'agents'>
 
 const MANUAL: ManualCycle = { name: 'manual', agents: null }
 const WITHOUT_BEAT = { beat: null, prompt: null }

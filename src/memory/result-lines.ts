@@ -8,7 +8,7 @@ import type { PastTurn } from '../ports/memory.ts'
 import type { ModelMessage } from '../ports/model.ts'
 import { clipCharacters } from './message-text.ts'
 
-export interface ResultLine {
+interface ResultLine {
   readonly turn: number
   /** The name of the tool, or `event`. */
   readonly source: string
@@ -18,7 +18,7 @@ export interface ResultLine {
 }
 
 /** Lines that differ only in their numbers: how many there were, and the latest of them, oldest first. */
-export interface LinePattern {
+interface LinePattern {
   readonly times: number
   readonly latest: readonly ResultLine[]
 }

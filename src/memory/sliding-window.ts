@@ -3,7 +3,7 @@
  * the beginning of the prompt stays the same in between. The last turn never leaves it.
  */
 
-export interface SlidingWindow<T> {
+interface SlidingWindow<T> {
   /**
    * Number of the first shown turn; 0 until a turn has left the window, so that adding the first turn does not change
    * it.

@@ -49,7 +49,7 @@ const IPV6: readonly Range[] = [
   ['2000::', 3, 'public', 'public'],
 ]
 
-export interface IpClassification {
+interface IpClassification {
   readonly kind: IpClass
   readonly why: string
 }

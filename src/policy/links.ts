@@ -55,7 +55,7 @@ const TRAILING_PUNCTUATION = /[.,;:!?)\]}'"*_~|]+$/u
 const removeInvisible = (text: string): string => text.normalize('NFKC').replaceAll(/\p{Cf}/gu, '')
 
 /** Contract: returns each link once, as written, without trailing punctuation. */
-export function findLinksInText(text: string): readonly string[] {
+function findLinksInText(text: string): readonly string[] {
   const seen = removeInvisible(text)
   const found = (seen.match(LINKS) ?? []).map((one) => one.replace(TRAILING_PUNCTUATION, ''))
   return [...new Set(found)].filter((one) => one !== '' && one !== '//' && !isFileName(one))

@@ -4,7 +4,7 @@ import { TirelessError } from '../domain/error.ts'
 import { describeValue, ignoreRejections, type Json } from '../domain/json.ts'
 import type { EgressProxy } from './egress.ts'
 
-export interface FileContent {
+interface FileContent {
   readonly text: string
   /** SHA-256 of the bytes on disk, in hex. */
   readonly sha: string

@@ -1,6 +1,6 @@
 /** Snapshots: the files of a workspace after a step, stored where agents cannot reach them. */
 
-export interface StepRef {
+interface StepRef {
   readonly run_id: string
   readonly turn: number
 }
@@ -9,7 +9,7 @@ export interface StepRef {
  * Where the copied files come from. `kept`: the snapshot of that step. `now`: there is no such snapshot, so the current
  * files were copied.
  */
-export type WorkspaceSource = 'kept' | 'now'
+type WorkspaceSource = 'kept' | 'now'
 
 export interface Snapshots {
   /** Contract: stores the files of the workspace for this step; never rejects. A failed snapshot is skipped. */

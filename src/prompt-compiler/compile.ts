@@ -5,7 +5,7 @@ import type { Section } from './sections.ts'
 import { estimateTokens } from './tokens.ts'
 import { type TruncatedText, truncateEnd } from './truncate.ts'
 
-export interface CompiledPart {
+interface CompiledPart {
   readonly name: string
   readonly text: string
   readonly tokens: number

@@ -12,7 +12,7 @@ import { estimateTokens } from './tokens.ts'
 import { truncateMiddle } from './truncate.ts'
 
 /** A message of the owner or the task of a run, with the turn in which it came. */
-export interface OwnerMessage {
+interface OwnerMessage {
   readonly turn: number
   readonly text: string
   /** Whether the message is the task of the current run, which is never truncated. */
@@ -20,7 +20,7 @@ export interface OwnerMessage {
 }
 
 /** The turns that were cut, from `first` to `last`, with the number of turns and of messages. */
-export interface OmittedTurns {
+interface OmittedTurns {
   readonly first: number
   readonly last: number
   readonly turns: number

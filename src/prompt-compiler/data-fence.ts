@@ -5,7 +5,7 @@
 
 import { hash } from 'node:crypto'
 
-export interface FencedText {
+interface FencedText {
   readonly label: string
   readonly text: string
   readonly nonce: string

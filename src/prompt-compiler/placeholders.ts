@@ -13,7 +13,7 @@ export interface PlaceholderValue {
   readonly nonce: string | null
 }
 
-export interface ExpandedText {
+interface ExpandedText {
   readonly text: string
   /** Unknown placeholders, which stay as they are; each once, in order of appearance. */
   readonly unknown: readonly string[]

@@ -18,7 +18,7 @@ const STATUS: Readonly<Partial<Record<ErrorCode, ContentfulStatusCode>>> = {
   store_closed: 503,
 }
 
-export interface ErrorAnswer {
+interface ErrorAnswer {
   readonly status: ContentfulStatusCode
   readonly body: { readonly error: { readonly code: ErrorCode; readonly message: string } }
 }

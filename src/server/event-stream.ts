@@ -17,7 +17,7 @@ const RECONNECT_MS = 1000
 /** How often the viewers' credentials are checked, also while there are no events. */
 const CHECK_MS = 1000
 
-export interface Viewer {
+interface Viewer {
   send(chunk: Buffer): void
   /** Bytes that were sent but that the client has not received yet. */
   unsentBytes(): number
@@ -27,7 +27,7 @@ export interface Viewer {
   isAuthorized(): boolean
 }
 
-export interface EventStreamOptions {
+interface EventStreamOptions {
   readonly clock: Clock
   /** Prefix of this process's event ids. */
   readonly idPrefix: string

@@ -42,7 +42,7 @@ const MAX_VIEWERS = 64
 /** How long open requests may take when the server closes. */
 const CLOSE_MS = 2000
 
-export interface HttpOptions {
+interface HttpOptions {
   readonly host: string
   /** 0: any free port. */
   readonly port: number

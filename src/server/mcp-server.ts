@@ -9,12 +9,12 @@ import { asTirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
 
 /** A command that the server offers as a tool. `fixedInput`: input that the client neither sees nor sets. */
-export interface OfferedTool {
+interface OfferedTool {
   readonly command: Command
   readonly fixedInput: Readonly<Record<string, Json>>
 }
 
-export interface McpServerOptions {
+interface McpServerOptions {
   readonly offered: readonly OfferedTool[]
   readonly input: Readable
   readonly output: Writable

@@ -25,7 +25,7 @@ export interface SocketServer {
   close(): Promise<void>
 }
 
-export type FindCommand = (name: string) => Promise<Command | undefined>
+type FindCommand = (name: string) => Promise<Command | undefined>
 
 export async function serveSocket(path: string, find: FindCommand, context: CommandContext): Promise<SocketServer> {
   rmSync(path, { force: true })

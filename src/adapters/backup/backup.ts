@@ -6,7 +6,7 @@ import { TirelessError } from '../../domain/error.ts'
 import { copyTree, hashFile, syncFolders } from './copy-tree.ts'
 import { writeBackupManifest } from './manifest.ts'
 
-export interface BackupOptions {
+interface BackupOptions {
   /** The home folder. */
   readonly root: string
   /** Name of the database file in the home. */
@@ -18,7 +18,7 @@ export interface BackupOptions {
   copyDatabase(file: string): Promise<{ readonly schema: number }>
 }
 
-export interface Backup {
+interface Backup {
   readonly dir: string
   readonly created_at: string
   readonly files: number

@@ -9,7 +9,7 @@ import { type BackupContents, syncPath } from './manifest.ts'
 /** Number of files copied at the same time. With many small files, most of the time is spent waiting for the disk. */
 const PARALLEL_FILES = 16
 
-export interface CopiedTree extends BackupContents {
+interface CopiedTree extends BackupContents {
   readonly skipped: readonly string[]
 }
 

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { describeMismatch } from '../../domain/describe-issues.ts'
 import { TirelessError } from '../../domain/error.ts'
 
-export const BACKUP_MANIFEST = 'manifest.json'
+const BACKUP_MANIFEST = 'manifest.json'
 const VERSION = 1
 
 /** A path relative to the backup folder, with forward slashes; it must not lead out of the folder. */

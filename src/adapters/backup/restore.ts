@@ -14,7 +14,7 @@ import { TirelessError } from '../../domain/error.ts'
 import { copyManifestFiles } from './copy-tree.ts'
 import { type BackupManifest, readBackupManifest, syncPath, writeJsonDurably } from './manifest.ts'
 
-export interface RestoreOptions {
+interface RestoreOptions {
   /** The home folder. */
   readonly root: string
   /** Name of the database file in the home. */
@@ -35,7 +35,7 @@ export interface RestoreOptions {
   adoptDatabase(database: string, home: string): void
 }
 
-export interface RestoreResult {
+interface RestoreResult {
   readonly from: string
   readonly created_at: string
   readonly files: number

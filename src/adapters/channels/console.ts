@@ -3,7 +3,7 @@
 import type { ChannelMessage } from '../../domain/message.ts'
 import type { Channel } from '../../ports/channel.ts'
 
-export interface Terminal {
+interface Terminal {
   /** Contract: never throws. */
   show(text: string): void
   log(message: ChannelMessage): void

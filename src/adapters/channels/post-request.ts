@@ -2,7 +2,7 @@
 
 import { TirelessError } from '../../domain/error.ts'
 
-export interface ChannelRequest {
+interface ChannelRequest {
   readonly method: 'GET' | 'POST'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string

@@ -13,7 +13,7 @@ import { type DocumentFileContent, sha256 } from './read-file.ts'
 import type { LateEdit } from './replaced-files.ts'
 import type { DocumentVersions } from './versions.ts'
 
-export interface FileSyncDeps {
+interface FileSyncDeps {
   readonly versions: DocumentVersions
   readonly files: DocumentFiles
   readonly fallback: DocumentFiles

@@ -10,10 +10,7 @@ import { TirelessError } from '../../domain/error.ts'
 import type { Clock } from '../../ports/clock.ts'
 
 /** Contract: runs git without inherited environment and configuration. */
-export type RunGit = (
-  args: readonly string[],
-  input?: string,
-) => Promise<{ readonly ok: boolean; readonly output: string }>
+type RunGit = (args: readonly string[], input?: string) => Promise<{ readonly ok: boolean; readonly output: string }>
 
 /** Contract: commits the files; throws if no commit could be made. */
 export type GitMirror = (
@@ -21,7 +18,7 @@ export type GitMirror = (
   files: readonly { readonly name: string; readonly text: string }[],
 ) => Promise<void>
 
-export interface GitMirrorOptions {
+interface GitMirrorOptions {
   readonly gitDir: string
   readonly git: RunGit
   readonly clock: Clock

@@ -38,7 +38,7 @@ export function mergeFileEdit(name: DocumentName, { base, ours, theirs }: MergeI
   return merged === null || Buffer.byteLength(merged) > MAX_DOCUMENT_BYTES ? null : merged
 }
 
-export interface MergeInput {
+interface MergeInput {
   readonly base: string | undefined
   readonly ours: string | undefined
   readonly theirs: string

@@ -19,7 +19,7 @@ export function isSameContent(a: DocumentFileContent, b: DocumentFileContent): b
   return a.kind === 'text' && b.kind === 'text' ? a.text === b.text : a.kind === b.kind
 }
 
-export interface OpenedFile {
+interface OpenedFile {
   readonly found: DocumentFileContent
   /** The open file; undefined if the path is missing, a link or a socket. */
   readonly handle?: FileHandle

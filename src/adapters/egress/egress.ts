@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Egress, EgressRules, Resolver } from '../../ports/egress.ts'
 import { createHostResolver } from './resolve-host.ts'
 
-export interface EgressParts {
+interface EgressParts {
   readonly rules: EgressRules
   /** Rules for addresses from the owner's configuration. */
   readonly ownersRules: EgressRules

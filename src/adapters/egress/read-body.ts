@@ -4,7 +4,7 @@ import type { Duplex, Readable } from 'node:stream'
 import zlib from 'node:zlib'
 import { TirelessError } from '../../domain/error.ts'
 
-export interface LimitedBody {
+interface LimitedBody {
   readonly bytes: Buffer
   readonly cut: boolean
 }

@@ -12,7 +12,7 @@ import { locateWorkTree, type WorkTree } from './repository/git-folder.ts'
 import type { BindMount } from './sandbox/bubblewrap-command-line.ts'
 import { gitFolderBinds } from './sandbox/git-mounts.ts'
 
-export interface PreparedWorkspace {
+interface PreparedWorkspace {
   readonly path: string
   /** A message for the owner: why the session works in another folder than the named one. */
   readonly note?: string

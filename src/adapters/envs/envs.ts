@@ -7,7 +7,7 @@ import { type GitSandbox, gitWithoutSandbox } from './git.ts'
 import { type HostOptions, hostEnvs } from './host/host.ts'
 import { checkWorkTree, createRepositoryEnvs } from './repository/repository.ts'
 
-export interface EnvOptions extends HostOptions {
+interface EnvOptions extends HostOptions {
   /** How the runtime's own git is sandboxed; default: not at all. */
   readonly git?: GitSandbox
 }

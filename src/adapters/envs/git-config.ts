@@ -4,7 +4,7 @@
  * is not trusted.
  */
 
-export interface GitSetting {
+interface GitSetting {
   /** Section and name in lower case; the subsection keeps its case: `remote.Origin.url`. */
   readonly key: string
   readonly value: string

@@ -14,7 +14,7 @@ import type { Launcher } from './host/launcher.ts'
 import type { WorkTree } from './repository/git-folder.ts'
 import type { BindMount } from './sandbox/bubblewrap-command-line.ts'
 
-export type GitEnvironment = Readonly<Record<string, string | undefined>>
+type GitEnvironment = Readonly<Record<string, string | undefined>>
 
 export interface GitOutput {
   readonly ok: boolean
@@ -36,7 +36,7 @@ export interface GitSandbox {
 /** Used if the configuration says `sandbox: off`. */
 export const gitWithoutSandbox = (env: GitEnvironment): GitSandbox => ({ env, findLauncher: async () => undefined })
 
-export interface GitTarget extends WorkTree {
+interface GitTarget extends WorkTree {
   /** The folder of the work tree in which git starts; default: the top folder. */
   readonly cwd?: string
   /** Mounts for the paths that git may write, and for read-only paths inside them. Default: none. */

@@ -38,7 +38,7 @@ export function findInstallation(ownRoot = OWN_ROOT): Installation {
     : { kind: 'package', root: ownRoot, versions: join(ownRoot, 'versions'), folder: null, version }
 }
 
-export interface Manifest {
+interface Manifest {
   readonly name?: unknown
   readonly version?: unknown
 }
@@ -85,7 +85,7 @@ export interface Selection {
   readonly previous: PreviousVersion | null
 }
 
-export interface PreviousVersion {
+interface PreviousVersion {
   readonly folder: string | null
   readonly version: string
   /** The newest schema of a database that this version can open. */

@@ -6,7 +6,7 @@ import { TirelessError } from '../../domain/error.ts'
 import { lastWords, type ProgramResult, type RunProgram } from './run-program.ts'
 import { launchdPlist, type ServiceDefinition, serviceName, systemdUnit } from './service-unit.ts'
 
-export interface ServiceOptions {
+interface ServiceOptions {
   readonly platform: string
   readonly env: Readonly<Record<string, string | undefined>>
   /** The user's own folder. */
@@ -19,7 +19,7 @@ export interface ServiceOptions {
   readonly run: RunProgram
 }
 
-export interface ServiceState {
+interface ServiceState {
   readonly name: string
   readonly file: string
   readonly installed: boolean

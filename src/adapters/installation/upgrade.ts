@@ -31,7 +31,7 @@ export interface UpgradeOptions extends RunContext {
   tell(text: string): void
 }
 
-export interface UpgradeResult {
+interface UpgradeResult {
   readonly from: string
   readonly to: string
   readonly backup: string | null
@@ -181,7 +181,7 @@ async function goBack(options: UpgradeOptions, backup: string | null): Promise<v
   writeSelection(installation.versions, { folder, version, switched_at: options.stamp(), previous: null })
 }
 
-export interface UndoResult {
+interface UndoResult {
   readonly from: string
   readonly to: string
   /** The backup that replaced the home; null: the old version can open the home as it is. */

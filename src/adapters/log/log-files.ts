@@ -6,7 +6,7 @@
 import { closeSync, fstatSync, mkdirSync, openSync, readSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
-export interface LogFiles {
+interface LogFiles {
   readonly folder: string
   readonly maxBytes: number
   readonly count: number
@@ -17,7 +17,7 @@ export function logFilePath({ folder }: Pick<LogFiles, 'folder'>, age: number): 
   return join(folder, age === 0 ? 'tireless.jsonl' : `tireless.${age}.jsonl`)
 }
 
-export interface LogAppender {
+interface LogAppender {
   /** Contract: appends whole lines; throws if it fails, and reopens the file at the next call. */
   append(text: string): void
   close(): void

@@ -10,7 +10,7 @@ import { createLogReader, type LogFileReader } from './read-log.ts'
 const MAX_BYTES = 5 * 1024 * 1024
 const FILES = 5
 
-export interface LogOptions {
+interface LogOptions {
   readonly folder: string
   readonly clock: Clock
   /** Contract: at most `most` characters of the text, with secrets and likely secrets removed. */

@@ -13,7 +13,7 @@ import { withDeadline } from '../../ports/deadline.ts'
 import type { ProcessGroup } from './process-group.ts'
 import type { ProcessStart } from './process-start.ts'
 
-export interface ChildOptions {
+interface ChildOptions {
   /** Contract: called once, before the process starts; prepares the start. */
   start(): Promise<ProcessStart>
   readonly group: ProcessGroup

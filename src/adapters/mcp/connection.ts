@@ -45,7 +45,7 @@ export interface McpConnection {
   close(): Promise<void>
 }
 
-export interface ConnectOptions {
+interface ConnectOptions {
   readonly server: ServerOptions
   /** Prepares the start of the child process. */
   start(): Promise<ProcessStart>

@@ -15,7 +15,7 @@ import { type ServerOptions, STRICTEST_EFFECT, type ToolEffect } from './server-
 import { resultFromAnswer } from './tool-result.ts'
 
 /** Sends calls to the server. */
-export interface ServerCalls {
+interface ServerCalls {
   /** Contract: throws `tool_failed` if the call was not sent to the server. */
   call(args: ToolArguments, key: string, signal: AbortSignal): Promise<McpCallOutcome>
   /** Contract: ends the server's processes that an earlier process of the runtime left behind, and so their calls. */

@@ -21,7 +21,7 @@ import { describeDisabled, toolState } from './tool-state.ts'
 type CallRequest = [server: string, tool: string, args: ToolArguments, key: string, signal: AbortSignal]
 type Configured = Readonly<Record<string, ServerOptions>>
 
-export interface ServersOptions extends ServerDeps {
+interface ServersOptions extends ServerDeps {
   readonly store: Store
   /** The current configuration; returns the same object as long as the configuration is unchanged. */
   configured(): Configured

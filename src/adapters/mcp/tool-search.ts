@@ -16,7 +16,7 @@ export interface FoundTool {
   readonly schema: Json
 }
 
-export interface ToolSource {
+interface ToolSource {
   readonly servers: readonly string[]
   /** True if the owner trusts all servers. */
   readonly trusted: boolean

@@ -27,7 +27,7 @@ const PATH_RULES: Readonly<Record<ProtocolName, PathRule>> = {
 /** `v1`, `v1beta`, `v4`. */
 const VERSION = /^v\d+[a-z\d]*$/i
 
-export interface GivenBaseUrl {
+interface GivenBaseUrl {
   readonly url: string
   /** The setting or variable that has it, for messages. */
   readonly setting: string

@@ -22,7 +22,7 @@ export function detectFromEnvironment(env: ProviderEnvironment): ModelChoice | u
   return undefined
 }
 
-export interface DetectDeps {
+interface DetectDeps {
   readonly env: ProviderEnvironment
   readonly fetch: typeof globalThis.fetch
   readonly clock: Clock

@@ -60,7 +60,7 @@ export const PROVIDERS = {
 
 export type ProtocolName = 'openai-compatible' | 'openai' | 'anthropic' | 'google'
 
-export interface KnownProvider {
+interface KnownProvider {
   readonly protocol: ProtocolName
   readonly base_url: string
   /** Variables that replace `base_url`, the first one that is set. */

@@ -48,7 +48,7 @@ export interface ManagedSkills extends Skills {
   listChanged(): readonly OwnerNote[]
 }
 
-export interface SkillReview {
+interface SkillReview {
   readonly skill: Skill
   readonly findings: readonly SkillFinding[]
 }

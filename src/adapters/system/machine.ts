@@ -66,7 +66,7 @@ export async function readDisk(
   return { freeBytes: bavail * bsize, network: process.platform === 'linux' ? NETWORK.get(type >>> 0) : undefined }
 }
 
-export interface ExposedPath {
+interface ExposedPath {
   readonly path: string
   readonly mode: number
   readonly wanted: number

@@ -9,7 +9,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { isAbsolute, join, resolve } from 'node:path'
 import type { WatchMarks, WatchReport, WatchSpec } from '../../domain/agent.ts'
 
-export interface GitWatch {
+interface GitWatch {
   /** Contract: a text that changes with every commit and every uncommitted change. */
   fingerprint(folder: string): Promise<string>
   /** Contract: describes the changes since the commit `since`; `head` is the latest commit. */

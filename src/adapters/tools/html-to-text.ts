@@ -13,7 +13,7 @@ const HIDDEN = new Set(
   'script style noscript template svg math iframe object canvas audio video select noembed noframes'.split(' '),
 )
 
-export interface PageText {
+interface PageText {
   readonly title: string
   readonly text: string
 }

@@ -49,7 +49,7 @@ export interface PricedModel {
   readonly price: Price | null
 }
 
-export interface ConfigValue {
+interface ConfigValue {
   readonly key: string
   readonly value: Json
   readonly source: string
@@ -85,7 +85,7 @@ export interface Machine {
   workTreeAt(folder: string): Promise<string | undefined>
 }
 
-export type SandboxTrial =
+type SandboxTrial =
   | { readonly holds: true; readonly what: string }
   | { readonly holds: false; readonly why: string; readonly remedy: string }
 
@@ -103,7 +103,7 @@ export interface LogEntry {
   readonly [detail: string]: Json
 }
 
-export interface LogView {
+interface LogView {
   /** Contract: the last `count` entries, oldest first. */
   last(count: number): Promise<readonly LogEntry[]>
   /** Contract: the last `count` entries, then new ones, until `signal` aborts. */
@@ -121,7 +121,7 @@ export interface Backups {
   restore(dir: string): Promise<RestoredBackup>
 }
 
-export interface MadeBackup {
+interface MadeBackup {
   readonly dir: string
   readonly created_at: string
   readonly files: number
@@ -130,7 +130,7 @@ export interface MadeBackup {
   readonly skipped: readonly string[]
 }
 
-export interface RestoredBackup {
+interface RestoredBackup {
   readonly from: string
   readonly created_at: string
   readonly files: number

@@ -14,7 +14,7 @@ import type { Progress } from './progress.ts'
  * - `kernel`: only in a running kernel, until the caller disconnects.
  * - `closed_home`: in this process, with the home locked but not opened, so that even the database can be replaced.
  */
-export type RunsIn = 'no_home' | 'any_process' | 'own_process' | 'kernel' | 'closed_home'
+type RunsIn = 'no_home' | 'any_process' | 'own_process' | 'kernel' | 'closed_home'
 
 export interface Command<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> {
   readonly name: string

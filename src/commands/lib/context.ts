@@ -146,7 +146,7 @@ export interface OwnerSettings {
 }
 
 /** Skills, and the owner's approval of them. */
-export interface SkillApprovals {
+interface SkillApprovals {
   /** `workspaces`: folders to search for an AGENTS.md. */
   list(workspaces: readonly string[]): Promise<readonly Skill[]>
   /** Contract: the skill that matches; throws `not_found` if none does, `usage` if several do. */
@@ -246,13 +246,13 @@ export interface ServerAddress {
 }
 
 /** Folders that running tool calls keep in the home for recovery after a crash. */
-export interface CallFolders {
+interface CallFolders {
   list(): Promise<readonly CallFolder[]>
   /** Contract: call it only if no process uses the folder any more. */
   remove(call: CallFolder): Promise<void>
 }
 
-export interface CallFolder {
+interface CallFolder {
   readonly name: string
   /** Id of a process of the call that is still running; undefined if there is none. */
   readonly pid: number | undefined

@@ -7,7 +7,7 @@ import { simulateSchedules } from '../../kernel/schedule/simulate.ts'
 import { localZone } from '../../kernel/schedule/time-zone.ts'
 import type { KernelSettings } from '../../kernel/settings.ts'
 
-export interface ForecastItem {
+interface ForecastItem {
   readonly agent_id: string
   readonly runs: number
   /** True: the agent runs only if something changed, so the number of runs is a guess. */

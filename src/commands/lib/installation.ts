@@ -13,7 +13,7 @@ export interface InstallationControl {
   undo(tell: (text: string) => void): Promise<UndoReport>
 }
 
-export interface AvailableVersion {
+interface AvailableVersion {
   readonly installed: string
   /** Null: unknown, because of `problem`. */
   readonly available: string | null
@@ -24,14 +24,14 @@ export interface AvailableVersion {
   readonly problem: string | null
 }
 
-export interface UpgradeReport {
+interface UpgradeReport {
   readonly from: string
   readonly to: string
   readonly backup: string | null
   readonly notes: readonly string[]
 }
 
-export interface UndoReport {
+interface UndoReport {
   readonly from: string
   readonly to: string
   /** The backup that replaced the home; null: the home is as it was. */

@@ -33,7 +33,7 @@ export const taskOverrides = {
     .describe('files that must exist before the run starts'),
 }
 
-export type TaskOverridesInput = z.output<z.ZodObject<typeof taskOverrides>>
+type TaskOverridesInput = z.output<z.ZodObject<typeof taskOverrides>>
 
 export function overridesToMetadata(wanted: TaskOverridesInput): Readonly<Record<string, Json>> {
   const { max_steps, max_seconds, max_tokens, max_usd, ...rest } = wanted

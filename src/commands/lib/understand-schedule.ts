@@ -117,7 +117,7 @@ async function askForSchedule(context: ScheduleContext, sentence: string): Promi
   }
 }
 
-export interface ScheduleSummary {
+interface ScheduleSummary {
   readonly understood: string
   /** ISO instants. */
   readonly next: string[]

@@ -29,7 +29,7 @@ export interface CheckedCall extends Call {
 }
 
 /** The result of a call that does not run, and the approval to request. */
-export interface HeldCall {
+interface HeldCall {
   readonly result: CallResult
   readonly approval?: Approval
 }

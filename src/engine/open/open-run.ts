@@ -37,7 +37,7 @@ interface UnopenedRun {
   close(): Promise<void>
 }
 
-export type OpenedRun =
+type OpenedRun =
   | { readonly kind: 'opened'; readonly run: Run; close(): Promise<void> }
   | ({ readonly kind: 'refused'; readonly issues: readonly Issue[] } & UnopenedRun)
   /** The run is to be resumed, but its behaviour is not installed. */

@@ -28,7 +28,7 @@ const MAX_STEPS_WITHOUT_NEWS = 12
 
 type End = Extract<Next, { kind: 'end' }>
 
-export interface StopInput {
+interface StopInput {
   /** Undefined if the step ended without a decision. */
   readonly decision: Decision | undefined
   readonly verdicts: readonly CriticVerdict[]

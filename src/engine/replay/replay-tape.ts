@@ -15,7 +15,7 @@ export type RecordOfKind<K extends JournalRecord['kind']> = Extract<JournalRecor
 type EndedEarly = Exclude<Interruption['why'], 'stopping'>
 
 /** How the tape ends a replayed process in the same way as the recorded process ended. */
-export interface ProcessControl {
+interface ProcessControl {
   kill(): void
   /** Releases the run after its step. */
   release(): void

@@ -8,7 +8,7 @@ import { emptyAnswerDecision } from './parse-decision.ts'
 import { checkCallArgs, type Toolbox } from './toolbox.ts'
 
 /** Which method proposed the decision in which turn, and the toolbox that its calls are checked against. */
-export interface DecisionSource extends PluginMethod {
+interface DecisionSource extends PluginMethod {
   readonly toolbox: Toolbox
   readonly turn: number
 }

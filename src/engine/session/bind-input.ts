@@ -14,7 +14,7 @@ import { truncateMiddle } from '../../prompt-compiler/truncate.ts'
 import { observationText } from '../../prompt-compiler/turn-messages.ts'
 import { loadPrompt } from '../../prompts/load-prompt.ts'
 
-export interface InputRoom {
+interface InputRoom {
   readonly tokens: number
   /** Maximum length of the JSON of all observations. */
   readonly characters: number

@@ -38,7 +38,7 @@ const SHARE_AFTER_CUT = 0.7
 /** No message is shortened below this number of tokens. */
 const MIN_MESSAGE_TOKENS = 32
 
-export function currentView(run: Run, input: readonly Observation[]): HistoryCut {
+function currentView(run: Run, input: readonly Observation[]): HistoryCut {
   const { cut = NO_CUT } = run.thread
   const view = askMemory(run, buildQuery(run, input))
   if (view.from <= cut.from) return cut

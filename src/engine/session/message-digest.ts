@@ -15,7 +15,7 @@ export interface Conversation {
   readonly weights: ConversationWeight[]
 }
 
-export interface ConversationWeight {
+interface ConversationWeight {
   readonly digest: string
   readonly bytes: number
   readonly tokens: number

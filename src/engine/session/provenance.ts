@@ -12,7 +12,7 @@ import { withoutFences } from '../../domain/title.ts'
 import { parseWebAddress } from '../../policy/links.ts'
 import { collectTexts } from '../../policy/senders.ts'
 
-export interface TextSource {
+interface TextSource {
   readonly text: string
   /** Where the text comes from, as shown to people in approvals. */
   readonly source: string
@@ -72,7 +72,7 @@ function partsOf(observation: Observation, turn: number): readonly TextSource[] 
 }
 
 /** The call that a result belongs to. */
-export interface ResultCall {
+interface ResultCall {
   readonly tool: string
   readonly args: Json
   readonly host?: string | undefined

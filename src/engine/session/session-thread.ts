@@ -70,7 +70,7 @@ export interface SettledCall {
 }
 
 /** The part of the thread that is reset when a run starts. */
-export interface RunProgress {
+interface RunProgress {
   /** Steps committed in this run. */
   turns: number
   usage: RunUsage

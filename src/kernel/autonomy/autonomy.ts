@@ -31,7 +31,7 @@ export type Autonomy = {
   readonly first_failure: FailureClass | null
 }
 
-export const autonomySchema = z.strictObject({
+const autonomySchema = z.strictObject({
   language: z.enum(LANGUAGES),
   noop: z.boolean(),
   real: z.boolean(),
@@ -40,7 +40,7 @@ export const autonomySchema = z.strictObject({
   first_failure: z.enum(FAILURE_CLASSES).nullable(),
 })
 
-export interface AttemptLimits {
+interface AttemptLimits {
   /** Maximum number of attempts; null: no limit. */
   readonly max_attempts: number | null
   /** Delay before the second attempt, factor by which it grows for each further attempt, and maximum delay. */
@@ -57,7 +57,7 @@ export const DEFAULT_ATTEMPT_LIMITS: AttemptLimits = {
   longest_ms: 600_000,
 }
 
-export type AutonomyRules = Pick<Behaviour<Autonomy>, 'state' | 'initState' | 'reduce' | 'critics'>
+type AutonomyRules = Pick<Behaviour<Autonomy>, 'state' | 'initState' | 'reduce' | 'critics'>
 
 /** State, reducer and critic that make a behaviour unattended. */
 export function autonomyRules(limits: AttemptLimits): AutonomyRules {
@@ -83,7 +83,7 @@ function afterStep(before: Autonomy, step: CompletedStep): Autonomy {
   return { ...now, failed: now.failed + 1, first_failure: now.first_failure ?? failure }
 }
 
-export function autonomyCritic({ max_attempts, first_ms, factor, longest_ms }: AttemptLimits): Critic<Autonomy> {
+function autonomyCritic({ max_attempts, first_ms, factor, longest_ms }: AttemptLimits): Critic<Autonomy> {
   return {
     name: 'autonomy',
     judge(state, { decision }): Verdict {

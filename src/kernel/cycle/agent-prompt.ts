@@ -35,7 +35,7 @@ export interface PromptValues {
   readonly state_label: Label
 }
 
-export interface AgentPrompt {
+interface AgentPrompt {
   readonly prompt: string
   readonly metadata: {
     readonly behaviour: 'unattended'

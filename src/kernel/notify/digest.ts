@@ -7,7 +7,7 @@ import { type Cycle, type CycleResult, isFailure } from '../../domain/cycle.ts'
 import type { Language } from '../../domain/language.ts'
 import { wallTime } from '../schedule/time-zone.ts'
 
-export interface Period {
+interface Period {
   /** The period contains the cycles that ended after `from` and not after `to`. */
   readonly from: number
   readonly to: number

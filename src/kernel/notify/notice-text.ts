@@ -35,7 +35,7 @@ export function renderNotice(kernel_id: string, cycle: CycleResult, language: La
 }
 
 /** The alerts, recovery and notes to report together with a cycle. */
-export interface NoticeExtras {
+interface NoticeExtras {
   readonly alerts: readonly OwnerNote[]
   readonly recovered: boolean
   readonly notes: readonly OwnerNote[]

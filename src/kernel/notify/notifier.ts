@@ -51,7 +51,7 @@ const OWN_MACHINE: readonly string[] = ['console', 'desktop']
 /** A long sleep is split, because the wall clock may jump. */
 const MAX_SLEEP_MS = 30_000
 
-export interface NotifierDeps extends DeliveryDeps {
+interface NotifierDeps extends DeliveryDeps {
   readonly wakeSignal: WakeSignal
   settings(): KernelSettings
   /** Contract: the text without secrets. */

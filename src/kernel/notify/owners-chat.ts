@@ -10,7 +10,7 @@ import { fallbackIfUnreadable, type Store } from '../../ports/store.ts'
 import type { KernelSettings } from '../settings.ts'
 import { isSameChat, PAIRED_SETTING, type PairedChat, readPairedChats } from './pairing.ts'
 
-export interface OwnersChatSources {
+interface OwnersChatSources {
   readonly store: Pick<Store, 'setting'>
   readonly channels: ReadonlyMap<string, Channel>
   settings(): Pick<KernelSettings, 'channel' | 'chat_id'>

@@ -20,7 +20,7 @@ export interface PairedChat {
 }
 
 /** A pairing in progress: the owner has a code, and no chat has sent it yet. */
-export interface Pairing {
+interface Pairing {
   readonly channel: string
   readonly digest: string
   readonly until: number
@@ -46,7 +46,7 @@ export const beginPairing = (channel: string, code: string, now: number): Pairin
   ...{ channel, digest: codeDigest(channel, code), until: now + VALID_MS, tries: 0 },
 })
 
-export type CodeCheck =
+type CodeCheck =
   | { readonly kind: 'paired' }
   /** The code is wrong. `left`: the pairing with one more try used. */
   | { readonly kind: 'wrong'; readonly left: Pairing }

@@ -20,7 +20,7 @@ export interface TickPolicy {
   readonly overrun: OverrunPolicy
 }
 
-export interface LateBeats {
+interface LateBeats {
   /** Beats to fire now, oldest first. */
   readonly fire: readonly number[]
   readonly dropped: number

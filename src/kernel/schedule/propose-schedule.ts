@@ -19,7 +19,7 @@ const answerShape = z.union([
   z.strictObject({ at: z.string() }),
 ])
 
-export interface ScheduleQuestion {
+interface ScheduleQuestion {
   readonly sentence: string
   readonly now: number
   readonly timezone: string
@@ -28,7 +28,7 @@ export interface ScheduleQuestion {
 }
 
 /** Sends one request within the budget and returns the text of the answer. */
-export type AskModel = (request: ModelRequest) => Promise<string>
+type AskModel = (request: ModelRequest) => Promise<string>
 
 /** Contract: undefined if the model names no valid schedule with a beat in the future; throws what `ask` throws. */
 export async function proposeSchedule(

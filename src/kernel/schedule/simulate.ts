@@ -29,20 +29,20 @@ export interface Cost {
   readonly usd_high: number
 }
 
-export interface SimulatedBeat {
+interface SimulatedBeat {
   readonly at: number
   readonly schedule_id: string
   readonly agents: readonly string[]
 }
 
-export interface SimulatedDay extends Cost {
+interface SimulatedDay extends Cost {
   readonly date: string
   readonly beats: number
   readonly dispatches: number
 }
 
 /** A conflict of one kind between the same schedules. `times`: how often it occurs; `first`: when it occurs first. */
-export type Conflict = { readonly first: number; readonly times: number } & (
+type Conflict = { readonly first: number; readonly times: number } & (
   | { readonly kind: 'together'; readonly schedules: readonly string[] }
   | {
       readonly kind: 'crowded'
@@ -59,7 +59,7 @@ export type Conflict = { readonly first: number; readonly times: number } & (
     }
 )
 
-export interface Simulation extends Cost {
+interface Simulation extends Cost {
   readonly beats: readonly SimulatedBeat[]
   readonly days: readonly SimulatedDay[]
   readonly conflicts: readonly Conflict[]

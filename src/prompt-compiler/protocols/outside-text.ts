@@ -5,7 +5,7 @@
 
 import { refuseAnswer } from './parser-base.ts'
 
-export interface SplitAnswer {
+interface SplitAnswer {
   /** Empty if the model wrote no thinking. */
   readonly thinking: string
   readonly rest: string

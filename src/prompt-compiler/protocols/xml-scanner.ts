@@ -3,7 +3,7 @@
 import { matchAt, skipSpace } from './json-scanner.ts'
 import { refuseAnswer } from './parser-base.ts'
 
-export interface OpeningTag {
+interface OpeningTag {
   readonly attributes: ReadonlyMap<string, string>
   /** True for `<x/>`, a tag without a body. */
   readonly closed: boolean

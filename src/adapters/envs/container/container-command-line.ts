@@ -5,7 +5,7 @@ import type { BindMount } from '../sandbox/bubblewrap-command-line.ts'
 import { MAX_PROCESSES, maxMemoryBytes } from '../sandbox/launch-bubblewrap.ts'
 import type { ContainerEngine } from './find-container-engine.ts'
 
-export interface ContainerRunOptions {
+interface ContainerRunOptions {
   readonly engine: ContainerEngine['name']
   readonly image: string
   readonly name: string

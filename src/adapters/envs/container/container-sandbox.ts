@@ -25,7 +25,7 @@ import {
 } from './find-container-engine.ts'
 import { restrictProfile } from './seccomp-profile.ts'
 
-export interface ContainerOptions {
+interface ContainerOptions {
   readonly image: string
   /** The home's folder for sandbox files. */
   readonly folder: string

@@ -19,7 +19,7 @@ export interface ContainerEngine {
   run(...args: readonly string[]): Promise<string>
 }
 
-export interface EngineProblem {
+interface EngineProblem {
   readonly why: string
   readonly remedy: string
 }

@@ -22,7 +22,7 @@ export function callEnvironment(callsDir: string, call: string): Readonly<Record
   return { TIRELESS_CALL: call, TIRELESS_CALL_SCOPE: sha256(callsDir).slice(0, 16) }
 }
 
-export interface ShellReport {
+interface ShellReport {
   readonly boot: string
   readonly shell: Pick<ProcessRow, 'pid' | 'start'>
 }
@@ -37,7 +37,7 @@ export async function readReport(folder: string, table: ProcessTable): Promise<S
 const HEAD_BYTES = 15_000
 const TAIL_BYTES = 15_000
 
-export interface Excerpt {
+interface Excerpt {
   readonly text: string
   readonly dropped: number
 }

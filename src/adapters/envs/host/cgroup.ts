@@ -30,13 +30,13 @@ export interface CommandGroup {
 }
 
 /** The kernel's files that describe cgroups; tests use files of their own. */
-export interface ControlFiles {
+interface ControlFiles {
   readonly groups: string
   readonly mounts: string
   readonly isRoot: boolean
 }
 
-export const CONTROL_FILES: ControlFiles = {
+const CONTROL_FILES: ControlFiles = {
   groups: '/proc/self/cgroup',
   mounts: '/proc/self/mountinfo',
   isRoot: process.getuid?.() === 0,

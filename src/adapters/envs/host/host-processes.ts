@@ -30,7 +30,7 @@ import { hasNamespaceEnded, killTree, type ProcessTree } from './process-tree.ts
 import type { CommandLimits, LimitedCommand } from './resource-limits.ts'
 import { findStartFolder, readEndFolder } from './working-folder.ts'
 
-export interface ProcessOptions {
+interface ProcessOptions {
   readonly root: string
   /** Folder for the call folders; a path without symbolic links. */
   readonly callsDir: string

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { readableName, readReport } from './call-folder.ts'
 import { type ProcessTable, processTable } from './process-table.ts'
 
-export interface KeptCall {
+interface KeptCall {
   readonly name: string
   /** The pid of the call's shell, if it is still running. */
   readonly pid: number | undefined

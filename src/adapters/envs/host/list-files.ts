@@ -4,7 +4,7 @@ import type { Stats } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import type { OpenFolder, RootedFolders } from './rooted-folders.ts'
 
-export interface ListedEntry {
+interface ListedEntry {
   /** Relative to the root; folders end in a slash. */
   readonly path: string
   readonly stats: Stats

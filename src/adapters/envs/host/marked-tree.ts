@@ -4,7 +4,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import { type ProcessRow, processTable } from './process-table.ts'
 import { killTree } from './process-tree.ts'
 
-export interface MarkedTree {
+interface MarkedTree {
   /** The marker: environment variables that the first process must get. */
   readonly env: Readonly<Record<string, string>>
   /** Contract: called in the event loop turn in which the first process started. That process leads its own session. */

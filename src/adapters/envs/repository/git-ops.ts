@@ -19,7 +19,7 @@ const DIFF = [
 ]
 
 /** `read`: git without write access. `write`: git that may also write the git folder. */
-export interface RepositoryGit {
+interface RepositoryGit {
   readonly read: Git
   readonly write: Git
 }

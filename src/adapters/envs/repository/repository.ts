@@ -9,7 +9,7 @@ import type { GitSandbox } from '../git.ts'
 import { findGitFolder, isGitFolder, locateWorkTree, type WorkTree } from './git-folder.ts'
 import { createGitOps, openRepositoryGit } from './git-ops.ts'
 
-export interface RepositoryOptions {
+interface RepositoryOptions {
   readonly clock: Clock
   readonly git: GitSandbox
 }

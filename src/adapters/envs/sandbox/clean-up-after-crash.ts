@@ -14,7 +14,7 @@ import { killTree } from '../host/process-tree.ts'
 import { removeProtectedFiles } from './remove-protected-files.ts'
 import { describeRemoved, type GuardNote, guardNoteFile, quarantineFolder } from './workspace-guard.ts'
 
-export interface CrashSweepOptions {
+interface CrashSweepOptions {
   readonly callsDir: string
   /** The home's folder for sandbox files. */
   readonly folder: string

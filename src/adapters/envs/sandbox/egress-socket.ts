@@ -10,7 +10,7 @@ import type { OpenSocketProxy, SocketProxy } from '../../../ports/env.ts'
 import type { BindMount } from './bubblewrap-command-line.ts'
 import { FORWARDER_PORT, type Forwarder, INNER_SOCKET } from './network-forwarder.ts'
 
-export interface EgressSocket {
+interface EgressSocket {
   readonly binds: readonly BindMount[]
   readonly environment: Readonly<Record<string, string>>
   refusals(): readonly string[]

@@ -20,7 +20,7 @@ export interface Bubblewrap {
   readonly version: SandboxLayout['version']
 }
 
-export interface LauncherOptions extends Bubblewrap {
+interface LauncherOptions extends Bubblewrap {
   readonly folder: string
   readonly hidden: readonly string[]
   readonly perl?: string | undefined

@@ -26,7 +26,7 @@ export interface BeforeCommand {
   readonly obeyed?: readonly { readonly path: string; readonly id: string | null }[]
 }
 
-export interface SweepResult {
+interface SweepResult {
   /** Removed paths, relative to the root. */
   readonly taken: readonly string[]
   readonly scan: WorkspaceScan

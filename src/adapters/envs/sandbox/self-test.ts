@@ -19,7 +19,7 @@ export type SandboxTestResult =
   | { readonly holds: true; readonly what: string }
   | { readonly holds: false; readonly why: string; readonly remedy: string }
 
-export interface SelfTestOptions {
+interface SelfTestOptions {
   readonly folder: string
   readonly hidden: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>

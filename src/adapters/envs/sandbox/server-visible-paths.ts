@@ -9,7 +9,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { isExecutableFile } from '../host/launcher.ts'
 import { isInSystem } from './bubblewrap-command-line.ts'
 
-export interface ServerProgram {
+interface ServerProgram {
   /** The folder in which the server starts. */
   readonly cwd: string
   /** $PATH outside the sandbox. */

@@ -12,14 +12,14 @@ import { worktreeBinds as bindsBeside, findCommonFolder, gitFolderBinds, readOnl
 import { type BeforeCommand, fileIdWithin, removeProtectedFiles } from './remove-protected-files.ts'
 import { pathToText, type ScanFinding, scanWorkspace, type WorkspaceScan } from './workspace-scan.ts'
 
-export interface WorkspaceGuard {
+interface WorkspaceGuard {
   /** Mounts on top of the workspace, or outside it. */
   readonly binds: readonly BindMount[]
   /** Contract: call it after all processes of the command have ended; returns notes about removed files. */
   removeProtected(): Promise<readonly string[]>
 }
 
-export interface GuardedWorkspace {
+interface GuardedWorkspace {
   readonly root: string
   /** The call's folder. */
   readonly folder: string

@@ -12,7 +12,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflateSync, inflate } from 'node:zlib'
 
-export type EntryMode = '100644' | '100755' | '120000' | '40000'
+type EntryMode = '100644' | '100755' | '120000' | '40000'
 
 export interface TreeEntry {
   readonly mode: EntryMode

@@ -20,7 +20,7 @@ import {
   writeWorkspaceTree,
 } from './workspace-tree.ts'
 
-export interface SnapshotOptions {
+interface SnapshotOptions {
   /** A workspace above these limits gets no snapshots. */
   readonly limits?: TreeLimits
   /** Folder of the bare repository. */

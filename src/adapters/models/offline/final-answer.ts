@@ -8,7 +8,7 @@ import { isChinese } from './clauses.ts'
 import { type Attempt, nextStepAction, type StepAction } from './next-call.ts'
 import type { OfflineStep } from './offline-step.ts'
 
-export interface StepProgress {
+interface StepProgress {
   readonly step: OfflineStep
   readonly tried: readonly Attempt[]
 }

@@ -21,7 +21,7 @@ import {
   type ProviderAddress,
 } from './connection-advice.ts'
 
-export interface FailureContext extends ProviderAddress {
+interface FailureContext extends ProviderAddress {
   readonly where: string
   /** True if a request was given to the network. */
   readonly requested: boolean
@@ -166,7 +166,7 @@ function* errorCodes(body: unknown, depth = 0): Generator<string> {
 }
 
 /** Contract: milliseconds from `now`; undefined without a valid header. */
-export function parseRetryAfter(headers: Readonly<Record<string, string>>, now: number): number | undefined {
+function parseRetryAfter(headers: Readonly<Record<string, string>>, now: number): number | undefined {
   const milliseconds = parseNumber(headers['retry-after-ms'])
   if (milliseconds !== undefined) return milliseconds
   const text = headers['retry-after']

@@ -3,7 +3,7 @@
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 
-export interface RequestLimits {
+interface RequestLimits {
   readonly clock: Clock
   readonly idleTimeoutMs: number
   readonly maxBytes: number

@@ -39,7 +39,7 @@ export interface SdkOptions {
 }
 
 /** Everything that differs between providers. */
-export interface ProviderConnection extends PromptFormat {
+interface ProviderConnection extends PromptFormat {
   readonly chat: LanguageModelV4
   /** Provider options that are sent with every request. */
   readonly options?: SharedV4ProviderOptions

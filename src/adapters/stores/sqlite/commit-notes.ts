@@ -48,7 +48,7 @@ const CHECK_CHARS = 8
 /** Length of the text in a slot, without checksum, space and line break. */
 const TEXT_CHARS = SLOT_BYTES - CHECK_CHARS - 2
 
-export const commitNotesFile = (database: string): string => `${database}-commits`
+const commitNotesFile = (database: string): string => `${database}-commits`
 
 export class CommitNotes {
   readonly #file: string

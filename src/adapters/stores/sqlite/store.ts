@@ -24,7 +24,7 @@ import { SkippedRows } from './skipped-rows.ts'
 import { type AppliedGroup, createWriter, type GroupWriter, type Writer } from './writer.ts'
 import { type BackgroundScan, scanInThread, startWriterThread, verifyInThread } from './writer-thread.ts'
 
-export interface SqliteOptions {
+interface SqliteOptions {
   readonly file: string
   /** Measures how long commits in the main thread take. */
   readonly clock: Pick<Clock, 'monotonic'>

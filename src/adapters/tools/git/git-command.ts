@@ -4,7 +4,7 @@
  * are off.
  */
 
-export interface GitInvocation {
+interface GitInvocation {
   readonly args: readonly string[]
   /** Unix time in seconds; the date of new commits. */
   readonly at: number
@@ -156,4 +156,4 @@ const proxyExports = (proxy: string): readonly string[] => [
 const exports = (vars: Readonly<Record<string, string>>): readonly string[] =>
   Object.entries(vars).map(([name, value]) => `export ${name}=${quoteShellArgument(value)}`)
 
-export const quoteShellArgument = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+const quoteShellArgument = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`

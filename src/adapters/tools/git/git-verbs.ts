@@ -11,7 +11,7 @@ import { parseHttpAddress } from '../../../domain/address.ts'
  */
 export type GitVerbKind = 'read' | 'add' | 'commit' | 'change' | 'query' | 'fetch' | 'pull' | 'push'
 
-export interface GitVerb {
+interface GitVerb {
   readonly kind: GitVerbKind
   /** Allowed one-letter options; a `:` after a letter means that the option takes a value. */
   readonly short: string
@@ -29,7 +29,7 @@ const LOG = `oneline graph all branches tags decorate no-decorate max-count= ski
   committer= grep= all-match invert-grep regexp-ignore-case merges no-merges first-parent follow format= pretty pretty=
   abbrev-commit date= reverse topo-order cherry-pick left-right date-order`
 
-export const GIT_VERBS: ReadonlyMap<string, GitVerb> = new Map([
+const GIT_VERBS: ReadonlyMap<string, GitVerb> = new Map([
   ['status', verb('read', 'sbu:v', 'short branch porcelain porcelain= untracked-files= ignored show-stash long')],
   ['log', verb('read', 'n:pswbiS:G:U:zgE', `${LOG} ${DIFF}`)],
   ['diff', verb('read', 'pswbU:zM', `cached staged merge-base ${DIFF}`)],
@@ -103,7 +103,7 @@ export interface GitCall {
   readonly forces: boolean
 }
 
-export type GitParseResult =
+type GitParseResult =
   | { readonly kind: 'parsed'; readonly parsed: GitCall }
   | { readonly kind: 'refused'; readonly why: string }
 

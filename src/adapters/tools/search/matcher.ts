@@ -11,7 +11,7 @@ import { findLines, type MatchingLine } from './matching-lines.ts'
 
 export type { MatchingLine as Hit } from './matching-lines.ts'
 
-export interface Matcher {
+interface Matcher {
   /** True if the pattern is not a valid regular expression; then it is matched as plain text. */
   readonly isLiteral: boolean
   /** Contract: the first `most` matching lines; throws `tool_failed` after the time limit or if `signal` aborts. */

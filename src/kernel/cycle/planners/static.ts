@@ -41,8 +41,7 @@ export function hasNews({ recent, fingerprint }: AgentCandidate): boolean {
   return last === undefined || last.status !== 'done' || last.metadata.sight !== fingerprint
 }
 
-export const isInFlight = ({ recent }: AgentCandidate): boolean =>
-  recent[0] !== undefined && !isTerminal(recent[0].status)
+const isInFlight = ({ recent }: AgentCandidate): boolean => recent[0] !== undefined && !isTerminal(recent[0].status)
 
 /** The cooldown applies after a success only; a failed agent may try again at once. */
 function isCoolingDown({ agent, recent }: AgentCandidate, at: number): boolean {
