@@ -9,7 +9,7 @@ export interface ResolvedTime extends TimeOfDay {
   readonly past_midnight: boolean
 }
 
-export type ResolvedTimes = { readonly times: readonly ResolvedTime[] } | { readonly why: Reason }
+type ResolvedTimes = { readonly times: readonly ResolvedTime[] } | { readonly why: Reason }
 
 /** The hour that a part of the day means if no hour is named; undefined: it is too vague. */
 const DEFAULT_HOUR: Readonly<Record<PartOfDay, number | undefined>> = {

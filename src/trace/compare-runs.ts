@@ -14,7 +14,7 @@ import type { JournalRecord, ModelAnswer, RunSetup } from '../domain/journal-rec
 import type { Json } from '../domain/json.ts'
 import { addRecordToManifest, newManifest, type TraceManifest } from './manifest.ts'
 
-export interface Divergence {
+interface Divergence {
   readonly step: number
   readonly phase: Phase
   /** The action of each run at this point; null if the run had none. */
@@ -22,7 +22,7 @@ export interface Divergence {
   readonly b: Json
 }
 
-export interface ComparedRun {
+interface ComparedRun {
   readonly run_id: string
   readonly steps: number
   readonly cost_usd: number | null
@@ -31,7 +31,7 @@ export interface ComparedRun {
   readonly setup: RunSetup | null
 }
 
-export interface Comparison {
+interface Comparison {
   readonly first_divergence: Divergence | null
   readonly a: ComparedRun
   readonly b: ComparedRun

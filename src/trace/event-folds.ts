@@ -13,7 +13,7 @@ interface ActiveRun {
   holders: number
 }
 
-export interface EventFolds extends Omit<RunSink, 'delta'> {
+interface EventFolds extends Omit<RunSink, 'delta'> {
   /** The number of active runs. */
   activeCount(): number
 }

@@ -4,7 +4,7 @@ import type { Issue, JournalRecord, RunSetup, Usage } from '../domain/journal-re
 import { dispatchEndOf, type FailureClass, type StopReason } from '../domain/stop-reason.ts'
 import { iso } from '../ports/clock.ts'
 
-export const TRACE_FORMAT_VERSION = 1
+const TRACE_FORMAT_VERSION = 1
 
 export interface TraceManifest {
   readonly run_id: string

@@ -6,7 +6,7 @@
 import type { Event } from '../domain/event.ts'
 import type { PromptComposition } from '../domain/journal-record.ts'
 
-export interface TracedPrompt {
+interface TracedPrompt {
   readonly step_id: number
   readonly model: string
   /** Estimated tokens: in total (`tokens`), and by section. */

@@ -15,7 +15,7 @@ export interface TraceStep {
   readonly error?: string
 }
 
-export interface StepFold {
+interface StepFold {
   /** Contract: takes every event of the run once, in order; returns the step that this event completes, if any. */
   apply(event: Event): TraceStep | undefined
 }

@@ -20,7 +20,7 @@ export type Reply =
       readonly ends: 'whole' | 'destroy' | 'stall'
     }
 
-export interface ReplyContext {
+interface ReplyContext {
   readonly wire: WireFormat
   readonly request: ChatRequest
   readonly turn: number

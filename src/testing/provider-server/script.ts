@@ -77,7 +77,7 @@ const script = z.union([
 
 /** A list of turns, or `{ conversations: [{ match: 'substring of the first user message', turns }], turns }`. */
 export type ProviderScript = z.input<typeof script>
-export type ParsedScript = z.output<typeof script>
+type ParsedScript = z.output<typeof script>
 export type Turn = z.output<typeof turn>
 export type Fault = z.output<typeof fault>
 
@@ -105,7 +105,7 @@ export function parseRequest(body: unknown): ChatRequest | undefined {
   return chatRequest.safeParse(body).data
 }
 
-export interface ScriptPosition {
+interface ScriptPosition {
   /** The first user message, which identifies a conversation. */
   readonly conversation: string
   /** The number of assistant messages so far. */
