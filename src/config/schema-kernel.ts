@@ -39,7 +39,7 @@ const agent = z.strictObject({
     .describe("the agent's own schedule; the agent is then not due at the kernel's beats"),
   only_on_change: z
     .boolean()
-    .optional()
+    .prefault(false)
     .describe('true: at a beat, run only if something that the agent sees has changed'),
   timeout: timeLimit.optional().describe('default: budget.per_dispatch_minutes'),
   cooldown: pauseDuration.prefault('0s').describe('pause after a successful run'),

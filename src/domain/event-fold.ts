@@ -62,7 +62,8 @@ class RunEventFold implements EventFold {
   #open = newEventTurn(Number.NaN)
 
   constructor(run: RunIds) {
-    this.#run = run
+    // Copied, because whoever else has the object may change it.
+    this.#run = { run_id: run.run_id, session_id: run.session_id }
   }
 
   apply(record: JournalRecord): readonly Event[] {

@@ -63,6 +63,7 @@ type UsedContext = Pick<
   | 'settings'
   | 'notifier'
   | 'agents'
+  | 'agentDirectory'
   | 'startNotices'
   | 'sandboxNotices'
   | 'requireSandbox'
@@ -147,6 +148,7 @@ export class SimProcess {
       wakeSignal: this.#wakeSignal,
       kernelId: 'sim',
       agents: () => ['default'],
+      agentDirectory: { all: () => [], add: () => '', change: () => '' },
       startNotices: async () => [],
       sandboxNotices: async () => [],
       requireSandbox: async () => {},

@@ -27,6 +27,8 @@ type Input = Readonly<Record<string, unknown>>
 
 interface Kind {
   readonly plural: string
+  /** Whether this whole id exists; without it, the list is searched. */
+  has?(context: CommandContext, id: string): Promise<boolean>
   /** Newest first, if `last` can be used. */
   list(context: CommandContext, input: Input): Promise<readonly Candidate[]>
   /** Which ids `last` chooses from; without it, `last` is an id like any other. */
@@ -52,12 +54,14 @@ const KINDS: Readonly<Record<IdKind, Kind>> = {
   },
   approval: {
     plural: 'approvals',
+    has: async ({ store }, id) => (await store.approval(id)) !== undefined,
     list: async ({ store }) => (await store.approvals({ limit: MAX_COMPARED })).map(describeCall),
     // All open ones: an approval that arrived after the owner looked must not be answered by mistake.
     last: async ({ store }) => (await store.approvals({ status: 'open', limit: MAX_COMPARED })).map(describeCall),
   },
   dispatch: {
     plural: 'runs',
+    has: async ({ store }, id) => (await store.dispatch(id)) !== undefined,
     list: (context) => dispatches(context, MAX_COMPARED),
     last: (context) => dispatches(context, 1),
   },
@@ -86,6 +90,7 @@ const KINDS: Readonly<Record<IdKind, Kind>> = {
   },
   session: {
     plural: 'sessions',
+    has: async ({ store }, id) => (await store.session(id)) !== undefined,
     list: (context) => sessions(context, MAX_COMPARED),
     last: (context) => sessions(context, 1),
   },
@@ -115,6 +120,7 @@ async function resolveId(kind: Kind, context: CommandContext, key: string, input
   const typed = String(input[key])
   if (generatedPart(typed) === typed) return typed
   if (typed === 'last' && kind.last) return choose(kind, key, typed, await kind.last(context)) ?? typed
+  if (await kind.has?.(context, typed)) return typed
   const all = await kind.list(context, input)
   if (all.some(({ id }) => id === typed)) return typed
   return choose(kind, key, typed, findMatching(all, typed)) ?? typed
