@@ -234,7 +234,7 @@ describe('E1: agents managed by command', () => {
     assert.equal(created.exit, 0)
     assert.match(readFileSync(created.source, 'utf8'), new RegExp(`git: ${join(import.meta.dirname, '..')}\\n`))
     const { stdout } = await tireless(home, 'agent', 'list')
-    assert.match(stdout, /report-commits-repository {2}true {5}0 \* \* \* \*/)
+    assert.match(stdout, /report-commits-repository {2}every hour {2}/)
     assert.equal((await tirelessJson(home, 'agent', 'disable', created.agent_id)).enabled, false)
     assert.equal((await tireless(home, 'agent', 'enable', 'nobody')).exit, 1)
     child.kill('SIGTERM')

@@ -1,16 +1,32 @@
 /** Agents and their files, for commands: lists them, adds one, changes the file that defines one. */
 
+import { renameSync } from 'node:fs'
 import type { AgentDirectory, ConfigChange } from '../commands/lib/context.ts'
+import { noSuchAgent } from '../commands/lib/no-such-agent.ts'
 import { type LoadedConfig, withNewAgent } from '../config.ts'
-import { TirelessError } from '../domain/error.ts'
 
-/** `change`: edits a file and applies it; throws if the result is invalid. */
+interface ConfigEditor {
+  /** Contract: edits a file and applies it; throws if the result is invalid. */
+  change(file: string, changes: readonly ConfigChange[]): void
+  /** Contract: reads the files again. */
+  reload(): void
+}
+
 export function createAgentDirectory(
   folder: string,
   configFile: string,
   loaded: () => LoadedConfig,
-  change: (file: string, changes: readonly ConfigChange[]) => void,
+  { change, reload }: ConfigEditor,
 ): AgentDirectory {
+  function find(id: string): LoadedConfig['roster'][number] {
+    const { roster } = loaded()
+    const found = roster.find(({ agent_id }) => agent_id === id)
+    if (found) return found
+    throw noSuchAgent(
+      id,
+      roster.map(({ agent_id }) => agent_id),
+    )
+  }
   return {
     all() {
       const { config, roster } = loaded()
@@ -24,8 +40,7 @@ export function createAgentDirectory(
         )
       }),
     change(id, changes) {
-      const found = loaded().roster.find(({ agent_id }) => agent_id === id)
-      if (!found) throw noSuchAgent(id, loaded())
+      const found = find(id)
       const file = found.file ?? configFile
       change(
         file,
@@ -33,14 +48,12 @@ export function createAgentDirectory(
       )
       return file
     },
+    remove(id) {
+      const { file, path } = find(id)
+      if (file === null) change(configFile, [{ path: [...path], value: undefined }])
+      else renameSync(file, `${file}.deleted`)
+      reload()
+      return file === null ? null : `${file}.deleted`
+    },
   }
-}
-
-function noSuchAgent(id: string, { roster }: LoadedConfig): TirelessError {
-  const known = roster.map(({ agent_id }) => agent_id).join(', ')
-  return new TirelessError('not_found', {
-    ...{ what: 'no such agent', got: id },
-    expected: known === '' ? 'an existing agent; there is none yet' : `one of ${known}`,
-    fix: 'run tireless agent list',
-  })
 }

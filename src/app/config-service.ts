@@ -37,11 +37,14 @@ export function createConfigService(paths: HomePaths, file: string | undefined):
   let stamp = stampNow()
   let current = read()
   let refused: string | null = null
-  const change = (changed: string, changes: readonly ConfigChange[]): void => {
-    changeFile(changed, changes, (draft) => readConfig(paths, file, { [changed]: draft }))
+  const reload = (): void => {
     current = read()
     stamp = stampNow()
     refused = null
+  }
+  const change = (changed: string, changes: readonly ConfigChange[]): void => {
+    changeFile(changed, changes, (draft) => readConfig(paths, file, { [changed]: draft }))
+    reload()
   }
   return {
     get loaded() {
@@ -64,7 +67,7 @@ export function createConfigService(paths: HomePaths, file: string | undefined):
       }
     },
     change: (changes) => change(target, changes),
-    roster: createAgentDirectory(paths.agents, target, () => current, change),
+    roster: createAgentDirectory(paths.agents, target, () => current, { change, reload }),
   }
 }
 

@@ -5,6 +5,7 @@ import type { Command } from '../commands/lib/command.ts'
 import { GROUP_DESCRIPTIONS, type GroupName } from '../commands/lib/registry.ts'
 import { addInputs, inputFromOptions } from './options.ts'
 import type { SecretSource } from './secret-input.ts'
+import { packageVersion } from './version.ts'
 
 export interface CommonOptions extends SecretSource {
   readonly home?: string
@@ -19,6 +20,7 @@ export function buildProgram(commands: readonly Command[], output: OutputConfigu
   // Verbs inherit output and exitOverride only if both are set before the verbs are added.
   const program = new Program('tireless')
     .description('An always-on agent runtime: an AI employee that never clocks off.')
+    .version(packageVersion(), '-V, --version', 'print the version')
     .configureOutput(output)
     .exitOverride()
   for (const command of commands) {

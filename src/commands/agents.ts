@@ -15,7 +15,7 @@ import { planSchedule, SCHEDULE_NEEDS } from './lib/understand-schedule.ts'
 
 const scheduleShape = z.union([z.string(), z.object({ every: z.number() }), z.object({ at: z.string() })]).nullable()
 
-const agentShape = z.object({
+export const agentShape = z.object({
   agent_id: z.string(),
   enabled: z.boolean(),
   schedule: scheduleShape,
@@ -36,7 +36,7 @@ const agentWithSummary = agentShape.extend({
   usd_per_day: z.number().nullable().optional(),
 })
 
-async function describeAgent(
+export async function describeAgent(
   { store, kernelId, kernel, agentDirectory: roster }: Needs<'store' | 'kernelId' | 'kernel' | 'agentDirectory'>,
   id: string,
 ): Promise<AgentEntry> {
@@ -56,7 +56,7 @@ async function describeAgent(
 
 export const agentList = defineCommand({
   name: 'agent list',
-  summary: 'list agents with schedule, last run and defining file',
+  summary: 'list agents with schedule, last run and next run',
   example: 'agent list',
   runsIn: 'any_process',
   needs: ['agentDirectory', 'kernel', 'kernelId', 'store'],
@@ -68,6 +68,8 @@ export const agentList = defineCommand({
     }
   },
 })
+
+export const agentIdInput = z.string().min(1).describe('agent id').meta({ idOf: 'agent' })
 
 const SCHEDULE_HELP =
   'when to run: words ("every weekday at 9"), a cron line, "30m", an instant; "none": only if something changes'
@@ -135,7 +137,7 @@ export const agentEdit = defineCommand({
   needs: [...SCHEDULE_NEEDS, 'agentDirectory', 'kernel', 'machine'],
   positional: ['id'],
   input: z.object({
-    id: z.string().min(1).describe('agent id').meta({ idOf: 'agent' }),
+    id: agentIdInput,
     prompt: z.string().regex(/\S/, 'expected a text').optional().describe('the agent’s prompt'),
     ...sharedInput,
     priority: z.int().optional().describe('higher runs first'),
@@ -173,7 +175,7 @@ export const agentEdit = defineCommand({
   },
 })
 
-const idInput = z.object({ id: z.string().min(1).describe('agent id').meta({ idOf: 'agent' }) })
+const idInput = z.object({ id: agentIdInput })
 
 export const agentEnable = defineCommand({
   name: 'agent enable',

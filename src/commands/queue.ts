@@ -12,6 +12,7 @@ import { titleOf } from '../domain/title.ts'
 import { commitOne } from '../ports/store.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
+import { noSuchAgent } from './lib/no-such-agent.ts'
 import { dispatchSchema } from './lib/output-schemas.ts'
 import { overridesToMetadata, taskOverrides } from './lib/task-overrides.ts'
 import { filesWrittenBy } from './lib/written-files.ts'
@@ -20,15 +21,24 @@ const DEFAULT_AGENT = 'default'
 
 export const agentInput = z.string().min(1).default(DEFAULT_AGENT).describe('the agent to run').meta({ idOf: 'agent' })
 
+export const workspaceInput = z
+  .string()
+  .optional()
+  .describe('work in this folder (empty or clean git: in place; git with changes: in a worktree)')
+  .meta({ path: true })
+
 export const enqueue = defineCommand({
   name: 'enqueue',
   summary: 'add a task to the queue',
-  example: 'enqueue --prompt "summarize the README" --at 10m',
+  example: 'enqueue "summarize the README" --at 10m',
   runsIn: 'any_process',
   needs: ['agents', 'clock', 'ids', 'kernelId', 'prepareWorkspace', 'store'],
+  positional: ['task'],
   input: z.object({
+    task: z.string().trim().min(1).optional().describe('what to do'),
+    prompt: z.string().trim().min(1).optional().describe('what to do, as an option'),
     agent: agentInput,
-    prompt: z.string().trim().min(1).describe('what to do'),
+    workspace: workspaceInput,
     priority: z.int().default(0).describe('higher runs first'),
     key: z.string().min(1).optional().describe('a task with a key that was used before is not added again'),
     at: z.string().optional().describe('earliest start: an ISO instant, or a duration from now such as 10m'),
@@ -47,9 +57,9 @@ export const enqueue = defineCommand({
     duplicate: z.boolean(),
     workspace: z.string().describe('the folder in which the task works'),
   }),
-  run: (context, { agent, prompt, priority, key, at, parent, by, ...wanted }) =>
+  run: async (context, { task, prompt, agent, workspace, priority, key, at, parent, by, ...wanted }) =>
     enqueueTask(context, {
-      ...{ agent, prompt, priority, key, parent },
+      ...{ agent, prompt: requireTask(task, prompt), workspace, priority, key, parent },
       at: parseAt(context, at),
       source: by === 'owner' ? 'cli' : 'model',
       metadata: {
@@ -58,6 +68,17 @@ export const enqueue = defineCommand({
       },
     }),
 })
+
+/** The task, from either of its two inputs. Contract: throws `usage` if none or both are given. */
+function requireTask(task: string | undefined, prompt: string | undefined): string {
+  const [text, second] = [task, prompt].filter((given) => given !== undefined)
+  if (text !== undefined && second === undefined) return text
+  throw new TirelessError('usage', {
+    what: text === undefined ? 'the task is missing' : 'the task is given twice',
+    expected: 'what to do, once',
+    fix: 'write, for example: tireless enqueue "summarize the README"',
+  })
+}
 
 export const queueList = defineCommand({
   name: 'queue list',
@@ -246,13 +267,7 @@ export async function enqueueTask(
 
 export function refuseUnknownAgent(context: Needs<'agents'>, agent: string): void {
   const agents = context.agents()
-  if (!agents.includes(agent))
-    throw new TirelessError('not_found', {
-      what: 'no such agent',
-      got: agent,
-      expected: `one of ${agents.join(', ')}`,
-      fix: 'run tireless agent list; or create one: tireless agent new',
-    })
+  if (!agents.includes(agent)) throw noSuchAgent(agent, agents)
 }
 
 async function refuseUnknownParent({ store }: Needs<'store'>, parent: string | undefined): Promise<void> {

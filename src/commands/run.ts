@@ -13,44 +13,30 @@ import { approvalSchema, dispatchSchema } from './lib/output-schemas.ts'
 import type { Progress } from './lib/progress.ts'
 import { overridesToMetadata, taskOverrides } from './lib/task-overrides.ts'
 import { filesWrittenBy } from './lib/written-files.ts'
-import { agentInput, enqueueTask } from './queue.ts'
+import { agentInput, enqueueTask, workspaceInput } from './queue.ts'
 
 /** Priority of the task: above queued tasks, because a user waits for its result. */
 const FOREGROUND_PRIORITY = 100
 /** Maximum number of open approvals to print. */
 const MAX_APPROVALS = 100
 
+/** What a command needs to follow a run to its end. */
+export const FOLLOW_NEEDS = [
+  ...(['clock', 'drain', 'draining', 'kernel', 'listen', 'notifier', 'sandboxNotices', 'signals'] as const),
+  ...(['startNotices', 'store', 'wakeSignal'] as const),
+] as const
+
 export const run = defineCommand({
   name: 'run',
   summary: 'run one task now and print the answer',
   example: 'run "summarize the README in three sentences"',
   runsIn: 'any_process',
-  needs: [
-    'agents',
-    'clock',
-    'drain',
-    'draining',
-    'ids',
-    'kernel',
-    'kernelId',
-    'listen',
-    'notifier',
-    'prepareWorkspace',
-    'sandboxNotices',
-    'signals',
-    'startNotices',
-    'store',
-    'wakeSignal',
-  ],
+  needs: [...FOLLOW_NEEDS, 'agents', 'ids', 'kernelId', 'prepareWorkspace'],
   positional: ['task'],
   input: z.object({
     task: z.string().trim().min(1).describe('what to do'),
     agent: agentInput,
-    workspace: z
-      .string()
-      .optional()
-      .describe('work in this folder (empty or clean git: in place; git with changes: in a worktree)')
-      .meta({ path: true }),
+    workspace: workspaceInput,
     ...taskOverrides,
   }),
   output: z.object({
@@ -71,8 +57,7 @@ export const run = defineCommand({
     files: z.array(z.string()).describe('files that the task created or changed'),
   }),
   async run(context, { task, agent, workspace: folder, ...wanted }, tell) {
-    for (const text of [...(await context.sandboxNotices()), ...(await context.startNotices())])
-      tell({ kind: 'note', text })
+    await tellNotices(context, tell)
     const { dispatch_id, session_id, workspace, note } = await enqueueTask(context, {
       agent,
       prompt: task,
@@ -82,17 +67,35 @@ export const run = defineCommand({
       metadata: overridesToMetadata(wanted),
     })
     tell({ kind: 'note', text: note ?? `Working in ${workspace}` })
-    await watchDispatch(context, dispatch_id, tell)
-    await deliver(context, tell)
-    const ending = await readRunEnding(context, dispatch_id, session_id)
-    const approvals = [...(await context.store.approvals({ session_id, status: 'open', limit: MAX_APPROVALS }))]
-    const files = [...(await filesWrittenBy(context.store, dispatch_id))]
-    for (const file of files) tell({ kind: 'note', text: `Wrote ${file}` })
-    tell({ kind: 'note', text: `Trace: tireless trace show ${dispatch_id}` })
-    return { dispatch_id, session_id, workspace, ...ending, approvals, files }
+    return followRun(context, { dispatch_id, session_id, workspace }, tell)
   },
   exitCode: ({ status }) => (status === 'done' ? 0 : isTerminal(status) ? 1 : 3),
 })
+
+export async function tellNotices(
+  context: Needs<'sandboxNotices' | 'startNotices'>,
+  tell: (progress: Progress) => void,
+): Promise<void> {
+  for (const text of [...(await context.sandboxNotices()), ...(await context.startNotices())])
+    tell({ kind: 'note', text })
+}
+
+/** Contract: follows a dispatch until it ends or waits for long; returns what came of it, as `run` prints it. */
+export async function followRun(
+  context: Needs<(typeof FOLLOW_NEEDS)[number]>,
+  at: { readonly dispatch_id: string; readonly session_id: string; readonly workspace: string },
+  tell: (progress: Progress) => void,
+) {
+  await watchDispatch(context, at.dispatch_id, tell)
+  await deliver(context, tell)
+  const ending = await readRunEnding(context, at.dispatch_id, at.session_id)
+  const open = { session_id: at.session_id, status: 'open', limit: MAX_APPROVALS } as const
+  const approvals = [...(await context.store.approvals(open))]
+  const files = [...(await filesWrittenBy(context.store, at.dispatch_id))]
+  for (const file of files) tell({ kind: 'note', text: `Wrote ${file}` })
+  tell({ kind: 'note', text: `Trace: tireless trace show ${at.dispatch_id}` })
+  return { ...at, ...ending, approvals, files }
+}
 
 /** Delivers the outbox if no kernel is running to do it. */
 async function deliver(

@@ -1,4 +1,56 @@
-/** An agent that was just created or changed: when it runs, where it lives, what to do next. */
+/** Agents: when they run, where they live, what to do next. */
+
+import type { CommandOutput } from '../../commands/lib/registry.ts'
+import type { ScheduleSpec } from '../../domain/schedule.ts'
+import { titleOf } from '../../domain/title.ts'
+import { describeSchedule } from '../../schedule-words/describe-schedule.ts'
+import { style } from '../terminal.ts'
+import { terminalLanguage } from './language.ts'
+import { formatTable } from './table.ts'
+import { sayInstant } from './times.ts'
+
+const TEXTS = {
+  en: {
+    created: (id: string, file: string) => `Created ${id}: ${file}`,
+    changed: (id: string, file: string) => `Changed ${id}: ${file}`,
+    next: (id: string) => `Change it: tireless agent edit ${id}. Run it now: tireless agent run ${id}`,
+    onChange: 'only if something changes',
+    atBeats: 'at every beat of the kernel',
+    disabled: 'disabled',
+    columns: { schedule: 'schedule', last: 'last run', next: 'next run' },
+    labels: {
+      ...{ when: 'runs', next: 'next', workspace: 'workspace', model: 'model', watch: 'watches', file: 'file' },
+      ...{ prompt: 'prompt', runs: 'last runs' },
+    },
+    ownFolder: 'a new folder for each run',
+    defaultModel: 'the default model',
+    noRuns: 'none yet',
+    deleted: (id: string) => `Deleted ${id}. Its past runs are kept: tireless queue list --agent ${id}`,
+    keptFile: (file: string) => `Its file is kept too; rename it back to undo: ${file}`,
+    keptWorkspace: (folder: string) => `Its workspace folder is kept: ${folder}`,
+    schedules: (ids: string) => `Removed its added schedules: ${ids}`,
+  },
+  zh: {
+    created: (id: string, file: string) => `已创建 ${id}：${file}`,
+    changed: (id: string, file: string) => `已修改 ${id}：${file}`,
+    next: (id: string) => `修改：tireless agent edit ${id}。立即运行：tireless agent run ${id}`,
+    onChange: '只在有变化时',
+    atBeats: '内核的每次节拍',
+    disabled: '已停用',
+    columns: { schedule: '时间', last: '上次运行', next: '下次运行' },
+    labels: {
+      ...{ when: '运行', next: '接下来', workspace: '工作目录', model: '模型', watch: '关注', file: '文件' },
+      ...{ prompt: '提示词', runs: '最近运行' },
+    },
+    ownFolder: '每次运行一个新目录',
+    defaultModel: '默认模型',
+    noRuns: '还没有',
+    deleted: (id: string) => `已删除 ${id}。过去的运行仍保留：tireless queue list --agent ${id}`,
+    keptFile: (file: string) => `它的文件也保留着；改回原名即可恢复：${file}`,
+    keptWorkspace: (folder: string) => `它的工作目录仍保留：${folder}`,
+    schedules: (ids: string) => `已移除为它添加的计划：${ids}`,
+  },
+} as const
 
 interface SummarizedAgent {
   readonly agent_id: string
@@ -7,12 +59,77 @@ interface SummarizedAgent {
 }
 
 export function renderNewAgent({ agent_id, source, understood }: SummarizedAgent): string {
+  const texts = TEXTS[terminalLanguage()]
   return [
-    `Created ${agent_id}: ${source}`,
+    texts.created(agent_id, source),
     ...(understood === undefined ? [] : [understood]),
-    `Change it: tireless agent edit ${agent_id}. Run it now: tireless schedule run agent:${agent_id}`,
+    texts.next(agent_id),
   ].join('\n')
 }
 
 export const renderChangedAgent = ({ agent_id, source, understood }: SummarizedAgent): string =>
-  [`Changed ${agent_id}: ${source}`, ...(understood === undefined ? [] : [understood])].join('\n')
+  [TEXTS[terminalLanguage()].changed(agent_id, source), ...(understood === undefined ? [] : [understood])].join('\n')
+
+interface Scheduled {
+  readonly schedule: ScheduleSpec | null
+  readonly enabled: boolean
+  readonly only_on_change?: boolean | undefined
+}
+
+function sayWhen({ schedule, enabled, only_on_change }: Scheduled): string {
+  const texts = TEXTS[terminalLanguage()]
+  const when =
+    schedule === null
+      ? only_on_change
+        ? texts.onChange
+        : texts.atBeats
+      : describeSchedule(schedule, terminalLanguage())
+  return enabled ? when : `${when} (${texts.disabled})`
+}
+
+export function renderAgents({ items }: CommandOutput<'agent list'>): string {
+  const { columns } = TEXTS[terminalLanguage()]
+  return formatTable(
+    items.map((agent) => ({
+      agent_id: agent.agent_id,
+      [columns.schedule]: sayWhen(agent),
+      [columns.last]: agent.last_run_at === null ? null : `${agent.last_status ?? ''} ${sayInstant(agent.last_run_at)}`,
+      [columns.next]: agent.next_at,
+    })),
+    ['agent_id', columns.schedule, columns.last, columns.next],
+  )
+}
+
+export function renderAgent(agent: CommandOutput<'agent show'>): string {
+  const { labels, ownFolder, defaultModel, noRuns } = TEXTS[terminalLanguage()]
+  const line = (name: string, text: string): string => `${style('dim', `${name}:`)} ${text}`
+  return [
+    style('bold', agent.agent_id),
+    line(labels.when, sayWhen(agent)),
+    ...(agent.next.length === 0 ? [] : [line(labels.next, agent.next.map((at) => sayInstant(at)).join(', '))]),
+    line(labels.workspace, agent.workspace ?? ownFolder),
+    line(labels.model, agent.model ?? defaultModel),
+    ...agent.watch.map((watched) => line(labels.watch, JSON.stringify(watched))),
+    line(labels.file, agent.source),
+    line(labels.prompt, agent.prompt),
+    line(labels.runs, agent.runs.length === 0 ? noRuns : ''),
+    ...(agent.runs.length === 0
+      ? []
+      : [formatTable(agent.runs.map(shownRun), ['dispatch_id', 'at', 'status', 'came of it'])]),
+  ].join('\n')
+}
+
+const shownRun = ({ dispatch_id, created_at, status, result, error }: CommandOutput<'agent show'>['runs'][number]) => ({
+  ...{ dispatch_id, at: created_at, status },
+  'came of it': error ?? (result === null ? null : titleOf(result)),
+})
+
+export function renderDeletedAgent({ agent_id, kept, schedules_removed }: CommandOutput<'agent delete'>): string {
+  const texts = TEXTS[terminalLanguage()]
+  return [
+    texts.deleted(agent_id),
+    ...(kept.file === null ? [] : [texts.keptFile(kept.file)]),
+    ...(kept.workspace === null ? [] : [texts.keptWorkspace(kept.workspace)]),
+    ...(schedules_removed.length === 0 ? [] : [texts.schedules(schedules_removed.join(', '))]),
+  ].join('\n')
+}

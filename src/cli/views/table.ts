@@ -3,13 +3,14 @@
 import { shortId } from '../../domain/short-id.ts'
 import { style } from '../terminal.ts'
 import { textWidth, truncateToWidth } from './text-width.ts'
+import { sayIfInstant } from './times.ts'
 
 /** In columns of the terminal. */
 const MAX_CELL = 48
 
 export function formatTable(rows: readonly Readonly<Record<string, unknown>>[], columns: readonly string[]): string {
   if (rows.length === 0) return 'none'
-  const cells = rows.map((row) => columns.map((column) => cellOf(column, cellText(row[column]))))
+  const cells = rows.map((row) => columns.map((column) => cellOf(column, sayIfInstant(cellText(row[column])))))
   const widths = columns.map((column, i) => Math.max(...[column, ...cells.map((line) => line[i] ?? '')].map(textWidth)))
   const line = (texts: readonly string[]): string =>
     texts

@@ -4,7 +4,7 @@ import type { CommandName, CommandOutput } from '../../commands/lib/registry.ts'
 import { type Label, labelWord } from '../../domain/label.ts'
 import { titleOf } from '../../domain/title.ts'
 import { escapeToOneLine, style } from '../terminal.ts'
-import { renderChangedAgent, renderNewAgent } from './agents.ts'
+import { renderAgent, renderAgents, renderChangedAgent, renderDeletedAgent, renderNewAgent } from './agents.ts'
 import { renderApproval, renderApprovals } from './approvals.ts'
 import { renderInit } from './init.ts'
 import { renderService, renderUpgrade } from './installation.ts'
@@ -15,6 +15,7 @@ import { renderSchedules, renderSimulation } from './schedules.ts'
 import { renderFindings, renderSkillApproval, renderSkills } from './skills.ts'
 import { renderAccepted, renderDiff, renderDocument, renderRevert } from './state.ts'
 import { cellText, formatTable, shortenCell } from './table.ts'
+import { sayIfInstant } from './times.ts'
 import { renderComparison, renderTrace } from './traces.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -28,16 +29,10 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
   'queue show': renderDispatch,
   'sessions list': ({ items }) => formatTable(items, ['session_id', 'agent_id', 'status', 'created_at']),
   'sessions show': renderSession,
-  'agent list': ({ items }) =>
-    formatTable(items.map(withSchedule), [
-      'agent_id',
-      'enabled',
-      'schedule',
-      'last_status',
-      'last_run_at',
-      'next_at',
-      'prompt',
-    ]),
+  'agent list': renderAgents,
+  'agent show': renderAgent,
+  'agent run': renderRun,
+  'agent delete': renderDeletedAgent,
   'agent new': renderNewAgent,
   'agent edit': renderChangedAgent,
   'approvals list': renderApprovals,
@@ -132,16 +127,6 @@ function withLabelWords(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withLabelWords(item)]))
 }
 
-/** Shows the interval of a schedule in seconds; it is stored in milliseconds. */
-function withSchedule(agent: Fields): Fields {
-  const { schedule } = agent
-  if (typeof schedule !== 'object' || schedule === null) return agent
-  return {
-    ...agent,
-    schedule: 'every' in schedule ? `every ${Number(schedule.every) / 1000}s` : `at ${Object.values(schedule)[0]}`,
-  }
-}
-
 type Entry = { ts: string; level: string; event: string } & Fields
 
 /** Formats one item of a command that prints its output item by item. */
@@ -193,7 +178,7 @@ function fields(value: unknown, indent: string): string {
   return entries
     .map(([key, item]) =>
       isPlain(item)
-        ? `${indent}${label(key)} ${cellText(item)}`
+        ? `${indent}${label(key)} ${sayIfInstant(cellText(item))}`
         : `${indent}${label(key)}\n${fields(item, `${indent}  `)}`,
     )
     .join('\n')

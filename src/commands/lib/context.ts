@@ -227,6 +227,11 @@ export interface AgentDirectory {
   add(agentId: string, keys: Readonly<Record<string, Json>>): string
   /** Contract: changes the agent's file and returns its name; a throw changes nothing. Paths start at the agent. */
   change(agentId: string, changes: readonly ConfigChange[]): string
+  /**
+   * Contract: the agent is gone; its own file is kept under another name, which is returned. Null: the agent stood in
+   * the configuration file and was taken out of it.
+   */
+  remove(agentId: string): string | null
 }
 
 /** A change of one key of a configuration file; `value` undefined: the key is deleted. */

@@ -19,9 +19,12 @@ const REGISTRY = {
   'cycles list': async () => (await import('../cycles.ts')).cyclesList,
   'agent new': async () => (await import('../agents.ts')).agentNew,
   'agent list': async () => (await import('../agents.ts')).agentList,
+  'agent show': async () => (await import('../one-agent.ts')).agentShow,
+  'agent run': async () => (await import('../one-agent.ts')).agentRun,
   'agent edit': async () => (await import('../agents.ts')).agentEdit,
   'agent enable': async () => (await import('../agents.ts')).agentEnable,
   'agent disable': async () => (await import('../agents.ts')).agentDisable,
+  'agent delete': async () => (await import('../one-agent.ts')).agentDelete,
   enqueue: async () => (await import('../queue.ts')).enqueue,
   send: async () => (await import('../sessions.ts')).send,
   status: async () => (await import('../status.ts')).status,
@@ -104,7 +107,7 @@ export type CommandName = keyof Registry
 
 /** Help texts of the groups, by the first word of their commands. */
 export const GROUP_DESCRIPTIONS: Readonly<Record<GroupName, string>> = {
-  agent: 'create, list and change agents',
+  agent: 'create, list, show, run, change and delete agents',
   approvals: 'review tool calls that wait for your approval',
   audit: 'verify the log of policy decisions',
   budget: 'show spending and change limits',
