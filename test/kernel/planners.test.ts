@@ -166,7 +166,7 @@ describe('the hybrid planner (E5)', () => {
       needs: ['documents', 'home'],
       setup(host) {
         const documents = host.get('documents')
-        const { versions } = documents
+        const versions = documents.versions.bind(documents)
         const changing: typeof versions = async (name, limit) => {
           const edit = name === 'GOAL.md' ? edits.pop() : undefined
           // Reading it here is what any command does that shows the goal meanwhile.

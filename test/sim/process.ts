@@ -41,6 +41,18 @@ const NO_KERNEL: KernelPlan = {
 }
 
 /** Without a kernel there are no notices either. */
+/** Commands of a world show the default model and call none; runs call the model of the engine. */
+const NO_MODELS: CommandContext['models'] = {
+  defaultId: 'sim/model',
+  choice: async () => ({ id: 'sim/model', why: 'the model of the world' }),
+  get: () => {
+    throw new Error('a command asked for a model')
+  },
+  fallbackChain: async () => ['sim/model'],
+  list: async () => [],
+  keys: () => [],
+}
+
 const NO_NOTIFIER: CommandContext['notifier'] = {
   run: async () => {},
   once: async () => {},
@@ -63,6 +75,7 @@ type UsedContext = Pick<
   | 'settings'
   | 'notifier'
   | 'agents'
+  | 'models'
   | 'agentDirectory'
   | 'startNotices'
   | 'sandboxNotices'
@@ -148,7 +161,8 @@ export class SimProcess {
       wakeSignal: this.#wakeSignal,
       kernelId: 'sim',
       agents: () => ['default'],
-      agentDirectory: { all: () => [], add: () => '', change: () => '' },
+      agentDirectory: { all: () => [], add: () => '', change: () => '', remove: () => '' },
+      models: NO_MODELS,
       startNotices: async () => [],
       sandboxNotices: async () => [],
       requireSandbox: async () => {},
