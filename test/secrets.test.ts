@@ -28,7 +28,7 @@ describe('secrets set, list, remove', () => {
     ]
     for (const { exit, stderr } of results) assert.equal(exit, 0, stderr)
     const listed = await tireless(home, 'secrets', 'list')
-    assert.match(listed.stdout, /PIPED +\d{4}-.* +api\.example\.com, other\.example/)
+    assert.match(listed.stdout, /PIPED +now +api\.example\.com, other\.example/)
     assert.doesNotMatch(JSON.stringify([results, listed]), /-123|[A-Za-z0-9+/]{60}/)
     const { secrets } = JSON.parse(readFileSync(join(home, 'secrets.json'), 'utf8'))
     assert.deepEqual(

@@ -7,7 +7,7 @@ import type { TestContext } from 'node:test'
 import { type ProviderServer, type Script, startProviderServer } from '../../src/testing/provider-server.ts'
 import { configFor, MAIN, NODE_FLAGS, run } from '../crash/kills.ts'
 import type { CommandRequest } from './command-line-main.ts'
-import { freshFolder, waitUntil } from './open-app.ts'
+import { endBeforeRemoving, freshFolder, waitUntil } from './open-app.ts'
 
 export interface CommandOutput {
   readonly exit: number | null
@@ -60,7 +60,12 @@ export function startTireless(
   const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, ...args, '--home', home], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  t.after(() => child.kill('SIGKILL'))
+  const end = async (): Promise<void> => {
+    if (child.kill('SIGKILL')) await waitForExit(child)
+  }
+  // A home that still has a process cannot be removed; a home of another kind has no such hook.
+  endBeforeRemoving(home, end)
+  t.after(end)
   let stdout = ''
   child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text))
   child.stderr.resume()
@@ -69,7 +74,7 @@ export function startTireless(
 
 export const waitForExit = (child: ChildProcess): Promise<number | null> =>
   new Promise((resolve) => {
-    if (child.exitCode !== null) resolve(child.exitCode)
+    if (child.exitCode !== null || child.signalCode !== null) resolve(child.exitCode)
     else child.once('close', resolve)
   })
 

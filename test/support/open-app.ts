@@ -11,13 +11,20 @@ import type { CommandInput, CommandOutput } from '../../src/commands/lib/registr
 import type { JournalRecord } from '../../src/domain/journal-record.ts'
 import type { FakeClock } from '../../src/testing/fake-clock.ts'
 
-/** By home: apps must be closed before their folder is removed. */
+/** By home: apps must be closed, and processes ended, before their folder is removed. */
 const openApps = new Map<string, App[]>()
+const endings = new Map<string, (() => Promise<void>)[]>()
+
+/** Contract: `end` runs after the test, before the folder is removed. */
+export function endBeforeRemoving(folder: string, end: () => Promise<void>): void {
+  endings.set(folder, [...(endings.get(folder) ?? []), end])
+}
 
 export function freshFolder(t: TestContext, name = 'home'): string {
   const folder = mkdtempSync(join(tmpdir(), `tireless-${name}-`))
   t.after(async () => {
     for (const app of openApps.get(folder) ?? []) await app.close()
+    for (const end of endings.get(folder) ?? []) await end()
     rmSync(folder, { recursive: true, force: true })
   })
   return folder
