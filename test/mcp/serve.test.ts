@@ -52,7 +52,6 @@ for (const [name, mode] of GENERATIONS)
       assert.deepEqual(tools.map((tool) => tool.name).toSorted(), TOOLS)
       assert.partialDeepStrictEqual(schema, {
         properties: { prompt: { type: 'string' }, agent: { default: 'default' } },
-        required: ['prompt'],
       })
       const { dispatch_id } = await asked(client, 'enqueue', { prompt: 'from afar', key: 'one' })
       const again = await asked(client, 'enqueue', { prompt: 'from afar', key: 'one' })
