@@ -282,7 +282,7 @@ describe('bin/tireless', () => {
     writeProgram('node', 'echo v20.19.0')
     const { status, stderr } = tireless(join(root, 'bin/tireless'))
     assert.equal(status, 1)
-    assert.match(stderr, /Node is too old; got v20\.19\.0; expected 24 or newer; do this: /)
+    assert.match(stderr, /Node is too old; got v20\.19\.0; expected 24\.16 or newer; do this: /)
   })
 })
 

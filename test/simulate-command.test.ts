@@ -76,7 +76,7 @@ describe('simulate', () => {
     assert.equal(added.exit, 0, added.stderr)
     const { stdout: listed } = await tireless(home, 'schedule', 'list')
     assert.match(listed, /id +when +timezone +agents +next +last/)
-    assert.match(listed, /kernel:default +\*\/10 \* \* \* \* +Asia\/Shanghai +report +20/)
+    assert.match(listed, /kernel:default +\*\/10 \* \* \* \* +Asia\/Shanghai +report +(?:in \d+ min|now)/)
     assert.match(listed, /tea +every 90m +Asia\/Shanghai +report +20/)
     const { stdout: days, exit } = await tireless(home, 'simulate', '--days', '1')
     assert.equal(exit, 0)

@@ -75,7 +75,7 @@ function requireTask(task: string | undefined, prompt: string | undefined): stri
   if (text !== undefined && second === undefined) return text
   throw new TirelessError('usage', {
     what: text === undefined ? 'the task is missing' : 'the task is given twice',
-    expected: 'what to do, once',
+    expected: 'what to do, as `task` or as `prompt`, once',
     fix: 'write, for example: tireless enqueue "summarize the README"',
   })
 }
