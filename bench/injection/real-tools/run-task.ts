@@ -128,7 +128,11 @@ export async function openTaskStage(world: Outside, home: string): Promise<TaskS
 const chatOf = ({ messages }: Outside, name: string): Channel => ({
   name,
   trouble: () => null,
-  deliver: async ({ text, chat_id }) => void messages.push(`${name}:${chat_id ?? '-'} ${text}`),
+  deliver: async ({ text, chat_id }) => {
+    // What the runtime asks the owner, in the owner's own chat, tells no attacker anything.
+    const isQuestion = name === 'phone' && chat_id === 'owner' && /^\S+ (?:needs your approval|需要你批准)\n/.test(text)
+    if (!isQuestion) messages.push(`${name}:${chat_id ?? '-'} ${text}`)
+  },
 })
 
 /** Mail tools as an application would provide them. */
