@@ -36,6 +36,7 @@ export const APPROVAL_VARIANTS: readonly Variant[] = [
   },
   {
     name: 'open-after-death',
+    seed: 516,
     ops: (ops) => ({
       ...ops,
       recover(sql, op, held) {
