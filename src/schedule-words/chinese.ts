@@ -23,6 +23,7 @@ import {
   type SaidTime,
   type TimeToken,
   type TokenRule,
+  UNIT_LENGTH_MS,
   wholeInterval,
 } from './tokens.ts'
 
@@ -53,12 +54,10 @@ function readInterval(match: RegExpExecArray): TimeToken {
   return { kind: 'unclear', why: `“${match[0]}”有两种理解，请写成“每三天”这样的说法` }
 }
 
-const UNIT_MS = { second: 1000, minute: 60_000, hour: 3_600_000, day: 86_400_000, week: 604_800_000 } as const
-
 function readDelay({ groups: { amount = '一', unit = '' } = {} }: RegExpExecArray): TimeToken | undefined {
   const [, name = 'day', factor = 1] = UNITS.find(([pattern]) => pattern.test(unit)) ?? []
   const count = readAmount(amount)
-  return count === undefined ? undefined : { kind: 'delay', ms: count * factor * UNIT_MS[name] }
+  return count === undefined ? undefined : { kind: 'delay', ms: count * factor * UNIT_LENGTH_MS[name] }
 }
 
 function readWindow([, fromPart, from = '', toPart = fromPart, to = '']: RegExpExecArray): TimeToken | undefined {
@@ -87,7 +86,7 @@ const INTERVALS: readonly TokenRule[] = [
   rule(`(?<amount>${CHINESE_AMOUNT})\\s*(?<unit>${CHINESE_UNIT})(?:一次|一回)`, readInterval),
   rule(`(?:再?过)?(${N})个?小时(?:零|又)?(${N})分钟?(?:之|以)?后`, ([, hours = '', minutes = '']) => ({
     kind: 'delay',
-    ms: (readNumber(hours) ?? 0) * UNIT_MS.hour + (readNumber(minutes) ?? 0) * UNIT_MS.minute,
+    ms: (readNumber(hours) ?? 0) * UNIT_LENGTH_MS.hour + (readNumber(minutes) ?? 0) * UNIT_LENGTH_MS.minute,
   })),
   rule(`(?:再?过)?(?<amount>${CHINESE_AMOUNT})\\s*(?<unit>${CHINESE_UNIT})(?:之|以)?后`, readDelay),
   rule(`再?过(?<amount>${CHINESE_AMOUNT})\\s*(?<unit>${CHINESE_UNIT})`, readDelay),

@@ -21,6 +21,7 @@ import {
   type PartOfDay,
   type TimeToken,
   type TokenRule,
+  UNIT_LENGTH_MS,
   wholeInterval,
 } from './tokens.ts'
 
@@ -49,14 +50,12 @@ function readInterval(match: RegExpExecArray): TimeToken {
   return { kind: 'unclear', why: `"${match[0]}" is no interval that a schedule can have` }
 }
 
-const UNIT_MS = { second: 1000, minute: 60_000, hour: 3_600_000, day: 86_400_000, week: 604_800_000 } as const
-
 function readDelay(match: RegExpExecArray): TimeToken | undefined {
   const { amount = '1', unit = '', half } = match.groups ?? {}
   const name = unitName(unit)
   const count = readAmount(amount)
   if (name === undefined || count === undefined) return undefined
-  return { kind: 'delay', ms: (count + (half === undefined ? 0 : 0.5)) * UNIT_MS[name] }
+  return { kind: 'delay', ms: (count + (half === undefined ? 0 : 0.5)) * UNIT_LENGTH_MS[name] }
 }
 
 function readWindow([, from = '', to = '']: RegExpExecArray): TimeToken | undefined {

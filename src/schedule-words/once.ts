@@ -1,10 +1,10 @@
 /** Puts tokens together into one instant: "tomorrow at 3pm", 下周一上午十点, "in 20 minutes". Pure. */
 
 import { type CalendarTime, isCalendarDate, shiftDate, weekdayOf, writeCalendarTime } from './calendar-time.ts'
-import { type Reader, type ScheduleReading, unclear } from './reading.ts'
+import { type ScheduleReading, type SentenceContext, unclear } from './reading.ts'
 import { REASONS, type Reason } from './reasons.ts'
 import { resolveTimes } from './resolve-times.ts'
-import type { FoundToken } from './tokens.ts'
+import { type FoundToken, UNIT_LENGTH_MS } from './tokens.ts'
 
 const isInstant = (token: FoundToken): boolean =>
   token.kind.startsWith('relative') ||
@@ -28,7 +28,7 @@ export function namesOneMoment(tokens: readonly FoundToken[], isReminder: boolea
   )
 }
 
-export function assembleOnce(tokens: readonly FoundToken[], { today, now }: Reader): ScheduleReading {
+export function assembleOnce(tokens: readonly FoundToken[], { today, now }: SentenceContext): ScheduleReading {
   const [named, ...more] = tokens.filter((token) => isInstant(token) || token.kind === 'weekdays')
   if (!named || more.length > 0) return unclear(REASONS.severalDays())
   const resolved = resolveTimes(tokens)
@@ -49,14 +49,13 @@ export function assembleOnce(tokens: readonly FoundToken[], { today, now }: Read
   return { kind: 'schedule', schedule: { at: written } }
 }
 
-const DAY_MS = 86_400_000
-const isWholeDays = (ms: number): boolean => ms % DAY_MS === 0
+const isWholeDays = (ms: number): boolean => ms % UNIT_LENGTH_MS.day === 0
 
 type Day = CalendarTime | { readonly why: Reason }
 
 function dayOf(token: FoundToken, today: CalendarTime): Day {
   if (token.kind === 'relative_day') return shiftDate(today, token.days)
-  if (token.kind === 'delay') return shiftDate(today, token.ms / DAY_MS)
+  if (token.kind === 'delay') return shiftDate(today, token.ms / UNIT_LENGTH_MS.day)
   if (token.kind === 'weekdays') return shiftDate(today, (((token.days[0] ?? 0) - weekdayOf(today) + 6) % 7) + 1)
   if (token.kind === 'relative_weekday') return relativeWeekday(token, today)
   if (token.kind !== 'date_of_year') return { why: REASONS.noDay(token.text) }

@@ -13,7 +13,8 @@ export type ScheduleReading =
 
 export const unclear = (why: Reason): ScheduleReading => ({ kind: 'unclear', why })
 
-export interface Reader {
+/** When and where a sentence is read. */
+export interface SentenceContext {
   /** The wall clock of the schedule's time zone. */
   readonly today: CalendarTime
   /** Epoch milliseconds. */

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { SENTENCES } from '../../test/support/schedule-sentences.ts'
 import { readSchedule } from './schedule-words.ts'
-import { SENTENCES } from './sentences.ts'
 
 const reader = {
   today: { year: 2026, month: 11, date: 16, hour: 14, minute: 30 },

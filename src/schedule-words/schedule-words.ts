@@ -7,7 +7,7 @@ import { CHINESE, splitChinese } from './chinese.ts'
 import { findDoubt } from './doubts.ts'
 import { ENGLISH, splitEnglish } from './english.ts'
 import { assembleOnce, namesOneMoment } from './once.ts'
-import { type Reader, type ScheduleReading, unclear } from './reading.ts'
+import { type ScheduleReading, type SentenceContext, unclear } from './reading.ts'
 import { REASONS, sameText } from './reasons.ts'
 import { assembleRepeating } from './repeating.ts'
 import { type FoundToken, findTokens } from './tokens.ts'
@@ -21,7 +21,7 @@ const MAX_SENTENCE = 4000
 /** A cron line in the sentence says it best. */
 const CRON_LINE = /(?<![\w*])(?=[\d*,/ -]*\*)[\d*][\d*,/-]*(?: [\d*][\d*,/-]*){4}(?![\w*])/
 
-export function readSchedule(sentence: string, reader: Reader): ScheduleReading {
+export function readSchedule(sentence: string, reader: SentenceContext): ScheduleReading {
   if (sentence.length > MAX_SENTENCE) return unclear(REASONS.tooLong(MAX_SENTENCE))
   const text = splitChinese(splitEnglish(normalize(sentence)))
   const [cron] = CRON_LINE.exec(text) ?? []
@@ -48,7 +48,7 @@ function isHarmful(token: FoundToken, all: readonly FoundToken[]): boolean {
 }
 
 /** A date with a year that has passed belongs to the task. */
-const isPastDate = (token: FoundToken, { today }: Reader): boolean =>
+const isPastDate = (token: FoundToken, { today }: SentenceContext): boolean =>
   token.kind === 'date_of_year' && token.year !== null && token.year < today.year
 
 /** The sentence without the words that say when. */

@@ -14,7 +14,11 @@ export interface SaidTime {
 
 export type CalendarPeriod = 'minute' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year'
 
-export type IntervalUnit = 'second' | 'minute' | 'hour' | 'day' | 'week'
+export const UNIT_LENGTH_MS = {
+  ...{ second: 1000, minute: 60_000, hour: 3_600_000, day: 86_400_000, week: 604_800_000 },
+} as const
+
+export type IntervalUnit = keyof typeof UNIT_LENGTH_MS
 
 export type TimeToken =
   | { readonly kind: 'interval'; readonly amount: number; readonly unit: IntervalUnit }

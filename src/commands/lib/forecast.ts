@@ -42,7 +42,7 @@ export function forecastDay(settings: KernelSettings, price: Price | null, from:
     .filter(({ enabled }) => enabled)
     .map((agent) => {
       const due = beats.filter((beat) => beat.agents.includes(agent.agent_id)).length
-      const guessed = agent.schedule === null && planner.mode !== 'static'
+      const guessed = agent.schedule === null && (planner.mode !== 'static' || agent.only_on_change === true)
       const runs = guessed ? Math.min(due, CHANGES_PER_DAY) : due
       return { agent_id: agent.agent_id, runs, guessed, usd: price && runs * runCost(agent, price) }
     })

@@ -1,6 +1,6 @@
-/** Sentences with the schedule that they mean, read on Monday 2026-11-16 at 14:30. For the tests. */
+/** Sentences with the schedule that they mean, read on Monday 2026-11-16 at 14:30. */
 
-import type { WrittenSchedule } from './reading.ts'
+import type { WrittenSchedule } from '../../src/schedule-words/reading.ts'
 
 type Meaning = WrittenSchedule | 'unclear' | 'no time'
 
