@@ -132,6 +132,8 @@ type Body =
       readonly behaviour: string
       readonly task: string
       readonly setup: RunSetup
+      /** The files that the task tells to write. Absent if no result is expected, and in older records. */
+      readonly outputs?: readonly string[]
       /** The behaviour's initial state; absent if it is null. */
       readonly state?: Json
     }

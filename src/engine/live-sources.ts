@@ -9,14 +9,14 @@ import { recoverCall } from './calls/recover-call.ts'
 import { labelResult, taintWorkspace } from './calls/result-labels.ts'
 import { unrecoveredResult } from './calls/unknown-outcome.ts'
 import { commitThenRunEndHooks } from './commit.ts'
-import { findTaskIssues } from './open/preflight.ts'
+import { findOutputs, findTaskIssues } from './open/preflight.ts'
 import { recallFacts } from './phases/observe.ts'
 import { checkAnswer, costUsd, maxCostUsd } from './request/budget-reservation.ts'
 import { findFallback, nextModelId } from './request/model-fallback.ts'
 import type { RunSources } from './sources.ts'
 
 export const LIVE_SOURCES: RunSources = {
-  start: { waitsForBehaviour: true, findTaskIssues, confirmIssues: (found) => found, recallFacts },
+  start: { waitsForBehaviour: true, findTaskIssues, findOutputs, confirmIssues: (found) => found, recallFacts },
   requests: { nextModelId, findFallback, maxCostUsd, checkAnswer, costUsd },
   calls: { findApprovedCalls, findHeldCalls, labelResult, taintWorkspace },
   recovery: { recoverCall, unrecoveredResult },

@@ -5,9 +5,10 @@
  */
 
 import type { Call, CallResult, Issue } from '../domain/decision.ts'
+import type { Dispatch } from '../domain/dispatch.ts'
 import type { ErrorCode } from '../domain/error.ts'
 import type { RecalledFacts } from '../domain/fact.ts'
-import type { JournalRecord, ModelAnswer } from '../domain/journal-record.ts'
+import type { JournalRecord, ModelAnswer, RunSetup } from '../domain/journal-record.ts'
 import type { Observation } from '../domain/observation.ts'
 import type { StopReason } from '../domain/stop-reason.ts'
 import type { Budget } from '../domain/task.ts'
@@ -32,6 +33,8 @@ export interface StartSource {
   readonly waitsForBehaviour: boolean
   /** Contract: the issues of the task itself; empty if it can start. */
   findTaskIssues(task: string, budget: Budget): readonly Issue[]
+  /** Contract: the files without which the run cannot end as done; undefined: no result is expected of it. */
+  findOutputs(dispatch: Dispatch, setup: RunSetup): readonly string[] | undefined
   /** Contract: the issues for which the run is refused, after all checks have found `found`. */
   confirmIssues(found: readonly Issue[]): readonly Issue[]
   /** Contract: the facts of the agent that match the run's first input; undefined if there are none. */

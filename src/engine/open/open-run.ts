@@ -106,8 +106,10 @@ async function startRun(
   const { dispatch_id: run_id, agent_id, prompt: task, metadata } = run.dispatch
   const state =
     behaviour && (await opening.attempt('TASK_STATE_INVALID', () => initialState(behaviour, task, metadata)))
+  const outputs = run.engine.sources.start.findOutputs(run.dispatch, setup)
   appendRecord(run, {
     ...{ kind: 'run_started', run_id, agent_id, behaviour: behaviour?.name ?? '', task, setup },
+    ...(outputs === undefined ? {} : { outputs }),
     ...(state == null ? {} : { state }),
   })
   await runHooks(run, 'on_run_start', {})

@@ -4,6 +4,9 @@
  */
 
 import type { Issue } from '../../domain/decision.ts'
+import type { Dispatch } from '../../domain/dispatch.ts'
+import type { RunSetup } from '../../domain/journal-record.ts'
+import { isConditional, namedOutputs } from '../../domain/named-outputs.ts'
 import type { StopReason } from '../../domain/stop-reason.ts'
 import type { Budget, Resource } from '../../domain/task.ts'
 import { type Env, type FileOps, requireOps } from '../../ports/env.ts'
@@ -18,6 +21,13 @@ export function stopReasonFor(
 ): Extract<StopReason, 'task_validation_failed' | 'env_capability_mismatch'> {
   return issues.some(({ code }) => !code.startsWith('ENV_')) ? 'task_validation_failed' : 'env_capability_mismatch'
 }
+
+/**
+ * Contract: the files that the task tells to write. Undefined: no result is expected, because the run cannot write
+ * files, may do nothing, or only has to try.
+ */
+export const findOutputs = ({ prompt, metadata }: Dispatch, { tools }: RunSetup): readonly string[] | undefined =>
+  tools.includes('create_file') && metadata.noop !== true && !isConditional(prompt) ? namedOutputs(prompt) : undefined
 
 export function findTaskIssues(prompt: string, budget: Budget): readonly Issue[] {
   const limits = [

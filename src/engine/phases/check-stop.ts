@@ -4,13 +4,16 @@
  * Critics come first: a critic can end the run or reject a final answer.
  */
 
+import { clipText } from '../../domain/clean-summary.ts'
 import type { Decision, Next, Verdict } from '../../domain/decision.ts'
 import type { Json } from '../../domain/json.ts'
 import type { Budget } from '../../domain/task.ts'
+import { loadPrompt } from '../../prompts/load-prompt.ts'
 import { interruptionReason } from '../abort-reason.ts'
 import { askPlugin } from '../plugins/ask-plugin.ts'
 import { isTerminalPort, shouldStopPort } from '../plugins/return-shapes.ts'
 import type { Run } from '../run.ts'
+import { isUnmet } from '../session/expected-results.ts'
 import { countStepsWithoutNews, hasBlockedCall } from '../session/repetition-guard.ts'
 import type { SessionThread } from '../session/session-thread.ts'
 import type { RunUsage } from '../session/usage.ts'
@@ -25,6 +28,8 @@ const MAX_RETRIES = 3
 const MAX_BLOCKED_STEPS = 3
 /** Maximum number of steps in a row whose calls return nothing new. */
 const MAX_STEPS_WITHOUT_NEWS = 12
+/** Maximum characters of an answer or a result that an error quotes. */
+const MAX_QUOTED = 300
 
 type End = Extract<Next, { kind: 'end' }>
 
@@ -47,7 +52,10 @@ export function checkStop(run: Run, { decision, verdicts, state, began }: StopIn
   }
   // The run does not end while an approval is open, even if the model wants to finish.
   if (decision?.kind === 'final' && verdict.kind === 'continue')
-    return parkForApproval(thread) ?? { kind: 'end', stop_reason: 'final', answer: decision.answer }
+    return (
+      parkForApproval(thread) ??
+      rejectUnmetAnswer(thread, decision.answer) ?? { kind: 'end', stop_reason: 'final', answer: decision.answer }
+    )
   const { shouldStop } = behaviour
   if (shouldStop && askPlugin(shouldStopPort(behaviour.name), () => shouldStop.call(behaviour, copyState(state))))
     return { kind: 'end', stop_reason: 'agent_condition' }
@@ -78,6 +86,26 @@ function parkForApproval({ openApprovals: unanswered, open }: SessionThread): Ne
   const until = (open?.answeredAt ?? 0) + MAX_WAIT_MS
   return { kind: 'park', wait: { kind: 'observation', match: 'user_message', until, reason } }
 }
+
+/** An answer is no end while a result that the task needs is missing: one reminder, then the run has failed. */
+function rejectUnmetAnswer({ expected }: SessionThread, answer: string): Next | undefined {
+  if (!expected || !isUnmet(expected)) return undefined
+  const { missing, failed, isReminded } = expected
+  const files = [...missing].join(', ')
+  if (!isReminded) {
+    const feedback = failed
+      ? loadPrompt('retries/unmet-answer.md#failed_call', { call: failed.what })
+      : loadPrompt('retries/unmet-answer.md#missing_file', { files })
+    return { kind: 'continue', retry: true, feedback }
+  }
+  const why =
+    missing.size > 0
+      ? `the task tells to write ${files}, but no call of the run wrote it`
+      : `the last call failed (${failed?.what}: ${quote(failed?.why ?? '')}), and none after it succeeded`
+  return { kind: 'end', stop_reason: 'critic_stop', error: `${why}. The answer was: ${quote(answer)}` }
+}
+
+const quote = (text: string): string => clipText(text.replaceAll(/\s+/g, ' ').trim(), MAX_QUOTED)
 
 /** Whether the wait has started: the call that starts it (`via`) succeeded, or there is no such call. */
 function hasStartedWait({ open }: SessionThread, { via }: Extract<Decision, { kind: 'wait' }>): boolean {

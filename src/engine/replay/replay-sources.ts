@@ -29,6 +29,7 @@ function recordedStart(tape: ReplayTape): StartSource {
   return {
     waitsForBehaviour: false,
     findTaskIssues: () => [],
+    findOutputs: () => tape.outputs(),
     // The env of the replay fails if the recorded run was refused, see recorded-ports.ts.
     confirmIssues: (found) => (found.length === 0 ? found : (tape.issues() ?? found)),
     recallFacts: async () => tape.nextInput()?.recalled,

@@ -166,6 +166,12 @@ export class ReplayTape {
     return (last as RecordOfKind<'run_started' | 'refitted'>).setup
   }
 
+  /** The files that the recorded run had to write; undefined: no result was expected of it. */
+  outputs(): readonly string[] | undefined {
+    const started = this.#records.find((record) => record.kind === 'run_started')
+    return started?.outputs
+  }
+
   /** The issues that kept the run from being opened at this point; undefined if it was opened. */
   issues(): readonly Issue[] | undefined {
     const last = this.#records.at(-1)

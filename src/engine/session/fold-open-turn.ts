@@ -13,6 +13,7 @@ import {
   type JournalledResult,
   resultMessage,
 } from '../../prompt-compiler/turn-messages.ts'
+import { noteResult } from './expected-results.ts'
 import { conversationTokens, measureConversation } from './message-digest.ts'
 import { addResultSource } from './provenance.ts'
 import { MAX_RECENT_CALLS, noteNewResult } from './repetition-guard.ts'
@@ -132,6 +133,7 @@ function foldResult(thread: SessionThread, open: OpenTurn, record: RecordOfKind<
   if (call) addResultSource(thread, record, { ...call, host: intended.effect.host })
   if (call && record.result.status !== 'not_started')
     thread.recent.push({ tool: call.tool, args: call.args, result: record.result })
+  if (call && thread.expected) noteResult(thread.expected, call, record.result)
   if (noteNewResult(thread.resultDigests, call, record.result)) open.hasNews = true
   if (thread.recent.length > MAX_RECENT_CALLS) thread.recent.shift()
   if (open.shown?.calls[record.index])

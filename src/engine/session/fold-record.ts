@@ -15,6 +15,7 @@ import {
   resultMessage,
 } from '../../prompt-compiler/turn-messages.ts'
 import { loadPrompt } from '../../prompts/load-prompt.ts'
+import { isUnmet, noteInput } from './expected-results.ts'
 import { foldOpenTurn } from './fold-open-turn.ts'
 import { messagesFromInput } from './owner-words.ts'
 import { addInputSources } from './provenance.ts'
@@ -34,7 +35,7 @@ export function foldRecord(thread: SessionThread, record: JournalRecord): void {
         setup: record.setup,
         stateVersion: record.setup.state_version,
         state: record.state ?? null,
-        ...freshRunState(),
+        ...freshRunState(record.outputs),
       })
       return
     case 'run_ended':
@@ -82,6 +83,7 @@ function openTurn(thread: SessionThread, record: Extract<JournalRecord, { kind: 
     before: { conversation: thread.conversation, length: thread.conversation.messages.length },
   }
   for (const observation of record.input) thread.openApprovals.delete(answeredApprovalId(observation) ?? '')
+  if (thread.expected && thread.hasAnsweredInput) noteInput(thread.expected, record.input)
   addInputSources(thread, record)
   thread.userMessages.push(...messagesFromInput(thread.run_id ?? '', record))
   if (!thread.hasAnsweredInput) insertRecalled(thread, thread.open, record)
@@ -109,6 +111,8 @@ function closeTurn(
   thread.past.push({ turn: open.turn, messages: open.messages })
   if (!open.isGivenUp) thread.failed.inARow = 0
   thread.retries = next.kind === 'continue' && next.retry ? thread.retries + 1 : 0
+  if (next.kind === 'continue' && next.retry && thread.expected && isUnmet(thread.expected))
+    thread.expected.isReminded = true
   thread.blockedSteps = hasBlockedCall(open) ? thread.blockedSteps + 1 : 0
   thread.stepsWithoutNews = countStepsWithoutNews(thread, open)
 }

@@ -15,6 +15,7 @@ import { CLEAN_LABEL } from '../../domain/label.ts'
 import type { Observation } from '../../domain/observation.ts'
 import type { PastTurn } from '../../ports/memory.ts'
 import type { ModelMessage } from '../../ports/model.ts'
+import { type ExpectedResults, expectResults } from './expected-results.ts'
 import { type Conversation, newConversation } from './message-digest.ts'
 import type { SessionMessage } from './owner-words.ts'
 import type { Provenance } from './provenance.ts'
@@ -88,6 +89,8 @@ interface RunProgress {
   blockedSteps: number
   /** Steps in a row whose calls returned nothing new. */
   stepsWithoutNews: number
+  /** What the run must have to show; undefined: nothing is expected. */
+  readonly expected: ExpectedResults | undefined
   /** The last calls, for the repetition guard. */
   readonly recent: SettledCall[]
   /** Digests of the results of this run's calls. */
@@ -150,8 +153,9 @@ export function emptyThread(): SessionThread {
 }
 
 /** Initial values for a new run. */
-export function freshRunState(): RunProgress {
+export function freshRunState(outputs?: readonly string[]): RunProgress {
   return {
+    expected: expectResults(outputs),
     turns: 0,
     usage: noUsage(),
     maxAcceptedTokens: 0,

@@ -104,6 +104,7 @@ const SHAPES: Readonly<Record<JournalRecord['kind'], StoredShape>> = {
     behaviour: storedText,
     task: storedText,
     setup,
+    outputs: orAbsent(listOf(storedText)),
   }),
   input_bound: storedObject({
     turn: storedCount,
