@@ -87,6 +87,7 @@ test('models test: latency and usage, or the error with the remedy; a valid key 
     { ok: false, code: 'model_auth', usage: null },
   )
   assert.match(String(refused.error), /do this: check the API key/)
+  assert.match((refused.error_parts as { fix: string }).fix, /^check the API key/)
   const unknown = await testModel('nobody/m')
   assert.equal(unknown.code, 'model_unknown')
 
@@ -94,7 +95,11 @@ test('models test: latency and usage, or the error with the remedy; a valid key 
   assert.equal((await runTaskIn(app, 'Say the word: ready')).status, 'failed')
   assert.equal(await health(), false)
   const passed = await testModel()
-  assert.deepEqual([passed.model, passed.ok, passed.code, typeof passed.latency_ms], ['one/m', true, null, 'number'])
+  assert.deepEqual(
+    { model: passed.model, ok: passed.ok, code: passed.code, error: passed.error, parts: passed.error_parts },
+    { model: 'one/m', ok: true, code: null, error: null, parts: null },
+  )
+  assert.equal(typeof passed.latency_ms, 'number')
   assert.ok((passed.usage as { input_tokens: number }).input_tokens > 0)
   assert.equal(await health(), true)
   assert.equal(requests.length, 3)

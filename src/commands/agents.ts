@@ -99,7 +99,7 @@ export const agentNew = defineCommand({
   needs: [...SCHEDULE_NEEDS, 'agentDirectory', 'agents', 'kernel', 'machine'],
   positional: ['sentence'],
   input: z.object({
-    sentence: z.string().regex(/\S/, 'expected a sentence').describe('what the agent does, and when'),
+    sentence: z.string().regex(/\S/, 'a sentence').describe('what the agent does, and when'),
     id: z.string().min(1).optional().describe('agent id; default: made from the sentence'),
     ...sharedInput,
     here: z.string().optional().describe('folder meant by "my repo"').meta({ path: true, here: true }),
@@ -138,7 +138,7 @@ export const agentEdit = defineCommand({
   positional: ['id'],
   input: z.object({
     id: agentIdInput,
-    prompt: z.string().regex(/\S/, 'expected a text').optional().describe('the agent’s prompt'),
+    prompt: z.string().regex(/\S/, 'a text').optional().describe('the agent’s prompt'),
     ...sharedInput,
     priority: z.int().optional().describe('higher runs first'),
     workspace: z

@@ -50,6 +50,14 @@ export const modelsList = defineCommand({
 
 const REQUEST = { system: '', messages: [{ role: 'user', text: 'Say the word: ready' } as const], tools: [] }
 
+const errorParts = z.object({
+  what: z.string().describe('what happened'),
+  where: z.string().optional(),
+  got: z.string().optional(),
+  expected: z.string().optional(),
+  fix: z.string().optional().describe('what to do'),
+})
+
 export const modelsTest = defineCommand({
   name: 'models test',
   summary: 'send a model one short request: shows latency and usage, or the error and its remedy',
@@ -72,6 +80,7 @@ export const modelsTest = defineCommand({
       .nullable(),
     code: z.string().nullable(),
     error: z.string().nullable(),
+    error_parts: errorParts.nullable().describe('the parts of the error'),
     note: z.string().nullable().describe('says that the model is only a stand-in'),
     keys: keyVariables,
   }),
@@ -94,10 +103,10 @@ export const modelsTest = defineCommand({
       breaker.recordOutcome({ model, code: null, at: clock.now() })
       const latency_ms = Math.round(clock.monotonic() - startedAt)
       const note = isOfflineModel(model) ? OFFLINE_NOTICE : null
-      return { ...failed, ok: true, latency_ms, usage, code: null, error: null, note }
+      return { ...failed, ok: true, latency_ms, usage, code: null, error: null, error_parts: null, note }
     } catch (thrown) {
-      const { code, message } = asTirelessError(thrown)
-      return { ...failed, code, error: message }
+      const { code, message, parts } = asTirelessError(thrown)
+      return { ...failed, code, error: message, error_parts: parts }
     }
   },
   exitCode: ({ ok }) => (ok ? 0 : 1),

@@ -65,7 +65,7 @@ export const scheduleAdd = defineCommand({
     timezone: z.string().optional().describe("time zone of the schedule (default: the kernel's)"),
     id: z
       .string()
-      .regex(ID, 'expected 1 to 64 of A-Z a-z 0-9 . _ - starting with a letter, a digit or _')
+      .regex(ID, '1 to 64 of A-Z a-z 0-9 . _ - starting with a letter, a digit or _')
       .optional()
       .describe('name of the schedule'),
   }),

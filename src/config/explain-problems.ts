@@ -7,6 +7,7 @@ import { truncateText } from '../domain/truncate.ts'
 import { formatPath, type KeyPath, pathKey } from './key-path.ts'
 import type { ConfigProblem, FilePosition, YamlReading } from './read-yaml.ts'
 import { jsonSchema } from './schema.ts'
+import { NO_LIMIT } from './value-types.ts'
 
 type Issue = z.core.$ZodIssue
 
@@ -22,7 +23,7 @@ export function problemsFromIssues(
     .flatMap((issue) => {
       const path = issue.path as KeyPath
       if (issue.code === 'unrecognized_keys') return issue.keys.map((name) => unknownKey(path, name, reading, known))
-      return [wrongValue(path, issue, reading)]
+      return [wrongValue(path, issue, reading, known)]
     })
 }
 
@@ -42,7 +43,7 @@ function isTypeMismatch(issue: Issue): boolean {
 
 function unknownKey(path: KeyPath, name: string, reading: YamlReading, known: readonly SchemaLevel[]): ConfigProblem {
   const here = [...path, name]
-  const keys = keysAt(path, known)
+  const keys = levelAt(path, known)?.keys ?? []
   const nearest = nearestName(name, keys)
   const elsewhere = known.find((level) => level.path.length > 0 && level.keys.includes(name))
   const close = nearest !== undefined && isClose(name, nearest)
@@ -55,7 +56,7 @@ function unknownKey(path: KeyPath, name: string, reading: YamlReading, known: re
   }
 }
 
-function wrongValue(path: KeyPath, issue: Issue, reading: YamlReading): ConfigProblem {
+function wrongValue(path: KeyPath, issue: Issue, reading: YamlReading, known: readonly SchemaLevel[]): ConfigProblem {
   const got = issue.input
   const variables = reading.variables.get(pathKey(path))
   const missing = got === undefined
@@ -64,13 +65,19 @@ function wrongValue(path: KeyPath, issue: Issue, reading: YamlReading): ConfigPr
     what: missing ? `${formatPath(path)} is missing` : `${formatPath(path)} is not valid`,
     got: missing ? undefined : variables ? `a value from ${variables.join(', ')}` : describeGot(got, path),
     expected: issue.message,
-    fix: fixOf(path, issue),
+    fix: isZeroForUnlimited(path, issue, known) ? NO_LIMIT : fixOf(path, issue),
   }
 }
 
+/** Many write 0 for "no limit"; a limit that may be missing takes null. */
+const isZeroForUnlimited = (path: KeyPath, issue: Issue, known: readonly SchemaLevel[]): boolean =>
+  issue.code === 'too_small' &&
+  issue.minimum === 0 &&
+  issue.input === 0 &&
+  (levelAt(path.slice(0, -1), known)?.nullable ?? []).includes(String(path.at(-1)))
+
 function fixOf(path: KeyPath, issue: Issue): string {
   const got = issue.input
-  if (got === 0 && issue.message.includes('null')) return 'write null if you want no limit'
   if (issue.code === 'custom' && typeof issue.params?.fix === 'string') return issue.params.fix
   if (got === undefined) return `add ${path.at(-1)} here`
   if (got === null) return 'fill it in, or remove the line'
@@ -122,6 +129,8 @@ function positionOf(path: KeyPath, reading: YamlReading): FilePosition {
 export interface SchemaLevel {
   readonly path: readonly string[]
   readonly keys: readonly string[]
+  /** The keys that accept null. */
+  readonly nullable: readonly string[]
 }
 
 interface JsonSchemaNode {
@@ -129,6 +138,7 @@ interface JsonSchemaNode {
   readonly additionalProperties?: JsonSchemaNode | boolean
   readonly items?: JsonSchemaNode
   readonly anyOf?: readonly JsonSchemaNode[]
+  readonly type?: string
 }
 
 export function schemaLevels(
@@ -139,7 +149,7 @@ export function schemaLevels(
   const nested = Object.entries(properties ?? {}).flatMap(([name, child]) => schemaLevels(child, [...path, name]))
   const dynamic = typeof additionalProperties === 'object' ? schemaLevels(additionalProperties, [...path, '*']) : []
   return [
-    ...(properties ? [{ path, keys: Object.keys(properties) }] : []),
+    ...(properties ? [{ path, keys: Object.keys(properties), nullable: nullableKeys(properties) }] : []),
     ...nested,
     ...dynamic,
     ...(items ? schemaLevels(items, [...path, '*']) : []),
@@ -147,10 +157,13 @@ export function schemaLevels(
   ]
 }
 
-function keysAt(path: KeyPath, known: readonly SchemaLevel[]): readonly string[] {
+const nullableKeys = (properties: NonNullable<JsonSchemaNode['properties']>): readonly string[] =>
+  Object.keys(properties).filter((name) => properties[name]?.anyOf?.some(({ type }) => type === 'null'))
+
+function levelAt(path: KeyPath, known: readonly SchemaLevel[]): SchemaLevel | undefined {
   const matches = (level: SchemaLevel) =>
     level.path.length === path.length && level.path.every((step, index) => step === '*' || step === path[index])
-  return known.find(matches)?.keys ?? []
+  return known.find(matches)
 }
 
 function nearestName(word: string, candidates: readonly string[]): string | undefined {

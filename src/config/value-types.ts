@@ -77,12 +77,17 @@ function milliseconds(value: string | number): number | undefined {
   return parseDuration(/\d$/.test(text) ? `${text}s` : text)
 }
 
-function duration(least: number, also: string) {
+/** The remedy for a limit of 0. */
+export const NO_LIMIT = 'write null if you want no limit'
+
+const EXAMPLE = 'write 30s, for example'
+
+function duration(least: number, also: string, fixForZero = EXAMPLE) {
   const expected = `${EXPECTED_DURATION}, or a number of seconds${also}`
   return z.union([z.string(), z.number()], expected).transform((value, context) => {
     const ms = milliseconds(value)
     if (ms !== undefined && ms >= least) return ms
-    context.addIssue(customIssue(expected, value, 'write 30s, for example'))
+    context.addIssue(customIssue(expected, value, value === 0 ? fixForZero : EXAMPLE))
     return z.NEVER
   })
 }
@@ -90,7 +95,7 @@ function duration(least: number, also: string) {
 /** All durations are converted to milliseconds. */
 export const pauseDuration = duration(0, '')
 export const positiveDuration = duration(1, ', above 0')
-export const timeLimit = duration(1, `, above 0${UNLIMITED}`).nullable()
+export const timeLimit = duration(1, `, above 0${UNLIMITED}`, NO_LIMIT).nullable()
 
 const CRON =
   'a schedule: a cron line of five or six fields ("*/10 * * * *", several with ; between them), ' +

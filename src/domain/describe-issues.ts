@@ -71,11 +71,8 @@ function describeExpected(issue: ValueIssue): string {
   }
 }
 
-/**
- * A schema's own message completes "expected …" and may repeat that word; zod's default message says nothing useful.
- */
-const customMessage = (message: string): string =>
-  message.startsWith('Invalid') ? 'a value of another kind' : message.replace(/^expected /, '')
+/** A schema's own message completes "expected …". Zod does not mark its default message, which says nothing useful. */
+const customMessage = (message: string): string => (message.startsWith('Invalid') ? 'a value of another kind' : message)
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   let found = value

@@ -98,6 +98,7 @@ export class TirelessError extends Error {
   readonly retry: Retry
   /** The provider's Retry-After, in milliseconds. */
   readonly retryAfterMs: number | undefined
+  readonly parts: ErrorParts
   /** The message without the remedy. */
   readonly problem: string
   /** The remedy, if the error names one. */
@@ -108,22 +109,27 @@ export class TirelessError extends Error {
     parts: string | ErrorParts,
     options: { cause?: unknown; retryAfterMs?: number | undefined } = {},
   ) {
-    super(typeof parts === 'string' ? parts : formatMessage(parts), { cause: options.cause })
+    const named = typeof parts === 'string' ? { what: parts } : parts
+    super(formatMessage(named), { cause: options.cause })
     this.name = 'TirelessError'
     this.code = code
     this.retry = ERROR_CODES[code].retry
     this.retryAfterMs = options.retryAfterMs
-    this.problem = typeof parts === 'string' ? parts : formatMessage({ ...parts, fix: undefined })
-    this.fix = typeof parts === 'string' ? undefined : parts.fix
+    this.parts = named
+    this.problem = formatMessage({ ...named, fix: undefined })
+    this.fix = named.fix
   }
 }
 
-function formatMessage({ what, where, got, expected, fix }: ErrorParts): string {
+const formatMessage = (parts: ErrorParts): string => describeParts(parts).join('; ')
+
+/** The sentences of a message: what happened, got, expected, do this. */
+export function describeParts({ what, where, got, expected, fix }: ErrorParts): readonly string[] {
   const parts = [where ? `${where}: ${what}` : what]
   if (got !== undefined) parts.push(`got ${got}`)
   if (expected !== undefined) parts.push(`expected ${expected}`)
   if (fix !== undefined) parts.push(`do this: ${fix}`)
-  return parts.join('; ')
+  return parts
 }
 
 const NO_MESSAGE = 'an error without a message was thrown'

@@ -52,11 +52,14 @@ export interface UnfollowedRedirect {
   readonly to: string
 }
 
-/** The last words of the proxy's message about a host that its function `admits` rejects. */
-export const NOT_ADMITTED = 'was not named'
-
-/** Part of the message of a read-only proxy about a request that writes. */
-export const ONLY_READ = 'may only be read'
+/** A request that a proxy refused, or that failed. */
+export interface ProxyRefusal {
+  /** `not_admitted`: `admits` rejects the host. `only_read`: the proxy is read-only, and the request writes. */
+  readonly kind: 'not_admitted' | 'only_read' | 'other'
+  /** The host, with its port unless that is 443; null for `other`. */
+  readonly host: string | null
+  readonly message: string
+}
 
 export interface EgressProxy {
   /** 0 if the proxy listens on a unix socket. */
@@ -64,8 +67,8 @@ export interface EgressProxy {
   /** Clients must send this user and password to the proxy. */
   readonly user: string
   readonly password: string
-  /** Contract: returns descriptions of the requests refused since the last call. */
-  refusals(): readonly string[]
+  /** Contract: returns the requests refused since the last call. */
+  refusals(): readonly ProxyRefusal[]
   /** Contract: stops serving and closes all connections. */
   close(): Promise<void>
 }

@@ -11,6 +11,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { hostEnvs } from '../../src/adapters/envs/host/host.ts'
 import { createSandbox } from '../../src/adapters/envs/sandbox/sandbox.ts'
 import { systemClock } from '../../src/adapters/system/clock.ts'
+import type { ProxyRefusal } from '../../src/ports/egress.ts'
 import { type OpenSocketProxy, type ProcessResult, requireOps } from '../../src/ports/env.ts'
 import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
 
@@ -45,10 +46,10 @@ async function openSetup(t: TestContext, { perl, wayOut }: SetupOptions = { perl
   const sockets: string[] = []
   const proxyToOneHost: OpenSocketProxy = async (socket) => {
     sockets.push(socket)
-    const refused: string[] = []
+    const refused: ProxyRefusal[] = []
     const proxy = http.createServer().on('connect', (request, client) => {
       if (request.url !== 'allowed.test:443') {
-        refused.push(`${request.url} is not allowed`)
+        refused.push({ kind: 'other', host: null, message: `${request.url} is not allowed` })
         return void client.end('HTTP/1.1 403 Forbidden\r\n\r\n')
       }
       const far = net.connect(port, '127.0.0.1', () => client.write('HTTP/1.1 200 OK\r\n\r\n'))

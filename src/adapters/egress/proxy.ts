@@ -8,8 +8,8 @@ import http from 'node:http'
 import net from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type Address, formatHostPort, type HostPort, parseHostPort, parseHttpAddress } from '../../domain/address.ts'
-import { asTirelessError } from '../../domain/error.ts'
-import { type EgressProxy, NOT_ADMITTED, ONLY_READ } from '../../ports/egress.ts'
+import { asTirelessError, TirelessError } from '../../domain/error.ts'
+import type { EgressProxy, ProxyRefusal } from '../../ports/egress.ts'
 import { egressRefusedError, type ResolveHost } from './resolve-host.ts'
 
 const USER = 'tireless'
@@ -31,6 +31,26 @@ const HOP_BY_HOP = [
   'upgrade',
 ]
 
+const ONLY_READ = 'may only be read'
+
+/** The proxy's own refusal of a host; the rules of the owner refuse others. */
+class RefusedByProxy extends TirelessError {
+  readonly kind: 'not_admitted' | 'only_read'
+  readonly host: string
+
+  constructor(kind: RefusedByProxy['kind'], place: HostPort, why: string) {
+    const host = formatHostPort(place)
+    super('egress_refused', `${host} ${why}`)
+    this.kind = kind
+    this.host = host
+  }
+}
+
+function describeRefusal(thrown: unknown, message: string): ProxyRefusal {
+  if (!(thrown instanceof RefusedByProxy)) return { kind: 'other', host: null, message }
+  return { kind: thrown.kind, host: thrown.host, message }
+}
+
 interface Deps {
   admits(place: HostPort): boolean
   readonly reach: ResolveHost
@@ -41,7 +61,7 @@ interface Deps {
 }
 
 export async function openProxy({ admits, reach, password, at, use }: Deps): Promise<EgressProxy> {
-  const refusals: string[] = []
+  const refusals: ProxyRefusal[] = []
   const sockets = new Set<Duplex>()
   const trackSocket = (socket: Duplex): void => {
     sockets.add(socket)
@@ -49,13 +69,13 @@ export async function openProxy({ admits, reach, password, at, use }: Deps): Pro
     socket.on('error', () => socket.destroy())
   }
   const resolveChecked = async (place: HostPort): Promise<readonly string[]> => {
-    if (!admits(place)) throw egressRefusedError(`${formatHostPort(place)} ${NOT_ADMITTED}`)
+    if (!admits(place)) throw new RefusedByProxy('not_admitted', place, 'was not named')
     return reach(place)
   }
   /** Contract: the response to a failed request. */
   const failureResponse = (thrown: unknown): { status: number; text: string } => {
     const { code, message } = asTirelessError(thrown)
-    if (refusals.length < MAX_REFUSALS) refusals.push(message)
+    if (refusals.length < MAX_REFUSALS) refusals.push(describeRefusal(thrown, message))
     return { status: code === 'egress_refused' ? 403 : 502, text: message }
   }
   const isAuthorized = (request: http.IncomingMessage): boolean =>
@@ -135,7 +155,7 @@ async function tunnel({ target, resolveChecked, client, trackSocket, use }: Tunn
   // A read-only tunnel must be encrypted: plain bytes could be a request that changes something.
   if (use === 'read' && (await peekByte(client)) !== TLS_HANDSHAKE) {
     upstream.off('close', endClient).destroy()
-    throw egressRefusedError(`${formatHostPort(place.value)} ${ONLY_READ}: a tunnel may carry only TLS`)
+    throw new RefusedByProxy('only_read', place.value, `${ONLY_READ}: a tunnel may carry only TLS`)
   }
   upstream.pipe(client).pipe(upstream)
 }
@@ -189,7 +209,7 @@ async function forward(
   if (to.scheme !== 'http') throw egressRefusedError('only http is allowed without CONNECT')
   const [ip = ''] = await resolveChecked(to)
   if (use === 'read' && !isReadRequest(request, to))
-    throw egressRefusedError(`${formatHostPort(to)} ${ONLY_READ}: ${request.method} is not allowed`)
+    throw new RefusedByProxy('only_read', to, `${ONLY_READ}: ${request.method} is not allowed`)
   const { pathname, search, host } = new URL(to.url)
   const upstream = http.request({
     ...{ host: ip, port: to.port, method: request.method ?? 'GET', path: `${pathname}${search}` },

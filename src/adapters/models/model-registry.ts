@@ -102,7 +102,7 @@ function listEntries(config: ModelRegistryOptions, models: Models, defaultId: st
       is_default: id === defaultId,
       why: id === defaultId ? why : config.fallback.includes(id) ? 'models.fallback' : null,
       price: problem === undefined && !id.endsWith('/<model>') ? (models.get(id).price ?? null) : null,
-      problem: problem ?? null,
+      problem: problem?.message ?? null,
     }
   })
 }
@@ -121,7 +121,7 @@ function checkUsable(config: ModelRegistryOptions, models: Models, id: string): 
     models.get(id)
     return key
   } catch (thrown) {
-    return { ...key, problem: thrown instanceof Error ? thrown.message : String(thrown) }
+    return { ...key, problem: asTirelessError(thrown) }
   }
 }
 
@@ -133,7 +133,7 @@ function createModel(config: ModelRegistryOptions, id: string): Model {
   const wire = provider?.type === 'openai-compatible' ? 'openai-compatible' : known?.protocol
   if (slash < 1 || slash === id.length - 1 || !wire) throw unknownModel(config, id)
   const { problem, value: apiKey, isToken } = findKey(config, name)
-  if (problem !== undefined) throw new TirelessError('config_invalid', problem)
+  if (problem !== undefined) throw new TirelessError('config_invalid', problem.parts)
   const timeout = provider?.timeout === undefined ? config.timeout : provider.timeout
   const address = findAddress(name, wire, provider, known)
   const price = findPrice(config, id, provider?.type, address.baseUrl)
@@ -221,6 +221,6 @@ async function loadModel(wire: ProtocolName, options: SdkOptions): Promise<Model
   try {
     return makeModel(options)
   } catch (thrown) {
-    throw new TirelessError('model_unsent', asTirelessError(thrown).message, { cause: thrown })
+    throw new TirelessError('model_unsent', asTirelessError(thrown).parts, { cause: thrown })
   }
 }

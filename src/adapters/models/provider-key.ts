@@ -1,6 +1,6 @@
 /** Finds the key of a provider: in the configuration, or else in the environment variable of a known provider. */
 
-import type { TirelessError } from '../../domain/error.ts'
+import { asTirelessError, type TirelessError } from '../../domain/error.ts'
 import { findKeyVariable, findKnownProvider, isTokenVariable, type ProviderEnvironment } from './providers.ts'
 
 /** A provider as configured. */
@@ -27,7 +27,8 @@ export interface ProviderKey {
   readonly value?: string | undefined
   /** True if the value is sent as `Authorization: Bearer`. */
   readonly isToken: boolean
-  readonly problem?: string | undefined
+  /** Why there is no value, if the key is missing. */
+  readonly problem?: TirelessError
 }
 
 export const configuredProvider = (
@@ -42,7 +43,7 @@ export function findKey(lookup: KeyLookup, name: string): ProviderKey {
   try {
     return { state: 'set', value: lookup.apiKeyOf(provider), isToken }
   } catch (thrown) {
-    return { state: 'missing', isToken, problem: (thrown as TirelessError).message }
+    return { state: 'missing', isToken, problem: asTirelessError(thrown) }
   }
 }
 

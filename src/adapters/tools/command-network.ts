@@ -7,7 +7,7 @@
 import { z } from 'zod'
 import { allowsHost, formatHostPort, type HostPort, parseAllowedHost, parseHostPort } from '../../domain/address.ts'
 import type { Label } from '../../domain/label.ts'
-import { type Egress, type EgressProxy, NOT_ADMITTED, ONLY_READ } from '../../ports/egress.ts'
+import type { Egress, EgressProxy, ProxyRefusal } from '../../ports/egress.ts'
 import type { OpenSocketProxy, SocketProxy } from '../../ports/env.ts'
 
 export interface CommandNetwork {
@@ -72,15 +72,15 @@ const NO_PUSH = {
 
 const withExplanations = (proxy: EgressProxy): SocketProxy => ({
   ...proxy,
-  refusals: () => [...new Set(proxy.refusals())].map(explainRefusal),
+  refusals: () => {
+    const byMessage = new Map(proxy.refusals().map((refusal) => [refusal.message, refusal]))
+    return [...byMessage.values()].map((refusal) => ({ ...refusal, message: explainRefusal(refusal) }))
+  },
 })
 
-const REFUSED = new RegExp(`^(\\S+) (?:${NOT_ADMITTED}|${ONLY_READ})`)
-
-function explainRefusal(refusal: string): string {
-  const [, named] = REFUSED.exec(refusal) ?? []
-  if (named === undefined) return refusal
-  const [why, example] = named === PUSHED_TO ? ['a push must name its host', 'host'] : [refusal, named]
+function explainRefusal({ host: refused, message }: ProxyRefusal): string {
+  if (refused === null) return message
+  const [why, example] = refused === PUSHED_TO ? ['a push must name its host', 'host'] : [message, refused]
   return `${why}; to ask your owner, run the command again with all hosts that it needs: network: ["${example}"]`
 }
 

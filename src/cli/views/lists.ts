@@ -1,6 +1,7 @@
 /** Shows cycles and models as tables. */
 
 import type { CommandOutput } from '../../commands/lib/registry.ts'
+import { describeParts } from '../../domain/error.ts'
 import { formatTable } from './table.ts'
 
 export const renderCycles = ({ items }: CommandOutput<'cycles list'>): string =>
@@ -39,10 +40,13 @@ function missingKeys(keys: CommandOutput<'models list'>['keys']): string[] {
   ]
 }
 
-/** An error message has its parts on lines of their own: what happened, got, expected, do this. */
+/** Each part of an error has its own line: what happened, got, expected, do this. */
 export function renderModelTest(test: CommandOutput<'models test'>): string {
-  const { model, ok, latency_ms, usage, code, error, note } = test
-  if (!ok) return [`${model}: FAILED (${code})`, ...(error ?? '').split('; ').map((part) => `  ${part}`)].join('\n')
+  const { model, ok, latency_ms, usage, code, error_parts, note } = test
+  if (!ok) return [`${model}: FAILED (${code})`, ...partLines(error_parts)].join('\n')
   const tokens = usage ? `, ${usage.input_tokens} tokens in, ${usage.output_tokens} out` : ''
   return [`${model}: works; answered in ${latency_ms} ms${tokens}`, ...(note === null ? [] : [note])].join('\n')
 }
+
+const partLines = (parts: CommandOutput<'models test'>['error_parts']): readonly string[] =>
+  parts === null ? [] : describeParts(parts).map((part) => `  ${part}`)

@@ -32,14 +32,11 @@ export async function describeSystemError(thrown: unknown, place: string, path: 
   if (thrown instanceof TirelessError) return thrown
   const code = errno(thrown)
   const link = code === 'ENOTDIR' && (await lstat(place).catch(() => undefined))?.isSymbolicLink()
-  const reason = REASONS[link ? 'ELOOP' : (code ?? '')]
+  const cause = link ? 'ELOOP' : (code ?? '')
+  const reason = REASONS[cause]
   if (reason === undefined) {
     const message = thrown instanceof Error ? thrown.message : String(thrown)
     return new TirelessError('tool_failed', { where: JSON.stringify(path), what: message }, { cause: thrown })
   }
-  return pathRefused(
-    path,
-    reason,
-    reason === 'a symbolic link' ? { fix: 'name the real path inside the workspace' } : {},
-  )
+  return pathRefused(path, reason, cause === 'ELOOP' ? { fix: 'name the real path inside the workspace' } : {})
 }

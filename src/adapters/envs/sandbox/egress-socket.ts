@@ -36,7 +36,7 @@ export async function openEgressSocket(
   return {
     binds: [{ from: socket, at: INNER_SOCKET, writable: true }, ...forwarder.binds],
     environment: proxyEnvironment(proxy),
-    refusals: () => proxy.refusals(),
+    refusals: () => proxy.refusals().map(({ message }) => message),
   }
 }
 

@@ -5,13 +5,15 @@ import { isCount, isInstant, isTokenCount } from '../../../domain/limits.ts'
 import type { Op } from '../../../ports/store.ts'
 import { OP_SHAPES } from './columns.ts'
 import { journalRecordShape } from './record-shapes.ts'
+import { describeInvalid } from './value-shapes.ts'
 
 /** Contract: why the op cannot be stored; undefined if it can. Pure. */
 export function describeUnstorable(op: Op): string | undefined {
+  const shape = OP_SHAPES[op.op]
   const why =
     op.op === 'append'
-      ? firstProblem(op.records, (item) => journalRecordShape(item) ?? checkRecord(item))
-      : (checkFields(op) ?? OP_SHAPES[op.op]?.(op))
+      ? firstProblem(op.records, (item) => describeInvalid(journalRecordShape, item) ?? checkRecord(item))
+      : (checkFields(op) ?? (shape && describeInvalid(shape, op)))
   return why && `${op.op}: ${why}`
 }
 

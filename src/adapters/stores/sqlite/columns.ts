@@ -13,6 +13,7 @@ import { RESOLUTIONS } from '../../../domain/unknown-outcome.ts'
 import type { Op } from '../../../ports/store.ts'
 import { effectShape, labelShape, observationShape, waitShape } from './record-shapes.ts'
 import {
+  describeInvalid,
   listOf,
   oneOf,
   orAbsent,
@@ -160,7 +161,8 @@ export const TABLES = {
   settings: {
     key: ['name'],
     columns: { name: storedText, value: storedJson(storedAny) },
-    mismatch: ({ name, value }) => (name === LOST_COMMITS ? storedJson(lostCommits)(value) : undefined),
+    mismatch: ({ name, value }) =>
+      name === LOST_COMMITS ? describeInvalid(storedJson(lostCommits), value) : undefined,
   },
   spend: {
     key: ['day', 'kernel_id', 'agent_id', 'model'],

@@ -12,6 +12,7 @@ import type { Observation } from '../../../domain/observation.ts'
 import { STOP_REASONS } from '../../../domain/stop-reason.ts'
 import type { Wait } from '../../../domain/wait.ts'
 import {
+  describeInvalid,
   listOf,
   oneOf,
   orAbsent,
@@ -177,7 +178,7 @@ export const journalRecordShape = storedUnion('kind', SHAPES)
 export function describeInvalidEntry(records: unknown, seq: number): string | undefined {
   if (!Array.isArray(records) || records.length === 0) return 'expected a list of records'
   for (let i = 0; i < records.length; i += 1) {
-    const problem = numberedShape(records[i]) ?? journalRecordShape(records[i])
+    const problem = describeInvalid(numberedShape, records[i]) ?? describeInvalid(journalRecordShape, records[i])
     if (problem !== undefined) return `record ${seq + i}: ${problem}`
     if (records[i].seq !== seq + i) return `record ${seq + i}: its number is ${records[i].seq}`
   }

@@ -8,12 +8,13 @@ import { TirelessError } from '../../../domain/error.ts'
 import { SET_ASIDE_REMEDY, type UnreadableRow } from '../../../domain/unreadable-row.ts'
 import { type StoredRow, TABLE_NAMES, TABLES, type TableColumns, type TableName } from './columns.ts'
 import { RefusedBatch } from './refuse-batch.ts'
+import { describeInvalid } from './value-shapes.ts'
 
 /** Contract: why the row is unreadable; undefined if it is readable. The row needs all columns listed in TABLES. */
 export function describeUnreadableRow(table: TableName, row: StoredRow): string | undefined {
   const { columns, mismatch }: TableColumns = TABLES[table]
   for (const [column, shape] of Object.entries(columns)) {
-    const why = shape(row[column])
+    const why = describeInvalid(shape, row[column])
     if (why !== undefined) return `${column}: ${why}`
   }
   return mismatch?.(row)

@@ -3,8 +3,21 @@
 import { isCount, isInstant } from '../../../domain/limits.ts'
 import { truncateText } from '../../../domain/truncate.ts'
 
-/** Contract: undefined if the value is valid; otherwise the place and the reason. */
-export type StoredShape = (value: unknown) => string | undefined
+/** Why a value is invalid, and where inside the value: `['agents', '0', 'status']`; empty for the value itself. */
+interface StoredMismatch {
+  readonly place: readonly string[]
+  readonly why: string
+}
+
+/** Contract: undefined if the value is valid. */
+export type StoredShape = (value: unknown) => StoredMismatch | undefined
+
+/** Contract: why the value is invalid, for messages (`result.agents.0.status: got …`); undefined if it is valid. */
+export function describeInvalid(shape: StoredShape, value: unknown): string | undefined {
+  const found = shape(value)
+  if (found === undefined || found.place.length === 0) return found?.why
+  return `${found.place.join('.')}: ${found.why}`
+}
 
 const MAX_QUOTE = 60
 
@@ -15,11 +28,13 @@ function describeValue(value: unknown): string {
   return truncateText(text, MAX_QUOTE)
 }
 
-const describeMismatch = (value: unknown, expected: string): string =>
-  value === undefined ? `missing; expected ${expected}` : `got ${describeValue(value)}; expected ${expected}`
+const mismatch = (value: unknown, expected: string): StoredMismatch => ({
+  place: [],
+  why: value === undefined ? `missing; expected ${expected}` : `got ${describeValue(value)}; expected ${expected}`,
+})
 
 export function storedShape(expected: string, fits: (value: unknown) => boolean): StoredShape {
-  return (value) => (fits(value) ? undefined : describeMismatch(value, expected))
+  return (value) => (fits(value) ? undefined : mismatch(value, expected))
 }
 
 export const storedText = storedShape('text', (value) => typeof value === 'string')
@@ -54,10 +69,10 @@ export const orAbsent =
 export const listOf =
   (shape: StoredShape): StoredShape =>
   (value) => {
-    if (!Array.isArray(value)) return describeMismatch(value, 'a list')
+    if (!Array.isArray(value)) return mismatch(value, 'a list')
     for (let i = 0; i < value.length; i += 1) {
-      const why = shape(value[i])
-      if (why !== undefined) return prefixPlace(String(i), why)
+      const found = shape(value[i])
+      if (found) return mismatchAt(String(i), found)
     }
     return undefined
   }
@@ -66,11 +81,11 @@ export const listOf =
 export function storedObject(shapes: Readonly<Record<string, StoredShape>>): StoredShape {
   const [keys, checks] = [Object.keys(shapes), Object.values(shapes)]
   return (value) => {
-    if (!isObject(value)) return describeMismatch(value, 'an object')
+    if (!isObject(value)) return mismatch(value, 'an object')
     for (let i = 0; i < keys.length; i += 1) {
       const key = keys[i] as string
-      const why = checks[i]?.(value[key])
-      if (why !== undefined) return prefixPlace(key, why)
+      const found = checks[i]?.(value[key])
+      if (found) return mismatchAt(key, found)
     }
     return undefined
   }
@@ -79,10 +94,10 @@ export function storedObject(shapes: Readonly<Record<string, StoredShape>>): Sto
 export const storedRecordOf =
   (shape: StoredShape): StoredShape =>
   (value) => {
-    if (!isObject(value)) return describeMismatch(value, 'an object')
+    if (!isObject(value)) return mismatch(value, 'an object')
     for (const [key, inner] of Object.entries(value)) {
-      const why = shape(inner)
-      if (why !== undefined) return prefixPlace(key, why)
+      const found = shape(inner)
+      if (found) return mismatchAt(key, found)
     }
     return undefined
   }
@@ -92,11 +107,11 @@ export function storedUnion(key: string, shapes: Readonly<Record<string, StoredS
   const byTag = new Map(Object.entries(shapes))
   const tag = oneOf([...byTag.keys()])
   return (value) => {
-    if (!isObject(value)) return describeMismatch(value, 'an object')
+    if (!isObject(value)) return mismatch(value, 'an object')
     const shape = byTag.get(String(value[key]))
     if (shape) return shape(value)
-    const why = tag(value[key])
-    return why && prefixPlace(key, why)
+    const found = tag(value[key])
+    return found && mismatchAt(key, found)
   }
 }
 
@@ -108,13 +123,13 @@ export const storedJson =
     try {
       parsed = JSON.parse(String(value))
     } catch {
-      return `damaged JSON: ${describeValue(value)}`
+      return { place: [], why: `damaged JSON: ${describeValue(value)}` }
     }
     return shape(parsed)
   }
 
-/** Prefixes the place inside a value: `result.agents.0.status: got …`. */
-const prefixPlace = (key: string, why: string): string => (/^[\w.-]+: /.test(why) ? `${key}.${why}` : `${key}: ${why}`)
+/** The mismatch of a part, as a mismatch of the value that has the part under this key. */
+const mismatchAt = (key: string, { place, why }: StoredMismatch): StoredMismatch => ({ place: [key, ...place], why })
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

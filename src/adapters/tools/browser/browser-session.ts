@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import type { BrowserContext, ElementHandle, Frame, JSHandle, Page, Request, Route } from 'playwright-core'
 import { formatHostPort, type HostPort, isSameSite, parseHttpAddress } from '../../../domain/address.ts'
 import { TirelessError } from '../../../domain/error.ts'
-import { type Egress, type EgressProxy, NOT_ADMITTED } from '../../../ports/egress.ts'
+import type { Egress, EgressProxy } from '../../../ports/egress.ts'
 import { type BrowserLaunch, launchContext } from './launch-chromium.ts'
 import { PAGE_SCRIPT } from './page-script.ts'
 
@@ -269,7 +269,8 @@ export class BrowserSession {
 
   /** The proxy's refusals, without Chromium's own background requests (to hosts that no page requested). */
   #refusals(): readonly string[] {
-    return this.#proxy.refusals().filter((refusal) => !refusal.endsWith(NOT_ADMITTED))
+    const refusals = this.#proxy.refusals().filter(({ kind }) => kind !== 'not_admitted')
+    return refusals.map(({ message }) => message)
   }
 
   screenshot(): Promise<Buffer> {

@@ -135,7 +135,10 @@ async function runGit(egress: Egress, { args: given }: Args, context: ToolContex
       NETWORK_WITHIN_MS,
       network,
     )
-    return resultFromProcess(result, proxy.refusals())
+    return resultFromProcess(
+      result,
+      proxy.refusals().map(({ message }) => message),
+    )
   } finally {
     await proxy.close()
   }
