@@ -3,7 +3,7 @@
 import { CHINESE_NUMBER as N, readNumber } from './numerals.ts'
 import type { PartOfDay, SaidTime, TimeToken, TokenRule } from './tokens.ts'
 
-export const rule = (source: string, read: TokenRule['read']): TokenRule => ({
+export const rule = <Token>(source: string, read: TokenRule<Token>['read']): TokenRule<Token> => ({
   pattern: new RegExp(source, 'yu'),
   read,
 })

@@ -4,7 +4,7 @@ import { ENGLISH_NUMBER } from './numerals.ts'
 import type { TimeToken, TokenRule } from './tokens.ts'
 
 /** A rule whose text starts and ends at word boundaries. */
-export function words(source: string, read: TokenRule['read']): TokenRule {
+export function words<Token>(source: string, read: TokenRule<Token>['read']): TokenRule<Token> {
   return { pattern: new RegExp(`(?<![\\p{L}\\d])(?:${source})(?![\\p{L}\\d])`, 'iyu'), read }
 }
 

@@ -59,17 +59,18 @@ export type TimeToken =
   | { readonly kind: 'aside' }
 
 /** `start` and `end`: where the token stands in the sentence. */
-export type FoundToken = TimeToken & { readonly start: number; readonly end: number; readonly text: string }
+export type InSentence<Token> = Token & { readonly start: number; readonly end: number; readonly text: string }
+export type FoundToken = InSentence<TimeToken>
 
 /** One row of a language's table. The expression must be sticky; undefined: the text is no such token after all. */
-export interface TokenRule {
+export interface TokenRule<Token = TimeToken> {
   readonly pattern: RegExp
-  readonly read: (match: RegExpExecArray) => TimeToken | undefined
+  readonly read: (match: RegExpExecArray) => Token | undefined
 }
 
 /** Contract: the first rule that fits at a position wins; what no rule fits is skipped, character by character. */
-export function findTokens(sentence: string, rules: readonly TokenRule[]): readonly FoundToken[] {
-  const found: FoundToken[] = []
+export function findTokens<Token>(sentence: string, rules: readonly TokenRule<Token>[]): readonly InSentence<Token>[] {
+  const found: InSentence<Token>[] = []
   for (let at = 0; at < sentence.length; ) {
     const token = tokenAt(sentence, at, rules)
     if (token) found.push(token)
@@ -78,7 +79,11 @@ export function findTokens(sentence: string, rules: readonly TokenRule[]): reado
   return found
 }
 
-function tokenAt(sentence: string, at: number, rules: readonly TokenRule[]): FoundToken | undefined {
+function tokenAt<Token>(
+  sentence: string,
+  at: number,
+  rules: readonly TokenRule<Token>[],
+): InSentence<Token> | undefined {
   for (const { pattern, read } of rules) {
     pattern.lastIndex = at
     const match = pattern.exec(sentence)

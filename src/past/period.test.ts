@@ -1,0 +1,218 @@
+/** Each phrase is the period that people mean, or is refused. Now is Thursday 12 November 2026, 15:00 in Berlin. */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { loadZone } from '../kernel/schedule/time-zone.ts'
+import { readPeriod } from './period.ts'
+
+const BERLIN = loadZone('Europe/Berlin')
+const NOW = Date.parse('2026-11-12T14:00:00Z')
+
+/** `to` is the last minute; without times: whole days. */
+const PHRASES: readonly (readonly [phrase: string, period: string])[] = [
+  ['What did you do today?', '2026-11-12..2026-11-12'],
+  ['today', '2026-11-12..2026-11-12'],
+  ["Show me today's runs", '2026-11-12..2026-11-12'],
+  ['So what have you been up to today?', '2026-11-12..2026-11-12'],
+  ['yesterday', '2026-11-11..2026-11-11'],
+  ['What happened the day before yesterday?', '2026-11-10..2026-11-10'],
+  ['this morning', '2026-11-12T05:00..2026-11-12T11:59'],
+  ['this afternoon', '2026-11-12T12:00..2026-11-12T17:59'],
+  ['yesterday morning', '2026-11-11T05:00..2026-11-11T11:59'],
+  ['yesterday afternoon', '2026-11-11T12:00..2026-11-11T17:59'],
+  ['yesterday evening', '2026-11-11T18:00..2026-11-11'],
+  ['last night', '2026-11-11T18:00..2026-11-12T05:59'],
+  ['what ran overnight?', '2026-11-11T18:00..2026-11-12T05:59'],
+  ['Monday morning', '2026-11-09T05:00..2026-11-09T11:59'],
+  ['on the morning of 3 November', '2026-11-03T05:00..2026-11-03T11:59'],
+  ['this week', '2026-11-09..2026-11-15'],
+  ['last week', '2026-11-02..2026-11-08'],
+  ["last week's work", '2026-11-02..2026-11-08'],
+  ['the week before last', '2026-10-26..2026-11-01'],
+  ['two weeks ago', '2026-10-26..2026-11-01'],
+  ['a week ago', '2026-11-02..2026-11-08'],
+  ['the past week', '2026-11-06..2026-11-12'],
+  ['in the last week', '2026-11-06..2026-11-12'],
+  ['the last two weeks', '2026-10-30..2026-11-12'],
+  ['over the past fortnight', '2026-10-30..2026-11-12'],
+  ['this month', '2026-11-01..2026-11-30'],
+  ['last month', '2026-10-01..2026-10-31'],
+  ['the month before last', '2026-09-01..2026-09-30'],
+  ['the past month', '2026-10-13..2026-11-12'],
+  ['the last three months', '2026-08-13..2026-11-12'],
+  ['this quarter', '2026-10-01..2026-12-31'],
+  ['last quarter', '2026-07-01..2026-09-30'],
+  ['this year', '2026-01-01..2026-12-31'],
+  ['last year', '2025-01-01..2025-12-31'],
+  ['on Monday', '2026-11-09..2026-11-09'],
+  ['What did you do on Friday?', '2026-11-06..2026-11-06'],
+  ['on Thursday', '2026-11-12..2026-11-12'],
+  ['last Monday', '2026-11-09..2026-11-09'],
+  ['last Thursday', '2026-11-05..2026-11-05'],
+  ['Monday of last week', '2026-11-02..2026-11-02'],
+  ["last week's Tuesday", '2026-11-03..2026-11-03'],
+  ['this Monday', '2026-11-09..2026-11-09'],
+  ['on Sat', '2026-11-07..2026-11-07'],
+  ['over the weekend', '2026-11-07..2026-11-08'],
+  ['last weekend', '2026-11-07..2026-11-08'],
+  ['since Friday', '2026-11-06..2026-11-12T15:00'],
+  ['since Monday', '2026-11-09..2026-11-12T15:00'],
+  ['since yesterday', '2026-11-11..2026-11-12T15:00'],
+  ['since last week', '2026-11-02..2026-11-12T15:00'],
+  ['since 3 November', '2026-11-03..2026-11-12T15:00'],
+  ['since October', '2026-10-01..2026-11-12T15:00'],
+  ['after Monday', '2026-11-10..2026-11-12T15:00'],
+  ['before Monday', '1970-01-01..2026-11-08'],
+  ['until Monday', '1970-01-01..2026-11-09'],
+  ['the last three days', '2026-11-10..2026-11-12'],
+  ['the past 3 days', '2026-11-10..2026-11-12'],
+  ['in the last 7 days', '2026-11-06..2026-11-12'],
+  ['three days ago', '2026-11-09..2026-11-09'],
+  ['10 days ago', '2026-11-02..2026-11-02'],
+  ['the last 24 hours', '2026-11-11T15:00..2026-11-12T15:00'],
+  ['the last hour', '2026-11-12T14:00..2026-11-12T15:00'],
+  ['the past half hour', '2026-11-12T14:30..2026-11-12T15:00'],
+  ['the last 30 minutes', '2026-11-12T14:30..2026-11-12T15:00'],
+  ['on 3 November', '2026-11-03..2026-11-03'],
+  ['on November 3', '2026-11-03..2026-11-03'],
+  ['on Nov 3rd', '2026-11-03..2026-11-03'],
+  ['the 3rd of November', '2026-11-03..2026-11-03'],
+  ['on Tuesday, 3 November', '2026-11-03..2026-11-03'],
+  ['on November 3, 2025', '2025-11-03..2025-11-03'],
+  ['on 3 December', '2025-12-03..2025-12-03'],
+  ['on the 3rd', '2026-11-03..2026-11-03'],
+  ['on the 20th', '2026-10-20..2026-10-20'],
+  ['2026-11-03', '2026-11-03..2026-11-03'],
+  ['from 2026-11-02 to 2026-11-04', '2026-11-02..2026-11-04'],
+  ['10/25', '2026-10-25..2026-10-25'],
+  ['11/3', 'unclear'],
+  ['from November 2 to November 4', '2026-11-02..2026-11-04'],
+  ['2–4 November', '2026-11-02..2026-11-04'],
+  ['November 2 to 4', '2026-11-02..2026-11-04'],
+  ['between Monday and Wednesday', '2026-11-09..2026-11-11'],
+  ['Wednesday to Friday', '2026-11-04..2026-11-06'],
+  ['yesterday and today', '2026-11-11..2026-11-12'],
+  ['in October', '2026-10-01..2026-10-31'],
+  ['What was the bill for October?', '2026-10-01..2026-10-31'],
+  ['in December', '2025-12-01..2025-12-31'],
+  ['in May', '2026-05-01..2026-05-31'],
+  ['October 2025', '2025-10-01..2025-10-31'],
+  ['in 2025', '2025-01-01..2025-12-31'],
+  ['recently', '2026-11-06..2026-11-12'],
+  ['what did it cost in total?', '1970-01-01T01:00..2026-11-12T15:00'],
+  ['the last few days', 'unclear'],
+  ['the other day', 'unclear'],
+  ['at the beginning of October', 'unclear'],
+  ['mid-October', 'unclear'],
+  ['an hour ago', 'unclear'],
+  ['on 30 February', 'unclear'],
+  ['compare last week with this month', 'unclear'],
+  ['tomorrow', 'future'],
+  ['next week', 'future'],
+  ['this Sunday', 'future'],
+  ['What waits for me?', 'none'],
+  ['May I see the report?', 'none'],
+  ['What changed in today.md?', 'none'],
+  ['What changed in reports/2026-11-03.md?', 'none'],
+  ['今天做了什么', '2026-11-12..2026-11-12'],
+  ['昨天', '2026-11-11..2026-11-11'],
+  ['前天你在忙啥', '2026-11-10..2026-11-10'],
+  ['大前天', '2026-11-09..2026-11-09'],
+  ['今早', '2026-11-12T05:00..2026-11-12T11:59'],
+  ['今天上午', '2026-11-12T05:00..2026-11-12T11:59'],
+  ['今天凌晨', '2026-11-12..2026-11-12T05:59'],
+  ['昨天下午', '2026-11-11T12:00..2026-11-11T17:59'],
+  ['昨晚', '2026-11-11T18:00..2026-11-12T05:59'],
+  ['昨天晚上', '2026-11-11T18:00..2026-11-12T05:59'],
+  ['周一上午', '2026-11-09T05:00..2026-11-09T11:59'],
+  ['这周', '2026-11-09..2026-11-15'],
+  ['本周', '2026-11-09..2026-11-15'],
+  ['这个星期', '2026-11-09..2026-11-15'],
+  ['上周', '2026-11-02..2026-11-08'],
+  ['上个星期', '2026-11-02..2026-11-08'],
+  ['上礼拜', '2026-11-02..2026-11-08'],
+  ['上上周', '2026-10-26..2026-11-01'],
+  ['上周三', '2026-11-04..2026-11-04'],
+  ['上星期天', '2026-11-08..2026-11-08'],
+  ['这周二', '2026-11-10..2026-11-10'],
+  ['周五', '2026-11-06..2026-11-06'],
+  ['星期四', '2026-11-12..2026-11-12'],
+  ['周末', '2026-11-07..2026-11-08'],
+  ['上周末', '2026-11-07..2026-11-08'],
+  ['本月', '2026-11-01..2026-11-30'],
+  ['这个月', '2026-11-01..2026-11-30'],
+  ['上个月', '2026-10-01..2026-10-31'],
+  ['上上个月', '2026-09-01..2026-09-30'],
+  ['今年', '2026-01-01..2026-12-31'],
+  ['去年', '2025-01-01..2025-12-31'],
+  ['上季度', '2026-07-01..2026-09-30'],
+  ['最近三天', '2026-11-10..2026-11-12'],
+  ['过去7天', '2026-11-06..2026-11-12'],
+  ['近一周', '2026-11-06..2026-11-12'],
+  ['最近两周', '2026-10-30..2026-11-12'],
+  ['最近一个月', '2026-10-13..2026-11-12'],
+  ['三天内', '2026-11-10..2026-11-12'],
+  ['三天前', '2026-11-09..2026-11-09'],
+  ['两周前', '2026-10-26..2026-11-01'],
+  ['最近24小时', '2026-11-11T15:00..2026-11-12T15:00'],
+  ['过去半小时', '2026-11-12T14:30..2026-11-12T15:00'],
+  ['11月3日', '2026-11-03..2026-11-03'],
+  ['十一月三号', '2026-11-03..2026-11-03'],
+  ['11月3号下午', '2026-11-03T12:00..2026-11-03T17:59'],
+  ['2025年11月3日', '2025-11-03..2025-11-03'],
+  ['去年11月3日', '2025-11-03..2025-11-03'],
+  ['3号', '2026-11-03..2026-11-03'],
+  ['上个月20号', '2026-10-20..2026-10-20'],
+  ['十月份', '2026-10-01..2026-10-31'],
+  ['十月', '2026-10-01..2026-10-31'],
+  ['10月', '2026-10-01..2026-10-31'],
+  ['2025年10月', '2025-10-01..2025-10-31'],
+  ['2025年', '2025-01-01..2025-12-31'],
+  ['从11月2日到11月4日', '2026-11-02..2026-11-04'],
+  ['11月2日到4日', '2026-11-02..2026-11-04'],
+  ['周一到周三', '2026-11-09..2026-11-11'],
+  ['昨天和今天', '2026-11-11..2026-11-12'],
+  ['周一以来', '2026-11-09..2026-11-12T15:00'],
+  ['从周五开始', '2026-11-06..2026-11-12T15:00'],
+  ['自11月3日起', '2026-11-03..2026-11-12T15:00'],
+  ['上周以来', '2026-11-02..2026-11-12T15:00'],
+  ['最近', '2026-11-06..2026-11-12'],
+  ['一共花了多少钱', '1970-01-01T01:00..2026-11-12T15:00'],
+  ['最近几天', 'unclear'],
+  ['刚才', 'unclear'],
+  ['月初', 'unclear'],
+  ['2月30日', 'unclear'],
+  ['上周和上个月比呢', 'unclear'],
+  ['明天', 'future'],
+  ['下周', 'future'],
+  ['有什么要我批准的', 'none'],
+]
+
+const wall = (instant: number): string => new Date(instant + BERLIN.offsetAt(instant)).toISOString().slice(0, 16)
+
+function written(phrase: string): string {
+  const reading = readPeriod(phrase, NOW, BERLIN)
+  if (reading.kind !== 'period') return reading.kind
+  const [from, to] = [wall(reading.period.from), wall(reading.period.to - 1)]
+  return `${from.replace('T00:00', '')}..${to.replace('T23:59', '')}`
+}
+
+describe('periods in words', () => {
+  for (const [phrase, period] of PHRASES)
+    test(`${phrase} → ${period}`, () => {
+      assert.equal(written(phrase), period)
+    })
+
+  test('what is unclear is said in both languages, with what to say instead', () => {
+    const reading = readPeriod('What did you do in the last few days?', NOW, BERLIN)
+    assert.equal(reading.kind, 'unclear')
+    assert.match(reading.kind === 'unclear' ? reading.why.en : '', /last few days.*the last three days/)
+    assert.match(reading.kind === 'unclear' ? reading.why.zh : '', /最近三天/)
+  })
+
+  test('a day on which the clock is set back has 25 hours', () => {
+    const reading = readPeriod('on 25 October', NOW, BERLIN)
+    assert.ok(reading.kind === 'period')
+    assert.equal(reading.period.to - reading.period.from, 25 * 3_600_000)
+  })
+})
