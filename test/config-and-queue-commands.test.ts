@@ -95,7 +95,7 @@ describe('queue retry, sessions archive', () => {
       { status: 'done', result: 'done after all', error: null },
     )
     await assert.rejects(app.run('queue retry', { id: dispatch_id }), /is done; only a failed or dead dispatch/)
-    await assert.rejects(app.run('queue retry', { id: 'nobody' }), /unknown dispatch nobody/)
+    await assert.rejects(app.run('queue retry', { id: 'nobody' }), /no such dispatch; got nobody/)
     const replayed = await replayIn(app, dispatch_id)
     assert.equal(replayed.identical, true)
     const archived = await app.run('sessions archive', { id: session_id })

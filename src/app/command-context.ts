@@ -41,6 +41,7 @@ export function createCommandContext(host: PluginHost): CommandContext {
     notifier: host.get('notifier'),
     channels: host.get('channels').all,
     serveHttp: (how) => host.get('server').serve(context, how),
+    pageAddress: () => host.get('server').address(),
   }
   return context
 }

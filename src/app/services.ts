@@ -149,7 +149,11 @@ declare module '../ports/plugin.ts' {
     readonly notifier: Notifier
     readonly kernel: CommandContext['kernel']
     /** Contract: starts the HTTP server at the first call, and runs commands in the context of that call. */
-    readonly server: { serve(context: CommandContext, how?: { readonly expose?: boolean }): Promise<ServerAddress> }
+    readonly server: {
+      serve(context: CommandContext, how?: { readonly expose?: boolean }): Promise<ServerAddress>
+      /** Undefined while the server is not open. */
+      address(): string | undefined
+    }
     readonly commands: CommandContext
   }
 }

@@ -1,12 +1,13 @@
 /** The command line: parses arguments, runs a command, prints its output as text or JSON, returns an exit code. */
 
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { CommanderError } from 'commander'
 import type { Command } from '../commands/lib/command.ts'
 import type { Progress } from '../commands/lib/progress.ts'
 import { findCommand, loadCommands } from '../commands/lib/registry.ts'
 import { homeFolder } from '../config/environment.ts'
-import { asTirelessError, ERROR_CODES, type ErrorCode } from '../domain/error.ts'
+import { asTirelessError, ERROR_CODES, type ErrorCode, TirelessError } from '../domain/error.ts'
 import { isAgreed, isConfirmed } from './confirm.ts'
 import { moveCommonOptionsLast, secretField } from './options.ts'
 import { buildProgram, type CommonOptions } from './program.ts'
@@ -15,6 +16,7 @@ import { runCommand } from './run-command.ts'
 import { readSecretInput, type SecretSource } from './secret-input.ts'
 import { unseenKeysNote } from './shell-keys.ts'
 import { jsonText, printSafely } from './terminal.ts'
+import { terminalLanguage } from './views/language.ts'
 import { render, renderItem } from './views/views.ts'
 
 /** Contract: never throws; the result alone goes to stdout, everything else a person reads to stderr. */
@@ -37,7 +39,8 @@ async function runArguments(args: readonly string[]): Promise<number> {
   let exit = 0
   const output = {
     writeErr: (text: string) => printSafely(process.stderr, text),
-    outputError: (text: string, write: (text: string) => void) => write(hideExtraArguments(text)),
+    outputError: (text: string, write: (text: string) => void) =>
+      write(hideExtraArguments(text).replace(/^error: /, 'usage: ')),
   }
   const program = buildProgram(await selectCommands(args), output, async (command, input, options) => {
     exit = await runVerb(command, input, options)
@@ -89,6 +92,7 @@ async function runVerb(command: Command, input: Record<string, unknown>, options
       printSafely(process.stderr, 'Cancelled; nothing was done.\n')
       return 1
     }
+    if (options.home !== undefined) refuseMissingHome(command, home)
     const at = { home, configFile: options.config }
     const output = await runCommand({ command, input: await withSecret(command, input, options), at, tell })
     view.end()
@@ -108,6 +112,20 @@ async function runVerb(command: Command, input: Record<string, unknown>, options
   }
 }
 
+/** These create the home that they are given. */
+const CREATE_HOME = ['init', 'start', 'run', 'once']
+
+/** A wrong path must not become a new, empty home. */
+function refuseMissingHome({ name, runsIn, runClosed }: Command, home: string): void {
+  const opensHome = runsIn === 'any_process' || runsIn === 'own_process' || runsIn === 'kernel'
+  if (!opensHome || runClosed !== undefined || CREATE_HOME.includes(name) || existsSync(home)) return
+  throw new TirelessError('not_found', {
+    what: 'there is no home at this path',
+    got: home,
+    fix: `check the path, or create a home there: tireless init --home ${home}`,
+  })
+}
+
 async function withSecret(
   command: Command,
   input: Readonly<Record<string, unknown>>,
@@ -122,8 +140,14 @@ async function withSecret(
 function reportError(thrown: unknown, json: boolean): number {
   const { code, message } = asTirelessError(thrown)
   if (json) printError(code, message)
-  printSafely(process.stderr, `${code}: ${message}\n`)
+  printSafely(process.stderr, `${code}: ${translateLabels(message)}\n`)
   return ERROR_CODES[code].exit
+}
+
+/** The fixed labels of an error in the language of the terminal; its other words stay. */
+function translateLabels(message: string): string {
+  if (terminalLanguage() !== 'zh') return message
+  return message.replace('; got ', '；得到 ').replace('; expected ', '；应为 ').replace('; do this: ', '；请这样做：')
 }
 
 const printError = (code: ErrorCode, message: string): void =>

@@ -61,7 +61,7 @@ async function runWithOpenHome({ command, input, at, tell, signals }: CommandReq
     const opened = await openHome(at, command.name, signals)
     if (!(opened instanceof TirelessError)) return runInApp(opened, command, input, tell)
     if (opened.code !== 'home_locked') return validateAndRunClosed(command, closedHomeContext(at), input, opened)
-    if (command.runsIn === 'own_process') throw opened
+    if (command.runsIn === 'own_process') throw await nameRunningPage(opened, at)
     const reply = await askKernel(homePaths(at.home).socket, command.name, input, tell)
     if (reply) return reply.output
     const now = systemClock.monotonic()
@@ -72,6 +72,17 @@ async function runWithOpenHome({ command, input, at, tell, signals }: CommandReq
     if (now >= giveUpAt) return validateAndRunClosed(command, closedHomeContext(at), input, opened)
     await systemClock.sleep(RETRY_MS)
   }
+}
+
+/** Contract: the error, with the address of the page if the process that holds the home serves one. */
+async function nameRunningPage(locked: TirelessError, at: HomeLocation): Promise<TirelessError> {
+  const reply = await askKernel(homePaths(at.home).socket, 'status', {}, () => {}).catch(() => undefined)
+  const { page } = (reply?.output ?? {}) as { readonly page?: string | null }
+  if (!page) return locked
+  return new TirelessError('home_locked', {
+    what: `${locked.problem}; its page is ${page}`,
+    fix: `open ${page}; or stop it: tireless stop`,
+  })
 }
 
 interface OpenHome {

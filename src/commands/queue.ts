@@ -9,7 +9,7 @@ import { UNTRUSTED_LABEL } from '../domain/label.ts'
 import { EXPECTED_INSTANT } from '../domain/limits.ts'
 import { outcomeOf } from '../domain/outcome.ts'
 import { titleOf } from '../domain/title.ts'
-import { commitOne } from '../ports/store.ts'
+import { commitOne, type Store } from '../ports/store.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { noSuchAgent } from './lib/no-such-agent.ts'
@@ -32,7 +32,7 @@ export const enqueue = defineCommand({
   summary: 'add a task to the queue',
   example: 'enqueue "summarize the README" --at 10m',
   runsIn: 'any_process',
-  needs: ['agents', 'clock', 'ids', 'kernelId', 'prepareWorkspace', 'store'],
+  needs: ['agents', 'clock', 'draining', 'ids', 'kernelId', 'prepareWorkspace', 'store'],
   positional: ['task'],
   input: z.object({
     task: z.string().trim().min(1).optional().describe('what to do'),
@@ -56,9 +56,10 @@ export const enqueue = defineCommand({
     session_id: z.string(),
     duplicate: z.boolean(),
     workspace: z.string().describe('the folder in which the task works'),
+    kernel_running: z.boolean().describe('false: the task waits until a kernel is started'),
   }),
-  run: async (context, { task, prompt, agent, workspace, priority, key, at, parent, by, ...wanted }) =>
-    enqueueTask(context, {
+  run: async (context, { task, prompt, agent, workspace, priority, key, at, parent, by, ...wanted }) => ({
+    ...(await enqueueTask(context, {
       ...{ agent, prompt: requireTask(task, prompt), workspace, priority, key, parent },
       at: parseAt(context, at),
       source: by === 'owner' ? 'cli' : 'model',
@@ -66,7 +67,9 @@ export const enqueue = defineCommand({
         ...overridesToMetadata(wanted),
         ...(by === 'owner' ? {} : { label: { ...UNTRUSTED_LABEL }, words: 'model' }),
       },
-    }),
+    })),
+    kernel_running: context.draining(),
+  }),
 })
 
 /** The task, from either of its two inputs. Contract: throws `usage` if none or both are given. */
@@ -107,13 +110,17 @@ export const queueShow = defineCommand({
   input: z.object({ id: z.string().describe('dispatch id').meta({ idOf: 'dispatch' }) }),
   output: dispatchSchema.extend({ workspace: z.string().nullable(), files: z.array(z.string()) }),
   async run({ store }, { id }) {
-    const dispatch = await store.dispatch(id)
-    if (!dispatch)
-      throw new TirelessError('not_found', { what: 'no such dispatch', got: id, fix: 'run tireless queue list' })
+    const dispatch = await findDispatch(store, id)
     const workspace = (await store.session(dispatch.session_id))?.workspace ?? null
     return { ...withTitle(dispatch), workspace, files: [...(await filesWrittenBy(store, dispatch.dispatch_id))] }
   },
 })
+
+async function findDispatch(store: Store, id: string, kind = 'dispatch'): Promise<Dispatch> {
+  const dispatch = await store.dispatch(id)
+  if (dispatch) return dispatch
+  throw new TirelessError('not_found', { what: `no such ${kind}`, got: id, fix: 'run tireless queue list' })
+}
 
 const withTitle = (dispatch: Dispatch) => ({
   ...dispatch,
@@ -141,6 +148,7 @@ export const queueCancel = defineCommand({
   output: changedShape,
   async run(context, { id, how }) {
     const { clock, store } = context
+    await findDispatch(store, id)
     const [members] = await commitOne(store, [{ op: 'cancel', dispatch_id: id, how, now: clock.now() }])
     for (const { dispatch_id } of members) context.tellRun(dispatch_id, how)
     for (const { dispatch_id } of members) await waitUntil(context, dispatch_id, isTerminal)
@@ -159,9 +167,9 @@ export const queueRetry = defineCommand({
   output: changedShape,
   async run(context, { id }) {
     const { clock, store } = context
-    const was = (await store.dispatch(id))?.status
+    const { status: was } = await findDispatch(store, id)
     await commitOne(store, [{ op: 'retry', dispatch_id: id, now: clock.now() }])
-    return { items: await statusChanges(context, was ? [{ dispatch_id: id, status: was }] : []) }
+    return { items: await statusChanges(context, [{ dispatch_id: id, status: was }]) }
   },
 })
 
@@ -177,6 +185,7 @@ const pauseCommand = (name: 'queue pause' | 'queue resume', summary: string, pau
     output: changedShape,
     async run(context, { id }) {
       const { clock, store } = context
+      await findDispatch(store, id)
       const [members] = await commitOne(store, [{ op: 'pause', dispatch_id: id, paused, now: clock.now() }])
       if (paused) for (const { dispatch_id } of members) context.tellRun(dispatch_id, 'pause')
       // The pause is reported when it has taken effect: a running dispatch finishes its step first.
@@ -234,7 +243,7 @@ export async function enqueueTask(
   task: NewTask,
 ): Promise<{ dispatch_id: string; session_id: string; duplicate: boolean; workspace: string; note?: string }> {
   refuseUnknownAgent(context, task.agent)
-  await refuseUnknownParent(context, task.parent)
+  if (task.parent !== undefined) await findDispatch(context.store, task.parent, 'parent dispatch')
   const dispatch_id = context.ids.next()
   const session_id = `${task.agent}-${dispatch_id}`
   const { path: workspace, note } = await context.prepareWorkspace(session_id, task.workspace ?? { agent: task.agent })
@@ -268,15 +277,6 @@ export async function enqueueTask(
 export function refuseUnknownAgent(context: Needs<'agents'>, agent: string): void {
   const agents = context.agents()
   if (!agents.includes(agent)) throw noSuchAgent(agent, agents)
-}
-
-async function refuseUnknownParent({ store }: Needs<'store'>, parent: string | undefined): Promise<void> {
-  if (parent !== undefined && !(await store.dispatch(parent)))
-    throw new TirelessError('not_found', {
-      what: 'no such parent dispatch',
-      got: parent,
-      fix: 'run tireless queue list',
-    })
 }
 
 function parseAt({ clock }: Needs<'clock'>, text: string | undefined): number | undefined {

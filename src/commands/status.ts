@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { CycleResult } from '../domain/cycle.ts'
 import { type Label, TRUSTS, UNTRUSTED_LABEL } from '../domain/label.ts'
 import { MICROS_PER_USD } from '../domain/money.ts'
+import { titleOf } from '../domain/title.ts'
 import { labelOfJournal } from '../engine/session/provenance.ts'
 import { isPaused } from '../kernel/pause-setting.ts'
 import { iso } from '../ports/clock.ts'
@@ -19,6 +20,8 @@ const labelledAgent = cycleSchema.shape.agents.element.extend({
     .describe('label of everything that its session has read; it applies to the summary too'),
 })
 
+/** Number of running dispatches that are named. */
+const MAX_RUNS_NAMED = 20
 /** Upper limit when counting what waits for the owner. */
 const MAX_COUNTED = 10_000
 
@@ -82,7 +85,22 @@ async function countWaiting(store: Store): Promise<{ approvals: number; question
   return { approvals: approvals.length, questions: questions.length, unknowns: unknowns.length }
 }
 
-const NEEDS = ['budgetLimits', 'clock', 'draining', 'epoch', 'health', 'kernel', 'kernelId', 'models', 'store'] as const
+function agentsOf({ agentDirectory, kernel }: Needs<'agentDirectory' | 'kernel'>) {
+  return agentDirectory.all().map(({ agent: { agent_id, enabled } }) => {
+    const next = kernel.nextBeatOf(agent_id)
+    return { agent_id, enabled, next_at: next === undefined ? null : iso(next) }
+  })
+}
+
+async function runningNow({ store }: Needs<'store'>) {
+  const running = await store.dispatches({ status: 'running', limit: MAX_RUNS_NAMED })
+  return running.map(({ dispatch_id, agent_id, prompt }) => ({ dispatch_id, agent_id, title: titleOf(prompt) }))
+}
+
+const NEEDS = [
+  ...(['agentDirectory', 'budgetLimits', 'clock', 'draining', 'epoch', 'health', 'kernel', 'kernelId'] as const),
+  ...(['models', 'pageAddress', 'store'] as const),
+] as const
 
 export type StatusNeeds = Needs<(typeof NEEDS)[number]>
 
@@ -103,6 +121,9 @@ export async function summarizeStatus(context: StatusNeeds) {
     spend: await spendToday(context),
     ...(await countWaiting(store)),
     health: { ok, reasons: [...reasons] },
+    page: context.pageAddress() ?? null,
+    agents: agentsOf(context),
+    runs: await runningNow(context),
     degraded: [...degraded],
     workers: await workersOf(context),
   }
@@ -139,6 +160,9 @@ export const status = defineCommand({
     questions: z.number().describe('runs that wait for your answer'),
     unknowns: z.number().describe('interrupted calls whose outcome you must tell'),
     health: z.object({ ok: z.boolean(), reasons: z.array(z.string()) }),
+    page: z.string().nullable().describe('address of the page; null: it is not served'),
+    agents: z.array(z.object({ agent_id: z.string(), enabled: z.boolean(), next_at: z.string().nullable() })),
+    runs: z.array(z.object({ dispatch_id: z.string(), agent_id: z.string(), title: z.string() })).describe('run now'),
     degraded: z.array(z.string()),
     workers: z.array(z.object({ epoch: z.number(), name: z.string(), lease_until: z.string() })),
   }),

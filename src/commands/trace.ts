@@ -65,7 +65,7 @@ const isStarted = async ({ store }: Needs<'store'>, { session_id, dispatch_id }:
 
 export const traceList = defineCommand({
   name: 'trace list',
-  summary: 'list runs with status, cost and result, newest first',
+  summary: 'list runs with status, steps and task, newest first',
   example: 'trace list --limit 5',
   runsIn: 'any_process',
   needs: ['redact', 'store'],

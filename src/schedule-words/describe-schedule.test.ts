@@ -26,7 +26,12 @@ const ROWS: readonly (readonly [spec: ScheduleSpec, english: string, chinese: st
   [{ every: 3_600_000 }, 'every hour', '每 1 小时'],
   [{ at: '2026-11-17T15:00' }, 'once, at 2026-11-17 15:00', '一次：2026-11-17 15:00'],
   ['0 9 13 * +5', 'by the cron line 0 9 13 * +5', '按 cron 行 0 9 13 * +5'],
-  ['@daily', 'by the cron line @daily', '按 cron 行 @daily'],
+  ['@daily', 'every day at 00:00', '每天 00:00'],
+  ['@reboot', 'by the cron line @reboot', '按 cron 行 @reboot'],
+  ['30 9 * * mon-fri', 'Monday to Friday at 09:30', '每周一至周五 09:30'],
+  ['0 7 * * SAT,SUN', 'every Saturday and Sunday at 07:00', '每周六、周日 07:00'],
+  ['0 16 * * friL', 'on the last Friday of every month at 16:00', '每月最后一个周五 16:00'],
+  ['0 9 1 mar *', 'every year on March 1 at 09:00', '每年3月1日 09:00'],
 ]
 
 describe('schedules in words', () => {

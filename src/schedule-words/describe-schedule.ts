@@ -109,13 +109,29 @@ function lengthOf(ms: number, names: Readonly<Record<(typeof LENGTHS)[number][0]
 export function describeSchedule(spec: ScheduleSpec, language: Language): string {
   const phrases = PHRASES[language]
   if (typeof spec === 'object')
-    return 'every' in spec ? phrases.interval(spec.every) : phrases.once(spec.at.replace('T', ' '))
+    return 'every' in spec ? phrases.interval(spec.every) : phrases.once(spec.at.replace(/(?<=\d)T(?=\d)/, ' '))
   const lines = spec.split(';').map((line) => describeLine(line.trim(), phrases))
   return lines.join(language === 'zh' ? '；' : '; ')
 }
 
+const DAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
+const MONTH_NAMES = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+const NICKNAMES: Readonly<Record<string, string>> = {
+  ...{ '@hourly': '0 * * * *', '@daily': '0 0 * * *', '@midnight': '0 0 * * *', '@weekly': '0 0 * * 0' },
+  ...{ '@monthly': '0 0 1 * *', '@yearly': '0 0 1 1 *', '@annually': '0 0 1 1 *' },
+}
+
+/** Contract: the field with numbers in place of names; the first name stands for `base`. */
+const withNumbers = (field: string, names: readonly string[], base: number): string =>
+  field.replaceAll(/[a-z]{3}/gi, (name) => {
+    const index = names.indexOf(name.toLowerCase())
+    return index < 0 ? name : String(index + base)
+  })
+
 function describeLine(line: string, phrases: Phrases): string {
-  const [minute = '', hour = '', date = '', month = '', weekday = '', ...more] = line.split(/\s+/)
+  const fields = (NICKNAMES[line.toLowerCase()] ?? line).split(/\s+/)
+  const [minute = '', hour = '', date = '', namedMonth = '', namedDay = '', ...more] = fields
+  const [month, weekday] = [withNumbers(namedMonth, MONTH_NAMES, 1), withNumbers(namedDay, DAY_NAMES, 0)]
   const days = more.length > 0 ? undefined : describeDays([date, month, weekday], phrases)
   if (days === undefined) return phrases.cron(line)
   const step = /^\*(?:\/(\d+))?$/

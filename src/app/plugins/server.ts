@@ -16,6 +16,7 @@ const PAGE = join(import.meta.dirname, '../../../web/dist')
 /** The server needs the services that commands need, so that it is stopped before them. */
 export function server(): Plugin {
   let opened: Promise<HttpServer> | undefined
+  let address: string | undefined
   return definePlugin({
     name: 'server',
     needs: ['home', 'config', 'events', 'log', 'secrets', 'store', 'bell', 'queue'],
@@ -48,18 +49,13 @@ export function server(): Plugin {
         })
         host.get('events').addBuiltin(http.sink)
         log.write('info', 'serving', { url: http.url })
+        address = http.url
         return http
       }
       host.provide('server', {
+        address: () => address,
         async serve(context, { expose = false } = {}) {
-          if (!expose && !isLoopback(at.host))
-            throw new TirelessError('usage', {
-              what: 'other machines could reach the page, and anyone with the token has full control',
-              where: 'server.host',
-              got: at.host,
-              expected: 'an address that only this machine can reach, such as 127.0.0.1',
-              fix: 'if you want that, run tireless start --expose',
-            })
+          if (!expose) refuseExposed(at.host)
           opened ??= open(context)
           const { url, loopback, loginUrl } = await opened.catch((thrown) => {
             opened = undefined
@@ -70,5 +66,16 @@ export function server(): Plugin {
       })
     },
     stop: async () => (await opened)?.close(),
+  })
+}
+
+function refuseExposed(host: string): void {
+  if (isLoopback(host)) return
+  throw new TirelessError('usage', {
+    what: 'other machines could reach the page, and anyone with the token has full control',
+    where: 'server.host',
+    got: host,
+    expected: 'an address that only this machine can reach, such as 127.0.0.1',
+    fix: 'if you want that, run tireless start --expose',
   })
 }

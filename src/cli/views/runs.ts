@@ -1,64 +1,99 @@
 /** Shows what came of tasks: result, files and trace, or what they wait for and what to type. */
 
 import type { CommandOutput } from '../../commands/lib/registry.ts'
+import { shortId } from '../../domain/short-id.ts'
 import { style } from '../terminal.ts'
-import { renderApproval } from './approvals.ts'
+import { renderApproval, sayContinues } from './approvals.ts'
+import { terminalLanguage } from './language.ts'
 import { formatTable } from './table.ts'
+import { sayInstant } from './times.ts'
 
 type RunOutput = CommandOutput<'run'>
 
+const TEXTS = {
+  en: {
+    noAnswer: 'no answer',
+    stopped: (id: string) =>
+      `Stopped before its end; nothing is lost. To go on with ${id}: tireless start --until-idle`,
+    parked: (reason: string) => `parked: ${reason}`,
+    needsApproval: 'parked: it needs your approval',
+    resolve: 'to say what happened',
+    answer: 'to answer',
+    columns: { outcome: 'outcome', title: 'title' },
+    labels: {
+      ...{ folder: 'folder', session: 'session', task: 'task', unread: 'unread messages', wrote: 'wrote' },
+      trace: 'trace',
+    },
+    since: (at: string) => `since ${at}`,
+  },
+  zh: {
+    noAnswer: '没有答复',
+    stopped: (id: string) => `尚未完成就停止了，没有丢失任何内容。继续 ${id}：tireless start --until-idle`,
+    parked: (reason: string) => `已停下等待：${reason}`,
+    needsApproval: '已停下等待：需要您的批准',
+    resolve: '说明发生了什么',
+    answer: '回答',
+    columns: { outcome: '结果', title: '任务' },
+    labels: {
+      ...{ folder: '目录', session: '会话', task: '任务', unread: '未读消息', wrote: '写入' },
+      trace: '轨迹',
+    },
+    since: (at: string) => `始于 ${at}`,
+  },
+} as const
+
+const texts = () => TEXTS[terminalLanguage()]
+
 export function renderRun(output: RunOutput): string {
-  const { answer, error, wait, status } = output
+  const { answer, error, wait, status, dispatch_id } = output
   if (answer !== null) return answer
-  return wait ? renderParked(output, wait) : `${status}: ${error ?? 'no answer'}`
+  if (wait) return renderParked(output, wait)
+  if (status === 'pending' || status === 'running') return texts().stopped(shortId(dispatch_id))
+  return `${status}: ${error ?? texts().noAnswer}`
 }
 
 function renderParked({ approvals, session_id }: RunOutput, wait: NonNullable<RunOutput['wait']>): string {
-  const parked = style('yellow', approvals.length === 0 ? `parked: ${wait.reason}` : 'parked: it needs your approval')
-  const line = (what: string, command: string): string => `  ${style('dim', `${what}:`)} tireless ${command}`
+  const { parked, needsApproval, resolve, answer } = texts()
   if (approvals.length > 0)
-    return [
-      parked,
-      ...approvals.flatMap((approval) => [
-        renderApproval(approval),
-        line('to allow it', `approvals allow ${approval.id}`),
-        line('to deny it', `approvals deny ${approval.id}`),
-      ]),
-      CONTINUES,
-    ].join('\n')
+    return [style('yellow', needsApproval), ...approvals.map(renderApproval), sayContinues()].join('\n')
+  const waits = style('yellow', parked(wait.reason))
   if (wait.kind === 'unknown')
-    return [parked, line('to say what happened', `unknowns resolve ${wait.unknown_id} --as happened|not|recheck`)].join(
-      '\n',
-    )
+    return [waits, detail(resolve, `tireless unknowns resolve ${wait.unknown_id} --as happened|not|recheck`)].join('\n')
   if (wait.kind === 'observation')
-    return [parked, line('to answer', `send --session ${session_id} "…"`), CONTINUES].join('\n')
-  return parked
+    return [waits, detail(answer, `tireless send --session ${session_id} "…"`), sayContinues()].join('\n')
+  return waits
 }
 
-const CONTINUES = 'Then it continues: at once while the kernel runs, otherwise with tireless start --until-idle'
-
 /** What came of each dispatch, then what its task was. */
-export const renderQueue = ({ items }: CommandOutput<'queue list'>): string =>
-  formatTable(items, ['dispatch_id', 'agent_id', 'status', 'outcome', 'title'])
+export function renderQueue({ items }: CommandOutput<'queue list'>): string {
+  const { columns } = texts()
+  const rows = items.map(({ outcome, title, ...item }) => ({
+    ...item,
+    ...{ [columns.outcome]: outcome, [columns.title]: title },
+  }))
+  return formatTable(rows, ['dispatch_id', 'agent_id', 'status', columns.outcome, columns.title])
+}
 
 export function renderDispatch(dispatch: CommandOutput<'queue show'>): string {
+  const { labels } = texts()
   const { dispatch_id, agent_id, session_id, status, title, result, error, wait, workspace, files } = dispatch
   return [
     `${style('bold', dispatch_id)}  ${status}  ${agent_id}`,
     ...detailLines({ files, dispatch_id }),
-    ...(workspace === null ? [] : [detail('folder', workspace)]),
-    detail('session', session_id),
-    detail('task', title),
+    ...(workspace === null ? [] : [detail(labels.folder, workspace)]),
+    detail(labels.session, session_id),
+    detail(labels.task, title),
     ...[error, result ?? wait?.reason ?? null].flatMap((text) => (text === null ? [] : ['', text])),
   ].join('\n')
 }
 
 export function renderSession(session: CommandOutput<'sessions show'>): string {
+  const { labels, since } = texts()
   const { session_id, agent_id, status, workspace, created_at, unread, runs } = session
   return [
-    `${style('bold', session_id)}  ${status}  ${agent_id}  since ${created_at}`,
-    detail('folder', workspace),
-    ...(unread.length === 0 ? [] : [detail('unread messages', String(unread.length))]),
+    `${style('bold', session_id)}  ${status}  ${agent_id}  ${since(sayInstant(created_at))}`,
+    detail(labels.folder, workspace),
+    ...(unread.length === 0 ? [] : [detail(labels.unread, String(unread.length))]),
     ...runs.flatMap(({ dispatch_id, status: state, title, outcome, files }) => [
       '',
       `${style('bold', dispatch_id)}  ${state}  ${title}`,
@@ -69,8 +104,8 @@ export function renderSession(session: CommandOutput<'sessions show'>): string {
 }
 
 const detailLines = ({ files, dispatch_id }: { files: readonly string[]; dispatch_id: string }): string[] => [
-  ...files.map((file) => detail('wrote', file)),
-  detail('trace', `tireless trace show ${dispatch_id}`),
+  ...files.map((file) => detail(texts().labels.wrote, file)),
+  detail(texts().labels.trace, `tireless trace show ${dispatch_id}`),
 ]
 
 const detail = (name: string, text: string): string => `  ${style('dim', `${name}:`)} ${text}`

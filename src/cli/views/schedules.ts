@@ -2,26 +2,46 @@
 
 import type { CommandOutput } from '../../commands/lib/registry.ts'
 import { assertNever } from '../../domain/error.ts'
+import type { ScheduleSpec } from '../../domain/schedule.ts'
+import { describeSchedule } from '../../schedule-words/describe-schedule.ts'
 import { style } from '../terminal.ts'
+import { terminalLanguage } from './language.ts'
 import { formatTable } from './table.ts'
+import { sayIfInstant } from './times.ts'
 
-type Schedules = CommandOutput<'schedule list'>
-type Spec = Schedules['items'][number]['schedule']
 type Simulated = CommandOutput<'simulate'>
 type Conflict = Simulated['conflicts'][number]
 
-export const renderSchedules = ({ items }: Schedules): string =>
-  formatTable(
-    items.map(({ id, schedule, timezone, agents, paused, next, last }) => ({
-      ...{ id, when: whenText(schedule), timezone, agents: agents.join(', ') || null, last },
-      next: paused ? 'paused' : next,
-    })),
-    ['id', 'when', 'timezone', 'agents', 'next', 'last'],
-  )
+const TEXTS = {
+  en: {
+    columns: { when: 'when', cron: 'cron line', zone: 'timezone', agents: 'agents', next: 'next', last: 'last' },
+    paused: 'paused',
+  },
+  zh: {
+    columns: { when: '时间', cron: 'cron 行', zone: '时区', agents: '智能体', next: '下次', last: '上次' },
+    paused: '已暂停',
+  },
+} as const
 
-function whenText(spec: Spec): string {
-  if (typeof spec === 'string') return spec
-  return 'at' in spec ? `at ${spec.at}` : `every ${span(spec.every)}`
+export function renderSchedules({ items }: CommandOutput<'schedule list'>): string {
+  const { columns, paused: pausedWord } = TEXTS[terminalLanguage()]
+  return formatTable(
+    items.map(({ id, schedule, timezone, agents, paused, next, last }) => ({
+      id,
+      [columns.when]: sayWhen(schedule),
+      [columns.cron]: typeof schedule === 'string' ? schedule : null,
+      [columns.zone]: timezone,
+      [columns.agents]: agents.join(', ') || null,
+      [columns.next]: paused ? pausedWord : next,
+      [columns.last]: last,
+    })),
+    ['id', ...Object.values(columns)],
+  )
+}
+
+function sayWhen(schedule: ScheduleSpec): string {
+  const isOnce = typeof schedule === 'object' && 'at' in schedule
+  return describeSchedule(isOnce ? { at: sayIfInstant(schedule.at) } : schedule, terminalLanguage())
 }
 
 export function renderSimulation({ until, timezone, total, guessed, unpriced, days, conflicts }: Simulated): string {

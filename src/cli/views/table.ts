@@ -20,6 +20,17 @@ export function formatTable(rows: readonly Readonly<Record<string, unknown>>[], 
   return [style('bold', line(columns)), ...cells.map(line)].join('\n')
 }
 
+/** Contract: a label and a text on each line, the texts in one column; a label is not repeated in the next line. */
+export function formatLabelled(rows: readonly (readonly [label: string, text: string])[]): string {
+  const width = Math.max(...rows.map(([label]) => textWidth(label)))
+  return rows
+    .map(([label, text], i) => {
+      const shown = label === rows[i - 1]?.[0] ? '' : label
+      return `${style('dim', shown)}${' '.repeat(width - textWidth(shown))}  ${text}`
+    })
+    .join('\n')
+}
+
 /** Ids are not cut but shown in the short form that commands accept; names that people chose are shown whole. */
 const cellOf = (column: string, text: string): string => (/(^|_)id$/.test(column) ? shortId(text) : shortenCell(text))
 

@@ -5,15 +5,26 @@ import { type Label, labelWord } from '../../domain/label.ts'
 import { titleOf } from '../../domain/title.ts'
 import { escapeToOneLine, style } from '../terminal.ts'
 import { renderAgent, renderAgents, renderChangedAgent, renderDeletedAgent, renderNewAgent } from './agents.ts'
-import { renderApproval, renderApprovals } from './approvals.ts'
+import { renderAnswered, renderApproval, renderApprovals } from './approvals.ts'
 import { renderInit } from './init.ts'
 import { renderService, renderUpgrade } from './installation.ts'
 import { renderCycles, renderModels, renderModelTest } from './lists.ts'
 import { renderApprovedTools, renderServer, renderServers } from './mcp.ts'
+import {
+  renderChanges,
+  renderEnded,
+  renderEnqueued,
+  renderPause,
+  renderRemovedSchedule,
+  renderSchedule,
+  renderScheduleRun,
+  renderStop,
+} from './outcomes.ts'
 import { renderDispatch, renderQueue, renderRun, renderSession } from './runs.ts'
 import { renderSchedules, renderSimulation } from './schedules.ts'
 import { renderFindings, renderSkillApproval, renderSkills } from './skills.ts'
 import { renderAccepted, renderDiff, renderDocument, renderRevert } from './state.ts'
+import { renderStatus } from './status.ts'
 import { cellText, formatTable, shortenCell } from './table.ts'
 import { sayIfInstant } from './times.ts'
 import { renderComparison, renderTrace } from './traces.ts'
@@ -37,8 +48,8 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
   'agent edit': renderChangedAgent,
   'approvals list': renderApprovals,
   'approvals show': renderApproval,
-  'approvals allow': renderApproval,
-  'approvals deny': renderApproval,
+  'approvals allow': renderAnswered,
+  'approvals deny': renderAnswered,
   'mcp list': renderServers,
   'mcp test': renderServer,
   'mcp approve': renderApprovedTools,
@@ -61,7 +72,21 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
   'state accept': renderAccepted,
   'memory list': factList,
   'memory search': factList,
-  status: (output) => fields(withLabelWords(withoutKeys(output)), ''),
+  status: renderStatus,
+  start: renderEnded,
+  stop: renderStop,
+  pause: renderPause,
+  resume: renderPause,
+  enqueue: renderEnqueued,
+  'queue cancel': renderChanges,
+  'queue retry': renderChanges,
+  'queue pause': renderChanges,
+  'queue resume': renderChanges,
+  'schedule add': renderSchedule,
+  'schedule pause': renderSchedule,
+  'schedule resume': renderSchedule,
+  'schedule remove': renderRemovedSchedule,
+  'schedule run': renderScheduleRun,
   'channels pair': ({ code, expires_at, ...rest }) =>
     code === null
       ? JSON.stringify(rest)
@@ -119,14 +144,6 @@ function factList({ items }: { items: readonly (Fields & Label)[] }): string {
   )
 }
 
-/** Replaces each label object (trust, private) inside `value` by one word. */
-function withLabelWords(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map(withLabelWords)
-  if ('trust' in value && 'private' in value && Object.keys(value).length === 2) return labelWord(value as Label)
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withLabelWords(item)]))
-}
-
 type Entry = { ts: string; level: string; event: string } & Fields
 
 /** Formats one item of a command that prints its output item by item. */
@@ -154,9 +171,6 @@ function secretSet({ name, replaced, to, used_by }: CommandOutput<'secrets set'>
     ...(used_by.length === 0 ? [] : [`used by ${used_by.join(', ')}`]),
   ].join('\n')
 }
-
-/** The list of keys is for programs; `models list` shows it to people. */
-const withoutKeys = ({ model: { keys: _, ...model }, ...output }: CommandOutput<'status'>) => ({ ...output, model })
 
 /** Replaces each list in the fields by comma-separated text. */
 const joinLists = (item: Fields): Fields =>

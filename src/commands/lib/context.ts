@@ -131,6 +131,8 @@ interface Contacts {
    * `expose`: allow an address that other machines can reach.
    */
   serveHttp(how?: { readonly expose?: boolean }): Promise<ServerAddress>
+  /** Contract: the address of the page; undefined while this process does not serve it. */
+  pageAddress(): string | undefined
 }
 
 /** The owner's configuration and secrets. */

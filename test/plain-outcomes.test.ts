@@ -1,0 +1,79 @@
+/** What people read after commands: sentences with the next step, in the language of their terminal. */
+
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { createHome, startKernelIn, tireless, tirelessJson, tirelessWith } from './support/command-line.ts'
+import { freshFolder } from './support/open-app.ts'
+
+const ENGLISH = { ...process.env, LC_ALL: 'en_US.UTF-8' }
+const CHINESE = { ...process.env, LC_ALL: 'zh_CN.UTF-8' }
+
+test('enqueue into a stopped home says that nothing runs yet; cancel says what changed, or what to do', async (t) => {
+  const home = freshFolder(t)
+  const queued = await tireless(home, 'enqueue', 'water the plants')
+  assert.match(queued.stdout, /^Queued as [0-9a-f]{8}\. .*\nThe kernel is stopped: nothing runs until tireless start/)
+  assert.match((await tireless(home, 'queue', 'cancel', 'last')).stdout, /^[0-9a-f]{8}: pending → cancelled\n$/)
+  assert.match((await tireless(home, 'queue', 'cancel', 'nosuch')).stderr, /no such dispatch.*tireless queue list/)
+  assert.match((await tireless(home, 'stop')).stdout, /^Nothing to stop/)
+})
+
+test('a mistyped --home is refused, and no home is created there', async (t) => {
+  const home = join(freshFolder(t), 'nowhere')
+  const refused = await tireless(home, 'status')
+  assert.equal(refused.exit, 1)
+  assert.match(refused.stderr, /there is no home at this path; got .*nowhere; do this: .*tireless init --home/)
+  assert.equal(existsSync(home), false)
+})
+
+test('an unknown option is refused in the style of all errors', async (t) => {
+  assert.match((await tireless(freshFolder(t), 'agent', 'list', '--foo')).stderr, /^usage: unknown option '--foo'/)
+})
+
+test('status is a table in the language of the terminal; --json does not change with it', async (t) => {
+  const home = freshFolder(t)
+  const english = (await tirelessWith(ENGLISH, home, 'status')).stdout
+  assert.match(english, /^kernel {9}stopped; run: tireless start\nnext beat {6}none/)
+  assert.match(english, /\nmodel {10}offline\/rules \(only a stand-in; /)
+  const chinese = (await tirelessWith(CHINESE, home, 'status')).stdout
+  assert.match(chinese, /^内核 {6}已停止；启动：tireless start\n下次节拍 {2}内核停止时没有\n/)
+  assert.match(
+    (await tirelessWith(CHINESE, home, 'queue', 'show', 'nosuch')).stderr,
+    /；请这样做：run tireless queue list/,
+  )
+  assert.equal((await tirelessWith(CHINESE, home, 'status', '--json')).stdout, (await json(home)).stdout)
+})
+
+const json = (home: string) => tirelessWith(ENGLISH, home, 'status', '--json')
+
+test('a second start names the page of the running kernel and exits with 75; status names it too', async (t) => {
+  const home = await createHome(t, [])
+  await startKernelIn(t, home)
+  const { page } = await tirelessJson<{ page: string }>(home, 'status')
+  assert.match(page, /^http:\/\/127\.0\.0\.1:\d+$/)
+  assert.ok((await tirelessWith(ENGLISH, home, 'status')).stdout.includes(page))
+  const second = await tireless(home, 'start')
+  assert.equal(second.exit, 75)
+  assert.ok(second.stderr.includes(`open ${page}`), second.stderr)
+  assert.match((await tirelessWith(ENGLISH, home, 'enqueue', 'water the plants')).stdout, /^Queued as \w+\. .*\n$/)
+  assert.match((await tirelessWith(ENGLISH, home, 'pause')).stdout, /^Paused since now: .*tireless resume\n$/)
+  assert.match((await tirelessWith(CHINESE, home, 'resume')).stdout, /^已恢复：/)
+  assert.match((await tirelessWith(ENGLISH, home, 'stop')).stdout, /^Stopped\. .*tireless start\n$/)
+})
+
+test('schedule list says each schedule in words, beside its cron line', async (t) => {
+  const home = freshFolder(t)
+  const added = ['--agent', 'default', '--prompt', 'report', '--cron', '30 9 * * mon-fri', '--id', 'report']
+  assert.match((await tirelessWith(ENGLISH, home, 'schedule', 'add', ...added)).stdout, /^report runs default, next /)
+  const list = (env: NodeJS.ProcessEnv) => tirelessWith(env, home, 'schedule', 'list')
+  assert.match((await list(ENGLISH)).stdout, /report {10}Monday to Friday at 09:30 +30 9 \* \* mon-fri/)
+  assert.match((await list(CHINESE)).stdout, /report {10}每周一至周五 09:30 +30 9 \* \* mon-fri/)
+  assert.match((await tirelessWith(ENGLISH, home, 'schedule', 'pause', 'report')).stdout, /^report is paused\. Resume/)
+})
+
+test('approvals list says when nothing waits', async (t) => {
+  const home = freshFolder(t)
+  assert.equal((await tirelessWith(ENGLISH, home, 'approvals', 'list')).stdout, 'Nothing waits for your approval.\n')
+  assert.equal((await tirelessWith(CHINESE, home, 'approvals', 'list')).stdout, '没有等待批准的调用。\n')
+})
