@@ -2,7 +2,7 @@
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Attempt, all, type EscapeFacts, root, some } from './attempt.ts'
+import { type Attempt, all, type EscapeFacts, root, some, systemCall } from './attempt.ts'
 
 /** Numbers of system calls that differ by architecture. */
 const CALLS = {
@@ -31,13 +31,6 @@ const CALLS = {
     clone: 220,
   },
 }[process.arch as 'x64' | 'arm64']
-
-/** True if the kernel lets the call through, even if it only rejects the arguments. */
-const call = (number: number | undefined, ...args: readonly (string | number)[]): string =>
-  [
-    `perl -e '$! = 0; my @a = (${args.join(', ')}); my $got = syscall(${number ?? -1}, @a);`,
-    `exit(($got >= 0 || ($! != 1 && $! != 38)) ? 0 : 1)'`,
-  ].join(' ')
 
 const family = (number: number): string =>
   [
@@ -128,8 +121,8 @@ function namespaceAttempts({ victim }: EscapeFacts): readonly Attempt[] {
     root('creates a device node', 'rm -f node; mknod node b 7 7 && rm node'),
     root('changes the root folder', 'chroot / true'),
     all('makes a user namespace', 'unshare -U true'),
-    all('makes a user namespace with a system call', call(CALLS?.unshare, 0x1000_0000)),
-    all('clones into a user namespace', call(CALLS?.clone, 0x1000_0011, 0, 0, 0, 0)),
+    all('makes a user namespace with a system call', systemCall(CALLS?.unshare, 0x1000_0000)),
+    all('clones into a user namespace', systemCall(CALLS?.clone, 0x1000_0011, 0, 0, 0, 0)),
     root('makes a network namespace', 'unshare -n true'),
     root('enters another namespace', `nsenter -t ${victim} -m true`),
   ]
@@ -137,16 +130,16 @@ function namespaceAttempts({ victim }: EscapeFacts): readonly Attempt[] {
 
 function systemCallAttempts(): readonly Attempt[] {
   return [
-    all('traces', call(CALLS?.ptrace, 0, 0, 0, 0)),
-    all('reads the memory of a process', call(CALLS?.process_vm_readv, '$$', 0, 0, 0, 0, 0)),
-    all('asks for a key ring', call(CALLS?.keyctl, 0, -3, 0)),
-    all('stores a key in the key ring', call(CALLS?.add_key, '"user"', '"tireless-try"', '"x"', 1, -2)),
-    all('compares processes', call(CALLS?.kcmp, '$$', '$$', 0, 0, 0)),
-    root('loads a program into the kernel', call(CALLS?.bpf, 0, 0, 0)),
-    root('opens a file by its handle', call(CALLS?.open_by_handle_at, -1, 0, 0)),
-    some('uses performance counters', call(CALLS?.perf, 0, 0, 0, 0, 0)),
-    some('uses io_uring', call(425, 1, 0)),
-    all('mounts with the new calls', `${call(430, '"tmpfs"', 0)} || ${call(428, -1, '"/"', 0)}`),
+    all('traces', systemCall(CALLS?.ptrace, 0, 0, 0, 0)),
+    all('reads the memory of a process', systemCall(CALLS?.process_vm_readv, '$$', 0, 0, 0, 0, 0)),
+    all('asks for a key ring', systemCall(CALLS?.keyctl, 0, -3, 0)),
+    all('stores a key in the key ring', systemCall(CALLS?.add_key, '"user"', '"tireless-try"', '"x"', 1, -2)),
+    all('compares processes', systemCall(CALLS?.kcmp, '$$', '$$', 0, 0, 0)),
+    root('loads a program into the kernel', systemCall(CALLS?.bpf, 0, 0, 0)),
+    root('opens a file by its handle', systemCall(CALLS?.open_by_handle_at, -1, 0, 0)),
+    some('uses performance counters', systemCall(CALLS?.perf, 0, 0, 0, 0, 0)),
+    some('uses io_uring', systemCall(425, 1, 0)),
+    all('mounts with the new calls', `${systemCall(430, '"tmpfs"', 0)} || ${systemCall(428, -1, '"/"', 0)}`),
     some('opens a socket to the hypervisor', family(40)),
     root('opens a raw socket', family(17)),
     some("opens a socket of the kernel's crypto interface", family(38)),

@@ -1,7 +1,7 @@
 /** More escape attempts, each a line of shell that succeeds where the way is open. */
 
 import { join } from 'node:path'
-import { type Attempt, all, type EscapeFacts, root, some } from './attempt.ts'
+import { type Attempt, all, type EscapeFacts, root, some, systemCall } from './attempt.ts'
 
 /** Numbers of system calls that differ by architecture. */
 const CALLS = {
@@ -32,13 +32,6 @@ const CALLS = {
     kexec: 104,
   },
 }[process.arch as 'x64' | 'arm64']
-
-/** True if the kernel lets the call through, even if it only rejects the arguments. */
-const call = (number: number | undefined, ...args: readonly (string | number)[]): string =>
-  [
-    `perl -e '$! = 0; my @a = (${args.join(', ')}); my $got = syscall(${number ?? -1}, @a);`,
-    `exit(($got >= 0 || ($! != 1 && $! != 38)) ? 0 : 1)'`,
-  ].join(' ')
 
 const family = (number: number): string =>
   [
@@ -105,20 +98,20 @@ function systemFileAttempts(): readonly Attempt[] {
 
 function systemCallAttempts(): readonly Attempt[] {
   return [
-    root('changes the root folder by a system call', call(CALLS?.pivot, '"/nowhere"', '"/nowhere"')),
-    root('renames the machine by a system call', call(CALLS?.hostname, 0, 99_999)),
-    root('uses a file as swap', call(CALLS?.swapon, '"/nowhere"', 0)),
-    root('turns on process accounting', call(CALLS?.acct, '"/nowhere"')),
-    root('sets the time by a system call', call(CALLS?.settime, 0, 0)),
-    all('enters a namespace by a system call', call(CALLS?.setns, -1, 0)),
-    all('writes the memory of a process', call(CALLS?.writev, '$$', 0, 0, 0, 0, 0)),
-    all('requests a key', call(CALLS?.request, '"user"', '"tireless-none"', 0, 0)),
-    some('handles page faults itself', call(CALLS?.uffd, 1)),
-    some('loads a kernel module', call(CALLS?.module, 0, 0, 0)),
-    some('loads another kernel', call(CALLS?.kexec, 0, 99, 0, 0)),
-    root('mounts by a new system call', call(432, -1, 0, 0)),
-    some('changes a mount by a new system call', call(442, -100, '"/usr"', 0, 0, 0)),
-    some('enters io_uring', call(426, -1, 0, 0, 0, 0, 0)),
+    root('changes the root folder by a system call', systemCall(CALLS?.pivot, '"/nowhere"', '"/nowhere"')),
+    root('renames the machine by a system call', systemCall(CALLS?.hostname, 0, 99_999)),
+    root('uses a file as swap', systemCall(CALLS?.swapon, '"/nowhere"', 0)),
+    root('turns on process accounting', systemCall(CALLS?.acct, '"/nowhere"')),
+    root('sets the time by a system call', systemCall(CALLS?.settime, 0, 0)),
+    all('enters a namespace by a system call', systemCall(CALLS?.setns, -1, 0)),
+    all('writes the memory of a process', systemCall(CALLS?.writev, '$$', 0, 0, 0, 0, 0)),
+    all('requests a key', systemCall(CALLS?.request, '"user"', '"tireless-none"', 0, 0)),
+    some('handles page faults itself', systemCall(CALLS?.uffd, 1)),
+    some('loads a kernel module', systemCall(CALLS?.module, 0, 0, 0)),
+    some('loads another kernel', systemCall(CALLS?.kexec, 0, 99, 0, 0)),
+    root('mounts by a new system call', systemCall(432, -1, 0, 0)),
+    some('changes a mount by a new system call', systemCall(442, -100, '"/usr"', 0, 0, 0)),
+    some('enters io_uring', systemCall(426, -1, 0, 0, 0, 0, 0)),
     some('opens a Bluetooth socket', family(31)),
     some('opens a CAN bus socket', family(29)),
     some('opens a TIPC or RDS socket', `${family(30)} || ${family(21)}`),

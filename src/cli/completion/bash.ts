@@ -1,6 +1,6 @@
 /** The completion script for bash (3.2 or newer: no associative arrays). */
 
-import { flagsWithValue, quoted, type Verb } from './grammar.ts'
+import { choiceCases, flagsWithValue, quoted, type Verb } from './grammar.ts'
 
 export function bashScript(verbs: readonly Verb[]): string {
   const paths = verbs.filter(({ path }) => path !== '').map(({ path }) => quoted(path))
@@ -20,7 +20,7 @@ export function bashScript(verbs: readonly Verb[]): string {
     esac
   done
   case "$verbs $prev" in
-${choiceCases(verbs)}
+${choiceCases(verbs, (patterns, choices) => `${patterns}) found=${quoted(choices.join(' '))} ;;`)}
   esac
   if [[ -z $found ]]; then
     # No words: bash completes file names.
@@ -34,18 +34,6 @@ ${verbs.map(wordCase).join('\n')}
 complete -o default -F _tireless tireless
 `
 }
-
-const choiceCases = (verbs: readonly Verb[]): string =>
-  verbs
-    .flatMap(({ path, options }) =>
-      options
-        .filter(({ choices }) => choices.length > 0)
-        .map(({ flags, choices }) => {
-          const patterns = flags.map((flag) => quoted(`${path} ${flag}`)).join('|')
-          return `    ${patterns}) found=${quoted(choices.join(' '))} ;;`
-        }),
-    )
-    .join('\n')
 
 function wordCase({ path, verbs, options, values }: Verb): string {
   const names = [...verbs.map(({ name }) => name), ...values].join(' ')

@@ -47,3 +47,19 @@ export const flagsWithValue = (verbs: readonly Verb[]): readonly string[] => [
 
 /** A text in single quotes; its own become `'\''`, which bash, zsh and fish all read. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
+
+/** Lines of a shell's `case` for the options with fixed values. `line`: of the patterns that match, and the values. */
+export const choiceCases = (
+  verbs: readonly Verb[],
+  line: (patterns: string, choices: readonly string[]) => string,
+): string =>
+  verbs
+    .flatMap(({ path, options }) =>
+      options
+        .filter(({ choices }) => choices.length > 0)
+        .map(({ flags, choices }) => {
+          const patterns = flags.map((flag) => quoted(`${path} ${flag}`)).join('|')
+          return `    ${line(patterns, choices)}`
+        }),
+    )
+    .join('\n')

@@ -1,6 +1,6 @@
 /** The completion script for zsh. */
 
-import { flagsWithValue, quoted, type Verb } from './grammar.ts'
+import { choiceCases, flagsWithValue, quoted, type Verb } from './grammar.ts'
 
 export function zshScript(verbs: readonly Verb[]): string {
   const paths = verbs.filter(({ path }) => path !== '').map(({ path }) => quoted(path))
@@ -19,7 +19,7 @@ export function zshScript(verbs: readonly Verb[]): string {
     esac
   done
   case "$verbs $prev" in
-${choiceCases(verbs)}
+${choiceCases(verbs, (patterns, choices) => `(${patterns}) found=(${choices.map(quoted).join(' ')}) ;;`)}
   esac
   if (( $#found )); then compadd -- $found; return; fi
   case $prev in (${flagsWithValue(verbs).join('|')}) _files; return ;; esac
@@ -31,18 +31,6 @@ ${verbs.map(wordCase).join('\n')}
 if [[ $funcstack[1] == _tireless ]]; then _tireless "$@"; else compdef _tireless tireless; fi
 `
 }
-
-const choiceCases = (verbs: readonly Verb[]): string =>
-  verbs
-    .flatMap(({ path, options }) =>
-      options
-        .filter(({ choices }) => choices.length > 0)
-        .map(({ flags, choices }) => {
-          const patterns = flags.map((flag) => quoted(`${path} ${flag}`)).join('|')
-          return `    (${patterns}) found=(${choices.map(quoted).join(' ')}) ;;`
-        }),
-    )
-    .join('\n')
 
 function wordCase({ path, verbs, options, values }: Verb): string {
   const described = (name: string, help: string): string => quoted(`${name.replaceAll(':', '\\:')}:${help}`)
