@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { readdirSync } from 'node:fs'
+import { type TestContext, test } from 'node:test'
+import { openApp } from '../../../../test/support/open-app.ts'
 import type { Json } from '../../../domain/json.ts'
 import type { ToolSpec } from '../../../ports/model.ts'
-import { isOwnTool } from './own-tools.ts'
+import { BUILT_IN_TOOLS, isOwnTool } from './own-tools.ts'
 import { parseSteps } from './parse-steps.ts'
 
 const tool = (name: string, properties: Record<string, Json> = {}, required = Object.keys(properties)): ToolSpec => ({
@@ -66,5 +68,27 @@ test('rules go before own tools, and the tools of Tireless are not own tools', (
   assert.deepEqual(
     ['bash', 'fetch', 'git', 'recall', 'weather'].filter((name) => isOwnTool(tool(name))),
     ['weather'],
+  )
+})
+
+/** A text says what a tool does; some tools need something of the machine, so the app may lack them. */
+async function namesOfAllTools(t: TestContext): Promise<ReadonlySet<string>> {
+  const texts = readdirSync(new URL('../../../prompts/tools/', import.meta.url))
+  const { all } = (await openApp(t)).service('tools')
+  return new Set([...texts.map((file) => file.replace(/\..*/, '')), ...all.keys()])
+}
+
+test('the list of tools that are not own tools has every tool of Tireless, and no other', async (t) => {
+  const [names, list] = [await namesOfAllTools(t), 'BUILT_IN_TOOLS in own-tools.ts']
+  assert.ok(names.size > 15, `${names.size} tools`)
+  assert.deepEqual(
+    [...names].filter((name) => !BUILT_IN_TOOLS.has(name)),
+    [],
+    `the offline model takes these tools of Tireless for tools of the user; do this: add their names to ${list}`,
+  )
+  assert.deepEqual(
+    [...BUILT_IN_TOOLS].filter((name) => !names.has(name)),
+    [],
+    `Tireless has no tools with these names; do this: remove them from ${list}`,
   )
 })

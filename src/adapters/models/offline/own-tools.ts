@@ -9,13 +9,13 @@ import { type Clause, MARK, type ParsedTask } from './clauses.ts'
 import type { ToolStep } from './offline-step.ts'
 
 /** Tools of Tireless. Sentences for them have rules of their own, and their names are everyday words. */
-const BUILT_IN: ReadonlySet<string> = new Set([
+export const BUILT_IN_TOOLS: ReadonlySet<string> = new Set([
   ...['ask_user', 'bash', 'browser', 'create_file', 'edit_file', 'edit_state', 'fetch', 'finish', 'forget', 'git'],
   ...['list_files', 'read_skill', 'read_state', 'recall', 'remember', 'search_files', 'send_message', 'tool_call'],
   ...['tool_search', 'view_file', 'wait'],
 ])
 
-export const isOwnTool = ({ name }: ToolSpec): boolean => !BUILT_IN.has(name)
+export const isOwnTool = ({ name }: ToolSpec): boolean => !BUILT_IN_TOOLS.has(name)
 
 /** Contract: undefined if the clause names none of the tools, or lacks an argument that the tool requires. */
 export function matchOwnTool(clause: Clause, task: ParsedTask, tools: readonly ToolSpec[]): ToolStep | undefined {
