@@ -1,19 +1,25 @@
 /** A step in the trace: one line of `steps.jsonl`, made from the events of one turn. */
 
+import type { CallStatus } from '../domain/decision.ts'
 import type { Event } from '../domain/event.ts'
+import type { EventCall, EventDecision, Payload } from '../domain/event-payload.ts'
 import type { Json } from '../domain/json.ts'
 
 /** A field is null, or an empty list, if the step ended before the phase that sets it. */
 export interface TraceStep {
   readonly step_id: number
   readonly observation: Json
-  readonly decision: Json
-  readonly actions: readonly Json[]
-  readonly action_results: readonly Json[]
+  /** The decision without its calls. */
+  readonly decision: TraceDecision | null
+  readonly actions: readonly EventCall[]
+  readonly action_results: readonly ActionResult[]
   readonly critic: Json
   readonly state_diff: Json
   readonly error?: string
 }
+
+type TraceDecision = Payload & Pick<EventDecision, 'kind'>
+type ActionResult = { readonly tool: string; readonly status: CallStatus; readonly content: string }
 
 interface StepFold {
   /** Contract: takes every event of the run once, in order; returns the step that this event completes, if any. */
@@ -56,10 +62,10 @@ function withEvent(step: TraceStep, { stage, payload, error }: Event): TraceStep
       return { ...step, observation: payload }
     case 'decision_ready': {
       const { calls, ...decision } = payload
-      return { ...step, decision, actions: listOf(calls).map(parseArgs) }
+      return { ...step, decision: decision as TraceDecision, actions: listOf<EventCall>(calls).map(parseArgs) }
     }
     case 'action_results':
-      return { ...step, action_results: listOf(payload.results) }
+      return { ...step, action_results: listOf<ActionResult>(payload.results) }
     case 'state_reduced':
       return { ...step, state_diff: payload.state_diff ?? null }
     case 'outputs_ready':
@@ -69,11 +75,13 @@ function withEvent(step: TraceStep, { stage, payload, error }: Event): TraceStep
   }
 }
 
-const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : [])
+/** The type is that of the event's stage, whose payload is only Json to observers. */
+const listOf = <T extends object>(value: Json | undefined): readonly T[] =>
+  Array.isArray(value) ? (value as unknown as readonly T[]) : []
 
 /** Parses the arguments of a call, which a model writes as JSON text. */
-function parseArgs(call: Json): Json {
-  const { tool, args } = call as { readonly tool: string; readonly args: Json }
+function parseArgs(call: EventCall): EventCall {
+  const { tool, args } = call
   if (typeof args !== 'string') return call
   try {
     return { tool, args: JSON.parse(args) as Json }

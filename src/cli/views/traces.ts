@@ -5,24 +5,16 @@ import { truncateText } from '../../domain/truncate.ts'
 import { style } from '../terminal.ts'
 
 type ShownTrace = CommandOutput<'trace show'>
+type ShownStep = NonNullable<ShownTrace['steps']>[number]
 type ShownEvent = NonNullable<ShownTrace['events']>[number]
 type Prompt = NonNullable<ShownTrace['prompts']>[number]
-
-/** A step of a trace, whose type leaves decision, actions and results open (Json). */
-interface Step {
-  readonly step_id: number
-  readonly decision: { readonly kind: string } | null
-  readonly actions: readonly { readonly tool: string; readonly args: unknown }[]
-  readonly action_results: readonly { readonly status: string; readonly content: string }[]
-  readonly error?: string
-}
 
 export function renderTrace({ manifest, steps, events, prompts, torn }: ShownTrace): string {
   const { run_id, status, stop_reason, step_count, event_count, error } = manifest
   return [
     `${style('bold', String(run_id))} ${String(stop_reason ?? status)}, ${step_count} steps, ${event_count} events`,
     ...(manifest.task === null ? [] : [style('dim', cut(manifest.task))]),
-    ...((steps ?? []) as unknown as readonly Step[]).flatMap(stepLines),
+    ...(steps ?? []).flatMap(stepLines),
     ...(events ?? []).map(eventLine),
     ...(prompts ?? []).flatMap(promptLines),
     ...(manifest.final_answer === null ? [] : ['', manifest.final_answer]),
@@ -31,7 +23,7 @@ export function renderTrace({ manifest, steps, events, prompts, torn }: ShownTra
   ].join('\n')
 }
 
-function stepLines({ step_id, decision, actions, action_results, error }: Step): string[] {
+function stepLines({ step_id, decision, actions, action_results, error }: ShownStep): string[] {
   return [
     `${style('dim', `step ${step_id}`)} ${decision?.kind ?? 'undecided'}`,
     ...actions.map(({ tool, args }, i) => {
