@@ -27,7 +27,7 @@ export const all = attempt('all')
 export const root = attempt('root')
 export const some = attempt('some')
 
-/** A command that makes a system call. It succeeds if the kernel lets the call through, even if it only rejects the arguments. */
+/** Makes a system call; succeeds if the kernel lets it through, even if it only rejects the arguments. */
 export const systemCall = (number: number | undefined, ...args: readonly (string | number)[]): string =>
   [
     `perl -e '$! = 0; my @a = (${args.join(', ')}); my $got = syscall(${number ?? -1}, @a);`,
