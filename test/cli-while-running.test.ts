@@ -16,7 +16,7 @@ describe('while start is running', () => {
     const holder = await startKernelIn(t, home)
     const refused = await tireless(home, 'start', '--until-idle')
     assert.equal(refused.exit, 75)
-    assert.match(refused.stderr, new RegExp(`process ${holder.pid} \\(start`))
+    assert.match(refused.stderr, new RegExp(`process ${holder.pid};`))
 
     const parked = await tirelessJson(home, 'run', 'wait for me')
     assert.deepEqual({ exit: parked.exit, status: parked.status }, { exit: 3, status: 'waiting' })

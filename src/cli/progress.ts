@@ -5,6 +5,7 @@ import type { Delta, Event } from '../domain/event.ts'
 import type { Json } from '../domain/json.ts'
 import { truncateText } from '../domain/truncate.ts'
 import { type Format, printSafely, style } from './terminal.ts'
+import { sayNote } from './views/language.ts'
 
 const MAX_LINE = 160
 
@@ -32,6 +33,8 @@ export class ProgressView {
   readonly #out: NodeJS.WriteStream
   readonly #paint: Paint
   readonly #runs = new Map<string, RunView>()
+  /** Whether several runs were shown at once since the last time that none was running. */
+  #hasSeveral = false
   #midLine = false
 
   /** `plain`: without colours, also on a terminal. */
@@ -41,7 +44,7 @@ export class ProgressView {
   }
 
   tell(progress: Progress): void {
-    if (progress.kind === 'note') this.#line(this.#paint('yellow', progress.text))
+    if (progress.kind === 'note') this.#line(this.#paint('yellow', sayNote(progress)))
     else if (progress.kind === 'event') this.#showEvent(progress.event)
     else if (progress.kind === 'delta') this.#showDelta(progress.delta)
   }
@@ -62,6 +65,7 @@ export class ProgressView {
     if (event.phase !== 'END') return
     const reason = `${this.#agentPrefix(view)}ended: ${String(event.payload.stop_reason)}`
     this.#runs.delete(event.run_id)
+    if (this.#runs.size === 0) this.#hasSeveral = false
     this.#line(event.ok ? reason : this.#paint('red', `${reason} ${cut(event.error ?? '')}`))
   }
 
@@ -92,6 +96,7 @@ export class ProgressView {
   #viewOf({ run_id }: { readonly run_id: string }): RunView {
     const view = this.#runs.get(run_id) ?? newRunView()
     this.#runs.set(run_id, view)
+    if (this.#runs.size > 1) this.#hasSeveral = true
     return view
   }
 
@@ -106,9 +111,9 @@ export class ProgressView {
     this.#line(`${this.#paint('dim', `${this.#agentPrefix(view)}step ${view.step}`)} ${text}`)
   }
 
-  /** With several runs at once, each line starts with the name of its agent. */
+  /** With several runs at once, each line starts with the name of its agent, also when only one of them is left. */
   #agentPrefix({ agent }: RunView): string {
-    return this.#runs.size > 1 && agent !== '' ? `${agent} ` : ''
+    return this.#hasSeveral && agent !== '' ? `${agent} ` : ''
   }
 
   #line(text: string): void {

@@ -6,6 +6,7 @@ import { type App, createApp, lockHome, readConfig } from '../app.ts'
 import type { ClosedHomeContext } from '../commands/lib/closed-home.ts'
 import type { Command } from '../commands/lib/command.ts'
 import type { CommandContext, NoHomeContext } from '../commands/lib/context.ts'
+import type { Progress } from '../commands/lib/progress.ts'
 import { loadCommand } from '../commands/lib/registry.ts'
 import { validateAndRun, validateAndRunClosed } from '../commands/lib/validate-and-run.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
@@ -58,7 +59,7 @@ async function runWithOpenHome({ command, input, at, tell, signals }: CommandReq
   let holder: number | undefined
   let giveUpAt = 0
   for (;;) {
-    const opened = await openHome(at, command.name, signals)
+    const opened = await openHome(at, command.name, signals, () => tell(STOPPING))
     if (!(opened instanceof TirelessError)) return runInApp(opened, command, input, tell)
     if (opened.code !== 'home_locked') return validateAndRunClosed(command, closedHomeContext(at), input, opened)
     if (command.runsIn === 'own_process') throw await nameRunningPage(opened, at)
@@ -80,9 +81,17 @@ async function nameRunningPage(locked: TirelessError, at: HomeLocation): Promise
   const { page } = (reply?.output ?? {}) as { readonly page?: string | null }
   if (!page) return locked
   return new TirelessError('home_locked', {
-    what: `${locked.problem}; its page is ${page}`,
-    fix: `open ${page}; or stop it: tireless stop`,
+    what: `Tireless is running already in this home; its page is ${page}`,
+    where: at.home,
+    got: `process ${holderPid(homePaths(at.home)) ?? 'unknown'}`,
+    fix: 'open the page: tireless open; or stop it: tireless stop',
   })
+}
+
+const STOPPING: Progress = {
+  kind: 'note',
+  text: 'Stopping; running steps may finish. Ctrl-C again interrupts them. Nothing is lost.',
+  zh: '正在停止；等待正在运行的步骤完成。再按 Ctrl-C 立即中断。不会丢失任何内容。',
 }
 
 interface OpenHome {
@@ -96,13 +105,14 @@ async function openHome(
   { home, configFile }: HomeLocation,
   verb: string,
   given: CommandRequest['signals'],
+  onStop: () => void,
 ): Promise<OpenHome | TirelessError> {
   const {
     signals,
     cancelDeadline: over,
     removeHandlers: forget,
     delegateStop: stopBy,
-  } = given ? { ...NO_HANDLERS, signals: given } : handleSignals()
+  } = given ? { ...NO_HANDLERS, signals: given } : handleSignals(onStop)
   try {
     const app = await createApp({ home, config: configFile, signals, name: verb, ownsProcess: true })
     stopBy(() => app.context.stop(app.context.settings().stop_timeout))

@@ -15,14 +15,18 @@ export interface SignalHandling {
   removeHandlers(): void
 }
 
-export function handleSignals(): SignalHandling {
+/** `onStop`: called at the first signal. */
+export function handleSignals(onStop: () => void = () => {}): SignalHandling {
   const control = createStopControl(systemClock)
   let isStopping = false
   let drainFirst = (): void => control.stop(DRAIN_MS)
   const stop = (): void => {
     if (isStopping) control.interrupt()
-    else drainFirst()
-    isStopping = true
+    else {
+      isStopping = true
+      onStop()
+      drainFirst()
+    }
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)

@@ -109,7 +109,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
 const isWildcard = (host: string): boolean => ['0.0.0.0', '::', '[::]'].includes(host)
 
 const FIXES: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'stop the program that uses the port, or change server.port (0: any free port)',
+  EADDRINUSE: 'stop the program that uses the port, or set another server.port in tireless.yaml (0: any free port)',
   EACCES: 'set server.port to a port above 1023',
 }
 

@@ -21,8 +21,12 @@ const TEXTS = {
     never: 'never again',
     removed: (id: string) => `Removed ${id}; work that it started continues.`,
     started: (agent: string, id: string) => `${agent} is queued as ${id}. Follow it: tireless queue show ${id}`,
+    opened: (page: string) => `Opened ${page} in your browser.`,
+    notOpened: (link: string) => `Open this link in a browser; it logs you in, once and within minutes:\n${link}`,
     ended: (pending: number) =>
-      pending === 0 ? 'Stopped; no work is left.' : `Stopped; ${pending} tasks wait. Continue: tireless start`,
+      pending === 0
+        ? 'Stopped; no work is left.'
+        : `Stopped; ${pending === 1 ? '1 task waits' : `${pending} tasks wait`}. Continue: tireless start`,
   },
   zh: {
     stopped: '已停止。已接受的任务都保留着；继续：tireless start',
@@ -39,6 +43,8 @@ const TEXTS = {
     never: '不再运行',
     removed: (id: string) => `已移除 ${id}；它已启动的任务继续。`,
     started: (agent: string, id: string) => `${agent} 已排队：${id}。查看：tireless queue show ${id}`,
+    opened: (page: string) => `已在浏览器中打开 ${page}。`,
+    notOpened: (link: string) => `请在浏览器中打开此链接；它让您登录，只能用一次，几分钟内有效：\n${link}`,
     ended: (pending: number) =>
       pending === 0 ? '已停止；没有剩余任务。' : `已停止；还有 ${pending} 个任务。继续：tireless start`,
   },
@@ -74,6 +80,9 @@ export const renderRemovedSchedule = ({ removed }: CommandOutput<'schedule remov
 
 export const renderScheduleRun = ({ items }: CommandOutput<'schedule run'>): string =>
   items.map(({ agent_id, dispatch_id }) => texts().started(agent_id, shortId(dispatch_id))).join('\n')
+
+export const renderOpened = ({ opened, page, login_url }: CommandOutput<'open'>): string =>
+  opened ? texts().opened(page) : texts().notOpened(login_url)
 
 export const renderEnded = ({ queue }: CommandOutput<'start'>): string =>
   texts().ended((queue.pending ?? 0) + (queue.running ?? 0))

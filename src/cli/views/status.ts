@@ -18,6 +18,7 @@ const TEXTS = {
     states: { running: 'running', paused: 'paused; run: tireless resume', stopped: 'stopped; run: tireless start' },
     noBeat: 'no agent is scheduled',
     notRunning: 'none while the kernel is stopped',
+    toOpen: (page: string) => `${page}   to open it: tireless open`,
     well: 'ok',
     nothing: 'nothing',
     approvals: (count: number) => `${count} to approve: tireless approvals list`,
@@ -41,6 +42,7 @@ const TEXTS = {
     states: { running: '运行中', paused: '已暂停；恢复：tireless resume', stopped: '已停止；启动：tireless start' },
     noBeat: '没有计划运行的智能体',
     notRunning: '内核停止时没有',
+    toOpen: (page: string) => `${page}   打开：tireless open`,
     well: '正常',
     nothing: '没有',
     approvals: (count: number) => `${count} 项待批准：tireless approvals list`,
@@ -61,12 +63,12 @@ const TEXTS = {
 const texts = () => TEXTS[terminalLanguage()]
 
 export function renderStatus(status: Status): string {
-  const { labels, states, noBeat, notRunning, queue } = texts()
+  const { labels, states, noBeat, notRunning, toOpen, queue } = texts()
   const { state, next_beat } = status.kernel
   return formatLabelled([
     [labels.kernel, states[state]],
     [labels.beat, next_beat === null ? (status.page === null ? notRunning : noBeat) : sayInstant(next_beat)],
-    [labels.page, status.page ?? notRunning],
+    [labels.page, status.page === null ? notRunning : toOpen(status.page)],
     ...problemLines(status).map((problem) => [labels.health, problem] as const),
     ...waitingLines(status).map((waiting) => [labels.waits, waiting] as const),
     ...runLines(status).map((run) => [labels.runs, run] as const),

@@ -36,6 +36,8 @@ export interface Command<I extends z.ZodObject = z.ZodObject, O extends z.ZodTyp
   runClosed?(outside: ClosedHomeContext, input: z.output<I>, why: TirelessError): Promise<z.input<O>>
   /** The command ends the process that holds the home; the command line waits for its exit. */
   readonly stopsKernel?: true
+  /** The output has a `login_url`, which the command line opens in a browser. */
+  readonly opensPage?: true
   /** Contract: pure; the exit code of the command line, by default 0. */
   exitCode?(output: z.output<O>): number
 }

@@ -6,7 +6,8 @@ import type { Json } from '../../domain/json.ts'
 export type Progress =
   | { readonly kind: 'event'; readonly event: Event }
   | { readonly kind: 'delta'; readonly delta: Delta }
-  | { readonly kind: 'note'; readonly text: string }
+  /** `zh`: the text in Chinese. */
+  | { readonly kind: 'note'; readonly text: string; readonly zh?: string }
   /** A part of the output, sent before the command ends. */
   | { readonly kind: 'item'; readonly item: Json }
 

@@ -11,6 +11,7 @@ const REGISTRY = {
   init: async () => (await import('../init.ts')).init,
   run: async () => (await import('../run.ts')).run,
   start: async () => (await import('../start.ts')).start,
+  open: async () => (await import('../open.ts')).open,
   once: async () => (await import('../cycles.ts')).once,
   pause: async () => (await import('../cycles.ts')).pause,
   resume: async () => (await import('../cycles.ts')).resume,
