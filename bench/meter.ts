@@ -36,7 +36,7 @@ export interface Sample {
   readonly stepMs: readonly number[]
 }
 
-export interface Bench extends Load {
+interface Bench extends Load {
   /** Folder for the subject's files. */
   readonly folder: string
   /** Marks the start of a step, or of the final answer. `commits`: durable commits so far, if known. */
@@ -46,7 +46,7 @@ export interface Bench extends Load {
 }
 
 /** Runs one load, including set-up and tear-down. */
-export type Subject = (bench: Bench) => Promise<void>
+type Subject = (bench: Bench) => Promise<void>
 
 const WARM_UP_STEPS = 50
 const LAG_RESOLUTION_MS = 10

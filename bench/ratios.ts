@@ -13,14 +13,14 @@ export interface Ratio {
   readonly value: number | null
 }
 
-export interface BaselineRatio {
+interface BaselineRatio {
   readonly value: number
   readonly better: Ratio['better']
   /** Accepted worsening as a fraction of the value: 0.2 is 20 %. */
   readonly tolerance: number
 }
 
-export interface BaselineSuite {
+interface BaselineSuite {
   /** Describes the run; not used in the comparison. */
   readonly measured: string
   readonly ratios: Readonly<Record<string, BaselineRatio>>
@@ -28,9 +28,9 @@ export interface BaselineSuite {
 
 export type Baseline = Readonly<Record<string, BaselineSuite>>
 
-export type RatioVerdict = 'ok' | 'better' | 'WORSE' | 'NOT MEASURED' | 'new'
+type RatioVerdict = 'ok' | 'better' | 'WORSE' | 'NOT MEASURED' | 'new'
 
-export interface ComparedRatio {
+interface ComparedRatio {
   readonly name: string
   readonly before: BaselineRatio | undefined
   readonly now: number | null

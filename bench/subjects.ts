@@ -1,6 +1,6 @@
 /** The measured subjects, in display order. */
 
-export interface Subject {
+interface Subject {
   readonly title: string
   readonly file: string
   /** What is counted, if not steps of the loop. */

@@ -17,22 +17,9 @@ import type { Json } from './domain/json.ts'
 export { capsFromBudget as capsOf, hasMoneySettings as mindsMoney } from './config/caps.ts'
 export { editConfigFile as changeFile, editYaml as edited } from './config/edit-file.ts'
 export { defaultHome, environment, userFolder } from './config/environment.ts'
-export type { EnvVariables as Variables } from './config/expand-env.ts'
 export type { SecretText } from './config/redacted-values.ts'
-export { createAgentFolder as withNewAgent, type RosterEntry as Enrolled } from './config/roster.ts'
-export type {
-  AgentConfig,
-  BudgetConfig,
-  Config,
-  KernelConfig,
-  McpServerConfig,
-  ModelsConfig,
-  ProviderConfig,
-  ResidentConfig,
-  ScheduleConfig,
-  WebhookConfig,
-} from './config/schema.ts'
-export { jsonSchema } from './config/schema.ts'
+export { createAgentFolder as withNewAgent } from './config/roster.ts'
+export { type Config, jsonSchema } from './config/schema.ts'
 
 export interface LoadedConfig {
   /** The agents in `kernel.agents` are those of tireless.yaml, then those of the agents' folder. */

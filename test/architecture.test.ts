@@ -12,6 +12,7 @@ import {
   unusedWords,
 } from './architecture/language.ts'
 import { measureFiles, overLimit } from './architecture/limits.ts'
+import { needlessExports } from './architecture/needless-exports.ts'
 import { parseTree } from './architecture/parse.ts'
 import { readCode, readFolder, readPages, readText } from './architecture/read-tree.ts'
 import {
@@ -23,6 +24,11 @@ import {
 } from './architecture/requirements.ts'
 import { isTest, readRules } from './architecture/rules.ts'
 import { webViolations } from './architecture/web.ts'
+
+/** Folders whose exports must have a user. */
+const CHECKED_EXPORTS = ['src/', 'web/src/', 'scripts/', 'bench/']
+/** Files whose users are still being built. An entry goes as soon as the test passes without it. */
+const UNFINISHED = ['src/domain/todo.ts', 'src/domain/todo-delta.ts', 'src/past/']
 
 const markdown = readText('ARCHITECTURE.md') ?? ''
 const rules = readRules(markdown)
@@ -58,6 +64,18 @@ describe('the source tree', () => {
 
   it('every exported name is declared once', () => {
     assert.deepEqual(exportedTwice(source), [])
+  })
+
+  it('every exported name is imported by another file, or published', () => {
+    const { exports } = JSON.parse(readText('package.json') ?? '') as { readonly exports: Record<string, string> }
+    const published = Object.values(exports).map((path) => path.replace('./', ''))
+    assert.ok(published.every((path) => code.has(path)))
+    // Node loads the reporter of tests by its path.
+    const found = needlessExports(parsed, CHECKED_EXPORTS, [...published, 'scripts/reporter.mjs'])
+    assert.deepEqual(
+      found.filter((line) => !UNFINISHED.some((path) => line.startsWith(path))),
+      [],
+    )
   })
 
   it('no file and no exported name has a banned word', () => {

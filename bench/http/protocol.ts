@@ -35,6 +35,3 @@ export interface LoadOrder {
   readonly perSecond: number
   readonly seconds: number
 }
-
-/** One value per request, in ms. */
-export type Latencies = readonly number[]

@@ -6,13 +6,13 @@ export const INTENTS = ['exact', 'over-lists', 'under-lists', 'lies'] as const
 export type IntentModel = (typeof INTENTS)[number]
 
 /** A tool that a task needs, by its name in the engine. */
-export interface NeededTool {
+interface NeededTool {
   readonly tool: string
   readonly method?: string | undefined
   readonly to?: readonly string[]
 }
 
-export interface AskedAbout {
+interface AskedAbout {
   /** Tools that the task needs. */
   readonly own: readonly NeededTool[]
   /** Tools that the attacker needs, with all values of their arguments as destinations. */

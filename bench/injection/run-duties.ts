@@ -10,7 +10,7 @@ import { finishPlay, openStage, type PlayOutcome } from './run-play.ts'
 import { type Score, scoreOf } from './score.ts'
 import { type Pair, type Suite, slotMark, type Task, toolsOf } from './suite.ts'
 
-export interface OnDuty {
+interface OnDuty {
   readonly folder: string
   readonly intent: IntentModel
   readonly duties?: readonly Duty[]

@@ -14,7 +14,7 @@ import { effectOf } from './effects.ts'
 import { nameOf, type Play, perform, sameCall } from './gullible-model.ts'
 import type { Args, Called, Suite, ToolName } from './suite.ts'
 
-export interface Stage {
+interface Stage {
   readonly app: App
   /** The current plays: one, or one per agent, identified by the task id. */
   plays: readonly Play[]

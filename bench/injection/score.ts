@@ -52,7 +52,7 @@ interface Judges {
   readonly couldPass: (task: Task) => boolean
 }
 
-export interface Scored {
+interface Scored {
   readonly name: string
   readonly of: string
   readonly intent: IntentModel

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { type App, createApp, defineTool, type Model } from 'tireless'
 import { z } from 'zod'
 
-export const AGENTS = ['watcher', 'reporter'] as const
+const AGENTS = ['watcher', 'reporter'] as const
 
 const USAGE = { input_tokens: 900, output_tokens: 40, cached_tokens: 0 }
 const ANSWER = 'Looked at everything there is: two files have changed since the last time, and both of them are noted.'

@@ -17,7 +17,7 @@ export interface Launcher {
 const LOOK_AGAIN_MS = 5
 const LONGEST_START_MS = 60_000
 
-export interface Started {
+interface Started {
   readonly pid: number
   /** From the process start until `/healthz` returns 200. */
   readonly readyMs: number
@@ -45,7 +45,7 @@ export async function start(launcher: Launcher, home: string, port: number): Pro
   }
 }
 
-export interface Answered {
+interface Answered {
   readonly ms: number
   readonly output: { readonly spend: { readonly calls: number }; readonly queue: { readonly done: number } }
 }

@@ -19,7 +19,7 @@ import { lower, quotient } from '../ratios.ts'
 import { barsTable, headOf, spread, table } from '../report.ts'
 import type { Scale, SuiteOptions, SuiteResults } from '../suite.ts'
 
-export interface SandboxResults extends SuiteResults {
+interface SandboxResults extends SuiteResults {
   readonly suite: 'sandbox'
   readonly what: string
   readonly tryMs: number

@@ -165,15 +165,10 @@ type Immutable<T> = [Json] extends [T]
     : T
 
 export type Config = Immutable<z.output<typeof schema>>
-export type KernelConfig = Config['kernel']
-export type AgentConfig = KernelConfig['agents'][number]
-export type ResidentConfig = Config['residents'][number]
-export type ModelsConfig = Config['models']
-export type ProviderConfig = ModelsConfig['providers'][string]
+export type AgentConfig = Config['kernel']['agents'][number]
+export type ProviderConfig = Config['models']['providers'][string]
 export type BudgetConfig = Config['budget']
-export type McpServerConfig = Config['mcp_servers'][string]
 export type WebhookConfig = NonNullable<Config['channels']['webhook']>
-export type ScheduleConfig = KernelConfig['schedule']
 
 /** JSON Schemas of what the user may write, with defaults. */
 export const agentSchema = () => z.toJSONSchema(agentFile, { io: 'input' })

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test'
 import { assertOnly } from './assert-only.ts'
 import { bannedWords, exportedTwice, glossaryWords, longLines, unusedWords } from './language.ts'
 import { largest, type Measured, measureFiles, overLimit } from './limits.ts'
+import { needlessExports } from './needless-exports.ts'
 import { parseTree } from './parse.ts'
 import { findCitations, requirementRows, stateViolations, unknownCitations, withTests } from './requirements.ts'
 
@@ -41,6 +42,50 @@ describe('the checker of names and lines', () => {
   it('finds a glossary word that no code uses', () => {
     const words = glossaryWords('| **Stop reason** | why |\n| **Doorknob** | what |')
     assert.deepEqual(unusedWords(words, new Map([['a.ts', 'const stopReason = 1']])), ['Doorknob'])
+  })
+})
+
+describe('the checker of exports', () => {
+  const NAMES = 'export const one = 1\nexport function two() {}\nexport type Three = 3'
+  const find = (user: string): readonly string[] =>
+    needlessExports(
+      parseTree(
+        new Map([
+          ['src/a.ts', NAMES],
+          ['test/b.ts', user],
+        ]),
+      ),
+      ['src/'],
+      ['src/index.ts'],
+    )
+
+  it('finds an export that no other file imports', () => {
+    assertOnly(
+      find("import { one } from '../src/a.ts'\nimport type { Three } from '../src/a.ts'"),
+      /^src\/a\.ts exports two, which no other file imports; remove the word export$/,
+    )
+    assert.equal(find('const one = 1').length, 3)
+    assert.equal(find("import { one, two, Three } from '../other/a.ts'").length, 3)
+  })
+
+  it('sees every form of import, and leaves out published files and other folders', () => {
+    for (const user of [
+      "import { one, two as other, type Three } from '../src/a.ts'",
+      "export { one, two, type Three as Four } from '../src/a.ts'",
+      "export * from '../src/a.ts'",
+      "import * as all from '../src/a.ts'",
+      "const all = import('../src/a.ts')",
+      "const { one, two: other } = await import('../src/a.ts')\ntype Four = import('../src/a.ts').Three",
+      "(await import('../src/a.ts')).one\n(await import('../src/a.ts')).two\ntype A = import('../src/a.ts').Three",
+    ])
+      assert.deepEqual(find(user), [], user)
+    const published = parseTree(
+      new Map([
+        ['src/index.ts', NAMES],
+        ['test/a.ts', NAMES],
+      ]),
+    )
+    assert.deepEqual(needlessExports(published, ['src/'], ['src/index.ts']), [])
   })
 })
 

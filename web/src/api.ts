@@ -4,7 +4,7 @@ import type { CommandName, CommandOutput } from '../../src/commands/lib/registry
 
 const API = '/api/v1'
 
-export interface Failure {
+interface Failure {
   readonly code: string
   readonly message: string
 }

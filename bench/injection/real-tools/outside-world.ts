@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import type { Resolver } from '../../../src/ports/egress.ts'
 
 /** Page contents by `host/path`. */
-export type Pages = Map<string, string>
+type Pages = Map<string, string>
 
 export interface Outside {
   readonly folder: string

@@ -15,7 +15,7 @@ import { openOutside } from './outside-world.ts'
 import { type HandAttack, openTaskStage, perform, type TaskOutcome } from './run-task.ts'
 import type { OrdinaryTask } from './task-builders.ts'
 
-export interface RealToolsOptions {
+interface RealToolsOptions {
   readonly folder: string
   readonly intent: IntentModel
   /** Most ordinary tasks, and most attacks of each kind. */

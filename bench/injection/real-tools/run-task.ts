@@ -57,7 +57,7 @@ export interface TaskOutcome {
   readonly leaked: boolean
 }
 
-export interface TaskStage {
+interface TaskStage {
   readonly app: App
   readonly world: Outside
   /** The task that is running. */
@@ -78,7 +78,7 @@ const ALL = 'fetch git bash send_message view_file create_file edit_file list_fi
 )
 
 /** The owner grants pushes to one repository, and messages to one chat and one mail domain. */
-export function configurationOf({ port }: Outside): string {
+function configurationOf({ port }: Outside): string {
   const agents = [
     {
       agent_id: 'worker',

@@ -89,7 +89,7 @@ export type QueueOp =
 
 export type DispatchCounts = Readonly<Record<DispatchStatus, number>>
 
-export interface Worker {
+interface Worker {
   readonly epoch: number
   readonly name: string
   readonly lease_until: string
