@@ -146,7 +146,7 @@ describe('Q17: replay', () => {
       record.kind === 'model_requested' ? { ...record, compiler: 4, digest: 'of then' } : record
     const { identical, note } = await replayOf(withOldCompiler)
     assert.equal(identical, true)
-    assert.match(note ?? '', /Recorded with prompt compiler 4; this program has 7/)
+    assert.match(note ?? '', /Recorded with prompt compiler 4; this program has 8/)
     const otherAnswer = await replayOf((record) =>
       record.kind === 'run_ended' ? { ...record, answer: 'otherwise' } : withOldCompiler(record),
     )

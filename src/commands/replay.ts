@@ -212,7 +212,10 @@ function recordsUpTo(
       const seq = record.seq - first + 1
       if (record.kind === 'run_started') return { ...record, seq, run_id }
       if (record.kind === 'input_bound') return { ...record, seq, input: record.input.map(withNewId) }
-      return record === last ? { ...last, seq, next: { kind: 'continue' } } : { ...record, seq }
+      // A fork goes on where the run ended or waited; a change of behaviour stays.
+      return record === last && last.next.kind !== 'become'
+        ? { ...last, seq, next: { kind: 'continue' } }
+        : { ...record, seq }
     })
   return { turn: last.turn, records: kept }
 }

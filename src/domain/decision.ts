@@ -26,7 +26,14 @@ export type Decision =
   /**
    * `via`: the call (`finish`, `wait`) by which the model made this decision; it needs a result like any other call.
    */
-  | { readonly kind: 'final'; readonly answer: string; readonly summary?: string; readonly via?: Call }
+  | {
+      readonly kind: 'final'
+      readonly answer: string
+      readonly summary?: string
+      /** The behaviour that the model wants next; heard only if the behaviour leaves a choice. */
+      readonly next?: string
+      readonly via?: Call
+    }
   | {
       readonly kind: 'wait'
       readonly match: WaitMatch
@@ -75,11 +82,23 @@ export interface Issue {
   readonly message: string
 }
 
+/** A behaviour with its parameters, and why it was chosen. */
+export interface BehaviourChoice {
+  readonly behaviour: string
+  readonly params: Readonly<Record<string, string>>
+  readonly why: string
+}
+
 export type Next =
-  /** `retry`: a critic asked for another try; `feedback` is its instruction. */
-  | { readonly kind: 'continue'; readonly feedback?: string; readonly retry?: true }
+  /**
+   * `retry`: a critic asked for another try; `feedback` is its instruction. `stay`: the behaviour may not end yet;
+   * `feedback` says why.
+   */
+  | { readonly kind: 'continue'; readonly feedback?: string; readonly retry?: true; readonly stay?: true }
   /** `feedback`: the input of the next attempt, which starts when the wait is over. */
   | { readonly kind: 'park'; readonly wait: Wait; readonly feedback?: string }
+  /** The run goes on with another behaviour, which starts with a new conversation. */
+  | ({ readonly kind: 'become' } & BehaviourChoice)
   | {
       readonly kind: 'end'
       readonly stop_reason: StopReason

@@ -33,7 +33,10 @@ interface RunIds {
 }
 
 /** Records of a turn. */
-type TurnRecord = Exclude<JournalRecord, { kind: 'run_started' | 'run_ended' | 'diagnosed' | 'migrated' | 'refitted' }>
+type TurnRecord = Exclude<
+  JournalRecord,
+  { kind: 'run_started' | 'run_ended' | 'diagnosed' | 'migrated' | 'refitted' | 'became' }
+>
 /** Records of the phase DECIDE. */
 type DecideRecord = Exclude<
   TurnRecord,
@@ -222,6 +225,7 @@ class RunEventFold implements EventFold {
         break
       case 'migrated':
       case 'refitted':
+      case 'became':
         break
       default:
         this.#applyTurnRecord(record)

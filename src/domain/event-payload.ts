@@ -207,6 +207,8 @@ export function nextPayload(next: Next): Payload {
       return next.retry ? { retry: true } : {}
     case 'park':
       return { parked: truncateEventText(next.wait.reason), ...(next.feedback === undefined ? {} : { attempt: true }) }
+    case 'become':
+      return { behaviour: next.behaviour, ...next.params, why: truncateEventText(next.why) }
     case 'end':
       return { stop_reason: next.stop_reason }
     default:

@@ -136,6 +136,8 @@ type Body =
       readonly outputs?: readonly string[]
       /** The behaviour's initial state; absent if it is null. */
       readonly state?: Json
+      /** True: the conversation starts anew; what was before is shown as memory. */
+      readonly anew?: true
     }
   | {
       readonly kind: 'input_bound'
@@ -241,6 +243,8 @@ type Body =
   | { readonly kind: 'migrated'; readonly version: number; readonly patch?: Patch }
   /** The run was resumed with other components than it was started with. */
   | { readonly kind: 'refitted'; readonly setup: RunSetup }
+  /** The run entered the behaviour that its last step chose (`next.kind` is `become`). */
+  | { readonly kind: 'became'; readonly behaviour: string; readonly setup: RunSetup; readonly state?: Json }
   /** A hook or critic failed; the run continues. */
   | { readonly kind: 'diagnosed'; readonly turn: number; readonly about: string; readonly message: string }
   | {

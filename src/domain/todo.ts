@@ -95,10 +95,11 @@ export interface Todo {
 }
 
 /** A todo as the session's journal keeps it after every change (`facts.todos`). */
-export type TodoSummary = Pick<Todo, 'code' | 'type' | 'status' | 'deps' | 'assignee' | 'attempts' | 'proof'>
+export type TodoSummary = Pick<Todo, 'code' | 'title' | 'type' | 'status' | 'deps' | 'assignee' | 'attempts' | 'proof'>
 
-export function summarizeTodo({ code, type, status, deps, assignee, attempts, proof }: TodoSummary): TodoSummary {
-  return { code, type, status, deps, assignee, attempts, proof }
+export function summarizeTodo(todo: TodoSummary): TodoSummary {
+  const { code, title, type, status, deps, assignee, attempts, proof } = todo
+  return { code, title, type, status, deps, assignee, attempts, proof }
 }
 
 /** A todo that failed this often is not started again: another plan or the owner's help is needed. */

@@ -67,7 +67,10 @@ export async function advanceDispatch(
   const past = recordsOfRun(records, dispatch.dispatch_id)
   notifySafely(() => engine.sink.onRunOpened(runRefOf(claim), past))
   try {
-    return await resumeRun(claim, signals, cancelling)
+    for (;;) {
+      const outcome = await resumeRun(claim, signals, cancelling)
+      if (outcome.kind !== 'become') return outcome
+    }
   } catch (thrown) {
     const { code } = asTirelessError(thrown)
     if (code.startsWith('store_') && code !== 'store_invalid') throw thrown
@@ -108,8 +111,10 @@ async function runSteps(run: Run, drain: AbortSignal, cancelling: CancelSignals)
     if (next) return finishRun(run, next, await closeOpenTurn(run, next))
     const stepOutcome = await step(run)
     const outcome = stepOutcome.kind === 'no_input' ? await handleNoInput(run) : stepOutcome
-    if (outcome.kind !== 'continue') return outcome
+    if (outcome.kind !== 'continue' && outcome.kind !== 'become') return outcome
     if (drain.aborted) return releaseRun(run)
+    // The run is opened again with the components of the other behaviour.
+    if (outcome.kind === 'become') return outcome
   }
 }
 

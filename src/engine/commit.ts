@@ -69,6 +69,9 @@ async function applyNext(run: Run, next: Next, ops: readonly Op[]): Promise<Step
     case 'continue':
       if (ops.length > 0) await flushRecords(run, ops)
       return next
+    case 'become':
+      await flushRecords(run, ops)
+      return next
     case 'park':
       return parkRun(run, next.wait, ops)
     case 'end':

@@ -1,9 +1,11 @@
 /** Behaviour: the strategy an agent follows; it defines what each phase of a step does. All methods are pure. */
 
 import type { z } from 'zod'
-import type { CallResult, Decision, Verdict } from '../domain/decision.ts'
+import type { BehaviourChoice, CallResult, Decision, Verdict } from '../domain/decision.ts'
 import type { Json } from '../domain/json.ts'
 import type { Observation } from '../domain/observation.ts'
+import type { SessionView } from '../domain/session-view.ts'
+import type { TodoSummary } from '../domain/todo.ts'
 import type { BranchSearch } from './branch-search.ts'
 import type { MemoryQuery, MemoryView } from './memory.ts'
 
@@ -25,7 +27,41 @@ export interface EnvView {
   readonly env: { readonly root: string; readonly ops: readonly string[] }
   /** Contract: the earlier turns, exactly as the model gets them in this step. */
   readonly memory: MemoryView
+  /** What the session has been about, from its journal. */
+  readonly session: SessionView
 }
+
+/** What a behaviour has come to, when the model finishes it or its step limit is reached. */
+export interface BehaviourEnd {
+  readonly why: 'finished' | 'step_limit'
+  /** The model's answer; empty at a step limit. */
+  readonly answer: string
+  /** The behaviour that the model named. It is not given if a call of the last step failed. */
+  readonly wanted?: string
+  readonly params: Readonly<Record<string, string>>
+  readonly todos: readonly TodoSummary[]
+  /** How often in a row this behaviour was asked to go on (`stay`). */
+  readonly stays: number
+  /** How often the run changed its behaviour. */
+  readonly moves: number
+  readonly metadata: Readonly<Record<string, Json>>
+}
+
+/** What follows the end of a behaviour. */
+export type AfterBehaviour =
+  | ({ readonly kind: 'become' } & BehaviourChoice)
+  /** The run goes on with this behaviour; the model reads the feedback. */
+  | { readonly kind: 'stay'; readonly feedback: string }
+  /** The run waits for a message or an event; the model reads it in this behaviour. */
+  | { readonly kind: 'wait'; readonly reason: string }
+  /** The run ends: with an answer, or as failed with an error (and an answer for the owner). */
+  | { readonly kind: 'end'; readonly answer: string; readonly error?: string }
+
+/**
+ * What a behaviour may do to the workspace. `read_only`: nothing; commands see it on a read-only mount. `copy`: files
+ * and commands work on a copy that is thrown away.
+ */
+type WorkspaceAccess = 'write' | 'read_only' | 'copy'
 
 /** A tool call proposed by a behaviour; the engine validates it and determines its effect. */
 export interface ProposedCall {
@@ -78,6 +114,12 @@ export interface Behaviour<S = Json> {
   readonly memory?: string
   readonly critics?: readonly Critic<S>[]
   readonly search?: BranchSearch
+  /** Default: `write`. */
+  readonly access?: WorkspaceAccess
+  /** Number of steps after which `next` is asked. */
+  readonly stepLimit?: number
+  /** The behaviour that reads a message to a session whose last run has ended. Default: this behaviour. */
+  readonly onMessage?: string
   /** `metadata` is the metadata of the dispatch. */
   initState(task: string, metadata?: Readonly<Record<string, Json>>): S
   /** Contract: returns the observation of this step, a value of bounded size. Default: the input, unchanged. */
@@ -96,6 +138,8 @@ export interface Behaviour<S = Json> {
   /** Contract: returns the new state, or undefined if it changed the given state in place. */
   reduce?(state: S, step: CompletedStep): S | undefined
   shouldStop?(state: S): boolean
+  /** Contract: returns what follows the end of this behaviour. Default: the run ends with the answer. */
+  next?(state: S, end: BehaviourEnd): AfterBehaviour
 }
 
 export interface Behaviours {

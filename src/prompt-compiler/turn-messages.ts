@@ -14,7 +14,7 @@ import { fenceUntrusted } from './data-fence.ts'
  * Raise this number whenever the same records would give other bytes, also after a change to the texts in src/prompts.
  * It is recorded with every request.
  */
-export const COMPILER_VERSION = 7
+export const COMPILER_VERSION = 8
 
 export function inputMessages(input: readonly Observation[], feedback?: string): ModelMessage[] {
   const lines = input.map(observationText)

@@ -79,6 +79,7 @@ export function addRecordToManifest(manifest: TraceManifest, record: JournalReco
       return { ...manifest, ...RUNNING, agent_id, behaviour, task, setup, started_at }
     }
     case 'refitted':
+    case 'became':
       return { ...manifest, setup: record.setup }
     case 'model_answered':
       return {

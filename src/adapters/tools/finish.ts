@@ -8,6 +8,7 @@ import { decisionTool } from './decision-tool.ts'
 const args = z.strictObject({
   answer: z.string(),
   summary: z.string().optional(),
+  next: z.string().optional(),
 })
 
 export const finishTool = defineToolWithText<z.infer<typeof args>>({

@@ -29,7 +29,7 @@ import {
 import { appendRecord, type ClaimedRun, type ObservedRun, type Run } from '../run.ts'
 import { copyPastTurn } from '../session/memory-view.ts'
 import { findEnvIssues, findResourceIssues } from './preflight.ts'
-import { type RunComponents, resolveComponents } from './resolve-components.ts'
+import { nextBehaviourOf, type RunComponents, resolveComponents } from './resolve-components.ts'
 import { SetupScope } from './setup-scope.ts'
 
 interface UnopenedRun {
@@ -61,9 +61,15 @@ export async function openRun(claim: ClaimedRun, abort: AbortSignal, cancelling:
   const { behaviour, memory: kind, overrides: wishes, ...rest } = fittings
   if (!isFirstOpening && !behaviour && !isCancelled() && !signal.aborted && sources.start.waitsForBehaviour) {
     setupGrace.close()
-    return { kind: 'behaviour_missing', behaviour: claim.thread.behaviour ?? '', watched, close: () => opening.close() }
+    return {
+      kind: 'behaviour_missing',
+      behaviour: nextBehaviourOf(claim.thread),
+      watched,
+      close: () => opening.close(),
+    }
   }
   if (isFirstOpening) await startRun(watched, fittings, opening)
+  else if (claim.thread.work.chosen) await enterBehaviour(claim, fittings, opening)
   else if (!isCancelled()) await recordChanges(claim, fittings, opening)
   const stopTimer = startRunTimer(claim, wishes.budget, setupTimeLimit)
   // Continue even after an issue, so that all issues of a task are reported at once.
@@ -111,9 +117,21 @@ async function startRun(
     ...{ kind: 'run_started', run_id, agent_id, behaviour: behaviour?.name ?? '', task, setup },
     ...(outputs === undefined ? {} : { outputs }),
     ...(state == null ? {} : { state }),
+    ...(behaviour?.next === undefined ? {} : { anew: true }),
   })
   await runHooks(run, 'on_run_start', {})
   opening.issues.push(...run.engine.sources.start.findTaskIssues(task, wishes.budget))
+}
+
+/** Enters the behaviour that the last step chose. */
+async function enterBehaviour(claim: ClaimedRun, { behaviour, setup }: RunComponents, opening: SetupScope) {
+  if (!behaviour) return
+  const { prompt: task, metadata } = claim.dispatch
+  const state = await opening.attempt('TASK_STATE_INVALID', () => initialState(behaviour, task, metadata))
+  appendRecord(claim, {
+    ...{ kind: 'became', behaviour: behaviour.name, setup },
+    ...(state == null ? {} : { state }),
+  })
 }
 
 function initialState(behaviour: Behaviour, task: string, metadata: Dispatch['metadata']): Json {

@@ -16,6 +16,7 @@ import { READ_SKILL_TOOL } from '../../ports/skills.ts'
 import type { AnyTool } from '../../ports/tool.ts'
 import { createToolbox } from '../request/toolbox.ts'
 import type { ClaimedRun } from '../run.ts'
+import type { SessionThread } from '../session/session-thread.ts'
 import { createIssue } from './preflight.ts'
 import type { SetupScope } from './setup-scope.ts'
 
@@ -37,7 +38,7 @@ export async function resolveComponents(claim: ClaimedRun, opening: SetupScope):
   const isFirstOpening = thread.ended
   const wishes = taskOverridesFrom(dispatch.metadata, engine.budget)
   const behaviour = await opening.attempt('TASK_BEHAVIOUR_UNKNOWN', () =>
-    engine.behaviours.get(dispatch.agent_id, isFirstOpening ? wishes.behaviour : thread.behaviour),
+    isFirstOpening ? firstBehaviour(claim, wishes) : engine.behaviours.get(dispatch.agent_id, nextBehaviourOf(thread)),
   )
   const selected = selectedModelFor(dispatch.metadata, await engine.store.selections())
   const wanted = { model: wishes.model, agent: dispatch.agent_id, selected }
@@ -55,7 +56,8 @@ export async function resolveComponents(claim: ClaimedRun, opening: SetupScope):
   if (!memory) opening.issues.push(unknownName('TASK_MEMORY_UNKNOWN', names.memory, engine.memories))
   // A tool of an MCP server that has not been queried yet is loaded here.
   const { discoverTool } = engine
-  const undiscovered = isFirstOpening ? names.tools.filter((name) => !engine.tools.has(name)) : []
+  const isNew = isFirstOpening || thread.work.chosen !== undefined
+  const undiscovered = isNew ? names.tools.filter((name) => !engine.tools.has(name)) : []
   for (const name of discoverTool ? undiscovered : [])
     await opening.setUp(
       'TASK_TOOL_UNKNOWN',
@@ -64,7 +66,7 @@ export async function resolveComponents(claim: ClaimedRun, opening: SetupScope):
     )
   const toolbox = createToolbox(names.tools, engine.tools)
   // When a run is resumed, a missing tool is no issue: only its calls are refused.
-  if (isFirstOpening)
+  if (isNew)
     for (const name of names.tools)
       if (!toolbox.has(name)) opening.issues.push(unknownName('TASK_TOOL_UNKNOWN', name, engine.tools))
   const critics = [...engine.critics(), ...(behaviour?.critics ?? [])]
@@ -81,6 +83,16 @@ export async function resolveComponents(claim: ClaimedRun, opening: SetupScope):
     ...(briefing.instructions === null ? {} : { instructions: briefing.instructions }),
   }
   return { overrides: wishes, behaviour, models: chain, parser, memory, toolbox, critics, setup }
+}
+
+/** The behaviour of a run that was started: the one that its last step chose, else the one that it is in. */
+export const nextBehaviourOf = ({ work, behaviour }: SessionThread): string => work.chosen?.behaviour ?? behaviour ?? ''
+
+/** A run without a task was created for messages, which may have a behaviour of their own. */
+function firstBehaviour({ engine, dispatch }: ClaimedRun, wishes: TaskOverrides): Behaviour {
+  const behaviour = engine.behaviours.get(dispatch.agent_id, wishes.behaviour)
+  if (dispatch.prompt !== '' || behaviour.onMessage === undefined) return behaviour
+  return engine.behaviours.get(dispatch.agent_id, behaviour.onMessage)
 }
 
 /** Skills and instructions are read at the start of a run; a resumed run keeps what was read then. */

@@ -17,11 +17,10 @@ import { isUnmet } from '../session/expected-results.ts'
 import { countStepsWithoutNews, hasBlockedCall } from '../session/repetition-guard.ts'
 import type { SessionThread } from '../session/session-thread.ts'
 import type { RunUsage } from '../session/usage.ts'
+import { afterBehaviour, MAX_WAIT_MS } from './after-behaviour.ts'
 import { type CriticVerdict, decisiveVerdict } from './critic.ts'
 import { copyState } from './reduce.ts'
 
-/** Default deadline of a wait. When it passes, the run receives a timeout observation. */
-const MAX_WAIT_MS = 24 * 3_600_000
 /** How often in a row critics may request a retry of the step. Attempts have a separate limit. */
 const MAX_RETRIES = 3
 /** Maximum number of steps in a row with a call that was blocked as a repetition. */
@@ -54,7 +53,8 @@ export function checkStop(run: Run, { decision, verdicts, state, began }: StopIn
   if (decision?.kind === 'final' && verdict.kind === 'continue')
     return (
       parkForApproval(thread) ??
-      rejectUnmetAnswer(thread, decision.answer) ?? { kind: 'end', stop_reason: 'final', answer: decision.answer }
+      (behaviour.next ? undefined : rejectUnmetAnswer(thread, decision.answer)) ??
+      afterFinish(run, state, decision)
     )
   const { shouldStop } = behaviour
   if (shouldStop && askPlugin(shouldStopPort(behaviour.name), () => shouldStop.call(behaviour, copyState(state))))
@@ -70,9 +70,22 @@ export function checkStop(run: Run, { decision, verdicts, state, began }: StopIn
   // A run that repeats calls while an approval is open waits for the answer instead of ending.
   if (stuck) return parkForApproval(thread) ?? stuck
   if (verdict.kind === 'retry') return retryStep(verdict, thread.open?.answeredAt ?? 0)
-  if (!waits) return { kind: 'continue' }
+  if (!waits) return afterStep(run, state)
   const { match, reason, until = (thread.open?.answeredAt ?? 0) + MAX_WAIT_MS } = decision
   return { kind: 'park', wait: { kind: 'observation', match, until, reason } }
+}
+
+/** What follows when the model finishes the behaviour. */
+function afterFinish(run: Run, state: Json, { answer, next }: Extract<Decision, { kind: 'final' }>): Next {
+  return afterBehaviour(run, state, { why: 'finished', answer, ...(next === undefined ? {} : { wanted: next }) })
+}
+
+/** The run continues, unless the behaviour has reached its step limit. */
+function afterStep(run: Run, state: Json): Next {
+  const { behaviour, thread } = run
+  const isOver = behaviour.stepLimit !== undefined && thread.work.behaviourSteps + 1 >= behaviour.stepLimit
+  if (!isOver) return { kind: 'continue' }
+  return parkForApproval(thread) ?? afterBehaviour(run, state, { why: 'step_limit', answer: '' })
 }
 
 /** Parks the run while approvals are open. An answer or the deadline wakes it. */

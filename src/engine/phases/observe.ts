@@ -22,6 +22,7 @@ import { appendRecord, type Run } from '../run.ts'
 import { selectFittingInput } from '../session/bind-input.ts'
 import { viewForBehaviour } from '../session/memory-view.ts'
 import { type OpenTurn, requireOpenTurn } from '../session/session-thread.ts'
+import { sessionViewOf } from '../session/session-work.ts'
 import type { RunUsage } from '../session/usage.ts'
 import { copyState } from './reduce.ts'
 
@@ -50,9 +51,10 @@ export async function findInput(run: Run): Promise<TurnInput | undefined> {
   if (thread.open) return { observations: thread.open.input }
   const unread = selectBindable(run, await run.engine.store.inbox(dispatch.session_id))
   const last = thread.turns > 0 ? thread.last : undefined
-  const feedback = last?.kind === 'end' ? undefined : last?.feedback
+  const feedback = last?.kind === 'end' || last?.kind === 'become' ? undefined : last?.feedback
   const bound = thread.hasAnsweredInput ? { observations: unread } : await firstInput(run, unread)
-  if (bound.observations.length === 0 && last?.kind !== 'continue' && feedback === undefined) return undefined
+  const goesOn = last?.kind === 'continue' || last?.kind === 'become' || feedback !== undefined
+  if (bound.observations.length === 0 && !goesOn) return undefined
   return { ...bound, ...(feedback === undefined ? {} : { feedback }) }
 }
 
@@ -148,6 +150,7 @@ function envViewFor(run: Run, { observations: input, feedback }: TurnInput): Env
     metadata: dispatch.metadata,
     env: { root: env.root, ops: env.groups },
     memory: viewForBehaviour(run, input),
+    session: sessionViewOf(thread),
   }
 }
 

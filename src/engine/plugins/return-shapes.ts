@@ -10,7 +10,7 @@ import type { Json } from '../../domain/json.ts'
 import { MAX_DURATION_MS, MAX_INSTANT_MS, MAX_TOKENS } from '../../domain/limits.ts'
 import { FAILURE_CLASSES } from '../../domain/stop-reason.ts'
 import type { WaitMatch } from '../../domain/wait.ts'
-import type { ProposedCall, ProposedDecision, SystemPrompt } from '../../ports/behaviour.ts'
+import type { AfterBehaviour, ProposedCall, ProposedDecision, SystemPrompt } from '../../ports/behaviour.ts'
 import type { Health } from '../../ports/env.ts'
 import type { GateVerdict } from '../../ports/gate.ts'
 import type { MemoryQuery, MemoryView } from '../../ports/memory.ts'
@@ -183,6 +183,24 @@ export const scorePort = (search: string): PluginPort<number> => ({
 export const selectPort = (search: string, length: number): PluginPort<number> => ({
   ...{ who: `search ${search}`, method: 'select', expected: `an index from 0 to ${length - 1}` },
   shape: count,
+})
+
+const afterBehaviour: Shape<AfterBehaviour> = taggedShape('kind', {
+  become: objectShape({
+    ...{ kind: oneOfShape(['become']), behaviour: textShape, why: textShape },
+    params: recordShape(textShape),
+  }),
+  stay: objectShape({ kind: oneOfShape(['stay']), feedback: textShape }),
+  wait: objectShape({ kind: oneOfShape(['wait']), reason: textShape }),
+  end: objectShape({ kind: oneOfShape(['end']), answer: textShape }, { error: textShape }),
+})
+
+export const afterBehaviourPort = (behaviour: string): PluginPort<AfterBehaviour> => ({
+  ...{ who: `behaviour ${behaviour}`, method: 'next' },
+  expected:
+    "{ kind: 'become', behaviour, params, why }, { kind: 'stay', feedback }, { kind: 'wait', reason } or " +
+    "{ kind: 'end', answer, error? }",
+  shape: afterBehaviour,
 })
 
 const verdict: Shape<Verdict> = taggedShape('kind', {

@@ -163,7 +163,7 @@ export class ReplayTape {
   setup(): RunSetup {
     const next = this.next()
     const last = next && isSetup(next) ? next : this.#made.findLast(isSetup)
-    return (last as RecordOfKind<'run_started' | 'refitted'>).setup
+    return (last as RecordOfKind<'run_started' | 'refitted' | 'became'>).setup
   }
 
   /** The files that the recorded run had to write; undefined: no result was expected of it. */
@@ -193,10 +193,10 @@ export class ReplayTape {
     return intentOrStep?.kind === 'call_intended'
   }
 
-  /** Whether the recorded program ended here and was restarted with a different configuration or version. */
+  /** Whether the run was opened again here, with another behaviour, configuration or version of the program. */
   isReconfiguredNext(): boolean {
     const next = this.next()
-    return next?.kind === 'refitted' || next?.kind === 'migrated'
+    return next?.kind === 'refitted' || next?.kind === 'migrated' || next?.kind === 'became'
   }
 
   /**
@@ -272,7 +272,7 @@ function interruptionFor(stop_reason: StopReason): EndedEarly | undefined {
 
 const isStep = ({ kind }: JournalRecord): boolean => kind === 'step_committed'
 
-const isSetup = ({ kind }: JournalRecord): boolean => kind === 'run_started' || kind === 'refitted'
+const isSetup = ({ kind }: JournalRecord): boolean => kind === 'run_started' || kind === 'refitted' || kind === 'became'
 
 /**
  * Like findIndex, but starts at `from`. It runs for every record, so it must not scan a long recording from the start.

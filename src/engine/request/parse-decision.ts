@@ -47,10 +47,11 @@ function finalFromText(answer: string): Decision {
 }
 
 function finishDecision(call: Call): Decision {
-  const { answer, summary } = call.args as { answer: string; summary?: string }
+  const { answer, summary, next } = call.args as { answer: string; summary?: string; next?: string }
   if (answer.trim() === '')
     return emptyAnswerDecision([{ ...call, fault: loadPrompt('retries/invalid-answer.md#finish_empty') }])
-  return { kind: 'final', answer, ...(summary === undefined ? {} : { summary }), via: call }
+  const said = { ...(summary === undefined ? {} : { summary }), ...(next === undefined ? {} : { next }) }
+  return { kind: 'final', answer, ...said, via: call }
 }
 
 function waitDecision(call: Call, answeredAt: number): Decision {

@@ -5,6 +5,7 @@
 
 import type { CallResult } from '../../domain/decision.ts'
 import type { JournalRecord } from '../../domain/journal-record.ts'
+import type { Json } from '../../domain/json.ts'
 import { isFreeOfCharge } from '../../domain/money.ts'
 import { nonceOf } from '../../prompt-compiler/data-fence.ts'
 import {
@@ -18,13 +19,24 @@ import { conversationTokens, measureConversation } from './message-digest.ts'
 import { addResultSource } from './provenance.ts'
 import { MAX_RECENT_CALLS, noteNewResult } from './repetition-guard.ts'
 import { decidedCalls, type OpenTurn, type SessionThread } from './session-thread.ts'
+import { noteTodos } from './session-work.ts'
 import { appendMessage, applyCut, withUniqueCallIds, writesCallsAsText } from './transcript.ts'
 
 type RecordOfKind<K extends JournalRecord['kind']> = Extract<JournalRecord, { kind: K }>
 
 type OpenTurnRecord = Exclude<
   JournalRecord,
-  { kind: 'run_started' | 'run_ended' | 'input_bound' | 'step_committed' | 'diagnosed' | 'migrated' | 'refitted' }
+  {
+    kind:
+      | 'run_started'
+      | 'run_ended'
+      | 'input_bound'
+      | 'step_committed'
+      | 'diagnosed'
+      | 'migrated'
+      | 'refitted'
+      | 'became'
+  }
 >
 
 export function foldOpenTurn(thread: SessionThread, open: OpenTurn, record: OpenTurnRecord): void {
@@ -172,7 +184,12 @@ function noteApproval(
 function noteFacts(thread: SessionThread, result: CallResult): void {
   const { facts } = result
   if (typeof facts !== 'object' || facts === null || Array.isArray(facts)) return
-  const { seen, cwd } = facts as { readonly seen?: Readonly<Record<string, string>>; readonly cwd?: string }
+  const { seen, cwd, todos } = facts as {
+    readonly seen?: Readonly<Record<string, string>>
+    readonly cwd?: string
+    readonly todos?: Json
+  }
+  noteTodos(thread, todos)
   for (const [path, sha] of Object.entries(seen ?? {})) thread.fileDigests.set(path, sha)
   if (cwd !== undefined) thread.cwd = cwd
 }

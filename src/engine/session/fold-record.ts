@@ -21,6 +21,7 @@ import { messagesFromInput } from './owner-words.ts'
 import { addInputSources } from './provenance.ts'
 import { countStepsWithoutNews, hasBlockedCall } from './repetition-guard.ts'
 import { decidedCalls, freshRunState, type OpenTurn, requireOpenTurn, type SessionThread } from './session-thread.ts'
+import { leaveConversation } from './session-work.ts'
 import { appendMessage, dropTurn, insertRecalled, switchParser, writesCallsAsText } from './transcript.ts'
 import { addStepUsage } from './usage.ts'
 
@@ -28,6 +29,8 @@ export function foldRecord(thread: SessionThread, record: JournalRecord): void {
   thread.head = record.seq
   switch (record.kind) {
     case 'run_started':
+      if (record.anew) leaveConversation(thread)
+      Object.assign(thread.work, { chosen: undefined, entered: undefined, moves: 0, behaviourSteps: 0, stays: 0 })
       Object.assign(thread, {
         run_id: record.run_id,
         ended: false,
@@ -40,6 +43,10 @@ export function foldRecord(thread: SessionThread, record: JournalRecord): void {
       return
     case 'run_ended':
       thread.ended = true
+      if (record.answer !== undefined) thread.work.answers.push({ turn: thread.turn, text: record.answer })
+      return
+    case 'became':
+      enterBehaviour(thread, record)
       return
     case 'diagnosed':
       return
@@ -59,6 +66,19 @@ export function foldRecord(thread: SessionThread, record: JournalRecord): void {
     default:
       foldOpenTurn(thread, requireOpenTurn(thread), record)
   }
+}
+
+function enterBehaviour(
+  thread: SessionThread,
+  { behaviour, setup, state }: Extract<JournalRecord, { kind: 'became' }>,
+): void {
+  leaveConversation(thread)
+  const { work } = thread
+  work.entered = work.chosen
+  work.chosen = undefined
+  work.moves += 1
+  Object.assign(thread, { behaviour, setup, stateVersion: setup.state_version, state: state ?? null })
+  Object.assign(thread, { retries: 0, blockedSteps: 0, stepsWithoutNews: 0, recent: [] })
 }
 
 function openTurn(thread: SessionThread, record: Extract<JournalRecord, { kind: 'input_bound' }>): void {
@@ -100,6 +120,9 @@ function closeTurn(
   thread.last = next
   thread.open = undefined
   thread.turns += 1
+  thread.work.behaviourSteps += 1
+  thread.work.stays = next.kind === 'continue' && next.stay ? thread.work.stays + 1 : 0
+  if (next.kind === 'become') thread.work.chosen = next
   thread.usage = addStepUsage(thread.usage, next, ms)
   if (patch) thread.state = applyPatch(thread.state, patch)
   if (!open.answer && !open.decided) {

@@ -19,6 +19,7 @@ import { type ExpectedResults, expectResults } from './expected-results.ts'
 import { type Conversation, newConversation } from './message-digest.ts'
 import type { SessionMessage } from './owner-words.ts'
 import type { Provenance } from './provenance.ts'
+import { noWork, type SessionWork } from './session-work.ts'
 import { noUsage, type RunUsage } from './usage.ts'
 
 export type IntendedCall = Extract<JournalRecord, { kind: 'call_intended' }>
@@ -92,7 +93,7 @@ interface RunProgress {
   /** What the run must have to show; undefined: nothing is expected. */
   readonly expected: ExpectedResults | undefined
   /** The last calls, for the repetition guard. */
-  readonly recent: SettledCall[]
+  recent: SettledCall[]
   /** Digests of the results of this run's calls. */
   readonly resultDigests: Set<string>
   /** Open approvals that this run requested: id → tool. */
@@ -111,7 +112,7 @@ export interface SessionThread extends RunProgress, Provenance {
   stateVersion: number
   last?: Next
   state: Json
-  cut?: HistoryCut
+  cut?: HistoryCut | undefined
   readonly past: (PastTurn & { readonly messages: ModelMessage[] })[]
   conversation: Conversation
   /** Messages from people and the tasks of the session's runs, in order. */
@@ -128,6 +129,7 @@ export interface SessionThread extends RunProgress, Provenance {
   cwd: string
   /** Approvals that were used; each is valid once. */
   readonly usedApprovals: Set<string>
+  readonly work: SessionWork
   /** The recorded intent: which outward calls the owner's messages need. Missing until the intent is first needed. */
   intent?: Extract<JournalRecord, { kind: 'intent_fixed' }>
 }
@@ -147,6 +149,7 @@ export function emptyThread(): SessionThread {
     fileDigests: new Map(),
     cwd: '',
     usedApprovals: new Set(),
+    work: noWork(),
     label: CLEAN_LABEL,
     sources: [],
   }

@@ -50,6 +50,7 @@ function inRun(
   const { open } = session
   if (record.kind === 'run_ended') endRun(session, record, write, reject, closing)
   else if (record.kind === 'input_bound') openTurn(session, record, reject)
+  else if (record.kind === 'became') enterBehaviour(session, record, reject)
   else if (record.kind === 'diagnosed' || record.kind === 'migrated' || record.kind === 'refitted') return
   else if (!open) reject('no turn is open')
   else {
@@ -74,6 +75,12 @@ function startRun(session: SessionState, record: RecordOf<'run_started'>, write:
   session.steps = 0
 }
 
+function enterBehaviour(session: SessionState, { behaviour }: RecordOf<'became'>, reject: Reject): void {
+  const chosen = session.last?.kind === 'become' ? session.last.behaviour : undefined
+  if (session.open) reject(`turn ${session.open.turn} is still open`)
+  if (behaviour !== chosen) reject(`entered ${behaviour}; the previous step chose ${chosen}`)
+}
+
 function endRun(
   session: SessionState,
   record: RecordOf<'run_ended'>,
@@ -93,14 +100,19 @@ function openTurn(session: SessionState, record: RecordOf<'input_bound'>, reject
   if (record.turn !== session.turns + 1) reject(`turn ${record.turn} follows ${session.turns}`)
   for (const { id } of record.input) if (session.consumed.has(id)) reject(`${id} was consumed in an earlier turn`)
   if (new Set(record.input.map(({ id }) => id)).size !== record.input.length) reject('an observation is bound twice')
-  const feedback = session.steps > 0 && session.last && session.last.kind !== 'end' ? session.last.feedback : undefined
+  const last = session.steps > 0 ? session.last : undefined
+  const feedback = last?.kind === 'continue' || last?.kind === 'park' ? last.feedback : undefined
   if (record.feedback !== feedback) reject(`the feedback is ${record.feedback}; the previous step left ${feedback}`)
   for (const { label } of record.input) lowerLabel(session, label)
   session.turns = record.turn
   session.open = {
     turn: record.turn,
     input: record.input,
-    hasCause: record.input.length > 0 || session.last?.kind === 'continue' || feedback !== undefined,
+    hasCause:
+      record.input.length > 0 ||
+      session.last?.kind === 'continue' ||
+      session.last?.kind === 'become' ||
+      feedback !== undefined,
     requests: 0,
     failures: 0,
     failed: false,

@@ -69,6 +69,7 @@ const decision: StoredShape = storedUnion('kind', {
 const next = storedUnion('kind', {
   continue: storedObject({ feedback: orAbsent(storedText) }),
   park: storedObject({ wait: waitShape(storedTime) }),
+  become: storedObject({ behaviour: storedText, params: storedRecordOf(storedText), why: storedText }),
   end: storedObject({ stop_reason: oneOf(STOP_REASONS), answer: orAbsent(storedText), error: orAbsent(storedText) }),
 } satisfies Record<Next['kind'], StoredShape>)
 
@@ -159,6 +160,7 @@ const SHAPES: Readonly<Record<JournalRecord['kind'], StoredShape>> = {
   }),
   migrated: storedObject({ version: storedNumber, patch: orAbsent(patch) }),
   refitted: storedObject({ setup }),
+  became: storedObject({ behaviour: storedText, setup }),
   diagnosed: storedObject({ turn: storedNumber, about: storedText, message: storedText }),
   run_ended: storedObject({
     run_id: storedText,

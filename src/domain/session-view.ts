@@ -1,0 +1,38 @@
+/** What a session has been about, folded from its journal: the basis of the prompt's memory sections. */
+
+import type { RecalledFact } from './fact.ts'
+import type { TodoSummary } from './todo.ts'
+
+/** A message of the session: of the owner, or an answer to the owner. */
+export interface SessionTalk {
+  readonly from: 'owner' | 'agent'
+  readonly text: string
+}
+
+/** One step in one line: what was decided and what came of it. */
+export interface WorklogLine {
+  readonly turn: number
+  readonly behaviour: string
+  readonly text: string
+  /** Whether the line quotes text from outside. */
+  readonly outside: boolean
+}
+
+export interface SessionView {
+  /** The parameters of the current behaviour. */
+  readonly params: Readonly<Record<string, string>>
+  /** Whether this is the first step of the current behaviour. */
+  readonly isEntering: boolean
+  /** Why the current behaviour was chosen; empty in the first behaviour of a run. */
+  readonly why: string
+  readonly task: string
+  readonly talk: readonly SessionTalk[]
+  readonly worklog: readonly WorklogLine[]
+  readonly todos: readonly TodoSummary[]
+  /** Facts of the agent that were recalled when the run started. */
+  readonly facts: readonly RecalledFact[]
+  /** Files that the session has read or written. */
+  readonly files: readonly string[]
+  /** For data fences; no author of a quoted text can know it. */
+  readonly nonce: string
+}
