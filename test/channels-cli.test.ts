@@ -19,7 +19,10 @@ channels: { webhook: { url: "${server.url}", secret: secret-of-the-hook } }
   const listed = await tirelessJson<ChannelList>(home, 'channels', 'list')
   const troubles = new Map(listed.items.map(({ name, trouble }) => [name, trouble]))
   assert.deepEqual([...troubles.keys()], ['console', 'desktop', 'webhook'])
-  assert.deepEqual([troubles.get('console'), troubles.get('webhook'), listed.target], [null, null, null])
+  assert.deepEqual(
+    { console: troubles.get('console'), webhook: troubles.get('webhook'), target: listed.target },
+    { console: null, webhook: null, target: null },
+  )
   assert.match(
     (await tireless(home, 'channels', 'list')).stdout,
     /notices are not sent; to send them: tireless channels pair/,

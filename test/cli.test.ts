@@ -61,7 +61,7 @@ describe('exit codes', () => {
     ])
     assert.equal(result.exit, 0)
     const { status, workspace } = JSON.parse(result.stdout)
-    assert.deepEqual([status, workspace.startsWith(home)], ['done', true])
+    assert.deepEqual({ status, startsWithHome: workspace.startsWith(home) }, { status: 'done', startsWithHome: true })
   })
 
   test('1 for a missing record, with the command that lists them; as JSON too', async (t) => {

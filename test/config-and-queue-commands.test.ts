@@ -101,7 +101,7 @@ describe('queue retry, sessions archive', () => {
     const archived = await app.run('sessions archive', { id: session_id })
     assert.equal(archived.status, 'archived')
     const countSessions = async (input = {}) => (await app.run('sessions list', input)).items.length
-    assert.deepEqual([await countSessions(), await countSessions({ all: true })], [0, 1])
+    assert.deepEqual({ open: await countSessions(), all: await countSessions({ all: true }) }, { open: 0, all: 1 })
     await app.run('sessions archive', { id: session_id, undo: true })
     assert.equal(await countSessions(), 1)
   })

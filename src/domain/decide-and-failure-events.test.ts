@@ -214,8 +214,14 @@ describe('failures', () => {
     const events = eventsFrom(runStarted(), inputBound(1), modelRequested(1), diagnosed)
     const { phase, stage, ok, payload, step_id } = events.at(-1) as Event
     assert.deepEqual(
-      [phase, stage, ok, payload, step_id],
-      ['DECIDE', 'diagnostic', false, { about: 'hook watcher', message: 'boom' }, 1],
+      { phase, stage, ok, payload, step_id },
+      {
+        phase: 'DECIDE',
+        stage: 'diagnostic',
+        ok: false,
+        payload: { about: 'hook watcher', message: 'boom' },
+        step_id: 1,
+      },
     )
     const early = eventsFrom(runStarted(), { ...diagnosed, turn: 0 }, ...actingTurn(1)).map(({ phase, step_id }) => [
       phase,

@@ -118,8 +118,13 @@ describe('events of a run', () => {
     assert.deepEqual(stageNames(events), ['INIT start', 'END end'])
     const { ok, payload, error, step_id } = events[1] as Event
     assert.deepEqual(
-      [ok, payload, error, step_id],
-      [false, { stop_reason: 'env_capability_mismatch', failure_class: 'infra', issues }, 'no disk', 0],
+      { ok, payload, error, step_id },
+      {
+        ok: false,
+        payload: { stop_reason: 'env_capability_mismatch', failure_class: 'infra', issues },
+        error: 'no disk',
+        step_id: 0,
+      },
     )
   })
 })

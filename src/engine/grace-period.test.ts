@@ -29,7 +29,10 @@ test('I10: after the grace period no work is started', async () => {
     started = true
     return 'done'
   }
-  assert.deepEqual([await grace.race(start, () => 'abandoned at once'), started], ['abandoned at once', false])
+  assert.deepEqual(
+    { result: await grace.race(start, () => 'abandoned at once'), started },
+    { result: 'abandoned at once', started: false },
+  )
 })
 
 test('K3: a closed grace period has no listener and no timer, and abandons nothing', async () => {

@@ -176,7 +176,10 @@ describe('O14: the compiler', () => {
   test('empty sections leave no gap; blank lines around a section are removed', () => {
     const made = compileSections([section('a', '\n\n  one\n\n'), section('b', ' \n '), section('c', 'two')], null)
     assert.equal(made.text, '  one\n\ntwo')
-    assert.deepEqual([made.parts.map(({ name }) => name), made.dropped], [['a', 'c'], []])
+    assert.deepEqual(
+      { names: made.parts.map(({ name }) => name), dropped: made.dropped },
+      { names: ['a', 'c'], dropped: [] },
+    )
   })
 
   test('case 103: the system prompt has a fixed order of sections, and includes the text protocol', () => {

@@ -70,7 +70,10 @@ test('faults are counted per conversation and turn', async () => {
     assert.deepEqual(await statuses('b'), [500, 429, 200, 503, 200])
     assert.equal(requests.length, 10)
     const { conversation, turn, attempt, fault, stream } = requests[6] ?? assert.fail()
-    assert.deepEqual([conversation, turn, attempt, fault, stream], ['b', 0, 1, '429', false])
+    assert.deepEqual(
+      { conversation, turn, attempt, fault, stream },
+      { conversation: 'b', turn: 0, attempt: 1, fault: '429', stream: false },
+    )
   })
 })
 

@@ -28,8 +28,11 @@ describe('the trace of a run', () => {
     const records = tell(...COMPLETE_RUN)
     const trace = await read()
     assert.deepEqual(trace, { ...traceFromRecords(RUN, records), torn: [] })
-    assert.deepEqual([lines('events'), lines('steps')], [trace.manifest.event_count, trace.manifest.step_count])
-    assert.deepEqual([lines('events'), lines('steps')], [38, 3])
+    assert.deepEqual(
+      { events: lines('events'), steps: lines('steps') },
+      { events: trace.manifest.event_count, steps: trace.manifest.step_count },
+    )
+    assert.deepEqual({ events: lines('events'), steps: lines('steps') }, { events: 38, steps: 3 })
     assert.partialDeepStrictEqual(trace.manifest, {
       run_id: RUN.run_id,
       session_id: RUN.session_id,

@@ -59,7 +59,7 @@ describe('approvals: one answer, one execution', () => {
       const outcomes = await Promise.allSettled(verbs.map((verb) => answerApproval(app, verb, id)))
       const [won, ...more] = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []))
       const lost = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? outcome.reason.code : []))
-      assert.deepEqual([more, lost], [[], ['conflict']])
+      assert.deepEqual({ more, lost }, { more: [], lost: ['conflict'] })
       const status = await statusOf(app, id)
       assert.equal(status, won?.status)
       if (status === 'allowed') allowed.add((args as { n: number }).n)
@@ -95,7 +95,10 @@ describe('approvals: one answer, one execution', () => {
     assert.ok(firstApproval && secondApproval)
     await forgeAnswer(app, first.session_id, firstApproval.id)
     await drainQueue(app)
-    assert.deepEqual([send.receivedArgs, await statusOf(app, firstApproval.id)], [[], 'open'])
+    assert.deepEqual(
+      { receivedArgs: send.receivedArgs, status: await statusOf(app, firstApproval.id) },
+      { receivedArgs: [], status: 'open' },
+    )
     await answerApproval(app, 'allow', secondApproval.id)
     await forgeAnswer(app, first.session_id, secondApproval.id, 'for another')
     await app.run('queue pause', { id: second.dispatch_id })
@@ -187,7 +190,7 @@ describe('approvals: cancel, pause, stop', () => {
     const { dispatch_id } = await runTaskIn(app)
     await app.run('queue cancel', { id: dispatch_id })
     const { id, status, answer_reason } = await getOnlyApproval(app)
-    assert.deepEqual([status, answer_reason], ['denied', 'the run was cancelled'])
+    assert.deepEqual({ status, answer_reason }, { status: 'denied', answer_reason: 'the run was cancelled' })
     await assert.rejects(answerApproval(app, 'allow', id), { code: 'conflict' })
     await drainQueue(app)
     assert.deepEqual(send.receivedArgs, [])

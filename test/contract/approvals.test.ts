@@ -69,12 +69,11 @@ describe('approvals: request, answer, execution', () => {
     const model = askAndWait()
     const app = await openApp(t, { home, model, tools: [send] })
     await drainQueue(app)
-    assert.deepEqual([await getOnlyApproval(app), send.receivedArgs, model.requests.length], [requested, [], 0])
+    assert.deepEqual(await getOnlyApproval(app), requested)
+    assert.deepEqual(send.receivedArgs, [])
+    assert.equal(model.requests.length, 0)
     const allowed = await answerApproval(app, 'allow', requested.id, { reason: 'go ahead' })
-    assert.deepEqual(
-      { status: allowed.status, answer_reason: allowed.answer_reason },
-      { status: 'allowed', answer_reason: 'go ahead' },
-    )
+    assert.partialDeepStrictEqual(allowed, { status: 'allowed', answer_reason: 'go ahead' })
     assert.deepEqual(send.receivedArgs, [], 'allowing a call does not execute it yet')
     await drainQueue(app)
     assert.deepEqual(send.receivedArgs, [requested.args])
@@ -145,7 +144,7 @@ describe('approvals: request, answer, execution', () => {
     )
     assert.match(lastMessageIn(model, 2), /expired/)
     const { status: after, result } = await dispatchOf(app, dispatch_id)
-    assert.deepEqual([after, result], ['done', 'so be it'])
+    assert.deepEqual({ status: after, result }, { status: 'done', result: 'so be it' })
   })
 
   test('O11: while an approval is open, the same run and other sessions continue', async (t) => {
@@ -192,7 +191,7 @@ describe('approvals: request, answer, execution', () => {
       const app = await openApp(t, { model, tools: [send, note], behaviours: [own] })
       const { session_id } = await runTaskIn(app, 'the task', { behaviour: 'own', ...input })
       const { id, status, answer_reason } = await getOnlyApproval(app)
-      assert.deepEqual([status, answer_reason], ['denied', reason])
+      assert.deepEqual({ status, answer_reason }, { status: 'denied', answer_reason: reason })
       await assert.rejects(answerApproval(app, 'allow', id), { code: 'conflict', message: /already denied/ })
       await drainQueue(app)
       const { items } = await app.run('queue list', {})
@@ -260,7 +259,7 @@ describe('approvals: request, answer, execution', () => {
     const { session_id } = await runTaskIn(app)
     for (const { id } of await listApprovals(app)) await answerApproval(app, 'allow', id)
     await drainQueue(app)
-    assert.deepEqual([look.receivedArgs.map(({ at }) => at).sort(), maxRunning], [[1, 2], 1])
+    assert.deepEqual({ at: look.receivedArgs.map(({ at }) => at).sort(), maxRunning }, { at: [1, 2], maxRunning: 1 })
     assert.deepEqual(
       (await resultsOf(app, session_id)).map(({ status }) => status),
       ['parked', 'parked', 'ok', 'ok', 'ok'],

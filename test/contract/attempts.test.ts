@@ -73,7 +73,7 @@ describe('E8: another attempt', () => {
       critics: [picky],
     })
     const { stop_reason, steps } = await advanceUntilDone(clock, runScripted(app))
-    assert.deepEqual([stop_reason, steps], ['final', 8])
+    assert.deepEqual({ stop_reason, steps }, { stop_reason: 'final', steps: 8 })
   })
 
   test('E8: each attempt has the full time limit; exceeding it ends the run', async (t) => {
@@ -110,7 +110,7 @@ describe('E8: another attempt', () => {
       critics: [unsatisfiedCritic(9)],
     })
     const { stop_reason, steps } = await advanceUntilDone(clock, runScripted(app, { max_steps: 3 }))
-    assert.deepEqual([stop_reason, steps], ['budget_steps', 3])
+    assert.deepEqual({ stop_reason, steps }, { stop_reason: 'budget_steps', steps: 3 })
   })
 
   test('E8: the feedback survives a restart and is given once', async (t) => {

@@ -93,7 +93,7 @@ describe('branch decisions', () => {
     })
     const app = await openApp(t, { behaviours: [own] })
     const { status, answer, session_id, dispatch_id } = await runTaskIn(app, 'choose', OWN)
-    assert.deepEqual([status, answer], ['done', 'elderberry'])
+    assert.deepEqual({ status, answer }, { status: 'done', answer: 'elderberry' })
     const diagnoses = (await recordsOf(app, session_id, 'diagnosed')).map(({ message }) => message)
     assert.deepEqual(diagnoses.length, 2)
     assert.match(diagnoses.join('\n'), /no_such_tool.*42/s)

@@ -30,7 +30,10 @@ describe('cancelling at any time', () => {
       status: 'cancelled',
     })
     await app.run('start', { until_idle: true })
-    assert.deepEqual([await statusOf(app, task), await journalOf(app, task.session_id)], ['cancelled', []])
+    assert.deepEqual(
+      { status: await statusOf(app, task), journal: await journalOf(app, task.session_id) },
+      { status: 'cancelled', journal: [] },
+    )
   })
 
   test('case 53: a scheduled task can be cancelled before its time', async (t) => {
@@ -51,7 +54,10 @@ describe('cancelling at any time', () => {
         was: 'waiting',
         status: 'cancelled',
       })
-      assert.deepEqual([await stopReasonsOf(app, task), model.requests.length], [['cancelled'], 1])
+      assert.deepEqual(
+        { stopReasons: await stopReasonsOf(app, task), requestCount: model.requests.length },
+        { stopReasons: ['cancelled'], requestCount: 1 },
+      )
     }
   })
 
@@ -108,7 +114,10 @@ describe('cancelling at any time', () => {
     assert.equal((await dispatchOf(app, task.dispatch_id)).wait?.kind, 'unknown')
     assert.equal((await cancelDispatch(app, task)).items[0]?.status, 'cancelled')
     assert.partialDeepStrictEqual(await resultsOf(app, task.session_id), [{ status: 'unknown' }])
-    assert.deepEqual([await stopReasonsOf(app, task), order.receivedArgs.length], [['cancelled'], 1])
+    assert.deepEqual(
+      { stopReasons: await stopReasonsOf(app, task), callCount: order.receivedArgs.length },
+      { stopReasons: ['cancelled'], callCount: 1 },
+    )
     const { items } = await app.run('unknowns list', {})
     assert.deepEqual(
       items.map(({ status }) => status),
@@ -129,7 +138,10 @@ describe('cancelling at any time', () => {
       await waitUntil(() => hasRecord(app, task, 'model_requested'))
       await advanceUntilDone(clock, cancelDispatch(app, task))
       await advanceUntilDone(clock, started)
-      assert.deepEqual([await statusOf(app, task), await stopReasonsOf(app, task)], ['cancelled', ['cancelled']])
+      assert.deepEqual(
+        { status: await statusOf(app, task), stopReasons: await stopReasonsOf(app, task) },
+        { status: 'cancelled', stopReasons: ['cancelled'] },
+      )
       assert.equal((await recordsOf(app, task.session_id, 'step_committed')).length, 1)
     })
 })

@@ -88,7 +88,10 @@ describe('immediate cancelling', () => {
     await waitUntil(() => hasRecord(app, task, 'model_requested'))
     await advanceUntilDone(clock, cancelDispatch(app, task))
     await advanceUntilDone(clock, started)
-    assert.deepEqual([await statusOf(app, task), await stopReasonsOf(app, task)], ['cancelled', ['cancelled']])
+    assert.deepEqual(
+      { status: await statusOf(app, task), stopReasons: await stopReasonsOf(app, task) },
+      { status: 'cancelled', stopReasons: ['cancelled'] },
+    )
   })
 
   test('case 51: cancelling aborts the running call, skips the next one and records both results', async (t) => {
@@ -103,7 +106,10 @@ describe('immediate cancelling', () => {
       (await resultsOf(app, task.session_id)).map(({ status }) => status),
       ['interrupted', 'not_started'],
     )
-    assert.deepEqual([tool.receivedArgs.length, await statusOf(app, task)], [1, 'cancelled'])
+    assert.deepEqual(
+      { callCount: tool.receivedArgs.length, status: await statusOf(app, task) },
+      { callCount: 1, status: 'cancelled' },
+    )
   })
 })
 
@@ -172,7 +178,10 @@ describe('cancelling after the step', () => {
   test('case 52: a step that decides to wait is the last one; the run is cancelled', async (t) => {
     const { app, task, model, status } = await cancelDuringModelCall(t, [waitStep, finalStep])
     assert.equal(status, 'cancelled')
-    assert.deepEqual([await stopReasonsOf(app, task), model.requests.length], [['cancelled'], 1])
+    assert.deepEqual(
+      { stopReasons: await stopReasonsOf(app, task), requestCount: model.requests.length },
+      { stopReasons: ['cancelled'], requestCount: 1 },
+    )
   })
 
   test('case 52: an immediate cancel overrides an earlier after_step', async (t) => {

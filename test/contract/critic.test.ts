@@ -46,7 +46,7 @@ describe('critics', () => {
       ],
     })
     const { stop_reason, error, steps } = await runScripted(app)
-    assert.deepEqual([stop_reason, error, steps], ['critic_stop', 'enough', 2])
+    assert.deepEqual({ stop_reason, error, steps }, { stop_reason: 'critic_stop', error: 'enough', steps: 2 })
     assert.deepEqual(judgeCalls, ['mild', 'strict', 'mild', 'strict', 'third'])
     assert.deepEqual(
       events.filter(({ stage }) => stage === 'outputs_ready').map(({ payload }) => payload.verdicts),
@@ -87,7 +87,10 @@ describe('critics', () => {
       critics: [critic('unsatisfied', [retry('no')])],
     })
     const { stop_reason, steps, error, answer: finalText, failure_class } = await runScripted(app)
-    assert.deepEqual([stop_reason, steps, finalText, failure_class], ['critic_stop', 4, null, 'invalid_result'])
+    assert.deepEqual(
+      { stop_reason, steps, finalText, failure_class },
+      { stop_reason: 'critic_stop', steps: 4, finalText: null, failure_class: 'invalid_result' },
+    )
     assert.match(error ?? '', /3 retries in a row.*no/)
   })
 
@@ -133,7 +136,10 @@ describe('critics', () => {
         critics: [broken, critic('sound', [CONTINUE], judgeCalls)],
       })
       const { status, stop_reason } = await runScripted(app)
-      assert.deepEqual([status, stop_reason, judgeCalls], ['done', 'final', ['sound']])
+      assert.deepEqual(
+        { status, stop_reason, judgeCalls },
+        { status: 'done', stop_reason: 'final', judgeCalls: ['sound'] },
+      )
       const stages = eventNames(events).filter((name) => name.startsWith('CRITIC'))
       assert.deepEqual(stages, ['CRITIC start', 'CRITIC diagnostic', 'CRITIC outputs_ready'])
       assert.equal(findEvent(events, 'CRITIC', 'diagnostic').payload.about, 'critic broken')

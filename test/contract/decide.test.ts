@@ -120,8 +120,14 @@ describe('decisions by behaviour or model', () => {
       const app = await openApp(t)
       const result = await runTaskIn(app, 'x', input)
       assert.deepEqual(
-        [result.status, result.failure_class, result.stop_reason, result.steps, result.issues.map(({ code }) => code)],
-        ['failed', failure_class, 'task_validation_failed', 0, [code]],
+        {
+          status: result.status,
+          failure_class: result.failure_class,
+          stop_reason: result.stop_reason,
+          steps: result.steps,
+          codes: result.issues.map(({ code }) => code),
+        },
+        { status: 'failed', failure_class, stop_reason: 'task_validation_failed', steps: 0, codes: [code] },
       )
       assert.deepEqual(kindsOf(await journalOf(app, result.session_id)), ['run_started', 'run_ended'])
     }
@@ -268,8 +274,8 @@ describe('waits decided by a behaviour', () => {
     await app.run('start', { until_idle: true })
     assert.equal((await dispatchOf(app, parked.dispatch_id)).status, 'waiting')
     assert.deepEqual(
-      [inputs, app.context.store.commits() - commits],
-      [[['message']], 0],
+      { inputs, commits: app.context.store.commits() - commits },
+      { inputs: [['message']], commits: 0 },
       'a waiting run causes no commits',
     )
     await clock.advance(600_000)

@@ -66,7 +66,7 @@ describe('hooks that fail or hang', () => {
       hooks: [broken, recording],
     })
     const { status, stop_reason } = await runScripted(app)
-    assert.deepEqual([status, stop_reason], ['done', 'final'])
+    assert.deepEqual({ status, stop_reason }, { status: 'done', stop_reason: 'final' })
     // The failure in on_run_end comes after the last event; it is only in the log.
     assert.equal(events.filter(({ stage }) => stage === 'diagnostic').length, recording.moments.length - 1)
   })
@@ -181,7 +181,7 @@ describe('hooks that fail or hang', () => {
       hooks: [orderHook, broken],
     })
     const { status, dispatch_id } = await runScripted(app)
-    assert.deepEqual([status, stored], ['done', 'done'])
+    assert.deepEqual({ status, stored }, { status: 'done', stored: 'done' })
     assert.deepEqual(received.slice(-3), ['CHECK_STOP stop', 'END end', 'run_end'])
     assert.deepEqual(eventNames(events).slice(-1), ['END end'])
     const { items } = await readLogs(app)

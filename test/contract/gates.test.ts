@@ -136,7 +136,10 @@ describe('gates', () => {
     })
     const { session_id, dispatch_id } = await runTaskIn(app, 'the task', { behaviour: 'scripted' })
     const statuses = (await resultsOf(app, session_id)).map(({ status }) => status)
-    assert.deepEqual([statuses, await listApprovals(app)], [['error', 'not_started'], []])
+    assert.deepEqual(
+      { statuses, approvals: await listApprovals(app) },
+      { statuses: ['error', 'not_started'], approvals: [] },
+    )
     assert.equal((await replayRun(app, dispatch_id)).identical, true)
   })
 
@@ -166,7 +169,10 @@ describe('gates', () => {
     const drained = drainQueue(app)
     await judging.promise
     await advanceUntilDone(clock, Promise.all([app.run('queue cancel', { id: dispatch_id }), drained]))
-    assert.deepEqual([note.receivedArgs, await listApprovals(app)], [[], []])
+    assert.deepEqual(
+      { receivedArgs: note.receivedArgs, approvals: await listApprovals(app) },
+      { receivedArgs: [], approvals: [] },
+    )
     assert.equal((await dispatchOf(app, dispatch_id)).status, 'cancelled')
     assert.equal((await replayRun(app, dispatch_id)).identical, true)
   })
@@ -209,11 +215,11 @@ describe('gates', () => {
     )
     const results = (await resultsOf(app, session_id)).slice(0, 3)
     assert.deepEqual(
-      results.map(({ status, content }) => [status, JSON.parse(content).id]),
+      results.map(({ status, content }) => ({ status, id: JSON.parse(content).id })),
       [
-        ['parked', requested[1]?.id],
-        ['blocked', requested[1]?.id],
-        ['parked', requested[0]?.id],
+        { status: 'parked', id: requested[1]?.id },
+        { status: 'blocked', id: requested[1]?.id },
+        { status: 'parked', id: requested[0]?.id },
       ],
     )
   })
@@ -222,7 +228,10 @@ describe('gates', () => {
     const model = scriptedModel(() => ({ calls: [call('send', LETTER)] }))
     const app = await openApp(t, { model, tools: [sendTool()] })
     const { status, stop_reason } = await runTaskIn(app)
-    assert.deepEqual([status, stop_reason, (await listApprovals(app)).length], ['waiting', null, 1])
+    assert.deepEqual(
+      { status, stop_reason, approvalCount: (await listApprovals(app)).length },
+      { status: 'waiting', stop_reason: null, approvalCount: 1 },
+    )
     assert.ok(model.requests.length < 10, `the model was called ${model.requests.length} times`)
   })
 })

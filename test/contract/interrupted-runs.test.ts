@@ -57,13 +57,19 @@ describe('interrupted runs', () => {
       stop()
       intentWrite.release()
       await started
-      assert.deepEqual([tool.receivedArgs, await statusOf(app, task)], [[], 'pending'])
+      assert.deepEqual(
+        { receivedArgs: tool.receivedArgs, status: await statusOf(app, task) },
+        { receivedArgs: [], status: 'pending' },
+      )
       assert.deepEqual(await resultsOf(app, task.session_id), Array(times).fill(NOT_STARTED))
       assert.equal(await isReplayIdentical(app, task), true)
       await app.close()
       const next = await openApp(t, { home, tools: [tool], model: pokingModel(times) })
       await next.run('start', { until_idle: true })
-      assert.deepEqual([await statusOf(next, task), tool.receivedArgs], ['done', []])
+      assert.deepEqual(
+        { status: await statusOf(next, task), receivedArgs: tool.receivedArgs },
+        { status: 'done', receivedArgs: [] },
+      )
       assert.equal(await isReplayIdentical(next, task), true)
     })
 
@@ -79,7 +85,10 @@ describe('interrupted runs', () => {
     await waitUntil(async () => (await app.run('queue show', { id: task.dispatch_id })).cancel !== null)
     intentWrite.release()
     await Promise.all([cancelled, started])
-    assert.deepEqual([tool.receivedArgs, await stopReasonsOf(app, task)], [[], ['cancelled']])
+    assert.deepEqual(
+      { receivedArgs: tool.receivedArgs, stopReasons: await stopReasonsOf(app, task) },
+      { receivedArgs: [], stopReasons: ['cancelled'] },
+    )
     assert.deepEqual(await resultsOf(app, task.session_id), [NOT_STARTED])
     assert.deepEqual((await app.run('unknowns list', {})).items, [])
     assert.equal(await isReplayIdentical(app, task), true)
@@ -137,7 +146,10 @@ describe('interrupted runs', () => {
     await criticCalled
     stop()
     await advanceUntilDone(clock, started)
-    assert.deepEqual([await statusOf(app, task), (await resultsOf(app, task.session_id)).length], ['pending', 1])
+    assert.deepEqual(
+      { status: await statusOf(app, task), resultCount: (await resultsOf(app, task.session_id)).length },
+      { status: 'pending', resultCount: 1 },
+    )
     assert.equal(await isReplayIdentical(app, task), true)
     await app.close()
     const more = {
@@ -147,8 +159,8 @@ describe('interrupted runs', () => {
     const next = await openApp(t, { home, model: pokingModel(1), ...more })
     await next.run('start', { until_idle: true })
     assert.deepEqual(
-      [await statusOf(next, task), (await recordsOf(next, task.session_id, 'refitted')).length],
-      ['done', 1],
+      { status: await statusOf(next, task), recordCount: (await recordsOf(next, task.session_id, 'refitted')).length },
+      { status: 'done', recordCount: 1 },
     )
     assert.equal(await isReplayIdentical(next, task), true)
   })
@@ -175,8 +187,8 @@ describe('interrupted runs', () => {
     const next = await openApp(t, { home, model: pokingModel(1), critics, hooks, ...parts })
     await advanceUntilDone(clock, next.run('start', { until_idle: true }))
     assert.deepEqual(
-      [await statusOf(next, task), (await recordsOf(next, task.session_id, 'diagnosed')).length],
-      ['done', 2],
+      { status: await statusOf(next, task), recordCount: (await recordsOf(next, task.session_id, 'diagnosed')).length },
+      { status: 'done', recordCount: 2 },
     )
     assert.equal(await isReplayIdentical(next, task), true)
   })

@@ -151,7 +151,7 @@ describe('the lifecycle of a run', () => {
     const runs = [await runScripted(app), await runScripted(app)]
     const shapes = runs.map(({ dispatch_id }) => events.filter(({ run_id }) => run_id === dispatch_id).map(shapeOf))
     assert.deepEqual(shapes[0], shapes[1])
-    for (const { status, steps } of runs) assert.deepEqual([status, steps], ['done', 3])
+    for (const { status, steps } of runs) assert.deepEqual({ status, steps }, { status: 'done', steps: 3 })
   })
 
   test("case 9: a session's second run has its own counts of steps, retries and repetitions", async (t) => {
@@ -182,10 +182,10 @@ describe('the lifecycle of a run', () => {
     assert.deepEqual(
       retried.events
         .filter(({ phase }) => phase === 'END')
-        .map(({ payload, step_id }) => [payload.stop_reason, step_id]),
+        .map(({ payload, step_id }) => ({ stop_reason: payload.stop_reason, step_id })),
       [
-        ['unrecoverable_error', 3],
-        ['critic_stop', 4],
+        { stop_reason: 'unrecoverable_error', step_id: 3 },
+        { stop_reason: 'critic_stop', step_id: 4 },
       ],
       'retries of the first run do not count in the second',
     )

@@ -49,7 +49,7 @@ describe('a parked run whose behaviour is missing', () => {
     )
     await advanceUntilDone(clock, restarted.run('start', { until_idle: true }))
     const { status: finalStatus, result } = await dispatchOf(restarted, dispatch_id)
-    assert.deepEqual([finalStatus, result], ['done', 'message read'])
+    assert.deepEqual({ finalStatus, result }, { finalStatus: 'done', result: 'message read' })
     assert.deepEqual(await stopReasonsOf(restarted, { dispatch_id, session_id }), ['final'])
     assert.equal((await replayRun(restarted, dispatch_id)).identical, true)
   })
@@ -67,6 +67,9 @@ describe('a parked run whose behaviour is missing', () => {
     await cancelled
     assert.equal((await dispatchOf(without, dispatch_id)).status, 'cancelled')
     const { status, issues } = await runScripted(without)
-    assert.deepEqual([status, issues.map(({ code }) => code)], ['failed', ['TASK_BEHAVIOUR_UNKNOWN']])
+    assert.deepEqual(
+      { status, codes: issues.map(({ code }) => code) },
+      { status: 'failed', codes: ['TASK_BEHAVIOUR_UNKNOWN'] },
+    )
   })
 })

@@ -55,7 +55,10 @@ describe('several calls in one step', () => {
     const results = await runAndGetResults(
       await openApp(t, { model: scriptedModel([{ calls }, { text: 'done' }]), tools }),
     )
-    assert.deepEqual([maxRunning(), results.length, log.length], [4, 10, 20])
+    assert.deepEqual(
+      { maxRunning: maxRunning(), resultCount: results.length, logCount: log.length },
+      { maxRunning: 4, resultCount: 10, logCount: 20 },
+    )
   })
 
   test('I4: all intents of a parallel group are on disk before its first call runs', async (t) => {
@@ -133,13 +136,16 @@ describe('several calls in one step', () => {
     const model = scriptedModel([{ calls }, { text: 'done' }])
     const app = await openApp(t, { model, tools })
     const { session_id } = await runTaskIn(app)
-    assert.deepEqual([log, await recordsOf(app, session_id, 'call_intended')], [[], []])
+    assert.deepEqual({ log, records: await recordsOf(app, session_id, 'call_intended') }, { log: [], records: [] })
     assert.deepEqual(
-      (await resultsOf(app, session_id)).map(({ status, content }) => [status, content.includes('was invalid')]),
+      (await resultsOf(app, session_id)).map(({ status, content }) => ({
+        status,
+        hasWasInvalid: content.includes('was invalid'),
+      })),
       [
-        ['error', true],
-        ['error', true],
-        ['error', false],
+        { status: 'error', hasWasInvalid: true },
+        { status: 'error', hasWasInvalid: true },
+        { status: 'error', hasWasInvalid: false },
       ],
     )
   })

@@ -40,7 +40,10 @@ describe('issue codes', () => {
   for (const [what, resource, code] of resources)
     test(`case 13, Q7: a resource ${what}: ${code}`, async (t) => {
       const result = await runInPreparedWorkspace(t, { resources: [resource] })
-      assert.deepEqual([result.stop_reason, issueCodes(result)], ['task_validation_failed', [code]])
+      assert.deepEqual(
+        { stop_reason: result.stop_reason, issueCodes: issueCodes(result) },
+        { stop_reason: 'task_validation_failed', issueCodes: [code] },
+      )
     })
 
   test('case 13: a writable resource that is read-only: TASK_RESOURCE_NOT_WRITABLE', async (t) => {
@@ -63,7 +66,7 @@ describe('issue codes', () => {
       { path: 'gone.txt', required: false },
     ]
     const result = await runInPreparedWorkspace(t, { resources })
-    assert.deepEqual([result.status, issueCodes(result)], ['done', []])
+    assert.deepEqual({ status: result.status, issueCodes: issueCodes(result) }, { status: 'done', issueCodes: [] })
     assert.equal(readFileSync(join(result.workspace, 'input/a.txt'), 'utf8'), 'a')
   })
 
@@ -79,7 +82,10 @@ describe('issue codes', () => {
     ] as const
     for (const [plugin, code] of cases) {
       const result = await runInPreparedWorkspace(t, {}, { plugins: [plugin], tools: [toolThatNeeds('process')] })
-      assert.deepEqual([result.stop_reason, issueCodes(result)], ['env_capability_mismatch', [code]])
+      assert.deepEqual(
+        { stop_reason: result.stop_reason, issueCodes: issueCodes(result) },
+        { stop_reason: 'env_capability_mismatch', issueCodes: [code] },
+      )
     }
   })
 
@@ -88,7 +94,10 @@ describe('issue codes', () => {
       throw new Error('health check failed')
     }
     const result = await runInPreparedWorkspace(t, {}, { plugins: [withEnv((env) => ({ ...env, health }))] })
-    assert.deepEqual([result.status, issueCodes(result)], ['failed', ['ENV_HEALTH_CHECK_FAILED']])
+    assert.deepEqual(
+      { status: result.status, issueCodes: issueCodes(result) },
+      { status: 'failed', issueCodes: ['ENV_HEALTH_CHECK_FAILED'] },
+    )
   })
 
   test('Q7: an unknown behaviour, parser, memory or env is named, with the known ones', async (t) => {
@@ -141,7 +150,11 @@ describe('issue codes', () => {
       ],
     )
     assert.equal(stop_reason, 'task_validation_failed')
-    assert.deepEqual([files, log], [['a.txt'], ['env closed']], 'no resource was mounted and no tool set up')
+    assert.deepEqual(
+      { files, log },
+      { files: ['a.txt'], log: ['env closed'] },
+      'no resource was mounted and no tool set up',
+    )
   })
 
   for (const [name, bad] of [
@@ -156,8 +169,11 @@ describe('issue codes', () => {
       for (const value of bad) {
         const { issues } = await runUncheckedDispatch(t, app, { budget: { [name]: value } })
         assert.deepEqual(
-          [issues.length, issues[0]?.message.includes(`budget.${name}: got ${JSON.stringify(value)}`)],
-          [1, true],
+          {
+            issueCount: issues.length,
+            namesTheLimit: issues[0]?.message.includes(`budget.${name}: got ${JSON.stringify(value)}`),
+          },
+          { issueCount: 1, namesTheLimit: true },
         )
       }
     })

@@ -31,8 +31,8 @@ describe('preflight', () => {
     })
     const result = await runScripted(app)
     assert.deepEqual(
-      [result.status, result.stop_reason, result.steps, issueCodes(result)],
-      ['failed', 'env_capability_mismatch', 0, ['ENV_OPS_GROUP_MISSING']],
+      { status: result.status, stop_reason: result.stop_reason, steps: result.steps, issueCodes: issueCodes(result) },
+      { status: 'failed', stop_reason: 'env_capability_mismatch', steps: 0, issueCodes: ['ENV_OPS_GROUP_MISSING'] },
     )
     assert.deepEqual(eventNames(events), REFUSED)
     const end = findEvent(events, 'END', 'end')
@@ -54,7 +54,10 @@ describe('preflight', () => {
       plugins: [broken],
     })
     const result = await runScripted(app)
-    assert.deepEqual([result.stop_reason, issueCodes(result)], ['env_capability_mismatch', ['ENV_SETUP_FAILED']])
+    assert.deepEqual(
+      { stop_reason: result.stop_reason, issueCodes: issueCodes(result) },
+      { stop_reason: 'env_capability_mismatch', issueCodes: ['ENV_SETUP_FAILED'] },
+    )
     assert.match(result.error ?? '', /no such container/)
     assert.deepEqual(eventNames(events), REFUSED)
   })
@@ -79,7 +82,10 @@ describe('preflight', () => {
       plugins: [withEnv((env) => logClose(log, env))],
     })
     const result = await runScripted(app)
-    assert.deepEqual([result.stop_reason, issueCodes(result)], ['env_capability_mismatch', ['ENV_TOOL_SETUP_FAILED']])
+    assert.deepEqual(
+      { stop_reason: result.stop_reason, issueCodes: issueCodes(result) },
+      { stop_reason: 'env_capability_mismatch', issueCodes: ['ENV_TOOL_SETUP_FAILED'] },
+    )
     assert.deepEqual(log, ['up one', 'up two', 'down two', 'down one', 'env closed'])
   })
 

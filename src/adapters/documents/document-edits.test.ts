@@ -42,7 +42,10 @@ describe('edits of people and agents at the same time', () => {
       edit('# state\nby the owner\n')
       return '# state\nby the agent\n'
     })
-    assert.deepEqual([created.text, file()], ['# state\nby the agent\n', '# state\nby the agent\n'])
+    assert.deepEqual(
+      { returned: created.text, file: file() },
+      { returned: '# state\nby the agent\n', file: '# state\nby the agent\n' },
+    )
     const [copy = ''] = beside('conflict')
     assert.match(copy, /^STATE\.md\.conflict-2026-01-01T00-00-00\.000Z$/)
     assert.equal(fs.readFileSync(join(folder, copy), 'utf8'), '# state\nby the owner\n')
@@ -202,7 +205,10 @@ describe('documents that must be accepted', () => {
     assert.match(documents.degraded() ?? '', /STATE\.md was edited as a file.*state diff.*state accept`$/)
     assert.equal(await documents.accept('STATE.md'), 'taken')
     assert.equal(textOutsideBlock(file()), '# state\nship it\nby whom?\n')
-    assert.deepEqual([documents.degraded(), await documents.pending('STATE.md')], [null, undefined])
+    assert.deepEqual(
+      { degraded: documents.degraded(), pending: await documents.pending('STATE.md') },
+      { degraded: null, pending: undefined },
+    )
     assert.deepEqual(
       told.map(({ event }) => event),
       ['degraded', 'recovered'],
@@ -214,10 +220,16 @@ describe('documents that must be accepted', () => {
     edit('# state\nby whom?\n')
     await writeAsAgent(documents, () => '# state\nby the agent\n')
     assert.equal(await documents.accept('STATE.md'), 'clash')
-    assert.deepEqual([file(), beside('conflict').length], ['# state\nby the agent\n', 1])
+    assert.deepEqual(
+      { file: file(), copyCount: beside('conflict').length },
+      { file: '# state\nby the agent\n', copyCount: 1 },
+    )
     edit('# state\nagain\n')
     const reverted = await documents.revert('STATE.md')
-    assert.deepEqual([reverted.version, file(), beside('reverted').length], [2, '# state\nby the agent\n', 1])
+    assert.deepEqual(
+      { version: reverted.version, file: file(), copyCount: beside('reverted').length },
+      { version: 2, file: '# state\nby the agent\n', copyCount: 1 },
+    )
     edit('# state\nand again\n')
     assert.equal((await documents.revert('STATE.md', 1)).text, '# state\n(none)\n')
     assert.equal(file(), '# state\n(none)\n')
@@ -241,6 +253,6 @@ describe('documents that must be accepted', () => {
     fs.writeSync(handle, '# evil\n', 0)
     fs.closeSync(handle)
     assert.equal(await readState(documents), text)
-    assert.deepEqual([file(), beside('conflict').length], [text, 1])
+    assert.deepEqual({ file: file(), copyCount: beside('conflict').length }, { file: text, copyCount: 1 })
   })
 })

@@ -128,7 +128,7 @@ describe('documents as files', () => {
     assert.equal(file(), text)
     edit('')
     assert.equal(await readState(documents), text)
-    assert.deepEqual([file(), beside('torn')], [text, []])
+    assert.deepEqual({ file: file(), beside: beside('torn') }, { file: text, beside: [] })
     const damages: [string, () => void][] = [
       ['not UTF-8', () => fs.writeFileSync(state, Buffer.from([35, 0xc3, 0x28]))],
       ['NUL', () => edit('# st\0\0\0')],

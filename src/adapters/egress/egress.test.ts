@@ -23,7 +23,10 @@ describe('one request', () => {
     })
     const answered = await get(egress, `http://site.test:${port}/a?b=c`)
     assert.ok(answered.kind === 'answered')
-    assert.deepEqual([answered.status, answered.body.toString(), answered.truncated], [200, 'hello', false])
+    assert.deepEqual(
+      { status: answered.status, body: answered.body.toString(), truncated: answered.truncated },
+      { status: 200, body: 'hello', truncated: false },
+    )
     assert.deepEqual(requests, [`GET site.test:${port}/a?b=c`])
     assert.deepEqual(names, ['site.test'])
   })
@@ -51,7 +54,7 @@ describe('one request', () => {
     )
     const answered = await get(egress, `http://site.test:${listed.port}/`)
     assert.ok(answered.kind === 'answered')
-    assert.deepEqual([answered.body.toString(), lookups], ['the listed one', 1])
+    assert.deepEqual({ body: answered.body.toString(), lookups }, { body: 'the listed one', lookups: 1 })
   })
 
   test('private hosts are refused by name, by number and by resolved address, before anything is sent', async (t) => {

@@ -75,8 +75,8 @@ describe('redirects', () => {
       return (await egress.ask(asking, neverAborts())).kind
     }
     assert.deepEqual(
-      [await from('site.test', 'www.site.test'), await from('www.site.test', 'site.test')],
-      ['answered', 'answered'],
+      { toWww: await from('site.test', 'www.site.test'), fromWww: await from('www.site.test', 'site.test') },
+      { toWww: 'answered', fromWww: 'answered' },
     )
     assert.deepEqual(keys, ['Bearer key', undefined, 'Bearer key', undefined])
     for (const to of [

@@ -209,6 +209,6 @@ describe('case 28: back ends are interchangeable', () => {
       ]),
     )
     assert.equal(outcomes.length, OUTSIDE.length * 4)
-    for (const { status, facts } of outcomes) assert.deepEqual([status, facts], ['error', undefined])
+    for (const { status, facts } of outcomes) assert.deepEqual({ status, facts }, { status: 'error', facts: undefined })
   })
 })

@@ -71,7 +71,10 @@ describe('the launchd agent', () => {
     assert.equal(stderr, '')
     const parsed = JSON.parse(stdout)
     assert.deepEqual(parsed.ProgramArguments, ['/bin/sh', '-c', launchdScript(service)])
-    assert.deepEqual([parsed.RunAtLoad, parsed.KeepAlive, parsed.ExitTimeOut], [true, { SuccessfulExit: false }, 50])
+    assert.deepEqual(
+      { RunAtLoad: parsed.RunAtLoad, KeepAlive: parsed.KeepAlive, ExitTimeOut: parsed.ExitTimeOut },
+      { RunAtLoad: true, KeepAlive: { SuccessfulExit: false }, ExitTimeOut: 50 },
+    )
     assert.equal(parsed.EnvironmentVariables.PATH, service.path)
   })
 

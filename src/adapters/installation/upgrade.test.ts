@@ -152,7 +152,10 @@ describe('an upgrade', () => {
       const counted = new World(t)
       counted.isServiceRunning = service
       await counted.upgrade()
-      assert.deepEqual([counted.selected(), counted.homeSchema], ['0.2.0', NEW_SCHEMA])
+      assert.deepEqual(
+        { selected: counted.selected(), homeSchema: counted.homeSchema },
+        { selected: '0.2.0', homeSchema: NEW_SCHEMA },
+      )
       assert.equal(counted.calls.length, service ? 7 : 5, counted.calls.join('\n'))
       for (const [at, call] of counted.calls.entries())
         for (const kind of KINDS) {
@@ -185,7 +188,11 @@ describe('an upgrade', () => {
       const next = new World(t)
       Object.assign(next, { root: world.root, homeSchema: world.homeSchema, backups: world.backups })
       await next.undo()
-      assert.deepEqual([next.selected(), next.homeSchema], [null, OLD_SCHEMA], kind)
+      assert.deepEqual(
+        { selected: next.selected(), homeSchema: next.homeSchema },
+        { selected: null, homeSchema: OLD_SCHEMA },
+        kind,
+      )
     }
   })
 

@@ -55,7 +55,7 @@ for (const [protocol, createModel] of Object.entries(PROTOCOLS))
         assert.equal(first.finish, 'calls')
         const [call] = first.calls
         assert.ok(call)
-        assert.deepEqual([call.tool, JSON.parse(call.args)], ['weather', { city: 'Oslo' }])
+        assert.deepEqual({ tool: call.tool, args: JSON.parse(call.args) }, { tool: 'weather', args: { city: 'Oslo' } })
         const { text, reasoning } = first
         const last = await ask(
           [
@@ -76,7 +76,7 @@ for (const [protocol, createModel] of Object.entries(PROTOCOLS))
         )
       })
 
-      test(`${name}: errors`, async () => {
+      test(`${name}: errors get the code for their cause, and the time to wait`, async () => {
         await assert.rejects(ask([user('limited')], stream), { code: 'model_limited', retryAfterMs: 3000 })
         await assert.rejects(ask([user('broken')], stream), { code: 'model_unavailable' })
         await assert.rejects(ask([user('thrown')], stream), { code: 'model_auth' })

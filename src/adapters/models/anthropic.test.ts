@@ -41,7 +41,7 @@ test('an answer has text, calls, usage and cached tokens; the request has the ke
       finish,
       usage: used,
     } = await model.call(hello, { signal, onText: (said) => pieces.push(said) })
-    assert.deepEqual([text, finish, used], ['你好 🚀', 'calls', usage])
+    assert.deepEqual({ text, finish, used }, { text: '你好 🚀', finish: 'calls', used: usage })
     assert.deepEqual(calls, [{ id: 'call_0_0', tool: 'one', args: '{"a":1}' }])
     assert.equal(pieces.join(''), text)
   }

@@ -34,7 +34,10 @@ test('cgroup v1: creates a group below our own in each hierarchy, with limits; a
   put('pids/mine', {})
   put('memory', {})
   const group = makeCommandGroup(LIMITS, files)
-  assert.deepEqual([group?.version, [...(group?.enforces ?? [])].sort()], [1, ['memory', 'processes']])
+  assert.deepEqual(
+    { version: group?.version, enforces: [...(group?.enforces ?? [])].sort() },
+    { version: 1, enforces: ['memory', 'processes'] },
+  )
   const [pids, memory] = [
     join(base, 'pids/mine', made('pids/mine')[0] ?? ''),
     join(base, 'memory', made('memory')[0] ?? ''),
@@ -60,7 +63,10 @@ test('cgroup v2: creates the group beside our own if the parent delegates contro
   rmSync(join(base, 'all/user/app.slice/mine.scope/cgroup.subtree_control'))
   mkdirSync(join(base, 'all/user/app.slice/mine.scope/cgroup.subtree_control'))
   const group = makeCommandGroup(LIMITS, files)
-  assert.deepEqual([group?.version, [...(group?.enforces ?? [])].sort()], [2, ['memory', 'processes']])
+  assert.deepEqual(
+    { version: group?.version, enforces: [...(group?.enforces ?? [])].sort() },
+    { version: 2, enforces: ['memory', 'processes'] },
+  )
   const folder = join(base, 'all/user/app.slice', made('all/user/app.slice')[0] ?? '')
   assert.deepEqual(
     ['pids.max', 'memory.max', 'memory.swap.max'].map((name) => readFileSync(join(folder, name), 'utf8')),

@@ -78,7 +78,10 @@ test('objects that only forgotten runs used are removed; shared objects stay', a
   await snapshots.take(workspace, { run_id: 'goes', turn: 1 })
   assert.ok(objects() > before)
   await snapshots.forget(['goes'])
-  assert.deepEqual([await snapshots.hasAny('goes'), await snapshots.hasAny('stays')], [false, true])
+  assert.deepEqual(
+    { goes: await snapshots.hasAny('goes'), stays: await snapshots.hasAny('stays') },
+    { goes: false, stays: true },
+  )
   await snapshots.copyTo(target('fork'), { workspace, step: { run_id: 'stays', turn: 1 }, as: 'f' })
   assert.deepEqual(readdirSync(target('fork')), ['shared.txt'])
 })
