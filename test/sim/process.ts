@@ -88,6 +88,7 @@ type UsedContext = Pick<
   | 'draining'
   | 'drain'
   | 'serveHttp'
+  | 'pageAddress'
 >
 
 export type ProcessState = 'up' | 'paused' | 'dead' | 'exited'
@@ -175,6 +176,7 @@ export class SimProcess {
       kernel: kernel ? simKernel(this.#world, this, kernel, parts) : NO_KERNEL_CONTROL,
       draining: () => this.#openDrains > 0,
       serveHttp: async () => ({ url: '', login_url: '', token_file: '', loopback: true }),
+      pageAddress: () => undefined,
       drain: drainQueue,
     }
     return used as CommandContext
