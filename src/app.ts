@@ -19,6 +19,7 @@ import { log } from './app/plugins/log.ts'
 import { mcp } from './app/plugins/mcp.ts'
 import { models } from './app/plugins/models.ts'
 import { notifier } from './app/plugins/notifier.ts'
+import { past } from './app/plugins/past.ts'
 import { queue } from './app/plugins/queue.ts'
 import { secrets } from './app/plugins/secrets.ts'
 import { server } from './app/plugins/server.ts'
@@ -114,6 +115,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     mcp(),
     models(options.model),
     engine(),
+    past(),
     documents(),
     queue(signals),
     channels(options.channels ?? []),

@@ -52,6 +52,7 @@ function storedData(host: PluginHost): StoredData {
     store: host.get('store'),
     documents: host.get('documents'),
     snapshots: host.get('engine').snapshots,
+    past: host.get('past'),
     callFolders: {
       list: () => listKeptCalls(calls),
       remove: (call) => removeKeptCall(calls, call),

@@ -20,6 +20,7 @@ import type { HomePaths } from '../home.ts'
 import type { Notifier } from '../kernel/notify/notifier.ts'
 import type { HeldDispatches } from '../kernel/queue/held-dispatches.ts'
 import type { WakeSignal } from '../kernel/queue/wake-signal.ts'
+import type { PastSources } from '../past/past-sources.ts'
 import type { Behaviour, Critic } from '../ports/behaviour.ts'
 import type { Channel } from '../ports/channel.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -143,6 +144,7 @@ declare module '../ports/plugin.ts' {
       readonly hold: HeldDispatches['hold']
       readonly damage: () => readonly string[]
     }
+    readonly past: PastSources
     readonly mcp: McpServers
     readonly documents: Documents
     readonly channels: Registry<Channel>

@@ -85,7 +85,7 @@ export const mcpApprove = defineCommand({
  */
 const OFFERED: readonly OfferedCommand[] = [
   { name: 'enqueue', fixedInput: { by: 'model' } },
-  ...['status', 'approvals list', 'approvals show', 'state show', 'state log', 'trace list', 'trace show'].map(
+  ...['status', 'approvals list', 'approvals show', 'state show', 'state log', 'trace list', 'trace show', 'ask'].map(
     (name) => ({ name }),
   ),
 ]

@@ -2,10 +2,10 @@
 
 import { z } from 'zod'
 import type { CycleResult } from '../domain/cycle.ts'
+import { labelOfJournal } from '../domain/journal-label.ts'
 import { type Label, TRUSTS, UNTRUSTED_LABEL } from '../domain/label.ts'
 import { MICROS_PER_USD } from '../domain/money.ts'
 import { titleOf } from '../domain/title.ts'
-import { labelOfJournal } from '../engine/session/provenance.ts'
 import { isPaused } from '../kernel/pause-setting.ts'
 import { iso } from '../ports/clock.ts'
 import { fallbackIfUnreadable, type Store } from '../ports/store.ts'

@@ -241,7 +241,12 @@ export function readQuestion(text: string, now: number, clock: WallClock): PastQ
 }
 
 function kindOf(text: string, language: Language, period: PeriodReading): QuestionKind | undefined {
-  const plain = text.normalize('NFKC').replaceAll('’', "'").toLowerCase()
+  const plain = text
+    .normalize('NFKC')
+    .replaceAll('’', "'")
+    .toLowerCase()
+    // The words of a file name say nothing: "What changed in costs.csv?"
+    .replace(/(?:[\w.-]*\/)*[\w-]+\.[a-z]\w{0,7}\b/g, 'x.md')
   const isPast = period.kind === 'period'
   const fits = ({ kind, pattern, not }: KindRule): boolean =>
     pattern.test(plain) && !(not?.test(plain) ?? false) && !(kind === 'next' && isPast)

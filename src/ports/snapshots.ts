@@ -11,6 +11,18 @@ interface StepRef {
  */
 type WorkspaceSource = 'kept' | 'now'
 
+/** A step whose snapshot differs from the one before it. Paths are relative to the workspace. */
+export interface StepChanges {
+  readonly turn: number
+  readonly paths: readonly string[]
+}
+
+/** A file as one snapshot has it; null: there was no such file. */
+export interface FileVersion {
+  readonly turn: number
+  readonly content: Uint8Array | null
+}
+
 export interface Snapshots {
   /** Contract: stores the files of the workspace for this step; never rejects. A failed snapshot is skipped. */
   take(workspace: string, step: StepRef): Promise<void>
@@ -24,6 +36,10 @@ export interface Snapshots {
     folder: string,
     of: { readonly workspace: string; readonly step: StepRef; readonly as: string },
   ): Promise<WorkspaceSource>
+  /** Contract: what changed between neighbouring snapshots of the run, oldest first. */
+  changesOf(run_id: string): Promise<readonly StepChanges[]>
+  /** Contract: the file in each snapshot of the run, oldest first; the first one precedes every write of the run. */
+  versionsOf(run_id: string, path: string): Promise<readonly FileVersion[]>
   /** Contract: deletes the snapshots of these runs, with the stored files that no other run uses; never rejects. */
   forget(run_ids: readonly string[]): Promise<void>
 }
@@ -32,5 +48,7 @@ export const NO_SNAPSHOTS: Snapshots = {
   take: async () => {},
   hasAny: async () => true,
   copyTo: async () => 'now',
+  changesOf: async () => [],
+  versionsOf: async () => [],
   forget: async () => {},
 }

@@ -191,6 +191,23 @@ export const queueConformance: readonly ConformanceCase[] = [
     },
   },
   {
+    name: '`active` lists the dispatches created before its end and last changed since its beginning, newest first',
+    async run(store) {
+      const enqueueAt = (id: string, now: number) =>
+        commitOne(store, [{ op: 'enqueue', dispatches: [newTestDispatch(id)], now }])
+      await enqueueAt('a', TEST_NOW)
+      await enqueueAt('b', TEST_NOW + 1000)
+      await enqueueAt('c', TEST_NOW + 2000)
+      const cancel = { op: 'cancel', dispatch_id: 'a', how: 'immediate', now: TEST_NOW + 1500 } as const
+      await commitOne(store, [cancel])
+      const active = async (from: number, to: number): Promise<string[]> =>
+        (await store.dispatches({ active: { from, to }, limit: 9 })).map(({ dispatch_id }) => dispatch_id)
+      assert.deepEqual(await active(TEST_NOW, TEST_NOW + 2001), ['c', 'b', 'a'])
+      assert.deepEqual(await active(TEST_NOW + 1001, TEST_NOW + 2000), ['a'])
+      assert.deepEqual(await active(TEST_NOW + 1501, TEST_NOW + 2000), [])
+    },
+  },
+  {
     name: 'an archived session is kept but not listed; archive needs an idle session; a message undoes it',
     async run(store) {
       const { fence } = await startDispatch(store, 'a')

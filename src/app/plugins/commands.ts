@@ -17,6 +17,7 @@ export function commands(): Plugin {
       'events',
       'behaviours',
       'engine',
+      'past',
       'queue',
       'kernel',
       'notifier',

@@ -8,6 +8,7 @@ import { cleanUpAfterCrash } from '../../adapters/envs/sandbox/clean-up-after-cr
 import { createSandbox, type Sandbox } from '../../adapters/envs/sandbox/sandbox.ts'
 import { systemClock } from '../../adapters/system/clock.ts'
 import { findProgram } from '../../adapters/system/machine.ts'
+import { PAST_TOOLS } from '../../adapters/tools/past.ts'
 import { builtinTools, type Launching, memoryTools, optionalTools, webTools } from '../../adapters/tools/tools.ts'
 import { plannerBehaviour } from '../../behaviours/planner.ts'
 import { soloBehaviour } from '../../behaviours/solo.ts'
@@ -185,10 +186,11 @@ const invalidTool = (tool: string, where: string, got: unknown, expected: string
   new TirelessError('plugin_invalid', { what: `invalid tool ${tool}`, where, got: describeValue(got), expected })
 
 /**
- * True for a tool that is offered only to agents that list it. Few agents need the browser, and the description of an
- * offered tool is in every request.
+ * True for a tool that is offered only to agents and behaviours that list it. Few agents need the browser or the past,
+ * and the description of an offered tool is in every request.
  */
-export const isOfferedByName = (tool: string): boolean => tool === 'browser'
+const OFFERED_BY_NAME: ReadonlySet<string> = new Set(['browser', ...PAST_TOOLS])
+export const isOfferedByName = (tool: string): boolean => OFFERED_BY_NAME.has(tool)
 
 const CHROMIUM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 

@@ -37,6 +37,7 @@ const FACT_COLUMNS = ['agent_id', 'key', 'label', 'session_id', 'turn', 'status'
 const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) => string } = {
   init: renderInit,
   run: renderRun,
+  ask: ({ answer }) => answer,
   'queue list': renderQueue,
   'queue show': renderDispatch,
   'sessions list': ({ items }) => formatTable(items, ['session_id', 'agent_id', 'status', 'created_at']),

@@ -13,6 +13,7 @@ import type { Notifier } from '../../kernel/notify/notifier.ts'
 import type { DrainOptions } from '../../kernel/queue/drain.ts'
 import type { WakeSignal } from '../../kernel/queue/wake-signal.ts'
 import type { KernelSettings } from '../../kernel/settings.ts'
+import type { PastSources } from '../../past/past-sources.ts'
 import type { AuditSeal } from '../../ports/audit.ts'
 import type { Channel } from '../../ports/channel.ts'
 import type { Documents } from '../../ports/documents.ts'
@@ -50,6 +51,8 @@ export interface StoredData {
   readonly store: Store
   readonly documents: Documents
   readonly snapshots: Pick<Snapshots, 'copyTo'>
+  /** The records from which questions about the past are answered. */
+  readonly past: PastSources
   readonly callFolders: CallFolders
   readonly auditSeal: AuditSeal
 }

@@ -27,6 +27,7 @@ const REGISTRY = {
   'agent disable': async () => (await import('../agents.ts')).agentDisable,
   'agent delete': async () => (await import('../one-agent.ts')).agentDelete,
   enqueue: async () => (await import('../queue.ts')).enqueue,
+  ask: async () => (await import('../ask.ts')).ask,
   send: async () => (await import('../sessions.ts')).send,
   status: async () => (await import('../status.ts')).status,
   'queue list': async () => (await import('../queue.ts')).queueList,

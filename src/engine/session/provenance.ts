@@ -32,16 +32,6 @@ export interface Provenance {
   readonly sources: TextSource[]
 }
 
-/** Contract: returns the lowest label of all texts in a session's journal. Faster than loading the whole thread. */
-export function labelOfJournal(records: readonly JournalRecord[]): Label {
-  const provenance: Provenance = { label: CLEAN_LABEL, sources: [] }
-  for (const record of records) {
-    if (record.kind === 'input_bound') addInputSources(provenance, record)
-    else if (record.kind === 'call_settled') addResultSource(provenance, record, { tool: '', args: null })
-  }
-  return provenance.label
-}
-
 export function addInputSources(
   provenance: Provenance,
   { input, recalled, turn }: Extract<JournalRecord, { kind: 'input_bound' }>,

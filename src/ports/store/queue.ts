@@ -115,8 +115,13 @@ export interface QueueResults {
 
 export interface QueueReads {
   dispatch(id: string): Promise<Dispatch | undefined>
+  /** Contract: newest first. `active`: only those created before `to` and last changed at `from` or later. */
   dispatches(
-    filter: { readonly status?: DispatchStatus | undefined; readonly agent_id?: string | undefined } & PageLimit,
+    filter: {
+      readonly status?: DispatchStatus | undefined
+      readonly agent_id?: string | undefined
+      readonly active?: { readonly from: number; readonly to: number } | undefined
+    } & PageLimit,
   ): Promise<readonly Dispatch[]>
   counts(): Promise<DispatchCounts>
   /**

@@ -95,3 +95,34 @@ test('a workspace that grows too large loses its snapshots, so that no outdated 
   assert.equal(await snapshots.hasAny('r'), false)
   assert.match(warnings.join(), /more than 10 files/)
 })
+
+test('the changes of each step and the versions of a file come from the snapshots', async (t) => {
+  const { snapshots, workspace } = setUp(t)
+  const step = async (turn: number, change: () => void): Promise<void> => {
+    change()
+    await snapshots.take(workspace, { run_id: 'r', turn })
+  }
+  await step(0, () => writeFileSync(join(workspace, 'a.txt'), 'one'))
+  await step(2, () => {
+    mkdirSync(join(workspace, 'sub'))
+    writeFileSync(join(workspace, 'sub', 'b.txt'), 'new')
+  })
+  await step(3, () => writeFileSync(join(workspace, 'a.txt'), 'two'))
+  await step(5, () => rmSync(join(workspace, 'sub'), { recursive: true }))
+  assert.deepEqual(await snapshots.changesOf('r'), [
+    { turn: 2, paths: ['sub/b.txt'] },
+    { turn: 3, paths: ['a.txt'] },
+    { turn: 5, paths: ['sub/b.txt'] },
+  ])
+  const read = async (path: string): Promise<unknown[]> =>
+    (await snapshots.versionsOf('r', path)).map(({ turn, content }) => [turn, content && String(content)])
+  assert.deepEqual(
+    await read('a.txt'),
+    [0, 2, 3, 5].map((turn) => [turn, turn < 3 ? 'one' : 'two']),
+  )
+  assert.deepEqual(
+    await read('./sub/b.txt'),
+    [0, 2, 3, 5].map((turn) => [turn, turn === 2 || turn === 3 ? 'new' : null]),
+  )
+  assert.deepEqual([await snapshots.changesOf('other'), await snapshots.versionsOf('other', 'a.txt')], [[], []])
+})

@@ -8,8 +8,9 @@ import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { asTirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { Snapshots } from '../../../ports/snapshots.ts'
+import type { FileVersion, Snapshots, StepChanges } from '../../../ports/snapshots.ts'
 import { copyFolder } from '../choose-workspace.ts'
+import { changedPaths, readFileIn } from './compare-trees.ts'
 import { type ObjectStore, openObjectStore } from './object-store.ts'
 import {
   type KnownFiles,
@@ -83,6 +84,27 @@ class WorkspaceSnapshots implements Snapshots {
       for (const { turn, tree } of upTo.length > 0 ? upTo : [found])
         this.#refs.write(as, Math.min(turn, step.turn), tree)
       return 'kept'
+    })
+
+  changesOf: Snapshots['changesOf'] = (run_id) =>
+    this.#afterPruning(async () => {
+      const trees = await this.#refs.treesOf(run_id)
+      const objects = await this.#objects()
+      const changes: StepChanges[] = []
+      for (const [i, { turn, tree }] of trees.entries()) {
+        const before = trees[i - 1]
+        if (before) changes.push({ turn, paths: await changedPaths(objects, before.tree, tree) })
+      }
+      return changes
+    })
+
+  versionsOf: Snapshots['versionsOf'] = (run_id, path) =>
+    this.#afterPruning(async () => {
+      const objects = await this.#objects()
+      const trees = await this.#refs.treesOf(run_id)
+      const versions: FileVersion[] = []
+      for (const { turn, tree } of trees) versions.push({ turn, content: await readFileIn(objects, tree, path) })
+      return versions
     })
 
   forget: Snapshots['forget'] = (run_ids) => {

@@ -13,13 +13,16 @@ export function queueReads({ all, readOne }: RowReader): QueueReads {
       const row = readOne('dispatches', `SELECT ${DISPATCH_COLUMNS} WHERE d.dispatch_id = ?`, id)
       return row && dispatchFromRow(row)
     },
-    async dispatches({ status, agent_id, limit }) {
+    async dispatches({ status, agent_id, active, limit }) {
       const condition = `(?1 IS NULL OR d.status = ?1) AND (?2 IS NULL OR d.agent_id = ?2)
+        AND (?3 IS NULL OR d.updated_at >= ?3) AND (?4 IS NULL OR d.created_at < ?4)
         AND ${readableCondition('dispatches', 'd')}`
       return all(
-        `SELECT ${DISPATCH_COLUMNS} WHERE ${condition} ORDER BY d.n DESC LIMIT ?3`,
+        `SELECT ${DISPATCH_COLUMNS} WHERE ${condition} ORDER BY d.n DESC LIMIT ?5`,
         status ?? null,
         agent_id ?? null,
+        active?.from ?? null,
+        active?.to ?? null,
         limit,
       ).map(dispatchFromRow)
     },

@@ -1,0 +1,222 @@
+/**
+ * Answers a question about the past from the records, without a model, in the language of the question. It names only
+ * what the records contain, and says so if nothing happened or the question is not understood.
+ */
+
+import { assertNever } from '../domain/error.ts'
+import { CLEAN_LABEL, type Label, lowestLabel } from '../domain/label.ts'
+import { shortId } from '../domain/short-id.ts'
+import { describeMatters, describeUpcoming } from './describe-matters.ts'
+import { describeExplainedRun, describeFileHistory } from './describe-run.ts'
+import { describeFailures, describeRunLine, describeSpend, describeWork, type PastWork } from './describe-work.ts'
+import { explainRun } from './explain-run.ts'
+import { findFileHistory } from './file-history.ts'
+import { findOpenMatters } from './open-matters.ts'
+import { findPastCycles, findPastRuns, lowestOf, overlap, type PastRun, type RunFilter } from './past-runs.ts'
+import type { PastSources } from './past-sources.ts'
+import { findPastSpend, type SpendGroup } from './past-spend.ts'
+import { type Period, readPeriod } from './period.ts'
+import { type PastQuestion, type QuestionKind, readQuestion } from './question.ts'
+import { sayPeriod, type Voice } from './say-time.ts'
+
+export interface RuleAnswer {
+  readonly text: string
+  /** Undefined: the question was not understood. */
+  readonly kind: QuestionKind | undefined
+  readonly period: Period | undefined
+  /** The lowest label of what the answer quotes. */
+  readonly label: Label
+}
+
+const ALL = Number.MAX_SAFE_INTEGER
+
+type Said = Pick<RuleAnswer, 'text' | 'label'>
+
+const TEXTS = {
+  en: {
+    help:
+      'I did not understand the question. You can ask, with a time such as "yesterday", "last week" or "on ' +
+      '3 November": what I did, what it cost, what failed, what changed in a file, why I did something; also what ' +
+      'waits for you and what comes next.',
+    future: (said: string) => `"${said}" lies in the future; I can only tell what has happened.`,
+    noRun: 'I found no run that the question could mean.',
+    several: 'Several runs could be meant:',
+    noFiles: (period: string) => `${period}: no run wrote a file.`,
+  },
+  zh: {
+    help:
+      '我没有看懂这个问题。你可以问（加上“昨天”、“上周”、“11月3日”之类的时间）：我做了什么、花了多少钱、什么失败了、' +
+      '某个文件改了什么、为什么做某件事；也可以问有什么在等你、接下来做什么。',
+    future: (said: string) => `“${said}”在将来；我只能说已经发生的事。`,
+    noRun: '没有找到问题所指的任务。',
+    several: '可能指的是这些任务：',
+    noFiles: (period: string) => `${period}：没有任务写过文件。`,
+  },
+} as const
+
+export async function answerByRule(sources: PastSources, text: string): Promise<RuleAnswer> {
+  const now = sources.now()
+  const question = readQuestion(text, now, sources.clock())
+  const voice: Voice = { language: question.language, clock: sources.clock(), now }
+  const { kind, period: reading } = question
+  const texts = TEXTS[voice.language]
+  const refuse = (why: string): RuleAnswer => ({ text: why, kind, period: undefined, label: CLEAN_LABEL })
+  if (kind === undefined) return refuse(texts.help)
+  const period = reading.kind === 'period' ? reading.period : undefined
+  const needsTime = kind !== 'waits' && kind !== 'next'
+  if (needsTime && reading.kind === 'unclear') return refuse(reading.why[voice.language])
+  if (needsTime && reading.kind === 'future') return refuse(texts.future(reading.said))
+  return { ...(await answerKind(sources, { ...question, kind, asked: period }, voice)), kind, period }
+}
+
+interface AskedQuestion extends PastQuestion {
+  readonly kind: QuestionKind
+  readonly asked: Period | undefined
+}
+
+async function answerKind(sources: PastSources, question: AskedQuestion, voice: Voice): Promise<Said> {
+  const { kind, text, asked } = question
+  const period = asked ?? todayOf(sources)
+  switch (kind) {
+    case 'waits':
+    case 'next': {
+      const open = await findOpenMatters(sources)
+      const said = kind === 'waits' ? describeMatters(open, voice) : describeUpcoming(open, voice)
+      return { text: said, label: lowestOf(open.matters) }
+    }
+    case 'cost': {
+      const spend = await findPastSpend(sources, period, groupIn(text))
+      return { text: describeSpend(spend, period, voice), label: CLEAN_LABEL }
+    }
+    case 'did':
+    case 'failed': {
+      // A question about failures without a time asks about the last days, not only about today.
+      const work = await findPastWork(sources, kind === 'did' ? period : (asked ?? recentDays(sources)), {
+        agent: await agentIn(sources, text),
+        ...(kind === 'failed' ? { limit: ALL } : {}),
+      })
+      const said = kind === 'did' ? describeWork(work, voice) : describeFailures(work, voice)
+      return { text: said, label: lowestOf(work.runs) }
+    }
+    case 'changed':
+      return answerChanged(sources, question, voice)
+    case 'why':
+      return answerWhy(sources, question, voice)
+    default:
+      return assertNever(kind)
+  }
+}
+
+const todayOf = (sources: PastSources): Period => namedPeriod(sources, 'today')
+const recentDays = (sources: PastSources): Period => namedPeriod(sources, 'the last 7 days')
+
+/** A period that no question named: its words are left out of the answer. */
+function namedPeriod(sources: PastSources, words: string): Period {
+  const now = sources.now()
+  const reading = readPeriod(words, now, sources.clock())
+  return reading.kind === 'period' ? { ...reading.period, said: '' } : { from: 0, to: now + 1, said: '' }
+}
+
+const groupIn = (text: string): SpendGroup =>
+  /\bmodels?\b|模型/i.test(text)
+    ? 'model'
+    : /\b(?:per|by|each|every) day\b|\bdaily\b|每天|按天/i.test(text)
+      ? 'day'
+      : 'agent'
+
+/** What was done in a period; failures are searched among more runs than are listed. */
+export async function findPastWork(
+  sources: PastSources,
+  period: Period,
+  filter: Omit<RunFilter, 'period'> = {},
+): Promise<PastWork> {
+  const runs = await findPastRuns(sources, { ...filter, period })
+  // Cycles and spending belong to no single agent.
+  const isWhole = filter.agent === undefined && filter.text === undefined
+  const noCycles = { total: 0, idle: 0, failed: [], is_cut: false }
+  const cycles = isWhole ? await findPastCycles(sources, period) : noCycles
+  const all = await findPastSpend(sources, period, 'agent')
+  const ofAgent = all.lines.find(({ name }) => name === filter.agent)?.usd ?? 0
+  return { ...runs, period, cycles, spend: isWhole ? all : { ...all, usd: filter.agent === undefined ? 0 : ofAgent } }
+}
+
+/** The agent whose name stands in the question; the default agent's name is an everyday word. */
+async function agentIn({ store }: PastSources, text: string): Promise<string | undefined> {
+  const names = new Set((await store.dispatches({ limit: 1000 })).map(({ agent_id }) => agent_id))
+  const isNamed = (name: string): boolean =>
+    name !== 'default' && new RegExp(`(?<![\\w-])${RegExp.escape(name)}(?![\\w-])`, 'i').test(text)
+  return [...names].find(isNamed)
+}
+
+async function answerChanged(sources: PastSources, { text, asked }: AskedQuestion, voice: Voice): Promise<Said> {
+  const agent = await agentIn(sources, text)
+  const { runs } = await findPastRuns(sources, { agent, limit: ALL })
+  const path = fileIn(text, runs)
+  if (path !== undefined) {
+    const history = await findFileHistory(sources, path, { period: asked, agent })
+    return { text: describeFileHistory(history, asked, voice), label: lowestOf(history.writes.map(({ run }) => run)) }
+  }
+  const period = asked ?? recentDays(sources)
+  const work = await findPastRuns(sources, { period, agent, limit: ALL })
+  const writers = work.runs.filter(({ files }) => files.length > 0)
+  const said = sayPeriod(period, voice)
+  if (writers.length === 0) return { text: TEXTS[voice.language].noFiles(said), label: CLEAN_LABEL }
+  const lines = writers.toReversed().map((run) => describeRunLine(run, voice, false))
+  return { text: [`${said}${voice.language === 'zh' ? '：' : ':'}`, ...lines].join('\n'), label: lowestOf(writers) }
+}
+
+const FILE_NAME = /(?:[\w.-]*\/)*[\w-][\w.-]*\.[a-z]\w{0,7}\b/i
+
+/** A file that a run wrote, if the question names it or its last part; else what looks like a file name. */
+function fileIn(text: string, runs: readonly PastRun[]): string | undefined {
+  const lower = text.toLowerCase()
+  const paths = new Set(runs.flatMap(({ files }) => files.map(({ path }) => path)))
+  const byLength = [...paths].toSorted((a, b) => b.length - a.length)
+  const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1).toLowerCase()
+  const named = byLength.find((path) => lower.includes(path.toLowerCase()))
+  return named ?? byLength.map(nameOf).find((name) => lower.includes(name)) ?? FILE_NAME.exec(text)?.[0]
+}
+
+const SAYS_FAILED = /fail|wrong|error|crash|失败|出错|错误/i
+const MAX_CANDIDATES = 5
+
+async function answerWhy(sources: PastSources, { text, asked }: AskedQuestion, voice: Voice): Promise<Said> {
+  const texts = TEXTS[voice.language]
+  const found = await findAskedRuns(sources, text, asked)
+  const [best, second] = found
+  if (!best) return { text: texts.noRun, label: CLEAN_LABEL }
+  if (second) {
+    const lines = found.slice(0, MAX_CANDIDATES).map((run) => describeRunLine(run, voice, false))
+    return { text: [texts.several, ...lines].join('\n'), label: lowestOf(found) }
+  }
+  const explained = await explainRun(sources, best.run_id)
+  if (!explained) return { text: texts.noRun, label: CLEAN_LABEL }
+  return { text: describeExplainedRun(explained, voice), label: lowestLabel(best.label, explained.run.label) }
+}
+
+/** The runs that the question means: by id, else those with most of its words, else the newest that failed. */
+async function findAskedRuns(
+  sources: PastSources,
+  text: string,
+  asked: Period | undefined,
+): Promise<readonly PastRun[]> {
+  const search = async (period: Period | undefined): Promise<readonly PastRun[]> =>
+    (await findPastRuns(sources, { period, limit: ALL })).runs
+  const inPeriod = await search(asked)
+  const runs = inPeriod.length > 0 || !asked ? inPeriod : await search(undefined)
+  const byId = runs.filter(({ run_id }) => text.includes(run_id) || text.includes(shortId(run_id)))
+  if (byId.length > 0) return byId
+  const failed = SAYS_FAILED.test(text) ? runs.filter(({ status }) => status === 'failed' || status === 'dead') : []
+  return bestOf(failed, text) ?? bestOf(runs, text) ?? failed.slice(0, 1)
+}
+
+/** Of several runs of the same task, the newest. Undefined: no run shares a word with the question. */
+function bestOf(runs: readonly PastRun[], text: string): readonly PastRun[] | undefined {
+  const scored = runs.map((run) => ({ run, score: overlap(run, text) })).filter(({ score }) => score >= 1)
+  const best = Math.max(0, ...scored.map(({ score }) => score))
+  const found = scored.filter(({ score }) => score === best).map(({ run }) => run)
+  const newest = [...Map.groupBy(found, ({ agent_id, title }) => `${agent_id} ${title}`).values()].flatMap(
+    ([run]) => run ?? [],
+  )
+  return newest.length === 0 ? undefined : newest
+}
