@@ -37,7 +37,7 @@ const GENERATIONS: readonly (readonly [string, Mode])[] = [
 ]
 
 const TOOLS = [
-  ...['approvals_list', 'approvals_show', 'enqueue', 'state_log', 'state_show'],
+  ...['approvals_list', 'approvals_show', 'ask', 'enqueue', 'state_log', 'state_show'],
   ...['status', 'trace_list', 'trace_show'],
 ]
 
