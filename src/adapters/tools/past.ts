@@ -24,7 +24,7 @@ import { type PeriodArguments, resolvePeriod } from '../../past/period-arguments
 import type { Voice } from '../../past/say-time.ts'
 import { defineToolWithText } from '../../ports/define-tool.ts'
 import type { AnyTool, Tool } from '../../ports/tool.ts'
-import { loadToolText } from '../../prompts/load-prompt.ts'
+import { loadToolText, type ToolText } from '../../prompts/load-prompt.ts'
 import { toolError } from './tool-result.ts'
 
 /** Offered to behaviours that name them; their descriptions would be in every request otherwise. */
@@ -43,12 +43,14 @@ const periodArgs = {
   to: z.string().trim().min(1).optional(),
 }
 
-type Reader<Args> = Pick<Tool<Args>, 'args' | 'run'> & { readonly name: (typeof PAST_TOOLS)[number] }
+type Reader<Args> = Pick<Tool<Args>, 'args' | 'run'> & {
+  readonly name: (typeof PAST_TOOLS)[number]
+  readonly loadText: () => ToolText
+}
 
 /** The members that all these tools share. */
 const readOnly = <Args>(tool: Reader<Args>): AnyTool =>
   defineToolWithText<Args>({
-    loadText: () => loadToolText(tool.name),
     effect: () => ({ recovery: 'pure', reach: 'none' }),
     gives: () => LABEL_OF_OWN_OUTPUT,
     ...tool,
@@ -90,6 +92,7 @@ const workArgs = z.strictObject({
 const pastWork = (sources: PastSources): AnyTool =>
   readOnly<z.infer<typeof workArgs>>({
     name: 'past_work',
+    loadText: () => loadToolText('past_work'),
     args: workArgs,
     run: ({ agent, text, limit, language: wanted, ...when }) =>
       inPeriod(sources, when, 'today', async (period) => {
@@ -103,6 +106,7 @@ const spendArgs = z.strictObject({ ...periodArgs, by: z.enum(SPEND_GROUPS).defau
 const pastSpend = (sources: PastSources): AnyTool =>
   readOnly<z.infer<typeof spendArgs>>({
     name: 'past_spend',
+    loadText: () => loadToolText('past_spend'),
     args: spendArgs,
     run: ({ by, language: wanted, ...when }) =>
       inPeriod(sources, when, 'today', async (period) => {
@@ -116,6 +120,7 @@ const mattersArgs = z.strictObject({ language })
 const openMatters = (sources: PastSources): AnyTool =>
   readOnly<z.infer<typeof mattersArgs>>({
     name: 'open_matters',
+    loadText: () => loadToolText('open_matters'),
     args: mattersArgs,
     async run({ language: wanted }) {
       const open = await findOpenMatters(sources)
@@ -129,6 +134,7 @@ const runArgs = z.strictObject({ run: z.string().trim().min(4), language })
 const explainRunTool = (sources: PastSources): AnyTool =>
   readOnly<z.infer<typeof runArgs>>({
     name: 'explain_run',
+    loadText: () => loadToolText('explain_run'),
     args: runArgs,
     async run({ run, language: wanted }) {
       const id = await findRunId(sources, run)
@@ -150,6 +156,7 @@ const fileArgs = z.strictObject({ path: z.string().trim().min(1), ...periodArgs,
 const fileHistory = (sources: PastSources): AnyTool =>
   readOnly<z.infer<typeof fileArgs>>({
     name: 'file_history',
+    loadText: () => loadToolText('file_history'),
     args: fileArgs,
     async run({ path, language: wanted, ...when }) {
       const asked = resolvePeriod(when, sources.now(), sources.clock())
