@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { type BehaviourSpecs, loadBehaviourSpecs } from './config/agent-behaviours.ts'
 import { environment, userFolder } from './config/environment.ts'
 import type { EnvVariables } from './config/expand-env.ts'
 import { schemaLevels } from './config/explain-problems.ts'
@@ -21,11 +22,16 @@ export type { SecretText } from './config/redacted-values.ts'
 export { createAgentFolder as withNewAgent } from './config/roster.ts'
 export { type Config, jsonSchema } from './config/schema.ts'
 
+/** Folder of the shipped agents; it has the same relative path in the sources and in the compiled package. */
+export const SHIPPED_AGENTS = join(import.meta.dirname, '../agents')
+
 export interface LoadedConfig {
   /** The agents in `kernel.agents` are those of tireless.yaml, then those of the agents' folder. */
   readonly config: Config
   /** Each agent with the file that describes it, in the same order. */
   readonly roster: readonly RosterEntry[]
+  /** Behaviours that are defined by files, by agent and name. */
+  readonly behaviours: BehaviourSpecs
   /** The file that was read; null if there is none and the defaults apply. */
   readonly file: string | null
   /** Keys the user set that have no effect yet. */
@@ -62,6 +68,7 @@ export function loadConfig(options: {
   return {
     config: freezeConfig(resolvePaths({ ...output, kernel }, dirname(resolve(name)), env)),
     roster: freezeConfig(roster.enrolled),
+    behaviours: loadBehaviourSpecs([...(agents === undefined ? [] : [agents]), SHIPPED_AGENTS]),
     file: source === undefined ? null : name,
     unused: findUnusedKeys(data),
     sources: freezeConfig({ ...sources, ...roster.sources }),

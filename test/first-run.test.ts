@@ -51,7 +51,7 @@ describe('E1: the example configuration (seed 000)', () => {
 })
 
 describe('E1: init', () => {
-  test('E1: creates a home with a valid configuration, three agents and a forecast', async (t) => {
+  test('E1: creates a home with a valid configuration, the shipped agents and a forecast', async (t) => {
     const [home, here] = [freshFolder(t), freshFolder(t, 'repo')]
     execFileSync('git', ['init', '-q', here])
     const initialized = await runInit(home, here)
@@ -61,6 +61,7 @@ describe('E1: init', () => {
     assert.deepEqual(
       initialized.agents.map(({ agent_id, enabled }) => [agent_id, enabled]),
       [
+        ['assistant', false],
         ['daily-report', true],
         ['folder-tender', true],
         ['repository-watcher', true],
@@ -90,7 +91,9 @@ describe('E1: init', () => {
     rmSync(join(home, 'agents/folder-tender'), { recursive: true })
     const again = await runInit(home)
     assert.deepEqual(again.wrote, [])
-    assert.deepEqual(again.kept, ['tireless.yaml', 'agents/daily-report', 'agents/repository-watcher'])
+    assert.deepEqual(again.kept, [
+      ...['tireless.yaml', 'agents/assistant', 'agents/daily-report', 'agents/repository-watcher'],
+    ])
     // As after an interrupted init, which writes tireless.yaml last: missing files are written, others kept.
     rmSync(join(home, 'tireless.yaml'))
     const third = await runInit(home)
@@ -218,7 +221,7 @@ describe('E14: the first cycle of a kernel', () => {
     t.after(() => child.kill('SIGKILL'))
     const output = outputOf(child)
     await waitUntil(() => /^Cost nothing/m.test(output()))
-    assert.match(output(), /^wrote +agents\/daily-report\/agent\.yaml$/m)
+    assert.match(output(), /^wrote +agents\/assistant\/agent\.yaml$/m)
     assert.match(output(), /^wrote .*workspaces\/daily-report\/report-\d{4}-\d\d-\d\d\.md$/m)
     assert.match(output(), /Open the page: http:\/\/127\.0\.0\.1:\d+/)
     child.kill('SIGTERM')

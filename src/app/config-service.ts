@@ -73,14 +73,21 @@ export function createConfigService(paths: HomePaths, file: string | undefined):
 
 /** A text that changes whenever the configuration file or an agent's file changes. */
 function stampOf(file: string, agents: string): string {
-  const folders = statSync(agents, { throwIfNoEntry: false })?.isDirectory() ? readdirSync(agents).toSorted() : []
-  return [file, ...folders.flatMap((name) => ['agent.yaml', 'role.md'].map((part) => join(agents, name, part)))]
+  const folders = namesIn(agents)
+  const filesOf = (name: string): readonly string[] => [
+    ...['agent.yaml', 'role.md'].map((part) => join(agents, name, part)),
+    ...namesIn(join(agents, name, 'behaviours')).map((part) => join(agents, name, 'behaviours', part)),
+  ]
+  return [file, ...folders.flatMap(filesOf)]
     .map((path) => {
       const found = statSync(path, { throwIfNoEntry: false })
       return found ? `${path} ${found.ino} ${found.size} ${found.mtimeMs}` : 'none'
     })
     .join('\n')
 }
+
+const namesIn = (folder: string): readonly string[] =>
+  statSync(folder, { throwIfNoEntry: false })?.isDirectory() ? readdirSync(folder).toSorted() : []
 
 /** A missing or empty file is probably being written, so the current configuration stays in use. */
 function refuseEmpty(file: string): void {

@@ -1,13 +1,10 @@
 /** Creates a new home: a commented configuration, the shipped agents, a watched folder, an empty goal. */
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import type { ScaffoldedFiles } from '../commands/lib/closed-home.ts'
-import { edited } from '../config.ts'
+import { edited, SHIPPED_AGENTS } from '../config.ts'
 import type { HomePaths } from '../home.ts'
-
-/** Folder of the shipped agents; it has the same relative path in the sources and in the compiled package. */
-const SHIPPED_AGENTS = join(import.meta.dirname, '../../agents')
 
 /** Kernel id of a new configuration. */
 const KERNEL = 'default'
@@ -54,9 +51,12 @@ export function scaffoldHome(paths: HomePaths, repository: string | undefined): 
   }
   if (existsSync(paths.config)) return { wrote, kept: existingFiles(paths) }
   for (const id of readdirSync(SHIPPED_AGENTS)) {
-    const text = readFileSync(join(SHIPPED_AGENTS, id, 'agent.yaml'), 'utf8')
-    const file = relative(paths.root, join(paths.agents, id, 'agent.yaml'))
-    write(file, id === 'repository-watcher' && repository !== undefined ? watchRepository(text, repository) : text)
+    for (const name of readdirSync(join(SHIPPED_AGENTS, id), { recursive: true, encoding: 'utf8' }).toSorted()) {
+      if (!statSync(join(SHIPPED_AGENTS, id, name)).isFile()) continue
+      const text = readFileSync(join(SHIPPED_AGENTS, id, name), 'utf8')
+      const isWatcher = id === 'repository-watcher' && name === 'agent.yaml' && repository !== undefined
+      write(relative(paths.root, join(paths.agents, id, name)), isWatcher ? watchRepository(text, repository) : text)
+    }
   }
   write('inbox/welcome.md', WELCOME)
   write(`kernels/${KERNEL}/GOAL.md`, GOAL)

@@ -166,7 +166,7 @@ function levelAt(path: KeyPath, known: readonly SchemaLevel[]): SchemaLevel | un
   return known.find(matches)
 }
 
-function nearestName(word: string, candidates: readonly string[]): string | undefined {
+export function nearestName(word: string, candidates: readonly string[]): string | undefined {
   return candidates.toSorted((a, b) => editDistance(word, a) - editDistance(word, b))[0]
 }
 

@@ -61,7 +61,7 @@ describe('E1: the roster', () => {
     assert.deepEqual(unused, [])
   })
 
-  test('E1: role.md comes first in the prompt, or is all of it; braces and dollars in it are not expanded', () => {
+  test('E1: role.md is the prompt of an agent that has none; braces and dollars in it are not expanded', () => {
     writeHomeFile('agents/a/agent.yaml', 'enabled: true\n')
     const role = writeHomeFile('agents/a/role.md', 'You tend ${THIS} with {STATE}.\n')
     writeHomeFile('agents/b/agent.yaml', 'prompt: now\n')
@@ -69,7 +69,7 @@ describe('E1: the roster', () => {
     const { config, sources } = load()
     assert.deepEqual(
       config.kernel.agents.map(({ prompt }) => prompt),
-      ['You tend ${THIS} with {STATE}.', 'You are b.\n\nnow'],
+      ['You tend ${THIS} with {STATE}.', 'now'],
     )
     assert.equal(sources['kernel.agents[0].prompt'], role)
   })

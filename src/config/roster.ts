@@ -130,8 +130,9 @@ function readAgent(
       fix: 'leave agent_id out, or rename the folder',
     })
   const role = join(file, '..', 'role.md')
-  const promptParts = [readSource(role, false), prompt].flatMap((part) => part?.trim() || [])
-  if (promptParts.length === 0)
+  // With a prompt, role.md is only part of the system prompt.
+  const task = prompt?.trim() || readSource(role, false)?.trim()
+  if (!task)
     throw new TirelessError('config_invalid', {
       ...{
         where: file,
@@ -141,7 +142,7 @@ function readAgent(
       fix: 'add prompt to this file',
     })
   return {
-    agent: { ...rest, agent_id, prompt: promptParts.join('\n\n') },
+    agent: { ...rest, agent_id, prompt: task },
     sources: {
       ...sources,
       agent_id: sources.agent_id ?? file,

@@ -22,6 +22,12 @@ export interface WatchMarks {
   readonly heads: Readonly<Record<string, string>>
 }
 
+/**
+ * The agent that the owner talks to. It runs when it is written to, not at beats. All agents use its behaviours unless
+ * they have their own under the same name.
+ */
+export const ASSISTANT = 'assistant'
+
 export interface Agent {
   readonly agent_id: string
   readonly prompt: string

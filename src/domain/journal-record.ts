@@ -72,6 +72,8 @@ export interface RunSetup {
    */
   readonly skills?: readonly SkillLine[]
   readonly instructions?: string
+  /** `role.md` and `self.md` of the agent, as they were when the run started. Absent if there are none. */
+  readonly role?: string
 }
 
 /**

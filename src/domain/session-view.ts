@@ -21,8 +21,10 @@ export interface WorklogLine {
 export interface SessionView {
   /** The parameters of the current behaviour. */
   readonly params: Readonly<Record<string, string>>
-  /** Whether this is the first step of the current behaviour. */
+  /** Whether the model has not been asked in the current behaviour yet. */
   readonly isEntering: boolean
+  /** How often in a row the current behaviour was asked to go on. */
+  readonly stays: number
   /** Why the current behaviour was chosen; empty in the first behaviour of a run. */
   readonly why: string
   readonly task: string

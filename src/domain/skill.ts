@@ -6,13 +6,15 @@ export interface SkillLine {
   readonly description: string
 }
 
-/** Extra instructions of a run: the skills it may read, and the approved AGENTS.md of its workspace. */
+/** What a run is told besides its behaviour: its agent's role, the skills it may read, the approved AGENTS.md. */
 export interface Briefing {
   readonly skills: readonly SkillLine[]
   readonly instructions: string | null
+  /** `role.md` and `self.md` of the agent. */
+  readonly role: string | null
 }
 
-export const NO_BRIEFING: Briefing = { skills: [], instructions: null }
+export const NO_BRIEFING: Briefing = { skills: [], instructions: null, role: null }
 
 export const SKILL_STATUSES = ['approved', 'unapproved', 'changed', 'unusable'] as const
 type SkillStatus = (typeof SKILL_STATUSES)[number]

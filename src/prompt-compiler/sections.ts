@@ -18,7 +18,7 @@ export interface Section {
   readonly ceiling: number | null
 }
 
-/** `skills` and `instructions` come from the owner, the others from the behaviour. */
+/** `skills`, `instructions` and the end of `role` come from the owner, the others from the behaviour. */
 const SYSTEM_ORDER = [
   'role',
   'process_rules',
@@ -43,13 +43,15 @@ export const wholeSection = (name: string, text: string): Section => ({
 interface ApprovedTexts {
   readonly skills?: readonly SkillLine[]
   readonly instructions?: string
+  readonly role?: string
 }
 
 /** `protocol`: instructions for models that write their calls as text. */
 export function compileSystemPrompt(prompt: SystemPrompt, protocol = '', approved: ApprovedTexts = {}): CompiledPrompt {
   const own = typeof prompt === 'string' ? { role: prompt } : prompt
   const output_protocol = [own.output_protocol ?? '', protocol].filter((text) => text !== '').join('\n\n')
-  const all = { ...own, output_protocol, ...approvedSections(approved) }
+  const role = [own.role ?? '', approved.role ?? ''].filter((text) => text !== '').join('\n\n')
+  const all = { ...own, role, output_protocol, ...approvedSections(approved) }
   return compileSections(
     SYSTEM_ORDER.map((name) => wholeSection(name, all[name] ?? '')),
     null,

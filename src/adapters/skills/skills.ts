@@ -12,6 +12,7 @@ import { type Clock, iso } from '../../ports/clock.ts'
 import type { Skills } from '../../ports/skills.ts'
 import { commitOne, fallbackIfUnreadable, type Store } from '../../ports/store.ts'
 import { parseFrontMatter } from './front-matter.ts'
+import { readRole } from './role.ts'
 import { decodeUtf8, scanSkill } from './scan-skill.ts'
 import { readSkillFile, readSkillFolder, type SkillContents, type SkillFile } from './skill-files.ts'
 import {
@@ -61,6 +62,8 @@ interface InspectedSkill {
 interface SkillsOptions extends SkillFolders {
   readonly store: Store
   readonly clock: Clock
+  /** Folders of shipped agents, for agents that have no folder in the home. */
+  readonly shipped?: readonly string[]
 }
 
 export function createSkills(options: SkillsOptions): ManagedSkills {
@@ -107,6 +110,7 @@ class ApprovedSkills implements ManagedSkills {
     return {
       skills: skills.map(({ skill: { name, description } }) => ({ name, description })),
       instructions: await this.#instructionsIn(workspace),
+      role: await readRole([this.#options.agents, ...(this.#options.shipped ?? [])], agentId),
     }
   }
 

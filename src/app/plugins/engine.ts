@@ -5,6 +5,7 @@ import { createWorkspaceSnapshots } from '../../adapters/envs/snapshots/snapshot
 import { systemClock } from '../../adapters/system/clock.ts'
 import { createBehaviours } from '../../behaviours/behaviours.ts'
 import { type Config, capsOf } from '../../config.ts'
+import { ASSISTANT } from '../../domain/agent.ts'
 import { dayFormatter } from '../../domain/day.ts'
 import type { Budget } from '../../domain/task.ts'
 import { LIVE_SOURCES } from '../../engine/live-sources.ts'
@@ -72,7 +73,17 @@ function runBehaviours(host: PluginHost): Behaviours {
   const tools = host.get('tools').all
   const { roster } = host.get('config')
   // Read when a run starts: plugins may add to the registries until set-up ends.
-  return createBehaviours(() => host.get('behaviours').all, 'solo', {
+  const config = host.get('config')
+  const all = () => host.get('behaviours').all
+  const specs = () => config.loaded.behaviours
+  const sources = {
+    all,
+    spec: (agentId: string, name: string) => specs().get(agentId)?.get(name) ?? specs().get(ASSISTANT)?.get(name),
+    names: (agentId: string) =>
+      [...new Set([agentId, ASSISTANT])].flatMap((id) => [...(specs().get(id)?.keys() ?? [])]),
+  }
+  return createBehaviours(sources, 'solo', {
+    offered: () => all().get('solo')?.tools ?? [],
     allowedTools: (agentId) => roster.all().find(({ agent }) => agent.agent_id === agentId)?.agent.tools ?? null,
     toolExists: (tool) => tools.has(tool),
     isOptIn: (tool) => isOfferedByName(tool) || (tools.get(tool)?.lazy ?? false),

@@ -2,6 +2,7 @@
 
 import { createSkills } from '../../adapters/skills/skills.ts'
 import { readSkill } from '../../adapters/tools/read-skill.ts'
+import { SHIPPED_AGENTS } from '../../config.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 
 export function skills(): Plugin {
@@ -11,7 +12,13 @@ export function skills(): Plugin {
     provides: ['skills'],
     setup(host) {
       const { root: home, agents } = host.get('home')
-      const made = createSkills({ home, agents, store: host.get('store'), clock: host.get('clock') })
+      const made = createSkills({
+        home,
+        agents,
+        shipped: [SHIPPED_AGENTS],
+        store: host.get('store'),
+        clock: host.get('clock'),
+      })
       host.provide('skills', made)
       host.get('tools').add(readSkill(made.read))
     },

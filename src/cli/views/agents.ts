@@ -1,6 +1,7 @@
 /** Agents: when they run, where they live, what to do next. */
 
 import type { CommandOutput } from '../../commands/lib/registry.ts'
+import { ASSISTANT } from '../../domain/agent.ts'
 import type { ScheduleSpec } from '../../domain/schedule.ts'
 import { titleOf } from '../../domain/title.ts'
 import { describeSchedule } from '../../schedule-words/describe-schedule.ts'
@@ -17,6 +18,7 @@ const TEXTS = {
     onChange: 'only if something changes',
     atBeats: 'at every beat of the kernel',
     disabled: 'disabled',
+    onMessage: 'when you write to it',
     columns: { schedule: 'schedule', last: 'last run', next: 'next run' },
     labels: {
       ...{ when: 'runs', next: 'next', workspace: 'workspace', model: 'model', watch: 'watches', file: 'file' },
@@ -37,6 +39,7 @@ const TEXTS = {
     onChange: '只在有变化时',
     atBeats: '内核的每次节拍',
     disabled: '已停用',
+    onMessage: '收到你的消息时',
     columns: { schedule: '时间', last: '上次运行', next: '下次运行' },
     labels: {
       ...{ when: '运行', next: '接下来', workspace: '工作目录', model: '模型', watch: '关注', file: '文件' },
@@ -71,13 +74,15 @@ export const renderChangedAgent = ({ agent_id, source, understood }: SummarizedA
   [TEXTS[terminalLanguage()].changed(agent_id, source), ...(understood === undefined ? [] : [understood])].join('\n')
 
 interface Scheduled {
+  readonly agent_id: string
   readonly schedule: ScheduleSpec | null
   readonly enabled: boolean
   readonly only_on_change?: boolean | undefined
 }
 
-function sayWhen({ schedule, enabled, only_on_change }: Scheduled): string {
+function sayWhen({ agent_id, schedule, enabled, only_on_change }: Scheduled): string {
   const texts = TEXTS[terminalLanguage()]
+  if (agent_id === ASSISTANT && !enabled) return texts.onMessage
   const when =
     schedule === null
       ? only_on_change

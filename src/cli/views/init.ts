@@ -1,6 +1,7 @@
 /** Shows the output of `init`: written files, model, expected cost of a day, next command. */
 
 import type { CommandOutput } from '../../commands/lib/registry.ts'
+import { ASSISTANT } from '../../domain/agent.ts'
 import { formatDollars } from '../../domain/money.ts'
 import { style } from '../terminal.ts'
 
@@ -8,7 +9,9 @@ type Initialized = CommandOutput<'init'>
 type DayForecast = Initialized['forecast'][number]
 
 export function renderInit({ home, wrote, kept, model, agents, forecast, next }: Initialized): string {
-  const disabled = agents.filter(({ enabled }) => !enabled).map(({ agent_id }) => agent_id)
+  const disabled = agents
+    .filter(({ agent_id, enabled }) => !enabled && agent_id !== ASSISTANT)
+    .map(({ agent_id }) => agent_id)
   return [
     line('home', home),
     ...labelledLines('wrote', wrote),

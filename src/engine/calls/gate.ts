@@ -7,6 +7,7 @@
 
 import { APPROVAL_TTL_MS, type Approval } from '../../domain/approval.ts'
 import type { Call, CallResult } from '../../domain/decision.ts'
+import { writesWorkspace } from '../../domain/effect.ts'
 import { asTirelessError } from '../../domain/error.ts'
 import { callKeyOf } from '../../domain/unknown-outcome.ts'
 import { iso } from '../../ports/clock.ts'
@@ -102,8 +103,10 @@ async function strictestVerdict(run: Run, turn: number, call: Call): Promise<Pol
 }
 
 /** The verdict of the tool's own checks, refuses() and asks(). A check that fails counts as `ask`. */
-function toolVerdict({ toolbox }: Run, { tool, args }: Call): GateVerdict {
-  const known = toolbox.get(tool)
+function toolVerdict(run: Run, { tool, args, effect }: Call): GateVerdict {
+  const known = run.toolbox.get(tool)
+  const barred = refuseWrite(run, { tool, effect })
+  if (barred !== undefined) return { kind: 'deny', reason: barred }
   try {
     const refusal = askPlugin(reasonPort(tool, 'refuses'), () => known?.refuses?.(args as never))
     if (refusal !== undefined) return { kind: 'deny', reason: refusal }
@@ -112,6 +115,19 @@ function toolVerdict({ toolbox }: Run, { tool, args }: Call): GateVerdict {
   } catch (thrown) {
     return { kind: 'ask', reason: `${tool} failed to check the call: ${asTirelessError(thrown).message}` }
   }
+}
+
+/**
+ * Why the behaviour may not make this call. A behaviour without write access gets an environment that cannot change the
+ * workspace, so that commands cannot either; what acts outside of the environment must not change anything at all.
+ */
+function refuseWrite({ behaviour, toolbox }: Run, { tool, effect }: Pick<Call, 'tool' | 'effect'>): string | undefined {
+  const { access = 'write', name } = behaviour
+  if (access === 'write') return undefined
+  const isOutside = toolbox.get(tool)?.foreign === true || tool.includes('__')
+  const changesOutside = isOutside && effect.recovery !== 'pure'
+  const writes = writesWorkspace(effect) && (isOutside || (access === 'read_only' && tool !== 'bash'))
+  return changesOutside || writes ? loadPrompt('results/held-call.md#read_only', { behaviour: name, tool }) : undefined
 }
 
 async function verdictOfGate({ dispatch }: Run, gate: Gate, { tool, args, effect }: Call): Promise<GateVerdict> {

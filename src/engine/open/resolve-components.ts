@@ -81,6 +81,7 @@ export async function resolveComponents(claim: ClaimedRun, opening: SetupScope):
     budget: wishes.budget,
     ...(briefing.skills.length > 0 ? { skills: briefing.skills } : {}),
     ...(briefing.instructions === null ? {} : { instructions: briefing.instructions }),
+    ...(briefing.role === null ? {} : { role: briefing.role }),
   }
   return { overrides: wishes, behaviour, models: chain, parser, memory, toolbox, critics, setup }
 }
@@ -97,8 +98,8 @@ function firstBehaviour({ engine, dispatch }: ClaimedRun, wishes: TaskOverrides)
 
 /** Skills and instructions are read at the start of a run; a resumed run keeps what was read then. */
 async function briefingOf({ engine, dispatch, thread }: ClaimedRun): Promise<Briefing> {
-  const { skills = [], instructions = null } = thread.setup ?? {}
-  if (!thread.ended) return { skills, instructions }
+  const { skills = [], instructions = null, role = null } = thread.setup ?? {}
+  if (!thread.ended) return { skills, instructions, role }
   const session = await engine.store.session(dispatch.session_id)
   return session ? engine.skills.brief(dispatch.agent_id, session.workspace) : NO_BRIEFING
 }

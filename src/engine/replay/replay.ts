@@ -111,7 +111,11 @@ function isolateEngine(engine: Engine, store: Store, tape: ReplayTape, setup: Ru
     // Records are already redacted. A secret added later must not change the replay.
     secrets: NO_SECRETS,
     snapshots: NO_SNAPSHOTS,
-    skills: { brief: async () => ({ skills: setup.skills ?? [], instructions: setup.instructions ?? null }) },
+    skills: {
+      brief: async () => ({
+        ...{ skills: setup.skills ?? [], instructions: setup.instructions ?? null, role: setup.role ?? null },
+      }),
+    },
     sink: { onRunOpened() {}, onRecord() {}, onRunClosed() {}, delta() {} },
     budget: setup.budget,
   }

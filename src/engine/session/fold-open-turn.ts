@@ -125,6 +125,7 @@ function roomAfterOverflow({ maxAcceptedTokens: taken, conversation }: SessionTh
 
 function foldAnswer(thread: SessionThread, open: OpenTurn, record: RecordOfKind<'model_answered'>): void {
   open.answer = record.answer
+  thread.work.isAsked = true
   open.answeredAt = record.ts
   thread.maxAcceptedTokens = Math.max(
     thread.maxAcceptedTokens,

@@ -30,7 +30,14 @@ export function foldRecord(thread: SessionThread, record: JournalRecord): void {
   switch (record.kind) {
     case 'run_started':
       if (record.anew) leaveConversation(thread)
-      Object.assign(thread.work, { chosen: undefined, entered: undefined, moves: 0, behaviourSteps: 0, stays: 0 })
+      Object.assign(thread.work, {
+        chosen: undefined,
+        entered: undefined,
+        moves: 0,
+        behaviourSteps: 0,
+        stays: 0,
+        isAsked: false,
+      })
       Object.assign(thread, {
         run_id: record.run_id,
         ended: false,

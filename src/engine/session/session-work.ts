@@ -29,6 +29,8 @@ export interface SessionWork {
   chosen?: BehaviourChoice | undefined
   /** How the current behaviour was chosen; undefined for the first one of a run. */
   entered?: BehaviourChoice | undefined
+  /** Whether the model has answered in the current behaviour. */
+  isAsked: boolean
   /** Steps of the current behaviour. */
   behaviourSteps: number
   /** How often in a row the current behaviour was asked to go on. */
@@ -43,6 +45,7 @@ export interface SessionWork {
 }
 
 export const noWork = (): SessionWork => ({
+  isAsked: false,
   behaviourSteps: 0,
   stays: 0,
   moves: 0,
@@ -60,6 +63,7 @@ export function leaveConversation(thread: SessionThread): void {
   thread.conversation = newConversation()
   work.facts = thread.recalled?.recalled.facts ?? work.facts
   thread.recalled = undefined
+  work.isAsked = false
   work.behaviourSteps = 0
   work.stays = 0
 }
@@ -101,12 +105,13 @@ export function sessionViewOf(thread: SessionThread): SessionView {
   const { entered } = work
   return {
     params: entered?.params ?? {},
-    isEntering: work.behaviourSteps === 0,
+    isEntering: !work.isAsked,
+    stays: work.stays,
     why: entered?.why ?? '',
     task: findTaskMessage(userMessages, run_id)?.text ?? '',
     // Shown once, when the behaviour is entered.
-    talk: work.behaviourSteps === 0 ? talkOf(thread) : [],
-    worklog: work.behaviourSteps === 0 ? worklogOf(thread) : [],
+    talk: !work.isAsked ? talkOf(thread) : [],
+    worklog: !work.isAsked ? worklogOf(thread) : [],
     facts: work.facts,
     files: [...fileDigests.keys()].slice(-MAX_FILES),
     nonce: nonceOf(run_id ?? '', thread.head),
