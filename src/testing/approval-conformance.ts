@@ -54,7 +54,10 @@ export const approvalConformance: readonly ConformanceCase[] = [
       assert.deepEqual(await store.approvals({ limit: 9, status: 'denied' }), [])
       await assertRefusedWith('not_found', commitOne(store, [{ ...allowOp, approval_id: 'a9' }]))
       const [answered] = await commitOne(store, [allowOp])
-      assert.deepEqual([answered.approval.status, answered.dispatch_id], ['allowed', 'one'])
+      assert.deepEqual(
+        { status: answered.approval.status, dispatch_id: answered.dispatch_id },
+        { status: 'allowed', dispatch_id: 'one' },
+      )
       assert.deepEqual(await store.approval('a1'), answered.approval)
       await assertRefusedWith('conflict', commitOne(store, [allowOp]))
       await assertRefusedWith('conflict', commitOne(store, [{ ...allowOp, answer: 'denied' }]))
@@ -74,7 +77,10 @@ export const approvalConformance: readonly ConformanceCase[] = [
         'not_found',
         commitOne(store, [allowOp, { op: 'cancel', dispatch_id: 'nobody', how: 'immediate', now: TEST_NOW }]),
       )
-      assert.deepEqual([(await store.approval('a1'))?.status, await listPayloads(store)], ['open', []])
+      assert.deepEqual(
+        { approval: (await store.approval('a1'))?.status, payloads: await listPayloads(store) },
+        { approval: 'open', payloads: [] },
+      )
     },
   },
   ...(['done', 'failed'] as const).map(
@@ -120,7 +126,10 @@ export const approvalConformance: readonly ConformanceCase[] = [
         { op: 'publish', session_id, observation: newTestMessage('m'), successor_id: 'unused', now: TEST_NOW },
       ])
       const [{ successor }] = await commitOne(store, [settleOp('done', 'next')] as const, fence)
-      assert.deepEqual([successor, (await store.approval('a1'))?.status], ['next', 'denied'])
+      assert.deepEqual(
+        { successor, status: (await store.approval('a1'))?.status },
+        { successor: 'next', status: 'denied' },
+      )
       assert.deepEqual(
         (await store.inbox(session_id)).map(({ id }) => id),
         ['m', 'approval-a1'],
@@ -153,11 +162,14 @@ export const approvalConformance: readonly ConformanceCase[] = [
         const newEpoch = await joinTestWorker(store)
         const [{ dead }] = await commitOne(store, [{ op: 'recover', now: TEST_NOW + 1 }])
         if (dead.length > 0) break
-        assert.deepEqual([await status(), (await listPayloads(store)).length], ['open', 1])
+        assert.deepEqual(
+          { status: await status(), payloadCount: (await listPayloads(store)).length },
+          { status: 'open', payloadCount: 1 },
+        )
         await claimInStore(store, newEpoch)
       }
       const { status: is, answer_reason } = (await store.approval('a1')) ?? {}
-      assert.deepEqual([is, answer_reason], ['denied', 'the run ended: dead'])
+      assert.deepEqual({ status: is, answer_reason }, { status: 'denied', answer_reason: 'the run ended: dead' })
       assert.deepEqual((await listPayloads(store)).at(-1), {
         id: 'a1',
         tool: 'pay',
@@ -187,14 +199,17 @@ export const approvalConformance: readonly ConformanceCase[] = [
       await assertRefusedWith('conflict', commitOne(store, [{ ...allowOp, now: TEST_NOW + 1000 }]))
       for (const now of [TEST_NOW + 1000, TEST_NOW + 2000]) await commitOne(store, [{ op: 'promote', now }])
       assert.deepEqual(
-        (await store.approvals({ limit: 9 })).map(({ id, status }) => [id, status]),
+        (await store.approvals({ limit: 9 })).map(({ id, status }) => ({ id, status })),
         [
-          ['a2', 'allowed'],
-          ['a1', 'expired'],
+          { id: 'a2', status: 'allowed' },
+          { id: 'a1', status: 'expired' },
         ],
       )
       assert.deepEqual((await listPayloads(store)).at(-1), { id: 'a1', tool: 'pay', answer: 'expired' })
-      assert.deepEqual([(await listPayloads(store)).length, await store.nextTimer()], [2, undefined])
+      assert.deepEqual(
+        { payloadCount: (await listPayloads(store)).length, nextTimer: await store.nextTimer() },
+        { payloadCount: 2, nextTimer: undefined },
+      )
     },
   },
   {
@@ -241,9 +256,15 @@ export const approvalConformance: readonly ConformanceCase[] = [
       await commitOne(store, [{ op: 'ask', approval }], fence)
       await commitOne(store, [allowOp])
       await commitOne(store, [settleOp('done', 'next')], fence)
-      assert.deepEqual([await readStatus(store, 'next'), (await store.approval('a1'))?.status], ['pending', 'allowed'])
+      assert.deepEqual(
+        { dispatch: await readStatus(store, 'next'), approval: (await store.approval('a1'))?.status },
+        { dispatch: 'pending', approval: 'allowed' },
+      )
       await commitOne(store, [{ op: 'cancel', dispatch_id: 'next', how: 'immediate', now: TEST_NOW }])
-      assert.deepEqual([await readStatus(store, 'next'), (await store.approval('a1'))?.status], ['cancelled', 'denied'])
+      assert.deepEqual(
+        { dispatch: await readStatus(store, 'next'), approval: (await store.approval('a1'))?.status },
+        { dispatch: 'cancelled', approval: 'denied' },
+      )
     },
   },
 ]

@@ -31,10 +31,13 @@ export const cycleConformance: readonly ConformanceCase[] = [
     async run(store) {
       assert.deepEqual(await beginCycle(store, 'c1', { due: TEST_NOW - 5 }), { interrupted: [], left: [] })
       const [begun] = await store.cycles('k', { limit: 9 })
-      assert.deepEqual([begun?.cycle_id, begun?.ended_at, begun?.result, begun?.open], ['c1', null, null, []])
+      assert.deepEqual(
+        { cycle_id: begun?.cycle_id, ended_at: begun?.ended_at, result: begun?.result, open: begun?.open },
+        { cycle_id: 'c1', ended_at: null, result: null, open: [] },
+      )
       await endCycle(store, 'c1', ['d1'])
       const [ended] = await store.cycles('k', { limit: 9 })
-      assert.deepEqual([ended?.result, ended?.open], [successResult('c1'), ['d1']])
+      assert.deepEqual({ result: ended?.result, open: ended?.open }, { result: successResult('c1'), open: ['d1'] })
       await assertRefusedWith('conflict', endCycle(store, 'c1'))
       await assertRefusedWith('conflict', endCycle(store, 'never begun'))
     },
@@ -46,7 +49,10 @@ export const cycleConformance: readonly ConformanceCase[] = [
       await beginCycle(store, 'other', { kernel_id: 'k2' })
       assert.deepEqual(await beginCycle(store, 'c2', { now: TEST_NOW + 50 }), { interrupted: ['c1'], left: [] })
       const [, first] = await store.cycles('k', { limit: 9 })
-      assert.deepEqual([first?.result?.status, first?.result?.duration_ms], ['error', 50])
+      assert.deepEqual(
+        { status: first?.result?.status, duration_ms: first?.result?.duration_ms },
+        { status: 'error', duration_ms: 50 },
+      )
       assert.match(first?.result?.error ?? '', /program ended/)
       assert.equal((await store.cycles('k2', { limit: 9 }))[0]?.ended_at, null)
       assert.deepEqual(

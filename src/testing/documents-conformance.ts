@@ -28,7 +28,10 @@ export const documentsConformance: readonly DocumentsCase[] = [
     async run(documents) {
       assert.equal(await documents.read('STATE.md'), undefined)
       const seeded = await documents.seed('STATE.md', '# seed\n')
-      assert.deepEqual([seeded.text, seeded.version, seeded.author], ['# seed\n', 1, 'system'])
+      assert.deepEqual(
+        { text: seeded.text, version: seeded.version, author: seeded.author },
+        { text: '# seed\n', version: 1, author: 'system' },
+      )
       await documents.write('STATE.md', (text) => `${text}more\n`, AGENT)
       assert.equal((await documents.seed('STATE.md', '# other\n')).text, '# seed\nmore\n')
       await documents.write('STATE.md', () => ' \n', AGENT)
@@ -41,7 +44,10 @@ export const documentsConformance: readonly DocumentsCase[] = [
     async run(documents) {
       await documents.seed('STATE.md', 'one\n')
       const made = await documents.write('STATE.md', () => 'two\n', SYSTEM)
-      assert.deepEqual([made.version, made.author, made.reason, made.cycle_id], [2, 'system', 'cycle', 'c1'])
+      assert.deepEqual(
+        { version: made.version, author: made.author, reason: made.reason, cycle_id: made.cycle_id },
+        { version: 2, author: 'system', reason: 'cycle', cycle_id: 'c1' },
+      )
       assert.equal((await documents.write('STATE.md', (text) => text, AGENT)).version, 2)
       assert.deepEqual(
         (await documents.versions('STATE.md', 10)).map(({ version }) => version),
@@ -79,7 +85,10 @@ export const documentsConformance: readonly DocumentsCase[] = [
       await documents.write('STATE.md', (text) => text.replace('good', 'bad'), AGENT)
       await documents.write('STATE.md', (text) => replaceBlock(text, renderTestBlock('c2')), SYSTEM)
       const reverted = await documents.revert('STATE.md', 1)
-      assert.deepEqual([reverted.version, reverted.author, reverted.reason], [5, 'owner', 'back to version 1'])
+      assert.deepEqual(
+        { version: reverted.version, author: reverted.author, reason: reverted.reason },
+        { version: 5, author: 'owner', reason: 'back to version 1' },
+      )
       assert.equal(textOutsideBlock(reverted.text), '# good\n')
       assert.ok(reverted.text.includes('- cycle_id: c2\n'))
       assert.equal((await documents.revert('STATE.md', 2)).text, reverted.text)

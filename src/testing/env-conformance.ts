@@ -80,7 +80,10 @@ export const envConformance: readonly EnvConformanceCase[] = [
       assert.deepEqual(await file.list('a', 1, 10), { entries: [{ path: 'a/b', bytes: 5 }], more: false })
       await assert.rejects(file.write('a/b', 'other', null), { code: 'conflict' })
       const done = await run(env, 'cat a/b; pwd; exit 3')
-      assert.deepEqual([done.exit, done.ended, done.output], [3, 'exited', `${TEXT}${env.root}\n`])
+      assert.deepEqual(
+        { exit: done.exit, ended: done.ended, output: done.output },
+        { exit: 3, ended: 'exited', output: `${TEXT}${env.root}\n` },
+      )
       await requireOps(env, 'process').forget('conformance')
     },
   },
@@ -90,10 +93,11 @@ export const envConformance: readonly EnvConformanceCase[] = [
       const file = requireOps(env, 'file')
       await file.write('a/b', TEXT, null)
       const modificationTimes = (): unknown => ['', 'a', 'a/b'].map((path) => fs.statSync(join(env.root, path)).mtimeMs)
-      const before = [modificationTimes(), fs.readdirSync(join(env.root, 'a'))]
+      const look = () => ({ times: modificationTimes(), names: fs.readdirSync(join(env.root, 'a')) })
+      const before = look()
       const answers = ['a/b', 'a', '.', 'none', 'none/b'].map((path) => file.writable(path))
       assert.deepEqual(await Promise.all(answers), [true, true, true, false, false])
-      assert.deepEqual([modificationTimes(), fs.readdirSync(join(env.root, 'a'))], before)
+      assert.deepEqual(look(), before)
     },
   },
   {
@@ -182,7 +186,7 @@ export const envConformance: readonly EnvConformanceCase[] = [
       const command = 'echo first; until [ -e seen ]; do sleep 0.01; done; echo last'
       const options = { timeoutMs: 60_000, signal: new AbortController().signal, onOutput }
       const done = await requireOps(env, 'process').run('conformance', command, options)
-      assert.deepEqual([done.exit, done.output], [0, 'first\nlast\n'])
+      assert.deepEqual({ exit: done.exit, output: done.output }, { exit: 0, output: 'first\nlast\n' })
     },
   },
   {

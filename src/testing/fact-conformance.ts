@@ -61,7 +61,10 @@ export const factConformance: readonly ConformanceCase[] = [
         { superseded: false, dropped: [] },
       ])
       assert.deepEqual(await listStatuses(store), ['b known', 'a superseded'])
-      assert.deepEqual([await recallKeys(store, 'green'), await recallKeys(store, 'coffee')], [[], ['tea']])
+      assert.deepEqual(
+        { green: await recallKeys(store, 'green'), coffee: await recallKeys(store, 'coffee') },
+        { green: [], coffee: ['tea'] },
+      )
       assert.deepEqual(
         (await listFacts(store, false)).map(({ text }) => text),
         ['black coffee'],
@@ -81,7 +84,10 @@ export const factConformance: readonly ConformanceCase[] = [
       await commitOne(store, [rememberOp(newFact('b', 'tea', 'black tea'))])
       assert.deepEqual(await listStatuses(store), ['c known', 'b forgotten', 'a forgotten'])
       assert.equal(JSON.stringify(await listFacts(store, true)).includes(' tea'), false)
-      assert.deepEqual([await recallKeys(store, 'tea'), await recallKeys(store, 'milk')], [[], ['milk']])
+      assert.deepEqual(
+        { tea: await recallKeys(store, 'tea'), milk: await recallKeys(store, 'milk') },
+        { tea: [], milk: ['milk'] },
+      )
     },
   },
   {
@@ -91,13 +97,13 @@ export const factConformance: readonly ConformanceCase[] = [
       await commitOne(store, [rememberOp(newFact('b', 'tea', 'red tea', { agent_id: 'other' }))])
       assert.deepEqual(await commitOne(store, [forgetOp('tea')]), [{ forgotten: false }])
       assert.deepEqual(
-        [await recallKeys(store, 'tea'), await recallKeys(store, 'tea', TEST_NOW, 'other')],
-        [['tea'], ['tea']],
+        { own: await recallKeys(store, 'tea'), other: await recallKeys(store, 'tea', TEST_NOW, 'other') },
+        { own: ['tea'], other: ['tea'] },
       )
       await commitOne(store, [forgetOp('tea', TEST_NOW + 1)])
       assert.deepEqual(
-        [await recallKeys(store, 'tea'), await recallKeys(store, 'tea', TEST_NOW, 'other')],
-        [[], ['tea']],
+        { own: await recallKeys(store, 'tea'), other: await recallKeys(store, 'tea', TEST_NOW, 'other') },
+        { own: [], other: ['tea'] },
       )
     },
   },
@@ -155,8 +161,8 @@ export const factConformance: readonly ConformanceCase[] = [
       assert.equal(all.filter(({ status }) => status === 'known').length, MAX_FACTS)
       assert.equal(all.length, MAX_FACTS + MAX_ENDED_FACTS)
       assert.deepEqual(
-        [await recallKeys(store, '0'), await recallKeys(store, `${many - 1}`)],
-        [[], [`key ${many - 1}`]],
+        { oldest: await recallKeys(store, '0'), newest: await recallKeys(store, `${many - 1}`) },
+        { oldest: [], newest: [`key ${many - 1}`] },
       )
     },
   },

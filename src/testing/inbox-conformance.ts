@@ -38,8 +38,8 @@ export const inboxConformance: readonly ConformanceCase[] = [
       assert.equal(successor, 'next')
       const next = await store.dispatch('next')
       assert.deepEqual(
-        [next?.status, next?.session_id, next?.prompt, next?.agent_id],
-        ['pending', 'session-one', '', 'agent'],
+        { status: next?.status, session_id: next?.session_id, prompt: next?.prompt, agent_id: next?.agent_id },
+        { status: 'pending', session_id: 'session-one', prompt: '', agent_id: 'agent' },
       )
     },
   },
@@ -121,7 +121,10 @@ export const inboxConformance: readonly ConformanceCase[] = [
       }
       const [first] = (await commitOne(store, [acknowledgeOp], fence)) as unknown as [{ acknowledged: number }]
       const [second] = (await commitOne(store, [acknowledgeOp], fence)) as unknown as [{ acknowledged: number }]
-      assert.deepEqual([first.acknowledged, second.acknowledged], [2, 0])
+      assert.deepEqual(
+        { firstAcknowledged: first.acknowledged, secondAcknowledged: second.acknowledged },
+        { firstAcknowledged: 2, secondAcknowledged: 0 },
+      )
       assert.deepEqual(
         (await store.inbox('session-one')).map(({ id }) => id),
         ['c'],

@@ -72,19 +72,28 @@ export const outboxConformance: readonly ConformanceCase[] = [
       await post(store, 'm1')
       await markUndelivered(store, 'm1', TEST_NOW + 50)
       const again = await findMessage(store, 'm1')
-      assert.deepEqual([again?.status, again?.attempts, again?.error], ['pending', 1, 'no receiver'])
+      assert.deepEqual(
+        { status: again?.status, attempts: again?.attempts, error: again?.error },
+        { status: 'pending', attempts: 1, error: 'no receiver' },
+      )
       assert.deepEqual(await store.dueMessages(TEST_NOW + 49), [])
       assert.deepEqual(ids(await store.dueMessages(TEST_NOW + 50)), ['m1'])
       await markUndelivered(store, 'm1', null)
       await markDelivered(store, 'm1')
       const ended = await findMessage(store, 'm1')
-      assert.deepEqual([ended?.status, ended?.attempts, ended?.sent_at], ['failed', 2, null])
+      assert.deepEqual(
+        { status: ended?.status, attempts: ended?.attempts, sent_at: ended?.sent_at },
+        { status: 'failed', attempts: 2, sent_at: null },
+      )
       await post(store, 'm2')
       await markUndelivered(store, 'm2', TEST_NOW + 1)
       await markDelivered(store, 'm2', TEST_NOW + 7)
       await markUndelivered(store, 'm2', TEST_NOW + 9)
       const sent = await findMessage(store, 'm2')
-      assert.deepEqual([sent?.status, sent?.attempts, sent?.error], ['sent', 2, null])
+      assert.deepEqual(
+        { status: sent?.status, attempts: sent?.attempts, error: sent?.error },
+        { status: 'sent', attempts: 2, error: null },
+      )
       assert.equal(sent?.sent_at, new Date(TEST_NOW + 7).toISOString())
       await assertRefusedWith('not_found', markDelivered(store, 'nobody'))
       await assertRefusedWith('not_found', markUndelivered(store, 'nobody', null))
@@ -120,7 +129,7 @@ export const outboxConformance: readonly ConformanceCase[] = [
       await post(store, 'last')
       const remaining = ids(await store.outbox({ limit: 9999 }))
       assert.equal(remaining.length, KEPT_MESSAGES + 2)
-      assert.deepEqual([remaining[0], remaining.at(-1)], ['last', 'pending'])
+      assert.deepEqual({ first: remaining[0], last: remaining.at(-1) }, { first: 'last', last: 'pending' })
       assert.ok(!remaining.includes('m4') && remaining.includes('m5'))
     },
   },

@@ -79,10 +79,18 @@ export const queueConformance: readonly ConformanceCase[] = [
         { op: 'enqueue', now: TEST_NOW, dispatches: [newTestDispatch('d', { key: 'k', source: 'elsewhere' })] },
       ])
       assert.deepEqual(
-        [first?.duplicate, twin?.duplicate, again?.duplicate, other?.duplicate],
-        [false, true, true, false],
+        {
+          firstDuplicate: first?.duplicate,
+          twinDuplicate: twin?.duplicate,
+          againDuplicate: again?.duplicate,
+          otherDuplicate: other?.duplicate,
+        },
+        { firstDuplicate: false, twinDuplicate: true, againDuplicate: true, otherDuplicate: false },
       )
-      assert.deepEqual([first?.dispatch_id, twin?.dispatch_id, again?.dispatch_id], ['a', 'a', 'a'])
+      assert.deepEqual(
+        { firstDispatchId: first?.dispatch_id, twinDispatchId: twin?.dispatch_id, againDispatchId: again?.dispatch_id },
+        { firstDispatchId: 'a', twinDispatchId: 'a', againDispatchId: 'a' },
+      )
       assert.equal((await store.dispatches({ limit: 10 })).length, 2)
     },
   },
@@ -126,8 +134,13 @@ export const queueConformance: readonly ConformanceCase[] = [
       await commitOne(store, [settleOp('failed')], fence)
       const dispatch = await store.dispatch('one')
       assert.deepEqual(
-        [dispatch?.status, dispatch?.error, dispatch?.failure_class, dispatch?.lease_owner],
-        ['failed', 'broken', 'infra', null],
+        {
+          status: dispatch?.status,
+          error: dispatch?.error,
+          failure_class: dispatch?.failure_class,
+          lease_owner: dispatch?.lease_owner,
+        },
+        { status: 'failed', error: 'broken', failure_class: 'infra', lease_owner: null },
       )
       await assertRefusedWith('store_fenced', commitOne(store, [settleOp('done')], fence))
     },
@@ -172,7 +185,10 @@ export const queueConformance: readonly ConformanceCase[] = [
       await commitOne(store, [settleOp('failed')], fence)
       await retry()
       const { status, error, failure_class, crashes } = (await store.dispatch('a')) ?? {}
-      assert.deepEqual([status, error, failure_class, crashes], ['pending', null, null, 0])
+      assert.deepEqual(
+        { status, error, failure_class, crashes },
+        { status: 'pending', error: null, failure_class: null, crashes: 0 },
+      )
       await assertRefusedWith('conflict', retry())
       await assertRefusedWith('not_found', retry('x'))
     },
@@ -187,7 +203,10 @@ export const queueConformance: readonly ConformanceCase[] = [
         { op: 'publish', session_id: 'session-a', observation, successor_id: 'b', now: TEST_NOW },
       ])
       await assertRefusedWith('conflict', commitOne(store, [{ op: 'retry', dispatch_id: 'a', now: TEST_NOW }]))
-      assert.deepEqual([await readStatus(store, 'a'), await readStatus(store, 'b')], ['failed', 'pending'])
+      assert.deepEqual(
+        { a: await readStatus(store, 'a'), b: await readStatus(store, 'b') },
+        { a: 'failed', b: 'pending' },
+      )
     },
   },
   {
@@ -217,14 +236,20 @@ export const queueConformance: readonly ConformanceCase[] = [
       await assertRefusedWith('conflict', archive(true))
       await commitOne(store, [settleOp('done')], fence)
       await archive(true)
-      assert.deepEqual([await listed(), (await store.session(session_id))?.status], [0, 'archived'])
+      assert.deepEqual(
+        { listedCount: await listed(), status: (await store.session(session_id))?.status },
+        { listedCount: 0, status: 'archived' },
+      )
       assert.equal((await store.sessions({ limit: 10, archived: true })).length, 1)
       await archive(false)
       assert.equal(await listed(), 1)
       await archive(true)
       const observation = { id: 'm', type: 'user_message', text: 'still there?', ts: TEST_NOW } as const
       await commitOne(store, [{ op: 'publish', session_id, observation, successor_id: 'b', now: TEST_NOW }])
-      assert.deepEqual([await listed(), await readStatus(store, 'b')], [1, 'pending'])
+      assert.deepEqual(
+        { listedCount: await listed(), status: await readStatus(store, 'b') },
+        { listedCount: 1, status: 'pending' },
+      )
     },
   },
 ]

@@ -48,10 +48,16 @@ const INVALID_OPS: Readonly<Record<string, Op>> = {
 async function assertRefusedAlone(store: Store, bad: Batch): Promise<void> {
   const settingBatch = (value: string): Batch => ({ ops: [{ op: 'set', name: value, value }] })
   const [before, refused, after] = await store.commit([settingBatch('before'), bad, settingBatch('after')])
-  assert.deepEqual([before?.ok, refused?.ok, after?.ok], [true, false, true])
+  assert.deepEqual(
+    { beforeOk: before?.ok, refusedOk: refused?.ok, afterOk: after?.ok },
+    { beforeOk: true, refusedOk: false, afterOk: true },
+  )
   assert.ok(refused && !refused.ok)
   assert.equal(refused.code, 'store_invalid')
-  assert.deepEqual([await store.setting('before'), await store.setting('after')], ['before', 'after'])
+  assert.deepEqual(
+    { before: await store.setting('before'), after: await store.setting('after') },
+    { before: 'before', after: 'after' },
+  )
 }
 
 export const rangeConformance: readonly ConformanceCase[] = [
@@ -65,7 +71,10 @@ export const rangeConformance: readonly ConformanceCase[] = [
         assert.equal(await store.setting('with it'), null, 'the batch is atomic')
         await enqueueInStore(store, newTestDispatch('good'))
         assert.equal((await store.dispatches({ limit: 10 })).length, 1)
-        assert.deepEqual([await store.spend('0000', '9999'), await store.nextTimer()], [[], undefined])
+        assert.deepEqual(
+          { spend: await store.spend('0000', '9999'), nextTimer: await store.nextTimer() },
+          { spend: [], nextTimer: undefined },
+        )
       },
     })),
   {
@@ -107,7 +116,10 @@ export const rangeConformance: readonly ConformanceCase[] = [
       for (let i = 0; i < 3; i += 1)
         await store.commit([{ ops: [{ op: 'spent', id: `${i}`, usd: 2 ** 53 - 1, usage: most, ...spender }] }])
       const [row] = await store.spend('0000', '9999')
-      assert.deepEqual([row?.usd, row?.input_tokens, row?.calls], [2 ** 53 - 1, 3e9, 3])
+      assert.deepEqual(
+        { usd: row?.usd, input_tokens: row?.input_tokens, calls: row?.calls },
+        { usd: 2 ** 53 - 1, input_tokens: 3e9, calls: 3 },
+      )
       const caps = [{ name: 'c', scope: 'day', unit: 'usd', limit: 2 ** 53 - 1 }] as const
       const [outcome] = await store.commit([{ ops: [{ op: 'reserve', id: 'more', usd: 1, caps, ...spender }] }])
       assert.ok(outcome?.ok && (outcome.results[0] as { refused: unknown }).refused !== null)

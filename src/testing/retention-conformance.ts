@@ -148,16 +148,25 @@ export const retentionConformance: readonly ConformanceCase[] = [
         await commitOne(store, [acknowledgeOp, settleFailedAt(i === 0 ? TEST_NOW + DAY : LATER)], fence)
       }
       assert.deepEqual(await prune(store), ['gone'])
-      assert.deepEqual([await store.dispatch('gone'), await store.session('session-gone')], [undefined, undefined])
+      assert.deepEqual(
+        { dispatch: await store.dispatch('gone'), session: await store.session('session-gone') },
+        { dispatch: undefined, session: undefined },
+      )
       assert.deepEqual(await store.journal('session-gone'), [])
-      assert.deepEqual([await store.approval('approval-gone'), (await store.unknowns({})).length], [undefined, 2])
+      assert.deepEqual(
+        { approval: await store.approval('approval-gone'), unknownCount: (await store.unknowns({})).length },
+        { approval: undefined, unknownCount: 2 },
+      )
       assert.deepEqual(
         (await store.grants({ now: LATER })).map(({ id }) => id),
         ['grant-kept', 'grant-child'],
       )
       assert.equal((await store.dispatch('child'))?.parent_id, null)
       assert.equal((await store.journal('session-kept')).length, 1)
-      assert.deepEqual([(await store.counts()).failed, await store.verify()], [2, []])
+      assert.deepEqual(
+        { failed: (await store.counts()).failed, problems: await store.verify() },
+        { failed: 2, problems: [] },
+      )
     },
   },
   {

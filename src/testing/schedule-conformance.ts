@@ -79,7 +79,7 @@ export const scheduleConformance: readonly { readonly name: string; run(store: S
       assert.equal(await openSchedule(store, 'a', NOW + 100), NOW)
       assert.equal(await fireSchedule(store, 'a', NOW + 50), true)
       assert.deepEqual(await commitOne(store, [{ op: 'schedule_remove', id: 'a' }]), [{ removed: true }])
-      assert.deepEqual([await store.schedules(), await store.marks()], [[], []])
+      assert.deepEqual({ schedules: await store.schedules(), marks: await store.marks() }, { schedules: [], marks: [] })
       // A beat of the removed schedule was still running.
       assert.equal(await fireSchedule(store, 'a', NOW + 60), true)
       await addSchedule(store, newEntry('a'), NOW + 80)

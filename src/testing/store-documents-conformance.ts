@@ -75,7 +75,10 @@ export const documentConformance: readonly { readonly name: string; run(store: S
     async run(store) {
       await write(store, ['one'])
       const [same] = await commitOne(store, [versionOp('one', 'one', { author: 'agent', now: NOW + 1 })])
-      assert.deepEqual([same.changed, same.version, same.author, same.ts], [false, 1, 'owner', iso(NOW)])
+      assert.deepEqual(
+        { changed: same.changed, version: same.version, author: same.author, ts: same.ts },
+        { changed: false, version: 1, author: 'owner', ts: iso(NOW) },
+      )
       await write(store, ['two', 'one'])
       assert.deepEqual(await listVersions(store), [3, 2, 1])
     },

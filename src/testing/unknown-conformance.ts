@@ -89,8 +89,14 @@ export const unknownConformance: readonly ConformanceCase[] = [
         { op: 'grant', grant: { ...grant, id: 'h', expires_at: null } },
       ])
       const listed = async (now: number, tool?: string) => (await store.grants({ now, tool })).map(({ id }) => id)
-      assert.deepEqual([await listed(TEST_NOW + 999), await listed(TEST_NOW + 1000)], [['g', 'h'], ['h']])
-      assert.deepEqual([await listed(TEST_NOW, 'pay'), await listed(TEST_NOW, 'send')], [['g', 'h'], []])
+      assert.deepEqual(
+        { before: await listed(TEST_NOW + 999), at: await listed(TEST_NOW + 1000) },
+        { before: ['g', 'h'], at: ['h'] },
+      )
+      assert.deepEqual(
+        { pay: await listed(TEST_NOW, 'pay'), send: await listed(TEST_NOW, 'send') },
+        { pay: ['g', 'h'], send: [] },
+      )
       assert.deepEqual(await commitOne(store, [{ op: 'revoke', id: 'h' }]), [{ revoked: true }])
       assert.deepEqual(await listed(TEST_NOW + 1000), [])
     },

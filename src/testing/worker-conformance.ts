@@ -124,10 +124,10 @@ export const workerConformance: readonly ConformanceCase[] = [
       }
       assert.equal(await readStatus(store, 'one'), 'dead')
       assert.deepEqual(
-        (await store.unknowns({})).map(({ id, status, tool }) => [id, status, tool]),
+        (await store.unknowns({})).map(({ id, status, tool }) => ({ id, status, tool })),
         [
-          ['session-one.1.0', 'open', 'pay'],
-          ['session-one.1.1', 'told_model', 'pay'],
+          { id: 'session-one.1.0', status: 'open', tool: 'pay' },
+          { id: 'session-one.1.1', status: 'told_model', tool: 'pay' },
         ],
       )
     },
