@@ -153,8 +153,8 @@ describe('Q18: a custom memory', () => {
     const { session_id } = await runTaskIn(app, 'one', { memory: 'recording', max_steps: 5 })
     const cuts = await recordsOf(app, session_id, 'cut')
     assert.deepEqual(
-      cuts.map(({ turn, cut }) => [turn, cut.from, cut.summary]),
-      [[3, 2, 'summary of the start']],
+      cuts.map(({ turn, cut }) => ({ turn, from: cut.from, summary: cut.summary })),
+      [{ turn: 3, from: 2, summary: 'summary of the start' }],
     )
     assert.match(JSON.stringify(model.requests[2]?.messages[0]), /summary of the start/)
     assert.equal(model.requests[2]?.messages[1]?.role, 'assistant', 'turn 2 follows, without the input of turn 1')

@@ -15,9 +15,9 @@ const runQueueCommand = (app: App, verb: 'pause' | 'resume' | 'cancel', { dispat
 
 const drainQueue = (app: App) => app.run('start', { until_idle: true })
 
-const statusAndPaused = async (app: App, { dispatch_id }: QueuedTask): Promise<[string, boolean]> => {
+const statusAndPaused = async (app: App, { dispatch_id }: QueuedTask): Promise<{ status: string; paused: boolean }> => {
   const { status, paused } = await dispatchOf(app, dispatch_id)
-  return [status, paused]
+  return { status, paused }
 }
 
 describe('pause', () => {
@@ -43,20 +43,23 @@ describe('pause', () => {
     })
     await waitUntil(async () => (await dispatchOf(app, task.dispatch_id)).paused)
     await new Promise(setImmediate)
-    assert.deepEqual([hasReturned, await statusAndPaused(app, task)], [false, ['running', true]])
+    assert.equal(hasReturned, false)
+    assert.deepEqual(await statusAndPaused(app, task), { status: 'running', paused: true })
     finishCall()
     assert.equal((await paused).items[0]?.status, 'pending')
     await started
-    assert.deepEqual(await statusAndPaused(app, task), ['pending', true])
+    assert.deepEqual(await statusAndPaused(app, task), { status: 'pending', paused: true })
     assert.equal((await recordsOf(app, task.session_id, 'step_committed')).length, 1)
     await app.close()
 
     const later = await openApp(t, { home, model, tools: [tool] })
     await drainQueue(later)
-    assert.deepEqual([await statusAndPaused(later, task), tool.receivedArgs.length], [['pending', true], 1])
+    assert.deepEqual(await statusAndPaused(later, task), { status: 'pending', paused: true })
+    assert.equal(tool.receivedArgs.length, 1)
     await runQueueCommand(later, 'resume', task)
     await drainQueue(later)
-    assert.deepEqual([await statusAndPaused(later, task), tool.receivedArgs.length], [['done', false], 2])
+    assert.deepEqual(await statusAndPaused(later, task), { status: 'done', paused: false })
+    assert.equal(tool.receivedArgs.length, 2)
   })
 
   test('case 56: a paused task is not claimed while pending or waiting, and no wake-up is lost', async (t) => {
@@ -66,18 +69,21 @@ describe('pause', () => {
     const task = await enqueue(app)
     await runQueueCommand(app, 'pause', task)
     await drainQueue(app)
-    assert.deepEqual([await statusAndPaused(app, task), model.requests.length], [['pending', true], 0])
+    assert.deepEqual(await statusAndPaused(app, task), { status: 'pending', paused: true })
+    assert.equal(model.requests.length, 0)
     await runQueueCommand(app, 'resume', task)
     await drainQueue(app)
-    assert.equal((await statusAndPaused(app, task))[0], 'waiting')
+    assert.equal((await statusAndPaused(app, task)).status, 'waiting')
     await runQueueCommand(app, 'pause', task)
     await clock.advance(600_000)
     await app.run('send', { session: task.session_id, text: 'hello?' })
     await drainQueue(app)
-    assert.deepEqual([await statusAndPaused(app, task), model.requests.length], [['pending', true], 1])
+    assert.deepEqual(await statusAndPaused(app, task), { status: 'pending', paused: true })
+    assert.equal(model.requests.length, 1)
     await runQueueCommand(app, 'resume', task)
     await drainQueue(app)
-    assert.deepEqual([await statusAndPaused(app, task), model.requests.length], [['done', false], 2])
+    assert.deepEqual(await statusAndPaused(app, task), { status: 'done', paused: false })
+    assert.equal(model.requests.length, 2)
   })
 
   test('case 56: a running kernel notices resume', async (t) => {
@@ -88,10 +94,10 @@ describe('pause', () => {
     await runQueueCommand(app, 'pause', task)
     const started = app.run('start', {})
     const other = await enqueue(app)
-    await waitUntil(async () => (await statusAndPaused(app, other))[0] === 'done')
-    assert.deepEqual(await statusAndPaused(app, task), ['pending', true])
+    await waitUntil(async () => (await statusAndPaused(app, other)).status === 'done')
+    assert.deepEqual(await statusAndPaused(app, task), { status: 'pending', paused: true })
     await runQueueCommand(app, 'resume', task)
-    await waitUntil(async () => (await statusAndPaused(app, task))[0] === 'done')
+    await waitUntil(async () => (await statusAndPaused(app, task)).status === 'done')
     stop.abort()
     await started
   })
@@ -109,18 +115,19 @@ describe('pause', () => {
       ids,
     )
     await drainQueue(app)
-    for (const member of family) assert.deepEqual(await statusAndPaused(app, member), ['pending', true])
-    assert.equal((await statusAndPaused(app, unrelated))[0], 'done')
+    for (const member of family)
+      assert.deepEqual(await statusAndPaused(app, member), { status: 'pending', paused: true })
+    assert.equal((await statusAndPaused(app, unrelated)).status, 'done')
     await runQueueCommand(app, 'resume', child)
     await drainQueue(app)
-    assert.deepEqual(await Promise.all(family.map(async (member) => (await statusAndPaused(app, member))[0])), [
+    assert.deepEqual(await Promise.all(family.map(async (member) => (await statusAndPaused(app, member)).status)), [
       'pending',
       'done',
       'done',
     ])
     const late = await enqueue(app, { prompt: 'late', parent: parent.dispatch_id })
     assert.equal((await runQueueCommand(app, 'cancel', parent)).items.length, 2)
-    for (const member of [parent, late]) assert.equal((await statusAndPaused(app, member))[0], 'cancelled')
+    for (const member of [parent, late]) assert.equal((await statusAndPaused(app, member)).status, 'cancelled')
   })
 
   test('case 56: a dispatch with an unknown parent is refused', async (t) => {
@@ -135,7 +142,7 @@ describe('pause', () => {
     await drainQueue(app)
     await runQueueCommand(app, 'pause', task)
     assert.equal((await runQueueCommand(app, 'cancel', task)).items[0]?.status, 'cancelled')
-    assert.deepEqual(await statusAndPaused(app, task), ['cancelled', false])
+    assert.deepEqual(await statusAndPaused(app, task), { status: 'cancelled', paused: false })
   })
 
   test('case 56: no pause is lost, whatever the moment relative to the claim', async (t) => {
@@ -147,7 +154,7 @@ describe('pause', () => {
       for (let i = 0; i < ticks; i++) await Promise.resolve()
       await runQueueCommand(app, 'pause', task)
       await started
-      assert.deepEqual(await statusAndPaused(app, task), ['pending', true], `after ${ticks} ticks`)
+      assert.deepEqual(await statusAndPaused(app, task), { status: 'pending', paused: true }, `after ${ticks} ticks`)
     }
   })
 })

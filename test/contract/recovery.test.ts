@@ -71,7 +71,7 @@ describe('recovery', () => {
     })
     const { app, events } = await openRecordedApp(t, { tools: [broken], behaviours: [behaviour] })
     const { status, session_id } = await runScripted(app)
-    assert.deepEqual([status, feedbacks], ['done', [null, 'timeoutMs failed']])
+    assert.deepEqual({ status, feedbacks }, { status: 'done', feedbacks: [null, 'timeoutMs failed'] })
     const names = eventNames(events)
     const from = names.indexOf('ACT start')
     assert.deepEqual(names.slice(from, from + 5), [

@@ -201,7 +201,10 @@ describe('reduce', () => {
       behaviours: [scriptedBehaviour([finalAnswer()], { initState: () => ({ step: 'none' }), state: shapeOf(1) })],
     })
     const result = await runScripted(app)
-    assert.deepEqual([result.stop_reason, issueCodes(result)], ['task_validation_failed', ['TASK_STATE_INVALID']])
+    assert.deepEqual(
+      { stop_reason: result.stop_reason, issueCodes: issueCodes(result) },
+      { stop_reason: 'task_validation_failed', issueCodes: ['TASK_STATE_INVALID'] },
+    )
   })
 })
 
@@ -242,7 +245,10 @@ describe('state versions', () => {
       { ...shapeOf(3, { mood: z.string() }), migrate },
       observedStates,
     )
-    assert.deepEqual([status, from, observedStates], ['done', [1], [{ task: 'the task', step: 1, mood: 'calm' }]])
+    assert.deepEqual(
+      { status, from, observedStates },
+      { status: 'done', from: [1], observedStates: [{ task: 'the task', step: 1, mood: 'calm' }] },
+    )
     const migrated = journal.filter(({ kind }) => kind === 'migrated')
     assert.deepEqual(
       migrated.map((record) => record.kind === 'migrated' && [record.version, record.patch]),
@@ -257,7 +263,7 @@ describe('state versions', () => {
     test(`Q6: a run whose new state version ${what} fails with TASK_STATE_INVALID`, async (t) => {
       const observedStates: Json[] = []
       const { status, error, events } = await resumeAfterUpgrade(t, after, observedStates)
-      assert.deepEqual([status, observedStates], ['failed', []])
+      assert.deepEqual({ status, observedStates }, { status: 'failed', observedStates: [] })
       assert.match(error ?? '', /TASK_STATE_INVALID/)
       assert.match(error ?? '', message)
       assert.deepEqual(eventNames(events), ['END end'])

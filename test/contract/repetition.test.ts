@@ -82,13 +82,13 @@ describe('the same call with the same result', () => {
     const { session_id } = await runTaskIn(app)
     const results = await resultsOf(app, session_id)
     assert.deepEqual(
-      results.map(({ status, content }) => [status, content.includes('[warning]')]),
+      results.map(({ status, content }) => ({ status, hasWarning: content.includes('[warning]') })),
       [
-        ['ok', false],
-        ['ok', false],
-        ['ok', true],
-        ['ok', false],
-        ['blocked', false],
+        { status: 'ok', hasWarning: false },
+        { status: 'ok', hasWarning: false },
+        { status: 'ok', hasWarning: true },
+        { status: 'ok', hasWarning: false },
+        { status: 'blocked', hasWarning: false },
       ],
     )
   })

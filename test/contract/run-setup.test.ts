@@ -93,7 +93,10 @@ for (const [what, teardown, hanging] of HANGING)
         assert.equal(cancelled?.status, 'cancelled')
         await advanceUntilDone(clock, started)
         assert.deepEqual(kindsOf(await journalOf(app, task.session_id)), ['run_started', 'run_ended'])
-        assert.deepEqual([await stopReasonsOf(app, task), model.requests.length], [['cancelled'], 0])
+        assert.deepEqual(
+          { stopReasons: await stopReasonsOf(app, task), requestCount: model.requests.length },
+          { stopReasons: ['cancelled'], requestCount: 0 },
+        )
         hangingSetup.release()
         await waitUntil(() => hangingSetup.log.length > teardown.length)
         assert.deepEqual(hangingSetup.log.slice(1).toSorted(), teardown)
@@ -104,7 +107,10 @@ for (const [what, teardown, hanging] of HANGING)
       const hangingSetup = hanging()
       const { app, clock, task, started } = await startHangingRun(t, hangingSetup, { max_seconds: 60 })
       await advanceUntilDone(clock, started)
-      assert.deepEqual([await statusOf(app, task), await stopReasonsOf(app, task)], ['failed', ['budget_time']])
+      assert.deepEqual(
+        { status: await statusOf(app, task), stopReasons: await stopReasonsOf(app, task) },
+        { status: 'failed', stopReasons: ['budget_time'] },
+      )
       const [started_at, ended_at] = (await journalOf(app, task.session_id)).map(({ ts }) => ts)
       assert.equal(Number(ended_at) - Number(started_at), 62_000)
       hangingSetup.release()
@@ -122,7 +128,10 @@ for (const [what, teardown, hanging] of HANGING)
       drain.abort()
       abort.abort()
       await advanceUntilDone(clock, started)
-      assert.deepEqual([await statusOf(app, task), await journalOf(app, task.session_id)], ['pending', []])
+      assert.deepEqual(
+        { status: await statusOf(app, task), journal: await journalOf(app, task.session_id) },
+        { status: 'pending', journal: [] },
+      )
       await app.close()
       const next = await openApp(t, { home, model: scriptedModel([finalStep]) })
       await next.run('start', { until_idle: true })
@@ -147,7 +156,7 @@ describe('run setup', () => {
       ],
     })
     const { dispatch_id, session_id, status } = await runTaskIn(app)
-    assert.deepEqual([status, log.splice(0)], ['waiting', ['env opened', 'tool set up']])
+    assert.deepEqual({ status, log: log.splice(0) }, { status: 'waiting', log: ['env opened', 'tool set up'] })
     return { app, log, hook, task: { dispatch_id, session_id } }
   }
 
@@ -169,13 +178,16 @@ describe('run setup', () => {
     const app = await openApp(t, { model: scriptedModel([finalStep]), hooks: [stopping], plugins: [opening], signals })
     const task = await enqueue(app)
     await app.run('start', { until_idle: true })
-    assert.deepEqual([await statusOf(app, task), await journalOf(app, task.session_id), log], ['pending', [], []])
+    assert.deepEqual(
+      { status: await statusOf(app, task), journal: await journalOf(app, task.session_id), log },
+      { status: 'pending', journal: [], log: [] },
+    )
   })
 
   test('case 53: cancelling a waiting run sets nothing up', async (t) => {
     const { app, log, hook, task } = await parkRun(t)
     assert.equal((await cancelDispatch(app, task)).items[0]?.status, 'cancelled')
-    assert.deepEqual([await stopReasonsOf(app, task), log], [['cancelled'], []])
+    assert.deepEqual({ stopReasons: await stopReasonsOf(app, task), log }, { stopReasons: ['cancelled'], log: [] })
     assert.equal(hook.moments.at(-1), 'run_end 1')
     assert.equal(await isReplayIdentical(app, task), true)
   })
@@ -184,7 +196,7 @@ describe('run setup', () => {
     const { app, log, task } = await parkRun(t)
     await app.run('send', { session: task.session_id, text: 'go on' })
     await app.run('start', { until_idle: true })
-    assert.deepEqual([await statusOf(app, task), log], ['done', ['env opened', 'tool set up']])
+    assert.deepEqual({ status: await statusOf(app, task), log }, { status: 'done', log: ['env opened', 'tool set up'] })
   })
 
   test('case 53: a run whose setup fails can still be cancelled', async (t) => {

@@ -36,7 +36,10 @@ describe('stop reasons', () => {
         plugins: terminal ? [withEnv((env) => ({ ...env, isTerminal: alwaysTrue }))] : [],
       })
       const { stop_reason, steps, status } = await runScripted(app, { max_steps: 1 })
-      assert.deepEqual([stop_reason, steps, status], [reason, 1, reason === 'budget_steps' ? 'failed' : 'done'])
+      assert.deepEqual(
+        { stop_reason, steps, status },
+        { stop_reason: reason, steps: 1, status: reason === 'budget_steps' ? 'failed' : 'done' },
+      )
       assert.equal(findEvent(events, 'CHECK_STOP', 'stop').payload.stop_reason, reason)
       assert.equal(findEvent(events, 'END', 'end').payload.stop_reason, reason)
     })
@@ -141,7 +144,7 @@ describe('stop reasons', () => {
     const same = pokeTool(() => {}, { run: async () => ({ status: 'ok', content: 'the same' }) })
     const { app } = await openRecordedApp(t, { tools: [same], behaviours: [scriptedBehaviour([pokeDecision])] })
     const { stop_reason, steps } = await runScripted(app)
-    assert.deepEqual([stop_reason, steps], ['stagnation', 6])
+    assert.deepEqual({ stop_reason, steps }, { stop_reason: 'stagnation', steps: 6 })
   })
 
   test('case 45: a behaviour cannot invent a stop reason or give an empty final answer', async (t) => {
@@ -155,8 +158,8 @@ describe('stop reasons', () => {
       })
       const { status, stop_reason, answer: finalText, failure_class } = await runScripted(app)
       assert.deepEqual(
-        [status, stop_reason, finalText, failure_class],
-        ['failed', 'unrecoverable_error', null, 'invalid_result'],
+        { status, stop_reason, finalText, failure_class },
+        { status: 'failed', stop_reason: 'unrecoverable_error', finalText: null, failure_class: 'invalid_result' },
       )
       const reasons: readonly unknown[] = STOP_REASONS
       assert.ok(reasons.includes(findEvent(events, 'END', 'end').payload.stop_reason))
@@ -198,8 +201,8 @@ describe('stop reasons', () => {
     )
     const unsure = await run(finalAnswer('it works'), { success_criteria: [answers('it works'), broken] })
     assert.deepEqual(
-      [unsure.success, unsure.criteria.at(-1)],
-      [false, { name: 'broken', met: false, error: 'criterion failed' }],
+      { success: unsure.success, lastCriterion: unsure.criteria.at(-1) },
+      { success: false, lastCriterion: { name: 'broken', met: false, error: 'criterion failed' } },
     )
   })
 
@@ -216,7 +219,10 @@ describe('stop reasons', () => {
       await app.run('start', { until_idle: true })
       assert.equal(app.context.store.commits(), commits, `hour ${hour}: no commit`)
     }
-    assert.deepEqual([model.requests.length, await journalOf(app, parked.session_id)], [1, before])
+    assert.deepEqual(
+      { requestCount: model.requests.length, journal: await journalOf(app, parked.session_id) },
+      { requestCount: 1, journal: before },
+    )
     await app.run('send', { session: parked.session_id, text: 'here' })
     await app.run('start', { until_idle: true })
     const dispatch = await dispatchOf(app, parked.dispatch_id)

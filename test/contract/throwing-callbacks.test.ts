@@ -136,8 +136,14 @@ describe('callbacks that throw', () => {
         ],
       })
       const result = await runScripted(app)
-      assert.deepEqual([result.status, result.failure_class === null], [done ? 'done' : 'failed', done === true])
-      assert.deepEqual([eventNames(events)[0], eventNames(events).at(-1)], ['INIT start', 'END end'])
+      assert.deepEqual(
+        { status: result.status, hasNoFailureClass: result.failure_class === null },
+        { status: done ? 'done' : 'failed', hasNoFailureClass: done === true },
+      )
+      assert.deepEqual(
+        { first: eventNames(events)[0], last: eventNames(events).at(-1) },
+        { first: 'INIT start', last: 'END end' },
+      )
       if (done)
         assert.ok(!events.some(({ phase }) => phase === 'RECOVER'), 'a run without a failed step has no RECOVER event')
       assert.equal((await runScripted(app, { behaviour: 'sound' })).status, 'done')
@@ -167,7 +173,7 @@ describe('callbacks that throw', () => {
       behaviours: [scriptedBehaviour([pokeDecision, finalAnswer()])],
     })
     const { status, dispatch_id } = await runScripted(app)
-    assert.deepEqual([status, eventNames(events).at(-1)], ['done', 'END end'])
+    assert.deepEqual({ status, last: eventNames(events).at(-1) }, { status: 'done', last: 'END end' })
     const trace = await app.run('trace show', { run: dispatch_id })
     assert.equal(trace.manifest.status, 'completed', 'the journal is complete')
     await app.close()

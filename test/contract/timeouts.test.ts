@@ -166,7 +166,10 @@ describe('calls that throw', () => {
       keys,
       Array.from({ length: 3 }, () => `${session_id}.1.0`),
     )
-    assert.deepEqual([intents, results.map(({ status, content }) => [status, content])], [1, [['ok', 'at last']]])
+    assert.deepEqual(
+      { intents, results: results.map(({ status, content }) => [status, content]) },
+      { intents: 1, results: [['ok', 'at last']] },
+    )
   })
 
   test('case 33: after the last retry the result is the last failure', async (t) => {
@@ -178,7 +181,10 @@ describe('calls that throw', () => {
   test('case 33: calls that are not idempotent are never retried', async (t) => {
     for (const effect of [ONCE, { recovery: 'reconcilable', reach: 'workspace' }] as const) {
       const { keys, results } = await runFailingCall(t, effect, 5, 9)
-      assert.deepEqual([keys.length, results.map(({ status }) => status)], [1, ['error']])
+      assert.deepEqual(
+        { keyCount: keys.length, statuses: results.map(({ status }) => status) },
+        { keyCount: 1, statuses: ['error'] },
+      )
     }
   })
 

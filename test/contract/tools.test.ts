@@ -83,8 +83,8 @@ describe('checks before a tool runs', () => {
     const app = await openApp(t, { behaviours: [fakeBehaviour({ tools: ['pokee'] })], tools: [fakeTool()] })
     const result = await runTaskIn(app, 'x', { behaviour: 'own' })
     assert.deepEqual(
-      [result.stop_reason, result.issues.map(({ code }) => code)],
-      ['task_validation_failed', ['TASK_TOOL_UNKNOWN']],
+      { stop_reason: result.stop_reason, codes: result.issues.map(({ code }) => code) },
+      { stop_reason: 'task_validation_failed', codes: ['TASK_TOOL_UNKNOWN'] },
     )
     assert.match(result.issues[0]?.message ?? '', /pokee/)
   })
@@ -100,7 +100,7 @@ describe('results of calls', () => {
     const model = scriptedModel([callStep('poke'), finalStep])
     const app = await openApp(t, { model, tools: [failingTool] })
     const { session_id, status } = await runTaskIn(app)
-    assert.deepEqual([status, await recordsOf(app, session_id, 'failed')], ['done', []])
+    assert.deepEqual({ status, records: await recordsOf(app, session_id, 'failed') }, { status: 'done', records: [] })
     assert.match((await resultsOf(app, session_id))[0]?.content ?? '', /^tool_failed: tool_not_found: file not found/)
     assert.doesNotMatch(lastMessageIn(model, 1), /there is no tool/)
   })

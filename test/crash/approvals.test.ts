@@ -33,7 +33,10 @@ describe('an approved call that kill -9 interrupts (case 54, case 93)', () => {
       const app = await openApp(t, { home, tools: [actTool(log, effect, 'never')], model, gates: [askFirst] })
       await app.run('start', { until_idle: true })
       const keys = effectsIn(log)
-      assert.deepEqual([keys.length, new Set(keys).size], [runs, Math.min(runs, 1)])
+      assert.deepEqual(
+        { keyCount: keys.length, distinctKeys: new Set(keys).size },
+        { keyCount: runs, distinctKeys: Math.min(runs, 1) },
+      )
       const { items } = await app.run('queue list', {})
       assert.deepEqual(
         items.map((dispatch) => dispatch.status),

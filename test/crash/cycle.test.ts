@@ -99,7 +99,10 @@ function assertConsistent(
   }
   assert.ok(found.cycles.every(({ ended_at }) => ended_at !== null))
   const state = readFileSync(join(home, 'kernels', 'default', 'STATE.md'), 'utf8')
-  assert.deepEqual([state.split(START).length, state.split(END).length], [2, 2])
+  assert.deepEqual(
+    { partsAtStart: state.split(START).length, partsAtEnd: state.split(END).length },
+    { partsAtStart: 2, partsAtEnd: 2 },
+  )
   assert.equal(textOutsideBlock(state), userText)
   assert.match(
     state,
@@ -185,8 +188,8 @@ describe('the start after a cycle that was killed with -9 (case 122, I6)', { con
     const [waiting, ...more] = found.dispatches.filter(({ status }) => status === 'waiting')
     assert.deepEqual({ kind: waiting?.wait?.kind, more }, { kind: 'unknown', more: [] })
     assert.deepEqual(
-      found.unknowns.map(({ status, reach }) => [status, reach]),
-      [['open', 'third_party']],
+      found.unknowns.map(({ status, reach }) => ({ status, reach })),
+      [{ status: 'open', reach: 'third_party' }],
     )
     assert.equal(found.dispatches.filter(({ agent_id }) => agent_id === waiting?.agent_id).length, 1)
   })
@@ -213,7 +216,10 @@ describe('the start after a cycle that was killed with -9 (case 122, I6)', { con
     await restartAndCycle(t, setup)
     const state = readFileSync(file, 'utf8')
     assert.equal(textOutsideBlock(state), SEED_STATE.replace('## notes', '## notes\n- written by hand'))
-    assert.deepEqual([state.split(START).length, state.split(END).length], [2, 2])
+    assert.deepEqual(
+      { partsAtStart: state.split(START).length, partsAtEnd: state.split(END).length },
+      { partsAtStart: 2, partsAtEnd: 2 },
+    )
   })
 })
 

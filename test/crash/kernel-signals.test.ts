@@ -16,7 +16,10 @@ async function assertResumedOnce({ home, finishCommand }: BusyAgent): Promise<vo
   const [first] = await listItems<Dispatch>(home, 'queue')
   assert.equal((await tireless(home, 'start', '--until-idle')).exit, 0)
   const after = (await listItems<Dispatch>(home, 'queue')).find(({ dispatch_id }) => dispatch_id === first?.dispatch_id)
-  assert.deepEqual([after?.status, after?.result?.includes('fine')], ['done', true])
+  assert.deepEqual(
+    { status: after?.status, saysFine: after?.result?.includes('fine') },
+    { status: 'done', saysFine: true },
+  )
   await tireless(home, 'once')
   const reported = (await listItems<Cycle>(home, 'cycles')).flatMap(({ result }) => result?.agents ?? [])
   assert.equal(
@@ -38,7 +41,10 @@ describe('SIGTERM during a cycle (case 133)', () => {
       scene.finishCommand()
       assert.equal(await waitForExit(holder), exit)
       const [cycle] = await listItems<Cycle>(scene.home, 'cycles')
-      assert.deepEqual([cycle?.result?.error, cycle?.ended_at === null], [null, false])
+      assert.deepEqual(
+        { error: cycle?.result?.error, isOpen: cycle?.ended_at === null },
+        { error: null, isOpen: false },
+      )
       const [dispatch] = await listItems<Dispatch>(scene.home, 'queue')
       assert.equal(dispatch?.status, 'pending')
       await assertResumedOnce(scene)
@@ -71,7 +77,7 @@ describe('E14: stop', () => {
       const holder = startTireless(t, scene.home, 'start')
       await scene.waitUntilBusy()
       const { exit, stdout } = await tireless(scene.home, 'stop', ...how, '--json')
-      assert.deepEqual([exit, JSON.parse(stdout)], [0, { stopped: true, timeout }])
+      assert.deepEqual({ exit, output: JSON.parse(stdout) }, { exit: 0, output: { stopped: true, timeout } })
       assert.deepEqual(await loggedDeadlines(scene.home), [timeout * 1000])
       assert.ok(!existsSync(`/proc/${holder.pid}/exe`), 'the process has exited')
       const [dispatch] = await listItems<Dispatch>(scene.home, 'queue')

@@ -28,7 +28,7 @@ function check(at: string, result: KillResult): void {
   }
   assert.deepEqual(unlisted, [], `${at}: lines missing and not listed as unknown`)
   assert.deepEqual(requestedTwice, [], `${at}: recorded answers were requested again`)
-  assert.deepEqual([statuses, answers], [['done'], ['twelve lines']], at)
+  assert.deepEqual({ statuses, answers }, { statuses: ['done'], answers: ['twelve lines'] }, at)
 }
 
 describe('killed with -9 at a database call, then resumed (case 93, case 100)', {

@@ -29,8 +29,8 @@ channels: { webhook: { url: "${server.url}", secret: secret-of-the-hook } }
   }
   const { items: left } = await tirelessJson<{ items: OutboxMessage[] }>(home, 'notices', 'list')
   assert.deepEqual(
-    left.map(({ kind, status, attempts }) => [kind, status, attempts]),
-    [['notice', 'pending', 0]],
+    left.map(({ kind, status, attempts }) => ({ kind, status, attempts })),
+    [{ kind: 'notice', status: 'pending', attempts: 0 }],
   )
   server.answer = respondWith(200)
   for (let i = 0; i < 2; i++) assert.equal((await tireless(home, 'start', '--until-idle')).exit, 0)
@@ -38,7 +38,7 @@ channels: { webhook: { url: "${server.url}", secret: secret-of-the-hook } }
   assert.deepEqual(deliveryIds(server), [only?.id, only?.id, only?.id])
   const { items: over } = await tirelessJson<{ items: OutboxMessage[] }>(home, 'notices', 'list')
   assert.deepEqual(
-    over.map(({ id, status }) => [id, status]),
-    [[only?.id, 'sent']],
+    over.map(({ id, status }) => ({ id, status })),
+    [{ id: only?.id, status: 'sent' }],
   )
 })

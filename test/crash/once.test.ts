@@ -81,8 +81,8 @@ describe('once after a signal (E14, E19)', () => {
     assert.equal(await waitForExit(holder), 3)
     const output = JSON.parse(holder.output()) as Once
     assert.deepEqual(
-      [output.status, output.left.map(({ agent_id, status }) => [agent_id, status])],
-      ['partial_success', [['a', 'pending']]],
+      { status: output.status, left: output.left.map(({ agent_id, status }) => [agent_id, status]) },
+      { status: 'partial_success', left: [['a', 'pending']] },
     )
     assert.match(reported, /a \([^)]*\) is not finished\. Continue it: tireless once, or tireless start/)
     const [left] = await listItems<Dispatch>(home, 'queue')
@@ -92,8 +92,8 @@ describe('once after a signal (E14, E19)', () => {
       { exit: 0, status: 'success', dispatched: 0, idle_reason: 'finished earlier work of a' },
     )
     assert.deepEqual(
-      next.agents.map(({ dispatch_id, status }) => [dispatch_id, status]),
-      [[left?.dispatch_id, 'done']],
+      next.agents.map(({ dispatch_id, status }) => ({ dispatch_id, status })),
+      [{ dispatch_id: left?.dispatch_id, status: 'done' }],
     )
   })
 
@@ -113,8 +113,8 @@ describe('once after a signal (E14, E19)', () => {
       assert.ok(left && !isTerminal(left.status))
       const next = await tirelessJson<Once>(home, 'once')
       assert.deepEqual(
-        [next.exit, next.agents.map(({ dispatch_id, status }) => [dispatch_id, status])],
-        [0, [[left.dispatch_id, 'done']]],
+        { exit: next.exit, agents: next.agents.map(({ dispatch_id, status }) => [dispatch_id, status]) },
+        { exit: 0, agents: [[left.dispatch_id, 'done']] },
       )
       const again = await spawnTireless(home, 'once', '--json')
       assert.equal((JSON.parse(again.stdout) as Once).dispatched, 1, again.stderr)

@@ -68,7 +68,7 @@ describe('a call that kill -9 interrupts (case 93)', () => {
     test(`${recovery}: runs again under the same key; no unknown outcome, no second answer`, async (t) => {
       const scene = await reopenAfterKill(t, { recovery, reach: 'third_party' }, 'after')
       const runs = effectsIn(scene.log)
-      assert.deepEqual([runs.length, new Set(runs).size], [2, 1])
+      assert.deepEqual({ runCount: runs.length, distinctRuns: new Set(runs).size }, { runCount: 2, distinctRuns: 1 })
       assert.equal((await scene.dispatch()).result, 'finished')
       assert.deepEqual(await scene.unknowns(), [])
       assert.equal(scene.model.requests.length, 1, 'only the second turn was requested')
@@ -91,24 +91,32 @@ describe('a call that kill -9 interrupts (case 93)', () => {
       const app = await openApp(t, { home, tools, model: actOnceModel(), hooks: [stopping], signals })
       const dispatch = async (by: App) => (await by.run('queue list', {})).items[0]
       await app.run('start', { until_idle: true })
-      assert.deepEqual([(await dispatch(app))?.status, effectsIn(log)], ['pending', []])
+      assert.deepEqual(
+        { status: (await dispatch(app))?.status, effects: effectsIn(log) },
+        { status: 'pending', effects: [] },
+      )
       await app.close()
       const next = await openApp(t, { home, tools, model: actOnceModel() })
       await next.run('start', { until_idle: true })
-      assert.deepEqual([(await dispatch(next))?.result, effectsIn(log).length], ['finished', 1])
+      assert.deepEqual(
+        { result: (await dispatch(next))?.result, effectCount: effectsIn(log).length },
+        { result: 'finished', effectCount: 1 },
+      )
     })
 
   test('reconcilable: the probe says that it happened, and the call does not run again', async (t) => {
     const scene = await reopenAfterKill(t, { recovery: 'reconcilable', reach: 'third_party' }, 'after', 'honest')
     assert.equal(effectsIn(scene.log).length, 1)
-    assert.deepEqual([(await scene.dispatch()).status, (await scene.unknowns()).length], ['done', 0])
+    assert.equal((await scene.dispatch()).status, 'done')
+    assert.deepEqual(await scene.unknowns(), [])
     assert.match(JSON.stringify(scene.model.requests[0]?.messages.at(-1)), /it is so/)
   })
 
   test('reconcilable: the probe says that it did not happen, and the call runs', async (t) => {
     const scene = await reopenAfterKill(t, { recovery: 'reconcilable', reach: 'third_party' }, 'before', 'honest')
     assert.equal(effectsIn(scene.log).length, 1)
-    assert.deepEqual([(await scene.dispatch()).status, (await scene.unknowns()).length], ['done', 0])
+    assert.equal((await scene.dispatch()).status, 'done')
+    assert.deepEqual(await scene.unknowns(), [])
   })
 
   for (const killPoint of ['before', 'after'] as const)
@@ -117,8 +125,8 @@ describe('a call that kill -9 interrupts (case 93)', () => {
       assert.equal(effectsIn(scene.log).length, killPoint === 'after' ? 1 : 0)
       assert.equal((await scene.dispatch()).status, 'done')
       assert.deepEqual(
-        (await scene.unknowns()).map(({ status, tool }) => [status, tool]),
-        [['told_model', 'act']],
+        (await scene.unknowns()).map(({ status, tool }) => ({ status, tool })),
+        [{ status: 'told_model', tool: 'act' }],
       )
       assert.match(
         JSON.stringify(scene.model.requests[0]?.messages.at(-1)),
@@ -135,7 +143,8 @@ describe('a call that kill -9 interrupts (case 93)', () => {
       { status: unknown?.status, reach: unknown?.reach, tool: unknown?.tool },
       { status: 'open', reach: 'third_party', tool: 'act' },
     )
-    assert.deepEqual([effectsIn(scene.log).length, scene.model.requests.length], [1, 0])
+    assert.equal(effectsIn(scene.log).length, 1)
+    assert.equal(scene.model.requests.length, 0)
     assert.equal((await scene.app.run('status', {})).unknowns, 1)
   })
 
@@ -149,7 +158,10 @@ describe('a call that kill -9 interrupts (case 93)', () => {
       const [unknown] = await scene.unknowns()
       await scene.app.run('unknowns resolve', { id: unknown?.id ?? '', as })
       await scene.app.run('start', { until_idle: true })
-      assert.deepEqual([(await scene.dispatch()).status, effectsIn(scene.log).length], [end, runs])
+      assert.deepEqual(
+        { status: (await scene.dispatch()).status, effectCount: effectsIn(scene.log).length },
+        { status: end, effectCount: runs },
+      )
       assert.equal((await scene.unknowns())[0]?.status, 'resolved')
       await assert.rejects(scene.app.run('unknowns resolve', { id: unknown?.id ?? '', as }), { code: 'conflict' })
     })
@@ -208,8 +220,8 @@ describe('a call that kill -9 interrupts (case 93)', () => {
     await app.run('start', { until_idle: true })
     const { items } = await app.run('unknowns list', {})
     assert.deepEqual(
-      items.map(({ status, tool }) => [status, tool]),
-      [['told_model', 'bash']],
+      items.map(({ status, tool }) => ({ status, tool })),
+      [{ status: 'told_model', tool: 'bash' }],
     )
     assert.match(JSON.stringify(model.requests[0]?.messages.at(-1)), /begun/)
   })
@@ -220,7 +232,10 @@ describe('a call that kill -9 interrupts (case 93)', () => {
     assert.equal(unknown?.status, 'open')
     await scene.app.run('unknowns resolve', { id: unknown?.id, as: 'recheck' })
     await scene.app.run('start', { until_idle: true })
-    assert.deepEqual([(await scene.dispatch()).status, (await scene.unknowns())[0]?.status], ['waiting', 'open'])
+    assert.deepEqual(
+      { dispatch: (await scene.dispatch()).status, unknown: (await scene.unknowns())[0]?.status },
+      { dispatch: 'waiting', unknown: 'open' },
+    )
     assert.equal(effectsIn(scene.log).length, 1)
   })
 

@@ -100,14 +100,14 @@ async function runWithGarbage(t: TestContext, commands: readonly Command[], runs
   })
 }
 
-test('commands of the queue, its sessions and its schedules', (t) =>
+test('commands of the queue, its sessions and its schedules accept or refuse any input', (t) =>
   runWithGarbage(
     t,
     ASKED.filter(({ name }) => /^(run|enqueue|send|queue|sessions|schedule|simulate|cycle)/.test(name)),
     8,
   ))
 
-test('all other commands', (t) =>
+test('all other commands accept or refuse any input', (t) =>
   runWithGarbage(
     t,
     ASKED.filter(({ name }) => !/^(run|enqueue|send|queue|sessions|schedule|simulate|cycle)/.test(name)),

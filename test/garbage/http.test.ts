@@ -80,7 +80,7 @@ test('HTTP with any request', async (t) => {
   await t.test('a body that is not UTF-8 is refused; a byte order mark is ignored', async () => {
     const body = Buffer.from('{"prompt":"caf\xe9"}', 'latin1')
     const { status, code } = await sendRequest(served, '/api/v1/enqueue', { method: 'POST', headers, body })
-    assert.deepEqual([status, code], [400, 'usage'])
+    assert.deepEqual({ status, code }, { status: 400, code: 'usage' })
     const marked = await sendRequest(served, '/api/v1/enqueue', {
       method: 'POST',
       headers,

@@ -38,7 +38,7 @@ test('mcp serve with any call', async (t) => {
     maxKeys: 4,
   })
 
-  await t.test('answers with text', () =>
+  await t.test('every call is answered with a result or a plain message', () =>
     checkProperty(80, fc.tuple(named, given), async ([name, input]) => {
       const { content } = await client.callTool({ name, arguments: JSON.parse(JSON.stringify(input)) })
       const [part] = content as { text: string }[]

@@ -69,7 +69,10 @@ describe('an open approval parks the run (E8)', () => {
       await runOnce(app)
       const { status } = await dispatchOf(app, parked?.dispatch_id ?? '')
       assert.notEqual(status, 'waiting')
-      assert.deepEqual([send.receivedArgs, await listApprovals(app, { status: 'open' })], [[], []])
+      assert.deepEqual(
+        { receivedArgs: send.receivedArgs, approvals: await listApprovals(app, { status: 'open' }) },
+        { receivedArgs: [], approvals: [] },
+      )
     })
 
   test('E8: an agent that repeats its call is parked too, with one approval', async (t) => {

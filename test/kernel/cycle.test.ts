@@ -33,12 +33,10 @@ describe('one cycle', () => {
   test('E1, E2: the example of the specification runs: STATE in the prompt, runtime block written', async (t) => {
     const { app, home, model } = await openKernelApp(t, { agents: [], options: { yaml: EXAMPLE_CONFIG } as object })
     const result = await runOnce(app)
-    assert.deepEqual(
-      [result.status, result.dispatched, result.succeeded, result.failed, result.idle_reason, result.error],
-      ['success', 1, 1, 0, null, null],
-    )
+    const counts = { dispatched: 1, succeeded: 1, failed: 0 }
+    assert.partialDeepStrictEqual(result, { status: 'success', ...counts, idle_reason: null, error: null })
     const [agent] = result.agents
-    assert.deepEqual([agent?.agent_id, agent?.status, agent?.attempts], ['daily-report', 'done', 1])
+    assert.partialDeepStrictEqual(agent, { agent_id: 'daily-report', status: 'done', attempts: 1 })
     assert.equal(agent?.session_id, `kernel-daily-report-${agent?.dispatch_id}`)
     const [request] = model.requests
     assert.match(
@@ -46,10 +44,8 @@ describe('one cycle', () => {
       /当前系统状态:\n<data \w+ STATE>\n# Kernel State\n[\s\S]*请根据上述状态生成今日工作简报。/,
     )
     const [dispatch] = await listDispatches(app)
-    assert.deepEqual(
-      [dispatch?.cycle_id, dispatch?.priority, dispatch?.prompt.includes('# Kernel State')],
-      [result.cycle_id, 10, true],
-    )
+    assert.partialDeepStrictEqual(dispatch, { cycle_id: result.cycle_id, priority: 10 })
+    assert.match(dispatch?.prompt ?? '', /# Kernel State/)
     assert.match(readState(home), new RegExp(`- cycle_id: ${result.cycle_id}\n- status: success\n- dispatched: 1`))
   })
 
@@ -117,14 +113,19 @@ describe('one cycle', () => {
     const agents = ['lazy', 'broken', 'a'].map((agent_id) => ({ agent_id }))
     const { app, clock } = await openKernelApp(t, { agents, model })
     const result = await advanceUntilDone(clock, runOnce(app))
-    assert.deepEqual([result.status, result.dispatched, result.succeeded, result.failed], ['partial_success', 3, 1, 2])
+    assert.partialDeepStrictEqual(result, { status: 'partial_success', dispatched: 3, succeeded: 1, failed: 2 })
     assert.deepEqual(result.failed_agents, ['broken', 'lazy'])
     assert.deepEqual(
-      result.agents.map(({ agent_id, status, failure_class, attempts }) => [agent_id, status, failure_class, attempts]),
+      result.agents.map(({ agent_id, status, failure_class, attempts }) => ({
+        agent_id,
+        status,
+        failure_class,
+        attempts,
+      })),
       [
-        ['a', 'done', null, 1],
-        ['broken', 'failed', 'provider', 1],
-        ['lazy', 'failed', 'no_real_action', 3],
+        { agent_id: 'a', status: 'done', failure_class: null, attempts: 1 },
+        { agent_id: 'broken', status: 'failed', failure_class: 'provider', attempts: 1 },
+        { agent_id: 'lazy', status: 'failed', failure_class: 'no_real_action', attempts: 3 },
       ],
     )
   })
@@ -138,7 +139,10 @@ describe('one cycle', () => {
     const { app, clock, home } = await openKernelApp(t, { agents: [{ agent_id: 'a' }], model })
     const result = await advanceUntilDone(clock, runOnce(app))
     const [agent] = result.agents
-    assert.deepEqual([agent?.status, agent?.attempts, agent?.recovered_from], ['done', 2, 'awaiting_input'])
+    assert.deepEqual(
+      { status: agent?.status, attempts: agent?.attempts, recovered_from: agent?.recovered_from },
+      { status: 'done', attempts: 2, recovered_from: 'awaiting_input' },
+    )
     assert.match(readState(home), /autonomy=actionable, attempts=2, recovered_from=awaiting_input/)
   })
 
@@ -179,9 +183,9 @@ describe('one cycle', () => {
       ),
     })
     const first = await runOnce(app)
-    assert.deepEqual([first.status, first.dispatched, first.succeeded, first.parked], ['partial_success', 2, 1, 1])
+    assert.partialDeepStrictEqual(first, { status: 'partial_success', dispatched: 2, succeeded: 1, parked: 1 })
     const second = await runOnce(app)
-    assert.deepEqual([second.status, second.dispatched], ['success', 0])
+    assert.deepEqual({ status: second.status, dispatched: second.dispatched }, { status: 'success', dispatched: 0 })
     assert.match(second.idle_reason ?? '', /waiting: waits \(the deploy event, until [^)]*\); cooling down: rests/)
     await clock.advance(3_600_000)
     assert.deepEqual(
@@ -221,7 +225,7 @@ describe('one cycle', () => {
       model,
     })
     const result = await runOnce(app)
-    assert.deepEqual([result.status, result.dispatched], ['error', 0])
+    assert.deepEqual({ status: result.status, dispatched: result.dispatched }, { status: 'error', dispatched: 0 })
     assert.match(result.error ?? '', /plan: .*no list/)
     assert.match(readState(home), /- status: error\n[\s\S]*- error: plan: /)
     const { items } = await app.run('cycles list', {})
@@ -238,7 +242,10 @@ describe('one cycle', () => {
     })
     const { app, clock } = await openKernelApp(t, { agents: ['a', 'b', 'c'].map((agent_id) => ({ agent_id })), model })
     const result = await advanceUntilDone(clock, runOnce(app))
-    assert.deepEqual([result.succeeded, result.failed_agents], [2, ['b']])
+    assert.deepEqual(
+      { succeeded: result.succeeded, failed_agents: result.failed_agents },
+      { succeeded: 2, failed_agents: ['b'] },
+    )
   })
 
   test('case 134: with a wrong key only one agent per cycle tries; with the right key all run', async (t) => {
@@ -251,7 +258,10 @@ describe('one cycle', () => {
     const { app, clock } = await openKernelApp(t, { agents, model })
     for (const calls of [1, 1]) {
       const result = await runOnce(app)
-      assert.deepEqual([result.dispatched, result.failed, model.requests.length], [1, 1, calls])
+      assert.deepEqual(
+        { dispatched: result.dispatched, failed: result.failed, requestCount: model.requests.length },
+        { dispatched: 1, failed: 1, requestCount: calls },
+      )
     }
     const { health } = await app.run('status', {})
     assert.equal(health.ok, false)
@@ -270,8 +280,8 @@ describe('one cycle', () => {
     const [dispatch] = await listDispatches(app)
     const { user_id, channel, chat_id, budget, team, behaviour } = dispatch?.metadata ?? {}
     assert.deepEqual(
-      [user_id, channel, chat_id, budget, team, behaviour],
-      ['u', 'lark', 'c', { ms: 90_000 }, 'blue', 'unattended'],
+      { user_id, channel, chat_id, budget, team, behaviour },
+      { user_id: 'u', channel: 'lark', chat_id: 'c', budget: { ms: 90_000 }, team: 'blue', behaviour: 'unattended' },
     )
     assert.deepEqual(model.requests[0]?.tools.map(({ name }) => name).toSorted(), ['create_file', 'finish', 'wait'])
   })

@@ -96,8 +96,8 @@ describe('E12: delivery of notices', () => {
     }
     await runCycle(home)
     assert.deepEqual(
-      (await listOutbox(home)).map(({ status, attempts, error }) => [status, attempts, error]),
-      [['failed', 1, 'unknown sender']],
+      (await listOutbox(home)).map(({ status, attempts, error }) => ({ status, attempts, error })),
+      [{ status: 'failed', attempts: 1, error: 'unknown sender' }],
     )
   })
 
@@ -138,8 +138,8 @@ describe('E12: delivery of notices', () => {
     const after = await openChatKernel(t, { ...home, kernel: { digest: false } })
     await runUntilIdle(after)
     assert.deepEqual(
-      (await listOutbox(after)).map(({ id, status }) => [id, status]),
-      [[unsent?.id, 'sent']],
+      (await listOutbox(after)).map(({ id, status }) => ({ id, status })),
+      [{ id: unsent?.id, status: 'sent' }],
     )
   })
 

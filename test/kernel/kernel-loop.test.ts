@@ -144,7 +144,7 @@ describe('the kernel loop', () => {
       assert.equal(await countEndedCycles(app), 0)
       await clock.advance(HOUR + 5 * MINUTE)
       await app.run('start', { until_idle: true })
-      assert.deepEqual([missed, await countEndedCycles(app)], [missed, cycles])
+      assert.deepEqual({ missed, endedCycleCount: await countEndedCycles(app) }, { missed, endedCycleCount: cycles })
     }
   })
 

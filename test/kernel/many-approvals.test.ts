@@ -36,8 +36,8 @@ test('case 139: twenty open approvals delay no cycle, survive a restart, and are
     const { status, agents, duration_ms } = await runOnce(app)
     const [worker] = agents.filter(({ agent_id }) => agent_id === 'worker')
     assert.deepEqual(
-      [status === 'failed' || status === 'error', worker?.status, duration_ms],
-      [false, 'done', 0],
+      { hasFailed: status === 'failed' || status === 'error', worker: worker?.status, duration_ms },
+      { hasFailed: false, worker: 'done', duration_ms: 0 },
       `cycle ${cycle}`,
     )
     finishedCycles += 1

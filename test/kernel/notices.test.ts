@@ -62,7 +62,7 @@ describe('E12: notices of cycles', () => {
     })
     await runCycle(home)
     await runCycle(home)
-    assert.deepEqual([home.chat.received, await listOutbox(home)], [[], []])
+    assert.deepEqual({ received: home.chat.received, outbox: await listOutbox(home) }, { received: [], outbox: [] })
     const { items } = await readLogs(home.app)
     assert.deepEqual(
       items.filter(({ event }) => event === 'notice').map(({ message }) => message),

@@ -41,7 +41,10 @@ describe('once', () => {
     await waitUntil(async () => (await cycles()).every(({ ended_at }) => ended_at !== null))
     release()
     const { agents } = await done
-    assert.deepEqual([agents.map(({ status }) => status), await statuses()], [['running'], ['pending']])
+    assert.deepEqual(
+      { agents: agents.map(({ status }) => status), stored: await statuses() },
+      { agents: ['running'], stored: ['pending'] },
+    )
     assert.match(readState(home), /^- agent_summary: a: running$/m)
     await app.run('start', { until_idle: true })
     assert.deepEqual(await statuses(), ['done'])
@@ -110,7 +113,10 @@ describe('once continues earlier work (E19)', () => {
     await clock.advance(3 * 60 * MINUTE)
     const { app } = await openKernelApp(t, { ...given, clock })
     const { dispatched, succeeded, idle_reason } = await runOnce(app)
-    assert.deepEqual([dispatched, succeeded, idle_reason], [0, 1, 'finished earlier work of a'])
+    assert.deepEqual(
+      { dispatched, succeeded, idle_reason },
+      { dispatched: 0, succeeded: 1, idle_reason: 'finished earlier work of a' },
+    )
   })
 
   test('E19: a run whose message arrived while no kernel ran continues', async (t) => {
@@ -171,7 +177,10 @@ describe('once continues earlier work (E19)', () => {
     await app.close()
     await clock.advance(Date.parse(first.left[0]?.until ?? '') - clock.now())
     const later = await openKernelApp(t, { agents: [{ agent_id: 'a' }], home, model, clock })
-    assert.deepEqual([(await runOnce(later.app)).succeeded, await statusesIn(later.app)], [1, ['done']])
+    assert.deepEqual(
+      { succeeded: (await runOnce(later.app)).succeeded, statuses: await statusesIn(later.app) },
+      { succeeded: 1, statuses: ['done'] },
+    )
   })
 
   test('E19: once and a foreground task run together, each exactly once', async (t) => {

@@ -39,7 +39,7 @@ describe('a plan with six agents (E6)', () => {
     assert.equal(scripted.requests.length, 1)
     speak()
     const { dispatched, succeeded } = await cycle
-    assert.deepEqual([dispatched, succeeded], [6, 6])
+    assert.deepEqual({ dispatched, succeeded }, { dispatched: 6, succeeded: 6 })
   })
 
   test('the others start after half a minute if the first agent has no answer yet', async (t) => {
@@ -66,7 +66,10 @@ describe('a plan with six agents (E6)', () => {
     await app.close()
     const next = await openKernelApp(t, { agents, home })
     const { dispatched, succeeded } = await runOnce(next.app)
-    assert.deepEqual([dispatched, succeeded, (await listDispatches(next.app)).length], [0, 6, 6])
+    assert.deepEqual(
+      { dispatched, succeeded, dispatchCount: (await listDispatches(next.app)).length },
+      { dispatched: 0, succeeded: 6, dispatchCount: 6 },
+    )
   })
 
   test('case 134: when the key of the first is refused, the others are cancelled with that reason', async (t) => {
@@ -82,7 +85,7 @@ describe('a plan with six agents (E6)', () => {
         (progress) => void (progress.kind === 'note' && notes.add(progress.text)),
       )
       const { dispatched, failed } = result as { dispatched: number; failed: number }
-      assert.deepEqual([dispatched, failed], [1, 1])
+      assert.deepEqual({ dispatched, failed }, { dispatched: 1, failed: 1 })
       // The key is tried again after ten minutes; until then only one agent is dispatched.
       if (n % 2 === 1) await clock.advance(11 * 60_000)
     }
@@ -104,7 +107,10 @@ describe('a plan with six agents (E6)', () => {
     const { app } = await openKernelApp(t, { agents, kernel, model })
     const notes: string[] = []
     const result = await app.run('once', {}, (progress) => void (progress.kind === 'note' && notes.push(progress.text)))
-    assert.deepEqual([(result as { dispatched: number }).dispatched, countPlanningCalls(model)], [4, 1])
+    assert.deepEqual(
+      { dispatched: (result as { dispatched: number }).dispatched, planningCallCount: countPlanningCalls(model) },
+      { dispatched: 4, planningCallCount: 1 },
+    )
     assert.deepEqual(notes, [
       'the planner named 6 agents; not dispatched: e, f. The limit is 4 (kernel.planner.max_dispatches).',
     ])

@@ -68,7 +68,10 @@ describe('the hybrid planner (E5)', () => {
       ['b'],
     )
     const dispatch = (await listDispatches(app)).find(({ agent_id }) => agent_id === 'b')
-    assert.deepEqual([dispatch?.priority, dispatch?.prompt.startsWith('fix it now')], [7, true])
+    assert.deepEqual(
+      { priority: dispatch?.priority, startsWithFixItNow: dispatch?.prompt.startsWith('fix it now') },
+      { priority: 7, startsWithFixItNow: true },
+    )
     assert.match(JSON.stringify(model.requests[0]), /never run/)
   })
 

@@ -24,10 +24,16 @@ for (const [days, left] of [
     await runOnce(app)
     await clock.advance(DAY)
     await runOnce(app)
-    assert.deepEqual([(await listDispatches(app)).length, tracesIn(home), foldersIn(home)], [2, 2, 2])
+    assert.deepEqual(
+      { dispatchCount: (await listDispatches(app)).length, traces: tracesIn(home), folders: foldersIn(home) },
+      { dispatchCount: 2, traces: 2, folders: 2 },
+    )
     await clock.advance(100 * DAY)
     await runOnce(app)
-    assert.deepEqual([(await listDispatches(app)).length, tracesIn(home), foldersIn(home)], [left, left, left])
+    assert.deepEqual(
+      { dispatchCount: (await listDispatches(app)).length, traces: tracesIn(home), folders: foldersIn(home) },
+      { dispatchCount: left, traces: left, folders: left },
+    )
     const { items } = await app.run('cycles list', { limit: 10 })
     assert.equal(items.length, left)
     assert.deepEqual(await app.context.store.verify(), [])

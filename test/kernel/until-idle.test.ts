@@ -19,7 +19,10 @@ describe('start --until-idle', () => {
     await clock.advance(MINUTE)
     dispatchWrite.release()
     await catchUp
-    assert.deepEqual([await statuses(), model.requests.length], [['pending'], 0])
+    assert.deepEqual(
+      { statuses: await statuses(), requestCount: model.requests.length },
+      { statuses: ['pending'], requestCount: 0 },
+    )
     await app.run('start', { until_idle: true })
     assert.deepEqual(await statuses(), ['done'])
   })
