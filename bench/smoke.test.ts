@@ -33,7 +33,7 @@ async function smoke(t: TestContext, suite: string, ...more: readonly string[]) 
   const { code, out, err } = await bench([suite, '--smoke', '--out', folder, ...more])
   assert.equal(code, 0, `${out}\n${err}`)
   const results = JSON.parse(readFileSync(join(folder, `${suite}-smoke.json`), 'utf8'))
-  assert.deepEqual([results.suite, results.scale], [suite, 'smoke'])
+  assert.deepEqual({ suite: results.suite, scale: results.scale }, { suite, scale: 'smoke' })
   return { results, out, err }
 }
 
@@ -65,10 +65,10 @@ describe('a smoke run', { concurrency: 2 }, () => {
   test('http: tasks sent to a running kernel, all completed, and to a plain server', async (t) => {
     const { results } = await smoke(t, 'http')
     assert.deepEqual(
-      results.rows.map(({ server, requests }: { server: string; requests: number }) => [server, requests]),
+      results.rows.map(({ server, requests }: { server: string; requests: number }) => ({ server, requests })),
       [
-        ['tireless', 20],
-        ['bare', 20],
+        { server: 'tireless', requests: 20 },
+        { server: 'bare', requests: 20 },
       ],
     )
     assert.ok(results.rows[0].stepsBeside > 0)

@@ -111,7 +111,7 @@ describe('refused files', () => {
     ['sandbox_image: --privileged', /expected the name of an image, such as debian:12/],
   ]
   for (const [text, message] of wrong)
-    test(`refused: ${text.trim()}`, () => {
+    test(`is refused with the remedy: ${text.trim()}`, () => {
       assert.match(errorMessageOf(text), message)
     })
 

@@ -72,7 +72,7 @@ describe('accepted files', () => {
     assert.deepEqual(loadConfig({ env: {} }).config, config)
   })
 
-  test('the documented defaults', () => {
+  test('a file without keys has the documented defaults', () => {
     const { kernel, models, budget, store, policy, server, sandbox } = loadConfig({ env: {} }).config
     assert.deepEqual(
       { id: kernel.id, schedule: kernel.schedule, max_concurrent: kernel.max_concurrent },
@@ -93,7 +93,7 @@ describe('accepted files', () => {
       },
       { per_day_usd: 5, per_dispatch_calls: 40, per_dispatch_minutes: 30 },
     )
-    assert.deepEqual([store, sandbox], ['sqlite', 'auto'])
+    assert.deepEqual({ store, sandbox }, { store: 'sqlite', sandbox: 'auto' })
     assert.deepEqual(policy, { allow_hosts: [], unattended: 'park', grants: [] })
     assert.deepEqual(server, { host: '127.0.0.1', port: 7717 })
   })
@@ -202,8 +202,8 @@ describe('environment', () => {
     const value = 'x\n      enabled: false\n    - agent_id: evil\n      prompt: "{}" # '
     const { agents } = configOf('kernel:\n  agents:\n    - agent_id: a\n      prompt: ${A}\n', { A: value }).kernel
     assert.deepEqual(
-      agents.map(({ agent_id, enabled, prompt: text }) => [agent_id, enabled, text]),
-      [['a', true, value]],
+      agents.map(({ agent_id, enabled, prompt: text }) => ({ agent_id, enabled, text })),
+      [{ agent_id: 'a', enabled: true, text: value }],
     )
     assert.equal(configOf('kernel: { user_id: "${A}" }', { A: '{ a: b }' }).kernel.user_id, '{ a: b }')
     assert.equal(configOf('kernel: { user_id: "${A}" }', { A: 'null' }).kernel.user_id, 'null')

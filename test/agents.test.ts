@@ -62,10 +62,10 @@ describe('E1: agents managed by command', () => {
     )
     const items = await listAgents(app)
     assert.deepEqual(
-      items.map(({ agent_id, next_at }) => [agent_id, next_at]),
+      items.map(({ agent_id, next_at }) => ({ agent_id, next_at })),
       [
-        ['first', '2026-02-11T13:00:00.000Z'],
-        ['watch-repo-report', '2026-02-12T09:00:00.000Z'],
+        { agent_id: 'first', next_at: '2026-02-11T13:00:00.000Z' },
+        { agent_id: 'watch-repo-report', next_at: '2026-02-12T09:00:00.000Z' },
       ],
     )
     const notes: string[] = []

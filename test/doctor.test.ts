@@ -52,7 +52,7 @@ describe('doctor', () => {
     const home = freshFolder(t)
     writeFileSync(join(home, 'tireless.yaml'), 'residents: []\n')
     const { exit, checks } = await doctorIn(home)
-    assert.deepEqual([exit, namesOf(checks)], [0, CHECKS])
+    assert.deepEqual({ exit, names: namesOf(checks) }, { exit: 0, names: CHECKS })
     assert.match(checks.find(({ name }) => name === 'configuration')?.found ?? '', /not supported yet: residents/)
     const printed = await tireless(home, 'doctor')
     assert.match(printed.stdout, /ok {2}database: intact/)
@@ -70,7 +70,10 @@ describe('doctor', () => {
     assert.match(findings[0]?.found ?? '', /0755, should be 0700.*token \(0644, should be 0600\)/)
     assert.match(findings[0]?.remedy ?? '', /doctor --fix/)
     assert.equal((await doctorIn(home, '--fix')).exit, 0)
-    assert.deepEqual([statSync(home).mode & 0o777, statSync(join(home, 'token')).mode & 0o777], [0o700, 0o600])
+    assert.deepEqual(
+      { home: statSync(home).mode & 0o777, token: statSync(join(home, 'token')).mode & 0o777 },
+      { home: 0o700, token: 0o600 },
+    )
     assert.equal((await doctorIn(home)).exit, 0)
   })
 
@@ -179,7 +182,7 @@ describe('doctor', () => {
     await waitUntil(async () => (await tirelessJson(home, 'queue', 'show', dispatch_id)).status === 'running')
     await waitUntil(() => readdirSync(join(home, 'calls')).length === 1)
     const { exit, checks } = await doctorIn(home, '--fix')
-    assert.deepEqual([exit, namesOf(checks)], [0, CHECKS])
+    assert.deepEqual({ exit, names: namesOf(checks) }, { exit: 0, names: CHECKS })
     assert.equal(readdirSync(join(home, 'calls')).length, 1)
     assert.equal((await tirelessJson(home, 'queue', 'show', dispatch_id)).status, 'running')
   })

@@ -130,10 +130,10 @@ describe('messages during a run (O12, case 68)', () => {
     await app.run('start', { until_idle: true })
     const { items } = await app.run('queue list', {})
     assert.deepEqual(
-      items.map(({ status, result }) => [status, result]),
+      items.map(({ status, result }) => ({ status, result })),
       [
-        ['done', 'second'],
-        ['done', 'first'],
+        { status: 'done', result: 'second' },
+        { status: 'done', result: 'first' },
       ],
     )
   })

@@ -58,7 +58,7 @@ describe('Q15: fork', () => {
       { step: compared.first_divergence?.step, phase: compared.first_divergence?.phase },
       { step: 4, phase: 'DECIDE' },
     )
-    assert.deepEqual([compared.a.setup?.parser, compared.b.setup?.parser], ['native', 'json'])
+    assert.deepEqual({ a: compared.a.setup?.parser, b: compared.b.setup?.parser }, { a: 'native', b: 'json' })
     const again = await replayIn(app, forked.run_id)
     assert.deepEqual(
       { identical: again.identical, first_divergence: again.first_divergence },
@@ -137,7 +137,10 @@ describe('Q15: fork', () => {
     const [app, run] = await runThreeWrites(t, writingTool())
     const { run_id } = await forkIn(app, { run, from: 3 })
     const again = await forkIn(app, { run: run_id, from: 2 })
-    assert.deepEqual([again.files, filesIn(again.workspace)], ['kept', filesAfter(2)])
+    assert.deepEqual(
+      { files: again.files, inWorkspace: filesIn(again.workspace) },
+      { files: 'kept', inWorkspace: filesAfter(2) },
+    )
   })
 
   test('reports the current files if the run wrote nothing', async (t) => {

@@ -95,7 +95,10 @@ describe('unpaired chats through a signed relay', () => {
   test('a chat without an id is unpaired, unless configured, until it sends the code', async (t) => {
     const hooked = await openHookedApp(t)
     await send(hooked, { text: '/notice' }, { delivery: 'n1' })
-    assert.deepEqual([await noticeTarget(hooked), await replies(hooked)], [null, []])
+    assert.deepEqual(
+      { noticeTarget: await noticeTarget(hooked), replies: await replies(hooked) },
+      { noticeTarget: null, replies: [] },
+    )
     const { code } = await hooked.app.run('channels pair', { name: 'webhook' })
     await send(hooked, { text: `/pair ${code}` }, { delivery: 'n2' })
     assert.deepEqual(await pairedChats(hooked), [null])
@@ -128,7 +131,10 @@ describe('unpaired chats through a signed relay', () => {
     assert.deepEqual(await noticeTarget(hooked), { channel: 'webhook', chat_id: 'c1', by: 'person' })
     await hooked.app.run('channels unpair', { name: 'webhook', chat: 'c1' })
     await sendText('/notice', 'c1', 'n2')
-    assert.deepEqual([await pairedChats(hooked), await noticeTarget(hooked)], [[], null])
+    assert.deepEqual(
+      { pairedChats: await pairedChats(hooked), noticeTarget: await noticeTarget(hooked) },
+      { pairedChats: [], noticeTarget: null },
+    )
   })
 })
 
@@ -152,7 +158,10 @@ describe('a chat bound by a version without pairing', () => {
     assert.ok((await degraded(hooked)).some((line) => line.includes(command)))
     await hooked.app.run('channels pair', { name: 'webhook', chat: "c'7" })
     assert.deepEqual(await noticeTarget(hooked), { channel: 'webhook', chat_id: "c'7", by: 'person' })
-    assert.deepEqual([(await noticeChecks(hooked))[0]?.[0], await degraded(hooked)], [true, []])
+    assert.deepEqual(
+      { isOk: (await noticeChecks(hooked))[0]?.[0], degraded: await degraded(hooked) },
+      { isOk: true, degraded: [] },
+    )
   })
 
   test('gets no queued messages; notices go to the chat that the configuration names', async (t) => {
@@ -187,12 +196,12 @@ describe('POST /api/v1/hooks/webhook', () => {
     const hooked = await openHookedApp(t)
     await pairChat(hooked, 'c7')
     const { status, text } = await send(hooked, { text: '/notice', chat_id: 'c7' })
-    assert.deepEqual([status, JSON.parse(text)], [200, { ok: true, duplicate: false }])
+    assert.deepEqual({ status, body: JSON.parse(text) }, { status: 200, body: { ok: true, duplicate: false } })
     assert.deepEqual(await noticeTarget(hooked), { channel: 'webhook', chat_id: 'c7', by: 'person' })
     await hooked.app.run('start', { until_idle: true })
     const reply = hooked.outside.received.at(-1)
     const { kind, chat_id } = JSON.parse(reply?.body ?? '') as ChannelMessage
-    assert.deepEqual([kind, chat_id], ['reply', 'c7'])
+    assert.deepEqual({ kind, chat_id }, { kind: 'reply', chat_id: 'c7' })
   })
 
   test('a delivery is handled once: repeated, signed again, or sent under another id', async (t) => {
@@ -204,7 +213,7 @@ describe('POST /api/v1/hooks/webhook', () => {
     await hooked.clock.advance(1000)
     for (const delivered of [{ at: first }, {}, { at: first, delivery: 'd9' }]) {
       const { status, text } = await send(hooked, { text: '/notice' }, delivered)
-      assert.deepEqual([status, JSON.parse(text)], [200, { ok: true, duplicate: true }])
+      assert.deepEqual({ status, body: JSON.parse(text) }, { status: 200, body: { ok: true, duplicate: true } })
     }
     assert.equal(await noticeTarget(hooked), null)
     assert.equal((await replies(hooked)).length, 2)
@@ -225,7 +234,10 @@ describe('POST /api/v1/hooks/webhook', () => {
       const at = 'at' in delivered ? { at: hooked.clock.now() + delivered.at } : {}
       const answered = await send(hooked, message, { ...delivered, ...at })
       assert.deepEqual({ status: answered.status, code: answered.code }, { status, code })
-      assert.deepEqual([await noticeTarget(hooked), await replies(hooked)], [null, []])
+      assert.deepEqual(
+        { noticeTarget: await noticeTarget(hooked), replies: await replies(hooked) },
+        { noticeTarget: null, replies: [] },
+      )
     })
 
   test('an unknown hook or an outbound channel is 404; a missing secret is 503 and not named', async (t) => {

@@ -46,7 +46,10 @@ describe('labels in output', () => {
     const listed = await app.run('memory list', {})
     const factByKey = new Map(listed.items.map((fact) => [fact.key, fact]))
     const [own, fromMail] = [factByKey.get('own'), factByKey.get('mail')]
-    assert.deepEqual([own && labelWord(own), fromMail && labelWord(fromMail)], ['trusted', 'untrusted+private'])
+    assert.deepEqual(
+      { own: own && labelWord(own), fromMail: fromMail && labelWord(fromMail) },
+      { own: 'trusted', fromMail: 'untrusted+private' },
+    )
     const lines = render('memory list', listed).split('\n')
     for (const [key, word, turn] of [
       ['own', 'trusted', own?.turn],

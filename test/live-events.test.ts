@@ -29,7 +29,10 @@ describe('live events', () => {
       maxFollowing = Math.max(maxFollowing, following())
     })
     await app.run('start', { until_idle: true })
-    assert.deepEqual([await countWaiting(app), following()], [1000, 0])
+    assert.deepEqual(
+      { waitingCount: await countWaiting(app), following: following() },
+      { waitingCount: 1000, following: 0 },
+    )
     assert.ok(maxFollowing > 0, 'runs are followed while they are active')
   })
 
@@ -68,7 +71,10 @@ describe('live events', () => {
     sink.onRunClosed(run)
     sendRecords(journal.slice(parked))
     assert.equal(recorded.at(-1)?.phase, 'END')
-    assert.deepEqual([numbersOf(recorded), events.following()], [upTo(recorded.length), 1])
+    assert.deepEqual(
+      { numbers: numbersOf(recorded), following: events.following() },
+      { numbers: upTo(recorded.length), following: 1 },
+    )
     sink.onRunClosed(run)
     assert.equal(events.following(), 0)
   })

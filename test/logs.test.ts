@@ -53,7 +53,10 @@ describe('logs', () => {
     const last = (await tirelessJson<LogOutput>(failing, 'logs')).items.at(-1)
     assert.deepEqual({ level: last?.level, event: last?.event }, { level: 'error', event: 'END end' })
     const file = join(home, 'logs', 'tireless.jsonl')
-    assert.deepEqual([statSync(file).mode & 0o777, statSync(join(home, 'logs')).mode & 0o777], [0o600, 0o700])
+    assert.deepEqual(
+      { file: statSync(file).mode & 0o777, folder: statSync(join(home, 'logs')).mode & 0o777 },
+      { file: 0o600, folder: 0o700 },
+    )
   })
 
   test('case 60, case 136: no configured key is in the log, in any encoding; long texts are cut', async (t) => {
@@ -130,10 +133,10 @@ describe('logs', () => {
     log.close()
     const entries = await openLogReader(folder, clock).last(9)
     assert.deepEqual(
-      entries.map(({ event, lines }) => [event, lines]),
+      entries.map(({ event, lines }) => ({ event, lines })),
       [
-        ['log lines were lost', 2],
-        ['kept', undefined],
+        { event: 'log lines were lost', lines: 2 },
+        { event: 'kept', lines: undefined },
       ],
     )
   })
@@ -210,10 +213,10 @@ describe('logs', () => {
     await app.close()
     const { items } = await tirelessJson<LogOutput>(home, 'logs')
     assert.deepEqual(
-      items.map(({ level, event }) => [level, event]),
+      items.map(({ level, event }) => ({ level, event })),
       [
-        ['warn', 'run fenced'],
-        ['error', 'commit failed'],
+        { level: 'warn', event: 'run fenced' },
+        { level: 'error', event: 'commit failed' },
       ],
     )
     assert.equal(items[0]?.run_id, 'gone')

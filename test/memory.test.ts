@@ -43,7 +43,7 @@ describe('remember, recall, forget', () => {
     const { session_id, status } = await runTaskIn(app)
     assert.equal(status, 'done')
     const [first, found, gone, nothing] = textsOf(model.requests.at(-1)?.messages, 'tool')
-    assert.deepEqual([first, gone], ['remembered', 'forgotten'])
+    assert.deepEqual({ first, gone }, { first: 'remembered', gone: 'forgotten' })
     assert.deepEqual(JSON.parse(found ?? ''), {
       key: 'deploy',
       text: 'Deployments go through the blue pipeline',

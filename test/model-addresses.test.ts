@@ -94,9 +94,9 @@ test('ANTHROPIC_AUTH_TOKEN is sent as a bearer token, and redacted', async (t) =
   const { answer } = await runTaskIn(app)
   assert.equal(answer, 'the token is ‹secret:ANTHROPIC_AUTH_TOKEN›')
   const { authorization, 'x-api-key': key } = server.requests[0]?.headers ?? {}
-  assert.deepEqual([authorization, key], ['Bearer marmalade-token-4711', undefined])
+  assert.deepEqual({ authorization, key }, { authorization: 'Bearer marmalade-token-4711', key: undefined })
   const { items } = await app.run('models list', {})
-  assert.deepEqual([items[0]?.why, items[0]?.key], ['ANTHROPIC_AUTH_TOKEN', 'set'])
+  assert.deepEqual({ why: items[0]?.why, key: items[0]?.key }, { why: 'ANTHROPIC_AUTH_TOKEN', key: 'set' })
 })
 
 test('a base_url of the configuration wins over the environment, with and without /v1 and slash', async (t) => {
@@ -141,10 +141,10 @@ test('a request that never left the machine costs nothing, and the message says 
     /ANTHROPIC_BASE_URL is not a web address; got localhost:8080; .* do this: change ANTHROPIC_BASE_URL/
   for (const [model, code, message] of [...tests, ['anthropic/m', 'config_invalid', inVariable] as const]) {
     const tested = await app.run('models test', { model })
-    assert.deepEqual([tested.ok, tested.code], [false, code], model)
+    assert.deepEqual({ ok: tested.ok, code: tested.code }, { ok: false, code }, model)
     assert.match(String(tested.error), message)
     const { today } = await app.run('budget show', {})
-    assert.deepEqual([today.usd, today.reserved_usd], [0, 0], model)
+    assert.deepEqual({ usd: today.usd, reserved_usd: today.reserved_usd }, { usd: 0, reserved_usd: 0 }, model)
   }
 })
 

@@ -71,7 +71,7 @@ test('on an error specific to a model the next one is asked at once, and the jou
   for (const fault of ['401', '404', '429', '500', 'cut', 'html', 'empty'] as const) {
     const { run, app } = await providersInOrder(t, [always(fault), []])
     const { answer, asked, journal, dispatch_id } = await run()
-    assert.deepEqual([fault, answer, asked], [fault, 'from p1', ['p0/m', 'p1/m']])
+    assert.deepEqual({ fault, answer, asked }, { fault, answer: 'from p1', asked: ['p0/m', 'p1/m'] })
     assert.deepEqual(
       rulingsIn(journal).map(([, atOnce]) => atOnce),
       [true],
@@ -104,7 +104,7 @@ test('if all models fail, they are asked in turn with backoff, and then the run 
 test('a transient error of the first model is retried if the second has no key', async (t) => {
   const { run, app } = await providersInOrder(t, [['500'], always('401')])
   const { answer, asked, dispatch_id } = await run()
-  assert.deepEqual([answer, asked], ['from p0', ['p0/m', 'p1/m', 'p0/m']])
+  assert.deepEqual({ answer, asked }, { answer: 'from p0', asked: ['p0/m', 'p1/m', 'p0/m'] })
   assert.equal((await replayIn(app, dispatch_id)).identical, true)
 })
 
@@ -129,8 +129,8 @@ test('401: the key is reported and the provider not asked again until the pause 
   assert.match(unhealthy.reasons[0] ?? '', /the provider p0 refuses its key/)
   const { items } = await readLogs(app)
   assert.deepEqual(
-    items.filter(({ event }) => event === 'key refused').map(({ level, provider }) => [level, provider]),
-    [['error', 'p0']],
+    items.filter(({ event }) => event === 'key refused').map(({ level, provider }) => ({ level, provider })),
+    [{ level: 'error', provider: 'p0' }],
   )
   await clock.advance(11 * 60_000)
   assert.equal((await run('one')).answer, 'from p0')
@@ -146,7 +146,7 @@ test('case 134: a refused key fails no agent that another provider can answer', 
   const { app, requests } = await providersInOrder(t, [always('401'), []], { kernel: { agents, max_attempts: 1 } })
   for (const asked of [1, 1]) {
     const { dispatched, succeeded } = await app.run('once', {})
-    assert.deepEqual([dispatched, succeeded, requests()[0]], [3, 3, asked])
+    assert.deepEqual({ dispatched, succeeded, first: requests()[0] }, { dispatched: 3, succeeded: 3, first: asked })
   }
 })
 

@@ -70,8 +70,8 @@ test('models list: the default with its reason, and the selections', async (t) =
   await app.run('models use', { model: 'two/m', chat: 'c', user: 'u' })
   const { items, selections } = await app.run('models list', {})
   assert.deepEqual(
-    items.filter(({ is_default }) => is_default).map(({ id, why }) => [id, why]),
-    [['one/m', 'models.default']],
+    items.filter(({ is_default }) => is_default).map(({ id, why }) => ({ id, why })),
+    [{ id: 'one/m', why: 'models.default' }],
   )
   assert.deepEqual(selections, [{ scope: 'chat c user u', model: 'two/m' }])
 })

@@ -46,7 +46,7 @@ describe('one agent on the command line', () => {
     const app = await openApp(t, { yaml })
     await app.run('schedule add', { agent: 'one', every: '1h', id: 'hourly' })
     const { kept, schedules_removed } = await app.run('agent delete', { id: 'one', yes: true })
-    assert.deepEqual([kept.file, schedules_removed], [null, ['hourly']])
+    assert.deepEqual({ file: kept.file, schedules_removed }, { file: null, schedules_removed: ['hourly'] })
     assert.deepEqual(
       (await app.run('agent list', {})).items.map(({ agent_id }) => agent_id),
       ['two'],
@@ -76,7 +76,7 @@ test('enqueue takes a task like run does; --prompt stays accepted; none and both
 test('--version prints the version of the package', async (t) => {
   const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8'))
   const { exit, stdout } = await tireless(freshFolder(t), '--version')
-  assert.deepEqual([exit, stdout], [0, `${version}\n`])
+  assert.deepEqual({ exit, stdout }, { exit: 0, stdout: `${version}\n` })
 })
 
 test('instants are said relative to now, in both languages', () => {

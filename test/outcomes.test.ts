@@ -50,5 +50,8 @@ test('a task says where it works when it is queued, also when it was queued befo
   const first = await enqueue()
   assert.equal(first.workspace, join(home, 'workspaces', first.session_id))
   const again = await enqueue()
-  assert.deepEqual([again.duplicate, again.workspace], [true, first.workspace])
+  assert.deepEqual(
+    { duplicate: again.duplicate, workspace: again.workspace },
+    { duplicate: true, workspace: first.workspace },
+  )
 })

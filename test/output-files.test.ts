@@ -20,7 +20,10 @@ test('a claim without the file is failed on the command line, with the file and 
     /^failed: the task tells to write report\.md, but no call of the run wrote it\. .*I have written/,
   )
   const { items } = await tirelessJson<{ items: { status: string; failure_class: string }[] }>(home, 'queue', 'list')
-  assert.deepEqual([items[0]?.status, items[0]?.failure_class], ['failed', 'invalid_result'])
+  assert.deepEqual(
+    { status: items[0]?.status, failure_class: items[0]?.failure_class },
+    { status: 'failed', failure_class: 'invalid_result' },
+  )
 })
 
 for (const [what, steps, status, requests] of [
@@ -32,7 +35,7 @@ for (const [what, steps, status, requests] of [
     const model = scriptedModel(steps.map((step) => ({ ...step })))
     const app = await openApp(t, { model })
     const ended = await runTaskIn(app, TASK)
-    assert.deepEqual([ended.status, model.requests.length], [status, requests])
+    assert.deepEqual({ status: ended.status, requestCount: model.requests.length }, { status, requestCount: requests })
     if (status === 'failed') assert.equal(ended.stop_reason, 'critic_stop')
     assert.equal((await replayIn(app, ended.dispatch_id)).identical, true)
   })
@@ -58,11 +61,11 @@ for (const [what, steps, status] of [
 test('a task that only has to try is done although its write failed', async (t) => {
   const model = scriptedModel([write('../poem.md'), CLAIM])
   const ended = await runTaskIn(await openApp(t, { model }), 'Try to write a poem outside of your folder.')
-  assert.deepEqual([ended.status, model.requests.length], ['done', 2])
+  assert.deepEqual({ status: ended.status, requestCount: model.requests.length }, { status: 'done', requestCount: 2 })
 })
 
 test('a task that only reads a file is done without writing it', async (t) => {
   const model = scriptedModel([{ text: 'It says hello.' }])
   const ended = await runTaskIn(await openApp(t, { model }), 'Read report.md and tell me what it says')
-  assert.deepEqual([ended.status, model.requests.length], ['done', 1])
+  assert.deepEqual({ status: ended.status, requestCount: model.requests.length }, { status: 'done', requestCount: 1 })
 })

@@ -103,8 +103,14 @@ describe('the built package', () => {
     const manifest = JSON.parse(readFileSync(join(built, 'package.json'), 'utf8'))
     const checkout = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
     assert.deepEqual(
-      [manifest.name, manifest.version, manifest.license, manifest.type, manifest.engines],
-      ['tireless', checkout.version, 'MIT', 'module', checkout.engines],
+      {
+        name: manifest.name,
+        version: manifest.version,
+        license: manifest.license,
+        type: manifest.type,
+        engines: manifest.engines,
+      },
+      { name: 'tireless', version: checkout.version, license: 'MIT', type: 'module', engines: checkout.engines },
     )
     const { '@types/node': types } = checkout.devDependencies
     assert.deepEqual(manifest.dependencies, { ...checkout.dependencies, '@types/node': types })
@@ -136,7 +142,7 @@ describe('the built package', () => {
     const precious = join(consumer, 'precious.txt')
     writeFileSync(precious, 'mine')
     const refused = await run(process.execPath, join(ROOT, 'scripts/build.mjs'), consumer)
-    assert.deepEqual([refused.exit, readFileSync(precious, 'utf8')], [1, 'mine'])
+    assert.deepEqual({ exit: refused.exit, content: readFileSync(precious, 'utf8') }, { exit: 1, content: 'mine' })
     assert.match(refused.stderr, /precious\.txt.*do this: name another folder/)
     rmSync(precious)
   })
@@ -145,7 +151,7 @@ describe('the built package', () => {
     const olderNode = await findOlderNode()
     if (!olderNode) return t.skip('there is no older Node on this machine')
     const result = await run(olderNode.path, join(built, 'bin/tireless.cjs'), 'run', 'x')
-    assert.deepEqual([result.exit, result.stdout], [1, ''])
+    assert.deepEqual({ exit: result.exit, stdout: result.stdout }, { exit: 1, stdout: '' })
     assert.match(result.stderr, /^tireless: Node is too old; got v[\d.]+; expected 24\.\d+ or newer; do this: .*\n$/)
     assert.ok(result.stderr.includes(olderNode.version))
   })

@@ -54,7 +54,10 @@ describe('policy: calls that always need approval', () => {
     const yaml = 'policy: { unattended: deny }'
     const app = await openApp(t, { model: modelWith([{ calls: [sendTo(BOB)] }, done]), tools: [tool], yaml })
     const run = await runTaskIn(app)
-    assert.deepEqual([run.status, tool.receivedArgs, await listApprovals(app)], ['done', [], []])
+    assert.deepEqual(
+      { status: run.status, receivedArgs: tool.receivedArgs, approvals: await listApprovals(app) },
+      { status: 'done', receivedArgs: [], approvals: [] },
+    )
   })
 
   for (const [name, args, unnamed] of [
@@ -116,7 +119,10 @@ describe('policy: grants', () => {
     const model = modelWith(steps)
     const app = await openApp(t, { model, tools: [tool, inbox()], yaml })
     await runTaskIn(app)
-    assert.deepEqual([tool.receivedArgs.length, intentRequests(model).length], [1, 0])
+    assert.deepEqual(
+      { callCount: tool.receivedArgs.length, intentRequestCount: intentRequests(model).length },
+      { callCount: 1, intentRequestCount: 0 },
+    )
     assert.equal((await listApprovals(app)).length, 1)
   })
 
@@ -134,10 +140,10 @@ describe('policy: grants', () => {
     await answerApproval(app, 'allow', (await getOnlyApproval(app)).id, { grant: 'session' })
     await drainQueue(app)
     assert.deepEqual(
-      tool.receivedArgs.map(({ to: address, text }) => [address, text]),
+      tool.receivedArgs.map(({ to: address, text }) => ({ address, text })),
       [
-        [BOB, 'hello'],
-        [BOB, 'more'],
+        { address: BOB, text: 'hello' },
+        { address: BOB, text: 'more' },
       ],
     )
     assert.deepEqual(
@@ -230,11 +236,11 @@ describe('audit', () => {
       .all()
       .map(({ body }) => JSON.parse(String(body)))
     assert.deepEqual(
-      entries.map(({ what, ruling, answer: given }) => [what, ruling ?? given]),
+      entries.map(({ what, ruling, answer: given }) => ({ what, ruling: ruling ?? given })),
       [
-        ['call', 'allow'],
-        ['call', 'ask'],
-        ['answer', 'denied'],
+        { what: 'call', ruling: 'allow' },
+        { what: 'call', ruling: 'ask' },
+        { what: 'answer', ruling: 'denied' },
       ],
     )
     assert.match(entries[1].reason, /your instructions do not name/)

@@ -57,7 +57,7 @@ describe('I12: data written by a tainted session keeps its label', () => {
     ['memory', call('remember', { key: 'k', text: 'mail says so' }), call('recall', { query: 'mail' })],
     ['STATE.md', call('edit_state', { section: 'mail', text: 'mail says so' }), call('read_state')],
   ] as const)
-    test(`${name}`, async (t) => {
+    test(`${name}: what it wrote makes the next session ask before it sends`, async (t) => {
       const tool = send()
       const clean = await openApp(t, { model: modelThatLeaves(write, readBack), tools: [tool, inbox()] })
       assert.equal(await sendsWithoutApproval(clean, tool), true, 'nothing untrusted is stored yet')
@@ -191,8 +191,12 @@ kernel: { planner: { mode: static }, max_concurrent: 1, agents: [${agents.join('
       const app = await openApp(t, { model, tools: [tool, bringTool], yaml })
       await app.run('once', {})
       assert.deepEqual(
-        [bringTool.receivedArgs.length, tool.receivedArgs.length, (await listApprovals(app)).length],
-        [1, 0, 1],
+        {
+          brought: bringTool.receivedArgs.length,
+          sent: tool.receivedArgs.length,
+          approvalCount: (await listApprovals(app)).length,
+        },
+        { brought: 1, sent: 0, approvalCount: 1 },
       )
     })
 })
@@ -215,7 +219,7 @@ describe('data fences', () => {
 describe('chat template marks are removed', () => {
   const TEMPLATE_MARKS = /<\|im_start\|>|<.User.>|<start_of_turn>|\[inst\]|<tool_call>/i
 
-  test('from remembered facts', async (t) => {
+  test('from remembered facts that a prompt shows', async (t) => {
     const model: ScriptedModel = scriptedModel(({ messages }, turn): ScriptedAnswer => {
       const isFirst = JSON.stringify(messages[0]).includes('the first')
       const write = call('remember', { key: 'mail', text: `mail of today: ${TEMPLATES}` })

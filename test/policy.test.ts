@@ -60,7 +60,10 @@ describe('policy: calls that reach other people', () => {
     const model = modelWith(steps, [{ tool: 'send', to: [BOB] }])
     const app = await openApp(t, { model, tools: [sending, inbox()] })
     const run = await runTaskIn(app, `read my mail, then write to ${BOB} what is new`)
-    assert.deepEqual([run.status, sending.receivedArgs.length, await listApprovals(app)], ['done', 2, []])
+    assert.deepEqual(
+      { status: run.status, callCount: sending.receivedArgs.length, approvals: await listApprovals(app) },
+      { status: 'done', callCount: 2, approvals: [] },
+    )
     const [asked, ...more] = intentRequests(model)
     assert.deepEqual(more, [])
     assert.deepEqual(asked?.tools, [])
@@ -210,7 +213,10 @@ describe('policy: calls that reach other people', () => {
     const model = modelWith([...spellings.map((place) => ({ calls: [sendTo(place)] })), done])
     const app = await openApp(t, { model, tools: [sending] })
     await runTaskIn(app, '写信给张三，再发到 general and to http://devil.example.')
-    assert.deepEqual([sending.receivedArgs.length, await listApprovals(app)], [spellings.length, []])
+    assert.deepEqual(
+      { callCount: sending.receivedArgs.length, approvals: await listApprovals(app) },
+      { callCount: spellings.length, approvals: [] },
+    )
   })
 
   test('a named URL allows its host and path prefixes, but no other page or host', async (t) => {

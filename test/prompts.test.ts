@@ -151,7 +151,7 @@ describe('an edited text', () => {
   test('with an unknown placeholder ends the task with an error that names the file and the placeholder', async () => {
     edit('system/solo.md', 'Call {{tool}} when you have to wait.')
     const { status, error, request } = JSON.parse((await run('task.ts')).stdout)
-    assert.deepEqual([status, request], ['failed', undefined], 'the model was not called')
+    assert.deepEqual({ status, request }, { status: 'failed', request: undefined }, 'the model was not called')
     assert.match(error, /^prompt_invalid: prompts\/system\/solo\.md: .*unknown placeholder; got \{\{tool\}\};/)
   })
 

@@ -15,14 +15,14 @@ describe('Q17: replay', () => {
     const model = scriptedModel([calls(1), calls(2, 13), calls(4, 4), { text: 'done' }])
     const app = await openApp(t, { model, tools: [tool] })
     const { dispatch_id } = await runTaskIn(app)
-    const used = [tool.runs, model.requests.length]
+    const used = { runs: tool.runs, requestCount: model.requests.length }
     const first = await replayIn(app, dispatch_id)
     assert.deepEqual(
       { identical: first.identical, first_divergence: first.first_divergence },
       { identical: true, first_divergence: null },
     )
     assert.ok(first.events > 30, `${first.events} events`)
-    assert.deepEqual([tool.runs, model.requests.length], used)
+    assert.deepEqual({ runs: tool.runs, requestCount: model.requests.length }, used)
     assert.deepEqual(await replayIn(app, dispatch_id), first)
   })
 

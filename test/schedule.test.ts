@@ -112,8 +112,8 @@ describe('schedule', () => {
     await addSchedule({ cron: '@daily', id: 'tea' })
     await assertRefused(addSchedule({ cron: '@hourly', id: 'tea' }), 'conflict', /schedule tea already exists/)
     assert.deepEqual(
-      (await listSchedules(app)).slice(2).map(({ id, schedule }) => [id, schedule]),
-      [['tea', '@daily']],
+      (await listSchedules(app)).slice(2).map(({ id, schedule }) => ({ id, schedule })),
+      [{ id: 'tea', schedule: '@daily' }],
     )
   })
 
@@ -222,10 +222,10 @@ describe('the kernel follows the schedules', () => {
     await addSchedule(app, { id: 'tea', agent: 'report', prompt: 'make tea', every: '10m' })
     await advanceUntilDone(clock, waitForCycles(2))
     assert.deepEqual(
-      (await cycles()).map(({ trigger, due }) => [trigger, due]),
+      (await cycles()).map(({ trigger, due }) => ({ trigger, due })),
       [
-        ['tea', '2026-01-15T12:20:00.000Z'],
-        ['tea', '2026-01-15T12:10:00.000Z'],
+        { trigger: 'tea', due: '2026-01-15T12:20:00.000Z' },
+        { trigger: 'tea', due: '2026-01-15T12:10:00.000Z' },
       ],
     )
     assert.deepEqual((await prompts(app)).slice(0, 2), ['make tea', 'make tea'])
@@ -247,8 +247,8 @@ describe('the kernel follows the schedules', () => {
     const later = await openKernel(t, first.home, new FakeClock({ now: NOON + 26 * 60 * MINUTE }))
     await advanceUntilDone(later.clock, later.app.run('start', { until_idle: true }))
     assert.deepEqual(
-      (await later.cycles()).map(({ trigger, due }) => [trigger, due]),
-      [['tea', '2026-01-15T12:10:00.000Z']],
+      (await later.cycles()).map(({ trigger, due }) => ({ trigger, due })),
+      [{ trigger: 'tea', due: '2026-01-15T12:10:00.000Z' }],
     )
     assert.equal(await itemOf(later.app, 'tea'), undefined)
     await advanceUntilDone(later.clock, later.app.run('start', { until_idle: true }))

@@ -39,7 +39,10 @@ describe('secrets set, list, remove', () => {
     assert.equal((await tireless(home, 'secrets', 'remove', 'FILE')).exit, 0)
     assert.equal((await tireless(home, 'secrets', 'remove', 'FILE')).exit, 1)
     const typed = await tireless(home, 'secrets', 'set', 'A', 'on-the-command-line', '--json')
-    assert.deepEqual([typed.exit, JSON.stringify(typed).includes('on-the-command-line')], [2, false])
+    assert.deepEqual(
+      { exit: typed.exit, hasOnTheCommandLine: JSON.stringify(typed).includes('on-the-command-line') },
+      { exit: 2, hasOnTheCommandLine: false },
+    )
   })
 
   test('a secret that is too short, not text or badly named is refused without printing it', async (t) => {

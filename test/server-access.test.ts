@@ -115,12 +115,12 @@ test('HTTP: requests of other origins are refused, also from another port of thi
   const askFromSite = (site: string) =>
     sendRequest(served, '/api/v1/status', { headers: { cookie, 'sec-fetch-site': site } })
   assert.deepEqual(
-    [
-      (await askFromSite('same-site')).status,
-      (await askFromSite('cross-site')).status,
-      (await askFromSite('same-origin')).status,
-    ],
-    [403, 403, 200],
+    {
+      sameSite: (await askFromSite('same-site')).status,
+      crossSite: (await askFromSite('cross-site')).status,
+      sameOrigin: (await askFromSite('same-origin')).status,
+    },
+    { sameSite: 403, crossSite: 403, sameOrigin: 200 },
   )
 })
 
@@ -160,7 +160,11 @@ test('HTTP: a wrong login sets no cookie and gives no reason', async (t) => {
     { user: 'root' },
   ]) {
     const refused = await postJson(served, '/api/v1/login', body, {})
-    assert.deepEqual([refused.status, refused.headers['set-cookie']], [401, undefined], JSON.stringify(body))
+    assert.deepEqual(
+      { status: refused.status, setCookie: refused.headers['set-cookie'] },
+      { status: 401, setCookie: undefined },
+      JSON.stringify(body),
+    )
   }
   assert.equal(
     (await sendRequest(served, '/api/v1/login', { method: 'POST', body: JSON.stringify({ token: served.token }) }))
@@ -276,7 +280,7 @@ test('HTTP: wrong tokens are rate-limited; the right one is still accepted', asy
   const statuses: number[] = []
   for (let n = 0; n < 60; n += 1)
     statuses.push((await sendRequest(served, '/api/v1/status', { headers: { authorization: `Bearer ${n}` } })).status)
-  assert.deepEqual([statuses[0], statuses.at(-1)], [401, 429])
+  assert.deepEqual({ first: statuses[0], last: statuses.at(-1) }, { first: 401, last: 429 })
   assert.equal((await postJson(served, '/api/v1/login', { token: 'no' }, {})).status, 429)
   assert.equal((await sendRequest(served, '/api/v1/status', { headers: served.bearer })).status, 200)
 })

@@ -47,7 +47,7 @@ test('HTTP: events match the trace, with streamed text between them, in one sequ
   const viewer = await openEventStream(served)
   await waitUntil(() => viewer.messages.length > 0)
   const [hello] = viewer.messages
-  assert.deepEqual([hello?.name, typeof hello?.data.now], ['hello', 'number'])
+  assert.deepEqual({ name: hello?.name, nowType: typeof hello?.data.now }, { name: 'hello', nowType: 'number' })
   const id = await runTask(served, 'write it')
   await waitUntil(hasEnded(viewer, id))
   const sent = messagesNamed(viewer.messages, 'event').map(({ data }) => data)

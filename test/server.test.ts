@@ -17,7 +17,10 @@ test('E14: /healthz and /readyz answer without a token: 200, or 503 with the rea
   const served = await openHttpApp(t, { signals, model: scriptedModel([{ text: 'done' }]) })
   assert.deepEqual((await sendRequest(served, '/healthz')).json(), { ok: true, reasons: [] })
   const idle = await sendRequest(served, '/readyz')
-  assert.deepEqual([idle.status, idle.json()], [503, { ok: false, reasons: ['the queue is not being worked'] }])
+  assert.deepEqual(
+    { status: idle.status, json: idle.json() },
+    { status: 503, json: { ok: false, reasons: ['the queue is not being worked'] } },
+  )
   const draining = served.app.context.drain({ untilIdle: false })
   await waitUntil(async () => (await sendRequest(served, '/readyz')).status === 200)
   stop.abort()

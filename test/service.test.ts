@@ -47,7 +47,10 @@ describe('a service', { skip: ON_LINUX }, () => {
   test('install writes a unit, enables and starts it; a second install updates it if a setting changed', async (t) => {
     const { home, json, calls } = machine(t)
     const first = await json('install')
-    assert.deepEqual([first.change, first.installed, first.enabled, first.running], ['created', true, true, true])
+    assert.deepEqual(
+      { change: first.change, installed: first.installed, enabled: first.enabled, running: first.running },
+      { change: 'created', installed: true, enabled: true, running: true },
+    )
     const unit = `${first.name}.service`
     assert.deepEqual(calls(), ['daemon-reload', `enable ${unit}`, `start ${unit}`])
     assert.match(readFileSync(first.file, 'utf8'), /^TimeoutStopSec=65s$/m)
@@ -68,7 +71,10 @@ describe('a service', { skip: ON_LINUX }, () => {
     assert.equal(exit, 0)
     assert.ok(stdout.includes(`Your data stays in ${home}`), stdout)
     assert.deepEqual(calls(), [`disable --now ${name}.service`, 'daemon-reload'])
-    assert.deepEqual([existsSync(file), existsSync(join(home, 'tireless.yaml'))], [false, true])
+    assert.deepEqual(
+      { unit: existsSync(file), configuration: existsSync(join(home, 'tireless.yaml')) },
+      { unit: false, configuration: true },
+    )
     assert.match((await service('uninstall')).stdout, /There is no service/)
   })
 

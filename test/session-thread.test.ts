@@ -69,7 +69,10 @@ describe('messages folded from the journal', () => {
       stepCommitted(1),
       inputBound(2, 'message'),
     )
-    assert.deepEqual([textsOf(withoutFacts), withoutFacts.recalled], [['message'], undefined])
+    assert.deepEqual(
+      { texts: textsOf(withoutFacts), recalled: withoutFacts.recalled },
+      { texts: ['message'], recalled: undefined },
+    )
   })
 
   test('after a dropped turn, the last request counts only messages that are left', () => {

@@ -50,13 +50,17 @@ const buildCount = (): number => (existsSync(join(root, 'built')) ? readFileSync
 
 it('builds the page once, again after a source change, and leaves no other files', () => {
   const first = runSetup()
-  assert.deepEqual([first.status, builtPage(), buildCount()], [0, 'first', 1], first.stderr)
+  assert.deepEqual(
+    { status: first.status, builtPage: builtPage(), buildCount: buildCount() },
+    { status: 0, builtPage: 'first', buildCount: 1 },
+    first.stderr,
+  )
   assert.match(first.stderr, /building the page/)
   assert.deepEqual(runSetup(), { status: 0, stderr: '' })
   assert.equal(buildCount(), 1)
   write('web/index.html', 'second')
   assert.equal(runSetup().status, 0)
-  assert.deepEqual([builtPage(), buildCount()], ['second', 2])
+  assert.deepEqual({ builtPage: builtPage(), buildCount: buildCount() }, { builtPage: 'second', buildCount: 2 })
   write('web/src/new.ts', '')
   runSetup()
   assert.equal(buildCount(), 3, 'a new file is a change')
@@ -67,7 +71,7 @@ it('if the build fails, keeps the old page, says how to try again, and exits wit
   runSetup()
   write('web/index.html', 'broken')
   const failed = runSetup()
-  assert.deepEqual([failed.status, builtPage()], [0, 'first'])
+  assert.deepEqual({ status: failed.status, builtPage: builtPage() }, { status: 0, builtPage: 'first' })
   assert.match(
     failed.stderr,
     /the page could not be built: line 7 is wrong\nThe page in the browser is not available\. To try again: npm run/,

@@ -21,11 +21,11 @@ describe('simulate', () => {
     )
     assert.equal(simulation.timezone, 'Asia/Shanghai')
     assert.deepEqual(
-      simulation.days.map(({ date, beats }) => [date, beats]),
+      simulation.days.map(({ date, beats }) => ({ date, beats })),
       [
-        ['2026-01-15', 23 + 1],
-        ['2026-01-16', 144 + 1 + 1],
-        ['2026-01-17', 121 + 1],
+        { date: '2026-01-15', beats: 23 + 1 },
+        { date: '2026-01-16', beats: 144 + 1 + 1 },
+        { date: '2026-01-17', beats: 121 + 1 },
       ],
     )
     assert.deepEqual(
@@ -33,10 +33,15 @@ describe('simulate', () => {
       { totalBeats: 292, simulationBeats: 3 },
     )
     assert.deepEqual(
-      simulation.conflicts.map(({ kind, schedules, times, first }) => [kind, schedules.join(), times, first]),
+      simulation.conflicts.map(({ kind, schedules, times, first }) => ({
+        kind,
+        schedules: schedules.join(),
+        times,
+        first,
+      })),
       [
-        ['together', 'kernel:default,agent:tender', 2, '2026-01-15T13:00:00.000Z'],
-        ['together', 'kernel:default,tea', 2, '2026-01-16T01:00:00.000Z'],
+        { kind: 'together', schedules: 'kernel:default,agent:tender', times: 2, first: '2026-01-15T13:00:00.000Z' },
+        { kind: 'together', schedules: 'kernel:default,tea', times: 2, first: '2026-01-16T01:00:00.000Z' },
       ],
     )
     assert.deepEqual(
@@ -66,7 +71,7 @@ describe('simulate', () => {
     const guess = total.usd_high - 57.6
     assert.ok(guess > 0.5 && guess < 5, `${guess}`)
     assert.deepEqual((total.usd_low - guess).toFixed(2), '14.40')
-    assert.deepEqual([guessed, unpriced], [['tender'], []])
+    assert.deepEqual({ guessed, unpriced }, { guessed: ['tender'], unpriced: [] })
   })
 
   test('E1: prints schedules as a table, and days and conflicts as lines', async (t) => {

@@ -60,8 +60,8 @@ describe('O17: a skill', () => {
     const home = homeWith(t, { [`${REPORTS}/SKILL.md`]: SKILL, [`${REPORTS}/more/example.md`]: 'An example.' })
     const { app, model } = await openReader(t, home, { name: 'reports' }, { name: 'reports', file: 'more/example.md' })
     assert.deepEqual(
-      (await listSkills(app)).map(({ name, agent, status }) => [name, agent, status]),
-      [['reports', 'default', 'unapproved']],
+      (await listSkills(app)).map(({ name, agent, status }) => ({ name, agent, status })),
+      [{ name: 'reports', agent: 'default', status: 'unapproved' }],
     )
     const refused = await runTaskIn(app)
     assert.doesNotMatch(systemOf(model), /reports|[Ss]kill/)
@@ -254,8 +254,8 @@ describe('AGENTS.md of a workspace', () => {
     await work()
     assert.doesNotMatch(JSON.stringify(model.requests), /lower case/)
     assert.deepEqual(
-      (await listSkills(app)).map(({ name, workspace: of, status }) => [name, of, status]),
-      [['AGENTS.md', workspace, 'unapproved']],
+      (await listSkills(app)).map(({ name, workspace: of, status }) => ({ name, of, status })),
+      [{ name: 'AGENTS.md', of: workspace, status: 'unapproved' }],
     )
     await assert.rejects(approve(app, { name: 'AGENTS.md' }), /--workspace DIR/)
     assert.equal((await approve(app, { name: 'AGENTS.md', workspace })).approved, true)

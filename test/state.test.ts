@@ -153,11 +153,11 @@ describe('state show, log, diff, revert, accept', () => {
     await assert.rejects(app.run('state show', { version: 9 }), { code: 'not_found', message: /state log/ })
     const { items } = await app.run('state log', {})
     assert.deepEqual(
-      items.map(({ version, author, cycle_id }) => [version, author, cycle_id]),
+      items.map(({ version, author, cycle_id }) => ({ version, author, cycle_id })),
       [
-        [3, 'owner', null],
-        [2, 'system', 'c1'],
-        [1, 'system', null],
+        { version: 3, author: 'owner', cycle_id: null },
+        { version: 2, author: 'system', cycle_id: 'c1' },
+        { version: 1, author: 'system', cycle_id: null },
       ],
     )
     const { diff } = await app.run('state diff', { from: 1, to: 2 })
@@ -173,7 +173,10 @@ describe('state show, log, diff, revert, accept', () => {
     const diffed = await tireless(home, 'state', 'diff')
     assert.match(diffed.stdout, /^--- STATE\.md \(version 3\)\n[\s\S]*\n-by the owner\n$/)
     const wrong = await tireless(home, 'state', 'show', 'x')
-    assert.deepEqual([wrong.exit, /version/.test(wrong.stderr)], [2, true])
+    assert.deepEqual(
+      { exit: wrong.exit, namesTheVersion: /version/.test(wrong.stderr) },
+      { exit: 2, namesTheVersion: true },
+    )
   })
 
   test('E2: without a sandbox an edit needs `state accept`, also of the goal; `state revert` drops it', async (t) => {

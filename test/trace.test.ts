@@ -124,10 +124,10 @@ describe('trace', () => {
     const second = await runTaskIn(app, 'two')
     rmSync(join(homeOf(app), 'traces'), { recursive: true })
     assert.deepEqual(
-      (await listTraces(app)).map(({ run_id, task }) => [run_id, task]),
+      (await listTraces(app)).map(({ run_id, task }) => ({ run_id, task })),
       [
-        [second.dispatch_id, 'two'],
-        [first.dispatch_id, 'one'],
+        { run_id: second.dispatch_id, task: 'two' },
+        { run_id: first.dispatch_id, task: 'one' },
       ],
     )
     assert.equal((await app.run('trace list', { limit: 1 })).items.length, 1)
@@ -142,7 +142,11 @@ describe('trace', () => {
     for (const name of readdirSync(home)) if (name.startsWith('tireless.db')) rmSync(join(home, name))
     writeFileSync(join(home, 'tireless.db'), 'this is no database, and it is long enough to be told from an empty one')
     const shown = await tireless(home, 'trace', 'show', dispatch_id)
-    assert.deepEqual([shown.exit, /step 1.*final/.test(shown.stdout)], [0, true], shown.stderr)
+    assert.deepEqual(
+      { exit: shown.exit, showsTheStep: /step 1.*final/.test(shown.stdout) },
+      { exit: 0, showsTheStep: true },
+      shown.stderr,
+    )
     assert.equal((await tirelessJson<{ items: unknown[] }>(home, 'trace', 'list')).items.length, 1)
     const page = join(home, 'page.html')
     assert.equal((await tireless(home, 'trace', 'export', dispatch_id, '--html', page)).exit, 0)

@@ -25,7 +25,7 @@ describe('E7: without a provider', () => {
     const template = 'Create report.md with the content {STATE}\nRead report.md'
     const { dispatch_id } = await enqueueAsKernel(setup, { template, state: 'run `rm` and list the files' })
     const { status, summary, attempts } = await runToResult(setup, dispatch_id)
-    assert.deepEqual([status, attempts], ['done', 1])
+    assert.deepEqual({ status, attempts }, { status: 'done', attempts: 1 })
     assert.match(
       summary,
       /^## Execution Summary\n1\. create_file report\.md: done.*\n2\. view_file report\.md: done[^\d]*run `rm`[^\d]*$/,

@@ -66,21 +66,27 @@ describe('E8: unattended dispatches of the daily-report agent', () => {
     assert.equal((await resultOf(setup.app, dispatch_id)).status, 'running')
     await setup.app.run('queue cancel', { id: dispatch_id })
     const { status, failure_class } = await resultOf(setup.app, dispatch_id)
-    assert.deepEqual([status, failure_class], ['cancelled', 'cancelled'])
+    assert.deepEqual({ status, failure_class }, { status: 'cancelled', failure_class: 'cancelled' })
   })
 
   test('E8: waiting for a person counts as asking; after all attempts it fails as awaiting_input', async (t) => {
     const setup = await openSetup(t, () => ({ calls: [{ tool: 'wait', args: { for: 'user_message' } }] }))
     const { dispatch_id } = await enqueueAsKernel(setup)
     const { status, failure_class, attempts } = await runToResult(setup, dispatch_id)
-    assert.deepEqual([status, failure_class, attempts], ['failed', 'awaiting_input', 3])
+    assert.deepEqual(
+      { status, failure_class, attempts },
+      { status: 'failed', failure_class: 'awaiting_input', attempts: 3 },
+    )
   })
 
   test('E8: a provider error as the answer is retried; actions before it still count', async (t) => {
     const setup = await openSetup(t, [WRITE, { text: '{"error": {"message": "overloaded"}}' }, DONE])
     const { dispatch_id } = await enqueueAsKernel(setup)
     const { status, attempts, recovered_from } = await runToResult(setup, dispatch_id)
-    assert.deepEqual([status, attempts, recovered_from], ['done', 2, 'invalid_result'])
+    assert.deepEqual(
+      { status, attempts, recovered_from },
+      { status: 'done', attempts: 2, recovered_from: 'invalid_result' },
+    )
   })
 
   test('E8: with noop allowed, doing nothing succeeds', async (t) => {
@@ -101,7 +107,7 @@ describe('E8: unattended dispatches of the daily-report agent', () => {
       const setup = await openSetup(t, [WRITE, { text: summary }])
       const { dispatch_id } = await enqueueAsKernel(setup)
       const { status, attempts } = await runToResult(setup, dispatch_id)
-      assert.deepEqual([status, attempts], ['done', 1])
+      assert.deepEqual({ status, attempts }, { status: 'done', attempts: 1 })
     })
 
   test('E8: a call that needs approval parks the dispatch; once allowed, it counts as an action', async (t) => {
@@ -121,7 +127,7 @@ describe('E8: unattended dispatches of the daily-report agent', () => {
     const { items } = await setup.app.run('approvals list', {})
     await setup.app.run('approvals allow', { id: items[0]?.id ?? '' })
     const { status, attempts, recovered_from } = await runToResult(setup, dispatch_id)
-    assert.deepEqual([status, attempts, recovered_from], ['done', 1, null])
+    assert.deepEqual({ status, attempts, recovered_from }, { status: 'done', attempts: 1, recovered_from: null })
   })
 
   test('case 125: seven dispatches with three slots, each at its time limit, all get their full time', async (t) => {
@@ -136,7 +142,7 @@ describe('E8: unattended dispatches of the daily-report agent', () => {
     await drain(setup)
     for (const id of ids) {
       const { status, failure_class, session_id } = await dispatchOf(setup.app, id)
-      assert.deepEqual([status, failure_class], ['failed', 'timeout'])
+      assert.deepEqual({ status, failure_class }, { status: 'failed', failure_class: 'timeout' })
       const [bound, ...later] = await journalOf(setup.app, session_id)
       assert.ok(bound && (later.at(-1)?.ts ?? 0) - bound.ts >= 60_000)
     }

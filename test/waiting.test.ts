@@ -34,7 +34,10 @@ describe('a parked task on the command line', () => {
     ])
       assert.ok(stdout.includes(text), `${text} is missing in:\n${stdout}`)
     const status = await tirelessJson(home, 'status')
-    assert.deepEqual([status.approvals, status.questions, status.unknowns], [1, 0, 0])
+    assert.deepEqual(
+      { approvals: status.approvals, questions: status.questions, unknowns: status.unknowns },
+      { approvals: 1, questions: 0, unknowns: 0 },
+    )
     await tireless(home, 'approvals', 'deny', id)
     assert.equal((await tireless(home, 'start', '--until-idle')).exit, 0)
     assert.equal((await tirelessJson(home, 'status')).approvals, 0)
@@ -48,7 +51,10 @@ describe('a parked task on the command line', () => {
     const { items } = await tirelessJson<{ items: { session_id: string }[] }>(home, 'sessions', 'list')
     assert.ok(stdout.includes(`tireless send --session ${items[0]?.session_id} "…"`), stdout)
     const status = await tirelessJson(home, 'status')
-    assert.deepEqual([status.approvals, status.questions, status.unknowns], [0, 1, 0])
+    assert.deepEqual(
+      { approvals: status.approvals, questions: status.questions, unknowns: status.unknowns },
+      { approvals: 0, questions: 1, unknowns: 0 },
+    )
   })
 })
 
@@ -88,7 +94,10 @@ describe('a notice of a call that needs approval', () => {
       await waitUntil(() => approvalNotices(home).length > 0)
       const { id } = await getOnlyApproval(home.app)
       const [notice, ...more] = approvalNotices(home)
-      assert.deepEqual([notice?.id, notice?.chat_id, notice?.kind, more], [`approval-${id}`, 'c1', 'notice', []])
+      assert.deepEqual(
+        { id: notice?.id, chat_id: notice?.chat_id, kind: notice?.kind, more },
+        { id: `approval-${id}`, chat_id: 'c1', kind: 'notice', more: [] },
+      )
       assert.match(notice?.text ?? '', /^send needs your approval\n- arguments: \{"to":"bob","text":"hello"\}\n/)
       assert.ok(notice?.text.includes(`- to allow it: tireless approvals allow ${id}\n`))
       assert.ok(notice?.text.includes(`- to deny it: tireless approvals deny ${id}\n`))
@@ -99,7 +108,10 @@ describe('a notice of a call that needs approval', () => {
     const home = await openHome(t, { quiet_hours: '22:00-07:00' }, night)
     await home.app.run('run', { task: 'Look for a lamp' })
     const [held] = await listOutbox(home)
-    assert.deepEqual([held?.kind, held?.due, approvalNotices(home)], ['notice', '2026-01-02T07:00:00.000Z', []])
+    assert.deepEqual(
+      { kind: held?.kind, due: held?.due, approvalNotices: approvalNotices(home) },
+      { kind: 'notice', due: '2026-01-02T07:00:00.000Z', approvalNotices: [] },
+    )
     // Told for the first time in the next night, because no channel was there before.
     const late = await openHome(t, { channel: null, chat_id: null, quiet_hours: '22:00-07:00' }, night)
     await late.app.run('run', { task: 'Look for a lamp' })

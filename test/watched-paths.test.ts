@@ -99,8 +99,8 @@ describe('E5: watched paths, through the kernel', () => {
     const { session_id, workspace } = (await run('run', { task: 'write' })) as { session_id: string; workspace: string }
     await waitUntil(() => announced.length + announcedLate.length === 2)
     assert.deepEqual(
-      [announced, announcedLate],
-      [[`wrote ${join(workspace, 'a.md')}`], [`wrote ${join(workspace, 'a.md')}`]],
+      { announced, announcedLate },
+      { announced: [`wrote ${join(workspace, 'a.md')}`], announcedLate: [`wrote ${join(workspace, 'a.md')}`] },
     )
     assert.deepEqual(journalsRead, [session_id])
   })

@@ -27,16 +27,16 @@ const pasts = [1000, 1_000_000].map((finished) => ({
 test('bars use medians; values that the system does not provide are not judged', () => {
   const bars = kernelBars({ short: 1000, long: 1_000_000 }, growth, [program, { ...program, idle: null }])
   assert.deepEqual(
-    bars.slice(0, 8).map(({ got, pass }) => [got, pass]),
+    bars.slice(0, 8).map(({ got, pass }) => ({ got, pass })),
     [
-      ['1.10×', true],
-      ['1.30×', false],
-      ['1000 ms', true],
-      ['2500 ms', false],
-      ['200 ms', true],
-      ['110 MB', true],
-      ['4096', false],
-      ['0', true],
+      { got: '1.10×', pass: true },
+      { got: '1.30×', pass: false },
+      { got: '1000 ms', pass: true },
+      { got: '2500 ms', pass: false },
+      { got: '200 ms', pass: true },
+      { got: '110 MB', pass: true },
+      { got: '4096', pass: false },
+      { got: '0', pass: true },
     ],
   )
   assert.deepEqual(
@@ -74,9 +74,12 @@ test('the program can read the generated history', async (t) => {
   assert.deepEqual(await store.verify(), [])
   for (const dispatch of await store.dispatches({ limit: 100 })) {
     const kinds = (await store.journal(dispatch.session_id)).map(({ kind }) => kind)
-    assert.deepEqual([kinds[0], kinds.at(-1), kinds.length > 5], ['run_started', 'run_ended', true])
+    assert.deepEqual(
+      { first: kinds[0], last: kinds.at(-1), hasMany: kinds.length > 5 },
+      { first: 'run_started', last: 'run_ended', hasMany: true },
+    )
     assert.equal((await store.dispatchesOf(String(dispatch.cycle_id))).length, 2)
   }
   const status = await app.run('status', {})
-  assert.deepEqual([status.approvals, status.unknowns], [0, 0])
+  assert.deepEqual({ approvals: status.approvals, unknowns: status.unknowns }, { approvals: 0, unknowns: 0 })
 })

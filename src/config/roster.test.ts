@@ -41,11 +41,16 @@ describe('E1: the roster', () => {
     const a = writeHomeFile('agents/a/agent.yaml', '# mine\nagent_id: a\nprompt: "${X}"\nschedule: "0 9 * * *"\n')
     const { config, roster, sources, unused } = load()
     assert.deepEqual(
-      config.kernel.agents.map(({ agent_id, prompt, priority, schedule }) => [agent_id, prompt, priority, schedule]),
+      config.kernel.agents.map(({ agent_id, prompt, priority, schedule }) => ({
+        agent_id,
+        prompt,
+        priority,
+        schedule,
+      })),
       [
-        ['z', 'p', 0, null],
-        ['a', 'y', 0, '0 9 * * *'],
-        ['b', 'do it', 3, null],
+        { agent_id: 'z', prompt: 'p', priority: 0, schedule: null },
+        { agent_id: 'a', prompt: 'y', priority: 0, schedule: '0 9 * * *' },
+        { agent_id: 'b', prompt: 'do it', priority: 3, schedule: null },
       ],
     )
     assert.deepEqual(roster, [
@@ -118,7 +123,7 @@ describe('E1: the roster', () => {
     ],
     ['no YAML', { 'agents/a/agent.yaml': 'prompt: "x' }, /^~\/agents\/a\/agent\.yaml:1:\d+: /],
   ] as const)
-    test(`E1: refused: ${what}`, () => {
+    test(`E1: a folder is refused with its file and the reason: ${what}`, () => {
       for (const [path, text] of Object.entries(files)) writeHomeFile(path, text)
       assert.match(errorMessage(), message)
     })

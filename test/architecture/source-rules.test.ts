@@ -206,7 +206,7 @@ export { g }
 })
 
 describe('the source scanner', () => {
-  it('keeps every position', () => {
+  it('keeps every position of the source', () => {
     const source = `const a = 'it''s' // b\nconst c = \`x\n\${d}y\`\n`
     const code = codeOnly(source)
     assert.equal(code.length, source.length)

@@ -64,8 +64,12 @@ test('a wait until the year 13000: commands report it and work; set-aside rows c
     '--set-aside',
   )
   assert.deepEqual(
-    listed.set_aside.map(({ source, body }) => [source, JSON.parse(body).dispatch_id, JSON.parse(body).due]),
-    [['dispatches', id, YEAR_13000]],
+    listed.set_aside.map(({ source, body }) => ({
+      source,
+      dispatch_id: JSON.parse(body).dispatch_id,
+      due: JSON.parse(body).due,
+    })),
+    [{ source: 'dispatches', dispatch_id: id, due: YEAR_13000 }],
   )
   assert.match((await tireless(home, 'doctor', '--set-aside')).stdout, new RegExp(`dispatches.*${YEAR_13000}`))
   assert.equal((await tireless(home, 'queue', 'show', id)).exit, 1)
@@ -183,8 +187,8 @@ test('I4: runs that wait for an unreadable approval or unknown outcome continue 
   await advanceUntilDone(app.clock, app.run('start', { until_idle: true }))
   const { items } = await app.run('unknowns list', {})
   assert.deepEqual(
-    items.map(({ tool, status }) => [tool, status]),
-    [['order', 'open']],
+    items.map(({ tool, status }) => ({ tool, status })),
+    [{ tool: 'order', status: 'open' }],
     'listed again',
   )
   const { session_id } = await app.run('queue show', { id: idOf(home, 'Send a letter') })
@@ -199,8 +203,8 @@ test('an unreadable audit record is reported and never moved', async (t) => {
   t.after(() => app.close())
   const { ok, found, remedy } = await storedRowsCheck(app, { fix: true })
   assert.deepEqual(
-    [ok, /audit 2 \(body: damaged JSON/.test(found), /audit verify/.test(remedy ?? '')],
-    [false, true, true],
+    { ok, namesTheRow: /audit 2 \(body: damaged JSON/.test(found), namesTheCommand: /audit verify/.test(remedy ?? '') },
+    { ok: false, namesTheRow: true, namesTheCommand: true },
   )
   assert.equal(
     withDatabase(join(home, 'tireless.db'), (db) => db.prepare('SELECT count(*) AS n FROM audit').get()?.n),
@@ -228,7 +232,10 @@ test('a home whose note on lost commits cannot be read opens, even if more commi
       db.exec(`INSERT INTO settings VALUES ('lost_commits', '${note}'); UPDATE commits SET id = 'another'`),
     )
     const { health, exit } = await tirelessJson<Status>(home, 'status')
-    assert.deepEqual([exit, /commits? (is|are) missing/.test(health.reasons.join())], [0, true])
+    assert.deepEqual(
+      { exit, saysMissing: /commits? (is|are) missing/.test(health.reasons.join()) },
+      { exit: 0, saysMissing: true },
+    )
     const { checks } = await tirelessJson<{ checks: { name: string; ok: boolean }[] }>(home, 'doctor', '--fix')
     const invalid = checks.filter(({ name, ok }) => !ok && ['stored rows', 'acknowledged work', 'home'].includes(name))
     assert.deepEqual(invalid, [], note)

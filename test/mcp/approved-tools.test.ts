@@ -53,7 +53,10 @@ describe('approved descriptions', () => {
     const { controlled, open, work } = await homeWithServer(t)
     const app = await open()
     const [state] = await listServers(app)
-    assert.deepEqual([state?.state, state?.tools.map(({ status }) => status)], ['idle', ['approved', 'approved']])
+    assert.deepEqual(
+      { state: state?.state, statuses: state?.tools.map(({ status }) => status) },
+      { state: 'idle', statuses: ['approved', 'approved'] },
+    )
     const [found = '', called] = await work(app)
     assert.match(found, /Acts, and writes it down/)
     assert.equal(called, 'acted')

@@ -52,10 +52,10 @@ describe('servers of the registry, unchanged', () => {
       const none = { calls: [{ tool: 'every__none', args: {} }] }
       const { results, app, result } = await runWithServers(t, { every }, [step, none])
       assert.deepEqual(
-        results.map(({ status, content }) => [status, content.slice(0, 33)]),
+        results.map(({ status, content }) => ({ status, content: content.slice(0, 33) })),
         [
-          ['ok', 'Echo: hello'],
-          ['error', 'there is no tool "every__none"; t'],
+          { status: 'ok', content: 'Echo: hello' },
+          { status: 'error', content: 'there is no tool "every__none"; t' },
         ],
       )
       const { identical } = await replayIn(app, result.dispatch_id)
@@ -93,7 +93,7 @@ async function freePort(): Promise<number> {
 const COUNT = { count: { recovery: 'pure', reach: 'none' } }
 
 describe('both generations', () => {
-  test('stateless, by process', async (t) => {
+  test('stateless, by process: a tool is found and called, with the SDK and without', async (t) => {
     const controlled = new ControlledServer(t)
     const servers = {
       a: { command: controlled.sdkCommand, effects: ACT },
@@ -102,10 +102,10 @@ describe('both generations', () => {
     const act = (name: string) => toolCall(name, { what: 'something' })
     const { results, app } = await runWithServers(t, servers, [toolSearch('act'), act('a__act'), act('b__act')])
     assert.deepEqual(
-      [results[1], results[2]].map((one) => [one?.status, one?.content]),
+      [results[1], results[2]].map((one) => ({ status: one?.status, content: one?.content })),
       [
-        ['ok', 'acted'],
-        ['ok', 'acted'],
+        { status: 'ok', content: 'acted' },
+        { status: 'ok', content: 'acted' },
       ],
     )
     assert.deepEqual(

@@ -70,8 +70,11 @@ test('calls to a server that kill -9 interrupts (case 93)', {
   for (const tool of ['pure', 'idempotent'] as const)
     await t.test(`${tool}: called again under the same key`, async () => {
       const keys = acted(tool)
-      assert.deepEqual([keys.length, new Set(keys).size], [2, 1])
-      assert.deepEqual([(await dispatch(tool))?.result, await unknown(tool)], ['finished', undefined])
+      assert.deepEqual({ keyCount: keys.length, distinctKeys: new Set(keys).size }, { keyCount: 2, distinctKeys: 1 })
+      assert.deepEqual(
+        { result: (await dispatch(tool))?.result, unknown: await unknown(tool) },
+        { result: 'finished', unknown: undefined },
+      )
       const bought = model.requests.filter((request) => isRequestFor(request, tool))
       assert.equal(bought.length, 1, 'the model was not called again for it')
     })
@@ -87,12 +90,18 @@ test('calls to a server that kill -9 interrupts (case 93)', {
 
   for (const tool of ['once', 'reconcilable'] as const)
     await t.test(`I4: ${tool}, third party: waits for the owner and continues after the resolution`, async () => {
-      assert.deepEqual([(await dispatch(tool))?.wait?.kind, acted(tool).length], ['unknown', 1])
+      assert.deepEqual(
+        { kind: (await dispatch(tool))?.wait?.kind, actedCount: acted(tool).length },
+        { kind: 'unknown', actedCount: 1 },
+      )
       const open = await unknown(tool)
       assert.equal(open?.status, 'open')
       await app.run('unknowns resolve', { id: open?.id, as: 'happened' })
       await app.run('start', { until_idle: true })
-      assert.deepEqual([(await dispatch(tool))?.status, acted(tool).length], ['done', 1])
+      assert.deepEqual(
+        { status: (await dispatch(tool))?.status, actedCount: acted(tool).length },
+        { status: 'done', actedCount: 1 },
+      )
     })
 })
 

@@ -34,7 +34,10 @@ describe('a server that dies during a call', () => {
       assert.equal(results[1]?.status, 'error')
       assert.match(results[1]?.content ?? '', /the MCP server was lost during the call: it exited with code 7/)
       const keys = controlled.logLines('acted')
-      assert.deepEqual([keys.length, new Set(keys).size, controlled.pids().length], [2, 1, 2])
+      assert.deepEqual(
+        { keyCount: keys.length, distinctKeys: new Set(keys).size, pidCount: controlled.pids().length },
+        { keyCount: 2, distinctKeys: 1, pidCount: 2 },
+      )
       assert.equal(result.status, 'done')
     })
 
@@ -51,8 +54,8 @@ describe('a server that dies during a call', () => {
     assert.equal(controlled.logLines('acted').length, 1)
     const { items } = await app.run('unknowns list', {})
     assert.deepEqual(
-      items.map(({ tool, status, args }) => [tool, status, args]),
-      [['a__act', 'told_model', { what: 'something' }]],
+      items.map(({ tool, status, args }) => ({ tool, status, args })),
+      [{ tool: 'a__act', status: 'told_model', args: { what: 'something' } }],
     )
   })
 
@@ -91,7 +94,7 @@ describe('a server that cannot be used', () => {
     assert.match(results[0]?.content ?? '', /a__act[\s\S]*\(the server broken does not answer\)/)
     assert.equal(results[1]?.content, 'acted')
     const state = (await listServers(app)).find(({ name }) => name === 'broken')
-    assert.deepEqual([state?.state, state?.stderr.at(-1)], ['down', 'no licence found'])
+    assert.deepEqual({ state: state?.state, last: state?.stderr.at(-1) }, { state: 'down', last: 'no licence found' })
     assert.match(state?.error ?? '', /it exited with code 3/)
     const { checks } = await app.run('doctor', {})
     const check = checks.find(({ name }) => name === 'mcp server broken')
@@ -118,7 +121,7 @@ describe('a server that cannot be used', () => {
     assert.match(JSON.stringify(await journalOf(app, session_id)), /"content":"acted"/)
   })
 
-  test('no such program', async (t) => {
+  test('a program that does not exist: the error names it', async (t) => {
     const app = await openApp(t, { yaml: configYaml({ none: { command: ['no-such-program-here'] } }) })
     const { ok, error } = await testServer(app, 'none')
     assert.equal(ok, false)
@@ -211,7 +214,7 @@ describe('invalid answers', () => {
     ['picture', 'ok', /\[image image\/png: 5 bytes, not shown\]/],
   ] as const
   for (const [mode, status, content] of others)
-    test(`${mode}: ${status}`, async (t) => {
+    test(`the answer ${mode} gives a result with the status ${status}`, async (t) => {
       const controlled = new ControlledServer(t)
       controlled.setMode(mode)
       const { results } = await runWithServers(
@@ -243,7 +246,7 @@ describe('processes', { skip: process.platform !== 'linux' && 'needs /proc' }, (
       act,
     ])
     const pids = [...controlled.pids(), ...controlled.pids('child')]
-    assert.deepEqual([pids.length, pids.filter(isAlive).length], [2, 2])
+    assert.deepEqual({ started: pids.length, alive: pids.filter(isAlive).length }, { started: 2, alive: 2 })
     await app.close()
     assert.deepEqual(pids.filter(isAlive), [])
   })
@@ -258,7 +261,10 @@ describe('processes', { skip: process.platform !== 'linux' && 'needs /proc' }, (
     app.context.changeConfig([{ path: ['mcp_servers', 'a', 'timeout'], value: '5s' }])
     assert.equal((await listServers(app))[0]?.state, 'idle')
     // At once: cleaning up after the old process must not kill the new one.
-    assert.deepEqual([(await testServer(app, 'a')).error, isAlive(first)], [null, false])
+    assert.deepEqual(
+      { error: (await testServer(app, 'a')).error, isAlive: isAlive(first) },
+      { error: null, isAlive: false },
+    )
     assert.equal(controlled.pids().length, 2)
   })
 })

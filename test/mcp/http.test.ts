@@ -167,7 +167,10 @@ describe('a server in trouble', () => {
 
   test('I4: it dies during a call: unknown where it may have taken effect, otherwise an error', async (t) => {
     const { results, server } = await controlled(t, 'die', 'once')
-    assert.deepEqual([results[1]?.status, server.logLines('acted').length], ['unknown', 1])
+    assert.deepEqual(
+      { status: results[1]?.status, logLineCount: server.logLines('acted').length },
+      { status: 'unknown', logLineCount: 1 },
+    )
     const { results: harmless } = await controlled(t, 'die', 'pure')
     assert.equal(harmless[1]?.status, 'error')
   })

@@ -84,7 +84,10 @@ describe('a call through tool_call is treated as the call inside', () => {
     assert.match(told.join('\n'), /unknown argument +→ at c\n/)
     assert.match(told.join('\n'), /5 is less than or equal to +5\. +→ at l\.?\[?"?1"?\]?\.n/)
     const done = results.slice(bad.length + 1).map(({ content }) => content)
-    assert.deepEqual([done, controlled.logLines('acted').length], [good.map(() => 'acted'), good.length])
+    assert.deepEqual(
+      { done, logLineCount: controlled.logLines('acted').length },
+      { done: good.map(() => 'acted'), logLineCount: good.length },
+    )
   })
 
   test('it has a key of its own, and its replay is identical', async (t) => {

@@ -111,7 +111,10 @@ describe('when bash is offered', () => {
     chmodSync(join(folder, 'bwrap'), 0o755)
     process.env.PATH = `${folder}:${PATH}`
     const leakySandbox = await check()
-    assert.deepEqual([leakySandbox?.ok, /opened a connection/.test(leakySandbox?.found ?? '')], [false, true])
+    assert.deepEqual(
+      { ok: leakySandbox?.ok, namesTheLeak: /opened a connection/.test(leakySandbox?.found ?? '') },
+      { ok: false, namesTheLeak: true },
+    )
     assert.equal((await offered(t, '')).bash, false)
     withoutBubblewrap(t)
     const none = await check()
@@ -216,8 +219,8 @@ describe('bash in a run', { skip: WITHOUT_SANDBOX }, () => {
     await app.run('start', { until_idle: true })
     const { items } = await app.run('unknowns list', {})
     assert.deepEqual(
-      items.map(({ tool, status }) => [tool, status]),
-      [['bash', 'told_model']],
+      items.map(({ tool, status }) => ({ tool, status })),
+      [{ tool: 'bash', status: 'told_model' }],
     )
     assert.match(items[0]?.output_so_far ?? '', /The command was no longer running.*begun/s)
     assert.equal(existsSync(join(workspace, 'twice')), false)

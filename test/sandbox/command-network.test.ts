@@ -130,7 +130,7 @@ describe('a network request of a command', { skip: WITHOUT_SANDBOX }, () => {
     const { app, run, results, host, site } = await openSetup(t, { policy: () => ({ unattended: 'deny' }) })
     const { session_id } = await run(bash(ask('GET', `http://${host}/`), host))
     assert.match((await results(session_id))[0] ?? '', /^denied: it goes to .* \(policy\.unattended: deny\)$/)
-    assert.deepEqual([await listApprovals(app), site.requests], [[], []])
+    assert.deepEqual({ approvals: await listApprovals(app), requests: site.requests }, { approvals: [], requests: [] })
   })
 
   test('Q8: a grant for the host needs no approval, except for credentials or private data', async (t) => {
@@ -138,7 +138,10 @@ describe('a network request of a command', { skip: WITHOUT_SANDBOX }, () => {
     const { app, run, host, other, site } = await openSetup(t, { policy })
     const get = ask('GET', `http://${host}/react@18.2.0?see=https://evil.test/x`)
     await run(call('outside'), bash(get, host))
-    assert.deepEqual([(await listApprovals(app)).length, site.requests.length], [0, 1])
+    assert.deepEqual(
+      { approvalCount: (await listApprovals(app)).length, requestCount: site.requests.length },
+      { approvalCount: 0, requestCount: 1 },
+    )
     const attempts = [
       [call('outside'), bash(get, host, other)],
       [call('outside'), bash(`export TOKEN=ghp_abcdefghijkl; ${get}`, host)],
@@ -162,7 +165,10 @@ describe('a network request of a command', { skip: WITHOUT_SANDBOX }, () => {
     await run(bash(get, host))
     assert.equal(site.requests.length, 2)
     for (const calls of [bash(`${get} `, host), bash(get, host, other)]) await run(calls)
-    assert.deepEqual([(await listApprovals(app, { status: 'open' })).length, site.requests.length], [2, 2])
+    assert.deepEqual(
+      { approvalCount: (await listApprovals(app, { status: 'open' })).length, requestCount: site.requests.length },
+      { approvalCount: 2, requestCount: 2 },
+    )
   })
 
   test('I12: a host in the instructions needs no approval; after untrusted input, the command, too', async (t) => {

@@ -223,7 +223,7 @@ describe("the runtime's git runs nothing from a tree that an agent can write", (
     ['without a sandbox', 'sandbox: off', false],
   ] as const)
     for (const [name, plant] of REPOSITORY_TRAPS)
-      test(`git ${where}: ${name}`, { skip }, async (t) => {
+      test(`git ${where} does not run a trap: ${name}`, { skip }, async (t) => {
         const place = trappedRepository(t)
         plant(place)
         await runEveryGitEntry(t, place, yaml)

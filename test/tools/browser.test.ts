@@ -277,8 +277,8 @@ describe('browser', { skip: WITHOUT_CHROMIUM }, () => {
     await app.run('start', { until_idle: true })
     const { items } = await app.run('unknowns list', {})
     assert.deepEqual(
-      items.map(({ tool, status }) => [tool, status]),
-      [['browser', 'open']],
+      items.map(({ tool, status }) => ({ tool, status })),
+      [{ tool: 'browser', status: 'open' }],
     )
   })
 })

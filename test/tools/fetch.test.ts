@@ -115,7 +115,10 @@ describe('fetch', () => {
       new RegExp(`redirect not followed; if you want it, fetch "http://other\\.test:${other.port}/"`),
     )
     assert.deepEqual(other.requests, [])
-    assert.deepEqual([results[1]?.status, /404.*not here/s.test(results[1]?.content ?? '')], ['error', true])
+    assert.deepEqual(
+      { status: results[1]?.status, showsTheAnswer: /404.*not here/s.test(results[1]?.content ?? '') },
+      { status: 'error', showsTheAnswer: true },
+    )
   })
 
   test('SSRF: no spelling, name or redirect reads from a private address, and the model is told why', async (t) => {
@@ -194,8 +197,9 @@ describe('fetch', () => {
       answers++ % 2 === 0 ? ['203.0.113.1'] : ['127.0.0.1']
     const calls = [1, 2].map((n) => callStep('fetch', { url: `http://turning.example:${port}/${n}` }))
     const { results } = await runAgent(t, calls, { resolve: resolveInTurn })
-    for (const { status, content } of results) assert.deepEqual([status, /resolves to/.test(content)], ['error', true])
-    assert.deepEqual([asked, answers], [[], 2])
+    for (const { status, content } of results)
+      assert.deepEqual({ status, saysWhy: /resolves to/.test(content) }, { status: 'error', saysWhy: true })
+    assert.deepEqual({ asked, answers }, { asked: [], answers: 2 })
   })
 })
 
@@ -240,6 +244,9 @@ describe('fetch with headers', () => {
       bad.map((headers) => callStep('fetch', { url, headers })),
       { resolve, yaml: allowHostsYaml(`site.test:${port}`) },
     )
-    assert.deepEqual([results.map(({ status }) => status), asked], [bad.map(() => 'error'), []])
+    assert.deepEqual(
+      { statuses: results.map(({ status }) => status), asked },
+      { statuses: bad.map(() => 'error'), asked: [] },
+    )
   })
 })

@@ -134,7 +134,10 @@ describe('git', () => {
     assert.deepEqual(tool.destinations?.({ args: ['push', url, 'main'] } as never), [url])
     assert.deepEqual(tool.destinations?.({ args: ['commit', '-m', 'x'] } as never), [])
     const refusals = [url, 'http://169.254.169.254/r.git'].map((to) => tool.refuses?.({ args: ['push', to] } as never))
-    assert.deepEqual([refusals[0], /metadata/.test(refusals[1] ?? '')], [undefined, true])
+    assert.deepEqual(
+      { first: refusals[0], namesMetadata: /metadata/.test(refusals[1] ?? '') },
+      { first: undefined, namesMetadata: true },
+    )
   })
 
   test('Q9: options, verbs and paths with other effects are refused before anything runs', async (t) => {
@@ -207,8 +210,8 @@ describe('git', () => {
         inGit(workspace, 'config', key, value)
         const { results } = await runAgent(t, [git('status')], {}, { workspace })
         assert.deepEqual(
-          [results[0]?.status, /the git configuration is unsafe/.test(results[0]?.content ?? '')],
-          ['error', true],
+          { status: results[0]?.status, saysWhy: /the git configuration is unsafe/.test(results[0]?.content ?? '') },
+          { status: 'error', saysWhy: true },
           key,
         )
       }

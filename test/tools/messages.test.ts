@@ -38,8 +38,8 @@ describe('send_message', () => {
     )
     assert.deepEqual(own.delivered, ['me: the report is ready'])
     assert.deepEqual(
-      (await listNotices(app)).map(({ channel, status, kind }) => [channel, status, kind]),
-      [['chat', 'sent', 'notice']],
+      (await listNotices(app)).map(({ channel, status, kind }) => ({ channel, status, kind })),
+      [{ channel: 'chat', status: 'sent', kind: 'notice' }],
     )
     const tool = app.service('tools').all.get('send_message')
     assert.deepEqual(tool?.effect({ text: 'x' } as never), { recovery: 'idempotent', reach: 'none' })

@@ -16,12 +16,18 @@ describe('upgrade', () => {
     assert.match(checked.stdout, /installed +0\.1\.0 in .*\navailable +0\.2\.0\nTo upgrade/)
     assert.equal(existsSync(join(packageFolder, 'versions')), false)
     const done = await json('upgrade', '--from', tarballs().migrating)
-    assert.deepEqual([done.action, done.from, done.to], ['upgrade', '0.1.0', '0.2.0'])
+    assert.deepEqual(
+      { action: done.action, from: done.from, to: done.to },
+      { action: 'upgrade', from: '0.1.0', to: '0.2.0' },
+    )
     assert.equal(schema(), before + 1)
     assert.equal((await json('queue', 'list')).items.length, 1)
     writeFileSync(join(home, 'later.txt'), 'made by the new version')
     const undone = await json('upgrade', '--undo')
-    assert.deepEqual([undone.from, undone.to, undone.restored], ['0.2.0', '0.1.0', done.backup])
+    assert.deepEqual(
+      { from: undone.from, to: undone.to, restored: undone.restored },
+      { from: '0.2.0', to: '0.1.0', restored: done.backup },
+    )
     assert.equal(schema(), before)
     assert.equal((await json('queue', 'list')).items.length, 1)
     const aside = readdirSync(home).find((name) => name.startsWith('before-restore-')) ?? ''

@@ -15,7 +15,7 @@ test('Now: a duration has its two largest units', () => {
     [3_605_000, '1 h 00 m', '1 小时 00 分'],
     [90_000_000, '1 d 1 h', '1 天 1 小时'],
   ]
-  for (const [ms, en, zh] of cases) assert.deepEqual([duration(ms, 'en'), duration(ms, 'zh')], [en, zh])
+  for (const [ms, en, zh] of cases) assert.deepEqual({ en: duration(ms, 'en'), zh: duration(ms, 'zh') }, { en, zh })
 })
 
 test('Now: a countdown rounds up and ends at zero', () => {

@@ -103,7 +103,10 @@ test('Now: counts a repeated event once, and notices a missing one', async (t) =
 test('Now: shows a parked run with its reason, and as running when it resumes', async (t) => {
   const progress = await progressOf(t, [{ calls: [{ tool: 'wait', args: { for: 'the owner' } }] }])
   const run = foldRun(progress)
-  assert.deepEqual([run.state, run.reason, run.to === null], ['parked', 'the owner', false])
+  assert.deepEqual(
+    { state: run.state, reason: run.reason, isToNull: run.to === null },
+    { state: 'parked', reason: 'the owner', isToNull: false },
+  )
   const resumedEvent: Event = {
     seq: run.seq + 1,
     run_id: 'r',

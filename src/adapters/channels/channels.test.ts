@@ -114,7 +114,10 @@ describe('the webhook: deliveries', () => {
     await hookTo(side.url, 'home').deliver({ ...channelMessage('m2', '你好'), chat_id: 'c1' }, never)
     const [first, second] = side.received
     const { id, chat_id, kind, ts } = JSON.parse(first?.body ?? '') as ChannelMessage
-    assert.deepEqual([id, chat_id, kind, ts], ['m1', 'home', 'notice', '2026-01-01T00:00:00.000Z'])
+    assert.deepEqual(
+      { id, chat_id, kind, ts },
+      { id: 'm1', chat_id: 'home', kind: 'notice', ts: '2026-01-01T00:00:00.000Z' },
+    )
     assert.equal((JSON.parse(second?.body ?? '') as ChannelMessage).chat_id, 'c1')
     assert.equal(first?.headers['x-tireless-delivery'], 'm1')
     assert.equal(first?.headers['x-tireless-timestamp'], String(NOW / 1000))
@@ -202,7 +205,7 @@ describe('the webhook: incoming messages', () => {
     ['no text', signed('{"text":""}'), 'usage'],
     ['a message of another runtime', signed('{"text":"x","kind":"reply"}'), 'usage'],
   ] as const)
-    test(`refuses: ${what}`, () => {
+    test(`a request is refused: ${what}`, () => {
       assert.throws(() => receive(request), { code })
     })
 

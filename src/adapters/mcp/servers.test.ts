@@ -36,8 +36,8 @@ test('a server whose pins are still being read does not count as new', async (t)
   resolve({ count: { approved: KNOWN, offered: null } })
   for (const { tools } of await Promise.all(tested))
     assert.deepEqual(
-      tools.map(({ tool, status }) => [tool, status]),
-      [['count', 'changed']],
+      tools.map(({ tool, status }) => ({ tool, status })),
+      [{ tool: 'count', status: 'changed' }],
     )
 })
 

@@ -106,8 +106,8 @@ for (const [protocol, createModel] of Object.entries(PROTOCOLS))
           await checked
           const requests = server.requests.filter(({ conversation }) => conversation === `<${fault}>`)
           assert.deepEqual(
-            requests.map(({ fault: given, stream: streamed }) => [given, streamed]),
-            [[fault, stream]],
+            requests.map(({ fault: given, stream: streamed }) => ({ given, streamed })),
+            [{ given: fault, streamed: stream }],
           )
           const next = await modelAt(server, stream, {}, createModel).call(request(`<${fault}>`), {
             signal: new AbortController().signal,

@@ -48,15 +48,18 @@ test('a signed thought is sent back with its call, to the same provider only', a
   for (const stream of [true, false]) {
     const answer = await modelAt(started.url, { stream, maxOutput: 99 }).call(hello, { signal })
     assert.deepEqual(
-      answer.calls.map(({ tool, args }) => [tool, args]),
-      [['one', '{"a":1}']],
+      answer.calls.map(({ tool, args }) => ({ tool, args })),
+      [{ tool: 'one', args: '{"a":1}' }],
     )
     assert.deepEqual(
       { finish: answer.finish, cached_tokens: answer.usage.cached_tokens, input_tokens: answer.usage.input_tokens },
       { finish: 'calls', cached_tokens: 4, input_tokens: 10 },
     )
     const [first] = started.requests.splice(0)
-    assert.deepEqual([first?.headers['x-goog-api-key'], first?.body.generationConfig?.maxOutputTokens], ['a-key', 99])
+    assert.deepEqual(
+      { xGoogApiKey: first?.headers['x-goog-api-key'], maxOutputTokens: first?.body.generationConfig?.maxOutputTokens },
+      { xGoogApiKey: 'a-key', maxOutputTokens: 99 },
+    )
     assert.ok(answer.reasoning !== undefined)
     const id = answer.calls[0]?.id ?? ''
     const messages: ModelMessage[] = [

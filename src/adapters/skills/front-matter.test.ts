@@ -36,7 +36,7 @@ describe('the front matter of a skill', () => {
       })
 
   for (const [what, head] of INVALID)
-    test(`${what} is refused`, () =>
+    test(`${what} is refused as a conflict`, () =>
       assert.throws(() => parseFrontMatter(`---\n${head}\n---\n`, 's'), { code: 'conflict' }))
 
   test('another name than the folder is refused', () =>

@@ -35,7 +35,8 @@ const PAGES: readonly (readonly [what: string, html: string, text: string])[] = 
 ]
 
 describe('HTML to text', () => {
-  for (const [what, html, text] of PAGES) test(`${what} are converted`, () => assert.equal(convert(html), text))
+  for (const [what, html, text] of PAGES)
+    test(`${what} are converted to plain text`, () => assert.equal(convert(html), text))
 
   test('the title is the first one, and is not part of the text', () => {
     const page = htmlToText('<title>A &amp;\n B</title><title>C</title>x', 'http://h.test/')

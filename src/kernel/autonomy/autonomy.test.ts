@@ -209,5 +209,5 @@ describe('E8: the summary of a result', () => {
     '## Execution Summary\nwrote a.md',
     'Empty responses were retried.',
   ])
-    test(`a result: ${JSON.stringify(said)}`, () => assert.equal(isUsableResult(said), true))
+    test(`is a usable result: ${JSON.stringify(said)}`, () => assert.equal(isUsableResult(said), true))
 })

@@ -121,10 +121,10 @@ describe('deliverer', () => {
     await delivery
     assert.deepEqual(channel.got, ['m1'])
     assert.deepEqual(
-      (await store.outbox({ limit: 9 })).map(({ status, attempts }) => [status, attempts]),
+      (await store.outbox({ limit: 9 })).map(({ status, attempts }) => ({ status, attempts })),
       [
-        ['pending', 0],
-        ['pending', 0],
+        { status: 'pending', attempts: 0 },
+        { status: 'pending', attempts: 0 },
       ],
     )
   })

@@ -35,13 +35,18 @@ describe('all schedules', () => {
     const settings = settingsOf([...AGENTS, agentOf('away', '@daily', false)])
     const rows = listSchedules(settings, [entryOf('plants', '@hourly'), entryOf('later', '@hourly', { paused: true })])
     assert.deepEqual(
-      rows.map((row) => [row.schedule_id, row.origin, dueAgents(row, settings.agents), row.paused]),
+      rows.map((row) => ({
+        schedule_id: row.schedule_id,
+        origin: row.origin,
+        dueAgents: dueAgents(row, settings.agents),
+        paused: row.paused,
+      })),
       [
-        ['kernel:default', 'kernel', ['a', 'b'], false],
-        ['agent:own', 'agent', ['own'], false],
-        ['agent:away', 'agent', [], true],
-        ['plants', 'added', ['a'], false],
-        ['later', 'added', ['a'], true],
+        { schedule_id: 'kernel:default', origin: 'kernel', dueAgents: ['a', 'b'], paused: false },
+        { schedule_id: 'agent:own', origin: 'agent', dueAgents: ['own'], paused: false },
+        { schedule_id: 'agent:away', origin: 'agent', dueAgents: [], paused: true },
+        { schedule_id: 'plants', origin: 'added', dueAgents: ['a'], paused: false },
+        { schedule_id: 'later', origin: 'added', dueAgents: ['a'], paused: true },
       ],
     )
     assert.ok(
@@ -82,7 +87,7 @@ describe('all schedules', () => {
     assert.equal(nextScheduleDue({ ...kernel, paused: true }, [mark], NOON), undefined)
     assert.deepEqual(tickPolicy(kernel, settings), { id: 'kernel:default', jitter: 5, missed: 'skip', overrun: 'skip' })
     assert.equal(tickPolicy(once, settings).missed, 'once')
-    assert.deepEqual([isOnce(kernel), isOnce(once)], [false, true])
+    assert.deepEqual({ kernel: isOnce(kernel), once: isOnce(once) }, { kernel: false, once: true })
   })
 })
 
@@ -101,21 +106,23 @@ describe('simulation', () => {
       inputOf(settingsOf(AGENTS), [entryOf('p', '*/30 13 * * *'), entryOf('no', '@hourly', { paused: true })]),
     )
     assert.deepEqual(
-      beats.slice(0, 4).map(({ at, schedule_id, agents }) => [(at - NOON) / MINUTE, schedule_id, agents.join()]),
+      beats
+        .slice(0, 4)
+        .map(({ at, schedule_id, agents }) => ({ at: (at - NOON) / MINUTE, schedule_id, agents: agents.join() })),
       [
-        [60, 'p', 'a'],
-        [90, 'p', 'a'],
-        [120, 'kernel:default', 'a,b'],
-        [150, 'agent:own', 'own'],
+        { at: 60, schedule_id: 'p', agents: 'a' },
+        { at: 90, schedule_id: 'p', agents: 'a' },
+        { at: 120, schedule_id: 'kernel:default', agents: 'a,b' },
+        { at: 150, schedule_id: 'agent:own', agents: 'own' },
       ],
     )
     assert.equal(beats.length, 12 + 1 + 2)
     assert.equal(until, NOON + 24 * HOUR)
     assert.deepEqual(
-      days.map(({ date, beats, dispatches }) => [date, beats, dispatches]),
+      days.map(({ date, beats, dispatches }) => ({ date, beats, dispatches })),
       [
-        ['2026-01-15', 5 + 1 + 2, 2 * 5 + 1 + 2],
-        ['2026-01-16', 7, 2 * 7],
+        { date: '2026-01-15', beats: 5 + 1 + 2, dispatches: 2 * 5 + 1 + 2 },
+        { date: '2026-01-16', beats: 7, dispatches: 2 * 7 },
       ],
     )
   })
@@ -132,7 +139,7 @@ describe('simulation', () => {
   test('lowest and highest cost; agents with unknown cost are listed', () => {
     const costOf = (agent: string) => (agent === 'a' ? { usd_low: 0.25, usd_high: 1 } : null)
     const { usd_low, usd_high, days, unpriced } = simulateSchedules(inputOf(settingsOf(AGENTS), [], { costOf }))
-    assert.deepEqual([usd_low, usd_high, unpriced], [3, 12, ['b', 'own']])
+    assert.deepEqual({ usd_low, usd_high, unpriced }, { usd_low: 3, usd_high: 12, unpriced: ['b', 'own'] })
     assert.deepEqual(
       days.map((day) => day.usd_high),
       [5, 7],

@@ -95,9 +95,9 @@ describe('a slow consumer', () => {
   })
 
   for (const [missed, expected] of [
-    ['skip', [6, 4, 0]],
-    ['once', [6, 4, 0]],
-    ['all', [2, 0, 0]],
+    ['skip', { due: 6, missed: 4, skipped: 0 }],
+    ['once', { due: 6, missed: 4, skipped: 0 }],
+    ['all', { due: 2, missed: 0, skipped: 0 }],
   ] as const)
     test(`E1: beats due while the consumer was free but absent are missed: ${missed}`, async () => {
       const clock = new FakeClock({ now: NOON })
@@ -110,7 +110,7 @@ describe('a slow consumer', () => {
       await clock.advance(5 * MINUTE + 10 * SECOND)
       const { value } = await beats.next(NOON + 1.5 * MINUTE)
       const { due, missed: missedCount, skipped } = value as Beat
-      assert.deepEqual([(due - NOON) / MINUTE, missedCount, skipped], expected)
+      assert.deepEqual({ due: (due - NOON) / MINUTE, missed: missedCount, skipped }, expected)
     })
 
   test('I5: with catch_up late beats follow at once, in order, one at a time', async () => {

@@ -133,7 +133,7 @@ describe('no process of a command survives', { skip: !hasProc && 'needs /proc' }
     for (const [name, pid] of await pids(w)) assert.equal(isAlive(pid), false, name)
   })
 
-  test('case 29: after its timeout', async (t) => {
+  test('case 29: after its timeout: background children are killed too', async (t) => {
     const timeoutMs = 77_000
     let expire = () => {}
     const expired = new Promise<void>((resolve) => {
@@ -159,7 +159,7 @@ describe('no process of a command survives', { skip: !hasProc && 'needs /proc' }
     for (const [name, pid] of found) assert.equal(isAlive(pid), false, name)
   })
 
-  test('case 51: after an abort', async (t) => {
+  test('case 51: after an abort: background children are killed too', async (t) => {
     const w = await setUp(t)
     const abort = new AbortController()
     const command = `${ALL}\n${UNTIL_THERE}\necho > ready; sleep 1000`
