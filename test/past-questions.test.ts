@@ -123,13 +123,13 @@ function assertAnswered(asked: BlindQuestion, answer: Answer, home: PastHome): v
 test('questions about the past are answered from the records', async (t) => {
   const home = await openPastHome(t)
   const { app, runs } = home
-  const ask = async (question: string): Promise<string> => (await app.run('ask', { question })).answer
+  const ask = async (question: string): Promise<string> => (await app.run('ask', { question, rules: true })).answer
 
   await t.test('100 phrasings in both languages name the real runs, files and costs, and nothing else', async (t) => {
     assert.equal(BLIND_QUESTIONS.length + OWN_QUESTIONS.length, 100)
     for (const asked of [...BLIND_QUESTIONS, ...OWN_QUESTIONS])
       await t.test(asked.question, async () => {
-        assertAnswered(asked, await app.run('ask', { question: asked.question }), home)
+        assertAnswered(asked, await app.run('ask', { question: asked.question, rules: true }), home)
       })
   })
 
@@ -159,9 +159,9 @@ test('questions about the past are answered from the records', async (t) => {
   })
 
   await t.test('I12: what a run read from outside keeps its label in an answer', async () => {
-    const today = await app.run('ask', { question: 'What did you do today?' })
+    const today = await app.run('ask', { question: 'What did you do today?', rules: true })
     assert.equal(today.label.trust, 'untrusted')
     assert.match(today.answer, /HEADLINE-FROM-OUTSIDE” \(may quote text from outside\)/)
-    assert.equal((await app.run('ask', { question: 'What did you do yesterday?' })).label.trust, 'trusted')
+    assert.equal((await app.run('ask', { question: 'What did you do yesterday?', rules: true })).label.trust, 'trusted')
   })
 })

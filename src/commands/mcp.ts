@@ -85,7 +85,9 @@ export const mcpApprove = defineCommand({
  */
 const OFFERED: readonly OfferedCommand[] = [
   { name: 'enqueue', fixedInput: { by: 'model' } },
-  ...['status', 'approvals list', 'approvals show', 'state show', 'state log', 'trace list', 'trace show', 'ask'].map(
+  // By rule: a question of a program starts no run.
+  { name: 'ask', fixedInput: { rules: true } },
+  ...['status', 'approvals list', 'approvals show', 'state show', 'state log', 'trace list', 'trace show'].map(
     (name) => ({ name }),
   ),
 ]

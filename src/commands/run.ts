@@ -17,7 +17,7 @@ import { filesWrittenBy } from './lib/written-files.ts'
 import { agentInput, enqueueTask, workspaceInput } from './queue.ts'
 
 /** Priority of the task: above queued tasks, because a user waits for its result. */
-const FOREGROUND_PRIORITY = 100
+export const FOREGROUND_PRIORITY = 100
 /** Maximum number of open approvals to print. */
 const MAX_APPROVALS = 100
 

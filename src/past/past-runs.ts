@@ -35,7 +35,7 @@ export interface PastRun {
 }
 
 export interface PastRuns {
-  /** Newest first. */
+  /** Newest first; if words were asked for, those with most of them first. */
   readonly runs: readonly PastRun[]
   /** Runs of the period that are not listed. */
   readonly left_out: number
@@ -65,14 +65,13 @@ export async function findPastRuns(sources: PastSources, filter: RunFilter): Pro
   const dispatches = await sources.store.dispatches(page)
   const readSession = sessionReader(sources)
   const found: PastRun[] = []
-  let others = 0
   for (const dispatch of dispatches.slice(0, MAX_SEARCHED).filter(isWork)) {
     const run = await readPastRun(sources, dispatch, { period, journal: await readSession(dispatch.session_id) })
-    if (!run || (text !== undefined && !mentions(run, text))) continue
-    if (found.length < limit) found.push(run)
-    else others += 1
+    if (run) found.push(run)
   }
-  return { runs: found, left_out: others, is_cut: dispatches.length > MAX_SEARCHED }
+  const wanted = text === undefined ? found : bestFirst(found, text)
+  const runs = wanted.slice(0, limit)
+  return { runs, left_out: wanted.length - runs.length, is_cut: dispatches.length > MAX_SEARCHED }
 }
 
 type Journal = readonly JournalRecord[] | undefined
@@ -134,8 +133,13 @@ export function costIn(records: readonly JournalRecord[]): number | null {
   return sum
 }
 
-/** Whether the run's title or outcome has one of the words. */
-const mentions = (run: PastRun, text: string): boolean => overlap(run, text) > 0
+/** The runs whose title or outcome has one of the words, those with most of them first. */
+const bestFirst = (runs: readonly PastRun[], text: string): readonly PastRun[] =>
+  runs
+    .map((run) => ({ run, score: overlap(run, text) }))
+    .filter(({ score }) => score > 0)
+    .toSorted((a, b) => b.score - a.score)
+    .map(({ run }) => run)
 
 /** Contract: pure; how many different words of the text the run's title has; its outcome counts a quarter. */
 export function overlap({ title, outcome }: Pick<PastRun, 'title' | 'outcome'>, text: string): number {

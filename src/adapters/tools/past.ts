@@ -7,6 +7,7 @@ import { z } from 'zod'
 import type { CallResult } from '../../domain/decision.ts'
 import { CLEAN_LABEL, LABEL_OF_OWN_OUTPUT, type Label } from '../../domain/label.ts'
 import { LANGUAGES } from '../../domain/language.ts'
+import type { PastTool } from '../../domain/past-tools.ts'
 import { shortId } from '../../domain/short-id.ts'
 import { truncateText } from '../../domain/truncate.ts'
 import { findPastWork } from '../../past/answer-by-rule.ts'
@@ -27,9 +28,6 @@ import type { AnyTool, Tool } from '../../ports/tool.ts'
 import { loadToolText, type ToolText } from '../../prompts/load-prompt.ts'
 import { toolError } from './tool-result.ts'
 
-/** Offered to behaviours that name them; their descriptions would be in every request otherwise. */
-export const PAST_TOOLS = ['past_work', 'past_spend', 'open_matters', 'explain_run', 'file_history'] as const
-
 export function pastTools(sources: PastSources): AnyTool[] {
   return [pastWork(sources), pastSpend(sources), openMatters(sources), explainRunTool(sources), fileHistory(sources)]
 }
@@ -44,7 +42,7 @@ const periodArgs = {
 }
 
 type Reader<Args> = Pick<Tool<Args>, 'args' | 'run'> & {
-  readonly name: (typeof PAST_TOOLS)[number]
+  readonly name: PastTool
   readonly loadText: () => ToolText
 }
 

@@ -8,8 +8,8 @@ import { cleanUpAfterCrash } from '../../adapters/envs/sandbox/clean-up-after-cr
 import { createSandbox, type Sandbox } from '../../adapters/envs/sandbox/sandbox.ts'
 import { systemClock } from '../../adapters/system/clock.ts'
 import { findProgram } from '../../adapters/system/machine.ts'
-import { PAST_TOOLS } from '../../adapters/tools/past.ts'
 import { builtinTools, type Launching, memoryTools, optionalTools, webTools } from '../../adapters/tools/tools.ts'
+import { answerBehaviour } from '../../behaviours/answer.ts'
 import { plannerBehaviour } from '../../behaviours/planner.ts'
 import { soloBehaviour } from '../../behaviours/solo.ts'
 import { unattendedBehaviour } from '../../behaviours/unattended.ts'
@@ -17,6 +17,7 @@ import { type Config, environment } from '../../config.ts'
 import { asTirelessError, TirelessError } from '../../domain/error.ts'
 import { describeValue } from '../../domain/json.ts'
 import { MAX_DURATION_MS } from '../../domain/limits.ts'
+import { PAST_TOOLS } from '../../domain/past-tools.ts'
 import { describeTools } from '../../engine/request/toolbox.ts'
 import { autonomyRules, DEFAULT_ATTEMPT_LIMITS } from '../../kernel/autonomy/autonomy.ts'
 import { MEMORY_KINDS } from '../../memory/memory-kinds.ts'
@@ -139,7 +140,12 @@ function createBehaviourRegistry(
   added: readonly Behaviour[],
 ): Registry<Behaviour> {
   const attempts = { ...DEFAULT_ATTEMPT_LIMITS, max_attempts: kernel.max_attempts }
-  const builtin = [soloBehaviour(offered), plannerBehaviour, unattendedBehaviour(offered, autonomyRules(attempts))]
+  const builtin = [
+    soloBehaviour(offered),
+    plannerBehaviour,
+    answerBehaviour,
+    unattendedBehaviour(offered, autonomyRules(attempts)),
+  ]
   return createRegistry('behaviours', [...builtin, ...added], { methods: ['initState', 'buildSystemPrompt'] })
 }
 

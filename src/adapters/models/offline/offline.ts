@@ -14,6 +14,7 @@ import { type Attempt, nextStepAction } from './next-call.ts'
 import type { OfflineStep } from './offline-step.ts'
 import { isOwnTool } from './own-tools.ts'
 import { parseSteps } from './parse-steps.ts'
+import { nextPastAction } from './past-question.ts'
 
 export const offlineModel: Model = {
   id: 'offline/rules',
@@ -36,14 +37,19 @@ interface Progress {
 interface ConversationState {
   readonly task: string
   readonly steps: readonly Progress[]
+  /** All calls, whatever rule they follow. */
+  readonly calls: readonly Attempt[]
 }
 
 function computeAnswer(request: ModelRequest): ModelAnswer {
   const plan = planAgents(request)
   if (plan !== undefined) return buildAnswer(request, plan, [])
   const tools = new Set(request.tools.map((tool) => tool.name))
-  const { steps, task } = replayConversation(request, tools)
-  const next = nextCall(steps, tools)
+  const { steps, task, calls } = replayConversation(request, tools)
+  const isUnknown = steps.every(({ step }) => step.kind === 'unknown')
+  const past = isUnknown ? nextPastAction(task, calls, tools) : undefined
+  if (past?.kind === 'report') return buildAnswer(request, past.text, [])
+  const next = past ?? nextCall(steps, tools)
   const turn = request.messages.filter((message) => message.role === 'assistant').length
   if (next) {
     const call = { id: `offline-${turn}`, tool: next.tool, args: JSON.stringify(next.args) }
@@ -63,6 +69,7 @@ const removeFence = (text: string): string => text.replace(FENCED, (_, __, insid
 function replayConversation(request: ModelRequest, tools: ReadonlySet<string>): ConversationState {
   const ownTools = request.tools.filter(isOwnTool)
   let steps: Progress[] = []
+  let calls: Attempt[] = []
   let task = ''
   const pendingCalls = new Map<string, Attempt>()
   for (const message of request.messages) {
@@ -74,18 +81,20 @@ function replayConversation(request: ModelRequest, tools: ReadonlySet<string>): 
       if (attempt) attempt.result = { ok: message.ok, text: removeFence(message.text) }
     } else if (message.calls.length === 0) {
       steps = []
+      calls = []
       task = ''
     } else {
       for (const { id, tool, args } of message.calls) {
         const expected = nextCall(steps, tools)
-        if (!expected || expected.tool !== tool || !isDeepStrictEqual(expected.args, args)) continue
-        const attempt: Attempt = { tool, args: expected.args }
-        expected.tried.push(attempt)
+        const isExpected = expected?.tool === tool && isDeepStrictEqual(expected.args, args)
+        const attempt: Attempt = { tool, args: isExpected ? expected.args : {} }
+        if (isExpected) expected.tried.push(attempt)
+        calls.push(attempt)
         pendingCalls.set(id, attempt)
       }
     }
   }
-  return { steps, task }
+  return { steps, task, calls }
 }
 
 function nextCall(steps: readonly Progress[], tools: ReadonlySet<string>) {

@@ -4,6 +4,7 @@
  */
 
 import type { Json } from '../../../domain/json.ts'
+import { PAST_TOOLS } from '../../../domain/past-tools.ts'
 import type { ToolSpec } from '../../../ports/model.ts'
 import { type Clause, MARK, type ParsedTask } from './clauses.ts'
 import type { ToolStep } from './offline-step.ts'
@@ -12,7 +13,8 @@ import type { ToolStep } from './offline-step.ts'
 export const BUILT_IN_TOOLS: ReadonlySet<string> = new Set([
   ...['ask_user', 'bash', 'browser', 'create_file', 'edit_file', 'edit_state', 'fetch', 'finish', 'forget', 'git'],
   ...['list_files', 'read_skill', 'read_state', 'recall', 'remember', 'search_files', 'send_message', 'tool_call'],
-  ...['tool_search', 'view_file', 'wait', 'past_work', 'past_spend', 'open_matters', 'explain_run', 'file_history'],
+  ...['tool_search', 'view_file', 'wait'],
+  ...PAST_TOOLS,
 ])
 
 export const isOwnTool = ({ name }: ToolSpec): boolean => !BUILT_IN_TOOLS.has(name)

@@ -1,0 +1,4 @@
+/** Names of the tools that read what happened. Offered to behaviours and agents that list them. */
+
+export const PAST_TOOLS = ['past_work', 'past_spend', 'open_matters', 'explain_run', 'file_history'] as const
+export type PastTool = (typeof PAST_TOOLS)[number]
