@@ -10,6 +10,7 @@ import { errnoCodeOf, freezeConfig, parseConfigFile, readSource } from './config
 import { type ExplainedValue, findSecretTexts, redactedValues, type SecretText } from './config/redacted-values.ts'
 import { buildRoster, type RosterEntry } from './config/roster.ts'
 import { type Config, type ProviderConfig, schema, type WebhookConfig } from './config/schema.ts'
+import { AGENT_ID_MARK } from './config/schema-kernel.ts'
 import { defaultState } from './config/seed-state.ts'
 import { findUnusedKeys } from './config/unused-keys.ts'
 import { TirelessError } from './domain/error.ts'
@@ -169,7 +170,7 @@ function resolvePaths(config: Config, folder: string, env: EnvVariables): Config
   const expandTilde = (path: string) => (path.startsWith('~/') ? absolute(path) : path)
   const agents = config.kernel.agents.map((agent) => ({
     ...agent,
-    workspace: agent.workspace && expandTilde(agent.workspace),
+    workspace: agent.workspace && expandTilde(agent.workspace.replace(AGENT_ID_MARK, () => agent.agent_id)),
     watch: agent.watch.map((watched) =>
       typeof watched === 'string' ? expandTilde(watched) : expandTildeIn(watched, expandTilde),
     ),

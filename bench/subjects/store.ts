@@ -64,7 +64,7 @@ async function claimSessions(store: Store, sessions: number) {
     priority: 0,
     metadata: {},
     source: 'bench',
-    workspace: 'none',
+    workspace: `none-${i}`,
   }))
   const [{ epoch }] = await commitOne(store, [
     { op: 'join', name: 'bench', now, lease_until: now + EPOCH_MS, alone: true },

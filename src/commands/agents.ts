@@ -160,7 +160,7 @@ export const agentEdit = defineCommand({
       ...(model === undefined ? [] : [set('model', modelKey(context, model).model)]),
       ...(watch === undefined ? [] : [set('watch', [await watchEntry(context, watch, true)])]),
       ...(priority === undefined ? [] : [set('priority', priority)]),
-      ...(workspace === undefined ? [] : [set('workspace', workspace === 'none' ? undefined : workspace)]),
+      ...(workspace === undefined ? [] : [set('workspace', workspace === 'none' ? null : workspace)]),
     ]
     if (changes.length === 0)
       throw new TirelessError('usage', {

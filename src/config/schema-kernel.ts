@@ -27,6 +27,9 @@ export const overrun = z
   .prefault('skip')
   .describe('skip or catch up on beats that fall due while a cycle runs')
 
+/** In the default workspace: stands for the id of the agent. */
+export const AGENT_ID_MARK = '<agent_id>'
+
 const agent = z.strictObject({
   agent_id: agentName,
   prompt: nonEmptyText,
@@ -49,7 +52,10 @@ const agent = z.strictObject({
     .describe('paths checked for changes without calling a model'),
   model: textWithoutSpaces.nullable().prefault(null),
   tools: z.array(textWithoutSpaces).nullable().prefault(null).describe('null: all tools that the policy allows'),
-  workspace: nonEmptyText.nullable().prefault(null).describe('relative to the home; null: a new folder for each run'),
+  workspace: nonEmptyText
+    .nullable()
+    .prefault(`workspaces/${AGENT_ID_MARK}`)
+    .describe('relative to the home; its runs share it, one at a time; null: a new folder for each run'),
 })
 
 /** `agents/<id>/agent.yaml`: the folder name is the id, and the prompt may be in `role.md`. */

@@ -32,6 +32,7 @@ import {
 } from './store-test-helpers.ts'
 import { unknownConformance } from './unknown-conformance.ts'
 import { workerConformance } from './worker-conformance.ts'
+import { workspaceConformance } from './workspace-conformance.ts'
 
 export type { ConformanceCase } from './store-test-helpers.ts'
 
@@ -39,6 +40,7 @@ export const storeConformance: readonly ConformanceCase[] = [
   ...queueConformance,
   ...cancelConformance,
   ...workerConformance,
+  ...workspaceConformance,
   ...journalConformance,
   ...inboxConformance,
   ...unknownConformance,

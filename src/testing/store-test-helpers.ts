@@ -25,7 +25,7 @@ export const newTestDispatch = (id: string, more: Partial<NewDispatch> = {}): Ne
   priority: 0,
   metadata: {},
   source: 'test',
-  workspace: '/nowhere',
+  workspace: `/nowhere/${id}`,
   ...more,
 })
 

@@ -168,7 +168,10 @@ export class SimProcess {
       sandboxNotices: async () => [],
       requireSandbox: async () => {},
       signals,
-      prepareWorkspace: async (sessionId) => ({ path: `/nowhere/${sessionId}` }),
+      // Half of the tasks share a folder.
+      prepareWorkspace: async (sessionId) => ({
+        path: /[12569]$/.test(sessionId) ? '/nowhere/shared' : `/nowhere/${sessionId}`,
+      }),
       listen: () => () => {},
       health: async () => ({ ok: true, reasons: [], degraded: [] }),
       notifier: NO_NOTIFIER,

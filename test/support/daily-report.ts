@@ -37,6 +37,7 @@ export const INSERTIONS: PromptValues = {
   recent_results: '',
   cycle_history: '',
   watched: '',
+  folder: '/workspaces/daily-report',
   state_label: { trust: 'trusted', private: false },
   now: Date.UTC(2026, 1, 11),
 }
@@ -96,7 +97,8 @@ export async function runToResult(setup: Setup, id: string): Promise<AgentResult
 
 export async function resultOf(app: App, id: string): Promise<AgentResult> {
   const dispatch = (await app.context.store.dispatch(id)) ?? assert.fail(`no dispatch ${id}`)
-  return buildAgentResult(dispatch, await journalOf(app, dispatch.session_id))
+  const session = await app.context.store.session(dispatch.session_id)
+  return buildAgentResult(dispatch, await journalOf(app, dispatch.session_id), session?.workspace ?? '')
 }
 
 export async function isReplayIdentical(app: App, run: string): Promise<boolean> {

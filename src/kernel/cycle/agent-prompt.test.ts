@@ -9,6 +9,7 @@ const defaults: PromptValues = {
   recent_results: '- [report|done] wrote it',
   cycle_history: '',
   watched: '- new: a.txt',
+  folder: '/home/me/.tireless/workspaces/gardener',
   state_label: { trust: 'trusted', private: false },
   now: Date.UTC(2026, 0, 31, 9),
 }
@@ -77,6 +78,11 @@ describe('E4, E7: the prompt of an unattended dispatch', () => {
   test('E7: instructions follow the prompt in its language, unless it asks for the summary itself', () => {
     assert.match(expand('Report.').prompt, /^Report\.\n\nExecution requirements:\n- You MUST.*"## Execution Summary"/s)
     assert.match(expand('生成简报。').prompt, /^生成简报。\n\n执行要求：.*“## 执行总结”/s)
+  })
+
+  test('E17: the prompt names the folder that is writable, in both languages', () => {
+    assert.match(expand('Report.').prompt, /\n- Your workspace is \/home\/me\/\.tireless\/workspaces\/gardener, /)
+    assert.match(expand('生成简报。').prompt, /\n- 你的工作区是 \/home\/me\/\.tireless\/workspaces\/gardener，/)
     assert.equal(expand('Report; end with "## 执行总结".').prompt, 'Report; end with "## 执行总结".')
     assert.equal(expand('报告，以 ## execution summary 结尾').prompt, '报告，以 ## execution summary 结尾')
     const state = 'last time:\n## 执行总结\n## Execution Summary'

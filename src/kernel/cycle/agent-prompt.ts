@@ -29,6 +29,8 @@ export interface PromptValues {
   readonly cycle_history: string
   /** The contents that the agent watches, with what is new in them. */
   readonly watched: string
+  /** The folder that the agent may write. */
+  readonly folder: string
   /** Milliseconds since the epoch. */
   readonly now: number
   /** Label of STATE.md. */
@@ -76,7 +78,7 @@ export function buildAgentPrompt(template: string, values: PromptValues, seed: s
   const expanded = text.trim()
   const label = labelOf(template, values)
   return {
-    prompt: asksForSummary(template) ? expanded : `${expanded}\n\n${executionRequirements(language, values.now)}`,
+    prompt: asksForSummary(template) ? expanded : `${expanded}\n\n${executionRequirements(language, values)}`,
     metadata: {
       ...{ behaviour: 'unattended', language },
       ...(expanded.includes(memoryMark(mark)) ? { memory_mark: mark } : {}),
@@ -98,5 +100,5 @@ function labelOf(template: string, { recent_results, cycle_history, watched, sta
 /** Looks at the template only, because inserted texts may contain summaries of other runs. */
 const asksForSummary = (template: string): boolean => /#\s*(?:执行总结|execution summary)/i.test(template)
 
-const executionRequirements = (language: Language, now: number): string =>
-  loadPrompt(`requests/execution.${language}.md`, { time: iso(now), heading: SUMMARY_HEADING[language] })
+const executionRequirements = (language: Language, { now, folder }: PromptValues): string =>
+  loadPrompt(`requests/execution.${language}.md`, { time: iso(now), heading: SUMMARY_HEADING[language], folder })

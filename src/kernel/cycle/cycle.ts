@@ -248,11 +248,11 @@ async function act(
   return { ...sent, notes: [...notes, ...sent.notes] }
 }
 
-/** The values of all placeholders that are the same for every agent, so without `{WATCHED}`. */
+/** The values that are the same for every agent, so without `{WATCHED}` and the folder. */
 export async function readPromptValues(
   { store, settings, documents }: KernelDeps,
   { state, goal, at: now }: Pick<PlanningContext, 'state' | 'goal' | 'at'>,
-): Promise<Omit<PromptValues, 'watched'>> {
+): Promise<Omit<PromptValues, 'watched' | 'folder'>> {
   const { id, max_cycle_history } = settings()
   const cycles = await store.cycles(id, { limit: max_cycle_history + 1 })
   return {

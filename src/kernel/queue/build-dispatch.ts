@@ -17,7 +17,7 @@ interface DispatchOrder {
   readonly candidate: AgentCandidate
   readonly planned: PlannedDispatch
   /** Values of the placeholders in the agent's prompt. */
-  readonly insertions: Omit<PromptValues, 'watched'>
+  readonly insertions: Omit<PromptValues, 'watched' | 'folder'>
 }
 
 /** Contract: throws `workspace_refused` if the agent's folder is not allowed. Adds notes for the owner to `notes`. */
@@ -26,14 +26,15 @@ export async function buildDispatch(
   { cycle_id, candidate, planned, insertions }: DispatchOrder,
   notes: OwnerNote[],
 ): Promise<NewDispatch> {
-  const { ids, settings, prepareWorkspace: workspace } = deps
+  const { ids, settings, prepareWorkspace } = deps
   const { agent, fingerprint } = candidate
   const { prompt = agent.prompt, priority = agent.priority, reason, by_model = false } = planned
   const { id: kernel_id, user_id, channel, chat_id } = settings()
   const dispatch_id = ids.next()
   const session_id = `kernel-${agent.agent_id}-${dispatch_id}`
+  const workspace = await prepareWorkspace(session_id, agent.workspace)
   const survey = await surveyFor(deps, candidate, prompt)
-  const values = { ...insertions, watched: survey?.text ?? '' }
+  const values = { ...insertions, watched: survey?.text ?? '', folder: workspace }
   const built = buildAgentPrompt(prompt, values, dispatch_id)
   notes.push(...placeholderNotes(agent.agent_id, built))
   return {
@@ -56,7 +57,7 @@ export async function buildDispatch(
       ...{ sight: fingerprint, reason },
     },
     source: 'cycle',
-    workspace: await workspace(session_id, agent.workspace),
+    workspace,
   }
 }
 

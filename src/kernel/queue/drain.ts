@@ -10,7 +10,7 @@ import { asTirelessError, type TirelessError } from '../../domain/error.ts'
 import { Interruption } from '../../engine/abort-reason.ts'
 import { advanceDispatch, type CancelSignals, type StopSignals } from '../../engine/advance.ts'
 import type { Engine } from '../../engine/run.ts'
-import { commitOne } from '../../ports/store.ts'
+import { commitOne, fallbackIfUnreadable } from '../../ports/store.ts'
 import type { HeldDispatches } from './held-dispatches.ts'
 import type { WakeSignal } from './wake-signal.ts'
 
@@ -84,6 +84,8 @@ class Drain {
   readonly #running = new Set<Promise<void>>()
   /** When dispatches that failed will be retried, if that is soon. */
   readonly #retries = new Map<string, number>()
+  /** Whether a dispatch that this drain has to run waits for its workspace, which another drain uses. */
+  #isHeldUp = false
   #failure: TirelessError | undefined
 
   constructor(deps: DrainDeps, options: DrainOptions) {
@@ -128,7 +130,9 @@ class Drain {
     if (nextTimer !== undefined && nextTimer <= now) await commitOne(engine.store, [{ op: 'promote', now }])
     for (const [id, until] of this.#retries) if (until <= now) this.#retries.delete(id)
     const free = maxConcurrent - this.#running.size
-    for (const dispatch of await claim(this.#deps, free, this.#options.only, this.#signals.drain)) {
+    const claimed = await claim(this.#deps, free, this.#options.only, this.#signals.drain)
+    this.#isHeldUp = free > claimed.length && (await hasPending(engine, this.#options.only ?? []))
+    for (const dispatch of claimed) {
       const working = this.#work(dispatch).finally(() => {
         this.#running.delete(working)
         wakeSignal.ring()
@@ -140,7 +144,7 @@ class Drain {
   #isIdle(): boolean {
     const { untilIdle } = this.#options
     const endsWhenIdle = typeof untilIdle === 'function' ? untilIdle() : untilIdle
-    return endsWhenIdle && this.#running.size === 0 && this.#retries.size === 0
+    return endsWhenIdle && this.#running.size === 0 && this.#retries.size === 0 && !this.#isHeldUp
   }
 
   async #work(dispatch: Dispatch): Promise<void> {
@@ -204,6 +208,12 @@ async function claim(
     { op: 'beat', epoch, lease_until: now + LEASE_MS },
   ])
   return claimed
+}
+
+/** Whether one of the dispatches could run, but for its workspace. Its user rings the wake signal when it ends. */
+async function hasPending({ store }: Engine, ids: readonly string[]): Promise<boolean> {
+  const found = await Promise.all(ids.map((id) => fallbackIfUnreadable(store.dispatch(id), undefined)))
+  return found.some((dispatch) => dispatch?.status === 'pending' && !dispatch.paused)
 }
 
 async function waitForWork({ engine, wakeSignal }: DrainDeps, since: number, stop: AbortSignal): Promise<void> {

@@ -29,7 +29,8 @@ export type QueueOp =
   | { readonly op: 'enqueue'; readonly dispatches: readonly NewDispatch[]; readonly now: number }
   /**
    * Takes up to `limit` pending dispatches for a worker: highest priority first, then oldest; at most one per session.
-   * Each gets a new token. `only` and `except`: ids of dispatches to consider, or to leave out.
+   * A dispatch is left pending while one of another session runs in the same workspace. Each gets a new token. `only`
+   * and `except`: ids of dispatches to consider, or to leave out.
    */
   | {
       readonly op: 'claim'

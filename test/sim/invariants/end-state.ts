@@ -12,12 +12,13 @@ export function unfinishedDispatches(world: World): DispatchRow[] {
   return [...world.mirror.dispatches.values()].filter(({ status }) => !isTerminal(status))
 }
 
-/** When nothing can be delivered, no work is pending while a process has a free slot. */
+/** When nothing can be delivered, no work is pending while a process has a free slot and its workspace is free. */
 export function checkNoIdleWorker(world: World): void {
   const proc = world.homeHolder()
   if (world.staleWriteSeen || !proc?.isClaiming() || proc.superseded || proc.diskFailedAt <= world.events) return
   const rows = [...world.mirror.dispatches.values()]
-  const pending = rows.find(({ status }) => status === 'pending')
+  const inUse = new Set(rows.filter(({ status }) => status === 'running').map(({ workspace }) => workspace))
+  const pending = rows.find(({ status, workspace }) => status === 'pending' && !inUse.has(workspace))
   const held = rows.filter(({ status, epoch }) => status === 'running' && epoch === proc.epoch)
   if (pending && held.length < world.plan.maxConcurrent)
     world.fail('no lost wake-up', `${pending.dispatch_id} is pending, and process ${proc.id} sleeps with a free slot`)

@@ -15,6 +15,7 @@ export interface DispatchRow {
   readonly n: number
   readonly dispatch_id: string
   readonly session: number
+  readonly workspace: string
   readonly status: DispatchStatus
   readonly token: number
   readonly epoch: number | null
@@ -90,11 +91,30 @@ export function checkStatusChange(
     fail('I3', `${dispatch_id} is ${is.status} without being settled`)
 }
 
-/** Highest priority first, then oldest. `claimed`: in the order of the claim. */
-export function checkOrder(pending: readonly DispatchRow[], claimed: readonly string[], fail: Fail): void {
-  const due = pending.toSorted((a, b) => b.priority - a.priority || a.n - b.n).slice(0, claimed.length)
+/**
+ * Highest priority first, then oldest, but none whose workspace is in use. `claimed`: in the order of the claim.
+ */
+export function checkOrder(rows: readonly DispatchRow[], claimed: readonly string[], fail: Fail): void {
+  const inUse = new Set(rows.filter(({ status }) => status === 'running').map(({ workspace }) => workspace))
+  const due: DispatchRow[] = []
+  const pending = rows.filter(({ status }) => status === 'pending')
+  for (const row of pending.toSorted((a, b) => b.priority - a.priority || a.n - b.n)) {
+    if (due.length >= claimed.length || inUse.has(row.workspace)) continue
+    inUse.add(row.workspace)
+    due.push(row)
+  }
   const expected = due.map(({ dispatch_id }) => dispatch_id).join(', ')
   if (expected !== claimed.join(', ')) fail('claim', `${claimed.join(', ')} was claimed before ${expected}`)
+}
+
+/** Case 74: no two dispatches run in one workspace. */
+export function checkWorkspaces(rows: readonly DispatchRow[], fail: Fail): void {
+  const inUse = new Set<string>()
+  for (const { status, workspace } of rows) {
+    if (status !== 'running') continue
+    if (inUse.has(workspace)) fail('case 74', `several dispatches run in ${workspace}`)
+    inUse.add(workspace)
+  }
 }
 
 function canReach(from: DispatchStatus, to: DispatchStatus, moves: number): boolean {

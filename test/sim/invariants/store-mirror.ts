@@ -17,6 +17,7 @@ import {
   checkRow,
   checkStatusChange,
   checkWaiting,
+  checkWorkspaces,
   type DispatchRow,
   dispatchRow,
   isUnchanged,
@@ -31,8 +32,8 @@ export interface UnknownRow {
   readonly tool: string
 }
 
-const DISPATCHES = `SELECT n, dispatch_id, session, status, token, epoch, attempts, prompt, priority, wait, due
-  FROM dispatches ORDER BY n`
+const DISPATCHES = `SELECT d.n, dispatch_id, session, workspace, status, token, epoch, attempts, prompt, priority, wait,
+  due FROM dispatches d JOIN sessions s ON s.n = d.session ORDER BY d.n`
 /** Ops that may end a run. */
 const RUN_ENDING_OPS = ['settle', 'recover', 'cancel'] as const
 const APPROVAL_OPS = ['ask', 'answer', 'promote', ...RUN_ENDING_OPS] as const
@@ -98,9 +99,8 @@ export class StoreMirror {
     const [op] = batch?.ops ?? []
     if (op?.op !== 'claim' || op.only !== undefined || !outcome?.ok) return
     const [claimed] = outcome.results as [readonly { readonly dispatch_id: string }[]]
-    const pending = [...this.dispatches.values()].filter(({ status }) => status === 'pending')
     checkOrder(
-      pending,
+      [...this.dispatches.values()],
       claimed.map(({ dispatch_id }) => dispatch_id),
       this.#fail,
     )
@@ -187,6 +187,7 @@ export class StoreMirror {
     const gone = [...this.dispatches.keys()].filter((id) => !fresh.has(id))
     if (gone.length > 0) this.#fail('queue', `${gone.join(', ')} was deleted`)
     this.dispatches = fresh
+    if (ops.has('claim')) checkWorkspaces([...fresh.values()], this.#fail)
   }
 
   #crashStreakOf({ dispatch_id }: DispatchRow): CrashStreak {

@@ -77,7 +77,7 @@ function createKernelDeps(world: World, proc: SimProcess, plan: KernelPlan, part
     settings: () => kernelSettings(world, plan),
     watchFingerprint: async () => '',
     survey: async () => ({ text: '', marks: { newest: 0, heads: {} } }),
-    prepareWorkspace: async (sessionId) => `/nowhere/${sessionId}`,
+    prepareWorkspace: async (sessionId, wanted) => `/nowhere/${wanted ?? sessionId}`,
     runDispatches: (ids, until) => runOnly(parts, ids, until),
     hold,
     systemPrompt: () => 'you are simulated',
@@ -139,5 +139,5 @@ const agentFromPlan = ({ agent_id, schedule, cooldown }: AgentPlan, enabled: boo
   watch: [],
   model: null,
   tools: null,
-  workspace: null,
+  workspace: `workspaces/${agent_id}`,
 })

@@ -1,6 +1,6 @@
 /** Table operations on the queue: claim, settle, park, release, cancel, pause, retry, archive. */
 
-import type { DispatchStatus } from '../../../domain/dispatch.ts'
+import type { Dispatch, DispatchStatus } from '../../../domain/dispatch.ts'
 import type { Observation } from '../../../domain/observation.ts'
 import { type Wait, wakesWait } from '../../../domain/wait.ts'
 import { enqueueSuccessor, wakeDispatch } from './create-dispatches.ts'
@@ -10,32 +10,45 @@ import { RefusedBatch, type Sql } from './refuse-batch.ts'
 import { DISPATCH_COLUMNS, dispatchFromRow, type SqlRow } from './rows.ts'
 import { readableCondition } from './unreadable-rows.ts'
 
-/** SQL condition for dispatches that can be claimed. Unreadable rows are skipped, so they do not block the queue. */
-const CLAIMABLE = `status = 'pending' AND paused = 0 AND ${readableCondition('dispatches')}
-  AND EXISTS (SELECT 1 FROM sessions s WHERE s.n = dispatches.session)`
+/**
+ * Dispatches that can be claimed, next one first. At most one dispatch runs in a workspace: one whose folder is in use
+ * stays pending and keeps its place (case 74). Unreadable rows are skipped, so they do not block the queue; they are
+ * checked last, because that is slow. CROSS JOIN keeps the order of the loops.
+ */
+const CLAIMABLE = `SELECT d.n, d.session FROM dispatches d CROSS JOIN sessions s ON s.n = d.session
+  WHERE d.status = 'pending' AND d.paused = 0
+    AND s.workspace NOT IN (
+      SELECT used.workspace FROM dispatches r CROSS JOIN sessions used ON used.n = r.session WHERE r.status = 'running')
+    AND ${readableCondition('dispatches', 'd')}`
+const NEXT = 'ORDER BY d.priority DESC, d.n LIMIT 1'
+const IS_NAMED = 'd.dispatch_id IN (SELECT value FROM json_each(?))'
 
 export const claimDispatches: ApplyOp<'claim'> = (sql, op) => {
   const worker = sql('SELECT 1 FROM workers WHERE epoch = ? AND left_at IS NULL').get(op.epoch)
   if (!worker) throw new RefusedBatch('store_fenced', `worker epoch ${op.epoch} has ended and cannot claim dispatches`)
   const { only, except = [] } = op
-  const order = 'ORDER BY priority DESC, n LIMIT ?'
-  const claimable = `SELECT n, session FROM dispatches WHERE ${CLAIMABLE}`
-  const isNamed = 'dispatch_id IN (SELECT value FROM json_each(?))'
-  const found = only
-    ? sql(`${claimable} AND ${isNamed} ${order}`).all(JSON.stringify(only), op.limit)
-    : except.length > 0
-      ? sql(`${claimable} AND NOT ${isNamed} ${order}`).all(JSON.stringify(except), op.limit)
-      : sql(`${claimable} ${order}`).all(op.limit)
-  return found.map(({ n, session }) => {
-    sql(
-      `UPDATE dispatches SET status = 'running', epoch = ?, token = token + 1, attempts = attempts + 1, wait = NULL,
-        due = NULL,
-         crashes = iif(h.head > head_at_claim, 0, crashes), head_at_claim = h.head, updated_at = ?
-       FROM (SELECT head FROM sessions WHERE n = ?) AS h
-       WHERE n = ?`,
-    ).run(op.epoch, op.now, Number(session), Number(n))
-    return dispatchFromRow(sql(`SELECT ${DISPATCH_COLUMNS} WHERE d.n = ?`).get(Number(n)) as SqlRow)
-  })
+  const findNext = (): SqlRow | undefined =>
+    only
+      ? sql(`${CLAIMABLE} AND ${IS_NAMED} ${NEXT}`).get(JSON.stringify(only))
+      : except.length > 0
+        ? sql(`${CLAIMABLE} AND NOT ${IS_NAMED} ${NEXT}`).get(JSON.stringify(except))
+        : sql(`${CLAIMABLE} ${NEXT}`).get()
+  const claimed: Dispatch[] = []
+  // One at a time: a claimed dispatch takes its workspace from the others.
+  for (let found = findNext(); found && claimed.length < op.limit; found = findNext())
+    claimed.push(claimDispatch(sql, op, Number(found.n), Number(found.session)))
+  return claimed
+}
+
+function claimDispatch(sql: Sql, { epoch, now }: { epoch: number; now: number }, n: number, session: number): Dispatch {
+  sql(
+    `UPDATE dispatches SET status = 'running', epoch = ?, token = token + 1, attempts = attempts + 1, wait = NULL,
+      due = NULL,
+       crashes = iif(h.head > head_at_claim, 0, crashes), head_at_claim = h.head, updated_at = ?
+     FROM (SELECT head FROM sessions WHERE n = ?) AS h
+     WHERE n = ?`,
+  ).run(epoch, now, session, n)
+  return dispatchFromRow(sql(`SELECT ${DISPATCH_COLUMNS} WHERE d.n = ?`).get(n) as SqlRow)
 }
 
 /**
