@@ -1,9 +1,11 @@
 /** Finished work shows what came of it: the result, the files and the trace, not the prompt. */
 
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { createHome, tireless, tirelessJson } from './support/command-line.ts'
+import { deliveredTexts, openChatKernel, runCycle } from './support/chat-kernel.ts'
+import { createHome, tireless, tirelessJson, tirelessWith } from './support/command-line.ts'
 
 const WRITE = { tool: 'create_file', args: { path: 'report.md', content: 'All three servers answer.' } }
 const ANSWER = '## Execution Summary\n\nAll three servers answer; the details are in report.md.\nNothing to do.'
@@ -54,4 +56,27 @@ test('a task says where it works when it is queued, also when it was queued befo
     { duplicate: again.duplicate, workspace: again.workspace },
     { duplicate: true, workspace: first.workspace },
   )
+})
+
+test('once, cycles show and the notice of a cycle name what came of the work, with its files', async (t) => {
+  const home = await openChatKernel(t)
+  const result = await runCycle(home)
+  const [{ agent_id, files = [] } = assert.fail('no agent ran')] = result.agents
+  const [file = ''] = files
+  assert.ok(file.startsWith(join(home.home, 'workspaces', agent_id)) && existsSync(file), file)
+  const shown = await home.app.run('cycles show', {})
+  assert.deepEqual([shown.cycle_id, shown.result?.agents], [result.cycle_id, result.agents])
+  assert.equal((await home.app.run('cycles show', { id: result.cycle_id.slice(-6) })).cycle_id, result.cycle_id)
+  await assert.rejects(home.app.run('cycles show', { id: 'nope' }), /no such cycle; got nope/)
+  const [notice = ''] = deliveredTexts(home)
+  assert.ok(notice.includes(`\n    - wrote: ${file}\n`), notice)
+  await home.app.close()
+  for (const [lang, word] of [
+    ['en_US.UTF-8', 'wrote'],
+    ['zh_CN.UTF-8', '写入'],
+  ] as const) {
+    const { stdout } = await tirelessWith({ ...process.env, LC_ALL: lang }, home.home, 'cycles', 'show')
+    assert.ok(stdout.includes(`\n  ${word} ${file}\n`), stdout)
+    assert.match(stdout, new RegExp(`\\n${agent_id} done `))
+  }
 })

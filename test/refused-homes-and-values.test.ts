@@ -56,9 +56,23 @@ describe('the command line', () => {
   })
 
   test('refuses a home in a file system without folders', { skip: !existsSync('/proc/self') }, () => {
-    const { exit, stderr } = shell('tireless status --home /proc/tireless/home')
+    const { exit, stderr } = shell('tireless run x --home /proc/tireless/home')
     assert.equal(exit, 1)
     assert.match(stderr, /^store_failed: \/proc\/tireless\/home: the home cannot be created; got .*ENOENT/)
+  })
+
+  test('refuses a workspace and a backup in a file system without folders', {
+    skip: !existsSync('/proc/self'),
+  }, (t) => {
+    const at = `--home ${freshFolder(t)}`
+    for (const [command, exit, expected] of [
+      ['run x --workspace /proc/tireless/x', 2, /^workspace_refused: \/proc\/tireless\/x: .*ENOENT.*; do this: /m],
+      ['backup /proc/tireless/x', 2, /^usage: \/proc\/tireless\/x: the folder cannot be created; got .*ENOENT/m],
+    ] as const) {
+      const refused = shell(`tireless ${command} ${at}`)
+      assert.equal(refused.exit, exit, refused.stderr)
+      assert.match(refused.stderr, expected)
+    }
   })
 })
 

@@ -23,7 +23,8 @@ describe('E8: unattended dispatches of the daily-report agent', () => {
   test('E8, E9: a question in prose is retried in the same session, and recovers', async (t) => {
     const setup = await openSetup(t, [{ text: '我可以生成简报。请确认是否继续？' }, WRITE, DONE])
     const { dispatch_id, session_id } = await enqueueAsKernel(setup)
-    const result = await runToResult(setup, dispatch_id)
+    const { files = [], ...result } = await runToResult(setup, dispatch_id)
+    assert.match(files.join(), /\/workspaces\/daily-report\/report\.md$/)
     assert.deepEqual(result, {
       ...{ agent_id: 'daily-report', dispatch_id, session_id, status: 'done', failure_class: null },
       ...{ summary: '## 执行总结\n- 写入 report.md', attempts: 2, recovered_from: 'awaiting_input' },

@@ -68,9 +68,11 @@ async function openHome(
   t: Parameters<typeof openKernelApp>[0],
   kernel: object = {},
   now = MORNING,
+  folder?: string,
 ): Promise<KernelHome & { readonly chat: RecordingChannel }> {
   const chat = chatChannel()
   const home = await openKernelApp(t, {
+    ...(folder === undefined ? {} : { home: folder }),
     agents: [{ agent_id: 'a', prompt: 'Look for a lamp' }],
     model: scriptedModel([...STEPS]),
     clock: new FakeClock({ now }),
@@ -83,6 +85,8 @@ async function openHome(
 
 const approvalNotices = ({ chat }: { readonly chat: RecordingChannel }) =>
   chat.received.filter(({ id }) => id.startsWith('approval-'))
+
+const deliver = ({ app }: KernelHome): Promise<void> => app.context.notifier.deliver(app.context.signals.drain)
 
 describe('a notice of a call that needs approval', () => {
   for (const verb of ['run', 'once', 'start'] as const)
@@ -124,14 +128,41 @@ describe('a notice of a call that needs approval', () => {
     )
   })
 
-  test('is not repeated after a restart, and not sent for an approval that was answered', async (t) => {
+  test('is not repeated after a restart', async (t) => {
     const home = await openHome(t)
     await home.app.run('run', { task: 'Look for a lamp' })
+    await deliver(home)
     assert.equal(approvalNotices(home).length, 1)
-    await home.app.context.notifier.deliver(home.app.context.signals.drain)
-    assert.equal(approvalNotices(home).length, 1)
-    await answerApproval(home.app, 'deny', (await getOnlyApproval(home.app)).id)
-    await home.app.run('start', { until_idle: true })
-    assert.equal(approvalNotices(home).length, 1)
+    await home.app.close()
+    const again = await openHome(t, {}, MORNING + 60_000, home.home)
+    await deliver(again)
+    await again.app.run('start', { until_idle: true })
+    assert.equal((await again.app.run('approvals list', {})).items.length, 1)
+    assert.deepEqual(approvalNotices(again), [])
   })
+
+  test('is the only message of a cycle in which nothing else happened', async (t) => {
+    const home = await openHome(t)
+    await home.app.run('once', {})
+    await deliver(home)
+    assert.deepEqual(
+      home.chat.received.map(({ id }) => id.replace(/-.*/, '')),
+      ['approval'],
+    )
+  })
+
+  for (const restarts of [false, true])
+    test(`is not sent in the morning if answered at night${restarts ? ', nor after a restart' : ''}`, async (t) => {
+      const night = Date.UTC(2026, 0, 1, 23, 0)
+      const quiet = { quiet_hours: '22:00-07:00' }
+      const home = await openHome(t, quiet, night)
+      await home.app.run('run', { task: 'Look for a lamp' })
+      await answerApproval(home.app, 'deny', (await getOnlyApproval(home.app)).id)
+      const morning = night + 9 * 3_600_000
+      if (restarts) await home.app.close()
+      else await home.clock.advance(morning - night)
+      const later = restarts ? await openHome(t, quiet, morning, home.home) : home
+      await deliver(later)
+      assert.deepEqual([approvalNotices(later), await listOutbox(later)], [[], []])
+    })
 })

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { Cycle } from '../domain/cycle.ts'
 import { CYCLE_STATUSES } from '../domain/cycle.ts'
 import { DISPATCH_STATUSES, isTerminal } from '../domain/dispatch.ts'
+import { TirelessError } from '../domain/error.ts'
 import { FAILURE_CLASSES } from '../domain/stop-reason.ts'
 import { readDispatches } from '../kernel/cycle/cycle-end.ts'
 import { isPaused, PAUSED_SETTING } from '../kernel/pause-setting.ts'
@@ -34,6 +35,7 @@ export const cycleSchema = z.object({
       failure_class: z.enum(FAILURE_CLASSES).nullable(),
       attempts: z.number(),
       recovered_from: z.enum(FAILURE_CLASSES).nullable(),
+      files: z.array(z.string()).readonly().optional().describe('full paths of the files that the run wrote'),
     }),
   ),
 })
@@ -135,6 +137,18 @@ function describeUnfinished({ agent_id, dispatch_id, status, reason, until }: Un
   return `${name} waits${when}: ${reason}. Continue it then: tireless once, or tireless start.`
 }
 
+const recordedCycle = z.object({
+  cycle_id: z.string(),
+  trigger: z.string(),
+  due: z.string().nullable(),
+  started_at: z.string(),
+  ended_at: z.string().nullable(),
+  result: cycleSchema.nullable(),
+})
+
+/** `cycles show` finds a cycle by its id among this many. */
+const MAX_SEARCHED = 1000
+
 export const cyclesList = defineCommand({
   name: 'cycles list',
   summary: 'list cycles, newest first',
@@ -143,25 +157,44 @@ export const cyclesList = defineCommand({
   needs: ['kernelId', 'store'],
   input: z.object({ limit: z.int().positive().default(20).describe('maximum number of cycles') }),
   output: z.object({
-    items: z.array(
-      z.object({
-        cycle_id: z.string(),
-        trigger: z.string(),
-        due: z.string().nullable(),
-        started_at: z.string(),
-        ended_at: z.string().nullable(),
-        result: cycleSchema.nullable(),
-      }),
-    ),
+    items: z.array(recordedCycle),
   }),
   async run({ store, kernelId }, { limit }) {
-    const cycles = await store.cycles(kernelId, { limit })
-    const items = cycles.map(({ open: _, kernel_id: __, result, ...cycle }) => ({
-      ...cycle,
-      result: result && copyCycleResult(result),
-    }))
-    return { items }
+    return { items: (await store.cycles(kernelId, { limit })).map(printCycle) }
   },
+})
+
+export const cyclesShow = defineCommand({
+  name: 'cycles show',
+  summary: 'show what came of a cycle: each agent’s result, and the files it wrote',
+  example: 'cycles show',
+  runsIn: 'any_process',
+  needs: ['kernelId', 'store'],
+  positional: ['id'],
+  input: z.object({
+    id: z.string().min(1).optional().describe('the cycle, or the end of its id; default: the last one'),
+  }),
+  output: recordedCycle,
+  async run({ store, kernelId }, { id }) {
+    const cycles = await store.cycles(kernelId, { limit: id === undefined ? 1 : MAX_SEARCHED })
+    const found = id === undefined ? cycles : cycles.filter(({ cycle_id }) => cycle_id.endsWith(id))
+    const [cycle, ...others] = found
+    if (cycle && others.length === 0) return printCycle(cycle)
+    throw new TirelessError('not_found', {
+      what: cycle
+        ? 'several cycles have ids with this end'
+        : id === undefined
+          ? 'there was no cycle yet'
+          : 'no such cycle',
+      got: id,
+      fix: id === undefined ? 'run one: tireless once' : 'run tireless cycles list',
+    })
+  },
+})
+
+const printCycle = ({ open: _, kernel_id: __, result, ...cycle }: Cycle): z.input<typeof recordedCycle> => ({
+  ...cycle,
+  result: result && copyCycleResult(result),
 })
 
 const pauseShape = z.object({ paused: z.boolean(), since: z.string().nullable() })

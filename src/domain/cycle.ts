@@ -19,6 +19,8 @@ export interface AgentResult {
   readonly attempts: number
   /** Why the first attempt failed, if a later attempt succeeded; otherwise null. */
   readonly recovered_from: FailureClass | null
+  /** Full paths of the files that the run wrote. Absent if there are none, and in results of older programs. */
+  readonly files?: readonly string[] | undefined
 }
 
 export interface CycleResult {

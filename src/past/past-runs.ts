@@ -8,10 +8,11 @@ import { CLEAN_LABEL, type Label, lowestLabel, UNTRUSTED_LABEL } from '../domain
 import { outcomeOf } from '../domain/outcome.ts'
 import { titleOf } from '../domain/title.ts'
 import { tokenize } from '../domain/tokenize.ts'
+import type { WrittenFile } from '../domain/written-files.ts'
 import { fallbackIfUnreadable } from '../ports/store.ts'
 import type { PastSources } from './past-sources.ts'
 import type { Period } from './period.ts'
-import { findWrittenFiles, type WrittenFile } from './written-files.ts'
+import { findWrittenFiles } from './written-files.ts'
 
 export interface PastRun {
   readonly run_id: string

@@ -12,6 +12,8 @@ export type OutboxOp =
   | { readonly op: 'delivered'; readonly id: string; readonly now: number }
   /** Delivery failed; `retry_at` null: give up. No effect on a finished message. */
   | { readonly op: 'undelivered'; readonly id: string; readonly error: string; readonly retry_at: number | null }
+  /** Removes a message that was not sent yet and has become pointless. */
+  | { readonly op: 'retract'; readonly id: string }
   /**
    * Records an incoming message. A repeated id is a `conflict`: commit this op together with the work that the message
    * starts, so that the work is started once.
@@ -22,6 +24,7 @@ export interface OutboxResults {
   post: { readonly duplicate: boolean }
   delivered: null
   undelivered: null
+  retract: null
   hear: null
 }
 

@@ -100,6 +100,21 @@ export const outboxConformance: readonly ConformanceCase[] = [
     },
   },
   {
+    name: 'E12: a retracted message is gone if it was not sent yet',
+    async run(store) {
+      await post(store, 'm1')
+      await post(store, 'm2')
+      await markDelivered(store, 'm2')
+      await commitOne(store, [
+        { op: 'retract', id: 'm1' },
+        { op: 'retract', id: 'm2' },
+        { op: 'retract', id: 'nobody' },
+      ])
+      assert.equal(await findMessage(store, 'm1'), undefined)
+      assert.equal((await findMessage(store, 'm2'))?.status, 'sent')
+    },
+  },
+  {
     name: 'E12: the outbox filters by channel and status, newest first; deliveries summarize each channel',
     async run(store) {
       for (const id of ['m1', 'm2', 'm3']) await post(store, id)

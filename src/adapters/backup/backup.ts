@@ -1,8 +1,9 @@
 /** Makes a backup: a copy of the home in a separate folder, taken while the kernel runs. */
 
-import { chmod, mkdir, readdir, realpath, rm } from 'node:fs/promises'
-import { join, relative, sep } from 'node:path'
+import { chmod, readdir, realpath, rm } from 'node:fs/promises'
+import { join, relative, resolve, sep } from 'node:path'
 import { TirelessError } from '../../domain/error.ts'
+import { createFolders } from '../../ports/create-folders.ts'
 import { copyTree, hashFile, syncFolders } from './copy-tree.ts'
 import { writeBackupManifest } from './manifest.ts'
 
@@ -57,7 +58,7 @@ async function prepareFolder(requested: string, root: string): Promise<string> {
   if (isInside(requested, root)) throw invalidFolder('a backup cannot be inside the home')
   let dir: string
   try {
-    await mkdir(requested, { recursive: true, mode: 0o700 })
+    await createFolders(resolve(requested), 0o700)
     dir = await realpath(requested)
   } catch (cause) {
     throw invalidFolder('the folder cannot be created', String(cause), cause)

@@ -7,6 +7,7 @@
 import { cp, mkdir, readdir, realpath, rm } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
 import { TirelessError } from '../../domain/error.ts'
+import { createFolders } from '../../ports/create-folders.ts'
 import { createGit, type GitSandbox } from './git.ts'
 import { locateWorkTree, type WorkTree } from './repository/git-folder.ts'
 import type { BindMount } from './sandbox/bubblewrap-command-line.ts'
@@ -97,7 +98,7 @@ export async function copyFolder(from: string, to: string): Promise<void> {
 
 async function realFolder(path: string): Promise<string> {
   try {
-    await mkdir(path, { recursive: true })
+    await createFolders(path)
     return await realpath(path)
   } catch (cause) {
     throw refused(path, `the folder cannot be created or opened (${String(cause)})`, 'name a folder that you may write')

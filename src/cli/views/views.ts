@@ -6,6 +6,7 @@ import { titleOf } from '../../domain/title.ts'
 import { escapeToOneLine, style } from '../terminal.ts'
 import { renderAgent, renderAgents, renderChangedAgent, renderDeletedAgent, renderNewAgent } from './agents.ts'
 import { renderAnswered, renderApproval, renderApprovals } from './approvals.ts'
+import { renderCycle, renderRecordedCycle } from './cycles.ts'
 import { renderInit } from './init.ts'
 import { renderService, renderUpgrade } from './installation.ts'
 import { renderCycles, renderModels, renderModelTest } from './lists.ts'
@@ -56,6 +57,9 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
   'mcp test': renderServer,
   'mcp approve': renderApprovedTools,
   'cycles list': renderCycles,
+  'cycles show': renderRecordedCycle,
+  'cycle now': renderCycle,
+  once: renderCycle,
   'models list': renderModels,
   'models test': renderModelTest,
   'schedule list': renderSchedules,

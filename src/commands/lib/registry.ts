@@ -18,6 +18,7 @@ const REGISTRY = {
   stop: async () => (await import('../cycles.ts')).stop,
   'cycle now': async () => (await import('../cycles.ts')).cycleNow,
   'cycles list': async () => (await import('../cycles.ts')).cyclesList,
+  'cycles show': async () => (await import('../cycles.ts')).cyclesShow,
   'agent new': async () => (await import('../agents.ts')).agentNew,
   'agent list': async () => (await import('../agents.ts')).agentList,
   'agent show': async () => (await import('../one-agent.ts')).agentShow,

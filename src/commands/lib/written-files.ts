@@ -1,9 +1,9 @@
-/** Files that a run created or changed, according to the results of its tools. */
+/** The full paths of the files that a run created or changed. */
 
-import { join } from 'node:path'
+import { resolve } from 'node:path'
 import type { Event } from '../../domain/event.ts'
 import { recordsOfRun } from '../../domain/journal-record.ts'
-import { FILE_WRITERS, namedWrites } from '../../past/written-files.ts'
+import { FILE_WRITERS, namedWrites } from '../../domain/written-files.ts'
 import { fallbackIfUnreadable, type Store } from '../../ports/store.ts'
 
 /** Whether the event contains the result of a call that writes files. */
@@ -19,5 +19,5 @@ export async function filesWrittenBy(store: Store, runId: string): Promise<reado
   const session = await store.session(dispatch.session_id)
   const records = recordsOfRun(await fallbackIfUnreadable(store.journal(dispatch.session_id), []), runId)
   const names = [...new Set(namedWrites(records).map(({ path }) => path))]
-  return session ? names.map((name) => join(session.workspace, name)) : []
+  return session ? names.map((name) => resolve(session.workspace, name)) : []
 }

@@ -59,9 +59,11 @@ const isParked = ({ status, wait }: Dispatch, now: number): boolean =>
 export async function readResults({ store }: KernelDeps, ids: readonly string[]): Promise<readonly AgentResult[]> {
   const counted = (await readDispatches(store, ids)).filter(({ agent_id }) => agent_id !== PLANNER_AGENT)
   return Promise.all(
-    counted.map(async (dispatch) =>
-      buildAgentResult(dispatch, await fallbackIfUnreadable(store.journal(dispatch.session_id), [])),
-    ),
+    counted.map(async (dispatch) => {
+      const session = await fallbackIfUnreadable(store.session(dispatch.session_id), undefined)
+      const journal = await fallbackIfUnreadable(store.journal(dispatch.session_id), [])
+      return buildAgentResult(dispatch, journal, session?.workspace ?? '')
+    }),
   )
 }
 

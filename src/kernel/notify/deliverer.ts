@@ -75,6 +75,8 @@ export function retryAt(attempts: number, { retry, retryAfterMs }: TirelessError
 interface DelivererDeps extends DeliveryDeps {
   /** Contract: an error that says why the message must not be sent; null if it may be sent. */
   refuse?(posted: OutboxMessage): Promise<TirelessError | null>
+  /** Contract: whether what the message tells is over, so that it is not sent. */
+  isOver?(posted: OutboxMessage): Promise<boolean>
 }
 
 export class Deliverer {
@@ -144,6 +146,10 @@ export class Deliverer {
     const { store, clock, log } = this.#deps
     const { id, channel } = posted
     const { signal } = this.#stop
+    if (this.#deps.isOver && (await this.#deps.isOver(posted))) {
+      await commitOne(store, [{ op: 'retract', id }])
+      return
+    }
     const refused = this.#deps.refuse ? await this.#deps.refuse(posted) : null
     const failure = refused ?? (await tryDelivery(this.#deps, channel, posted, signal))
     if (failure?.code === 'aborted' && signal.aborted) return

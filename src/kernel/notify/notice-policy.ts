@@ -35,14 +35,21 @@ interface Issue {
   readonly what: string
 }
 
+interface CycleToTell {
+  readonly result: CycleResult
+  readonly notes: readonly OwnerNote[]
+  /** Sessions that wait for something of which the owner gets a message apart from that of the cycle. */
+  readonly toldApart?: ReadonlySet<string>
+}
+
 /** Selects what to report after a cycle. `told`: what was reported before; `alerts`: all current alerts. */
 export function selectNews(
   told: ReportedIssues,
-  { result, notes }: { readonly result: CycleResult; readonly notes: readonly OwnerNote[] },
+  { result, notes, toldApart = new Set() }: CycleToTell,
   alerts: readonly OwnerNote[],
   now: number,
 ): CycleNews {
-  const issues = [...issuesOf(result), ...notes.map(noteIssue), ...alerts.map(alertIssue)]
+  const issues = [...issuesOf(result, toldApart), ...notes.map(noteIssue), ...alerts.map(alertIssue)]
   const isOver = endedIssues(result, alerts)
   const kept = Object.entries(told.matters).filter(([about, { seen }]) => now - seen < EXPIRES_MS && !isOver(about))
   const reported = new Map(kept)
@@ -73,8 +80,10 @@ const alertIssue = ({ about }: OwnerNote): Issue => ({ about: `${ALERT}${about}`
 const noteIssue = ({ about }: OwnerNote): Issue => ({ about: `note ${about}`, what: '' })
 
 /** The issues of a cycle. Numbers in errors are replaced, because the same error has other numbers each time. */
-function issuesOf({ agents, error }: CycleResult): readonly Issue[] {
-  const affected = agents.filter((agent) => isFailure(agent) || agent.status === 'waiting')
+function issuesOf({ agents, error }: CycleResult, toldApart: ReadonlySet<string>): readonly Issue[] {
+  const affected = agents.filter(
+    (agent) => isFailure(agent) || (agent.status === 'waiting' && !toldApart.has(agent.session_id)),
+  )
   const withoutNumbers = error?.replaceAll(/\d+/g, '0') ?? ''
   return [
     ...affected.map((agent) => ({ about: `${AGENT}${agent.agent_id}`, what: stateOf(agent) })),

@@ -10,12 +10,17 @@ import type { Language } from '../../domain/language.ts'
 import type { OwnerNote } from '../../domain/owner-note.ts'
 
 const MAX_LINE = 220
+/** Maximum number of files that are named for each run. */
+const MAX_FILES = 5
 const NONE = '(none)'
 
 export function renderNotice(kernel_id: string, cycle: CycleResult, language: Language): string {
   const words = WORDS[language]
   const { cycle_id, status, dispatched, succeeded, failed, parked, failed_agents, error, idle_reason } = cycle
-  const agents = cycle.agents.map((result) => `  - ${renderAgentLine(result)}`)
+  const agents = cycle.agents.flatMap((result) => [
+    `  - ${renderAgentLine(result)}`,
+    ...fileLines(result, words.wrote).map((line) => `    - ${line}`),
+  ])
   return [
     `Kernel[${kernel_id}] ${words.title}`,
     `- cycle_id: ${cycle_id}`,
@@ -69,6 +74,12 @@ export function renderNoticeWithNews(
 export const renderAgentLine = (result: AgentResult): string =>
   oneLine(`[${result.agent_id}|${result.status}] ${annotateSummary(result)}`)
 
+/** One line per file that the run wrote. */
+function fileLines({ files = [] }: AgentResult, wrote: string): readonly string[] {
+  const more = files.length > MAX_FILES ? [`… +${files.length - MAX_FILES}`] : []
+  return [...files.slice(0, MAX_FILES).map((file) => `${wrote}: ${oneLine(file)}`), ...more]
+}
+
 const oneLine = (text: string): string => clipText(text.replaceAll(/\s+/g, ' ').trim(), MAX_LINE)
 
 function autonomyLine(agents: readonly AgentResult[]): string {
@@ -101,6 +112,7 @@ const WORDS = {
     idle: '空闲',
     error: '错误',
     duration: '耗时',
+    wrote: '写入',
   },
   en: {
     title: 'cycle summary',
@@ -119,5 +131,6 @@ const WORDS = {
     idle: 'idle',
     error: 'error',
     duration: 'duration',
+    wrote: 'wrote',
   },
 } as const satisfies Record<Language, Record<string, string>>

@@ -35,7 +35,7 @@ import {
 import { renderNoticeWithNews } from './notice-text.ts'
 import { isOwnersChat } from './owners-chat.ts'
 import { quietHoursEnd } from './quiet-hours.ts'
-import { readWaitingNotices } from './waiting-notices.ts'
+import { isAnswered, readWaitingNotices, sessionsThatWait } from './waiting-notices.ts'
 
 /** Key of the reported issues in the store's settings. */
 const TOLD = 'told'
@@ -72,7 +72,11 @@ export class Notifier implements MessageSender {
 
   constructor(deps: NotifierDeps) {
     this.#deps = deps
-    this.#deliverer = new Deliverer({ ...deps, refuse: (posted) => this.#refuse(posted) })
+    this.#deliverer = new Deliverer({
+      ...deps,
+      refuse: (posted) => this.#refuse(posted),
+      isOver: ({ id }) => isAnswered(deps.store, id),
+    })
   }
 
   /**
@@ -84,7 +88,8 @@ export class Notifier implements MessageSender {
     try {
       const target = await this.target()
       const now = clock.now()
-      const news = selectNews(await this.#told(target), cycled, alerts, now)
+      const toldApart = target ? await sessionsThatWait(this.#deps.store) : new Set<string>()
+      const news = selectNews(await this.#told(target), { ...cycled, toldApart }, alerts, now)
       const saveTold = { op: 'set', name: TOLD, value: news.told } as const
       // News is logged even if there is no target.
       for (const { text: message } of [...news.alerts, ...news.notes]) log('warn', 'notice', { message })

@@ -36,6 +36,28 @@ export async function readWaitingNotices(
   ].filter(({ id }) => !told.has(id))
 }
 
+/** Contract: the sessions of which `readWaitingNotices` tells. */
+export async function sessionsThatWait(store: Pick<Store, 'approvals' | 'unknowns'>): Promise<ReadonlySet<string>> {
+  const approvals = await fallbackIfUnreadable(store.approvals({ status: 'open', limit: MAX_APPROVALS }), [])
+  const unknowns = await fallbackIfUnreadable(store.unknowns({ status: 'open' }), [])
+  return new Set([...approvals, ...unknowns].map(({ session_id }) => session_id))
+}
+
+/** Contract: whether the message is a notice of something that no longer waits, because it was answered or expired. */
+export async function isAnswered(store: Pick<Store, 'approval' | 'unknowns'>, messageId: string): Promise<boolean> {
+  if (messageId.startsWith(APPROVAL)) {
+    const approval = await fallbackIfUnreadable(store.approval(messageId.slice(APPROVAL.length)), undefined)
+    return approval !== undefined && approval.status !== 'open'
+  }
+  if (!messageId.startsWith(UNKNOWN)) return false
+  const open = await fallbackIfUnreadable(store.unknowns({ status: 'open' }), undefined)
+  return open !== undefined && !open.some(({ id }) => `${UNKNOWN}${id}` === messageId)
+}
+
+/** Beginnings of the ids of the notices. */
+const APPROVAL = 'approval-'
+const UNKNOWN = 'unknown-'
+
 function approvalNotice(approval: Approval, language: Language): WaitingNotice {
   const { id, tool, args, reason, session_id, expires_at } = approval
   const words = WORDS[language]
@@ -48,7 +70,7 @@ function approvalNotice(approval: Approval, language: Language): WaitingNotice {
     `- ${words.deny}: tireless approvals deny ${id}`,
     `- ${words.expires}: ${expires_at}`,
   ].join('\n')
-  return { id: `approval-${id}`, text, expires: Date.parse(expires_at) }
+  return { id: `${APPROVAL}${id}`, text, expires: Date.parse(expires_at) }
 }
 
 function unknownNotice({ id, tool, args, session_id }: UnknownOutcome, language: Language): WaitingNotice {
@@ -59,7 +81,7 @@ function unknownNotice({ id, tool, args, session_id }: UnknownOutcome, language:
     `- ${words.session}: ${session_id}`,
     `- ${words.resolve}: tireless unknowns resolve ${id} --as happened|not|recheck`,
   ].join('\n')
-  return { id: `unknown-${id}`, text, expires: null }
+  return { id: `${UNKNOWN}${id}`, text, expires: null }
 }
 
 const argumentsText = (args: Approval['args']): string => clipText(JSON.stringify(args), MAX_ARGUMENTS)

@@ -67,6 +67,7 @@ const agentResult = storedObject({
   },
   ...{ failure_class: orNull(oneOf(FAILURE_CLASSES)), attempts: storedCount },
   recovered_from: orNull(oneOf(FAILURE_CLASSES)),
+  files: orAbsent(listOf(storedText)),
 })
 
 const cycleResult = storedObject({

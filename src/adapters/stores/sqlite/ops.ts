@@ -11,7 +11,7 @@ import { acknowledgeObservations, answerAndPublish, promoteDue, publishObservati
 import { appendRecords } from './journal.ts'
 import { selectModel } from './model-selections.ts'
 import type { ApplyOp } from './op-context.ts'
-import { markDelivered, markUndelivered, postMessage, recordIncoming } from './outbox.ts'
+import { markDelivered, markUndelivered, postMessage, recordIncoming, retractMessage } from './outbox.ts'
 import {
   archiveSession,
   cancelDispatches,
@@ -82,6 +82,7 @@ export const OP_TABLE: OpTable = {
   post: postMessage,
   delivered: markDelivered,
   undelivered: markUndelivered,
+  retract: retractMessage,
   hear: recordIncoming,
   prune: pruneOldRows,
   set_aside: setRowsAside,

@@ -45,6 +45,11 @@ export function markUndelivered(sql: Sql, { id, error, retry_at }: OpOf<'undeliv
   return null
 }
 
+export function retractMessage(sql: Sql, { id }: OpOf<'retract'>): null {
+  sql("DELETE FROM outbox WHERE id = ? AND status = 'pending'").run(id)
+  return null
+}
+
 function checkExists(sql: Sql, id: string): void {
   if (!sql('SELECT 1 FROM outbox WHERE id = ?').get(id)) throw new RefusedBatch('not_found', `unknown message ${id}`)
 }
