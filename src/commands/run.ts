@@ -6,7 +6,6 @@ import { TirelessError } from '../domain/error.ts'
 import { recordsOfRun } from '../domain/journal-record.ts'
 import { STOP_REASONS } from '../domain/stop-reason.ts'
 import { RETRY_SOON_MS } from '../kernel/queue/drain.ts'
-import { isOfflineModel } from '../ports/model.ts'
 import { traceFromRecords } from '../trace/trace.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
@@ -32,7 +31,7 @@ export const run = defineCommand({
   summary: 'run one task now and print the answer',
   example: 'run "summarize the README in three sentences"',
   runsIn: 'any_process',
-  needs: [...FOLLOW_NEEDS, 'agents', 'ids', 'kernelId', 'models', 'prepareWorkspace'],
+  needs: [...FOLLOW_NEEDS, 'agents', 'ids', 'kernelId', 'prepareWorkspace'],
   positional: ['task'],
   input: z.object({
     task: z.string().trim().min(1).describe('what to do'),
@@ -65,22 +64,13 @@ export const run = defineCommand({
       priority: FOREGROUND_PRIORITY,
       source: 'run',
       workspace: folder,
-      metadata: overridesToMetadata({
-        ...wanted,
-        behaviour: wanted.behaviour ?? (await defaultBehaviour(context, wanted.model)),
-      }),
+      metadata: overridesToMetadata(wanted),
     })
     tell({ kind: 'note', text: note ?? `Working in ${workspace}` })
     return followRun(context, { dispatch_id, session_id, workspace }, tell)
   },
   exitCode: ({ status }) => (status === 'done' ? 0 : isTerminal(status) ? 1 : 3),
 })
-
-/** With a model of the configuration, a task is planned, done and checked; the offline model cannot plan. */
-async function defaultBehaviour({ models }: Needs<'models'>, wanted: string | undefined): Promise<string | undefined> {
-  const { id, isSupplied = false } = await models.choice()
-  return isSupplied || isOfflineModel(wanted ?? id) ? undefined : 'plan'
-}
 
 export async function tellNotices(
   context: Needs<'sandboxNotices' | 'startNotices'>,

@@ -65,8 +65,6 @@ export interface Model {
 export interface ModelChoice {
   readonly id: string
   readonly why: string
-  /** A program that uses the library supplied the model itself. */
-  readonly isSupplied?: true
 }
 
 /** The built-in model without a network is a stand-in: it follows rules and understands no language. */
@@ -124,7 +122,7 @@ export function singleModel(model: Model): Models {
   const why = 'the only model'
   return {
     defaultId: model.id,
-    choice: async () => ({ id: model.id, why, isSupplied: true }),
+    choice: async () => ({ id: model.id, why }),
     get: () => model,
     fallbackChain: async () => [model.id],
     keys: () => [],
