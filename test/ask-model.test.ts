@@ -9,6 +9,7 @@ import { shortId } from '../src/domain/short-id.ts'
 import type { ModelRequest } from '../src/ports/model.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { type ScriptedAnswer, type ScriptedModel, scriptedModel } from '../src/testing/scripted-model.ts'
+import { openHttpApp, sendRequest } from './support/http-app.ts'
 import { advanceUntilDone, openApp, replayIn } from './support/open-app.ts'
 
 const YAML = 'kernel: { timezone: UTC }\n'
@@ -88,6 +89,24 @@ describe('ask with a model', () => {
     assert.match(asked.answer, /Write the weekly report \(done/)
     const { pending, running, waiting } = (await app.run('status', {})).queue
     assert.deepEqual([pending, running, waiting], [0, 0, 0])
+  })
+
+  test('a question that names a file asks for no file', async (t) => {
+    const { app } = await openWithRun(t, [LOOK, { text: 'Yes, today.' }])
+    for (const question of ['Did you write reports/weekly.md?', 'What did you write into reports/weekly.md today?']) {
+      const asked = await app.run('ask', { question })
+      assert.deepEqual([asked.answered_by, asked.answer], ['model', 'Yes, today.'])
+    }
+  })
+
+  test('over HTTP, ask is the same command', async (t) => {
+    const served = await openHttpApp(t, { clock: new FakeClock({ now: NOW }), yaml: `${YAML}server: { port: 0 }\n` })
+    const body = JSON.stringify({ question: '昨天做了什么？' })
+    const headers = { ...served.bearer, 'content-type': 'application/json' }
+    const response = await sendRequest(served, '/api/v1/ask', { method: 'POST', headers, body })
+    assert.equal(response.status, 200)
+    const { answer, kind } = response.json<{ answer: string; kind: string }>()
+    assert.deepEqual([answer, kind], ['昨天（2026年11月11日星期三）：什么也没有发生。没有任务，也没有周期。', 'did'])
   })
 
   test('without a model, the rules answer; and the offline model reports the result of the right tool', async (t) => {

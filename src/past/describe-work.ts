@@ -116,7 +116,7 @@ export function describeRunLine(run: PastRun, voice: Voice, oneDay: boolean): st
   const { agent_id, title, status, usd, outcome, files, run_id, label } = run
   const paths = [...new Set(files.map(({ path }) => path))]
   const more = paths.length > MAX_FILES ? ` (+${paths.length - MAX_FILES})` : ''
-  const price = usd === null ? texts.noPrice : formatDollars(usd)
+  const price = usd === null ? texts.noPrice : sayDollars(usd)
   const details = [texts.statuses[status], price, `${texts.run} ${shortId(run_id)}`]
   const outside = label.trust === 'untrusted' ? ` (${texts.outside})` : ''
   return [
@@ -146,8 +146,11 @@ export function describeFailures(work: PastWork, voice: Voice): string {
   return [texts.failures(said, failed.length), ...lines, ...(is_cut ? [texts.cut] : [])].join('\n')
 }
 
+/** Nothing is $0, not $0.000. */
+const sayDollars = (usd: number): string => (usd === 0 ? '$0' : formatDollars(usd))
+
 const sayAmount = ({ usd, is_partly_unpriced }: PastSpend, { noPrice }: Texts): string =>
-  `${formatDollars(usd)}${is_partly_unpriced ? ` (+ ${noPrice})` : ''}`
+  `${sayDollars(usd)}${is_partly_unpriced ? ` (+ ${noPrice})` : ''}`
 
 const SPEND_TEXTS = {
   en: {
@@ -175,8 +178,8 @@ export function describeSpend(spend: PastSpend, period: Period, voice: Voice): s
   if (usd === 0 && (calls ?? 0) === 0 && lines.length === 0) return texts.none(said)
   const shown = lines.slice(0, MAX_LINES)
   return [
-    texts.total(said, formatDollars(usd)),
-    ...shown.map((line) => texts.line(line.name, formatDollars(line.usd), line.calls)),
+    texts.total(said, sayDollars(usd)),
+    ...shown.map((line) => texts.line(line.name, sayDollars(line.usd), line.calls)),
     ...(lines.length > shown.length ? [TEXTS[voice.language].leftOut(lines.length - shown.length)] : []),
     ...(calls === null || tokens === null ? [] : [texts.calls(calls, tokens)]),
     ...(spend.is_partly_unpriced ? [texts.free] : []),
