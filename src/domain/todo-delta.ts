@@ -18,6 +18,7 @@ import {
   openBeforeBench,
   openDependencies,
   ownsTodo,
+  parseTodoCode,
   TODO_VERBS,
   type Todo,
   type TodoCaller,
@@ -72,6 +73,33 @@ export interface TodoDelta {
   readonly at: string
 }
 
+/** A receipt of a delta. A delta that is sent again gets the first receipt and changes nothing. */
+export interface TodoReceipt {
+  /** The key of the call that sent the delta. */
+  readonly op_id: string
+  readonly session_id: string
+  readonly at: string
+  /** What was asked for, such as `start T001`. */
+  readonly actions: readonly string[]
+  /** Codes of the todos that were added or changed. */
+  readonly changed: readonly string[]
+  /** Why nothing was changed; null if the delta was applied. */
+  readonly refusal: TodoRefusal | null
+}
+
+export function writeReceipt(op_id: string, { session_id, at, actions }: TodoDelta, outcome: TodoOutcome): TodoReceipt {
+  return {
+    ...{ op_id, session_id, at, actions: actions.map(describeAction) },
+    changed: outcome.ok ? outcome.changed : [],
+    refusal: outcome.ok ? null : outcome.refusal,
+  }
+}
+
+function describeAction(action: TodoAction): string {
+  if (action.kind === 'add') return 'add'
+  return `${action.kind === 'change' ? action.verb : action.kind} ${action.code}`
+}
+
 /** Contract: `todos` are all todos of the session in the order of the plan; so are those of the outcome. */
 export function applyTodoDelta(todos: readonly Todo[], delta: TodoDelta): TodoOutcome {
   let list = todos
@@ -106,7 +134,7 @@ function addTodo(
     return { kind: 'add_not_allowed', behaviour: by.behaviour }
   if (todos.length >= MAX_TODOS) return { kind: 'too_many', limit: MAX_TODOS }
   // Todos are never removed from a session, so the next number was never used.
-  const code = formatTodoCode(todos.length + 1)
+  const code = formatTodoCode(Math.max(0, ...todos.map((other) => parseTodoCode(other.code) ?? 0)) + 1)
   const known = todos.map((other) => other.code)
   if (todo.deps.includes(code)) return { kind: 'cycle', code, deps: todo.deps }
   const missing = todo.deps.find((dep) => !known.includes(dep))

@@ -135,8 +135,20 @@ export type OpsGroup = keyof OpsGroups
 
 export type Health = { readonly ok: true } | { readonly ok: false; readonly reason: string }
 
+/**
+ * How an env uses the workspace. `read_only`: commands see it on a read-only mount, and writes are refused. `copy`:
+ * files and commands use a throw-away copy.
+ */
+export const WORKSPACE_ACCESSES = ['write', 'read_only', 'copy'] as const
+export type WorkspaceAccess = (typeof WORKSPACE_ACCESSES)[number]
+
 export interface Env {
+  /** The workspace as commands see it. The files of a copy are elsewhere: use the operations. */
   readonly root: string
+  /** Default: `write`. */
+  readonly access?: WorkspaceAccess
+  /** For a copy: a digest of names and contents when it was made, without `.git` and `node_modules`. */
+  readonly digest?: string
   readonly groups: readonly OpsGroup[]
   /** Contract: always returns the same object; undefined only if `groups` does not contain the group. */
   getOps<G extends OpsGroup>(group: G): OpsGroups[G] | undefined
@@ -144,6 +156,11 @@ export interface Env {
   health(): Promise<Health>
   /** Contract: pure; for an env that simulates a world: whether that world has reached its end, which ends the run. */
   isTerminal?(state: Json): boolean
+  /**
+   * Contract: opens a throw-away copy of the workspace as it is now: of the original, also if this env is a copy.
+   * Nothing done in the copy reaches the original. Throws `workspace_refused` if the workspace is too large.
+   */
+  openCopy?(): Promise<Env>
   /** Contract: releases what `open` acquired and leaves the workspace alone; idempotent, never throws. */
   close(): Promise<void>
 }
@@ -151,9 +168,9 @@ export interface Env {
 export interface Envs {
   /**
    * Contract: creates the workspace folder and sets up an env in it. `kind` selects the implementation; by default it
-   * depends on the folder. If `open` throws, there is nothing to close.
+   * depends on the folder. `access`: default `write`. If `open` throws, there is nothing to close.
    */
-  open(workspace: string, kind?: string): Promise<Env>
+  open(workspace: string, kind?: string, access?: WorkspaceAccess): Promise<Env>
 }
 
 /** Implements the two members of an env that give access to its operations. */

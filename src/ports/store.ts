@@ -13,6 +13,7 @@ import type { PermissionOp, PermissionReads, PermissionResults } from './store/p
 import type { QueueOp, QueueReads, QueueResults } from './store/queue.ts'
 import type { SessionOp, SessionReads, SessionResults } from './store/sessions.ts'
 import type { SpendingOp, SpendingReads, SpendingResults } from './store/spending.ts'
+import type { TodoOp, TodoReads, TodoResults } from './store/todos.ts'
 
 export interface Fence {
   readonly dispatch_id: string
@@ -28,6 +29,7 @@ export type Op =
   | SpendingOp
   | DocumentOp
   | OutboxOp
+  | TodoOp
   /**
    * Moves unreadable rows to `set_aside` unchanged. A session whose row or journal is unreadable moves as a whole. Rows
    * that others depend on are replaced by a safe value: the lowest label, the document's text as its latest version,
@@ -42,7 +44,8 @@ export interface OpResults
     PermissionResults,
     SpendingResults,
     DocumentResults,
-    OutboxResults {
+    OutboxResults,
+    TodoResults {
   set_aside: { readonly moved: number }
 }
 
@@ -78,7 +81,8 @@ export interface Store
     PermissionReads,
     SpendingReads,
     DocumentReads,
-    OutboxReads {
+    OutboxReads,
+    TodoReads {
   /**
    * Contract: each batch is atomic and independent; outcomes in order. A batch with a fence is refused unless that
    * dispatch is running under that token. Resolves after fsync. If a write or fsync fails, this call and every later

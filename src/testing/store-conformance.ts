@@ -30,6 +30,7 @@ import {
   newTestRecord,
   TEST_NOW,
 } from './store-test-helpers.ts'
+import { todoConformance } from './todo-conformance.ts'
 import { unknownConformance } from './unknown-conformance.ts'
 import { workerConformance } from './worker-conformance.ts'
 import { workspaceConformance } from './workspace-conformance.ts'
@@ -45,6 +46,7 @@ export const storeConformance: readonly ConformanceCase[] = [
   ...inboxConformance,
   ...unknownConformance,
   ...approvalConformance,
+  ...todoConformance,
   ...rangeConformance,
   {
     name: 'group commit: batches of one turn of the event loop share a sync',

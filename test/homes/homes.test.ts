@@ -105,22 +105,26 @@ describe('homes of earlier schemas', () => {
       test('its parked work continues after a message, an approval or a resolution', async (t) => {
         const home = openKeptHome(t, schema)
         const app = await openKeptApp(home, 'third')
-        t.after(() => app.close())
-        const { items: open } = await app.run('approvals list', {})
-        await app.run('approvals allow', { id: open[0]?.id ?? '' })
-        const { items: unknown } = await app.run('unknowns list', {})
-        await app.run('unknowns resolve', { id: unknown[0]?.id ?? '', as: 'happened' })
-        const { items } = await app.run('queue list', {})
-        for (const { prompt, session_id } of items)
-          if (prompt === 'Wait for word' || prompt === 'Ask me')
-            await app.run('send', { session: session_id, text: 'go on' })
-        await advanceUntilDone(app.clock, app.run('start', { until_idle: true }))
-        const { items: after } = await app.run('queue list', {})
-        const left = statuses(after.filter(({ status }) => status !== 'done'))
-        assert.deepEqual(left, { 'Fail at it': 'failed', 'Do it later': 'waiting' })
-        for (const { dispatch_id, prompt } of after.filter(({ status }) => status === 'done')) {
-          const { identical } = await replayIn(app, dispatch_id)
-          assert.ok(identical, prompt)
+        try {
+          const { items: open } = await app.run('approvals list', {})
+          await app.run('approvals allow', { id: open[0]?.id ?? '' })
+          const { items: unknown } = await app.run('unknowns list', {})
+          await app.run('unknowns resolve', { id: unknown[0]?.id ?? '', as: 'happened' })
+          const { items } = await app.run('queue list', {})
+          for (const { prompt, session_id } of items)
+            if (prompt === 'Wait for word' || prompt === 'Ask me')
+              await app.run('send', { session: session_id, text: 'go on' })
+          await advanceUntilDone(app.clock, app.run('start', { until_idle: true }))
+          const { items: after } = await app.run('queue list', {})
+          const left = statuses(after.filter(({ status }) => status !== 'done'))
+          assert.deepEqual(left, { 'Fail at it': 'failed', 'Do it later': 'waiting' })
+          for (const { dispatch_id, prompt } of after.filter(({ status }) => status === 'done')) {
+            const { identical } = await replayIn(app, dispatch_id)
+            assert.ok(identical, prompt)
+          }
+        } finally {
+          // Before its folder is removed: a running app writes to it.
+          await app.close()
         }
       })
 

@@ -19,6 +19,15 @@ INSERT INTO inbox (session, id, body)
     (SELECT session_id FROM sessions JOIN dispatches d ON d.session = sessions.n WHERE d.status = 'failed' LIMIT 1);
 INSERT INTO heard VALUES ('elsewhere', 'm', 1767225600000);
 INSERT INTO reservations VALUES ('r', 'gone', '2026-01-01', 'default', 'default', 'm', 5);
+INSERT INTO todos (session, code, status, body, updated_at)
+  SELECT n, 'T001', 'WAIT', json_object('code', 'T001', 'session_id', session_id, 'title', 'a task', 'type', 'Task',
+    'status', 'WAIT', 'deps', json_array(), 'assignee', NULL, 'parallel', json('false'), 'skills', json_array(),
+    'checks', json_array(json_object('kind', 'command', 'run', 'true')), 'attempts', 0, 'notes', json_array(),
+    'last_error', NULL, 'baseline', NULL, 'evidence', NULL, 'proof', NULL, 'created_at', '2026-01-01T00:00:00.000Z',
+    'updated_at', '2026-01-01T00:00:00.000Z'), 1767225600000 FROM sessions LIMIT 1;
+INSERT INTO todo_receipts (op_id, session, body, at)
+  SELECT 'o', n, json_object('op_id', 'o', 'session_id', session_id, 'at', '2026-01-01T00:00:00.000Z',
+    'actions', json_array('add'), 'changed', json_array('T001'), 'refusal', NULL), 1767225600000 FROM sessions LIMIT 1;
 INSERT INTO settings VALUES ('mcp files', '{}'), ('resumed', '"2026-01-01T00:00:00.000Z"');
 `
 

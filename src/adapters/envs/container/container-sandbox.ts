@@ -6,13 +6,13 @@
 
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Launch, Launcher, LaunchRequest } from '../host/launcher.ts'
 import type { ProcessTable } from '../host/process-table.ts'
 import { INNER_HOME } from '../sandbox/bubblewrap-command-line.ts'
-import { makeCommandHome, ulimitScript } from '../sandbox/launch-bubblewrap.ts'
+import { makeCommandHome, moveMounts, ulimitScript } from '../sandbox/launch-bubblewrap.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import { runSelfTest, type SandboxTestResult } from '../sandbox/self-test.ts'
 import { createGuards, quarantineFolder, withoutGuard } from '../sandbox/workspace-guard.ts'
@@ -124,17 +124,19 @@ async function launcherIn(engine: ContainerEngine, { image, folder }: ContainerO
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await writeFile(bashEnvFile, BASH_ENV_TEXT, { mode: 0o600 })
   const filter = engine.defaultProfile === undefined ? undefined : await writeProfile(folder, engine.defaultProfile)
-  return async ({ root, cwd, folder: call, command, env, network, readOnly, input = false }) => {
+  return async (wanted) => {
+    const { root, folder: call, command, env, network, readOnly, input = false, seenAt = root } = wanted
     if (typeof network === 'function') throw networkUnavailable()
     const [guard, home] = readOnly
       ? [withoutGuard(readOnly), undefined]
-      : await Promise.all([guardOf({ root, folder: call }), makeCommandHome(folder, root)])
+      : await Promise.all([guardOf({ root, folder: call }), wanted.home ?? makeCommandHome(folder, root)])
+    const cwd = join(seenAt, relative(root, wanted.cwd))
     const args = containerRunArgs({
       ...{ engine: engine.name, image, name: nameOf(call), label: labelOf(folder), filter, cwd, command, input },
       environment: { ...inherited(env), HOME: home === undefined ? '/tmp' : INNER_HOME, BASH_ENV },
       binds: [
-        { from: root, at: root, writable: home !== undefined },
-        ...guard.binds,
+        { from: root, at: seenAt, writable: home !== undefined },
+        ...moveMounts(root, seenAt, guard.binds),
         ...(home === undefined ? [] : [{ from: home, at: INNER_HOME, writable: true }]),
         { from: bashEnvFile, at: BASH_ENV, writable: false },
         { from: join(call, 'cwd'), at: CWD_FILE, writable: true },

@@ -8,11 +8,12 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:fs'
 import { access, type FileHandle, mkdir, open, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { withDeadline } from '../../../ports/deadline.ts'
 import type { ProcessOps, ProcessResult, RunOptions } from '../../../ports/env.ts'
+import type { BindMount } from '../sandbox/bubblewrap-command-line.ts'
 import {
   callEnvironment,
   callFolder,
@@ -30,6 +31,15 @@ import { hasNamespaceEnded, killTree, type ProcessTree } from './process-tree.ts
 import type { CommandLimits, LimitedCommand } from './resource-limits.ts'
 import { findStartFolder, readEndFolder } from './working-folder.ts'
 
+/** What commands see of the workspace, if that differs from the root itself. Needs a launcher that is a sandbox. */
+export interface CommandView {
+  /** The path at which commands see the root. */
+  readonly seenAt?: string
+  readonly home?: string
+  /** Commands cannot write to the workspace; these mounts are added. */
+  readonly readOnly?: readonly BindMount[]
+}
+
 interface ProcessOptions {
   readonly root: string
   /** Folder for the call folders; a path without symbolic links. */
@@ -38,6 +48,7 @@ interface ProcessOptions {
   /** Variables that the launcher may pass on to commands. */
   readonly env: Readonly<Record<string, string>>
   readonly launcher?: Launcher
+  readonly view?: CommandView
   readonly table: ProcessTable
   /** A command that writes more output than this is killed. */
   readonly maxOutputBytes: number
@@ -83,6 +94,7 @@ class HostProcesses implements ProcessOps {
 
   async run(call: string, command: string, wanted: RunOptions): Promise<ProcessResult> {
     const { root, env, limits } = this.#options
+    const seenAt = this.#options.view?.seenAt ?? root
     const { signal } = wanted
     const folder = await this.#freshFolder(call)
     await using output = await open(outputFile(folder), OUTPUT, 0o600)
@@ -97,6 +109,7 @@ class HostProcesses implements ProcessOps {
       folder,
       env,
       network: wanted.network,
+      ...this.#options.view,
     })
     const limited = await limits?.register([root, folder])
     const shell = startShell(this.#options, { call, folder, launch, joins: limited?.joinFiles ?? [] }, [
@@ -119,7 +132,7 @@ class HostProcesses implements ProcessOps {
     return {
       ...{ ...status, dropped, output: [text, ...notes.map((note) => `[${note}]`)].join('\n') },
       ended: typeof ending === 'object' ? 'exited' : ending,
-      cwd: await readEndFolder(root, cwdFile, cwd),
+      cwd: await readEndFolder(seenAt, cwdFile, join(seenAt, relative(root, cwd))),
     }
   }
 

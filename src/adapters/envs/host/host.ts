@@ -4,8 +4,8 @@ import { constants } from 'node:fs'
 import { access, mkdir, realpath, stat } from 'node:fs/promises'
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { type Envs, type FileOps, type Health, provideOps } from '../../../ports/env.ts'
-import { createHostProcesses } from './host-processes.ts'
+import { type Env, type FileOps, type Health, provideOps } from '../../../ports/env.ts'
+import { type CommandView, createHostProcesses } from './host-processes.ts'
 import type { Launcher } from './launcher.ts'
 import { type ProcessTable, processTable } from './process-table.ts'
 import type { CommandLimits } from './resource-limits.ts'
@@ -27,17 +27,23 @@ export interface HostOptions {
 
 const MAX_OUTPUT_BYTES = 32 * 1024 * 1024
 
-export function hostEnvs(options: HostOptions): Envs {
+export interface HostEnvs {
+  /** Contract: like `Envs.open`. `view`: for a copy or a read-only env, what its commands see. */
+  open(workspace: string, view?: CommandView): Promise<Env>
+}
+
+export function hostEnvs(options: HostOptions): HostEnvs {
   const { clock, table = processTable(), maxOutputBytes = MAX_OUTPUT_BYTES, launcher, limits } = options
   const env = harmlessOnly(options.env)
   /** One `FileOps` for each root, because writes to one root must run one after another. */
   const files = new Map<string, FileOps>()
   return {
-    async open(workspace) {
+    async open(workspace, view) {
       const root = await realFolder(workspace)
       const callsDir = await realFolder(options.callsDir, 0o700)
       const file = files.get(root) ?? createRootedFiles(root)
-      files.set(root, file)
+      // The root of a copy is never opened again.
+      if (!view?.home) files.set(root, file)
       const process = createHostProcesses({
         root,
         callsDir,
@@ -46,6 +52,7 @@ export function hostEnvs(options: HostOptions): Envs {
         table,
         maxOutputBytes,
         ...(launcher && { launcher }),
+        ...(launcher && view && { view }),
         ...(limits && { limits }),
       })
       return { root, ...provideOps({ file, process }), health: () => healthOf(root), async close() {} }

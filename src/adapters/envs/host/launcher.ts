@@ -40,6 +40,10 @@ export interface LaunchRequest {
    * protected names in it are guarded.
    */
   readonly readOnly?: readonly BindMount[]
+  /** Where the command sees the root; default: at its own path. */
+  readonly seenAt?: string | undefined
+  /** The folder that is $HOME; default: one per root, kept for later commands. */
+  readonly home?: string | undefined
   /** Set for a program that the owner configured (an MCP server). Then the root is the program's own folder. */
   readonly program?: {
     /** Paths that the program sees read-only. */

@@ -4,8 +4,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { type Envs, type Health, provideOps, requireOps } from '../../../ports/env.ts'
+import { type Health, provideOps, requireOps } from '../../../ports/env.ts'
 import type { GitSandbox } from '../git.ts'
+import type { HostEnvs } from '../host/host.ts'
 import { findGitFolder, isGitFolder, locateWorkTree, type WorkTree } from './git-folder.ts'
 import { createGitOps, openRepositoryGit } from './git-ops.ts'
 
@@ -15,10 +16,10 @@ interface RepositoryOptions {
 }
 
 /** `host`: opens the env that provides files and processes. */
-export function createRepositoryEnvs(host: Envs, options: RepositoryOptions): Envs {
+export function createRepositoryEnvs(host: HostEnvs, options: RepositoryOptions): HostEnvs {
   return {
-    async open(workspace) {
-      const hostEnv = await host.open(workspace)
+    async open(workspace, view) {
+      const hostEnv = await host.open(workspace, view)
       const { root } = hostEnv
       const health = async (): Promise<Health> => {
         const innerHealth = await hostEnv.health()

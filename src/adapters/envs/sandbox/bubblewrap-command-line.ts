@@ -14,8 +14,10 @@ export interface BindMount {
 }
 
 export interface SandboxLayout {
-  /** The workspace, a path without symbolic links. It has the same path inside the sandbox. */
+  /** The workspace, a path without symbolic links. */
   readonly root: string
+  /** The path of the workspace inside the sandbox. */
+  readonly seenAt: string
   readonly cwd: string
   /** The folder mounted as $HOME; undefined: an empty $HOME and a read-only workspace. */
   readonly home: string | undefined
@@ -62,8 +64,23 @@ const FIRST_PROCESS = '/proc/1'
 const MAX_TEMPORARY_BYTES = 1024 ** 3
 
 export function bwrapArgs(layout: SandboxLayout): readonly string[] {
-  const { root, cwd, home, etc, inEtc, devices, hidden, binds, environment, more, identity, filter, info, version } =
-    layout
+  const {
+    root,
+    seenAt,
+    cwd,
+    home,
+    etc,
+    inEtc,
+    devices,
+    hidden,
+    binds,
+    environment,
+    more,
+    identity,
+    filter,
+    info,
+    version,
+  } = layout
   const seen = layout.seen ?? []
   return [
     ...namespaceArgs(identity, version),
@@ -81,8 +98,8 @@ export function bwrapArgs(layout: SandboxLayout): readonly string[] {
     ...seen.flatMap((path) => ['--ro-bind', path, path]),
     ...hidden.filter((folder) => seen.some((path) => folder.startsWith(`${path}/`))).flatMap((at) => ['--tmpfs', at]),
     ...(home === undefined
-      ? ['--tmpfs', INNER_HOME, '--ro-bind', root, root]
-      : ['--bind', home, INNER_HOME, '--bind', root, root]),
+      ? ['--tmpfs', INNER_HOME, '--ro-bind', root, seenAt]
+      : ['--bind', home, INNER_HOME, '--bind', root, seenAt]),
     ...binds.flatMap(bindArgs),
     ...['--remount-ro', '/', '--chdir', cwd],
     ...['--info-fd', String(info), ...(filter === undefined ? [] : ['--seccomp', String(filter)])],

@@ -5,10 +5,11 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import { totalmem } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { BASH_ENV_TEXT, isExecutableFile, type Launch, type Launcher } from '../host/launcher.ts'
-import { bwrapArgs, DEVICES, INNER_HOME, type SandboxLayout } from './bubblewrap-command-line.ts'
+import { isInside } from '../host/split-path.ts'
+import { type BindMount, bwrapArgs, DEVICES, INNER_HOME, type SandboxLayout } from './bubblewrap-command-line.ts'
 import { openEgressSocket } from './egress-socket.ts'
 import { BASH_ENV_PATH, makeEtc, type SandboxUser } from './make-etc.ts'
 import { chooseForwarder, FORWARDER_PATH, type Forwarder, forwarderStartScript } from './network-forwarder.ts'
@@ -34,7 +35,7 @@ export async function createSandboxLauncher(options: LauncherOptions): Promise<L
   const shared = await makeSharedFiles(options)
   const guardOf = createGuards(quarantineFolder(options.folder))
   return async (wanted) => {
-    const { root, command } = wanted
+    const { root, command, seenAt = wanted.root } = wanted
     await using opened = new AsyncDisposableStack()
     const [guard, home] = wanted.readOnly
       ? [withoutGuard(wanted.readOnly), undefined]
@@ -42,7 +43,7 @@ export async function createSandboxLauncher(options: LauncherOptions): Promise<L
           wanted.program
             ? guardFolders(wanted.program.writable, wanted.folder, guardOf)
             : guardOf({ root, folder: wanted.folder }),
-          makeCommandHome(options.folder, root),
+          wanted.home ?? makeCommandHome(options.folder, root),
         ])
     const filter = shared.filter === undefined ? [] : [opened.use(await open(shared.filter, 'r'))]
     // Not the machine's /dev/null: a command that runs as root could change its mode.
@@ -54,14 +55,15 @@ export async function createSandboxLauncher(options: LauncherOptions): Promise<L
         ...options,
         ...shared,
         root,
+        seenAt,
         home,
-        cwd: wanted.cwd,
+        cwd: moveBelow(root, seenAt, wanted.cwd),
         environment: wanted.env,
         seen: wanted.program?.seen ?? [],
       },
       more: { ...egress.environment, ...wanted.program?.environment },
       ...{
-        binds: [...guard.binds, ...egress.binds],
+        binds: [...moveMounts(root, seenAt, guard.binds), ...egress.binds],
         filter: filter[0] && FIRST_HANDLE,
         info: FIRST_HANDLE + filter.length,
       },
@@ -79,6 +81,14 @@ export async function createSandboxLauncher(options: LauncherOptions): Promise<L
     } satisfies Launch
   }
 }
+
+/** Contract: the path, moved from below `root` to below `seenAt`; unchanged if it is elsewhere. */
+const moveBelow = (root: string, seenAt: string, path: string): string =>
+  isInside(root, path) ? join(seenAt, relative(root, path)) : path
+
+/** Contract: mounts on top of the root, at the places where the command sees them. */
+export const moveMounts = (root: string, seenAt: string, binds: readonly BindMount[]): readonly BindMount[] =>
+  binds.map((bind) => ({ ...bind, at: moveBelow(root, seenAt, bind.at) }))
 
 /** The pid of the sandbox's first process, as processes outside see it; bubblewrap writes it to `info`. */
 async function readInitPid(info: FileHandle): Promise<number | undefined> {

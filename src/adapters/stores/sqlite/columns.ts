@@ -9,9 +9,11 @@ import { TRUSTS } from '../../../domain/label.ts'
 import { LOST_COMMITS } from '../../../domain/lost-commits.ts'
 import { MESSAGE_KINDS, OUTBOX_STATUSES } from '../../../domain/message.ts'
 import { FAILURE_CLASSES } from '../../../domain/stop-reason.ts'
+import { TODO_STATUSES } from '../../../domain/todo.ts'
 import { RESOLUTIONS } from '../../../domain/unknown-outcome.ts'
 import type { Op } from '../../../ports/store.ts'
 import { effectShape, labelShape, observationShape, waitShape } from './record-shapes.ts'
+import { receiptShape, todoShape, todosOpShape } from './todo-shapes.ts'
 import {
   describeInvalid,
   listOf,
@@ -211,6 +213,17 @@ export const TABLES = {
       ...{ due: storedInstant, created_at: storedInstant, sent_at: orNull(storedInstant) },
     },
   },
+  todos: {
+    key: ['session', 'code'],
+    columns: { code: storedText, status: oneOf(TODO_STATUSES), body: storedJson(todoShape), updated_at: storedInstant },
+    mismatch: describeBadTodo,
+  },
+  todo_receipts: {
+    key: ['op_id'],
+    columns: { op_id: storedText, body: storedJson(receiptShape), at: storedInstant },
+    mismatch: ({ op_id, body }) =>
+      JSON.parse(String(body)).op_id === op_id ? undefined : 'the body is of another call',
+  },
   heard: { key: ['channel', 'message_id'], columns: { ts: storedInstant } },
 } as const satisfies Record<string, TableColumns>
 
@@ -222,6 +235,7 @@ export const OP_SHAPES: Partial<Record<Op['op'], StoredShape>> = {
   ask: storedObject({ approval: storedObject({ effect: effectShape, sinks, origin }) }),
   grant: storedObject({ grant: storedObject({ to: listOf(storedText) }) }),
   schedule_put: storedObject({ entry: storedObject({ spec: scheduleSpec }) }),
+  todos: todosOpShape,
   cycle_end: storedObject({ result: cycleResult, open: listOf(storedText) }),
 }
 
@@ -233,4 +247,9 @@ function describeBadDispatch({ status, wait, due, epoch }: StoredRow): string | 
   if (due !== (wait === null ? null : JSON.parse(String(wait)).until)) return 'its due time differs from its wait'
   if ((status === 'running') !== (epoch !== null)) return 'its status and its worker contradict each other'
   return undefined
+}
+
+function describeBadTodo({ code, status, body }: StoredRow): string | undefined {
+  const todo = JSON.parse(String(body))
+  return todo.code === code && todo.status === status ? undefined : 'the body has another code or status'
 }

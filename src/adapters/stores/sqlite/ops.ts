@@ -26,6 +26,7 @@ import { pruneOldRows } from './retention.ts'
 import { fireSchedule, openSchedule, pauseSchedule, putSchedule, removeSchedule } from './schedules.ts'
 import { setRowsAside } from './set-rows-aside.ts'
 import { releaseSpend, reserveSpend, settleSpend } from './spend.ts'
+import { applyTodos } from './todos.ts'
 import { resolveUnknown, upsertUnknown } from './unknown-outcomes.ts'
 import { joinWorker, leaveWorker, recoverWorkers, renewLease } from './workers.ts'
 
@@ -84,6 +85,7 @@ export const OP_TABLE: OpTable = {
   undelivered: markUndelivered,
   retract: retractMessage,
   hear: recordIncoming,
+  todos: applyTodos,
   prune: pruneOldRows,
   set_aside: setRowsAside,
 }

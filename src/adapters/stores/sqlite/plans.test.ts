@@ -27,6 +27,8 @@ test('reads of a cycle, a start and a status use an index, so history does not s
     ...[(r: StoreReader) => r.unknowns({ status: 'open' }), (r: StoreReader) => r.unknowns({ session_id: 's' })],
     (r) => r.approvals({ status: 'open', limit: 9 }),
     (r) => r.approvals({ session_id: 's', limit: 9 }),
+    ...[(r: StoreReader) => r.todos('s'), (r: StoreReader) => r.todo('s', 'T001')],
+    (r) => r.todoReceipt('o'),
     ...[(r: StoreReader) => r.document('k', 'STATE.md'), (r: StoreReader) => r.projection('k', 'STATE.md')],
     (r) => r.documentVersions({ kernel_id: 'k', name: 'STATE.md', limit: 9 }),
     ...[

@@ -12,6 +12,7 @@ import { queueReads } from './reads/queue.ts'
 import { createRowReader, type RowReader } from './reads/row-reader.ts'
 import { sessionReads } from './reads/sessions.ts'
 import { spendingReads } from './reads/spending.ts'
+import { todoReads } from './reads/todos.ts'
 import { addReadableFunctions } from './unreadable-rows.ts'
 
 export type StoreReader = Omit<Store, 'commit' | 'commits' | 'verify' | 'unreadable' | 'skipped' | 'backup' | 'close'>
@@ -28,6 +29,7 @@ export function createStoreReader(db: DatabaseSync, onSkipped?: (row: Unreadable
     ...spendingReads(rows),
     ...documentReads(rows),
     ...outboxReads(rows),
+    ...todoReads(rows),
     ...setAsideReads(rows),
   }
 }

@@ -46,7 +46,7 @@ function deleteSession(sql: Sql, session: number, last: number | null): readonly
   ).all(last)
   const runs = sql('SELECT n, dispatch_id FROM dispatches WHERE session = ?').all(session)
   for (const { n } of runs) sql('UPDATE dispatches SET parent = NULL WHERE parent = ?').run(Number(n))
-  for (const table of ['approvals', 'unknowns', 'inbox', 'dispatches'])
+  for (const table of ['approvals', 'unknowns', 'inbox', 'todos', 'todo_receipts', 'dispatches'])
     sql(`DELETE FROM ${table} WHERE session = ?`).run(session)
   sql('DELETE FROM grants WHERE session_id = (SELECT session_id FROM sessions WHERE n = ?)').run(session)
   sql('DELETE FROM sessions WHERE n = ?').run(session)

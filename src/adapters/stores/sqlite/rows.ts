@@ -8,6 +8,8 @@ import type { Grant } from '../../../domain/grant.ts'
 import { MAX_INSTANT_MS } from '../../../domain/limits.ts'
 import type { ScheduleEntry, ScheduleMark } from '../../../domain/schedule.ts'
 import { type Session, sessionStatus } from '../../../domain/session.ts'
+import type { Todo } from '../../../domain/todo.ts'
+import type { TodoReceipt } from '../../../domain/todo-delta.ts'
 import type { UnknownOutcome } from '../../../domain/unknown-outcome.ts'
 import { iso } from '../../../ports/clock.ts'
 
@@ -150,6 +152,10 @@ export function markFromRow(row: SqlRow): ScheduleMark {
     fired: row.fired == null ? null : Number(row.fired),
   }
 }
+
+export const todoFromRow = (row: SqlRow): Todo => JSON.parse(asText(row.body))
+
+export const receiptFromRow = (row: SqlRow): TodoReceipt => JSON.parse(asText(row.body))
 
 export const VERSION_COLUMNS = 'kernel_id, name, version, sha256, bytes, author, reason, cycle_id, ts'
 

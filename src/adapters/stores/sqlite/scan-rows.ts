@@ -13,7 +13,9 @@ import {
 } from './unreadable-rows.ts'
 
 /** Tables whose rows belong to a session. */
-const SESSION_TABLES: ReadonlySet<TableName> = new Set(['dispatches', 'inbox', 'unknowns', 'approvals'])
+const SESSION_TABLES: ReadonlySet<TableName> = new Set([
+  ...(['dispatches', 'inbox', 'unknowns', 'approvals', 'todos', 'todo_receipts'] as const),
+])
 
 /** An SQL condition for invalid rows: unreadable ones, rows of a missing session, and wrong counts in `tally`. */
 export function badRowCondition(table: TableName): string {

@@ -2,7 +2,7 @@
 
 import { WORK_TABLES } from './work-tables.ts'
 
-export const SCHEMA_VERSION = 6
+export const SCHEMA_VERSION = 7
 
 export const SCHEMA = `
 ${WORK_TABLES}
@@ -196,6 +196,27 @@ CREATE TABLE heard (
   PRIMARY KEY (channel, message_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX heard_by_age ON heard (ts);
+
+-- The row number is the order of the plan.
+CREATE TABLE todos (
+  n INTEGER PRIMARY KEY,
+  session INTEGER NOT NULL REFERENCES sessions (n),
+  code TEXT NOT NULL,
+  status TEXT NOT NULL,
+  body TEXT NOT NULL,
+  updated_at INTEGER NOT NULL,
+  UNIQUE (session, code)
+) STRICT;
+
+-- What became of each delta of todos, so that a call that is repeated after a crash changes nothing.
+CREATE TABLE todo_receipts (
+  n INTEGER PRIMARY KEY,
+  op_id TEXT NOT NULL UNIQUE,
+  session INTEGER NOT NULL REFERENCES sessions (n),
+  body TEXT NOT NULL,
+  at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX todo_receipts_session ON todo_receipts (session);
 
 -- One row: the number of commits without a journal entry. With the last entry it is the position of the database.
 CREATE TABLE commits (id TEXT NOT NULL, n INTEGER NOT NULL) STRICT;

@@ -10,6 +10,7 @@ import type { ApplyOp } from './op-context.ts'
 import type { Sql } from './refuse-batch.ts'
 import type { SqlRow } from './rows.ts'
 import { badRowCondition } from './scan-rows.ts'
+import { replaceUnreadableTodo } from './todos.ts'
 import { wakeWaitingRun } from './unknown-outcomes.ts'
 
 export const setRowsAside: ApplyOp<'set_aside'> = (sql, { rows, now }) => {
@@ -82,7 +83,8 @@ function moveSession(context: MoveContext, session_id: string, why: string): voi
   if (Number.isNaN(n)) return
   const belongsWhy = `it belongs to session ${session_id}, which was set aside: ${why}`
   const selectOfSession = (table: string): RowSelection => ({ table, where: 'session = ?', value: n })
-  for (const table of ['approvals', 'unknowns', 'inbox']) moveSelected(context, selectOfSession(table), belongsWhy)
+  for (const table of ['approvals', 'unknowns', 'inbox', 'todos', 'todo_receipts'])
+    moveSelected(context, selectOfSession(table), belongsWhy)
   moveDispatches(context, selectOfSession('dispatches'), belongsWhy)
   moveSelected(context, { table: 'grants', where: 'session_id = ?', value: session_id }, belongsWhy)
   const chain = sql(
@@ -172,6 +174,11 @@ const MOVE_BY_TABLE: Partial<Record<TableName, TableMover>> = {
   labels(context, selection, why) {
     moveSelected(context, selection, why)
     context.sql("INSERT INTO labels VALUES (?, 'untrusted', 1)").run(selection.value)
+  },
+  todos(context, selection, why) {
+    const row = context.sql(`SELECT n, session, code FROM todos WHERE ${selection.where}`).get(selection.value)
+    moveSelected(context, selection, why)
+    if (row) replaceUnreadableTodo(context.sql, row as SqlRow, context.now)
   },
   facts(context, selection, why) {
     context
