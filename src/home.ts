@@ -31,6 +31,8 @@ export interface HomePaths {
   readonly servers: string
   /** Profiles of browsers opened by runs. */
   readonly browser: string
+  /** Throw-away copies of workspaces. */
+  readonly copies: string
   readonly logs: string
   readonly traces: string
   /** Folder of the documents, with one folder per kernel; `fallback` is used as long as it cannot be written. */
@@ -52,7 +54,8 @@ export const BEFORE_RESTORE_PREFIX = 'before-restore-'
 /** Names at the top of the home that belong to this machine: a backup never copies, a restore never replaces them. */
 export function isMachineLocal(name: string): boolean {
   return (
-    /^(lock([-.].*)?|socket|logs|sandbox|browser|restore\..*)$/.test(name) || name.startsWith(BEFORE_RESTORE_PREFIX)
+    /^(lock([-.].*)?|socket|logs|sandbox|browser|copies|restore\..*)$/.test(name) ||
+    name.startsWith(BEFORE_RESTORE_PREFIX)
   )
 }
 
@@ -107,6 +110,7 @@ export function homePaths(root: string): HomePaths {
     calls: join(root, 'calls'),
     sandbox: join(root, 'sandbox'),
     browser: join(root, 'browser'),
+    copies: join(root, 'copies'),
     servers: join(root, 'servers'),
     logs: join(root, 'logs'),
     traces: join(root, 'traces'),

@@ -38,6 +38,8 @@ export const isCleanLabel = (label: Label): boolean => label.trust === 'trusted'
 
 /** Labels of results that show contents of the workspace, or only the program's own text. */
 export const LABEL_OF_WORKSPACE: ResultLabel = { trust: 'workspace', private: false }
+/** Label of what commands print without a sandbox: they can read all files of the owner. */
+export const LABEL_OF_MACHINE: ResultLabel = { trust: 'untrusted', private: true }
 export const LABEL_OF_OWN_OUTPUT: ResultLabel = CLEAN_LABEL
 
 /** Contract: pure; returns the label in one word, for tables. */

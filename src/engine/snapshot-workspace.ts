@@ -16,6 +16,8 @@ export async function withSnapshots<T>(
   calls: readonly CheckedCall[],
   work: () => Promise<T>,
 ): Promise<T> {
+  // A copy is thrown away, and a read-only workspace does not change.
+  if ((run.env.access ?? 'write') !== 'write') return work()
   if (!calls.some(({ effect }) => writesWorkspace(effect))) return work()
   const { snapshots } = run.engine
   const { dispatch_id: run_id } = run.dispatch

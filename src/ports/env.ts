@@ -139,8 +139,7 @@ export type Health = { readonly ok: true } | { readonly ok: false; readonly reas
  * How an env uses the workspace. `read_only`: commands see it on a read-only mount, and writes are refused. `copy`:
  * files and commands use a throw-away copy.
  */
-export const WORKSPACE_ACCESSES = ['write', 'read_only', 'copy'] as const
-export type WorkspaceAccess = (typeof WORKSPACE_ACCESSES)[number]
+export type WorkspaceAccess = 'write' | 'read_only' | 'copy'
 
 export interface Env {
   /** The workspace as commands see it. The files of a copy are elsewhere: use the operations. */

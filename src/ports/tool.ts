@@ -19,6 +19,8 @@ export interface ToolContext {
   readonly call: string
   /** Agent, session and turn of the call. */
   readonly origin: FactOrigin
+  /** Name of the behaviour that made the call. */
+  readonly behaviour: string
   /** When the intent of this call was recorded, epoch milliseconds. */
   readonly intendedAt: number
   /** Digests of the files that this session has read or written, by path. */

@@ -60,7 +60,16 @@ export const storedRowsCheck = async (app: App, input: object = {}): Promise<Doc
 /** Lists skip rows that cannot be read. */
 const LISTS = [
   ...['status', 'queue list', 'sessions list', 'trace list', 'approvals list', 'unknowns list', 'schedule list'],
-  ...['memory list', 'cycles list', 'grants list', 'notices list', 'budget show', 'models list', 'agent list'],
+  ...[
+    'memory list',
+    'todo list',
+    'cycles list',
+    'grants list',
+    'notices list',
+    'budget show',
+    'models list',
+    'agent list',
+  ],
 ]
 
 export async function assertListed(app: App): Promise<void> {

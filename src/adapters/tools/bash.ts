@@ -7,7 +7,7 @@ import { z } from 'zod'
 import type { CallResult } from '../../domain/decision.ts'
 import type { Effect } from '../../domain/effect.ts'
 import { assertNever } from '../../domain/error.ts'
-import { LABEL_OF_WORKSPACE, type ResultLabel, UNTRUSTED_LABEL } from '../../domain/label.ts'
+import { LABEL_OF_MACHINE, LABEL_OF_WORKSPACE, UNTRUSTED_LABEL } from '../../domain/label.ts'
 import { defineToolWithText } from '../../ports/define-tool.ts'
 import type { ProcessResult, RunOptions } from '../../ports/env.ts'
 import type { AnyTool } from '../../ports/tool.ts'
@@ -43,9 +43,6 @@ export interface ShellOptions {
   readonly network?: CommandNetwork
 }
 
-/** The label of results of commands that run without a sandbox: they can read all files of the owner. */
-const OF_MACHINE: ResultLabel = { trust: 'untrusted', private: true }
-
 export const bash = ({ where, network }: ShellOptions): AnyTool =>
   defineToolWithText<Args>({
     name: 'bash',
@@ -60,7 +57,7 @@ export const bash = ({ where, network }: ShellOptions): AnyTool =>
     asks: ({ command, network: hosts = [] }) =>
       network && hosts.length === 0 ? describeSentCredential(network, command) : undefined,
     gives(wanted) {
-      if (where === 'machine') return OF_MACHINE
+      if (where === 'machine') return LABEL_OF_MACHINE
       return namedHosts(wanted.network).length > 0 || network?.hasAllowedHosts() ? UNTRUSTED_LABEL : LABEL_OF_WORKSPACE
     },
     run: (wanted, { ops, call, signal, cwd, label, say }) =>

@@ -1,13 +1,16 @@
 /** Plugin `tools`: environments and sandbox of commands, the tools, and the other registries of a run. */
 
 import { rmSync } from 'node:fs'
+import { removeLeftCopies } from '../../adapters/envs/copies/throw-away-copy.ts'
 import { createWorkspaceEnvs } from '../../adapters/envs/envs.ts'
 import { gitWithoutSandbox } from '../../adapters/envs/git.ts'
 import { type CommandLimits, createCommandLimits } from '../../adapters/envs/host/resource-limits.ts'
 import { cleanUpAfterCrash } from '../../adapters/envs/sandbox/clean-up-after-crash.ts'
+import { makeCommandHome } from '../../adapters/envs/sandbox/launch-bubblewrap.ts'
 import { createSandbox, type Sandbox } from '../../adapters/envs/sandbox/sandbox.ts'
 import { systemClock } from '../../adapters/system/clock.ts'
 import { findProgram } from '../../adapters/system/machine.ts'
+import { todoTools } from '../../adapters/tools/todos/todo-tools.ts'
 import { builtinTools, type Launching, memoryTools, optionalTools, webTools } from '../../adapters/tools/tools.ts'
 import { answerBehaviour } from '../../behaviours/answer.ts'
 import { plannerBehaviour } from '../../behaviours/planner.ts'
@@ -16,6 +19,7 @@ import { unattendedBehaviour } from '../../behaviours/unattended.ts'
 import { type Config, environment } from '../../config.ts'
 import { asTirelessError, TirelessError } from '../../domain/error.ts'
 import { describeValue } from '../../domain/json.ts'
+import { LABEL_OF_MACHINE, LABEL_OF_WORKSPACE } from '../../domain/label.ts'
 import { MAX_DURATION_MS } from '../../domain/limits.ts'
 import { PAST_TOOLS } from '../../domain/past-tools.ts'
 import { describeTools } from '../../engine/request/toolbox.ts'
@@ -66,6 +70,8 @@ export function tools(parts: RunParts): Plugin {
         createWorkspaceEnvs({
           ...{ callsDir: host.get('home').calls, clock: host.get('clock'), env: sandboxes.env },
           ...{ launcher: sandboxes.commands?.launcher, git: sandbox.git, limits },
+          copiesDir: host.get('home').copies,
+          findCommandHome: (root) => makeCommandHome(host.get('home').sandbox, root),
         }),
       )
       const toolRegistry = createToolRegistry(host, sandboxes, parts.tools ?? [])
@@ -107,8 +113,9 @@ async function removeLeftFiles(host: PluginHost, { commands }: Sandboxes): Promi
     cleanUpAfterCrash({ callsDir, folder: home.sandbox, clock: systemClock, end: commands?.launcher.end })
   const swept = [...(await cleanUp(home.calls)), ...(await cleanUp(startRecordsFolder(home)))]
   for (const line of swept) host.get('log').write('warn', 'file removed after a crash', { line })
-  // A killed process may have left the browser's folder behind.
+  // A killed process may have left the browser's folder and copies of workspaces behind.
   rmSync(home.browser, { recursive: true, force: true })
+  await removeLeftCopies(home.copies)
   return swept
 }
 
@@ -125,6 +132,11 @@ function createToolRegistry(
     ...builtinTools({ where: commandsIn, ...(network && { network }) }),
     ...memoryTools(host.get('store')),
     ...webTools(egress),
+    ...todoTools({
+      store: host.get('store'),
+      egress,
+      outputLabel: commandsIn === 'machine' ? LABEL_OF_MACHINE : LABEL_OF_WORKSPACE,
+    }),
     ...optionalTools(findChromium(egress, env, host.get('home').browser)),
   ]
   return createRegistry('tools', [...builtin, ...added], {
@@ -192,11 +204,11 @@ const invalidTool = (tool: string, where: string, got: unknown, expected: string
   new TirelessError('plugin_invalid', { what: `invalid tool ${tool}`, where, got: describeValue(got), expected })
 
 /**
- * True for a tool that is offered only to agents and behaviours that list it. Few agents need the browser or the past,
- * and the description of an offered tool is in every request.
+ * True for a tool that is offered only to agents and behaviours that list it. Few agents need the browser, the past or
+ * todos, and the description of an offered tool is in every request.
  */
 const OFFERED_BY_NAME: ReadonlySet<string> = new Set(['browser', ...PAST_TOOLS])
-export const isOfferedByName = (tool: string): boolean => OFFERED_BY_NAME.has(tool)
+export const isOfferedByName = (tool: string): boolean => OFFERED_BY_NAME.has(tool) || tool.startsWith('todo_')
 
 const CHROMIUM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 

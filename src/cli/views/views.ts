@@ -29,6 +29,7 @@ import { renderAccepted, renderDiff, renderDocument, renderRevert } from './stat
 import { renderStatus } from './status.ts'
 import { cellText, formatTable, shortenCell } from './table.ts'
 import { sayIfInstant } from './times.ts'
+import { renderTodo, renderTodos } from './todos.ts'
 import { renderComparison, renderTrace } from './traces.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -109,6 +110,8 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
       ),
     ].join('\n'),
   'notices list': ({ items }) => formatTable(items, ['ts', 'kind', 'channel', 'status', 'attempts', 'error', 'text']),
+  'todo list': renderTodos,
+  'todo show': renderTodo,
   'unknowns list': ({ items }) => formatTable(items, ['id', 'tool', 'reach', 'status', 'started_at']),
   'config check': ({ file, unused }) =>
     [

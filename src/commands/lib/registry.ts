@@ -54,6 +54,8 @@ const REGISTRY = {
   'grants list': async () => (await import('../approvals.ts')).grantsList,
   'grants revoke': async () => (await import('../approvals.ts')).grantsRevoke,
   'audit verify': async () => (await import('../audit.ts')).auditVerify,
+  'todo list': async () => (await import('../todo.ts')).todoList,
+  'todo show': async () => (await import('../todo.ts')).todoShow,
   'unknowns list': async () => (await import('../unknowns.ts')).unknownsList,
   'unknowns resolve': async () => (await import('../unknowns.ts')).unknownsResolve,
   'channels list': async () => (await import('../channels.ts')).channelsList,
@@ -130,6 +132,7 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<GroupName, string>> = {
   sessions: 'list, show and archive sessions',
   skills: 'scan and approve skills and AGENTS.md files',
   state: 'show, compare, revert and accept documents such as STATE.md',
+  todo: 'list and show todos of sessions',
   trace: 'inspect and export what runs did',
   unknowns: 'decide the outcome of interrupted calls',
 }

@@ -189,6 +189,7 @@ export function createToolContext(run: Run, at: CallPosition, signal: AbortSigna
     signal,
     call: callKeyOf(run.dispatch.session_id, at),
     origin: { agent_id: run.dispatch.agent_id, session_id: run.dispatch.session_id, turn: at.turn },
+    behaviour: run.behaviour.name,
     intendedAt: at.ts,
     seen: run.thread.fileDigests,
     label: { ...run.thread.label },

@@ -1,13 +1,14 @@
 /** Copies symbolic links of a workspace, so that none leads from the copy to the original or to other files. */
 
 import { lstat, readlink, realpath, rm, symlink } from 'node:fs/promises'
-import { dirname, join, relative, resolve } from 'node:path'
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { isInside } from '../host/split-path.ts'
 import { isInSystem } from '../sandbox/bubblewrap-command-line.ts'
 
 /**
- * `keep`: a link that leads outside stays as it is, because the sandbox shows nothing there. `cut`: it is replaced by a
- * link to nothing, unless it leads to an installed program.
+ * `keep`: links stay as they are: the sandbox shows the copy at the path of the original, and nothing outside. `cut`: a
+ * link to a place inside leads to the same place in the copy; one that leads outside leads to nothing, unless it leads
+ * to an installed program.
  */
 export type LinkRules = 'keep' | 'cut'
 
@@ -22,18 +23,15 @@ interface LinkToCopy {
 
 export const CUT_LINK_TARGET = '/nonexistent/outside-the-workspace'
 
-/**
- * Contract: the target of the copied link; undefined if the link vanished. A link to a place inside the workspace leads
- * to the same place inside the copy.
- */
+/** Contract: the target of the copied link; undefined if the link vanished. */
 export async function copyLink(rules: LinkRules, { source, path, from, to }: LinkToCopy): Promise<string | undefined> {
   const original = await readlink(source).catch(() => undefined)
   if (original === undefined) return undefined
   const at = resolve(from, dirname(path))
   const leadsTo = resolve(at, original)
   let target = original
-  if (isInside(from, leadsTo)) target = original.startsWith('/') ? relative(at, leadsTo) || '.' : original
-  else if (rules === 'cut' && !isInSystem(leadsTo)) target = CUT_LINK_TARGET
+  if (rules === 'cut' && isInside(from, leadsTo) && isAbsolute(original)) target = relative(at, leadsTo) || '.'
+  else if (rules === 'cut' && !isInside(from, leadsTo) && !isInSystem(leadsTo)) target = CUT_LINK_TARGET
   await symlink(target, join(to, path))
   return target
 }

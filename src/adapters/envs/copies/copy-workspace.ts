@@ -70,16 +70,24 @@ async function copyFolder(walk: CopyWalk, folder: FileHandle, path: string): Pro
   const target = join(walk.to, path)
   await mkdir(target, { mode: 0o700 })
   const source = pathOf(folder, join(walk.from, path))
-  const names = (await readdir(source)).filter((name) => path !== '' || !walk.without.includes(name))
-  for (let at = 0; at < names.length; at += COPIED_AT_ONCE)
-    await Promise.all(names.slice(at, at + COPIED_AT_ONCE).map((name) => copyEntry(walk, source, join(path, name))))
+  const entries = (await readdir(source, { withFileTypes: true })).filter(
+    ({ name }) => path !== '' || !walk.without.includes(name),
+  )
+  const others = entries.filter((entry) => !entry.isDirectory())
+  for (let at = 0; at < others.length; at += COPIED_AT_ONCE)
+    await Promise.all(
+      others.slice(at, at + COPIED_AT_ONCE).map(({ name }) => copyEntry(walk, source, join(path, name), 'other')),
+    )
+  // One after the other, so that few files are open at once.
+  for (const { name } of entries.filter((entry) => entry.isDirectory()))
+    await copyEntry(walk, source, join(path, name), 'folder')
   const { mode, atime, mtime } = await folder.stat()
   await chmod(target, (mode & 0o777) | 0o700)
   await utimes(target, atime, mtime)
 }
 
-/** `source`: a path of the entry's folder. */
-async function copyEntry(walk: CopyWalk, source: string, path: string): Promise<void> {
+/** `source`: a path of the entry's folder. An entry that is no longer of that type is left out. */
+async function copyEntry(walk: CopyWalk, source: string, path: string, type: 'folder' | 'other'): Promise<void> {
   walk.files += 1
   if (walk.files > walk.limits.files) throw tooLarge(walk, `more than ${walk.limits.files} files`)
   const name = path.slice(path.lastIndexOf('/') + 1)
@@ -90,8 +98,8 @@ async function copyEntry(walk: CopyWalk, source: string, path: string): Promise<
   }
   await using handle = opened
   const stats = await handle.stat()
-  if (stats.isDirectory()) return copyFolder(walk, handle, path)
-  if (stats.isFile()) await copyOpenFile(walk, handle, path)
+  if (type === 'folder' && stats.isDirectory()) await copyFolder(walk, handle, path)
+  if (type === 'other' && stats.isFile()) await copyOpenFile(walk, handle, path)
 }
 
 /** A link, a socket, or a file that vanished or that nobody may read. */

@@ -21,7 +21,7 @@ interface CopyRequest {
   readonly limits?: CopyLimits | undefined
 }
 
-export interface ThrowAwayCopy {
+interface ThrowAwayCopy {
   readonly root: string
   readonly home: string
   readonly digest: string

@@ -15,6 +15,8 @@ export const BUILT_IN_TOOLS: ReadonlySet<string> = new Set([
   ...['list_files', 'read_skill', 'read_state', 'recall', 'remember', 'search_files', 'send_message', 'tool_call'],
   ...['tool_search', 'view_file', 'wait'],
   ...PAST_TOOLS,
+  ...['todo_add', 'todo_done', 'todo_fail', 'todo_list', 'todo_note', 'todo_pass', 'todo_reject', 'todo_start'],
+  'todo_verify',
 ])
 
 export const isOwnTool = ({ name }: ToolSpec): boolean => !BUILT_IN_TOOLS.has(name)

@@ -1,0 +1,138 @@
+/**
+ * The tools for the todos of a session. Each call sends one delta under the key of the call, so that a call repeated
+ * after a crash changes nothing. The store applies the rules; a refusal says what is possible instead.
+ */
+
+import { z } from 'zod'
+import { LABEL_OF_OWN_OUTPUT, LABEL_OF_WORKSPACE } from '../../../domain/label.ts'
+import {
+  MAX_TODO_CHECKS,
+  MAX_TODO_DEPS,
+  MAX_TODO_TEXT,
+  MAX_TODO_TITLE,
+  TODO_TYPES,
+  type TodoVerb,
+} from '../../../domain/todo.ts'
+import { defineToolWithText } from '../../../ports/define-tool.ts'
+import type { Store } from '../../../ports/store.ts'
+import type { AnyTool, Tool } from '../../../ports/tool.ts'
+import { loadPrompt, loadToolText } from '../../../prompts/load-prompt.ts'
+import { refuseCheckHost } from './run-checks.ts'
+import { callerIn, changedText, sendTodoDelta, type TodoToolOptions } from './send-todo-delta.ts'
+import { startTodo } from './start-todo.ts'
+import { receiptText, todoListText, todoResult } from './todo-text.ts'
+import { verifyTodos } from './verify-todos.ts'
+
+const todo = z.string().trim().min(1).max(20)
+const reason = z.string().trim().min(1).max(MAX_TODO_TEXT)
+const byReason = z.strictObject({ todo, reason })
+const byTodo = z.strictObject({ todo, reason: reason.optional() })
+
+const text = z.string().min(1).max(MAX_TODO_TEXT)
+const check = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('command'), run: text, expect_exit: z.int().min(0).max(255).optional() }),
+  z.strictObject({
+    ...{ kind: z.literal('file'), path: text, exists: z.boolean().optional(), contains: text.optional() },
+    sha256: z
+      .string()
+      .regex(/^[0-9a-fA-F]{64}$/)
+      .optional(),
+  }),
+  z.strictObject({ kind: z.literal('http'), url: text, status: z.int().min(100).max(599).optional() }),
+])
+
+const added = z.strictObject({
+  title: z.string().trim().min(1).max(MAX_TODO_TITLE),
+  type: z.enum(TODO_TYPES).default('Task'),
+  deps: z.array(todo).max(MAX_TODO_DEPS).default([]),
+  assignee: z.string().trim().min(1).max(200).optional(),
+  parallel: z.boolean().default(false),
+  skills: z.array(z.string().min(1).max(200)).max(20).default([]),
+  checks: z.array(check).max(MAX_TODO_CHECKS).default([]),
+})
+
+const CHANGES_TODOS = { recovery: 'idempotent', reach: 'none' } as const
+
+export function todoTools(options: TodoToolOptions): AnyTool[] {
+  return [
+    listTool(options.store),
+    addTool(options),
+    runTool('todo_start', byTodo, options, (wanted, context) => startTodo(options, wanted, context)),
+    verbTool(options.store, 'done', byReason),
+    verbTool(options.store, 'fail', byReason),
+    verbTool(options.store, 'pass', byTodo),
+    verbTool(options.store, 'reject', byReason),
+    verbTool(options.store, 'note', byReason),
+    runTool('todo_verify', z.strictObject({}), options, (_, context) => verifyTodos(options, context)),
+  ]
+}
+
+const listTool = (store: Store): AnyTool =>
+  defineToolWithText({
+    name: 'todo_list',
+    loadText: () => loadToolText('todo_list'),
+    args: z.strictObject({}),
+    effect: () => ({ recovery: 'pure', reach: 'none' }),
+    // It shows what checks printed.
+    gives: () => LABEL_OF_WORKSPACE,
+    run: async (_, context) => {
+      const todos = await store.todos(context.origin.session_id)
+      return todoResult(store, context, { status: 'ok', content: todoListText(todos, callerIn(context)) })
+    },
+  })
+
+const addTool = ({ store, egress }: TodoToolOptions): AnyTool =>
+  defineToolWithText<z.infer<typeof added>>({
+    name: 'todo_add',
+    loadText: () => loadToolText('todo_add'),
+    args: added,
+    effect: () => CHANGES_TODOS,
+    gives: () => LABEL_OF_OWN_OUTPUT,
+    refuses: ({ checks }) =>
+      checks
+        .flatMap((each) => (each.kind === 'http' ? [refuseCheckHost(egress, each.url)] : []))
+        .find((refusal) => refusal !== undefined),
+    run: async ({ assignee = null, ...wanted }, context) => {
+      const receipt = await sendTodoDelta(store, context, [
+        { kind: 'add', by: callerIn(context), todo: { ...wanted, assignee } },
+      ])
+      const code = receipt.changed[0] ?? ''
+      const part = wanted.checks.length === 0 ? 'added_without_checks' : 'added'
+      const said = receiptText(receipt, loadPrompt(`results/todos.md#${part}`, { todo: code, title: wanted.title }))
+      return todoResult(store, context, said)
+    },
+  })
+
+type VerbArgs = z.infer<typeof byReason> | z.infer<typeof byTodo>
+
+const verbTool = (store: Store, verb: TodoVerb, args: typeof byReason | typeof byTodo): AnyTool =>
+  defineToolWithText<VerbArgs>({
+    name: `todo_${verb}`,
+    loadText: () => loadToolText(`todo_${verb}`),
+    args: args as z.ZodType<VerbArgs>,
+    effect: () => CHANGES_TODOS,
+    gives: () => LABEL_OF_OWN_OUTPUT,
+    run: async ({ todo: code, reason: why = '' }, context) => {
+      const action = { kind: 'change', by: callerIn(context), code, verb, reason: why } as const
+      const receipt = await sendTodoDelta(store, context, [action])
+      return todoResult(store, context, await changedText(store, context, receipt, code))
+    },
+  })
+
+/** Checks may run for long: each has a time limit, and this is that of all together. */
+const MAX_VERIFY_MS = 3_600_000
+
+/** A tool that executes checks. */
+function runTool<Args>(
+  name: string,
+  args: z.ZodType<Args>,
+  { outputLabel }: TodoToolOptions,
+  run: Tool<Args>['run'],
+): AnyTool {
+  return defineToolWithText<Args>({
+    ...{ name, args, timeoutMs: MAX_VERIFY_MS, run },
+    loadText: () => loadToolText(name),
+    effect: () => CHANGES_TODOS,
+    gives: () => outputLabel,
+  })
+}

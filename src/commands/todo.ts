@@ -1,0 +1,138 @@
+/** Todos of sessions: list them, and show one with its checks, evidence and receipts. */
+
+import { resolve } from 'node:path'
+import { z } from 'zod'
+import { TirelessError } from '../domain/error.ts'
+import {
+  type CheckResult,
+  describeTodoStatus,
+  openBeforeBench,
+  openDependencies,
+  TODO_PROOFS,
+  TODO_STATUSES,
+  TODO_TYPES,
+  type Todo,
+  type TodoCheck,
+  type TodoNote,
+} from '../domain/todo.ts'
+import type { TodoReceipt } from '../domain/todo-delta.ts'
+import type { Store } from '../ports/store.ts'
+import { defineCommand } from './lib/command.ts'
+import { typedAs } from './lib/output-schemas.ts'
+
+const todoSchema = z.object({
+  code: z.string(),
+  session_id: z.string(),
+  title: z.string(),
+  type: z.enum(TODO_TYPES),
+  status: z.enum(TODO_STATUSES),
+  shown: z.string().describe('the status, and whether DONE is only asserted'),
+  proof: z.enum(TODO_PROOFS).nullable(),
+  deps: z.array(z.string()),
+  waits_for: z.array(z.string()).describe('todos that must be finished first'),
+  assignee: z.string().nullable(),
+  parallel: z.boolean(),
+  skills: z.array(z.string()),
+  checks: z.array(typedAs<TodoCheck>(z.looseObject({ kind: z.string() }))),
+  attempts: z.number().describe('how often it failed'),
+  notes: z.array(typedAs<TodoNote>(z.looseObject({ at: z.string(), text: z.string() }))),
+  last_error: z.string().nullable(),
+  created_at: z.string(),
+  updated_at: z.string(),
+})
+
+const resultSchema = typedAs<CheckResult>(z.looseObject({ ok: z.boolean(), observed: z.string() }))
+
+const sessionInput = z.string().optional().describe('only of this session').meta({ idOf: 'session' })
+
+export const todoList = defineCommand({
+  name: 'todo list',
+  summary: 'list todos, those of the newest session first',
+  example: 'todo list --session writer-1a2b3c',
+  runsIn: 'any_process',
+  needs: ['store'],
+  input: z.object({
+    session: sessionInput,
+    workspace: z.string().min(1).optional().describe('only of sessions in this folder'),
+    limit: z.int().positive().default(100).describe('maximum number of todos'),
+  }),
+  output: z.object({ items: z.array(todoSchema) }),
+  async run({ store }, { session, workspace, limit }) {
+    const place = workspace === undefined ? undefined : resolve(workspace)
+    if (session !== undefined && (await store.session(session)) === undefined) throw noSuchSession(session)
+    const todos = session === undefined ? await store.allTodos({ workspace: place, limit }) : await store.todos(session)
+    const inPlace = session === undefined || place === undefined || (await isIn(store, session, place))
+    const shown = inPlace ? todos.slice(0, limit) : []
+    const plans = await readPlans(store, shown)
+    return { items: shown.map((todo) => toListed(plans.get(todo.session_id) ?? [], todo)) }
+  },
+})
+
+export const todoShow = defineCommand({
+  name: 'todo show',
+  summary: 'show a todo with its checks, evidence and receipts',
+  example: 'todo show T001 --session writer-1a2b3c',
+  runsIn: 'any_process',
+  needs: ['store'],
+  positional: ['code'],
+  input: z.object({
+    code: z.string().trim().min(1).describe('code from todo list'),
+    session: sessionInput.describe('its session; default: the newest session with that todo'),
+  }),
+  output: todoSchema.extend({
+    baseline: z.array(resultSchema).nullable().describe('results of its checks before the work'),
+    evidence: z.array(resultSchema).nullable().describe('results of its checks after the work'),
+    receipts: z.array(typedAs<TodoReceipt>(z.looseObject({ op_id: z.string(), at: z.string() }))),
+  }),
+  async run({ store }, { code: typed, session }) {
+    const code = typed.toUpperCase()
+    const todo = session === undefined ? await findNewest(store, code) : await store.todo(session, code)
+    if (!todo)
+      throw new TirelessError('not_found', {
+        ...{ what: 'no such todo', got: session === undefined ? code : `${code} in session ${session}` },
+        fix: 'run tireless todo list',
+      })
+    const { session_id, baseline, evidence } = todo
+    const receipts = await store.todoReceipts({ session_id, code, limit: MAX_RECEIPTS })
+    const listed = toListed(await store.todos(session_id), todo)
+    return {
+      ...listed,
+      baseline: baseline && [...baseline],
+      evidence: evidence && [...evidence],
+      receipts: [...receipts],
+    }
+  },
+})
+
+const MAX_RECEIPTS = 50
+const MAX_SEARCHED = 5000
+
+async function findNewest(store: Store, code: string): Promise<Todo | undefined> {
+  return (await store.allTodos({ limit: MAX_SEARCHED })).find((todo) => todo.code === code)
+}
+
+const isIn = async (store: Store, session: string, workspace: string): Promise<boolean> =>
+  (await store.session(session))?.workspace === workspace
+
+/** The whole plans of the sessions: what a todo waits for may be beyond the limit of the list. */
+async function readPlans(store: Store, todos: readonly Todo[]): Promise<ReadonlyMap<string, readonly Todo[]>> {
+  const sessions = [...new Set(todos.map(({ session_id }) => session_id))]
+  return new Map(await Promise.all(sessions.map(async (id) => [id, await store.todos(id)] as const)))
+}
+
+function toListed(plan: readonly Todo[], todo: Todo): z.output<typeof todoSchema> {
+  const { baseline, evidence, deps, skills, checks, notes, ...rest } = todo
+  return {
+    ...{ ...rest, deps: [...deps], skills: [...skills], checks: [...checks], notes: [...notes] },
+    shown: describeTodoStatus(todo),
+    waits_for: [...waitsFor(plan, todo)],
+  }
+}
+
+function waitsFor(plan: readonly Todo[], todo: Todo): readonly string[] {
+  if (todo.status === 'DONE') return []
+  return todo.type === 'Bench' ? openBeforeBench(plan) : todo.status === 'COMPLETE' ? [] : openDependencies(plan, todo)
+}
+
+const noSuchSession = (session: string): TirelessError =>
+  new TirelessError('not_found', { what: 'no such session', got: session, fix: 'run tireless sessions list' })
