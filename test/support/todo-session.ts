@@ -40,10 +40,17 @@ export async function openTodoSession(t: TestContext, yaml = ''): Promise<TodoSe
   const env = await app.service('envs').open(workspace)
   const toolOf = (name: string): AnyTool => app.service('tools').all.get(name) ?? assert.fail(`no tool ${name}`)
   let calls = 0
-  const call: TodoSession['call'] = (behaviour, name, args, key = `${session_id}.call${(calls += 1)}`) => {
+  const call: TodoSession['call'] = (behaviour, name, args, key) => {
+    calls += 1
     const tool = toolOf(name)
     return tool.run(tool.args.parse(args), {
-      ...{ env, clock: app.context.clock, signal: new AbortController().signal, call: key, behaviour },
+      ...{
+        env,
+        clock: app.context.clock,
+        signal: new AbortController().signal,
+        call: key ?? `${session_id}.call${calls}`,
+        behaviour,
+      },
       ops: (group) => requireOps(env, group),
       origin: { agent_id: 'default', session_id, turn: 1 },
       ...{ intendedAt: 0, seen: new Map(), label: CLEAN_LABEL, cwd: '', say: () => {} },

@@ -1,7 +1,7 @@
 /** The todo tools on a real store and real workspaces: proof, refusals, crashes, and models that only claim success. */
 
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Todo } from '../../src/domain/todo.ts'
@@ -115,7 +115,7 @@ test('case 91: after three failures the agent is told to change the plan or to a
   )
 })
 
-test('case 90: a Bench is verified after everything else is DONE, again after a repair, and proves the whole', async (t) => {
+test('case 90: a Bench is verified after everything else is DONE, and again after a repair', async (t) => {
   const { ok, error, workspace, todo, add } = await openTodoSession(t)
   await add({ title: 'a', checks: [exists('a')] })
   await add({ title: 'whole', type: 'Bench', checks: [{ kind: 'command', run: 'test -f a && test -f b' }] })
@@ -179,47 +179,48 @@ test('O4: an http check reaches only hosts that the owner listed', async (t) => 
   assert.equal(add('https://example.org/'), undefined)
 })
 
-const CLAIMED = 200
+/** Todos of the two models together: several plans, as several sessions would have. */
+const [PLANS, TODOS_PER_PLAN] = [4, 50]
+const CLAIMED = PLANS * TODOS_PER_PLAN
 
-/** One whole round of a plan; `work` does the work of a todo, or only claims to. */
-async function playRound(session: TodoSession, work: (todo: Todo) => void): Promise<readonly Todo[]> {
-  for (const todo of await session.todos()) {
-    await session.call('do', 'todo_start', { todo: todo.code })
-    work(todo)
-    await session.call('do', 'todo_done', { todo: todo.code, reason: 'Done. All tests pass.' })
-    // Claims that are refused.
-    await session.call('do', 'todo_pass', { todo: todo.code, reason: 'I am sure.' })
-    await session.call('check', 'todo_pass', { todo: todo.code, reason: 'I looked at it.' })
+/** A plan whose todos are to add their line to one file; `work`: what a model writes for a todo. */
+async function playPlan(t: TestContext, work: (code: string) => string): Promise<readonly Todo[]> {
+  const session = await openTodoSession(t)
+  const results = join(session.workspace, 'results')
+  for (let n = 1; n <= TODOS_PER_PLAN; n += 1)
+    await session.add({
+      title: codeOf(n),
+      checks: [{ kind: 'file', path: 'results', contains: `result ${codeOf(n)}\n` }],
+    })
+  for (const { code } of await session.todos()) {
+    await session.call('do', 'todo_start', { todo: code })
+    appendFileSync(results, work(code))
+    await session.call('do', 'todo_done', { todo: code, reason: 'Done. All tests pass.' })
+    // A claim that must be refused: nothing was verified yet.
+    await session.call('check', 'todo_pass', { todo: code, reason: 'I looked at it.' })
   }
   await session.call('check', 'todo_verify', {})
-  for (const todo of await session.todos()) await session.call('check', 'todo_pass', { todo: todo.code })
+  for (const { code } of await session.todos()) await session.call('check', 'todo_pass', { todo: code })
   return session.todos()
 }
 
-async function planOf200(t: TestContext): Promise<TodoSession> {
-  const session = await openTodoSession(t)
-  for (let n = 1; n <= CLAIMED; n += 1)
-    await session.add({ title: codeOf(n), checks: [{ kind: 'file', path: codeOf(n), contains: `result ${n}` }] })
-  return session
+async function playPlans(t: TestContext, work: (code: string) => string): Promise<readonly Todo[]> {
+  const todos: Todo[] = []
+  for (let plan = 0; plan < PLANS; plan += 1) todos.push(...(await playPlan(t, work)))
+  assert.equal(todos.length, CLAIMED)
+  return todos
 }
 
 test('case 141: a model that only claims success gets none of 200 todos to DONE', async (t) => {
-  const session = await planOf200(t)
-  const after = await playRound(session, ({ code }) => writeFileSync(join(session.workspace, code), 'TODO'))
-  assert.equal(after.length, CLAIMED)
+  const after = await playPlans(t, (code) => `TODO: ${code}\n`)
   assert.deepEqual(
-    after.filter(({ status }) => status === 'DONE'),
+    after.filter(({ status, last_error }) => status !== 'CHECK_FAILED' || last_error === null),
     [],
   )
-  assert.ok(after.every(({ status, last_error }) => status === 'CHECK_FAILED' && last_error !== null))
 })
 
 test('case 141: an honest model gets all of 200 todos to DONE, proved', async (t) => {
-  const session = await planOf200(t)
-  const after = await playRound(session, ({ code }) =>
-    writeFileSync(join(session.workspace, code), `result ${Number(code.slice(1))}`),
-  )
+  const after = await playPlans(t, (code) => `result ${code}\n`)
   const proved = after.filter(({ status, proof }) => status === 'DONE' && proof === 'proved')
   assert.ok(proved.length >= CLAIMED * 0.99, `${proved.length} of ${CLAIMED}`)
-  assert.ok(!existsSync(join(session.workspace, '.git')))
 })

@@ -2,7 +2,7 @@
 
 import type { CallResult } from '../../../domain/decision.ts'
 import type { ResultLabel } from '../../../domain/label.ts'
-import type { TodoCaller } from '../../../domain/todo.ts'
+import type { Todo, TodoCaller } from '../../../domain/todo.ts'
 import type { TodoAction, TodoReceipt } from '../../../domain/todo-delta.ts'
 import type { Egress } from '../../../ports/egress.ts'
 import { commitOne, type Store } from '../../../ports/store.ts'
@@ -39,7 +39,11 @@ export async function changedText(
   code: string,
 ): Promise<Pick<CallResult, 'status' | 'content'>> {
   const now = await store.todo(origin.session_id, code)
-  const proof = now?.status === 'DONE' ? (now.proof ?? 'asserted') : 'changed'
   const values = { todo: code, status: now?.status ?? 'WAIT' }
-  return receiptText(receipt, loadPrompt(`results/todos.md#${proof}`, values))
+  return receiptText(receipt, loadPrompt(statusText(now), values))
+}
+
+function statusText(todo: Todo | undefined): string {
+  if (todo?.status !== 'DONE') return 'results/todos.md#changed'
+  return todo.proof === 'proved' ? 'results/todos.md#proved' : 'results/todos.md#asserted'
 }

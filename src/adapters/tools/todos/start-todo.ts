@@ -56,8 +56,9 @@ async function takeBaselines(runner: CheckRunner, todos: readonly Todo[]): Promi
       continue
     }
     actions.push({ kind: 'baseline', by: { kind: 'system' }, code, results: outcome.results })
-    const part = outcome.results.every(({ ok }) => ok) ? 'baseline_passes' : 'baseline'
-    lines.push(loadPrompt(`results/todos.md#${part}`, { todo: code, results: checkResultsText(outcome.results) }))
+    const isPassing = outcome.results.every(({ ok }) => ok)
+    const part = isPassing ? 'results/todos.md#baseline_passes' : 'results/todos.md#baseline'
+    lines.push(loadPrompt(part, { todo: code, results: checkResultsText(outcome.results) }))
   }
   return { actions, lines }
 }

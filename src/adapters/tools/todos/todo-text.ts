@@ -35,8 +35,23 @@ export function receiptText(receipt: TodoReceipt, said: string): Pick<CallResult
     : { status: 'error', content: refusalText(receipt.refusal) }
 }
 
+const REFUSALS: Readonly<Record<TodoRefusal['kind'], string>> = {
+  unknown_todo: 'results/todo-refusals.md#unknown_todo',
+  add_not_allowed: 'results/todo-refusals.md#add_not_allowed',
+  too_many: 'results/todo-refusals.md#too_many',
+  cycle: 'results/todo-refusals.md#cycle',
+  illegal_move: 'results/todo-refusals.md#illegal_move',
+  not_in_behaviour: 'results/todo-refusals.md#not_in_behaviour',
+  not_yours: 'results/todo-refusals.md#not_yours',
+  reason_missing: 'results/todo-refusals.md#reason_missing',
+  no_evidence: 'results/todo-refusals.md#no_evidence',
+  failed_check: 'results/todo-refusals.md#failed_check',
+  attempts_exhausted: 'results/todo-refusals.md#attempts_exhausted',
+  waits_for: 'results/todo-refusals.md#waits_for',
+}
+
 function refusalText(refusal: TodoRefusal): string {
-  const part = `results/todo-refusals.md#${refusal.kind}`
+  const part = REFUSALS[refusal.kind]
   switch (refusal.kind) {
     case 'unknown_todo':
       return loadPrompt(part, { todo: refusal.code, known: refusal.known.join(', ') || 'none' })

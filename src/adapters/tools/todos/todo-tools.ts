@@ -57,13 +57,19 @@ export function todoTools(options: TodoToolOptions): AnyTool[] {
   return [
     listTool(options.store),
     addTool(options),
-    runTool('todo_start', byTodo, options, (wanted, context) => startTodo(options, wanted, context)),
-    verbTool(options.store, 'done', byReason),
-    verbTool(options.store, 'fail', byReason),
-    verbTool(options.store, 'pass', byTodo),
-    verbTool(options.store, 'reject', byReason),
-    verbTool(options.store, 'note', byReason),
-    runTool('todo_verify', z.strictObject({}), options, (_, context) => verifyTodos(options, context)),
+    checkingTool<z.infer<typeof byTodo>>({
+      ...{ name: 'todo_start', args: byTodo, loadText: () => loadToolText('todo_start') },
+      ...{ gives: () => options.outputLabel, run: (wanted, context) => startTodo(options, wanted, context) },
+    }),
+    verbTool(options.store, 'done', byReason, () => loadToolText('todo_done')),
+    verbTool(options.store, 'fail', byReason, () => loadToolText('todo_fail')),
+    verbTool(options.store, 'pass', byTodo, () => loadToolText('todo_pass')),
+    verbTool(options.store, 'reject', byReason, () => loadToolText('todo_reject')),
+    verbTool(options.store, 'note', byReason, () => loadToolText('todo_note')),
+    checkingTool({
+      ...{ name: 'todo_verify', args: z.strictObject({}), loadText: () => loadToolText('todo_verify') },
+      ...{ gives: () => options.outputLabel, run: (_, context) => verifyTodos(options, context) },
+    }),
   ]
 }
 
@@ -97,18 +103,23 @@ const addTool = ({ store, egress }: TodoToolOptions): AnyTool =>
         { kind: 'add', by: callerIn(context), todo: { ...wanted, assignee } },
       ])
       const code = receipt.changed[0] ?? ''
-      const part = wanted.checks.length === 0 ? 'added_without_checks' : 'added'
-      const said = receiptText(receipt, loadPrompt(`results/todos.md#${part}`, { todo: code, title: wanted.title }))
+      const part = wanted.checks.length === 0 ? 'results/todos.md#added_without_checks' : 'results/todos.md#added'
+      const said = receiptText(receipt, loadPrompt(part, { todo: code, title: wanted.title }))
       return todoResult(store, context, said)
     },
   })
 
 type VerbArgs = z.infer<typeof byReason> | z.infer<typeof byTodo>
 
-const verbTool = (store: Store, verb: TodoVerb, args: typeof byReason | typeof byTodo): AnyTool =>
+const verbTool = (
+  store: Store,
+  verb: TodoVerb,
+  args: typeof byReason | typeof byTodo,
+  loadText: () => ToolText,
+): AnyTool =>
   defineToolWithText<VerbArgs>({
     name: `todo_${verb}`,
-    loadText: () => loadToolText(`todo_${verb}`),
+    loadText,
     args: args as z.ZodType<VerbArgs>,
     effect: () => CHANGES_TODOS,
     gives: () => LABEL_OF_OWN_OUTPUT,
@@ -122,17 +133,12 @@ const verbTool = (store: Store, verb: TodoVerb, args: typeof byReason | typeof b
 /** Checks may run for long: each has a time limit, and this is that of all together. */
 const MAX_VERIFY_MS = 3_600_000
 
-/** A tool that executes checks. */
-function runTool<Args>(
-  name: string,
-  args: z.ZodType<Args>,
-  { outputLabel }: TodoToolOptions,
-  run: Tool<Args>['run'],
-): AnyTool {
-  return defineToolWithText<Args>({
-    ...{ name, args, timeoutMs: MAX_VERIFY_MS, run },
-    loadText: () => loadToolText(name),
-    effect: () => CHANGES_TODOS,
-    gives: () => outputLabel,
-  })
+type ToolText = ReturnType<typeof loadToolText>
+
+interface CheckingTool<Args> extends Pick<Tool<Args>, 'name' | 'args' | 'gives' | 'run'> {
+  loadText(): ToolText
 }
+
+/** A tool that executes checks. */
+const checkingTool = <Args>(tool: CheckingTool<Args>): AnyTool =>
+  defineToolWithText<Args>({ ...tool, timeoutMs: MAX_VERIFY_MS, effect: () => CHANGES_TODOS })

@@ -71,6 +71,7 @@ function describeOutcome({ code, title, checks }: Todo, outcome: ChecksOutcome):
   if (outcome.kind === 'not_executed')
     return loadPrompt('results/todos.md#not_executed', { todo: code, title, error: outcome.why })
   if (checks.length === 0) return loadPrompt('results/todos.md#no_checks', { todo: code, title })
-  const part = outcome.results.every(({ ok }) => ok) ? 'checks_pass' : 'checks_fail'
-  return loadPrompt(`results/todos.md#${part}`, { todo: code, title, results: checkResultsText(outcome.results) })
+  const isPassing = outcome.results.every(({ ok }) => ok)
+  const part = isPassing ? 'results/todos.md#checks_pass' : 'results/todos.md#checks_fail'
+  return loadPrompt(part, { todo: code, title, results: checkResultsText(outcome.results) })
 }
