@@ -7,6 +7,7 @@ import type { Observation } from '../domain/observation.ts'
 import type { SessionView } from '../domain/session-view.ts'
 import type { TodoSummary } from '../domain/todo.ts'
 import type { BranchSearch } from './branch-search.ts'
+import type { WorkspaceAccess } from './env.ts'
 import type { MemoryQuery, MemoryView } from './memory.ts'
 
 /** The situation of a run at the start of a step. */
@@ -56,12 +57,6 @@ export type AfterBehaviour =
   | { readonly kind: 'wait'; readonly reason: string }
   /** The run ends: with an answer, or as failed with an error (and an answer for the owner). */
   | { readonly kind: 'end'; readonly answer: string; readonly error?: string }
-
-/**
- * What a behaviour may do to the workspace. `read_only`: nothing; commands see it on a read-only mount. `copy`: files
- * and commands work on a copy that is thrown away.
- */
-type WorkspaceAccess = 'write' | 'read_only' | 'copy'
 
 /** A tool call proposed by a behaviour; the engine validates it and determines its effect. */
 export interface ProposedCall {
@@ -114,7 +109,7 @@ export interface Behaviour<S = Json> {
   readonly memory?: string
   readonly critics?: readonly Critic<S>[]
   readonly search?: BranchSearch
-  /** Default: `write`. */
+  /** What the behaviour may do to the workspace. Default: `write`. */
   readonly access?: WorkspaceAccess
   /** Number of steps after which `next` is asked. */
   readonly stepLimit?: number

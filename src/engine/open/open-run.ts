@@ -168,7 +168,7 @@ function migrate(claim: ClaimedRun, behaviour: Behaviour): void {
 /** Opens the environment and sets up the tools. Contract: undefined if there is an issue or the setup was abandoned. */
 async function setUp(
   claim: ClaimedRun,
-  { overrides: wishes, toolbox }: RunComponents,
+  { behaviour, overrides: wishes, toolbox }: RunComponents,
   opening: SetupScope,
   isFirstOpening: boolean,
 ): Promise<Env | undefined> {
@@ -177,7 +177,8 @@ async function setUp(
   if (workspace === undefined) return undefined
   const env = await opening.setUp(
     'ENV_SETUP_FAILED',
-    async () => checkEnv(await callPluginAsync(OPEN_ENV, () => claim.engine.envs.open(workspace, wishes.env))),
+    async () =>
+      checkEnv(await callPluginAsync(OPEN_ENV, () => claim.engine.envs.open(workspace, wishes.env, behaviour?.access))),
     (env) => env.close(),
   )
   if (!env) return undefined
