@@ -176,9 +176,12 @@ describe('enqueue, start --until-idle, status, lists', () => {
     assert.equal((await tireless(home, 'grants', 'list')).stdout, 'none\n')
     await tireless(home, 'once')
     const { stdout: cycles } = await tireless(home, 'cycles', 'list')
-    assert.match(cycles, /^cycle_id .* why\n[0-9a-f]{8} +manual +(now|\d+ min ago) +failed +1 +0 +1 +0 +-\n$/)
+    assert.match(cycles, /^cycle_id .* why\n[0-9a-f]{8} +manual +(now|\d+ min ago) +failed +1 +0 +0 +1 +0 +-\n$/)
     const { stdout: models } = await tireless(home, 'models', 'list')
-    assert.match(models, /^id +key +price\nlocal\/test +none +\$0 in, \$0 out\n[\s\S]*\ndefault: local\/test/)
+    assert.match(
+      models,
+      /^id +key +price per million tokens\nlocal\/test +none +\$0 in, \$0 out\n[\s\S]*\ndefault: local\/test/,
+    )
     assert.match(models, /\nnobody\/there cannot be used: unknown model/)
     const [session] = (await tirelessJson<{ items: { session_id: string }[] }>(home, 'sessions', 'list')).items
     const listed = (await tireless(home, 'sessions', 'list')).stdout

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { MAIN, NODE_FLAGS } from './crash/kills.ts'
@@ -103,4 +103,18 @@ test('of several agents at once, the last one keeps its name in each line', asyn
   const afterFirstEnd = stderr.slice(stderr.indexOf('ended: final'))
   assert.match(afterFirstEnd, /\ndefault step 2 /)
   assert.doesNotMatch(afterFirstEnd, /^step \d/m)
+})
+
+test('a call that a crash interrupted is shown once when another process continues the run', async (t) => {
+  const home = homeWithCommands(t)
+  const work = freshFolder(t, 'work')
+  const task = 'Run `echo now > started; sleep 5`. Then write "a" to a.md.'
+  const running = start(t, home, commandLine(home, 'run', task, '--workspace', work))
+  await waitUntil(() => existsSync(join(work, 'started')))
+  running.child.kill('SIGKILL')
+  await waitForExit(running.child)
+  const { stderr } = await tireless(home, 'start', '--until-idle')
+  assert.deepEqual(stderr.match(/^.*unknown This call was interrupted/gm), [
+    'step 1 bash unknown This call was interrupted',
+  ])
 })

@@ -1,9 +1,11 @@
 /** What people read after commands: sentences with the next step, in the language of their terminal. */
 
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { MAIN, NODE_FLAGS } from './crash/kills.ts'
 import { createHome, startKernelIn, tireless, tirelessJson, tirelessWith } from './support/command-line.ts'
 import { freshFolder } from './support/open-app.ts'
 
@@ -77,4 +79,30 @@ test('approvals list says when nothing waits', async (t) => {
   const home = freshFolder(t)
   assert.equal((await tirelessWith(ENGLISH, home, 'approvals', 'list')).stdout, 'Nothing waits for your approval.\n')
   assert.equal((await tirelessWith(CHINESE, home, 'approvals', 'list')).stdout, '没有等待批准的调用。\n')
+})
+
+test('init, run, once, service and models speak Chinese on a Chinese terminal', async (t) => {
+  const home = freshFolder(t)
+  const chinese = (...args: string[]) => tirelessWith(CHINESE, home, ...args)
+  assert.match(
+    (await chinese('init', '--yes')).stdout,
+    /^目录 {4}.*\n已写入 {2}agents[\s\S]*\n下一步 {2}tireless start\n$/,
+  )
+  const ran = await chinese('run', 'Write "a" to a.md.')
+  assert.match(ran.stderr, /^没有配置模型。[\s\S]*\n工作目录：\/[\s\S]*\n已写入 \/.*a\.md\n轨迹：tireless trace show /)
+  assert.match((await chinese('once')).stdout, /^success: 完成 \d，失败 0，等待 0，用时 /)
+  assert.match((await chinese('service', 'status')).stdout, /^已安装 {6}否\n[\s\S]*\n没有安装。要在登录时运行：/)
+  const models = (await chinese('models', 'list')).stdout
+  assert.match(models, /\n要使用模型：\n {2}1\. 在启动 Tireless 的 shell 中：export ANTHROPIC_API_KEY=…/)
+})
+
+const SMALL_DISK = ['unshare', '-Urm', 'sh', '-c']
+const hasSmallDisk = spawnSync('unshare', [...SMALL_DISK.slice(1), 'mount -t tmpfs tmpfs /mnt']).status === 0
+
+test('status says that the disk is full before a write fails', { skip: !hasSmallDisk && 'no mount here' }, (t) => {
+  const home = freshFolder(t)
+  const status = [process.execPath, ...NODE_FLAGS, MAIN, 'status', '--home', home].join(' ')
+  const script = `mount -t tmpfs -o size=15m tmpfs ${home} && ${status}`
+  const { stdout } = spawnSync('unshare', [...SMALL_DISK.slice(1), script], { encoding: 'utf8', env: ENGLISH })
+  assert.match(stdout, /\nhealth +the disk of the home is full \(\d+ MB free\)\. Do this: free some space\n/)
 })

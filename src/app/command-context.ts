@@ -14,6 +14,7 @@ import type {
 import { OFFLINE_NOTICE } from '../commands/lib/model-state.ts'
 import type { Config } from '../config.ts'
 import { TirelessError } from '../domain/error.ts'
+import type { PeopleText } from '../domain/language.ts'
 import { replayRun } from '../engine/replay/replay.ts'
 import { pendingEditNotes } from '../kernel/notify/pending-edit-notes.ts'
 import { isOfflineModel, type ModelChoice } from '../ports/model.ts'
@@ -125,20 +126,21 @@ function ownerSettings(host: PluginHost): OwnerSettings {
   }
 }
 
-async function startNotices(host: PluginHost): Promise<readonly string[]> {
+async function startNotices(host: PluginHost): Promise<readonly PeopleText[]> {
   const store = host.get('store')
   return [
-    ...(await lostCommits(store)),
-    ...host.get('sandbox').swept,
+    ...[...(await lostCommits(store)), ...host.get('sandbox').swept].map((text) => ({ text })),
     ...modelNotices(host.get('config').loaded.config, await host.get('models').choice(), await isUnused(store)),
-    ...pendingEditNotes(await host.get('documents').waiting()).map(({ text }) => text),
+    ...pendingEditNotes(await host.get('documents').waiting()),
   ]
 }
 
 /** The offline model is announced on the first run only; later `status` and `models list` name it. */
-function modelNotices(config: Config, { id, why }: ModelChoice, isFirst: boolean): string[] {
+function modelNotices(config: Config, { id, why }: ModelChoice, isFirst: boolean): PeopleText[] {
   if (isOfflineModel(id)) return isFirst ? [OFFLINE_NOTICE] : []
-  return config.models.default === null ? [`Using model ${id} (${why}).`] : []
+  return config.models.default === null
+    ? [{ text: `Using model ${id} (${why}).`, zh: `使用模型 ${id}（${why}）。` }]
+    : []
 }
 
 /** True if nothing has ever been enqueued in this home. */

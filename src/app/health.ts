@@ -1,7 +1,9 @@
 /** Health for `status` and `/healthz`: reasons for bad health, and degraded parts. */
 
 import type { SandboxTestResult } from '../adapters/envs/sandbox/self-test.ts'
+import { readDisk } from '../adapters/system/machine.ts'
 import type { CommandContext } from '../commands/lib/context.ts'
+import type { PeopleText } from '../domain/language.ts'
 import { describeLoss, LOSS_REMEDY, LOST_COMMITS, type LostCommits } from '../domain/lost-commits.ts'
 import { describeUnreadable, SET_ASIDE_REMEDY } from '../domain/unreadable-row.ts'
 import { unpairedNote } from '../kernel/notify/notice-target.ts'
@@ -22,6 +24,7 @@ export async function checkHealth(host: PluginHost): Promise<Awaited<ReturnType<
       .damage()
       .map((found) => `the database is damaged: ${found}`),
     ...(await lostCommits(host.get('store'))),
+    ...(await fullDisk(host.get('home').root)),
     ...sandbox.swept,
     ...skippedRows(host.get('store')),
     ...host
@@ -36,7 +39,7 @@ export async function checkHealth(host: PluginHost): Promise<Awaited<ReturnType<
     ok: reasons.length === 0,
     reasons,
     degraded: [
-      ...sandboxProblems(sandbox.known()),
+      ...sandboxProblems(sandbox.known()).map(({ text }) => text),
       ...(await missingBehaviours(host.get('store'), host.get('behaviours').all)),
       ...serviceProblems(documents.degraded(), config.refused()),
       ...host
@@ -53,20 +56,35 @@ export async function checkHealth(host: PluginHost): Promise<Awaited<ReturnType<
   }
 }
 
-const bashIsOff = (why: string): string =>
-  [
+const bashIsOff = (why: string): PeopleText => ({
+  text: [
     `bash is disabled: no sandbox works here (${why}).`,
     'Run tireless doctor, or set `sandbox: off` to let agents run commands with your rights.',
-  ].join(' ')
+  ].join(' '),
+  zh: [
+    `bash 已停用：这里没有可用的沙箱（${why}）。`,
+    '请运行 tireless doctor，或设置 `sandbox: off`，让智能体以您的权限运行命令。',
+  ].join(''),
+})
 
 /** Contract: empty if commands can run. */
-export const sandboxProblems = (trial: SandboxTestResult | undefined): string[] =>
+export const sandboxProblems = (trial: SandboxTestResult | undefined): PeopleText[] =>
   trial?.holds === false ? [bashIsOff(trial.why)] : []
 
 /** Contract: empty if no acknowledged commit is missing. */
 export async function lostCommits(store: Store): Promise<string[]> {
   const lost = (await fallbackIfUnreadable(store.setting(LOST_COMMITS), null)) as LostCommits | null
   return lost === null ? [] : [`${describeLoss(lost)}. Do this: ${LOSS_REMEDY}`]
+}
+
+/** With less than this, the next write may fail. */
+const FULL_DISK_BYTES = 20 * 1024 * 1024
+
+/** Contract: empty if the disk has space, or cannot be asked. */
+async function fullDisk(home: string): Promise<string[]> {
+  const free = (await readDisk(home).catch(() => undefined))?.freeBytes ?? Number.POSITIVE_INFINITY
+  if (free >= FULL_DISK_BYTES) return []
+  return [`the disk of the home is full (${Math.floor(free / 1024 ** 2)} MB free). Do this: free some space`]
 }
 
 function skippedRows(store: Store): string[] {

@@ -24,6 +24,7 @@ import { SCHEMA_VERSION } from '../adapters/stores/sqlite/schema.ts'
 import type { InstallationControl, ServiceControl, ServiceReport } from '../commands/lib/installation.ts'
 import { defaultHome, environment, type LoadedConfig, userFolder } from '../config.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
+import type { PeopleText } from '../domain/language.ts'
 import type { StopSignals } from '../engine/advance.ts'
 import { type HomePaths, holderPid } from '../home.ts'
 import { type Clock, iso } from '../ports/clock.ts'
@@ -78,7 +79,7 @@ function upgradeOptions(
   { paths, readConfig, clock, signals }: InstallationOptions,
   installation: InstalledPackage,
   service: Service,
-  tell: (text: string) => void,
+  tell: (text: PeopleText) => void,
 ): UpgradeOptions {
   return {
     ...{ installation, service, tell, run: runProgram, env: environment(), node: process.execPath },
@@ -130,7 +131,7 @@ function serviceOf({ paths, readConfig }: InstallationOptions): Service {
 }
 
 function serviceControl(options: InstallationOptions, create: () => Service): ServiceControl {
-  const report = async (service: Service, notes: readonly string[]): Promise<ServiceReport> => {
+  const report = async (service: Service, notes: readonly PeopleText[]): Promise<ServiceReport> => {
     const state = await service.state()
     const address = state.running === false ? null : await pageAddress(options)
     return { ...state, address, notes }
@@ -147,44 +148,77 @@ function serviceControl(options: InstallationOptions, create: () => Service): Se
     async uninstall() {
       const service = create()
       const removed = await service.uninstall()
-      const kept = `Your data stays in ${options.paths.root}; delete that folder yourself if you want.`
+      const { root } = options.paths
+      const kept = {
+        text: `Your data stays in ${root}; delete that folder yourself if you want.`,
+        zh: `您的数据仍在 ${root}；如需删除，请自行删除该目录。`,
+      }
       return { ...(await report(service, [kept])), removed }
     },
     async status() {
       const service = create()
       const { installed, running } = await service.state()
-      const managed = installed ? [] : ['Not installed. To run at login: tireless service install']
-      const silent =
-        running === null ? [`The service manager does not answer here. Later: ${service.startCommand}`] : []
+      const managed = installed ? [] : [NOT_INSTALLED]
+      const silent = running === null ? [silentNote(service)] : []
       return report(service, [...managed, ...(installed ? silent : [])])
     },
   }
 }
 
-function installNotes(service: Service, problem: string | undefined, holder: number | undefined): string[] {
+const NOT_INSTALLED: PeopleText = {
+  text: 'Not installed. To run at login: tireless service install',
+  zh: '没有安装。要在登录时运行：tireless service install',
+}
+
+const silentNote = ({ startCommand }: Service): PeopleText => ({
+  text: `The service manager does not answer here. Later: ${startCommand}`,
+  zh: `这里的服务管理器没有响应。以后再试：${startCommand}`,
+})
+
+function installNotes(service: Service, problem: string | undefined, holder: number | undefined): PeopleText[] {
   const linger = service.lingerCommand()
   return [
-    ...(problem === undefined ? [] : [`Not started: ${problem}. Once it can: ${service.startCommand}`]),
-    ...(holder === undefined
-      ? []
-      : [`Process ${holder} holds this home, so the service waits. Run tireless stop, then ${service.startCommand}`]),
-    ...(linger === undefined ? [] : [`It runs while you are logged in. To run it without a login: ${linger}`]),
+    ...(problem === undefined ? [] : [notStarted(problem, service)]),
+    ...(holder === undefined ? [] : [homeIsHeld(holder, service)]),
+    ...(linger === undefined ? [] : [lingerNote(linger)]),
   ]
 }
 
+const notStarted = (problem: string, { startCommand }: Service): PeopleText => ({
+  text: `Not started: ${problem}. Once it can: ${startCommand}`,
+  zh: `没有启动：${problem}。可以启动时：${startCommand}`,
+})
+
+const homeIsHeld = (pid: number, { startCommand }: Service): PeopleText => ({
+  text: `Process ${pid} holds this home, so the service waits. Run tireless stop, then ${startCommand}`,
+  zh: `进程 ${pid} 正在使用此目录，所以服务在等待。请运行 tireless stop，然后 ${startCommand}`,
+})
+
+const lingerNote = (command: string): PeopleText => ({
+  text: `It runs while you are logged in. To run it without a login: ${command}`,
+  zh: `它在您登录期间运行。要在未登录时也运行：${command}`,
+})
+
 /** The service does not see the variables of this shell; a model's key is the one that people miss. */
-function keyNotes({ environmentFile }: Service): string[] {
+function keyNotes({ environmentFile }: Service): PeopleText[] {
   const env = environment()
   const known = existsSync(environmentFile) ? readFileSync(environmentFile, 'utf8') : ''
   const missing = Object.values(PROVIDERS)
     .flatMap(({ variable }) => (variable !== null && env[variable] ? [variable] : []))
     .filter((name) => !new RegExp(`^\\s*${name}=`, 'm').test(known))
   if (missing.length === 0) return []
+  const names = missing.join(', ')
   return [
-    [
-      `The service does not see ${missing.join(', ')} of this shell. Write NAME=value lines into`,
-      `${environmentFile} (chmod 600), or use tireless secrets set; then run tireless service install again.`,
-    ].join(' '),
+    {
+      text: [
+        `The service does not see ${names} of this shell. Write NAME=value lines into`,
+        `${environmentFile} (chmod 600), or use tireless secrets set; then run tireless service install again.`,
+      ].join(' '),
+      zh: [
+        `服务看不到此 shell 中的 ${names}。请把 NAME=value 行写入 ${environmentFile}（chmod 600），`,
+        '或使用 tireless secrets set；然后再次运行 tireless service install。',
+      ].join(''),
+    },
   ]
 }
 

@@ -16,7 +16,7 @@ import { runCommand } from './run-command.ts'
 import { readSecretInput, type SecretSource } from './secret-input.ts'
 import { unseenKeysNote } from './shell-keys.ts'
 import { jsonText, printSafely } from './terminal.ts'
-import { terminalLanguage } from './views/language.ts'
+import { inOwnLanguage, terminalLanguage } from './views/language.ts'
 import { render, renderItem } from './views/views.ts'
 
 /** Contract: never throws; the result alone goes to stdout, everything else a person reads to stderr. */
@@ -89,7 +89,7 @@ async function runVerb(command: Command, input: Record<string, unknown>, options
   try {
     const home = resolve(homeFolder(options.home))
     if (!(await isConfirmed(command, input, home, { input: process.stdin, output: process.stderr }))) {
-      printSafely(process.stderr, 'Cancelled; nothing was done.\n')
+      printSafely(process.stderr, `${inOwnLanguage(CANCELLED)}\n`)
       return 1
     }
     if (options.home !== undefined) refuseMissingHome(command, home)
@@ -100,7 +100,7 @@ async function runVerb(command: Command, input: Record<string, unknown>, options
     if (output !== null)
       printSafely(process.stdout, options.json ? `${jsonText(output, 2)}\n` : render(command.name, output))
     const note = options.json ? undefined : unseenKeysNote(output, home)
-    if (note !== undefined) printSafely(process.stderr, `${note}\n`)
+    if (note !== undefined) printSafely(process.stderr, `${inOwnLanguage(note)}\n`)
     return command.exitCode?.(output) ?? 0
   } catch (thrown) {
     view.end()
@@ -111,6 +111,8 @@ async function runVerb(command: Command, input: Record<string, unknown>, options
     return reportError(thrown, options.json === true)
   }
 }
+
+const CANCELLED = { text: 'Cancelled; nothing was done.', zh: '已取消，什么都没有做。' }
 
 /** These create the home that they are given. */
 const CREATE_HOME = ['init', 'start', 'run', 'once']

@@ -2,6 +2,7 @@
 
 import { createInterface } from 'node:readline/promises'
 import type { Command } from '../commands/lib/command.ts'
+import { inOwnLanguage, terminalLanguage } from './views/language.ts'
 
 interface Terminal {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean | undefined }
@@ -11,7 +12,9 @@ interface Terminal {
 /** Contract: asks whether to go on; false without a terminal, and unless the answer is yes. */
 export async function isAgreed(question: string, { input, output }: Terminal): Promise<boolean> {
   if (input.isTTY !== true) return false
-  return /^\s*(y|yes|是|好)\s*$/i.test(await ask(`${question}\nGo on? [y/N] `, { input, output }))
+  return /^\s*(y|yes|是|好)\s*$/i.test(
+    await ask(`${question}\n${terminalLanguage() === 'zh' ? '继续吗？' : 'Go on?'} [y/N] `, { input, output }),
+  )
 }
 
 /** End of input counts as `no`. */
@@ -33,5 +36,5 @@ export async function isConfirmed(
   { input, output }: Terminal,
 ): Promise<boolean> {
   if (consent === undefined || given.yes === true || input.isTTY !== true) return true
-  return /^\s*(y|yes|是)?\s*$/i.test(await ask(`${home}\n${consent} [Y/n] `, { input, output }))
+  return /^\s*(y|yes|是)?\s*$/i.test(await ask(`${home}\n${inOwnLanguage(consent)} [Y/n] `, { input, output }))
 }

@@ -5,7 +5,8 @@ import type { Delta, Event } from '../domain/event.ts'
 import type { Json } from '../domain/json.ts'
 import { truncateText } from '../domain/truncate.ts'
 import { type Format, printSafely, style } from './terminal.ts'
-import { sayNote } from './views/language.ts'
+import { inOwnLanguage } from './views/language.ts'
+import { sayInstantsIn } from './views/times.ts'
 
 const MAX_LINE = 160
 
@@ -44,7 +45,7 @@ export class ProgressView {
   }
 
   tell(progress: Progress): void {
-    if (progress.kind === 'note') this.#line(this.#paint('yellow', sayNote(progress)))
+    if (progress.kind === 'note') this.#line(this.#paint('yellow', sayInstantsIn(inOwnLanguage(progress))))
     else if (progress.kind === 'event') this.#showEvent(progress.event)
     else if (progress.kind === 'delta') this.#showDelta(progress.delta)
   }
@@ -73,6 +74,8 @@ export class ProgressView {
     const view = this.#viewOf(delta)
     if (delta.kind === 'call') this.#stepLine(view, callLine(this.#paint, delta.tool, delta.args))
     else if (delta.kind === 'result') {
+      // A resumed run: its first event names the step, and shows this result.
+      if (view.step === 0) return
       view.results.add(delta.index)
       // The incomplete line is not printed: the result contains the whole output.
       view.output = ''
@@ -108,7 +111,9 @@ export class ProgressView {
 
   #stepLine(view: RunView, text: string): void {
     this.#printPending(view)
-    this.#line(`${this.#paint('dim', `${this.#agentPrefix(view)}step ${view.step}`)} ${text}`)
+    const step = view.step === 0 ? '' : `step ${view.step}`
+    const prefix = `${this.#agentPrefix(view)}${step}`.trimEnd()
+    this.#line(prefix === '' ? text : `${this.#paint('dim', prefix)} ${text}`)
   }
 
   /** With several runs at once, each line starts with the name of its agent, also when only one of them is left. */

@@ -113,6 +113,7 @@ export const agentNew = defineCommand({
       tell({
         kind: 'note',
         text: `Found nothing to watch in the sentence. Set it: tireless agent edit ${agentId} --watch PATH`,
+        zh: `句子中没有可关注的路径。设置：tireless agent edit ${agentId} --watch PATH`,
       })
     const prompt = writePromptForSentence(sentence, watched !== undefined)
     const { spec, ...summary } = await planSchedule(context, { sentence, schedule, model, prompt, yes })

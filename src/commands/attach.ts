@@ -1,6 +1,7 @@
 /** Follows the events of the process that holds the home. */
 
 import { z } from 'zod'
+import type { PeopleText } from '../domain/language.ts'
 import { iso } from '../ports/clock.ts'
 import { untilAborted } from '../ports/deadline.ts'
 import { defineCommand } from './lib/command.ts'
@@ -21,7 +22,7 @@ export const attach = defineCommand({
     const { listen, signals } = context
     const stopListening = listen(tell)
     try {
-      for (const text of await currentState(context)) tell({ kind: 'note', text })
+      for (const note of await currentState(context)) tell({ kind: 'note', ...note })
       await untilAborted(signals.drain)
       return null
     } finally {
@@ -34,12 +35,19 @@ async function currentState({
   kernel,
   kernelId,
   store,
-}: Needs<'kernel' | 'kernelId' | 'store'>): Promise<readonly string[]> {
+}: Needs<'kernel' | 'kernelId' | 'store'>): Promise<readonly PeopleText[]> {
   const next = kernel.nextBeatAt()
-  const beat = next === undefined ? '' : `; next beat: ${iso(next)}`
+  const [beat, beatZh] = next === undefined ? ['', ''] : [`; next beat: ${iso(next)}`, `；下次节拍：${iso(next)}`]
+  const state = kernel.isRunning()
+    ? { text: 'is running', zh: '正在运行' }
+    : { text: 'is not running; another command uses its home', zh: '没有运行；另一个命令正在使用它的目录' }
   const running = await store.dispatches({ status: 'running', limit: MAX_RUNS_NAMED })
   return [
-    `Kernel ${kernelId} ${kernel.isRunning() ? 'is running' : 'is not running; another command uses its home'}${beat}`,
-    ...running.map(({ agent_id, dispatch_id }) => `${agent_id} is running (${dispatch_id})`),
+    { text: `Kernel ${kernelId} ${state.text}${beat}`, zh: `内核 ${kernelId} ${state.zh}${beatZh}` },
+    ...running.map(({ agent_id, dispatch_id }) => ({
+      text: `${agent_id} is running (${dispatch_id})`,
+      zh: `${agent_id} 正在运行（${dispatch_id}）`,
+    })),
+    { text: 'Ctrl-C ends this view; the kernel continues.', zh: '按 Ctrl-C 结束查看；内核继续运行。' },
   ]
 }

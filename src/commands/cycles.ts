@@ -5,6 +5,7 @@ import type { Cycle } from '../domain/cycle.ts'
 import { CYCLE_STATUSES } from '../domain/cycle.ts'
 import { DISPATCH_STATUSES, isTerminal } from '../domain/dispatch.ts'
 import { TirelessError } from '../domain/error.ts'
+import type { PeopleText } from '../domain/language.ts'
 import { FAILURE_CLASSES } from '../domain/stop-reason.ts'
 import { readDispatches } from '../kernel/cycle/cycle-end.ts'
 import { isPaused, PAUSED_SETTING } from '../kernel/pause-setting.ts'
@@ -102,10 +103,10 @@ async function singleCycle(
   const { kernel, notifier, signals } = context
   const { result, notes, open } = await kernel.runOneCycle(signals.drain)
   await notifier.once(signals.drain)
-  for (const { text } of notes) tell({ kind: 'note', text })
+  for (const { text, zh } of notes) tell({ kind: 'note', text, zh })
   const left = await findUnfinished(context, open)
-  for (const unfinished of left) tell({ kind: 'note', text: describeUnfinished(unfinished) })
-  for (const text of await endedSince(context, open)) tell({ kind: 'note', text })
+  for (const unfinished of left) tell({ kind: 'note', ...describeUnfinished(unfinished) })
+  for (const note of await endedSince(context, open)) tell({ kind: 'note', ...note })
   return { ...copyCycleResult(result), left }
 }
 
@@ -121,20 +122,32 @@ async function findUnfinished({ store }: Needs<'store'>, open: readonly string[]
 }
 
 /** Describes dispatches that were open when the cycle was recorded and have ended since. */
-async function endedSince({ store }: Needs<'store'>, open: readonly string[]): Promise<readonly string[]> {
+async function endedSince({ store }: Needs<'store'>, open: readonly string[]): Promise<readonly PeopleText[]> {
   const found = await Promise.all(open.map((id) => store.dispatch(id)))
-  return found.flatMap((dispatch) =>
-    dispatch && isTerminal(dispatch.status)
-      ? [`${dispatch.agent_id} (${dispatch.dispatch_id}) is now ${dispatch.status}. The next cycle counts it.`]
-      : [],
-  )
+  return found.flatMap((dispatch) => {
+    if (!dispatch || !isTerminal(dispatch.status)) return []
+    const { agent_id, dispatch_id, status } = dispatch
+    return [
+      {
+        text: `${agent_id} (${dispatch_id}) is now ${status}. The next cycle counts it.`,
+        zh: `${agent_id}（${dispatch_id}）现在是 ${status}，由下一个周期计入。`,
+      },
+    ]
+  })
 }
 
-function describeUnfinished({ agent_id, dispatch_id, status, reason, until }: Unfinished): string {
-  const name = `${agent_id} (${dispatch_id})`
-  if (status !== 'waiting') return `${name} is not finished. Continue it: tireless once, or tireless start.`
-  const when = until === null ? '' : ` until ${until} at the latest`
-  return `${name} waits${when}: ${reason}. Continue it then: tireless once, or tireless start.`
+function describeUnfinished({ agent_id, dispatch_id, status, reason, until }: Unfinished): PeopleText {
+  const [name, nameZh] = [`${agent_id} (${dispatch_id})`, `${agent_id}（${dispatch_id}）`]
+  if (status !== 'waiting')
+    return {
+      text: `${name} is not finished. Continue it: tireless once, or tireless start.`,
+      zh: `${nameZh}尚未完成。继续：tireless once 或 tireless start。`,
+    }
+  const [when, whenZh] = until === null ? ['', ''] : [` until ${until} at the latest`, `，最迟到 ${until} `]
+  return {
+    text: `${name} waits${when}: ${reason}. Continue it then: tireless once, or tireless start.`,
+    zh: `${nameZh}在等待${whenZh}：${reason}。之后继续：tireless once 或 tireless start。`,
+  }
 }
 
 const recordedCycle = z.object({

@@ -25,7 +25,7 @@ export const init = defineCommand({
   example: 'init --yes',
   runsIn: 'no_home',
   needs: ['clock', 'homeSetup', 'machine'],
-  confirmation: 'Create a home here?',
+  confirmation: { text: 'Create a home here?', zh: '在这里创建目录吗？' },
   input: z.object({
     yes: z.boolean().default(false).describe('do not ask for confirmation').meta({ short: 'y' }),
     here: z.string().optional().describe('folder whose git work tree is watched').meta({ path: true, here: true }),

@@ -11,7 +11,7 @@ import { copyKeys, keyVariables, OFFLINE_NOTICE } from './lib/model-state.ts'
 
 export const modelsList = defineCommand({
   name: 'models list',
-  summary: 'list usable models, the default with its reason, and the models chosen for chats and channels',
+  summary: 'list models with their prices, which one is the default and why, and how to use another',
   example: 'models list',
   runsIn: 'any_process',
   needs: ['models', 'store'],
@@ -102,7 +102,7 @@ export const modelsTest = defineCommand({
       })
       breaker.recordOutcome({ model, code: null, at: clock.now() })
       const latency_ms = Math.round(clock.monotonic() - startedAt)
-      const note = isOfflineModel(model) ? OFFLINE_NOTICE : null
+      const note = isOfflineModel(model) ? OFFLINE_NOTICE.text : null
       return { ...failed, ok: true, latency_ms, usage, code: null, error: null, error_parts: null, note }
     } catch (thrown) {
       const { code, message, parts } = asTirelessError(thrown)

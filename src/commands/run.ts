@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { type Dispatch, isTerminal } from '../domain/dispatch.ts'
 import { TirelessError } from '../domain/error.ts'
 import { recordsOfRun } from '../domain/journal-record.ts'
+import type { PeopleText } from '../domain/language.ts'
 import { STOP_REASONS } from '../domain/stop-reason.ts'
 import { RETRY_SOON_MS } from '../kernel/queue/drain.ts'
 import { traceFromRecords } from '../trace/trace.ts'
@@ -66,18 +67,20 @@ export const run = defineCommand({
       workspace: folder,
       metadata: overridesToMetadata(wanted),
     })
-    tell({ kind: 'note', text: note ?? `Working in ${workspace}` })
+    tell({ kind: 'note', ...(note === undefined ? workingIn(workspace) : { text: note }) })
     return followRun(context, { dispatch_id, session_id, workspace }, tell)
   },
   exitCode: ({ status }) => (status === 'done' ? 0 : isTerminal(status) ? 1 : 3),
 })
 
+const workingIn = (folder: string): PeopleText => ({ text: `Working in ${folder}`, zh: `工作目录：${folder}` })
+
 export async function tellNotices(
   context: Needs<'sandboxNotices' | 'startNotices'>,
   tell: (progress: Progress) => void,
 ): Promise<void> {
-  for (const text of [...(await context.sandboxNotices()), ...(await context.startNotices())])
-    tell({ kind: 'note', text })
+  for (const notice of [...(await context.sandboxNotices()), ...(await context.startNotices())])
+    tell({ kind: 'note', ...notice })
 }
 
 /** Contract: follows a dispatch until it ends or waits for long; returns what came of it, as `run` prints it. */
@@ -92,8 +95,9 @@ export async function followRun(
   const open = { session_id: at.session_id, status: 'open', limit: MAX_APPROVALS } as const
   const approvals = [...(await context.store.approvals(open))]
   const files = [...(await filesWrittenBy(context.store, at.dispatch_id))]
-  for (const file of files) tell({ kind: 'note', text: `Wrote ${file}` })
-  tell({ kind: 'note', text: `Trace: tireless trace show ${at.dispatch_id}` })
+  for (const file of files) tell({ kind: 'note', text: `Wrote ${file}`, zh: `已写入 ${file}` })
+  const trace = `tireless trace show ${at.dispatch_id}`
+  tell({ kind: 'note', text: `Trace: ${trace}`, zh: `轨迹：${trace}` })
   return { ...at, ...ending, approvals, files }
 }
 

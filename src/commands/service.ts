@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { defineCommand } from './lib/command.ts'
-import type { ServiceReport } from './lib/installation.ts'
+import { notesOutput, type ServiceReport } from './lib/installation.ts'
 
 const serviceShape = z.object({
   name: z.string(),
@@ -12,9 +12,10 @@ const serviceShape = z.object({
   running: z.boolean().nullable(),
   address: z.string().nullable().describe('address of the page'),
   notes: z.array(z.string()).describe('what is left to do'),
+  notes_zh: z.array(z.string()).describe('the same in Chinese'),
 })
 
-const copied = (report: ServiceReport) => ({ ...report, notes: [...report.notes] })
+const copied = (report: ServiceReport) => ({ ...report, ...notesOutput(report.notes) })
 
 export const serviceInstall = defineCommand({
   name: 'service install',

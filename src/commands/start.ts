@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { DISPATCH_STATUSES } from '../domain/dispatch.ts'
 import { TirelessError } from '../domain/error.ts'
+import type { PeopleText } from '../domain/language.ts'
 import { MAX_DURATION_MS } from '../domain/limits.ts'
 import { isPaused } from '../kernel/pause-setting.ts'
 import { iso } from '../ports/clock.ts'
@@ -53,9 +54,9 @@ export const start = defineCommand({
   async run(context, { until_idle, max_minutes, expose }, tell) {
     await context.requireSandbox()
     await refuseUnknownChannel(context)
-    for (const text of await context.startNotices()) tell({ kind: 'note', text })
+    for (const notice of await context.startNotices()) tell({ kind: 'note', ...notice })
     // Not awaited: trying the sandbox takes time.
-    void context.sandboxNotices().then((texts) => texts.map((text) => tell({ kind: 'note', text })))
+    void context.sandboxNotices().then((notices) => notices.map((notice) => tell({ kind: 'note', ...notice })))
     const stopListening = context.listen(tell)
     try {
       await (until_idle ? runUntilIdle(context, max_minutes) : runKernel(context, tell, expose))
@@ -123,14 +124,14 @@ async function runKernel(
   const { login_url, token_file, loopback } = await context.serveHttp({ expose })
   tell({
     kind: 'note',
-    text: `Open the page: ${login_url} (single-use link; later log in with the token in ${token_file})`,
+    text: `Open the page: ${login_url} (single-use link; a new one: tireless open; the token is in ${token_file})`,
+    zh: `打开页面：${login_url} （链接只能用一次；新链接：tireless open；令牌在 ${token_file}）`,
   })
-  if (!loopback)
-    tell({ kind: 'note', text: 'Other machines can reach the page. Anyone with the token has full control.' })
+  if (!loopback) tell({ kind: 'note', ...EXPOSED })
   const target = await context.notifier.target()
   const problem = target && channelProblem(context.channels, target.channel)
-  if (problem) tell({ kind: 'note', text: `Notices go to ${target.channel}, which cannot deliver them: ${problem}` })
-  tell({ kind: 'note', text: await beatLine(context) })
+  if (problem) tell({ kind: 'note', ...undeliverable(target.channel, problem) })
+  tell({ kind: 'note', ...(await beatLine(context)) })
   const failed = new AbortController()
   const stop = AbortSignal.any([signals.drain, failed.signal])
   const tasks = [
@@ -149,10 +150,25 @@ async function runKernel(
   }
 }
 
-async function beatLine(context: Needs<'clock' | 'settings' | 'store'>): Promise<string> {
-  if (await isPaused(context.store)) return 'Paused; beats are skipped. Run: tireless resume'
+const EXPOSED: PeopleText = {
+  text: 'Other machines can reach the page. Anyone with the token has full control.',
+  zh: '其他机器可以访问此页面。持有令牌的人拥有全部控制权。',
+}
+
+const undeliverable = (channel: string, problem: string): PeopleText => ({
+  text: `Notices go to ${channel}, which cannot deliver them: ${problem}`,
+  zh: `通知发往 ${channel}，但它无法送达：${problem}`,
+})
+
+async function beatLine(context: Needs<'clock' | 'settings' | 'store'>): Promise<PeopleText> {
+  if (await isPaused(context.store))
+    return { text: 'Paused; beats are skipped. Run: tireless resume', zh: '已暂停；跳过节拍。恢复：tireless resume' }
   const next = await nextScheduledRun(context)
-  return next === undefined ? 'No agent is scheduled. Run: tireless agent list' : `Next beat: ${iso(next)}`
+  if (next !== undefined) return { text: `Next beat: ${iso(next)}`, zh: `下次节拍：${iso(next)}` }
+  return {
+    text: 'No agent is scheduled. Create one: tireless agent new "…"; see all: tireless agent list',
+    zh: '没有计划运行的智能体。创建：tireless agent new "…"；查看：tireless agent list',
+  }
 }
 
 /** Waits for all tasks; then throws the error of the first failed task in the list. */

@@ -2,7 +2,9 @@
 
 import { z } from 'zod'
 import { TirelessError } from '../domain/error.ts'
+import type { PeopleText } from '../domain/language.ts'
 import { defineCommand } from './lib/command.ts'
+import { notesOutput } from './lib/installation.ts'
 
 const checkShape = z.object({
   action: z.literal('check'),
@@ -20,6 +22,7 @@ const upgradeShape = z.object({
   to: z.string(),
   backup: z.string().nullable().describe('backup of the home from before'),
   notes: z.array(z.string()),
+  notes_zh: z.array(z.string()).describe('the same in Chinese'),
 })
 
 const undoShape = z.object({
@@ -28,6 +31,7 @@ const undoShape = z.object({
   to: z.string(),
   restored: z.string().nullable().describe('the backup that replaced the home; null: the home is as it was'),
   notes: z.array(z.string()),
+  notes_zh: z.array(z.string()).describe('the same in Chinese'),
 })
 
 export const upgrade = defineCommand({
@@ -55,10 +59,10 @@ export const upgrade = defineCommand({
   async run({ installation }, { check, from, undo, backups }, tell) {
     if (undo && (check || from !== undefined))
       throw new TirelessError('usage', { what: '--undo cannot be combined with --check or --from', got: 'both' })
-    const note = (text: string): void => tell({ kind: 'note', text })
+    const note = (said: PeopleText): void => tell({ kind: 'note', ...said })
     if (undo) {
       const undone = await installation.undo(note)
-      return { action: 'undo' as const, ...undone, notes: [...undone.notes] }
+      return { action: 'undo' as const, ...undone, ...notesOutput(undone.notes) }
     }
     const found = check || from === undefined ? await installation.check(from) : undefined
     if (check && found) return { action: 'check' as const, ...found }
@@ -66,11 +70,15 @@ export const upgrade = defineCommand({
       throw new TirelessError('conflict', { what: 'the newest version is unknown', got: found.problem })
     if (found && !found.newer) {
       const { installed, available } = found
-      const notes = [`The newest version is ${available ?? installed}. To install another: --from VERSION`]
-      return { action: 'none' as const, from: installed, to: installed, backup: null, notes }
+      const newest = available ?? installed
+      const note = {
+        text: `The newest version is ${newest}. To install another: --from VERSION`,
+        zh: `最新版本是 ${newest}。安装其他版本：--from VERSION`,
+      }
+      return { action: 'none' as const, from: installed, to: installed, backup: null, ...notesOutput([note]) }
     }
     const done = await installation.upgrade(from, backups, note)
-    return { action: 'upgrade' as const, ...done, notes: [...done.notes] }
+    return { action: 'upgrade' as const, ...done, ...notesOutput(done.notes) }
   },
   exitCode: (output) => (output.action === 'check' && output.problem !== null ? 1 : 0),
 })

@@ -76,6 +76,14 @@ export function tallyResults(agents: readonly AgentResult[]): Tally {
   }
 }
 
+type Counted = { readonly dispatched: number; readonly agents: readonly unknown[] }
+
+/** Contract: the tasks among which the cycle counts: its own dispatches, and earlier ones that ended in it. */
+export const countedTasks = ({ dispatched, agents }: Counted): number => Math.max(dispatched, agents.length)
+
+/** Contract: how many tasks of earlier cycles ended in this one; they count among its successes and failures. */
+export const countEarlier = (cycle: Counted): number => countedTasks(cycle) - cycle.dispatched
+
 export const isFailure = ({ status }: Pick<AgentResult, 'status'>): boolean =>
   status === 'failed' || status === 'dead' || status === 'cancelled'
 

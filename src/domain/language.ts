@@ -3,6 +3,13 @@
 export const LANGUAGES = ['en', 'zh'] as const
 export type Language = (typeof LANGUAGES)[number]
 
+/** A text for people. */
+export interface PeopleText {
+  readonly text: string
+  /** The text in Chinese. */
+  readonly zh?: string | undefined
+}
+
 /** The heading of the last section of an unattended run's answer. */
 export const SUMMARY_HEADING: Readonly<Record<Language, string>> = { en: '## Execution Summary', zh: '## 执行总结' }
 

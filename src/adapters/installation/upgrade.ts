@@ -10,10 +10,12 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { asTirelessError, TirelessError } from '../../domain/error.ts'
+import type { PeopleText } from '../../domain/language.ts'
 import { type InstalledPackage, readSelection, type Selection, writeSelection } from './installation.ts'
 import { installPackage, type PackageSource } from './npm-package.ts'
 import { createOtherVersion, type OtherVersion, type RunContext } from './other-version.ts'
 import type { Service } from './service.ts'
+import { UPGRADE_TEXTS } from './upgrade-texts.ts'
 
 export interface UpgradeOptions extends RunContext {
   readonly installation: InstalledPackage
@@ -28,7 +30,7 @@ export interface UpgradeOptions extends RunContext {
   readonly service: Service
   /** Contract: the time now, as a part of file names. */
   stamp(): string
-  tell(text: string): void
+  tell(text: PeopleText): void
 }
 
 interface UpgradeResult {
@@ -36,7 +38,7 @@ interface UpgradeResult {
   readonly to: string
   readonly backup: string | null
   /** What is left to do, in words. */
-  readonly notes: readonly string[]
+  readonly notes: readonly PeopleText[]
 }
 
 const STAGING = '.installing-'
@@ -62,20 +64,17 @@ export async function upgradeProgram(
   const restarted = await openWithNewVersion(options, selection, backup)
   const holder = restarted ? undefined : options.holder()
   if (holder === undefined) removeUnused(installation, selection)
-  tell(`Switched to ${version}.`)
+  tell(UPGRADE_TEXTS.switched(version))
   return {
     ...{ from: installation.version, to: version, backup },
     notes: [
-      ...(restarted ? ['The service was restarted.'] : []),
-      ...(holder === undefined ? [] : [restartNote(holder, installation.version)]),
-      ...(backup === null ? [] : [`Backup of the home: ${backup}. Delete it when you no longer want to go back.`]),
-      'To go back: tireless upgrade --undo',
+      ...(restarted ? [UPGRADE_TEXTS.restarted] : []),
+      ...(holder === undefined ? [] : [UPGRADE_TEXTS.stillRuns(holder, installation.version)]),
+      ...(backup === null ? [] : [UPGRADE_TEXTS.backup(backup)]),
+      UPGRADE_TEXTS.undo,
     ],
   }
 }
-
-const restartNote = (pid: number, version: string): string =>
-  `Process ${pid} still runs ${version}. To restart it: tireless stop, then start it as before.`
 
 interface Prepared {
   readonly version: string
@@ -91,14 +90,14 @@ async function prepare(
   backups: string,
 ): Promise<Prepared> {
   const { installation, tell, run, env, signal } = options
-  tell(`Installing ${source.spec} beside ${installation.version} …`)
+  tell(UPGRADE_TEXTS.installing(source.spec, installation.version))
   const version = await installPackage(source, staging, run, { env, signal })
   const stamp = options.stamp()
   const backup = options.homeSchema() === null ? null : join(backups, `before-${version}-${stamp}`)
   const trial = join(backups, `${TRIAL}${process.pid}`)
   try {
     await tryOnCopy(options, { staging, version, backup, trial })
-    tell(`Switching to ${version} …`)
+    tell(UPGRADE_TEXTS.switching(version))
     const folder = unusedFolder(installation.versions, version)
     renameSync(staging, join(installation.versions, folder))
     const { schema, home } = options
@@ -136,9 +135,9 @@ interface Trial {
 async function tryOnCopy(options: UpgradeOptions, { staging, version, backup, trial }: Trial): Promise<void> {
   const fresh = createOtherVersion(options, version, { staging })
   if (backup === null) return fresh.start()
-  options.tell(`Backing up ${options.home} to ${backup} …`)
+  options.tell(UPGRADE_TEXTS.backingUp(options.home, backup))
   await ownVersion(options).backUp(backup)
-  options.tell(`Opening a copy of the home with ${version} …`)
+  options.tell(UPGRADE_TEXTS.trying(version))
   await fresh.restore(backup, trial)
   await fresh.open(trial)
 }
@@ -161,7 +160,7 @@ async function openWithNewVersion(
     if (running) await service.start()
     return running === true
   } catch (thrown) {
-    options.tell(`${version} failed; going back to ${options.installation.version} …`)
+    options.tell(UPGRADE_TEXTS.goingBack(version, options.installation.version))
     // The owner's Ctrl-C must not interrupt the way back.
     await goBack({ ...options, signal: undefined }, backup)
     if (running) await service.start()
@@ -186,7 +185,7 @@ interface UndoResult {
   readonly to: string
   /** The backup that replaced the home; null: the old version can open the home as it is. */
   readonly restored: string | null
-  readonly notes: readonly string[]
+  readonly notes: readonly PeopleText[]
 }
 
 /** Contract: selects the version before the last upgrade; a home that it cannot open is replaced by its backup. */
@@ -207,7 +206,7 @@ export async function undoUpgrade(options: UpgradeOptions): Promise<UndoResult> 
   try {
     if (backup !== null) {
       refuseWhileHeld(options.holder())
-      tell(`Restoring the home from ${backup} …`)
+      tell(UPGRADE_TEXTS.restoring(backup))
       await older.restore(backup, home)
     }
     const { folder, version } = previous
@@ -219,8 +218,8 @@ export async function undoUpgrade(options: UpgradeOptions): Promise<UndoResult> 
   return {
     ...{ from: selection.version, to: previous.version, restored: backup },
     notes: [
-      ...(backup === null ? [] : ['The home as it was before is in its folder before-restore-…']),
-      ...(holder === undefined ? [] : [restartNote(holder, selection.version)]),
+      ...(backup === null ? [] : [UPGRADE_TEXTS.keptBefore]),
+      ...(holder === undefined ? [] : [UPGRADE_TEXTS.stillRuns(holder, selection.version)]),
     ],
   }
 }

@@ -2,6 +2,7 @@
 
 import type { CommandOutput } from '../../commands/lib/registry.ts'
 import { clipText } from '../../domain/clean-summary.ts'
+import { countEarlier } from '../../domain/cycle.ts'
 import { shortId } from '../../domain/short-id.ts'
 import { style } from '../terminal.ts'
 import { terminalLanguage } from './language.ts'
@@ -17,21 +18,25 @@ const TEXTS = {
     counts: ({ succeeded, failed, parked, duration_ms }: Result) =>
       `${succeeded} done, ${failed} failed, ${parked} waiting, in ${(duration_ms / 1000).toFixed(1)} s`,
     ...{ idle: 'nothing to do', wrote: 'wrote', run: 'run', running: 'is still running' },
+    earlier: (count: number) => `; ${count} of them dispatched by earlier cycles`,
     began: (id: string, trigger: string, at: string) => `${id} (${trigger}), ${at}`,
   },
   zh: {
     counts: ({ succeeded, failed, parked, duration_ms }: Result) =>
       `完成 ${succeeded}，失败 ${failed}，等待 ${parked}，用时 ${(duration_ms / 1000).toFixed(1)} 秒`,
     ...{ idle: '无事可做', wrote: '写入', run: '运行', running: '仍在运行' },
+    earlier: (count: number) => `；其中 ${count} 个由早先的周期派发`,
     began: (id: string, trigger: string, at: string) => `${id}（${trigger}），${at}`,
   },
 } as const
 
 export function renderCycle(result: Result): string {
-  const { counts, idle } = TEXTS[terminalLanguage()]
+  const { counts, idle, earlier } = TEXTS[terminalLanguage()]
   const { status, idle_reason, error, agents } = result
+  const old = countEarlier(result)
+  const came = `${counts(result)}${old === 0 ? '' : earlier(old)}`
   return [
-    `${style(status === 'success' ? 'green' : 'yellow', status)}: ${error ?? counts(result)}`,
+    `${style(status === 'success' ? 'green' : 'yellow', status)}: ${error ?? came}`,
     ...(idle_reason === null ? [] : [`${idle}: ${idle_reason}`]),
     ...agents.flatMap(renderAgentResult),
   ].join('\n')

@@ -1,6 +1,7 @@
 /** What `status` shows to people: is it well, what runs, what waits for them, what runs next, what it costs. */
 
 import type { CommandOutput } from '../../commands/lib/registry.ts'
+import { ASSISTANT } from '../../domain/agent.ts'
 import { shortId } from '../../domain/short-id.ts'
 import { style } from '../terminal.ts'
 import { terminalLanguage } from './language.ts'
@@ -101,8 +102,10 @@ function runLines({ runs }: Status): readonly string[] {
 
 function agentLines({ agents }: Status): readonly string[] {
   const { noAgents, next, noNext, disabled } = texts()
-  if (agents.length === 0) return [noAgents]
-  return agents.map(({ agent_id, enabled, next_at }) => {
+  // The assistant answers messages, so it has no schedule.
+  const scheduled = agents.filter(({ agent_id }) => agent_id !== ASSISTANT)
+  if (scheduled.length === 0) return [noAgents]
+  return scheduled.map(({ agent_id, enabled, next_at }) => {
     const when = next_at === null ? noNext : next(sayInstant(next_at))
     return `${agent_id}: ${enabled ? when : disabled}`
   })

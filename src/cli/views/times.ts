@@ -28,10 +28,14 @@ const TEXTS = {
   },
 } as const
 
+const INSTANTS = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z(?!\S)/g
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
 
 /** Contract: the text, or, if it is an ISO instant, how people say it. */
 export const sayIfInstant = (text: string): string => (INSTANT.test(text) ? sayInstant(text) : text)
+
+/** Contract: a text in which each ISO instant that stands alone is said as people say it. */
+export const sayInstantsIn = (text: string): string => text.replaceAll(INSTANTS, (instant) => sayInstant(instant))
 
 export function sayInstant(
   instant: string,

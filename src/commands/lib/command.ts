@@ -2,6 +2,7 @@
 
 import type { z } from 'zod'
 import type { TirelessError } from '../../domain/error.ts'
+import type { PeopleText } from '../../domain/language.ts'
 import type { ClosedHomeContext } from './closed-home.ts'
 import type { CommandContext, NoHomeContext } from './context.ts'
 import type { Progress } from './progress.ts'
@@ -25,7 +26,7 @@ export interface Command<I extends z.ZodObject = z.ZodObject, O extends z.ZodTyp
   readonly runsIn: RunsIn
   readonly input: I
   /** Question that a person on a terminal has to confirm first; the input `yes` skips it. */
-  readonly confirmation?: string
+  readonly confirmation?: PeopleText
   /** Input keys that are positional arguments on the command line. */
   readonly positional?: readonly string[]
   readonly output: O

@@ -4,6 +4,7 @@ import type { Agent } from '../../domain/agent.ts'
 import type { CancelMode, Dispatch, NewDispatch } from '../../domain/dispatch.ts'
 import type { JournalRecord } from '../../domain/journal-record.ts'
 import type { Json } from '../../domain/json.ts'
+import type { PeopleText } from '../../domain/language.ts'
 import type { Skill, SkillFinding } from '../../domain/skill.ts'
 import type { Policy } from '../../engine/calls/policy-check.ts'
 import type { BudgetLimits } from '../../engine/request/budget-reservation.ts'
@@ -102,9 +103,9 @@ export interface KernelState {
     readonly degraded: readonly string[]
   }>
   /** Warnings to show before any work starts. */
-  startNotices(): Promise<readonly string[]>
+  startNotices(): Promise<readonly PeopleText[]>
   /** Contract: warnings about the sandbox of commands; resolves when the sandbox has been tried. */
-  sandboxNotices(): Promise<readonly string[]>
+  sandboxNotices(): Promise<readonly PeopleText[]>
   /** Contract: throws `sandbox_missing` if the configuration requires a sandbox and none works here. */
   requireSandbox(): Promise<void>
 }

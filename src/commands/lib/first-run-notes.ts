@@ -2,6 +2,7 @@
 
 import type { AgentResult } from '../../domain/cycle.ts'
 import { recordsOfRun } from '../../domain/journal-record.ts'
+import type { PeopleText } from '../../domain/language.ts'
 import { costOf, formatDollars, MICROS_PER_USD } from '../../domain/money.ts'
 import { fallbackIfUnreadable } from '../../ports/store.ts'
 import type { Needs } from './context.ts'
@@ -23,7 +24,7 @@ export function announceWrittenFiles({ listen, store }: Needs<'listen' | 'store'
     if (phase !== 'END' || withoutFiles.delete(run_id) || !ok) return
     filesWrittenBy(store, run_id).then(
       (files) => {
-        for (const file of files) tell({ kind: 'note', text: `wrote ${file}` })
+        for (const file of files) tell({ kind: 'note', text: `wrote ${file}`, zh: `已写入 ${file}` })
       },
       () => {},
     )
@@ -38,24 +39,35 @@ export async function runAndPriceFirstCycle(
   const cycled = await context.kernel.runFirstCycle()
   const usage = await usageOf(context, cycled?.result.agents ?? [])
   // No input tokens: no model answered, so there is no cost to report.
-  if (usage.input_tokens > 0) tell({ kind: 'note', text: await costLine(context, usage) })
+  if (usage.input_tokens > 0) tell({ kind: 'note', ...(await costLine(context, usage)) })
 }
 
 type Usage = Parameters<typeof costOf>[1]
 
-async function costLine(context: Needs<'clock' | 'homeSetup' | 'settings'>, usage: Usage): Promise<string> {
+async function costLine(context: Needs<'clock' | 'homeSetup' | 'settings'>, usage: Usage): Promise<PeopleText> {
   const { homeSetup: starter, settings, clock } = context
   const { own, paid } = await starter.modelPrices()
-  const tokens = `${(usage.input_tokens + usage.output_tokens).toLocaleString('en')} tokens`
+  const tokens = (usage.input_tokens + usage.output_tokens).toLocaleString('en')
   const free = own.price !== null && own.price.input + own.price.output === 0
   const { id, price } = free ? paid : own
-  if (price === null) return `Used ${tokens}. No price for ${id}; set models.prices.`
+  if (price === null)
+    return {
+      text: `Used ${tokens} tokens. No price for ${id}; set models.prices.`,
+      zh: `用了 ${tokens} 个 token。不知道 ${id} 的价格；请设置 models.prices。`,
+    }
   const cycle = costOf(price, usage) / MICROS_PER_USD
   const day = forecastDay(settings(), price, clock.now()).reduce((sum, { usd }) => sum + (usd ?? 0), 0)
-  const cost = `about ${formatDollars(cycle)} (${tokens})`
-  return free
-    ? `Cost nothing with ${own.id}. With ${id}: ${cost}, and about ${formatDollars(day)} a day.`
-    : `Cost ${cost} with ${id}, and about ${formatDollars(day)} a day. Run: tireless budget show`
+  const [once, daily] = [formatDollars(cycle), formatDollars(day)]
+  const cost = { text: `about ${once} (${tokens} tokens)`, zh: `约 ${once}（${tokens} 个 token）` }
+  if (free)
+    return {
+      text: `Cost nothing with ${own.id}. With ${id}: ${cost.text}, and about ${daily} a day.`,
+      zh: `使用 ${own.id} 不花钱。若用 ${id}：${cost.zh}，每天约 ${daily}。`,
+    }
+  return {
+    text: `Cost ${cost.text} with ${id}, and about ${daily} a day. Run: tireless budget show`,
+    zh: `使用 ${id} 花费${cost.zh}，每天约 ${daily}。查看：tireless budget show`,
+  }
 }
 
 /** The token usage of the agents' runs, summed from their journals. */

@@ -1,5 +1,7 @@
 /** What commands can do about the installation of the program: its service at login, and its versions. */
 
+import type { PeopleText } from '../../domain/language.ts'
+
 export interface InstallationControl {
   readonly service: ServiceControl
   /**
@@ -8,9 +10,13 @@ export interface InstallationControl {
    */
   check(from: string | undefined): Promise<AvailableVersion>
   /** Contract: installs another version; a throw leaves the present one working. `backups`: folder for the backup. */
-  upgrade(from: string | undefined, backups: string | undefined, tell: (text: string) => void): Promise<UpgradeReport>
+  upgrade(
+    from: string | undefined,
+    backups: string | undefined,
+    tell: (text: PeopleText) => void,
+  ): Promise<UpgradeReport>
   /** Contract: goes back to the version before the last upgrade. */
-  undo(tell: (text: string) => void): Promise<UndoReport>
+  undo(tell: (text: PeopleText) => void): Promise<UndoReport>
 }
 
 interface AvailableVersion {
@@ -28,7 +34,7 @@ interface UpgradeReport {
   readonly from: string
   readonly to: string
   readonly backup: string | null
-  readonly notes: readonly string[]
+  readonly notes: readonly PeopleText[]
 }
 
 interface UndoReport {
@@ -36,7 +42,7 @@ interface UndoReport {
   readonly to: string
   /** The backup that replaced the home; null: the home is as it was. */
   readonly restored: string | null
-  readonly notes: readonly string[]
+  readonly notes: readonly PeopleText[]
 }
 
 /** The service that runs the kernel of this home at login. */
@@ -57,5 +63,11 @@ export interface ServiceReport {
   readonly running: boolean | null
   /** Address of the page while the kernel runs. */
   readonly address: string | null
-  readonly notes: readonly string[]
+  readonly notes: readonly PeopleText[]
 }
+
+/** Contract: notes for programs (English), and their Chinese forms for people. */
+export const notesOutput = (notes: readonly PeopleText[]): { notes: string[]; notes_zh: string[] } => ({
+  notes: notes.map(({ text }) => text),
+  notes_zh: notes.map(({ text, zh = text }) => zh),
+})

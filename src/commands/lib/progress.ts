@@ -2,12 +2,12 @@
 
 import type { Delta, Event } from '../../domain/event.ts'
 import type { Json } from '../../domain/json.ts'
+import type { PeopleText } from '../../domain/language.ts'
 
 export type Progress =
   | { readonly kind: 'event'; readonly event: Event }
   | { readonly kind: 'delta'; readonly delta: Delta }
-  /** `zh`: the text in Chinese. */
-  | { readonly kind: 'note'; readonly text: string; readonly zh?: string }
+  | ({ readonly kind: 'note' } & PeopleText)
   /** A part of the output, sent before the command ends. */
   | { readonly kind: 'item'; readonly item: Json }
 

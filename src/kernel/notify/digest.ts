@@ -3,7 +3,7 @@
  * Must not know: when and to whom the digest is sent.
  */
 
-import { type Cycle, type CycleResult, isFailure } from '../../domain/cycle.ts'
+import { type Cycle, type CycleResult, countedTasks, isFailure } from '../../domain/cycle.ts'
 import type { Language } from '../../domain/language.ts'
 import { wallTime } from '../schedule/time-zone.ts'
 
@@ -39,7 +39,7 @@ export function renderDigest(
     `- ${words.cycles}: ${results.length}`,
     `- ${words.idle}: ${results.filter(({ agents, error }) => agents.length === 0 && error === null).length}`,
     `- ${words.errors}: ${results.filter(({ error }) => error !== null).length}`,
-    `- ${words.dispatched}: ${total(({ dispatched }) => dispatched)}`,
+    `- ${words.dispatched}: ${total(countedTasks)}`,
     `- ${words.succeeded}: ${total(({ succeeded }) => succeeded)}`,
     `- ${words.failed}: ${total((result) => result.failed)}`,
     `- ${words.failedAgents}: ${failedAgents.join(', ') || '(none)'}`,

@@ -5,7 +5,7 @@
  */
 
 import { clipText } from '../../domain/clean-summary.ts'
-import { type AgentResult, annotateSummary, type CycleResult } from '../../domain/cycle.ts'
+import { type AgentResult, annotateSummary, type CycleResult, countedTasks } from '../../domain/cycle.ts'
 import type { Language } from '../../domain/language.ts'
 import type { OwnerNote } from '../../domain/owner-note.ts'
 
@@ -16,7 +16,8 @@ const NONE = '(none)'
 
 export function renderNotice(kernel_id: string, cycle: CycleResult, language: Language): string {
   const words = WORDS[language]
-  const { cycle_id, status, dispatched, succeeded, failed, parked, failed_agents, error, idle_reason } = cycle
+  const { cycle_id, status, succeeded, failed, parked, failed_agents, error, idle_reason } = cycle
+  const total = countedTasks(cycle)
   const agents = cycle.agents.flatMap((result) => [
     `  - ${renderAgentLine(result)}`,
     ...fileLines(result, words.wrote).map((line) => `    - ${line}`),
@@ -25,11 +26,11 @@ export function renderNotice(kernel_id: string, cycle: CycleResult, language: La
     `Kernel[${kernel_id}] ${words.title}`,
     `- cycle_id: ${cycle_id}`,
     `- ${words.status}: ${status}`,
-    `- ${words.dispatched}: ${dispatched}`,
+    `- ${words.dispatched}: ${total}`,
     `- ${words.succeeded}: ${succeeded}`,
     `- ${words.failed}: ${failed}`,
     ...(parked > 0 ? [`- ${words.parked}: ${parked}`] : []),
-    `- ${words.rate}: ${dispatched === 0 ? '-' : `${((100 * succeeded) / dispatched).toFixed(1)}%`}`,
+    `- ${words.rate}: ${total === 0 ? '-' : `${((100 * succeeded) / total).toFixed(1)}%`}`,
     `- ${words.failedAgents}: ${failed_agents.join(', ') || NONE}`,
     `- ${words.autonomy}: ${autonomyLine(cycle.agents)}`,
     ...(agents.length > 0 ? [`- ${words.summary}:`, ...agents] : [`- ${words.summary}: ${NONE}`]),
