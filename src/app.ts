@@ -9,6 +9,7 @@ import { base } from './app/plugins/base.ts'
 import { channels } from './app/plugins/channels.ts'
 import { commands } from './app/plugins/commands.ts'
 import { config } from './app/plugins/config.ts'
+import { conversation } from './app/plugins/conversation.ts'
 import { documents } from './app/plugins/documents.ts'
 import { egress } from './app/plugins/egress.ts'
 import { engine } from './app/plugins/engine.ts'
@@ -120,6 +121,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     queue(signals),
     channels(options.channels ?? []),
     notifier(),
+    conversation(),
     kernel(),
     server(),
     commands(),

@@ -1,5 +1,6 @@
 /** Steps that need no model: what the runtime does itself when a behaviour begins, and when it is over. Pure. */
 
+import { PASSED_ON } from '../domain/reply-to.ts'
 import type { SessionView } from '../domain/session-view.ts'
 import { loadPrompt } from '../prompts/load-prompt.ts'
 
@@ -26,7 +27,7 @@ export function ruleFor(behaviour: string, session: SessionView, state: RuleStat
     case 'check':
       return ruleForCheck(session, state)
     case 'resolve_router':
-      return state.routed === null ? null : { kind: 'end', answer: state.routed || '(routed)' }
+      return state.routed === null ? null : { kind: 'end', answer: state.routed || PASSED_ON }
     default:
       return null
   }

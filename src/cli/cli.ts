@@ -94,6 +94,8 @@ async function runVerb(command: Command, input: Record<string, unknown>, options
     }
     if (options.home !== undefined) refuseMissingHome(command, home)
     const at = { home, configFile: options.config }
+    if (startsConversation(command, input))
+      return await (await import('./chat/chat.ts')).runChat({ at, input, json: options.json === true, runArguments })
     const output = await runCommand({ command, input: await withSecret(command, input, options), at, tell })
     view.end()
     // Null output: the command printed everything as progress.
@@ -114,8 +116,12 @@ async function runVerb(command: Command, input: Record<string, unknown>, options
 
 const CANCELLED = { text: 'Cancelled; nothing was done.', zh: '已取消，什么都没有做。' }
 
+/** Without a message, `chat` reads one after the other. */
+const startsConversation = ({ name }: Command, { text, follow }: Readonly<Record<string, unknown>>): boolean =>
+  name === 'chat' && text === undefined && follow === undefined
+
 /** These create the home that they are given. */
-const CREATE_HOME = ['init', 'start', 'run', 'once']
+const CREATE_HOME = ['init', 'start', 'run', 'once', 'chat']
 
 /** A wrong path must not become a new, empty home. */
 function refuseMissingHome({ name, runsIn, runClosed }: Command, home: string): void {

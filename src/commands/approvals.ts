@@ -7,6 +7,7 @@ import { alwaysNeedsApproval } from '../domain/effect.ts'
 import { TirelessError } from '../domain/error.ts'
 import { formatGrantTarget, type Grant } from '../domain/grant.ts'
 import type { Json } from '../domain/json.ts'
+import { answerOps } from '../kernel/conversation/answer-approval.ts'
 import { iso } from '../ports/clock.ts'
 import { commitOne } from '../ports/store.ts'
 import { defineCommand } from './lib/command.ts'
@@ -154,13 +155,11 @@ async function answer(
   if (!asked) throw noSuchApproval(id)
   const now = clock.now()
   const others = step ? await findOthersOfStep(context, asked) : []
-  const answerOp = (approval_id: string) => ({ op: 'answer', approval_id, answer, reason, now }) as const
-  const auditOp = (approval: string, granted: string | null) =>
-    ({ op: 'audit', entry: { ts: now, what: 'answer', approval, answer, reason, grant: granted } }) as const
+  const opsFor = (approval_id: string, granted: string | null) =>
+    answerOps({ approval_id, answer, reason, grant: granted }, now)
   const [{ approval }] = await commitOne(store, [
-    answerOp(id),
-    auditOp(id, grant?.id ?? null),
-    ...others.flatMap((other) => [answerOp(other.id), auditOp(other.id, null)]),
+    ...opsFor(id, grant?.id ?? null),
+    ...others.flatMap((other) => opsFor(other.id, null)),
     ...(grant ? [{ op: 'grant', grant } as const] : []),
   ])
   return approval

@@ -173,6 +173,8 @@ export const queueRetry = defineCommand({
   },
 })
 
+const pauseHow = z.enum(CANCEL_MODES).default('after_step').describe('at once: the step is repeated later')
+
 const pauseCommand = (name: 'queue pause' | 'queue resume', summary: string, paused: boolean) =>
   defineCommand({
     name,
@@ -181,14 +183,18 @@ const pauseCommand = (name: 'queue pause' | 'queue resume', summary: string, pau
     runsIn: 'any_process',
     needs: ['clock', 'drain', 'draining', 'signals', 'store', 'tellRun', 'wakeSignal'],
     positional: ['id'],
-    input: z.object({ id: z.string().describe('dispatch id').meta({ idOf: 'dispatch' }) }),
+    input: z.object({
+      id: z.string().describe('dispatch id').meta({ idOf: 'dispatch' }),
+      ...(paused ? { how: pauseHow } : {}),
+    }),
     output: changedShape,
-    async run(context, { id }) {
+    async run(context, { id, how }) {
       const { clock, store } = context
       await findDispatch(store, id)
       const [members] = await commitOne(store, [{ op: 'pause', dispatch_id: id, paused, now: clock.now() }])
-      if (paused) for (const { dispatch_id } of members) context.tellRun(dispatch_id, 'pause')
-      // The pause is reported when it has taken effect: a running dispatch finishes its step first.
+      const notice = how === 'immediate' ? 'interrupt' : 'pause'
+      if (paused) for (const { dispatch_id } of members) context.tellRun(dispatch_id, notice)
+      // The pause is reported when it has taken effect: a running dispatch finishes or leaves its step first.
       if (paused)
         for (const { dispatch_id } of members) await waitUntil(context, dispatch_id, (now) => now !== 'running')
       return { items: await statusChanges(context, members) }

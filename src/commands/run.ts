@@ -128,6 +128,7 @@ export async function watchDispatch(
   context: Needs<'clock' | 'drain' | 'draining' | 'listen' | 'signals' | 'store' | 'wakeSignal'>,
   dispatchId: string,
   tell: (progress: Progress) => void,
+  isOver: (dispatch: Dispatch) => boolean = () => false,
 ): Promise<void> {
   const stopListening = context.listen((progress) => {
     if (runIdOf(progress) === dispatchId) tell(progress)
@@ -144,6 +145,7 @@ export async function watchDispatch(
         drainsHere ||
         context.signals.drain.aborted ||
         isTerminal(dispatch.status) ||
+        isOver(dispatch) ||
         parkedForLong(context, dispatch)
       )
         return

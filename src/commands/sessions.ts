@@ -1,4 +1,4 @@
-/** Lists, shows and archives sessions, and sends messages to them. */
+/** Lists, shows and archives sessions. */
 
 import { z } from 'zod'
 import { TirelessError } from '../domain/error.ts'
@@ -69,30 +69,6 @@ export const sessionsShow = defineCommand({
     const journal = [...(await context.store.journal(id))]
     const unread = [...(await context.store.inbox(id))]
     return { ...session, unread, runs: await runsOf(context, journal), journal }
-  },
-})
-
-export const send = defineCommand({
-  name: 'send',
-  summary: 'send a message to a session',
-  example: 'send --session writer-1a2b3c "use the second draft"',
-  runsIn: 'any_process',
-  needs: ['clock', 'ids', 'store'],
-  positional: ['text'],
-  input: z.object({
-    session: z.string().describe('session id').meta({ idOf: 'session' }),
-    text: z.string().trim().min(1).describe('the message'),
-    key: z.string().min(1).optional().describe('a message with a key that was used before is ignored'),
-  }),
-  output: z.object({ observation_id: z.string(), dispatch_id: z.string().nullable(), duplicate: z.boolean() }),
-  async run(context, { session, text, key }) {
-    await findSession(context, session)
-    const now = context.clock.now()
-    const observation = { id: key ?? context.ids.next(), type: 'user_message', text, ts: now } as const
-    const [published] = await commitOne(context.store, [
-      { op: 'publish', session_id: session, observation, successor_id: context.ids.next(), now },
-    ])
-    return { observation_id: observation.id, ...published }
   },
 })
 

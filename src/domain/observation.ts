@@ -2,6 +2,7 @@
 
 import type { Json } from './json.ts'
 import type { Label } from './label.ts'
+import type { ReplyTo } from './reply-to.ts'
 
 export type Observation = {
   readonly id: string
@@ -10,6 +11,12 @@ export type Observation = {
   readonly label?: Label
   /** Set if a model, not the owner, wrote the text outside data fences. */
   readonly words?: 'model'
+  /** Where the answer to this message goes. Absent: where the metadata of the dispatch says. */
+  readonly reply_to?: ReplyTo
+  /** True: it wakes no run and starts none; the session reads it with its next input. */
+  readonly quiet?: true
+  /** True: the session reads it in the behaviour `router`, whatever it is doing. */
+  readonly route?: true
 } & (
   | { readonly type: 'user_message'; readonly text: string }
   | { readonly type: 'system_event'; readonly name: string; readonly payload?: Json }

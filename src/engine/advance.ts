@@ -19,7 +19,7 @@ import {
   recordRunEnd,
   releaseRun,
   type StepOutcome,
-  settleRunOp,
+  settleRunOps,
 } from './commit.ts'
 import { openRun } from './open/open-run.ts'
 import { stopReasonFor } from './open/preflight.ts'
@@ -190,7 +190,7 @@ async function endAfterError(engine: Engine, dispatch: Dispatch, thrown: unknown
     const claim = await loadClaimedRun(engine, dispatch, await engine.store.journal(dispatch.session_id))
     const ops = await closeOpenTurn(claim, next)
     recordRunEnd(claim, dispatch.dispatch_id, next)
-    await flushRecords(claim, [...ops, settleRunOp(claim, next)])
+    await flushRecords(claim, [...ops, ...(await settleRunOps(claim, next))])
     return next
   } catch (again) {
     if (asTirelessError(again).code.startsWith('store_')) throw again
@@ -201,7 +201,7 @@ async function endAfterError(engine: Engine, dispatch: Dispatch, thrown: unknown
 /** Settles a dispatch whose journal cannot be read or written. The session's next run adds the missing end record. */
 async function settleWithoutJournal(engine: Engine, dispatch: Dispatch, next: RunEnd): Promise<StepOutcome> {
   const claim = await loadClaimedRun(engine, dispatch, [])
-  await flushRecords(claim, [settleRunOp(claim, next)])
+  await flushRecords(claim, await settleRunOps(claim, next))
   return next
 }
 

@@ -14,6 +14,7 @@ import { settleInterruptedCalls } from './calls/unknown-outcome.ts'
 import type { CriticVerdict } from './phases/critic.ts'
 import { recordDiagnosis, runHooks } from './phases/phase.ts'
 import { notifyPlugin } from './plugins/ask-plugin.ts'
+import { replyOps } from './replies.ts'
 import { appendRecord, type ClaimedRun, flushRecords, type ObservedRun, type Run } from './run.ts'
 import { isFromInbox } from './session/bind-input.ts'
 import { copyPastTurn } from './session/memory-view.ts'
@@ -105,7 +106,7 @@ export async function parkRun(run: ClaimedRun, wait: Wait, ops: readonly Op[]): 
 export async function finishRun(run: ObservedRun, next: RunEnd, ops: readonly Op[]): Promise<StepOutcome> {
   await run.engine.sources.journal.commitRunEnd(run, next.stop_reason, async () => {
     recordRunEnd(run, run.dispatch.dispatch_id, next)
-    await flushRecords(run, [...ops, settleRunOp(run, next)])
+    await flushRecords(run, [...ops, ...(await settleRunOps(run, next))])
   })
   return next
 }
@@ -124,9 +125,11 @@ export function recordRunEnd(run: ClaimedRun, run_id: string, { kind: _, ...ende
   appendRecord(run, { kind: 'run_ended', run_id, ...ended })
 }
 
-export function settleRunOp({ engine }: ClaimedRun, next: RunEnd): Op {
+/** The end of the dispatch, and the reply to whoever talks with the run. */
+export async function settleRunOps(run: ClaimedRun, next: RunEnd): Promise<readonly Op[]> {
+  const { engine } = run
   const ending = dispatchEndOf(next.stop_reason, next.failure_class)
-  return {
+  const settle: Op = {
     op: 'settle',
     status: ending.status,
     result: next.answer ?? null,
@@ -135,6 +138,7 @@ export function settleRunOp({ engine }: ClaimedRun, next: RunEnd): Op {
     successor_id: engine.ids.next(),
     now: engine.clock.now(),
   }
+  return [settle, ...(await replyOps(run, next))]
 }
 
 /** Marks the turn's input as read. It stays unread if neither the model nor the behaviour has decided on it. */

@@ -1,5 +1,7 @@
 /** MessageSender: queues the messages of agents to people in the outbox; a channel delivers them. */
 
+import type { ReplyTo } from '../domain/reply-to.ts'
+
 export interface OutgoingMessage {
   /** Idempotency key: a repeated id is queued once. */
   readonly id: string
@@ -8,6 +10,8 @@ export interface OutgoingMessage {
   readonly text: string
   /** True: the agent waits for a reply, so quiet hours do not apply. */
   readonly urgent: boolean
+  /** Who talks with the agent: they get the message instead of the configured target. Only with `to: null`. */
+  readonly replyTo?: readonly ReplyTo[] | undefined
 }
 
 export interface MessageSender {

@@ -6,6 +6,7 @@ import type { Effect } from '../domain/effect.ts'
 import type { FactOrigin } from '../domain/fact.ts'
 import type { Json } from '../domain/json.ts'
 import type { Label, ResultLabel } from '../domain/label.ts'
+import type { ReplyTo } from '../domain/reply-to.ts'
 import type { Clock } from './clock.ts'
 import type { Env, OpsGroup, OpsGroups } from './env.ts'
 
@@ -21,6 +22,8 @@ export interface ToolContext {
   readonly origin: FactOrigin
   /** Name of the behaviour that made the call. */
   readonly behaviour: string
+  /** Who talks with the run; absent: nobody. */
+  readonly replyTo?: readonly ReplyTo[]
   /** When the intent of this call was recorded, epoch milliseconds. */
   readonly intendedAt: number
   /** Digests of the files that this session has read or written, by path. */

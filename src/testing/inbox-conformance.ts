@@ -243,4 +243,40 @@ export const inboxConformance: readonly ConformanceCase[] = [
       )
     },
   },
+  {
+    name: 'a quiet observation starts no run, wakes none and keeps none from waiting; the next run reads it',
+    async run(store) {
+      const { epoch, fence } = await startDispatch(store)
+      const publish = (id: string): Op => ({
+        op: 'publish',
+        session_id: 'session-one',
+        observation: { ...newTestMessage(id), quiet: true },
+        successor_id: 'never',
+        now: TEST_NOW,
+      })
+      await commitOne(store, [publish('q1')])
+      await commitOne(store, [{ op: 'park', wait: WAIT_FOR_MESSAGE, now: TEST_NOW }], fence)
+      assert.equal(await readStatus(store, 'one'), 'waiting')
+      await commitOne(store, [publish('q2')])
+      assert.equal(await readStatus(store, 'one'), 'waiting')
+      const message = { ...publish('m'), observation: newTestMessage('m') } as Op
+      await commitOne(store, [message])
+      const [again] = await claimInStore(store, epoch)
+      await commitOne(
+        store,
+        [
+          { op: 'acknowledge', session_id: 'session-one', observation_ids: ['m'], now: TEST_NOW },
+          settleOp('done', 'next'),
+        ],
+        again,
+      )
+      await commitOne(store, [publish('q3'), publish('q3')])
+      assert.equal(await store.dispatch('next'), undefined)
+      assert.equal(await store.dispatch('never'), undefined)
+      assert.deepEqual(
+        (await store.inbox('session-one')).map(({ id }) => id),
+        ['q1', 'q2', 'q3'],
+      )
+    },
+  },
 ]

@@ -248,17 +248,17 @@ describe('E12: /notice', () => {
     )
   })
 
-  test('/status describes the kernel; an unknown message is answered with the known commands', async (t) => {
+  test('/status describes the kernel; an unknown command is answered with the known ones', async (t) => {
     const home = await openChatKernel(t, { agents: TWO, script: failingScript('model_auth') })
     await runCycle(home)
     await pairChat(home)
     await sendChatMessage(home, '/status', 'm1')
-    await sendChatMessage(home, 'how are you?', 'm2')
+    await sendChatMessage(home, '/dance', 'm2')
     await runUntilIdle(home)
     const [status, other] = deliveredOfKind(home, 'reply').map(({ text }) => text)
     assert.match(status ?? '', /^Kernel\[default\]\n- state: .*\n- next beat: -\n- last cycle: failed\n/)
     assert.match(status ?? '', /- health: .*refuses its key/)
-    assert.match(other ?? '', /\/notice off, \/status/)
+    assert.match(other ?? '', /\/status · \/approvals · \/allow ID/)
   })
 
   test('channels pair and unpair set the notice target; an unknown channel is refused', async (t) => {

@@ -20,11 +20,13 @@ export const askUser = (postbox: MessageSender): AnyTool =>
     effect: () => ({ recovery: 'idempotent', reach: 'none' }),
     gives: () => CLEAN_LABEL,
     destinations: () => [],
-    run: ({ question }, { call, origin }) =>
+    run: ({ question }, { call, origin, replyTo = [] }) =>
       asToolResult(async () => {
         const answer = `tireless send --session ${origin.session_id} "…"`
-        const text = `${question}\n\n(The agent ${origin.agent_id} asks. Answer: ${answer})`
-        const { channel } = await postbox.post({ id: `ask-${call}`, to: null, text, urgent: true })
+        // In a chat, the next message is the answer.
+        const text =
+          replyTo.length > 0 ? question : `${question}\n\n(The agent ${origin.agent_id} asks. Answer: ${answer})`
+        const { channel } = await postbox.post({ id: `ask-${call}`, to: null, text, urgent: true, replyTo })
         return { status: 'ok', content: `question sent by ${channel}; the answer arrives as a message` }
       }),
   })

@@ -29,9 +29,9 @@ export const sendMessage = (postbox: MessageSender): AnyTool =>
     destinations: ({ to }) => (to === undefined ? [] : [to]),
     content: () => [],
     refuses: ({ to }) => (to === undefined ? undefined : postbox.refusal(to)),
-    run: ({ to = null, text }, { call }) =>
+    run: ({ to = null, text }, { call, replyTo }) =>
       asToolResult(async () => {
-        const { channel } = await postbox.post({ id: `say-${call}`, to, text, urgent: false })
+        const { channel } = await postbox.post({ id: `say-${call}`, to, text, urgent: false, replyTo })
         return { status: 'ok', content: `message queued for ${channel}` }
       }),
   })

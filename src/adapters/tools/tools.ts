@@ -2,6 +2,7 @@
 
 import type { Documents } from '../../ports/documents.ts'
 import type { Egress } from '../../ports/egress.ts'
+import type { MessageRouter } from '../../ports/message-router.ts'
 import type { MessageSender } from '../../ports/message-sender.ts'
 import type { Store } from '../../ports/store.ts'
 import type { AnyTool } from '../../ports/tool.ts'
@@ -20,6 +21,7 @@ import { listFiles } from './list-files.ts'
 import { readState } from './read-state.ts'
 import { recall } from './recall.ts'
 import { remember } from './remember.ts'
+import { route } from './route.ts'
 import { searchFiles } from './search-files.ts'
 import { sendMessage } from './send-message.ts'
 import { viewFile } from './view-file.ts'
@@ -47,6 +49,11 @@ export function optionalTools(launching: BrowserLaunch | undefined): AnyTool[] {
 /** Tools that send messages to people. */
 export function messageTools(postbox: MessageSender): AnyTool[] {
   return [sendMessage(postbox), askUser(postbox)]
+}
+
+/** Tools of the agent that people talk with. */
+export function conversationTools(router: MessageRouter): AnyTool[] {
+  return [route(router)]
 }
 
 /** Tools for facts that an agent keeps across sessions. */

@@ -207,7 +207,7 @@ const invalidTool = (tool: string, where: string, got: unknown, expected: string
  * True for a tool that is offered only to agents and behaviours that list it. Few agents need the browser, the past or
  * todos, and the description of an offered tool is in every request.
  */
-const OFFERED_BY_NAME: ReadonlySet<string> = new Set(['browser', ...PAST_TOOLS])
+const OFFERED_BY_NAME: ReadonlySet<string> = new Set(['browser', 'route', ...PAST_TOOLS])
 export const isOfferedByName = (tool: string): boolean => OFFERED_BY_NAME.has(tool) || tool.startsWith('todo_')
 
 const CHROMIUM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']

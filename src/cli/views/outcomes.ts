@@ -13,6 +13,10 @@ const TEXTS = {
     resumed: 'Resumed: agents run by their schedules again.',
     queued: (id: string) => `Queued as ${id}. Follow it: tireless queue show ${id}`,
     known: (id: string) => `Already queued as ${id}: a task with this key was added before.`,
+    sent: (session: string) => `Sent to ${session}.`,
+    sentBefore: 'Ignored: a message with this key was sent before.',
+    nobodyReads: 'Nobody reads it until tireless start. To get the answer here: tireless chat "…"',
+    noAnswer: 'No answer yet.',
     nothingRuns: 'The kernel is stopped: nothing runs until tireless start.',
     changed: (id: string, was: string, now: string) => `${id}: ${was} → ${now}`,
     unchanged: 'Nothing to change: it has already ended.',
@@ -35,6 +39,10 @@ const TEXTS = {
     resumed: '已恢复：智能体重新按计划运行。',
     queued: (id: string) => `已排队：${id}。查看：tireless queue show ${id}`,
     known: (id: string) => `之前已用这个键排队：${id}。`,
+    sent: (session: string) => `已发送给 ${session}。`,
+    sentBefore: '已忽略：之前用这个键发送过。',
+    nobodyReads: '在 tireless start 之前没有人读它。要在这里得到回答：tireless chat "…"',
+    noAnswer: '还没有回答。',
     nothingRuns: '内核已停止：在 tireless start 之前不会运行任何任务。',
     changed: (id: string, was: string, now: string) => `${id}：${was} → ${now}`,
     unchanged: '无需更改：它已经结束。',
@@ -86,3 +94,13 @@ export const renderOpened = ({ opened, page, login_url }: CommandOutput<'open'>)
 
 export const renderEnded = ({ queue }: CommandOutput<'start'>): string =>
   texts().ended((queue.pending ?? 0) + (queue.running ?? 0))
+
+export function renderSent({ session_id, duplicate, reply, kernel_running }: CommandOutput<'send'>): string {
+  if (duplicate) return texts().sentBefore
+  if (reply !== null) return reply
+  const said = texts().sent(session_id === null ? '-' : shortId(session_id))
+  return [said, ...(kernel_running ? [] : [texts().nobodyReads])].join('\n')
+}
+
+export const renderChat = ({ answer, duplicate }: CommandOutput<'chat'>): string =>
+  answer ?? (duplicate ? texts().sentBefore : texts().noAnswer)

@@ -13,6 +13,7 @@ import { renderCycles, renderModels, renderModelTest } from './lists.ts'
 import { renderApprovedTools, renderServer, renderServers } from './mcp.ts'
 import {
   renderChanges,
+  renderChat,
   renderEnded,
   renderEnqueued,
   renderOpened,
@@ -20,6 +21,7 @@ import {
   renderRemovedSchedule,
   renderSchedule,
   renderScheduleRun,
+  renderSent,
   renderStop,
 } from './outcomes.ts'
 import { renderDispatch, renderQueue, renderRun, renderSession } from './runs.ts'
@@ -86,6 +88,8 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
   pause: renderPause,
   resume: renderPause,
   enqueue: renderEnqueued,
+  send: renderSent,
+  chat: renderChat,
   'queue cancel': renderChanges,
   'queue retry': renderChanges,
   'queue pause': renderChanges,

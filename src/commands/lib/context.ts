@@ -1,7 +1,7 @@
 /** What commands can use; each command declares the members that it needs. */
 
 import type { Agent } from '../../domain/agent.ts'
-import type { CancelMode, Dispatch, NewDispatch } from '../../domain/dispatch.ts'
+import type { Dispatch, NewDispatch } from '../../domain/dispatch.ts'
 import type { JournalRecord } from '../../domain/journal-record.ts'
 import type { Json } from '../../domain/json.ts'
 import type { PeopleText } from '../../domain/language.ts'
@@ -11,7 +11,7 @@ import type { BudgetLimits } from '../../engine/request/budget-reservation.ts'
 import type { Breaker } from '../../engine/request/model-fallback.ts'
 import type { CycleOutcome } from '../../kernel/cycle/cycle.ts'
 import type { Notifier } from '../../kernel/notify/notifier.ts'
-import type { DrainOptions } from '../../kernel/queue/drain.ts'
+import type { DrainOptions, RunNotice } from '../../kernel/queue/drain.ts'
 import type { WakeSignal } from '../../kernel/queue/wake-signal.ts'
 import type { KernelSettings } from '../../kernel/settings.ts'
 import type { PastSources } from '../../past/past-sources.ts'
@@ -68,7 +68,7 @@ export interface QueueWork {
   /** Epoch of this process as a worker; undefined before its first `drain`. */
   epoch(): number | undefined
   /** Contract: passes a committed cancellation or pause on to the run, if the run is in this process. */
-  tellRun(dispatchId: string, what: CancelMode | 'pause'): void
+  tellRun(dispatchId: string, what: RunNotice): void
   /** Contract: calls `listener` with the progress of all runs; call the returned function to stop listening. */
   listen(listener: (progress: Progress) => void): () => void
   /**

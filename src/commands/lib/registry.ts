@@ -10,6 +10,7 @@ import type { Command } from './command.ts'
 const REGISTRY = {
   init: async () => (await import('../init.ts')).init,
   run: async () => (await import('../run.ts')).run,
+  chat: async () => (await import('../chat.ts')).chat,
   start: async () => (await import('../start.ts')).start,
   open: async () => (await import('../open.ts')).open,
   once: async () => (await import('../cycles.ts')).once,
@@ -29,7 +30,7 @@ const REGISTRY = {
   'agent delete': async () => (await import('../one-agent.ts')).agentDelete,
   enqueue: async () => (await import('../queue.ts')).enqueue,
   ask: async () => (await import('../ask.ts')).ask,
-  send: async () => (await import('../sessions.ts')).send,
+  send: async () => (await import('../send.ts')).send,
   status: async () => (await import('../status.ts')).status,
   'queue list': async () => (await import('../queue.ts')).queueList,
   'queue show': async () => (await import('../queue.ts')).queueShow,

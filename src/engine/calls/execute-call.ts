@@ -15,6 +15,7 @@ import { NOT_STARTED_INTERRUPTED } from '../abort-reason.ts'
 import { GracePeriod } from '../grace-period.ts'
 import { askPlugin, checkReturn, type PluginPort } from '../plugins/ask-plugin.ts'
 import { destinationsPort, factsPort } from '../plugins/tool-shapes.ts'
+import { replyTargetsOf } from '../replies.ts'
 import { type Run, sendDelta } from '../run.ts'
 import type { IntendedCall } from '../session/session-thread.ts'
 import { textShape } from '../shape.ts'
@@ -190,6 +191,7 @@ export function createToolContext(run: Run, at: CallPosition, signal: AbortSigna
     call: callKeyOf(run.dispatch.session_id, at),
     origin: { agent_id: run.dispatch.agent_id, session_id: run.dispatch.session_id, turn: at.turn },
     behaviour: run.behaviour.name,
+    replyTo: replyTargetsOf(run),
     intendedAt: at.ts,
     seen: run.thread.fileDigests,
     label: { ...run.thread.label },

@@ -143,6 +143,7 @@ function foldResult(thread: SessionThread, open: OpenTurn, record: RecordOfKind<
   noteApproval(thread, open, record)
   const intended = open.intended.get(record.index)
   const call = intended?.call
+  if (intended?.effect.reach === 'workspace') noteWritten(thread, record.result)
   if (call) addResultSource(thread, record, { ...call, host: intended.effect.host })
   if (call && record.result.status !== 'not_started')
     thread.recent.push({ tool: call.tool, args: call.args, result: record.result })
@@ -180,6 +181,12 @@ function noteApproval(
   if (status !== 'parked' || typeof id !== 'string') return
   const toolName = shown?.calls[index]?.tool ?? (decided?.kind === 'act' ? decided.calls[index]?.tool : undefined)
   unanswered.set(id, toolName ?? 'a call')
+}
+
+/** The files of a call that changes the workspace. */
+function noteWritten({ written }: SessionThread, { status, facts }: CallResult): void {
+  const { seen } = (facts ?? {}) as { readonly seen?: Readonly<Record<string, string>> }
+  if (status === 'ok') for (const path of Object.keys(seen ?? {})) written.add(path)
 }
 
 function noteFacts(thread: SessionThread, result: CallResult): void {

@@ -112,6 +112,7 @@ function openTurn(thread: SessionThread, record: Extract<JournalRecord, { kind: 
   for (const observation of record.input) thread.openApprovals.delete(answeredApprovalId(observation) ?? '')
   if (thread.expected && thread.hasAnsweredInput) noteInput(thread.expected, record.input)
   addInputSources(thread, record)
+  for (const { reply_to } of record.input) if (reply_to) thread.replyTo.push({ reply_to })
   thread.userMessages.push(...messagesFromInput(thread.run_id ?? '', record))
   if (!thread.hasAnsweredInput) insertRecalled(thread, thread.open, record)
   const shown = record.prepares ? [] : record.input

@@ -13,6 +13,7 @@ import type { HistoryCut, JournalRecord, ModelAnswer, RunSetup } from '../../dom
 import type { Json } from '../../domain/json.ts'
 import { CLEAN_LABEL } from '../../domain/label.ts'
 import type { Observation } from '../../domain/observation.ts'
+import type { ReplyTo } from '../../domain/reply-to.ts'
 import type { PastTurn } from '../../ports/memory.ts'
 import type { ModelMessage } from '../../ports/model.ts'
 import { type ExpectedResults, expectResults } from './expected-results.ts'
@@ -98,6 +99,10 @@ interface RunProgress {
   readonly resultDigests: Set<string>
   /** Open approvals that this run requested: id → tool. */
   readonly openApprovals: Map<string, string>
+  /** Where the messages that this run has read came from. */
+  readonly replyTo: { readonly reply_to?: ReplyTo }[]
+  /** Files that this run created or changed, as its calls name them. */
+  readonly written: Set<string>
 }
 
 export interface SessionThread extends RunProgress, Provenance {
@@ -171,6 +176,8 @@ export function freshRunState(outputs?: readonly string[]): RunProgress {
     resultDigests: new Set(),
     recent: [],
     openApprovals: new Map(),
+    replyTo: [],
+    written: new Set(),
   }
 }
 

@@ -16,6 +16,14 @@ export interface NoticeTarget {
   readonly by: 'config' | 'person'
 }
 
+/** Channels that reach only the person at this machine, who is the owner. */
+const OWN_MACHINE: readonly string[] = ['console', 'desktop']
+
+/** Contract: pure; whether this target reaches the owner and no other person. */
+export function isOwnerTarget({ channel, chat_id }: Pick<KernelSettings, 'channel' | 'chat_id'>, to: string): boolean {
+  return OWN_MACHINE.includes(to) || (channel !== null && to === (chat_id === null ? channel : `${channel}:${chat_id}`))
+}
+
 /** Key of the person's choice in the store's settings. */
 export const NOTICE_SETTING = 'notice'
 

@@ -13,9 +13,10 @@ import { type Language, languageOfAgents } from '../../domain/language.ts'
 import type { NewChannelMessage, OutboxMessage } from '../../domain/message.ts'
 import type { OwnerNote } from '../../domain/owner-note.ts'
 import { digestScheduleId } from '../../domain/schedule.ts'
-import { startTimer, withDeadline } from '../../ports/deadline.ts'
+import { withDeadline } from '../../ports/deadline.ts'
 import type { MessageSender, OutgoingMessage } from '../../ports/message-sender.ts'
 import { commitOne, fallbackIfUnreadable, type Op } from '../../ports/store.ts'
+import { talkOps } from '../conversation/talk.ts'
 import type { CycleOutcome } from '../cycle/cycle.ts'
 import type { WakeSignal } from '../queue/wake-signal.ts'
 import { newestInstants } from '../schedule/missed-beats.ts'
@@ -27,6 +28,7 @@ import { renderDigest } from './digest.ts'
 import { type ReportedIssues, selectNews } from './notice-policy.ts'
 import {
   findNamedTarget,
+  isOwnerTarget,
   NOTICE_SETTING,
   type NoticeTarget,
   pairCommand,
@@ -34,6 +36,7 @@ import {
 } from './notice-target.ts'
 import { renderNoticeWithNews } from './notice-text.ts'
 import { isOwnersChat } from './owners-chat.ts'
+import { type PingDeps, Pings } from './pings.ts'
 import { quietHoursEnd } from './quiet-hours.ts'
 import { isAnswered, readWaitingNotices, sessionsThatWait } from './waiting-notices.ts'
 
@@ -43,28 +46,22 @@ const EVERY_MORNING = '0 9 * * *'
 /** At most this many cycles are counted in a digest. */
 const MAX_CYCLES = 5000
 const MAX_TEXT = 8000
-const PING_TIMEOUT_MS = 10_000
 /** Target of an agent's message to the owner if no target is set: the terminal that runs the kernel, and the log. */
 const TERMINAL = { channel: 'console', chat_id: null }
-/** Channels that reach only the person at this machine, who is the owner. */
-const OWN_MACHINE: readonly string[] = ['console', 'desktop']
 /** A long sleep is split, because the wall clock may jump. */
 const MAX_SLEEP_MS = 30_000
 
-interface NotifierDeps extends DeliveryDeps {
+interface NotifierDeps extends DeliveryDeps, PingDeps {
   readonly wakeSignal: WakeSignal
   settings(): KernelSettings
   /** Contract: the text without secrets. */
   redact(text: string): string
-  /** Contract: sends a GET request; rejects on failure. */
-  ping(url: string, signal: AbortSignal): Promise<void>
 }
 
 export class Notifier implements MessageSender {
   readonly #deps: NotifierDeps
   readonly #deliverer: Deliverer
-  /** The running pings, by the controller that aborts each. */
-  readonly #pings = new Map<AbortController, Promise<void>>()
+  readonly #pings: Pings
   /** Ids of the notices about what waits that are known to be in the outbox. */
   readonly #postedWaiting = new Set<string>()
   #digestSettings: KernelSettings | undefined
@@ -72,6 +69,7 @@ export class Notifier implements MessageSender {
 
   constructor(deps: NotifierDeps) {
     this.#deps = deps
+    this.#pings = new Pings(deps)
     this.#deliverer = new Deliverer({
       ...deps,
       refuse: (posted) => this.#refuse(posted),
@@ -111,18 +109,8 @@ export class Notifier implements MessageSender {
    * Contract: never throws, does not wait for the reply.
    */
   pingAfterCycle({ status }: CycleResult): void {
-    const { clock, log, ping, settings } = this.#deps
-    const { ping_url } = settings()
-    if (ping_url === null || status === 'failed' || status === 'error') return
-    const timeout = new AbortController()
-    const stopTimer = startTimer(clock, PING_TIMEOUT_MS, () => timeout.abort())
-    const pinging = ping(ping_url, timeout.signal)
-      .catch((thrown) => log('warn', 'ping failed', { message: asTirelessError(thrown).message }))
-      .finally(() => {
-        stopTimer()
-        this.#pings.delete(timeout)
-      })
-    this.#pings.set(timeout, pinging)
+    const { ping_url } = this.#deps.settings()
+    if (ping_url !== null && status !== 'failed' && status !== 'error') this.#pings.send(ping_url)
   }
 
   /** Contract: the current target of notices; null if there is none. */
@@ -154,7 +142,7 @@ export class Notifier implements MessageSender {
       }
     } finally {
       await this.#deliverer.finish()
-      for (const timeout of this.#pings.keys()) timeout.abort()
+      this.#pings.abort()
     }
   }
 
@@ -164,7 +152,7 @@ export class Notifier implements MessageSender {
     await this.#postWaiting()
     await this.#postDigest()
     await this.#deliverer.deliverDue(signal)
-    if (!signal.aborted) await Promise.all(this.#pings.values())
+    if (!signal.aborted) await this.#pings.settled()
   }
 
   /** Contract: posts what waits, tries every due message once; rejects only if the store fails. */
@@ -174,8 +162,17 @@ export class Notifier implements MessageSender {
     await this.#deliverer.deliverDue(signal)
   }
 
-  async post({ id, to, text, urgent }: OutgoingMessage): Promise<{ readonly channel: string }> {
+  async post(letter: OutgoingMessage): Promise<{ readonly channel: string }> {
+    const { id, to, text, urgent, replyTo = [] } = letter
     const { store, clock } = this.#deps
+    if (to === null && replyTo.length > 0) {
+      const ops = await talkOps(this.#deps, { id, text: this.#deps.redact(text), replyTo })
+      if (ops.length > 0) await commitOne(store, ops)
+      const chat = replyTo.find((one) => 'channel' in one)
+      if (chat) return { channel: chat.channel }
+      // The owner may not be at the terminal: a configured target gets the message, too.
+      if (!(await this.target())) return { channel: 'chat' }
+    }
     const target = to === null ? ((await this.target()) ?? TERMINAL) : findNamedTarget(this.#deps.channels, to)
     const now = clock.now()
     const kind = to !== null ? 'reply' : urgent ? 'alert' : 'notice'
@@ -186,10 +183,7 @@ export class Notifier implements MessageSender {
   }
 
   isOwnerTarget(to: string): boolean {
-    const { channel, chat_id } = this.#deps.settings()
-    return (
-      OWN_MACHINE.includes(to) || (channel !== null && to === (chat_id === null ? channel : `${channel}:${chat_id}`))
-    )
+    return isOwnerTarget(this.#deps.settings(), to)
   }
 
   refusal(to: string): string | undefined {
@@ -237,13 +231,20 @@ export class Notifier implements MessageSender {
     const { store, clock } = this.#deps
     const waiting = await readWaitingNotices(store, this.language(), this.#postedWaiting)
     const target = waiting.length === 0 ? null : await this.target()
-    if (!target) return
     const now = clock.now()
     const morning = this.#quietUntil(now) ?? now
     const kindOf = (expires: number | null) => (expires !== null && expires <= morning ? 'alert' : 'notice')
-    const posts = waiting.map(({ id, text, expires }) => this.#post(target, { id, text, kind: kindOf(expires) }, now))
-    await commitOne(store, posts)
-    for (const { id } of waiting) this.#postedWaiting.add(id)
+    for (const { id, text, expires, chats } of waiting) {
+      const isTalk = chats.length > 0
+      const message = { text, kind: isTalk ? 'reply' : kindOf(expires) } as const
+      const posts = (isTalk ? chats : target ? [target] : []).map((chat, at) =>
+        this.#post(chat, { ...message, id: at === 0 ? id : `${id}-${at}` }, now),
+      )
+      if (posts.length === 0) continue
+      // Whoever talks with the agent now is awake.
+      await commitOne(store, isTalk ? posts.map((post) => ({ ...post, due: now })) : posts)
+      this.#postedWaiting.add(id)
+    }
   }
 
   /** Contract: posts a due digest; returns the instant of the next one. Of missed digests only the newest is posted. */

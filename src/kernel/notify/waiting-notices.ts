@@ -6,9 +6,11 @@
 
 import type { Approval } from '../../domain/approval.ts'
 import { clipText } from '../../domain/clean-summary.ts'
-import type { Language } from '../../domain/language.ts'
+import { type Language, languageOf } from '../../domain/language.ts'
+import { shortId } from '../../domain/short-id.ts'
 import type { UnknownOutcome } from '../../domain/unknown-outcome.ts'
 import { fallbackIfUnreadable, type Store } from '../../ports/store.ts'
+import { readTalk } from '../conversation/expectations.ts'
 
 /** Maximum characters of a call's arguments in a notice; `approvals show` prints them in full. */
 const MAX_ARGUMENTS = 1500
@@ -20,20 +22,23 @@ interface WaitingNotice {
   readonly text: string
   /** The instant from which it is too late to answer; null: never. */
   readonly expires: number | null
+  /** The chats of the conversation to which it belongs; empty: it goes to the target of notices. */
+  readonly chats: readonly { readonly channel: string; readonly chat_id: string | null }[]
 }
 
 /** Contract: a notice for each open approval and unknown outcome; without those in `told` and unreadable rows. */
 export async function readWaitingNotices(
-  store: Pick<Store, 'approvals' | 'unknowns'>,
+  store: Pick<Store, 'approvals' | 'unknowns' | 'dispatch' | 'journal'>,
   language: Language,
   told: ReadonlySet<string>,
 ): Promise<readonly WaitingNotice[]> {
   const approvals = await fallbackIfUnreadable(store.approvals({ status: 'open', limit: MAX_APPROVALS }), [])
   const unknowns = await fallbackIfUnreadable(store.unknowns({ status: 'open' }), [])
+  const untold = approvals.filter(({ id }) => !told.has(approvalNoticeId(id)))
   return [
-    ...approvals.map((approval) => approvalNotice(approval, language)),
-    ...unknowns.map((unknown) => unknownNotice(unknown, language)),
-  ].filter(({ id }) => !told.has(id))
+    ...(await Promise.all(untold.map((approval) => approvalNotice(store, approval, language)))),
+    ...unknowns.map((unknown) => unknownNotice(unknown, language)).filter(({ id }) => !told.has(id)),
+  ]
 }
 
 /** Contract: the sessions of which `readWaitingNotices` tells. */
@@ -58,10 +63,35 @@ export async function isAnswered(store: Pick<Store, 'approval' | 'unknowns'>, me
 const APPROVAL = 'approval-'
 const UNKNOWN = 'unknown-'
 
-function approvalNotice(approval: Approval, language: Language): WaitingNotice {
-  const { id, tool, args, reason, session_id, expires_at } = approval
+const approvalNoticeId = (id: string): string => `${APPROVAL}${id}`
+
+async function approvalNotice(
+  store: Pick<Store, 'dispatch' | 'journal'>,
+  approval: Approval,
+  language: Language,
+): Promise<WaitingNotice> {
+  const run = await fallbackIfUnreadable(store.dispatch(approval.origin.run_id), undefined)
+  const { targets, said } = run ? await readTalk(store, run) : { targets: [], said: '' }
+  const chats = targets.flatMap((to) => ('channel' in to ? [{ channel: to.channel, chat_id: to.chat }] : []))
+  const text = chats.length > 0 ? approvalInChat(approval, languageOf(said)) : approvalText(approval, language)
+  return { id: approvalNoticeId(approval.id), text, expires: Date.parse(approval.expires_at), chats }
+}
+
+/** In a chat, the answer is a command of the chat. */
+function approvalInChat({ id, tool, args, reason }: Approval, language: Language): string {
   const words = WORDS[language]
-  const text = [
+  return [
+    `**${words.approval(tool)}**`,
+    `- ${words.arguments}: \`${argumentsText(args)}\``,
+    `- ${words.why}: ${reason}`,
+    `- ${words.allow}: \`/allow ${shortId(id)}\``,
+    `- ${words.deny}: \`/deny ${shortId(id)}\``,
+  ].join('\n')
+}
+
+function approvalText({ id, tool, args, reason, session_id, expires_at }: Approval, language: Language): string {
+  const words = WORDS[language]
+  return [
     words.approval(tool),
     `- ${words.arguments}: ${argumentsText(args)}`,
     `- ${words.why}: ${reason}`,
@@ -70,7 +100,6 @@ function approvalNotice(approval: Approval, language: Language): WaitingNotice {
     `- ${words.deny}: tireless approvals deny ${id}`,
     `- ${words.expires}: ${expires_at}`,
   ].join('\n')
-  return { id: `${APPROVAL}${id}`, text, expires: Date.parse(expires_at) }
 }
 
 function unknownNotice({ id, tool, args, session_id }: UnknownOutcome, language: Language): WaitingNotice {
@@ -81,7 +110,7 @@ function unknownNotice({ id, tool, args, session_id }: UnknownOutcome, language:
     `- ${words.session}: ${session_id}`,
     `- ${words.resolve}: tireless unknowns resolve ${id} --as happened|not|recheck`,
   ].join('\n')
-  return { id: `${UNKNOWN}${id}`, text, expires: null }
+  return { id: `${UNKNOWN}${id}`, text, expires: null, chats: [] }
 }
 
 const argumentsText = (args: Approval['args']): string => clipText(JSON.stringify(args), MAX_ARGUMENTS)

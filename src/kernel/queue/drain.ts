@@ -37,14 +37,19 @@ interface RunControl {
   readonly afterStep: AbortController
   readonly immediate: AbortController
   readonly pause: AbortController
+  readonly interrupt: AbortController
 }
 
+/** What a run is told: to end, to stop after its step, or to stop in its step; the last two keep the work. */
+export type RunNotice = CancelMode | 'pause' | 'interrupt'
+
 /** Contract: signals the run of this dispatch, if it runs in this process; otherwise does nothing. */
-export function signalRun(controls: RunControls, dispatch_id: string, what: CancelMode | 'pause'): void {
+export function signalRun(controls: RunControls, dispatch_id: string, what: RunNotice): void {
   const control = controls.get(dispatch_id)
-  if (what === 'pause') control?.pause.abort()
-  else if (what === 'after_step') control?.afterStep.abort()
-  else control?.immediate.abort(new Interruption('cancelled'))
+  if (what === 'pause' || what === 'interrupt') control?.pause.abort()
+  if (what === 'interrupt') control?.interrupt.abort()
+  if (what === 'after_step') control?.afterStep.abort()
+  if (what === 'immediate') control?.immediate.abort(new Interruption('cancelled'))
 }
 
 export interface DrainOptions {
@@ -153,7 +158,10 @@ class Drain {
     const control = createControl()
     controls.set(dispatch_id, control)
     const cancelling: CancelSignals = { afterStep: control.afterStep.signal, immediate: control.immediate.signal }
-    const runSignals = { ...this.#signals, drain: AbortSignal.any([this.#signals.drain, control.pause.signal]) }
+    const runSignals = {
+      drain: AbortSignal.any([this.#signals.drain, control.pause.signal]),
+      abort: AbortSignal.any([this.#signals.abort, control.interrupt.signal]),
+    }
     try {
       await applyPendingRequests(this.#deps, dispatch_id)
       const outcome = await advanceDispatch(engine, dispatch, runSignals, cancelling)
@@ -190,6 +198,7 @@ const createControl = (): RunControl => ({
   afterStep: new AbortController(),
   immediate: new AbortController(),
   pause: new AbortController(),
+  interrupt: new AbortController(),
 })
 
 async function claim(

@@ -16,7 +16,8 @@ export type SessionOp =
     }
   /**
    * Adds an observation to the inbox, once per id. Restores an archived session, wakes a dispatch that waits for this
-   * observation, and creates a dispatch for an idle session.
+   * observation, and creates a dispatch for an idle session. A `quiet` observation does none of this: it waits in the
+   * inbox for the next run.
    */
   | {
       readonly op: 'publish'

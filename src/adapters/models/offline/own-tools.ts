@@ -12,7 +12,17 @@ import type { ToolStep } from './offline-step.ts'
 /** Tools of Tireless. Sentences for them have rules of their own, and their names are everyday words. */
 export const BUILT_IN_TOOLS: ReadonlySet<string> = new Set([
   ...['ask_user', 'bash', 'browser', 'create_file', 'edit_file', 'edit_state', 'fetch', 'finish', 'forget', 'git'],
-  ...['list_files', 'read_skill', 'read_state', 'recall', 'remember', 'search_files', 'send_message', 'tool_call'],
+  ...[
+    'list_files',
+    'read_skill',
+    'read_state',
+    'recall',
+    'remember',
+    'route',
+    'search_files',
+    'send_message',
+    'tool_call',
+  ],
   ...['tool_search', 'view_file', 'wait'],
   ...PAST_TOOLS,
   ...['todo_add', 'todo_done', 'todo_fail', 'todo_list', 'todo_note', 'todo_pass', 'todo_reject', 'todo_start'],

@@ -77,6 +77,7 @@ export function deliverObservation(
   now: number,
 ): OpResults['publish'] {
   if (!insertObservation(sql, session, observation)) return { duplicate: true, dispatch_id: null }
+  if (observation.quiet) return { duplicate: false, dispatch_id: null }
   const inFlight = sql(
     `SELECT n, dispatch_id, status, wait, ${readableCondition('dispatches')} AS is_readable FROM dispatches
      WHERE session = ? AND status IN ('pending', 'running', 'waiting')`,

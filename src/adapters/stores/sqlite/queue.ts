@@ -52,10 +52,11 @@ function claimDispatch(sql: Sql, { epoch, now }: { epoch: number; now: number },
 }
 
 /**
- * SQL condition for unread, readable input of a session. Unreadable input does not count: it would start one run after
- * another, and none could process it.
+ * SQL condition for unread, readable input of a session that may wake it. Unreadable input does not count: it would
+ * start one run after another, and none could process it.
  */
-const UNREAD = `session = ? AND read_at IS NULL AND ${readableCondition('inbox')}`
+const UNREAD = `session = ? AND read_at IS NULL
+  AND CASE WHEN ${readableCondition('inbox')} THEN json_extract(body, '$.quiet') IS NULL ELSE 0 END`
 
 export const settleDispatch: ApplyOp<'settle'> = (sql, op, held) => {
   const { dispatch, session } = requireHeldDispatch(held, op.op)

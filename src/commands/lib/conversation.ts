@@ -1,0 +1,114 @@
+/** Messages of the owner, from any place: what they do is committed once, and an immediate reply with it. */
+
+import { asTirelessError, TirelessError } from '../../domain/error.ts'
+import { type Language, languageOf } from '../../domain/language.ts'
+import type { Chat, OwnerMessage } from '../../kernel/conversation/front-session.ts'
+import { type Reception, receiveMessage } from '../../kernel/conversation/receive-message.ts'
+import { answerByRule } from '../../past/answer-by-rule.ts'
+import { readQuestion } from '../../past/question.ts'
+import { isOfflineModel } from '../../ports/model.ts'
+import { commitOne, type Op, type OpResults } from '../../ports/store.ts'
+import type { Needs } from './context.ts'
+
+export const CONVERSATION_NEEDS = [
+  ...(['clock', 'ids', 'kernelId', 'models', 'past', 'prepareWorkspace', 'redact', 'store'] as const),
+] as const
+export type ConversationNeeds = Needs<(typeof CONVERSATION_NEEDS)[number]>
+
+interface Submission {
+  readonly duplicate: boolean
+  /** The session that got the message, and its dispatch in flight; null if none did. */
+  readonly session_id: string | null
+  readonly dispatch_id: string | null
+  /** What was said at once. */
+  readonly text: string | null
+}
+
+/** How a message is recorded, so that it is handled once. */
+interface Delivery {
+  /** Operations that are refused as a `conflict` if the message was handled before; empty: it has no delivery id. */
+  readonly hear: readonly Op[]
+  /** Contract: the operations that send an immediate reply. */
+  reply?(text: string): readonly Op[]
+}
+
+/** Another message may create the session in front of the chat at the same time; then the second try succeeds. */
+const TRIES = 2
+
+/** Contract: handles the message once; resolves when the result is on disk. Throws `conflict` if that is impossible. */
+export async function submitMessage(
+  context: ConversationNeeds,
+  chat: Chat,
+  said: OwnerMessage,
+  delivery: Delivery,
+): Promise<Submission> {
+  let failure: TirelessError | undefined
+  for (let tried = 0; tried < TRIES; tried += 1) {
+    const reception = await receiveMessage(context, chat, said, {
+      isNew: (text) => isPastQuestion(context, text),
+      answerAtOnce: (text) => answerOffline(context, text),
+    })
+    try {
+      return await commitReception(context.store, reception, delivery)
+    } catch (thrown) {
+      failure = asTirelessError(thrown)
+      if (failure.code !== 'conflict') throw failure
+    }
+  }
+  return explainConflict(context.store, failure ?? new TirelessError('internal', 'no try was made'), delivery)
+}
+
+const isPastQuestion = ({ past }: ConversationNeeds, text: string): boolean =>
+  /[?？]\s*$/.test(text) && readQuestion(text, past.now(), past.clock()).kind !== undefined
+
+/** Without a model, questions about the past are answered by rule, and everything else by what is possible. */
+async function answerOffline({ past, models, redact }: ConversationNeeds, text: string): Promise<string | undefined> {
+  if (!isOfflineModel((await models.choice()).id)) return undefined
+  const { text: answer, kind } = await answerByRule(past, text)
+  return kind === undefined ? OFFLINE[languageOf(text)] : redact(answer)
+}
+
+const OFFLINE: Readonly<Record<Language, string>> = {
+  en: [
+    'No model is configured, so I cannot work on this. I can still answer from the records: what I did, what it cost,',
+    'what failed, what changed, what waits for you (for example: "what did you do yesterday?").',
+    'Simple tasks run with `tireless run "create a.txt with the content hello"`.',
+    'To talk freely, set a key such as ANTHROPIC_API_KEY, or see `tireless models list`.',
+  ].join(' '),
+  zh: [
+    '还没有配置模型，所以我不能做这件事。我仍可以根据记录回答：做了什么、花了多少、什么失败了、改了什么、什么在等你',
+    '（例如：“你昨天做了什么？”）。简单任务可用 `tireless run "create a.txt with the content hello"`。',
+    '要自由对话，请设置 ANTHROPIC_API_KEY 之类的密钥，或查看 `tireless models list`。',
+  ].join(''),
+}
+
+async function commitReception(
+  store: ConversationNeeds['store'],
+  { ops, session_id, text }: Reception,
+  { hear, reply }: Delivery,
+): Promise<Submission> {
+  const said = text === undefined ? [] : (reply?.(text) ?? [])
+  const all = [...hear, ...ops, ...said]
+  const results = all.length === 0 ? [] : await commitOne<readonly Op[]>(store, all)
+  const at = all.findLastIndex(({ op }) => op === 'publish' || op === 'answer')
+  const { duplicate = false, dispatch_id } = (results[at] ?? { dispatch_id: null }) as Partial<OpResults['publish']>
+  return { duplicate, session_id, dispatch_id: dispatch_id ?? null, text: text ?? null }
+}
+
+/** A message that was handled before is a duplicate; if it could not be handled, whoever sent it is told. */
+export async function explainConflict(
+  store: ConversationNeeds['store'],
+  failure: TirelessError,
+  { hear, reply }: Delivery,
+): Promise<Submission> {
+  const told = reply?.(failure.message)
+  if (hear.length === 0) throw failure
+  try {
+    await commitOne<readonly Op[]>(store, [...hear, ...(told ?? [])])
+  } catch (thrown) {
+    if (asTirelessError(thrown).code !== 'conflict') throw thrown
+    return { duplicate: true, session_id: null, dispatch_id: null, text: null }
+  }
+  if (!told) throw failure
+  return { duplicate: false, session_id: null, dispatch_id: null, text: failure.message }
+}

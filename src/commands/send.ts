@@ -1,0 +1,93 @@
+/** Sends a message of the owner: into the conversation, or to one session. */
+
+import { z } from 'zod'
+import { TirelessError } from '../domain/error.ts'
+import { namedChat, publishOp } from '../kernel/conversation/front-session.ts'
+import { commitOne } from '../ports/store.ts'
+import { defineCommand } from './lib/command.ts'
+import { CONVERSATION_NEEDS, type ConversationNeeds, submitMessage } from './lib/conversation.ts'
+
+/** The chat of a message that names none. */
+const TERMINAL = 'terminal'
+
+export const messageInput = {
+  session: z.string().optional().describe('only to this session; default: the agent finds out who it is for').meta({
+    idOf: 'session',
+  }),
+  chat: z
+    .string()
+    .trim()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe('name of the chat that the message belongs to, and the answer goes to (default: terminal)'),
+  key: z.string().min(1).optional().describe('a message with a key that was used before is ignored'),
+  route: z.boolean().default(false).describe('with --session: the session first decides what to do with it'),
+}
+
+export const sentOutput = {
+  observation_id: z.string(),
+  session_id: z.string().nullable().describe('the session that got the message'),
+  dispatch_id: z.string().nullable(),
+  duplicate: z.boolean(),
+}
+
+export const send = defineCommand({
+  name: 'send',
+  summary: 'send a message to your agent, or to one session',
+  example: 'send "what did you do today?"',
+  runsIn: 'any_process',
+  needs: [...CONVERSATION_NEEDS, 'draining'],
+  positional: ['text'],
+  input: z.object({ text: z.string().trim().min(1).describe('the message'), ...messageInput }),
+  output: z.object({
+    ...sentOutput,
+    reply: z.string().nullable().describe('what is said at once; the answer follows later'),
+    kernel_running: z.boolean().describe('false: nobody reads the message until a kernel is started'),
+  }),
+  async run(context, message) {
+    const { reply, ...sent } = await submitOwnerMessage(context, message)
+    return { ...sent, reply, kernel_running: context.draining() }
+  },
+})
+
+interface OwnerInput {
+  readonly text: string
+  readonly session?: string | undefined
+  readonly chat?: string | undefined
+  readonly key?: string | undefined
+  readonly route: boolean
+}
+
+/** Contract: the message is on disk when it resolves; a key that was used before changes nothing. */
+export async function submitOwnerMessage(context: ConversationNeeds, message: OwnerInput) {
+  const { text, session, chat, key, route } = message
+  const observation_id = key ?? context.ids.next()
+  const said = { id: observation_id, text, route }
+  if (session !== undefined) return { observation_id, ...(await sendToSession(context, session, chat, said)) }
+  const front = namedChat(chat ?? TERMINAL)
+  const hear = { op: 'hear', channel: front.front, message_id: key ?? '', now: context.clock.now() } as const
+  const sent = await submitMessage(context, front, said, { hear: key === undefined ? [] : [hear] })
+  const { duplicate, session_id, dispatch_id, text: reply } = sent
+  return { observation_id, session_id, dispatch_id, duplicate, reply }
+}
+
+async function sendToSession(
+  context: ConversationNeeds,
+  session_id: string,
+  chat: string | undefined,
+  said: { readonly id: string; readonly text: string; readonly route: boolean },
+) {
+  if (!(await context.store.session(session_id)))
+    throw new TirelessError('not_found', {
+      what: 'no such session',
+      got: session_id,
+      fix: 'run tireless sessions list',
+    })
+  const op = publishOp(context, namedChat(chat ?? TERMINAL), session_id, said)
+  const { reply_to: _, ...unaddressed } = op.observation
+  // Without a chat, the answer goes where the session's other answers go.
+  const published = chat === undefined ? { ...op, observation: unaddressed } : op
+  const [{ duplicate, dispatch_id }] = await commitOne(context.store, [published])
+  return { session_id, dispatch_id, duplicate, reply: null }
+}

@@ -1,0 +1,50 @@
+/** What the owner reads when a run of a conversation has ended: its answer, what went wrong, and the files. Pure. */
+
+import { clipText } from './clean-summary.ts'
+import type { Language } from './language.ts'
+import { dispatchEndOf, type FailureClass, type StopReason } from './stop-reason.ts'
+
+const MAX_REPLY = 8000
+const MAX_FILES = 20
+
+interface EndedRun {
+  readonly stop_reason: StopReason
+  readonly failure_class?: FailureClass | undefined
+  readonly answer?: string | undefined
+  readonly error?: string | undefined
+  /** Absolute paths of the files that the run created or changed. */
+  readonly files: readonly string[]
+}
+
+/** Contract: Markdown; undefined if there is nothing to say. */
+export function renderReply(run: EndedRun, language: Language): string | undefined {
+  const { answer = '', error, files } = run
+  const words = WORDS[language]
+  const { status } = dispatchEndOf(run.stop_reason, run.failure_class)
+  const opening = status === 'done' ? [] : [status === 'cancelled' ? words.cancelled : words.failed(error ?? '')]
+  const parts = [...opening, ...(answer.trim() === '' ? [] : [answer.trim()])]
+  if (parts.length === 0) return undefined
+  const links = files.slice(0, MAX_FILES).map((path) => `- [${fileName(path)}](${linkTarget(path)})`)
+  const more = files.length > MAX_FILES ? [`- ${words.more(files.length - MAX_FILES)}`] : []
+  const shown = clipText(parts.join('\n\n'), MAX_REPLY)
+  return links.length === 0 ? shown : [shown, [`**${words.files}**`, ...links, ...more].join('\n')].join('\n\n')
+}
+
+const fileName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
+
+const linkTarget = (path: string): string => (/[\s()<>]/.test(path) ? `<${path.replaceAll(/[<>\n]/g, '')}>` : path)
+
+const WORDS = {
+  en: {
+    failed: (error: string) => `**Not finished.** ${error}`.trim(),
+    cancelled: '**Cancelled.**',
+    files: 'Files',
+    more: (count: number) => `and ${count} more`,
+  },
+  zh: {
+    failed: (error: string) => `**没有完成。** ${error}`.trim(),
+    cancelled: '**已取消。**',
+    files: '文件',
+    more: (count: number) => `另有 ${count} 个`,
+  },
+} as const satisfies Record<Language, object>

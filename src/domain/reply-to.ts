@@ -1,0 +1,53 @@
+/** ReplyTo: where the answer of a run goes: a chat of a channel, or the session in front of a terminal. Pure. */
+
+import type { Json } from './json.ts'
+
+export type ReplyTo =
+  /** `chat` null: the channel's default chat. */
+  { readonly channel: string; readonly chat: string | null } | { readonly session: string }
+
+/** The answer of a run that passed the message on; whoever got the message answers it. */
+export const PASSED_ON = '(routed)'
+
+/** Contract: undefined if the value is no target; metadata may contain anything. */
+export function readReplyTo(value: Json | undefined): ReplyTo | undefined {
+  const { channel, chat, session } = (value ?? {}) as { readonly [key: string]: Json }
+  if (typeof session === 'string') return { session }
+  return typeof channel === 'string' ? { channel, chat: typeof chat === 'string' ? chat : null } : undefined
+}
+
+export const isSameTarget = (a: ReplyTo, b: ReplyTo): boolean => JSON.stringify(keyOf(a)) === JSON.stringify(keyOf(b))
+
+const keyOf = (to: ReplyTo): readonly (string | null)[] => ('session' in to ? [to.session] : [to.channel, to.chat])
+
+/** Longest name of a chat in the id of its session. */
+const MAX_NAME = 100
+
+/** The session in front of a chat: it reads what is said there without naming a session. */
+export const frontSessionId = (to: ReplyTo): string =>
+  'session' in to ? to.session : `chat-${[to.channel, ...(to.chat === null ? [] : [to.chat])].map(plainName).join('-')}`
+
+/** The session in front of a terminal or program. */
+export const namedFrontSessionId = (name: string): string => `chat-${plainName(name)}`
+
+export const isFrontSession = (sessionId: string): boolean => sessionId.startsWith('chat-')
+
+const plainName = (name: string): string => encodeURIComponent(name).replaceAll('%', '_').slice(0, MAX_NAME)
+
+/** Contract: the targets without duplicates, in order. */
+function distinctTargets(targets: readonly ReplyTo[]): readonly ReplyTo[] {
+  return targets.filter((to, at) => targets.findIndex((other) => isSameTarget(to, other)) === at)
+}
+
+/**
+ * Contract: where the answer of a run goes: where the messages that it read came from; if these do not say, where its
+ * metadata says.
+ */
+export function replyTargets(
+  messages: readonly { readonly reply_to?: ReplyTo }[],
+  metadata: Readonly<Record<string, Json>>,
+): readonly ReplyTo[] {
+  const named = messages.flatMap(({ reply_to }) => (reply_to === undefined ? [] : [reply_to]))
+  const standing = readReplyTo(metadata.reply_to)
+  return distinctTargets(named.length > 0 ? named : standing ? [standing] : [])
+}

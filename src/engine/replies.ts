@@ -1,0 +1,73 @@
+/**
+ * Replies: what goes to the owner when a run of a conversation ends. It is part of the commit that ends the run, so it
+ * leaves once, whatever happens afterwards.
+ * Must not know: channels, and how a message is delivered.
+ */
+
+import { join } from 'node:path'
+import { isCleanLabel } from '../domain/label.ts'
+import { languageOf } from '../domain/language.ts'
+import type { Observation } from '../domain/observation.ts'
+import { renderReply } from '../domain/reply-text.ts'
+import { frontSessionId, PASSED_ON, type ReplyTo, replyTargets } from '../domain/reply-to.ts'
+import { dispatchEndOf } from '../domain/stop-reason.ts'
+import type { Op } from '../ports/store.ts'
+import type { RunEnd } from './commit.ts'
+import type { ClaimedRun } from './run.ts'
+
+/** Contract: the operations that post the reply; none if nobody talks with this run. Changes nothing. */
+export async function replyOps(run: ClaimedRun, next: RunEnd): Promise<readonly Op[]> {
+  const targets = replyTargetsOf(run)
+  if (targets.length === 0 || next.answer === PASSED_ON) return []
+  const text = await replyText(run, next)
+  if (text === undefined) return []
+  const { engine, dispatch, thread } = run
+  const now = engine.clock.now()
+  const id = `reply-${dispatch.dispatch_id}-${thread.head}`
+  const posts = targets.flatMap((to, at): Op[] =>
+    'session' in to
+      ? []
+      : [{ op: 'post', message: { id: `${id}-${at}`, ...chatOf(to), kind: 'reply', text }, due: now, now }],
+  )
+  return [...posts, ...(await copiesToFront(run, targets, { id, text, status: endStatus(next) }))]
+}
+
+/** Where the answer of this run goes. */
+export const replyTargetsOf = ({ thread, dispatch }: ClaimedRun): readonly ReplyTo[] =>
+  replyTargets(thread.replyTo, dispatch.metadata)
+
+const chatOf = ({ channel, chat }: Extract<ReplyTo, { channel: string }>) => ({ channel, chat_id: chat })
+
+const endStatus = ({ stop_reason, failure_class }: RunEnd): string => dispatchEndOf(stop_reason, failure_class).status
+
+async function replyText(run: ClaimedRun, next: RunEnd): Promise<string | undefined> {
+  const { engine, thread, dispatch } = run
+  const owner = thread.userMessages.findLast(({ isOwner }) => isOwner)
+  const language = languageOf(owner?.text ?? next.answer ?? '')
+  const { workspace = '' } = (thread.written.size > 0 && (await engine.store.session(dispatch.session_id))) || {}
+  const files = [...thread.written].map((path) => join(workspace, path))
+  const { stop_reason, failure_class, answer, error } = next
+  const text = renderReply({ stop_reason, failure_class, answer, error, files }, language)
+  return text === undefined ? undefined : engine.secrets.hide(text)
+}
+
+/**
+ * The sessions in front of the chats get the reply, too, so that they know what came of a message. It wakes none of
+ * them.
+ */
+async function copiesToFront(
+  { engine, dispatch, thread }: ClaimedRun,
+  targets: readonly ReplyTo[],
+  { id, text, status }: { readonly id: string; readonly text: string; readonly status: string },
+): Promise<readonly Op[]> {
+  const { session_id, dispatch_id } = dispatch
+  const fronts = [...new Set(targets.map(frontSessionId))].filter((front) => front !== session_id)
+  const known = await Promise.all(fronts.map((front) => engine.store.session(front)))
+  const now = engine.clock.now()
+  const label = isCleanLabel(thread.label) ? {} : { label: { ...thread.label } }
+  const payload = { session: session_id, run: dispatch_id, status, text }
+  const observation: Observation = { id, type: 'system_event', name: 'reply', payload, ts: now, quiet: true, ...label }
+  return fronts
+    .filter((_, at) => known[at] !== undefined)
+    .map((front) => ({ op: 'publish', session_id: front, observation, successor_id: id, now }))
+}

@@ -1,0 +1,93 @@
+/**
+ * Front sessions: each chat, terminal or program has one session that reads what is said without naming a session, and
+ * decides who answers it.
+ * Must not know: how the message came, how the answer is delivered.
+ * Invariants: a message is published once per id; the session is created in the same commit as its first message.
+ */
+
+import type { Json } from '../../domain/json.ts'
+import type { ChatMessage } from '../../domain/message.ts'
+import type { Observation } from '../../domain/observation.ts'
+import { frontSessionId, namedFrontSessionId, type ReplyTo } from '../../domain/reply-to.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Ids } from '../../ports/ids.ts'
+import type { Op, Store } from '../../ports/store.ts'
+
+/** The agent that people talk with. */
+const ASSISTANT = 'assistant'
+/** Above queued tasks, because a person waits for the answer. */
+export const CONVERSATION_PRIORITY = 100
+
+export interface ConversationDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly kernelId: string
+  /** Contract: the folder for a session's files. */
+  prepareWorkspace(sessionId: string): Promise<{ readonly path: string }>
+}
+
+/** Where a person writes. */
+export interface Chat {
+  readonly front: string
+  readonly reply_to: ReplyTo
+  /** Metadata of the dispatches of this chat. */
+  readonly metadata: Readonly<Record<string, Json>>
+}
+
+/** A terminal or program, by a name of its own. */
+export function namedChat(name: string): Chat {
+  const front = namedFrontSessionId(name)
+  return { front, reply_to: { session: front }, metadata: {} }
+}
+
+export function channelChat({ channel, chat_id, user_id }: Pick<ChatMessage, 'channel' | 'chat_id' | 'user_id'>): Chat {
+  const reply_to = { channel, chat: chat_id }
+  return {
+    ...{ front: frontSessionId(reply_to), reply_to },
+    metadata: { channel, ...(chat_id === null ? {} : { chat_id }), ...(user_id === null ? {} : { user_id }) },
+  }
+}
+
+/** A message of the owner. */
+export interface OwnerMessage {
+  readonly id: string
+  readonly text: string
+  readonly route?: boolean
+}
+
+/** Contract: the operation that publishes the message to a session; its answer goes to the chat. */
+export function publishOp(
+  { clock, ids }: ConversationDeps,
+  chat: Chat,
+  session_id: string,
+  said: OwnerMessage,
+): PublishOp {
+  const { id, text, route = false } = said
+  const now = clock.now()
+  const { reply_to } = chat
+  const observation: Observation = { id, type: 'user_message', text, ts: now, reply_to, ...(route && { route }) }
+  return { op: 'publish', session_id, observation, successor_id: ids.next(), now }
+}
+
+type PublishOp = Extract<Op, { op: 'publish' }>
+
+/**
+ * Contract: operations that publish the message to the session in front of the chat; the last one is the `publish`.
+ * Their commit is a `conflict` if another message created the session meanwhile: then call it again.
+ */
+export async function frontOps(
+  deps: ConversationDeps,
+  chat: Chat,
+  said: OwnerMessage,
+): Promise<readonly [...Op[], PublishOp]> {
+  const publish = publishOp(deps, chat, chat.front, said)
+  if (await deps.store.session(chat.front)) return [publish]
+  const { path: workspace } = await deps.prepareWorkspace(chat.front)
+  const first = {
+    ...{ dispatch_id: deps.ids.next(), kernel_id: deps.kernelId, agent_id: ASSISTANT, session_id: chat.front },
+    ...{ prompt: '', priority: CONVERSATION_PRIORITY, source: 'chat', workspace },
+    metadata: { ...chat.metadata, behaviour: 'resolve_router', reply_to: { ...chat.reply_to } },
+  }
+  return [{ op: 'enqueue', dispatches: [first], now: publish.now }, publish]
+}

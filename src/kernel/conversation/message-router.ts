@@ -1,0 +1,118 @@
+/**
+ * Passes messages of a front session on: to a session that exists, or to a new one.
+ * Must not know: why the message is passed on.
+ * Invariants: a repeated call changes nothing: messages keep their ids, and the ids of a new session follow from the
+ * call. A text is never trusted more than before (I12).
+ */
+
+import { hash } from 'node:crypto'
+import { editDistance } from '../../domain/edit-distance.ts'
+import { TirelessError } from '../../domain/error.ts'
+import type { FactOrigin } from '../../domain/fact.ts'
+import type { JournalRecord } from '../../domain/journal-record.ts'
+import type { Json } from '../../domain/json.ts'
+import { CLEAN_LABEL, isCleanLabel, lowestLabel } from '../../domain/label.ts'
+import type { Observation } from '../../domain/observation.ts'
+import { isFrontSession, type ReplyTo, readReplyTo } from '../../domain/reply-to.ts'
+import type { MessageRouter, RoutedTurn } from '../../ports/message-router.ts'
+import { commitOne } from '../../ports/store.ts'
+import { CONVERSATION_PRIORITY, type ConversationDeps } from './front-session.ts'
+
+/** The newest sessions are searched for an id like the one that was named. */
+const MAX_COMPARED = 200
+const MAX_NAMED = 5
+
+type OwnerText = Extract<Observation, { type: 'user_message' }>
+
+export const createMessageRouter = (deps: ConversationDeps): MessageRouter => ({
+  toSession: (turn, sessionId) => passOn(deps, turn, sessionId),
+  toNewSession: (turn, title) => startSession(deps, turn, title),
+})
+
+async function passOn(deps: ConversationDeps, turn: RoutedTurn, session_id: string) {
+  const { store, clock, ids } = deps
+  const isKnown = !isFrontSession(session_id) && (await store.session(session_id)) !== undefined
+  if (!isKnown) throw await noSuchSession(deps, session_id)
+  const { messages, reply_to } = await messagesOf(deps, turn.origin)
+  const now = clock.now()
+  const results = await commitOne(
+    store,
+    messages.map((observation) => ({
+      ...{ op: 'publish', session_id, successor_id: ids.next(), now },
+      observation: { ...(reply_to ? { reply_to } : {}), ...observation },
+    })),
+  )
+  return { dispatch_id: results.find(({ dispatch_id }) => dispatch_id !== null)?.dispatch_id ?? null }
+}
+
+async function startSession(deps: ConversationDeps, turn: RoutedTurn, title: string | undefined) {
+  const { store, clock, kernelId } = deps
+  const { agent_id } = turn.origin
+  const { messages, reply_to, metadata } = await messagesOf(deps, turn.origin)
+  const dispatch_id = idFrom(turn.call)
+  const session_id = `${agent_id}-${dispatch_id}`
+  const label = messages.reduce((sum, message) => lowestLabel(sum, message.label ?? CLEAN_LABEL), CLEAN_LABEL)
+  const { path: workspace } = await deps.prepareWorkspace(session_id)
+  const dispatch = {
+    ...{ dispatch_id, kernel_id: kernelId, agent_id, session_id, workspace },
+    prompt: messages.map(({ text }) => text).join('\n\n'),
+    ...{ priority: CONVERSATION_PRIORITY, source: 'route', key: turn.call },
+    metadata: {
+      ...metadata,
+      behaviour: 'plan',
+      ...(reply_to ? { reply_to: { ...reply_to } } : {}),
+      ...(title === undefined ? {} : { title }),
+      ...(isCleanLabel(label) ? {} : { label: { ...label } }),
+      ...(messages.some(({ words }) => words === 'model') ? { words: 'model' } : {}),
+    },
+  }
+  await commitOne(store, [{ op: 'enqueue', dispatches: [dispatch], now: clock.now() }])
+  return { session_id, dispatch_id }
+}
+
+/** A UUID that follows from the call. */
+function idFrom(call: string): string {
+  const digits = hash('sha256', `route ${call}`)
+  return [8, 12, 16, 20, 32].map((end, at) => digits.slice([0, 8, 12, 16, 20][at], end)).join('-')
+}
+
+/** The owner's messages that the current run of a session has read so far, and where their answers go. */
+async function messagesOf({ store }: ConversationDeps, { session_id }: FactOrigin) {
+  const journal = await store.journal(session_id)
+  const from = journal.findLastIndex(({ kind }) => kind === 'run_started')
+  const start = journal[from] as Extract<JournalRecord, { kind: 'run_started' }> | undefined
+  const dispatch = start && (await store.dispatch(start.run_id))
+  const messages = journal
+    .slice(from)
+    .flatMap((record) => (record.kind === 'input_bound' ? record.input : []))
+    .filter((observation): observation is OwnerText => observation.type === 'user_message')
+  const named = messages.findLast(({ reply_to }) => reply_to !== undefined)?.reply_to
+  const reply_to: ReplyTo | undefined = named ?? readReplyTo(dispatch?.metadata.reply_to)
+  return { messages: dropRepeated(messages), reply_to, metadata: chatMetadata(dispatch?.metadata ?? {}) }
+}
+
+/** A turn that was given up is bound again, with the same messages. */
+const dropRepeated = (messages: readonly OwnerText[]): readonly OwnerText[] => [
+  ...new Map(messages.map((message) => [message.id, message])).values(),
+]
+
+/** The part of the metadata by which a model is selected. */
+function chatMetadata({ channel, chat_id, user_id }: Readonly<Record<string, Json>>): Readonly<Record<string, Json>> {
+  const entries = Object.entries({ channel, chat_id, user_id }).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(entries) as Readonly<Record<string, Json>>
+}
+
+async function noSuchSession({ store }: ConversationDeps, got: string): Promise<TirelessError> {
+  const all = (await store.sessions({ limit: MAX_COMPARED })).map(({ session_id }) => session_id)
+  const near = all
+    .filter((id) => !isFrontSession(id))
+    .map((id) => ({ id, distance: editDistance(id, got) }))
+    .toSorted((a, b) => a.distance - b.distance)
+    .slice(0, MAX_NAMED)
+    .map(({ id }) => id)
+  return new TirelessError('not_found', {
+    what: 'no such session',
+    got,
+    expected: near.length === 0 ? 'new or none: there is no other session yet' : `one of ${near.join(', ')}`,
+  })
+}
