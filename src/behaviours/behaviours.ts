@@ -58,9 +58,13 @@ export function createBehaviours(sources: BehaviourSources, defaultName: string,
 function availableTools(listed: readonly string[], { offered, toolExists, isOptIn }: ToolLimits): readonly string[] {
   const usual = offered()
   const all = listed.flatMap((tool) => (tool === ALL_TOOLS ? usual : [tool]))
-  const fits = (tool: string): boolean => !toolExists(tool) || usual.includes(tool) || isOwnTool(tool) || isOptIn(tool)
+  const fits = (tool: string): boolean =>
+    toolExists(tool) ? usual.includes(tool) || isOwnTool(tool) || isOptIn(tool) : !OPTIONAL_TOOLS.has(tool)
   return [...new Set(all)].filter(fits)
 }
+
+/** Tools that not every home has: those for MCP servers, and the browser. */
+const OPTIONAL_TOOLS: ReadonlySet<string> = new Set(['tool_search', 'tool_call', 'browser'])
 
 /** Tools that express a decision or keep the agent's own records; no restriction removes them. */
 const isOwnTool = (tool: string): boolean => OWN_TOOLS.has(tool) || tool.startsWith('todo_')
