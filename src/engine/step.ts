@@ -6,6 +6,7 @@
  * request when the run continues (I3).
  */
 
+import type { Next } from '../domain/decision.ts'
 import { commitStep, type StepOutcome } from './commit.ts'
 import { act } from './phases/act.ts'
 import { checkStop } from './phases/check-stop.ts'
@@ -16,6 +17,7 @@ import { runPhase } from './phases/phase.ts'
 import { reduceState } from './phases/reduce.ts'
 import { handleStepFailure } from './retry-policy.ts'
 import type { Run } from './run.ts'
+import type { OpenTurn } from './session/session-thread.ts'
 
 export async function step(run: Run): Promise<StepOutcome> {
   const input = await findInput(run)
@@ -23,6 +25,8 @@ export async function step(run: Run): Promise<StepOutcome> {
   const began = run.engine.clock.monotonic()
   try {
     const turn = run.thread.open ?? (await runPhase(run, 'observe', () => observe(run, input)))
+    const forced = forcedRouting(run, turn)
+    if (forced) return await commitStep(run, turn, { next: forced, patch: undefined, verdicts: [], began })
     const decision = await runPhase(run, 'decide', () => decide(run, turn))
     const results = await runPhase(run, 'act', () => act(run, turn, decision))
     const reduced = { input: turn.input, observation: turn.observation, decision, results }
@@ -33,4 +37,13 @@ export async function step(run: Run): Promise<StepOutcome> {
   } catch (thrown) {
     return handleStepFailure(run, input, thrown, began)
   }
+}
+
+/**
+ * The owner can force a session to decide anew what to do. Nothing is decided in this turn, so its input stays unread,
+ * and the other behaviour reads it.
+ */
+function forcedRouting({ behaviour: { onMessage } }: Run, { input, isRequested, decided }: OpenTurn): Next | undefined {
+  if (onMessage === undefined || isRequested || decided || !input.some(({ route }) => route)) return undefined
+  return { kind: 'become', behaviour: onMessage, params: {}, why: 'the owner wants it to be decided anew' }
 }

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { createHmac } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
@@ -12,6 +11,7 @@ import { type CommandOutput, startKernelIn, startProvider, tireless, tirelessJso
 import { FRONT_MARK, writeTalkBehaviours } from '../support/conversations.ts'
 import { startHookServer } from '../support/hook-server.ts'
 import { freshFolder, waitUntil } from '../support/open-app.ts'
+import { sendSigned } from '../support/signed-hook.ts'
 
 const route = (args: Readonly<Record<string, string | boolean>>) => ({ calls: [{ tool: 'route', args }] })
 
@@ -112,16 +112,7 @@ describe('beside a running kernel', () => {
     assert.deepEqual([accepted.session_id, accepted.duplicate], ['chat-http-ann', false])
     assert.equal((await post('/api/v1/send', { text: 'hi', chat: 'http-ann', key: 'k1' })).duplicate, true)
 
-    const body = JSON.stringify({ text: '再见', chat_id: 'ops' })
-    const timestamp = String(Math.floor(Date.now() / 1000))
-    const signature = createHmac('sha256', 'of the hook').update(`${timestamp}.${body}`).digest('hex')
-    const headers = {
-      'Content-Type': 'application/json',
-      'X-Tireless-Timestamp': timestamp,
-      'X-Tireless-Signature': `sha256=${signature}`,
-      'X-Tireless-Delivery': 'd1',
-    }
-    await fetch(new URL('/api/v1/hooks/webhook', page), { method: 'POST', headers, body })
+    await sendSigned(home, 'of the hook', { text: '再见', chat_id: 'ops' }, 'd1')
     const texts = () => outside.received.map(({ body: sent }) => JSON.parse(sent).text)
     await waitUntil(() => texts().includes('再见！'))
     assert.deepEqual(texts().filter((text) => text === '再见！').length, 1)
