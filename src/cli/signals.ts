@@ -15,7 +15,7 @@ export interface SignalHandling {
   removeHandlers(): void
 }
 
-/** `onStop`: called at the first signal. */
+/** `onStop`: called at the first signal of a person. */
 export function handleSignals(onStop: () => void = () => {}): SignalHandling {
   const control = createStopControl(systemClock)
   let isStopping = false
@@ -24,12 +24,15 @@ export function handleSignals(onStop: () => void = () => {}): SignalHandling {
     if (isStopping) control.interrupt()
     else {
       isStopping = true
-      onStop()
       drainFirst()
     }
   }
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
+  const stopForPerson = (): void => {
+    if (!isStopping) onStop()
+    stop()
+  }
+  process.on('SIGTERM', stopForPerson)
+  process.on('SIGINT', stopForPerson)
   // A write error on stdout means that nobody reads the output any more, so it counts as a signal.
   process.stdout.on('error', stop)
   return {
@@ -39,8 +42,8 @@ export function handleSignals(onStop: () => void = () => {}): SignalHandling {
     },
     cancelDeadline: () => control.over(),
     removeHandlers() {
-      process.off('SIGTERM', stop)
-      process.off('SIGINT', stop)
+      process.off('SIGTERM', stopForPerson)
+      process.off('SIGINT', stopForPerson)
       process.stdout.off('error', stop)
     },
   }
