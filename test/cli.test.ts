@@ -41,10 +41,10 @@ describe('exit codes', () => {
       assert.equal(result.exit, 2, args.join(' '))
       assert.notEqual(result.stderr, '', args.join(' '))
     }
-    const failed = await tirelessJson(home, 'send', 'hello')
+    const failed = await tirelessJson(home, 'trace', 'export', 'last')
     assert.deepEqual(failed, {
       exit: 2,
-      error: { code: 'usage', message: "required option '--session <string>' not specified" },
+      error: { code: 'usage', message: "required option '--html <string>' not specified" },
     })
   })
 

@@ -10,6 +10,7 @@ import { isPaused } from '../kernel/pause-setting.ts'
 import { iso } from '../ports/clock.ts'
 import { fallbackIfUnreadable, type Store } from '../ports/store.ts'
 import { copyCycleResult, cycleSchema } from './cycles.ts'
+import type { Worker } from '../ports/store/queue.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { modelState, readModelState } from './lib/model-state.ts'
@@ -67,7 +68,7 @@ async function kernelState({ store, kernel, kernelId, draining }: Needs<'store' 
 }
 
 /** The workers with a valid lease, and the worker of this process, which has no lease while it is idle. */
-async function workersOf({ store, clock, epoch }: Needs<'store' | 'clock' | 'epoch'>) {
+async function workersOf({ store, clock, epoch }: Needs<'store' | 'clock' | 'epoch'>): Promise<Worker[]> {
   const now = clock.now()
   const all = await store.workers(0)
   return all.filter((worker) => worker.epoch === epoch() || Date.parse(worker.lease_until) > now)

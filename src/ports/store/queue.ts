@@ -90,7 +90,7 @@ export type QueueOp =
 
 export type DispatchCounts = Readonly<Record<DispatchStatus, number>>
 
-interface Worker {
+export interface Worker {
   readonly epoch: number
   readonly name: string
   readonly lease_until: string
