@@ -17,6 +17,7 @@ const MENTIONS: readonly TokenRule[] = [
   rule(`(?:本周|这周|这个周|这个月)(?!${CHINESE_DAY}|末)的?`, aside),
   rule(`(?:过去|最近|近|前|这)(?:的)?(?:${N}|几)?${LENGTH}(?!${CHINESE_DAY}|末)(?:内|里|的)*`, aside),
   rule('(?:今天|今日|明天|明日|后天)的|今日|近期|日报|周报|月报|年报|季报|日志|日程|周刊|日记|时间|小时工', aside),
+  rule('(?:圣诞|春节|元旦|中秋|国庆|端午|新年|情人|母亲|父亲)节?(?:快乐|愉快|贺卡|祝福|礼物)', aside),
   rule('每日(?=站会|例会|早会|新闻|名言|单词)', aside),
   rule(`(?:超过|少于|不到|大于|小于|至少|最多|长达|持续|大约需?要?)${N}${LENGTH}`, aside),
   rule(`${N}${LENGTH}(?:以内|之内|以上|以前|之前|以来|内|前|的|游)`, aside),
@@ -25,6 +26,11 @@ const MENTIONS: readonly TokenRule[] = [
 
 /** How often or when, in words that no clock knows. */
 const VAGUE: readonly TokenRule[] = [
+  rule(
+    '(?:有空|有时间|得空|闲下来|空闲|不忙)(?:的时候|时|了|的话|就)|(?:我|他|她|你|妈妈?|爸爸?)的?生日(?:那天|当天|时)?|' +
+      '生日(?:那天|当天|的时候|时)|纪念日(?:那天|当天|时)?',
+    unclearWords((text) => `“${text}”没有对应的日子，请写出日期和钟点`),
+  ),
   rule(
     '(?:北京|东京|纽约|伦敦|太平洋|东部|当地|UTC|GMT)(?:标准)?时间?',
     unclearWords((text) => `时间按内核的时区理解，请去掉“${text}”并换算`),

@@ -111,17 +111,28 @@ const weekdaysOfMonth: TokenRule['read'] = ([, nth, day = '']) => ({
   fields: [`${dayNumber(day)}${nth === undefined ? 'L' : `#${readNumber(nth)}`}`],
 })
 
-const dateOfMonth =
-  (date: string): TokenRule['read'] =>
-  () => ({ kind: 'dates_of_month', dates: [date], repeats: true })
+const LAST_DAY = '(?:最后一天|月底|月末)'
+const DATE = `(?:${N}(?:[号日]|(?=[、和,，]\\s*${N}))|${LAST_DAY}|第一天|最后一个工作日|第一个工作日)`
+const MORE_DATES = `(?:${CHINESE_AND}(?:每个?月的?)?${DATE})*`
+const ONE_DATE = new RegExp(`最后一个工作日|第一个工作日|第一天|${LAST_DAY}|${N}`, 'gu')
+
+function readDate(text: string): string {
+  if (text.endsWith('工作日')) return text.startsWith('第') ? '1W' : 'LW'
+  return new RegExp(LAST_DAY, 'u').test(text) ? 'L' : String(readNumber(text.replace(/^第|天$/g, '')) ?? 0)
+}
+
+/** Numbers first, then the last day, each once. */
+const inOrder = (dates: readonly string[]): readonly string[] =>
+  [...new Set(dates)].sort((a, b) => (Number.parseInt(a, 10) || 32) - (Number.parseInt(b, 10) || 32))
 
 const datesOfMonth =
   (repeats: boolean): TokenRule['read'] =>
   ([text]) => {
-    const found = text.replace(/每个?月的?/g, ' ').matchAll(new RegExp(N, 'gu'))
-    const dates = [...found].map(([one]) => readNumber(one) ?? 0)
-    if (dates.some((date) => date < 1 || date > 31)) return { kind: 'unclear', why: `“${text}”不是一个月里的日子` }
-    return { kind: 'dates_of_month', dates: dates.map(String), repeats }
+    const found = text.replace(/每个?月的?(?![底末])/g, ' ').matchAll(ONE_DATE)
+    const dates = [...found].map(([one]) => readDate(one))
+    if (dates.some((date) => /^\d+$/.test(date) && (Number(date) < 1 || Number(date) > 31)))
+      return { kind: 'unclear', why: `“${text}”不是一个月里的日子` }
+    return { kind: 'dates_of_month', dates: inOrder(dates), repeats }
   }
 
 const dateOfYear =
@@ -142,15 +153,16 @@ const relativeDay =
 const DAYS: readonly TokenRule[] = [
   rule('除了?|不包括|不含', () => ({ kind: 'except' })),
   rule(`${OF_MONTH}(?:第(${N})个|最后一?个)周(${CHINESE_DAY})`, weekdaysOfMonth),
-  rule(`${OF_MONTH}最后一个工作日`, dateOfMonth('LW')),
-  rule(`${OF_MONTH}第一个工作日`, dateOfMonth('1W')),
-  rule(`${OF_MONTH}(?:底|末|月底|月末|最后一天)|(?:月底|月末)`, dateOfMonth('L')),
-  rule(`${OF_MONTH}第一天`, dateOfMonth('1')),
-  rule(`${OF_MONTH}${N}(?:[号日]|(?=[、和]))(?:${CHINESE_AND}(?:每个?月)?${N}[号日])*`, datesOfMonth(true)),
+  rule(
+    `(?:${OF_MONTH})?${N}[号日]?${CHINESE_TO}(?:${N}[号日]|${LAST_DAY})`,
+    unclearWords((text) => `“${text}”是一段日子，请写出每一天`),
+  ),
+  rule(`${OF_MONTH}${DATE}${MORE_DATES}`, datesOfMonth(true)),
+  rule(`(?:月底|月末)${MORE_DATES}`, datesOfMonth(true)),
   rule(`每年(?:的)?()?(${N})月(${N})[号日]`, dateOfYear(true)),
   rule(`(?:(\\d{4})年)?(${N})月(${N})[号日]`, dateOfYear(false)),
   rule('(\\d{4})-(\\d\\d)-(\\d\\d)T?', dateOfYear(false)),
-  rule(`${N}[号日](?:${CHINESE_AND}${N}[号日])*`, datesOfMonth(false)),
+  rule(`${N}[号日]${MORE_DATES}`, datesOfMonth(false)),
   rule('大后天', relativeDay(3)),
   rule('后天', relativeDay(2)),
   rule('明天|明日', relativeDay(1)),
@@ -195,6 +207,8 @@ export function splitChinese(sentence: string): string {
     .replace(/星期|礼拜/g, '周')
     .replace(/([明今后])儿个?/g, '$1天')
     .replace(/上班日/g, '工作日')
+    .replace(/(每个?月)的?([底末])/g, '$1月$2')
+    .replace(/最后1天/g, '最后一天')
     .replace(/([点半刻])来钟/g, '$1')
     .replace(/每月头一个/g, '每月第一个')
     .replace(/今晚上?/g, '今天晚上')

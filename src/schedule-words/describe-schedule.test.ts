@@ -13,6 +13,7 @@ const ROWS: readonly (readonly [spec: ScheduleSpec, english: string, chinese: st
   ['0 16 * * 5L', 'on the last Friday of every month at 16:00', '每月最后一个周五 16:00'],
   ['0 17 LW * *', 'on the last workday of every month at 17:00', '每月最后一个工作日 17:00'],
   ['0 9 1,22 * *', 'on the 1st and the 22nd of every month at 09:00', '每月 1 号、22 号 09:00'],
+  ['0 10 15,L * *', 'on the 15th and the last day of every month at 10:00', '每月 15 号、最后一天 10:00'],
   ['0 9 1 3 *', 'every year on March 1 at 09:00', '每年3月1日 09:00'],
   ['0 9-17 * * 1-5', 'Monday to Friday, 9 times from 09:00 to 17:00', '每周一至周五 09:00 至 17:00，共 9 次'],
   ['*/15 * * * 1-5', 'every 15 minutes, Monday to Friday', '每周一至周五，每 15 分钟'],

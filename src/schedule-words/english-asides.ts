@@ -13,7 +13,7 @@ import {
   WEEKDAY,
   words,
 } from './english-words.ts'
-import { ENGLISH_NUMBER as N, readNumber } from './numerals.ts'
+import { ENGLISH_ORDINAL, ENGLISH_NUMBER as N, readNumber } from './numerals.ts'
 import type { TimeToken, TokenRule } from './tokens.ts'
 
 /** Words after a time that do not make it the name of a thing. */
@@ -30,7 +30,7 @@ const MENTIONS: readonly TokenRule[] = [
   words(
     '(?:(?:the|my|of|in|from|over|for) )*(?:last|past|previous|recent|preceding) (?:few |couple of )?' +
       `(?:${N} )?${alternatives(ENGLISH_UNIT, ENGLISH_PART, 'weekend', 'quarter', WEEKDAY)}` +
-      '(?! (?:of|in) (?:the|each|every))',
+      `(?! (?:of|in) (?:the|each|every)|,? (?:and |& )?(?:on )?(?:the )?${ENGLISH_ORDINAL})`,
     aside,
   ),
   words(`(?:since )?(?:yesterday|the day before)(?:['’]s)?(?: ${alternatives(ENGLISH_PART, ANY_TIME)})?`, aside),
@@ -57,6 +57,15 @@ const VAGUE: readonly TokenRule[] = [
   words(
     alternatives(`${WEEKDAY} week`, `a week (?:on |from )?${alternatives(WEEKDAY, 'tomorrow', 'today')}`, 'midweek'),
     unclearText((text) => `"${text}" is not understood; write the date`),
+  ),
+  words(
+    `(?:${ENGLISH_ORDINAL}|next|${N}|days?)[- ](?:to|from|before|but)[- ](?:the )?(?:very )?(?:last|end)`,
+    unclearText((text) => `"${text}" is not understood; write the date`),
+  ),
+  words(
+    "(?:on|every|for) (?:my|our|his|her|their|[a-z]+['’]s) (?:\\w+['’]s )?(?:birthday|anniversary)|" +
+      "when(?:ever)? (?:I|you|we)(?: (?:am|are)|['’](?:m|re)) free|when(?:ever)? (?:I|you|we) (?:have|find|get) time",
+    unclearText((text) => `"${text}" has no date here; write the date`),
   ),
   words(
     `(?:${N}|an?|half an) ${ENGLISH_UNIT} (?:before(?:hand)?|ahead|in advance|prior|early|earlier)`,

@@ -19,7 +19,8 @@ const DAY_NAMES = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'frid
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 const WORKDAY = '(?:week|work|working |business |work )days?'
 const OF_MONTH = '(?: (?:of|in) (?:the|each|every) month)'
-const ORDINALS = `(?:the )?${ORDINAL}(?:${ENGLISH_AND}(?:the )?${ORDINAL})*(?: day)?`
+const DATE = `(?:the )?(?:${ORDINAL}(?: day)?|last day|last(?=${OF_MONTH}))`
+const ORDINALS = `${DATE}(?:${ENGLISH_AND}${DATE})*`
 
 const dayNumber = (name: string): number => DAY_NAMES.findIndex((day) => day.startsWith(name.toLowerCase().slice(0, 3)))
 const monthNumber = (name: string): number => MONTHS.indexOf(name.toLowerCase().slice(0, 3)) + 1
@@ -68,14 +69,16 @@ function severalWeekdays([text, which = '', day = '']: RegExpExecArray): TimeTok
   }
 }
 
-const ONE_ORDINAL = new RegExp(`(?<![\\p{L}\\d])${ORDINAL}(?![\\p{L}\\d])`, 'giu')
+const ONE_ORDINAL = new RegExp(`(?<![\\p{L}\\d])(?:last|${ORDINAL})(?![\\p{L}\\d])`, 'giu')
 
 const datesOfMonth =
   (repeats: boolean): TokenRule['read'] =>
   ([text]) => {
-    const dates = [...text.matchAll(ONE_ORDINAL)].map(([one]) => readOrdinal(one) ?? 0)
-    if (dates.some((date) => date < 1 || date > 31)) return { kind: 'unclear', why: `"${text}" is no day of a month` }
-    return { kind: 'dates_of_month', dates: dates.map(String), repeats: repeats || dates.length > 1 }
+    const found = [...text.matchAll(ONE_ORDINAL)].map(([one]) => one.toLowerCase())
+    const numbers = found.filter((one) => one !== 'last').map((one) => readOrdinal(one) ?? 0)
+    if (numbers.some((date) => date < 1 || date > 31)) return { kind: 'unclear', why: `"${text}" is no day of a month` }
+    const dates = [...numbers.sort((a, b) => a - b).map(String), ...(found.includes('last') ? ['L'] : [])]
+    return { kind: 'dates_of_month', dates, repeats: repeats || dates.length > 1 }
   }
 
 function dateToken(month: number, date = '', year?: string): TimeToken {
@@ -87,7 +90,7 @@ export const ENGLISH_DAYS: readonly TokenRule[] = [
     kind: 'except',
   })),
   words(
-    `(?:on )?(?:the )?(${ORDINAL}${ENGLISH_AND}(?:the )?(?:last|${ORDINAL})) (${WEEKDAY})${OF_MONTH}`,
+    `(?:on )?(?:the )?((?:last|${ORDINAL})(?:${ENGLISH_AND}(?:the )?(?:last|${ORDINAL}))+) (${WEEKDAY})${OF_MONTH}`,
     severalWeekdays,
   ),
   words(`(?:on )?(?:the )?(last|${ORDINAL}) (${WEEKDAY}|${WORKDAY})${OF_MONTH}`, nthWeekday),
@@ -102,7 +105,10 @@ export const ENGLISH_DAYS: readonly TokenRule[] = [
     `(?:on )?(?:the )?(\\d{1,2})(?:st|nd|rd|th)?(?: of)? (${MONTH})(?:,? (\\d{4}))?`,
     ([, date, month = '', year]) => dateToken(monthNumber(month), date, year),
   ),
-  words(`on ${ORDINALS}(?! [a-z]+ (?:of|in|line|item|place|page))`, datesOfMonth(false)),
+  words(
+    `on ${ORDINALS}(?! [a-z]+ (?:of|in|line|item|place|page)| (?:to )?last| ${WEEKDAY}| ${WORKDAY})`,
+    datesOfMonth(false),
+  ),
   words('(?:on )?(\\d{4})-(\\d\\d)-(\\d\\d)(?:T(?=\\d))?', ([, year, month, date]) =>
     dateToken(Number(month), date, year),
   ),

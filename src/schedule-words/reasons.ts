@@ -73,6 +73,10 @@ export const REASONS = {
     en: `"${text}" is one moment, but the sentence says that it repeats`,
     zh: `“${text}”只有一次，但这句话说的是重复`,
   }),
+  twoDaySets: (text: string): Reason => ({
+    en: `"${text}" and "every day" or "every week" do not go together; name one schedule`,
+    zh: `“${text}”和“每天”“每周”不能同时用，请只写一个时间表`,
+  }),
   daysOfQuarter: (): Reason => ({
     en: 'days of a quarter have no schedule; name the months',
     zh: '季度里的日子没有对应的时间表，请写出月份',

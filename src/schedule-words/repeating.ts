@@ -1,6 +1,7 @@
 /** Puts tokens together into a schedule that repeats: cron lines or an interval. Pure. */
 
 import type { TimeOfDay } from './calendar-time.ts'
+import { type Group, isGeneral, pairDaysWithTimes, segmentsOf } from './pair-days.ts'
 import { type ScheduleReading, unclear } from './reading.ts'
 import { REASONS, type Reason } from './reasons.ts'
 import { type ResolvedTime, resolveTimes } from './resolve-times.ts'
@@ -15,6 +16,9 @@ export function assembleRepeating(tokens: readonly FoundToken[]): ScheduleReadin
   const intervals = tokens.filter((token) => intervalOf(token) !== undefined)
   if (intervals.length > 1) return unclear(REASONS.twoIntervals(intervals.map(({ text }) => text).join(', ')))
   const [interval] = intervals
+  const [, other] = segmentsOf(tokens)
+  // "every 2 hours and every Monday" are two schedules.
+  if (interval && other) return unclear(REASONS.apartFromInterval(interval.text, other[0]?.text ?? ''))
   if (interval) return assembleInterval(tokens, interval)
   if (tokens.some(({ kind }) => kind === 'window')) return unclear(REASONS.windowAlone())
   // The days that a task mentions, such as "what is due today", do not say when it repeats.
@@ -117,45 +121,6 @@ function hourOf({ hour, half, exact }: SaidTime): number | undefined {
   if (half !== undefined) return (hour % 12) + (half === 'pm' ? 12 : 0)
   return exact === true || hour > 5 ? hour : undefined
 }
-
-interface Group {
-  readonly days: readonly FoundToken[]
-  readonly times: readonly FoundToken[]
-}
-
-const isTime = ({ kind }: FoundToken): boolean => kind === 'time' || kind === 'part'
-
-/** Contract: undefined if days and times cannot be paired. */
-function pairDaysWithTimes(tokens: readonly FoundToken[]): readonly Group[] | undefined {
-  const said = tokens.filter(({ kind }) => kind !== 'count').flatMap(splitPart)
-  const blocks: FoundToken[][] = []
-  for (const token of said) {
-    const last = blocks.at(-1)
-    const [first] = last ?? []
-    if (last && first && isTime(first) === isTime(token)) last.push(token)
-    else blocks.push([token])
-  }
-  const days = blocks.filter(([first]) => first && !isTime(first))
-  const times = blocks.filter(([first]) => first && isTime(first))
-  const clocks = times.filter((block) => block.some(({ kind }) => kind === 'time'))
-  const specific = days.filter((block) => block.some((token) => !isGeneral(token) && token.kind !== 'except'))
-  const isOneSchedule = days.length <= 1 || (specific.length <= 1 && clocks.length <= 1)
-  if (isOneSchedule) return [{ days: days.flat(), times: times.flat() }]
-  // Exceptions belong to the days before them, wherever the times stand.
-  if (tokens.some(({ kind }) => kind === 'except'))
-    return times.length <= 1 ? [{ days: days.flat(), times: times.flat() }] : undefined
-  if (days.length !== times.length) return undefined
-  return days.map((block, i) => ({ days: block, times: times[i] ?? [] }))
-}
-
-/** "every morning" is a day and a time. */
-function splitPart(token: FoundToken): readonly FoundToken[] {
-  if (token.kind !== 'part' || token.repeats !== true) return [token]
-  return [{ ...token, kind: 'period', period: 'day' } as FoundToken, token]
-}
-
-/** Whether the token only says how often: every day, every week. */
-const isGeneral = (token: FoundToken): boolean => token.kind === 'period'
 
 type Lines = { readonly lines: readonly string[] } | { readonly why: Reason }
 
@@ -262,6 +227,7 @@ function findUnclearDays(
     if (token.kind === 'date_of_year' && !token.yearly && !periods.has('year'))
       return REASONS.onceInRepeating(token.text)
     if (token.kind === 'relative_weekday' || token.kind === 'delay') return REASONS.onceInRepeating(token.text)
+    if (token.kind !== 'weekdays' && (periods.has('day') || periods.has('week'))) return REASONS.twoDaySets(token.text)
   }
   if (periods.has('quarter') && specific.length > 0) return REASONS.daysOfQuarter()
   return undefined

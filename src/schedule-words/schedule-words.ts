@@ -29,7 +29,10 @@ export function readSchedule(sentence: string, reader: SentenceContext): Schedul
   const found = findTokens(text, RULES)
   const problem = found.find((token) => isHarmful(token, found))
   if (problem?.kind === 'unclear') return unclear(sameText(problem.why))
-  const tokens = dropAsides(found, text).filter((token) => !isPastDate(token, reader))
+  const tokens = markJoined(
+    dropAsides(found, text).filter((token) => !isPastDate(token, reader)),
+    text,
+  )
   const isOnlyAdjective = (token: FoundToken): boolean => token.kind === 'part' && token.weak === true && !token.repeats
   if (tokens.every(isOnlyAdjective)) return { kind: 'no_time' }
   const doubt = findDoubt(text, found, tokens)
@@ -87,6 +90,18 @@ function dropAsides(found: readonly FoundToken[], text: string): readonly FoundT
 }
 
 const JOINS = /^,? ?(?:on |at )?$/i
+const AND = new RegExp(
+  '^[\\s,，、;；]*(?:、|;|；|&|\\+|\\band\\b|\\bplus\\b|\\bas well as\\b|和|及|与|以及|跟|还有|并且?|加上|外加)' +
+    '(?:\\s|also|then|again|on|at|in|the|about|around|再|又)*$',
+  'i',
+)
+
+function markJoined(tokens: readonly FoundToken[], text: string): readonly FoundToken[] {
+  return tokens.map((token, i) => {
+    const before = tokens[i - 1]
+    return before && AND.test(text.slice(before.end, token.start)) ? { ...token, joined: true } : token
+  })
+}
 
 /** A part of the day beside a day: in "Monday morning" it is no adjective, and "Monday mornings" are every week. */
 function readTogether(
@@ -99,6 +114,9 @@ function readTogether(
     left !== undefined && right !== undefined && isDay(left) && text.slice(left.end, right.start).trim() === ''
   if (token.kind === 'part' && token.weak === true && !token.repeats && touch(before, token))
     return { ...token, weak: false }
+  // "every weekday morning and evening".
+  const isNextPart = token.kind === 'part' && token.weak === true && before?.kind === 'part'
+  if (isNextPart && AND.test(text.slice(before.end, token.start))) return { ...token, weak: false }
   if (token.kind === 'period' && token.weak === true && after && JOINS.test(text.slice(token.end, after.start)))
     return { ...token, weak: false }
   if (token.kind === 'weekdays' && after?.kind === 'part' && /[a-z]s$/i.test(after.text) && touch(token, after))

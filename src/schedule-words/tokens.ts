@@ -60,7 +60,8 @@ export type TimeToken =
 
 /** `start` and `end`: where the token stands in the sentence. */
 export type InSentence<Token> = Token & { readonly start: number; readonly end: number; readonly text: string }
-export type FoundToken = InSentence<TimeToken>
+/** `joined`: only an "and" stands between it and the token before. */
+export type FoundToken = InSentence<TimeToken> & { readonly joined?: boolean }
 
 /** One row of a language's table. The expression must be sticky; undefined: the text is no such token after all. */
 export interface TokenRule<Token = TimeToken> {

@@ -1,10 +1,8 @@
 /** Sentences with the schedule that they mean, read on Monday 2026-11-16 at 14:30. */
 
-import type { WrittenSchedule } from '../../src/schedule-words/reading.ts'
+import { SENTENCES_OF_PARTS, type Sentence } from './schedule-sentences-of-parts.ts'
 
-type Meaning = WrittenSchedule | 'unclear' | 'no time'
-
-export const SENTENCES: readonly (readonly [sentence: string, meaning: Meaning])[] = [
+export const SENTENCES: readonly Sentence[] = [
   // Every day
   ['watch my repo and report every morning', '0 9 * * *'],
   ['Report on my repo every day at 9', '0 9 * * *'],
@@ -274,4 +272,5 @@ export const SENTENCES: readonly (readonly [sentence: string, meaning: Meaning])
   ['六月到八月，每天早上六点', 'unclear'],
   ['周六晚上七点的位子，提前两小时提醒我', 'unclear'],
   ['每周一三五早上六点四十跑步，二四六晚上七点练琴', 'unclear'],
+  ...SENTENCES_OF_PARTS,
 ]
