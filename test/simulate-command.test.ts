@@ -81,7 +81,7 @@ describe('simulate', () => {
     assert.equal(added.exit, 0, added.stderr)
     const { stdout: listed } = await tireless(home, 'schedule', 'list')
     assert.match(listed, /id +when +cron line +timezone +agents +next +last/)
-    assert.match(listed, /kernel:default +every 10 minutes +\*\/10 \* \* \* \* +Asia\/Shanghai +report +(?:in \d+ min|now)/)
+    assert.match(listed, /kernel:default +every 10 minutes +\*\/10 \* \* \* \* +Asia\/Shanghai +report +(?:in|now)/)
     assert.match(listed, /tea +every 90 minutes +- +Asia\/Shanghai +report +(?:in|today|tomorrow) /)
     const { stdout: days, exit } = await tireless(home, 'simulate', '--days', '1')
     assert.equal(exit, 0)
