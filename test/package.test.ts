@@ -121,7 +121,7 @@ describe('the built package', () => {
     const otherFiles = files.filter(
       (file) =>
         !isCode(file) &&
-        !/^agents\/[\w-]+\/agent\.yaml$/.test(file) &&
+        !/^agents\/[\w-]+\/(agent\.yaml|role\.md|self\.md|behaviours\/\w+\.md)$/.test(file) &&
         !/^lib\/prompts\/([\w-]+\/)?[\w.-]+\.md$/.test(file) &&
         !/^web\/dist\/(index\.html|icon\.svg|assets\/.*\.(js|css))$/.test(file),
     )

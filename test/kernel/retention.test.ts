@@ -17,7 +17,7 @@ for (const [days, left] of [
 ] as const)
   test(`E6, case 142: retention.days: ${days} keeps ${left} of three runs with trace and folder`, async (t) => {
     const { app, home, clock } = await openKernelApp(t, {
-      agents: [{ agent_id: 'a' }],
+      agents: [{ agent_id: 'a', workspace: null }],
       kernel: { planner: { mode: 'static' } },
       config: { retention: { days } },
     })
