@@ -27,8 +27,6 @@ import { webViolations } from './architecture/web.ts'
 
 /** Folders whose exports must have a user. */
 const CHECKED_EXPORTS = ['src/', 'web/src/', 'scripts/', 'bench/']
-/** Files whose users are still being built. An entry goes as soon as the test passes without it. */
-const UNFINISHED = ['src/domain/todo.ts', 'src/domain/todo-delta.ts', 'src/past/']
 
 const markdown = readText('ARCHITECTURE.md') ?? ''
 const rules = readRules(markdown)
@@ -72,10 +70,7 @@ describe('the source tree', () => {
     assert.ok(published.every((path) => code.has(path)))
     // Node loads the reporter of tests by its path.
     const found = needlessExports(parsed, CHECKED_EXPORTS, [...published, 'scripts/reporter.mjs'])
-    assert.deepEqual(
-      found.filter((line) => !UNFINISHED.some((path) => line.startsWith(path))),
-      [],
-    )
+    assert.deepEqual(found, [])
   })
 
   it('no file and no exported name has a banned word', () => {

@@ -64,7 +64,7 @@ export interface TodoNote {
 
 /** `proved`: a check that failed before the work began passed after it, and no check failed. `asserted`: otherwise. */
 export const TODO_PROOFS = ['proved', 'asserted'] as const
-export type TodoProof = (typeof TODO_PROOFS)[number]
+type TodoProof = (typeof TODO_PROOFS)[number]
 
 export interface Todo {
   /** `T001`, `T002`, …: unique in its session, never used again. */
@@ -135,7 +135,7 @@ export type TodoCaller =
   | { readonly kind: 'user' }
   | { readonly kind: 'system' }
 
-export type TodoRight = TodoVerb | 'add'
+type TodoRight = TodoVerb | 'add'
 
 const RIGHTS_OF_SOLO: readonly TodoRight[] = ['add', 'start', 'done', 'fail', 'note']
 /** What the agent may do to todos in each behaviour; other behaviours have the rights of solo. */

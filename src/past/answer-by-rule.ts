@@ -19,7 +19,7 @@ import { type Period, readPeriod } from './period.ts'
 import { type PastQuestion, type QuestionKind, readQuestion } from './question.ts'
 import { sayPeriod, type Voice } from './say-time.ts'
 
-export interface RuleAnswer {
+interface RuleAnswer {
   readonly text: string
   /** Undefined: the question was not understood. */
   readonly kind: QuestionKind | undefined

@@ -4,7 +4,7 @@ import { unifiedDiff } from '../domain/diff.ts'
 import { findPastRuns, type PastRun, type PastRuns, type RunFilter } from './past-runs.ts'
 import type { PastSources } from './past-sources.ts'
 
-export interface FileWrite {
+interface FileWrite {
   readonly run: PastRun
   readonly path: string
   readonly at: number
@@ -51,7 +51,7 @@ export async function findFileHistory(
 }
 
 /** Contract: pure; whether one path is the other, or ends with it at a folder. */
-export function isSameFile(written: string, asked: string): boolean {
+function isSameFile(written: string, asked: string): boolean {
   const [a, b] = [written, asked].map((path) => path.replace(/^\.\//, '').toLowerCase())
   return a === b || (a?.endsWith(`/${b}`) ?? false) || (b?.endsWith(`/${a}`) ?? false)
 }

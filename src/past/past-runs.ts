@@ -124,7 +124,7 @@ export const lowestOf = (labels: readonly { readonly label: Label }[]): Label =>
   labels.reduce((lowest, { label }) => lowestLabel(lowest, label), CLEAN_LABEL)
 
 /** Contract: pure; the dollars that answers cost, null if a price is not known. */
-export function costIn(records: readonly JournalRecord[]): number | null {
+function costIn(records: readonly JournalRecord[]): number | null {
   let sum = 0
   for (const record of records) {
     if (record.kind !== 'model_answered' && record.kind !== 'intent_fixed') continue
