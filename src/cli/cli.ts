@@ -135,12 +135,12 @@ function refuseMissingHome({ name, runsIn, runClosed }: Command, home: string): 
 }
 
 /** Entries of a home. A folder with other files only belongs to something else. */
-const HOME_ENTRIES = ['tireless.yaml', 'tireless.db', 'agents', 'kernels', 'lock', 'logs', 'token', 'workspaces']
+const HOME_ENTRY = /^(tireless\..*|agents|kernels|lock|logs|token|workspaces)$/
 
 function mayBeHome(home: string): boolean {
   if (!existsSync(home)) return false
   const entries = statSync(home).isDirectory() ? readdirSync(home) : []
-  return entries.length === 0 || entries.some((entry) => HOME_ENTRIES.includes(entry))
+  return entries.length === 0 || entries.some((entry) => HOME_ENTRY.test(entry))
 }
 
 async function withSecret(
