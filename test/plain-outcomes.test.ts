@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { MAIN, NODE_FLAGS } from './crash/kills.ts'
@@ -27,10 +27,6 @@ test('a mistyped --home is refused, and no home is created there', async (t) => 
   assert.equal(refused.exit, 1)
   assert.match(refused.stderr, /there is no home at this path; got .*nowhere; do this: .*tireless init --home/)
   assert.equal(existsSync(home), false)
-  const project = freshFolder(t, 'project')
-  writeFileSync(join(project, 'README.md'), 'mine')
-  assert.match((await tireless(project, 'status')).stderr, /there is no home at this path/)
-  assert.deepEqual(readdirSync(project), ['README.md'])
 })
 
 test('an unknown option is refused in the style of all errors', async (t) => {

@@ -1,6 +1,6 @@
 /** The command line: parses arguments, runs a command, prints its output as text or JSON, returns an exit code. */
 
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { CommanderError } from 'commander'
 import type { Command } from '../commands/lib/command.ts'
@@ -126,21 +126,12 @@ const CREATE_HOME = ['init', 'start', 'run', 'once', 'chat']
 /** A wrong path must not become a new, empty home. */
 function refuseMissingHome({ name, runsIn, runClosed }: Command, home: string): void {
   const opensHome = runsIn === 'any_process' || runsIn === 'own_process' || runsIn === 'kernel'
-  if (!opensHome || runClosed !== undefined || CREATE_HOME.includes(name) || mayBeHome(home)) return
+  if (!opensHome || runClosed !== undefined || CREATE_HOME.includes(name) || existsSync(home)) return
   throw new TirelessError('not_found', {
     what: 'there is no home at this path',
     got: home,
     fix: `check the path, or create a home there: tireless init --home ${home}`,
   })
-}
-
-/** Entries of a home. A folder with other files only belongs to something else. */
-const HOME_ENTRY = /^(tireless\..*|agents|kernels|lock|logs|token|workspaces)$/
-
-function mayBeHome(home: string): boolean {
-  if (!existsSync(home)) return false
-  const entries = statSync(home).isDirectory() ? readdirSync(home) : []
-  return entries.length === 0 || entries.some((entry) => HOME_ENTRY.test(entry))
 }
 
 async function withSecret(
