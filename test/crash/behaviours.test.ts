@@ -12,7 +12,7 @@ const MAIN = join(import.meta.dirname, 'behaviours-main.ts')
 const FULL = process.env.CRASH_SWEEP === 'full'
 /** Records of the whole run, and how many of them are tried as kill points. */
 const RECORDS = 120
-const POINTS = FULL ? 60 : 6
+const POINTS = FULL ? 60 : 3
 
 describe('O13: kill -9 in plan, do, check and adjust', () => {
   for (let n = 1; n <= POINTS; n += 1) {
