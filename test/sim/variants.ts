@@ -256,7 +256,7 @@ function splitCommit(first: Op['op']): (store: Store) => Store {
 const withLowestPriorityFirst =
   (sql: Sql): Sql =>
   (text) =>
-    sql(text.replace('ORDER BY priority DESC', 'ORDER BY priority ASC'))
+    sql(text.replace('ORDER BY d.priority DESC', 'ORDER BY d.priority ASC'))
 
 type AnyShape = { readonly [K in keyof AnyTool]: AnyTool[K] }
 

@@ -28,7 +28,7 @@ describe('the built-in tools', () => {
       'search_files(pattern, path?)',
       'bash(command, timeout_s?)',
       'wait(for, until?)',
-      'finish(answer, summary?)',
+      'finish(answer, summary?, next?)',
     ])
   })
 
