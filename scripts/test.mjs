@@ -7,7 +7,18 @@
 // delays a file's results until all earlier files are done, and cannot end a file that hangs.)
 
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+} from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -17,6 +28,7 @@ import { styleText } from 'node:util'
 const FILE_LIMIT_MS = process.env.CRASH_SWEEP === 'full' ? 3_600_000 : 300_000
 /** A process outside the group may keep a pipe open; its output is awaited for this time. */
 const PIPE_LIMIT_MS = 2_000
+const MIN_MEMORY_BYTES = 4 * 1024 ** 3
 /** Not in deeper folders of bench, because the peers contain their own tests. */
 const PATTERNS = ['test/**/*.test.ts', 'src/**/*.test.ts', 'bench/*.test.ts', 'bench/*/*.test.ts']
 /** Variables of a developer's machine that tests must not see: keys, providers, other homes, git hooks. */
@@ -25,8 +37,26 @@ const PRIVATE =
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const reporter = fileURLToPath(new URL('reporter.mjs', import.meta.url))
-const scratch = mkdtempSync(join(tmpdir(), 'tireless-test-'))
+const scratch = mkdtempSync(join(scratchFolder(), 'tireless-'))
+// Some tests work as another user, who must reach their files.
+chmodSync(scratch, 0o755)
 const running = new Set()
+
+/**
+ * In memory, where there is room: the tests sync thousands of files, and wait for a slow disk longer than they compute.
+ * A `TMPDIR` of the developer counts more.
+ */
+function scratchFolder() {
+  const memory = '/dev/shm'
+  try {
+    const { bavail, bsize } = statfsSync(memory)
+    accessSync(memory, constants.W_OK)
+    if (process.env.TMPDIR === undefined && bavail * bsize > MIN_MEMORY_BYTES) return memory
+  } catch {
+    // Not on this system.
+  }
+  return tmpdir()
+}
 
 /** A job returns `{ title, passed, failures: [{name, detail}], skipped: [{name, reason}], notes, ms }`. */
 const TSC = 'node_modules/typescript/bin/tsc'
@@ -44,12 +74,9 @@ async function runCheck(title, args) {
 async function testFile(file, index) {
   const folder = join(scratch, String(index))
   const events = join(folder, 'events')
-  mkdirSync(join(folder, 'home'), { recursive: true })
+  for (const name of ['home', 'tmp']) mkdirSync(join(folder, name), { recursive: true })
   const flags = ['--disable-warning=ExperimentalWarning', '--test-reporter', reporter]
-  const { code, output, ms } = await node(
-    [...flags, '--test-reporter-destination', events, file],
-    environment(join(folder, 'home')),
-  )
+  const { code, output, ms } = await node([...flags, '--test-reporter-destination', events, file], environment(folder))
   const results = readEvents(events)
   const failures = results.filter((event) => event.kind === 'failed')
   const passed = results.filter((event) => event.kind === 'passed').length
@@ -69,12 +96,14 @@ function readEvents(path) {
   return lines.slice(0, -1).map((line) => JSON.parse(line))
 }
 
-function environment(home) {
+function environment(folder) {
+  const home = join(folder, 'home')
   const kept = Object.entries(process.env).filter(([name]) => !PRIVATE.test(name))
   const cache = join(root, 'node_modules', '.cache', 'compile')
   return {
     ...Object.fromEntries(kept),
     HOME: home,
+    TMPDIR: join(folder, 'tmp'),
     TIRELESS_HOME: join(home, '.tireless'),
     LANG: 'C.UTF-8',
     // Prevents the detection of a model server on this machine.
