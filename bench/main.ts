@@ -1,6 +1,6 @@
 /**
- * npm run bench -- engine|kernel|http|sandbox|injection [--quick|--smoke] [--out DIR] [--data DIR] [--profile DIR] npm
- * run bench -- compare|baseline RESULT.json [--baseline FILE]
+ * npm run bench -- engine|kernel|http|sandbox|waiting|residents|injection [--quick|--smoke] [--out DIR] [--data DIR]
+ * [--profile DIR], npm run bench -- compare|baseline RESULT.json [--baseline FILE]
  *
  * Measures Tireless and its peers in one run, prints a table, and writes the results to bench/results as JSON, some
  * also as a plot. Times of different machines or runs cannot be compared; ratios can: `compare` compares the ratios of
@@ -17,7 +17,7 @@ import { BASELINE, compareWithBaseline, storeBaseline } from './compare.ts'
 import { ensurePeers, hasPeers } from './peers/install.ts'
 import type { Scale, SuiteOptions, SuiteResults } from './suite.ts'
 
-const USAGE = `usage: npm run bench -- engine|kernel|http|sandbox|injection [--quick|--smoke]
+const USAGE = `usage: npm run bench -- engine|kernel|http|sandbox|waiting|residents|injection [--quick|--smoke]
                            [--out DIR] [--data DIR] [--profile DIR]
        npm run bench -- compare|baseline RESULT.json [--baseline FILE]`
 
@@ -66,6 +66,16 @@ const SUITES: Readonly<Record<string, (options: MainOptions) => Promise<Outcome>
     const results = await measureSandbox(options)
     return { results, text: sandboxReport(results) }
   },
+  async waiting(options) {
+    const { measureWaiting, waitingReport } = await import('./waiting/waiting.ts')
+    const results = await measureWaiting(options)
+    return { results, text: waitingReport(results), failure: failureOf(results) }
+  },
+  async residents(options) {
+    const { measureResidents, residentsReport } = await import('./residents/residents.ts')
+    const results = await measureResidents(options)
+    return { results, text: residentsReport(results), failure: failureOf(results) }
+  },
   async injection(options) {
     const [{ measureInjection }, { injectionReport }] = await Promise.all([
       import('./injection/injection.ts'),
@@ -76,6 +86,12 @@ const SUITES: Readonly<Record<string, (options: MainOptions) => Promise<Outcome>
     const failure = missed.length === 0 ? undefined : `not met: ${missed.join('; ')}`
     return { results, text: injectionReport(results), failure }
   },
+}
+
+/** In a smoke run only bars that count are left. */
+function failureOf({ scale, bars }: SuiteResults): string | undefined {
+  const missed = scale === 'smoke' ? bars.filter(({ pass }) => pass === false) : []
+  return missed.length === 0 ? undefined : `not met: ${missed.map(({ what }) => what).join('; ')}`
 }
 
 /** A smoke run uses installed peers and installs none. */

@@ -81,6 +81,31 @@ describe('a smoke run', { concurrency: 2 }, () => {
     assert.equal(named(results).length, 3)
   })
 
+  test('O12, I8: waiting: an event runs its own session once, and the others cost nothing', async (t) => {
+    const { results } = await smoke(t, 'waiting')
+    assert.deepEqual(
+      results.bars.map(({ got, pass }: { got: string; pass: boolean | null }) => [got, pass]),
+      [
+        ['0', true],
+        ['0', true],
+        ['0', true],
+      ],
+    )
+    assert.equal(named(results).length, 2)
+  })
+
+  test('K6, I8: residents: without news no commit and no model call, and every event is looked at', async (t) => {
+    const { results } = await smoke(t, 'residents')
+    assert.deepEqual(
+      results.bars.map(({ got, pass }: { got: string; pass: boolean | null }) => [got, pass]),
+      [
+        ['0', true],
+        ['0', true],
+      ],
+    )
+    assert.ok(results.busy[0].looksPerSecond > 0)
+  })
+
   test('injection: our own suites without public data, with an exact and a lying intent model', async (t) => {
     const { results, err } = await smoke(t, 'injection', '--data', join(freshFolder(t), 'none'))
     assert.match(err, /no attack data/)

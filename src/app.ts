@@ -1,12 +1,14 @@
 /** The composition root: the list of plugins, and a host to run them. */
 
 import { resolve } from 'node:path'
+import type { LineInput } from './adapters/sources/lines.ts'
 import { systemClock } from './adapters/system/clock.ts'
 import { randomIds } from './adapters/system/ids.ts'
 import { checkOptions } from './app/check-options.ts'
 import { neverAborted } from './app/closed-home-context.ts'
 import { base } from './app/plugins/base.ts'
 import { channels } from './app/plugins/channels.ts'
+import { codingAgents } from './app/plugins/coding-agents.ts'
 import { commands } from './app/plugins/commands.ts'
 import { config } from './app/plugins/config.ts'
 import { conversation } from './app/plugins/conversation.ts'
@@ -22,11 +24,14 @@ import { models } from './app/plugins/models.ts'
 import { notifier } from './app/plugins/notifier.ts'
 import { past } from './app/plugins/past.ts'
 import { queue } from './app/plugins/queue.ts'
+import { residents } from './app/plugins/residents.ts'
 import { secrets } from './app/plugins/secrets.ts'
 import { server } from './app/plugins/server.ts'
 import { skills } from './app/plugins/skills.ts'
 import { socket } from './app/plugins/socket.ts'
+import { sources } from './app/plugins/sources.ts'
 import { store } from './app/plugins/store.ts'
+import { subAgents } from './app/plugins/sub-agents.ts'
 import { type RunParts, tools } from './app/plugins/tools.ts'
 import { trace } from './app/plugins/trace.ts'
 import { createUnhandledErrors } from './app/unhandled-errors.ts'
@@ -64,6 +69,8 @@ export interface AppOptions extends RunParts {
   readonly plugins?: readonly Plugin[]
   /** Channels to add to the built-in ones. */
   readonly channels?: readonly Channel[]
+  /** The standard input, for a source that reads lines. */
+  readonly input?: () => LineInput
   /** Replaces the configured model. */
   readonly model?: Model | undefined
   /** Abort signals that stop the app. */
@@ -122,6 +129,10 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     channels(options.channels ?? []),
     notifier(),
     conversation(),
+    subAgents(),
+    codingAgents(),
+    residents(),
+    sources(options.input),
     kernel(),
     server(),
     commands(),

@@ -13,6 +13,15 @@ import { loadConfig } from './config.ts'
 import { TirelessError } from './domain/error.ts'
 import type { Json } from './domain/json.ts'
 
+/** A source of one type only, if the type of an entry chooses its keys. */
+const fullFor = ({ type }: { readonly type?: string }): object =>
+  type === undefined
+    ? FULL
+    : {
+        ...FULL,
+        sources: Object.fromEntries(Object.entries(FULL.sources).filter(([, source]) => source.type === type)),
+      }
+
 describe('refused files', () => {
   test('case 78: an unknown key names file, line, key path and the nearest valid key', () => {
     assert.equal(
@@ -42,7 +51,7 @@ describe('refused files', () => {
     for (const level of schemaLevels()) {
       const refused = fc.property(keys, fc.jsonValue({ maxDepth: 1 }), (key, value) => {
         fc.pre(!level.keys.includes(key))
-        const message = errorMessageOf(stringify(insertKey(FULL, level.path, key, value as Json)))
+        const message = errorMessageOf(stringify(insertKey(fullFor(level) as Json, level.path, key, value as Json)))
         assert.ok(message.includes(/^[\w-]+$/.test(key) ? key : JSON.stringify(key)), message)
         assert.match(message, /is not a known key/)
         assert.ok(

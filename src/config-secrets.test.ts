@@ -11,7 +11,7 @@ import { configOf, DOCUMENTED, errorMessageOf, file, folder, load, nest } from '
 import type { EnvVariables } from './config/expand-env.ts'
 import { schemaLevels } from './config/explain-problems.ts'
 import { findUnusedKeys, USED_KEYS } from './config/unused-keys.ts'
-import { jsonSchema, resolveApiKey, resolveWebhookSecret, secretsInConfig } from './config.ts'
+import { jsonSchema, resolveApiKey, resolveSecret, secretsInConfig } from './config.ts'
 import { TirelessError } from './domain/error.ts'
 import type { Json } from './domain/json.ts'
 
@@ -96,14 +96,20 @@ describe('the secret of a webhook', () => {
 
   test('E12: comes from the configuration, a variable or a file; if missing, the error says where', () => {
     writeFileSync(join(folder, 'hook.txt'), 'from a file\n')
-    assert.equal(resolveWebhookSecret(webhook('secret: plain')), 'plain')
-    assert.equal(resolveWebhookSecret(webhook('secret_env: HOOK'), undefined, { HOOK: 'from outside' }), 'from outside')
-    assert.equal(resolveWebhookSecret(webhook('secret_file: hook.txt')), 'from a file')
-    assert.throws(
-      () => resolveWebhookSecret(webhook('secret_env: HOOK'), undefined, {}),
-      /variable HOOK is empty or not set; expected the webhook's secret in it; do this: .*webhook\.secret_env/,
+    assert.equal(resolveSecret(webhook('secret: plain'), 'channels.webhook'), 'plain')
+    assert.equal(
+      resolveSecret(webhook('secret_env: HOOK'), 'channels.webhook', undefined, { HOOK: 'from outside' }),
+      'from outside',
     )
-    assert.throws(() => resolveWebhookSecret(webhook('secret_file: none')), /none: cannot be read \(ENOENT\)/)
+    assert.equal(resolveSecret(webhook('secret_file: hook.txt'), 'channels.webhook'), 'from a file')
+    assert.throws(
+      () => resolveSecret(webhook('secret_env: HOOK'), 'channels.webhook', undefined, {}),
+      /variable HOOK is empty or not set; expected the shared secret in it; do this: .*webhook\.secret_env/,
+    )
+    assert.throws(
+      () => resolveSecret(webhook('secret_file: none'), 'channels.webhook'),
+      /none: cannot be read \(ENOENT\)/,
+    )
   })
 
   test('case 136: is among the texts to redact', () => {
@@ -116,7 +122,7 @@ describe('the secret of a webhook', () => {
 
 describe('unused keys and sources', () => {
   test('keys without effect are listed, of an unused branch only its top', () => {
-    const later = ['residents', 'channels.lark', 'channels.slack', 'channels.telegram']
+    const later = ['channels.lark', 'channels.slack', 'channels.telegram']
     assert.deepEqual(load(DOCUMENTED).unused, later)
     assert.deepEqual(load('store: postgres://db/x\nsandbox: off\nkernel: { id: k, max_concurrent: 2 }').unused, [
       'store',

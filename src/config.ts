@@ -9,7 +9,7 @@ import { schemaLevels } from './config/explain-problems.ts'
 import { errnoCodeOf, freezeConfig, parseConfigFile, readSource } from './config/parse-file.ts'
 import { type ExplainedValue, findSecretTexts, redactedValues, type SecretText } from './config/redacted-values.ts'
 import { buildRoster, type RosterEntry } from './config/roster.ts'
-import { type Config, type ProviderConfig, schema, type WebhookConfig } from './config/schema.ts'
+import { type Config, type ProviderConfig, type SourceConfig, schema, type WebhookConfig } from './config/schema.ts'
 import { AGENT_ID_MARK } from './config/schema-kernel.ts'
 import { defaultState } from './config/seed-state.ts'
 import { findUnusedKeys } from './config/unused-keys.ts'
@@ -21,7 +21,8 @@ export { editConfigFile as changeFile, editYaml as edited } from './config/edit-
 export { defaultHome, environment, userFolder } from './config/environment.ts'
 export type { SecretText } from './config/redacted-values.ts'
 export { createAgentFolder as withNewAgent } from './config/roster.ts'
-export { type Config, jsonSchema } from './config/schema.ts'
+export { type Config, jsonSchema, type SourceConfig } from './config/schema.ts'
+export { readableHosts, searchAddress } from './config/search.ts'
 
 /** Folder of the shipped agents; it has the same relative path in the sources and in the compiled package. */
 export const SHIPPED_AGENTS = join(import.meta.dirname, '../agents')
@@ -89,7 +90,13 @@ export function secretsInConfig({ config, sources }: LoadedConfig): readonly Sec
       name: provider.api_key_env ?? `models.providers.${name}.api_key`,
       value: () => resolveApiKey(provider),
     })),
-    ...(webhook ? [{ name: 'channels.webhook.secret', value: () => resolveWebhookSecret(webhook) }] : []),
+    ...(config.search ? [{ name: 'search.api_key', value: () => resolveApiKey(config.search ?? {}) }] : []),
+    ...(webhook ? [{ name: 'channels.webhook.secret', value: () => resolveSecret(webhook, 'channels.webhook') }] : []),
+    ...Object.entries(config.sources).flatMap(([name, source]) =>
+      'secret' in source || 'secret_env' in source || 'secret_file' in source
+        ? [{ name: `sources.${name}.secret`, value: () => resolveSecret(source, `sources.${name}`) }]
+        : [],
+    ),
   ].flatMap(({ name, value: of }): SecretText[] => {
     try {
       const value = of()
@@ -116,13 +123,14 @@ export function resolveApiKey(
   return api_key?.trim() || undefined
 }
 
-/** Contract: throws `config_invalid` if the secret is not available. */
-export function resolveWebhookSecret(
+/** Contract: throws `config_invalid` if the secret is not available. `entry`: the key of the mapping that has it. */
+export function resolveSecret(
   { secret, secret_env, secret_file }: Pick<WebhookConfig, 'secret' | 'secret_env' | 'secret_file'>,
+  entry: string,
   readFile: (path: string) => string = (path) => readFileSync(path, 'utf8'),
   env: EnvVariables = environment(),
 ): string {
-  const source = { label: "the webhook's secret", key: 'channels.webhook.secret' }
+  const source = { label: 'the shared secret', key: `${entry}.secret` }
   if (secret_env !== undefined) return secretFromVariable(secret_env, env, source)
   return secret_file === undefined ? String(secret) : secretFromFile(secret_file, readFile, source)
 }
@@ -197,7 +205,31 @@ function resolvePaths(config: Config, folder: string, env: EnvVariables): Config
   const { webhook } = config.channels
   const hook = webhook?.secret_file === undefined ? webhook : { ...webhook, secret_file: absolute(webhook.secret_file) }
   const channels = { ...config.channels, ...(hook && { webhook: hook }) }
-  return { ...config, kernel: { ...config.kernel, agents }, models, mcp_servers, channels }
+  const key = config.search?.api_key_file
+  const search = config.search && { ...config.search, ...(key !== undefined && { api_key_file: absolute(key) }) }
+  const sources = Object.fromEntries(
+    Object.entries(config.sources).map(([name, source]) => [name, withAbsolutePaths(source, absolute)]),
+  )
+  return { ...config, kernel: { ...config.kernel, agents }, models, mcp_servers, channels, search, sources }
+}
+
+function withAbsolutePaths(source: SourceConfig, absolute: (path: string) => string): SourceConfig {
+  switch (source.type) {
+    case 'webhook':
+    case 'websocket':
+      return source.secret_file === undefined ? source : { ...source, secret_file: absolute(source.secret_file) }
+    case 'files':
+      return { ...source, paths: source.paths.map(absolute) as [string, ...string[]] }
+    case 'process':
+      return {
+        ...source,
+        cwd: absolute(source.cwd ?? '.'),
+        folders: source.folders.map(absolute),
+        reads: source.reads.map(absolute),
+      }
+    default:
+      return source
+  }
 }
 
 const expandTildeIn = (

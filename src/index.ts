@@ -21,6 +21,7 @@ export {
   type SystemPrompt,
 } from './ports/behaviour.ts'
 export type { BranchCandidate as Candidate, BranchSearch as Search } from './ports/branch-search.ts'
+export type { Bus, BusAction, BusSnapshot, Publication } from './ports/bus.ts'
 export type { Channel, IncomingRequest as Incoming, ReceivedMessage as Received } from './ports/channel.ts'
 export { defineTool, inNamespace } from './ports/define-tool.ts'
 export type { Embedder } from './ports/embedder.ts'
@@ -31,6 +32,7 @@ export type { Memory, MemoryKind, MemoryView, PastTurn } from './ports/memory.ts
 export type { Model } from './ports/model.ts'
 export type { ParsedAnswer as Parsed, Parser } from './ports/parser.ts'
 export { definePlugin, type Plugin, type PluginHost, type Services } from './ports/plugin.ts'
+export type { Source, SourceSink } from './ports/source.ts'
 export type { Store } from './ports/store.ts'
 export type { AnyTool, Tool, ToolContext } from './ports/tool.ts'
 export type { FieldNames as Words } from './prompt-compiler/protocols/field-names.ts'

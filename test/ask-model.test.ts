@@ -5,6 +5,7 @@ import { describe, type TestContext, test } from 'node:test'
 import type { App } from '../src/app.ts'
 import type { Progress } from '../src/commands/lib/progress.ts'
 import { TirelessError } from '../src/domain/error.ts'
+import { PAST_TOOLS } from '../src/domain/past-tools.ts'
 import { shortId } from '../src/domain/short-id.ts'
 import type { ModelRequest } from '../src/ports/model.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
@@ -49,7 +50,7 @@ describe('ask with a model', () => {
     assert.deepEqual([asked.answered_by, asked.kind, asked.not_found], ['model', 'did', []])
     const [request] = model.requests.filter(isAnswering)
     const offered = request?.tools.map(({ name }) => name).toSorted()
-    assert.deepEqual(offered, ['explain_run', 'file_history', 'finish', 'open_matters', 'past_spend', 'past_work'])
+    assert.deepEqual(offered, [...PAST_TOOLS, 'finish'].toSorted())
     const seen = JSON.stringify(model.requests.at(-1)?.messages)
     assert.match(seen, new RegExp(`Write the weekly report \\(done.*run ${shortId(run)}`))
     assert.ok((await replayIn(app, asked.dispatch_id ?? '')).identical)

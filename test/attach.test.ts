@@ -1,12 +1,20 @@
 import assert from 'node:assert/strict'
 import type { ChildProcess } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { z } from 'zod'
 import { type Command, defineCommand } from '../src/commands/lib/command.ts'
 import type { CommandContext } from '../src/commands/lib/context.ts'
 import { askKernel, serveSocket } from '../src/server/socket.ts'
-import { startKernelIn, startTireless, tireless, tirelessJson, waitForExit } from './support/command-line.ts'
+import {
+  createHome,
+  startKernelIn,
+  startTireless,
+  tireless,
+  tirelessJson,
+  waitForExit,
+} from './support/command-line.ts'
 import { freshFolder, openApp, waitUntil } from './support/open-app.ts'
 
 interface EventLine {
@@ -48,6 +56,39 @@ describe('attach: a live view of the running kernel', () => {
     assert.equal((await tirelessJson<{ kernel: { state: string } }>(home, 'status')).kernel.state, 'running')
     kernel.kill('SIGTERM')
     assert.equal(await waitForExit(kernel), 0)
+  })
+
+  test('attach: shows a sub-agent at work, from its start to its end, next to the run that spawned it', async (t) => {
+    const call = (tool: string, args: object) => ({ calls: [{ tool, args: { ...args } }] })
+    const lead = [call('spawn_agent', { task: 'count the leaves' }), call('wait', { for: 'agents' }), { text: 'seven' }]
+    const home = await createHome(t, {
+      conversations: [
+        { match: 'look at the tree', turns: lead },
+        { match: 'count the leaves', turns: [{ text: '7 leaves' }] },
+      ],
+    })
+    const folder = join(home, 'agents', 'assistant', 'behaviours')
+    mkdirSync(folder, { recursive: true })
+    const rules = '## process_rules\nLook.\n\n## input\n{messages}\n\n{events}\n'
+    writeFileSync(join(folder, 'lead.md'), `---\ntools: [spawn_agent, wait, finish]\n---\n${rules}`)
+    await startKernelIn(t, home)
+    const view = startTireless(t, home, 'attach', '--json')
+    const show = () =>
+      tirelessJson<{ status: string; children: { dispatch_id: string }[] }>(home, 'queue', 'show', dispatch_id)
+    const phases = (id: string): string[] =>
+      parseEvents(view.output()).flatMap(({ run_id, phase }) => (run_id === id ? [phase] : []))
+    let dispatch_id = ''
+    // The view may connect late, so enqueue until a run is seen.
+    await waitUntil(async () => {
+      const task = ['enqueue', 'look at the tree', '--behaviour', 'lead'] as const
+      dispatch_id = (await tirelessJson<{ dispatch_id: string }>(home, ...task)).dispatch_id
+      await waitUntil(async () => /done|failed/.test((await show()).status))
+      assert.equal((await show()).status, 'done')
+      return phases(dispatch_id)[0] === 'INIT'
+    })
+    const child = (await show()).children[0]?.dispatch_id ?? ''
+    await waitUntil(() => phases(child).includes('END') && phases(dispatch_id).includes('END'))
+    assert.equal(phases(child)[0], 'INIT')
   })
 
   test('attach: ends with the kernel, and does not keep the kernel from ending', async (t) => {

@@ -31,7 +31,7 @@ describe('backup', () => {
     mkdirSync(join(home, 'before-restore-then'))
     const dir = join(freshFolder(t, 'backup'), 'today')
     const backup = await tirelessJson<Backup>(home, 'backup', dir)
-    assert.deepEqual({ exit: backup.exit, dir: backup.dir, files: backup.files }, { exit: 0, dir, files: 15 })
+    assert.deepEqual({ exit: backup.exit, dir: backup.dir, files: backup.files }, { exit: 0, dir, files: 16 })
     assert.deepEqual(backup.skipped, [`workspaces/${workspace}/pipe: not a file, folder or link`])
     assert.match(backup.notes.join(), /secret.*only for you/)
     const manifest = JSON.parse(readFileSync(join(dir, 'manifest.json'), 'utf8'))

@@ -50,10 +50,10 @@ const namesOf = (checks: readonly Check[]): string[] => checks.map(({ name }) =>
 describe('doctor', () => {
   test('a healthy home passes every check with exit 0; unused settings are only reported', async (t) => {
     const home = freshFolder(t)
-    writeFileSync(join(home, 'tireless.yaml'), 'residents: []\n')
+    writeFileSync(join(home, 'tireless.yaml'), 'plugins: []\n')
     const { exit, checks } = await doctorIn(home)
     assert.deepEqual({ exit, names: namesOf(checks) }, { exit: 0, names: CHECKS })
-    assert.match(checks.find(({ name }) => name === 'configuration')?.found ?? '', /not supported yet: residents/)
+    assert.match(checks.find(({ name }) => name === 'configuration')?.found ?? '', /not supported yet: plugins/)
     const printed = await tireless(home, 'doctor')
     assert.match(printed.stdout, /ok {2}database: intact/)
   })
@@ -161,7 +161,7 @@ describe('doctor', () => {
       { calls: [{ tool: 'bash', args: { command: 'echo on > it.txt; sleep 600' } }] },
       { text: 'after all' },
     ])
-    const child = startTireless(t, home, 'run', 'long', '--json')
+    const child = startTireless(t, home, 'run', '--behaviour', 'solo', 'long', '--json')
     const callFolders = () => (existsSync(join(home, 'calls')) ? readdirSync(join(home, 'calls')) : [])
     await waitUntil(() => callFolders().length === 1 && existsSync(join(home, 'calls', callFolders()[0] ?? '', 'pid')))
     child.kill('SIGKILL')

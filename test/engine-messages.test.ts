@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { commitOne } from '../src/ports/store.ts'
 import { FakeClock } from '../src/testing/fake-clock.ts'
 import { type ScriptedStep, scriptedModel } from '../src/testing/scripted-model.ts'
 import { dispatchOf, openApp, runTaskIn } from './support/open-app.ts'
@@ -50,6 +51,34 @@ describe('waiting', () => {
       assert.equal((await dispatchOf(app, parked.dispatch_id)).result, 'waited')
       assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /event deadline/)
     }
+  })
+
+  test('case 69: a wait for a named event wakes on that event alone, or at its deadline', async (t) => {
+    const clock = new FakeClock()
+    const model = scriptedModel([
+      waiting({ for: 'event: build_done', until: '10m' }),
+      waiting({ for: 'event: build_done', until: '10m' }),
+      final('looked again'),
+    ])
+    const app = await openApp(t, { model, clock })
+    const { session_id, dispatch_id } = await runTaskIn(app)
+    const publish = async (name: string): Promise<void> => {
+      const observation = { id: `event-${name}`, type: 'system_event', name, payload: {}, ts: clock.now() } as const
+      await commitOne(app.service('store'), [
+        { op: 'publish', session_id, observation, successor_id: `next-${name}`, now: clock.now() },
+      ])
+      await app.run('start', { until_idle: true })
+    }
+    await publish('build_begun')
+    assert.equal(model.requests.length, 1, 'another event does not wake it')
+    await publish('build_done')
+    assert.equal(model.requests.length, 2)
+    assert.match(JSON.stringify(model.requests[1]?.messages.slice(-2)), /build_begun.*build_done/)
+    // The second event is lost: at the deadline the run looks for itself.
+    await clock.advance(10 * MINUTE)
+    await app.run('start', { until_idle: true })
+    assert.equal((await dispatchOf(app, dispatch_id)).result, 'looked again')
+    assert.match(JSON.stringify(model.requests[2]?.messages.at(-1)), /event deadline/)
   })
 
   test('enqueue --at: the dispatch does not start before its time', async (t) => {

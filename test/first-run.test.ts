@@ -62,9 +62,11 @@ describe('E1: init', () => {
       initialized.agents.map(({ agent_id, enabled }) => [agent_id, enabled]),
       [
         ['assistant', false],
+        ['browser', false],
         ['daily-report', true],
         ['folder-tender', true],
         ['repository-watcher', true],
+        ['windows-desktop', false],
       ],
     )
     const [offline, paid, ...more] = initialized.forecast
@@ -92,7 +94,8 @@ describe('E1: init', () => {
     const again = await runInit(home)
     assert.deepEqual(again.wrote, [])
     assert.deepEqual(again.kept, [
-      ...['tireless.yaml', 'agents/assistant', 'agents/daily-report', 'agents/repository-watcher'],
+      ...['tireless.yaml', 'agents/assistant', 'agents/browser', 'agents/daily-report'],
+      ...['agents/repository-watcher', 'agents/windows-desktop'],
     ])
     // As after an interrupted init, which writes tireless.yaml last: missing files are written, others kept.
     rmSync(join(home, 'tireless.yaml'))

@@ -14,7 +14,7 @@ const QUIET = { writeOut: () => {}, writeErr: () => {} }
 
 /** Splits a shell command without variables into words. */
 const wordsOf = (line: string): string[] =>
-  [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '')
+  [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, bare]) => double ?? single ?? bare ?? '')
 
 for (const command of COMMANDS)
   test(`${command.name}: the example names the command, parses, and is valid input`, async () => {

@@ -36,7 +36,7 @@ describe('logs', () => {
   test('start and end of a run are logged, a failure as an error; -n limits the lines', async (t) => {
     const home = await createHome(t, [{ calls: [{ tool: 'bash', args: { command: 'echo hi' } }] }, { text: 'done' }])
     assert.deepEqual(await tirelessJson(home, 'logs'), { items: [], exit: 0 })
-    await tirelessJson(home, 'run', 'work')
+    await tirelessJson(home, 'run', '--behaviour', 'solo', 'work')
     const { items } = await tirelessJson<LogOutput>(home, 'logs')
     const events = items.map(({ level, event }) => `${level} ${event}`)
     assert.deepEqual(events, ['info worker joined', 'info INIT start', 'info END end'])

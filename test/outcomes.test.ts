@@ -19,7 +19,7 @@ interface Ran {
 
 test('run, queue and sessions show the result, the files and the trace of finished work', async (t) => {
   const home = await createHome(t, [{ calls: [WRITE] }, { text: ANSWER }, { calls: [WRITE] }, { text: ANSWER }])
-  const shown = await tireless(home, 'run', 'Check the servers')
+  const shown = await tireless(home, 'run', 'Check the servers', '--behaviour', 'solo')
   assert.equal(shown.stdout.trim(), ANSWER)
   assert.match(shown.stderr, /^Working in .*\/workspaces\//m)
   assert.match(shown.stderr, /^Wrote .*\/report\.md$/m)

@@ -1,4 +1,4 @@
-/** The command restore, also killed at every move. */
+/** The command restore, also killed while it moves files: `npm run crash` at every move, each test run at some. */
 
 import assert from 'node:assert/strict'
 import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,6 +10,8 @@ import { hasStrace, MAIN, NODE_FLAGS, run } from './crash/kills.ts'
 import { digestsOf, homeWithOneRun, makeBackup, sha256Of, tokenOf } from './support/backups.ts'
 import { startKernelIn, tireless, tirelessJson } from './support/command-line.ts'
 import { freshFolder } from './support/open-app.ts'
+
+const IS_FULL = process.env.CRASH_SWEEP === 'full'
 
 interface Restored {
   readonly from: string
@@ -170,7 +172,7 @@ describe('restore', () => {
     const dir = await makeBackup(t, await homeWithOneRun(t, 'new'))
     const counts = { old: 0, shut: 0, done: 0 }
     for (const syscall of ['rename', 'unlink'])
-      for (let point = 1; ; point += 2) {
+      for (let point = 1; ; point += IS_FULL ? 1 : 4) {
         const home = join(freshFolder(t, 'killed'), 'home')
         cpSync(old, home, { recursive: true, verbatimSymlinks: true })
         chmodSync(home, 0o700)

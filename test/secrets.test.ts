@@ -205,7 +205,7 @@ describe('use of a secret', () => {
     writeFileSync(join(home, 'tireless.yaml'), configFor(provider))
     await commandLine(['secrets', 'set', 'A', '--home', home], { input: 'kept-value-123' })
     const env = { OPENAI_API_KEY: 'outside-key-123', TIRELESS_HOME: home }
-    const { stdout, exit } = await commandLine(['run', 'look', '--json'], { env })
+    const { stdout, exit } = await commandLine(['run', '--behaviour', 'solo', 'look', '--json'], { env })
     assert.equal(exit, 0)
     const app = await openApp(t, { home })
     const journal = await journalOf(app, JSON.parse(stdout).session_id)

@@ -84,7 +84,7 @@ describe('case 58: the trace is complete after every end of a run', () => {
       { text: 'done' },
     ])
     const workspaces = join(home, 'workspaces')
-    const killed = startTireless(t, home, 'run', 'work')
+    const killed = startTireless(t, home, 'run', '--behaviour', 'solo', 'work')
     await waitUntil(
       () =>
         existsSync(workspaces) && readdirSync(workspaces).some((name) => existsSync(join(workspaces, name, 'begun'))),
@@ -213,7 +213,7 @@ describe('trace', () => {
       { text: 'I say hi.', calls: [{ tool: 'bash', args: { command: 'echo hi there' } }] },
       { text: 'done' },
     ])
-    const { stderr } = await tireless(home, 'run', 'work')
+    const { stderr } = await tireless(home, 'run', '--behaviour', 'solo', 'work')
     // The output of the call is shown only to a viewer that looks before the call ends.
     const isProgressLine = (line: string): boolean => line !== 'step 1 hi there' && /^(step |default|ended)/.test(line)
     const lines = stderr.split('\n').filter(isProgressLine)

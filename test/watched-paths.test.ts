@@ -69,8 +69,8 @@ describe('E5: watched paths, through the kernel', () => {
       'Create a.md with the content "x". Create a.md with the content "y". ' +
       'Create /etc/b.md with the content "z". Write "w" to a.md.'
     const run = await app.run('run', { task })
-    assert.deepEqual(await filesWrittenBy(app.context.store, run.dispatch_id), [join(run.workspace, 'a.md')])
-    assert.deepEqual(await filesWrittenBy(app.context.store, 'nobody'), [])
+    assert.deepEqual(await filesWrittenBy(app.context, run.dispatch_id), [join(run.workspace, 'a.md')])
+    assert.deepEqual(await filesWrittenBy(app.context, 'nobody'), [])
   })
 
   test('written files are announced, and the journal of a run without writes is not read', async (t) => {

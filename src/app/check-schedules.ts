@@ -11,6 +11,9 @@ export function refuseBadSchedules({ config, sources }: LoadedConfig): void {
   const problems = [
     { key: 'kernel.schedule', spec: schedule },
     { key: 'kernel.digest', spec: typeof digest === 'boolean' ? null : digest },
+    ...Object.entries(config.sources).flatMap(([name, source]) =>
+      source.type === 'timer' && source.cron !== undefined ? [{ key: `sources.${name}.cron`, spec: source.cron }] : [],
+    ),
     ...agents.map((agent, i) => ({ key: `kernel.agents[${i}].schedule`, spec: agent.schedule })),
   ].flatMap(({ key, spec }) => {
     const fault = spec === null ? undefined : parseError(spec)

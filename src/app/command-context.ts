@@ -1,6 +1,5 @@
 /** Builds the context of commands from the app's services. */
 
-import { createAgentWorkspacePreparer, createWorkspacePreparer } from '../adapters/envs/choose-workspace.ts'
 import { listKeptCalls, removeKeptCall } from '../adapters/envs/host/kept-calls.ts'
 import { openAuditSeal } from '../adapters/stores/sqlite/audit-seal.ts'
 import type {
@@ -22,6 +21,7 @@ import type { PluginHost, Services } from '../ports/plugin.ts'
 import type { Store } from '../ports/store.ts'
 import { createClosedHomeContext } from './closed-home-context.ts'
 import { checkHealth, lostCommits, sandboxProblems } from './health.ts'
+import { workspacePreparer } from './prepare-workspace.ts'
 
 export function createCommandContext(host: PluginHost): CommandContext {
   const queue = host.get('queue')
@@ -39,8 +39,10 @@ export function createCommandContext(host: PluginHost): CommandContext {
     ...kernelState(host),
     ...agentSetup(host),
     ...ownerSettings(host),
+    residents: host.get('residents'),
     notifier: host.get('notifier'),
     channels: host.get('channels').all,
+    sources: host.get('sources'),
     serveHttp: (how) => host.get('server').serve(context, how),
     pageAddress: () => host.get('server').address(),
   }
@@ -64,16 +66,11 @@ function storedData(host: PluginHost): StoredData {
 
 /** Without the members that the service `queue` has itself. */
 function queueWork(host: PluginHost): Omit<QueueWork, keyof Services['queue']> {
-  const [engine, paths, config] = [host.get('engine'), host.get('home'), host.get('config')]
-  const prepare = createWorkspacePreparer(paths.root, paths.workspaces, host.get('sandbox').git)
-  const prepareFor = createAgentWorkspacePreparer(paths.root, prepare)
-  const workspaceOf = (agentId: string): string | null =>
-    config.roster.all().find(({ agent }) => agent.agent_id === agentId)?.agent.workspace ?? null
+  const engine = host.get('engine')
   return {
     wakeSignal: host.get('bell'),
     listen: host.get('events').listen,
-    prepareWorkspace: (sessionId, wanted) =>
-      typeof wanted === 'object' ? prepareFor(sessionId, workspaceOf(wanted.agent)) : prepare(sessionId, wanted),
+    prepareWorkspace: workspacePreparer(host),
     timeLimit: () => engine.budget.ms,
     replay: (dispatch, past, records) => replayRun(engine, dispatch, past, records),
   }

@@ -8,6 +8,7 @@ import { describeLoss, LOSS_REMEDY, LOST_COMMITS, type LostCommits } from '../do
 import { describeUnreadable, SET_ASIDE_REMEDY } from '../domain/unreadable-row.ts'
 import { unpairedNote } from '../kernel/notify/notice-target.ts'
 import type { Notifier } from '../kernel/notify/notifier.ts'
+import { failingResidents } from '../kernel/residents/resident-notes.ts'
 import type { PluginHost } from '../ports/plugin.ts'
 import { fallbackIfUnreadable, type Store } from '../ports/store.ts'
 
@@ -24,6 +25,7 @@ export async function checkHealth(host: PluginHost): Promise<Awaited<ReturnType<
       .damage()
       .map((found) => `the database is damaged: ${found}`),
     ...(await lostCommits(host.get('store'))),
+    ...failingResidents(await host.get('residents').describe()),
     ...(await fullDisk(host.get('home').root)),
     ...sandbox.swept,
     ...skippedRows(host.get('store')),

@@ -152,6 +152,7 @@ export class KernelService implements KernelControl {
     log.write('info', 'configuration reloaded', { file: config.file })
     this.#loop.refresh()
     void this.#host.get('mcp').refresh()
+    this.#host.get('sources').refresh()
   }
 }
 

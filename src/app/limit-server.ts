@@ -1,8 +1,8 @@
 /** Applies the total limits of processes, memory and disk to MCP servers and commands of a home together. */
 
 import type { CommandLimits } from '../adapters/envs/host/resource-limits.ts'
-import type { ProcessStart } from '../adapters/mcp/process-start.ts'
 import { systemClock } from '../adapters/system/clock.ts'
+import type { ProcessStart } from '../ports/process-start.ts'
 
 /** A server runs for days, so it is checked less often than a command. */
 const CHECK_MS = 500

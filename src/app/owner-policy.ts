@@ -2,6 +2,7 @@
 
 import { statSync } from 'node:fs'
 import { join, sep } from 'node:path'
+import { readableHosts } from '../config.ts'
 import { parseHostPort } from '../domain/address.ts'
 import type { Policy } from '../engine/calls/policy-check.ts'
 import { createEgressRules } from '../policy/egress.ts'
@@ -10,12 +11,13 @@ import type { Services } from '../ports/plugin.ts'
 /** `workspaces`: folder of the home with the workspaces that Tireless creates. */
 export function createOwnerPolicy(config: Services['config'], workspaces: string): Policy {
   const settings = () => config.loaded.config.policy
+  const hosts = () => readableHosts(config.loaded.config)
   return {
-    isAllowed: (host) => isListed(host, settings().allow_hosts),
+    isAllowed: (host) => isListed(host, hosts()),
     isAllowedByName: (host) =>
       isListed(
         host,
-        settings().allow_hosts.filter((listed) => !listed.includes('*')),
+        hosts().filter((listed) => !listed.includes('*')),
       ),
     grants: () =>
       settings().grants.map(({ tool, to, agent }, n) => ({

@@ -1,6 +1,7 @@
 /** Works the queue: joins the home as a worker on the first drain, and leaves it on close. */
 
 import type { Engine } from '../engine/run.ts'
+import { tellUnstarted } from '../kernel/conversation/tell-unstarted.ts'
 import { type DrainDeps, drain, joinHome, leaveHome, type RunControls, signalRun } from '../kernel/queue/drain.ts'
 import { createHeldDispatches, type HeldDispatches } from '../kernel/queue/held-dispatches.ts'
 import type { WakeSignal } from '../kernel/queue/wake-signal.ts'
@@ -13,8 +14,8 @@ interface QueueParts {
   readonly log: Services['log']
   readonly stopControl: StopControl
   maxConcurrent(): number
-  /** Awaited before any work starts. */
-  ready(): Promise<unknown>
+  /** Awaited before any work starts. `withoutClaims`: for work that an undo must not do at the same time. */
+  ready(withoutClaims: HeldDispatches['alone']): Promise<unknown>
 }
 
 export function createQueueService(parts: QueueParts): Services['queue'] & { leave(): Promise<void> } {
@@ -33,6 +34,7 @@ export function createQueueService(parts: QueueParts): Services['queue'] & { lea
     epoch: () => worker.epoch,
     tellRun: (dispatchId, what) => signalRun(worker.controls, dispatchId, what),
     hold: worker.held.hold,
+    withoutClaims: worker.held.alone,
     async drain(wanted) {
       const joined = worker.join()
       const increment = wanted.only === undefined ? 1 : 0
@@ -78,9 +80,11 @@ class HomeWorker {
 
   async #join(): Promise<DrainDeps> {
     const { engine, bell, log, ready, maxConcurrent } = this.#parts
-    const [{ epoch, lost }] = await Promise.all([joinHome(engine, `process ${process.pid}`), ready()])
+    const joining = joinHome(engine, `process ${process.pid}`)
+    const [{ epoch, lost, dead }] = await Promise.all([joining, ready(this.held.alone)])
     this.epoch = epoch
     log.write(lost > 0 ? 'warn' : 'info', 'worker joined', { epoch, pid: process.pid, lost })
+    for (const id of dead) await tellUnstarted(engine, id)
     // The last process did not stop cleanly.
     if (lost > 0) void this.#verifyDatabase()
     return {

@@ -1,6 +1,7 @@
 /**
- * The sandbox of an MCP server process: a writable folder of its own, the system, and the paths and hosts that the
- * configuration lists. The home with its secrets, policy and database is hidden, and so is the user's home folder.
+ * The sandbox of an MCP server process, or of a source's command: a writable folder of its own, the system, and the
+ * paths and hosts that the configuration lists. The home with its secrets, policy and database is hidden, and so is the
+ * user's home folder.
  */
 
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
@@ -15,7 +16,7 @@ import {
   serverPaths,
   visiblePathVariable,
 } from '../adapters/envs/sandbox/server-visible-paths.ts'
-import type { PrepareStart, ProcessStart } from '../adapters/mcp/process-start.ts'
+import type { PrepareStart } from '../adapters/mcp/process-start.ts'
 import type { ServerOptions } from '../adapters/mcp/server-options.ts'
 import { findProgram } from '../adapters/system/machine.ts'
 import { formatHostPort, type HostPort } from '../domain/address.ts'
@@ -23,6 +24,7 @@ import { TirelessError } from '../domain/error.ts'
 import type { HomePaths } from '../home.ts'
 import type { Egress } from '../ports/egress.ts'
 import type { OpenSocketProxy } from '../ports/env.ts'
+import type { ProcessStart } from '../ports/process-start.ts'
 import { limitServer } from './limit-server.ts'
 
 interface ServerSandboxOptions {
@@ -34,6 +36,8 @@ interface ServerSandboxOptions {
   readonly limits: CommandLimits
   /** Bubblewrap; undefined if the owner disabled the sandbox. */
   readonly sandbox: Sandbox | undefined
+  /** The key of the configuration that has the processes. */
+  readonly key: 'mcp_servers' | 'sources'
   /** Contract: true if the destination matches one of the hosts; same syntax as `policy.allow_hosts`. */
   matchesHost(place: HostPort, hosts: readonly string[]): boolean
 }
@@ -42,7 +46,7 @@ interface ServerSandboxOptions {
 export const startRecordsFolder = (home: HomePaths): string => join(home.sandbox, 'starts')
 
 export function startServers(options: ServerSandboxOptions): PrepareStart {
-  const { env, sandbox, limits, home } = options
+  const { env, sandbox, limits, home, key } = options
   return async (name, server) => {
     refuseMissingProgram(server, env)
     if (!sandbox || server.sandbox === 'off')
@@ -55,7 +59,7 @@ export function startServers(options: ServerSandboxOptions): PrepareStart {
       throw new TirelessError('tool_failed', {
         what: 'the server is disabled: no sandbox works here',
         got: trial.why,
-        fix: `${trial.remedy}; or run it without a sandbox: mcp_servers.${name}.sandbox: off`,
+        fix: `${trial.remedy}; or run it without a sandbox: ${key}.${name}.sandbox: off`,
       })
     return startConfined(name, server, sandbox, options)
   }
@@ -82,19 +86,19 @@ async function startConfined(
   name: string,
   server: ServerOptions,
   sandbox: Sandbox,
-  { home, egress, env, limits, matchesHost: isAmong }: ServerSandboxOptions,
+  { home, egress, env, limits, matchesHost: isAmong, key }: ServerSandboxOptions,
 ): Promise<ProcessStart> {
-  const root = createFolder(join(home.servers, name))
+  const root = createFolder(join(home.servers, key === 'mcp_servers' ? name : `${key}-${name}`))
   const view = { path: env.PATH ?? '', account: env.HOME ?? '/root', hidden: [realpathSync(home.root)] }
   const cwd = server.cwd === undefined || isBelowAny(server.cwd, view.hidden) ? root : server.cwd
   const programView = { ...view, cwd }
-  const writable = server.folders.map((folder) => resolveDeclared(folder, `mcp_servers.${name}.folders`, view))
-  const reads = server.reads.map((path) => resolveDeclared(path, `mcp_servers.${name}.reads`, view))
+  const writable = server.folders.map((folder) => resolveDeclared(folder, `${key}.${name}.folders`, view))
+  const reads = server.reads.map((path) => resolveDeclared(path, `${key}.${name}.reads`, view))
   const readable = [...serverPaths(server.command ?? [], programView), ...reads].filter(
     (path) => !writable.includes(path),
   )
   if (cwd !== root && !isInSystem(cwd) && ![...readable, ...writable].some((path) => isBelowAny(cwd, [path])))
-    throw notVisible(cwd, `mcp_servers.${name}.cwd`)
+    throw notVisible(cwd, `${key}.${name}.cwd`)
   mkdirSync(startRecordsFolder(home), { recursive: true, mode: 0o700 })
   const folder = mkdtempSync(join(startRecordsFolder(home), `${name}-`))
   const launch = await sandbox.launcher({

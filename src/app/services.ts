@@ -20,8 +20,10 @@ import type { HomePaths } from '../home.ts'
 import type { Notifier } from '../kernel/notify/notifier.ts'
 import type { HeldDispatches } from '../kernel/queue/held-dispatches.ts'
 import type { WakeSignal } from '../kernel/queue/wake-signal.ts'
+import type { Residents } from '../kernel/residents/residents.ts'
 import type { PastSources } from '../past/past-sources.ts'
 import type { Behaviour, Critic } from '../ports/behaviour.ts'
+import type { Bus } from '../ports/bus.ts'
 import type { Channel } from '../ports/channel.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Documents } from '../ports/documents.ts'
@@ -37,6 +39,7 @@ import type { Models } from '../ports/model.ts'
 import type { Parser } from '../ports/parser.ts'
 import type { RunSink } from '../ports/run-sink.ts'
 import type { Secrets } from '../ports/secrets.ts'
+import type { Source, Sources } from '../ports/source.ts'
 import type { Store } from '../ports/store.ts'
 import type { AnyTool } from '../ports/tool.ts'
 import type { RedactingStream } from '../secrets/redactor.ts'
@@ -140,7 +143,10 @@ declare module '../ports/plugin.ts' {
       readonly following: () => number
     }
     readonly engine: Engine
-    readonly queue: Pick<CommandContext, 'drain' | 'draining' | 'epoch' | 'signals' | 'stop' | 'tellRun'> & {
+    readonly queue: Pick<
+      CommandContext,
+      'drain' | 'draining' | 'epoch' | 'signals' | 'stop' | 'tellRun' | 'withoutClaims'
+    > & {
       readonly hold: HeldDispatches['hold']
       readonly damage: () => readonly string[]
     }
@@ -148,7 +154,11 @@ declare module '../ports/plugin.ts' {
     readonly mcp: McpServers
     readonly documents: Documents
     readonly channels: Registry<Channel>
+    /** A plugin may add sources during set-up. */
+    readonly sources: Sources & { add(...sources: readonly Source[]): void }
     readonly notifier: Notifier
+    readonly bus: Bus
+    readonly residents: Residents
     readonly kernel: CommandContext['kernel']
     /** Contract: starts the HTTP server at the first call, and runs commands in the context of that call. */
     readonly server: {

@@ -3,7 +3,7 @@
 import { resolve } from 'node:path'
 import { type App, type AppOptions, createApp } from '../app.ts'
 import { defaultHome } from '../config.ts'
-import { TirelessError } from '../domain/error.ts'
+import { asTirelessError, TirelessError } from '../domain/error.ts'
 
 interface SharedApp {
   readonly options: AppOptions
@@ -49,9 +49,21 @@ async function acquireApp(home: string, options: AppOptions): Promise<SharedApp>
       return open
     }
   }
-  const own: SharedApp = { options, app: createApp(options), users: 1 }
+  const own: SharedApp = { options, app: createApp(options).catch(explainLocked), users: 1 }
   shared.set(home, own)
   return own
+}
+
+/** A program cannot type commands, so the remedy names what it can do. */
+function explainLocked(thrown: unknown): never {
+  const error = asTirelessError(thrown)
+  if (error.code !== 'home_locked') throw thrown
+  throw new TirelessError('home_locked', {
+    ...error.parts,
+    fix:
+      'send the task to the running process (`tireless enqueue`, or POST /api/v1/enqueue), ' +
+      'stop it (`tireless stop`), or pass another `home`',
+  })
 }
 
 async function closeApp(home: string, own: SharedApp): Promise<void> {

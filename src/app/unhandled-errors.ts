@@ -4,7 +4,7 @@
  * process continues. Faults of no app are left to the surrounding program, unless the process belongs to one app.
  */
 
-import { asTirelessError } from '../domain/error.ts'
+import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { currentFaultOwner, type FaultOwner } from '../ports/fault-owner.ts'
 import type { Services } from '../ports/plugin.ts'
 
@@ -90,5 +90,15 @@ function takeStray(event: string, fault: unknown): void {
   else if (owner?.app !== undefined)
     process.emitWarning(`${owner.who} failed after its app was closed: ${asTirelessError(fault).message}`)
   // The same happens as without this handler: another listener handles the fault, or the process ends.
-  else if (process.listenerCount(event) === 1) throw fault
+  else if (process.listenerCount(event) === 1) throw isExpected(fault) ? withoutStack(fault) : fault
+}
+
+/** A home that another process holds is no fault of the program: its author needs the message, not our frames. */
+const isExpected = (fault: unknown): fault is TirelessError =>
+  fault instanceof TirelessError && fault.code === 'home_locked'
+
+function withoutStack({ name, code, message }: TirelessError): Error {
+  const plain = new Error(message)
+  plain.stack = `${name} [${code}]: ${message}`
+  return plain
 }

@@ -5,6 +5,7 @@
 
 import type { BehaviourSpec } from '../domain/behaviour-spec.ts'
 import { TirelessError } from '../domain/error.ts'
+import { RESIDENT_ACTIONS } from '../domain/resident.ts'
 import type { Behaviour, Behaviours } from '../ports/behaviour.ts'
 import { behaviourFromSpec } from './data-behaviour.ts'
 
@@ -63,12 +64,21 @@ function availableTools(listed: readonly string[], { offered, toolExists, isOptI
   return [...new Set(all)].filter(fits)
 }
 
-/** Tools that not every home has: those for MCP servers, and the browser. */
-const OPTIONAL_TOOLS: ReadonlySet<string> = new Set(['tool_search', 'tool_call', 'browser'])
+/** Tools that not every home has. */
+const OPTIONAL_TOOLS: ReadonlySet<string> = new Set([
+  'tool_search',
+  'tool_call',
+  'browser',
+  'web_search',
+  'coding_agent',
+])
 
 /** Tools that express a decision or keep the agent's own records; no restriction removes them. */
 const isOwnTool = (tool: string): boolean => OWN_TOOLS.has(tool) || tool.startsWith('todo_')
-const OWN_TOOLS: ReadonlySet<string> = new Set(['finish', 'wait', 'route'])
+const OWN_TOOLS: ReadonlySet<string> = new Set([
+  ...['finish', 'wait', 'route', 'spawn_agent', 'learn'],
+  ...RESIDENT_ACTIONS,
+])
 
 /** Names of tools that do not exist are kept, so that the preflight reports the typing error. */
 function restrictTools(
@@ -80,5 +90,5 @@ function restrictTools(
   // A behaviour without tools stays without tools.
   const named =
     offered.length === 0 ? [] : only.filter((tool) => knows(tool) && isByName(tool) && !offered.includes(tool))
-  return [...allowed, ...named, ...only.filter((tool) => !knows(tool))]
+  return [...allowed, ...named, ...only.filter((tool) => !knows(tool) && !OPTIONAL_TOOLS.has(tool))]
 }

@@ -5,8 +5,8 @@
 
 import { z } from 'zod'
 import type { BehaviourSpec } from '../domain/behaviour-spec.ts'
-import type { Json } from '../domain/json.ts'
 import type { Observation } from '../domain/observation.ts'
+import { readRouted } from '../domain/routed.ts'
 import type { SessionView } from '../domain/session-view.ts'
 import type {
   AfterBehaviour,
@@ -18,9 +18,9 @@ import type {
 } from '../ports/behaviour.ts'
 import { defineBehaviour } from '../ports/behaviour.ts'
 import { fenceUntrusted } from '../prompt-compiler/data-fence.ts'
-import { observationText } from '../prompt-compiler/turn-messages.ts'
+import { renderObservation } from '../prompt-compiler/turn-messages.ts'
 import { loadPrompt } from '../prompts/load-prompt.ts'
-import { memoryText, todoLine } from './memory-text.ts'
+import { type MemorySource, memoryText, stepLine, todoLine } from './memory-text.ts'
 import { type RuleStep, ruleFor } from './rules.ts'
 import { afterFinished } from './transitions.ts'
 
@@ -58,7 +58,12 @@ export function behaviourFromSpec(spec: BehaviourSpec): Behaviour {
     decide: (_, observation) => decideByRule(observation as StepView),
     prepare: (state, observation) => requestText(state, observation as StepView),
     reduce: reduceStep,
-    next: (_, end) => whatFollows(spec, end),
+    // A message that comes meanwhile is left for the next run, which routes it on its own.
+    shouldStop: ({ routed }) => routed !== null,
+    next: ({ routed }, end) =>
+      routed === null
+        ? whatFollows(spec, end)
+        : { kind: 'end', answer: routed || loadPrompt('results/route.md#passed_on') },
   })
 }
 
@@ -82,38 +87,54 @@ const labelled = (name: string, text: string): string => (text === '' ? '' : `<<
 
 function observeStep(spec: BehaviourSpec, state: BehaviourState, view: EnvView): StepView {
   const { session } = view
+  const rule = ruleFor(spec.name, session, state, hasMessageAfter(view))
   return {
-    rule: ruleFor(spec.name, session, state),
+    rule,
     memory: session.isEntering ? entryText(spec, session) : '',
-    input: inputText(spec, view),
+    // What a rule sees is carried to the first request, which shows todo and last step itself.
+    input: inputText(spec, view, rule === null && session.isEntering),
     nonce: session.nonce,
   }
 }
 
+/** Whether the owner writes to a run that has begun; the first message of a run is its task. */
+const hasMessageAfter = ({ input, session }: EnvView): boolean =>
+  session.why !== '' && input.some(({ type }) => type === 'user_message')
+
 function decideByRule({ rule }: StepView): ProposedDecision | undefined {
   if (!rule) return undefined
   if (rule.kind === 'end') return { kind: 'final', answer: rule.answer }
-  return { kind: 'act', calls: [{ tool: rule.tool, args: rule.args }] }
+  return { kind: 'act', calls: callsOf(rule) }
 }
+
+const callsOf = (rule: Exclude<RuleStep, { kind: 'end' }>) =>
+  (rule.kind === 'call' ? [rule] : rule.calls).map(({ tool, args }) => ({ tool, args }))
 
 function entryText(spec: BehaviourSpec, session: SessionView): string {
   const moved =
     session.why === '' ? '' : loadPrompt('history/behaviour.md#moved', { behaviour: spec.name, why: session.why })
-  // In the first behaviour of a run, the engine itself shows the facts.
-  const shown = session.why === '' ? { ...session, facts: [] } : session
+  const shown: MemorySource = {
+    ...session,
+    // In the first behaviour of a run, the engine itself shows the facts.
+    facts: session.why === '' ? [] : session.facts,
+    // The last step is shown once: in the input, if the template has a place for it.
+    worklog: spec.input.includes('{last_step}') ? session.worklog.slice(0, -1) : session.worklog,
+  }
   return [memoryText(spec, shown), moved].filter((part) => part !== '').join('\n\n')
 }
 
 /** The template with its parts; a line whose parts are all empty is left out. */
-function inputText({ input: template }: BehaviourSpec, { input, feedback, session }: EnvView): string {
+function inputText(
+  { input: template }: BehaviourSpec,
+  { input, feedback, session }: EnvView,
+  isFirstRequest: boolean,
+): string {
   const current = session.todos.find(({ code }) => code === session.params.todo)
   const parts: Readonly<Record<string, string>> = {
-    messages: texts(input, 'user_message'),
-    events: texts(input, 'system_event'),
-    todo:
-      current && session.isEntering ? loadPrompt('history/behaviour.md#current_todo', { todo: todoLine(current) }) : '',
-    // The last step is in the conversation already.
-    last_step: '',
+    messages: texts(input, 'user_message', session.nonce),
+    events: texts(input, 'system_event', session.nonce),
+    todo: current && isFirstRequest ? loadPrompt('history/behaviour.md#current_todo', { todo: todoLine(current) }) : '',
+    last_step: isFirstRequest ? lastStepText(session) : '',
     feedback: feedback === undefined ? '' : `[feedback] ${feedback}`,
   }
   return template
@@ -126,10 +147,16 @@ function inputText({ input: template }: BehaviourSpec, { input, feedback, sessio
     .trim()
 }
 
-const texts = (input: readonly Observation[], type: Observation['type']): string =>
+/** In later steps of the behaviour, the last step is part of the conversation. */
+function lastStepText({ worklog, nonce }: SessionView): string {
+  const last = worklog.at(-1)
+  return last ? loadPrompt('history/behaviour.md#last_step', { step: stepLine(last, nonce) }) : ''
+}
+
+const texts = (input: readonly Observation[], type: Observation['type'], nonce: string): string =>
   input
     .filter((observation) => observation.type === type)
-    .map(observationText)
+    .map((observation) => renderObservation(observation, nonce))
     .join('\n\n')
 
 function requestText({ carried }: BehaviourState, { memory, input }: StepView): string {
@@ -141,24 +168,20 @@ function requestText({ carried }: BehaviourState, { memory, input }: StepView): 
 function reduceStep(state: BehaviourState, { observation, results, decision }: CompletedStep): BehaviourState {
   const { rule, input, nonce } = observation as StepView
   const routed = decision.kind === 'act' ? routedReply(results) : null
-  if (rule?.kind !== 'call') return { ...state, carried: '', routed: routed ?? state.routed }
-  const shown = results.map(({ content }) =>
-    loadPrompt('history/behaviour.md#rule_result', {
-      tool: rule.tool,
-      result: fenceUntrusted(rule.tool, content, nonce),
-    }),
-  )
+  if (rule === null || rule.kind === 'end') return { ...state, carried: '', routed: routed ?? state.routed }
+  const tools = callsOf(rule).map(({ tool }) => tool)
+  const shown = results.map(({ content }, at) => {
+    const tool = tools[at] ?? ''
+    return loadPrompt('history/behaviour.md#rule_result', { tool, result: fenceUntrusted(tool, content, nonce) })
+  })
   const carried = [state.carried, ...shown, input].filter((part) => part !== '').join('\n\n')
-  return { ...state, called: [...state.called, rule.tool], carried }
+  return { ...state, called: [...new Set([...state.called, ...tools])], carried }
 }
 
 /** The reply of a successful call of `route`; empty if it gave none. */
 function routedReply(results: CompletedStep['results']): string | null {
-  for (const { status, facts } of results) {
-    const { routed } = (facts ?? {}) as { readonly routed?: { readonly [key: string]: Json } }
-    if (status === 'ok' && routed) return typeof routed.reply === 'string' ? routed.reply : ''
-  }
-  return null
+  const routed = results.map(readRouted).find((found) => found !== undefined)
+  return routed ? (routed.reply ?? '') : null
 }
 
 function whatFollows(spec: BehaviourSpec, end: BehaviourEnd): AfterBehaviour {

@@ -5,12 +5,17 @@
  *   router         → plan | end          check  → adjust (a check failed) | do (todos left) | check (Bench) | end
  *   resolve_router → end                 adjust → do | end (failed)
  *   plan           → do | end            do     → check (COMPLETE) | adjust (FAILED)
+ *
+ * Todos of sub-agents are started, and settled by their results, in DO with the parameter `spawn` (rules.ts).
  */
 
-import { nextReady, type TodoSummary } from '../domain/todo.ts'
+import { bareBehaviourName } from '../domain/behaviour-name.ts'
+import { MAX_OPEN_AGENTS } from '../domain/sub-agent.ts'
+import { delegatedTodos, nextReady, readyForAgents, type TodoSummary } from '../domain/todo.ts'
 import type { AfterBehaviour, BehaviourEnd } from '../ports/behaviour.ts'
 import { loadPrompt } from '../prompts/load-prompt.ts'
 import { answerWithProof } from './proof-lines.ts'
+import { DELEGATION } from './rules.ts'
 
 /** How often a todo whose check failed is worked on again. */
 const MAX_ROUNDS = 3
@@ -33,36 +38,59 @@ export function afterFinished(name: string, end: BehaviourEnd): AfterBehaviour {
 }
 
 function afterRouter({ answer, wanted }: BehaviourEnd): AfterBehaviour {
-  if (wanted === 'plan') return { kind: 'become', behaviour: 'plan', params: {}, why: 'the message needs work' }
+  // With its parameters, if the model gave any: `plan:depth=2`.
+  if (wanted !== undefined && bareBehaviourName(wanted) === 'plan')
+    return { kind: 'become', behaviour: wanted, params: {}, why: 'the message needs work' }
   if (wanted === undefined || wanted === 'end') return { kind: 'end', answer }
   return stay(loadPrompt('retries/behaviour.md#unknown_next', { next: JSON.stringify(wanted), choices: 'plan, end' }))
 }
 
-function afterPlan({ answer, todos }: BehaviourEnd): AfterBehaviour {
-  const open = todos.filter(({ status }) => status !== 'DONE')
-  if (open.length === 0) return { kind: 'end', answer }
-  return toNextTodo(todos, 'the plan is made') ?? waitForOthers(open)
+function afterPlan(end: BehaviourEnd): AfterBehaviour {
+  const open = end.todos.filter(({ status }) => status !== 'DONE')
+  if (open.length === 0) return { kind: 'end', answer: end.answer }
+  return nextWork(end, 'the plan is made') ?? notReady(open)
 }
 
-function afterDo({ todos, params }: BehaviourEnd): AfterBehaviour {
+function afterDo(end: BehaviourEnd): AfterBehaviour {
+  const { todos, params } = end
+  if (params[DELEGATION] !== undefined) return afterDelegation(end)
   const current = todos.find(({ code }) => code === params.todo)
   if (current?.status === 'COMPLETE')
     return { kind: 'become', behaviour: 'check', params, why: `${current.code} is COMPLETE` }
   if (current?.status === 'FAILED') return toAdjust(current, params)
-  if (current?.status === 'DONE' || current === undefined) return toNextTodo(todos, 'it is DONE') ?? toCheck(params)
+  if (current?.status === 'DONE' || current === undefined) return nextWork(end, 'it is DONE') ?? toCheck(params)
   return stay(loadPrompt('retries/behaviour.md#todo_open', { todo: current.code, status: current.status }))
 }
 
-function afterCheck({ answer, todos, params }: BehaviourEnd): AfterBehaviour {
+/** What sub-agents finished is checked, and what they could not do is looked at, before the run waits for others. */
+function afterDelegation(end: BehaviourEnd): AfterBehaviour {
+  const { todos, params, results } = end
+  if (results.length > 0) return toAgents([], 'sub-agents have ended', params)
+  const more = readyForAgents(todos, MAX_OPEN_AGENTS)
+  if (more.length > 0) return toAgents(more, `${codesOf(more)}: for sub-agents`)
+  const ended = todos.filter(({ assignee }) => assignee !== null)
+  const failed = ended.find(({ status }) => status === 'FAILED')
+  if (failed) return toAdjust(failed, params)
+  const complete = ended.find(({ status }) => status === 'COMPLETE')
+  if (complete) return { kind: 'become', behaviour: 'check', params: {}, why: `${complete.code} is COMPLETE` }
+  const own = toNextTodo(todos, 'sub-agents work on others')
+  const atWork = delegatedTodos(todos)
+  // A sub-agent that is not parallel works alone.
+  if (own && atWork.every(({ parallel }) => parallel)) return own
+  return atWork.length > 0 ? { kind: 'wait', reason: `sub-agents work on ${codesOf(atWork)}` } : toCheck({})
+}
+
+function afterCheck(end: BehaviourEnd): AfterBehaviour {
+  const { answer, todos, params } = end
   const undecided = todos.filter(({ status }) => status === 'COMPLETE')
   if (undecided.length > 0) return stay(loadPrompt('retries/behaviour.md#undecided', { todos: codesOf(undecided) }))
   const failed = todos.find(({ status }) => status === 'CHECK_FAILED' || status === 'FAILED')
   if (failed) return toAdjust(failed, params)
-  const next = toNextTodo(todos, 'todos are left')
+  const next = nextWork(end, 'todos are left')
   if (next) return next
   const benches = todos.filter(({ type, status }) => type === 'Bench' && status !== 'DONE')
   const others = todos.filter(({ type, status }) => type !== 'Bench' && status !== 'DONE')
-  if (others.length > 0) return waitForOthers(others)
+  if (others.length > 0) return notReady(others)
   if (benches.length === 0) return { kind: 'end', answer: answerWithProof(answer, todos) }
   if (params.bench !== undefined) return stay(loadPrompt('retries/behaviour.md#undecided', { todos: codesOf(benches) }))
   return {
@@ -73,15 +101,18 @@ function afterCheck({ answer, todos, params }: BehaviourEnd): AfterBehaviour {
   }
 }
 
-function afterAdjust({ answer, wanted, todos, params }: BehaviourEnd): AfterBehaviour {
+function afterAdjust(end: BehaviourEnd): AfterBehaviour {
+  const { answer, wanted, todos, params } = end
   const round = Number(params.round ?? 1)
   const failed = (error: string): AfterBehaviour => ({ kind: 'end', answer: answerWithProof(answer, todos), error })
   if (wanted === 'end') return failed(answer === '' ? 'the agent gave up' : answer)
   if (round >= MAX_ROUNDS) return failed(`${params.todo} did not pass its check in ${MAX_ROUNDS} rounds`)
   const current = todos.find(({ code }) => code === params.todo)
   if (current?.status === 'FAILED' || current?.status === 'CHECK_FAILED' || current?.status === 'IN_PROGRESS')
-    return toDo(current, 'with the notes on what went wrong', round + 1)
-  return toNextTodo(todos, 'the plan was changed', round + 1) ?? failed('no todo is left that could be worked on')
+    return current.assignee === null
+      ? toDo(current, 'with the notes on what went wrong', round + 1)
+      : toAgents([current], `${current.code}: again`, { todo: current.code, round: String(round + 1) })
+  return nextWork(end, 'the plan was changed', round + 1) ?? failed('no todo is left that could be worked on')
 }
 
 const toAdjust = ({ code, status }: TodoSummary, params: BehaviourEnd['params']): AfterBehaviour => ({
@@ -93,6 +124,20 @@ const toCheck = (params: BehaviourEnd['params']): AfterBehaviour => ({
   ...{ kind: 'become', behaviour: 'check', params, why: 'no todo is left to work on' },
 })
 
+/** The next todo, whoever works on it; undefined if none can be worked on, and nobody works. */
+function nextWork({ todos, results }: BehaviourEnd, why: string, round = 1): AfterBehaviour | undefined {
+  const forAgents = readyForAgents(todos, MAX_OPEN_AGENTS)
+  if (forAgents.length > 0 || results.length > 0) return toAgents(forAgents, `${codesOf(forAgents)}: ${why}`)
+  const atWork = delegatedTodos(todos)
+  const own = atWork.every(({ parallel }) => parallel) ? toNextTodo(todos, why, round) : undefined
+  return own ?? (atWork.length > 0 ? toAgents([], 'sub-agents are at work') : undefined)
+}
+
+const toAgents = (todos: readonly TodoSummary[], why: string, params: BehaviourEnd['params'] = {}): AfterBehaviour => ({
+  ...{ kind: 'become', behaviour: 'do', why },
+  params: { ...params, [DELEGATION]: todos.map(({ code }) => code).join(',') },
+})
+
 function toNextTodo(todos: readonly TodoSummary[], why: string, round = 1): AfterBehaviour | undefined {
   const ready = nextReady(todos, 'do')
   return ready && toDo(ready, why, round)
@@ -102,12 +147,8 @@ const toDo = ({ code }: TodoSummary, why: string, round: number): AfterBehaviour
   ...{ kind: 'become', behaviour: 'do', params: { todo: code, round: String(round) }, why: `${code}: ${why}` },
 })
 
-/** Todos that sub-agents work on end by themselves; any other cannot be worked on as the plan is. */
-function waitForOthers(open: readonly TodoSummary[]): AfterBehaviour {
-  const others = open.filter(({ assignee }) => assignee !== null)
-  if (others.length > 0) return { kind: 'wait', reason: `waiting for ${codesOf(others)}` }
-  return stay(loadPrompt('retries/behaviour.md#not_ready', { todos: codesOf(open) }))
-}
+const notReady = (open: readonly TodoSummary[]): AfterBehaviour =>
+  stay(loadPrompt('retries/behaviour.md#not_ready', { todos: codesOf(open) }))
 
 const codesOf = (todos: readonly TodoSummary[]): string => todos.map(({ code }) => code).join(', ')
 

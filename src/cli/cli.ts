@@ -109,7 +109,11 @@ async function runVerb(command: Command, input: Record<string, unknown>, options
     const { code, message } = asTirelessError(thrown)
     const terminal = { input: process.stdin, output: process.stderr }
     const isAsked = code === 'confirmation_needed' && input.yes !== true
-    if (isAsked && (await isAgreed(message, terminal))) return runVerb(command, { ...input, yes: true }, options)
+    if (isAsked && process.stdin.isTTY && options.json !== true) {
+      if (await isAgreed(message, terminal)) return runVerb(command, { ...input, yes: true }, options)
+      printSafely(process.stderr, `${inOwnLanguage(CANCELLED)}\n`)
+      return 1
+    }
     return reportError(thrown, options.json === true)
   }
 }
@@ -117,8 +121,8 @@ async function runVerb(command: Command, input: Record<string, unknown>, options
 const CANCELLED = { text: 'Cancelled; nothing was done.', zh: '已取消，什么都没有做。' }
 
 /** Without a message, `chat` reads one after the other. */
-const startsConversation = ({ name }: Command, { text, follow }: Readonly<Record<string, unknown>>): boolean =>
-  name === 'chat' && text === undefined && follow === undefined
+const startsConversation = ({ name }: Command, { text, follow, missed }: Readonly<Record<string, unknown>>): boolean =>
+  name === 'chat' && text === undefined && follow === undefined && missed !== true
 
 /** These create the home that they are given. */
 const CREATE_HOME = ['init', 'start', 'run', 'once', 'chat']

@@ -3,6 +3,7 @@
 import type { Progress } from '../commands/lib/progress.ts'
 import type { Delta, Event } from '../domain/event.ts'
 import type { Json } from '../domain/json.ts'
+import { RESIDENT_ACTIONS, RESIDENT_BEHAVIOUR } from '../domain/resident.ts'
 import { truncateText } from '../domain/truncate.ts'
 import { type Format, printSafely, style } from './terminal.ts'
 import { inOwnLanguage } from './views/language.ts'
@@ -14,6 +15,8 @@ const MAX_LINE = 160
 interface RunView {
   /** Agent of the run; empty before the first event. */
   agent: string
+  /** A look of a resident: only its tools and troubles are shown, because what it came to is told in one line. */
+  isLook: boolean
   step: number
   /** Whether the model's text was printed while it streamed. */
   text: boolean
@@ -25,7 +28,7 @@ interface RunView {
 }
 
 const newRunView = (): RunView => ({
-  ...{ agent: '', step: 0, text: false, pendingText: '', output: '' },
+  ...{ agent: '', isLook: false, step: 0, text: false, pendingText: '', output: '' },
   results: new Set(),
 })
 
@@ -61,21 +64,27 @@ export class ProgressView {
     for (const text of linesOf(event, view, this.#paint)) this.#stepLine(view, text)
     if (event.phase === 'INIT') {
       view.agent = String(event.payload.agent_id)
-      this.#line(`${this.#paint('bold', view.agent)} started`)
+      view.isLook = event.payload.behaviour === RESIDENT_BEHAVIOUR
+      if (!view.isLook) this.#line(`${this.#paint('bold', view.agent)} started`)
     }
-    if (event.phase !== 'END') return
+    if (event.phase === 'END') this.#showEnd(event, view)
+  }
+
+  #showEnd(event: Event, view: RunView): void {
     const reason = `${this.#agentPrefix(view)}ended: ${String(event.payload.stop_reason)}`
     this.#runs.delete(event.run_id)
     if (this.#runs.size === 0) this.#hasSeveral = false
+    if (view.isLook && event.ok) return
     this.#line(event.ok ? reason : this.#paint('red', `${reason} ${cut(event.error ?? '')}`))
   }
 
   #showDelta(delta: Delta): void {
     const view = this.#viewOf(delta)
-    if (delta.kind === 'call') this.#stepLine(view, callLine(this.#paint, delta.tool, delta.args))
+    if (delta.kind === 'call' && isHidden(view, delta.tool)) view.results.add(delta.index)
+    else if (delta.kind === 'call') this.#stepLine(view, callLine(this.#paint, delta.tool, delta.args))
     else if (delta.kind === 'result') {
       // A resumed run: its first event names the step, and shows this result.
-      if (view.step === 0) return
+      if (view.step === 0 || (view.isLook && view.results.has(delta.index))) return
       view.results.add(delta.index)
       // The incomplete line is not printed: the result contains the whole output.
       view.output = ''
@@ -89,6 +98,7 @@ export class ProgressView {
 
   #showText(view: RunView, text: string): void {
     view.text = true
+    if (view.isLook) return
     if (!this.#out.isTTY) view.pendingText += text
     else {
       printSafely(this.#out, this.#paint('dim', text))
@@ -116,9 +126,9 @@ export class ProgressView {
     this.#line(prefix === '' ? text : `${this.#paint('dim', prefix)} ${text}`)
   }
 
-  /** With several runs at once, each line starts with the name of its agent, also when only one of them is left. */
-  #agentPrefix({ agent }: RunView): string {
-    return this.#hasSeveral && agent !== '' ? `${agent} ` : ''
+  /** Lines start with the name of the agent in looks, and with several runs at once, also when only one is left. */
+  #agentPrefix({ agent, isLook }: RunView): string {
+    return (this.#hasSeveral || isLook) && agent !== '' ? `${agent} ` : ''
   }
 
   #line(text: string): void {
@@ -134,12 +144,14 @@ function linesOf({ phase, stage, payload, error }: Event, view: RunView, paint: 
   if (stage === 'error') return [paint('red', `${String(payload.code)}: ${cut(error ?? '')}`)]
   switch (`${phase} ${stage}`) {
     case 'DECIDE model_input':
-      return [`asking ${String(payload.model)}`]
+      return view.isLook ? [] : [`asking ${String(payload.model)}`]
     case 'DECIDE model_output':
-      return view.text || payload.text === '' ? [] : [cut(String(payload.text))]
+      return view.text || view.isLook || payload.text === '' ? [] : [cut(String(payload.text))]
     case 'ACT action_results':
       return resultsOf(payload.results).flatMap(({ tool, status, content }, i) =>
-        view.results.has(i) ? [] : [`${paint('cyan', tool)} ${resultLine(paint, status, content)}`],
+        view.results.has(i) || isHidden(view, tool)
+          ? []
+          : [`${paint('cyan', tool)} ${resultLine(paint, status, content)}`],
       )
     case 'CRITIC outputs_ready':
       return verdictsOf(payload.verdicts).map(
@@ -151,6 +163,10 @@ function linesOf({ phase, stage, payload, error }: Event, view: RunView, paint: 
       return []
   }
 }
+
+/** The actions that end a look are told in the line of the look. */
+const isHidden = ({ isLook }: RunView, tool: string): boolean =>
+  isLook && (RESIDENT_ACTIONS as readonly string[]).includes(tool)
 
 const callLine = (paint: Paint, tool: string, args: Json): string =>
   `${paint('cyan', tool)} ${cut(JSON.stringify(args))}`

@@ -114,7 +114,14 @@ async function openHome(
     delegateStop: stopBy,
   } = given ? { ...NO_HANDLERS, signals: given } : handleSignals(onStop)
   try {
-    const app = await createApp({ home, config: configFile, signals, name: verb, ownsProcess: true })
+    const app = await createApp({
+      home,
+      config: configFile,
+      signals,
+      name: verb,
+      ownsProcess: true,
+      input: () => process.stdin,
+    })
     stopBy(() => app.context.stop(app.context.settings().stop_timeout))
     return { app, over }
   } catch (thrown) {

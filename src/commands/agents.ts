@@ -1,7 +1,7 @@
 /** Agents: create one from a sentence; list, change, enable and disable them in the files that define them. */
 
 import { z } from 'zod'
-import type { Agent, WatchSpec } from '../domain/agent.ts'
+import { type Agent, isOnCall, type WatchSpec } from '../domain/agent.ts'
 import { DISPATCH_STATUSES } from '../domain/dispatch.ts'
 import { writeDuration } from '../domain/duration.ts'
 import { TirelessError } from '../domain/error.ts'
@@ -18,9 +18,11 @@ const scheduleShape = z.union([z.string(), z.object({ every: z.number() }), z.ob
 export const agentShape = z.object({
   agent_id: z.string(),
   enabled: z.boolean(),
+  on_call: z.boolean().describe('runs only when it is written to or given a task'),
   schedule: scheduleShape,
   priority: z.number(),
   source: z.string().describe('file that defines the agent'),
+  only_on_change: z.boolean().describe('runs only if something that it sees changes'),
   last_status: z.enum(DISPATCH_STATUSES).nullable(),
   last_run_at: z.string().nullable(),
   next_at: z.string().nullable(),
@@ -36,8 +38,10 @@ const agentWithSummary = agentShape.extend({
   usd_per_day: z.number().nullable().optional(),
 })
 
+type DescribeNeeds = Needs<'store' | 'kernelId' | 'kernel' | 'settings' | 'agentDirectory'>
+
 export async function describeAgent(
-  { store, kernelId, kernel, agentDirectory: roster }: Needs<'store' | 'kernelId' | 'kernel' | 'agentDirectory'>,
+  { store, kernelId, kernel, settings, agentDirectory: roster }: DescribeNeeds,
   id: string,
 ): Promise<AgentEntry> {
   const found = roster.all().find(({ agent }) => agent.agent_id === id)
@@ -45,9 +49,12 @@ export async function describeAgent(
   const { agent_id, enabled, schedule, priority, prompt } = found.agent
   const [last] = await store.recent(kernelId, id, 1)
   const next = kernel.nextBeatOf(id)
+  const isPlanned = settings().planner.mode !== 'static'
   return {
-    ...{ agent_id, enabled, priority, prompt, source: found.file },
+    ...{ agent_id, enabled, on_call: isOnCall(found.agent), priority, prompt, source: found.file },
     schedule: typeof schedule === 'object' && schedule !== null ? { ...schedule } : schedule,
+    // Every planner but the static one passes over an agent that would see nothing new.
+    only_on_change: schedule === null && (isPlanned || found.agent.only_on_change === true),
     last_status: last?.status ?? null,
     last_run_at: last?.created_at ?? null,
     next_at: next === undefined ? null : iso(next),
@@ -59,7 +66,7 @@ export const agentList = defineCommand({
   summary: 'list agents with schedule, last run and next run',
   example: 'agent list',
   runsIn: 'any_process',
-  needs: ['agentDirectory', 'kernel', 'kernelId', 'store'],
+  needs: ['agentDirectory', 'kernel', 'kernelId', 'settings', 'store'],
   input: z.object({}),
   output: z.object({ items: z.array(agentShape) }),
   async run(context) {
@@ -183,7 +190,7 @@ export const agentEnable = defineCommand({
   summary: 'enable an agent',
   example: 'agent enable writer',
   runsIn: 'any_process',
-  needs: ['agentDirectory', 'kernel', 'kernelId', 'store'],
+  needs: ['agentDirectory', 'kernel', 'kernelId', 'settings', 'store'],
   positional: ['id'],
   input: idInput,
   output: agentShape,
@@ -195,7 +202,7 @@ export const agentDisable = defineCommand({
   summary: 'disable an agent; its current run continues',
   example: 'agent disable writer',
   runsIn: 'any_process',
-  needs: ['agentDirectory', 'kernel', 'kernelId', 'store'],
+  needs: ['agentDirectory', 'kernel', 'kernelId', 'settings', 'store'],
   positional: ['id'],
   input: idInput,
   output: agentShape,
@@ -204,11 +211,7 @@ export const agentDisable = defineCommand({
 
 const set = (key: string, value: Json | undefined): ConfigChange => ({ path: [key], value })
 
-async function changeAgent(
-  context: Needs<'agentDirectory' | 'kernel' | 'kernelId' | 'store'>,
-  id: string,
-  changes: readonly ConfigChange[],
-): Promise<AgentEntry> {
+async function changeAgent(context: DescribeNeeds, id: string, changes: readonly ConfigChange[]): Promise<AgentEntry> {
   context.agentDirectory.change(id, changes)
   context.kernel.reloadSchedules()
   return describeAgent(context, id)

@@ -6,6 +6,7 @@ import { iso } from '../ports/clock.ts'
 import { untilAborted } from '../ports/deadline.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
+import { tellLooks } from './lib/look-notes.ts'
 
 const MAX_RUNS_NAMED = 20
 
@@ -15,18 +16,20 @@ export const attach = defineCommand({
   example: 'attach',
   // A viewer must not hold the home, or `start` could not run at the same time.
   runsIn: 'kernel',
-  needs: ['kernel', 'kernelId', 'listen', 'signals', 'store'],
+  needs: ['kernel', 'kernelId', 'listen', 'residents', 'signals', 'store'],
   input: z.object({}),
   output: z.null().describe('everything was printed already'),
   async run(context, _, tell) {
     const { listen, signals } = context
     const stopListening = listen(tell)
+    const stopTelling = tellLooks(context, tell)
     try {
       for (const note of await currentState(context)) tell({ kind: 'note', ...note })
       await untilAborted(signals.drain)
       return null
     } finally {
       stopListening()
+      stopTelling()
     }
   },
 })
@@ -44,9 +47,9 @@ async function currentState({
   const running = await store.dispatches({ status: 'running', limit: MAX_RUNS_NAMED })
   return [
     { text: `Kernel ${kernelId} ${state.text}${beat}`, zh: `内核 ${kernelId} ${state.zh}${beatZh}` },
-    ...running.map(({ agent_id, dispatch_id }) => ({
-      text: `${agent_id} is running (${dispatch_id})`,
-      zh: `${agent_id} 正在运行（${dispatch_id}）`,
+    ...running.map(({ agent_id, dispatch_id, parent_id }) => ({
+      text: `${agent_id} is running (${dispatch_id}${parent_id === null ? '' : `, for run ${parent_id}`})`,
+      zh: `${agent_id} 正在运行（${dispatch_id}${parent_id === null ? '' : `，由 ${parent_id} 派出`}）`,
     })),
     { text: 'Ctrl-C ends this view; the kernel continues.', zh: '按 Ctrl-C 结束查看；内核继续运行。' },
   ]

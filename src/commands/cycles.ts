@@ -235,12 +235,12 @@ export const resume = defineCommand({
   runsIn: 'any_process',
   needs: ['clock', 'store'],
   input: z.object({}),
-  output: pauseShape,
+  output: pauseShape.extend({ was_paused: z.boolean() }),
   async run({ store, clock }) {
     const wasPaused = await isPaused(store)
     const resumed = { op: 'set', name: 'resumed', value: iso(clock.now()) } as const
     await commitOne(store, [{ op: 'set', name: PAUSED_SETTING, value: null }, ...(wasPaused ? [resumed] : [])])
-    return { paused: false, since: null }
+    return { paused: false, since: null, was_paused: wasPaused }
   },
 })
 

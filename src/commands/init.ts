@@ -1,6 +1,7 @@
 /** Creates a home: configuration, agents, the detected model, and a cost forecast. */
 
 import { z } from 'zod'
+import { isOnCall } from '../domain/agent.ts'
 import type { PricedModel } from './lib/closed-home.ts'
 import { defineCommand } from './lib/command.ts'
 import { forecastDay } from './lib/forecast.ts'
@@ -35,7 +36,7 @@ export const init = defineCommand({
     wrote: z.array(z.string()),
     kept: z.array(z.string()),
     model: z.object({ id: z.string(), why: z.string() }),
-    agents: z.array(z.object({ agent_id: z.string(), enabled: z.boolean() })),
+    agents: z.array(z.object({ agent_id: z.string(), enabled: z.boolean(), on_call: z.boolean() })),
     forecast: z
       .array(forecastShape)
       .describe('cost of a day with this model; if it is free, also with a well-known paid one'),
@@ -54,7 +55,9 @@ export const init = defineCommand({
     return {
       ...{ home: starter.home, wrote: [...wrote], kept: [...kept] },
       model: { id: own.id, why: own.why },
-      agents: settings.agents.map(({ agent_id, enabled }) => ({ agent_id, enabled })),
+      agents: settings.agents.map((agent) => ({
+        ...{ agent_id: agent.agent_id, enabled: agent.enabled, on_call: isOnCall(agent) },
+      })),
       forecast: [forecast(own), ...(isFree(own) ? [forecast(paid)] : [])],
       next: 'tireless start',
     }

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { DISPATCH_STATUSES, isTerminal } from '../domain/dispatch.ts'
 import { TirelessError } from '../domain/error.ts'
-import { titleOf } from '../domain/title.ts'
+import { titleOfRun } from '../domain/title.ts'
 import { parseSchedule } from '../kernel/schedule/schedule.ts'
 import { localZone } from '../kernel/schedule/time-zone.ts'
 import { iso } from '../ports/clock.ts'
@@ -35,7 +35,6 @@ export const agentShow = defineCommand({
   positional: ['id'],
   input: z.object({ id: agentIdInput }),
   output: agentShape.extend({
-    only_on_change: z.boolean().describe('runs only if something that it sees changes'),
     next: z.array(z.string()).describe('the next times by its schedule'),
     workspace: z.string().nullable().describe('folder that its runs share, relative to the home; null: one per run'),
     model: z.string().nullable().describe('null: the default model'),
@@ -47,14 +46,13 @@ export const agentShow = defineCommand({
     const runs = await context.store.recent(context.kernelId, id, SHOWN_RUNS)
     return {
       ...(await describeAgent(context, id)),
-      only_on_change: agent.only_on_change ?? false,
       next: nextTimes(context, id),
       workspace: agent.workspace,
       model: agent.model,
       watch: [...agent.watch],
-      runs: runs.map(({ dispatch_id, status, created_at, prompt, result, error }) => ({
+      runs: runs.map(({ dispatch_id, status, created_at, prompt, metadata, result, error }) => ({
         ...{ dispatch_id, status, created_at, result, error },
-        title: titleOf(prompt),
+        title: titleOfRun(prompt, metadata.behaviour),
       })),
     }
   },

@@ -7,15 +7,16 @@ import { TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
 import { UNTRUSTED_LABEL } from '../domain/label.ts'
 import { EXPECTED_INSTANT } from '../domain/limits.ts'
-import { outcomeOf } from '../domain/outcome.ts'
-import { titleOf } from '../domain/title.ts'
+import { tellUnstarted } from '../kernel/conversation/tell-unstarted.ts'
 import { commitOne, type Store } from '../ports/store.ts'
+import { filesAndChildren } from './lib/children.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { noSuchAgent } from './lib/no-such-agent.ts'
-import { dispatchSchema } from './lib/output-schemas.ts'
+import { dispatchDetailsSchema, dispatchSchema } from './lib/output-schemas.ts'
 import { overridesToMetadata, taskOverrides } from './lib/task-overrides.ts'
-import { filesWrittenBy } from './lib/written-files.ts'
+import { findUndone, undoneByShape, withTitle } from './lib/undone-runs.ts'
+import { waitForStatus } from './lib/wait-for-status.ts'
 
 const DEFAULT_AGENT = 'default'
 
@@ -94,9 +95,11 @@ export const queueList = defineCommand({
     agent: z.string().optional().describe('only of this agent').meta({ idOf: 'agent' }),
     limit: z.int().positive().default(100).describe('maximum number of dispatches'),
   }),
-  output: z.object({ items: z.array(dispatchSchema) }),
-  run: async ({ store }, { status, agent, limit }) => ({
-    items: (await store.dispatches({ status, agent_id: agent, limit })).map(withTitle),
+  output: z.object({ items: z.array(dispatchSchema.extend({ undone_by: undoneByShape })) }),
+  run: async (context, { status, agent, limit }) => ({
+    items: (await context.store.dispatches({ status, agent_id: agent, limit })).map(
+      withTitle(await findUndone(context)),
+    ),
   }),
 })
 
@@ -105,14 +108,15 @@ export const queueShow = defineCommand({
   summary: 'show one dispatch',
   example: 'queue show 1a2b3c',
   runsIn: 'any_process',
-  needs: ['store'],
+  needs: ['snapshots', 'store'],
   positional: ['id'],
   input: z.object({ id: z.string().describe('dispatch id').meta({ idOf: 'dispatch' }) }),
-  output: dispatchSchema.extend({ workspace: z.string().nullable(), files: z.array(z.string()) }),
-  async run({ store }, { id }) {
-    const dispatch = await findDispatch(store, id)
-    const workspace = (await store.session(dispatch.session_id))?.workspace ?? null
-    return { ...withTitle(dispatch), workspace, files: [...(await filesWrittenBy(store, dispatch.dispatch_id))] }
+  output: dispatchDetailsSchema.extend({ undone_by: undoneByShape }),
+  async run(context, { id }) {
+    const dispatch = await findDispatch(context.store, id)
+    const workspace = (await context.store.session(dispatch.session_id))?.workspace ?? null
+    const shown = withTitle(await findUndone(context))(dispatch)
+    return { ...shown, workspace, ...(await filesAndChildren(context, id)) }
   },
 })
 
@@ -121,12 +125,6 @@ async function findDispatch(store: Store, id: string, kind = 'dispatch'): Promis
   if (dispatch) return dispatch
   throw new TirelessError('not_found', { what: `no such ${kind}`, got: id, fix: 'run tireless queue list' })
 }
-
-const withTitle = (dispatch: Dispatch) => ({
-  ...dispatch,
-  title: titleOf(dispatch.prompt),
-  outcome: outcomeOf(dispatch),
-})
 
 const changedShape = z.object({
   items: z.array(
@@ -151,7 +149,8 @@ export const queueCancel = defineCommand({
     await findDispatch(store, id)
     const [members] = await commitOne(store, [{ op: 'cancel', dispatch_id: id, how, now: clock.now() }])
     for (const { dispatch_id } of members) context.tellRun(dispatch_id, how)
-    for (const { dispatch_id } of members) await waitUntil(context, dispatch_id, isTerminal)
+    for (const { dispatch_id, status } of members) if (status === 'pending') await tellUnstarted(context, dispatch_id)
+    for (const { dispatch_id } of members) await waitForStatus(context, dispatch_id, isTerminal)
     return { items: await statusChanges(context, members) }
   },
 })
@@ -196,28 +195,13 @@ const pauseCommand = (name: 'queue pause' | 'queue resume', summary: string, pau
       if (paused) for (const { dispatch_id } of members) context.tellRun(dispatch_id, notice)
       // The pause is reported when it has taken effect: a running dispatch finishes or leaves its step first.
       if (paused)
-        for (const { dispatch_id } of members) await waitUntil(context, dispatch_id, (now) => now !== 'running')
+        for (const { dispatch_id } of members) await waitForStatus(context, dispatch_id, (now) => now !== 'running')
       return { items: await statusChanges(context, members) }
     },
   })
 
 export const queuePause = pauseCommand('queue pause', 'pause a dispatch and its children until you resume it', true)
 export const queueResume = pauseCommand('queue resume', 'resume a paused dispatch and its children', false)
-
-/** Waits until the dispatch reaches a status. If nobody drains the whole queue, it runs the dispatch itself. */
-async function waitUntil(
-  context: Needs<'drain' | 'draining' | 'signals' | 'store' | 'wakeSignal'>,
-  id: string,
-  isReached: (status: DispatchStatus) => boolean,
-): Promise<void> {
-  for (;;) {
-    const since = context.wakeSignal.ringCount()
-    const status = (await context.store.dispatch(id))?.status
-    if (status === undefined || isReached(status) || context.signals.drain.aborted) return
-    if (status === 'pending' && !context.draining()) await context.drain({ untilIdle: true, only: [id] })
-    else await context.wakeSignal.wait(since, context.signals.drain)
-  }
-}
 
 async function statusChanges(
   { store }: Needs<'store'>,

@@ -3,10 +3,13 @@
 import { z } from 'zod'
 import { type Dispatch, isTerminal } from '../domain/dispatch.ts'
 import { TirelessError } from '../domain/error.ts'
-import { recordsOfRun } from '../domain/journal-record.ts'
+import { type JournalRecord, recordsOfRun } from '../domain/journal-record.ts'
 import type { PeopleText } from '../domain/language.ts'
+import { shortId } from '../domain/short-id.ts'
 import { STOP_REASONS } from '../domain/stop-reason.ts'
+import { titleOfRun } from '../domain/title.ts'
 import { RETRY_SOON_MS } from '../kernel/queue/drain.ts'
+import { isOfflineModel, type ModelQuery } from '../ports/model.ts'
 import { traceFromRecords } from '../trace/trace.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
@@ -24,7 +27,7 @@ const MAX_APPROVALS = 100
 /** What a command needs to follow a run to its end. */
 export const FOLLOW_NEEDS = [
   ...(['clock', 'drain', 'draining', 'kernel', 'listen', 'notifier', 'sandboxNotices', 'signals'] as const),
-  ...(['startNotices', 'store', 'wakeSignal'] as const),
+  ...(['snapshots', 'startNotices', 'store', 'wakeSignal'] as const),
 ] as const
 
 export const run = defineCommand({
@@ -32,7 +35,7 @@ export const run = defineCommand({
   summary: 'run one task now and print the answer',
   example: 'run "summarize the README in three sentences"',
   runsIn: 'any_process',
-  needs: [...FOLLOW_NEEDS, 'agents', 'ids', 'kernelId', 'prepareWorkspace'],
+  needs: [...FOLLOW_NEEDS, 'agents', 'ids', 'kernelId', 'models', 'prepareWorkspace'],
   positional: ['task'],
   input: z.object({
     task: z.string().trim().min(1).describe('what to do'),
@@ -50,6 +53,10 @@ export const run = defineCommand({
       failure_class: true,
     }).shape,
     answer: z.string().nullable(),
+    not_understood: z
+      .enum(['all', 'part'])
+      .nullable()
+      .describe('how much of the task the offline model did not understand, and did not do'),
     workspace: z.string(),
     stop_reason: z.enum(STOP_REASONS).nullable(),
     steps: z.number(),
@@ -65,15 +72,45 @@ export const run = defineCommand({
       priority: FOREGROUND_PRIORITY,
       source: 'run',
       workspace: folder,
-      metadata: overridesToMetadata(wanted),
+      metadata: overridesToMetadata({
+        ...wanted,
+        behaviour: wanted.behaviour ?? (await defaultBehaviour(context, { model: wanted.model, agent })),
+      }),
     })
     tell({ kind: 'note', ...(note === undefined ? workingIn(workspace) : { text: note }) })
+    await tellFolderInUse(context, { dispatch_id, workspace }, tell)
     return followRun(context, { dispatch_id, session_id, workspace }, tell)
   },
   exitCode: ({ status }) => (status === 'done' ? 0 : isTerminal(status) ? 1 : 3),
 })
 
 const workingIn = (folder: string): PeopleText => ({ text: `Working in ${folder}`, zh: `工作目录：${folder}` })
+
+/** A configured model plans, works and checks; the offline model cannot plan. */
+async function defaultBehaviour({ models }: Needs<'models'>, query: ModelQuery): Promise<string | undefined> {
+  if ((await models.choice()).isSupplied) return undefined
+  const [first] = await models.fallbackChain(query)
+  return first === undefined || isOfflineModel(first) ? undefined : 'plan'
+}
+
+const MAX_RUNNING = 200
+
+/** One run works in a folder at a time; whoever waits for another one is told so. */
+async function tellFolderInUse(
+  { store }: Needs<'store'>,
+  { dispatch_id, workspace }: { readonly dispatch_id: string; readonly workspace: string },
+  tell: (progress: Progress) => void,
+): Promise<void> {
+  for (const other of await store.dispatches({ status: 'running', limit: MAX_RUNNING })) {
+    if (other.dispatch_id === dispatch_id || (await store.session(other.session_id))?.workspace !== workspace) continue
+    const [id, title] = [shortId(other.dispatch_id), titleOfRun(other.prompt, other.metadata.behaviour)]
+    tell({
+      kind: 'note',
+      text: `Waits for run ${id}, which works in the same folder: ${title}`,
+      zh: `在等任务 ${id}，它正在同一个目录里工作：${title}`,
+    })
+  }
+}
 
 export async function tellNotices(
   context: Needs<'sandboxNotices' | 'startNotices'>,
@@ -94,7 +131,7 @@ export async function followRun(
   const ending = await readRunEnding(context, at.dispatch_id, at.session_id)
   const open = { session_id: at.session_id, status: 'open', limit: MAX_APPROVALS } as const
   const approvals = [...(await context.store.approvals(open))]
-  const files = [...(await filesWrittenBy(context.store, at.dispatch_id))]
+  const files = [...(await filesWrittenBy(context, at.dispatch_id))]
   for (const file of files) tell({ kind: 'note', text: `Wrote ${file}`, zh: `已写入 ${file}` })
   const trace = `tireless trace show ${at.dispatch_id}`
   tell({ kind: 'note', text: `Trace: ${trace}`, zh: `轨迹：${trace}` })
@@ -113,6 +150,14 @@ async function deliver(
   await notifier.deliver(signals.drain).finally(stopListening)
 }
 
+/** The offline model ends a task that it does not understand as done (decision 47); then the answer says so. */
+function notUnderstood(records: readonly JournalRecord[], answer: string): 'all' | 'part' | null {
+  const started = records.find((record) => record.kind === 'run_started')
+  if (started?.kind !== 'run_started' || !isOfflineModel(started.setup?.model ?? '')) return null
+  if (!records.some(({ kind }) => kind === 'call_intended')) return 'all'
+  return /NOT UNDERSTOOD|not understood, nothing was done|看不懂/.test(answer) ? 'part' : null
+}
+
 /** Status and result of a run, from its dispatch and journal. */
 export async function readRunEnding({ store }: Needs<'store'>, run_id: string, session_id: string) {
   const dispatch = await store.dispatch(run_id)
@@ -120,7 +165,8 @@ export async function readRunEnding({ store }: Needs<'store'>, run_id: string, s
   const { status, wait, error, failure_class, result: answer } = dispatch
   const records = recordsOfRun(await store.journal(session_id), run_id)
   const { stop_reason, step_count: steps, issues } = traceFromRecords({ run_id, session_id }, records).manifest
-  return { status, wait, error, failure_class, answer, stop_reason, steps, issues: [...issues] }
+  const not_understood = status === 'done' ? notUnderstood(records, answer ?? '') : null
+  return { status, wait, error, failure_class, answer, not_understood, stop_reason, steps, issues: [...issues] }
 }
 
 /** Follows a dispatch until it ends, or until it waits for something that may take long. */

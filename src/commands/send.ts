@@ -8,7 +8,7 @@ import { defineCommand } from './lib/command.ts'
 import { CONVERSATION_NEEDS, type ConversationNeeds, submitMessage } from './lib/conversation.ts'
 
 /** The chat of a message that names none. */
-const TERMINAL = 'terminal'
+export const TERMINAL = 'terminal'
 
 export const messageInput = {
   session: z.string().optional().describe('only to this session; default: the agent finds out who it is for').meta({

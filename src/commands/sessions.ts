@@ -6,12 +6,13 @@ import type { JournalRecord } from '../domain/journal-record.ts'
 import type { Observation } from '../domain/observation.ts'
 import { outcomeOf } from '../domain/outcome.ts'
 import type { Session } from '../domain/session.ts'
-import { titleOf } from '../domain/title.ts'
+import { titleOfRun } from '../domain/title.ts'
 import { commitOne } from '../ports/store.ts'
+import { filesAndChildren } from './lib/children.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
-import { dispatchSchema, sessionSchema, typedAs } from './lib/output-schemas.ts'
-import { filesWrittenBy } from './lib/written-files.ts'
+import { childSchema, dispatchSchema, sessionSchema, typedAs } from './lib/output-schemas.ts'
+import { findUndone, undoneByShape } from './lib/undone-runs.ts'
 
 export const sessionsList = defineCommand({
   name: 'sessions list',
@@ -52,14 +53,16 @@ export const sessionsShow = defineCommand({
   summary: 'show one session with its journal',
   example: 'sessions show writer-1a2b3c',
   runsIn: 'any_process',
-  needs: ['store'],
+  needs: ['snapshots', 'store'],
   positional: ['id'],
   input: z.object({ id: z.string().describe('session id').meta({ idOf: 'session' }) }),
   output: sessionSchema.extend({
     unread: z.array(typedAs<Observation>(z.unknown())),
     runs: z.array(
-      dispatchSchema.pick({ dispatch_id: true, status: true, title: true, outcome: true }).extend({
+      dispatchSchema.pick({ dispatch_id: true, status: true, title: true, outcome: true, parent_id: true }).extend({
         files: z.array(z.string()).describe('files that the run created or changed'),
+        children: z.array(childSchema).describe('the runs that it started'),
+        undone_by: undoneByShape,
       }),
     ),
     journal: z.array(typedAs<JournalRecord>(z.looseObject({ seq: z.number(), ts: z.number(), kind: z.string() }))),
@@ -73,15 +76,17 @@ export const sessionsShow = defineCommand({
 })
 
 /** The runs of a session with what came of them, oldest first. */
-async function runsOf({ store }: Needs<'store'>, journal: readonly JournalRecord[]) {
+async function runsOf(context: Needs<'snapshots' | 'store'>, journal: readonly JournalRecord[]) {
   const ids = journal.flatMap((record) => (record.kind === 'run_started' ? [record.run_id] : []))
+  const undoneBy = await findUndone(context)
   const runs = await Promise.all(
     [...new Set(ids)].map(async (id) => {
-      const dispatch = await store.dispatch(id)
+      const dispatch = await context.store.dispatch(id)
       if (!dispatch) return []
-      const { dispatch_id, status, prompt } = dispatch
-      const files = [...(await filesWrittenBy(store, id))]
-      return [{ dispatch_id, status, title: titleOf(prompt), outcome: outcomeOf(dispatch), files }]
+      const { dispatch_id, status, prompt, metadata, parent_id } = dispatch
+      const [title, outcome, undone_by] = [titleOfRun(prompt, metadata.behaviour), outcomeOf(dispatch), undoneBy(id)]
+      const { files, children } = await filesAndChildren(context, id)
+      return [{ dispatch_id, status, title, outcome, parent_id, files, children, undone_by }]
     }),
   )
   return runs.flat()

@@ -12,6 +12,7 @@ import { channelProblem } from './channels.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { announceWrittenFiles, runAndPriceFirstCycle } from './lib/first-run-notes.ts'
+import { tellLooks } from './lib/look-notes.ts'
 import type { Progress } from './lib/progress.ts'
 import { nextScheduledRun } from './schedule.ts'
 
@@ -29,10 +30,13 @@ export const start = defineCommand({
     'listen',
     'notifier',
     'requireSandbox',
+    'residents',
     'sandboxNotices',
     'serveHttp',
     'settings',
     'signals',
+    'sources',
+    'snapshots',
     'startNotices',
     'store',
     'wakeSignal',
@@ -58,11 +62,13 @@ export const start = defineCommand({
     // Not awaited: trying the sandbox takes time.
     void context.sandboxNotices().then((notices) => notices.map((notice) => tell({ kind: 'note', ...notice })))
     const stopListening = context.listen(tell)
+    const stopTelling = tellLooks(context, tell)
     try {
       await (until_idle ? runUntilIdle(context, max_minutes) : runKernel(context, tell, expose))
       return { queue: { ...(await context.store.counts()) } }
     } finally {
       stopListening()
+      stopTelling()
     }
   },
 })
@@ -81,10 +87,10 @@ async function refuseUnknownChannel({ notifier, channels }: Needs<'notifier' | '
 
 /** Catches up missed beats and works the queue until it is idle. Does not wait for later beats. */
 async function runUntilIdle(
-  context: Needs<'clock' | 'drain' | 'kernel' | 'notifier' | 'signals' | 'wakeSignal'>,
+  context: Needs<'clock' | 'drain' | 'kernel' | 'notifier' | 'residents' | 'signals' | 'wakeSignal'>,
   minutes: number,
 ): Promise<void> {
-  const { kernel, wakeSignal: bell, clock, signals } = context
+  const { wakeSignal: bell, clock, signals } = context
   const timeUp = new AbortController()
   const stopTimer = startTimer(clock, minutes * 60_000, () => timeUp.abort())
   const until = AbortSignal.any([timeUp.signal, signals.drain])
@@ -92,7 +98,7 @@ async function runUntilIdle(
   try {
     await awaitAll([
       context.drain({ untilIdle: () => caughtUp, until: timeUp.signal }),
-      kernel.catchUp(until).finally(() => {
+      catchUp(context, until).finally(() => {
         caughtUp = true
         bell.ring()
       }),
@@ -101,6 +107,11 @@ async function runUntilIdle(
   } finally {
     stopTimer()
   }
+}
+
+async function catchUp({ kernel, residents }: Needs<'kernel' | 'residents'>, until: AbortSignal): Promise<void> {
+  await residents.lookNow()
+  await kernel.catchUp(until)
 }
 
 async function runKernel(
@@ -112,9 +123,12 @@ async function runKernel(
     | 'kernel'
     | 'listen'
     | 'notifier'
+    | 'residents'
     | 'serveHttp'
     | 'settings'
     | 'signals'
+    | 'sources'
+    | 'snapshots'
     | 'store'
   >,
   tell: (progress: Progress) => void,
@@ -138,6 +152,8 @@ async function runKernel(
     context.drain({ untilIdle: false, until: failed.signal }),
     kernel.run(stop),
     context.notifier.run(stop),
+    context.residents.run(stop),
+    context.sources.run(stop),
   ]
   // If one task fails, the others stop too: a kernel without its queue would only look alive.
   for (const task of tasks) task.catch(() => failed.abort())

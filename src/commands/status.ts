@@ -1,11 +1,13 @@
 /** Summary of kernel, queue, spending and health. Every key is always present; null or empty if there is no value. */
 
 import { z } from 'zod'
+import { isOnCall } from '../domain/agent.ts'
 import type { CycleResult } from '../domain/cycle.ts'
 import { labelOfJournal } from '../domain/journal-label.ts'
 import { type Label, TRUSTS, UNTRUSTED_LABEL } from '../domain/label.ts'
 import { MICROS_PER_USD } from '../domain/money.ts'
-import { titleOf } from '../domain/title.ts'
+import { RESIDENT_ACTIONS } from '../domain/resident.ts'
+import { titleOfRun } from '../domain/title.ts'
 import { isPaused } from '../kernel/pause-setting.ts'
 import { iso } from '../ports/clock.ts'
 import type { Worker } from '../ports/store/queue.ts'
@@ -14,6 +16,7 @@ import { copyCycleResult, cycleSchema } from './cycles.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { modelState, readModelState } from './lib/model-state.ts'
+import { childSchema } from './lib/output-schemas.ts'
 
 const labelledAgent = cycleSchema.shape.agents.element.extend({
   label: z
@@ -87,20 +90,62 @@ async function countWaiting(store: Store): Promise<{ approvals: number; question
 }
 
 function agentsOf({ agentDirectory, kernel }: Needs<'agentDirectory' | 'kernel'>) {
-  return agentDirectory.all().map(({ agent: { agent_id, enabled } }) => {
+  return agentDirectory.all().map(({ agent }) => {
+    const { agent_id, enabled } = agent
     const next = kernel.nextBeatOf(agent_id)
-    return { agent_id, enabled, next_at: next === undefined ? null : iso(next) }
+    return { agent_id, enabled, on_call: isOnCall(agent), next_at: next === undefined ? null : iso(next) }
   })
 }
 
 async function runningNow({ store }: Needs<'store'>) {
   const running = await store.dispatches({ status: 'running', limit: MAX_RUNS_NAMED })
-  return running.map(({ dispatch_id, agent_id, prompt }) => ({ dispatch_id, agent_id, title: titleOf(prompt) }))
+  return running.map(({ dispatch_id, agent_id, prompt, metadata, parent_id }) => {
+    return { dispatch_id, agent_id, title: titleOfRun(prompt, metadata.behaviour), parent_id }
+  })
 }
+
+type DescribedResident = Awaited<ReturnType<Needs<'residents'>['residents']['describe']>>[number]
+
+const statusOfResident = ({
+  last_look,
+  next_look,
+  goals,
+  missing,
+  known,
+  last_action,
+  ...resident
+}: DescribedResident) => ({
+  ...resident,
+  ...{ goals: [...goals], known: { ...known }, missing: [...missing] },
+  last_action: last_action === null ? null : { ...last_action },
+  last_look: last_look === null ? null : iso(last_look),
+  next_look: next_look === null ? null : iso(next_look),
+})
+
+const residentSchema = z.object({
+  agent_id: z.string(),
+  hz: z.number().describe('looks per second, at most; lower after unanswered queries'),
+  session_id: z.string().nullable(),
+  state: z.enum(['idle', 'looking', 'backing_off']),
+  tick: z.number().describe('number of its last look on the grid of its rate'),
+  looks: z.number().describe('looks of this process'),
+  failures: z.number().describe('looks that failed since the last good one'),
+  error: z.string().nullable().describe('of the last look; null: it was good'),
+  last_look: z.string().nullable(),
+  next_look: z.string().nullable(),
+  unread: z.number(),
+  goals: z.array(z.string()),
+  known: z.record(z.string(), z.string()),
+  missing: z.array(z.string()).describe('slots that it does not know'),
+  unanswered: z.number().describe('queries since its owner last wrote'),
+  last_action: z.object({ action: z.enum(RESIDENT_ACTIONS), text: z.string() }).nullable(),
+  why: z.string().describe('why it does nothing now'),
+  why_zh: z.string().describe('the same in Chinese'),
+})
 
 const NEEDS = [
   ...(['agentDirectory', 'budgetLimits', 'clock', 'draining', 'epoch', 'health', 'kernel', 'kernelId'] as const),
-  ...(['models', 'pageAddress', 'store'] as const),
+  ...(['models', 'pageAddress', 'residents', 'store'] as const),
 ] as const
 
 export type StatusNeeds = Needs<(typeof NEEDS)[number]>
@@ -117,7 +162,7 @@ export async function summarizeStatus(context: StatusNeeds) {
     queue: { ...queue },
     // A session has at most one open dispatch, so queue counts are session counts.
     sessions: { active: queue.pending + queue.running, waiting: queue.waiting },
-    residents: [],
+    residents: (await context.residents.describe()).map(statusOfResident),
     model: await readModelState(context.models),
     spend: await spendToday(context),
     ...(await countWaiting(store)),
@@ -154,7 +199,7 @@ export const status = defineCommand({
       cancelled: z.number(),
     }),
     sessions: z.object({ active: z.number(), waiting: z.number() }),
-    residents: z.array(z.unknown()),
+    residents: z.array(residentSchema),
     model: modelState,
     spend: z.object({ today_usd: z.number().nullable(), cap_usd: z.number().nullable(), calls: z.number().nullable() }),
     approvals: z.number().describe('calls that wait for your approval'),
@@ -162,8 +207,15 @@ export const status = defineCommand({
     unknowns: z.number().describe('interrupted calls whose outcome you must tell'),
     health: z.object({ ok: z.boolean(), reasons: z.array(z.string()) }),
     page: z.string().nullable().describe('address of the page; null: it is not served'),
-    agents: z.array(z.object({ agent_id: z.string(), enabled: z.boolean(), next_at: z.string().nullable() })),
-    runs: z.array(z.object({ dispatch_id: z.string(), agent_id: z.string(), title: z.string() })).describe('run now'),
+    agents: z.array(
+      z.object({
+        agent_id: z.string(),
+        enabled: z.boolean(),
+        on_call: z.boolean().describe('runs only when it is written to or given a task'),
+        next_at: z.string().nullable(),
+      }),
+    ),
+    runs: z.array(childSchema.omit({ status: true }).extend({ parent_id: z.string().nullable() })).describe('run now'),
     degraded: z.array(z.string()),
     workers: z.array(z.object({ epoch: z.number(), name: z.string(), lease_until: z.string() })),
   }),

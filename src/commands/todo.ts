@@ -1,4 +1,4 @@
-/** Todos of sessions: list them, and show one with its checks, evidence and receipts. */
+/** Todos of sessions: list them, clear them, and show one with its checks, evidence and receipts. */
 
 import { resolve } from 'node:path'
 import { z } from 'zod'
@@ -16,7 +16,7 @@ import {
   type TodoNote,
 } from '../domain/todo.ts'
 import type { TodoReceipt } from '../domain/todo-delta.ts'
-import type { Store } from '../ports/store.ts'
+import { commitOne, type Store } from '../ports/store.ts'
 import { defineCommand } from './lib/command.ts'
 import { typedAs } from './lib/output-schemas.ts'
 
@@ -104,6 +104,46 @@ export const todoShow = defineCommand({
   },
 })
 
+export const todoClear = defineCommand({
+  name: 'todo clear',
+  summary: 'remove the todos of a session that are not done; their codes are not used again',
+  example: 'todo clear --session writer-1a2b3c',
+  runsIn: 'any_process',
+  needs: ['clock', 'ids', 'store'],
+  input: z.object({
+    session: z.string().describe('the session').meta({ idOf: 'session' }),
+    yes: z.boolean().default(false).describe('do not ask').meta({ short: 'y' }),
+  }),
+  output: z.object({
+    session_id: z.string(),
+    cleared: z.array(z.string()).describe('codes of the todos that were removed'),
+    kept: z.array(z.string()).describe('codes of those that are done'),
+  }),
+  async run({ store, clock, ids }, { session: session_id, yes }) {
+    const session = await store.session(session_id)
+    if (!session) throw noSuchSession(session_id)
+    if (session.status === 'active')
+      throw new TirelessError('conflict', {
+        what: 'a run of the session is at work on its todos',
+        got: session_id,
+        fix: 'cancel it with tireless queue cancel, or wait for its end',
+      })
+    const todos = await store.todos(session_id)
+    const open = todos.filter(({ status }) => status !== 'DONE').length
+    if (open > 0 && !yes)
+      throw new TirelessError('confirmation_needed', {
+        what: `${open === 1 ? '1 todo' : `${open} todos`} of ${session_id} will be removed; what is done stays`,
+        fix: `run tireless todo clear --session ${session_id} --yes`,
+      })
+    const [{ changed }] = await commitOne(store, [
+      { op: 'todos', op_id: ids.next(), session_id, actions: [{ kind: 'clear', by: USER }], now: clock.now() },
+    ])
+    const kept = (await store.todos(session_id)).map(({ code }) => code)
+    return { session_id, cleared: [...changed], kept }
+  },
+})
+
+const USER = { kind: 'user' } as const
 const MAX_RECEIPTS = 50
 const MAX_SEARCHED = 5000
 

@@ -18,6 +18,7 @@ import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { findRun } from './lib/find-run.ts'
 import { runSetupSchema, typedAs } from './lib/output-schemas.ts'
+import { findUndone, undoneByShape } from './lib/undone-runs.ts'
 
 const manifestShape = z.object({
   run_id: z.string(),
@@ -70,8 +71,9 @@ export const traceList = defineCommand({
   runsIn: 'any_process',
   needs: ['redact', 'store'],
   input: z.object({ limit: z.int().positive().default(20).describe('maximum number of runs') }),
-  output: z.object({ items: z.array(manifestShape) }),
+  output: z.object({ items: z.array(manifestShape.extend({ undone_by: undoneByShape.optional() })) }),
   async run({ store, redact }, { limit }) {
+    const undoneBy = await findUndone({ store })
     const items: TraceManifest[] = []
     // Read one journal at a time, because journals can be long.
     for (const { dispatch_id: run_id, session_id } of await store.dispatches({ limit })) {
@@ -84,7 +86,12 @@ export const traceList = defineCommand({
           ).manifest,
         )
     }
-    return { items: items.map(printable) }
+    return {
+      items: items.map((item) => {
+        const undone_by = undoneBy(item.run_id)
+        return { ...printable(item), ...(undone_by === null ? {} : { undone_by }) }
+      }),
+    }
   },
   runClosed: async ({ traces }, { limit }) => ({ items: (await traces.list(limit)).map(printable) }),
 })

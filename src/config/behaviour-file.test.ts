@@ -37,10 +37,15 @@ describe('O16: the file of a behaviour', () => {
     ['a heading twice', withSettings('', '## process_rules\nx\n## process_rules\ny'), /twice/],
     ['no rules', withSettings('', '## policy\nx'), /no rules.*## process_rules/],
     ['an unknown placeholder', withSettings('', '## process_rules\nx\n## input\n{message}'), /\{message\}.*messages/],
+    [
+      'a file that is too long',
+      withSettings('', `## process_rules\n${'x'.repeat(100_000)}`),
+      /too long.*at most 100000/,
+    ],
     ['no settings', '## process_rules\nrules', /does not begin with settings/],
     ['access of an unknown kind', withSettings('access: all'), /access.*write.*read_only.*copy/],
   ] as const)
-    test(`case 78: ${what} is an error that says where and what to do`, () => {
+    test(`case 78, case 113: ${what} is an error that says where and what to do`, () => {
       assert.throws(() => parse(text), { code: 'config_invalid', message })
     })
 

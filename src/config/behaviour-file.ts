@@ -34,8 +34,15 @@ const settings = z.strictObject({
 const PARTS = ['process_rules', 'policy', 'toolbox', 'input'] as const
 type Part = (typeof PARTS)[number]
 
+const MAX_CHARACTERS = 100_000
+
 /** `file` is shown in messages. Contract: throws `config_invalid` with the place and the nearest valid name. */
 export function parseBehaviourFile(file: string, name: string, source: string): BehaviourSpec {
+  if (source.length > MAX_CHARACTERS)
+    throw new TirelessError('config_invalid', {
+      ...{ where: file, what: 'the file is too long', got: `${source.length} characters` },
+      ...{ expected: `at most ${MAX_CHARACTERS}`, fix: 'shorten it: its texts are part of every request' },
+    })
   const { yaml, body } = splitFile(file, source.replaceAll('\r\n', '\n'))
   const { output } = parseConfigFile({
     ...{ source: yaml, name: file, env: {}, schema: settings },

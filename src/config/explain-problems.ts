@@ -22,8 +22,9 @@ export function problemsFromIssues(
     .filter((issue) => !reading.faulty.has(pathKey(issue.path as KeyPath)))
     .flatMap((issue) => {
       const path = issue.path as KeyPath
-      if (issue.code === 'unrecognized_keys') return issue.keys.map((name) => unknownKey(path, name, reading, known))
-      return [wrongValue(path, issue, reading, known)]
+      if (issue.code === 'unrecognized_keys')
+        return issue.keys.map((name) => unknownKey([...path, name], issue.input, reading, known))
+      return [wrongValue(path, isUnknownType(issue) ? unknownType(path, issue, known) : issue, reading, known)]
     })
 }
 
@@ -41,9 +42,22 @@ function isTypeMismatch(issue: Issue): boolean {
   return issue.code === 'invalid_type' || (issue.code === 'invalid_value' && typeof issue.input !== 'string')
 }
 
-function unknownKey(path: KeyPath, name: string, reading: YamlReading, known: readonly SchemaLevel[]): ConfigProblem {
-  const here = [...path, name]
-  const keys = levelAt(path, known)?.keys ?? []
+/** An entry whose key `type` chooses its schema has a type that none of them has. */
+const isUnknownType = (issue: Issue): boolean => issue.code === 'invalid_union' && issue.path.at(-1) === 'type'
+
+function unknownType(path: KeyPath, { input, message }: Issue, known: readonly SchemaLevel[]): Issue {
+  const values = levelsAt(path.slice(0, -1), known).flatMap(({ type }) => type ?? [])
+  return { code: 'invalid_value', values, input: typeIn(input), path: [...path], message }
+}
+
+const typeIn = (entry: unknown): unknown =>
+  typeof entry === 'object' && entry !== null && 'type' in entry ? entry.type : undefined
+
+/** `entry`: the mapping that has the unknown key. */
+function unknownKey(here: KeyPath, entry: unknown, reading: YamlReading, known: readonly SchemaLevel[]): ConfigProblem {
+  const name = String(here.at(-1))
+  const levels = levelsAt(here.slice(0, -1), known)
+  const keys = (levels.find(({ type }) => type !== undefined && type === typeIn(entry)) ?? levels[0])?.keys ?? []
   const nearest = nearestName(name, keys)
   const elsewhere = known.find((level) => level.path.length > 0 && level.keys.includes(name))
   const close = nearest !== undefined && isClose(name, nearest)
@@ -74,7 +88,7 @@ const isZeroForUnlimited = (path: KeyPath, issue: Issue, known: readonly SchemaL
   issue.code === 'too_small' &&
   issue.minimum === 0 &&
   issue.input === 0 &&
-  (levelAt(path.slice(0, -1), known)?.nullable ?? []).includes(String(path.at(-1)))
+  levelsAt(path.slice(0, -1), known).some(({ nullable }) => nullable.includes(String(path.at(-1))))
 
 function fixOf(path: KeyPath, issue: Issue): string {
   const got = issue.input
@@ -131,6 +145,8 @@ export interface SchemaLevel {
   readonly keys: readonly string[]
   /** The keys that accept null. */
   readonly nullable: readonly string[]
+  /** The only valid value of its key `type`, if that value chooses the schema. */
+  readonly type?: string
 }
 
 interface JsonSchemaNode {
@@ -138,32 +154,40 @@ interface JsonSchemaNode {
   readonly additionalProperties?: JsonSchemaNode | boolean
   readonly items?: JsonSchemaNode
   readonly anyOf?: readonly JsonSchemaNode[]
+  readonly oneOf?: readonly JsonSchemaNode[]
   readonly type?: string
+  readonly const?: string
 }
 
 export function schemaLevels(
   node: JsonSchemaNode = jsonSchema() as JsonSchemaNode,
   path: readonly string[] = [],
 ): readonly SchemaLevel[] {
-  const { properties, additionalProperties, items, anyOf } = node
+  const { properties, additionalProperties, items, anyOf = [], oneOf = [] } = node
   const nested = Object.entries(properties ?? {}).flatMap(([name, child]) => schemaLevels(child, [...path, name]))
   const dynamic = typeof additionalProperties === 'object' ? schemaLevels(additionalProperties, [...path, '*']) : []
   return [
-    ...(properties ? [{ path, keys: Object.keys(properties), nullable: nullableKeys(properties) }] : []),
+    ...(properties ? [levelOf(path, properties)] : []),
     ...nested,
     ...dynamic,
     ...(items ? schemaLevels(items, [...path, '*']) : []),
-    ...(anyOf ?? []).flatMap((branch) => schemaLevels(branch, path)),
+    ...[...anyOf, ...oneOf].flatMap((branch) => schemaLevels(branch, path)),
   ]
+}
+
+function levelOf(path: readonly string[], properties: NonNullable<JsonSchemaNode['properties']>): SchemaLevel {
+  const type = properties.type?.const
+  const level = { path, keys: Object.keys(properties), nullable: nullableKeys(properties) }
+  return type === undefined ? level : { ...level, type }
 }
 
 const nullableKeys = (properties: NonNullable<JsonSchemaNode['properties']>): readonly string[] =>
   Object.keys(properties).filter((name) => properties[name]?.anyOf?.some(({ type }) => type === 'null'))
 
-function levelAt(path: KeyPath, known: readonly SchemaLevel[]): SchemaLevel | undefined {
+function levelsAt(path: KeyPath, known: readonly SchemaLevel[]): readonly SchemaLevel[] {
   const matches = (level: SchemaLevel) =>
     level.path.length === path.length && level.path.every((step, index) => step === '*' || step === path[index])
-  return known.find(matches)
+  return known.filter(matches)
 }
 
 export function nearestName(word: string, candidates: readonly string[]): string | undefined {

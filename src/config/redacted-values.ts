@@ -18,7 +18,7 @@ interface Leaf {
 const REDACTED = '(set)'
 
 /** Texts below these keys may be tokens, so all of them count as secrets. */
-const SECRET_KEYS = new Set(['api_key', 'headers', 'env', 'channels', 'sources', 'plugins', 'grants', 'ping_url'])
+const SECRET_KEYS = new Set(['api_key', 'secret', 'headers', 'env', 'channels', 'plugins', 'grants', 'ping_url'])
 const SECRET_VARIABLE = /KEY|TOKEN|SECRET|PASS|AUTH|CREDENTIAL/i
 const VARIABLE_NAME = /^[A-Z][A-Z0-9_]*$/
 /** Shorter values are words such as `true` or `local`; redacting them would make other texts unreadable. */
@@ -73,9 +73,9 @@ function isSecret({ path, value }: Leaf, source: string): boolean {
   if (source.startsWith('env:') && SECRET_VARIABLE.test(source)) return true
   const last = path.at(-1)
   // The user may have written the key itself in place of the variable's name.
-  if (last === 'api_key_env') return !VARIABLE_NAME.test(value)
-  // The arguments of a server's command, but not the program.
-  return path[0] === 'mcp_servers' && path.at(-2) === 'command' && last !== 0
+  if (last === 'api_key_env' || last === 'secret_env') return !VARIABLE_NAME.test(value)
+  // The arguments of a command, but not the program.
+  return (path[0] === 'mcp_servers' || path[0] === 'sources') && path.at(-2) === 'command' && last !== 0
 }
 
 function withoutCredentials(value: Json): Json {

@@ -32,6 +32,10 @@ export const AGENT_ID_MARK = '<agent_id>'
 
 const agent = z.strictObject({
   agent_id: agentName,
+  description: nonEmptyText
+    .nullable()
+    .prefault(null)
+    .describe('what other agents may give it to do (spawn_agent); null: it is not offered to them'),
   prompt: nonEmptyText,
   priority: z.int('a whole number').prefault(0),
   enabled: z.boolean().prefault(true),
@@ -52,6 +56,11 @@ const agent = z.strictObject({
     .describe('paths checked for changes without calling a model'),
   model: textWithoutSpaces.nullable().prefault(null),
   tools: z.array(textWithoutSpaces).nullable().prefault(null).describe('null: all tools that the policy allows'),
+  platform: z
+    .enum(['linux', 'macos', 'windows'])
+    .nullable()
+    .prefault(null)
+    .describe('the operating system that its work needs; null: any'),
   workspace: nonEmptyText
     .nullable()
     .prefault(`workspaces/${AGENT_ID_MARK}`)

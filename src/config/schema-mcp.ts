@@ -27,35 +27,40 @@ const toolEffect = z.strictObject({
   private: z.boolean().optional().describe('default: true if reach is private'),
 })
 
+/** What a process of the owner may see, write and reach: that of an MCP server, or of a source. */
+export const confinedProcessKeys = {
+  env: namedMapping(variableName, z.string())
+    .prefault({})
+    .describe('added to PATH, HOME and LANG; no other variable is passed on'),
+  cwd: nonEmptyText
+    .optional()
+    .describe('default: the folder of the configuration file; other paths are relative to it'),
+  sandbox: z
+    .enum(['on', 'off'])
+    .prefault('on')
+    .describe('off: the server runs with your permissions and can read your files'),
+  network: z
+    .union(
+      [z.enum(['none', 'all']), z.array(hostPattern)],
+      'none, all, or a list of hosts such as packages.example.org',
+    )
+    .prefault('none')
+    .describe('hosts that the server may reach from its sandbox, through a proxy; all: every public host'),
+  folders: z
+    .array(nonEmptyText)
+    .prefault([])
+    .describe('folders that the server may write, besides its own folder in the home'),
+  reads: z
+    .array(nonEmptyText)
+    .prefault([])
+    .describe('paths that the server may read, besides system folders and the folder of its command'),
+}
+
 export const mcpServerSchema = z
   .strictObject({
     command: z.array(z.string()).nonempty('a command with its arguments, such as [node, server.js]').optional(),
     url: httpUrl.optional(),
-    env: namedMapping(variableName, z.string())
-      .prefault({})
-      .describe('added to PATH, HOME and LANG; no other variable is passed on'),
-    cwd: nonEmptyText
-      .optional()
-      .describe('default: the folder of the configuration file; other paths are relative to it'),
-    sandbox: z
-      .enum(['on', 'off'])
-      .prefault('on')
-      .describe('off: the server runs with your permissions and can read your files'),
-    network: z
-      .union(
-        [z.enum(['none', 'all']), z.array(hostPattern)],
-        'none, all, or a list of hosts such as packages.example.org',
-      )
-      .prefault('none')
-      .describe('hosts that the server may reach from its sandbox, through a proxy; all: every public host'),
-    folders: z
-      .array(nonEmptyText)
-      .prefault([])
-      .describe('folders that the server may write, besides its own folder in the home'),
-    reads: z
-      .array(nonEmptyText)
-      .prefault([])
-      .describe('paths that the server may read, besides system folders and the folder of its command'),
+    ...confinedProcessKeys,
     headers: namedMapping(textWithoutSpaces, z.string()).prefault({}),
     timeout: positiveDuration.prefault('1m').describe('timeout of a call'),
     start_timeout: positiveDuration

@@ -6,9 +6,12 @@
 
 import { z } from 'zod'
 import type { Json } from '../domain/json.ts'
+import { codingAgentSchema } from './schema-coding.ts'
 import { agentFile, isList, kernelSchema, overrun } from './schema-kernel.ts'
 import { mcpServerSchema } from './schema-mcp.ts'
 import { modelsSchema } from './schema-models.ts'
+import { checkSourceNames, sourceSchema } from './schema-sources.ts'
+import { searchSchema } from './search.ts'
 import {
   anyMapping,
   countLimit,
@@ -22,25 +25,46 @@ import {
   nonEmptyText,
   numberRange,
   positiveCount,
+  positiveDuration,
   safeName,
+  secretKeys,
   textWithoutSpaces,
+  timeLimit,
   uniqueIds,
   usdLimit,
-  variableName,
 } from './value-types.ts'
 
 const resident = z.strictObject({
   agent_id: safeName,
   hz: numberRange(0.1, 10).prefault(1),
   overrun,
-  goals: z.array(nonEmptyText).prefault([]),
+  goals: z
+    .array(
+      z.union(
+        [
+          nonEmptyText.transform((text) => ({ goal: text, every: null, until: null })),
+          z.strictObject({
+            goal: nonEmptyText,
+            every: positiveDuration.nullable().prefault(null).describe('remind the resident of the goal this often'),
+            until: z.iso
+              .datetime({ offset: true, error: 'an instant such as 2026-12-31T18:00:00Z' })
+              .nullable()
+              .prefault(null)
+              .describe('the goal is over then'),
+          }),
+        ],
+        'a text, or a mapping with goal, every, until',
+      ),
+    )
+    .prefault([]),
   slots: z
     .union([z.array(nonEmptyText), anyMapping], 'a list of slot names, or a mapping of slots')
     .prefault([])
     .describe('information that the resident needs'),
   stm: positiveCount.prefault(20).describe('ticks of short-term memory'),
   max_queries: countLimit.prefault(3).describe('unanswered queries before the resident slows down'),
-  persist_thought: z.boolean().prefault(true),
+  persist_thought: z.boolean().prefault(true).describe('whether the thoughts of the model are stored'),
+  forget_after: timeLimit.prefault(null).describe('age at which a look leaves the memory; null: never'),
   sources: z.array(safeName).prefault([]).describe('names of entries of `sources`'),
 })
 
@@ -65,9 +89,7 @@ const budget = z.strictObject({
 const webhook = z
   .strictObject({
     url: httpUrl.describe('messages are posted to this URL'),
-    secret: nonEmptyText.optional().describe('prefer secret:NAME, secret_env or secret_file'),
-    secret_env: variableName.optional(),
-    secret_file: nonEmptyText.optional().describe('relative to the configuration file'),
+    ...secretKeys,
     chat_id: nonEmptyText.nullable().prefault(null).describe('chat for messages that name no chat'),
   })
   .superRefine(exactlyOne('secret', 'secret_env', 'secret_file'), { when: isMapping })
@@ -75,7 +97,7 @@ const webhook = z
 const STORE = 'sqlite, or postgres://…'
 const PORT = 'a port from 0 (any free one) to 65535'
 
-export const schema = z.strictObject({
+const keys = z.strictObject({
   kernel: kernelSchema.prefault({}),
   residents: z.array(resident).superRefine(uniqueIds, { when: isList }).prefault([]),
   models: modelsSchema.prefault({}),
@@ -112,13 +134,19 @@ export const schema = z.strictObject({
         .describe('calls allowed without approval'),
     })
     .prefault({}),
+  coding_agents: namedMapping(safeName, codingAgentSchema)
+    .prefault({})
+    .describe('external coding agents for the tool coding_agent'),
+  search: searchSchema.nullable().prefault(null).describe('what web_search asks; null: agents have no web search'),
   server: z
     .strictObject({
       host: textWithoutSpaces.prefault('127.0.0.1'),
       port: z.int(PORT).min(0, PORT).max(65535, PORT).prefault(7717),
     })
     .prefault({}),
-  sources: namedMapping(safeName, anyMapping).prefault({}),
+  sources: namedMapping(safeName, sourceSchema)
+    .prefault({})
+    .describe('what residents hear from outside; a resident names its sources in `sources`'),
   plugins: z.array(z.union([nonEmptyText, anyMapping], 'a package name, a path, or a mapping')).prefault([]),
   sandbox: z.enum(['auto', 'required', 'off']).prefault('auto'),
   sandbox_image: z
@@ -157,6 +185,9 @@ export const schema = z.strictObject({
     .prefault({}),
 })
 
+/** With the checks across keys, which run even if other values are invalid. */
+export const schema = keys.superRefine(checkSourceNames, { when: isMapping })
+
 /** Makes a type read-only at every level. Json is left as it is: it is already read-only, and recursive. */
 type Immutable<T> = [Json] extends [T]
   ? T
@@ -168,6 +199,7 @@ export type Config = Immutable<z.output<typeof schema>>
 export type AgentConfig = Config['kernel']['agents'][number]
 export type ProviderConfig = Config['models']['providers'][string]
 export type BudgetConfig = Config['budget']
+export type SourceConfig = Config['sources'][string]
 export type WebhookConfig = NonNullable<Config['channels']['webhook']>
 
 /** JSON Schemas of what the user may write, with defaults. */

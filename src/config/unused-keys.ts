@@ -45,6 +45,8 @@ export const USED_KEYS: Readonly<Record<string, 'any' | readonly Json[]>> = {
   budget: 'any',
   'policy.allow_hosts': 'any',
   mcp_servers: 'any',
+  search: 'any',
+  coding_agents: 'any',
   'server.host': 'any',
   'server.port': 'any',
   sandbox: 'any',
@@ -52,6 +54,8 @@ export const USED_KEYS: Readonly<Record<string, 'any' | readonly Json[]>> = {
   limits: 'any',
   policy: 'any',
   retention: 'any',
+  residents: 'any',
+  sources: 'any',
   store: ['sqlite'],
 }
 

@@ -106,17 +106,18 @@ const CRON_FIELDS = /^\s*([0-9A-Za-z*/,?#+-]+\s+){4,5}[0-9A-Za-z*/,?#+-]+\s*$/
 const AT = 'an instant such as 2026-01-31T09:00:00Z or 2026-01-31T09:00:00+08:00'
 
 /** Checks the shape only; the scheduler parses the cron line. */
-const cron = z
+export const cronLine = z
   .string()
   .refine((value) => value.split(';').every((line) => NICKNAME.test(line.trim()) || CRON_FIELDS.test(line)), CRON)
+export const instantText = z.iso.datetime({ offset: true, local: true, error: AT })
 const everyOrAt = z
   .strictObject({
     every: positiveDuration.optional(),
-    at: z.iso.datetime({ offset: true, local: true, error: AT }).optional(),
+    at: instantText.optional(),
   })
   .superRefine(exactlyOne('every', 'at'), { when: isMapping })
   .transform(({ every, at }): ScheduleSpec => (every === undefined ? { at: String(at) } : { every }))
-export const scheduleValue = z.union([cron, everyOrAt], CRON)
+export const scheduleValue = z.union([cronLine, everyOrAt], CRON)
 
 const ZONE = 'a time zone such as Asia/Shanghai or UTC'
 export const timezoneName = z.string(ZONE).refine(isTimezone, ZONE)
@@ -151,6 +152,13 @@ export function namedMapping<V extends z.ZodType>(names: z.ZodType<string>, valu
     },
     { when: isMapping },
   )
+}
+
+/** The three ways to name a secret; refine with `exactlyOne`. */
+export const secretKeys = {
+  secret: nonEmptyText.optional().describe('prefer secret:NAME, secret_env or secret_file'),
+  secret_env: variableName.optional(),
+  secret_file: nonEmptyText.optional().describe('relative to the configuration file'),
 }
 
 type Refinement<T> = (value: T, context: z.core.$RefinementCtx<T>) => void

@@ -28,8 +28,15 @@ export interface WatchMarks {
  */
 export const ASSISTANT = 'assistant'
 
+/** Operating systems on which an agent can work. */
+export type Platform = 'linux' | 'macos' | 'windows'
+
 export interface Agent {
   readonly agent_id: string
+  /** What other agents may give it to do; null or undefined: it is not offered to them. */
+  readonly description?: string | null | undefined
+  /** The operating system that its work needs; null or undefined: any. */
+  readonly platform?: Platform | null | undefined
   readonly prompt: string
   readonly priority: number
   readonly enabled: boolean
@@ -48,3 +55,7 @@ export interface Agent {
   /** Path relative to the home; null: each dispatch gets a folder of its own. */
   readonly workspace: string | null
 }
+
+/** Whether the agent does not run by itself, but when somebody writes to it or gives it a task. */
+export const isOnCall = ({ agent_id, enabled, description }: Pick<Agent, 'agent_id' | 'enabled' | 'description'>) =>
+  !enabled && (agent_id === ASSISTANT || (description ?? null) !== null)

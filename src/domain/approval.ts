@@ -65,7 +65,7 @@ export function isExpired({ expires_at }: Pick<Approval, 'expires_at'>, now: num
   return Date.parse(expires_at) <= now
 }
 
-const APPROVAL_EVENT = 'approval'
+export const APPROVAL_EVENT = 'approval'
 
 /** The observation that tells the session how the approval was answered. */
 export function approvalAnswerObservation(

@@ -92,9 +92,15 @@ export interface BehaviourChoice {
 export type Next =
   /**
    * `retry`: a critic asked for another try; `feedback` is its instruction. `stay`: the behaviour may not end yet;
-   * `feedback` says why.
+   * `feedback` says why. `agents`: the run may not end yet, because sub-agents are open.
    */
-  | { readonly kind: 'continue'; readonly feedback?: string; readonly retry?: true; readonly stay?: true }
+  | {
+      readonly kind: 'continue'
+      readonly feedback?: string
+      readonly retry?: true
+      readonly stay?: true
+      readonly agents?: true
+    }
   /** `feedback`: the input of the next attempt, which starts when the wait is over. */
   | { readonly kind: 'park'; readonly wait: Wait; readonly feedback?: string }
   /** The run goes on with another behaviour, which starts with a new conversation. */

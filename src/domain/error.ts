@@ -52,8 +52,13 @@ export const ERROR_CODES = {
   budget_tokens: { retry: 'never', exit: 1 },
   budget_unpriced: { retry: 'never', exit: 1 },
 
+  /** A resident has too many unread observations. */
+  bus_full: { retry: 'later', exit: 1 },
   channel_unavailable: { retry: 'later', exit: 1 },
   channel_refused: { retry: 'never', exit: 1 },
+
+  /** A source does not run, or nobody listens to it. */
+  source_unavailable: { retry: 'later', exit: 1 },
 
   decision_invalid: { retry: 'never', exit: 1 },
   decision_empty: { retry: 'never', exit: 1 },

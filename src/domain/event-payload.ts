@@ -8,7 +8,7 @@ import { assertNever } from './error.ts'
 import type { HistoryCut, JournalRecord, ModelAnswer, RunSetup } from './journal-record.ts'
 import type { Json } from './json.ts'
 import type { Observation } from './observation.ts'
-import { titleOf } from './title.ts'
+import { titleOfRun } from './title.ts'
 import { truncateText } from './truncate.ts'
 
 export type Payload = Readonly<Record<string, Json>>
@@ -32,11 +32,12 @@ function truncateValue(value: object | Json, max = MAX_TEXT): Json {
   return text.length <= max ? (value as Json) : truncateEventText(text, max)
 }
 
-export const startPayload = ({ agent_id, behaviour, task, setup }: RecordOf<'run_started'>): Payload => ({
+export const startPayload = ({ agent_id, behaviour, params, task, setup }: RecordOf<'run_started'>): Payload => ({
   agent_id,
   behaviour,
+  ...(params === undefined ? {} : { params: { ...params } }),
   task: truncateEventText(task),
-  title: titleOf(task),
+  title: titleOfRun(task, behaviour),
   setup: setupPayload(setup),
 })
 

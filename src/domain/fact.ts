@@ -3,7 +3,7 @@
 import type { Trust } from './label.ts'
 
 /** Only `known` facts are recalled. Facts with another status are kept for a while as history. */
-export const FACT_STATUSES = ['known', 'superseded', 'forgotten', 'expired', 'dropped'] as const
+export const FACT_STATUSES = ['known', 'superseded', 'forgotten', 'expired', 'dropped', 'undone'] as const
 export type FactStatus = (typeof FACT_STATUSES)[number]
 
 /** The session and turn in which a fact was written. */
@@ -23,9 +23,11 @@ export interface Fact extends FactOrigin {
   readonly status: FactStatus
   readonly created_at: string
   readonly expires_at: string | null
+  /** The id of the fact that took its place, or of the undo that ended it. */
+  readonly ended_by: string | null
 }
 
-export type NewFact = Omit<Fact, 'status'>
+export type NewFact = Omit<Fact, 'status' | 'ended_by'>
 
 /** Limits per agent: for known facts (beyond it, the oldest fact is dropped), and for facts kept as history. */
 export const MAX_FACTS = 2000

@@ -132,6 +132,8 @@ type Body =
       readonly run_id: string
       readonly agent_id: string
       readonly behaviour: string
+      /** The parameters with which the behaviour was named; absent if there are none. */
+      readonly params?: Readonly<Record<string, string>>
       readonly task: string
       readonly setup: RunSetup
       /** The files that the task tells to write. Absent if no result is expected, and in older records. */

@@ -9,8 +9,8 @@ export type Observation = {
   readonly ts: number
   /** Absent: as trusted as the owner's own text. Third-party text is in data fences, whatever the label. */
   readonly label?: Label
-  /** Set if a model, not the owner, wrote the text outside data fences. */
-  readonly words?: 'model'
+  /** Set if a model, or whoever writes to a source, and not the owner wrote the text outside data fences. */
+  readonly words?: 'model' | 'source'
   /** Where the answer to this message goes. Absent: where the metadata of the dispatch says. */
   readonly reply_to?: ReplyTo
   /** True: it wakes no run and starts none; the session reads it with its next input. */

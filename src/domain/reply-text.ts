@@ -30,6 +30,10 @@ export function renderReply(run: EndedRun, language: Language): string | undefin
   return links.length === 0 ? shown : [shown, [`**${words.files}**`, ...links, ...more].join('\n')].join('\n\n')
 }
 
+/** Contract: one sentence about work that ended before it could say anything itself. */
+export const renderUnstarted = (status: 'cancelled' | 'dead', title: string, language: Language): string =>
+  WORDS[language].unstarted[status](title)
+
 const fileName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
 const linkTarget = (path: string): string => (/[\s()<>]/.test(path) ? `<${path.replaceAll(/[<>\n]/g, '')}>` : path)
@@ -38,12 +42,20 @@ const WORDS = {
   en: {
     failed: (error: string) => `**Not finished.** ${error}`.trim(),
     cancelled: '**Cancelled.**',
+    unstarted: {
+      cancelled: (title: string) => `**Cancelled** before it began: ${title}`,
+      dead: (title: string) => `**Not finished**, because the program crashed several times in a row: ${title}`,
+    },
     files: 'Files',
     more: (count: number) => `and ${count} more`,
   },
   zh: {
     failed: (error: string) => `**没有完成。** ${error}`.trim(),
     cancelled: '**已取消。**',
+    unstarted: {
+      cancelled: (title: string) => `**已取消**，还没有开始：${title}`,
+      dead: (title: string) => `**没有完成**，程序连续几次崩溃：${title}`,
+    },
     files: '文件',
     more: (count: number) => `另有 ${count} 个`,
   },

@@ -6,9 +6,6 @@ export type ReplyTo =
   /** `chat` null: the channel's default chat. */
   { readonly channel: string; readonly chat: string | null } | { readonly session: string }
 
-/** The answer of a run that passed the message on; whoever got the message answers it. */
-export const PASSED_ON = '(routed)'
-
 /** Contract: undefined if the value is no target; metadata may contain anything. */
 export function readReplyTo(value: Json | undefined): ReplyTo | undefined {
   const { channel, chat, session } = (value ?? {}) as { readonly [key: string]: Json }
@@ -40,14 +37,14 @@ function distinctTargets(targets: readonly ReplyTo[]): readonly ReplyTo[] {
 }
 
 /**
- * Contract: where the answer of a run goes: where the messages that it read came from; if these do not say, where its
- * metadata says.
+ * Contract: where the answer of a run goes: where its task and the messages that it read came from. The metadata says
+ * where the task came from; it counts for a run without a task only if the messages do not say.
  */
 export function replyTargets(
   messages: readonly { readonly reply_to?: ReplyTo }[],
-  metadata: Readonly<Record<string, Json>>,
+  { metadata, prompt }: { readonly metadata: Readonly<Record<string, Json>>; readonly prompt: string },
 ): readonly ReplyTo[] {
   const named = messages.flatMap(({ reply_to }) => (reply_to === undefined ? [] : [reply_to]))
   const standing = readReplyTo(metadata.reply_to)
-  return distinctTargets(named.length > 0 ? named : standing ? [standing] : [])
+  return distinctTargets([...(standing && (prompt !== '' || named.length === 0) ? [standing] : []), ...named])
 }

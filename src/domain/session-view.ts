@@ -14,8 +14,14 @@ export interface WorklogLine {
   readonly turn: number
   readonly behaviour: string
   readonly text: string
-  /** Whether the line quotes text from outside. */
-  readonly outside: boolean
+}
+
+/** What came of the sub-agent that worked on a todo. */
+export interface TodoResult {
+  readonly todo: string
+  readonly isDone: boolean
+  /** Its answer, or why it has none; with the conflicts of its files. */
+  readonly text: string
 }
 
 export interface SessionView {
@@ -31,6 +37,10 @@ export interface SessionView {
   readonly talk: readonly SessionTalk[]
   readonly worklog: readonly WorklogLine[]
   readonly todos: readonly TodoSummary[]
+  /** Results of sub-agents whose todos are still in progress. */
+  readonly results: readonly TodoResult[]
+  /** Codes of the todos that sub-agents of this run work on. */
+  readonly delegated: readonly string[]
   /** Facts of the agent that were recalled when the run started. */
   readonly facts: readonly RecalledFact[]
   /** Files that the session has read or written. */

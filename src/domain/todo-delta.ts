@@ -35,6 +35,8 @@ export type TodoAction = { readonly by: TodoCaller } & (
   /** Stores what the checks gave before the work began. Only the first baseline of a todo counts. */
   | { readonly kind: 'baseline'; readonly code: string; readonly results: readonly CheckResult[] }
   | { readonly kind: 'evidence'; readonly code: string; readonly results: readonly CheckResult[] }
+  /** Removes the todos that are not DONE. */
+  | { readonly kind: 'clear' }
 )
 
 /** Why a delta was refused. `legal`: the verbs that this caller can use on that todo now. */
@@ -71,6 +73,8 @@ export interface TodoDelta {
   readonly session_id: string
   readonly actions: readonly TodoAction[]
   readonly at: string
+  /** The highest number of a todo that was removed; codes are never used again. */
+  readonly used?: number | undefined
 }
 
 /** A receipt of a delta. A delta that is sent again gets the first receipt and changes nothing. */
@@ -96,18 +100,20 @@ export function writeReceipt(op_id: string, { session_id, at, actions }: TodoDel
 }
 
 function describeAction(action: TodoAction): string {
-  if (action.kind === 'add') return 'add'
+  if (action.kind === 'add' || action.kind === 'clear') return action.kind
   return `${action.kind === 'change' ? action.verb : action.kind} ${action.code}`
 }
 
 /** Contract: `todos` are all todos of the session in the order of the plan; so are those of the outcome. */
 export function applyTodoDelta(todos: readonly Todo[], delta: TodoDelta): TodoOutcome {
   let list = todos
+  const used = Math.max(delta.used ?? 0, ...todos.map(({ code }) => parseTodoCode(code) ?? 0))
   const changed = new Set<string>()
   for (const action of delta.actions) {
-    const applied = applyAction(list, action, delta)
+    const applied = applyAction(list, action, { ...delta, used })
     if ('kind' in applied) return { ok: false, refusal: applied }
     for (const todo of applied) if (!list.includes(todo)) changed.add(todo.code)
+    if (action.kind === 'clear') for (const todo of list) if (!applied.includes(todo)) changed.add(todo.code)
     list = applied
   }
   return { ok: true, todos: list, changed: [...changed].sort() }
@@ -115,6 +121,7 @@ export function applyTodoDelta(todos: readonly Todo[], delta: TodoDelta): TodoOu
 
 function applyAction(todos: readonly Todo[], action: TodoAction, delta: TodoDelta): readonly Todo[] | TodoRefusal {
   if (action.kind === 'add') return addTodo(todos, action, delta)
+  if (action.kind === 'clear') return clearTodos(todos, action.by)
   const todo = todos.find(({ code }) => code === action.code)
   if (!todo) return { kind: 'unknown_todo', code: action.code, known: todos.map(({ code }) => code) }
   const next = changeTodo(todos, todo, action, delta.at)
@@ -127,14 +134,13 @@ const isRefusal = (next: Todo | RefusedVerb): next is RefusedVerb => 'kind' in n
 function addTodo(
   todos: readonly Todo[],
   { by, todo }: Extract<TodoAction, { kind: 'add' }>,
-  { session_id, at }: TodoDelta,
+  { session_id, at, used = 0 }: TodoDelta,
 ): readonly Todo[] | TodoRefusal {
   if (by.kind === 'sub_agent') return { kind: 'add_not_allowed', behaviour: by.behaviour }
   if (by.kind === 'root' && !hasTodoRight(by.behaviour, 'add'))
     return { kind: 'add_not_allowed', behaviour: by.behaviour }
   if (todos.length >= MAX_TODOS) return { kind: 'too_many', limit: MAX_TODOS }
-  // Todos are never removed from a session, so the next number was never used.
-  const code = formatTodoCode(Math.max(0, ...todos.map((other) => parseTodoCode(other.code) ?? 0)) + 1)
+  const code = formatTodoCode(Math.max(used, ...todos.map((other) => parseTodoCode(other.code) ?? 0)) + 1)
   const known = todos.map((other) => other.code)
   if (todo.deps.includes(code)) return { kind: 'cycle', code, deps: todo.deps }
   const missing = todo.deps.find((dep) => !known.includes(dep))
@@ -143,6 +149,14 @@ function addTodo(
     ...todos,
     { ...todo, deps: [...new Set(todo.deps)], code, session_id, ...NEW_TODO, created_at: at, updated_at: at },
   ]
+}
+
+/** What is DONE stays: it is final. Only who may make the plan may drop it. */
+function clearTodos(todos: readonly Todo[], by: TodoCaller): readonly Todo[] | TodoRefusal {
+  const isAllowed =
+    by.kind === 'user' || by.kind === 'system' || (by.kind === 'root' && hasTodoRight(by.behaviour, 'add'))
+  if (!isAllowed) return { kind: 'add_not_allowed', behaviour: 'behaviour' in by ? by.behaviour : '' }
+  return todos.filter(({ status }) => status === 'DONE')
 }
 
 const NEW_TODO = {
@@ -158,7 +172,7 @@ const NEW_TODO = {
 function changeTodo(
   todos: readonly Todo[],
   todo: Todo,
-  action: Exclude<TodoAction, { kind: 'add' }>,
+  action: Exclude<TodoAction, { kind: 'add' | 'clear' }>,
   at: string,
 ): Todo | RefusedVerb {
   switch (action.kind) {

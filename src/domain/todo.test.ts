@@ -57,7 +57,18 @@ test('case 84: DO cannot pass or reject, CHECK cannot start or finish, ADJUST an
 })
 
 const todo = (code: string, more: Partial<TodoSummary> = {}): TodoSummary => ({
-  ...{ code, title: code, type: 'Task', status: 'WAIT', deps: [], assignee: null, attempts: 0, proof: null, ...more },
+  ...{
+    code,
+    title: code,
+    type: 'Task',
+    status: 'WAIT',
+    deps: [],
+    assignee: null,
+    parallel: false,
+    attempts: 0,
+    proof: null,
+    ...more,
+  },
 })
 
 test('case 87: the next todo is the oldest one whose dependencies are COMPLETE or DONE', () => {

@@ -95,11 +95,14 @@ export interface Todo {
 }
 
 /** A todo as the session's journal keeps it after every change (`facts.todos`). */
-export type TodoSummary = Pick<Todo, 'code' | 'title' | 'type' | 'status' | 'deps' | 'assignee' | 'attempts' | 'proof'>
+export type TodoSummary = Pick<
+  Todo,
+  'code' | 'title' | 'type' | 'status' | 'deps' | 'assignee' | 'parallel' | 'attempts' | 'proof'
+>
 
 export function summarizeTodo(todo: TodoSummary): TodoSummary {
-  const { code, title, type, status, deps, assignee, attempts, proof } = todo
-  return { code, title, type, status, deps, assignee, attempts, proof }
+  const { code, title, type, status, deps, assignee, parallel, attempts, proof } = todo
+  return { code, title, type, status, deps, assignee, parallel, attempts, proof }
 }
 
 /** A todo that failed this often is not started again: another plan or the owner's help is needed. */
@@ -185,14 +188,37 @@ export function nextReady<T extends TodoSummary>(todos: readonly T[], behaviour:
     return openBeforeBench(todos).length > 0
       ? undefined
       : todos.find(({ type, status }) => type === 'Bench' && status !== 'DONE')
-  return todos.find(
-    (todo) =>
-      todo.type === 'Task' &&
-      todo.assignee === null &&
-      !isFinished(todo) &&
-      !(todo.status === 'FAILED' && todo.attempts >= MAX_TODO_ATTEMPTS) &&
-      openDependencies(todos, todo).length === 0,
+  return todos.find((todo) => todo.assignee === null && isReady(todos, todo))
+}
+
+/** Whether a Task can be worked on now. */
+function isReady(todos: readonly TodoSummary[], todo: TodoSummary): boolean {
+  return (
+    todo.type === 'Task' &&
+    !isFinished(todo) &&
+    !(todo.status === 'FAILED' && todo.attempts >= MAX_TODO_ATTEMPTS) &&
+    openDependencies(todos, todo).length === 0
   )
+}
+
+/** Todos that sub-agents work on now. */
+export const delegatedTodos = <T extends TodoSummary>(todos: readonly T[]): readonly T[] =>
+  todos.filter(({ assignee, status }) => assignee !== null && status === 'IN_PROGRESS')
+
+/**
+ * Contract: the todos that sub-agents can start now, at most `limit` with those at work: every parallel one that is
+ * ready; or the one whose turn it is, if it is the oldest that is ready and nobody else works.
+ */
+export function readyForAgents<T extends TodoSummary>(todos: readonly T[], limit: number): readonly T[] {
+  const atWork = delegatedTodos(todos)
+  // One that is not parallel works alone.
+  if (atWork.some(({ parallel }) => !parallel)) return []
+  const ready = todos.filter((todo) => todo.status !== 'IN_PROGRESS' && isReady(todos, todo))
+  // One that failed is looked at before it is tried again.
+  const fresh = ready.filter(({ assignee, status }) => assignee !== null && status === 'WAIT')
+  const parallel = fresh.filter((todo) => todo.parallel)
+  if (parallel.length > 0) return parallel.slice(0, Math.max(0, limit - atWork.length))
+  return fresh.length > 0 && fresh[0] === ready[0] && atWork.length === 0 ? fresh.slice(0, 1) : []
 }
 
 export const formatTodoCode = (n: number): string => `T${String(n).padStart(3, '0')}`

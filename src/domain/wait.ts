@@ -3,6 +3,7 @@
 import { isApprovalAnswer } from './approval.ts'
 import { assertNever } from './error.ts'
 import type { Observation } from './observation.ts'
+import { AGENT_RESULT } from './sub-agent.ts'
 
 export type Wait =
   /** Waits until the start time of the dispatch. */
@@ -47,6 +48,7 @@ export function parseMatch(words: string): WaitMatch {
   const word = words.trim().toLowerCase()
   if (/^(user_?message|message|reply|user)s?$/.test(word)) return 'user_message'
   if (/^(system_?)?events?$/.test(word)) return 'system_event'
+  if (/^(sub-?)?agents?([ _]results?)?$/.test(word)) return `event:${AGENT_RESULT}`
   const named = /^event:\s*(\S+)$/.exec(words.trim())
   return named?.[1] ? `event:${named[1]}` : 'any'
 }

@@ -13,6 +13,15 @@ export interface WrittenFile {
 /** Tools that name the file that they write. */
 export const FILE_WRITERS: ReadonlySet<string> = new Set(['create_file', 'edit_file'])
 
+/**
+ * Contract: pure; what a run has to show: the files that its tools named, then those that commands left in the
+ * workspace, each once. Hidden and generated files of commands are left out: nobody asked for them.
+ */
+export function resultFiles(named: Iterable<string>, left: readonly string[]): readonly string[] {
+  const isGenerated = (path: string): boolean => path.split('/').some((part) => /^(\.|__pycache__$)/.test(part))
+  return [...new Set([...named, ...left.filter((path) => !isGenerated(path))])]
+}
+
 /** Contract: pure; the writes of tools that name their file, in order. */
 export function namedWrites(records: readonly JournalRecord[]): readonly WrittenFile[] {
   const intended = new Map<string, { readonly path: string; readonly tool: string }>()

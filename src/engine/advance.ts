@@ -40,6 +40,8 @@ export interface StopSignals {
   readonly drain: AbortSignal
   /** Interrupt the current step. */
   readonly abort: AbortSignal
+  /** Contract: asked after each step; true: another dispatch gets the slot, so this one is released. */
+  readonly mustGiveWay?: () => Promise<boolean>
 }
 
 /** Cancels one run: after its current step, or at once. */
@@ -89,7 +91,7 @@ async function resumeRun(claim: ClaimedRun, signals: StopSignals, cancelling: Ca
     switch (opened.kind) {
       case 'opened':
         if (previousOps.length > 0) await flushRecords(opened.run, previousOps)
-        return await runSteps(opened.run, signals.drain, cancelling)
+        return await runSteps(opened.run, signals, cancelling)
       case 'refused':
         return await endNow(opened.watched, endFromIssues(opened.issues))
       case 'behaviour_missing':
@@ -105,14 +107,14 @@ async function resumeRun(claim: ClaimedRun, signals: StopSignals, cancelling: Ca
   }
 }
 
-async function runSteps(run: Run, drain: AbortSignal, cancelling: CancelSignals): Promise<StepOutcome> {
+async function runSteps(run: Run, signals: StopSignals, cancelling: CancelSignals): Promise<StepOutcome> {
   for (;;) {
     const next = endBeforeStep(run, cancelling)
     if (next) return finishRun(run, next, await closeOpenTurn(run, next))
     const stepOutcome = await step(run)
     const outcome = stepOutcome.kind === 'no_input' ? await handleNoInput(run) : stepOutcome
     if (outcome.kind !== 'continue' && outcome.kind !== 'become') return outcome
-    if (drain.aborted) return releaseRun(run)
+    if (signals.drain.aborted || (await signals.mustGiveWay?.())) return releaseRun(run)
     // The run is opened again with the components of the other behaviour.
     if (outcome.kind === 'become') return outcome
   }

@@ -129,6 +129,7 @@ export function recordRunEnd(run: ClaimedRun, run_id: string, { kind: _, ...ende
 export async function settleRunOps(run: ClaimedRun, next: RunEnd): Promise<readonly Op[]> {
   const { engine } = run
   const ending = dispatchEndOf(next.stop_reason, next.failure_class)
+  const report = await engine.sources.journal.reportToParent(run, ending.status)
   const settle: Op = {
     op: 'settle',
     status: ending.status,
@@ -136,6 +137,7 @@ export async function settleRunOps(run: ClaimedRun, next: RunEnd): Promise<reado
     error: next.error ?? null,
     failure_class: ending.status === 'failed' ? ending.failure_class : null,
     successor_id: engine.ids.next(),
+    ...(report && { report }),
     now: engine.clock.now(),
   }
   return [settle, ...(await replyOps(run, next))]

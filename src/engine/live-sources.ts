@@ -11,6 +11,7 @@ import { unrecoveredResult } from './calls/unknown-outcome.ts'
 import { commitThenRunEndHooks } from './commit.ts'
 import { findOutputs, findTaskIssues } from './open/preflight.ts'
 import { recallFacts } from './phases/observe.ts'
+import { reportToParent } from './report-to-parent.ts'
 import { checkAnswer, costUsd, maxCostUsd } from './request/budget-reservation.ts'
 import { findFallback, nextModelId } from './request/model-fallback.ts'
 import type { RunSources } from './sources.ts'
@@ -20,5 +21,5 @@ export const LIVE_SOURCES: RunSources = {
   requests: { nextModelId, findFallback, maxCostUsd, checkAnswer, costUsd },
   calls: { findApprovedCalls, findHeldCalls, labelResult, taintWorkspace },
   recovery: { recoverCall, unrecoveredResult },
-  journal: { onRecord() {}, commitRunEnd: commitThenRunEndHooks },
+  journal: { onRecord() {}, reportToParent, commitRunEnd: commitThenRunEndHooks },
 }

@@ -9,16 +9,17 @@ import { isCleanLabel } from '../domain/label.ts'
 import { languageOf } from '../domain/language.ts'
 import type { Observation } from '../domain/observation.ts'
 import { renderReply } from '../domain/reply-text.ts'
-import { frontSessionId, PASSED_ON, type ReplyTo, replyTargets } from '../domain/reply-to.ts'
+import { frontSessionId, type ReplyTo, replyTargets } from '../domain/reply-to.ts'
 import { dispatchEndOf } from '../domain/stop-reason.ts'
+import { resultFiles } from '../domain/written-files.ts'
 import type { Op } from '../ports/store.ts'
 import type { RunEnd } from './commit.ts'
 import type { ClaimedRun } from './run.ts'
 
-/** Contract: the operations that post the reply; none if nobody talks with this run. Changes nothing. */
+/** Contract: the operations that post the reply; none if the run belongs to no conversation. Changes nothing. */
 export async function replyOps(run: ClaimedRun, next: RunEnd): Promise<readonly Op[]> {
   const targets = replyTargetsOf(run)
-  if (targets.length === 0 || next.answer === PASSED_ON) return []
+  if (targets.length === 0 || (run.thread.work.isPassedOn && next.stop_reason === 'final')) return []
   const text = await replyText(run, next)
   if (text === undefined) return []
   const { engine, dispatch, thread } = run
@@ -34,7 +35,7 @@ export async function replyOps(run: ClaimedRun, next: RunEnd): Promise<readonly 
 
 /** Where the answer of this run goes. */
 export const replyTargetsOf = ({ thread, dispatch }: ClaimedRun): readonly ReplyTo[] =>
-  replyTargets(thread.replyTo, dispatch.metadata)
+  replyTargets(thread.replyTo, dispatch)
 
 const chatOf = ({ channel, chat }: Extract<ReplyTo, { channel: string }>) => ({ channel, chat_id: chat })
 
@@ -44,8 +45,9 @@ async function replyText(run: ClaimedRun, next: RunEnd): Promise<string | undefi
   const { engine, thread, dispatch } = run
   const owner = thread.userMessages.findLast(({ isOwner }) => isOwner)
   const language = languageOf(owner?.text ?? next.answer ?? '')
-  const { workspace = '' } = (thread.written.size > 0 && (await engine.store.session(dispatch.session_id))) || {}
-  const files = [...thread.written].map((path) => join(workspace, path))
+  const results = resultFiles(thread.written, await engine.snapshots.filesMadeBy(dispatch.dispatch_id))
+  const { workspace = '' } = (results.length > 0 && (await engine.store.session(dispatch.session_id))) || {}
+  const files = results.map((path) => join(workspace, path))
   const { stop_reason, failure_class, answer, error } = next
   const text = renderReply({ stop_reason, failure_class, answer, error, files }, language)
   return text === undefined ? undefined : engine.secrets.hide(text)

@@ -6,6 +6,7 @@
  * fail the run).
  */
 
+import type { Issue } from '../domain/decision.ts'
 import type { Dispatch } from '../domain/dispatch.ts'
 import type { Delta } from '../domain/event.ts'
 import type { JournalRecord, RecordBody } from '../domain/journal-record.ts'
@@ -54,6 +55,10 @@ export interface Engine {
   readonly breaker: Breaker
   readonly envs: Envs
   readonly behaviours: Behaviours
+  /** Contract: why this worker cannot run the agent; empty if it can. */
+  readonly agentIssues: (agentId: string) => readonly Issue[]
+  /** Contract: tools that the agent may use, but is not shown, to save tokens; its sub-agents may be shown them. */
+  readonly unshownTools?: (agentId: string) => readonly string[]
   readonly tools: ReadonlyMap<string, AnyTool>
   readonly discoverTool?: DiscoverTool
   /** Text protocols by name. `native` has no parser. */
@@ -115,6 +120,8 @@ export interface Run extends ObservedRun {
   readonly grace: GracePeriod
   /** System prompt and tools with their digest; built for the first request and then unchanged. */
   prefix?: PromptPrefix
+  /** Whether the files were saved before this opening of the run first wrote them. */
+  isWorkspaceSaved?: true
   /** The current phase of the step. */
   phase: HookedPhase
 }

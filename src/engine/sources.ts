@@ -5,18 +5,19 @@
  */
 
 import type { Call, CallResult, Issue } from '../domain/decision.ts'
-import type { Dispatch } from '../domain/dispatch.ts'
+import type { Dispatch, DispatchStatus } from '../domain/dispatch.ts'
 import type { ErrorCode } from '../domain/error.ts'
 import type { RecalledFacts } from '../domain/fact.ts'
 import type { JournalRecord, ModelAnswer, RunSetup } from '../domain/journal-record.ts'
 import type { Observation } from '../domain/observation.ts'
 import type { StopReason } from '../domain/stop-reason.ts'
+import type { ChildReport } from '../domain/sub-agent.ts'
 import type { Budget } from '../domain/task.ts'
 import type { Resolution } from '../domain/unknown-outcome.ts'
 import type { Model } from '../ports/model.ts'
 import type { HeldCalls } from './calls/gate.ts'
 import type { RecordedLabel } from './calls/result-labels.ts'
-import type { ObservedRun, Run } from './run.ts'
+import type { ClaimedRun, ObservedRun, Run } from './run.ts'
 import type { IntendedCall, OpenTurn } from './session/session-thread.ts'
 
 export interface RunSources {
@@ -31,8 +32,8 @@ export interface RunSources {
 export interface StartSource {
   /** Whether a resumed run whose behaviour is missing waits until it is installed. If not, the run is refused. */
   readonly waitsForBehaviour: boolean
-  /** Contract: the issues of the task itself; empty if it can start. */
-  findTaskIssues(task: string, budget: Budget): readonly Issue[]
+  /** Contract: the issues of the task and of its agent; empty if it can start. */
+  findTaskIssues(run: ClaimedRun, budget: Budget): readonly Issue[]
   /** Contract: the files without which the run cannot end as done; undefined: no result is expected of it. */
   findOutputs(dispatch: Dispatch, setup: RunSetup): readonly string[] | undefined
   /** Contract: the issues for which the run is refused, after all checks have found `found`. */
@@ -84,6 +85,8 @@ export interface RecoverySource {
 export interface JournalSource {
   /** Contract: called with every new record, before it is on disk; must not throw. */
   onRecord(record: JournalRecord): void
+  /** Contract: what a sub-agent reports with its result; undefined for other runs. Merges its files. */
+  reportToParent(run: ClaimedRun, status: DispatchStatus): Promise<ChildReport | undefined>
   /** Contract: calls `commit`, which writes the end of the run, once; and the run's hooks, before or after it. */
   commitRunEnd(run: ObservedRun, stop_reason: StopReason, commit: () => Promise<void>): Promise<void>
 }

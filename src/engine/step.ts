@@ -29,7 +29,7 @@ export async function step(run: Run): Promise<StepOutcome> {
     if (forced) return await commitStep(run, turn, { next: forced, patch: undefined, verdicts: [], began })
     const decision = await runPhase(run, 'decide', () => decide(run, turn))
     const results = await runPhase(run, 'act', () => act(run, turn, decision))
-    const reduced = { input: turn.input, observation: turn.observation, decision, results }
+    const reduced = { input: turn.input, observation: turn.observation, decision, results, ...thoughtOf(turn) }
     const { state, patch } = await runPhase(run, 'reduce', () => reduceState(run, reduced))
     const verdicts = run.critics.length > 0 ? await runPhase(run, 'critic', () => askCritics(run, state, reduced)) : []
     const next = await runPhase(run, 'check_stop', () => checkStop(run, { decision, verdicts, state, began }))
@@ -37,6 +37,12 @@ export async function step(run: Run): Promise<StepOutcome> {
   } catch (thrown) {
     return handleStepFailure(run, input, thrown, began)
   }
+}
+
+/** What the model wrote beside its calls. */
+function thoughtOf({ answer }: OpenTurn): { readonly thought?: string } {
+  const thought = answer?.notes?.thought ?? (answer && answer.calls.length > 0 ? answer.text : '')
+  return thought.trim() === '' ? {} : { thought }
 }
 
 /**

@@ -6,7 +6,7 @@ import { semanticRecall } from './semantic.ts'
 
 const factOf = (id: string, text: string): Fact => ({
   ...{ id, key: id, text, agent_id: 'a', session_id: 's', turn: 1, trust: 'trusted', private: false },
-  ...{ created_at: '', expires_at: null, status: 'known' },
+  ...{ created_at: '', expires_at: null, ended_by: null, status: 'known' },
 })
 
 const FACTS = [factOf('car', 'the automobile is red'), factOf('cat', 'the cat is black'), factOf('sun', 'it shines')]

@@ -5,14 +5,16 @@
 
 import { assertNever } from '../domain/error.ts'
 import { CLEAN_LABEL, type Label, lowestLabel } from '../domain/label.ts'
-import { shortId } from '../domain/short-id.ts'
-import { describeMatters, describeUpcoming } from './describe-matters.ts'
+import { answerAgents, answerNext, answerTodos, answerUnknownAgent, answerWhyOfTodo, type Said } from './answer-now.ts'
+import { fileIn, findAskedRuns } from './asked-runs.ts'
+import { describeMatters } from './describe-matters.ts'
 import { describeExplainedRun, describeFileHistory } from './describe-run.ts'
 import { describeFailures, describeRunLine, describeSpend, describeWork, type PastWork } from './describe-work.ts'
 import { explainRun } from './explain-run.ts'
 import { findFileHistory } from './file-history.ts'
+import { agentsIn } from './known-agents.ts'
 import { findOpenMatters } from './open-matters.ts'
-import { findPastCycles, findPastRuns, lowestOf, overlap, type PastRun, type RunFilter } from './past-runs.ts'
+import { findPastCycles, findPastRuns, lowestOf, overlap, type RunFilter } from './past-runs.ts'
 import type { PastSources } from './past-sources.ts'
 import { findPastSpend, type SpendGroup } from './past-spend.ts'
 import { type Period, readPeriod } from './period.ts'
@@ -30,29 +32,32 @@ interface RuleAnswer {
 
 const ALL = Number.MAX_SAFE_INTEGER
 
-type Said = Pick<RuleAnswer, 'text' | 'label'>
-
 const TEXTS = {
   en: {
     help:
       'I did not understand the question. You can ask, with a time such as "yesterday", "last week" or "on ' +
       '3 November": what I did, what it cost, what failed, what changed in a file, why I did something; also what ' +
-      'waits for you and what comes next.',
+      'waits for you, what is left to do, which agents there are, and when each runs next.',
     future: (said: string) => `"${said}" lies in the future; I can only tell what has happened.`,
     noRun: 'I found no run that the question could mean.',
     several: 'Several runs could be meant:',
+    last: 'The last run:',
     noFiles: (period: string) => `${period}: no run wrote a file.`,
   },
   zh: {
     help:
       '我没有看懂这个问题。你可以问（加上“昨天”、“上周”、“11月3日”之类的时间）：我做了什么、花了多少钱、什么失败了、' +
-      '某个文件改了什么、为什么做某件事；也可以问有什么在等你、接下来做什么。',
+      '某个文件改了什么、为什么做某件事；也可以问有什么在等你、还有什么没做完、有哪些智能体、它们下次什么时候运行。',
     future: (said: string) => `“${said}”在将来；我只能说已经发生的事。`,
     noRun: '没有找到问题所指的任务。',
     several: '可能指的是这些任务：',
+    last: '最近一次：',
     noFiles: (period: string) => `${period}：没有任务写过文件。`,
   },
 } as const
+
+/** About the present and what comes; a time in the question changes nothing. */
+const TIMELESS: ReadonlySet<QuestionKind> = new Set<QuestionKind>(['waits', 'next', 'agents'])
 
 export async function answerByRule(sources: PastSources, text: string): Promise<RuleAnswer> {
   const now = sources.now()
@@ -63,7 +68,7 @@ export async function answerByRule(sources: PastSources, text: string): Promise<
   const refuse = (why: string): RuleAnswer => ({ text: why, kind, period: undefined, label: CLEAN_LABEL })
   if (kind === undefined) return refuse(texts.help)
   const period = reading.kind === 'period' ? reading.period : undefined
-  const needsTime = kind !== 'waits' && kind !== 'next'
+  const needsTime = !TIMELESS.has(kind)
   if (needsTime && reading.kind === 'unclear') return refuse(reading.why[voice.language])
   if (needsTime && reading.kind === 'future') return refuse(texts.future(reading.said))
   return { ...(await answerKind(sources, { ...question, kind, asked: period }, voice)), kind, period }
@@ -78,26 +83,23 @@ async function answerKind(sources: PastSources, question: AskedQuestion, voice: 
   const { kind, text, asked } = question
   const period = asked ?? todayOf(sources)
   switch (kind) {
-    case 'waits':
-    case 'next': {
+    case 'waits': {
       const open = await findOpenMatters(sources)
-      const said = kind === 'waits' ? describeMatters(open, voice) : describeUpcoming(open, voice)
-      return { text: said, label: lowestOf(open.matters) }
+      return { text: describeMatters(open, voice), label: lowestOf(open.matters) }
     }
+    case 'next':
+      return answerNext(sources, text, voice)
+    case 'todos':
+      return answerTodos(sources, question, voice)
+    case 'agents':
+      return answerAgents(sources, voice)
     case 'cost': {
       const spend = await findPastSpend(sources, period, groupIn(text))
       return { text: describeSpend(spend, period, voice), label: CLEAN_LABEL }
     }
     case 'did':
-    case 'failed': {
-      // A question about failures without a time asks about the last days, not only about today.
-      const work = await findPastWork(sources, kind === 'did' ? period : (asked ?? recentDays(sources)), {
-        agent: await agentIn(sources, text),
-        ...(kind === 'failed' ? { limit: ALL } : {}),
-      })
-      const said = kind === 'did' ? describeWork(work, voice) : describeFailures(work, voice)
-      return { text: said, label: lowestOf(work.runs) }
-    }
+    case 'failed':
+      return answerWork(sources, question, voice)
     case 'changed':
       return answerChanged(sources, question, voice)
     case 'why':
@@ -105,6 +107,19 @@ async function answerKind(sources: PastSources, question: AskedQuestion, voice: 
     default:
       return assertNever(kind)
   }
+}
+
+async function answerWork(sources: PastSources, { kind, text, asked }: AskedQuestion, voice: Voice): Promise<Said> {
+  const agent = await agentIn(sources, text)
+  const unknown = agent === undefined ? await answerUnknownAgent(sources, text, voice) : undefined
+  const last = kind === 'did' && asked === undefined ? await answerLastRun(sources, text, agent, voice) : undefined
+  const short = unknown ?? last
+  if (short) return short
+  // A question about failures without a time asks about the last days, not only about today.
+  const period = asked ?? (kind === 'did' ? todayOf(sources) : recentDays(sources))
+  const work = await findPastWork(sources, period, { agent, ...(kind === 'failed' ? { limit: ALL } : {}) })
+  const said = kind === 'did' ? describeWork(work, voice) : describeFailures(work, voice)
+  return { text: said, label: lowestOf(work.runs) }
 }
 
 const todayOf = (sources: PastSources): Period => namedPeriod(sources, 'today')
@@ -140,12 +155,31 @@ export async function findPastWork(
   return { ...runs, period, cycles, spend: isWhole ? all : { ...all, usd: filter.agent === undefined ? 0 : ofAgent } }
 }
 
-/** The agent whose name stands in the question; the default agent's name is an everyday word. */
-async function agentIn({ store }: PastSources, text: string): Promise<string | undefined> {
-  const names = new Set((await store.dispatches({ limit: 1000 })).map(({ agent_id }) => agent_id))
-  const isNamed = (name: string): boolean =>
-    name !== 'default' && new RegExp(`(?<![\\w-])${RegExp.escape(name)}(?![\\w-])`, 'i').test(text)
-  return [...names].find(isNamed)
+/** The agent whose name stands in the question. */
+const agentIn = async (sources: PastSources, text: string): Promise<string | undefined> =>
+  (await agentsIn(sources, text))[0]
+
+const LAST_RUN = /\blast (?:run|ran|time)\b|\bwhen\b.*\blast\b|(?:上次|上一次|最后一次)/i
+
+const DID_YOU = /^\s*(?:did|have) (?:you|u|we)\b|了吗|了没|有没有/i
+
+/**
+ * "When did you last …", "did you …": the newest run with words of the question, or of the agent. Contract: undefined
+ * if that is not asked, or no run has two words of a "did you".
+ */
+async function answerLastRun(
+  sources: PastSources,
+  text: string,
+  agent: string | undefined,
+  voice: Voice,
+): Promise<Said | undefined> {
+  const asksLast = LAST_RUN.test(text)
+  if (!asksLast && !DID_YOU.test(text)) return undefined
+  const { runs } = await findPastRuns(sources, { agent, limit: ALL })
+  const meant = runs.filter((run) => overlap(run, text) >= (asksLast ? 1 : 2))
+  const [last] = meant.length > 0 || !asksLast ? meant : runs
+  if (!last) return asksLast ? { text: TEXTS[voice.language].noRun, label: CLEAN_LABEL } : undefined
+  return { text: `${TEXTS[voice.language].last}\n${describeRunLine(last, voice, false)}`, label: last.label }
 }
 
 async function answerChanged(sources: PastSources, { text, asked }: AskedQuestion, voice: Voice): Promise<Said> {
@@ -165,23 +199,12 @@ async function answerChanged(sources: PastSources, { text, asked }: AskedQuestio
   return { text: [`${said}${voice.language === 'zh' ? '：' : ':'}`, ...lines].join('\n'), label: lowestOf(writers) }
 }
 
-const FILE_NAME = /(?:[\w.-]*\/)*[\w-][\w.-]*\.[a-z]\w{0,7}\b/i
-
-/** A file that a run wrote, if the question names it or its last part; else what looks like a file name. */
-function fileIn(text: string, runs: readonly PastRun[]): string | undefined {
-  const lower = text.toLowerCase()
-  const paths = new Set(runs.flatMap(({ files }) => files.map(({ path }) => path)))
-  const byLength = [...paths].toSorted((a, b) => b.length - a.length)
-  const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1).toLowerCase()
-  const named = byLength.find((path) => lower.includes(path.toLowerCase()))
-  return named ?? byLength.map(nameOf).find((name) => lower.includes(name)) ?? FILE_NAME.exec(text)?.[0]
-}
-
-const SAYS_FAILED = /fail|wrong|error|crash|失败|出错|错误/i
 const MAX_CANDIDATES = 5
 
 async function answerWhy(sources: PastSources, { text, asked }: AskedQuestion, voice: Voice): Promise<Said> {
   const texts = TEXTS[voice.language]
+  const ofTodo = await answerWhyOfTodo(sources, text, voice)
+  if (ofTodo) return ofTodo
   const found = await findAskedRuns(sources, text, asked)
   const [best, second] = found
   if (!best) return { text: texts.noRun, label: CLEAN_LABEL }
@@ -192,31 +215,4 @@ async function answerWhy(sources: PastSources, { text, asked }: AskedQuestion, v
   const explained = await explainRun(sources, best.run_id)
   if (!explained) return { text: texts.noRun, label: CLEAN_LABEL }
   return { text: describeExplainedRun(explained, voice), label: lowestLabel(best.label, explained.run.label) }
-}
-
-/** The runs that the question means: by id, else those with most of its words, else the newest that failed. */
-async function findAskedRuns(
-  sources: PastSources,
-  text: string,
-  asked: Period | undefined,
-): Promise<readonly PastRun[]> {
-  const search = async (period: Period | undefined): Promise<readonly PastRun[]> =>
-    (await findPastRuns(sources, { period, limit: ALL })).runs
-  const inPeriod = await search(asked)
-  const runs = inPeriod.length > 0 || !asked ? inPeriod : await search(undefined)
-  const byId = runs.filter(({ run_id }) => text.includes(run_id) || text.includes(shortId(run_id)))
-  if (byId.length > 0) return byId
-  const failed = SAYS_FAILED.test(text) ? runs.filter(({ status }) => status === 'failed' || status === 'dead') : []
-  return bestOf(failed, text) ?? bestOf(runs, text) ?? failed.slice(0, 1)
-}
-
-/** Of several runs of the same task, the newest. Undefined: no run shares a word with the question. */
-function bestOf(runs: readonly PastRun[], text: string): readonly PastRun[] | undefined {
-  const scored = runs.map((run) => ({ run, score: overlap(run, text) })).filter(({ score }) => score >= 1)
-  const best = Math.max(0, ...scored.map(({ score }) => score))
-  const found = scored.filter(({ score }) => score === best).map(({ run }) => run)
-  const newest = [...Map.groupBy(found, ({ agent_id, title }) => `${agent_id} ${title}`).values()].flatMap(
-    ([run]) => run ?? [],
-  )
-  return newest.length === 0 ? undefined : newest
 }

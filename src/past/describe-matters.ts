@@ -3,6 +3,7 @@
 import type { Language } from '../domain/language.ts'
 import { shortId } from '../domain/short-id.ts'
 import { titleOf } from '../domain/title.ts'
+import { describeOpenTodos } from './describe-todos.ts'
 import type { MatterKind, OpenMatter, OpenMatters } from './open-matters.ts'
 import type { UpcomingBeat } from './past-sources.ts'
 import { sayInstantIn, type Voice } from './say-time.ts'
@@ -77,6 +78,7 @@ export function describeMatters(open: OpenMatters, voice: Voice): string {
     ...forOwner.map((matter) => describeMatter(matter, voice)),
     ...(parked.length > 0 ? [texts.others, ...parked.map((matter) => describeMatter(matter, voice))] : []),
     ...(open.left_out > 0 ? [texts.leftOut(open.left_out)] : []),
+    ...describeOpenTodos(open.todos, voice),
     ...(open.pending + open.running > 0 ? [texts.queue(open.pending, open.running)] : []),
   ].join('\n')
 }

@@ -6,9 +6,10 @@ import type { JournalRecord } from '../domain/journal-record.ts'
 import { type Label, UNTRUSTED_LABEL } from '../domain/label.ts'
 import { outcomeOf } from '../domain/outcome.ts'
 import { shortId } from '../domain/short-id.ts'
-import { titleOf } from '../domain/title.ts'
+import { titleOfRun } from '../domain/title.ts'
 import { isWork, labelOfRun, sessionReader } from './past-runs.ts'
 import type { PastSources, UpcomingBeat } from './past-sources.ts'
+import { countOpenTodos } from './past-todos.ts'
 import { DAY_MS } from './wall-clock.ts'
 
 export type MatterKind = 'approval' | 'question' | 'unknown' | 'failed' | 'paused' | 'parked'
@@ -32,6 +33,8 @@ export interface OpenMatters {
   /** Matters that are not listed. */
   readonly left_out: number
   readonly upcoming: readonly UpcomingBeat[]
+  /** Todos of all sessions that are not done, and how many of them failed. */
+  readonly todos: { readonly open: number; readonly failed: number }
   readonly pending: number
   readonly running: number
 }
@@ -70,7 +73,9 @@ export async function findOpenMatters(sources: PastSources): Promise<OpenMatters
   ]
   const { pending, running } = await store.counts()
   const matters = all.slice(0, MAX_LISTED)
-  return { matters, left_out: all.length - matters.length, upcoming: await sources.upcoming(), pending, running }
+  const todos = await countOpenTodos(sources)
+  const upcoming = await sources.upcoming()
+  return { matters, left_out: all.length - matters.length, upcoming, todos, pending, running }
 }
 
 const ORDER: readonly MatterKind[] = ['approval', 'unknown', 'question', 'failed', 'paused', 'parked']
@@ -81,7 +86,7 @@ async function openFailures({ store, now }: PastSources): Promise<readonly Dispa
   const newest = (await store.dispatches({ active, limit: MAX_READ })).filter(isWork)
   const madeGood = new Set<string>()
   return newest.filter((dispatch) => {
-    const task = `${dispatch.agent_id} ${titleOf(dispatch.prompt)}`
+    const task = `${dispatch.agent_id} ${titleOfRun(dispatch.prompt, dispatch.metadata.behaviour)}`
     if (dispatch.status === 'done') madeGood.add(task)
     return (dispatch.status === 'failed' || dispatch.status === 'dead') && !madeGood.has(task)
   })
@@ -93,7 +98,7 @@ async function matterOfApproval({ store }: PastSources, approval: Approval): Pro
   const short = shortId(id)
   return {
     ...{ kind: 'approval', id, agent_id: (await store.session(session_id))?.agent_id ?? null },
-    title: dispatch ? titleOf(dispatch.prompt) : tool,
+    title: dispatch ? titleOfRun(dispatch.prompt, dispatch.metadata.behaviour) : tool,
     about: `${tool} ${brief(args)} (${reason})`,
     ...{ since: Date.parse(asked_at), until: Date.parse(expires_at), label: UNTRUSTED_LABEL },
     commands: [`approvals allow ${short}`, `approvals deny ${short}`],
@@ -109,7 +114,8 @@ function lastWords(journal: readonly JournalRecord[]): string {
 function matterOfRun(run: Dispatch, label: Label, words: string): OpenMatter {
   const { dispatch_id: id, session_id, agent_id, prompt, wait, status, updated_at, paused } = run
   const about = outcomeOf(run) ?? ''
-  const matter = { id, agent_id, title: titleOf(prompt), about, since: Date.parse(updated_at), label, until: null }
+  const title = titleOfRun(prompt, run.metadata.behaviour)
+  const matter = { id, agent_id, title, about, since: Date.parse(updated_at), label, until: null }
   if (status === 'failed' || status === 'dead')
     return { ...matter, kind: 'failed', commands: [`queue retry ${shortId(id)}`, `trace show ${shortId(id)}`] }
   if (paused) return { ...matter, kind: 'paused', commands: [`queue resume ${shortId(id)}`] }

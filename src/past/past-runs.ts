@@ -6,7 +6,7 @@ import { labelOfJournal } from '../domain/journal-label.ts'
 import { type JournalRecord, recordsOfRun } from '../domain/journal-record.ts'
 import { CLEAN_LABEL, type Label, lowestLabel, UNTRUSTED_LABEL } from '../domain/label.ts'
 import { outcomeOf } from '../domain/outcome.ts'
-import { titleOf } from '../domain/title.ts'
+import { titleOfRun } from '../domain/title.ts'
 import { tokenize } from '../domain/tokenize.ts'
 import type { WrittenFile } from '../domain/written-files.ts'
 import { fallbackIfUnreadable } from '../ports/store.ts'
@@ -103,10 +103,11 @@ export async function readPastRun(
   const records = all.filter(({ ts }) => isInPeriod(ts))
   const [created, changed] = [Date.parse(dispatch.created_at), Date.parse(dispatch.updated_at)]
   if (records.length === 0 && !isInPeriod(created) && !(all.length === 0 && isInPeriod(changed))) return undefined
-  const { dispatch_id: run_id, session_id, agent_id, prompt, status } = dispatch
+  const { dispatch_id: run_id, session_id, agent_id, prompt, metadata, status } = dispatch
   const files = (await findWrittenFiles(sources, run_id, all)).filter(({ ts }) => isInPeriod(ts))
   return {
-    ...{ run_id, session_id, agent_id, status, title: titleOf(prompt), outcome: outcomeOf(dispatch), files },
+    ...{ run_id, session_id, agent_id, status, outcome: outcomeOf(dispatch), files },
+    title: titleOfRun(prompt, metadata.behaviour),
     ...{ usd: costIn(records), created, changed, label: labelOfRun(dispatch, journal) },
     from: records[0]?.ts ?? created,
     to: records.at(-1)?.ts ?? changed,
@@ -188,7 +189,7 @@ const COMMON = new Set([
 ])
 
 /** Without endings, so that "backup check" finds "Check the backups". */
-const searchWords = (text: string): string[] =>
+export const searchWords = (text: string): string[] =>
   tokenize(text)
     .filter((word) => !COMMON.has(word) && (word.length > 2 || /\P{ASCII}/u.test(word)))
     .map((word) => (/^[a-z]{5,}$/.test(word) ? word.replace(/(?:ies|y|ing|ed|es|s)$/, '') : word))

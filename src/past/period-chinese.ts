@@ -36,6 +36,8 @@ const numberIn = (text: string | undefined): number =>
   text === undefined ? Number.NaN : (readNumber(text) ?? Number.NaN)
 
 const WEEK = '(?:周|星期|礼拜)'
+/** 上周一 is a day, 上周一共 a week. */
+const DAY = `(?!一[共直定样般切些])(${CHINESE_DAY})`
 const YEAR = '(?:(\\d{4})年|(今年|去年|前年))?\\s*'
 const PARTS: Readonly<Record<string, DayPart>> = {
   ...{ 凌晨: 'dawn', 清晨: 'morning', 早上: 'morning', 早晨: 'morning', 上午: 'morning', 一早: 'morning' },
@@ -128,9 +130,9 @@ const DAYS: readonly PeriodRule[] = [
 ]
 
 const WEEKS: readonly PeriodRule[] = [
-  rule(`上上个?${WEEK}(${CHINESE_DAY})`, ([, day = '']) => weekdayOfWeek(day, -2)),
-  rule(`上个?${WEEK}(${CHINESE_DAY})`, ([, day = '']) => weekdayOfWeek(day, -1)),
-  rule(`(?:本|这个?)${WEEK}(${CHINESE_DAY})`, ([, day = '']) => weekdayOfWeek(day, 0)),
+  rule(`上上个?${WEEK}${DAY}`, ([, day = '']) => weekdayOfWeek(day, -2)),
+  rule(`上个?${WEEK}${DAY}`, ([, day = '']) => weekdayOfWeek(day, -1)),
+  rule(`(?:本|这个?)${WEEK}${DAY}`, ([, day = '']) => weekdayOfWeek(day, 0)),
   rule(
     '上个?周末',
     rangeOf((today) => daysFrom(weekFrom(today, -1).from, 5, 2)),
@@ -140,7 +142,7 @@ const WEEKS: readonly PeriodRule[] = [
     rangeOf((today) => daysFrom(weekFrom(today, 0).from, 5, 2)),
   ),
   rule('周末', rangeOf(latestWeekend)),
-  rule(`${WEEK}(${CHINESE_DAY})`, ([, day = '']) => {
+  rule(`${WEEK}${DAY}`, ([, day = '']) => {
     const weekday = weekdayIn(day)
     return { kind: 'range', at: (today) => latestWeekday(today, weekday) }
   }),

@@ -6,6 +6,7 @@
 import { findTokens, type InSentence } from '../schedule-words/tokens.ts'
 import { CHINESE_PERIODS } from './period-chinese.ts'
 import { ENGLISH_PERIODS } from './period-english.ts'
+import { correctSpelling } from './period-spelling.ts'
 import type { Misunderstanding, PeriodToken } from './period-tokens.ts'
 import {
   DAY_MS,
@@ -45,7 +46,7 @@ interface SaidRange extends WallRange {
 }
 
 export function readPeriod(question: string, now: number, clock: WallClock): PeriodReading {
-  const text = withoutNames(question).slice(0, MAX_QUESTION)
+  const text = correctSpelling(withoutNames(question.slice(0, MAX_QUESTION)))
   const found = findTokens(text, RULES)
   const unclear = found.find((token) => token.kind === 'unclear')
   if (unclear?.kind === 'unclear') return { kind: 'unclear', why: unclear.why }

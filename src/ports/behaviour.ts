@@ -4,11 +4,12 @@ import type { z } from 'zod'
 import type { BehaviourChoice, CallResult, Decision, Verdict } from '../domain/decision.ts'
 import type { Json } from '../domain/json.ts'
 import type { Observation } from '../domain/observation.ts'
-import type { SessionView } from '../domain/session-view.ts'
+import type { SessionView, TodoResult } from '../domain/session-view.ts'
 import type { TodoSummary } from '../domain/todo.ts'
 import type { BranchSearch } from './branch-search.ts'
 import type { WorkspaceAccess } from './env.ts'
 import type { MemoryQuery, MemoryView } from './memory.ts'
+import type { ParsedAnswer } from './parser.ts'
 
 /** The situation of a run at the start of a step. */
 export interface EnvView {
@@ -41,11 +42,12 @@ export interface BehaviourEnd {
   readonly wanted?: string
   readonly params: Readonly<Record<string, string>>
   readonly todos: readonly TodoSummary[]
+  /** Todos in progress whose sub-agents have ended. */
+  readonly results: readonly TodoResult[]
   /** How often in a row this behaviour was asked to go on (`stay`). */
   readonly stays: number
   /** How often the run changed its behaviour. */
   readonly moves: number
-  readonly metadata: Readonly<Record<string, Json>>
 }
 
 /** What follows the end of a behaviour. */
@@ -77,6 +79,8 @@ export interface CompletedStep {
   readonly observation: Json
   readonly decision: Decision
   readonly results: readonly CallResult[]
+  /** What the model wrote beside its decision. */
+  readonly thought?: string
 }
 
 /**
@@ -115,8 +119,11 @@ export interface Behaviour<S = Json> {
   readonly stepLimit?: number
   /** The behaviour that reads a message to a session whose last run has ended. Default: this behaviour. */
   readonly onMessage?: string
-  /** `metadata` is the metadata of the dispatch. */
-  initState(task: string, metadata?: Readonly<Record<string, Json>>): S
+  /**
+   * `metadata` is the metadata of the dispatch; `previous` is the last state of an earlier run of the session, if that
+   * run had this behaviour too.
+   */
+  initState(task: string, metadata?: Readonly<Record<string, Json>>, previous?: Json): S
   /** Contract: returns the observation of this step, a value of bounded size. Default: the input, unchanged. */
   observe?(state: S, view: EnvView): Json
   /** Contract: returns a decision without a model call, or undefined to ask the model. */
@@ -130,8 +137,13 @@ export interface Behaviour<S = Json> {
    * request to the model.
    */
   buildMemoryQuery?(state: S, input: readonly Observation[]): MemoryQuery
+  /** Contract: whether the thoughts of the model are recorded. Default: they are. */
+  keepsThought?(state: S): boolean
+  /** Contract: pure; reads a text that the model gave without calling a tool. Default: it is the final answer. */
+  readText?(text: string): ParsedAnswer
   /** Contract: returns the new state, or undefined if it changed the given state in place. */
   reduce?(state: S, step: CompletedStep): S | undefined
+  /** Contract: whether the behaviour is over. Then `next` says what follows; without it the run ends. */
   shouldStop?(state: S): boolean
   /** Contract: returns what follows the end of this behaviour. Default: the run ends with the answer. */
   next?(state: S, end: BehaviourEnd): AfterBehaviour

@@ -50,6 +50,13 @@ export interface McpServers {
    * names.
    */
   approve(server: string, tool?: string): Promise<readonly string[]>
+  /** Contract: starts the server if necessary; the text of the resource. Throws `tool_failed` or `not_found`. */
+  readResource(server: string, uri: string, signal: AbortSignal): Promise<string>
+  /**
+   * Contract: as `readResource`; calls `onChange` when the server reports a change, until `signal` aborts or the
+   * connection ends. False: the server cannot report changes.
+   */
+  subscribeResource(server: string, uri: string, onChange: () => void, signal: AbortSignal): Promise<boolean>
   /** Contract: applies a changed configuration; starts no server. */
   refresh(): Promise<void>
   /** Contract: returns notes for the owner, such as problems of servers. */

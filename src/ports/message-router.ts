@@ -9,7 +9,10 @@ export interface RoutedTurn {
   readonly origin: FactOrigin
 }
 
+/** Contract of every method: throws `conflict` if the run has already passed its messages on, or answered them. */
 export interface MessageRouter {
+  /** Contract: resolves if the messages of the run are still to be answered. */
+  ensureOpen(turn: RoutedTurn): Promise<void>
   /**
    * Contract: the messages are in that session's inbox when it resolves, under their own ids. Throws `not_found` for an
    * unknown session, and names those that look like it.

@@ -65,6 +65,8 @@ export interface Model {
 export interface ModelChoice {
   readonly id: string
   readonly why: string
+  /** A program that uses the library supplied the model itself. */
+  readonly isSupplied?: true
 }
 
 /** The built-in model without a network is a stand-in: it follows rules and understands no language. */
@@ -122,7 +124,7 @@ export function singleModel(model: Model): Models {
   const why = 'the only model'
   return {
     defaultId: model.id,
-    choice: async () => ({ id: model.id, why }),
+    choice: async () => ({ id: model.id, why, isSupplied: true }),
     get: () => model,
     fallbackChain: async () => [model.id],
     keys: () => [],

@@ -1,4 +1,9 @@
-/** Snapshots: the files of a workspace after a step, stored where agents cannot reach them. */
+/**
+ * Snapshots: the files of a workspace before and after the steps of a run, stored where agents cannot reach them. Undos
+ * and merges write in workspaces too, so a writer is a run, or another change with an id of its own.
+ */
+
+import type { Omission, PathChange, PathState } from '../domain/path-change.ts'
 
 interface StepRef {
   readonly run_id: string
@@ -23,9 +28,46 @@ export interface FileVersion {
   readonly content: Uint8Array | null
 }
 
+/** The files of a workspace as they are now. */
+export interface PresentFiles {
+  readonly files: number
+  readonly bytes: number
+  readonly paths: readonly { readonly path: string; readonly bytes: number }[]
+}
+
+/** A time in which one writer held the workspace: from its first write, or the first one after a wait, to its last. */
+export interface WriteSpan {
+  readonly writer: string
+  readonly workspace: string
+  readonly from: number
+  readonly to: number
+  /** Ids of the snapshots. */
+  readonly before: string
+  readonly after: string
+}
+
+/** The copy of a workspace that is merged into the original. */
+interface WorkspaceMerge {
+  /** The run that worked in the copy; its first snapshot is the base of the merge. */
+  readonly run_id: string
+  readonly from: string
+  readonly into: string
+}
+
+/** Paths relative to the original. */
+export interface MergeResult {
+  readonly files: readonly string[]
+  /** `kept_at`: where in the original the copy's version is; null: the copy has none. */
+  readonly conflicts: readonly { readonly path: string; readonly kept_at: string | null }[]
+}
+
 export interface Snapshots {
-  /** Contract: stores the files of the workspace for this step; never rejects. A failed snapshot is skipped. */
-  take(workspace: string, step: StepRef): Promise<void>
+  /**
+   * Contract: stores the files of the workspace for this step, and returns the snapshot's id; never rejects: a snapshot
+   * that fails is skipped, with undefined. `before`: precedes the next write of this writer; what others changed since
+   * its last snapshot is not its work.
+   */
+  take(workspace: string, step: StepRef & { readonly before?: true }): Promise<string | undefined>
   /** Contract: whether this run has a snapshot. */
   hasAny(run_id: string): Promise<boolean>
   /**
@@ -36,19 +78,56 @@ export interface Snapshots {
     folder: string,
     of: { readonly workspace: string; readonly step: StepRef; readonly as: string },
   ): Promise<WorkspaceSource>
-  /** Contract: what changed between neighbouring snapshots of the run, oldest first. */
+  /** Contract: what changed between neighbouring snapshots of the run, oldest first; no files of repositories. */
   changesOf(run_id: string): Promise<readonly StepChanges[]>
+  /**
+   * Contract: the files that the run added or changed, without those that it removed again and those of repositories,
+   * sorted; never rejects. Empty if the run has no snapshots.
+   */
+  filesMadeBy(run_id: string): Promise<readonly string[]>
   /** Contract: the file in each snapshot of the run, oldest first; the first one precedes every write of the run. */
   versionsOf(run_id: string, path: string): Promise<readonly FileVersion[]>
+  /** Contract: an id for the present files, which no writer keeps; undefined if they cannot be read or are too many. */
+  look(workspace: string): Promise<string | undefined>
+  /**
+   * Contract: every path gets the state `after`, whatever is there; can be repeated after a kill. Follows no link, and
+   * leaves a folder that is to go if it has other entries. `id`: of the change, to name unfinished files.
+   */
+  restore(workspace: string, changes: readonly PathChange[], id: string): Promise<void>
+  /** Contract: who wrote where and when, oldest first; without `writers`: all that are kept. */
+  spans(writers?: readonly string[]): Promise<readonly WriteSpan[]>
+  /** Contract: every path that differs between two snapshots, folders and repositories included, sorted. */
+  compare(before: string, after: string): Promise<readonly PathChange[]>
+  /** Contract: what the snapshot left out, by path. */
+  omittedFrom(snapshot: string): Promise<ReadonlyMap<string, Omission>>
+  /** Contract: the content of a file, or the target of a link; null for a folder or nothing. */
+  contentOf(state: PathState): Promise<Uint8Array | null>
+  /**
+   * Contract: takes over what the copy changed, without its repositories. A path that the original changed too is
+   * merged by lines, or stays as it is and is a conflict. Repeated after a kill, it ends the same. Nobody else may
+   * write to the original meanwhile. The merge is a writer of its own, `merge-RUN`. Undefined: it could not be done.
+   */
+  merge(merge: WorkspaceMerge): Promise<MergeResult | undefined>
+  /** Contract: counts the files without repositories and `node_modules`, and names up to `limit` of them. */
+  presentFiles(workspace: string, limit: number): Promise<PresentFiles>
   /** Contract: deletes the snapshots of these runs, with the stored files that no other run uses; never rejects. */
   forget(run_ids: readonly string[]): Promise<void>
 }
 
 export const NO_SNAPSHOTS: Snapshots = {
-  take: async () => {},
+  take: async () => undefined,
   hasAny: async () => true,
   copyTo: async () => 'now',
   changesOf: async () => [],
+  filesMadeBy: async () => [],
   versionsOf: async () => [],
+  look: async () => undefined,
+  restore: async () => {},
+  spans: async () => [],
+  compare: async () => [],
+  omittedFrom: async () => new Map(),
+  contentOf: async () => null,
+  presentFiles: async () => ({ files: 0, bytes: 0, paths: [] }),
+  merge: async () => undefined,
   forget: async () => {},
 }

@@ -14,6 +14,7 @@ import type { QueueOp, QueueReads, QueueResults } from './store/queue.ts'
 import type { SessionOp, SessionReads, SessionResults } from './store/sessions.ts'
 import type { SpendingOp, SpendingReads, SpendingResults } from './store/spending.ts'
 import type { TodoOp, TodoReads, TodoResults } from './store/todos.ts'
+import type { UndoOp, UndoReads, UndoResults } from './store/undos.ts'
 
 export interface Fence {
   readonly dispatch_id: string
@@ -30,6 +31,7 @@ export type Op =
   | DocumentOp
   | OutboxOp
   | TodoOp
+  | UndoOp
   /**
    * Moves unreadable rows to `set_aside` unchanged. A session whose row or journal is unreadable moves as a whole. Rows
    * that others depend on are replaced by a safe value: the lowest label, the document's text as its latest version,
@@ -45,7 +47,8 @@ export interface OpResults
     SpendingResults,
     DocumentResults,
     OutboxResults,
-    TodoResults {
+    TodoResults,
+    UndoResults {
   set_aside: { readonly moved: number }
 }
 
@@ -82,7 +85,8 @@ export interface Store
     SpendingReads,
     DocumentReads,
     OutboxReads,
-    TodoReads {
+    TodoReads,
+    UndoReads {
   /**
    * Contract: each batch is atomic and independent; outcomes in order. A batch with a fence is refused unless that
    * dispatch is running under that token. Resolves after fsync. If a write or fsync fails, this call and every later

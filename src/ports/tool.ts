@@ -9,6 +9,7 @@ import type { Label, ResultLabel } from '../domain/label.ts'
 import type { ReplyTo } from '../domain/reply-to.ts'
 import type { Clock } from './clock.ts'
 import type { Env, OpsGroup, OpsGroups } from './env.ts'
+import type { Delegation } from './sub-agents.ts'
 
 export interface ToolContext {
   readonly env: Env
@@ -32,6 +33,8 @@ export interface ToolContext {
   readonly label: Label
   /** The session's current folder in the workspace; empty for the workspace itself. */
   readonly cwd: string
+  /** What the run can hand on to a sub-agent; absent: it cannot have any. */
+  readonly delegation?: () => Delegation
   /** Contract: shows progress text to viewers without storing it; never throws. */
   say(text: string): void
 }
@@ -60,6 +63,13 @@ export interface Tool<Args = never> {
   readonly lazy?: true
   /** Contract: name, description and schema are untrusted text: a session to which they are shown becomes untrusted. */
   readonly foreign?: true
+  /**
+   * Contract: runs in a program outside of the env, such as an MCP server, so the access of a behaviour to the
+   * workspace does not limit it. A behaviour that may not write gets only its pure calls.
+   */
+  readonly outside?: true
+  /** Contract: runs any command in the env; what it changes in the workspace is limited by the env alone. */
+  readonly runsCommands?: true
   /** Contract: groups of operations that the tool uses; a run does not start in an env without them. */
   readonly needs?: readonly OpsGroup[]
   /**

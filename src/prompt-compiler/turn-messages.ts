@@ -7,6 +7,7 @@ import type { CallResult } from '../domain/decision.ts'
 import type { HistoryCut, ModelAnswer } from '../domain/journal-record.ts'
 import type { Json } from '../domain/json.ts'
 import type { Observation } from '../domain/observation.ts'
+import { AGENT_RESULT } from '../domain/sub-agent.ts'
 import type { ModelMessage } from '../ports/model.ts'
 import { fenceUntrusted } from './data-fence.ts'
 
@@ -14,10 +15,11 @@ import { fenceUntrusted } from './data-fence.ts'
  * Raise this number whenever the same records would give other bytes, also after a change to the texts in src/prompts.
  * It is recorded with every request.
  */
-export const COMPILER_VERSION = 8
+export const COMPILER_VERSION = 10
 
-export function inputMessages(input: readonly Observation[], feedback?: string): ModelMessage[] {
-  const lines = input.map(observationText)
+/** `nonce`: of the fences around text from outside. */
+export function inputMessages(input: readonly Observation[], nonce: string, feedback?: string): ModelMessage[] {
+  const lines = input.map((observation) => renderObservation(observation, nonce))
   if (feedback !== undefined) lines.push(`[feedback] ${feedback}`)
   return lines.length > 0 ? [{ role: 'user', text: lines.join('\n\n') }] : []
 }
@@ -94,9 +96,17 @@ function callId(answer: ModelAnswer, index: number): string {
 
 export function observationText(observation: Observation): string {
   if (observation.type === 'user_message') return observation.text
-  const payload = observation.payload === undefined ? '' : ` ${JSON.stringify(observation.payload)}`
-  return `[event ${observation.name}]${payload}`
+  return `[event ${observation.name}]${payloadText(observation)}`
 }
+
+/** As the model sees it: what a sub-agent said is fenced, for it is data, whatever it asks for. */
+export function renderObservation(observation: Observation, nonce: string): string {
+  if (observation.type === 'user_message' || observation.name !== AGENT_RESULT) return observationText(observation)
+  return `[event ${observation.name}]\n${fenceUntrusted(observation.name, payloadText(observation).trim(), nonce)}`
+}
+
+const payloadText = ({ payload }: Extract<Observation, { type: 'system_event' }>): string =>
+  payload === undefined ? '' : ` ${JSON.stringify(payload)}`
 
 /** Providers refuse a history whose arguments are not JSON, so invalid arguments are wrapped in an object. */
 function parseArgs(text: string): Json {

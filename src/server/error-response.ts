@@ -14,19 +14,29 @@ const STATUS: Readonly<Partial<Record<ErrorCode, ContentfulStatusCode>>> = {
   forbidden: 403,
   not_found: 404,
   conflict: 409,
+  confirmation_needed: 409,
   aborted: 503,
   store_closed: 503,
 }
 
+/** Retry-After of answers with 503 whose error names no time. */
+const DEFAULT_RETRY_MS = 1000
+
 interface ErrorAnswer {
   readonly status: ContentfulStatusCode
+  /** Seconds after which the sender may try again. */
+  readonly retryAfter?: number
   readonly body: { readonly error: { readonly code: ErrorCode; readonly message: string } }
 }
 
 export function errorResponse(thrown: unknown): ErrorAnswer {
-  const { code, message, retry } = asTirelessError(thrown instanceof HTTPException ? (thrown.cause ?? thrown) : thrown)
+  const { code, message, retry, retryAfterMs } = asTirelessError(
+    thrown instanceof HTTPException ? (thrown.cause ?? thrown) : thrown,
+  )
   const status = thrown instanceof HTTPException ? (thrown.status as ContentfulStatusCode) : STATUS[code]
-  return { status: status ?? (retry === 'later' ? 503 : 500), body: { error: { code, message } } }
+  const answer = { status: status ?? (retry === 'later' ? 503 : 500), body: { error: { code, message } } } as const
+  if (answer.status !== 503) return answer
+  return { ...answer, retryAfter: Math.ceil((retryAfterMs ?? DEFAULT_RETRY_MS) / 1000) }
 }
 
 /** An error with an HTTP status that no error code maps to. */

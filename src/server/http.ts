@@ -35,6 +35,7 @@ import { redactingSink } from './redacting-sink.ts'
 import { readJsonBody, readTextBody } from './request-body.ts'
 import { NOT_BUILT, type PageFile, pageFiles } from './static-files.ts'
 import { broadcastStatus } from './status-broadcast.ts'
+import { createWebSockets } from './web-sockets.ts'
 import { receiveWebhook } from './webhooks.ts'
 
 const COOKIE_SECONDS = 30 * 24 * 3600
@@ -78,7 +79,10 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const metrics = createMetrics(() => live.viewers())
   const { fetch } = routes({ ...options, access, live, metrics, files: pageFiles(options.page) })
   // Keeps the adapter from replacing the global Request and Response of the whole process by its own.
-  const server = createAdaptorServer({ fetch, hostname: host, overrideGlobalObjects: false }) as Server
+  const sockets = createWebSockets(context, host, options.failed)
+  const serverOptions = { shouldUpgradeCallback: sockets.accepts }
+  const server = createAdaptorServer({ fetch, hostname: host, overrideGlobalObjects: false, serverOptions }) as Server
+  server.on('upgrade', sockets.upgrade)
   const { port } = await listen(server, options)
   const closing = new AbortController()
   const broadcast = broadcastStatus(context, live, statusReader(options), closing.signal)
@@ -98,6 +102,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
       closing.abort()
       live.close()
       metrics.close()
+      await sockets.close()
       await withDeadline({ clock: context.clock, ms: CLOSE_MS }, () => closed)
       // Unanswered requests are dropped; work that a command has queued is on disk and is not lost.
       server.closeAllConnections()
@@ -155,15 +160,13 @@ function routes(deps: RouteDeps): Hono<HonoEnv> {
   addOpenRoutes(app, deps)
   app.get(`${API}/login`, (c) => c.json({ ok: findCredential(c, access) !== undefined }))
   app.post(`${API}/login`, requireJson, (c) => login(c, access))
-  // This route precedes authentication, because a channel verifies its senders itself.
-  app.post(`${API}/hooks/:name`, requireJson, async (c) =>
-    c.json(
-      await receiveWebhook(deps.context, c.req.param('name'), {
-        headers: c.req.header(),
-        body: await readTextBody(c.env.incoming),
-      }),
-    ),
-  )
+  // This route precedes authentication, because channels and sources verify their senders themselves.
+  app.post(`${API}/hooks/:name`, requireJson, async (c) => {
+    const name = c.req.param('name')
+    const source = deps.context.sources.find(name, 'receive')
+    const request = { headers: c.req.header(), body: await readTextBody(c.env.incoming, source?.mostBytes) }
+    return c.json(await receiveWebhook(deps.context, name, request, source !== undefined))
+  })
   app.use(`${API}/*`, requireOwner(access))
   app.get(`${API}/events`, (c) => streamEvents(c, deps))
   app.get(`${API}/openapi.json`, (c) => c.json(openApi(endpoints)))
@@ -179,7 +182,8 @@ function routes(deps: RouteDeps): Hono<HonoEnv> {
         })
   })
   app.onError((thrown, c) => {
-    const { status, body } = errorResponse(thrown)
+    const { status, body, retryAfter } = errorResponse(thrown)
+    if (retryAfter !== undefined) c.header('Retry-After', String(retryAfter))
     if (status === 500) failed(new TirelessError(body.error.code, body.error.message, { cause: thrown }), c.req.path)
     return c.json(body, status)
   })

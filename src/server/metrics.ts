@@ -15,9 +15,17 @@ interface StatusCounts {
   readonly queue: Readonly<Record<string, number>>
   readonly sessions: Readonly<Record<string, number>>
   readonly spend: { readonly today_usd: number | null; readonly cap_usd: number | null; readonly calls: number | null }
+  readonly residents: readonly ResidentCounts[]
   readonly approvals: number
   readonly unknowns: number
   readonly health: { readonly ok: boolean }
+}
+
+interface ResidentCounts {
+  readonly agent_id: string
+  readonly state: string
+  readonly looks: number
+  readonly unread: number
 }
 
 interface Cycle {
@@ -52,7 +60,8 @@ function startLoopMonitor(): Loop {
   return loop
 }
 
-function statusMetrics({ kernel, queue, sessions, spend, approvals, unknowns, health }: StatusCounts): string[] {
+function statusMetrics(status: StatusCounts): string[] {
+  const { kernel, queue, sessions, residents, spend, approvals, unknowns, health } = status
   const cycle = (kernel.last_cycle ?? {}) as Cycle
   const { dispatched, succeeded, failed, parked } = cycle
   return [
@@ -60,6 +69,7 @@ function statusMetrics({ kernel, queue, sessions, spend, approvals, unknowns, he
     gauge('tireless_healthy', '1 if /healthz reports ok', [{ value: Number(health.ok) }]),
     gauge('tireless_dispatches', 'dispatches by status', by('status', queue)),
     gauge('tireless_sessions', 'sessions by state', by('state', sessions)),
+    ...residentMetrics(residents),
     gauge('tireless_approvals_open', 'calls awaiting approval', [{ value: approvals }]),
     gauge('tireless_unknowns_open', 'calls with an unknown outcome', [{ value: unknowns }]),
     gauge('tireless_spend_today_usd', 'US dollars spent today', [{ value: spend.today_usd }]),
@@ -76,6 +86,21 @@ function statusMetrics({ kernel, queue, sessions, spend, approvals, unknowns, he
       'status of the last cycle',
       cycle.status === undefined ? [] : [{ labels: { status: cycle.status }, value: 1 }],
     ),
+  ]
+}
+
+function residentMetrics(residents: readonly ResidentCounts[]): string[] {
+  const states = Object.entries(Object.groupBy(residents, ({ state }) => state))
+  const each = (count: 'looks' | 'unread'): Sample[] =>
+    residents.map((resident) => ({ labels: { agent: resident.agent_id }, value: resident[count] }))
+  return [
+    gauge(
+      'tireless_residents',
+      'residents by state',
+      by('state', Object.fromEntries(states.map(([state, all]) => [state, all?.length]))),
+    ),
+    metric('counter', 'tireless_resident_looks_total', 'looks since the process started', each('looks')),
+    gauge('tireless_resident_unread', 'observations that the resident has not seen', each('unread')),
   ]
 }
 
@@ -102,12 +127,14 @@ const seconds = (ms: number | undefined): number | undefined => (ms === undefine
 const by = (label: string, counts: Readonly<Record<string, number | undefined>>): Sample[] =>
   Object.entries(counts).map(([name, value]) => ({ labels: { [label]: name }, value }))
 
+const gauge = (name: string, help: string, samples: readonly Sample[]): string => metric('gauge', name, help, samples)
+
 /** Contract: the lines of one metric; empty if no sample has a value. */
-function gauge(name: string, help: string, samples: readonly Sample[]): string {
+function metric(type: 'gauge' | 'counter', name: string, help: string, samples: readonly Sample[]): string {
   const lines = samples.flatMap(({ labels, value }) =>
     typeof value === 'number' ? [`${name}${labelled(labels)} ${value}\n`] : [],
   )
-  return lines.length === 0 ? '' : `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${lines.join('')}`
+  return lines.length === 0 ? '' : `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`
 }
 
 function labelled(labels: Sample['labels']): string {

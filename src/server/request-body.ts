@@ -13,13 +13,13 @@ export async function readJsonBody(incoming: IncomingMessage): Promise<object> {
 }
 
 /** Contract: the body as text, exactly as it was sent. */
-export async function readTextBody(incoming: IncomingMessage): Promise<string> {
+export async function readTextBody(incoming: IncomingMessage, mostBytes = MAX_BYTES): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > MAX_BYTES)
-      throw httpError(413, { what: 'the body is too large', expected: `at most ${MAX_BYTES} bytes` })
+    if (bytes > mostBytes)
+      throw httpError(413, { what: 'the body is too large', expected: `at most ${mostBytes} bytes` })
     chunks.push(chunk)
   }
   return decodeUtf8(Buffer.concat(chunks))

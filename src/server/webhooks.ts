@@ -1,4 +1,4 @@
-/** Webhooks of channels: the channel verifies the sender; each message is handled once. */
+/** Webhooks of channels and sources, which verify the sender; each message is handled once. */
 
 import { type ChatNeeds, handleChatMessage } from '../commands/lib/chat-commands.ts'
 import type { Needs } from '../commands/lib/context.ts'
@@ -7,14 +7,17 @@ import type { IncomingRequest, ReceivedMessage } from '../ports/channel.ts'
 
 /**
  * Contract: resolves when the result is on disk, so that the sender repeats a message only if its result may be lost.
- * Throws `unauthorized` if the channel cannot verify the sender. `name`: name of the channel.
+ * Throws `unauthorized` if the sender cannot be verified. `name`: name of the channel or source.
  */
 export async function receiveWebhook(
-  context: ChatNeeds,
+  context: ChatNeeds & Needs<'sources'>,
   name: string,
-  request: Omit<IncomingRequest, 'now'>,
+  sent: Omit<IncomingRequest, 'now'>,
+  isSource: boolean,
 ): Promise<{ readonly ok: true; readonly duplicate: boolean }> {
-  const { message, proof } = receive(context, name, { ...request, now: context.clock.now() })
+  const request = { ...sent, now: context.clock.now() }
+  if (isSource) return { ok: true, ...(await context.sources.receive(name, request)) }
+  const { message, proof } = receive(context, name, request)
   return { ok: true, ...(await handleChatMessage(context, message, proof)) }
 }
 

@@ -45,9 +45,9 @@ export const factConformance: readonly ConformanceCase[] = [
       const fact = newFact('s.3.0', 'deploy', 'The deploy key lives in the vault', { expires_at: iso(TEST_NOW + 5) })
       const [done] = await commitOne(store, [rememberOp(fact)])
       assert.deepEqual(done, { superseded: false, dropped: [] })
-      assert.deepEqual(await listFacts(store, false), [{ ...fact, status: 'known' }])
+      assert.deepEqual(await listFacts(store, false), [{ ...fact, status: 'known', ended_by: null }])
       assert.deepEqual(await store.recallFacts({ text: 'VAULT?', now: TEST_NOW, limit: 1 }), [
-        { ...fact, status: 'known' },
+        { ...fact, status: 'known', ended_by: null },
       ])
     },
   },

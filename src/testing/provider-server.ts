@@ -69,7 +69,7 @@ export async function startProviderServer({ script, port = 0, log }: ProviderOpt
     const key = JSON.stringify(position)
     const attempt = attempts.get(key) ?? 0
     attempts.set(key, attempt + 1)
-    const turn = chooseTurn(parsed, position)
+    const turn = chooseTurn(parsed, position, body)
     const fault = turn.faults?.[attempt] ?? undefined
     const index = requests.length
     const entry = { index, ...position, attempt, fault: fault?.fault ?? null, stream: body.stream === true, body }

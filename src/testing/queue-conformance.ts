@@ -63,6 +63,24 @@ export const queueConformance: readonly ConformanceCase[] = [
     },
   },
   {
+    name: 'case 75: `last` ones come after the others of their priority, in their own order',
+    async run(store) {
+      const epoch = await joinTestWorker(store)
+      const low = newTestDispatch('low', { priority: -1 })
+      await enqueueInStore(store, low, ...['a', 'b', 'c', 'd'].map((id) => newTestDispatch(id)))
+      const claim = { op: 'claim', epoch, now: TEST_NOW, last: ['c', 'a', 'gone'] } as const
+      const [first] = await commitOne(store, [{ ...claim, limit: 3, except: ['d'] }])
+      const [second] = await commitOne(store, [{ ...claim, limit: 5 }])
+      assert.deepEqual(
+        [first, second].map((claimed) => claimed.map(({ dispatch_id }) => dispatch_id)),
+        [
+          ['b', 'c', 'a'],
+          ['d', 'low'],
+        ],
+      )
+    },
+  },
+  {
     name: 'enqueue: exactly once per (source, key), also inside one call',
     async run(store) {
       const [[first, twin]] = await commitOne(store, [

@@ -30,7 +30,9 @@ import {
   newTestRecord,
   TEST_NOW,
 } from './store-test-helpers.ts'
+import { subAgentConformance } from './sub-agent-conformance.ts'
 import { todoConformance } from './todo-conformance.ts'
+import { undoConformance } from './undo-conformance.ts'
 import { unknownConformance } from './unknown-conformance.ts'
 import { workerConformance } from './worker-conformance.ts'
 import { workspaceConformance } from './workspace-conformance.ts'
@@ -40,6 +42,7 @@ export type { ConformanceCase } from './store-test-helpers.ts'
 export const storeConformance: readonly ConformanceCase[] = [
   ...queueConformance,
   ...cancelConformance,
+  ...subAgentConformance,
   ...workerConformance,
   ...workspaceConformance,
   ...journalConformance,
@@ -47,6 +50,7 @@ export const storeConformance: readonly ConformanceCase[] = [
   ...unknownConformance,
   ...approvalConformance,
   ...todoConformance,
+  ...undoConformance,
   ...rangeConformance,
   {
     name: 'group commit: batches of one turn of the event loop share a sync',

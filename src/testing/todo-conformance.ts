@@ -103,6 +103,38 @@ export const todoConformance: readonly ConformanceCase[] = [
     },
   },
   {
+    name: 'case 88: clearing removes what is not DONE in one session, once; a code is never used again',
+    async run(store) {
+      await enqueueInStore(store, newTestDispatch('one'))
+      await enqueueInStore(store, newTestDispatch('two', { session_id: 'session-two' }))
+      await apply(store, 'a', [add(), add(), add()])
+      await apply(store, 'other', [add()], 'session-two')
+      const system: TodoCaller = { kind: 'system' }
+      const evidence = { kind: 'evidence', by: system, code: 'T001', results: [checked] } as const
+      await apply(store, 'b', [
+        change('T001', 'start'),
+        change('T001', 'done'),
+        evidence,
+        { kind: 'change', by: system, code: 'T001', verb: 'pass', reason: '' },
+      ])
+      const clear = { kind: 'clear', by: { kind: 'user' } } as const
+      assert.deepEqual((await apply(store, 'c', [clear])).changed, ['T002', 'T003'])
+      assert.deepEqual(await statuses(store), ['T001 DONE'])
+      assert.deepEqual(await statuses(store, 'session-two'), ['T001 WAIT'])
+      await apply(store, 'd', [add()])
+      assert.deepEqual((await apply(store, 'c', [clear])).changed, ['T002', 'T003'], 'the first receipt')
+      assert.deepEqual(await statuses(store), ['T001 DONE', 'T004 WAIT'])
+      await apply(store, 'e', [clear, add()])
+      await apply(store, 'f', [clear])
+      await apply(store, 'g', [add()])
+      assert.deepEqual(await statuses(store), ['T001 DONE', 'T006 WAIT'])
+      const refused = await apply(store, 'h', [{ kind: 'clear', by: inDo }])
+      assert.equal(refused.refusal, null, 'DO may add, so it may clear')
+      const inCheck: TodoCaller = { kind: 'root', behaviour: 'check' }
+      assert.equal((await apply(store, 'i', [{ kind: 'clear', by: inCheck }])).refusal?.kind, 'add_not_allowed')
+    },
+  },
+  {
     name: 'case 88: sessions have their own todos and codes',
     async run(store) {
       const [one, two] = [newTestDispatch('one', { workspace: '/a' }), newTestDispatch('two', { workspace: '/b' })]

@@ -2,7 +2,7 @@
 
 import type { Event } from '../domain/event.ts'
 import type { Json } from '../domain/json.ts'
-import { titleOf } from '../domain/title.ts'
+import { titleOfRun } from '../domain/title.ts'
 import { type Html, html, htmlText, trustedHtml } from './html.ts'
 import { STYLE } from './style.ts'
 import type { Trace } from './trace.ts'
@@ -26,7 +26,7 @@ export function exportHtml({ manifest, events }: Trace): string {
 <body>
 <main>
 <p class="eyebrow">${statusPill(manifest)} <span>${manifest.agent_id}</span> <code>${manifest.run_id}</code></p>
-<h1>${manifest.task === null ? 'this run has not started' : titleOf(manifest.task)}</h1>
+<h1>${manifest.task === null ? 'this run has not started' : titleOfRun(manifest.task, manifest.behaviour)}</h1>
 ${factList(manifest, steps, events)}
 ${timeline(steps, events)}
 ${outcomeSection(manifest)}

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { AfterBehaviour, Behaviour, BehaviourEnd } from '../../src/ports/behaviour.ts'
 import { type ScriptedAnswer, type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { openApp, replayIn, runTaskIn } from '../support/open-app.ts'
+import { recordsOf } from '../support/fake-tools.ts'
+import { journalOf, openApp, replayIn, runTaskIn } from '../support/open-app.ts'
 import { calls, countingTool } from '../support/replays.ts'
 
 const moving = (
@@ -107,4 +108,41 @@ describe('O1, case 103: a run goes on with another behaviour', () => {
     assert.deepEqual({ status: result.status, answer: result.answer }, { status: 'done', answer: 'here' })
     assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /nowhere.*one of .*lost/)
   })
+})
+
+test('case 80: an end that comes with other calls is no end: nothing of the step runs', async (t) => {
+  const tool = countingTool()
+  const both = { calls: [...(calls(1).calls ?? []), { tool: 'finish', args: { answer: 'over', next: 'second' } }] }
+  const model = inOrder([both, calls(2), { text: 'planned' }, { text: 'all done' }])
+  const behaviours = [
+    moving('first', () => to('second'), { tools: ['count', 'finish'] }),
+    moving('second', ending, { tools: [] }),
+  ]
+  const app = await openApp(t, { model, tools: [tool], behaviours })
+  const { answer, session_id } = await runTaskIn(app, 'the task', { behaviour: 'first' })
+  assert.equal(answer, 'all done')
+  assert.equal((await recordsOf(app, session_id, 'call_intended')).length, 1, 'only the second step ran a call')
+  const [ignored] = await recordsOf(app, session_id, 'step_committed')
+  assert.equal(ignored?.next.kind, 'continue')
+  assert.match(JSON.stringify(model.requests[1]?.messages), /finish/)
+})
+
+test('case 109: each step ends with one record of what it came to, and no record of the step follows', async (t) => {
+  const model = inOrder([calls(1), { calls: [{ tool: 'nonsense', args: {} }] }, { text: 'planned' }, { text: 'done' }])
+  const behaviours = [
+    moving('first', () => to('second'), { tools: ['count'] }),
+    moving('second', ending, { tools: [] }),
+  ]
+  const app = await openApp(t, { model, tools: [countingTool()], behaviours })
+  const { session_id } = await runTaskIn(app, 'the task', { behaviour: 'first' })
+  const byTurn = new Map<number, string[]>()
+  for (const record of await journalOf(app, session_id))
+    if ('turn' in record && typeof record.turn === 'number')
+      byTurn.set(record.turn, [...(byTurn.get(record.turn) ?? []), record.kind])
+  assert.equal(byTurn.size, 4)
+  for (const kinds of byTurn.values())
+    assert.deepEqual(
+      { count: kinds.filter((kind) => kind === 'step_committed').length, last: kinds.at(-1) },
+      { count: 1, last: 'step_committed' },
+    )
 })

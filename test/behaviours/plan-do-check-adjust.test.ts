@@ -4,27 +4,36 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { freshFolder, journalOf, openApp, replayIn, runTaskIn } from '../support/open-app.ts'
 import { type BehaviourName, call, finish, pdcaModel } from '../support/pdca-script.ts'
-import { makeInbox, TASK, wordCounter } from '../support/word-counter.ts'
+import { makeInbox, TASK, WORD_COUNTER_MOVES, wordCounter } from '../support/word-counter.ts'
 
 describe('O2, O3, O4, O5: a task is planned, done, checked and adjusted', () => {
   test('a result that fails its check is adjusted and done again; the reply says what was proved', async (t) => {
     const model = wordCounter()
     const app = await openApp(t, { model })
     const workspace = makeInbox(freshFolder(t, 'ws'))
-    const result = await runTaskIn(app, TASK, { behaviour: 'plan', workspace, max_steps: 60 })
+    const result = await runTaskIn(app, TASK, { behaviour: 'plan', workspace, max_steps: 28 })
     assert.equal(result.status, 'done', `${result.error}`)
-    assert.deepEqual(model.visited, ['plan', 'do', 'adjust', 'do', 'check', 'do', 'check'])
-    assert.match(
-      String(result.answer),
-      /^REPORT\.md holds the number of words\.\n\n- T001 .*proved by a check\n- T002 .*proved/,
-    )
+    assert.deepEqual(model.visited, ['plan', 'do', 'adjust', 'do', 'check', 'do', 'check', 'do', 'check'])
+    assert.match(String(result.answer), /^REPORT\.md holds the number of words\.\n\n- T001 .*: proved by a check\n/)
+    assert.match(String(result.answer), /\n- T002 .*: proved by a check\n- T003 .*: asserted, not proved$/)
     assert.equal(readFileSync(join(result.workspace, 'REPORT.md'), 'utf8'), 'words: 5\n')
+    const firstRequests = model.requests.filter(({ messages }) => messages.length === 1)
+    const entries = firstRequests.map(({ messages }) => String(messages[0]?.text))
+    const adjusting = entries.find((text) => text.includes('You are now in adjust')) ?? ''
+    assert.match(adjusting, /todo_verify .*→ .*(?:failed|exit [1-9])/s, 'ADJUST is told what the checks found')
+    for (const text of entries.filter((entry) => entry.includes('You are now in do')))
+      assert.equal(text.match(/Current todo:/g)?.length, 1, text)
     const { identical, first_divergence } = await replayIn(app, result.dispatch_id)
     assert.deepEqual({ identical, first_divergence }, { identical: true, first_divergence: null })
     const moves = (await journalOf(app, result.session_id)).flatMap((record) =>
       record.kind === 'became' ? [record.behaviour] : [],
     )
-    assert.deepEqual(moves, ['do', 'check', 'adjust', 'do', 'check', 'do', 'check'])
+    assert.deepEqual(moves, WORD_COUNTER_MOVES)
+    assert.deepEqual(
+      result.files,
+      ['NOTES.md', 'REPORT.md', 'count.sh'].map((name) => join(result.workspace, name)),
+      'also those that commands made',
+    )
   })
 
   test('case 141: a model that claims success without doing the work never reaches DONE', async (t) => {

@@ -15,6 +15,7 @@ let browser: Browser
 /** A model that continues only on `next()`, so that a test sees every step. */
 function stepwiseModel(): Model & { next(): void } {
   let release: () => void = () => {}
+  let permits = 0
   const steps = [
     {
       text: 'I write the <b>note</b> first.',
@@ -24,13 +25,19 @@ function stepwiseModel(): Model & { next(): void } {
   ]
   return {
     id: 'stepwise/model',
-    next: () => release(),
+    // A step may be released before the model is asked for it: the request is recorded first.
+    next() {
+      permits += 1
+      release()
+    },
     async call({ messages }, { onText }) {
       const step = steps[messages.filter(({ role }) => role === 'assistant').length] ?? { text: 'done', calls: [] }
       onText?.(`${step.text} `)
-      await new Promise<void>((resolve) => {
-        release = resolve
-      })
+      if (permits === 0)
+        await new Promise<void>((resolve) => {
+          release = resolve
+        })
+      permits -= 1
       const usage = { input_tokens: 1, output_tokens: 1, cached_tokens: 0 }
       return { ...step, finish: step.calls.length > 0 ? 'calls' : 'stop', usage }
     },

@@ -14,7 +14,15 @@ import {
   statusOf,
   stopReasonsOf,
 } from '../support/fake-tools.ts'
-import { advanceUntilDone, dispatchOf, freshFolder, journalOf, openApp, waitUntil } from '../support/open-app.ts'
+import {
+  advanceUntilDone,
+  dispatchOf,
+  freshFolder,
+  journalOf,
+  openApp,
+  replayIn,
+  waitUntil,
+} from '../support/open-app.ts'
 
 const finalStep: ScriptedStep = { text: 'done' }
 const waitStep: ScriptedStep = { calls: [{ tool: 'wait', args: { for: 'message' } }] }
@@ -123,6 +131,25 @@ describe('cancelling at any time', () => {
       items.map(({ status }) => status),
       ['open'],
     )
+  })
+
+  test('case 53: a run that a killed process left is cancelled without a kernel, and replays as it was', async (t) => {
+    const [home, later] = [freshFolder(t), freshFolder(t)]
+    const gate = Promise.withResolvers<string>()
+    const order = fakeTool({ effect: { recovery: 'once', reach: 'third_party' }, run: () => gate.promise })
+    const model = scriptedModel([{ calls: [{ tool: 'poke' }, { tool: 'poke', args: { n: 2 } }] }, finalStep])
+    const first = await openApp(t, { home, model, tools: [order] })
+    const task = await enqueue(first)
+    const started = first.run('start', { until_idle: true })
+    await waitUntil(() => order.receivedArgs.length > 0)
+    // The state on disk if the process died here.
+    cpSync(home, later, { recursive: true })
+    gate.resolve('ordered')
+    await started
+    const app = await openApp(t, { home: later, model, tools: [order] })
+    assert.equal((await cancelDispatch(app, task)).items[0]?.status, 'cancelled')
+    assert.deepEqual(await stopReasonsOf(app, task), ['cancelled'])
+    assert.equal((await replayIn(app, task.dispatch_id)).identical, true)
   })
 
   for (const [name, hanging] of [

@@ -40,3 +40,10 @@ test('examples/04: a pure call is retried under one key; a slow call is stopped 
 test('examples/05: recall finds a fact by meaning, without a common word', async (t) => {
   assert.equal((await outputOf(t, '05-embeddings.ts')).trim(), 'parking')
 })
+
+test('K7, examples/06: a resident hears a signed HTTP message, and then of a new file', async (t) => {
+  assert.deepEqual((await outputOf(t, '06-resident.ts')).trim().split('\n'), [
+    'keeper query Please tell me: room',
+    'keeper noop',
+  ])
+})

@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { z } from 'zod'
+import { defineTool } from '../../src/ports/define-tool.ts'
 import type { ScriptedStep } from '../../src/testing/scripted-model.ts'
 import { lastRequest, openTalkApp, pairTalk, receivedTexts, routing, say, work } from '../support/conversations.ts'
 
@@ -35,6 +37,53 @@ describe('route', () => {
       assert.ok(shown.includes(part), part)
     assert.match(shown, /no such session; got chat-terminal/)
     assert.equal((await talk.app.run('sessions list', {})).items.length, 1)
+  })
+
+  test('case 71: the first of several routes in one answer counts; the others do nothing', async (t) => {
+    const args = [{ none: true, reply: 'Hello.' }, { new: true }, { none: true, reply: 'Hello again.' }] as const
+    const calls = args.map((each) => ({ tool: 'route', args: each }))
+    const talk = await openTalkApp(t, { front: () => ({ calls }) })
+    assert.equal((await talk.app.run('chat', { text: 'hello' })).answer, 'Hello.')
+    assert.equal((await talk.app.run('sessions list', {})).items.length, 1)
+  })
+
+  test('O12: a message that comes while another one is routed is routed on its own, and answered', async (t) => {
+    const talk = await openTalkApp(t, {
+      front({ messages }) {
+        const isFirst = !JSON.stringify(messages).includes('second')
+        if (isFirst) second.resolve(say(talk, 'the second one'))
+        return isFirst ? routing({ new: true }) : routing({ none: true, reply: 'And the second.' })
+      },
+      work: () => ({ text: 'The first.' }),
+    })
+    const second = Promise.withResolvers<{ readonly duplicate: boolean }>()
+    await pairTalk(talk)
+    await say(talk, 'the first one')
+    await work(talk)
+    assert.deepEqual(await second.promise, { duplicate: false })
+    await work(talk)
+    assert.deepEqual(receivedTexts(talk).sort(), ['And the second.', 'The first.'])
+  })
+
+  test('whoever asked gets the answer, also if somebody writes to the session from elsewhere', async (t) => {
+    const nudge = defineTool({
+      ...{ name: 'nudge', description: 'somebody writes', args: z.strictObject({}) },
+      effect: () => ({ recovery: 'pure', reach: 'none' }),
+      async run(_, { origin }) {
+        await talk.app.run('send', { session: origin.session_id, chat: 'desk', text: 'in green' })
+        return { status: 'ok', content: 'written' }
+      },
+    })
+    const script = {
+      front: () => routing({ new: true }),
+      work: steps({ calls: [{ tool: 'nudge' }] }, { text: 'Painted.' }),
+    }
+    const talk = await openTalkApp(t, script, { tools: [nudge] })
+    await pairTalk(talk)
+    await say(talk, 'paint the shed')
+    await work(talk)
+    assert.match(lastRequest(talk), /in green/)
+    assert.deepEqual(receivedTexts(talk), ['Painted.'])
   })
 
   test('O1: new starts a session with the message as its task; the quick reply comes first', async (t) => {

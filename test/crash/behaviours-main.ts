@@ -1,10 +1,11 @@
-/** Runs the task of counting words and dies at a record: behaviours-main.ts HOME WORKSPACE RECORD */
+/** Handles the message to count words, from chat to reply, and dies at a record: behaviours-main.ts HOME RECORD */
 
 import { createApp } from '../../src/app.ts'
 import { definePlugin } from '../../src/ports/plugin.ts'
-import { TASK, wordCounter } from '../support/word-counter.ts'
+import { wordCounter } from '../support/word-counter.ts'
+import { fileChannel, receiveTask } from './behaviours-chat.ts'
 
-const [home = '', workspace = '', at = '0'] = process.argv.slice(2)
+const [home = '', at = '0'] = process.argv.slice(2)
 let records = 0
 const dying = definePlugin({
   name: 'dying',
@@ -21,8 +22,9 @@ const dying = definePlugin({
     })
   },
 })
-const app = await createApp({ home, model: wordCounter(), plugins: [dying] })
-if (workspace === '') await app.run('start', { until_idle: true })
-else await app.run('run', { task: TASK, behaviour: 'plan', workspace, max_steps: 80 })
+const app = await createApp({ home, model: wordCounter(), plugins: [dying], channels: [fileChannel(home)] })
+await app.run('channels pair', { name: 'chat', chat: 'c9' })
+await receiveTask(app)
+await app.run('start', { until_idle: true })
 process.stdout.write(String(records))
 await app.close()

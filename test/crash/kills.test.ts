@@ -9,7 +9,7 @@ import { countCalls, EXPECTED_LINES, hasStrace, type KillResult, killAndResume }
 
 const FULL = process.env.CRASH_SWEEP === 'full'
 /** Without the full sweep, only every nth point. */
-const STRIDE = { pwrite64: 60, fsync: 8 }
+const STRIDE = { pwrite64: 130, fsync: 19 }
 /** The kill points, for the titles. */
 const POINTS = FULL
   ? { pwrite64: 'every pwrite64', fsync: 'every fsync' }

@@ -11,6 +11,11 @@ import type { JournalRecord } from '../../src/domain/journal-record.ts'
 import { type ProviderServer, type Script, startProviderServer } from '../../src/testing/provider-server.ts'
 
 export const STEPS = 12
+const IS_FULL = process.env.CRASH_SWEEP === 'full'
+/** `npm run crash` tries all kill points; each test run tries the first and every nth after it. */
+export const sampled = <Point>(points: readonly Point[], nth: number): readonly Point[] =>
+  IS_FULL ? points : points.filter((_, i) => i % nth === 0)
+
 export const MAIN = join(import.meta.dirname, '../../src/cli/main.ts')
 export const NODE_FLAGS = ['--disable-warning=ExperimentalWarning']
 
@@ -68,7 +73,7 @@ export async function killAndResume(folder: string, syscall: string, point: numb
       '-P',
       `${database}-wal`,
     ]
-    const task = ['run', 'append twelve lines', '--home', home, '--workspace', workspace]
+    const task = ['run', '--behaviour', 'solo', 'append twelve lines', '--home', home, '--workspace', workspace]
     const first = await run('strace', [...strace, process.execPath, ...NODE_FLAGS, MAIN, ...task])
     const answered = new Set(
       journalIn(database).flatMap((record) => (record.kind === 'model_answered' ? [record.turn - 1] : [])),
@@ -107,7 +112,18 @@ export async function countCalls(folder: string, syscall: string): Promise<numbe
   writeFileSync(join(home, 'tireless.yaml'), configFor(provider))
   const database = join(home, 'tireless.db')
   const strace = ['-f', '--seccomp-bpf', '-o', log, '-e', `trace=${syscall}`, '-P', database, '-P', `${database}-wal`]
-  await run('strace', [...strace, process.execPath, ...NODE_FLAGS, MAIN, 'run', 'count', '--home', home])
+  await run('strace', [
+    ...strace,
+    process.execPath,
+    ...NODE_FLAGS,
+    MAIN,
+    'run',
+    '--behaviour',
+    'solo',
+    'count',
+    '--home',
+    home,
+  ])
   await provider.close()
   return readFileSync(log, 'utf8')
     .split('\n')

@@ -12,10 +12,23 @@ import { spawnTireless, startTireless, tirelessJson, waitForExit } from '../supp
 import { freshFolder } from '../support/open-app.ts'
 import { homeWithBusyAgent, listItems } from './busy-agent.ts'
 import { type CycleSetup, openCycleApp, writeHome } from './cycle-tools.ts'
-import { NODE_FLAGS, run } from './kills.ts'
+import { NODE_FLAGS, run, sampled } from './kills.ts'
 import { effectsIn } from './recovery-tools.ts'
 
 const MAIN = join(import.meta.dirname, 'cycle-main.ts')
+
+const POINTS = [
+  'after cycle_begin',
+  'after enqueue cycle',
+  'after claim',
+  'before model agent',
+  'after model agent',
+  'before effect',
+  'after effect',
+  'before settle',
+  'after settle',
+  'before cycle_end',
+]
 
 interface UnfinishedDispatch {
   readonly agent_id: string
@@ -27,18 +40,7 @@ type Once = NonNullable<Cycle['result']> & {
 }
 
 describe('once after kill -9 (E19)', { concurrency: 2 }, () => {
-  for (const point of [
-    'after cycle_begin',
-    'after enqueue cycle',
-    'after claim',
-    'before model agent',
-    'after model agent',
-    'before effect',
-    'after effect',
-    'before settle',
-    'after settle',
-    'before cycle_end',
-  ])
+  for (const point of sampled(POINTS, 3))
     test(`E19: killed ${point}: once ends the work and counts it once; the next once starts new work`, async (t) => {
       const home = freshFolder(t)
       writeHome(home, { planner: { mode: 'static' } })

@@ -197,16 +197,8 @@ describe('a call that kill -9 interrupts (case 93)', () => {
     })
     t.after(() => provider.close())
     writeFileSync(join(home, 'tireless.yaml'), configFor(provider))
-    const victim = spawn(process.execPath, [
-      ...NODE_FLAGS,
-      MAIN,
-      'run',
-      'go',
-      '--home',
-      home,
-      '--workspace',
-      `${home}-work`,
-    ])
+    const args = ['run', '--behaviour', 'solo', 'go', '--home', home, '--workspace', `${home}-work`]
+    const victim = spawn(process.execPath, [...NODE_FLAGS, MAIN, ...args])
     t.after(() => rmSync(`${home}-work`, { recursive: true, force: true }))
     await waitUntil(() => existsSync(join(`${home}-work`, 'here')))
     victim.kill('SIGKILL')
@@ -262,7 +254,8 @@ describe('an orphaned command (case 93)', () => {
     })
     t.after(() => provider.close())
     writeFileSync(join(home, 'tireless.yaml'), configFor(provider))
-    const victim = spawn(process.execPath, [...NODE_FLAGS, MAIN, 'run', 'go', '--home', home, '--workspace', workspace])
+    const args = ['run', '--behaviour', 'solo', 'go', '--home', home, '--workspace', workspace]
+    const victim = spawn(process.execPath, [...NODE_FLAGS, MAIN, ...args])
     const pidFile = join(workspace, 'pid.txt')
     await waitUntil(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8').endsWith('\n'))
     const pid = Number(readFileSync(pidFile, 'utf8'))

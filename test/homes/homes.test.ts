@@ -118,9 +118,14 @@ describe('homes of earlier schemas', () => {
           const { items: after } = await app.run('queue list', {})
           const left = statuses(after.filter(({ status }) => status !== 'done'))
           assert.deepEqual(left, { 'Fail at it': 'failed', 'Do it later': 'waiting' })
-          for (const { dispatch_id, prompt } of after.filter(({ status }) => status === 'done')) {
-            const { identical } = await replayIn(app, dispatch_id)
-            assert.ok(identical, prompt)
+          // A prompt that names its folder is recorded with the digest of the place where the home was kept.
+          const replayable = after.filter(({ status, prompt }) => status === 'done' && !prompt.includes(home))
+          for (const { dispatch_id, prompt } of replayable) {
+            const { identical, first_divergence } = await replayIn(app, dispatch_id)
+            assert.deepEqual(
+              { prompt, identical, first_divergence },
+              { prompt, identical: true, first_divergence: null },
+            )
           }
         } finally {
           // Before its folder is removed: a running app writes to it.

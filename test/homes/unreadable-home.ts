@@ -28,6 +28,9 @@ INSERT INTO todos (session, code, status, body, updated_at)
 INSERT INTO todo_receipts (op_id, session, body, at)
   SELECT 'o', n, json_object('op_id', 'o', 'session_id', session_id, 'at', '2026-01-01T00:00:00.000Z',
     'actions', json_array('add'), 'changed', json_array('T001'), 'refusal', NULL), 1767225600000 FROM sessions LIMIT 1;
+INSERT INTO undos (id, target, status, body, created_at, ended_at)
+  VALUES ('undo-1', 'today', 'done', json_object('runs', json_array('r'), 'undoes', NULL, 'workspaces', json_array(),
+    'documents', json_array(), 'facts', json_array(), 'cancelled', json_array()), 1767225600000, 1767225600000);
 INSERT INTO settings VALUES ('mcp files', '{}'), ('resumed', '"2026-01-01T00:00:00.000Z"');
 `
 

@@ -108,3 +108,21 @@ test('case 101: a failed commit ends an idle drain at once, not at the next hear
   // The fake clock stands still from here on: no heartbeat is due.
   await assert.rejects(draining, { code: 'store_failed' })
 })
+
+test('a worker that was told to stop while it waited for its turn to claim claims nothing', async (t) => {
+  const app = await openApp(t, { model: scriptedModel([{ text: 'done' }]) })
+  const { context } = app
+  const { dispatch_id } = await app.run('enqueue', { prompt: 'work' })
+  // The worker joins the home here, because joining, too, waits for an undo.
+  await context.drain({ untilIdle: true, only: [] })
+  const [undo, stop] = [Promise.withResolvers<void>(), new AbortController()]
+  const undoing = context.withoutClaims(() => undo.promise)
+  const draining = context.drain({ untilIdle: false, until: stop.signal })
+  await waitUntil(() => context.epoch() !== undefined)
+  // The worker is now at its claim, behind the undo.
+  for (let i = 0; i < 5; i++) await context.store.counts()
+  stop.abort()
+  undo.resolve()
+  await Promise.all([undoing, draining])
+  assert.equal((await context.store.dispatch(dispatch_id))?.attempts, 0)
+})

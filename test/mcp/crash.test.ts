@@ -114,7 +114,7 @@ test('SIGTERM, then SIGINT: a call is cancelled, the program exits, and no serve
     join(home, 'tireless.yaml'),
     serversYaml({ a: { command: controlled.command, effects: { act: { recovery: 'once', reach: 'workspace' } } } }),
   )
-  const child = startTireless(t, home, 'run', 'Act on something.')
+  const child = startTireless(t, home, 'run', '--behaviour', 'solo', 'Act on something.')
   await waitUntil(() => controlled.logLines('acted').length === 1)
   // A different signal: two of the same kind could arrive as one.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) child.kill(signal)

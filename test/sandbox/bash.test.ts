@@ -208,7 +208,7 @@ describe('bash in a run', { skip: WITHOUT_SANDBOX }, () => {
     const workspace = freshFolder(t, 'work')
     const victim = spawn(
       process.execPath,
-      [...NODE_FLAGS, MAIN, 'run', 'go', '--home', home, '--workspace', workspace],
+      [...NODE_FLAGS, MAIN, 'run', '--behaviour', 'solo', 'go', '--home', home, '--workspace', workspace],
       { stdio: 'ignore' },
     )
     t.after(() => victim.kill('SIGKILL'))

@@ -254,7 +254,7 @@ describe('a network request of a command', { skip: WITHOUT_SANDBOX }, () => {
     const file = join(home, 'tireless.yaml')
     const yaml = readFileSync(file, 'utf8').replace('sandbox: off', 'sandbox: required')
     writeFileSync(file, `${yaml}policy: { allow_hosts: ["${host}"] }\n`)
-    await tireless(home, 'run', 'install it')
+    await tireless(home, 'run', '--behaviour', 'solo', 'install it')
     const { items } = await tirelessJson<{ items: Approval[] }>(home, 'approvals', 'list')
     assert.deepEqual(items[0]?.args, { command, timeout_s: 120, network: [host] })
     const { stdout } = await tireless(home, 'approvals', 'list')

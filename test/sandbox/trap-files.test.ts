@@ -208,7 +208,7 @@ describe('trap files that a command leaves', { skip: WITHOUT_SANDBOX }, () => {
     ])
     const file = join(home, 'tireless.yaml')
     writeFileSync(file, readFileSync(file, 'utf8').replace('sandbox: off', 'sandbox: required'))
-    const args = [...NODE_FLAGS, MAIN, 'run', 'go', '--home', home, '--workspace', here.ws]
+    const args = [...NODE_FLAGS, MAIN, 'run', '--behaviour', 'solo', 'go', '--home', home, '--workspace', here.ws]
     const victim = spawn(process.execPath, args, { stdio: 'ignore' })
     t.after(() => victim.kill('SIGKILL'))
     await waitUntil(() => existsSync(join(here.ws, 'ready')))

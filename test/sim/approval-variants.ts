@@ -36,7 +36,7 @@ export const APPROVAL_VARIANTS: readonly Variant[] = [
   },
   {
     name: 'open-after-death',
-    seed: 516,
+    seed: 186,
     ops: (ops) => ({
       ...ops,
       recover(sql, op, held) {
@@ -60,7 +60,7 @@ export const APPROVAL_VARIANTS: readonly Variant[] = [
   },
   {
     name: 'answer-untold',
-    seed: 11,
+    seed: 2,
     ops: (ops) => ({
       ...ops,
       answer(sql, op, held) {
@@ -84,7 +84,7 @@ export const APPROVAL_VARIANTS: readonly Variant[] = [
   },
   {
     name: 'run-though-denied',
-    seed: 11,
+    seed: 2,
     ops: (ops) => ({
       ...ops,
       answer(sql, op, held) {
@@ -104,7 +104,7 @@ export const APPROVAL_VARIANTS: readonly Variant[] = [
   },
   {
     name: 'approval-reused',
-    seed: 36,
+    seed: 86,
     ops: (ops) => ({
       ...ops,
       acknowledge(sql, op, held) {

@@ -3,17 +3,22 @@
 import { z } from 'zod'
 import { approvalsAllow, approvalsDeny, approvalsList } from '../../src/commands/approvals.ts'
 import { cycleNow, once, pause, resume } from '../../src/commands/cycles.ts'
+import { type ChatNeeds, handleChatMessage } from '../../src/commands/lib/chat-commands.ts'
 import { type Command, defineCommand } from '../../src/commands/lib/command.ts'
-import { enqueue, queueList } from '../../src/commands/queue.ts'
+import { CONVERSATION_NEEDS } from '../../src/commands/lib/conversation.ts'
+import { observeCommand } from '../../src/commands/observe.ts'
+import { enqueue, queueCancel, queueList } from '../../src/commands/queue.ts'
 import { run } from '../../src/commands/run.ts'
 import { send } from '../../src/commands/send.ts'
 import { sessionsList } from '../../src/commands/sessions.ts'
 import { start } from '../../src/commands/start.ts'
 import { status } from '../../src/commands/status.ts'
+import { undo } from '../../src/commands/undo.ts'
 import { unknownsList, unknownsResolve } from '../../src/commands/unknowns.ts'
 import { TirelessError } from '../../src/domain/error.ts'
 import { pruneOldSessions } from '../../src/kernel/retention.ts'
 import type { Op } from '../../src/ports/store.ts'
+import { CHANNEL } from './talk-plan.ts'
 
 /** The pruning that a kernel does after a cycle when retention is configured. */
 const retain = defineCommand({
@@ -55,11 +60,41 @@ const flood = defineCommand({
   },
 })
 
+/** A channel delivers a message, at least once. */
+const say = defineCommand({
+  name: 'say',
+  summary: 'a message in a chat of a channel',
+  example: 'say',
+  runsIn: 'any_process',
+  needs: [...CONVERSATION_NEEDS, 'channels', 'settings', 'notifier'],
+  input: z.object({ chat: z.string(), message_id: z.string(), text: z.string() }),
+  output: z.object({ duplicate: z.boolean() }),
+  run: (context, { chat: chat_id, ...said }) =>
+    handleChatMessage(context as ChatNeeds, { channel: CHANNEL, chat_id, user_id: 'owner', ...said }),
+})
+
+/** A channel that a resident listens to delivers a message, at least once. */
+const bring = defineCommand({
+  name: 'bring',
+  summary: 'a message of a chat to a resident',
+  example: 'bring',
+  runsIn: 'any_process',
+  needs: ['residents'],
+  input: z.object({ agent: z.string(), id: z.string(), text: z.string(), chat: z.string() }),
+  output: z.object({ duplicate: z.boolean() }),
+  run: ({ residents }, { agent, id, text, chat }) =>
+    residents.publish({
+      ...{ agents: [agent], id, observation: { type: 'user_message', text } },
+      replyTo: { channel: CHANNEL, chat },
+    }),
+})
+
 /** The verbs that change the queue, and some that read it. */
 const VERBS = [
-  ...[run, start, enqueue, send, status, queueList, sessionsList],
+  ...[run, start, enqueue, send, status, queueList, queueCancel, sessionsList],
   ...[unknownsList, unknownsResolve, approvalsList, approvalsAllow, approvalsDeny],
-  ...[once, cycleNow, pause, resume, retain, flood],
+  ...[once, cycleNow, pause, resume, retain, flood, say, undo],
+  ...[observeCommand, bring],
 ]
 /** The strict input schema is compiled once: compiling it per world would take longer than the world itself. */
 export const COMMANDS = (VERBS as unknown as readonly Command[]).map((command) => {

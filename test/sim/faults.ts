@@ -11,6 +11,7 @@ const CRASHES: Partial<Record<Boundary, Branch>> = {
   tool: 'crash before an effect',
   done: 'crash after an effect',
   file: 'crash before a file is replaced',
+  restore: 'crash in an undo',
 }
 
 export class Faults {

@@ -2,15 +2,30 @@
  * The users: they enqueue tasks, send messages, resolve unknown outcomes and answer approvals, sometimes late or twice.
  */
 
+import { isTerminal } from '../../src/domain/dispatch.ts'
 import { asTirelessError } from '../../src/domain/error.ts'
 import type { Resolution } from '../../src/domain/unknown-outcome.ts'
 import { callKeyOf } from './ground-truth.ts'
 import type { Task, UserAction } from './plan.ts'
+import { ASSISTANT } from './ports/talk.ts'
 import { SimProcess } from './process.ts'
+import { integerBelow } from './random.ts'
+import type { Observe } from './resident-plan.ts'
+import type { Cancel } from './sub-agent-plan.ts'
+import { CHANNEL, type Say } from './talk-plan.ts'
 import type { World } from './world.ts'
 
 /** How long a user waits, in events, after a process said that it could not store the answer to an approval. */
 const PAUSE_AFTER_FAILURE = 30
+/** Users who get no reply answer again, but not so often that the process comes to nothing else. */
+const MAX_UNREPLIED = 10
+
+interface ObserveInput {
+  readonly agent: string
+  readonly latest?: boolean
+  readonly key?: string
+  readonly id?: string
+}
 
 export class Humans {
   readonly #world: World
@@ -20,6 +35,8 @@ export class Humans {
   /** The event at which a user replies, by unknown outcome and number of earlier questions. */
   readonly #replyAt = new Map<string, number>()
   readonly #timesAsked = new Map<string, number>()
+  /** Answers to an approval that have no reply yet. */
+  readonly #unreplied = new Map<string, number>()
 
   constructor(world: World) {
     this.#world = world
@@ -38,6 +55,14 @@ export class Humans {
     if (action.kind === 'edit') return Promise.resolve(this.#world.stateDocument.edit())
     if (action.kind === 'query' || action.kind === 'kernel_command')
       return this.#runCommand(action.id, action.command, {})
+    if (action.kind === 'say') return this.#say(action)
+    if (action.kind === 'cancel') return this.#cancel(action)
+    if (action.kind === 'undo') return this.#undo(action.id)
+    if (action.kind === 'observe') return this.#observe(action)
+    if (action.kind === 'slice')
+      return this.#runCommand(action.id, 'observe', {
+        ...{ agent: action.agent, type: action.name, payload: String(action.value), latest: true },
+      })
     if (action.kind === 'retain') return this.#runCommand(action.id, 'retain', { before: this.#world.wall })
     const session = this.#world.sessionOfTask(action.tag)?.session_id
     // No user knows of this session yet.
@@ -51,6 +76,46 @@ export class Humans {
     })
   }
 
+  #say({ id, via, chat, text, message_id, route }: Say): Promise<void> {
+    if (via === 'channel') return this.#runCommand(id, 'say', { chat, text, message_id })
+    const said = { text, key: message_id, chat }
+    if (via === 'terminal') return this.#runCommand(id, 'send', said)
+    const sessions = [...this.#world.mirror.byId.keys()].filter((session) => session.startsWith(`${ASSISTANT}-`))
+    const session = sessions[integerBelow(this.#world.plan.seed, Math.max(1, sessions.length), 'to', id)]
+    // No user knows of a session yet.
+    return session === undefined
+      ? Promise.resolve()
+      : this.#runCommand(id, 'send', { ...said, session, route: route === true })
+  }
+
+  #cancel({ id, what, how }: Cancel): Promise<void> {
+    const { subAgents, mirror, plan } = this.#world
+    const open = [...mirror.dispatches.values()].filter(({ status }) => !isTerminal(status))
+    const known = open.filter(({ dispatch_id }) => subAgents.isChild(dispatch_id) === (what === 'sub_agent'))
+    const dispatch = known[integerBelow(plan.seed, Math.max(1, known.length), 'cancelled', id)]
+    if (!dispatch) return Promise.resolve()
+    this.#world.counters.add('dispatch cancelled by a user')
+    return this.#runCommand(id, 'queue cancel', { id: dispatch.dispatch_id, how })
+  }
+
+  #observe({ id, agent, key, what }: Observe): Promise<void> {
+    if (what === 'chat')
+      return this.#runCommand(id, 'bring', { agent, id: key, text: `${key} to ${agent}`, chat: 'left' })
+    const payload = JSON.stringify(what === 'event' ? { seen: key } : { text: `${key} to ${agent}` })
+    const type = what === 'event' ? 'sound' : 'user_message'
+    return this.#runCommand(id, 'observe', { agent, type, payload, key })
+  }
+
+  /** Of a run that has written; most have ended. */
+  #undo(id: string): Promise<void> {
+    const { mirror, plan, versionedFiles } = this.#world
+    const writers = [...mirror.dispatches.values()].filter((row) => versionedFiles.hasWritten(row.dispatch_id))
+    const ended = writers.filter(({ status }) => isTerminal(status))
+    const known = ended.length > 0 ? ended : writers
+    const target = known[integerBelow(plan.seed, Math.max(1, known.length), 'undone', id)]?.dispatch_id
+    return target === undefined ? Promise.resolve() : this.#runCommand(id, 'undo', { target, yes: true })
+  }
+
   /** Users repeat a request that was not answered and has a key. */
   async retryUnanswered(settle: () => Promise<void>): Promise<void> {
     const { tasks, actions } = this.#world.plan
@@ -60,7 +125,7 @@ export class Humans {
       await settle()
     }
     for (const action of actions) {
-      if (action.kind === 'edit' || action.kind === 'kernel_command' || action.kind === 'retain') continue
+      if (['edit', 'kernel_command', 'retain', 'cancel', 'undo', 'slice'].includes(action.kind)) continue
       if (
         this.#answered.has(action.id) ||
         (action.kind === 'send' && this.#asked.has(action.id) && action.key === undefined)
@@ -106,7 +171,11 @@ export class Humans {
 
   /** Without a pause, the answers to one approval would keep a process busy that cannot write and is exiting. */
   async #answerApproval(id: string, verb: string): Promise<void> {
+    const unreplied = this.#unreplied.get(id) ?? 0
+    if (unreplied >= MAX_UNREPLIED) return
+    this.#unreplied.set(id, unreplied + 1)
     await this.#runCommand(`answer ${id}`, `approvals ${verb}`, { id })
+    this.#unreplied.set(id, (this.#unreplied.get(id) ?? 1) - 1)
     if (this.#world.mirror.approvals.get(id)?.status === 'open')
       this.#replyAt.set(id, this.#world.events + PAUSE_AFTER_FAILURE)
   }
@@ -147,10 +216,12 @@ export class Humans {
   /** Whatever was acknowledged must be in the store. */
   #checkAcknowledged(command: string, input: object, output: unknown): void {
     const { mirror } = this.#world
+    if (command === 'say') this.#checkHeard(input as Say)
+    if (command === 'undo' && (output as { status: string }).status === 'done') this.#world.counters.add('undo done')
+    if (command === 'observe' || command === 'bring') this.#checkObserved(input as ObserveInput)
     if (command === 'send') {
-      const { session } = input as { session: string }
-      if (mirror.pruned.has(session)) return
-      const { observation_id } = output as { observation_id: string }
+      const { observation_id, session_id: session } = output as { observation_id: string; session_id: string | null }
+      if (session === null || mirror.pruned.has(session)) return
       const n = mirror.byId.get(session)?.n
       if (!mirror.inbox.has(`${n}/${observation_id}`))
         this.#world.fail('incoming message', `${observation_id} was acknowledged and is not in the inbox`)
@@ -170,6 +241,20 @@ export class Humans {
     }
   }
 
+  #checkObserved({ agent, latest, key, id }: ObserveInput): void {
+    const published = key ?? id ?? ''
+    if (!latest && !this.#world.looks.isPublished(agent, published))
+      this.#world.fail('incoming message', `${published} was acknowledged, and ${agent} will never see it`)
+  }
+
+  /** A message that a channel has delivered is in an inbox. Retention may have deleted it since. */
+  #checkHeard({ message_id }: Say): void {
+    const { mirror } = this.#world
+    const isKept = [...mirror.inbox.values()].some(({ observation }) => observation.id === `${CHANNEL} ${message_id}`)
+    if (!isKept && mirror.pruned.size === 0)
+      this.#world.fail('incoming message', `${message_id} was acknowledged and is in no inbox`)
+  }
+
   #checkErrorExpected(command: string, thrown: unknown, proc: SimProcess): void {
     const { code, message } = asTirelessError(thrown)
     const known =
@@ -177,7 +262,11 @@ export class Humans {
       (code === 'store_fenced' && proc.superseded) ||
       (code === 'aborted' && command === 'cycle now') ||
       (code === 'not_found' && this.#world.mirror.pruned.size > 0) ||
-      (code === 'conflict' && (command === 'unknowns resolve' || command.startsWith('approvals ')))
+      (code === 'conflict' && (command === 'unknowns resolve' || command.startsWith('approvals '))) ||
+      (code === 'conflict' && command === 'undo') ||
+      // The process that took over the home has finished it; a real one would not have got the lock yet.
+      (code === 'not_found' && command === 'undo' && proc.superseded)
+    if (code === 'conflict' && command === 'undo') this.#world.counters.add('undo refused')
     if (!known) this.#world.fail('commands', `${command}: ${code}: ${message}`)
   }
 }

@@ -26,7 +26,7 @@ export const INBOX_VARIANTS: readonly Variant[] = [
   },
   {
     name: 'successor-dropped',
-    seed: 11,
+    seed: 17,
     ops: (ops) => ({ ...ops, settle: (sql, op, held) => ops.settle(hideInbox(sql), op, held) }),
   },
   {
@@ -66,11 +66,12 @@ export const INBOX_VARIANTS: readonly Variant[] = [
   {
     // Treats every message as read.
     name: 'retention-takes-the-unread',
+    seed: 6,
     ops: (ops) => ({ ...ops, prune: (sql, op, held) => ops.prune(treatAllAsRead(sql), op, held) }),
   },
   {
     name: 'deadline-told-once',
-    seed: 5,
+    seed: 8,
     ops: (ops) => ({
       ...ops,
       promote(sql, op, held) {

@@ -19,9 +19,10 @@ export const BOUNDARIES = [
 ] as const
 /**
  * `file`: before a document's file is replaced, only with a kernel. `resolved`: after the owner's resolution of an
- * unknown outcome was written.
+ * unknown outcome was written. `copy`: before a check reads a copy of a workspace, or before one is made or merged for
+ * a sub-agent. `posted`: after a reply was written. `restore`: before an undo changes a file.
  */
-export type Boundary = (typeof BOUNDARIES)[number] | 'file' | 'resolved'
+export type Boundary = (typeof BOUNDARIES)[number] | 'file' | 'resolved' | 'copy' | 'posted' | 'restore'
 
 export const PROVIDER_TROUBLES = [
   'model_unavailable',
@@ -40,6 +41,7 @@ export type ProviderTrouble = (typeof PROVIDER_TROUBLES)[number]
 
 export const TOOL_NAMES = ['look', 'put', 'book', 'edit', 'shell', 'post', 'pay'] as const
 export type ToolName = (typeof TOOL_NAMES)[number]
+export const isToolName = (name: string): name is ToolName => (TOOL_NAMES as readonly string[]).includes(name)
 
 /** Ports that can return a value outside of their contract. */
 export const GARBAGE_PORTS = ['model', 'memory', 'critic', 'gate', 'tool', 'hook'] as const
@@ -55,6 +57,10 @@ export interface When {
   readonly at: number
   /** Happens earlier if the model is busy with its nth request before that event. */
   readonly duringRequest?: number
+  /** Happens earlier if a run changes its behaviour for the nth time before that event. */
+  readonly duringMove?: number
+  /** Happens earlier if so many runs have ended before that event. */
+  readonly afterEnds?: number
 }
 
 export type Fault = ProcessFault | CallFault | EnvironmentFault
@@ -120,6 +126,9 @@ export const TYPICAL_VISITS: Readonly<Record<Boundary, number>> = {
   sleep: 10,
   file: 12,
   resolved: 2,
+  copy: 6,
+  posted: 1,
+  restore: 2,
 }
 
 export const times = <T>(n: number, make: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => make(i))

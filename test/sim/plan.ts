@@ -17,11 +17,23 @@ import { type Fault, GARBAGE_PORTS, type Item, times, type When } from './plan-t
 import { chance, integerBelow, oneOf } from './random.ts'
 import { drawFault } from './random-faults.ts'
 import {
+  drawObservations,
+  drawResidentFault,
+  drawResidents,
+  hasResidents,
+  type Observe,
+  type ResidentPlan,
+  type SetSlice,
+} from './resident-plan.ts'
+import { type Cancel, drawCancels, drawRunLimit, drawSubAgentFault, hasSubAgents } from './sub-agent-plan.ts'
+import { drawTalk, drawTalkFault, hasTalk, type Say } from './talk-plan.ts'
+import {
   drawCrashAfterEffect,
   drawCrashOnResolution,
   drawPoisonCrashes,
   drawRepeatedCrash,
 } from './targeted-crashes.ts'
+import { drawUndoFault, drawUndos, hasUndo, type Undo } from './undo-plan.ts'
 
 export * from './plan-types.ts'
 
@@ -37,7 +49,18 @@ export interface Task extends Item {
   readonly delay?: string
 }
 
-export type UserAction = Send | Flood | Query | Retain | KernelCommandAction | StateEdit
+export type UserAction =
+  | Send
+  | Say
+  | Cancel
+  | Undo
+  | Observe
+  | SetSlice
+  | Flood
+  | Query
+  | Retain
+  | KernelCommandAction
+  | StateEdit
 
 export interface Send extends Item, When {
   readonly kind: 'send'
@@ -73,7 +96,10 @@ export interface Plan {
   readonly context: number | null
   /** Limit of the model's total cost in millionths of a dollar; undefined: the model is free. */
   readonly cap?: number
+  /** Limit of what a run and its sub-agents may cost together, in millionths of a dollar. */
+  readonly runLimit?: number
   readonly kernel?: KernelPlan
+  readonly residents?: readonly ResidentPlan[]
   readonly tasks: readonly Task[]
   readonly actions: readonly UserAction[]
   readonly faults: readonly Fault[]
@@ -100,17 +126,26 @@ const TYPICAL_RESERVATION = 5_000
 export function drawPlan(seed: number): Plan {
   const hasKernel = KERNEL_SEEDS.has(seed % 7)
   const kernel = hasKernel ? drawKernel(seed) : undefined
-  const faultEvents = (150 + integerBelow(seed, 250, 'storm')) * (hasKernel ? 4 : 1)
-  const tasks = times(1 + integerBelow(seed, 3, 'tasks'), (i) => drawTask(seed, i, faultEvents))
+  const faultEvents =
+    (150 + integerBelow(seed, 250, 'storm')) *
+    (hasKernel ? 4 : hasTalk(seed) || hasSubAgents(seed) ? 3 : hasUndo(seed) || hasResidents(seed) ? 2 : 1)
+  const runLimit = hasSubAgents(seed) ? drawRunLimit(seed) : undefined
+  const tasks = times((hasUndo(seed) ? 3 : 1) + integerBelow(seed, 3, 'tasks'), (i) => drawTask(seed, i, faultEvents))
   return {
     seed,
     faultEvents,
     maxConcurrent: 1 + integerBelow(seed, 3, 'width'),
-    maxSteps: chance(seed, 'bounded') < 0.1 ? 1 + integerBelow(seed, 4, 'steps') : null,
-    context: hasFlood(seed) ? SMALL_CONTEXT : null,
-    ...(MONEY_SEEDS.has(seed % 7) ? { cap: Math.floor(chance(seed, 'cap') ** 2 * 20 * TYPICAL_RESERVATION) } : {}),
+    // The steps that a resident makes without its model are not counted.
+    maxSteps: chance(seed, 'bounded') < 0.1 && !hasResidents(seed) ? 1 + integerBelow(seed, 4, 'steps') : null,
+    // The behaviours of conversations and residents do not fit into a small context, nor does the tool for sub-agents.
+    context: hasFlood(seed) && !hasTalk(seed) && !hasSubAgents(seed) && !hasResidents(seed) ? SMALL_CONTEXT : null,
+    ...(runLimit === undefined ? {} : { runLimit }),
+    ...(MONEY_SEEDS.has(seed % 7) && !hasResidents(seed)
+      ? { cap: Math.floor(chance(seed, 'cap') ** 2 * 20 * TYPICAL_RESERVATION) }
+      : {}),
     tasks,
     ...(kernel ? { kernel } : {}),
+    ...(hasResidents(seed) ? { residents: drawResidents(seed) } : {}),
     actions: [
       ...times(integerBelow(seed, 9, 'acts'), (i) => drawAction(seed, i, faultEvents, tasks)),
       ...times(hasKernel ? integerBelow(seed, 9, 'reign') : 0, (i) => drawKernelAction(seed, i, faultEvents)),
@@ -118,6 +153,10 @@ export function drawPlan(seed: number): Plan {
       ...times(RETENTION_SEEDS.has(seed % 7) ? 1 + integerBelow(seed, 4, 'retains') : 0, (i) =>
         drawRetain(seed, i, faultEvents),
       ),
+      ...(hasTalk(seed) ? drawTalk(seed, faultEvents) : []),
+      ...(hasSubAgents(seed) ? drawCancels(seed, faultEvents) : []),
+      ...(hasUndo(seed) ? drawUndos(seed, faultEvents) : []),
+      ...(hasResidents(seed) ? drawObservations(seed, faultEvents) : []),
     ],
     faults: kernel?.late ? [drawLateDispatch(seed, 0)] : drawFaults(seed, faultEvents, hasKernel),
   }
@@ -131,6 +170,10 @@ function drawFaults(seed: number, faultEvents: number, hasKernel: boolean): read
     ...times(hasRepeatedCrash(seed) ? 1 : 0, (i) => drawRepeatedCrash(seed, i)),
     ...times(crashesOnResolution(seed) ? 3 : 0, (i) => drawCrashOnResolution(i)),
     ...times(crashesOnResolution(seed) ? 3 : 0, (i) => drawCrashAfterEffect(seed, i)),
+    ...times(hasTalk(seed) ? integerBelow(seed, 5, 'talk faults') : 0, (i) => drawTalkFault(seed, i)),
+    ...times(hasSubAgents(seed) ? integerBelow(seed, 5, 'family faults') : 0, (i) => drawSubAgentFault(seed, i)),
+    ...times(hasUndo(seed) ? integerBelow(seed, 4, 'undo faults') : 0, (i) => drawUndoFault(seed, i)),
+    ...times(hasResidents(seed) ? integerBelow(seed, 5, 'resident faults') : 0, (i) => drawResidentFault(seed, i)),
     ...times(hasPoisonRun(seed) ? 1 : 0, (i) => drawPoisonCrashes(seed, i)),
     ...times(hasGarbage(seed) ? 2 + integerBelow(seed, 4, 'garbage') : 0, (i) => drawGarbage(seed, i)),
   ]
@@ -198,10 +241,19 @@ const drawRetain = (seed: number, i: number, faultEvents: number): Retain => ({
   at: Math.floor((0.3 + 0.7 * chance(seed, 'retain', i)) * faultEvents),
 })
 
+const GARBAGE_PORTS_WITHOUT_MEMORY = ['model', 'critic', 'gate', 'tool', 'hook'] as const
+
 const drawGarbage = (seed: number, i: number): Fault => ({
   id: `b${i}`,
   kind: 'garbage',
-  port: oneOf(seed, GARBAGE_PORTS, 'garbage', i, 'port'),
+  // A replay does not repeat what a memory did while a behaviour of a conversation or a resident observed.
+  port: oneOf(
+    seed,
+    hasTalk(seed) || hasResidents(seed) ? GARBAGE_PORTS_WITHOUT_MEMORY : GARBAGE_PORTS,
+    'garbage',
+    i,
+    'port',
+  ),
   nth: 1 + integerBelow(seed, 8, 'garbage', i, 'nth'),
   times: 1 + integerBelow(seed, 4, 'garbage', i, 'times'),
 })

@@ -5,62 +5,19 @@ import type { Progress } from '../../src/commands/lib/progress.ts'
 import { validateAndRun } from '../../src/commands/lib/validate-and-run.ts'
 import { asTirelessError, TirelessError } from '../../src/domain/error.ts'
 import type { Engine } from '../../src/engine/run.ts'
-import { type DrainDeps, drain, joinHome, leaveHome } from '../../src/kernel/queue/drain.ts'
+import { type DrainDeps, drain, joinHome, leaveHome, signalRun } from '../../src/kernel/queue/drain.ts'
 import { createHeldDispatches, type HeldDispatches } from '../../src/kernel/queue/held-dispatches.ts'
 import { createWakeSignal, ringOnCommit, type WakeSignal } from '../../src/kernel/queue/wake-signal.ts'
+import { finishInterruptedUndo } from '../../src/kernel/undo/perform.ts'
+import { emptyPast, NO_DOCUMENTS, NO_KERNEL, NO_KERNEL_CONTROL, NO_MODELS, NO_NOTIFIER } from './absent-services.ts'
 import { COMMANDS } from './commands.ts'
 import { composeEngine } from './compose-engine.ts'
-import type { KernelPlan } from './kernel-plan.ts'
 import { type KernelParts, kernelSettings, simKernel } from './ports/kernel.ts'
+import { NO_SOURCES, simResidents } from './ports/residents.ts'
 import { simStore } from './ports/store.ts'
+import { SHARED_FOLDER, workspaceOf } from './ports/talk.ts'
+import { hasUndo } from './undo-plan.ts'
 import type { World } from './world.ts'
-
-/** For a world without a kernel. */
-const NO_KERNEL_CONTROL: CommandContext['kernel'] = {
-  isRunning: () => false,
-  nextBeatAt: () => undefined,
-  nextBeatOf: () => undefined,
-  run: async () => {},
-  catchUp: async () => {},
-  runOneCycle: () => Promise.reject(new TirelessError('internal', 'there are no cycles here')),
-  runFirstCycle: async () => undefined,
-  runCycleNow: () => Promise.reject(new TirelessError('internal', 'there are no cycles here')),
-  enqueueAgents: () => Promise.reject(new TirelessError('internal', 'there are no cycles here')),
-  reloadSchedules: () => {},
-  healthProblems: async () => [],
-}
-
-const NO_KERNEL: KernelPlan = {
-  single: false,
-  late: false,
-  every: 60_000,
-  mode: 'static',
-  missed: 'skip',
-  overrun: 'skip',
-  agents: [],
-}
-
-/** Without a kernel there are no notices either. */
-/** Commands of a world show the default model and call none; runs call the model of the engine. */
-const NO_MODELS: CommandContext['models'] = {
-  defaultId: 'sim/model',
-  choice: async () => ({ id: 'sim/model', why: 'the model of the world' }),
-  get: () => {
-    throw new Error('a command asked for a model')
-  },
-  fallbackChain: async () => ['sim/model'],
-  list: async () => [],
-  keys: () => [],
-}
-
-const NO_NOTIFIER: CommandContext['notifier'] = {
-  run: async () => {},
-  once: async () => {},
-  deliver: async () => {},
-  target: async () => null,
-  unpairedTarget: async () => null,
-  language: () => 'en',
-}
 
 /** The part of the context that the simulated commands use. */
 type UsedContext = Pick<
@@ -74,7 +31,11 @@ type UsedContext = Pick<
   | 'kernel'
   | 'settings'
   | 'notifier'
+  | 'residents'
+  | 'sources'
   | 'agents'
+  | 'channels'
+  | 'snapshots'
   | 'models'
   | 'agentDirectory'
   | 'startNotices'
@@ -87,6 +48,11 @@ type UsedContext = Pick<
   | 'budgetLimits'
   | 'draining'
   | 'drain'
+  | 'tellRun'
+  | 'documents'
+  | 'past'
+  | 'redact'
+  | 'withoutClaims'
   | 'serveHttp'
   | 'pageAddress'
 >
@@ -123,6 +89,7 @@ export class SimProcess {
   readonly #heldDispatches: HeldDispatches
   #joined: Promise<DrainDeps> | undefined
   #epoch: number | undefined
+  readonly #controls: DrainDeps['controls'] = new Map()
   #openDrains = 0
   #drainUntil: AbortSignal | undefined
 
@@ -152,7 +119,8 @@ export class SimProcess {
       drain: drainQueue,
       hold: this.#heldDispatches.hold,
     }
-    const { kernel } = this.#world.plan
+    const { plan } = this.#world
+    const { kernel } = plan
     const used: UsedContext = {
       store,
       clock,
@@ -168,19 +136,25 @@ export class SimProcess {
       sandboxNotices: async () => [],
       requireSandbox: async () => {},
       signals,
-      // Half of the tasks share a folder.
-      prepareWorkspace: async (sessionId) => ({
-        path: /[12569]$/.test(sessionId) ? '/nowhere/shared' : `/nowhere/${sessionId}`,
-      }),
+      prepareWorkspace: async (sessionId) => ({ path: hasUndo(plan.seed) ? SHARED_FOLDER : workspaceOf(sessionId) }),
+      channels: new Map(),
+      snapshots: engine.snapshots,
+      documents: NO_DOCUMENTS,
+      past: emptyPast(clock.now),
+      redact: (text) => text,
+      withoutClaims: this.#heldDispatches.alone,
       listen: () => () => {},
       health: async () => ({ ok: true, reasons: [], degraded: [] }),
       notifier: NO_NOTIFIER,
+      residents: simResidents(this.#world, this, parts),
+      sources: NO_SOURCES,
       settings: () => kernelSettings(this.#world, kernel ?? NO_KERNEL),
       kernel: kernel ? simKernel(this.#world, this, kernel, parts) : NO_KERNEL_CONTROL,
       draining: () => this.#openDrains > 0,
       serveHttp: async () => ({ url: '', login_url: '', token_file: '', loopback: true }),
       pageAddress: () => undefined,
       drain: drainQueue,
+      tellRun: (id, what) => signalRun(this.#controls, id, what),
     }
     return used as CommandContext
   }
@@ -205,14 +179,20 @@ export class SimProcess {
   async #join(engine: Engine): Promise<DrainDeps> {
     const { epoch } = await joinHome(engine, `process ${this.id}`)
     this.#epoch = epoch
+    if (hasUndo(this.#world.plan.seed)) await this.#finishUndo(engine)
     return {
       engine,
       wakeSignal: this.#wakeSignal,
       epoch,
       maxConcurrent: this.#world.plan.maxConcurrent,
-      controls: new Map(),
+      controls: this.#controls,
       held: this.#heldDispatches,
     }
+  }
+
+  async #finishUndo(engine: Engine): Promise<void> {
+    const undone = await this.#heldDispatches.alone(() => finishInterruptedUndo({ ...engine, documents: NO_DOCUMENTS }))
+    if (undone !== undefined) this.#world.counters.add('undo finished by the next process')
   }
 
   /** Tells whether it claims from the whole queue and was not told to stop. */
@@ -276,7 +256,7 @@ export class SimProcess {
   pause(until: number): void {
     this.#world.counters.add('process paused')
     this.state = 'paused'
-    this.isReplaced = this.#world.plan.kernel === undefined
+    this.isReplaced = (this.#world.plan.kernel ?? this.#world.plan.residents) === undefined
     this.resumeAt = until
   }
 

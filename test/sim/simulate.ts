@@ -1,5 +1,6 @@
 /** Runs one world from start to end: a phase of faults, then a calm phase until everything has come to rest. */
 
+import { isTerminal } from '../../src/domain/dispatch.ts'
 import { MAX_CYCLE_MS } from '../../src/kernel/loop.ts'
 import type { Branch } from './branch-counters.ts'
 import { checkReplays } from './check-replays.ts'
@@ -64,6 +65,8 @@ export async function simulate(
 interface PlannedEvent {
   readonly at: number
   readonly duringRequest?: number | undefined
+  readonly duringMove?: number | undefined
+  readonly afterEnds?: number | undefined
   perform(): void
 }
 
@@ -89,10 +92,15 @@ async function runFaultPhase(world: World, humans: Humans): Promise<void> {
 
 /** Takes the events that are due; when nothing else can happen, the next one. */
 function takeDueEvents(planned: PlannedEvent[], world: World, quiet: boolean): readonly PlannedEvent[] {
-  const isDue = ({ at, duringRequest }: PlannedEvent): boolean =>
-    at <= world.events || (duringRequest ?? Infinity) <= world.truth.paid
+  const ends = [...world.mirror.dispatches.values()].filter(({ status }) => isTerminal(status)).length
+  const isDue = ({ at, duringRequest, duringMove, afterEnds }: PlannedEvent): boolean =>
+    at <= world.events ||
+    (afterEnds ?? Infinity) <= ends ||
+    (duringRequest ?? Infinity) <= world.truth.paid ||
+    (duringMove ?? Infinity) <= world.moves.count
   const due = planned.filter(isDue)
-  const taken = due.length === 0 && quiet ? planned.slice(0, 1) : due
+  const isNext = ({ afterEnds }: PlannedEvent): boolean => afterEnds === undefined
+  const taken = due.length === 0 && quiet ? planned.filter(isNext).slice(0, 1) : due
   for (const one of taken) planned.splice(planned.indexOf(one), 1)
   return taken
 }
@@ -109,6 +117,8 @@ function planEvents(world: World, humans: Humans): PlannedEvent[] {
       .map((action) => ({
         at: action.at,
         duringRequest: action.duringRequest,
+        duringMove: action.duringMove,
+        afterEnds: action.afterEnds,
         perform: () => void humans.perform(action),
       })),
     ...faults.flatMap((fault) => {
@@ -210,7 +220,7 @@ async function runCalmPhase(world: World, humans: Humans): Promise<void> {
     }
     const waiting = unfinishedDispatches(world)
     const open = [...world.mirror.approvals.values()].filter(({ status }) => status === 'open')
-    if (waiting.length === 0 && open.length === 0) return checkIdleProcess(world)
+    if (waiting.length === 0 && open.length === 0 && !world.looks.hasUnread()) return checkIdleProcess(world)
     const expiring = open.map(({ expires_at }) => expires_at)
     const due = waiting.flatMap((row) => (row.due === null ? [] : [row.due])).concat(expiring)
     if (due.length > 0) world.advanceTime(Math.max(0, Math.min(...due) - world.wall))

@@ -8,17 +8,23 @@ import type { Sql } from '../../src/adapters/stores/sqlite/refuse-batch.ts'
 import { TirelessError } from '../../src/domain/error.ts'
 import type { JournalRecord } from '../../src/domain/journal-record.ts'
 import type { WakeSignal } from '../../src/kernel/queue/wake-signal.ts'
+import type { Behaviour } from '../../src/ports/behaviour.ts'
+import type { Snapshots } from '../../src/ports/snapshots.ts'
 import type { Batch, Op, Store } from '../../src/ports/store.ts'
 import type { AnyTool } from '../../src/ports/tool.ts'
 import { APPROVAL_VARIANTS } from './approval-variants.ts'
 import { INBOX_VARIANTS } from './inbox-variants.ts'
 import { KERNEL_VARIANTS } from './kernel-variants.ts'
 import { MONEY_VARIANTS } from './money-variants.ts'
+import { RESIDENT_VARIANTS } from './resident-variants.ts'
+import { SUB_AGENT_VARIANTS } from './sub-agent-variants.ts'
+import { TALK_VARIANTS } from './talk-variants.ts'
+import { UNDO_VARIANTS } from './undo-variants.ts'
 import type { World } from './world.ts'
 
 export interface Variant {
   readonly name: string
-  /** The seed of a world that catches a variant which is rarely caught; the test tries it first. */
+  /** The seed of a world that catches the variant; the test tries it first. Default: 1. */
   readonly seed?: number
   /** No process is told that there is work. */
   readonly withoutWakeSignal?: boolean
@@ -28,9 +34,12 @@ export interface Variant {
   rewriteBatches?(batches: readonly Batch[], world: World): readonly Batch[]
   ops?(ops: OpTable): OpTable
   store?(store: Store): Store
+  snapshots?(snapshots: Snapshots): Snapshots
   /** `step`: a point at which the process may crash. */
   files?(files: DocumentFiles, step: (what: string, work: () => void) => Promise<void>): DocumentFiles
   tools?(tools: ReadonlyMap<string, AnyTool>): ReadonlyMap<string, AnyTool>
+  /** Replaces a behaviour of the assistant. */
+  behaviour?(behaviour: Behaviour): Behaviour
 }
 
 export const UNBROKEN: Variant = { name: 'honest' }
@@ -38,21 +47,21 @@ export const UNBROKEN: Variant = { name: 'honest' }
 export const VARIANTS: readonly Variant[] = [
   {
     name: 'no-fence',
-    seed: 5,
+    seed: 23,
     rewriteBatches: (batches, { mirror }) =>
       batches.map((batch) => {
         const token = batch.fence && mirror.dispatches.get(batch.fence.dispatch_id)?.token
         return batch.fence && token !== undefined ? { ...batch, fence: { ...batch.fence, token } } : batch
       }),
   },
-  { name: 'no-intent', store: delayRecords(({ kind }) => kind === 'call_intended') },
+  { name: 'no-intent', seed: 3, store: delayRecords(({ kind }) => kind === 'call_intended') },
   { name: 'no-request', store: delayRecords(({ kind }) => kind === 'model_requested') },
   {
     name: 'ack-before-commit',
     store: (store) => ({ ...store, commit: (batches) => store.commit(batches.map(acknowledgeEarly)) }),
   },
   { name: 'no-recovery', ops: (ops) => ({ ...ops, recover: () => ({ lost: 0, recovered: [], dead: [] }) }) },
-  { name: 'double-settle', store: readWithout('call_settled') },
+  { name: 'double-settle', seed: 22, store: readWithout('call_settled') },
   { name: 'answer-bought-again', store: readWithout('model_answered') },
   {
     name: 'token-not-raised',
@@ -66,11 +75,11 @@ export const VARIANTS: readonly Variant[] = [
         }),
     }),
   },
-  { name: 'word-reused', seed: 94, store: reuseResolution },
+  { name: 'word-reused', seed: 229, store: reuseResolution },
   { name: 'feedback-forgotten', seed: 60, store: dropFeedback },
   {
     name: 'poison-never-dead',
-    seed: 5,
+    seed: 25,
     ops: (ops) => ({
       ...ops,
       recover(sql, op, held) {
@@ -94,11 +103,10 @@ export const VARIANTS: readonly Variant[] = [
     name: 'lowest-priority-first',
     ops: (ops) => ({ ...ops, claim: (sql, op, held) => ops.claim(withLowestPriorityFirst(sql), op, held) }),
   },
-  { name: 'deaf-doorbell', withoutWakeSignal: true },
+  { name: 'deaf-doorbell', seed: 8, withoutWakeSignal: true },
   {
     // Leases are judged by the wall clock alone, and that clock was set forward.
     name: 'wall-clock-lease',
-    seed: 27,
     ops: (ops) => ({
       ...ops,
       claim(sql, op, held) {
@@ -123,6 +131,7 @@ export const VARIANTS: readonly Variant[] = [
   {
     // An unusable value is treated like a store that cannot be written to.
     name: 'garbage-ends-the-process',
+    seed: 20,
     store: (store) => ({
       ...store,
       commit(batches) {
@@ -140,6 +149,10 @@ export const VARIANTS: readonly Variant[] = [
   ...APPROVAL_VARIANTS,
   ...MONEY_VARIANTS,
   ...KERNEL_VARIANTS,
+  ...TALK_VARIANTS,
+  ...SUB_AGENT_VARIANTS,
+  ...UNDO_VARIANTS,
+  ...RESIDENT_VARIANTS,
   // Bugs that the simulator found, put back.
   {
     name: 'crashes-never-forgotten',
@@ -155,10 +168,10 @@ export const VARIANTS: readonly Variant[] = [
       },
     }),
   },
-  { name: 'word-told-later', store: splitCommit('resolve') },
+  { name: 'word-told-later', seed: 34, store: splitCommit('resolve') },
   {
     name: 'word-taken-back',
-    seed: 5,
+    seed: 8,
     store: (store) => ({
       ...store,
       async unknowns(filter) {

@@ -6,6 +6,7 @@
 
 import { createHash, type Hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
+import { encodeBatch } from '../../src/adapters/stores/sqlite/encode-batch.ts'
 import { OP_TABLE } from '../../src/adapters/stores/sqlite/ops.ts'
 import { createStoreReader, type StoreReader } from '../../src/adapters/stores/sqlite/reader.ts'
 import { createWriter, type Writer } from '../../src/adapters/stores/sqlite/writer.ts'
@@ -17,13 +18,21 @@ import { BeatTiming } from './invariants/beat-timing.ts'
 import { Conversations } from './invariants/conversation.ts'
 import { Cycles } from './invariants/cycles.ts'
 import { Garbage } from './invariants/garbage.ts'
+import { Looks } from './invariants/looks.ts'
+import { Moves } from './invariants/moves.ts'
 import type { SessionState } from './invariants/session.ts'
 import { StateDocument } from './invariants/state-document.ts'
 import { StoreMirror } from './invariants/store-mirror.ts'
+import { SubAgents } from './invariants/sub-agents.ts'
+import { Talk } from './invariants/talk.ts'
+import { Todos } from './invariants/todos.ts'
 import { type PendingCall, PendingCalls, wasAbandoned } from './pending-calls.ts'
 import type { Boundary, Plan } from './plan.ts'
+import { VersionedFiles } from './ports/versioned-files.ts'
+import { Workspaces } from './ports/workspace.ts'
 import type { SimProcess } from './process.ts'
 import { chance, integerBelow, type Key } from './random.ts'
+import { hasTalk, PAIRING } from './talk-plan.ts'
 import type { Variant } from './variants.ts'
 
 /** Saved before `forbidRealWorld` replaces it: the event loop of the simulator needs it. */
@@ -71,6 +80,13 @@ export class World {
   readonly stateDocument = new StateDocument(this)
   readonly beatTiming = new BeatTiming(this)
   readonly garbage = new Garbage(this)
+  readonly todos = new Todos(this)
+  readonly moves = new Moves(this)
+  readonly talk = new Talk(this)
+  readonly subAgents = new SubAgents(this)
+  readonly looks = new Looks(this)
+  readonly workspaces = new Workspaces()
+  readonly versionedFiles = new VersionedFiles(this)
   /** The files of the kernel's folder. */
   readonly files = new Map<string, string>()
   readonly processes: SimProcess[] = []
@@ -96,6 +112,7 @@ export class World {
     this.reader = createStoreReader(this.db)
     this.mirror = new StoreMirror(this)
     this.truth = new GroundTruth(this)
+    if (hasTalk(plan.seed)) this.writer.apply([encodeBatch({ ops: [PAIRING] })])
   }
 
   chance(...keys: readonly Key[]): number {
@@ -104,21 +121,25 @@ export class World {
 
   /** Returns the session of the task with this tag. */
   sessionOfTask(tag: string): SessionState | undefined {
-    for (const { prompt, session } of this.mirror.dispatches.values())
-      if (prompt === `task ${tag}`) return this.mirror.sessions.get(session)
-    return undefined
+    return this.#sessionOf((prompt) => prompt === `task ${tag}`)
   }
 
   /** Returns the session of the dispatch whose prompt contains this mark. */
   sessionWithMark(mark: string): SessionState | undefined {
-    for (const { prompt, session } of this.mirror.dispatches.values())
-      if (prompt.includes(mark)) return this.mirror.sessions.get(session)
-    return undefined
+    return this.#sessionOf((prompt) => prompt.includes(mark))
   }
 
-  /** With a kernel, a paused or exiting process still holds the lock on the home. */
+  #sessionOf(isOwn: (prompt: string) => boolean): SessionState | undefined {
+    const own = [...this.mirror.dispatches.values()].find(({ prompt }) => isOwn(prompt))
+    return own && this.mirror.sessions.get(own.session)
+  }
+
+  /** With a kernel or residents, a paused or exiting process still holds the lock on the home. */
   isHomeLocked(): boolean {
-    return this.plan.kernel !== undefined && this.processes.some(({ state }) => state === 'up' || state === 'paused')
+    const { kernel, residents } = this.plan
+    return (
+      (kernel ?? residents) !== undefined && this.processes.some(({ state }) => state === 'up' || state === 'paused')
+    )
   }
 
   /** Returns the process that holds the home and accepts commands. */
@@ -161,11 +182,7 @@ export class World {
       if (proc.state === 'dead' || proc.state === 'exited') return
       let answer = work
       const entry: PendingCall = {
-        proc,
-        kind,
-        label,
-        since: this.monotonic,
-        due,
+        ...{ proc, kind, label, due, since: this.monotonic },
         deliver() {
           try {
             resolve(answer())
@@ -190,12 +207,9 @@ export class World {
     return new Promise((resolve) => {
       if (proc.state === 'dead' || proc.state === 'exited') return
       const entry: PendingCall = {
-        proc,
-        kind: 'sleep',
-        label: '',
-        since: this.monotonic,
-        due: this.monotonic + ms,
-        deliver: resolve,
+        ...{ proc, kind: 'sleep', label: '', since: this.monotonic, deliver: resolve },
+        // The clocks of the world count whole milliseconds.
+        due: this.monotonic + Math.ceil(ms),
       }
       const wake = (): void => {
         this.#pending.remove(entry)

@@ -7,7 +7,7 @@ import { type ScriptedAnswer, type ScriptedModel, scriptedModel } from '../../sr
 export type BehaviourName = 'resolve_router' | 'router' | 'plan' | 'do' | 'check' | 'adjust'
 
 /** A sentence of the rules by which each behaviour can be told from the others. */
-const SIGNS: Readonly<Record<BehaviourName, string>> = {
+export const SIGNS: Readonly<Record<BehaviourName, string>> = {
   resolve_router: 'Decide what becomes of it',
   router: 'In this one step',
   plan: 'You plan; others carry it out',

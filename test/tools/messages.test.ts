@@ -231,7 +231,7 @@ describe('ask_user', () => {
     const home = await createHome(t, {
       turns: [{ calls: [{ tool: 'ask_user', args: { question: 'red or blue?' } }] }, { text: 'as you say' }],
     })
-    const asked = await tireless(home, 'run', 'paint it')
+    const asked = await tireless(home, 'run', '--behaviour', 'solo', 'paint it')
     assert.equal(asked.exit, 3)
     const [, session = ''] =
       /^parked: red or blue\?\n {2}to answer: tireless send --session (\S+) "…"\n/.exec(asked.stdout) ?? []

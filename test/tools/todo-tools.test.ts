@@ -160,7 +160,7 @@ test('case 89: a call that is repeated after a crash gets the same answer and ch
 
 test('O8: every call returns the whole list for the journal', async (t) => {
   const { call } = await planned(t, 'a')
-  const brief = { title: 'a', type: 'Task', deps: [], assignee: null, attempts: 0, proof: null }
+  const brief = { title: 'a', type: 'Task', deps: [], assignee: null, parallel: false, attempts: 0, proof: null }
   for (const [behaviour, tool, args, status] of [
     ['do', 'todo_start', { todo: 'T001' }, 'IN_PROGRESS'],
     ['do', 'todo_pass', { todo: 'T001' }, 'IN_PROGRESS'],

@@ -3,6 +3,7 @@
 import type { CommandOutput } from '../../src/commands/lib/registry.ts'
 
 export type Status = CommandOutput<'status'>
+export type Resident = Status['residents'][number]
 
 /** A stored cycle; its result is null while it runs. */
 export type CycleRecord = CommandOutput<'cycles list'>['items'][number]

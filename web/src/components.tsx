@@ -82,13 +82,14 @@ const BUTTON_CLASSES = [
 interface ButtonProps {
   /** The button's command is running. */
   readonly busy: boolean
+  readonly type?: 'button' | 'submit'
   readonly children: ComponentChildren
-  onClick(): void
+  readonly onClick?: () => void
 }
 
-export function Button({ busy, children, onClick }: ButtonProps) {
+export function Button({ busy, type = 'button', children, onClick }: ButtonProps) {
   return (
-    <button type="button" class={BUTTON_CLASSES} disabled={busy} aria-busy={busy} onClick={onClick}>
+    <button type={type} class={BUTTON_CLASSES} disabled={busy} aria-busy={busy} onClick={onClick}>
       {children}
     </button>
   )

@@ -1,8 +1,9 @@
 /** Status and lists of the page, fetched from the server into the view. */
 
 import { readCommand } from './api.ts'
-import type { Cycle, CycleRecord, Status } from './api-types.ts'
+import type { Cycle, CycleRecord, Dispatch, Status } from './api-types.ts'
 import type { PageView } from './page-state.ts'
+import { isLook } from './run-view.ts'
 
 export class FetchedLists {
   readonly #view: PageView
@@ -40,7 +41,7 @@ export class FetchedLists {
       hasCycles ? readCommand('cycles list', { limit: '12' }) : undefined,
     ])
     if (version !== this.#newest.lists) return
-    view.recent = recent.items.filter(({ status }) => !['pending', 'running', 'waiting'].includes(status)).slice(0, 8)
+    view.recent = recent.items.filter(isOver).filter(hasResult).slice(0, 8)
     view.waiting = waiting.items
     view.approvals = approvals.items
     view.unknowns = unknowns.items.filter(({ status }) => status === 'open')
@@ -48,6 +49,12 @@ export class FetchedLists {
     this.#onChange()
   }
 }
+
+const isOver = ({ status }: Dispatch): boolean => !['pending', 'running', 'waiting'].includes(status)
+
+/** Looks that came to nothing would hide everything else; the panel of the residents shows them. */
+const hasResult = ({ metadata, status, result }: Dispatch): boolean =>
+  !(isLook(metadata.behaviour) && status === 'done' && !result)
 
 const lastCycleIn = (status: Status | null): readonly Cycle[] =>
   status?.kernel.last_cycle ? [status.kernel.last_cycle] : []

@@ -26,6 +26,12 @@ export function duration(ms: number, language: Language): string {
   return h > 0 ? `${h}${unit.h} ${twoDigits(m)}${unit.m}` : `${m}${unit.m} ${twoDigits(s)}${unit.s}`
 }
 
+/** A duration for texts that change while people read them: whole seconds, at least one. */
+export function wholeDuration(ms: number, language: Language): string {
+  const seconds = Math.max(1, Math.floor(ms / 1000))
+  return seconds < 60 ? `${seconds}${UNITS[language].s}` : duration(seconds * 1000, language)
+}
+
 /** Remaining time as a clock; zero when it has passed. */
 export function countdown(ms: number, language: Language): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000))

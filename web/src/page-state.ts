@@ -72,6 +72,13 @@ export class PageState {
     this.#onChange()
   }
 
+  /** Contract: publishes a message of the owner; throws if the server refuses it. */
+  async tellResident(agent: string, text: string): Promise<void> {
+    await runCommand('observe', { agent, type: 'user_message', payload: JSON.stringify({ text }) })
+    await this.#lists.fetchStatus()
+    this.#onChange()
+  }
+
   close(): void {
     this.#closed = true
     this.#source?.close()
@@ -155,7 +162,9 @@ function atMostEvery(ms: number, work: () => void): () => void {
   }
 }
 
-/** Contract: running runs and those that ended just now, oldest first. */
+/** Contract: running runs and those that ended just now, oldest first; looks only while they run, as there are many. */
 export function visibleRuns({ runs }: PageView, now: number): readonly RunView[] {
-  return [...runs.values()].filter(({ to }) => to === null || now - to < LINGER_MS).sort((a, b) => a.from - b.from)
+  return [...runs.values()]
+    .filter(({ to, isLook }) => to === null || (!isLook && now - to < LINGER_MS))
+    .sort((a, b) => a.from - b.from)
 }

@@ -32,6 +32,9 @@ export interface RunView {
   readonly id: string
   agent: string
   task: string
+  /** A look of a resident, and what it saw. */
+  isLook: boolean
+  saw: string
   model: string | null
   from: number
   /** When it ended or was parked. */
@@ -50,7 +53,7 @@ const MAX_TEXT = 6000
 
 export function newRun(id: string, agent = '', task = ''): RunView {
   return {
-    ...{ id, agent, task, model: null, from: 0, to: null, state: 'running', steps: [] },
+    ...{ id, agent, task, isLook: false, saw: '', model: null, from: 0, to: null, state: 'running', steps: [] },
     ...{ seq: 0, answer: '', reason: '', gap: false },
   }
 }
@@ -100,7 +103,11 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
     run.from = ts
     run.agent = text(payload.agent_id) || run.agent
     run.task = text(payload.title) || run.task
+    run.isLook = isLook(payload.behaviour)
     run.model = text((payload.setup as Fields | undefined)?.model) || null
+  },
+  'OBSERVE observation_ready'(run, { payload }) {
+    run.saw ||= describeInput(payload.input)
   },
   'DECIDE model_input'(run, { payload }) {
     run.model = text(payload.model) || run.model
@@ -143,6 +150,18 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
 }
 
 type Fields = Readonly<Record<string, unknown>>
+
+/** Contract: whether this is the behaviour of residents. */
+export const isLook = (behaviour: unknown): boolean => behaviour === 'resident'
+
+function describeInput(input: unknown): string {
+  const observations = (input ?? []) as readonly { text?: string; name?: string; payload?: unknown }[]
+  return observations
+    .map(({ text: said, name = '', payload }) =>
+      said === undefined ? `${name} ${payload === undefined ? '' : JSON.stringify(payload)}`.trim() : `“${said}”`,
+    )
+    .join(' · ')
+}
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 

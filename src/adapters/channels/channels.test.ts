@@ -8,11 +8,12 @@ import { waitUntil } from '../../../test/support/open-app.ts'
 import { TirelessError } from '../../domain/error.ts'
 import type { ChannelMessage } from '../../domain/message.ts'
 import type { Channel } from '../../ports/channel.ts'
+import { signBody } from '../../ports/signed-request.ts'
 import { type ChannelPeer, channelConformance, channelMessage } from '../../testing/channel-conformance.ts'
 import { consoleChannel } from './console.ts'
 import { type Desktop, desktopChannel } from './desktop.ts'
 import { postRequest } from './post-request.ts'
-import { signBody, webhookChannel } from './webhook.ts'
+import { webhookChannel } from './webhook.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 const SECRET = 'the secret of the hook'

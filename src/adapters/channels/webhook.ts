@@ -3,13 +3,13 @@
  * it (HMAC-SHA256).
  */
 
-import { createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import { describeMismatch } from '../../domain/describe-issues.ts'
 import { TirelessError } from '../../domain/error.ts'
 import type { ChannelMessage } from '../../domain/message.ts'
 import type { Channel, IncomingRequest, ReceivedMessage } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { deliveryId, signBody, verifySignature } from '../../ports/signed-request.ts'
 import { postRequest } from './post-request.ts'
 
 export interface Webhook {
@@ -21,8 +21,7 @@ export interface Webhook {
 }
 
 const NAME = 'webhook'
-/** Largest accepted difference between a request's timestamp and this machine's clock. */
-const WINDOW_MS = 5 * 60_000
+const DOCUMENT = 'docs/notices.md'
 const MOST_BYTES = 64 * 1024
 
 /** `configured`: returns the current configuration; undefined if no webhook is configured. */
@@ -57,9 +56,6 @@ const bodyOf = (webhook: Webhook, { id, kind, chat_id, text, ts }: ChannelMessag
   ...{ id, kind, chat_id: chat_id ?? webhook.chat_id, text, ts },
 })
 
-export const signBody = (secret: string, timestamp: string, body: string): string =>
-  `sha256=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`
-
 const messageShape = z.looseObject({
   text: z.string().min(1),
   chat_id: z.string().nullish(),
@@ -69,20 +65,14 @@ const messageShape = z.looseObject({
   kind: z.undefined('this is the message of another runtime, not of a person').optional(),
 })
 
-function receiveMessage(webhook: Webhook, { headers, body, now }: IncomingRequest): ReceivedMessage {
-  const timestamp = headers['x-tireless-timestamp'] ?? ''
-  const proof = headers['x-tireless-signature'] ?? ''
-  const delivery = headers['x-tireless-delivery'] ?? ''
-  if (Buffer.byteLength(body) > MOST_BYTES) throw refused('the request is too large', `at most ${MOST_BYTES} bytes`)
-  if (!/^\d{1,12}$/.test(timestamp) || Math.abs(now - Number(timestamp) * 1000) > WINDOW_MS)
-    throw refused(
-      'the timestamp is missing or differs too much from the current time',
-      'X-Tireless-Timestamp in seconds, within five minutes',
-    )
-  if (!sameText(proof, signBody(webhook.secret(), timestamp, body)))
-    throw refused('the signature is wrong', 'X-Tireless-Signature: sha256=<hmac of timestamp.body>')
-  if (!/^[\x21-\x7e]{1,200}$/.test(delivery))
-    throw refused('the delivery id is missing', 'X-Tireless-Delivery: a unique id')
+function receiveMessage(webhook: Webhook, request: IncomingRequest): ReceivedMessage {
+  const { body } = request
+  if (Buffer.byteLength(body) > MOST_BYTES)
+    throw new TirelessError('unauthorized', {
+      ...{ what: 'the request is too large', expected: `at most ${MOST_BYTES} bytes`, fix: `see ${DOCUMENT}` },
+    })
+  const proof = verifySignature(request, webhook.secret(), DOCUMENT)
+  const delivery = deliveryId(request, DOCUMENT)
   const { chat_id, user_id, text, message_id } = parseMessage(body)
   const heard = {
     channel: NAME,
@@ -91,8 +81,7 @@ function receiveMessage(webhook: Webhook, { headers, body, now }: IncomingReques
     message_id: message_id ?? delivery,
     text,
   }
-  // `proof` identifies the request, so that a replay is recognised. The delivery id is not signed, so it is not used.
-  return { message: heard, proof: `${timestamp} ${proof}` }
+  return { message: heard, proof }
 }
 
 function parseMessage(body: string): z.output<typeof messageShape> {
@@ -108,15 +97,6 @@ function parseMessage(body: string): z.output<typeof messageShape> {
   if (success) return data
   throw wrong(describeMismatch(error.issues, value))
 }
-
-/** Compares in constant time, so that the duration tells nothing about the signature. */
-function sameText(a: string, b: string): boolean {
-  const [left, right] = [Buffer.from(a), Buffer.from(b)]
-  return left.length === right.length && timingSafeEqual(left, right)
-}
-
-const refused = (what: string, expected: string): TirelessError =>
-  new TirelessError('unauthorized', { what, expected, fix: 'see docs/notices.md' })
 
 function requireWebhook(webhook: Webhook | undefined): Webhook {
   if (!webhook) throw new TirelessError('not_found', 'channels.webhook is not configured')

@@ -4,8 +4,10 @@
  * refused.
  */
 
+import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, realpath, rm } from 'node:fs/promises'
-import { join, relative, resolve, sep } from 'node:path'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { editDistance } from '../../domain/edit-distance.ts'
 import { TirelessError } from '../../domain/error.ts'
 import { createFolders } from '../../ports/create-folders.ts'
 import { createGit, type GitSandbox } from './git.ts'
@@ -27,10 +29,12 @@ export function createWorkspacePreparer(
   return async (sessionId, wanted) => {
     const own = join(workspaces, sessionId)
     if (wanted === undefined) return { path: own }
+    const isMissing = !existsSync(resolve(wanted))
     const folder = await realFolder(resolve(wanted))
     if (isInside(folder, homeRoot) || isInside(homeRoot, folder))
       throw refused(folder, 'the folder contains the home, or is inside it', 'name another folder, or omit --workspace')
     const entries = await readdir(folder)
+    if (isMissing) return { path: folder, note: await sayCreated(folder) }
     if (entries.length === 0) return { path: folder }
     const tree = await locateWorkTree(folder)
     if (!tree && entries.includes('.git'))
@@ -53,6 +57,21 @@ export function createWorkspacePreparer(
     return { path: own, note: `${folder} has uncommitted changes, so the agent works in a separate worktree: ${own}` }
   }
 }
+
+/** A mistyped folder must be noticed: the one that was probably meant is named. */
+async function sayCreated(folder: string): Promise<string> {
+  const [parent, name] = [dirname(folder), basename(folder)]
+  const others = (await readdir(parent)).filter((other) => other !== name)
+  const near = others
+    .map((other) => ({ other, distance: editDistance(other, name) }))
+    .filter(({ distance }) => distance <= MAX_SLIPS)
+    .toSorted((a, b) => a.distance - b.distance)[0]?.other
+  const meant = near === undefined ? '' : `; did you mean ${join(parent, near)}? It exists`
+  return `Created ${folder}, which did not exist${meant}. Working in it.`
+}
+
+/** Letters by which a mistyped name differs from the one that was meant. */
+const MAX_SLIPS = 2
 
 const STATUS = ['status', '--porcelain', '--ignore-submodules=dirty']
 

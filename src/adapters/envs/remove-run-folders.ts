@@ -2,15 +2,22 @@
 
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { SUB_AGENTS_FOLDER } from '../../domain/sub-agent.ts'
 
 /** Contract: never rejects; what cannot be removed stays. `workspaces`: the folder with one folder per session. */
 export async function removeRunFolders(workspaces: string, runs: readonly string[]): Promise<void> {
-  const folders = await readdir(workspaces).catch(() => [])
-  for (const name of folders) {
-    if (!runs.some((run) => name.endsWith(`-${run}`))) continue
-    const folder = join(workspaces, name)
+  for (const folder of await foldersOf(workspaces, runs)) {
     const entries = await readdir(folder).catch(() => ['.git'])
     // A git worktree may contain work that is nowhere else.
-    if (!entries.includes('.git')) await rm(folder, { recursive: true, force: true }).catch(() => {})
+    if (!entries.includes('.git')) await remove(folder)
   }
+  // The folder of a sub-agent is a copy of its parent's.
+  for (const folder of await foldersOf(join(workspaces, SUB_AGENTS_FOLDER), runs)) await remove(folder)
 }
+
+async function foldersOf(workspaces: string, runs: readonly string[]): Promise<readonly string[]> {
+  const names = await readdir(workspaces).catch(() => [])
+  return names.filter((name) => runs.some((run) => name.endsWith(`-${run}`))).map((name) => join(workspaces, name))
+}
+
+const remove = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true }).catch(() => {})

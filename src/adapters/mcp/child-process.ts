@@ -10,8 +10,7 @@ import { deserializeMessage, type JSONRPCMessage, serializeMessage, type Transpo
 import { TirelessError } from '../../domain/error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { withDeadline } from '../../ports/deadline.ts'
-import type { ProcessGroup } from './process-group.ts'
-import type { ProcessStart } from './process-start.ts'
+import type { ProcessGroup, ProcessStart } from '../../ports/process-start.ts'
 
 interface ChildOptions {
   /** Contract: called once, before the process starts; prepares the start. */

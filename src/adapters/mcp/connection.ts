@@ -17,11 +17,11 @@ import { asTirelessError, TirelessError } from '../../domain/error.ts'
 import type { Json } from '../../domain/json.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Egress } from '../../ports/egress.ts'
+import type { ProcessGroup, ProcessStart } from '../../ports/process-start.ts'
 import type { ListedTool } from './approved-tools.ts'
 import { ChildTransport } from './child-process.ts'
 import { guardedFetch } from './guarded-fetch.ts'
-import type { ProcessGroup } from './process-group.ts'
-import type { ProcessStart } from './process-start.ts'
+import { createResourceAccess, type ResourceAccess } from './resources.ts'
 import type { ServerOptions } from './server-options.ts'
 import type { McpAnswer } from './tool-result.ts'
 
@@ -41,6 +41,7 @@ export interface McpConnection {
   tools(signal: AbortSignal): Promise<readonly ListedTool[]>
   /** Contract: throws only if `signal` aborts; then the server is told that the call was cancelled. */
   call(tool: string, args: Readonly<Record<string, Json>>, key: string, signal: AbortSignal): Promise<McpCallOutcome>
+  readonly resources: ResourceAccess
   /** Contract: closes the connection; afterwards no process of the server is running. */
   close(): Promise<void>
 }
@@ -159,6 +160,7 @@ function createLink(client: Client, child: ChildTransport | undefined, options: 
   return {
     protocol: client.getNegotiatedProtocolVersion() ?? 'unknown',
     legacy: client.getProtocolEra() !== 'modern',
+    resources: createResourceAccess(client, timeout),
     async tools(signal) {
       listen()
       const { tools } = await client.listTools(undefined, { timeout, signal, cacheMode: 'refresh' }).catch((thrown) => {

@@ -43,6 +43,7 @@ export function mcpTool(
     args: argumentsSchema(schema),
     parameters: schema as Readonly<Record<string, Json>>,
     lazy: true,
+    outside: true,
     ...(options.trust === 'untrusted' && { foreign: true }),
     timeoutMs: options.timeout,
     // A retry starts an ended server again. The engine retries only if a repetition is harmless.

@@ -8,10 +8,11 @@ import type { Json } from '../../domain/json.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Egress } from '../../ports/egress.ts'
 import type { McpState } from '../../ports/mcp.ts'
+import type { ProcessGroup } from '../../ports/process-start.ts'
 import type { ListedTool } from './approved-tools.ts'
 import type { McpCallOutcome, McpConnection } from './connection.ts'
-import type { ProcessGroup } from './process-group.ts'
 import type { PrepareStart } from './process-start.ts'
+import type { ResourceAccess } from './resources.ts'
 import type { ServerOptions } from './server-options.ts'
 
 export interface ServerDeps {
@@ -112,6 +113,16 @@ export class ConfiguredServer {
     if (called.kind === 'answered' || called.kind === 'refused') this.#failures = 0
     else await this.#drop(link, called.why)
     return called
+  }
+
+  /** Contract: throws `tool_failed` if the server cannot be reached or refuses. */
+  async resource<T>(work: (resources: ResourceAccess) => Promise<T>, signal: AbortSignal): Promise<T> {
+    const { resources } = await this.#connected(signal)
+    try {
+      return await work(resources)
+    } catch (thrown) {
+      throw this.#unusable(asTirelessError(thrown).message)
+    }
   }
 
   /** The next attempt to connect is made at once. */

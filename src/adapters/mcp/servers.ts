@@ -19,6 +19,7 @@ import { type FoundTool, toolSearch } from './tool-search.ts'
 import { describeDisabled, toolState } from './tool-state.ts'
 
 type CallRequest = [server: string, tool: string, args: ToolArguments, key: string, signal: AbortSignal]
+type SubscribeRequest = Parameters<McpServers['subscribeResource']>
 type Configured = Readonly<Record<string, ServerOptions>>
 
 interface ServersOptions extends ServerDeps {
@@ -116,6 +117,16 @@ export class McpServerPool implements McpServers {
       })
     if (tools.length > 0) await this.#keep(name, pins)
     return tools
+  }
+
+  async readResource(name: string, uri: string, signal: AbortSignal): Promise<string> {
+    await this.refresh()
+    return this.#named(name).resource((resources) => resources.read(uri, signal), signal)
+  }
+
+  async subscribeResource(...[name, uri, onChange, signal]: SubscribeRequest): Promise<boolean> {
+    await this.refresh()
+    return this.#named(name).resource((resources) => resources.subscribe(uri, onChange, signal), signal)
   }
 
   notes(): readonly OwnerNote[] {

@@ -49,6 +49,7 @@ export const bash = ({ where, network }: ShellOptions): AnyTool =>
     loadText: () => loadBashText(where),
     args: network ? args : args.omit({ network: true }),
     needs: ['process', 'file'],
+    runsCommands: true,
     volatile: ['timeout_s'],
     effect,
     destinations: (wanted) => namedHosts(wanted.network),

@@ -11,8 +11,11 @@ import type { PastTool } from '../../domain/past-tools.ts'
 import { shortId } from '../../domain/short-id.ts'
 import { truncateText } from '../../domain/truncate.ts'
 import { findPastWork } from '../../past/answer-by-rule.ts'
+import { readAgentsNow } from '../../past/answer-now.ts'
+import { describeAgents } from '../../past/describe-agents.ts'
 import { describeMatters, describeUpcoming } from '../../past/describe-matters.ts'
 import { describeExplainedRun, describeFileHistory } from '../../past/describe-run.ts'
+import { describeTodos } from '../../past/describe-todos.ts'
 import { describeSpend, describeWork } from '../../past/describe-work.ts'
 import { explainRun } from '../../past/explain-run.ts'
 import { findFileHistory } from '../../past/file-history.ts'
@@ -20,6 +23,7 @@ import { findOpenMatters } from '../../past/open-matters.ts'
 import { lowestOf } from '../../past/past-runs.ts'
 import type { PastSources } from '../../past/past-sources.ts'
 import { findPastSpend, SPEND_GROUPS } from '../../past/past-spend.ts'
+import { findPastTodos, TODO_CHOICES } from '../../past/past-todos.ts'
 import type { Period } from '../../past/period.ts'
 import { type PeriodArguments, resolvePeriod } from '../../past/period-arguments.ts'
 import type { Voice } from '../../past/say-time.ts'
@@ -29,7 +33,10 @@ import { loadToolText, type ToolText } from '../../prompts/load-prompt.ts'
 import { toolError } from './tool-result.ts'
 
 export function pastTools(sources: PastSources): AnyTool[] {
-  return [pastWork(sources), pastSpend(sources), openMatters(sources), explainRunTool(sources), fileHistory(sources)]
+  return [
+    ...[pastWork(sources), pastSpend(sources), pastTodos(sources), openMatters(sources), explainRunTool(sources)],
+    ...[fileHistory(sources), listAgents(sources)],
+  ]
 }
 
 const MAX_CONTENT = 12_000
@@ -113,6 +120,26 @@ const pastSpend = (sources: PastSources): AnyTool =>
       }),
   })
 
+const todosArgs = z.strictObject({
+  ...periodArgs,
+  status: z.enum(TODO_CHOICES).default('all'),
+  text: z.string().trim().min(1).optional(),
+  language,
+})
+
+const pastTodos = (sources: PastSources): AnyTool =>
+  readOnly<z.infer<typeof todosArgs>>({
+    name: 'past_todos',
+    loadText: () => loadToolText('past_todos'),
+    args: todosArgs,
+    async run({ status, text, language: wanted, ...when }) {
+      const asked = resolvePeriod(when, sources.now(), sources.clock())
+      if ('problem' in asked) return toolError(asked.problem)
+      const found = await findPastTodos(sources, { choice: status, words: text, place: text, period: asked.period })
+      return result(describeTodos(found, asked.period, voiceOf(sources, wanted)), lowestOf(found.plans))
+    },
+  })
+
 const mattersArgs = z.strictObject({ language })
 
 const openMatters = (sources: PastSources): AnyTool =>
@@ -163,4 +190,15 @@ const fileHistory = (sources: PastSources): AnyTool =>
       const label = lowestOf(history.writes.map(({ run }) => run))
       return result(describeFileHistory(history, asked.period, voiceOf(sources, wanted)), label)
     },
+  })
+
+const agentsArgs = z.strictObject({ language })
+
+const listAgents = (sources: PastSources): AnyTool =>
+  readOnly<z.infer<typeof agentsArgs>>({
+    name: 'list_agents',
+    loadText: () => loadToolText('list_agents'),
+    args: agentsArgs,
+    run: async ({ language: wanted }) =>
+      result(describeAgents(await readAgentsNow(sources), voiceOf(sources, wanted)), CLEAN_LABEL),
   })

@@ -52,6 +52,7 @@ async function routeTurn(router: MessageRouter, given: RouteArgs, context: ToolC
     })
   }
   if (reply === undefined) return toolError(loadPrompt('results/route.md#needs_reply'))
+  await router.ensureOpen(turn)
   return routed(loadPrompt('results/route.md#answered'), { to: 'none', reply })
 }
 

@@ -5,6 +5,7 @@ import type { Egress } from '../../ports/egress.ts'
 import type { MessageRouter } from '../../ports/message-router.ts'
 import type { MessageSender } from '../../ports/message-sender.ts'
 import type { Store } from '../../ports/store.ts'
+import type { SubAgents } from '../../ports/sub-agents.ts'
 import type { AnyTool } from '../../ports/tool.ts'
 import { askUser } from './ask-user.ts'
 import { bash, type ShellOptions } from './bash.ts'
@@ -24,10 +25,14 @@ import { remember } from './remember.ts'
 import { route } from './route.ts'
 import { searchFiles } from './search-files.ts'
 import { sendMessage } from './send-message.ts'
+import { spawnAgent } from './spawn-agent.ts'
 import { viewFile } from './view-file.ts'
 import { waitTool } from './wait.ts'
+import type { SearchAccess } from './web-search/providers.ts'
+import { webSearch } from './web-search/web-search.ts'
 
 export type { BrowserLaunch as Launching } from './browser/launch-chromium.ts'
+export { residentTools } from './resident-actions.ts'
 
 const NO_NETWORK: ShellOptions = { where: 'sandbox' }
 
@@ -39,6 +44,11 @@ export function builtinTools(shell: ShellOptions = NO_NETWORK): AnyTool[] {
 /** Tools that use the network. */
 export function webTools(egress: Egress): AnyTool[] {
   return [fetchTool(egress), git(egress)]
+}
+
+/** Contract: no tool if the owner configured no web search. */
+export function searchTools(egress: Egress, access: (() => SearchAccess) | undefined): AnyTool[] {
+  return access ? [webSearch(egress, access)] : []
 }
 
 /** Tools only for agents whose configuration lists them. `launching`: undefined if there is no Chromium. */
@@ -54,6 +64,11 @@ export function messageTools(postbox: MessageSender): AnyTool[] {
 /** Tools of the agent that people talk with. */
 export function conversationTools(router: MessageRouter): AnyTool[] {
   return [route(router)]
+}
+
+/** Tools with which a run starts other runs. */
+export function subAgentTools(agents: SubAgents): AnyTool[] {
+  return [spawnAgent(agents)]
 }
 
 /** Tools for facts that an agent keeps across sessions. */

@@ -4,7 +4,7 @@ import { consoleChannel } from '../../adapters/channels/console.ts'
 import { desktopChannel } from '../../adapters/channels/desktop.ts'
 import { type Webhook, webhookChannel } from '../../adapters/channels/webhook.ts'
 import { findProgram } from '../../adapters/system/machine.ts'
-import { environment, type LoadedConfig, resolveWebhookSecret } from '../../config.ts'
+import { environment, type LoadedConfig, resolveSecret } from '../../config.ts'
 import type { Channel } from '../../ports/channel.ts'
 import { definePlugin, type Plugin, type Services } from '../../ports/plugin.ts'
 import { createRegistry } from '../registry.ts'
@@ -41,7 +41,7 @@ function webhookOf({ config }: LoadedConfig, { filled, know }: Services['secrets
     webhook && {
       ...webhook,
       secret() {
-        const secret = filled(resolveWebhookSecret(webhook))
+        const secret = filled(resolveSecret(webhook, 'channels.webhook'))
         know('channels.webhook.secret', secret)
         return secret
       },

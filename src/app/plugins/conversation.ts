@@ -1,20 +1,19 @@
 /** Plugin `conversation`: passes messages of people on to sessions. */
 
-import { createWorkspacePreparer } from '../../adapters/envs/choose-workspace.ts'
 import { conversationTools } from '../../adapters/tools/tools.ts'
 import { createMessageRouter } from '../../kernel/conversation/message-router.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
+import { workspacePreparer } from '../prepare-workspace.ts'
 
 export function conversation(): Plugin {
   return definePlugin({
     name: 'conversation',
     needs: ['home', 'config', 'clock', 'ids', 'store', 'sandbox', 'tools'],
     setup(host) {
-      const { root, workspaces } = host.get('home')
       const router = createMessageRouter({
         ...{ store: host.get('store'), clock: host.get('clock'), ids: host.get('ids') },
         kernelId: host.get('config').loaded.config.kernel.id,
-        prepareWorkspace: createWorkspacePreparer(root, workspaces, host.get('sandbox').git),
+        prepareWorkspace: workspacePreparer(host),
       })
       host.get('tools').add(...conversationTools(router))
     },

@@ -3,6 +3,7 @@
 import { createEgress } from '../../adapters/egress/egress.ts'
 import { systemResolver } from '../../adapters/egress/resolve-host.ts'
 import { newSecret } from '../../adapters/system/ids.ts'
+import { readableHosts } from '../../config.ts'
 import { createEgressRules, ownerAddressRules } from '../../policy/egress.ts'
 import type { Resolver } from '../../ports/egress.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
@@ -14,7 +15,7 @@ export function egress(resolve: Resolver = systemResolver): Plugin {
     provides: ['egress'],
     setup(host) {
       const config = host.get('config')
-      const rules = createEgressRules(() => config.loaded.config.policy.allow_hosts)
+      const rules = createEgressRules(() => readableHosts(config.loaded.config))
       const clock = host.get('clock')
       host.provide(
         'egress',

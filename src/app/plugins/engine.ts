@@ -7,6 +7,7 @@ import { createBehaviours } from '../../behaviours/behaviours.ts'
 import { type Config, capsOf } from '../../config.ts'
 import { ASSISTANT } from '../../domain/agent.ts'
 import { dayFormatter } from '../../domain/day.ts'
+import type { Issue } from '../../domain/decision.ts'
 import type { Budget } from '../../domain/task.ts'
 import { LIVE_SOURCES } from '../../engine/live-sources.ts'
 import { Breaker } from '../../engine/request/model-fallback.ts'
@@ -14,6 +15,7 @@ import type { Behaviours } from '../../ports/behaviour.ts'
 import type { HookFailure } from '../../ports/hook.ts'
 import { definePlugin, type Plugin, type PluginHost } from '../../ports/plugin.ts'
 import type { Snapshots } from '../../ports/snapshots.ts'
+import { findAgentIssues } from '../agent-issues.ts'
 import { callHooks } from '../call-hooks.ts'
 import { discoverTool } from '../discover-tool.ts'
 import { createOwnerPolicy } from '../owner-policy.ts'
@@ -45,6 +47,8 @@ export function engine(): Plugin {
         breaker: new Breaker((provider, asked) => log.write('error', 'key refused', { provider, model: asked })),
         envs: host.get('envs'),
         behaviours: runBehaviours(host),
+        agentIssues: (id) => agentIssues(host, id),
+        unshownTools: (id) => (allowedTools(host, id) === null ? UNSHOWN_TOOLS : []),
         tools: host.get('tools').all,
         discoverTool: discoverTool(host),
         parsers: host.get('parsers').all,
@@ -69,9 +73,18 @@ export function engine(): Plugin {
   })
 }
 
+/** Few agents need them, and the description of an offered tool is in every request. */
+const UNSHOWN_TOOLS: readonly string[] = ['browser']
+
+/** The tools that the agent's configuration lists; null: it has no list of its own. */
+const allowedTools = (host: PluginHost, agentId: string): readonly string[] | null =>
+  host
+    .get('config')
+    .roster.all()
+    .find(({ agent }) => agent.agent_id === agentId)?.agent.tools ?? null
+
 function runBehaviours(host: PluginHost): Behaviours {
   const tools = host.get('tools').all
-  const { roster } = host.get('config')
   // Read when a run starts: plugins may add to the registries until set-up ends.
   const config = host.get('config')
   const all = () => host.get('behaviours').all
@@ -84,10 +97,19 @@ function runBehaviours(host: PluginHost): Behaviours {
   }
   return createBehaviours(sources, 'solo', {
     offered: () => all().get('solo')?.tools ?? [],
-    allowedTools: (agentId) => roster.all().find(({ agent }) => agent.agent_id === agentId)?.agent.tools ?? null,
+    allowedTools: (agentId) => allowedTools(host, agentId),
     toolExists: (tool) => tools.has(tool),
     isOptIn: (tool) => isOfferedByName(tool) || (tools.get(tool)?.lazy ?? false),
   })
+}
+
+function agentIssues(host: PluginHost, id: string): readonly Issue[] {
+  const found = host
+    .get('config')
+    .roster.all()
+    .find(({ agent }) => agent.agent_id === id)
+  const tools = host.get('tools').all
+  return found ? findAgentIssues(found.agent, { platform: process.platform, hasTool: (tool) => tools.has(tool) }) : []
 }
 
 function workspaceSnapshots(host: PluginHost): Snapshots {

@@ -8,7 +8,7 @@ export function kernel(): Plugin {
     name: 'kernel',
     needs: [
       ...(['clock', 'ids', 'home', 'config', 'store', 'bell', 'log', 'documents'] as const),
-      ...(['models', 'engine', 'queue', 'notifier', 'skills', 'mcp', 'events', 'sandbox'] as const),
+      ...(['models', 'engine', 'queue', 'notifier', 'skills', 'mcp', 'events', 'sandbox', 'sources'] as const),
     ],
     provides: ['kernel'],
     setup(host) {

@@ -3,14 +3,9 @@
 import { join } from 'node:path'
 import { createMarkedTree } from '../../adapters/envs/host/marked-tree.ts'
 import { McpServerPool } from '../../adapters/mcp/servers.ts'
-import { environment } from '../../config.ts'
-import { allowsHost, type HostPort, parseAllowedHost } from '../../domain/address.ts'
 import { asTirelessError } from '../../domain/error.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
-import { startServers } from '../server-sandbox.ts'
-
-/** Environment variables that every server gets from us. */
-const PASSED_VARIABLES = ['PATH', 'HOME', 'LANG']
+import { prepareProcesses } from '../prepare-processes.ts'
 
 export function mcp(): Plugin {
   let servers: McpServerPool | undefined
@@ -26,18 +21,7 @@ export function mcp(): Plugin {
         ...{ clock, store: host.get('store'), redact: host.get('secrets').redact },
         open: host.get('egress').open,
         insertSecrets: (text) => host.get('secrets').filled(text),
-        startFor: startServers({
-          ...{
-            home,
-            egress: host.get('egress'),
-            sandbox: host.get('sandbox').servers,
-            limits: host.get('sandbox').limits,
-            matchesHost: isListedIn,
-          },
-          env: Object.fromEntries(
-            PASSED_VARIABLES.flatMap((name) => (environment()[name] ? [[name, String(environment()[name])]] : [])),
-          ),
-        }),
+        startFor: prepareProcesses(host, 'mcp_servers'),
         groupFor: (server) => createMarkedTree({ TIRELESS_MCP_SERVER: join(home.root, server) }, clock),
         registerTool(tool) {
           try {
@@ -55,9 +39,3 @@ export function mcp(): Plugin {
     stop: () => servers?.close(),
   })
 }
-
-const isListedIn = (place: HostPort, hosts: readonly string[]): boolean =>
-  hosts.some((host) => {
-    const entry = parseAllowedHost(host)
-    return entry !== undefined && allowsHost(entry, place)
-  })

@@ -1,9 +1,24 @@
 /** Plugin `queue`: drains the queue for commands and the kernel. */
 
+import { asTirelessError } from '../../domain/error.ts'
 import type { StopSignals } from '../../engine/advance.ts'
-import { definePlugin, type Plugin } from '../../ports/plugin.ts'
+import { finishInterruptedUndo } from '../../kernel/undo/perform.ts'
+import { definePlugin, type Plugin, type PluginHost } from '../../ports/plugin.ts'
 import { createQueueService } from '../queue-service.ts'
 import { createStopControl } from '../stop-control.ts'
+
+/** An undo that a killed process began is finished before any run continues. */
+async function finishUndo(host: PluginHost): Promise<void> {
+  const { store, clock, ids, snapshots } = host.get('engine')
+  const log = host.get('log')
+  try {
+    const id = await finishInterruptedUndo({ store, clock, ids, snapshots, documents: host.get('documents') })
+    if (id !== undefined) log.write('info', 'undo finished', { id })
+  } catch (thrown) {
+    // Other work must go on; the next undo or start tries again.
+    log.write('error', 'undo not finished', { message: asTirelessError(thrown).message })
+  }
+}
 
 export function queue(signals: StopSignals): Plugin {
   let leave = async (): Promise<void> => {}
@@ -19,7 +34,11 @@ export function queue(signals: StopSignals): Plugin {
         stopControl: createStopControl(host.get('clock'), signals),
         maxConcurrent: () => host.get('config').loaded.config.kernel.max_concurrent,
         // Before any run continues, the document files must match what the runs have been told.
-        ready: () => Promise.all([host.get('sandbox').trial(), host.get('documents').catchUp()]),
+        ready: async (withoutClaims) => {
+          await Promise.all([host.get('sandbox').trial(), host.get('documents').catchUp()])
+          // A command `undo` may run already, and would be finished a second time.
+          await withoutClaims(() => finishUndo(host))
+        },
       })
       leave = made.leave
       host.provide('queue', made)

@@ -11,17 +11,28 @@ import { createSandbox, type Sandbox } from '../../adapters/envs/sandbox/sandbox
 import { systemClock } from '../../adapters/system/clock.ts'
 import { findProgram } from '../../adapters/system/machine.ts'
 import { todoTools } from '../../adapters/tools/todos/todo-tools.ts'
-import { builtinTools, type Launching, memoryTools, optionalTools, webTools } from '../../adapters/tools/tools.ts'
+import {
+  builtinTools,
+  type Launching,
+  memoryTools,
+  optionalTools,
+  residentTools,
+  searchTools,
+  webTools,
+} from '../../adapters/tools/tools.ts'
+import type { SearchAccess } from '../../adapters/tools/web-search/providers.ts'
 import { answerBehaviour } from '../../behaviours/answer.ts'
 import { plannerBehaviour } from '../../behaviours/planner.ts'
+import { residentBehaviour } from '../../behaviours/resident/resident.ts'
 import { soloBehaviour } from '../../behaviours/solo.ts'
 import { unattendedBehaviour } from '../../behaviours/unattended.ts'
-import { type Config, environment } from '../../config.ts'
+import { type Config, environment, resolveApiKey, searchAddress } from '../../config.ts'
 import { asTirelessError, TirelessError } from '../../domain/error.ts'
 import { describeValue } from '../../domain/json.ts'
 import { LABEL_OF_MACHINE, LABEL_OF_WORKSPACE } from '../../domain/label.ts'
 import { MAX_DURATION_MS } from '../../domain/limits.ts'
 import { PAST_TOOLS } from '../../domain/past-tools.ts'
+import { RESIDENT_ACTIONS } from '../../domain/resident.ts'
 import { describeTools } from '../../engine/request/toolbox.ts'
 import { autonomyRules, DEFAULT_ATTEMPT_LIMITS } from '../../kernel/autonomy/autonomy.ts'
 import { MEMORY_KINDS } from '../../memory/memory-kinds.ts'
@@ -55,7 +66,7 @@ export function tools(parts: RunParts): Plugin {
   let limits: CommandLimits | undefined
   return definePlugin({
     name: 'tools',
-    needs: ['clock', 'home', 'config', 'store', 'egress', 'log'],
+    needs: ['clock', 'home', 'config', 'store', 'egress', 'log', 'secrets'],
     provides: ['envs', 'sandbox', 'tools', 'critics', 'gates', 'behaviours', 'hooks', 'parsers', 'memories'],
     async setup(host) {
       const config = host.get('config')
@@ -132,11 +143,13 @@ function createToolRegistry(
     ...builtinTools({ where: commandsIn, ...(network && { network }) }),
     ...memoryTools(host.get('store')),
     ...webTools(egress),
+    ...searchTools(egress, config.loaded.config.search === null ? undefined : () => searchAccess(host)),
     ...todoTools({
       store: host.get('store'),
       egress,
       outputLabel: commandsIn === 'machine' ? LABEL_OF_MACHINE : LABEL_OF_WORKSPACE,
     }),
+    ...residentTools(),
     ...optionalTools(findChromium(egress, env, host.get('home').browser)),
   ]
   return createRegistry('tools', [...builtin, ...added], {
@@ -144,6 +157,20 @@ function createToolRegistry(
     methods: ['effect', 'run'],
     check: checkTool,
   })
+}
+
+/** From the current configuration. Once read, the key is redacted in all output. */
+function searchAccess(host: PluginHost): SearchAccess {
+  const { search } = host.get('config').loaded.config
+  if (search === null) throw new TirelessError('tool_failed', 'the owner removed the web search from the configuration')
+  const key = (): string | undefined => {
+    const { filled, know } = host.get('secrets')
+    const value = resolveApiKey(search)
+    const secret = value === undefined ? undefined : filled(value)
+    if (secret !== undefined) know('search.api_key', secret)
+    return secret
+  }
+  return { provider: search.provider, address: searchAddress(search), key }
 }
 
 function createBehaviourRegistry(
@@ -156,6 +183,7 @@ function createBehaviourRegistry(
     soloBehaviour(offered),
     plannerBehaviour,
     answerBehaviour,
+    residentBehaviour(offered),
     unattendedBehaviour(offered, autonomyRules(attempts)),
   ]
   return createRegistry('behaviours', [...builtin, ...added], { methods: ['initState', 'buildSystemPrompt'] })
@@ -207,7 +235,11 @@ const invalidTool = (tool: string, where: string, got: unknown, expected: string
  * True for a tool that is offered only to agents and behaviours that list it. Few agents need the browser, the past or
  * todos, and the description of an offered tool is in every request.
  */
-const OFFERED_BY_NAME: ReadonlySet<string> = new Set(['browser', 'route', ...PAST_TOOLS])
+const OFFERED_BY_NAME: ReadonlySet<string> = new Set([
+  ...['browser', 'route', 'spawn_agent', 'learn'],
+  ...RESIDENT_ACTIONS,
+  ...PAST_TOOLS,
+])
 export const isOfferedByName = (tool: string): boolean => OFFERED_BY_NAME.has(tool) || tool.startsWith('todo_')
 
 const CHROMIUM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']

@@ -7,6 +7,7 @@ const TEXTS = {
   en: {
     greeting: 'Write to your agent; a \\ at the end continues the line. /help shows the commands, /quit leaves.',
     stopped: 'Stopped this step; the work is kept. Go on: /continue · give it up: /cancel · leave: Ctrl-C again',
+    missed: 'Since the chat was last open:',
     nothingStopped: 'Nothing is stopped.',
     left: 'The work that is not finished is kept. Go on: tireless start, or tireless chat and /continue',
     noAnswer: 'No answer yet. Ask again later, or look: /status',
@@ -23,6 +24,7 @@ const TEXTS = {
   zh: {
     greeting: '直接写给你的智能体。行尾加 \\ 可换行继续。/help 查看命令，/quit 离开。',
     stopped: '已停止这一步；任务保留着。继续：/continue · 放弃：/cancel · 离开：再按 Ctrl-C',
+    missed: '上次离开对话之后的回答：',
     nothingStopped: '没有被停止的任务。',
     left: '没有完成的任务都保留着。继续：tireless start，或 tireless chat 后输入 /continue',
     noAnswer: '还没有回答。稍后再问，或查看：/status',

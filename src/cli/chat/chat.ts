@@ -82,6 +82,7 @@ class TerminalChat {
     })
     lines.on('history', (history) => writeHistory(file, history))
     printSafely(process.stderr, `${chatTexts().greeting}\n`)
+    await this.#showMissed()
     await this.#readUntilLeft(lines)
     const isUnfinished = this.#pending.size > 0 || this.#stopped.size > 0
     this.#control.stop(LEAVE_MS)
@@ -152,6 +153,19 @@ class TerminalChat {
     if (output !== null) this.#print(output)
   }
 
+  /** What came while nobody had the chat open; a failure must not keep people from talking. */
+  async #showMissed(): Promise<void> {
+    if (this.#options.input.session !== undefined) return
+    try {
+      const output = (await this.#runQuietly('chat', { ...this.#options.input, missed: true })) as
+        | CommandOutput<'chat'>
+        | undefined
+      if (!output || output.answer === null) return
+      if (!this.#options.json) printSafely(process.stderr, `${chatTexts().missed}\n`)
+      this.#print(output)
+    } catch {}
+  }
+
   #print(output: CommandOutput<'chat'>): void {
     if (this.#options.json) {
       printSafely(process.stdout, `${jsonText(output)}\n`)
@@ -209,9 +223,9 @@ class TerminalChat {
     this.#stopped.clear()
   }
 
-  async #runQuietly(name: string, input: object): Promise<void> {
+  async #runQuietly(name: string, input: object): Promise<unknown> {
     const command = await loadCommand(name)
     const { at } = this.#options
-    if (command) await runCommand({ command, input, at, tell: () => {}, signals: this.#control.signals })
+    return command && runCommand({ command, input, at, tell: () => {}, signals: this.#control.signals })
   }
 }

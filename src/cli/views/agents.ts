@@ -19,6 +19,7 @@ const TEXTS = {
     atBeats: 'at every beat of the kernel',
     disabled: 'disabled',
     onMessage: 'when you write to it',
+    onTask: 'when it is given a task',
     columns: { schedule: 'schedule', last: 'last run', next: 'next run' },
     labels: {
       ...{ when: 'runs', next: 'next', workspace: 'workspace', model: 'model', watch: 'watches', file: 'file' },
@@ -40,6 +41,7 @@ const TEXTS = {
     atBeats: '内核的每次节拍',
     disabled: '已停用',
     onMessage: '收到你的消息时',
+    onTask: '交给它任务时',
     columns: { schedule: '时间', last: '上次运行', next: '下次运行' },
     labels: {
       ...{ when: '运行', next: '接下来', workspace: '工作目录', model: '模型', watch: '关注', file: '文件' },
@@ -77,12 +79,13 @@ interface Scheduled {
   readonly agent_id: string
   readonly schedule: ScheduleSpec | null
   readonly enabled: boolean
+  readonly on_call: boolean
   readonly only_on_change?: boolean | undefined
 }
 
-function sayWhen({ agent_id, schedule, enabled, only_on_change }: Scheduled): string {
+function sayWhen({ agent_id, schedule, enabled, on_call, only_on_change }: Scheduled): string {
   const texts = TEXTS[terminalLanguage()]
-  if (agent_id === ASSISTANT && !enabled) return texts.onMessage
+  if (on_call) return agent_id === ASSISTANT ? texts.onMessage : texts.onTask
   const when =
     schedule === null
       ? only_on_change

@@ -1,7 +1,6 @@
 /** Shows the output of `init`: written files, model, expected cost of a day, next command. */
 
 import type { CommandOutput } from '../../commands/lib/registry.ts'
-import { ASSISTANT } from '../../domain/agent.ts'
 import { formatDollars } from '../../domain/money.ts'
 import { style } from '../terminal.ts'
 import { terminalLanguage } from './language.ts'
@@ -41,9 +40,7 @@ const texts = () => TEXTS[terminalLanguage()]
 
 export function renderInit({ home, wrote, kept, model, agents, forecast, next }: Initialized): string {
   const { labels, enable } = texts()
-  const disabled = agents
-    .filter(({ agent_id, enabled }) => !enabled && agent_id !== ASSISTANT)
-    .map(({ agent_id }) => agent_id)
+  const disabled = agents.filter(({ enabled, on_call }) => !enabled && !on_call).map(({ agent_id }) => agent_id)
   return formatLabelled([
     [labels.home, home],
     ...wrote.map((name): Row => [labels.wrote, name]),

@@ -11,6 +11,7 @@ const TEXTS = {
     notRunning: 'Nothing to stop: no kernel is running in this home.',
     paused: (since: string) => `Paused since ${since}: beats are skipped, running work continues. Run: tireless resume`,
     resumed: 'Resumed: agents run by their schedules again.',
+    notPaused: 'Nothing to resume: the kernel was not paused.',
     queued: (id: string) => `Queued as ${id}. Follow it: tireless queue show ${id}`,
     known: (id: string) => `Already queued as ${id}: a task with this key was added before.`,
     sent: (session: string) => `Sent to ${session}.`,
@@ -37,6 +38,7 @@ const TEXTS = {
     notRunning: '无需停止：此目录中没有运行的内核。',
     paused: (since: string) => `已暂停（${since}）：跳过节拍，正在运行的任务继续。恢复：tireless resume`,
     resumed: '已恢复：智能体重新按计划运行。',
+    notPaused: '无需恢复：内核没有暂停。',
     queued: (id: string) => `已排队：${id}。查看：tireless queue show ${id}`,
     known: (id: string) => `之前已用这个键排队：${id}。`,
     sent: (session: string) => `已发送给 ${session}。`,
@@ -63,8 +65,11 @@ const texts = () => TEXTS[terminalLanguage()]
 export const renderStop = ({ stopped }: CommandOutput<'stop'>): string =>
   stopped ? texts().stopped : texts().notRunning
 
-export const renderPause = ({ paused, since }: CommandOutput<'pause'>): string =>
-  paused ? texts().paused(since === null ? '' : sayInstant(since)) : texts().resumed
+export const renderPause = ({ since }: CommandOutput<'pause'>): string =>
+  texts().paused(since === null ? '' : sayInstant(since))
+
+export const renderResume = ({ was_paused }: CommandOutput<'resume'>): string =>
+  was_paused ? texts().resumed : texts().notPaused
 
 export function renderEnqueued({ dispatch_id, duplicate, kernel_running }: CommandOutput<'enqueue'>): string {
   const id = shortId(dispatch_id)

@@ -1,10 +1,10 @@
 /** What `status` shows to people: is it well, what runs, what waits for them, what runs next, what it costs. */
 
 import type { CommandOutput } from '../../commands/lib/registry.ts'
-import { ASSISTANT } from '../../domain/agent.ts'
 import { shortId } from '../../domain/short-id.ts'
 import { style } from '../terminal.ts'
 import { terminalLanguage } from './language.ts'
+import { residentLines } from './residents.ts'
 import { formatLabelled, shortenCell } from './table.ts'
 import { sayInstant } from './times.ts'
 
@@ -14,12 +14,20 @@ const TEXTS = {
   en: {
     labels: {
       ...{ kernel: 'kernel', beat: 'next beat', page: 'page', health: 'health', waits: 'waits for you' },
-      ...{ runs: 'running', queue: 'queue', agents: 'agents', money: 'spent today', model: 'model' },
+      ...{
+        runs: 'running',
+        queue: 'queue',
+        agents: 'agents',
+        residents: 'residents',
+        money: 'spent today',
+        model: 'model',
+      },
     },
     states: { running: 'running', paused: 'paused; run: tireless resume', stopped: 'stopped; run: tireless start' },
     noBeat: 'no agent is scheduled',
     notRunning: 'none while the kernel is stopped',
     toOpen: (page: string) => `${page}   to open it: tireless open`,
+    startedBy: (run: string) => `(for ${run})`,
     well: 'ok',
     nothing: 'nothing',
     approvals: (count: number) => `${count} to approve: tireless approvals list`,
@@ -38,12 +46,20 @@ const TEXTS = {
   zh: {
     labels: {
       ...{ kernel: '内核', beat: '下次节拍', page: '页面', health: '健康', waits: '等您处理' },
-      ...{ runs: '正在运行', queue: '队列', agents: '智能体', money: '今日花费', model: '模型' },
+      ...{
+        runs: '正在运行',
+        queue: '队列',
+        agents: '智能体',
+        residents: '常驻智能体',
+        money: '今日花费',
+        model: '模型',
+      },
     },
     states: { running: '运行中', paused: '已暂停；恢复：tireless resume', stopped: '已停止；启动：tireless start' },
     noBeat: '没有计划运行的智能体',
     notRunning: '内核停止时没有',
     toOpen: (page: string) => `${page}   打开：tireless open`,
+    startedBy: (run: string) => `（由 ${run} 派出）`,
     well: '正常',
     nothing: '没有',
     approvals: (count: number) => `${count} 项待批准：tireless approvals list`,
@@ -75,6 +91,7 @@ export function renderStatus(status: Status): string {
     ...runLines(status).map((run) => [labels.runs, run] as const),
     [labels.queue, queue(status.queue)],
     ...agentLines(status).map((agent) => [labels.agents, agent] as const),
+    ...residentLines(status).map((resident) => [labels.residents, resident] as const),
     [labels.money, sayMoney(status)],
     [labels.model, `${status.model.id}${status.model.note === null ? '' : ` (${texts().offline})`}`],
   ])
@@ -97,13 +114,15 @@ function waitingLines({ approvals, questions, unknowns }: Status): readonly stri
 
 function runLines({ runs }: Status): readonly string[] {
   if (runs.length === 0) return [texts().nothing]
-  return runs.map(({ agent_id, dispatch_id, title }) => `${agent_id} ${shortId(dispatch_id)}  ${shortenCell(title)}`)
+  return runs.map(({ agent_id, dispatch_id, title, parent_id }) => {
+    const parent = parent_id === null ? '' : ` ${texts().startedBy(shortId(parent_id))}`
+    return `${agent_id} ${shortId(dispatch_id)}${parent}  ${shortenCell(title)}`
+  })
 }
 
 function agentLines({ agents }: Status): readonly string[] {
   const { noAgents, next, noNext, disabled } = texts()
-  // The assistant answers messages, so it has no schedule.
-  const scheduled = agents.filter(({ agent_id }) => agent_id !== ASSISTANT)
+  const scheduled = agents.filter(({ on_call }) => !on_call)
   if (scheduled.length === 0) return [noAgents]
   return scheduled.map(({ agent_id, enabled, next_at }) => {
     const when = next_at === null ? noNext : next(sayInstant(next_at))

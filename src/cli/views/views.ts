@@ -2,7 +2,7 @@
 
 import type { CommandName, CommandOutput } from '../../commands/lib/registry.ts'
 import { type Label, labelWord } from '../../domain/label.ts'
-import { titleOf } from '../../domain/title.ts'
+import { titleOfRun } from '../../domain/title.ts'
 import { escapeToOneLine, style } from '../terminal.ts'
 import { renderAgent, renderAgents, renderChangedAgent, renderDeletedAgent, renderNewAgent } from './agents.ts'
 import { renderAnswered, renderApproval, renderApprovals } from './approvals.ts'
@@ -19,20 +19,25 @@ import {
   renderOpened,
   renderPause,
   renderRemovedSchedule,
+  renderResume,
   renderSchedule,
   renderScheduleRun,
   renderSent,
   renderStop,
 } from './outcomes.ts'
-import { renderDispatch, renderQueue, renderRun, renderSession } from './runs.ts'
+import { renderObserved } from './residents.ts'
+import { renderDispatch, renderQueue, renderRun, renderSession, statusOf } from './runs.ts'
 import { renderSchedules, renderSimulation } from './schedules.ts'
 import { renderFindings, renderSkillApproval, renderSkills } from './skills.ts'
+import { renderSources } from './sources.ts'
 import { renderAccepted, renderDiff, renderDocument, renderRevert } from './state.ts'
 import { renderStatus } from './status.ts'
 import { cellText, formatTable, shortenCell } from './table.ts'
 import { sayIfInstant } from './times.ts'
 import { renderTodo, renderTodos } from './todos.ts'
 import { renderComparison, renderTrace } from './traces.ts'
+import { renderUndo } from './undo.ts'
+import { renderWorkspace, renderWorkspaceDiff, renderWorkspaceLog, renderWorkspaces } from './workspaces.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -86,9 +91,10 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
   open: renderOpened,
   stop: renderStop,
   pause: renderPause,
-  resume: renderPause,
+  resume: renderResume,
   enqueue: renderEnqueued,
   send: renderSent,
+  observe: renderObserved,
   chat: renderChat,
   'queue cancel': renderChanges,
   'queue retry': renderChanges,
@@ -113,7 +119,13 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
         ({ channel, chat_id, paired_at }) => `paired: ${channel} ${chat_id ?? '(its only chat)'} since ${paired_at}`,
       ),
     ].join('\n'),
+  'sources list': renderSources,
   'notices list': ({ items }) => formatTable(items, ['ts', 'kind', 'channel', 'status', 'attempts', 'error', 'text']),
+  undo: renderUndo,
+  'workspace list': renderWorkspaces,
+  'workspace show': renderWorkspace,
+  'workspace log': renderWorkspaceLog,
+  'workspace diff': renderWorkspaceDiff,
   'todo list': renderTodos,
   'todo show': renderTodo,
   'unknowns list': ({ items }) => formatTable(items, ['id', 'tool', 'reach', 'status', 'started_at']),
@@ -137,7 +149,10 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
       .join('\n'),
   'trace list': ({ items }) =>
     formatTable(
-      items.map((item) => ({ ...item, task: typeof item.task === 'string' ? titleOf(item.task) : null })),
+      items.map((item) => ({
+        ...{ ...item, status: statusOf({ ...item, undone_by: item.undone_by ?? null }) },
+        task: typeof item.task === 'string' ? titleOfRun(item.task, item.behaviour) : null,
+      })),
       ['run_id', 'status', 'stop_reason', 'step_count', 'started_at', 'task'],
     ),
   'trace show': renderTrace,

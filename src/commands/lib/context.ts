@@ -13,6 +13,7 @@ import type { CycleOutcome } from '../../kernel/cycle/cycle.ts'
 import type { Notifier } from '../../kernel/notify/notifier.ts'
 import type { DrainOptions, RunNotice } from '../../kernel/queue/drain.ts'
 import type { WakeSignal } from '../../kernel/queue/wake-signal.ts'
+import type { Residents } from '../../kernel/residents/residents.ts'
 import type { KernelSettings } from '../../kernel/settings.ts'
 import type { PastSources } from '../../past/past-sources.ts'
 import type { AuditSeal } from '../../ports/audit.ts'
@@ -22,6 +23,7 @@ import type { Ids } from '../../ports/ids.ts'
 import type { McpServers } from '../../ports/mcp.ts'
 import type { Models } from '../../ports/model.ts'
 import type { Snapshots } from '../../ports/snapshots.ts'
+import type { Sources } from '../../ports/source.ts'
 import type { Store } from '../../ports/store.ts'
 import type { ClosedHomeContext } from './closed-home.ts'
 import type { Progress } from './progress.ts'
@@ -51,7 +53,7 @@ export type Needs<Member extends keyof CommandContext> = Pick<CommandContext, Me
 export interface StoredData {
   readonly store: Store
   readonly documents: Documents
-  readonly snapshots: Pick<Snapshots, 'copyTo'>
+  readonly snapshots: Snapshots
   /** The records from which questions about the past are answered. */
   readonly past: PastSources
   readonly callFolders: CallFolders
@@ -67,6 +69,8 @@ export interface QueueWork {
   draining(): boolean
   /** Epoch of this process as a worker; undefined before its first `drain`. */
   epoch(): number | undefined
+  /** Contract: no dispatch is claimed while `work` lasts; such calls run one after the other. */
+  withoutClaims<T>(work: () => Promise<T>): Promise<T>
   /** Contract: passes a committed cancellation or pause on to the run, if the run is in this process. */
   tellRun(dispatchId: string, what: RunNotice): void
   /** Contract: calls `listener` with the progress of all runs; call the returned function to stop listening. */
@@ -128,8 +132,14 @@ export interface AgentSetup {
 
 /** How people and programs are reached. */
 interface Contacts {
+  /** Agents that look at their input at a rate, and the bus that brings it. */
+  readonly residents: Pick<
+    Residents,
+    'run' | 'lookNow' | 'describe' | 'isResident' | 'names' | 'publish' | 'setSlice' | 'listenersOf' | 'onAction'
+  >
   readonly notifier: Pick<Notifier, 'run' | 'once' | 'deliver' | 'target' | 'unpairedTarget' | 'language'>
   readonly channels: ReadonlyMap<string, Channel>
+  readonly sources: Sources
   /**
    * Contract: serves HTTP until the app closes; later calls return the same address. Call it before `drain`.
    * `expose`: allow an address that other machines can reach.

@@ -58,8 +58,16 @@ export async function submitMessage(
   return explainConflict(context.store, failure ?? new TirelessError('internal', 'no try was made'), delivery)
 }
 
+/** People leave out the mark of a question; an answer such as "do what you did yesterday" asks nothing. */
+const ASKS = new RegExp(
+  '[?？]\\s*$|^\\s*(?:(?:and|so|but|hey|ok|please) )*(?:wh?ats?|why|who|which|whens?|how (?:much|many|come)|did' +
+    '|have you|has|any\\w*|is there|are there)\\b|什么|多少|吗|呢|哪|谁|啥|为何|为什么|几个|几点|有没有',
+  'i',
+)
+const ANSWERS = /都(?:行|可以|好)|随便/
+
 const isPastQuestion = ({ past }: ConversationNeeds, text: string): boolean =>
-  /[?？]\s*$/.test(text) && readQuestion(text, past.now(), past.clock()).kind !== undefined
+  ASKS.test(text) && !ANSWERS.test(text) && readQuestion(text, past.now(), past.clock()).kind !== undefined
 
 /** Without a model, questions about the past are answered by rule, and everything else by what is possible. */
 async function answerOffline({ past, models, redact }: ConversationNeeds, text: string): Promise<string | undefined> {

@@ -13,7 +13,10 @@ import { filesWrittenBy, wroteFiles } from './written-files.ts'
 type Tell = (progress: Progress) => void
 
 /** Contract: tells which files each successful run wrote, until the returned function is called. Ignores errors. */
-export function announceWrittenFiles({ listen, store }: Needs<'listen' | 'store'>, tell: Tell): () => void {
+export function announceWrittenFiles(
+  { listen, ...stored }: Needs<'listen' | 'snapshots' | 'store'>,
+  tell: Tell,
+): () => void {
   /** Runs that have written no file since their start, so their journals need not be read. */
   const withoutFiles = new Set<string>()
   return listen((progress) => {
@@ -22,7 +25,7 @@ export function announceWrittenFiles({ listen, store }: Needs<'listen' | 'store'
     if (phase === 'INIT') withoutFiles.add(run_id)
     if (wroteFiles(progress.event)) withoutFiles.delete(run_id)
     if (phase !== 'END' || withoutFiles.delete(run_id) || !ok) return
-    filesWrittenBy(store, run_id).then(
+    filesWrittenBy(stored, run_id).then(
       (files) => {
         for (const file of files) tell({ kind: 'note', text: `wrote ${file}`, zh: `已写入 ${file}` })
       },

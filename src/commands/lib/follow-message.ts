@@ -4,16 +4,26 @@ import { type Dispatch, isTerminal } from '../../domain/dispatch.ts'
 import { TirelessError } from '../../domain/error.ts'
 import { type JournalRecord, recordsOfRun } from '../../domain/journal-record.ts'
 import { type Language, languageOf } from '../../domain/language.ts'
-import { renderReply } from '../../domain/reply-text.ts'
-import { PASSED_ON } from '../../domain/reply-to.ts'
+import { renderReply, renderUnstarted } from '../../domain/reply-text.ts'
+import { type Routed, readRouted } from '../../domain/routed.ts'
 import { shortId } from '../../domain/short-id.ts'
+import { titleOf } from '../../domain/title.ts'
 import { traceFromRecords } from '../../trace/trace.ts'
 import { watchDispatch } from '../run.ts'
 import type { Needs } from './context.ts'
 import type { Progress } from './progress.ts'
 import { filesWrittenBy } from './written-files.ts'
 
-export const WATCH_NEEDS = ['clock', 'drain', 'draining', 'listen', 'signals', 'store', 'wakeSignal'] as const
+export const WATCH_NEEDS = [
+  'clock',
+  'drain',
+  'draining',
+  'listen',
+  'signals',
+  'snapshots',
+  'store',
+  'wakeSignal',
+] as const
 type FollowNeeds = Needs<(typeof WATCH_NEEDS)[number] | 'kernelId'>
 
 /** What came of a run so far. */
@@ -104,15 +114,13 @@ async function readerOf({ store }: FollowNeeds, sessionId: string, observationId
 
 /** Where the run has passed the message on; undefined: it has not. */
 function passedOn(records: readonly JournalRecord[], { text }: FollowedMessage): FollowedMessage | undefined {
-  const settled = records.findLast((record) => record.kind === 'call_settled' && routedOf(record) !== undefined)
-  const { session_id, dispatch_id } = (settled && routedOf(settled)) ?? {}
+  const { session_id, dispatch_id } = routedOf(records) ?? {}
   return session_id === undefined || dispatch_id === undefined ? undefined : { session_id, dispatch_id, text }
 }
 
-function routedOf(record: JournalRecord): { readonly session_id?: string; readonly dispatch_id?: string } | undefined {
-  if (record.kind !== 'call_settled' || record.result.status !== 'ok') return undefined
-  return ((record.result.facts ?? {}) as { readonly routed?: Readonly<Record<string, string>> }).routed
-}
+/** What became of the message of the run, if it was routed. */
+const routedOf = (records: readonly JournalRecord[]): Routed | undefined =>
+  records.flatMap((record) => (record.kind === 'call_settled' ? (readRouted(record.result) ?? []) : [])).at(-1)
 
 async function replyOf(
   context: FollowNeeds,
@@ -121,20 +129,24 @@ async function replyOf(
   language: Language,
 ): Promise<RunReply> {
   const { dispatch_id, session_id, status } = dispatch
-  const files = [...(await filesWrittenBy(context.store, dispatch_id))]
+  const files = [...(await filesWrittenBy(context, dispatch_id))]
   const text = isTerminal(status)
     ? endText(dispatch, records, files, language)
     : await waitText(context, dispatch, records, language)
   return { session_id, dispatch_id, status, text: text ?? null, files }
 }
 
-function endText(
-  { dispatch_id: run_id, session_id, result, error, failure_class }: Dispatch,
+/** Contract: what a run that has ended says; undefined if another session answers. */
+export function endText(
+  { dispatch_id: run_id, session_id, status, prompt, result, error, failure_class }: Dispatch,
   records: readonly JournalRecord[],
   files: readonly string[],
   language: Language,
 ): string | undefined {
-  if (result === PASSED_ON) return undefined
+  const routed = routedOf(records)
+  if (routed && routed.reply === undefined && error === null) return undefined
+  if ((status === 'cancelled' || status === 'dead') && records.length === 0)
+    return renderUnstarted(status, titleOf(prompt), language)
   const { stop_reason } = traceFromRecords({ run_id, session_id }, records).manifest
   const ended = { answer: result ?? undefined, error: error ?? undefined, failure_class: failure_class ?? undefined }
   return renderReply({ ...ended, stop_reason: stop_reason ?? 'unrecoverable_error', files }, language)

@@ -3,6 +3,7 @@
 import { describeLoss, LOSS_REMEDY, LOST_COMMITS, type LostCommits } from '../../domain/lost-commits.ts'
 import { describeUnreadable, SET_ASIDE_REMEDY, staysInTable } from '../../domain/unreadable-row.ts'
 import { unpairedNote } from '../../kernel/notify/notice-target.ts'
+import { failingResidents } from '../../kernel/residents/resident-notes.ts'
 import { invalidSchedules } from '../../kernel/schedule/all-schedules.ts'
 import { commitOne, fallbackIfUnreadable } from '../../ports/store.ts'
 import type { Needs } from './context.ts'
@@ -13,7 +14,7 @@ export const MAX_ROWS = 100_000
 
 export const OPEN_HOME_NEEDS = [
   ...(['callFolders', 'clock', 'defaultModel', 'documents', 'epoch'] as const),
-  ...(['kernel', 'machine', 'mcp', 'notifier', 'store'] as const),
+  ...(['kernel', 'machine', 'mcp', 'notifier', 'residents', 'sources', 'store'] as const),
 ] as const
 
 export const openHomeChecks = async (
@@ -47,12 +48,15 @@ const storeChecks = async (
   await check('schedules', () => checkSchedules(context)),
 ]
 
-const setupChecks = async (context: Needs<'defaultModel' | 'mcp' | 'notifier' | 'documents'>): Promise<Check[]> => [
+const setupChecks = async (
+  context: Needs<'defaultModel' | 'mcp' | 'notifier' | 'documents' | 'sources'>,
+): Promise<Check[]> => [
   await check('model', () => {
     const id = context.defaultModel()
     return good(id.startsWith('offline/') ? `${id}: built-in, cannot understand language; configure a model` : id)
   }),
   ...(await serverChecks(context)),
+  ...sourceChecks(context),
   await check('notices', async () => {
     const unpaired = await context.notifier.unpairedTarget()
     if (unpaired) return bad(unpairedNote(unpaired).found, unpairedNote(unpaired).remedy)
@@ -72,7 +76,11 @@ const setupChecks = async (context: Needs<'defaultModel' | 'mcp' | 'notifier' | 
   }),
 ]
 
-const workChecks = async (context: Needs<'store' | 'epoch' | 'callFolders'>, fix: boolean): Promise<Check[]> => [
+const workChecks = async (
+  context: Needs<'store' | 'epoch' | 'callFolders' | 'residents'>,
+  fix: boolean,
+): Promise<Check[]> => [
+  ...(context.residents.names().length === 0 ? [] : [await check('residents', () => checkResidents(context))]),
   await check('dead work', async () => {
     const { dead } = await context.store.counts()
     return dead === 0
@@ -120,6 +128,14 @@ async function checkRows({ store, clock, kernel }: Needs<'store' | 'clock' | 'ke
 
 const AUDIT_REMEDY = 'audit records are never moved; find the damaged one: tireless audit verify'
 
+async function checkResidents({ residents }: Needs<'residents'>): Promise<Found> {
+  const all = await residents.describe()
+  const failing = failingResidents(all)
+  return failing.length === 0
+    ? good(`${all.length} configured, none fails`)
+    : bad(failing.join('; '), 'see what failed: tireless queue list --status failed')
+}
+
 async function checkSchedules({ store }: Needs<'store'>): Promise<Found> {
   const [first, ...more] = invalidSchedules(await store.schedules())
   if (!first) return good('all valid')
@@ -134,6 +150,15 @@ async function checkLostCommits({ store }: Needs<'store'>, fix: boolean): Promis
   await commitOne(store, [{ op: 'set', name: LOST_COMMITS, value: null }])
   return good(`accepted: ${describeLoss(lost)}`)
 }
+
+/** One check per source. */
+const sourceChecks = ({ sources }: Needs<'sources'>): Check[] =>
+  sources.list().map(({ name, state, why, listeners }) => {
+    const isBad = state === 'failed' || listeners.length === 0
+    const found = [state, why].filter((part) => part !== null).join(': ')
+    const remedy = listeners.length === 0 ? 'add it to `sources` of a resident, or remove it' : 'see the message'
+    return { name: `source ${name}`, ...(isBad ? bad(found, remedy) : good(found)) }
+  })
 
 /** One check per MCP server; starts none of them. */
 async function serverChecks({ mcp }: Needs<'mcp'>): Promise<Check[]> {

@@ -39,6 +39,15 @@ export const dispatchSchema = z.object({
   updated_at: z.string(),
 })
 
+/** A run that another run started. */
+export const childSchema = dispatchSchema.pick({ dispatch_id: true, agent_id: true, status: true, title: true })
+
+export const dispatchDetailsSchema = dispatchSchema.extend({
+  workspace: z.string().nullable(),
+  files: z.array(z.string()),
+  children: z.array(childSchema).describe('the runs that it started'),
+})
+
 export const runSetupSchema = typedAs<RunSetup>(
   z.looseObject({ model: z.string().nullable(), parser: z.string(), memory: z.string() }),
 )

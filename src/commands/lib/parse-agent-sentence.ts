@@ -1,6 +1,7 @@
 /** Builds an agent from one sentence without a model: watched path, id, prompt. English and Chinese. Pure. */
 
 import { languageOf } from '../../domain/language.ts'
+import { STANDING_TASK } from '../../domain/title.ts'
 import { withoutTimes } from '../../schedule-words/schedule-words.ts'
 
 export interface ParsedSentence {
@@ -69,14 +70,14 @@ const HAN_STOP_WORDS = new Set(
 
 const SCAFFOLD = {
   en: {
-    standing: 'This is your standing task, as your owner wrote it. The system starts you on schedule.',
+    standing: STANDING_TASK.en,
     watched: 'What you watch, with the changes since your last run:\n{WATCHED}',
     state: 'Current state:\n{STATE}',
     goal: 'The goal of your owner:\n{GOAL}',
     now: 'Do the task now. Write a report.',
   },
   zh: {
-    standing: '以上是主人交给你的长期任务。何时执行由系统安排。',
+    standing: STANDING_TASK.zh,
     watched: '你关注的内容，以及上次运行以来的新变化：\n{WATCHED}',
     state: '当前状态：\n{STATE}',
     goal: '主人的目标：\n{GOAL}',

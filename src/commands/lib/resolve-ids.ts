@@ -5,7 +5,7 @@
 
 import { TirelessError } from '../../domain/error.ts'
 import { generatedPart, shortId } from '../../domain/short-id.ts'
-import { titleOf } from '../../domain/title.ts'
+import { titleOfRun } from '../../domain/title.ts'
 import { listSchedules } from '../../kernel/schedule/all-schedules.ts'
 import type { Command } from './command.ts'
 import type { CommandContext } from './context.ts'
@@ -38,9 +38,9 @@ interface Kind {
 const newestOf = (candidates: readonly Candidate[]): readonly Candidate[] => candidates.slice(0, 1)
 
 const dispatches = async ({ store }: CommandContext, limit: number): Promise<readonly Candidate[]> =>
-  (await store.dispatches({ limit })).map(({ dispatch_id, agent_id, prompt }) => ({
+  (await store.dispatches({ limit })).map(({ dispatch_id, agent_id, prompt, metadata }) => ({
     id: dispatch_id,
-    about: `${agent_id}: ${titleOf(prompt)}`,
+    about: `${agent_id}: ${titleOfRun(prompt, metadata.behaviour)}`,
   }))
 
 const sessions = async ({ store }: CommandContext, limit: number): Promise<readonly Candidate[]> =>

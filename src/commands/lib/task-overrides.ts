@@ -1,6 +1,7 @@
 /** Options of one task that override the configuration: on the command line, over HTTP and in the library. */
 
 import { z } from 'zod'
+import { BEHAVIOUR_NAME_FORM, readBehaviourName } from '../../domain/behaviour-name.ts'
 import type { Json } from '../../domain/json.ts'
 import { MAX_DURATION_MS, MAX_USD } from '../../domain/limits.ts'
 import type { Resource } from '../../domain/task.ts'
@@ -10,7 +11,12 @@ const count = z.int().positive().nullable().optional()
 const amount = (max: number) => z.number().positive().max(max).nullable().optional()
 
 export const taskOverrides = {
-  behaviour: z.string().min(1).optional().describe('the behaviour to start with'),
+  behaviour: z
+    .string()
+    .min(1)
+    .refine((name) => readBehaviourName(name) !== undefined, BEHAVIOUR_NAME_FORM)
+    .optional()
+    .describe('the behaviour to start with: plan, solo or your own; with parameters: do:todo=T001'),
   model: z.string().min(1).optional().describe('model as provider/model'),
   parser: z.string().min(1).optional().describe('how the model writes tool calls: native, json, react, xml'),
   memory: z.string().min(1).optional().describe('how much history the model sees: whole, window, summary, recall'),

@@ -19,6 +19,7 @@ import { replyTargetsOf } from '../replies.ts'
 import { type Run, sendDelta } from '../run.ts'
 import type { IntendedCall } from '../session/session-thread.ts'
 import { textShape } from '../shape.ts'
+import { delegationOf } from './delegation.ts'
 
 /** Maximum length of a result in characters. */
 const MAX_CHARACTERS = 50_000
@@ -196,6 +197,7 @@ export function createToolContext(run: Run, at: CallPosition, signal: AbortSigna
     seen: run.thread.fileDigests,
     label: { ...run.thread.label },
     cwd: run.thread.cwd,
+    delegation: () => delegationOf(run),
     say(text) {
       if (call && typeof text === 'string') sendDelta(run, { kind: 'output', index, tool: call.tool, text })
     },

@@ -9,6 +9,7 @@ import { APPROVAL_TTL_MS, type Approval } from '../../domain/approval.ts'
 import type { Call, CallResult } from '../../domain/decision.ts'
 import { writesWorkspace } from '../../domain/effect.ts'
 import { asTirelessError } from '../../domain/error.ts'
+import { readSpawnedBy } from '../../domain/sub-agent.ts'
 import { callKeyOf } from '../../domain/unknown-outcome.ts'
 import { iso } from '../../ports/clock.ts'
 import type { Gate, GateVerdict } from '../../ports/gate.ts'
@@ -124,9 +125,9 @@ function toolVerdict(run: Run, { tool, args, effect }: Call): GateVerdict {
 function refuseWrite({ behaviour, toolbox }: Run, { tool, effect }: Pick<Call, 'tool' | 'effect'>): string | undefined {
   const { access = 'write', name } = behaviour
   if (access === 'write') return undefined
-  const isOutside = toolbox.get(tool)?.foreign === true || tool.includes('__')
+  const { outside: isOutside = false, runsCommands = false } = toolbox.get(tool) ?? {}
   const changesOutside = isOutside && effect.recovery !== 'pure'
-  const writes = writesWorkspace(effect) && (isOutside || (access === 'read_only' && tool !== 'bash'))
+  const writes = writesWorkspace(effect) && (isOutside || (access === 'read_only' && !runsCommands))
   return changesOutside || writes ? loadPrompt('results/held-call.md#read_only', { behaviour: name, tool }) : undefined
 }
 
@@ -163,7 +164,7 @@ function newApproval(
     effect,
     sinks: traceDestinations(run, destinations),
     digest: approvalDigest(bound),
-    reason,
+    reason: nameParent(run, reason),
     origin: { run_id: dispatch_id, step: run.thread.turns + 1 },
     asked_at: iso(now),
     expires_at: iso(now + APPROVAL_TTL_MS),
@@ -171,6 +172,12 @@ function newApproval(
     answered_at: null,
     answer_reason: null,
   }
+}
+
+/** The request of a sub-agent says for whom it works. */
+function nameParent({ dispatch }: Run, reason: string): string {
+  const above = readSpawnedBy(dispatch.metadata)
+  return above ? `${reason} (sub-agent ${dispatch.agent_id}, spawned by ${above.agents[0]}, run ${above.run})` : reason
 }
 
 /** A replay recognises the results of held calls by this fact. */

@@ -36,6 +36,7 @@ import { contentPort, destinationsPort } from '../plugins/tool-shapes.ts'
 import { getPromptPrefix } from '../request/prompt-prefix.ts'
 import type { Run } from '../run.ts'
 import { listOwnerTexts } from '../session/provenance.ts'
+import { isGrantInherited } from './delegation.ts'
 import { determineIntent, isIntended } from './intent-lock.ts'
 
 /** The owner's standing decisions. Read on every call, because the configuration can change during a run. */
@@ -124,7 +125,9 @@ async function buildStanding(run: Run, call: Call, destinations: readonly string
     ...{ tool, agent_id, session_id, method: effect.method, destinations },
     args: hash('sha256', canonicalJson(args)),
   }
-  const grants = [...engine.policy.grants(), ...(await engine.store.grants({ tool, now }))]
+  const grants = [...engine.policy.grants(), ...(await engine.store.grants({ tool, now }))].filter((grant) =>
+    isGrantInherited(grant, dispatch.metadata),
+  )
   return {
     // Tool descriptions of a foreign server are outside content too.
     label: hasForeignTools(run) ? lowestLabel(thread.label, UNTRUSTED_LABEL) : thread.label,

@@ -5,11 +5,12 @@
  */
 
 import { CLEAN_LABEL, type Label, lowestLabel, UNTRUSTED_LABEL, workspaceKey } from '../../domain/label.ts'
-import type { Store } from '../../ports/store.ts'
+import { commitOne, type Store } from '../../ports/store.ts'
 import type { ClaimedRun } from '../run.ts'
 
 export interface SharedWorkspace {
   readonly key: string
+  readonly folder: string
   label: Label
   /** Number of runs in this workspace. */
   runCount: number
@@ -30,11 +31,25 @@ export async function acquireWorkspace({ engine, dispatch }: ClaimedRun): Promis
   const key = workspaceKey(workspace)
   const known = (await store.label(key)) ?? CLEAN_LABEL
   const label = policy.isForeignWorkspace(workspace) ? lowestLabel(known, UNTRUSTED_LABEL) : known
-  const place = workspacesOf(store).get(key) ?? { key, label, runCount: 0 }
+  const place = workspacesOf(store).get(key) ?? { key, folder: workspace, label, runCount: 0 }
   place.label = lowestLabel(place.label, label)
   place.runCount += 1
   workspacesOf(store).set(key, place)
   return place
+}
+
+/**
+ * Contract: lowers the label of a workspace, in the store and for the runs that use it now. Call it before content of
+ * that label gets into the workspace.
+ */
+export async function lowerWorkspaceLabel(store: Store, folder: string, label: Label): Promise<void> {
+  const key = workspaceKey(folder)
+  const used = workspacesOf(store).get(key)
+  const known = lowestLabel((await store.label(key)) ?? CLEAN_LABEL, used?.label ?? CLEAN_LABEL)
+  const lowered = lowestLabel(known, label)
+  if (used) used.label = lowered
+  if (lowered.trust !== known.trust || lowered.private !== known.private)
+    await commitOne(store, [{ op: 'label', of: key, label: lowered }])
 }
 
 export function releaseWorkspace({ engine }: ClaimedRun, place: SharedWorkspace): void {

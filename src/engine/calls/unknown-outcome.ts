@@ -38,6 +38,12 @@ export function unrecoveredResult(_: IntendedCall, resolution: Resolution | null
   return { status: 'unknown', content: loadPrompt('results/interrupted-call.md#unknown') }
 }
 
+/** Contract: whether the result is one of those above, so no process has recovered the call. */
+export const isUnrecovered = ({ content }: CallResult): boolean =>
+  UNRECOVERED.some((name) => content === loadPrompt(`results/interrupted-call.md#${name}`))
+
+const UNRECOVERED = ['took_effect', 'no_effect', 'unknown'] as const
+
 export async function findUnknownOutcome(
   { engine, dispatch }: ClaimedRun,
   intended: IntendedCall,

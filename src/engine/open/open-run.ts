@@ -5,7 +5,6 @@
  */
 
 import type { Issue } from '../../domain/decision.ts'
-import type { Dispatch } from '../../domain/dispatch.ts'
 import { copyJson, type Json } from '../../domain/json.ts'
 import { patchBetween } from '../../domain/json-patch.ts'
 import type { Budget } from '../../domain/task.ts'
@@ -106,37 +105,43 @@ function startRunTimer({ engine, thread }: ClaimedRun, { ms }: Budget, timeLimit
 
 async function startRun(
   run: ObservedRun,
-  { behaviour, overrides: wishes, setup }: RunComponents,
+  { behaviour, params, overrides: wishes, setup }: RunComponents,
   opening: SetupScope,
 ): Promise<void> {
-  const { dispatch_id: run_id, agent_id, prompt: task, metadata } = run.dispatch
+  const { dispatch_id: run_id, agent_id, prompt: task } = run.dispatch
   const state =
-    behaviour && (await opening.attempt('TASK_STATE_INVALID', () => initialState(behaviour, task, metadata)))
+    behaviour &&
+    (await opening.attempt('TASK_STATE_INVALID', () => initialState(run, behaviour, previousState(run, behaviour))))
   const outputs = run.engine.sources.start.findOutputs(run.dispatch, setup)
   appendRecord(run, {
     ...{ kind: 'run_started', run_id, agent_id, behaviour: behaviour?.name ?? '', task, setup },
+    ...(Object.keys(params).length === 0 ? {} : { params }),
     ...(outputs === undefined ? {} : { outputs }),
     ...(state == null ? {} : { state }),
     ...(behaviour?.next === undefined ? {} : { anew: true }),
   })
   await runHooks(run, 'on_run_start', {})
-  opening.issues.push(...run.engine.sources.start.findTaskIssues(task, wishes.budget))
+  opening.issues.push(...run.engine.sources.start.findTaskIssues(run, wishes.budget))
 }
 
 /** Enters the behaviour that the last step chose. */
 async function enterBehaviour(claim: ClaimedRun, { behaviour, setup }: RunComponents, opening: SetupScope) {
   if (!behaviour) return
-  const { prompt: task, metadata } = claim.dispatch
-  const state = await opening.attempt('TASK_STATE_INVALID', () => initialState(behaviour, task, metadata))
+  const state = await opening.attempt('TASK_STATE_INVALID', () => initialState(claim, behaviour))
   appendRecord(claim, {
     ...{ kind: 'became', behaviour: behaviour.name, setup },
     ...(state == null ? {} : { state }),
   })
 }
 
-function initialState(behaviour: Behaviour, task: string, metadata: Dispatch['metadata']): Json {
+/** The last state of the session's previous run, if it had the same behaviour. */
+const previousState = ({ thread }: ClaimedRun, { name }: Behaviour): Json | undefined =>
+  thread.behaviour === name ? copyJson(thread.state) : undefined
+
+function initialState({ dispatch }: ClaimedRun, behaviour: Behaviour, previous?: Json): Json {
+  const { prompt: task, metadata } = dispatch
   const method = { who: `behaviour ${behaviour.name}`, method: 'initState' }
-  const state = callPlugin(method, () => behaviour.initState(task, metadata))
+  const state = callPlugin(method, () => behaviour.initState(task, metadata, previous))
   return state === null ? null : checkState(behaviour, 'initState', state)
 }
 

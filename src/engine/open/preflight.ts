@@ -13,6 +13,7 @@ import { type Env, type FileOps, requireOps } from '../../ports/env.ts'
 import type { AnyTool } from '../../ports/tool.ts'
 import { askPluginAsync } from '../plugins/ask-plugin.ts'
 import { healthPort } from '../plugins/return-shapes.ts'
+import type { ClaimedRun } from '../run.ts'
 
 export const createIssue = (code: string, message: string): Issue => ({ code, message })
 
@@ -27,9 +28,15 @@ export function stopReasonFor(
  * files, may do nothing, or only has to try.
  */
 export const findOutputs = ({ prompt, metadata }: Dispatch, { tools }: RunSetup): readonly string[] | undefined =>
-  tools.includes('create_file') && metadata.noop !== true && !isConditional(prompt) ? namedOutputs(prompt) : undefined
+  tools.some((tool) => WRITERS.includes(tool)) && metadata.noop !== true && !isConditional(prompt)
+    ? namedOutputs(prompt)
+    : undefined
 
-export function findTaskIssues(prompt: string, budget: Budget): readonly Issue[] {
+/** A run with one of these tools can write files, or plan to do so. */
+const WRITERS = ['create_file', 'todo_add']
+
+export function findTaskIssues({ engine, dispatch }: ClaimedRun, budget: Budget): readonly Issue[] {
+  const { prompt, agent_id } = dispatch
   const limits = [
     ['TASK_BUDGET_STEPS_INVALID', 'steps', 'whole'],
     ['TASK_BUDGET_RUNTIME_INVALID', 'ms', 'any'],
@@ -38,6 +45,7 @@ export function findTaskIssues(prompt: string, budget: Budget): readonly Issue[]
     ['TASK_BUDGET_CONTEXT_INVALID', 'context', 'whole'],
   ] as const
   return [
+    ...engine.agentIssues(agent_id),
     ...(prompt !== '' && prompt.trim() === '' ? [createIssue('TASK_OBJECTIVE_INVALID', 'the task is empty')] : []),
     ...limits.flatMap(([code, name, kind]) => {
       const limit: unknown = budget[name]

@@ -3,6 +3,7 @@
  * the configuration. open-run.ts sets them up.
  */
 
+import { type NamedBehaviour, parseBehaviourName } from '../../domain/behaviour-name.ts'
 import type { Issue } from '../../domain/decision.ts'
 import type { RunSetup } from '../../domain/journal-record.ts'
 import { selectedModelFor } from '../../domain/model-selection.ts'
@@ -14,6 +15,7 @@ import type { Model, ModelQuery, Models } from '../../ports/model.ts'
 import type { Parser } from '../../ports/parser.ts'
 import { READ_SKILL_TOOL } from '../../ports/skills.ts'
 import type { AnyTool } from '../../ports/tool.ts'
+import { limitToParent } from '../calls/delegation.ts'
 import { createToolbox } from '../request/toolbox.ts'
 import type { ClaimedRun } from '../run.ts'
 import type { SessionThread } from '../session/session-thread.ts'
@@ -24,6 +26,8 @@ import type { SetupScope } from './setup-scope.ts'
 export interface RunComponents {
   readonly overrides: TaskOverrides
   readonly behaviour: Behaviour | undefined
+  /** The parameters with which the task names its first behaviour. */
+  readonly params: NamedBehaviour['params']
   /** The models that may be called, in order of preference. */
   readonly models: readonly Model[]
   readonly parser: Parser | undefined
@@ -37,9 +41,8 @@ export async function resolveComponents(claim: ClaimedRun, opening: SetupScope):
   const { engine, dispatch, thread } = claim
   const isFirstOpening = thread.ended
   const wishes = taskOverridesFrom(dispatch.metadata, engine.budget)
-  const behaviour = await opening.attempt('TASK_BEHAVIOUR_UNKNOWN', () =>
-    isFirstOpening ? firstBehaviour(claim, wishes) : engine.behaviours.get(dispatch.agent_id, nextBehaviourOf(thread)),
-  )
+  const chosen = await opening.attempt('TASK_BEHAVIOUR_UNKNOWN', () => chooseBehaviour(claim, wishes))
+  const { behaviour, params = {} } = chosen ?? {}
   const selected = selectedModelFor(dispatch.metadata, await engine.store.selections())
   const wanted = { model: wishes.model, agent: dispatch.agent_id, selected }
   const chain = (await opening.attempt('TASK_MODEL_UNKNOWN', () => modelsFor(engine.models, wanted, behaviour))) ?? []
@@ -83,17 +86,28 @@ export async function resolveComponents(claim: ClaimedRun, opening: SetupScope):
     ...(briefing.instructions === null ? {} : { instructions: briefing.instructions }),
     ...(briefing.role === null ? {} : { role: briefing.role }),
   }
-  return { overrides: wishes, behaviour, models: chain, parser, memory, toolbox, critics, setup }
+  return { overrides: wishes, behaviour, params, models: chain, parser, memory, toolbox, critics, setup }
 }
 
 /** The behaviour of a run that was started: the one that its last step chose, else the one that it is in. */
 export const nextBehaviourOf = ({ work, behaviour }: SessionThread): string => work.chosen?.behaviour ?? behaviour ?? ''
 
-/** A run without a task was created for messages, which may have a behaviour of their own. */
-function firstBehaviour({ engine, dispatch }: ClaimedRun, wishes: TaskOverrides): Behaviour {
-  const behaviour = engine.behaviours.get(dispatch.agent_id, wishes.behaviour)
-  if (dispatch.prompt !== '' || behaviour.onMessage === undefined) return behaviour
-  return engine.behaviours.get(dispatch.agent_id, behaviour.onMessage)
+interface ChosenBehaviour {
+  readonly behaviour: Behaviour
+  readonly params?: NamedBehaviour['params']
+}
+
+const DEFAULT: Partial<NamedBehaviour> = {}
+
+function chooseBehaviour({ engine, dispatch, thread }: ClaimedRun, wishes: TaskOverrides): ChosenBehaviour {
+  const get = (name?: string): Behaviour =>
+    limitToParent(engine.behaviours.get(dispatch.agent_id, name), dispatch.metadata)
+  if (!thread.ended) return { behaviour: get(nextBehaviourOf(thread)) }
+  const { name, params } = wishes.behaviour === undefined ? DEFAULT : parseBehaviourName(wishes.behaviour)
+  const named = get(name)
+  // A run without a task was created for messages, which may have a behaviour of their own.
+  if (dispatch.prompt !== '' || named.onMessage === undefined) return { behaviour: named, ...(params && { params }) }
+  return { behaviour: get(named.onMessage) }
 }
 
 /** Skills and instructions are read at the start of a run; a resumed run keeps what was read then. */

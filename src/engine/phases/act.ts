@@ -7,6 +7,7 @@
 
 import { approvalAnswerObservation } from '../../domain/approval.ts'
 import type { Call, CallResult, Decision } from '../../domain/decision.ts'
+import { writesWorkspace } from '../../domain/effect.ts'
 import { TirelessError } from '../../domain/error.ts'
 import { copyJson, type Json } from '../../domain/json.ts'
 import type { Op } from '../../ports/store.ts'
@@ -20,6 +21,7 @@ import { appendRecord, flushRecords, type Run, sendDelta } from '../run.ts'
 import { addRepetitionWarning, blockRepetition } from '../session/repetition-guard.ts'
 import type { IntendedCall, OpenTurn } from '../session/session-thread.ts'
 import { withSnapshots } from '../snapshot-workspace.ts'
+import { withWorkspaceLock } from '../workspace-lock.ts'
 
 /** Maximum number of calls without side effects that run in parallel. */
 const MAX_PARALLEL = 4
@@ -120,7 +122,10 @@ async function prepareCall(run: Run, open: OpenTurn, index: number, call: Checke
   const settled = open.settled.get(index)
   if (settled) return withResult(settled)
   const interrupted = open.intended.get(index)
-  if (interrupted) return { intended: false, run: () => run.engine.sources.recovery.recoverCall(run, interrupted, '') }
+  if (interrupted) {
+    const recover = async () => run.engine.sources.recovery.recoverCall(run, interrupted, '')
+    return { intended: false, run: () => withLock(run, interrupted, recover) }
+  }
   const refusal = findRefusal(run, call)
   if (refusal) return withResult(refusal)
   const tool = requireTool(run, call)
@@ -148,8 +153,12 @@ async function prepareCall(run: Run, open: OpenTurn, index: number, call: Checke
   }) as IntendedCall
   sendDelta(run, { kind: 'call', index, tool: call.tool, args })
   run.engine.sources.calls.taintWorkspace(run, intent)
-  return { intended: true, run: () => executeOrRecover(run, tool, intent) }
+  return { intended: true, run: () => withLock(run, intent, () => executeOrRecover(run, tool, intent)) }
 }
+
+/** No sub-agent's work is merged into the workspace while a call writes to it. */
+const withLock = (run: Run, { effect }: IntendedCall, work: () => Promise<CallResult>): Promise<CallResult> =>
+  writesWorkspace(effect) ? withWorkspaceLock(run.engine.store, run.workspace.folder, work) : work()
 
 /** If the tool reports that the outcome is unknown, the call is treated like a call that a crash interrupted. */
 async function executeOrRecover(run: Run, tool: AnyTool, intended: IntendedCall): Promise<CallResult> {

@@ -4,6 +4,7 @@
  * Invariants: the number of moves is limited, and moving resets no budget.
  */
 
+import { parseBehaviourName } from '../../domain/behaviour-name.ts'
 import type { Next } from '../../domain/decision.ts'
 import { assertNever, asTirelessError } from '../../domain/error.ts'
 import type { Json } from '../../domain/json.ts'
@@ -13,6 +14,7 @@ import { askPlugin } from '../plugins/ask-plugin.ts'
 import { afterBehaviourPort } from '../plugins/return-shapes.ts'
 import type { Run } from '../run.ts'
 import type { SessionThread } from '../session/session-thread.ts'
+import { openResults } from '../session/session-work.ts'
 import { copyState } from './reduce.ts'
 
 type End = Extract<Next, { kind: 'end' }>
@@ -23,7 +25,7 @@ const MAX_STAYS = 4
 /** Default deadline of a wait. */
 export const MAX_WAIT_MS = 24 * 3_600_000
 
-/** Contract: pure in the run's thread, the state and the metadata of the dispatch, so that a replay moves alike. */
+/** Contract: depends on the thread and the state alone, so that a replay moves alike. */
 export function afterBehaviour(
   { engine, behaviour, thread, dispatch }: Run,
   state: Json,
@@ -34,18 +36,19 @@ export function afterBehaviour(
   const end: BehaviourEnd = {
     ...ended,
     todos,
+    results: openResults(thread),
     stays,
     moves,
     params: entered?.params ?? {},
-    metadata: dispatch.metadata,
   }
   const after = askPlugin(afterBehaviourPort(behaviour.name), () => behaviour.next?.(copyState(state), end))
   switch (after.kind) {
     case 'become':
       if (moves >= MAX_MOVES) return TOO_MANY_MOVES
       try {
-        engine.behaviours.get(dispatch.agent_id, after.behaviour)
-        return after
+        const { name, params } = parseBehaviourName(after.behaviour)
+        engine.behaviours.get(dispatch.agent_id, name)
+        return { ...after, behaviour: name, params: { ...after.params, ...params } }
       } catch (thrown) {
         return stay(asTirelessError(thrown).message, stays)
       }

@@ -7,7 +7,9 @@
 import { clipText } from '../../domain/clean-summary.ts'
 import type { Decision, Next, Verdict } from '../../domain/decision.ts'
 import type { Json } from '../../domain/json.ts'
+import { AGENT_RESULT } from '../../domain/sub-agent.ts'
 import type { Budget } from '../../domain/task.ts'
+import type { WaitMatch } from '../../domain/wait.ts'
 import { loadPrompt } from '../../prompts/load-prompt.ts'
 import { interruptionReason } from '../abort-reason.ts'
 import { askPlugin } from '../plugins/ask-plugin.ts'
@@ -17,6 +19,7 @@ import { isUnmet } from '../session/expected-results.ts'
 import { countStepsWithoutNews, hasBlockedCall } from '../session/repetition-guard.ts'
 import type { SessionThread } from '../session/session-thread.ts'
 import type { RunUsage } from '../session/usage.ts'
+import { committedUsd } from '../session/usage.ts'
 import { afterBehaviour, MAX_WAIT_MS } from './after-behaviour.ts'
 import { type CriticVerdict, decisiveVerdict } from './critic.ts'
 import { copyState } from './reduce.ts'
@@ -50,20 +53,23 @@ export function checkStop(run: Run, { decision, verdicts, state, began }: StopIn
     return { kind: 'end', stop_reason: 'critic_stop', error }
   }
   // The run does not end while an approval is open, even if the model wants to finish.
-  if (decision?.kind === 'final' && verdict.kind === 'continue')
-    return (
-      parkForApproval(thread) ??
-      (behaviour.next ? undefined : rejectUnmetAnswer(thread, decision.answer)) ??
-      afterFinish(run, state, decision)
-    )
+  if (decision?.kind === 'final' && verdict.kind === 'continue') {
+    const next = rejectUnmetAnswer(run, afterFinish(run, state, decision))
+    // Without a step left, the run cannot wait for its sub-agents.
+    const hasStepLeft = endByBudget(usageAfterStep(run, began, 1), wishes.budget) === undefined
+    return parkForApproval(thread) ?? (hasStepLeft ? keepOpenAgents(thread, next) : next)
+  }
   const { shouldStop } = behaviour
   if (shouldStop && askPlugin(shouldStopPort(behaviour.name), () => shouldStop.call(behaviour, copyState(state))))
-    return { kind: 'end', stop_reason: 'agent_condition' }
+    return behaviour.next
+      ? (parkForApproval(thread, 'any') ?? afterBehaviour(run, state, { why: 'finished', answer: '' }))
+      : { kind: 'end', stop_reason: 'agent_condition' }
   const { isTerminal } = env
   if (isTerminal && askPlugin(isTerminalPort, () => isTerminal.call(env, copyState(state))))
     return { kind: 'end', stop_reason: 'env_terminal' }
   const waits = decision?.kind === 'wait' && verdict.kind === 'continue' && hasStartedWait(thread, decision)
-  const used = usageAfterStep(run, began, waits ? 0 : 1)
+  const isPointless = waits && decision.match === `event:${AGENT_RESULT}` && thread.agents.size === 0
+  const used = usageAfterStep(run, began, waits && !isPointless ? 0 : 1)
   const stopped = endByInterruption(run) ?? endByBudget(used, wishes.budget)
   if (stopped) return stopped
   const stuck = endByStagnation(thread)
@@ -71,6 +77,7 @@ export function checkStop(run: Run, { decision, verdicts, state, began }: StopIn
   if (stuck) return parkForApproval(thread) ?? stuck
   if (verdict.kind === 'retry') return retryStep(verdict, thread.open?.answeredAt ?? 0)
   if (!waits) return afterStep(run, state)
+  if (isPointless) return { kind: 'continue', feedback: loadPrompt('results/agents.md#none_open') }
   const { match, reason, until = (thread.open?.answeredAt ?? 0) + MAX_WAIT_MS } = decision
   return { kind: 'park', wait: { kind: 'observation', match, until, reason } }
 }
@@ -78,6 +85,14 @@ export function checkStop(run: Run, { decision, verdicts, state, began }: StopIn
 /** What follows when the model finishes the behaviour. */
 function afterFinish(run: Run, state: Json, { answer, next }: Extract<Decision, { kind: 'final' }>): Next {
   return afterBehaviour(run, state, { why: 'finished', answer, ...(next === undefined ? {} : { wanted: next }) })
+}
+
+/** A run does not end unnoticed while its sub-agents work: it is told once, and then its end cancels them. */
+function keepOpenAgents({ agents, isToldOfAgents }: SessionThread, next: Next): Next {
+  if (next.kind !== 'end' || agents.size === 0 || isToldOfAgents) return next
+  const list = [...agents.values()].map(({ run, agent, todo }) => `${agent} (run ${run}${todo ? `, ${todo}` : ''})`)
+  const feedback = loadPrompt('results/agents.md#still_open', { agents: list.join(', ') })
+  return { kind: 'continue', agents: true, feedback }
 }
 
 /** The run continues, unless the behaviour has reached its step limit. */
@@ -88,8 +103,11 @@ function afterStep(run: Run, state: Json): Next {
   return parkForApproval(thread) ?? afterBehaviour(run, state, { why: 'step_limit', answer: '' })
 }
 
-/** Parks the run while approvals are open. An answer or the deadline wakes it. */
-function parkForApproval({ openApprovals: unanswered, open }: SessionThread): Next | undefined {
+/** Parks the run while approvals are open. An answer, what `match` names, or the deadline wakes it. */
+function parkForApproval(
+  { openApprovals: unanswered, open }: SessionThread,
+  match: WaitMatch = 'user_message',
+): Next | undefined {
   if (unanswered.size === 0) return undefined
   const tools = [...new Set(unanswered.values())].join(', ')
   const [first = ''] = unanswered.keys()
@@ -97,25 +115,33 @@ function parkForApproval({ openApprovals: unanswered, open }: SessionThread): Ne
     unanswered.size === 1 ? `. Run: tireless approvals allow ${first} (or deny)` : '. Run: tireless approvals list'
   const reason = `${tools} needs approval${more}`
   const until = (open?.answeredAt ?? 0) + MAX_WAIT_MS
-  return { kind: 'park', wait: { kind: 'observation', match: 'user_message', until, reason } }
+  return { kind: 'park', wait: { kind: 'observation', match, until, reason } }
 }
 
-/** An answer is no end while a result that the task needs is missing: one reminder, then the run has failed. */
-function rejectUnmetAnswer({ expected }: SessionThread, answer: string): Next | undefined {
-  if (!expected || !isUnmet(expected)) return undefined
+/**
+ * An answer is no end while a result that the task needs is missing: one reminder, then the run has failed. Where there
+ * are todos, their checks decide instead.
+ */
+function rejectUnmetAnswer({ thread, behaviour }: Run, next: Next): Next {
+  const { expected, work } = thread
+  const isAnswer = next.kind === 'end' && next.stop_reason === 'final' && work.todos.length === 0
+  if (!isAnswer || !expected || !isUnmet(expected)) return next
   const { missing, failed, isReminded } = expected
   const files = [...missing].join(', ')
   if (!isReminded) {
     const feedback = failed
       ? loadPrompt('retries/unmet-answer.md#failed_call', { call: failed.what })
-      : loadPrompt('retries/unmet-answer.md#missing_file', { files })
+      : (behaviour.access ?? 'write') === 'write'
+        ? loadPrompt('retries/unmet-answer.md#missing_file', { files })
+        : loadPrompt('retries/unmet-answer.md#missing_todo', { files })
     return { kind: 'continue', retry: true, feedback }
   }
   const why =
     missing.size > 0
       ? `the task tells to write ${files}, but no call of the run wrote it`
       : `the last call failed (${failed?.what}: ${quote(failed?.why ?? '')}), and none after it succeeded`
-  return { kind: 'end', stop_reason: 'critic_stop', error: `${why}. The answer was: ${quote(answer)}` }
+  const error = `${why}. The answer was: ${quote(next.answer ?? '')}`
+  return { kind: 'end', stop_reason: 'critic_stop', error }
 }
 
 const quote = (text: string): string => clipText(text.replaceAll(/\s+/g, ' ').trim(), MAX_QUOTED)
@@ -179,7 +205,8 @@ function endByStagnation(thread: SessionThread): End | undefined {
 /** The run's usage including the current step. `more`: 0 for a wait, which does not count as a step. */
 function usageAfterStep({ thread, engine }: Run, began: number, more: 0 | 1): RunUsage {
   const { steps, ms } = thread.usage
-  return { ...thread.usage, steps: steps + more, ms: ms + engine.clock.monotonic() - began }
+  const usd = committedUsd(thread)
+  return { ...thread.usage, usd, steps: steps + more, ms: ms + engine.clock.monotonic() - began }
 }
 
 function endByBudget(used: RunUsage, budget: Budget): End | undefined {

@@ -15,7 +15,7 @@ import { COMPILER_VERSION } from '../../prompt-compiler/turn-messages.ts'
 import { loadPrompt } from '../../prompts/load-prompt.ts'
 import { decideApprovedCalls } from '../calls/approved-calls.ts'
 import { askPlugin, callPlugin } from '../plugins/ask-plugin.ts'
-import { parsedPort, preparedPort } from '../plugins/return-shapes.ts'
+import { keepsThoughtPort, parsedPort, preparedPort } from '../plugins/return-shapes.ts'
 import { reserveMoney, settleCost } from '../request/budget-reservation.ts'
 import { checkProposedDecision } from '../request/check-behaviour-decision.ts'
 import { InvalidDecisionError } from '../request/invalid-decision-error.ts'
@@ -58,7 +58,7 @@ function behaviourDecision(run: Run, open: OpenTurn): Decision | undefined {
 
 async function decideByModel(run: Run, open: OpenTurn): Promise<Decision> {
   if (!open.answer) {
-    const answer = parseAnswer(run, await requestAnswer(run, open))
+    const answer = withoutThought(run, parseAnswer(run, await requestAnswer(run, open)))
     const usd = settleCost(run, open, answer)
     appendRecord(run, { kind: 'model_answered', turn: open.turn, answer, ...(usd === undefined ? {} : { usd }) })
   }
@@ -85,6 +85,9 @@ const SERVER_TOOL_NAME = /[\w-]+?__[\w-]+/g
 
 async function requestAnswer(run: Run, open: OpenTurn): Promise<ModelAnswer> {
   const { thread, behaviour } = run
+  // A request that a crash left without an answer may have been charged. Whatever fails before the next one is sent,
+  // that money does not come back.
+  open.reserved = undefined
   run.model = chooseModel(run, open)
   const prepared = open.needsPrepare ? prepareText(behaviour, thread.state, open) : undefined
   const prefix = getPromptPrefix(run)
@@ -168,19 +171,37 @@ async function callUnlessInterrupted(run: Run, callModel: () => Promise<ModelAns
 }
 
 /** Adds the parsed calls to the answer before it is recorded, so that a resumed turn does not parse it again. */
-function parseAnswer({ parser }: Run, answer: ModelAnswer): ModelAnswer {
-  if (!parser || answer.finish === 'length') return answer
-  const parsed = runParser(parser, answer.text)
+function parseAnswer({ parser, behaviour }: Run, answer: ModelAnswer): ModelAnswer {
+  const reader = parser ?? nativeTextReader(behaviour, answer)
+  if (!reader || answer.finish === 'length') return answer
+  const parsed = runParser(reader, answer.text)
   if (parsed.kind === 'fault') return { ...answer, calls: [], fault: parsed.reason }
   const { text, calls, notes } = parsed
   return { ...answer, calls, said: text, ...(notes === undefined ? {} : { notes }) }
+}
+
+type TextReader = Pick<Parser, 'name' | 'parse'>
+
+/** For the text of a model that calls tools natively; undefined if it made such calls. */
+function nativeTextReader({ name, readText }: Behaviour, { calls, said }: ModelAnswer): TextReader | undefined {
+  return readText && calls.length === 0 && said === undefined ? { name, parse: readText } : undefined
+}
+
+/** What the owner does not want to be kept is removed before it is recorded; the decision stays. */
+function withoutThought({ behaviour, thread }: Run, answer: ModelAnswer): ModelAnswer {
+  const { keepsThought } = behaviour
+  if (!keepsThought || askPlugin(keepsThoughtPort(behaviour.name), () => keepsThought(copyState(thread.state))))
+    return answer
+  const { notes: _, reasoning: __, ...kept } = answer
+  const isDecision = kept.calls.length === 0 && kept.said === undefined && kept.fault === undefined
+  return isDecision ? kept : { ...kept, text: kept.said ?? '' }
 }
 
 /**
  * Contract: never throws; an error of the parser becomes a fault. Throwing would discard an answer that is already paid
  * for.
  */
-function runParser(parser: Parser, text: string): ParsedAnswer {
+function runParser(parser: TextReader, text: string): ParsedAnswer {
   try {
     return askPlugin(parsedPort(parser.name), () => parser.parse(text))
   } catch (thrown) {

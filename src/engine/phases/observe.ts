@@ -23,7 +23,7 @@ import { selectFittingInput } from '../session/bind-input.ts'
 import { viewForBehaviour } from '../session/memory-view.ts'
 import { type OpenTurn, requireOpenTurn } from '../session/session-thread.ts'
 import { sessionViewOf } from '../session/session-work.ts'
-import type { RunUsage } from '../session/usage.ts'
+import { committedUsd, type RunUsage } from '../session/usage.ts'
 import { copyState } from './reduce.ts'
 
 /**
@@ -135,8 +135,9 @@ function checkSize(behaviour: string, observed: Json): Json {
 function envViewFor(run: Run, { observations: input, feedback }: TurnInput): EnvView {
   const { thread, overrides: wishes, dispatch, env } = run
   const { budget } = wishes
-  const left = (limit: number | null, used: keyof RunUsage): number | null =>
-    limit === null ? null : Math.max(0, limit - thread.usage[used])
+  const used: RunUsage = { ...thread.usage, usd: committedUsd(thread) }
+  const left = (limit: number | null, unit: keyof RunUsage): number | null =>
+    limit === null ? null : Math.max(0, limit - used[unit])
   return {
     input,
     ...(feedback === undefined ? {} : { feedback }),

@@ -87,6 +87,8 @@ const flagPort = (who: string, method: string): PluginPort<boolean> => ({
 
 export const shouldStopPort = (behaviour: string): PluginPort<boolean> =>
   flagPort(`behaviour ${behaviour}`, 'shouldStop')
+export const keepsThoughtPort = (behaviour: string): PluginPort<boolean> =>
+  flagPort(`behaviour ${behaviour}`, 'keepsThought')
 export const prunePort = (search: string): PluginPort<boolean> => flagPort(`search ${search}`, 'prune')
 export const isTerminalPort: PluginPort<boolean> = flagPort('env', 'isTerminal')
 

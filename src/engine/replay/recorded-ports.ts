@@ -95,7 +95,8 @@ export function recordedTool(tape: ReplayTape, name: string, known: AnyTool | un
     },
     async run(_, { call }) {
       const settled = tape.settled(callIndex(call))
-      if (!settled || tape.isReconfiguredNext() || tape.wasKilledInPhase('act') || tape.issues()) return tape.die()
+      if (!settled || tape.isReconfiguredNext() || tape.wasKilledInPhase('act')) return tape.die()
+      if (tape.issues() || tape.whyClosedHere()) return tape.die()
       const why = settled.result.status === 'interrupted' ? tape.interruptionOf(tape.find('step_committed')) : undefined
       // Interrupt one tick later, so that parallel calls have started, as in the recorded run.
       if (why) await Promise.resolve().then(() => tape.interrupt(why))
@@ -117,6 +118,11 @@ export function recordedCritic(tape: ReplayTape, name: string): Critic {
       }
       const diagnosis = tape.diagnosed(`critic ${name}`)
       if (diagnosis) throw new TirelessError('plugin_failed', diagnosis.message)
+      const why = tape.whyUnjudged()
+      if (why) {
+        tape.interrupt(why)
+        throw new TirelessError('aborted', 'interrupted, as recorded')
+      }
       const recorded = tape.find('step_committed')?.verdicts?.find(({ critic }) => critic === name)
       return recorded?.verdict ?? { kind: 'continue' }
     },

@@ -90,6 +90,7 @@ const ENDED_HERE: Wait = { kind: 'unknown', unknown_id: '', until: null, reason:
 function recordedJournal(tape: ReplayTape): JournalSource {
   return {
     onRecord: (record) => tape.addRecord(record),
+    reportToParent: async () => undefined,
     // Earlier versions called the end hooks before the commit and recorded their failures.
     async commitRunEnd(run, stop_reason, commit) {
       await runHooks(run, 'on_run_end', { stop_reason })

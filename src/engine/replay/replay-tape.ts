@@ -3,12 +3,15 @@
  * replay has to do next.
  */
 
+import { writeBehaviourName } from '../../domain/behaviour-name.ts'
 import type { Call, CallResult, Issue } from '../../domain/decision.ts'
 import type { JournalRecord, RunSetup } from '../../domain/journal-record.ts'
 import type { StopReason } from '../../domain/stop-reason.ts'
 import { HOOKED_PHASES, type HookedPhase } from '../../ports/hook.ts'
 import { type Interruption, NOT_STARTED_INTERRUPTED } from '../abort-reason.ts'
 import type { RecordedLabel } from '../calls/result-labels.ts'
+import { isUnrecovered } from '../calls/unknown-outcome.ts'
+import { indexFrom, runningSums } from './record-lists.ts'
 
 export type RecordOfKind<K extends JournalRecord['kind']> = Extract<JournalRecord, { kind: K }>
 
@@ -29,6 +32,7 @@ const CLOSING_KINDS: ReadonlySet<JournalRecord['kind']> = new Set(['run_ended', 
 export class ReplayTape {
   /** The session's journal before the run. */
   readonly past: readonly JournalRecord[]
+  /** The first behaviour, with its parameters. */
   readonly behaviour: string
   readonly #records: readonly JournalRecord[]
   /** Records produced so far. The first `#written` of them are committed. */
@@ -46,7 +50,7 @@ export class ReplayTape {
     const [started] = records
     if (started?.kind !== 'run_started') throw new Error('a recording must start with run_started')
     this.past = past
-    this.behaviour = started.behaviour
+    this.behaviour = writeBehaviourName({ name: started.behaviour, params: started.params ?? {} })
     this.#records = records
     this.#elapsed = runningSums(records.flatMap((record) => (record.kind === 'step_committed' ? [record.ms] : [])))
   }
@@ -113,8 +117,7 @@ export class ReplayTape {
   }
 
   settled(index: number): RecordOfKind<'call_settled'> | undefined {
-    const upcoming = this.#remainingTurn()
-    const settled = upcoming.find((record) => record.kind === 'call_settled' && record.index === index)
+    const settled = this.#remainingTurn().find((record) => record.kind === 'call_settled' && record.index === index)
     return this.intended(index) ? undefined : (settled as RecordOfKind<'call_settled'> | undefined)
   }
 
@@ -180,6 +183,14 @@ export class ReplayTape {
     return nextOpenIndex < 0 ? last.issues : undefined
   }
 
+  /** Why the next process only closed the open turn of the run, in place of resuming it; undefined if it did not. */
+  whyClosedHere(): EndedEarly | undefined {
+    const isResumed = (record: JournalRecord): boolean =>
+      !this.#isClosing(record) || (record.kind === 'call_settled' && !isUnrecovered(record.result))
+    const at = indexFrom(this.#records, this.#made.length, isResumed)
+    return at < 0 ? this.whyEndedHere(this.#records.at(-1)) : undefined
+  }
+
   /**
    * Whether a process that could not open the run may have written this record. Such a process settles only calls that
    * have an intent; the results of all others (not started, refused, blocked) are of a process that ran the turn.
@@ -216,14 +227,19 @@ export class ReplayTape {
   }
 
   /** Why the run ended here between two steps; undefined if it did not. */
-  whyEndedHere(): EndedEarly | undefined {
-    const next = this.next()
+  whyEndedHere(next = this.next()): EndedEarly | undefined {
     return next?.kind === 'run_ended' ? interruptionFor(next.stop_reason) : undefined
   }
 
   interruptionOf(record: JournalRecord | undefined): EndedEarly | undefined {
     if (record?.kind !== 'step_committed' || record.next.kind !== 'end') return undefined
     return interruptionFor(record.next.stop_reason)
+  }
+
+  /** Why the step ended without the verdict of any critic: the run was cancelled, or its time was over. */
+  whyUnjudged(): EndedEarly | undefined {
+    const next = this.next()
+    return next?.kind === 'step_committed' && next.verdicts === undefined ? this.interruptionOf(next) : undefined
   }
 
   interrupt(why: Interruption['why']): void {
@@ -273,21 +289,3 @@ function interruptionFor(stop_reason: StopReason): EndedEarly | undefined {
 const isStep = ({ kind }: JournalRecord): boolean => kind === 'step_committed'
 
 const isSetup = ({ kind }: JournalRecord): boolean => kind === 'run_started' || kind === 'refitted' || kind === 'became'
-
-/**
- * Like findIndex, but starts at `from`. It runs for every record, so it must not scan a long recording from the start.
- */
-function indexFrom(
-  records: readonly JournalRecord[],
-  from: number,
-  matches: (record: JournalRecord) => boolean,
-): number {
-  for (let at = from; at < records.length; at += 1) if (matches(records[at] as JournalRecord)) return at
-  return -1
-}
-
-function runningSums(numbers: readonly number[]): readonly number[] {
-  const sums = [0]
-  for (const number of numbers) sums.push((sums.at(-1) ?? 0) + number)
-  return sums
-}

@@ -67,7 +67,7 @@ interface ReplayedProcess extends StopSignals {
   readonly died: Promise<void>
 }
 
-/** Gives the tape control over the next process. A run that ended before its first step is interrupted at once. */
+/** Gives the tape control over the next process. A run that takes no further step is interrupted at once. */
 function startProcess(tape: ReplayTape): ReplayedProcess {
   const [drain, abort] = [new AbortController(), new AbortController()]
   const [afterStep, immediate] = [new AbortController(), new AbortController()]
@@ -82,7 +82,7 @@ function startProcess(tape: ReplayTape): ReplayedProcess {
       cancelAfterStep: () => afterStep.abort('replay'),
     }),
   )
-  const ended = tape.whyEndedHere()
+  const ended = tape.whyEndedHere() ?? tape.whyClosedHere()
   if (ended === 'cancelled') immediate.abort(new Interruption(ended))
   else if (ended) abort.abort(new Interruption(ended))
   const cancelling = { afterStep: afterStep.signal, immediate: immediate.signal }

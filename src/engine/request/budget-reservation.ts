@@ -14,6 +14,8 @@ import { askPluginAsync } from '../plugins/ask-plugin.ts'
 import { answerPort } from '../plugins/return-shapes.ts'
 import { flushRecords, type Run } from '../run.ts'
 import type { OpenTurn } from '../session/session-thread.ts'
+import { committedUsd } from '../session/usage.ts'
+import { getPromptPrefix } from './prompt-prefix.ts'
 
 export interface BudgetLimits {
   /** Read for every request, because the configuration can change during a run. */
@@ -32,7 +34,7 @@ export function maxCostUsd(run: Run, bytes: number): number | undefined {
   const { usd: limit } = wishes.budget
   const most = upperBound(model, bytes, limit !== null || caps.some(({ unit }) => unit === 'usd'))
   if (most === undefined) return undefined
-  const spent = Math.round(thread.usage.usd * MICROS_PER_USD)
+  const spent = Math.round(committedUsd(thread) * MICROS_PER_USD)
   if (most > 0 && limit !== null && spent + most > Math.round(limit * MICROS_PER_USD))
     throw new TirelessError('budget_money', {
       what: 'the budget of the run is too low for another answer',
@@ -40,6 +42,23 @@ export function maxCostUsd(run: Run, bytes: number): number | undefined {
       expected: `at most ${limit} USD (budget.per_dispatch_usd, or the budget of the task)`,
     })
   return most / MICROS_PER_USD
+}
+
+/** By how much the next request may be longer than the last one, in bytes: the results that it shows. */
+const REQUEST_GROWTH = 16_000
+
+/**
+ * Contract: what the run can give to a sub-agent in US dollars, so that it can still pay for one more answer of its
+ * own; null if the run has no limit.
+ */
+export function usdLeftToDelegate(run: Run): number | null {
+  const { model, thread, overrides: wishes } = run
+  const { usd: limit } = wishes.budget
+  if (limit === null) return null
+  const bytes = Math.max(thread.requestBytes, getPromptPrefix(run).bytes) + REQUEST_GROWTH
+  const answer = model.price ? maxCost(model.price, bytes) : 0
+  const left = Math.round((limit - committedUsd(thread)) * MICROS_PER_USD) - answer
+  return Math.max(0, left) / MICROS_PER_USD
 }
 
 /** Maximum cost in millionths of a dollar. `isLimited`: whether a money limit applies. */
@@ -101,6 +120,36 @@ export async function callWithinBudget(
     throw thrown
   }
 }
+
+interface Expense {
+  /** Of the reservation. */
+  readonly id: string
+  /** The most that the work can cost, in US dollars. */
+  readonly usd: number
+  readonly spender: Spender
+}
+
+/**
+ * Pays for work that is no model call. Contract: throws `budget_*` before the work; if the work throws, the reservation
+ * stays. Books the cost that the work returns, in US dollars.
+ */
+export async function spendWithinBudget<T extends { readonly usd: number }>(
+  { store, budgetLimits }: SpendingDeps,
+  { id, usd, spender }: Expense,
+  work: () => Promise<T>,
+): Promise<T> {
+  const most = Math.round(usd * MICROS_PER_USD)
+  const [{ refused }] = await commitOne(store, [
+    { op: 'reserve', id, usd: most, caps: budgetLimits.caps(), ...spender },
+  ])
+  if (refused) throw overCapError(refused, most)
+  const done = await work()
+  const booked = Math.round(done.usd * MICROS_PER_USD)
+  await commitOne(store, [{ op: 'spent', id, usd: booked, usage: NO_TOKENS, ...spender }])
+  return done
+}
+
+const NO_TOKENS: ModelAnswer['usage'] = { input_tokens: 0, output_tokens: 0, cached_tokens: 0 }
 
 function unpricedError({ id }: Model): TirelessError {
   return new TirelessError('budget_unpriced', {

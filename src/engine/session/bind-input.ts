@@ -45,15 +45,15 @@ export function selectFittingInput(
   return waiting.length === 0 ? bound : [...bound, overflowNotice(bound, waiting, turn)]
 }
 
-/** Whether the observation came through the inbox. Only the overflow notice did not. */
-export const isFromInbox = (observation: Observation): boolean =>
-  observation.type !== 'system_event' || observation.name !== OVERFLOW_EVENT
+/** Whether the observation came through the inbox. Only the overflow notice did not: its id follows from the turn. */
+export const isFromInbox = (observation: Observation): boolean => !NOTICE_ID.test(observation.id)
 
 /** The messages of an input without the run's task. */
 export const messagesWithoutTask = (input: readonly Observation[], run_id: string): readonly Observation[] =>
   input.filter((observation) => observation.id !== run_id && isFromInbox(observation))
 
 const OVERFLOW_EVENT = 'inbox_overflow'
+const NOTICE_ID = new RegExp(`^${OVERFLOW_EVENT}-\\d+$`)
 
 function takeFitting(unread: readonly Observation[], room: InputRoom): readonly Observation[] {
   let { tokens, characters } = room
@@ -126,5 +126,6 @@ function countSenders(observations: readonly Observation[]): Readonly<Record<str
 
 function senderOf(observation: Observation): string {
   if (observation.type === 'system_event') return `event ${observation.name.slice(0, 40)}`
+  if (observation.words === 'source') return 'a source'
   return observation.words === 'model' ? 'a model' : 'your owner'
 }

@@ -5,7 +5,6 @@
 
 import type { CallResult } from '../../domain/decision.ts'
 import type { JournalRecord } from '../../domain/journal-record.ts'
-import type { Json } from '../../domain/json.ts'
 import { isFreeOfCharge } from '../../domain/money.ts'
 import { nonceOf } from '../../prompt-compiler/data-fence.ts'
 import {
@@ -16,10 +15,11 @@ import {
 } from '../../prompt-compiler/turn-messages.ts'
 import { noteResult } from './expected-results.ts'
 import { conversationTokens, measureConversation } from './message-digest.ts'
+import { noteSpawned, SPAWN_TOOL } from './open-agents.ts'
 import { addResultSource } from './provenance.ts'
 import { MAX_RECENT_CALLS, noteNewResult } from './repetition-guard.ts'
 import { decidedCalls, type OpenTurn, type SessionThread } from './session-thread.ts'
-import { noteTodos } from './session-work.ts'
+import { noteRouted, noteTodos } from './session-work.ts'
 import { appendMessage, applyCut, withUniqueCallIds, writesCallsAsText } from './transcript.ts'
 
 type RecordOfKind<K extends JournalRecord['kind']> = Extract<JournalRecord, { kind: K }>
@@ -89,6 +89,7 @@ function foldRequest(thread: SessionThread, open: OpenTurn, record: RecordOfKind
   if (record.composition) {
     const { conversation } = thread
     open.requestTokens = conversationTokens(record.composition)
+    thread.requestBytes = record.composition.bytes
     thread.lastRequest = { prefix: record.composition.prefix, conversation, length: conversation.messages.length }
   }
 }
@@ -143,6 +144,9 @@ function foldResult(thread: SessionThread, open: OpenTurn, record: RecordOfKind<
   noteApproval(thread, open, record)
   const intended = open.intended.get(record.index)
   const call = intended?.call
+  if (call?.tool.startsWith('todo_')) noteTodos(thread, record.result)
+  if (call?.tool === 'route') noteRouted(thread, record.result)
+  if (call?.tool === SPAWN_TOOL) noteSpawned(thread, record.result)
   if (intended?.effect.reach === 'workspace') noteWritten(thread, record.result)
   if (call) addResultSource(thread, record, { ...call, host: intended.effect.host })
   if (call && record.result.status !== 'not_started')
@@ -192,12 +196,13 @@ function noteWritten({ written }: SessionThread, { status, facts }: CallResult):
 function noteFacts(thread: SessionThread, result: CallResult): void {
   const { facts } = result
   if (typeof facts !== 'object' || facts === null || Array.isArray(facts)) return
-  const { seen, cwd, todos } = facts as {
+  const { seen, cwd, cost_usd } = facts as {
     readonly seen?: Readonly<Record<string, string>>
     readonly cwd?: string
-    readonly todos?: Json
+    /** What the call itself cost. */
+    readonly cost_usd?: number
   }
-  noteTodos(thread, todos)
+  if (typeof cost_usd === 'number' && cost_usd > 0) thread.usage.usd += cost_usd
   for (const [path, sha] of Object.entries(seen ?? {})) thread.fileDigests.set(path, sha)
   if (cwd !== undefined) thread.cwd = cwd
 }

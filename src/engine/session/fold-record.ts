@@ -8,6 +8,7 @@ import { answeredApprovalId } from '../../domain/approval.ts'
 import type { JournalRecord } from '../../domain/journal-record.ts'
 import type { Json } from '../../domain/json.ts'
 import { applyPatch } from '../../domain/json-patch.ts'
+import { nonceOf } from '../../prompt-compiler/data-fence.ts'
 import {
   approvedMessage,
   inputMessages,
@@ -17,11 +18,12 @@ import {
 import { loadPrompt } from '../../prompts/load-prompt.ts'
 import { isUnmet, noteInput } from './expected-results.ts'
 import { foldOpenTurn } from './fold-open-turn.ts'
+import { noteAgentResults } from './open-agents.ts'
 import { messagesFromInput } from './owner-words.ts'
 import { addInputSources } from './provenance.ts'
 import { countStepsWithoutNews, hasBlockedCall } from './repetition-guard.ts'
 import { decidedCalls, freshRunState, type OpenTurn, requireOpenTurn, type SessionThread } from './session-thread.ts'
-import { leaveConversation } from './session-work.ts'
+import { leaveConversation, noteRuleStep } from './session-work.ts'
 import { appendMessage, dropTurn, insertRecalled, switchParser, writesCallsAsText } from './transcript.ts'
 import { addStepUsage } from './usage.ts'
 
@@ -32,8 +34,10 @@ export function foldRecord(thread: SessionThread, record: JournalRecord): void {
       if (record.anew) leaveConversation(thread)
       Object.assign(thread.work, {
         chosen: undefined,
-        entered: undefined,
+        entered: record.params && { behaviour: record.behaviour, params: record.params, why: '' },
         moves: 0,
+        hasRules: record.anew === true,
+        isPassedOn: false,
         behaviourSteps: 0,
         stays: 0,
         isAsked: false,
@@ -112,11 +116,13 @@ function openTurn(thread: SessionThread, record: Extract<JournalRecord, { kind: 
   for (const observation of record.input) thread.openApprovals.delete(answeredApprovalId(observation) ?? '')
   if (thread.expected && thread.hasAnsweredInput) noteInput(thread.expected, record.input)
   addInputSources(thread, record)
+  noteAgentResults(thread, record.input)
   for (const { reply_to } of record.input) if (reply_to) thread.replyTo.push({ reply_to })
   thread.userMessages.push(...messagesFromInput(thread.run_id ?? '', record))
   if (!thread.hasAnsweredInput) insertRecalled(thread, thread.open, record)
   const shown = record.prepares ? [] : record.input
-  for (const message of inputMessages(shown, record.feedback)) appendMessage(thread, thread.open, message)
+  const nonce = nonceOf(record.ts, record.turn)
+  for (const message of inputMessages(shown, nonce, record.feedback)) appendMessage(thread, thread.open, message)
 }
 
 /** A turn without an answer is removed from the conversation: its input is still unread and will be bound again. */
@@ -131,7 +137,9 @@ function closeTurn(
   thread.work.behaviourSteps += 1
   thread.work.stays = next.kind === 'continue' && next.stay ? thread.work.stays + 1 : 0
   if (next.kind === 'become') thread.work.chosen = next
-  thread.usage = addStepUsage(thread.usage, next, ms)
+  if (next.kind === 'continue' && next.agents) thread.isToldOfAgents = true
+  const isRuleStep = thread.work.hasRules && !open.answer && open.decided !== undefined
+  thread.usage = addStepUsage(thread.usage, next, { ms, isRuleStep })
   if (patch) thread.state = applyPatch(thread.state, patch)
   if (!open.answer && !open.decided) {
     dropTurn(thread, open)
@@ -140,6 +148,7 @@ function closeTurn(
   answerUnsettledCalls(thread, open)
   thread.hasAnsweredInput = true
   thread.past.push({ turn: open.turn, messages: open.messages })
+  noteRuleStep(thread, open)
   if (!open.isGivenUp) thread.failed.inARow = 0
   thread.retries = next.kind === 'continue' && next.retry ? thread.retries + 1 : 0
   if (next.kind === 'continue' && next.retry && thread.expected && isUnmet(thread.expected))

@@ -11,7 +11,10 @@ export interface SessionMessage {
   readonly turn: number
   readonly run_id: string
   readonly text: string
-  /** False if a model wrote the text. Such a text is kept only if it is the task of the current run. */
+  /**
+   * False if a model wrote the text, or it came from a source. Such a text is kept only if it is the task of the
+   * current run.
+   */
   readonly isOwner: boolean
 }
 
@@ -21,7 +24,7 @@ export function messagesFromInput(
 ): readonly SessionMessage[] {
   return input.flatMap((observation): SessionMessage[] =>
     observation.type === 'user_message'
-      ? [{ id: observation.id, turn, run_id, text: observation.text, isOwner: observation.words !== 'model' }]
+      ? [{ id: observation.id, turn, run_id, text: observation.text, isOwner: observation.words === undefined }]
       : [],
   )
 }

@@ -46,14 +46,16 @@ export function addInputSources(
   }
 }
 
+const AUTHORS = { model: 'text written by a model', source: 'a message of a source' } as const
+
 /** In an owner's message, only text outside data fences counts as written by the owner. */
 function partsOf(observation: Observation, turn: number): readonly TextSource[] {
   if (observation.type !== 'user_message') {
     const text = JSON.stringify(observation.payload ?? null)
     return [{ text, source: `the event ${observation.name} (turn ${turn})`, trusted: false }]
   }
-  if (observation.words === 'model')
-    return [{ text: observation.text, source: 'text written by a model', trusted: false }]
+  if (observation.words !== undefined)
+    return [{ text: observation.text, source: AUTHORS[observation.words], trusted: false }]
   const ownText = withoutFences(observation.text)
   return [
     { text: ownText, source: OWNER_SOURCE, trusted: true },

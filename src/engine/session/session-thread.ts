@@ -14,6 +14,7 @@ import type { Json } from '../../domain/json.ts'
 import { CLEAN_LABEL } from '../../domain/label.ts'
 import type { Observation } from '../../domain/observation.ts'
 import type { ReplyTo } from '../../domain/reply-to.ts'
+import type { OpenAgent } from '../../domain/sub-agent.ts'
 import type { PastTurn } from '../../ports/memory.ts'
 import type { ModelMessage } from '../../ports/model.ts'
 import { type ExpectedResults, expectResults } from './expected-results.ts'
@@ -103,6 +104,14 @@ interface RunProgress {
   readonly replyTo: { readonly reply_to?: ReplyTo }[]
   /** Files that this run created or changed, as its calls name them. */
   readonly written: Set<string>
+  /** Sub-agents of this run whose results it has not read, by their run. */
+  readonly agents: Map<string, OpenAgent>
+  /** Money of sub-agents: reserved for the open ones, spent by those whose results were read. */
+  delegatedUsd: number
+  /** Whether the run was told that it cannot end while sub-agents are open. */
+  isToldOfAgents: boolean
+  /** Bytes of the run's last request. */
+  requestBytes: number
 }
 
 export interface SessionThread extends RunProgress, Provenance {
@@ -178,6 +187,10 @@ export function freshRunState(outputs?: readonly string[]): RunProgress {
     openApprovals: new Map(),
     replyTo: [],
     written: new Set(),
+    agents: new Map(),
+    delegatedUsd: 0,
+    isToldOfAgents: false,
+    requestBytes: 0,
   }
 }
 

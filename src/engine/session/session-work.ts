@@ -4,11 +4,12 @@
  * Must not know: which behaviours there are, and what follows which.
  */
 
-import type { BehaviourChoice } from '../../domain/decision.ts'
+import type { BehaviourChoice, CallResult } from '../../domain/decision.ts'
 import type { RecalledFact } from '../../domain/fact.ts'
 import type { Json } from '../../domain/json.ts'
-import type { SessionTalk, SessionView, WorklogLine } from '../../domain/session-view.ts'
-import { TODO_STATUSES, TODO_TYPES, type TodoSummary } from '../../domain/todo.ts'
+import { readRouted } from '../../domain/routed.ts'
+import type { SessionTalk, SessionView, TodoResult, WorklogLine } from '../../domain/session-view.ts'
+import { delegatedTodos, TODO_STATUSES, TODO_TYPES, type TodoSummary } from '../../domain/todo.ts'
 import { truncateText } from '../../domain/truncate.ts'
 import type { PastTurn } from '../../ports/memory.ts'
 import type { ModelMessage } from '../../ports/model.ts'
@@ -16,7 +17,7 @@ import { nonceOf } from '../../prompt-compiler/data-fence.ts'
 import { listShape, objectShape, oneOfShape, ShapeMismatch, textShape } from '../shape.ts'
 import { newConversation } from './message-digest.ts'
 import { findTaskMessage } from './owner-words.ts'
-import type { SessionThread } from './session-thread.ts'
+import type { OpenTurn, SessionThread } from './session-thread.ts'
 
 /** The turns of a behaviour that the session has left. */
 interface LeftBehaviour {
@@ -27,7 +28,7 @@ interface LeftBehaviour {
 export interface SessionWork {
   /** The behaviour that the last step chose; undefined once it was entered. */
   chosen?: BehaviourChoice | undefined
-  /** How the current behaviour was chosen; undefined for the first one of a run. */
+  /** How the current behaviour was chosen; undefined for the first one of a run, unless it has parameters. */
   entered?: BehaviourChoice | undefined
   /** Whether the model has answered in the current behaviour. */
   isAsked: boolean
@@ -35,12 +36,20 @@ export interface SessionWork {
   behaviourSteps: number
   /** How often in a row the current behaviour was asked to go on. */
   stays: number
+  /** Whether the behaviours of the current run say what follows them, and decide some steps by a rule. */
+  hasRules: boolean
   /** How often the current run changed its behaviour. */
   moves: number
+  /** Whether the current run has passed its message on and says nothing about it itself. */
+  isPassedOn: boolean
   todos: readonly TodoSummary[]
   /** Facts of the agent that were recalled when the run started. */
   facts: readonly RecalledFact[]
+  /** Results of sub-agents that were read, by the todo that they worked on. */
+  readonly results: Map<string, TodoResult>
   readonly left: LeftBehaviour[]
+  /** What steps that the behaviour decided itself came to, by turn: the conversation does not show them. */
+  readonly byRule: Map<number, string>
   readonly answers: { readonly turn: number; readonly text: string }[]
 }
 
@@ -48,10 +57,14 @@ export const noWork = (): SessionWork => ({
   isAsked: false,
   behaviourSteps: 0,
   stays: 0,
+  hasRules: false,
   moves: 0,
+  isPassedOn: false,
   todos: [],
   facts: [],
+  results: new Map(),
   left: [],
+  byRule: new Map(),
   answers: [],
 })
 
@@ -81,16 +94,24 @@ const todosShape = listShape(
     status: oneOfShape(TODO_STATUSES),
     deps: listShape(textShape),
     assignee: ifNull(textShape),
+    // Absent in records of earlier versions.
+    parallel: (value) => value === true,
     attempts: (value) => (Number.isSafeInteger(value) ? Number(value) : new ShapeMismatch('expected a whole number')),
     proof: ifNull(oneOfShape(['proved', 'asserted'])),
   }),
 )
 
-/** Takes over the todos that a tool returned; anything else in their place is ignored. */
-export function noteTodos(thread: SessionThread, todos: Json | undefined): void {
-  if (todos === undefined) return
+/** Takes over the list that a todo tool returned; anything else in its place is ignored. */
+export function noteTodos(thread: SessionThread, { facts }: CallResult): void {
+  const { todos } = (facts ?? {}) as { readonly todos?: Json }
   const checked = todosShape(todos)
   if (!(checked instanceof ShapeMismatch)) thread.work.todos = checked
+}
+
+/** After a reply, or a route without one, the last call counts. */
+export function noteRouted(thread: SessionThread, result: CallResult): void {
+  const routed = readRouted(result)
+  if (routed) thread.work.isPassedOn = routed.reply === undefined
 }
 
 /** Maximum number of earlier steps, and of characters per step. */
@@ -116,8 +137,26 @@ export function sessionViewOf(thread: SessionThread): SessionView {
     files: [...fileDigests.keys()].slice(-MAX_FILES),
     nonce: nonceOf(run_id ?? '', thread.head),
     todos: work.todos,
+    results: openResults(thread),
+    delegated: delegatedCodes(thread),
   }
 }
+
+/** Contract: the results of todos that are still in progress: the todo is to be completed or failed by them. */
+export function openResults(thread: SessionThread): readonly TodoResult[] {
+  const { todos, results } = thread.work
+  const atWork = delegatedCodes(thread)
+  return delegatedTodos(todos)
+    .filter(({ code }) => !atWork.includes(code))
+    .map(({ code }) => results.get(code) ?? { todo: code, isDone: false, text: LOST_AGENT })
+}
+
+/** For a todo whose sub-agent could not be started, or belonged to an earlier run. */
+const LOST_AGENT = 'no sub-agent works on it'
+
+/** The todos that open sub-agents of this run work on. */
+const delegatedCodes = ({ agents }: SessionThread): readonly string[] =>
+  [...agents.values()].flatMap(({ todo }) => todo ?? [])
 
 function talkOf({ userMessages, work }: SessionThread): readonly SessionTalk[] {
   const said = [
@@ -132,19 +171,36 @@ function talkOf({ userMessages, work }: SessionThread): readonly SessionTalk[] {
 
 function worklogOf({ work }: SessionThread): readonly WorklogLine[] {
   const lines = work.left.flatMap(({ behaviour, turns }) =>
-    turns.map(({ turn, messages }) => ({ turn, behaviour, ...describeStep(messages) })),
+    turns.map(({ turn, messages }) => ({
+      turn,
+      behaviour,
+      text: describeStep(messages) || work.byRule.get(turn) || '',
+    })),
   )
-  return lines.slice(-MAX_LINES)
+  return lines.filter(({ text }) => text !== '').slice(-MAX_LINES)
 }
 
 /** One line per step: what the model said, its calls, and the beginning of each result. */
-function describeStep(messages: readonly ModelMessage[]): { readonly text: string; readonly outside: boolean } {
+function describeStep(messages: readonly ModelMessage[]): string {
   const parts = messages.flatMap((message) => {
     if (message.role === 'assistant')
       return [message.text, ...message.calls.map(({ tool, args }) => `${tool} ${JSON.stringify(args)}`)]
     return message.role === 'tool' ? [`→ ${message.text}`] : []
   })
+  return joinParts(parts)
+}
+
+function joinParts(parts: readonly string[]): string {
   const shown = parts.map((part) => truncateText(part.replaceAll(/\s+/g, ' ').trim(), MAX_LINE / 2)).filter(Boolean)
-  const text = truncateText(shown.join(' · '), MAX_LINE)
-  return { text, outside: messages.some(({ text: quoted }) => quoted.includes('<data ')) }
+  return truncateText(shown.join(' · '), MAX_LINE)
+}
+
+/** Keeps the calls of a step that the behaviour decided itself, with the beginning of each result. */
+export function noteRuleStep({ work }: SessionThread, { turn, answer, decided, settled }: OpenTurn): void {
+  if (answer || decided?.kind !== 'act') return
+  const parts = decided.calls.flatMap(({ tool, args }, at) => [
+    `${tool} ${JSON.stringify(args)}`,
+    `→ ${settled.get(at)?.content ?? ''}`,
+  ])
+  work.byRule.set(turn, joinParts(parts))
 }

@@ -10,14 +10,24 @@ export interface RunUsage {
   usd: number
 }
 
+/** What the run has spent, and what it has given to sub-agents. */
+export const committedUsd = (thread: { readonly usage: RunUsage; readonly delegatedUsd: number }): number =>
+  thread.usage.usd + thread.delegatedUsd
+
 export const noUsage = (): RunUsage => ({ steps: 0, ms: 0, tokens: 0, usd: 0 })
 
-export function addStepUsage(spent: RunUsage, next: Next, ms: number): RunUsage {
+interface StepCost {
+  readonly ms: number
+  /** A behaviour decided the step without a model. The number of such steps is limited by that of moves. */
+  readonly isRuleStep: boolean
+}
+
+export function addStepUsage(spent: RunUsage, next: Next, { ms, isRuleStep }: StepCost): RunUsage {
   const startsAttempt = next.kind === 'park' && next.feedback !== undefined
   return {
     ...spent,
-    // A wait does not count as a step. A new attempt does.
-    steps: spent.steps + (next.kind === 'park' && !startsAttempt ? 0 : 1),
+    // A wait does not count as a step, nor does a rule. A new attempt does.
+    steps: spent.steps + (isRuleStep || (next.kind === 'park' && !startsAttempt) ? 0 : 1),
     ms: startsAttempt ? 0 : spent.ms + ms,
   }
 }

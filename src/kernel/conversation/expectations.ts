@@ -75,12 +75,16 @@ const waitsForPerson = ({ session_id, wait }: Dispatch): boolean =>
 /** Contract: where the answer of a run goes, and the last question that it asked. */
 export async function readTalk(
   store: Pick<Store, 'journal'>,
-  { session_id, dispatch_id, metadata }: Pick<Dispatch, 'session_id' | 'dispatch_id' | 'metadata'>,
+  { session_id, dispatch_id, metadata, prompt }: Pick<Dispatch, 'session_id' | 'dispatch_id' | 'metadata' | 'prompt'>,
 ): Promise<{ readonly targets: readonly ReplyTo[]; readonly question: string | undefined; readonly said: string }> {
   const records = recordsOfRun(await fallbackIfUnreadable(store.journal(session_id), []), dispatch_id)
   const input = records.flatMap((record) => (record.kind === 'input_bound' ? record.input : []))
   const asked = records.findLast((record) => record.kind === 'call_intended' && record.call.tool === 'ask_user')
   const { question } = (asked?.kind === 'call_intended' ? asked.call.args : {}) as { readonly question?: string }
   const last = input.findLast(({ type }) => type === 'user_message')
-  return { targets: replyTargets(input, metadata), question, said: last?.type === 'user_message' ? last.text : '' }
+  return {
+    targets: replyTargets(input, { metadata, prompt }),
+    question,
+    said: last?.type === 'user_message' ? last.text : '',
+  }
 }

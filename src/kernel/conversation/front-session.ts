@@ -23,8 +23,8 @@ export interface ConversationDeps {
   readonly clock: Clock
   readonly ids: Ids
   readonly kernelId: string
-  /** Contract: the folder for a session's files. */
-  prepareWorkspace(sessionId: string): Promise<{ readonly path: string }>
+  /** Contract: the folder for a session's files: its own, or the one that the configuration of the agent names. */
+  prepareWorkspace(sessionId: string, of?: { readonly agent: string }): Promise<{ readonly path: string }>
 }
 
 /** Where a person writes. */

@@ -2,10 +2,9 @@
  * Passes messages of a front session on: to a session that exists, or to a new one.
  * Must not know: why the message is passed on.
  * Invariants: a repeated call changes nothing: messages keep their ids, and the ids of a new session follow from the
- * call. A text is never trusted more than before (I12).
+ * call. A run routes its messages once. A text is never trusted more than before (I12).
  */
 
-import { hash } from 'node:crypto'
 import { editDistance } from '../../domain/edit-distance.ts'
 import { TirelessError } from '../../domain/error.ts'
 import type { FactOrigin } from '../../domain/fact.ts'
@@ -14,8 +13,10 @@ import type { Json } from '../../domain/json.ts'
 import { CLEAN_LABEL, isCleanLabel, lowestLabel } from '../../domain/label.ts'
 import type { Observation } from '../../domain/observation.ts'
 import { isFrontSession, type ReplyTo, readReplyTo } from '../../domain/reply-to.ts'
+import { readRouted } from '../../domain/routed.ts'
 import type { MessageRouter, RoutedTurn } from '../../ports/message-router.ts'
 import { commitOne } from '../../ports/store.ts'
+import { idFromCall } from '../queue/id-from-call.ts'
 import { CONVERSATION_PRIORITY, type ConversationDeps } from './front-session.ts'
 
 /** The newest sessions are searched for an id like the one that was named. */
@@ -25,6 +26,9 @@ const MAX_NAMED = 5
 type OwnerText = Extract<Observation, { type: 'user_message' }>
 
 export const createMessageRouter = (deps: ConversationDeps): MessageRouter => ({
+  async ensureOpen(turn) {
+    await messagesOf(deps, turn.origin)
+  },
   toSession: (turn, sessionId) => passOn(deps, turn, sessionId),
   toNewSession: (turn, title) => startSession(deps, turn, title),
 })
@@ -49,10 +53,11 @@ async function startSession(deps: ConversationDeps, turn: RoutedTurn, title: str
   const { store, clock, kernelId } = deps
   const { agent_id } = turn.origin
   const { messages, reply_to, metadata } = await messagesOf(deps, turn.origin)
-  const dispatch_id = idFrom(turn.call)
+  const dispatch_id = idFromCall('route', turn.call)
   const session_id = `${agent_id}-${dispatch_id}`
   const label = messages.reduce((sum, message) => lowestLabel(sum, message.label ?? CLEAN_LABEL), CLEAN_LABEL)
-  const { path: workspace } = await deps.prepareWorkspace(session_id)
+  const made = await store.session(session_id)
+  const workspace = made?.workspace ?? (await deps.prepareWorkspace(session_id, { agent: agent_id })).path
   const dispatch = {
     ...{ dispatch_id, kernel_id: kernelId, agent_id, session_id, workspace },
     prompt: messages.map(({ text }) => text).join('\n\n'),
@@ -63,17 +68,11 @@ async function startSession(deps: ConversationDeps, turn: RoutedTurn, title: str
       ...(reply_to ? { reply_to: { ...reply_to } } : {}),
       ...(title === undefined ? {} : { title }),
       ...(isCleanLabel(label) ? {} : { label: { ...label } }),
-      ...(messages.some(({ words }) => words === 'model') ? { words: 'model' } : {}),
+      ...(messages.some(({ words }) => words !== undefined) ? { words: 'model' } : {}),
     },
   }
   await commitOne(store, [{ op: 'enqueue', dispatches: [dispatch], now: clock.now() }])
   return { session_id, dispatch_id }
-}
-
-/** A UUID that follows from the call. */
-function idFrom(call: string): string {
-  const digits = hash('sha256', `route ${call}`)
-  return [8, 12, 16, 20, 32].map((end, at) => digits.slice([0, 8, 12, 16, 20][at], end)).join('-')
 }
 
 /** The owner's messages that the current run of a session has read so far, and where their answers go. */
@@ -81,6 +80,10 @@ async function messagesOf({ store }: ConversationDeps, { session_id }: FactOrigi
   const journal = await store.journal(session_id)
   const from = journal.findLastIndex(({ kind }) => kind === 'run_started')
   const start = journal[from] as Extract<JournalRecord, { kind: 'run_started' }> | undefined
+  if (journal.slice(from).some(hasRouted))
+    throw new TirelessError('conflict', {
+      ...{ what: 'the message was routed already', expected: 'one route per message' },
+    })
   const dispatch = start && (await store.dispatch(start.run_id))
   const messages = journal
     .slice(from)
@@ -90,6 +93,10 @@ async function messagesOf({ store }: ConversationDeps, { session_id }: FactOrigi
   const reply_to: ReplyTo | undefined = named ?? readReplyTo(dispatch?.metadata.reply_to)
   return { messages: dropRepeated(messages), reply_to, metadata: chatMetadata(dispatch?.metadata ?? {}) }
 }
+
+/** A call that is repeated after a crash has no result yet. */
+const hasRouted = (record: JournalRecord): boolean =>
+  record.kind === 'call_settled' && readRouted(record.result) !== undefined
 
 /** A turn that was given up is bound again, with the same messages. */
 const dropRepeated = (messages: readonly OwnerText[]): readonly OwnerText[] => [

@@ -12,6 +12,7 @@ import { advanceDispatch, type CancelSignals, type StopSignals } from '../../eng
 import type { Engine } from '../../engine/run.ts'
 import { commitOne, fallbackIfUnreadable } from '../../ports/store.ts'
 import type { HeldDispatches } from './held-dispatches.ts'
+import { SlotSharing } from './slot-sharing.ts'
 import type { WakeSignal } from './wake-signal.ts'
 
 const LEASE_MS = 30_000
@@ -34,6 +35,8 @@ export interface DrainDeps {
 export type RunControls = Map<string, RunControl>
 
 interface RunControl {
+  /** Whether another run started it, whose end cancels it. */
+  readonly hasParent: boolean
   readonly afterStep: AbortController
   readonly immediate: AbortController
   readonly pause: AbortController
@@ -55,21 +58,24 @@ export function signalRun(controls: RunControls, dispatch_id: string, what: RunN
 export interface DrainOptions {
   /** True: return when nothing is pending, running or about to be retried. A function is called at each wake-up. */
   readonly untilIdle: boolean | (() => boolean)
-  /** Claim these dispatches only. */
-  readonly only?: readonly string[] | undefined
+  /** Claim these dispatches only. A function is called at each wake-up. */
+  readonly only?: readonly string[] | (() => readonly string[]) | undefined
   /** When it aborts, nothing more is claimed, and the drain returns after the running steps. */
   readonly until?: AbortSignal | undefined
   readonly signals: StopSignals
 }
 
 /** Registers this process as a worker with a new epoch; recovers dispatches that an earlier process left running. */
-export async function joinHome(engine: Engine, name: string): Promise<{ epoch: number; lost: number }> {
+export async function joinHome(
+  engine: Engine,
+  name: string,
+): Promise<{ epoch: number; lost: number; dead: readonly string[] }> {
   const now = engine.clock.now()
-  const [{ epoch }, { lost }] = await commitOne(engine.store, [
+  const [{ epoch }, { lost, dead }] = await commitOne(engine.store, [
     { op: 'join', name, now, lease_until: now + LEASE_MS, alone: true },
     { op: 'recover', now },
   ])
-  return { epoch, lost }
+  return { epoch, lost, dead }
 }
 
 export async function leaveHome({ engine, epoch }: DrainDeps): Promise<void> {
@@ -91,12 +97,14 @@ class Drain {
   readonly #retries = new Map<string, number>()
   /** Whether a dispatch that this drain has to run waits for its workspace, which another drain uses. */
   #isHeldUp = false
+  readonly #slots: SlotSharing
   #failure: TirelessError | undefined
 
   constructor(deps: DrainDeps, options: DrainOptions) {
     const { drain, abort } = options.signals
     this.#deps = deps
     this.#options = options
+    this.#slots = new SlotSharing(deps.engine, () => this.#running.size >= deps.maxConcurrent)
     this.#signals = {
       drain: options.until ? AbortSignal.any([drain, options.until]) : drain,
       abort: AbortSignal.any([abort, this.#broken.signal]),
@@ -135,8 +143,11 @@ class Drain {
     if (nextTimer !== undefined && nextTimer <= now) await commitOne(engine.store, [{ op: 'promote', now }])
     for (const [id, until] of this.#retries) if (until <= now) this.#retries.delete(id)
     const free = maxConcurrent - this.#running.size
-    const claimed = await claim(this.#deps, free, this.#options.only, this.#signals.drain)
-    this.#isHeldUp = free > claimed.length && (await hasPending(engine, this.#options.only ?? []))
+    const only = this.#only()
+    const wanted = only === undefined ? { last: this.#slots.last } : { only }
+    const claimed = await claim(this.#deps, free, wanted, this.#signals.drain)
+    this.#slots.onClaimed(claimed)
+    this.#isHeldUp = free > claimed.length && (await hasPending(engine, only ?? []))
     for (const dispatch of claimed) {
       const working = this.#work(dispatch).finally(() => {
         this.#running.delete(working)
@@ -144,6 +155,12 @@ class Drain {
       })
       this.#running.add(working)
     }
+  }
+
+  /** Dispatches that run already are left out, so that a list that changes costs no commit. */
+  #only(): readonly string[] | undefined {
+    const { only } = this.#options
+    return typeof only === 'function' ? only().filter((id) => !this.#deps.controls.has(id)) : only
   }
 
   #isIdle(): boolean {
@@ -155,12 +172,14 @@ class Drain {
   async #work(dispatch: Dispatch): Promise<void> {
     const { engine, controls } = this.#deps
     const { dispatch_id } = dispatch
-    const control = createControl()
+    const control = createControl(dispatch.parent_id !== null)
     controls.set(dispatch_id, control)
     const cancelling: CancelSignals = { afterStep: control.afterStep.signal, immediate: control.immediate.signal }
     const runSignals = {
       drain: AbortSignal.any([this.#signals.drain, control.pause.signal]),
       abort: AbortSignal.any([this.#signals.abort, control.interrupt.signal]),
+      // Those who named what they wait for wait for nothing else.
+      ...(this.#options.only === undefined ? { mustGiveWay: this.#slots.start(dispatch) } : {}),
     }
     try {
       await applyPendingRequests(this.#deps, dispatch_id)
@@ -171,6 +190,7 @@ class Drain {
         outcome.wait.until - engine.clock.now() <= RETRY_SOON_MS
       )
         this.#retries.set(dispatch_id, outcome.wait.until)
+      if (outcome.kind === 'end') await applyCancelledChildren(this.#deps)
     } catch (thrown) {
       const error = asTirelessError(thrown)
       // `store_fenced`: another worker has taken the dispatch over and continues it. Other errors are store failures.
@@ -194,7 +214,13 @@ async function applyPendingRequests({ engine, controls }: DrainDeps, dispatch_id
   if (paused) signalRun(controls, dispatch_id, 'pause')
 }
 
-const createControl = (): RunControl => ({
+/** The end of a run cancels the runs that it started, in the store; here they learn of it. */
+async function applyCancelledChildren(deps: DrainDeps): Promise<void> {
+  for (const [id, { hasParent }] of [...deps.controls]) if (hasParent) await applyPendingRequests(deps, id)
+}
+
+const createControl = (hasParent: boolean): RunControl => ({
+  hasParent,
   afterStep: new AbortController(),
   immediate: new AbortController(),
   pause: new AbortController(),
@@ -204,19 +230,24 @@ const createControl = (): RunControl => ({
 async function claim(
   { engine, epoch, held }: DrainDeps,
   free: number,
-  only: readonly string[] | undefined,
+  wanted: { readonly only: readonly string[] } | { readonly last: readonly string[] },
   stop: AbortSignal,
 ): Promise<readonly Dispatch[]> {
+  if ('only' in wanted && wanted.only.length === 0) return []
   // Counts before it claims, so that polling an empty queue writes nothing.
   if (free <= 0 || (await engine.store.counts()).pending === 0 || stop.aborted) return []
-  const now = engine.clock.now()
-  const op = { op: 'claim', epoch, limit: free, now } as const
-  // The same commit renews the lease, which may have expired while the worker was idle.
-  const [claimed] = await commitOne(engine.store, [
-    only === undefined ? { ...op, except: [...held.ids] } : { ...op, only },
-    { op: 'beat', epoch, lease_until: now + LEASE_MS },
-  ])
-  return claimed
+  return held.alone(async () => {
+    // It may have waited for an undo.
+    if (stop.aborted) return []
+    const now = engine.clock.now()
+    const op = { op: 'claim', epoch, limit: free, now } as const
+    // The same commit renews the lease, which may have expired while the worker was idle.
+    const [claimed] = await commitOne(engine.store, [
+      'only' in wanted ? { ...op, ...wanted } : { ...op, except: [...held.ids], last: [...wanted.last] },
+      { op: 'beat', epoch, lease_until: now + LEASE_MS },
+    ])
+    return claimed
+  })
 }
 
 /** Whether one of the dispatches could run, but for its workspace. Its user rings the wake signal when it ends. */

@@ -10,12 +10,20 @@ export interface HeldDispatches {
   readonly ids: ReadonlySet<string>
   /** Contract: these dispatches are not claimed until the returned function is called. */
   hold(dispatchIds: readonly string[]): () => void
+  /** Contract: one call after the other; claims are such calls, so nothing is claimed while `work` lasts. */
+  alone<T>(work: () => Promise<T>): Promise<T>
 }
 
 export function createHeldDispatches(wakeSignal: WakeSignal): HeldDispatches {
   const ids = new Set<string>()
+  let last: Promise<unknown> = Promise.resolve()
   return {
     ids,
+    alone(work) {
+      const done = last.then(work)
+      last = done.catch(() => {})
+      return done
+    },
     hold(dispatchIds) {
       for (const id of dispatchIds) ids.add(id)
       return () => {

@@ -2,6 +2,7 @@
 
 import type { CancelMode, Dispatch, DispatchStatus, NewDispatch } from '../../domain/dispatch.ts'
 import type { FailureClass } from '../../domain/stop-reason.ts'
+import type { ChildReport } from '../../domain/sub-agent.ts'
 import type { Wait } from '../../domain/wait.ts'
 import type { PageLimit } from './page-limit.ts'
 
@@ -18,8 +19,9 @@ export type QueueOp =
   /** Ends the epoch; its running dispatches become pending. */
   | { readonly op: 'leave'; readonly epoch: number; readonly now: number }
   /**
-   * Running dispatches of workers with an expired lease become pending, or dead after too many crashes. Open approvals
-   * of a dead dispatch are denied, as by `settle`.
+   * Running dispatches of workers with an expired lease become pending, or dead after too many crashes. A dead dispatch
+   * has ended as by `settle`: its open approvals are denied, its result goes to its parent, its sub-agents are
+   * cancelled.
    */
   | { readonly op: 'recover'; readonly now: number }
   /**
@@ -29,8 +31,9 @@ export type QueueOp =
   | { readonly op: 'enqueue'; readonly dispatches: readonly NewDispatch[]; readonly now: number }
   /**
    * Takes up to `limit` pending dispatches for a worker: highest priority first, then oldest; at most one per session.
-   * A dispatch is left pending while one of another session runs in the same workspace. Each gets a new token. `only`
-   * and `except`: ids of dispatches to consider, or to leave out.
+   * A dispatch is left pending while one of another session runs in the same workspace. Each gets a new token. `only`:
+   * ids of dispatches to consider, with their descendants; `except`: ids of those to leave out; `last`: ids of those
+   * that come after all others of their priority, in this order.
    */
   | {
       readonly op: 'claim'
@@ -39,6 +42,7 @@ export type QueueOp =
       readonly now: number
       readonly only?: readonly string[]
       readonly except?: readonly string[]
+      readonly last?: readonly string[]
     }
   /**
    * Handles due timers: their dispatches become pending, with an observation if a wait reached its deadline. Approvals
@@ -49,7 +53,8 @@ export type QueueOp =
   /**
    * Needs the fence. Ends the run. If the status is `done` and there is unread input, a new dispatch of the session is
    * created in this commit. Open approvals of the session are denied with a reason, which the session gets with its
-   * next input.
+   * next input. The result of a sub-agent goes to its parent's session, once; it starts no run, and if the parent run
+   * has ended it wakes none. The sub-agents of the run are cancelled.
    */
   | {
       readonly op: 'settle'
@@ -59,6 +64,8 @@ export type QueueOp =
       readonly failure_class: FailureClass | null
       /** Id of the dispatch created for unread input. */
       readonly successor_id: string
+      /** What a sub-agent reports with its result. */
+      readonly report?: ChildReport | undefined
       readonly now: number
     }
   /**
@@ -71,7 +78,8 @@ export type QueueOp =
   /**
    * Cancels a dispatch and its descendants. A dispatch that never ran is settled at once; a waiting dispatch is woken
    * so that its run can end; a running dispatch is signalled by its worker; a finished dispatch is unchanged. Open
-   * approvals of its session are denied when the dispatch ends. `reason`: stored for a dispatch that never ran.
+   * approvals of its session are denied, and the result of a sub-agent is delivered, when the dispatch ends. `reason`:
+   * stored for a dispatch that never ran.
    */
   | {
       readonly op: 'cancel'
@@ -131,6 +139,8 @@ export interface QueueReads {
   recent(kernelId: string, agentId: string, limit: number): Promise<readonly Dispatch[]>
   /** Contract: in creation order. */
   dispatchesOf(cycleId: string): Promise<readonly Dispatch[]>
+  /** Contract: the dispatches that this one started, in creation order. */
+  childrenOf(dispatchId: string): Promise<readonly Dispatch[]>
   workers(now: number): Promise<readonly Worker[]>
   /** Contract: the earliest instant at which a timer is due, if any. */
   nextTimer(): Promise<number | undefined>

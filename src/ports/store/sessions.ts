@@ -1,6 +1,7 @@
 /** Sessions: their journals, their inboxes, and the removal of old ones. */
 
 import type { JournalRecord } from '../../domain/journal-record.ts'
+import type { Json } from '../../domain/json.ts'
 import type { Observation } from '../../domain/observation.ts'
 import type { Session } from '../../domain/session.ts'
 import type { PageLimit } from './page-limit.ts'
@@ -26,11 +27,22 @@ export type SessionOp =
       readonly successor_id: string
       readonly now: number
     }
+  /** Creates a session without a dispatch, unless it exists. */
+  | {
+      readonly op: 'open_session'
+      readonly session_id: string
+      readonly kernel_id: string
+      readonly agent_id: string
+      readonly workspace: string
+      /** Metadata of the dispatches that are created for unread input. */
+      readonly metadata: Readonly<Record<string, Json>>
+      readonly now: number
+    }
   /** Archives a session, or restores it; a `conflict` while the session is active. */
   | { readonly op: 'archive'; readonly session_id: string; readonly archived: boolean; readonly now: number }
   /**
    * Deletes up to `limit` sessions with no activity since `before` and nothing open, oldest first, with all their data.
-   * Also deletes some older cycles and sent messages. Facts, spending and the audit log stay.
+   * Also deletes some older cycles, undos and sent messages. Facts, spending and the audit log stay.
    */
   | { readonly op: 'prune'; readonly before: number; readonly limit: number }
 
@@ -38,8 +50,9 @@ export interface SessionResults {
   append: { readonly head: number }
   acknowledge: { readonly acknowledged: number }
   publish: { readonly duplicate: boolean; readonly dispatch_id: string | null }
+  open_session: null
   archive: null
-  /** Ids of the deleted runs. */
+  /** Ids of the deleted runs and undos. */
   prune: { readonly runs: readonly string[] }
 }
 

@@ -69,13 +69,21 @@ const turn = z.strictObject({
   faults: z.array(fault.nullable()).optional(),
 })
 
-const conversation = z.strictObject({ match: z.string(), turns: z.array(turn) })
+const conversation = z.strictObject({
+  match: z.string(),
+  /** A part of the system prompt; by default any prompt fits. */
+  system: z.string().optional(),
+  turns: z.array(turn),
+})
 const script = z.union([
   z.array(turn).transform((turns) => ({ conversations: [], turns })),
   z.strictObject({ conversations: z.array(conversation).default([]), turns: z.array(turn).default([]) }),
 ])
 
-/** A list of turns, or `{ conversations: [{ match: 'substring of the first user message', turns }], turns }`. */
+/**
+ * A list of turns, or `{ conversations: [{ match: 'substring of the first user message', turns }], turns }`. The first
+ * conversation that fits is used.
+ */
 export type ProviderScript = z.input<typeof script>
 type ParsedScript = z.output<typeof script>
 export type Turn = z.output<typeof turn>
@@ -90,6 +98,8 @@ export function parseScript(input: unknown, where = 'script'): ParsedScript {
 /** The parts of a request that the server uses; other parts are ignored. */
 const chatRequest = z.looseObject({
   model: z.string(),
+  /** Anthropic's system prompt. OpenAI's is a message. */
+  system: z.unknown().optional(),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
   messages: z.array(
@@ -121,14 +131,24 @@ export function findPosition(request: ChatRequest): ScriptPosition {
   }
 }
 
+const systemOf = ({ system, messages }: ChatRequest): string =>
+  JSON.stringify([system, ...messages.filter(({ role }) => role === 'system').map(({ content }) => content)])
+
+/** Contract: whether the text is a part of the request's system prompt. */
+const hasSystemText = (request: ChatRequest, text: string): boolean =>
+  systemOf(request).includes(JSON.stringify(text).slice(1, -1))
+
 const FINAL_TURN: Turn = { text: 'Done.' }
 
 /**
  * After the end of the script: the last turn without its faults, or a final answer if that turn has calls, which would
  * never end.
  */
-export function chooseTurn(script: ParsedScript, position: ScriptPosition): Turn {
-  const matched = script.conversations.find(({ match }) => position.conversation.includes(match))
+export function chooseTurn(script: ParsedScript, position: ScriptPosition, request: ChatRequest): Turn {
+  const matched = script.conversations.find(
+    ({ match, system }) =>
+      position.conversation.includes(match) && (system === undefined || hasSystemText(request, system)),
+  )
   const turns = matched?.turns ?? script.turns
   const last = turns.at(-1)
   return turns[position.turn] ?? (last && !last.calls?.length ? { ...last, faults: [] } : FINAL_TURN)

@@ -9,7 +9,7 @@ import type { SessionState } from './session.ts'
 /** The last request of a session. */
 interface LastRequest {
   readonly turn: number
-  /** How often the session's history had been cut by then. */
+  /** How often the session's conversation had started anew by then. */
   readonly cuts: number
   readonly messages: readonly string[]
   /** The messages of the last answered request: no later request may change them. */
@@ -37,13 +37,20 @@ export class Conversations {
     checkWellFormed(request.messages, (message) => world.fail('conversation', `${at}: ${message}`))
     checkInputShown(open.input, request.messages, (message) => world.fail('incoming message', `${at}: ${message}`))
     this.#checkPrefix(world, session, open.turn, request.messages)
+    world.talk.onRequest(session, request.messages)
+    world.looks.onRequest(session, request.messages)
     if (open.requests > 1) world.counters.add('model called again after a crash')
+  }
+
+  /** Retention has deleted the session; another one may get its id. */
+  forget(session_id: string): void {
+    this.#sent.delete(session_id)
   }
 
   #checkPrefix(world: World, session: SessionState, turn: number, sent: readonly ModelMessage[]): void {
     const messages = sent.map((message) => JSON.stringify(message))
     const known = this.#sent.get(session.session_id)
-    // A cut starts a new conversation.
+    // A cut and another behaviour start a new conversation.
     const last = known?.cuts === session.cuts ? known : undefined
     const answered = last !== undefined && session.answered.has(last.turn)
     const permanent = answered ? last.messages : (last?.permanent ?? [])
@@ -73,13 +80,14 @@ function checkInputShown(
 
 /**
  * Quoted messages are not counted again: those in the summary of a cut history, and the newest one in the overflow
- * notice, which is a line of its own and may have lost its beginning when a long text was shortened.
+ * notice, which is a line of its own and may have lost its beginning when a long text was shortened; and those that a
+ * behaviour is shown as the conversation so far.
  */
 const withoutQuotes = (text: string): string =>
-  text.replaceAll(/<data (\w+) summary>[\s\S]*?<\/data \1>/g, '').replaceAll(/^.*","note":".*$/gm, '')
+  text.replaceAll(/<data (\w+) summary>[\s\S]*?<\/data \1>/g, '').replaceAll(/^.*","note":".*$|^Owner: .*$/gm, '')
 
 /** The tag and number of a message. Not in quotes, as in other notices. */
-const MARK = /(?<!")\bt\d+#(?:m\d+|w\d+m\d+)\b/
+export const MARK = /(?<!")\b[tc]\d+#(?:m\d+|w\d+m\d+)\b/
 
 function checkWellFormed(messages: readonly ModelMessage[], fail: (message: string) => void): void {
   const used = new Set<string>()

@@ -20,6 +20,7 @@ export function checkNoIdleWorker(world: World): void {
   const inUse = new Set(rows.filter(({ status }) => status === 'running').map(({ workspace }) => workspace))
   const pending = rows.find(({ status, workspace }) => status === 'pending' && !inUse.has(workspace))
   const held = rows.filter(({ status, epoch }) => status === 'running' && epoch === proc.epoch)
+  if (held.length < world.plan.maxConcurrent) world.subAgents.checkNoSlotHeld()
   if (pending && held.length < world.plan.maxConcurrent)
     world.fail('no lost wake-up', `${pending.dispatch_id} is pending, and process ${proc.id} sleeps with a free slot`)
 }
@@ -81,6 +82,8 @@ export function checkEndState(world: World): void {
   checkEffectsRecorded(world)
   checkApprovalsUsed(world)
   world.garbage.checkEnd()
+  world.talk.checkEnd()
+  world.looks.checkEnd()
 }
 
 /** A model that saw an unknown outcome gets the owner's resolution as an observation. */

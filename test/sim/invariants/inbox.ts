@@ -5,6 +5,7 @@ import type { Observation } from '../../../src/domain/observation.ts'
 import type { Batch } from '../../../src/ports/store.ts'
 import { mayStayUnread } from './approvals.ts'
 import type { DispatchRow, Fail } from './queue.ts'
+import { isAgentResult } from './sub-agents.ts'
 
 export interface InboxRow {
   /** Session number and observation id. */
@@ -39,7 +40,7 @@ export function checkAcknowledged(
 /** Unread input has a dispatch that will read it, or a run that failed over it. */
 export function checkInbox(inbox: Inbox, latest: ReadonlyMap<number, DispatchRow>, fail: Fail): void {
   for (const { key, session, read, observation } of inbox.values()) {
-    if (read || mayStayUnread(observation)) continue
+    if (read || observation.quiet || mayStayUnread(observation) || isAgentResult(observation.id)) continue
     const row = latest.get(session)
     if (!row || (isTerminal(row.status) && row.status === 'done'))
       fail('incoming message', `${key} is unread, and nothing will ever read it`)

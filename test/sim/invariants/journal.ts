@@ -73,12 +73,15 @@ function startRun(session: SessionState, record: RecordOf<'run_started'>, write:
   if (record.run_id !== write.dispatch_id) reject(`written by dispatch ${write.dispatch_id}`)
   session.run = record.run_id
   session.steps = 0
+  Object.assign(session, { behaviour: record.behaviour, answers: 0, moves: 0 })
+  if (record.anew) session.cuts += 1
 }
 
 function enterBehaviour(session: SessionState, { behaviour }: RecordOf<'became'>, reject: Reject): void {
   const chosen = session.last?.kind === 'become' ? session.last.behaviour : undefined
   if (session.open) reject(`turn ${session.open.turn} is still open`)
   if (behaviour !== chosen) reject(`entered ${behaviour}; the previous step chose ${chosen}`)
+  Object.assign(session, { behaviour, answers: 0, moves: session.moves + 1, cuts: session.cuts + 1 })
 }
 
 function endRun(
@@ -138,6 +141,8 @@ function inTurn(
       if (decided) write.fail('I4', `${session.session_id} turn ${open.turn} has an answer and requests another`)
       open.requests += 1
       open.awaitsAnswer = true
+      open.prepared ??= record.prepared ?? ''
+      open.digest = record.digest
       return
     case 'cut':
       session.cuts += 1
@@ -161,6 +166,7 @@ function inTurn(
       open.answer = record.answer
       open.answeredBy = write.proc
       session.answered.add(open.turn)
+      session.answers += 1
       return
     case 'decided':
       if (decided || open.requests > 0) reject('the turn has a decision already, or a request')
@@ -252,7 +258,8 @@ function closeTurn(
   const cutShort =
     next.kind === 'end' && ['cancelled', 'budget_time', 'env_capability_mismatch'].includes(next.stop_reason)
   const failed = open.failed || cutShort || (next.kind === 'end' && next.stop_reason === 'unrecoverable_error')
-  if (!decided && !failed) reject('the turn has no decision')
+  const isForced = next.kind === 'become' && open.input.some(({ route }) => route)
+  if (!decided && !failed && !isForced) reject('the turn has no decision')
   for (const call of open.calls.values()) {
     call.closed = true
     if (!call.settled && !write.isListed(unknownIdOf(call)))

@@ -6,7 +6,8 @@
 import type { JournalRecord } from '../../../src/domain/journal-record.ts'
 import { CLEAN_LABEL, type Label } from '../../../src/domain/label.ts'
 import { EFFECTS, RESULT_LABELS } from '../ground-truth.ts'
-import type { ToolName } from '../plan.ts'
+import { isToolName } from '../plan.ts'
+import { isConversationTool } from '../ports/talk.ts'
 import type { Fail } from './queue.ts'
 import type { CallState, SessionState } from './session.ts'
 
@@ -19,11 +20,12 @@ export function checkResultLabel(
   { result, label = CLEAN_LABEL }: Extract<JournalRecord, { kind: 'call_settled' }>,
   fail: Fail,
 ): void {
-  const given = RESULT_LABELS[tool as ToolName] ?? { trust: 'untrusted', private: false }
-  const isPrivate = before.private || given.private || EFFECTS[tool as ToolName].reach === 'private'
-  const isUntrusted =
-    before.trust === 'untrusted' || given.trust === 'untrusted' || EFFECTS[tool as ToolName].reach === 'private'
-  if (TOOL_TEXT.test(result.content)) {
+  const given = isToolName(tool) ? (RESULT_LABELS[tool] ?? { trust: 'untrusted', private: false }) : CLEAN_LABEL
+  const reachesPrivate = isToolName(tool) && EFFECTS[tool].reach === 'private'
+  const isPrivate = before.private || given.private || reachesPrivate
+  const isUntrusted = before.trust === 'untrusted' || given.trust === 'untrusted' || reachesPrivate
+  // A tool may repeat its arguments, which the model wrote after it read everything else.
+  if (TOOL_TEXT.test(result.content) || (result.status === 'ok' && isConversationTool(tool))) {
     if (isUntrusted && label.trust === 'trusted') fail('I12', `${key}: the result of ${tool} is trusted`)
     if (isPrivate && !label.private) fail('I12', `${key}: the result of ${tool} is not private`)
   }

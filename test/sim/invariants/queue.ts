@@ -92,13 +92,20 @@ export function checkStatusChange(
 }
 
 /**
- * Highest priority first, then oldest, but none whose workspace is in use. `claimed`: in the order of the claim.
+ * Highest priority first, then oldest, but none whose workspace is in use; `last` ones after the others of their
+ * priority. `claimed`: in the order of the claim.
  */
-export function checkOrder(rows: readonly DispatchRow[], claimed: readonly string[], fail: Fail): void {
+export function checkOrder(
+  rows: readonly DispatchRow[],
+  claimed: readonly string[],
+  last: readonly string[],
+  fail: Fail,
+): void {
+  const place = ({ dispatch_id }: DispatchRow): number => last.indexOf(dispatch_id)
   const inUse = new Set(rows.filter(({ status }) => status === 'running').map(({ workspace }) => workspace))
   const due: DispatchRow[] = []
   const pending = rows.filter(({ status }) => status === 'pending')
-  for (const row of pending.toSorted((a, b) => b.priority - a.priority || a.n - b.n)) {
+  for (const row of pending.toSorted((a, b) => b.priority - a.priority || place(a) - place(b) || a.n - b.n)) {
     if (due.length >= claimed.length || inUse.has(row.workspace)) continue
     inUse.add(row.workspace)
     due.push(row)
@@ -132,7 +139,7 @@ export function checkWaiting(
 ): void {
   if (!row.wait) return
   for (const observation of unread)
-    if (wakesWait(row.wait, observation))
+    if (!observation.quiet && wakesWait(row.wait, observation))
       fail('no lost wake-up', `${row.dispatch_id} waits for ${row.wait.kind} while ${observation.id} is unread`)
   if (row.wait.kind === 'unknown' && resolved(row.wait.unknown_id))
     fail('no lost wake-up', `${row.dispatch_id} waits for a resolution of ${row.wait.unknown_id}, which is resolved`)

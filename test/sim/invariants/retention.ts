@@ -6,6 +6,7 @@ import { sessionIdOf } from '../ground-truth.ts'
 import type { World } from '../world.ts'
 import { checkEffectsRecorded } from './effects.ts'
 import type { SessionState } from './session.ts'
+import { isAgentResult } from './sub-agents.ts'
 
 /** Drops what retention deleted from the mirror. `left`: the row numbers of the sessions that are still there. */
 export function dropPruned(world: World, left: ReadonlySet<number>): void {
@@ -18,6 +19,7 @@ export function dropPruned(world: World, left: ReadonlySet<number>): void {
     checkEffectsRecorded(world, session_id)
     mirror.sessions.delete(n)
     mirror.byId.delete(session_id)
+    world.conversations.forget(session_id)
     mirror.pruned.add(session_id)
     for (const row of [...mirror.dispatches.values()])
       if (row.session === n && mirror.dispatches.delete(row.dispatch_id)) mirror.pruned.add(row.dispatch_id)
@@ -44,7 +46,7 @@ function reasonToKeep({ mirror }: World, { n, session_id }: SessionState): strin
       status === 'expired' || status === 'denied' ? [approvalObservationId(id)] : [],
     ),
   )
-  const unread = mirror.unread(n).find(({ id }) => !over.has(id))
+  const unread = mirror.unread(n).find(({ id }) => !over.has(id) && !isAgentResult(id))
   if (unread) return `${unread.id} is unread`
   for (const listed of [mirror.approvals, mirror.unknowns])
     for (const { id, status } of listed.values())

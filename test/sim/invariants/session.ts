@@ -32,6 +32,9 @@ export interface TurnState {
   failures: number
   /** Whether a phase of it failed. */
   failed: boolean
+  /** The text that the behaviour wrote for the first request, and the digest of the last request. */
+  prepared?: string
+  digest?: string
   /** Whether a request is on disk without an answer or a failure. */
   awaitsAnswer: boolean
   answer?: ModelAnswer
@@ -45,8 +48,14 @@ export interface SessionState {
   readonly session_id: string
   readonly n: number
   head: number
-  /** How often its history was cut. */
+  /** How often its conversation started anew: its history was cut, or the behaviour changed. */
   cuts: number
+  /** The behaviour of the open or last run. */
+  behaviour: string
+  /** Answers of the model since the behaviour was entered. */
+  answers: number
+  /** How often the open run changed its behaviour. */
+  moves: number
   /** The lowest label of its input. */
   label: Label
   /** The run that is open in the journal. */
@@ -73,6 +82,9 @@ export function newSession(n: number, session_id: string): SessionState {
     n,
     head: 0,
     cuts: 0,
+    behaviour: '',
+    answers: 0,
+    moves: 0,
     label: CLEAN_LABEL,
     run: undefined,
     turns: 0,

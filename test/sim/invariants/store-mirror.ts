@@ -79,7 +79,7 @@ export class StoreMirror {
       this.joined.set(proc.epoch ?? 0, Math.max(0, ...[...this.dispatches.values()].map(({ n }) => n)))
     if (ops.has('unknown') || ops.has('resolve') || ops.has('recover')) this.#readUnknowns(ops)
     if (APPROVAL_OPS.some((op) => ops.has(op))) this.#readApprovals()
-    if (ops.has('enqueue')) this.#readSessions()
+    if (ops.has('enqueue') || ops.has('open_session')) this.#readSessions()
     const closed = applied.flatMap((batch) => this.#readJournal(proc, batch))
     for (const [i, batch] of batches.entries())
       for (const branch of branchesOf(this, batch, outcomes[i])) this.#world.counters.add(branch)
@@ -99,11 +99,11 @@ export class StoreMirror {
     const [op] = batch?.ops ?? []
     if (op?.op !== 'claim' || op.only !== undefined || !outcome?.ok) return
     const [claimed] = outcome.results as [readonly { readonly dispatch_id: string }[]]
-    checkOrder(
-      [...this.dispatches.values()],
-      claimed.map(({ dispatch_id }) => dispatch_id),
-      this.#fail,
-    )
+    // A cycle holds back what it is about to run.
+    const isHeld = (row: DispatchRow) => row.status === 'pending' && op.except?.includes(row.dispatch_id)
+    const rows = [...this.dispatches.values()].filter((row) => !isHeld(row))
+    const ids = claimed.map(({ dispatch_id }) => dispatch_id)
+    checkOrder(rows, ids, op.last ?? [], this.#fail)
   }
 
   #readSessions(): void {
@@ -128,6 +128,10 @@ export class StoreMirror {
       for (const record of this.#recordsAfter(session, op.records.length)) {
         const { open } = session
         applyRecord(session, record, by)
+        this.#world.moves.onRecord(session, record)
+        this.#world.talk.onRecord(session, open, record)
+        this.#world.subAgents.onRecord(session, record)
+        this.#world.looks.onRecord(session, open, record)
         if (open?.answer && open.answeredBy !== proc.id && record.kind === 'call_settled')
           this.#world.counters.add('answer resumed from the journal')
         if (record.kind === 'step_committed' && open && (open.answer || open.decided))
@@ -246,7 +250,8 @@ export class StoreMirror {
   }
 
   #readApprovals(): void {
-    const rows = this.#all('SELECT id, status, tool, args, expires_at FROM approvals') as unknown as ApprovalRow[]
+    const columns = 'id, status, tool, args, expires_at, answer_reason'
+    const rows = this.#all(`SELECT ${columns} FROM approvals`) as unknown as ApprovalRow[]
     const fresh = new Map(rows.map((row) => [row.id, row]))
     checkAnswersUnchanged(this.approvals, fresh, this.#fail)
     for (const { id, status } of fresh.values())

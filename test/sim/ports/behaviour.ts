@@ -3,10 +3,13 @@
 import { plannerBehaviour } from '../../../src/behaviours/planner.ts'
 import type { Verdict } from '../../../src/domain/decision.ts'
 import type { Json } from '../../../src/domain/json.ts'
+import { RESIDENT_BEHAVIOUR } from '../../../src/domain/resident.ts'
 import type { Behaviour, Behaviours, Critic, ProposedDecision } from '../../../src/ports/behaviour.ts'
 import type { SimProcess } from '../process.ts'
 import type { World } from '../world.ts'
 import { orGarbage } from './garbage.ts'
+import { simResidentBehaviour } from './residents.ts'
+import { ASSISTANT, talkBehaviours } from './talk.ts'
 
 export function simBehaviours(world: World, tools: readonly string[]): Behaviours {
   const behaviour: Behaviour = {
@@ -20,7 +23,15 @@ export function simBehaviours(world: World, tools: readonly string[]): Behaviour
     },
     reduce: (state) => ({ ...(state as { readonly [key: string]: Json }), steps: stepsOf(state) + 1 }),
   }
-  return { get: (_, name) => (name === plannerBehaviour.name ? plannerBehaviour : behaviour) }
+  const assistant = talkBehaviours(world, tools)
+  const resident = simResidentBehaviour(tools)
+  return {
+    get(agentId, name) {
+      if (agentId === ASSISTANT) return assistant.get(agentId, name)
+      if (name === RESIDENT_BEHAVIOUR) return resident
+      return name === plannerBehaviour.name ? plannerBehaviour : behaviour
+    },
+  }
 }
 
 const stepsOf = (state: Json): number => Number((state as { readonly steps?: Json }).steps ?? 0)

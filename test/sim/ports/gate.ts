@@ -4,11 +4,14 @@ import type { Gate, GateVerdict } from '../../../src/ports/gate.ts'
 import type { SimProcess } from '../process.ts'
 import type { World } from '../world.ts'
 import { orGarbage } from './garbage.ts'
+import { isResidentTool } from './residents.ts'
+import { isConversationTool } from './talk.ts'
 
 export const hasGate = ({ plan }: World): boolean => plan.seed % 5 === 1
 
 export function needsApproval(world: World, session_id: string, tool: string, args: string): boolean {
-  return hasGate(world) && world.chance('gate', session_id, tool, args) < 0.25
+  if (!hasGate(world) || isConversationTool(tool) || isResidentTool(tool)) return false
+  return world.chance('gate', session_id, tool, args) < 0.25
 }
 
 export function simGate(world: World, proc: SimProcess): Gate {

@@ -2,8 +2,9 @@
 
 import { encodeBatch } from '../../../src/adapters/stores/sqlite/encode-batch.ts'
 import { TirelessError } from '../../../src/domain/error.ts'
-import type { Batch, BatchOutcome, Store } from '../../../src/ports/store.ts'
+import type { Batch, BatchOutcome, Op, Store } from '../../../src/ports/store.ts'
 import { checkSpend } from '../invariants/money.ts'
+import type { Boundary } from '../plan.ts'
 import type { SimProcess } from '../process.ts'
 import type { World } from '../world.ts'
 
@@ -42,6 +43,7 @@ class SimCommits {
     const [world, proc] = [this.#world, this.#proc]
     if (this.#broken) throw this.#broken
     checkNoClaimAfterStop(world, proc, batches)
+    world.looks.onCommitAsked(proc, batches)
     const queued: QueuedCommit = { batches }
     this.#queue.push(queued)
     const label = batches.map((batch) => batch.ops.map(({ op }) => op).join('+')).join(' ')
@@ -52,7 +54,7 @@ class SimCommits {
     const ops = new Set(batches.flatMap((batch) => batch.ops.map(({ op }) => op)))
     return world.io(
       proc,
-      ops.has('unknown') ? 'listed' : ops.has('resolve') ? 'resolved' : 'ack',
+      boundaryAfter(ops),
       outcomes.map((one) => (one.ok ? 'ok' : one.code)).join(' '),
       () => outcomes,
     )
@@ -75,6 +77,12 @@ class SimCommits {
   }
 }
 
+function boundaryAfter(ops: ReadonlySet<Op['op']>): Boundary {
+  if (ops.has('unknown')) return 'listed'
+  if (ops.has('resolve')) return 'resolved'
+  return ops.has('post') ? 'posted' : 'ack'
+}
+
 type UnreadOperations = 'commit' | 'verify' | 'unreadable' | 'skipped' | 'backup' | 'commits' | 'close'
 
 /** Every read is a boundary of its own. */
@@ -88,6 +96,7 @@ function simReads(world: World, proc: SimProcess): Omit<Store, UnreadOperations>
     counts: () => read('counts', () => reader.counts()),
     recent: (kernel, agent, limit) => read('recent', () => reader.recent(kernel, agent, limit)),
     dispatchesOf: (cycle) => read('dispatchesOf', () => reader.dispatchesOf(cycle)),
+    childrenOf: (id) => read('childrenOf', () => reader.childrenOf(id)),
     cycles: (kernel, page) => read('cycles', () => reader.cycles(kernel, page)),
     setting: (name) => read('setting', () => reader.setting(name)),
     spend: (from, to) => read('spend', () => reader.spend(from, to)),
@@ -117,6 +126,9 @@ function simReads(world: World, proc: SimProcess): Omit<Store, UnreadOperations>
     todo: (session, code) => read('todos', () => reader.todo(session, code)),
     todoReceipt: (id) => read('todos', () => reader.todoReceipt(id)),
     todoReceipts: (filter) => read('todos', () => reader.todoReceipts(filter)),
+    undo: (id) => read('undo', () => reader.undo(id)),
+    undos: (page) => read('undo', () => reader.undos(page)),
+    unfinishedUndo: () => read('undo', () => reader.unfinishedUndo()),
     outbox: (filter) => read('outbox', () => reader.outbox(filter)),
     dueMessages: (now) => read('outbox', () => reader.dueMessages(now)),
     nextMessageDue: (after) => read('outbox', () => reader.nextMessageDue(after)),
@@ -151,6 +163,10 @@ function applyGroup(world: World, proc: SimProcess, group: readonly QueuedCommit
   if (joins && hasReservation(world)) world.counters.add('reservation left behind by a crash')
   if (proc.superseded && outcomes.some(({ ok }) => ok)) world.staleWriteSeen = true
   world.mirror.onCommit(proc, batches, outcomes)
+  world.todos.onCommit(batches, outcomes)
+  world.talk.onCommit(batches, outcomes)
+  world.subAgents.onCommit()
+  world.looks.onCommit(proc, batches, outcomes)
   checkSpend(world)
   world.cycles.onCommit(proc, batches, outcomes)
   world.stateDocument.onCommit(batches, outcomes)

@@ -50,7 +50,7 @@ async function run(
   proc: SimProcess,
   name: ToolName,
   given: Args,
-  { call, signal }: ToolContext,
+  { call, signal, env }: ToolContext,
 ): Promise<CallResult> {
   const trouble = world.faults.nextFor('tool')?.trouble ?? lateTrouble(world, call)
   const broke = (): never => {
@@ -65,6 +65,8 @@ async function run(
   const happen = (): void => {
     if (trouble === 'throw') broke()
     checkEffect(world, proc, ...world.truth.happen(proc, name, call, JSON.stringify(given)))
+    if (name === 'edit') world.workspaces.write(env.root, given.n)
+    if (name === 'edit') world.versionedFiles.write(env.root, given.n, call)
   }
   const label = `${name} ${call}`
   const result = (): CallResult => (trouble === 'throw_after' ? broke() : { status: 'ok', content: `${name} is done` })

@@ -3,6 +3,7 @@
 import type { Dispatch } from '../api-types.ts'
 import { Card, Chevron, Dot, Empty, Section, toneOf } from '../components.tsx'
 import { clockTime, oneLine } from '../format.ts'
+import { isLook } from '../run-view.ts'
 import type { ViewContext } from './now.tsx'
 
 const ROW_CLASSES = [
@@ -22,26 +23,31 @@ export function Finished({ context, recent }: { readonly context: ViewContext; r
       <Card>
         {recent.length === 0 && <Empty>{texts.nothingFinished}</Empty>}
         <ul class="divide-y divide-line">
-          {recent.map(({ dispatch_id, agent_id, title, outcome, status, result, error, updated_at }) => (
-            <li key={dispatch_id} data-finished={dispatch_id}>
-              <details class="group">
-                <summary class={ROW_CLASSES}>
-                  <Dot tone={toneOf(status)} />
-                  <span class="truncate font-medium">{agent_id}</span>
-                  <span class={TITLE_CLASSES}>{oneLine(outcome ?? title)}</span>
-                  <span class="label figures flex items-center gap-2">
-                    {status === 'done' ? '' : `${texts.statuses[status] ?? status} · `}
-                    {clockTime(Date.parse(updated_at), now, language)}
-                    <Chevron />
-                  </span>
-                </summary>
-                <p class="label px-4 pb-2 pl-9 break-texts">{title}</p>
-                <p class={`px-4 pb-4 pl-9 break-texts whitespace-pre-wrap ${error === null ? '' : 'text-fault'}`}>
-                  {error ?? result ?? texts.noAnswer}
-                </p>
-              </details>
-            </li>
-          ))}
+          {recent.map(
+            ({ dispatch_id, agent_id, metadata, outcome, status, result, error, updated_at, ...dispatch }) => {
+              const title = isLook(metadata.behaviour) ? texts.look : dispatch.title
+              return (
+                <li key={dispatch_id} data-finished={dispatch_id}>
+                  <details class="group">
+                    <summary class={ROW_CLASSES}>
+                      <Dot tone={toneOf(status)} />
+                      <span class="truncate font-medium">{agent_id}</span>
+                      <span class={TITLE_CLASSES}>{oneLine(outcome ?? title)}</span>
+                      <span class="label figures flex items-center gap-2">
+                        {status === 'done' ? '' : `${texts.statuses[status] ?? status} · `}
+                        {clockTime(Date.parse(updated_at), now, language)}
+                        <Chevron />
+                      </span>
+                    </summary>
+                    <p class="label px-4 pb-2 pl-9 break-texts">{title}</p>
+                    <p class={`px-4 pb-4 pl-9 break-texts whitespace-pre-wrap ${error === null ? '' : 'text-fault'}`}>
+                      {error ?? result ?? texts.noAnswer}
+                    </p>
+                  </details>
+                </li>
+              )
+            },
+          )}
         </ul>
       </Card>
     </Section>

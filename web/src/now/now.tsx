@@ -8,6 +8,7 @@ import { Cycles } from './cycles.tsx'
 import { Finished } from './finished.tsx'
 import { Header } from './header.tsx'
 import { KeyFigures } from './key-figures.tsx'
+import { Residents } from './residents.tsx'
 import { Running } from './running.tsx'
 import { Waiting } from './waiting.tsx'
 
@@ -41,6 +42,7 @@ export function Now({ page, language, switchLanguage }: NowProps) {
         <KeyFigures context={context} status={view.status} />
         <div class="grid gap-8 lg:grid-cols-[minmax(0,5fr)_minmax(0,3fr)]">
           <div class="flex min-w-0 flex-col gap-8">
+            <Residents context={context} page={page} />
             <Running context={context} runs={visibleRuns(view, now)} />
             <Finished context={context} recent={view.recent} />
           </div>

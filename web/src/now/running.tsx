@@ -37,11 +37,12 @@ export function Running({ context, runs }: RunningProps) {
 function Run({ context, run }: { readonly context: ViewContext; readonly run: RunView }) {
   const { texts, language, now } = context
   const step = run.steps.at(-1)
+  const task = oneLine(run.isLook ? run.saw || texts.look : run.task)
   const phase = step?.spans.at(-1)?.phase ?? 'INIT'
   const state = run.state === 'running' ? (texts.phases[phase] ?? phase) : (texts.runStates[run.state] ?? run.state)
   return (
     <Card class="p-4 sm:p-5">
-      <article data-run={run.id} data-state={run.state} aria-label={`${run.agent}: ${oneLine(run.task)}`}>
+      <article data-run={run.id} data-state={run.state} aria-label={`${run.agent}: ${task}`}>
         <header class="flex flex-wrap items-baseline gap-x-3 gap-y-1">
           <span class="flex items-center gap-2 font-semibold">
             <Dot tone={toneOf(run.state)} pulsing={run.state === 'running'} />
@@ -54,7 +55,7 @@ function Run({ context, run }: { readonly context: ViewContext; readonly run: Ru
           <span class="label hidden font-mono sm:inline">{run.model}</span>
           <span class="figures ml-auto text-muted">{duration((run.to ?? now) - run.from, language)}</span>
         </header>
-        <p class="mt-1 line-clamp-2 text-muted">{oneLine(run.task)}</p>
+        <p class="mt-1 line-clamp-2 text-muted">{task}</p>
         <Waterfall context={context} run={run} />
         {run.state === 'running' && step ? (
           <CurrentStep context={context} step={step} />

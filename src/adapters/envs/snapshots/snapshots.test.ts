@@ -22,7 +22,7 @@ function setUp(t: TestContext): Setup {
   const [workspace, repository] = [join(root, 'workspace'), join(root, 'workspaces.git')]
   mkdirSync(workspace)
   const warnings: string[] = []
-  const limits = { files: 10, bytes: 1_000_000 }
+  const limits = { files: 10, bytes: 1_000_000, git: { files: 60, bytes: 1_000_000 } }
   const warn = (message: string): void => void warnings.push(message)
   const snapshots = createWorkspaceSnapshots({ folder: repository, clock: systemClock, warn, limits })
   return { snapshots, workspace, repository, warnings, target: (name) => join(root, name) }
@@ -125,4 +125,23 @@ test('the changes of each step and the versions of a file come from the snapshot
     [0, 2, 3, 5].map((turn) => [turn, turn === 2 || turn === 3 ? 'new' : null]),
   )
   assert.deepEqual([await snapshots.changesOf('other'), await snapshots.versionsOf('other', 'a.txt')], [[], []])
+})
+
+test('the files that a run made are those that it left, not what others changed meanwhile', async (t) => {
+  const { snapshots, workspace } = setUp(t)
+  const write = (name: string, text: string): void => writeFileSync(join(workspace, name), text)
+  const take = (turn: number, before?: true): Promise<unknown> =>
+    snapshots.take(workspace, { run_id: 'r', turn, ...(before && { before }) })
+  write('a.txt', 'one')
+  await take(0, true)
+  write('a.txt', 'two')
+  write('b.txt', 'new')
+  write('c.txt', 'removed later')
+  await take(1)
+  write('by-the-owner.txt', 'mine')
+  await take(1, true)
+  rmSync(join(workspace, 'c.txt'))
+  await take(2)
+  assert.deepEqual(await snapshots.filesMadeBy('r'), ['a.txt', 'b.txt'])
+  assert.deepEqual(await snapshots.filesMadeBy('other'), [])
 })

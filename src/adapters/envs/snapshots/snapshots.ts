@@ -3,23 +3,29 @@
  * not fsynced: if a snapshot is lost, a fork starts from the present files instead.
  */
 
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { readdir, readFile, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { asTirelessError } from '../../../domain/error.ts'
+import type { PathState } from '../../../domain/path-change.ts'
+import { readablePath, repositoryOf } from '../../../domain/path-change.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { FileVersion, Snapshots, StepChanges } from '../../../ports/snapshots.ts'
+import type { FileVersion, Snapshots, StepChanges, WriteSpan } from '../../../ports/snapshots.ts'
 import { copyFolder } from '../choose-workspace.ts'
-import { changedPaths, readFileIn } from './compare-trees.ts'
+import { applyChanges } from './apply-changes.ts'
+import { changedFiles, readFileIn, TreeReader } from './compare-trees.ts'
+import { listPresentFiles } from './list-present-files.ts'
+import { mergeWorkspace } from './merge-workspace.ts'
 import { type ObjectStore, openObjectStore } from './object-store.ts'
+import { restoreTree } from './restore-tree.ts'
+import { SnapshotRefs } from './snapshot-refs.ts'
 import {
   type KnownFiles,
-  restoreTree,
   TREE_LIMITS,
   type TreeLimits,
   WorkspaceTooLargeError,
   writeWorkspaceTree,
 } from './workspace-tree.ts'
+import { spansOf, WriterLog } from './writer-log.ts'
 
 interface SnapshotOptions {
   /** A workspace above these limits gets no snapshots. */
@@ -41,6 +47,7 @@ export function createWorkspaceSnapshots(options: SnapshotOptions): Snapshots {
 class WorkspaceSnapshots implements Snapshots {
   readonly #options: SnapshotOptions
   readonly #refs: SnapshotRefs
+  readonly #log: WriterLog
   readonly #cache = new FileListCache()
   #opened: Promise<ObjectStore> | undefined
   /** Workspaces that are too large. This process does not try again, because each attempt reads many files. */
@@ -52,22 +59,45 @@ class WorkspaceSnapshots implements Snapshots {
   constructor(options: SnapshotOptions) {
     this.#options = options
     this.#refs = new SnapshotRefs(options.folder)
+    this.#log = new WriterLog(options.folder)
   }
 
-  take: Snapshots['take'] = (workspace, { run_id, turn }) =>
+  take: Snapshots['take'] = (workspace, { run_id, turn, before }) =>
     this.#afterPruning(async () => {
-      if (this.#tooLarge.has(workspace)) return
+      if (this.#tooLarge.has(workspace)) return undefined
       const { clock, limits = TREE_LIMITS, warn } = this.#options
       try {
         const known = this.#cache.filesOf(workspace)
         const tree = await writeWorkspaceTree(await this.#objects(), workspace, known, { now: clock.now(), limits })
-        this.#refs.write(run_id, turn, tree)
+        if (!before || !this.#refs.hasAny(run_id)) this.#refs.write(run_id, turn, tree)
+        this.#log.add(run_id, { kind: before ? 'before' : 'after', turn, tree, at: clock.now(), workspace })
+        return tree
       } catch (thrown) {
         if (thrown instanceof WorkspaceTooLargeError) this.#tooLarge.add(workspace)
         // Removes the run's other snapshots too: otherwise a later fork would use an older snapshot for this step.
-        await this.#refs.remove(run_id).catch(() => {})
+        await this.#remove(run_id).catch(() => {})
         warn(asTirelessError(thrown).message, { workspace })
+        return undefined
       }
+    })
+
+  look: Snapshots['look'] = (workspace) =>
+    this.#afterPruning(async () => {
+      const { clock, limits = TREE_LIMITS } = this.#options
+      const known = this.#cache.filesOf(workspace)
+      try {
+        return await writeWorkspaceTree(await this.#objects(), workspace, known, { now: clock.now(), limits })
+      } catch {
+        return undefined
+      }
+    })
+
+  restore: Snapshots['restore'] = (workspace, changes, id) =>
+    this.#afterPruning(async () => {
+      const reader = await this.#reader()
+      const contentOf = (state: PathState): Promise<Uint8Array | null> => reader.content(state)
+      const targets = changes.map(({ path, after }) => ({ path, state: after }))
+      await applyChanges({ root: workspace, draft: `.${id}.tmp`, contentOf }, targets)
     })
 
   hasAny: Snapshots['hasAny'] = async (run_id) => this.#refs.hasAny(run_id)
@@ -80,7 +110,9 @@ class WorkspaceSnapshots implements Snapshots {
       // The first snapshot precedes every write of the run, so it is also right for all earlier steps.
       const found = upTo.at(-1) ?? trees[0]
       if (!found) return 'now'
-      await restoreTree(await this.#objects(), found.tree, target)
+      // Snapshots of earlier versions have no repositories, and say nothing of what they left out.
+      const keep = (await this.#log.read(step.run_id)).length === 0 ? ['.git', 'node_modules'] : []
+      await restoreTree(await this.#objects(), found.tree, target, keep)
       for (const { turn, tree } of upTo.length > 0 ? upTo : [found])
         this.#refs.write(as, Math.min(turn, step.turn), tree)
       return 'kept'
@@ -89,36 +121,136 @@ class WorkspaceSnapshots implements Snapshots {
   changesOf: Snapshots['changesOf'] = (run_id) =>
     this.#afterPruning(async () => {
       const trees = await this.#refs.treesOf(run_id)
-      const objects = await this.#objects()
+      const reader = await this.#reader()
       const changes: StepChanges[] = []
       for (const [i, { turn, tree }] of trees.entries()) {
         const before = trees[i - 1]
-        if (before) changes.push({ turn, paths: await changedPaths(objects, before.tree, tree) })
+        if (before) changes.push({ turn, paths: await changedFiles(reader, before.tree, tree) })
       }
       return changes
     })
 
+  filesMadeBy: Snapshots['filesMadeBy'] = async (run_id) => {
+    const made = new Map<string, boolean>()
+    try {
+      for (const { before, after } of await this.spans([run_id]))
+        for (const { path, after: state } of await this.compare(before, after))
+          if (repositoryOf(path) === undefined) made.set(readablePath(path), state !== null && !state.startsWith('d'))
+    } catch {
+      // A snapshot is lost or damaged; snapshots are not fsynced.
+      return []
+    }
+    return [...made]
+      .filter(([, isFile]) => isFile)
+      .map(([path]) => path)
+      .sort()
+  }
+
   versionsOf: Snapshots['versionsOf'] = (run_id, path) =>
     this.#afterPruning(async () => {
-      const objects = await this.#objects()
+      const reader = await this.#reader()
       const trees = await this.#refs.treesOf(run_id)
       const versions: FileVersion[] = []
-      for (const { turn, tree } of trees) versions.push({ turn, content: await readFileIn(objects, tree, path) })
+      for (const { turn, tree } of trees) versions.push({ turn, content: await readFileIn(reader, tree, path) })
       return versions
     })
+
+  spans: Snapshots['spans'] = async (writers) => {
+    const found: WriteSpan[] = []
+    for (const writer of writers ?? (await this.#log.writers()))
+      found.push(...spansOf(writer, await this.#log.read(writer)))
+    return found.toSorted((a, b) => a.from - b.from)
+  }
+
+  compare: Snapshots['compare'] = (before, after) =>
+    this.#afterPruning(async () => {
+      const changes = await (await this.#reader()).changes(before, after)
+      return [...changes].map(([path, change]) => ({ path, ...change })).toSorted((a, b) => (a.path < b.path ? -1 : 1))
+    })
+
+  omittedFrom: Snapshots['omittedFrom'] = (snapshot) =>
+    this.#afterPruning(async () => (await this.#reader()).omitted(snapshot))
+
+  contentOf: Snapshots['contentOf'] = (state) => this.#afterPruning(async () => (await this.#reader()).content(state))
+
+  merge: Snapshots['merge'] = async ({ run_id, from, into }) => {
+    const writer = mergeWriter(run_id)
+    const [base] = await this.#refs.treesOf(run_id)
+    const theirs = await this.#tree(from)
+    const ours = await this.#tree(into)
+    if (!base || theirs === undefined || ours === undefined) return undefined
+    try {
+      const merged = await this.#afterPruning(async () =>
+        mergeWorkspace({
+          ...{ store: await this.#objects(), file: this.#planFile(run_id), into, name: run_id.slice(0, SHORT_ID) },
+          trees: { base: base.tree, ours, theirs },
+          begin: () =>
+            this.#log.add(writer, {
+              kind: 'before',
+              turn: 0,
+              tree: ours,
+              at: this.#options.clock.now(),
+              workspace: into,
+            }),
+        }),
+      )
+      await this.take(into, { run_id: writer, turn: 1 })
+      return merged
+    } catch (thrown) {
+      this.#options.warn(`cannot merge: ${asTirelessError(thrown).message}`, { workspace: into })
+      return undefined
+    }
+  }
+
+  presentFiles: Snapshots['presentFiles'] = listPresentFiles
 
   forget: Snapshots['forget'] = (run_ids) => {
     this.#pruned = this.#pruned.then(async () => {
       await Promise.all(this.#running)
       try {
-        for (const run_id of run_ids) await this.#refs.remove(run_id)
-        await (await this.#objects()).prune(await this.#refs.allTrees())
+        for (const run_id of run_ids.flatMap((id) => [id, `merge-${id}`])) await this.#remove(run_id)
+        await (await this.#objects()).prune([...(await this.#refs.allTrees()), ...(await this.#loggedTrees())])
       } catch (thrown) {
         const { folder, warn } = this.#options
         warn(`cannot remove old snapshots: ${asTirelessError(thrown).message}`, { workspace: folder })
       }
     })
     return this.#pruned
+  }
+
+  async #remove(run_id: string): Promise<void> {
+    for (const writer of [run_id, mergeWriter(run_id)]) {
+      await this.#refs.remove(writer)
+      await this.#log.remove(writer)
+    }
+    await rm(this.#planFile(run_id), { force: true })
+  }
+
+  #planFile(run_id: string): string {
+    return join(this.#options.folder, 'merges', run_id)
+  }
+
+  /** The id of the workspace's tree; undefined if it cannot be stored. */
+  #tree(workspace: string): Promise<string | undefined> {
+    return this.#afterPruning(async () => {
+      const { clock, limits = TREE_LIMITS, warn } = this.#options
+      try {
+        const known = this.#cache.filesOf(workspace)
+        return await writeWorkspaceTree(await this.#objects(), workspace, known, { now: clock.now(), limits })
+      } catch (thrown) {
+        warn(asTirelessError(thrown).message, { workspace })
+        return undefined
+      }
+    })
+  }
+
+  async #loggedTrees(): Promise<readonly string[]> {
+    const lines = await Promise.all((await this.#log.writers()).map((writer) => this.#log.read(writer)))
+    return lines.flat().map(({ tree }) => tree)
+  }
+
+  async #reader(): Promise<TreeReader> {
+    return new TreeReader(await this.#objects())
   }
 
   #objects(): Promise<ObjectStore> {
@@ -135,51 +267,18 @@ class WorkspaceSnapshots implements Snapshots {
   }
 }
 
-/** The refs of the repository: for each step that wrote, the tree of its snapshot. */
-class SnapshotRefs {
-  readonly #folder: string
+/** The writer of a merge, and how much of the run's id names the folder of its conflicts. */
+const mergeWriter = (run_id: string): string => `merge-${run_id}`
+const SHORT_ID = 8
 
-  constructor(repository: string) {
-    this.#folder = join(repository, 'refs', 'steps')
-  }
-
-  hasAny(run_id: string): boolean {
-    return existsSync(join(this.#folder, run_id))
-  }
-
-  write(run_id: string, turn: number, tree: string): void {
-    mkdirSync(join(this.#folder, run_id), { recursive: true, mode: 0o700 })
-    writeFileSync(join(this.#folder, run_id, String(turn)), `${tree}\n`)
-  }
-
-  remove(run_id: string): Promise<void> {
-    return rm(join(this.#folder, run_id), { recursive: true, force: true })
-  }
-
-  /** The snapshots of a run, oldest first. */
-  async treesOf(run_id: string): Promise<readonly { readonly turn: number; readonly tree: string }[]> {
-    const folder = join(this.#folder, run_id)
-    const names = await readdir(folder).catch(() => [])
-    const turns = names.filter((name) => /^\d+$/.test(name)).map(Number)
-    const read = async (turn: number) => ({ turn, tree: (await readFile(join(folder, String(turn)), 'utf8')).trim() })
-    const found = await Promise.all(turns.sort((a, b) => a - b).map(read))
-    // A killed process may have left an incomplete ref.
-    return found.filter(({ tree }) => /^[0-9a-f]{40}$/.test(tree))
-  }
-
-  async allTrees(): Promise<readonly string[]> {
-    const runs = await readdir(this.#folder).catch(() => [])
-    const trees = await Promise.all(runs.map((run_id) => this.treesOf(run_id)))
-    return trees.flat().map(({ tree }) => tree)
-  }
-}
+const newKnownFiles = (): KnownFiles => ({ files: new Map(), objectFolders: new Map(), largeGit: new Set() })
 
 /** The file lists of the workspaces that were used last. */
 class FileListCache {
   readonly #lists = new Map<string, KnownFiles>()
 
   filesOf(workspace: string): KnownFiles {
-    const files: KnownFiles = this.#lists.get(workspace) ?? new Map()
+    const files: KnownFiles = this.#lists.get(workspace) ?? newKnownFiles()
     this.#lists.delete(workspace)
     this.#lists.set(workspace, files)
     const [oldest] = this.#lists.keys()

@@ -15,6 +15,7 @@ import type { OfflineStep } from './offline-step.ts'
 import { isOwnTool } from './own-tools.ts'
 import { parseSteps } from './parse-steps.ts'
 import { nextPastAction } from './past-question.ts'
+import { lookCalls, readLook } from './resident-look.ts'
 
 export const offlineModel: Model = {
   id: 'offline/rules',
@@ -22,7 +23,7 @@ export const offlineModel: Model = {
   async call(request, { signal, onText }) {
     if (signal.aborted)
       throw new TirelessError('aborted', 'the request was aborted before the offline model was called')
-    const answer = computeAnswer(request)
+    const answer = answerLook(request) ?? computeAnswer(request)
     if (answer.text) onText?.(answer.text)
     return answer
   },
@@ -39,6 +40,27 @@ interface ConversationState {
   readonly steps: readonly Progress[]
   /** All calls, whatever rule they follow. */
   readonly calls: readonly Attempt[]
+}
+
+/** Contract: undefined if the request is not a look of a resident. Without slots, the owner's words are a task. */
+function answerLook(request: ModelRequest): ModelAnswer | undefined {
+  const look = readLook(request)
+  if (!look) return undefined
+  const calls = lookCalls(look)
+  if (!calls) return computeAnswer(withTask(request, look.owner))
+  return buildAnswer(
+    request,
+    '',
+    calls.map(({ tool, args }, at) => ({ id: `offline-${at}`, tool, args: JSON.stringify(args) })),
+  )
+}
+
+function withTask(request: ModelRequest, task: string): ModelRequest {
+  const first = request.messages.findIndex(({ role }) => role === 'user')
+  const messages = request.messages.map((message, at) =>
+    at === first ? { role: 'user' as const, text: task } : message,
+  )
+  return { ...request, messages }
 }
 
 function computeAnswer(request: ModelRequest): ModelAnswer {

@@ -2,9 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { PAST_TOOLS } from '../../../domain/past-tools.ts'
 import { nextPastAction } from './past-question.ts'
 
-const TOOLS = new Set(['past_work', 'past_spend', 'open_matters', 'explain_run', 'file_history', 'create_file'])
+const TOOLS = new Set([...PAST_TOOLS, 'create_file'])
 
 const CALLS: readonly (readonly [question: string, tool: string, args: object])[] = [
   ['What did you do today?', 'past_work', { when: 'What did you do today?', language: 'en' }],
@@ -13,6 +14,10 @@ const CALLS: readonly (readonly [question: string, tool: string, args: object])[
   ['花了多少钱？', 'past_spend', { language: 'zh' }],
   ['What waits for me?', 'open_matters', { language: 'en' }],
   ['What comes next?', 'open_matters', { language: 'en' }],
+  ['When does scribe run next?', 'list_agents', { language: 'en' }],
+  ['有几个智能体？', 'list_agents', { language: 'zh' }],
+  ['What is left to do?', 'past_todos', { status: 'all', language: 'en' }],
+  ['哪些待办失败了', 'past_todos', { status: 'failed', language: 'zh' }],
   ['What changed in notes/a.md?', 'file_history', { path: 'notes/a.md', language: 'en' }],
   ['昨天什么失败了', 'past_work', { when: '昨天什么失败了', language: 'zh' }],
 ]

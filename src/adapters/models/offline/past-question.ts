@@ -31,6 +31,9 @@ const ASKS = new RegExp(
   'i',
 )
 const FILE_NAME = /(?:[\w.-]*\/)*[\w-][\w.-]*\.[a-z]\w{0,7}\b/i
+/** Asks when an agent runs. */
+const WHEN = /\bwhen|什么时候|几点|何时|啥时候/i
+const FAILED = /fail|失败/i
 /** The id of a run, as the tools write it. */
 const RUN = /(?:run|任务) ([0-9a-f]{8})\b/
 
@@ -60,8 +63,12 @@ function firstCall(kind: QuestionKind, text: string): PastCall {
     case 'cost':
       return { tool: 'past_spend', args: { ...when, language } }
     case 'waits':
-    case 'next':
       return { tool: 'open_matters', args: { language } }
+    case 'agents':
+    case 'next':
+      return { tool: kind === 'agents' || WHEN.test(text) ? 'list_agents' : 'open_matters', args: { language } }
+    case 'todos':
+      return { tool: 'past_todos', args: { status: FAILED.test(text) ? 'failed' : 'all', language } }
     case 'why':
       return { tool: 'past_work', args: { when: 'ever', text: text.slice(0, MAX_WORDS), limit: 1, language } }
     case 'changed':

@@ -45,6 +45,8 @@ function checkField(key: string, value: unknown): string | undefined {
 function checkNumber(key: string, value: number): string | undefined {
   if (INSTANTS.has(key)) return isInstant(value) ? undefined : describeProblem(key, value, INSTANT)
   if (COUNTS.has(key)) return isCount(value) ? undefined : describeProblem(key, value, COUNT)
+  // The payload of an event is stored as JSON.
+  if (key === 'payload') return Number.isFinite(value) ? undefined : describeProblem(key, value, 'a finite number')
   // `before` is only compared with stored values, never stored.
   if (key === 'before') return Number.isNaN(value) ? describeProblem(key, value, INSTANT) : undefined
   return Number.isSafeInteger(value) ? undefined : describeProblem(key, value, WHOLE)

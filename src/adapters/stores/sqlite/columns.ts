@@ -10,10 +10,12 @@ import { LOST_COMMITS } from '../../../domain/lost-commits.ts'
 import { MESSAGE_KINDS, OUTBOX_STATUSES } from '../../../domain/message.ts'
 import { FAILURE_CLASSES } from '../../../domain/stop-reason.ts'
 import { TODO_STATUSES } from '../../../domain/todo.ts'
+import { UNDO_STATUSES } from '../../../domain/undo.ts'
 import { RESOLUTIONS } from '../../../domain/unknown-outcome.ts'
 import type { Op } from '../../../ports/store.ts'
 import { effectShape, labelShape, observationShape, waitShape } from './record-shapes.ts'
 import { receiptShape, todoShape, todosOpShape } from './todo-shapes.ts'
+import { undoShape } from './undo-shape.ts'
 import {
   describeInvalid,
   listOf,
@@ -224,6 +226,13 @@ export const TABLES = {
     mismatch: ({ op_id, body }) =>
       JSON.parse(String(body)).op_id === op_id ? undefined : 'the body is of another call',
   },
+  undos: {
+    key: ['id'],
+    columns: {
+      ...{ id: storedText, status: oneOf(UNDO_STATUSES), body: storedJson(undoShape) },
+      ...{ created_at: storedInstant, ended_at: orNull(storedInstant) },
+    },
+  },
   heard: { key: ['channel', 'message_id'], columns: { ts: storedInstant } },
 } as const satisfies Record<string, TableColumns>
 
@@ -236,6 +245,7 @@ export const OP_SHAPES: Partial<Record<Op['op'], StoredShape>> = {
   grant: storedObject({ grant: storedObject({ to: listOf(storedText) }) }),
   schedule_put: storedObject({ entry: storedObject({ spec: scheduleSpec }) }),
   todos: todosOpShape,
+  undo_begin: storedObject({ undo: undoShape }),
   cycle_end: storedObject({ result: cycleResult, open: listOf(storedText) }),
 }
 

@@ -10,6 +10,28 @@ import type { SqlRow } from './rows.ts'
 export const enqueueDispatches: ApplyOp<'enqueue'> = (sql, op) =>
   op.dispatches.map((dispatch) => enqueueOne(sql, dispatch, op.now))
 
+export const openSession: ApplyOp<'open_session'> = (sql, op) => {
+  insertSession(sql, op, op.now)
+  return null
+}
+
+function insertSession(
+  sql: Sql,
+  {
+    session_id,
+    kernel_id,
+    agent_id,
+    workspace,
+    metadata,
+  }: Pick<NewDispatch, 'session_id' | 'kernel_id' | 'agent_id' | 'workspace' | 'metadata'>,
+  now: number,
+): void {
+  sql(
+    'INSERT INTO sessions (session_id, kernel_id, agent_id, workspace, metadata, ' +
+      'created_at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (session_id) DO NOTHING',
+  ).run(session_id, kernel_id, agent_id, workspace, JSON.stringify(metadata), now)
+}
+
 function enqueueOne(sql: Sql, dispatch: NewDispatch, now: number): OpResults['enqueue'][number] {
   const existing =
     dispatch.key !== undefined &&
@@ -19,17 +41,7 @@ function enqueueOne(sql: Sql, dispatch: NewDispatch, now: number): OpResults['en
     ).get(dispatch.source, dispatch.key)
   if (existing)
     return { dispatch_id: String(existing.dispatch_id), session_id: String(existing.session_id), duplicate: true }
-  sql(
-    'INSERT INTO sessions (session_id, kernel_id, agent_id, workspace, metadata, ' +
-      'created_at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (session_id) DO NOTHING',
-  ).run(
-    dispatch.session_id,
-    dispatch.kernel_id,
-    dispatch.agent_id,
-    dispatch.workspace,
-    JSON.stringify(dispatch.metadata),
-    now,
-  )
+  insertSession(sql, dispatch, now)
   const session = findSessionNumber(sql, dispatch.session_id)
   const busy = sql(
     "SELECT dispatch_id FROM dispatches WHERE session = ? AND status IN ('pending', 'running', 'waiting')",

@@ -1,24 +1,25 @@
 /**
  * Table operations on facts: at most one known fact per agent and key. Only known facts can be searched; ended facts
- * (superseded, forgotten, expired, dropped) are kept up to a limit.
+ * (superseded, forgotten, expired, dropped, undone) are kept up to a limit.
  */
 
-import { type FactStatus, MAX_ENDED_FACTS, MAX_FACTS } from '../../../domain/fact.ts'
+import { type FactStatus, MAX_ENDED_FACTS, MAX_FACTS, type NewFact } from '../../../domain/fact.ts'
 import { tokenize, tokenizeForIndex } from '../../../domain/tokenize.ts'
 import type { FactQuery } from '../../../ports/store/documents.ts'
 import type { Op, OpResults } from '../../../ports/store.ts'
-import type { Sql } from './refuse-batch.ts'
+import { RefusedBatch, type Sql } from './refuse-batch.ts'
 import { readableCondition } from './unreadable-rows.ts'
 
 type Remember = Extract<Op, { op: 'remember' }>
 type Forget = Extract<Op, { op: 'forget' }>
+type ChangeFacts = Extract<Op, { op: 'change_facts' }>
 
 export function rememberFact(sql: Sql, { fact, now }: Remember): OpResults['remember'] {
   const { agent_id, key } = fact
   // The call is repeated, because its id is stored: it must not undo later changes of the fact.
   if (sql('SELECT 1 FROM facts WHERE id = ?').get(fact.id)) return { superseded: false, dropped: [] }
   const known = sql("SELECT n FROM facts WHERE agent_id = ? AND key = ? AND status = 'known'").get(agent_id, key)
-  if (known) endFact(sql, Number(known.n), 'superseded')
+  if (known) endFact(sql, Number(known.n), 'superseded', fact.id)
   for (const { n } of sql("SELECT n FROM facts WHERE status = 'known' AND expires_at <= ?").all(now))
     endFact(sql, Number(n), 'expired')
   const { lastInsertRowid } = sql(
@@ -36,12 +37,8 @@ export function rememberFact(sql: Sql, { fact, now }: Remember): OpResults['reme
     Date.parse(fact.created_at),
     fact.expires_at === null ? null : Date.parse(fact.expires_at),
   )
-  sql('INSERT INTO facts_words (rowid, key, text) VALUES (?, ?, ?)').run(
-    lastInsertRowid,
-    tokenizeForIndex(key).join(' '),
-    tokenizeForIndex(fact.text).join(' '),
-  )
-  const dropped = dropOldest(sql, agent_id)
+  indexWords(sql, { n: Number(lastInsertRowid), key, text: fact.text })
+  const dropped = dropOldest(sql, fact)
   return { superseded: known !== undefined, dropped }
 }
 
@@ -55,16 +52,46 @@ export function forgetFact(sql: Sql, { agent_id, key, before }: Forget): OpResul
   return { forgotten: rows.some(({ status }) => status === 'known') }
 }
 
-function endFact(sql: Sql, n: number, status: Exclude<FactStatus, 'known'>): void {
-  sql("UPDATE facts SET status = ?1, text = iif(?1 = 'forgotten', '', text) WHERE n = ?2").run(status, n)
+function indexWords(
+  sql: Sql,
+  { n, key, text }: { readonly n: number; readonly key: string; readonly text: string },
+): void {
+  sql('INSERT INTO facts_words (rowid, key, text) VALUES (?, ?, ?)').run(
+    n,
+    tokenizeForIndex(key).join(' '),
+    tokenizeForIndex(text).join(' '),
+  )
+}
+
+/** Facts that end come first, because an agent has one known fact per key. */
+export function changeFacts(sql: Sql, { changes }: ChangeFacts): null {
+  for (const { id, from, to, ended_by } of changes.toSorted(
+    (a, b) => Number(a.to === 'known') - Number(b.to === 'known'),
+  )) {
+    const row = sql('SELECT n, key, text, status FROM facts WHERE id = ?').get(id)
+    if (row?.status !== from) throw new RefusedBatch('conflict', `fact ${id} is ${row?.status ?? 'gone'}, not ${from}`)
+    const n = Number(row.n)
+    sql('DELETE FROM facts_words WHERE rowid = ?').run(n)
+    sql('UPDATE facts SET status = ?, ended_by = ? WHERE n = ?').run(to, ended_by, n)
+    if (to === 'known') indexWords(sql, { n, key: String(row.key), text: String(row.text) })
+  }
+  return null
+}
+
+type Ended = Exclude<FactStatus, 'known'>
+
+function endFact(sql: Sql, n: number, status: Ended, ended_by: string | null = null): void {
+  sql("UPDATE facts SET status = ?1, ended_by = ?3, text = iif(?1 = 'forgotten', '', text) WHERE n = ?2").run(
+    ...[status, n, ended_by],
+  )
   sql('DELETE FROM facts_words WHERE rowid = ?').run(n)
 }
 
-function dropOldest(sql: Sql, agent_id: string): readonly string[] {
+function dropOldest(sql: Sql, { agent_id, id }: Pick<NewFact, 'agent_id' | 'id'>): readonly string[] {
   const oldest = sql(
     "SELECT n, key FROM facts WHERE agent_id = ? AND status = 'known' ORDER BY n DESC LIMIT -1 OFFSET ?",
   ).all(agent_id, MAX_FACTS)
-  for (const { n } of oldest) endFact(sql, Number(n), 'dropped')
+  for (const { n } of oldest) endFact(sql, Number(n), 'dropped', id)
   trimEnded(sql, agent_id)
   return oldest.map(({ key }) => String(key))
 }

@@ -2,10 +2,10 @@
 
 import type { Op } from '../../../ports/store.ts'
 import { insertApproval } from './approvals.ts'
-import { enqueueDispatches } from './create-dispatches.ts'
+import { enqueueDispatches, openSession } from './create-dispatches.ts'
 import { beginCycle, endCycle, writeSetting } from './cycles.ts'
 import { insertDocumentVersion, writeProjection } from './documents.ts'
-import { forgetFact, rememberFact } from './facts.ts'
+import { changeFacts, forgetFact, rememberFact } from './facts.ts'
 import { appendAuditWith, deleteGrant, insertGrant, writeLabel } from './grants-and-audit.ts'
 import { acknowledgeObservations, answerAndPublish, promoteDue, publishObservation } from './inbox.ts'
 import { appendRecords } from './journal.ts'
@@ -27,6 +27,7 @@ import { fireSchedule, openSchedule, pauseSchedule, putSchedule, removeSchedule 
 import { setRowsAside } from './set-rows-aside.ts'
 import { releaseSpend, reserveSpend, settleSpend } from './spend.ts'
 import { applyTodos } from './todos.ts'
+import { beginUndo, endUndo } from './undos.ts'
 import { resolveUnknown, upsertUnknown } from './unknown-outcomes.ts'
 import { joinWorker, leaveWorker, recoverWorkers, renewLease } from './workers.ts'
 
@@ -54,6 +55,7 @@ export const OP_TABLE: OpTable = {
   cancel: cancelDispatches,
   pause: pauseDispatches,
   retry: retryDispatch,
+  open_session: openSession,
   archive: archiveSession,
   publish: publishObservation,
   unknown: upsertUnknown,
@@ -73,6 +75,9 @@ export const OP_TABLE: OpTable = {
   unspent: releaseSpend,
   remember: rememberFact,
   forget: forgetFact,
+  change_facts: changeFacts,
+  undo_begin: beginUndo,
+  undo_end: endUndo,
   schedule_put: putSchedule,
   schedule_remove: removeSchedule,
   schedule_pause: pauseSchedule,

@@ -20,6 +20,7 @@ test('reads of a cycle, a start and a status use an index, so history does not s
     ],
     ...[
       (r: StoreReader) => r.dispatchesOf('c'),
+      (r: StoreReader) => r.childrenOf('d'),
       (r: StoreReader) => r.cycles('k', { limit: 5 }),
       (r: StoreReader) => r.session('s'),
     ],
@@ -29,6 +30,7 @@ test('reads of a cycle, a start and a status use an index, so history does not s
     (r) => r.approvals({ session_id: 's', limit: 9 }),
     ...[(r: StoreReader) => r.todos('s'), (r: StoreReader) => r.todo('s', 'T001')],
     (r) => r.todoReceipt('o'),
+    ...[(r: StoreReader) => r.undo('u'), (r: StoreReader) => r.unfinishedUndo()],
     ...[(r: StoreReader) => r.document('k', 'STATE.md'), (r: StoreReader) => r.projection('k', 'STATE.md')],
     (r) => r.documentVersions({ kernel_id: 'k', name: 'STATE.md', limit: 9 }),
     ...[

@@ -2,12 +2,14 @@
 
 import type { Dispatch, DispatchStatus } from '../../../domain/dispatch.ts'
 import type { Observation } from '../../../domain/observation.ts'
+import { AGENT_RESULT } from '../../../domain/sub-agent.ts'
 import { type Wait, wakesWait } from '../../../domain/wait.ts'
 import { enqueueSuccessor, wakeDispatch } from './create-dispatches.ts'
 import { closeApprovals, withdrawApprovals } from './inbox.ts'
 import { type ApplyOp, findSessionNumber, requireHeldDispatch } from './op-context.ts'
 import { RefusedBatch, type Sql } from './refuse-batch.ts'
 import { DISPATCH_COLUMNS, dispatchFromRow, type SqlRow } from './rows.ts'
+import { deliverAgentResult, isSpawned } from './sub-agents.ts'
 import { readableCondition } from './unreadable-rows.ts'
 
 /**
@@ -15,29 +17,46 @@ import { readableCondition } from './unreadable-rows.ts'
  * stays pending and keeps its place (case 74). Unreadable rows are skipped, so they do not block the queue; they are
  * checked last, because that is slow. CROSS JOIN keeps the order of the loops.
  */
-const CLAIMABLE = `SELECT d.n, d.session FROM dispatches d CROSS JOIN sessions s ON s.n = d.session
+const CLAIMABLE = `SELECT d.n, d.session, d.priority FROM dispatches d CROSS JOIN sessions s ON s.n = d.session
   WHERE d.status = 'pending' AND d.paused = 0
     AND s.workspace NOT IN (
       SELECT used.workspace FROM dispatches r CROSS JOIN sessions used ON used.n = r.session WHERE r.status = 'running')
     AND ${readableCondition('dispatches', 'd')}`
 const NEXT = 'ORDER BY d.priority DESC, d.n LIMIT 1'
 const IS_NAMED = 'd.dispatch_id IN (SELECT value FROM json_each(?))'
+const NEXT_IN_LIST =
+  'ORDER BY d.priority DESC, (SELECT l.key FROM json_each(?) l WHERE l.value = d.dispatch_id) LIMIT 1'
+/** Named, or started by a named one: a run that waits for its sub-agents goes on only if they run. */
+const IS_OF_NAMED_FAMILY = `d.n IN (WITH RECURSIVE member (n) AS (
+    SELECT n FROM dispatches WHERE dispatch_id IN (SELECT value FROM json_each(?))
+    UNION SELECT c.n FROM dispatches c JOIN member m ON c.parent = m.n) SELECT n FROM member)`
+
+type ClaimOp = Parameters<ApplyOp<'claim'>>[1]
 
 export const claimDispatches: ApplyOp<'claim'> = (sql, op) => {
   const worker = sql('SELECT 1 FROM workers WHERE epoch = ? AND left_at IS NULL').get(op.epoch)
   if (!worker) throw new RefusedBatch('store_fenced', `worker epoch ${op.epoch} has ended and cannot claim dispatches`)
-  const { only, except = [] } = op
-  const findNext = (): SqlRow | undefined =>
-    only
-      ? sql(`${CLAIMABLE} AND ${IS_NAMED} ${NEXT}`).get(JSON.stringify(only))
-      : except.length > 0
-        ? sql(`${CLAIMABLE} AND NOT ${IS_NAMED} ${NEXT}`).get(JSON.stringify(except))
-        : sql(`${CLAIMABLE} ${NEXT}`).get()
+  const findNext = op.only
+    ? () => sql(`${CLAIMABLE} AND ${IS_OF_NAMED_FAMILY} ${NEXT}`).get(JSON.stringify(op.only))
+    : () => findNextOfAll(sql, op)
   const claimed: Dispatch[] = []
   // One at a time: a claimed dispatch takes its workspace from the others.
   for (let found = findNext(); found && claimed.length < op.limit; found = findNext())
     claimed.push(claimDispatch(sql, op, Number(found.n), Number(found.session)))
   return claimed
+}
+
+/** The list `last` is searched on its own, because most claims have none, and the others can use an index. */
+function findNextOfAll(sql: Sql, { except = [], last = [] }: Pick<ClaimOp, 'except' | 'last'>): SqlRow | undefined {
+  const leftOut = [...except, ...last]
+  const next =
+    leftOut.length > 0
+      ? sql(`${CLAIMABLE} AND NOT ${IS_NAMED} ${NEXT}`).get(JSON.stringify(leftOut))
+      : sql(`${CLAIMABLE} ${NEXT}`).get()
+  if (last.length === 0) return next
+  const list = JSON.stringify(last.filter((id) => !except.includes(id)))
+  const lastOne = sql(`${CLAIMABLE} AND ${IS_NAMED} ${NEXT_IN_LIST}`).get(list, list)
+  return next && Number(next.priority) >= Number(lastOne?.priority ?? next.priority) ? next : lastOne
 }
 
 function claimDispatch(sql: Sql, { epoch, now }: { epoch: number; now: number }, n: number, session: number): Dispatch {
@@ -64,11 +83,15 @@ export const settleDispatch: ApplyOp<'settle'> = (sql, op, held) => {
     'UPDATE dispatches SET status = ?, epoch = NULL, wait = NULL, due = NULL, cancel = NULL, ' +
       'paused = 0, result = ?, error = ?, failure_class = ?, updated_at = ? WHERE n = ?',
   ).run(op.status, op.result, op.error, op.failure_class, op.now, dispatch)
-  const unread = op.status === 'done' && sql(`SELECT 1 FROM inbox WHERE ${UNREAD} LIMIT 1`).get(session)
+  // The result of a sub-agent concerns only the run that spawned it, and that run is over.
+  const isInput = `json_extract(body, '$.name') IS NOT '${AGENT_RESULT}'`
+  const unread = op.status === 'done' && sql(`SELECT 1 FROM inbox WHERE ${UNREAD} AND ${isInput} LIMIT 1`).get(session)
   const successor = unread ? enqueueSuccessor(sql, session, op.successor_id, op.now) : null
   // Approvals are denied after the inbox was checked, so that the denials do not cause another run.
   if (op.status === 'cancelled') withdrawApprovals(sql, session, op.now)
   else closeApprovals(sql, session, `the run ended: ${op.failure_class ?? op.status}`, op.now)
+  deliverAgentResult(sql, dispatch, op.report, op.now)
+  cancelAgentsOf(sql, dispatch, op.now)
   return { successor }
 }
 
@@ -93,13 +116,18 @@ export const releaseDispatch: ApplyOp<'release'> = (sql, op, held) => {
   return null
 }
 
-export const cancelDispatches: ApplyOp<'cancel'> = (sql, op) => {
+export const cancelDispatches: ApplyOp<'cancel'> = (sql, op) => cancelFamily(sql, op)
+
+type CancelOp = Pick<Parameters<ApplyOp<'cancel'>>[1], 'dispatch_id' | 'how' | 'reason' | 'now'>
+
+function cancelFamily(sql: Sql, op: CancelOp): ReturnType<ApplyOp<'cancel'>> {
   return findFamily(sql, op.dispatch_id).map(({ n, session, dispatch_id, status, attempts }) => {
     if (status === 'pending' && attempts === 0) {
       sql(
         "UPDATE dispatches SET status = 'cancelled', failure_class = NULL, error = ?, updated_at = ? WHERE n = ?",
       ).run(op.reason ?? null, op.now, n)
       withdrawApprovals(sql, session, op.now)
+      deliverAgentResult(sql, n, undefined, op.now)
     } else {
       const newCancel = "iif(cancel = 'immediate', cancel, ?)"
       sql(`UPDATE dispatches SET cancel = ${newCancel}, paused = 0, updated_at = ? WHERE n = ?`).run(op.how, op.now, n)
@@ -107,6 +135,19 @@ export const cancelDispatches: ApplyOp<'cancel'> = (sql, op) => {
     }
     return { dispatch_id, status }
   })
+}
+
+/** Cancels the sub-agents of a run that has ended, with everything that they started. */
+export function cancelAgentsOf(sql: Sql, dispatch: number, now: number): void {
+  const open = sql(
+    `SELECT dispatch_id FROM dispatches WHERE parent = ? AND status IN ('pending', 'running', 'waiting')
+       AND ${isSpawned('metadata')}`,
+  ).all(dispatch)
+  for (const { dispatch_id } of open)
+    cancelFamily(sql, {
+      ...{ dispatch_id: String(dispatch_id), how: 'immediate', now },
+      reason: 'the run that spawned it has ended',
+    })
 }
 
 export const pauseDispatches: ApplyOp<'pause'> = (sql, op) => {

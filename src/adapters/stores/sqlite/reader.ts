@@ -13,6 +13,7 @@ import { createRowReader, type RowReader } from './reads/row-reader.ts'
 import { sessionReads } from './reads/sessions.ts'
 import { spendingReads } from './reads/spending.ts'
 import { todoReads } from './reads/todos.ts'
+import { undoReads } from './reads/undos.ts'
 import { addReadableFunctions } from './unreadable-rows.ts'
 
 export type StoreReader = Omit<Store, 'commit' | 'commits' | 'verify' | 'unreadable' | 'skipped' | 'backup' | 'close'>
@@ -30,6 +31,7 @@ export function createStoreReader(db: DatabaseSync, onSkipped?: (row: Unreadable
     ...documentReads(rows),
     ...outboxReads(rows),
     ...todoReads(rows),
+    ...undoReads(rows),
     ...setAsideReads(rows),
   }
 }

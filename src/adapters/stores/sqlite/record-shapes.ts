@@ -104,6 +104,7 @@ const SHAPES: Readonly<Record<JournalRecord['kind'], StoredShape>> = {
     run_id: storedText,
     agent_id: storedText,
     behaviour: storedText,
+    params: orAbsent(storedRecordOf(storedText)),
     task: storedText,
     setup,
     outputs: orAbsent(listOf(storedText)),

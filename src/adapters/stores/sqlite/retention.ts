@@ -1,20 +1,22 @@
-/** Deletes old data: finished sessions with all their rows, ended cycles, sent messages. */
+/** Deletes old data: finished sessions with all their rows, ended cycles and undos, sent messages. */
 
 import { approvalObservationId } from '../../../domain/approval.ts'
+import { agentResultId } from '../../../domain/sub-agent.ts'
 import type { ApplyOp } from './op-context.ts'
 import type { Sql } from './refuse-batch.ts'
 import { readableCondition } from './unreadable-rows.ts'
 
 /**
- * Sessions without activity since ?1 and without open work. An unread notice that an approval expired or was denied
- * does not count as open. Sessions with unreadable rows are kept.
+ * Sessions without activity since ?1 and without open work. An unread notice that an approval expired or was denied,
+ * and the late result of a sub-agent, do not count as open. Sessions with unreadable rows are kept.
  */
 export const PRUNABLE_SESSIONS = `SELECT s.n, s.last FROM sessions s
   WHERE s.created_at < ?1 AND ${readableCondition('sessions', 's')}
   AND NOT EXISTS (SELECT 1 FROM dispatches d WHERE d.session = s.n
     AND (d.updated_at >= ?1 OR d.status IN ('pending', 'running', 'waiting')
       OR NOT ${readableCondition('dispatches', 'd')}))
-  AND NOT EXISTS (SELECT 1 FROM inbox i WHERE i.session = s.n AND i.read_at IS NULL AND NOT EXISTS (
+  AND NOT EXISTS (SELECT 1 FROM inbox i WHERE i.session = s.n AND i.read_at IS NULL
+    AND i.id NOT GLOB '${agentResultId('*')}' AND NOT EXISTS (
     SELECT 1 FROM approvals a WHERE a.session = s.n AND a.status IN ('expired', 'denied') AND a.answered_at < ?1
     AND i.id = '${approvalObservationId('')}' || a.id))
   AND NOT EXISTS (SELECT 1 FROM approvals a WHERE a.session = s.n AND a.status NOT IN ('allowed', 'denied', 'expired'))
@@ -35,7 +37,17 @@ export const pruneOldRows: ApplyOp<'prune'> = (sql, { before, limit }) => {
        (SELECT n FROM (SELECT * FROM outbox ORDER BY n LIMIT ?2) AS o
         WHERE status <> 'pending' AND created_at < ?1 AND ${readableCondition('outbox', 'o')})`,
   ).run(before, 10 * limit)
-  return { runs }
+  return { runs: [...runs, ...deleteUndos(sql, before, limit)] }
+}
+
+/** Contract: deletes ended undos, oldest first; returns their ids, under which snapshots are kept. */
+function deleteUndos(sql: Sql, before: number, limit: number): readonly string[] {
+  const oldest = sql(
+    `SELECT id FROM (SELECT * FROM undos ORDER BY n LIMIT ?2) AS u
+     WHERE ended_at < ?1 AND ${readableCondition('undos', 'u')}`,
+  ).all(before, limit)
+  for (const { id } of oldest) sql('DELETE FROM undos WHERE id = ?').run(String(id))
+  return oldest.map(({ id }) => String(id))
 }
 
 /** Contract: deletes the session with all its rows; returns the ids of its runs. */

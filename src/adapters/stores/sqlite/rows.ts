@@ -10,6 +10,7 @@ import type { ScheduleEntry, ScheduleMark } from '../../../domain/schedule.ts'
 import { type Session, sessionStatus } from '../../../domain/session.ts'
 import type { Todo } from '../../../domain/todo.ts'
 import type { TodoReceipt } from '../../../domain/todo-delta.ts'
+import type { Undo } from '../../../domain/undo.ts'
 import type { UnknownOutcome } from '../../../domain/unknown-outcome.ts'
 import { iso } from '../../../ports/clock.ts'
 
@@ -130,6 +131,7 @@ export function factFromRow(row: SqlRow): Fact {
     status: asText(row.status) as Fact['status'],
     created_at: iso(Number(row.created_at)),
     expires_at: row.expires_at == null ? null : iso(Number(row.expires_at)),
+    ended_by: asTextOrNull(row.ended_by),
   }
 }
 
@@ -156,6 +158,13 @@ export function markFromRow(row: SqlRow): ScheduleMark {
 export const todoFromRow = (row: SqlRow): Todo => JSON.parse(asText(row.body))
 
 export const receiptFromRow = (row: SqlRow): TodoReceipt => JSON.parse(asText(row.body))
+
+export const undoFromRow = (row: SqlRow): Undo => ({
+  ...{ id: asText(row.id), target: asText(row.target), status: asText(row.status) as Undo['status'] },
+  ...(JSON.parse(asText(row.body)) as Omit<Undo, 'id' | 'target' | 'status' | 'created_at' | 'ended_at'>),
+  created_at: iso(Number(row.created_at)),
+  ended_at: row.ended_at == null ? null : iso(Number(row.ended_at)),
+})
 
 export const VERSION_COLUMNS = 'kernel_id, name, version, sha256, bytes, author, reason, cycle_id, ts'
 

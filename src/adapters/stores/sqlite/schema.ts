@@ -2,7 +2,7 @@
 
 import { WORK_TABLES } from './work-tables.ts'
 
-export const SCHEMA_VERSION = 7
+export const SCHEMA_VERSION = 8
 
 export const SCHEMA = `
 ${WORK_TABLES}
@@ -146,7 +146,9 @@ CREATE TABLE facts (
   private INTEGER NOT NULL,
   status TEXT NOT NULL,
   created_at INTEGER NOT NULL,
-  expires_at INTEGER
+  expires_at INTEGER,
+  -- The id of the fact or of the undo that ended it.
+  ended_by TEXT
 ) STRICT;
 CREATE UNIQUE INDEX facts_known ON facts (agent_id, key) WHERE status = 'known';
 CREATE INDEX facts_by_age ON facts (agent_id) WHERE status = 'known';
@@ -217,6 +219,17 @@ CREATE TABLE todo_receipts (
   at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX todo_receipts_session ON todo_receipts (session);
+
+CREATE TABLE undos (
+  n INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  target TEXT NOT NULL,
+  status TEXT NOT NULL,
+  body TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  ended_at INTEGER
+) STRICT;
+CREATE INDEX undos_running ON undos (n) WHERE status = 'running';
 
 -- One row: the number of commits without a journal entry. With the last entry it is the position of the database.
 CREATE TABLE commits (id TEXT NOT NULL, n INTEGER NOT NULL) STRICT;

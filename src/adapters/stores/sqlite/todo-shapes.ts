@@ -67,6 +67,7 @@ export const todosOpShape = storedObject({
       change: storedObject({ by, code: storedText, verb: oneOf(TODO_VERBS), reason: storedText }),
       baseline: storedObject({ by, code: storedText, results: listOf(checkResult) }),
       evidence: storedObject({ by, code: storedText, results: listOf(checkResult) }),
+      clear: storedObject({ by }),
     }),
   ),
 })

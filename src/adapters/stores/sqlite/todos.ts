@@ -14,10 +14,17 @@ export const applyTodos: ApplyOp<'todos'> = (sql, { op_id, session_id, actions, 
   if (first) return receiptFromRow(ensureReadableInBatch('todo_receipts', first as SqlRow))
   const rows = sql('SELECT * FROM todos WHERE session = ? ORDER BY n').all(session) as SqlRow[]
   const todos = rows.map((row) => todoFromRow(ensureReadableInBatch('todos', row)))
-  const delta = { session_id, actions, at: iso(now) }
+  const adds = actions.some(({ kind }) => kind === 'add')
+  const delta = { session_id, actions, at: iso(now), used: adds ? highestCleared(sql, session) : 0 }
   const outcome = applyTodoDelta(todos, delta)
-  if (outcome.ok)
-    for (const todo of outcome.todos) if (outcome.changed.includes(todo.code)) writeTodo(sql, session, todo)
+  if (outcome.ok) {
+    const kept = new Map(outcome.todos.map((todo) => [todo.code, todo]))
+    for (const code of outcome.changed) {
+      const todo = kept.get(code)
+      if (todo) writeTodo(sql, session, todo)
+      else sql('DELETE FROM todos WHERE session = ? AND code = ?').run(session, code)
+    }
+  }
   const receipt = writeReceipt(op_id, delta, outcome)
   sql('INSERT INTO todo_receipts (op_id, session, body, at) VALUES (?, ?, ?, ?)').run(
     op_id,
@@ -26,6 +33,13 @@ export const applyTodos: ApplyOp<'todos'> = (sql, { op_id, session_id, actions, 
     now,
   )
   return receipt
+}
+
+/** The receipts keep the codes of todos that were removed, so that none is used again. */
+function highestCleared(sql: Sql, session: number): number {
+  const rows = sql(`SELECT * FROM todo_receipts WHERE session = ? AND instr(body, '"clear"') > 0`).all(session)
+  const codes = (rows as SqlRow[]).flatMap((row) => receiptFromRow(ensureReadableInBatch('todo_receipts', row)).changed)
+  return Math.max(0, ...codes.map((code) => parseTodoCode(code) ?? 0))
 }
 
 /** The row number is the order of the plan, so a changed todo keeps its row. */

@@ -6,6 +6,8 @@ import { statusAfterCrash } from '../../../domain/dispatch.ts'
 import { closeApprovals } from './inbox.ts'
 import { recordInterruptedCalls } from './interrupted-calls.ts'
 import type { ApplyOp } from './op-context.ts'
+import { cancelAgentsOf } from './queue.ts'
+import { deliverAgentResult } from './sub-agents.ts'
 import { readableCondition } from './unreadable-rows.ts'
 
 export const joinWorker: ApplyOp<'join'> = (sql, op) => {
@@ -56,6 +58,8 @@ export const recoverWorkers: ApplyOp<'recover'> = (sql, op) => {
       if (status === 'dead') {
         recordInterruptedCalls(sql, Number(orphan.session), String(orphan.dispatch_id))
         closeApprovals(sql, Number(orphan.session), 'the run ended: dead', op.now)
+        deliverAgentResult(sql, Number(orphan.n), undefined, op.now)
+        cancelAgentsOf(sql, Number(orphan.n), op.now)
       }
       const list = status === 'dead' ? dead : recovered
       list.push(String(orphan.dispatch_id))

@@ -9,6 +9,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { SCHEMA, SCHEMA_VERSION } from '../schema.ts'
 import { TO_6 } from './to-6.ts'
 import { TO_7 } from './to-7.ts'
+import { TO_8 } from './to-8.ts'
 
 export interface Migration {
   /** The version after this migration, which starts from version `to - 1`. */
@@ -31,4 +32,4 @@ export interface SchemaHistory {
 /** Older schemas were never released and have no migration. */
 export const OLDEST_MIGRATED = 5
 
-export const SCHEMA_HISTORY: SchemaHistory = { version: SCHEMA_VERSION, tables: SCHEMA, migrations: [TO_6, TO_7] }
+export const SCHEMA_HISTORY: SchemaHistory = { version: SCHEMA_VERSION, tables: SCHEMA, migrations: [TO_6, TO_7, TO_8] }

@@ -7,6 +7,9 @@ import { DISPATCH_COLUMNS, dispatchFromRow } from '../rows.ts'
 import { readableCondition } from '../unreadable-rows.ts'
 import type { RowReader } from './row-reader.ts'
 
+const IS_CHILD = `d.parent = (SELECT n FROM dispatches WHERE dispatch_id = ?)
+  AND ${readableCondition('dispatches', 'd')}`
+
 export function queueReads({ all, readOne }: RowReader): QueueReads {
   return {
     async dispatch(id) {
@@ -39,6 +42,9 @@ export function queueReads({ all, readOne }: RowReader): QueueReads {
     async dispatchesOf(cycleId) {
       const condition = `d.cycle_id = ? AND ${readableCondition('dispatches', 'd')}`
       return all(`SELECT ${DISPATCH_COLUMNS} WHERE ${condition} ORDER BY d.n`, cycleId).map(dispatchFromRow)
+    },
+    async childrenOf(dispatchId) {
+      return all(`SELECT ${DISPATCH_COLUMNS} WHERE ${IS_CHILD} ORDER BY d.n`, dispatchId).map(dispatchFromRow)
     },
     async workers(now) {
       return all(

@@ -1,0 +1,87 @@
+/**
+ * When each writer's snapshots were taken, and of which workspace: one file per writer, one line per snapshot. The refs
+ * of the repository say what a step left behind; these lines say what a writer did, and what others did in between.
+ */
+
+import { appendFileSync, mkdirSync } from 'node:fs'
+import { readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { WriteSpan } from '../../../ports/snapshots.ts'
+
+interface TakenSnapshot {
+  readonly kind: 'before' | 'after'
+  readonly turn: number
+  readonly tree: string
+  readonly at: number
+  readonly workspace: string
+}
+
+export class WriterLog {
+  readonly #folder: string
+  /** The last snapshot of each writer and workspace in this process. */
+  readonly #last = new Map<string, string>()
+  #lastAt = 0
+
+  constructor(repository: string) {
+    this.#folder = join(repository, 'writers')
+  }
+
+  /** Contract: a `before` that equals the writer's last snapshot is no new line: no one else wrote in between. */
+  add(writer: string, taken: TakenSnapshot): void {
+    const place = `${writer}\n${taken.workspace}`
+    if (taken.kind === 'before' && this.#last.get(place) === taken.tree) return
+    // Two snapshots never have the same time, so that their order is known.
+    this.#lastAt = Math.max(taken.at, this.#lastAt + 1)
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
+    appendFileSync(join(this.#folder, writer), `${JSON.stringify({ ...taken, at: this.#lastAt })}\n`, { mode: 0o600 })
+    this.#last.set(place, taken.tree)
+  }
+
+  async remove(writer: string): Promise<void> {
+    for (const place of this.#last.keys()) if (place.startsWith(`${writer}\n`)) this.#last.delete(place)
+    await rm(join(this.#folder, writer), { force: true })
+  }
+
+  async writers(): Promise<readonly string[]> {
+    return (await readdir(this.#folder).catch(() => [])).toSorted()
+  }
+
+  /** Contract: in the order of the lines; one that a killed process left incomplete is skipped. */
+  async read(writer: string): Promise<readonly TakenSnapshot[]> {
+    const text = await readFile(join(this.#folder, writer), 'utf8').catch(() => '')
+    return text.split('\n').flatMap((line) => {
+      try {
+        return line === '' ? [] : [JSON.parse(line) as TakenSnapshot]
+      } catch {
+        return []
+      }
+    })
+  }
+}
+
+/** Contract: pure; a `before` starts a new span. A line without a `before` ahead of it says nothing of what changed. */
+export function spansOf(writer: string, lines: readonly TakenSnapshot[]): readonly WriteSpan[] {
+  const workspaces = Map.groupBy(lines, ({ workspace }) => workspace)
+  return [...workspaces.values()].flatMap((own) => spansInOne(writer, own))
+}
+
+function spansInOne(writer: string, lines: readonly TakenSnapshot[]): readonly WriteSpan[] {
+  const spans: WriteSpan[] = []
+  let open: { readonly first: TakenSnapshot; last: TakenSnapshot } | undefined
+  const close = (): void => {
+    if (!open || open.last === open.first) return
+    const { first, last } = open
+    spans.push({
+      ...{ writer, workspace: first.workspace, from: first.at, to: last.at },
+      ...{ before: first.tree, after: last.tree },
+    })
+  }
+  for (const line of lines) {
+    if (line.kind === 'before') {
+      close()
+      open = { first: line, last: line }
+    } else if (open) open.last = line
+  }
+  close()
+  return spans
+}

@@ -1,0 +1,21 @@
+/** Reads undos. */
+
+import type { UndoReads } from '../../../../ports/store/undos.ts'
+import { undoFromRow } from '../rows.ts'
+import { readableCondition } from '../unreadable-rows.ts'
+import type { RowReader } from './row-reader.ts'
+
+export function undoReads({ all, readOne }: RowReader): UndoReads {
+  return {
+    async undo(id) {
+      const row = readOne('undos', 'SELECT * FROM undos WHERE id = ?', id)
+      return row && undoFromRow(row)
+    },
+    undos: async ({ limit }) =>
+      all(`SELECT * FROM undos WHERE ${readableCondition('undos')} ORDER BY n DESC LIMIT ?`, limit).map(undoFromRow),
+    async unfinishedUndo() {
+      const [row] = all(`SELECT * FROM undos WHERE status = 'running' AND ${readableCondition('undos')}`)
+      return row && undoFromRow(row)
+    },
+  }
+}

@@ -1,0 +1,62 @@
+/** Says why an undo is refused, and what to do. */
+
+import { TirelessError } from '../../domain/error.ts'
+import { readablePath } from '../../domain/path-change.ts'
+import { shortId } from '../../domain/short-id.ts'
+import type { UndoConflict } from '../../kernel/undo/plan.ts'
+
+const MAX_LISTED = 10
+
+/** Contract: throws `conflict` if there is any. */
+export function refuseConflicts(conflicts: readonly UndoConflict[], target: string): void {
+  if (conflicts.length === 0) return
+  const lines = [...new Set(conflicts.map(describeConflict))]
+  const more = lines.length > MAX_LISTED ? [`and ${lines.length - MAX_LISTED} more`] : []
+  const isOpen = conflicts.some(({ kind }) => kind === 'open')
+  throw new TirelessError('conflict', {
+    what: `${isOpen ? 'work is still under way' : 'later work builds on this'}, so nothing was undone`,
+    where: target,
+    got: [...lines.slice(0, MAX_LISTED), ...more].join('; '),
+    fix: isOpen ? stopFirst(conflicts) : undoFirst(conflicts),
+  })
+}
+
+function stopFirst(conflicts: readonly UndoConflict[]): string {
+  const runs = [...new Set(conflicts.flatMap((one) => (one.kind === 'open' ? [one.run_id] : [])))]
+  return `wait for it, or stop it first: ${runs.map((run) => `tireless queue cancel ${shortId(run)}`).join(', ')}`
+}
+
+function undoFirst(conflicts: readonly UndoConflict[]): string {
+  const writers = [...new Set(conflicts.flatMap((one) => (one.kind === 'file' && one.by !== null ? [one.by] : [])))]
+  return writers.length === 0
+    ? 'put the later change aside first, or correct the work by hand (tireless workspace diff shows it)'
+    : `undo the later work first: ${writers.map((id) => `tireless undo ${shortId(id)}`).join(', ')}`
+}
+
+function describeConflict(conflict: UndoConflict): string {
+  switch (conflict.kind) {
+    case 'file':
+      return `${readablePath(conflict.path)} was changed later by ${writerName(conflict.by)} (${conflict.workspace})`
+    case 'document':
+      return describeDocument(conflict)
+    case 'fact':
+      return `the fact ${JSON.stringify(conflict.fact.key)} was replaced later${inSession(conflict.by)}`
+    case 'open':
+      return conflict.workspace === null
+        ? `run ${shortId(conflict.run_id)} has not ended`
+        : `run ${shortId(conflict.run_id)} works in ${conflict.workspace}`
+    case 'unreadable':
+      return `the files of ${conflict.workspace} cannot be read, or are too many`
+  }
+}
+
+const writerName = (by: string | null): string => (by === null ? 'you or another program' : `run ${shortId(by)}`)
+
+const inSession = (by: { readonly session_id: string } | undefined): string =>
+  by ? ` in session ${by.session_id}` : ''
+
+function describeDocument({ version, by }: Extract<UndoConflict, { kind: 'document' }>): string {
+  return by
+    ? `STATE.md: version ${by.version} by ${by.author} changed the same lines as version ${version}`
+    : `STATE.md: the text before version ${version} is no longer kept`
+}

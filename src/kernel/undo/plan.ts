@@ -1,0 +1,193 @@
+/**
+ * Plans an undo: what would be taken back, and what stays. Changes nothing.
+ * Must not know: who asks, and how a plan is shown.
+ * Invariant: work that someone else built on is a conflict, and then nothing is undone.
+ */
+
+import type { Dispatch } from '../../domain/dispatch.ts'
+import type { Fact } from '../../domain/fact.ts'
+import type { Omission } from '../../domain/path-change.ts'
+import { type NewUndo, type Undo, undoneRuns } from '../../domain/undo.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Documents } from '../../ports/documents.ts'
+import type { Ids } from '../../ports/ids.ts'
+import type { Snapshots, WriteSpan } from '../../ports/snapshots.ts'
+import type { Store } from '../../ports/store.ts'
+import {
+  type ChosenRun,
+  hasWritten,
+  isCallOf,
+  loadChosenRuns,
+  type NotUndone,
+  openRuns,
+  unstartedRuns,
+  whatStays,
+} from './chosen-runs.ts'
+import { type DocumentConflict, planDocumentUndo, UNDONE_DOCUMENT, versionOfUndo } from './documents.ts'
+import { type FactConflict, planFactRedo, planFactUndo } from './plan-facts.ts'
+import { type FileConflict, type FileUndo, planFileUndo } from './plan-files.ts'
+
+export interface UndoDeps {
+  readonly store: Store
+  readonly snapshots: Snapshots
+  readonly documents: Documents
+  readonly clock: Clock
+  readonly ids: Ids
+}
+
+/** What is to be taken back: the work of runs, or an earlier undo. */
+export type UndoTarget =
+  | { readonly kind: 'runs'; readonly target: string; readonly dispatches: readonly Dispatch[] }
+  | { readonly kind: 'undo'; readonly target: string; readonly undo: Undo }
+
+/** Why nothing can be undone now. */
+export type UndoConflict =
+  | ({ readonly kind: 'file' } & FileConflict)
+  | ({ readonly kind: 'document' } & DocumentConflict)
+  | ({ readonly kind: 'fact' } & FactConflict)
+  | { readonly kind: 'open'; readonly run_id: string; readonly workspace: string | null }
+  | { readonly kind: 'unreadable'; readonly workspace: string }
+
+export interface UndoPlan {
+  readonly undo: NewUndo
+  readonly runs: readonly Dispatch[]
+  readonly facts: readonly { readonly fact: Fact; readonly to: string }[]
+  readonly stays: readonly NotUndone[]
+  readonly omitted: readonly { readonly workspace: string; readonly path: string; readonly why: Omission }[]
+  readonly conflicts: readonly UndoConflict[]
+}
+
+const ALL = 100_000
+
+export async function planUndo(deps: UndoDeps, target: UndoTarget): Promise<UndoPlan> {
+  const id = `undo-${deps.ids.next()}`
+  return target.kind === 'undo' ? planRedo(deps, id, target) : planUndoOfRuns(deps, id, target)
+}
+
+async function planUndoOfRuns(
+  deps: UndoDeps,
+  id: string,
+  { target, dispatches }: Extract<UndoTarget, { kind: 'runs' }>,
+): Promise<UndoPlan> {
+  const { store, documents, clock } = deps
+  const undone = undoneRuns(await store.undos({ limit: ALL }))
+  const left = dispatches.filter(({ dispatch_id }) => !undone.has(dispatch_id))
+  const runs = (await loadChosenRuns(store, left)).filter(({ dispatch }) => !undone.has(dispatch.dispatch_id))
+  const ids = runs.map(({ dispatch }) => dispatch.dispatch_id)
+  const spans = await deps.snapshots.spans([...ids, ...ids.map((run) => `merge-${run}`)])
+  const files = await planFiles(deps, spans)
+  const cycles = await cyclesOf(store, runs)
+  const document = await planDocumentUndo(documents, ({ reason, cycle_id, author }) => {
+    const [, call] = /^edit_state (.+)$/.exec(reason) ?? []
+    return call === undefined ? author === 'system' && cycles.has(cycle_id ?? '') : isCallOf(runs, call)
+  })
+  const all = await store.facts({ over: true, now: clock.now(), limit: ALL })
+  const facts = planFactUndo(all, (fact) => isCallOf(runs, fact.id), { undo: id, now: clock.now() })
+  const cancelled = unstartedRuns(runs).map(({ dispatch }) => dispatch.dispatch_id)
+  return {
+    undo: {
+      ...{ id, target, runs: ids.filter((run) => !cancelled.includes(run)), undoes: null, cancelled },
+      workspaces: files.undos
+        .filter(({ changes }) => changes.length > 0)
+        .map(({ workspace, changes }) => ({ workspace, changes })),
+      documents: document.versions.length === 0 ? [] : [{ name: UNDONE_DOCUMENT, versions: document.versions }],
+      facts: facts.changes,
+    },
+    runs: runs.map(({ dispatch }) => dispatch),
+    facts: describeFacts(all, facts.changes),
+    stays: [...runs.flatMap(whatStays), ...runs.flatMap((run) => withoutSnapshots(run, spans))],
+    omitted: files.omitted,
+    conflicts: [
+      ...openRuns(runs).map(
+        ({ dispatch }) => ({ kind: 'open', run_id: dispatch.dispatch_id, workspace: null }) as const,
+      ),
+      ...files.conflicts,
+      ...document.conflicts.map((conflict) => ({ kind: 'document', ...conflict }) as const),
+      ...facts.conflicts.map((conflict) => ({ kind: 'fact', ...conflict }) as const),
+    ],
+  }
+}
+
+async function planRedo(
+  deps: UndoDeps,
+  id: string,
+  { target, undo }: Extract<UndoTarget, { kind: 'undo' }>,
+): Promise<UndoPlan> {
+  const { store, documents, clock } = deps
+  const files = await planFiles(deps, await deps.snapshots.spans([undo.id]))
+  const written = await versionOfUndo(documents, undo.id)
+  const document = await planDocumentUndo(documents, ({ version }) => version === written?.version)
+  const all = await store.facts({ over: true, now: clock.now(), limit: ALL })
+  const facts = planFactRedo(all, undo)
+  const runs = await Promise.all(undo.runs.map((run) => store.dispatch(run)))
+  return {
+    undo: {
+      ...{ id, target, runs: undo.runs, undoes: undo.id, cancelled: [] },
+      workspaces: files.undos
+        .filter(({ changes }) => changes.length > 0)
+        .map(({ workspace, changes }) => ({ workspace, changes })),
+      documents: document.versions.length === 0 ? [] : [{ name: UNDONE_DOCUMENT, versions: document.versions }],
+      facts: facts.changes,
+    },
+    runs: runs.filter((run) => run !== undefined),
+    facts: describeFacts(all, facts.changes),
+    stays: undo.cancelled.map((run_id) => ({ kind: 'cancelled', run_id, what: run_id, at: undo.ended_at })),
+    omitted: files.omitted,
+    conflicts: [
+      ...files.conflicts,
+      ...document.conflicts.map((conflict) => ({ kind: 'document', ...conflict }) as const),
+      ...facts.conflicts.map((conflict) => ({ kind: 'fact', ...conflict }) as const),
+    ],
+  }
+}
+
+interface PlannedFiles {
+  readonly undos: readonly FileUndo[]
+  readonly conflicts: readonly UndoConflict[]
+  readonly omitted: UndoPlan['omitted']
+}
+
+async function planFiles(deps: UndoDeps, spans: readonly WriteSpan[]): Promise<PlannedFiles> {
+  const undos: FileUndo[] = []
+  const conflicts: UndoConflict[] = []
+  const running = await deps.store.dispatches({ status: 'running', limit: ALL })
+  for (const [workspace, [first, ...rest]] of Map.groupBy(spans, (span) => span.workspace)) {
+    if (!first) continue
+    for (const { dispatch_id, session_id } of running)
+      if ((await deps.store.session(session_id))?.workspace === workspace)
+        conflicts.push({ kind: 'open', run_id: dispatch_id, workspace })
+    const present = await deps.snapshots.look(workspace)
+    if (present === undefined) conflicts.push({ kind: 'unreadable', workspace })
+    else undos.push(await planFileUndo(deps.snapshots, [first, ...rest], present))
+  }
+  return {
+    undos,
+    conflicts: [
+      ...conflicts,
+      ...undos.flatMap((undo) => undo.conflicts.map((one) => ({ kind: 'file', ...one }) as const)),
+    ],
+    omitted: undos.flatMap(({ workspace, omitted }) => [...omitted].map(([path, why]) => ({ workspace, path, why }))),
+  }
+}
+
+/** Cycles of which all runs are chosen: what they wrote of their runs into STATE.md goes, too. */
+async function cyclesOf(store: Store, runs: readonly ChosenRun[]): Promise<ReadonlySet<string>> {
+  const chosen = new Set(runs.map(({ dispatch }) => dispatch.dispatch_id))
+  const cycles = new Set(runs.flatMap(({ dispatch }) => dispatch.cycle_id ?? []))
+  for (const cycle of cycles)
+    if (!(await store.dispatchesOf(cycle)).every(({ dispatch_id }) => chosen.has(dispatch_id))) cycles.delete(cycle)
+  return cycles
+}
+
+function withoutSnapshots(run: ChosenRun, spans: readonly WriteSpan[]): readonly NotUndone[] {
+  const { dispatch_id: run_id, updated_at: at } = run.dispatch
+  if (!hasWritten(run) || spans.some(({ writer }) => writer === run_id)) return []
+  return [{ kind: 'no_snapshots', run_id, what: run_id, at }]
+}
+
+function describeFacts(all: readonly Fact[], changes: NewUndo['facts']): UndoPlan['facts'] {
+  return changes.flatMap(({ id, to }) => {
+    const fact = all.find((other) => other.id === id)
+    return fact ? [{ fact, to }] : []
+  })
+}

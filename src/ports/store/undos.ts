@@ -1,0 +1,26 @@
+/** Undos: what each takes back, and whether it is finished. */
+
+import type { FactChange, NewUndo, Undo } from '../../domain/undo.ts'
+import type { PageLimit } from './page-limit.ts'
+
+export type UndoOp =
+  /** Records an undo before it changes anything; a `conflict` while another one is unfinished. */
+  | { readonly op: 'undo_begin'; readonly undo: NewUndo; readonly now: number }
+  /** Ends the undo; `not_found` unless it is running. */
+  | { readonly op: 'undo_end'; readonly id: string; readonly now: number }
+  /** Changes the status of facts, all or none; a `conflict` if one of them has another status than `from`. */
+  | { readonly op: 'change_facts'; readonly changes: readonly FactChange[] }
+
+export interface UndoResults {
+  undo_begin: null
+  undo_end: null
+  change_facts: null
+}
+
+export interface UndoReads {
+  undo(id: string): Promise<Undo | undefined>
+  /** Contract: newest first. */
+  undos(page: PageLimit): Promise<readonly Undo[]>
+  /** Contract: the undo that is not finished. */
+  unfinishedUndo(): Promise<Undo | undefined>
+}

@@ -1,0 +1,60 @@
+/** Services that a world has none of. */
+
+import type { CommandContext } from '../../src/commands/lib/context.ts'
+import { TirelessError } from '../../src/domain/error.ts'
+import { loadZone } from '../../src/kernel/schedule/time-zone.ts'
+import type { Documents } from '../../src/ports/documents.ts'
+import type { KernelPlan } from './kernel-plan.ts'
+
+/** No world undoes what is in documents. */
+export const NO_DOCUMENTS = { read: async () => undefined, versions: async () => [] } as Partial<Documents> as Documents
+/** No world asks for the past; an undo whose target is gone reads it as a day. */
+export const emptyPast = (now: () => number): CommandContext['past'] =>
+  ({ now, clock: () => loadZone('UTC') }) as Partial<CommandContext['past']> as CommandContext['past']
+
+/** For a world without a kernel. */
+export const NO_KERNEL_CONTROL: CommandContext['kernel'] = {
+  isRunning: () => false,
+  nextBeatAt: () => undefined,
+  nextBeatOf: () => undefined,
+  run: async () => {},
+  catchUp: async () => {},
+  runOneCycle: () => Promise.reject(new TirelessError('internal', 'there are no cycles here')),
+  runFirstCycle: async () => undefined,
+  runCycleNow: () => Promise.reject(new TirelessError('internal', 'there are no cycles here')),
+  enqueueAgents: () => Promise.reject(new TirelessError('internal', 'there are no cycles here')),
+  reloadSchedules: () => {},
+  healthProblems: async () => [],
+}
+
+export const NO_KERNEL: KernelPlan = {
+  single: false,
+  late: false,
+  every: 60_000,
+  mode: 'static',
+  missed: 'skip',
+  overrun: 'skip',
+  agents: [],
+}
+
+/** Commands of a world show the default model and call none; runs call the model of the engine. */
+export const NO_MODELS: CommandContext['models'] = {
+  defaultId: 'sim/model',
+  choice: async () => ({ id: 'sim/model', why: 'the model of the world' }),
+  get: () => {
+    throw new Error('a command asked for a model')
+  },
+  fallbackChain: async () => ['sim/model'],
+  list: async () => [],
+  keys: () => [],
+}
+
+/** Without a kernel there are no notices either. */
+export const NO_NOTIFIER: CommandContext['notifier'] = {
+  run: async () => {},
+  once: async () => {},
+  deliver: async () => {},
+  target: async () => null,
+  unpairedTarget: async () => null,
+  language: () => 'en',
+}
