@@ -93,20 +93,17 @@ function scheduleOf(name: string, { every, cron, at }: Extract<SourceConfig, { t
 
 function processSource(name: string, config: ProcessConfig, { host }: SourceParts): Source {
   const [clock, ids, home] = [host.get('clock'), host.get('ids'), host.get('home')]
-  const { pid, command, output, restart } = config
+  const { pid, output, restart } = config
   if (pid !== undefined) return watchedProcessSource({ name, pid, identify, clock, label: labelOf(config) })
   const prepare = prepareProcesses(host, 'sources')
   const start = (): Promise<ProcessStart> => {
     const { filled } = host.get('secrets')
     const env = Object.fromEntries(Object.entries(config.env).map(([key, value]) => [key, filled(value)]))
-    return prepare(name, { ...config, ...NO_TOOLS, command, env })
+    return prepare(name, { ...config, env })
   }
   const group = createMarkedTree({ TIRELESS_SOURCE: `${home.root}/${name}` }, clock)
   return commandSource({ name, start, group, output, restart, clock, ids, label: labelOf(config) })
 }
-
-/** The options of an MCP server that a plain command does not have. */
-const NO_TOOLS = { headers: {}, timeout: 0, start_timeout: 0, trust: 'untrusted', effects: {} } as const
 
 /** Contract: pid, boot and start time identify a process for ever; undefined if it has exited. */
 function identify(pid: number): string | undefined {

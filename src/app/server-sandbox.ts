@@ -16,8 +16,7 @@ import {
   serverPaths,
   visiblePathVariable,
 } from '../adapters/envs/sandbox/server-visible-paths.ts'
-import type { PrepareStart } from '../adapters/mcp/process-start.ts'
-import type { ServerOptions } from '../adapters/mcp/server-options.ts'
+import type { PrepareStart, StartOptions } from '../adapters/mcp/process-start.ts'
 import { findProgram } from '../adapters/system/machine.ts'
 import { formatHostPort, type HostPort } from '../domain/address.ts'
 import { TirelessError } from '../domain/error.ts'
@@ -67,7 +66,7 @@ export function startServers(options: ServerSandboxOptions): PrepareStart {
 
 /** In the sandbox a missing program would only exit with 127, without a reason. */
 function refuseMissingProgram(
-  { command = [], cwd = '.', env: own }: ServerOptions,
+  { command = [], cwd = '.', env: own }: StartOptions,
   env: Readonly<Record<string, string>>,
 ): void {
   const [program = ''] = command
@@ -84,7 +83,7 @@ function refuseMissingProgram(
 
 async function startConfined(
   name: string,
-  server: ServerOptions,
+  server: StartOptions,
   sandbox: Sandbox,
   { home, egress, env, limits, matchesHost: isAmong, key }: ServerSandboxOptions,
 ): Promise<ProcessStart> {
@@ -153,7 +152,7 @@ const notVisible = (path: string, where: string): TirelessError =>
   })
 
 function networkFor(
-  network: ServerOptions['network'],
+  network: StartOptions['network'],
   egress: Egress,
   isAmong: ServerSandboxOptions['matchesHost'],
 ): OpenSocketProxy | undefined {

@@ -43,6 +43,7 @@ export const observeCommand = defineCommand({
     const shared = { observation_id, agent, latest, kernel_running: draining() }
     if (latest) {
       if (!residents.isResident(agent)) throw unknownAgent(context, agent)
+      if (!shared.kernel_running) throw noMemory()
       residents.setSlice([agent], type, value ?? null)
       return { ...shared, duplicate: false, woken: 0 }
     }
@@ -54,6 +55,12 @@ export const observeCommand = defineCommand({
     return { ...shared, duplicate, woken: 0 }
   },
 })
+
+const noMemory = (): TirelessError =>
+  new TirelessError('not_found', {
+    what: 'the latest values are in the memory of a running kernel, and none runs; this one is not kept',
+    fix: 'tireless start; or leave out --latest: then it is kept until it is seen',
+  })
 
 function parsePayload(text: string, type: string): Json {
   try {

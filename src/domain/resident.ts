@@ -10,14 +10,14 @@ export const RESIDENT_ACTIONS = ['noop', 'say', 'query'] as const
 export type ResidentAction = (typeof RESIDENT_ACTIONS)[number]
 
 /** Information that a resident needs for its goals. */
-export interface Slot {
+export type Slot = {
   readonly name: string
   /** How to ask for it; null: by its name. */
   readonly question: string | null
 }
 
 /** What a look has to know of its resident; part of the metadata of its dispatch. */
-export interface ResidentSetup {
+export type ResidentSetup = {
   /** Number of the look on the grid of the resident's rate. */
   readonly tick: number
   readonly hz: number

@@ -17,7 +17,7 @@ import { fakeDns, startSite } from '../support/serve-pages.ts'
 const PRELUDE = `way=\${http_proxy#http://}; auth="Proxy-Authorization: Basic $(printf %s "\${way%@*}" | base64 -w 0)"
 say() {
   text=$1; exec 5<>/dev/tcp/127.0.0.1/3128; printf '%b' "\${text//AUTH/$auth}" >&5
-  timeout 3 cat <&5; exec 5>&-; echo
+  timeout 10 cat <&5; exec 5>&-; echo
 }`
 
 const escaped = (text: string): string => {
@@ -192,9 +192,9 @@ describe('attacks of a command', { skip: WITHOUT_SANDBOX }, () => {
     const flood = [
       `perl -MSocket -e 'my @s; for (1 .. 3000) { socket(my $s, AF_UNIX, SOCK_STREAM, 0) or last;`,
       `connect($s, pack_sockaddr_un("/run/proxy")) or last;`,
-      `push @s, $s } print scalar(@s) > 100 ? "many\\n" : "few\\n"; sleep 1; my $n = 0; for (@s) {`,
-      `my $r = ""; vec($r, fileno $_, 1) = 1; $n++ unless select($r, undef, undef, 0) } print $n <= 256 ?`,
-      `"bounded\\n" : "unbounded $n\\n"'`,
+      `push @s, $s } print scalar(@s) > 100 ? "many\\n" : "few\\n"; my $n; for (1 .. 300) { $n = 0; for (@s) {`,
+      `my $r = ""; vec($r, fileno $_, 1) = 1; $n++ unless select($r, undef, undef, 0) } last if $n <= 256;`,
+      `select(undef, undef, undef, 0.1) } print $n <= 256 ? "bounded\\n" : "unbounded $n\\n"'`,
     ].join(' ')
     const request = `GET http://open.test:${site.port}/after HTTP/1.1\r\nHost: x\r\nAUTH\r\nConnection: close\r\n\r\n`
     const get = `${PRELUDE}\n${escaped(request)}`

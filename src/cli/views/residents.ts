@@ -24,7 +24,6 @@ const TEXTS = {
     seenNext: (agent: string) => `${agent} sees it at its next look. What it does: tireless status`,
     seenLater: (agent: string) => `Kept. ${agent} sees it after: tireless start`,
     keptLatest: (agent: string) => `${agent} sees the latest value at its next look; this wakes nobody.`,
-    lostLatest: 'Not kept: the latest values are in the memory of a running kernel. Run: tireless start',
     observedBefore: 'Ignored: an observation with this key was published before.',
     woken: (count: number, agent: string) => `Wakes ${count === 1 ? '1 run' : `${count} runs`} of ${agent}.`,
     nothingRuns: 'The kernel is stopped: nothing runs until tireless start.',
@@ -42,7 +41,6 @@ const TEXTS = {
     seenNext: (agent: string) => `${agent} 下次看时会看到。它做了什么：tireless status`,
     seenLater: (agent: string) => `已保存。启动后 ${agent} 会看到：tireless start`,
     keptLatest: (agent: string) => `${agent} 下次看时会看到最新的值；这不会唤醒它。`,
-    lostLatest: '没有保存：最新的值只在运行中的内核的内存里。请运行：tireless start',
     observedBefore: '已忽略：之前用这个键发布过。',
     woken: (count: number, agent: string) => `唤醒 ${agent} 的 ${count} 个任务。`,
     nothingRuns: '内核已停止：在 tireless start 之前不会运行任何任务。',
@@ -90,7 +88,7 @@ export function renderObserved(observed: CommandOutput<'observe'>): string {
   const { agent, duplicate, woken, latest, kernel_running } = observed
   const { observedBefore, woken: sayWoken, nothingRuns } = texts()
   if (duplicate) return observedBefore
-  if (latest) return kernel_running ? texts().keptLatest(agent) : texts().lostLatest
+  if (latest) return texts().keptLatest(agent)
   if (woken > 0) return [sayWoken(woken, agent), ...(kernel_running ? [] : [nothingRuns])].join('\n')
   return kernel_running ? texts().seenNext(agent) : texts().seenLater(agent)
 }

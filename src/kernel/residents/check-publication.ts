@@ -14,7 +14,8 @@ import type { BusObservation, Publication } from '../../ports/bus.ts'
 
 /** Longest observation, as JSON. */
 const MAX_CHARACTERS = 1_000_000
-const MAX_ID = 300
+/** Ids of sources and channels, with the name of their sender. */
+const MAX_ID = 1100
 const MAX_NAME = 200
 /** Longest slice, as JSON: it is shown in every look. */
 const MAX_SLICE = 20_000

@@ -203,7 +203,7 @@ export class ResidentSession {
 
   async #metadata(setup: ResidentSetup): Promise<Readonly<Record<string, Json>>> {
     const owner = await this.#deps.replyTo()
-    const shared = { behaviour: RESIDENT_BEHAVIOUR, resident: setup as unknown as Json }
+    const shared = { behaviour: RESIDENT_BEHAVIOUR, resident: setup }
     return owner === undefined ? shared : { ...shared, reply_to: { ...owner } }
   }
 

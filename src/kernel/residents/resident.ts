@@ -46,9 +46,8 @@ export class Resident {
   #areSlicesNew = false
   /** `isParked`: it waits, for an approval for example. */
   #look: { readonly dispatch_id: string; readonly began: number; readonly isParked?: boolean } | undefined
-  /** Failed looks since the last good one: of this process, and of earlier ones. */
+  /** Failed looks since the last good one. */
   #failures = 0
-  #failuresBefore = 0
   /** Number of the last look on the grid. */
   #tick: number
   /** Looks of this process. */
@@ -212,7 +211,7 @@ export class Resident {
     const { agent_id, hz, goals, slots } = this.settings
     const { mind, unread, exists, id } = this.#session
     const due = this.dueAt()
-    const failures = this.#failures + this.#failuresBefore
+    const failures = this.#failures
     const isBackingOff = failures > 0 && unread > 0
     return {
       ...{ agent_id, hz: this.#isSlow ? hz / SLOWDOWN : hz, session_id: exists ? id : null },
@@ -270,7 +269,6 @@ export class Resident {
     this.#lastLookAt = clock.now()
     this.#looks += 1
     this.#failures = isDone ? 0 : this.#failures + 1
-    if (isDone) this.#failuresBefore = 0
     this.#error = isDone ? null : (error ?? CANCELLED)
     const backoff = Math.min(FIRST_BACKOFF_MS * 2 ** (this.#failures - 1), MAX_BACKOFF_MS)
     // `catch_up`: a look that took longer than its time is followed by the next one at once.
@@ -291,7 +289,7 @@ export class Resident {
     const [last] = ended
     if (!last) return
     const lastGood = ended.findIndex(({ status }) => status === 'done')
-    this.#failuresBefore = lastGood < 0 ? ended.length : lastGood
+    this.#failures = lastGood < 0 ? ended.length : lastGood
     this.#lastLookAt = Date.parse(last.updated_at)
     this.#error = lastGood === 0 ? null : (last.error ?? CANCELLED)
     this.#why = this.#error === null ? reasonAfterLook(this.#session.mind) : reasonAfterFailure(this.#error)

@@ -6,7 +6,7 @@
  */
 
 import { asTirelessError, TirelessError } from '../../domain/error.ts'
-import type { Json } from '../../domain/json.ts'
+import { describeValue, type Json } from '../../domain/json.ts'
 import { UNTRUSTED_LABEL } from '../../domain/label.ts'
 import type { Bus } from '../../ports/bus.ts'
 import type { IncomingRequest } from '../../ports/channel.ts'
@@ -21,7 +21,6 @@ import type {
   SourceState,
 } from '../../ports/source.ts'
 import { commitOne, type Op, type Store } from '../../ports/store.ts'
-import { checkEvent } from './check-event.ts'
 
 export interface PublisherDeps {
   readonly clock: Clock
@@ -163,7 +162,7 @@ export class SourcePublisher implements SourceSink {
   }
 
   async #publishOnce(event: SourceEvent): Promise<{ readonly duplicate: boolean }> {
-    const { id, observation, label = UNTRUSTED_LABEL, mark, proof } = checkEvent(event)
+    const { id, observation, label = UNTRUSTED_LABEL, mark, proof } = checkId(event)
     const agents = this.#listeners()
     if (agents.length === 0) throw unavailable('no resident listens to this source')
     const { clock, bus } = this.#deps
@@ -172,7 +171,7 @@ export class SourcePublisher implements SourceSink {
       ...(proof === undefined ? [] : [this.#hear(proof)]),
     ]
     const name = `${this.#source.name} ${id}`
-    const { duplicate } = await bus.publish({ agents, id: name, observation, label, ops }).catch(asRefusal)
+    const { duplicate } = await bus.publish({ agents, id: name, observation, label, ops })
     // A repeated observation changes nothing, so its mark is not stored with it.
     if (duplicate && mark !== undefined) await this.saveMark(mark)
     this.#state = { ...this.#state, last_event_at: iso(clock.now()) }
@@ -211,8 +210,11 @@ export class SourcePublisher implements SourceSink {
   }
 }
 
-/** What the store cannot keep is the sender's fault. */
-function asRefusal(thrown: unknown): never {
-  const { code, message } = asTirelessError(thrown)
-  throw code === 'store_invalid' ? new TirelessError('usage', message, { cause: thrown }) : thrown
+/** The id becomes a part of a text here; everything else is checked by the bus. */
+function checkId(event: SourceEvent): SourceEvent {
+  const { id } = (event ?? {}) as Partial<SourceEvent>
+  if (typeof id === 'string' && id !== '') return event
+  throw new TirelessError('usage', {
+    ...{ what: 'the id of an event is not valid', got: describeValue(id), expected: 'text that is not empty' },
+  })
 }
