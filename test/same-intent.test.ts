@@ -1,15 +1,13 @@
 /** The same intent from several sides at once: it is claimed before anything acts on it, so only one acts. */
 
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { configFor } from './crash/kills.ts'
-import { createHome, spawnTireless, startKernelIn, startProvider, tirelessJson } from './support/command-line.ts'
-import { FRONT_MARK, writeTalkBehaviours } from './support/conversations.ts'
-import { deliveryIds, startHookServer } from './support/hook-server.ts'
-import { freshFolder, waitUntil } from './support/open-app.ts'
-import { sendSigned } from './support/signed-hook.ts'
+import { createHome, spawnTireless, startKernelIn, tirelessJson } from './support/command-line.ts'
+import { createGreetingHome } from './support/greeting-home.ts'
+import { deliveryIds } from './support/hook-server.ts'
+import { waitUntil } from './support/open-app.ts'
 
 interface Enqueued {
   readonly dispatch_id: string
@@ -40,18 +38,11 @@ test('case 77: of processes that enqueue one key at once, one starts a run, and 
 })
 
 test('case 77: deliveries of one message at once start one run, which answers once', async (t) => {
-  const outside = await startHookServer(t)
-  const home = freshFolder(t)
-  writeTalkBehaviours(home)
-  const turns = [{ calls: [{ tool: 'route', args: { none: true, reply: 'Hello!' } }] }]
-  const provider = await startProvider(t, { conversations: [{ match: FRONT_MARK, turns }] })
-  const hook = `channels: { webhook: { url: "${outside.url}", secret: of the hook, chat_id: ops } }\n`
-  writeFileSync(join(home, 'tireless.yaml'), `${configFor(provider)}server: { port: 0 }\n${hook}`)
+  const { home, outside, provider, say } = await createGreetingHome(t)
   await startKernelIn(t, home)
-  const deliver = (): Promise<void> => sendSigned(home, 'of the hook', { text: 'hi', chat_id: 'ops' }, 'd1')
-  await Promise.all([deliver(), deliver(), deliver(), deliver()])
+  await Promise.all([say(), say(), say(), say()])
   await waitUntil(() => outside.received.length > 0)
-  await deliver()
+  await say()
   const { items } = await tirelessJson<{ items: { status: string }[] }>(home, 'queue', 'list')
   assert.deepEqual(
     items.map(({ status }) => status),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { cpSync } from 'node:fs'
-import { describe, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
 import {
@@ -26,6 +26,22 @@ import {
 
 const finalStep: ScriptedStep = { text: 'done' }
 const waitStep: ScriptedStep = { calls: [{ tool: 'wait', args: { for: 'message' } }] }
+
+/** Opens the home that a process left which died in its first call. */
+async function openAfterDeathInCall(t: TestContext, calls: NonNullable<ScriptedStep['calls']>) {
+  const [home, later] = [freshFolder(t), freshFolder(t)]
+  const gate = Promise.withResolvers<string>()
+  const order = fakeTool({ effect: { recovery: 'once', reach: 'third_party' }, run: () => gate.promise })
+  const model = scriptedModel([{ calls }, finalStep])
+  const first = await openApp(t, { home, model, tools: [order] })
+  const task = await enqueue(first)
+  const started = first.run('start', { until_idle: true })
+  await waitUntil(() => order.receivedArgs.length > 0)
+  cpSync(home, later, { recursive: true })
+  gate.resolve('ordered')
+  await started
+  return { app: await openApp(t, { home: later, model, tools: [order] }), order, task }
+}
 
 describe('cancelling at any time', () => {
   test('case 53: a task cancelled before its first step never starts', async (t) => {
@@ -104,20 +120,7 @@ describe('cancelling at any time', () => {
   })
 
   test('case 53: cancelling a run with an unknown call outcome settles the call; it stays listed', async (t) => {
-    const [home, later] = [freshFolder(t), freshFolder(t)]
-    const gate = Promise.withResolvers<string>()
-    const order = fakeTool({ effect: { recovery: 'once', reach: 'third_party' }, run: () => gate.promise })
-    const model = scriptedModel([{ calls: [{ tool: 'poke' }] }, finalStep])
-    const first = await openApp(t, { home, model, tools: [order] })
-    const task = await enqueue(first)
-    const started = first.run('start', { until_idle: true })
-    await waitUntil(() => order.receivedArgs.length > 0)
-    // The state on disk if the process died here.
-    cpSync(home, later, { recursive: true })
-    gate.resolve('ordered')
-    await started
-
-    const app = await openApp(t, { home: later, model, tools: [order] })
+    const { app, order, task } = await openAfterDeathInCall(t, [{ tool: 'poke' }])
     await app.run('start', { until_idle: true })
     assert.equal((await dispatchOf(app, task.dispatch_id)).wait?.kind, 'unknown')
     assert.equal((await cancelDispatch(app, task)).items[0]?.status, 'cancelled')
@@ -134,19 +137,7 @@ describe('cancelling at any time', () => {
   })
 
   test('case 53: a run that a killed process left is cancelled without a kernel, and replays as it was', async (t) => {
-    const [home, later] = [freshFolder(t), freshFolder(t)]
-    const gate = Promise.withResolvers<string>()
-    const order = fakeTool({ effect: { recovery: 'once', reach: 'third_party' }, run: () => gate.promise })
-    const model = scriptedModel([{ calls: [{ tool: 'poke' }, { tool: 'poke', args: { n: 2 } }] }, finalStep])
-    const first = await openApp(t, { home, model, tools: [order] })
-    const task = await enqueue(first)
-    const started = first.run('start', { until_idle: true })
-    await waitUntil(() => order.receivedArgs.length > 0)
-    // The state on disk if the process died here.
-    cpSync(home, later, { recursive: true })
-    gate.resolve('ordered')
-    await started
-    const app = await openApp(t, { home: later, model, tools: [order] })
+    const { app, task } = await openAfterDeathInCall(t, [{ tool: 'poke' }, { tool: 'poke', args: { n: 2 } }])
     assert.equal((await cancelDispatch(app, task)).items[0]?.status, 'cancelled')
     assert.deepEqual(await stopReasonsOf(app, task), ['cancelled'])
     assert.equal((await replayIn(app, task.dispatch_id)).identical, true)

@@ -1,16 +1,14 @@
 /** Work of a conversation that is turned around, stopped or killed. */
 
 import assert from 'node:assert/strict'
-import { rmSync, writeFileSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { configFor } from '../crash/kills.ts'
-import { startKernelIn, startProvider, waitForExit } from '../support/command-line.ts'
-import { FRONT_MARK, openTalkApp, routing, work, writeTalkBehaviours } from '../support/conversations.ts'
-import { startHookServer } from '../support/hook-server.ts'
-import { freshFolder, replayIn, waitUntil } from '../support/open-app.ts'
-import { sendSigned } from '../support/signed-hook.ts'
+import { startKernelIn, waitForExit } from '../support/command-line.ts'
+import { openTalkApp, routing, work } from '../support/conversations.ts'
+import { createGreetingHome } from '../support/greeting-home.ts'
+import { replayIn, waitUntil } from '../support/open-app.ts'
 
 const asking = { calls: [{ tool: 'ask_user', args: { question: 'Which colour?' } }] }
 const planning = { calls: [{ tool: 'finish', args: { answer: 'I plan again.', next: 'plan' } }] }
@@ -68,24 +66,18 @@ describe('queue pause --how immediate', () => {
 
 describe('kill -9', () => {
   test('between the end of a run and its delivery: the reply leaves under one id, and is bought once', async (t) => {
-    const outside = await startHookServer(t)
-    const home = freshFolder(t)
-    writeTalkBehaviours(home)
-    const turns = [{ calls: [{ tool: 'route', args: { none: true, reply: 'Hello!' } }] }]
-    const provider = await startProvider(t, { conversations: [{ match: FRONT_MARK, turns }] })
-    const hook = `channels: { webhook: { url: "${outside.url}", secret: of the hook, chat_id: ops } }\n`
-    writeFileSync(join(home, 'tireless.yaml'), `${configFor(provider)}server: { port: 0 }\n${hook}`)
+    const { home, outside, provider, say } = await createGreetingHome(t)
     // The first delivery never gets an answer.
     outside.answer = () => {}
     const first = await startKernelIn(t, home)
-    await sendSigned(home, 'of the hook', { text: 'hi', chat_id: 'ops' }, 'd1')
+    await say()
     await waitUntil(() => outside.received.length === 1)
     first.kill('SIGKILL')
     await waitForExit(first)
     rmSync(join(home, 'socket'), { force: true })
     outside.answer = (response) => response.end('ok')
     await startKernelIn(t, home)
-    await sendSigned(home, 'of the hook', { text: 'hi', chat_id: 'ops' }, 'd1')
+    await say()
     await waitUntil(() => outside.received.length === 2)
     const replies = outside.received.map(({ body }) => JSON.parse(body))
     assert.equal(new Set(replies.map(({ id }) => id)).size, 1)
