@@ -26,7 +26,7 @@ export const observeCommand = defineCommand({
     type: z.string().trim().min(1).max(100).describe('user_message, or the name of the event'),
     payload: z.string().max(1_000_000).optional().describe('JSON; for user_message the text, or {"text": …}'),
     key: z.string().min(1).max(200).optional().describe('an observation with a key that was used before is ignored'),
-    latest: z.boolean().default(false).describe('keep only the latest value of this type; it wakes nobody'),
+    latest: z.boolean().default(false).describe('keep only the latest value of this type; it causes no look'),
   }),
   output: z.object({
     observation_id: z.string(),
@@ -34,7 +34,7 @@ export const observeCommand = defineCommand({
     latest: z.boolean(),
     duplicate: z.boolean(),
     woken: z.number().describe('waiting runs that the event wakes; residents see it at their next look'),
-    kernel_running: z.boolean().describe('false: nobody sees it until a kernel is started'),
+    kernel_running: z.boolean().describe('false: it is seen after a kernel is started'),
   }),
   async run(context, { agent, type, payload, key, latest }) {
     const { residents, ids, draining } = context
@@ -117,7 +117,7 @@ async function wakeRuns(
 
 const unknownAgent = ({ residents }: Needs<'residents'>, agent: string): TirelessError =>
   new TirelessError('not_found', {
-    what: 'nobody waits for this: the agent is no resident, and none of its runs waits for such an event',
+    what: 'nothing waits for this: the agent is no resident, and none of its runs waits for such an event',
     got: agent,
     expected: `a resident (${residents.names().join(', ') || 'none is configured'}), or an agent with a waiting run`,
     fix: 'add it to `residents` in the configuration, or write to a session: tireless send',

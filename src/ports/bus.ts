@@ -52,7 +52,7 @@ export interface Bus {
    * then none gets it.
    */
   publish(publication: Publication): Promise<{ readonly duplicate: boolean }>
-  /** Contract: replaces the latest value; wakes nobody. Throws `usage`; an unknown agent is ignored. */
+  /** Contract: replaces the latest value; causes no look. Throws `usage`; an unknown agent is ignored. */
   setSlice(agents: readonly string[], name: string, value: Json): void
   /** Contract: acknowledges nothing. */
   snapshot(agent: string): Promise<BusSnapshot>

@@ -25,7 +25,7 @@ export interface SourceSink {
    */
   publish(event: SourceEvent): Promise<{ readonly duplicate: boolean; readonly refused?: string }>
   /**
-   * Contract: replaces the latest value of a slice; in memory only, wakes nobody. Never throws: a value that is too
+   * Contract: replaces the latest value of a slice; in memory only, causes no look. Never throws: a value that is too
    * large or no JSON is counted as refused, and the value before it stays.
    */
   setSlice(name: string, value: Json): void

@@ -165,7 +165,7 @@ describe('K2: the bus', () => {
     const app = await openApp(t, { model })
     const { session_id } = await runTaskIn(app, 'wait for the build', { behaviour: 'solo' })
     const [{ agent_id = '' } = {}] = (await app.run('queue list', {})).items
-    await assert.rejects(app.run('observe', { agent: agent_id, type: 'other' }), /nobody waits for this/)
+    await assert.rejects(app.run('observe', { agent: agent_id, type: 'other' }), /nothing waits for this/)
     const observe = { agent: agent_id, type: 'build_done', payload: '{"ok": true}', key: 'b1' }
     assert.equal((await app.run('observe', observe)).woken, 1)
     await app.run('start', { until_idle: true })
@@ -175,8 +175,8 @@ describe('K2: the bus', () => {
   test('observe says what is wrong with its input', async (t) => {
     const app = await openApp(t, { yaml: JSON.stringify({ residents: [WATCHER] }) })
     const rows: readonly [input: Parameters<typeof app.run<'observe'>>[1], error: RegExp][] = [
-      [{ agent: 'nobody', type: 'x' }, /nobody waits for this.*got nobody; expected a resident \(watcher\)/],
-      [{ agent: 'nobody', type: 'x', latest: true }, /nobody waits for this/],
+      [{ agent: 'nobody', type: 'x' }, /nothing waits for this.*got nobody; expected a resident \(watcher\)/],
+      [{ agent: 'nobody', type: 'x', latest: true }, /nothing waits for this/],
       [{ agent: 'watcher', type: 'x', payload: '{"a"' }, /the payload is not JSON; got \{"a"/],
       [{ agent: 'watcher', type: 'user_message', payload: '{}' }, /a user_message needs a text; got \{\}/],
       [{ agent: 'watcher', type: 'user_message' }, /a user_message needs a text; got null/],

@@ -38,7 +38,7 @@ describe('E14: residents for people', () => {
     assert.equal(lost.exit, 1)
     assert.match(lost.stderr, /none runs; this one is not kept; do this: tireless start/)
     const stopped = (await tireless(home, 'status')).stdout
-    assert.match(stopped, /^residents +guide: idle, 5 Hz, has not looked yet, 1 unread, nobody looks until/m)
+    assert.match(stopped, /^residents +guide: idle, 5 Hz, has not looked yet, 1 unread, it looks after/m)
     assert.match(stopped, /lacks city, day; nothing has happened yet$/m)
     await startKernelIn(t, home)
     const view = startTireless(t, home, 'attach')

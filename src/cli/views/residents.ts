@@ -16,14 +16,14 @@ const TEXTS = {
     looked: (at: string) => `looked ${at}`,
     neverLooked: 'has not looked yet',
     looksNext: (at: string) => `looks next ${at}`,
-    nobodyLooks: 'nobody looks until tireless start',
+    looksLater: 'it looks after tireless start',
     unread: (count: number) => `${count} unread`,
     known: (slots: string) => `knows ${slots}`,
     missing: (slots: string) => `lacks ${slots}`,
     ...{ comma: ', ', colon: ': ', semicolon: '; ' },
     seenNext: (agent: string) => `${agent} sees it at its next look. What it does: tireless status`,
     seenLater: (agent: string) => `Kept. ${agent} sees it after: tireless start`,
-    keptLatest: (agent: string) => `${agent} sees the latest value at its next look; this wakes nobody.`,
+    keptLatest: (agent: string) => `${agent} sees the latest value at its next look; it causes none.`,
     observedBefore: 'Ignored: an observation with this key was published before.',
     woken: (count: number, agent: string) => `Wakes ${count === 1 ? '1 run' : `${count} runs`} of ${agent}.`,
     nothingRuns: 'The kernel is stopped: nothing runs until tireless start.',
@@ -33,7 +33,7 @@ const TEXTS = {
     looked: (at: string) => `上次看：${at}`,
     neverLooked: '还没有看过',
     looksNext: (at: string) => `下次看：${at}`,
-    nobodyLooks: '在 tireless start 之前没有人看',
+    looksLater: 'tireless start 之后才会看',
     unread: (count: number) => `${count} 条未读`,
     known: (slots: string) => `已知 ${slots}`,
     missing: (slots: string) => `缺少 ${slots}`,
@@ -71,8 +71,8 @@ function residentLine(resident: Resident, isStopped: boolean): string {
 }
 
 function lookTexts({ last_look, next_look, unread }: Resident, isStopped: boolean): readonly string[] {
-  const { looked, neverLooked, looksNext, nobodyLooks, unread: sayUnread } = texts()
-  const next = isStopped ? nobodyLooks : next_look === null ? undefined : looksNext(sayInstant(next_look))
+  const { looked, neverLooked, looksNext, looksLater, unread: sayUnread } = texts()
+  const next = isStopped ? looksLater : next_look === null ? undefined : looksNext(sayInstant(next_look))
   return [
     last_look === null ? neverLooked : looked(sayInstant(last_look)),
     ...(unread === 0 ? [] : [style('yellow', sayUnread(unread))]),

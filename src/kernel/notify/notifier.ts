@@ -230,7 +230,8 @@ export class Notifier implements MessageSender {
   async #postWaiting(): Promise<void> {
     const { store, clock } = this.#deps
     const waiting = await readWaitingNotices(store, this.language(), this.#postedWaiting)
-    const target = waiting.length === 0 ? null : await this.target()
+    if (waiting.length === 0) return
+    const target = await this.target()
     const now = clock.now()
     const morning = this.#quietUntil(now) ?? now
     const kindOf = (expires: number | null) => (expires !== null && expires <= morning ? 'alert' : 'notice')

@@ -57,6 +57,8 @@ export class ResidentSession {
   readonly #agentId: string
   #n = 1
   #exists = false
+  /** The session's journal as far as it was read: it is long, and read after every look. */
+  #read = { session: '', thread: emptyThread(), runs: 0, seq: 0 }
   #runs = 0
   /** The state of the last run, and the label of what the session has read. */
   #memory: { readonly state: Json; readonly label: Label } | undefined
@@ -125,7 +127,10 @@ export class ResidentSession {
       ...(replyTo === undefined ? {} : { reply_to: replyTo }),
     }
     // Retention deleted it: the next look gets the mind from here.
-    if (!session) this.#runs = 0
+    if (!session) {
+      this.#runs = 0
+      this.#read = { ...this.#read, session: '' }
+    }
     return [
       { op: 'hear', channel: `bus ${this.#agentId}`, message_id: id, now },
       ...(session ? [] : [await this.#openOp(setup, now)]),
@@ -171,14 +176,17 @@ export class ResidentSession {
   /** Contract: reads the mind and what is unread. */
   async readMind(): Promise<void> {
     const { store, readMind } = this.#deps
-    const thread = emptyThread()
-    this.#runs = 0
-    for (const record of await store.journal(this.id)) {
-      foldRecord(thread, record)
-      if (record.kind === 'run_started') this.#runs += 1
+    if (this.#read.session !== this.id) this.#read = { session: this.id, thread: emptyThread(), runs: 0, seq: 0 }
+    const read = this.#read
+    for (const record of await store.journal(this.id, read.seq + 1)) {
+      foldRecord(read.thread, record)
+      read.seq = record.seq
+      if (record.kind === 'run_started') read.runs += 1
     }
+    this.#runs = read.runs
     await this.countUnread()
     if (this.#runs === 0) return
+    const { thread } = read
     this.#memory = { state: thread.state, label: thread.label }
     this.#mind = readMind(thread.state) ?? this.#mind
   }
