@@ -29,7 +29,8 @@ function clear() {
 
 function compile() {
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-  const args = [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', join(out, 'lib')]
+  // Types are checked by `npm run check`; here they are only written, which is twice as fast.
+  const args = [tsc, '-p', join(root, 'tsconfig.build.json'), '--noCheck', '--outDir', join(out, 'lib')]
   const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' })
   if (status !== 0) throw new Error(`the compiler exited with code ${status}; see the output above`)
   for (const file of globSync('lib/**/*.d.ts', { cwd: out })) {

@@ -194,8 +194,8 @@ async function main(patterns) {
       lint,
       ...files.map((file, i) => () => testFile(join(root, file), i)),
     ],
-    // One more than the cores, because many files wait for timers and processes.
-    availableParallelism() + 1,
+    // More than the cores, because many files wait for timers and processes.
+    availableParallelism() + 2,
     (result) => {
       results.push(result)
       line(result)

@@ -61,29 +61,39 @@ const OWNER_GIT_CALLS = `{
   ( cd "$folder" && git status --short && git diff && git fetch --all ) > /dev/null 2>&1
 done; true`
 
-async function runTrapCommand(t: TestContext, { ws, script }: TrappedWorkspace, plant: string): Promise<string> {
-  const model = scriptedModel([bash(script(plant)), final])
-  await runTaskIn(await openApp(t, { model, yaml: 'sandbox: required' }), 'x', { workspace: ws })
-  return JSON.stringify(model.requests.at(-1)?.messages.at(-1))
+/** Opens an app that runs each command it is given as one task. */
+async function openTrapApp(t: TestContext) {
+  let command = ''
+  const model = scriptedModel((_, turn) => (turn === 0 ? bash(command) : final))
+  const app = await openApp(t, { model, yaml: 'sandbox: required' })
+  /** Contract: the result of the command, as the model reads it. */
+  return async ({ ws, script }: TrappedWorkspace, plant: string): Promise<string> => {
+    command = script(plant)
+    await runTaskIn(app, 'x', { workspace: ws })
+    return JSON.stringify(model.requests.at(-1)?.messages.at(-1))
+  }
 }
 
 describe('trap files that a command leaves', { skip: WITHOUT_SANDBOX }, () => {
-  for (const { name, plant, removedPath, owner } of TRAP_FILES)
-    test(`is not run or obeyed afterwards: ${name}`, async (t) => {
-      const here = trappedWorkspace(t, owner)
-      const told = await runTrapCommand(t, here, plant)
-      if (removedPath !== undefined) {
-        assert.equal(lstatSync(join(here.ws, removedPath), { throwIfNoEntry: false }), undefined)
-        assert.match(told, /moved out of the workspace|Read-only/)
-      }
-      here.asOwner(OWNER_GIT_CALLS)
-      assert.equal(existsSync(here.proof), false)
-    })
+  test('are not run or obeyed afterwards', async (t) => {
+    const runCommand = await openTrapApp(t)
+    for (const { name, plant, removedPath, owner } of TRAP_FILES)
+      await t.test(name, async (t) => {
+        const here = trappedWorkspace(t, owner)
+        const told = await runCommand(here, plant)
+        if (removedPath !== undefined) {
+          assert.equal(lstatSync(join(here.ws, removedPath), { throwIfNoEntry: false }), undefined)
+          assert.match(told, /moved out of the workspace|Read-only/)
+        }
+        here.asOwner(OWNER_GIT_CALLS)
+        assert.equal(existsSync(here.proof), false)
+      })
+  })
 
   test('files that other programs obey are removed in every spelling; other files stay', async (t) => {
     const here = trappedWorkspace(t)
     const make = [...OBEYED_FILES, ...KEPT_FILES].map((name) => `mkdir -p "$(dirname '${name}')" && echo x > '${name}'`)
-    await runTrapCommand(t, here, make.join('\n'))
+    await (await openTrapApp(t))(here, make.join('\n'))
     const isThere = (name: string): boolean => lstatSync(join(here.ws, name), { throwIfNoEntry: false }) !== undefined
     assert.deepEqual(OBEYED_FILES.filter(isThere), [])
     assert.deepEqual(
@@ -97,12 +107,13 @@ describe('trap files that a command leaves', { skip: WITHOUT_SANDBOX }, () => {
     mkdirSync(join(outside, 'hooks'))
     writeFileSync(join(outside, 'hooks/secret'), 'secret')
     const here = trappedWorkspace(t, 'plain . && git config core.hooksPath tools/hooks')
-    await runTrapCommand(t, here, `ln -s ${outside} tools`)
+    const runCommand = await openTrapApp(t)
+    await runCommand(here, `ln -s ${outside} tools`)
     assert.equal(readFileSync(join(outside, 'hooks/secret'), 'utf8'), 'secret', 'it was not removed')
     assert.equal(lstatSync(join(here.ws, 'tools'), { throwIfNoEntry: false }), undefined)
     // The owner's own link points there; a command still cannot read through it.
     here.asOwner(`ln -s ${outside} tools`)
-    assert.doesNotMatch(await runTrapCommand(t, here, 'cat tools/hooks/secret'), /"secret/)
+    assert.doesNotMatch(await runCommand(here, 'cat tools/hooks/secret'), /"secret/)
   })
 
   test("file tools do not write files that git obeys by the owner's configuration either", async (t) => {
@@ -163,8 +174,8 @@ describe('trap files that a command leaves', { skip: WITHOUT_SANDBOX }, () => {
     const before = here.asOwner(
       'find . -name objects -prune -o -type f ! -name file -exec md5sum {} + | grep -v -e index -e COMMIT -e logs',
     )
-    const told = await runTrapCommand(
-      t,
+    const runCommand = await openTrapApp(t)
+    const told = await runCommand(
       here,
       'echo work > new.txt; rm -rf node_modules/q; mkdir -p node_modules/q; git status --short',
     )
@@ -180,8 +191,8 @@ describe('trap files that a command leaves', { skip: WITHOUT_SANDBOX }, () => {
 
   test('ordinary work continues: clone, submodule, worktree, node_modules, workflows, package.json', async (t) => {
     const here = trappedWorkspace(t)
-    const told = await runTrapCommand(
-      t,
+    const runCommand = await openTrapApp(t)
+    const told = await runCommand(
       here,
       `set -e; plain src; git clone -q src clone; git clone -q --bare src store.git
        echo more >> clone/file; git -C clone commit -qam more; git worktree add -q tree
