@@ -15,6 +15,10 @@ const LISTS = [
   'critics',
   'gates',
   'hooks',
+  'envs',
+  'modelProviders',
+  'recoveryRules',
+  'stopRules',
 ] as const
 
 /** Contract: throws `usage` with the option's name. */

@@ -29,17 +29,19 @@ import type { Clock } from '../ports/clock.ts'
 import type { Documents } from '../ports/documents.ts'
 import type { Egress } from '../ports/egress.ts'
 import type { Embedder } from '../ports/embedder.ts'
-import type { Envs } from '../ports/env.ts'
+import type { EnvKind, Envs } from '../ports/env.ts'
 import type { Gate } from '../ports/gate.ts'
 import type { Hook } from '../ports/hook.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { McpServers } from '../ports/mcp.ts'
 import type { MemoryKind } from '../ports/memory.ts'
-import type { Models } from '../ports/model.ts'
+import type { ModelProvider, Models } from '../ports/model.ts'
 import type { Parser } from '../ports/parser.ts'
+import type { RecoveryRule } from '../ports/recovery-rule.ts'
 import type { RunSink } from '../ports/run-sink.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import type { Source, Sources } from '../ports/source.ts'
+import type { StopRule } from '../ports/stop-rule.ts'
 import type { Store } from '../ports/store.ts'
 import type { AnyTool } from '../ports/tool.ts'
 import type { RedactingStream } from '../secrets/redactor.ts'
@@ -127,6 +129,10 @@ declare module '../ports/plugin.ts' {
     readonly hooks: Registry<Hook>
     readonly parsers: Registry<Parser>
     readonly memories: Registry<MemoryKind>
+    readonly envKinds: Registry<EnvKind>
+    readonly modelProviders: Registry<ModelProvider>
+    readonly recoveryRules: Registry<RecoveryRule>
+    readonly stopRules: Registry<StopRule>
     readonly events: {
       readonly sink: RunSink
       readonly listen: CommandContext['listen']

@@ -101,14 +101,20 @@ export type Next =
       readonly stay?: true
       readonly agents?: true
     }
-  /** `feedback`: the input of the next attempt, which starts when the wait is over. */
-  | { readonly kind: 'park'; readonly wait: Wait; readonly feedback?: string }
+  /**
+   * `feedback`: the input of the next attempt, which starts when the wait is over. `pause`: no new attempt, only a
+   * pause that a recovery rule wants.
+   */
+  | { readonly kind: 'park'; readonly wait: Wait; readonly feedback?: string; readonly pause?: true }
   /** The run goes on with another behaviour, which starts with a new conversation. */
   | ({ readonly kind: 'become' } & BehaviourChoice)
   | {
       readonly kind: 'end'
       readonly stop_reason: StopReason
       readonly answer?: string
+      /** Why the env or a stop rule ended the run, and the rule's name. */
+      readonly reason?: string
+      readonly rule?: string
       readonly failure_class?: FailureClass
       readonly error?: string
       readonly issues?: readonly Issue[]

@@ -73,7 +73,7 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES
 
-type ErrorCategory = 'model_error' | 'parse_error' | 'state_error' | 'tool_error' | 'env_error' | 'system_error'
+export type ErrorCategory = 'model_error' | 'parse_error' | 'state_error' | 'tool_error' | 'env_error' | 'system_error'
 
 const ENV_CODES: readonly ErrorCode[] = ['path_refused', 'workspace_refused', 'egress_refused']
 

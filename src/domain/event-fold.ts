@@ -172,7 +172,7 @@ class RunEventFold implements EventFold {
     this.#emit(where, 'diagnostic', { about, message: truncateEventText(message) }, { ok: false })
   }
 
-  #recordFailure({ phase: where, code, message, ruling }: RecordOf<'failed'>): void {
+  #recordFailure({ phase: where, code, message, ruling, rule }: RecordOf<'failed'>): void {
     const reached = FAILING_PHASES.indexOf(where)
     if (reached > FAILING_PHASES.indexOf('DECIDE')) this.#endDecide()
     if (reached > FAILING_PHASES.indexOf('ACT')) this.#endAct()
@@ -181,7 +181,8 @@ class RunEventFold implements EventFold {
     else this.#startPhase(where)
     const fault = { ok: false, error: message }
     this.#emit(where === 'DECIDE' || where === 'ACT' ? `${where}_ERROR` : where, 'error', { code }, fault)
-    this.#emit('RECOVER', ruling.kind, { phase: where, code, ruling: { ...ruling } }, fault)
+    const by = rule === undefined ? {} : { rule }
+    this.#emit('RECOVER', ruling.kind, { phase: where, code, ruling: { ...ruling }, ...by }, fault)
     this.#open.failed ||= ruling.kind !== 'retry'
     // A retry starts these phases again; DECIDE and ACT continue where they stopped.
     for (const again of ['REDUCE', 'CRITIC', 'CHECK_STOP'] as const) this.#open.started.delete(again)

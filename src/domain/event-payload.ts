@@ -207,24 +207,31 @@ export function nextPayload(next: Next): Payload {
     case 'continue':
       return next.retry ? { retry: true } : {}
     case 'park':
-      return { parked: truncateEventText(next.wait.reason), ...(next.feedback === undefined ? {} : { attempt: true }) }
+      return {
+        parked: truncateEventText(next.wait.reason),
+        ...(next.feedback === undefined || next.pause ? {} : { attempt: true }),
+      }
     case 'become':
       return { behaviour: next.behaviour, ...next.params, why: truncateEventText(next.why) }
     case 'end':
-      return { stop_reason: next.stop_reason }
+      return { stop_reason: next.stop_reason, ...reasonPayload(next) }
     default:
       return assertNever(next)
   }
 }
 
-export const endPayload = ({
-  stop_reason,
-  answer,
-  failure_class,
-  issues,
-  failure_report,
-}: RecordOf<'run_ended'>): Payload => ({
-  stop_reason,
+const reasonPayload = ({ reason, rule }: { readonly reason?: string; readonly rule?: string }): Payload => ({
+  ...(reason === undefined ? {} : { reason: truncateEventText(reason) }),
+  ...(rule === undefined ? {} : { rule }),
+})
+
+export const endPayload = (record: RecordOf<'run_ended'>): Payload => ({
+  stop_reason: record.stop_reason,
+  ...reasonPayload(record),
+  ...causePayload(record),
+})
+
+const causePayload = ({ answer, failure_class, issues, failure_report }: RecordOf<'run_ended'>): Payload => ({
   ...(answer === undefined ? {} : { answer: truncateEventText(answer) }),
   ...(failure_class === undefined ? {} : { failure_class }),
   ...(issues === undefined

@@ -123,7 +123,8 @@ export type FailingPhase = (typeof FAILING_PHASES)[number]
  */
 export type RetryRuling =
   | { readonly kind: 'retry'; readonly until: number | null }
-  | { readonly kind: 'feedback' }
+  /** `text`: replaces the error; `until`: the next turn starts at this instant. Both only by a recovery rule. */
+  | { readonly kind: 'feedback'; readonly text?: string; readonly until?: number }
   | { readonly kind: 'stop' }
 
 type Body =
@@ -183,6 +184,8 @@ type Body =
       readonly code: ErrorCode
       readonly message: string
       readonly ruling: RetryRuling
+      /** The recovery rule that chose the ruling; absent: the retry policy did. */
+      readonly rule?: string
     }
   /** `usd`: the cost, if the price is known. */
   | { readonly kind: 'model_answered'; readonly turn: number; readonly answer: ModelAnswer; readonly usd?: number }
@@ -256,6 +259,9 @@ type Body =
       readonly run_id: string
       readonly stop_reason: StopReason
       readonly answer?: string
+      /** Why the env or a stop rule ended the run, and the rule's name. */
+      readonly reason?: string
+      readonly rule?: string
       readonly failure_class?: FailureClass
       readonly error?: string
       /** Why the run did not start (preflight). */

@@ -11,6 +11,7 @@ export const STOP_REASONS = [
   'critic_stop',
   'stagnation',
   'env_terminal',
+  'stop_rule',
   'task_validation_failed',
   'env_capability_mismatch',
   'unrecoverable_error',
@@ -42,6 +43,7 @@ const ENDINGS: Readonly<Record<StopReason, DispatchEnd>> = {
   final: { status: 'done' },
   agent_condition: { status: 'done' },
   env_terminal: { status: 'done' },
+  stop_rule: { status: 'done' },
   budget_steps: { status: 'failed', failure_class: 'budget' },
   budget_time: { status: 'failed', failure_class: 'timeout' },
   budget_tokens: { status: 'failed', failure_class: 'budget' },
@@ -55,8 +57,12 @@ const ENDINGS: Readonly<Record<StopReason, DispatchEnd>> = {
   cancelled: { status: 'cancelled' },
 }
 
+/** An env or a stop rule says itself whether the run that it ends has failed. */
+const MAY_FAIL: ReadonlySet<StopReason> = new Set(['env_terminal', 'stop_rule'])
+
 /** `failureClass` overrides the usual class of a failure, e.g. `provider` for an unrecoverable_error. */
 export function dispatchEndOf(reason: StopReason, failureClass?: FailureClass): DispatchEnd {
   const ending = ENDINGS[reason]
-  return ending.status === 'failed' && failureClass ? { status: 'failed', failure_class: failureClass } : ending
+  const canFail = ending.status === 'failed' || MAY_FAIL.has(reason)
+  return canFail && failureClass ? { status: 'failed', failure_class: failureClass } : ending
 }

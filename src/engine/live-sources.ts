@@ -10,7 +10,9 @@ import { labelResult, taintWorkspace } from './calls/result-labels.ts'
 import { unrecoveredResult } from './calls/unknown-outcome.ts'
 import { commitThenRunEndHooks } from './commit.ts'
 import { findOutputs, findTaskIssues } from './open/preflight.ts'
+import { askStopRules } from './phases/end-by-plugin.ts'
 import { recallFacts } from './phases/observe.ts'
+import { askRecoveryRules } from './recovery-rules.ts'
 import { reportToParent } from './report-to-parent.ts'
 import { checkAnswer, costUsd, maxCostUsd } from './request/budget-reservation.ts'
 import { findFallback, nextModelId } from './request/model-fallback.ts'
@@ -21,5 +23,6 @@ export const LIVE_SOURCES: RunSources = {
   requests: { nextModelId, findFallback, maxCostUsd, checkAnswer, costUsd },
   calls: { findApprovedCalls, findHeldCalls, labelResult, taintWorkspace },
   recovery: { recoverCall, unrecoveredResult },
+  rules: { askRecoveryRules, askStopRules },
   journal: { onRecord() {}, reportToParent, commitRunEnd: commitThenRunEndHooks },
 }

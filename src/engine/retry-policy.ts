@@ -15,6 +15,7 @@ import { closeOpenTurn, commitStep, finishRun, parkRun, type RunEnd, releaseRun,
 import { checkLimits, timeLimitEnd } from './phases/check-stop.ts'
 import { bindTurn, type TurnInput } from './phases/observe.ts'
 import { runHooks, runPhase } from './phases/phase.ts'
+import type { RuledRecovery } from './recovery-rules.ts'
 import { cancelReservation } from './request/budget-reservation.ts'
 import { InvalidDecisionError } from './request/invalid-decision-error.ts'
 import { appendRecord, type FailureLimits, type Run } from './run.ts'
@@ -56,20 +57,22 @@ export async function handleStepFailure(
   const now = run.engine.clock.now()
   const asked = where === 'DECIDE' && !open.answer && (open.isRequested || error.code === 'model_auth')
   const canWait = canPostponeInput(run, open)
-  const ruling: RetryRuling =
-    error.code === 'model_oversize' && asked && !canWait && canShorten(run, open)
-      ? { kind: 'retry', until: null }
-      : decideRetry(trouble, {
-          wasModelCall: asked,
-          fallback: asked ? run.engine.sources.requests.findFallback(run, open, error.code) : undefined,
-          canPostponeInput: canWait,
-          run_id: run.dispatch.dispatch_id,
-          now,
-        })
+  const shortens = error.code === 'model_oversize' && asked && !canWait && canShorten(run, open)
+  const policy: RetryRuling = shortens
+    ? { kind: 'retry', until: null }
+    : decideRetry(trouble, {
+        wasModelCall: asked,
+        fallback: asked ? run.engine.sources.requests.findFallback(run, open, error.code) : undefined,
+        canPostponeInput: canWait,
+        run_id: run.dispatch.dispatch_id,
+        now,
+      })
+  const ruled = shortens ? undefined : await askRules(run, open, trouble, { where, asked, policy, now })
+  const { ruling, ...by } = ruled ?? { ruling: policy }
   cancelReservation(run, open, error)
   appendRecord(
     run,
-    { kind: 'failed', turn: open.turn, phase: where, code: error.code, message: error.message, ruling },
+    { kind: 'failed', turn: open.turn, phase: where, code: error.code, message: error.message, ruling, ...by },
     now,
   )
   await runHooks(run, 'on_recover', { error: error.message })
@@ -79,7 +82,7 @@ export async function handleStepFailure(
       return parkRun(run, { kind: 'retry', until: ruling.until, reason: `${error.code}: ${error.message}` }, [])
     }
     case 'feedback':
-      return commitWithFeedback(run, open, error, began)
+      return commitWithFeedback(run, open, { error, began, ...ruling })
     case 'stop': {
       const next = await runPhase(run, 'check_stop', () => endAfterFailure(run, where, error))
       return finishRun(run, next, await closeOpenTurn(run, next))
@@ -116,8 +119,43 @@ async function endInterrupted(run: Run): Promise<StepOutcome> {
   return finishRun(run, next, await closeOpenTurn(run, next))
 }
 
+/** Rules of plugins are asked while the run may go on; its limits are the policy's. */
+async function askRules(
+  run: Run,
+  open: OpenTurn,
+  { error, failed, limits }: StepFailure,
+  { where, asked, policy, now }: { where: FailingPhase; asked: boolean; policy: RetryRuling; now: number },
+): Promise<RuledRecovery | undefined> {
+  const [attempt, failures] = [failed.inARow + 1, failed.inAll + 1]
+  if (error.code.startsWith('budget_') || attempt >= limits.inARow || failures >= limits.inAll) return undefined
+  const { dispatch_id: run_id, session_id, agent_id } = run.dispatch
+  const { code, message } = error
+  return run.engine.sources.rules.askRecoveryRules(run, {
+    failure: {
+      ...{ run_id, session_id, agent_id, behaviour: run.behaviour.name, phase: where },
+      ...{ code, category: categoryOf(code), message, is_model_call: asked, attempt, failures },
+      policy: policy.kind === 'feedback' ? 'next_turn' : policy.kind === 'stop' ? 'fail' : 'retry',
+    },
+    isRepeatable: where === 'DECIDE' ? !open.answer && !open.decided : where !== 'OBSERVE',
+    now,
+  })
+}
+
+interface FailedTurn {
+  readonly error: TirelessError
+  readonly began: number
+  /** Replaces the error as feedback. */
+  readonly text?: string
+  /** When the next step starts; default: at once. */
+  readonly until?: number
+}
+
 /** Ends the failed step. The next step starts with the error as feedback for the model. */
-async function commitWithFeedback(run: Run, open: OpenTurn, error: TirelessError, began: number): Promise<StepOutcome> {
+async function commitWithFeedback(
+  run: Run,
+  open: OpenTurn,
+  { error, began, text, until }: FailedTurn,
+): Promise<StepOutcome> {
   if (error instanceof InvalidDecisionError)
     for (const [index, { id, fault = error.message }] of error.decision.calls.entries())
       appendRecord(run, {
@@ -130,8 +168,17 @@ async function commitWithFeedback(run: Run, open: OpenTurn, error: TirelessError
   const unknowns = await settleInterruptedCalls(run, open)
   // Feedback that the model has not seen yet is repeated.
   const unseenFeedback = open.answer || open.decided ? [] : [open.feedback ?? []].flat()
-  const feedback = [...unseenFeedback, error.message].join('\n')
-  const next = await runPhase(run, 'check_stop', (): Next => checkLimits(run, began) ?? { kind: 'continue', feedback })
+  const feedback = [...unseenFeedback, text ?? error.message].join('\n')
+  const goesOn: Next =
+    until === undefined
+      ? { kind: 'continue', feedback }
+      : {
+          kind: 'park',
+          wait: { kind: 'retry', until, reason: `${error.code}: ${error.message}` },
+          feedback,
+          pause: true,
+        }
+  const next = await runPhase(run, 'check_stop', (): Next => checkLimits(run, began) ?? goesOn)
   return commitStep(run, open, { next, patch: undefined, verdicts: [], began }, unknowns)
 }
 

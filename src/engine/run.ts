@@ -22,10 +22,12 @@ import type { Ids } from '../ports/ids.ts'
 import type { Memory, MemoryKind } from '../ports/memory.ts'
 import type { Model, Models, ToolSpec } from '../ports/model.ts'
 import type { Parser } from '../ports/parser.ts'
+import type { RecoveryRule } from '../ports/recovery-rule.ts'
 import { notifySafely, type RunRef, type RunSink } from '../ports/run-sink.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import type { Skills } from '../ports/skills.ts'
 import type { Snapshots } from '../ports/snapshots.ts'
+import type { StopRule } from '../ports/stop-rule.ts'
 import { commitOne, type Fence, type Op, type ResultsOf, type Store } from '../ports/store.ts'
 import type { AnyTool } from '../ports/tool.ts'
 import type { Policy } from './calls/policy-check.ts'
@@ -67,6 +69,8 @@ export interface Engine {
   readonly critics: () => readonly Critic[]
   readonly gates: () => readonly Gate[]
   readonly hooks: () => readonly Hook[]
+  readonly recoveryRules: () => readonly RecoveryRule[]
+  readonly stopRules: () => readonly StopRule[]
   /** Called for a hook that fails after the run's journal is closed. */
   readonly hookFailed?: (failure: HookFailure) => void
   readonly sink: RunSink

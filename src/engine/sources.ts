@@ -15,8 +15,11 @@ import type { ChildReport } from '../domain/sub-agent.ts'
 import type { Budget } from '../domain/task.ts'
 import type { Resolution } from '../domain/unknown-outcome.ts'
 import type { Model } from '../ports/model.ts'
+import type { StopQuestion } from '../ports/stop-rule.ts'
 import type { HeldCalls } from './calls/gate.ts'
 import type { RecordedLabel } from './calls/result-labels.ts'
+import type { RuledEnding } from './phases/end-by-plugin.ts'
+import type { RecoveryQuestion, RuledRecovery } from './recovery-rules.ts'
 import type { ClaimedRun, ObservedRun, Run } from './run.ts'
 import type { IntendedCall, OpenTurn } from './session/session-thread.ts'
 
@@ -25,6 +28,7 @@ export interface RunSources {
   readonly requests: RequestSource
   readonly calls: CallSource
   readonly recovery: RecoverySource
+  readonly rules: RuleSource
   readonly journal: JournalSource
 }
 
@@ -79,6 +83,14 @@ export interface RecoverySource {
   recoverCall(run: Run, intended: IntendedCall, toolMessage: string): Promise<CallResult>
   /** Contract: the result of a call whose run ends before it recovers the call. */
   unrecoveredResult(intended: IntendedCall, resolution: Resolution | null): CallResult
+}
+
+/** What the rules of plugins say. */
+export interface RuleSource {
+  /** Contract: the rule that decides what follows a failed step; undefined: the retry policy decides. */
+  askRecoveryRules(run: Run, question: RecoveryQuestion): Promise<RuledRecovery | undefined>
+  /** Contract: the rule that ends the run after a step; undefined: it goes on. */
+  askStopRules(run: Run, question: () => StopQuestion): Promise<RuledEnding | undefined>
 }
 
 /** What accompanies the records of a run. */

@@ -32,7 +32,9 @@ export async function step(run: Run): Promise<StepOutcome> {
     const reduced = { input: turn.input, observation: turn.observation, decision, results, ...thoughtOf(turn) }
     const { state, patch } = await runPhase(run, 'reduce', () => reduceState(run, reduced))
     const verdicts = run.critics.length > 0 ? await runPhase(run, 'critic', () => askCritics(run, state, reduced)) : []
-    const next = await runPhase(run, 'check_stop', () => checkStop(run, { decision, verdicts, state, began }))
+    const next = await runPhase(run, 'check_stop', () =>
+      checkStop(run, { decision, verdicts, state, step: reduced, began }),
+    )
     return await commitStep(run, turn, { next, patch, verdicts, began })
   } catch (thrown) {
     return handleStepFailure(run, input, thrown, began)

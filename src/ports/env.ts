@@ -3,6 +3,7 @@
 import { TirelessError } from '../domain/error.ts'
 import { describeValue, ignoreRejections, type Json } from '../domain/json.ts'
 import type { EgressProxy } from './egress.ts'
+import type { RunEnding } from './run-ending.ts'
 
 interface FileContent {
   readonly text: string
@@ -124,7 +125,10 @@ export interface GitOps {
   commit(message: string): Promise<string | null>
 }
 
-/** Groups of operations, by name. */
+/**
+ * Groups of operations, by name. An env kind adds its own: `declare module 'tireless' { interface OpsGroups { readonly
+ * board: BoardOps } }`.
+ */
 export interface OpsGroups {
   readonly file: FileOps
   readonly process: ProcessOps
@@ -142,6 +146,8 @@ export type Health = { readonly ok: true } | { readonly ok: false; readonly reas
 export type WorkspaceAccess = 'write' | 'read_only' | 'copy'
 
 export interface Env {
+  /** Name of its kind, if the kind is a user's own. */
+  readonly kind?: string
   /** The workspace as commands see it. The files of a copy are elsewhere: use the operations. */
   readonly root: string
   /** Default: `write`. */
@@ -153,8 +159,11 @@ export interface Env {
   getOps<G extends OpsGroup>(group: G): OpsGroups[G] | undefined
   /** Contract: returns whether the env can be used now; changes nothing, never throws. */
   health(): Promise<Health>
-  /** Contract: pure; for an env that simulates a world: whether that world has reached its end, which ends the run. */
-  isTerminal?(state: Json): boolean
+  /**
+   * Contract: asked after each step that would not end the run: whether the world of the env has come to its end, which
+   * ends the run. The answer is recorded; a replay does not ask again.
+   */
+  isTerminal?(state: Json): boolean | RunEnding | Promise<boolean | RunEnding>
   /**
    * Contract: opens a throw-away copy of the workspace as it is now: of the original, also if this env is a copy.
    * Nothing done in the copy reaches the original. Throws `workspace_refused` if the workspace is too large.
@@ -170,6 +179,41 @@ export interface Envs {
    * depends on the folder. `access`: default `write`. If `open` throws, there is nothing to close.
    */
   open(workspace: string, kind?: string, access?: WorkspaceAccess): Promise<Env>
+}
+
+/** What an env kind gets to open an env. */
+export interface EnvOpening {
+  /** The folder of the session. It exists, unless the kind is `isolated`. */
+  readonly workspace: string
+  /** What the run may do to the workspace. */
+  readonly access: WorkspaceAccess
+  /** Aborts when the time to open the env is over. */
+  readonly signal: AbortSignal
+}
+
+/** An env as its kind opens it; the app adds the operations of the workspace. */
+export interface OpenedEnv {
+  /** The kind's own groups of operations, by name; objects with methods. A tool names them in `needs`. */
+  readonly ops: Partial<OpsGroups>
+  /** Contract: like `Env.health`. Default: healthy. */
+  health?(): Health | Promise<Health>
+  /** Contract: like `Env.isTerminal`. */
+  isTerminal?: Env['isTerminal']
+  /** Contract: releases what `open` acquired. Called once. */
+  close?(): void | Promise<void>
+}
+
+/** A kind of env of a user's own; a task chooses it by name (`env: 'board'`). */
+export interface EnvKind {
+  /** Contract: letters, digits, `_` and `-`; not `host` or `repository`, which are built in. */
+  readonly name: string
+  /** True: a run in this env has no operations besides those of the kind. Default: those of its workspace too. */
+  readonly isolated?: boolean
+  /**
+   * Contract: sets up the env of one run, within a minute. A run that was parked opens it again. If it throws, there is
+   * nothing to close, and the run is refused. A replay opens no env.
+   */
+  open(opening: EnvOpening): OpenedEnv | Promise<OpenedEnv>
 }
 
 /** Implements the two members of an env that give access to its operations. */

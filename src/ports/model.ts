@@ -61,6 +61,19 @@ export interface Model {
   ): Promise<ModelAnswer>
 }
 
+/** Adds models of a user's own; a configuration names them like any others (`mine/fast`). */
+export interface ModelProvider {
+  /** The part of a model's id before the slash. Contract: letters, digits, `_` and `-`; no built-in provider. */
+  readonly name: string
+  /** The parts after the slash. */
+  readonly models: readonly string[]
+  /**
+   * Contract: called once per model, when it is first used. Returns a model, whose `id` is ignored. A price of the
+   * configuration (`models.prices`) takes precedence over the model's own.
+   */
+  open(model: string): Pick<Model, 'price' | 'call'>
+}
+
 /** A model, and why it was chosen. */
 export interface ModelChoice {
   readonly id: string

@@ -82,6 +82,7 @@ export function composeEngine(world: World, proc: SimProcess, store: Store): Eng
     skills: NO_SKILLS,
     parsers: new Map(),
     memories: new Map(MEMORY_KINDS.map((kind) => [kind.name, simMemory(world, proc, kind)])),
+    ...{ recoveryRules: () => [], stopRules: () => [] },
     hooks: () => [simHook(world, proc)],
     budget: budgetOf(world.plan),
     budgetLimits: { caps: () => capsOf(world.plan), dayOf: () => '2030-01-01' },

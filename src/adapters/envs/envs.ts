@@ -42,6 +42,8 @@ export function createWorkspaceEnvs(options: EnvOptions): Envs {
   }
 }
 
+export const BUILTIN_ENV_KINDS: readonly string[] = ['host', 'repository']
+
 class EnvOpener {
   readonly #options: EnvOptions
   readonly #kinds: ReadonlyMap<string, HostEnvs>

@@ -28,6 +28,7 @@ export function engine(): Plugin {
       ...(['clock', 'ids', 'home', 'config', 'store', 'models', 'envs', 'events', 'log'] as const),
       ...(['secrets', 'skills', 'mcp'] as const),
       ...(['tools', 'critics', 'gates', 'behaviours', 'hooks', 'parsers', 'memories'] as const),
+      ...(['recoveryRules', 'stopRules'] as const),
     ],
     provides: ['engine'],
     setup(host) {
@@ -56,6 +57,8 @@ export function engine(): Plugin {
         critics: () => [...critics.values()],
         gates: () => [...gates.values()],
         hooks: () => [...hooks.values()],
+        recoveryRules: () => [...host.get('recoveryRules').all.values()],
+        stopRules: () => [...host.get('stopRules').all.values()],
         hookFailed,
         sink: host.get('events').sink,
         secrets: host.get('secrets'),

@@ -35,39 +35,24 @@ import { PAST_TOOLS } from '../../domain/past-tools.ts'
 import { RESIDENT_ACTIONS } from '../../domain/resident.ts'
 import { describeTools } from '../../engine/request/toolbox.ts'
 import { autonomyRules, DEFAULT_ATTEMPT_LIMITS } from '../../kernel/autonomy/autonomy.ts'
-import { MEMORY_KINDS } from '../../memory/memory-kinds.ts'
-import type { Behaviour, Critic } from '../../ports/behaviour.ts'
+import type { Behaviour } from '../../ports/behaviour.ts'
 import type { Egress } from '../../ports/egress.ts'
-import type { Gate } from '../../ports/gate.ts'
-import type { Hook } from '../../ports/hook.ts'
-import type { MemoryKind } from '../../ports/memory.ts'
-import type { Parser } from '../../ports/parser.ts'
 import { definePlugin, type Plugin, type PluginHost, type Services } from '../../ports/plugin.ts'
 import { READ_SKILL_TOOL } from '../../ports/skills.ts'
 import { type AnyTool, TOOL_NAME } from '../../ports/tool.ts'
-import { PARSERS } from '../../prompt-compiler/protocols/protocols.ts'
 import { createConfiguredSandbox, readLimits } from '../choose-sandbox.ts'
+import { withEnvKinds } from '../open-env-kind.ts'
 import { createRegistry } from '../registry.ts'
+import { PART_REGISTRIES, providePartRegistries, type RunParts } from '../run-parts.ts'
 import { startRecordsFolder } from '../server-sandbox.ts'
 import type { Registry } from '../services.ts'
-
-/** Additions to the built-in parts of a run. */
-export interface RunParts {
-  readonly tools?: readonly AnyTool[]
-  readonly critics?: readonly Critic[]
-  readonly gates?: readonly Gate[]
-  readonly behaviours?: readonly Behaviour[]
-  readonly hooks?: readonly Hook[]
-  readonly parsers?: readonly Parser[]
-  readonly memories?: readonly MemoryKind[]
-}
 
 export function tools(parts: RunParts): Plugin {
   let limits: CommandLimits | undefined
   return definePlugin({
     name: 'tools',
     needs: ['clock', 'home', 'config', 'store', 'egress', 'log', 'secrets'],
-    provides: ['envs', 'sandbox', 'tools', 'critics', 'gates', 'behaviours', 'hooks', 'parsers', 'memories'],
+    provides: ['envs', 'sandbox', 'tools', 'behaviours', ...PART_REGISTRIES],
     async setup(host) {
       const config = host.get('config')
       const sandboxes = createSandboxes(host)
@@ -76,20 +61,19 @@ export function tools(parts: RunParts): Plugin {
       const swept = await removeLeftFiles(host, sandboxes)
       const sandbox = { ...commandSandbox(sandboxes), swept, limits, servers: sandboxes.servers }
       host.provide('sandbox', sandbox)
-      host.provide(
-        'envs',
-        createWorkspaceEnvs({
-          ...{ callsDir: host.get('home').calls, clock: host.get('clock'), env: sandboxes.env },
-          ...{ launcher: sandboxes.commands?.launcher, git: sandbox.git, limits },
-          copiesDir: host.get('home').copies,
-          findCommandHome: (root) => makeCommandHome(host.get('home').sandbox, root),
-        }),
-      )
+      providePartRegistries(host, parts)
+      const clock = host.get('clock')
+      const workspaceEnvs = createWorkspaceEnvs({
+        ...{ callsDir: host.get('home').calls, clock, env: sandboxes.env },
+        ...{ launcher: sandboxes.commands?.launcher, git: sandbox.git, limits },
+        copiesDir: host.get('home').copies,
+        findCommandHome: (root) => makeCommandHome(host.get('home').sandbox, root),
+      })
+      host.provide('envs', withEnvKinds(workspaceEnvs, host.get('envKinds').all, clock))
       const toolRegistry = createToolRegistry(host, sandboxes, parts.tools ?? [])
       host.provide('tools', toolRegistry)
       const offered = (): string[] => offeredTools(toolRegistry.all, config.loaded.config, sandbox.isOn())
       host.provide('behaviours', createBehaviourRegistry(config.loaded.config, offered, parts.behaviours ?? []))
-      provideOtherRegistries(host, parts)
     },
     stop: async () => limits?.close(),
   })
@@ -187,17 +171,6 @@ function createBehaviourRegistry(
     unattendedBehaviour(offered, autonomyRules(attempts)),
   ]
   return createRegistry('behaviours', [...builtin, ...added], { methods: ['initState', 'buildSystemPrompt'] })
-}
-
-/** The registries that need nothing but their parts. */
-function provideOtherRegistries(host: PluginHost, parts: RunParts): void {
-  host.provide('critics', createRegistry('critics', parts.critics ?? [], { methods: ['judge'] }))
-  host.provide('gates', createRegistry('gates', parts.gates ?? [], { methods: ['judge'] }))
-  host.provide('hooks', createRegistry('hooks', parts.hooks ?? []))
-  const parsers = [...PARSERS, ...(parts.parsers ?? [])]
-  host.provide('parsers', createRegistry('parsers', parsers, { methods: ['instructions', 'parse'] }))
-  const memories = [...MEMORY_KINDS, ...(parts.memories ?? [])]
-  host.provide('memories', createRegistry('memories', memories, { methods: ['open'] }))
 }
 
 /**

@@ -20,7 +20,7 @@ export const taskOverrides = {
   model: z.string().min(1).optional().describe('model as provider/model'),
   parser: z.string().min(1).optional().describe('how the model writes tool calls: native, json, react, xml'),
   memory: z.string().min(1).optional().describe('how much history the model sees: whole, window, summary, recall'),
-  env: z.string().min(1).optional().describe('where tools run: host, repository'),
+  env: z.string().min(1).optional().describe('where tools run: host, repository, or an env of a plugin'),
   max_steps: count.describe('stop after this many steps'),
   max_seconds: amount(MAX_DURATION_MS / 1000).describe('stop after this many seconds of work'),
   max_tokens: count.describe('stop after this many tokens'),

@@ -12,7 +12,7 @@ import type { Budget, Resource } from '../../domain/task.ts'
 import { type Env, type FileOps, requireOps } from '../../ports/env.ts'
 import type { AnyTool } from '../../ports/tool.ts'
 import { askPluginAsync } from '../plugins/ask-plugin.ts'
-import { healthPort } from '../plugins/return-shapes.ts'
+import { healthPort } from '../plugins/env-and-rule-shapes.ts'
 import type { ClaimedRun } from '../run.ts'
 
 export const createIssue = (code: string, message: string): Issue => ({ code, message })
@@ -74,7 +74,7 @@ export async function findEnvIssues(env: Env, tools: Iterable<AnyTool>): Promise
             ),
       ),
   )
-  const health = await askPluginAsync(healthPort, () => env.health())
+  const health = await askPluginAsync(healthPort(env), () => env.health())
   return health.ok ? missing : [...missing, createIssue('ENV_HEALTH_CHECK_FAILED', health.reason)]
 }
 

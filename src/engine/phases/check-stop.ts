@@ -1,6 +1,7 @@
 /**
  * CHECK_STOP: decides from the model's decision, the verdicts and the budgets whether the run continues, parks or ends.
- * Precedence of stop reasons: final > agent_condition > env_terminal > interruptions, budgets and stagnation (Q13).
+ * Precedence of stop reasons: final > agent_condition > env_terminal > stop_rule > interruptions, budgets and
+ * stagnation (Q13).
  * Critics come first: a critic can end the run or reject a final answer.
  */
 
@@ -10,10 +11,12 @@ import type { Json } from '../../domain/json.ts'
 import { AGENT_RESULT } from '../../domain/sub-agent.ts'
 import type { Budget } from '../../domain/task.ts'
 import type { WaitMatch } from '../../domain/wait.ts'
+import type { CompletedStep } from '../../ports/behaviour.ts'
+import type { StopQuestion } from '../../ports/stop-rule.ts'
 import { loadPrompt } from '../../prompts/load-prompt.ts'
 import { interruptionReason } from '../abort-reason.ts'
 import { askPlugin } from '../plugins/ask-plugin.ts'
-import { isTerminalPort, shouldStopPort } from '../plugins/return-shapes.ts'
+import { shouldStopPort } from '../plugins/return-shapes.ts'
 import type { Run } from '../run.ts'
 import { isUnmet } from '../session/expected-results.ts'
 import { countStepsWithoutNews, hasBlockedCall } from '../session/repetition-guard.ts'
@@ -22,6 +25,7 @@ import type { RunUsage } from '../session/usage.ts'
 import { committedUsd } from '../session/usage.ts'
 import { afterBehaviour, MAX_WAIT_MS } from './after-behaviour.ts'
 import { type CriticVerdict, decisiveVerdict } from './critic.ts'
+import { endByEnv, endByRule } from './end-by-plugin.ts'
 import { copyState } from './reduce.ts'
 
 /** How often in a row critics may request a retry of the step. Attempts have a separate limit. */
@@ -40,12 +44,13 @@ interface StopInput {
   readonly decision: Decision | undefined
   readonly verdicts: readonly CriticVerdict[]
   readonly state: Json
+  readonly step: CompletedStep
   /** Start of the step on the monotonic clock. */
   readonly began: number
 }
 
-export function checkStop(run: Run, { decision, verdicts, state, began }: StopInput): Next {
-  const { thread, behaviour, env, overrides: wishes } = run
+export async function checkStop(run: Run, { decision, verdicts, state, step, began }: StopInput): Promise<Next> {
+  const { thread, behaviour, overrides: wishes } = run
   const verdict = decisiveVerdict(verdicts)
   if (verdict.kind === 'stop') return endByCritic(verdict)
   if (verdict.kind === 'retry' && !verdict.attempt && thread.retries + 1 > MAX_RETRIES) {
@@ -64,13 +69,13 @@ export function checkStop(run: Run, { decision, verdicts, state, began }: StopIn
     return behaviour.next
       ? (parkForApproval(thread, 'any') ?? afterBehaviour(run, state, { why: 'finished', answer: '' }))
       : { kind: 'end', stop_reason: 'agent_condition' }
-  const { isTerminal } = env
-  if (isTerminal && askPlugin(isTerminalPort, () => isTerminal.call(env, copyState(state))))
-    return { kind: 'end', stop_reason: 'env_terminal' }
+  const used = usageAfterStep(run, began, 1)
+  const told = (await endByEnv(run, state)) ?? (await endByRule(run, () => stopQuestion(run, state, step, used)))
+  if (told) return told
   const waits = decision?.kind === 'wait' && verdict.kind === 'continue' && hasStartedWait(thread, decision)
   const isPointless = waits && decision.match === `event:${AGENT_RESULT}` && thread.agents.size === 0
-  const used = usageAfterStep(run, began, waits && !isPointless ? 0 : 1)
-  const stopped = endByInterruption(run) ?? endByBudget(used, wishes.budget)
+  const usage = waits && !isPointless ? { ...used, steps: used.steps - 1 } : used
+  const stopped = endByInterruption(run) ?? endByBudget(usage, wishes.budget)
   if (stopped) return stopped
   const stuck = endByStagnation(thread)
   // A run that repeats calls while an approval is open waits for the answer instead of ending.
@@ -80,6 +85,19 @@ export function checkStop(run: Run, { decision, verdicts, state, began }: StopIn
   if (isPointless) return { kind: 'continue', feedback: loadPrompt('results/agents.md#none_open') }
   const { match, reason, until = (thread.open?.answeredAt ?? 0) + MAX_WAIT_MS } = decision
   return { kind: 'park', wait: { kind: 'observation', match, until, reason } }
+}
+
+function stopQuestion(run: Run, state: Json, step: CompletedStep, used: RunUsage): StopQuestion {
+  const { dispatch_id: run_id, session_id, agent_id } = run.dispatch
+  return {
+    run_id,
+    session_id,
+    agent_id,
+    behaviour: run.behaviour.name,
+    state: copyState(state),
+    step,
+    used: { ...used },
+  }
 }
 
 /** What follows when the model finishes the behaviour. */

@@ -11,7 +11,6 @@ import { MAX_DURATION_MS, MAX_INSTANT_MS, MAX_TOKENS } from '../../domain/limits
 import { FAILURE_CLASSES } from '../../domain/stop-reason.ts'
 import type { WaitMatch } from '../../domain/wait.ts'
 import type { AfterBehaviour, ProposedCall, ProposedDecision, SystemPrompt } from '../../ports/behaviour.ts'
-import type { Health } from '../../ports/env.ts'
 import type { GateVerdict } from '../../ports/gate.ts'
 import type { MemoryQuery, MemoryView } from '../../ports/memory.ts'
 import type { ParsedAnswer } from '../../ports/parser.ts'
@@ -90,7 +89,6 @@ export const shouldStopPort = (behaviour: string): PluginPort<boolean> =>
 export const keepsThoughtPort = (behaviour: string): PluginPort<boolean> =>
   flagPort(`behaviour ${behaviour}`, 'keepsThought')
 export const prunePort = (search: string): PluginPort<boolean> => flagPort(`search ${search}`, 'prune')
-export const isTerminalPort: PluginPort<boolean> = flagPort('env', 'isTerminal')
 
 const memoryView: Shape<MemoryView> = objectShape({ from: count, summary: textShape, recalled: texts })
 
@@ -233,13 +231,3 @@ export const gateVerdictPort = (gate: string): PluginPort<GateVerdict> => ({
   expected: "{ kind: 'allow' }, { kind: 'ask', reason } or { kind: 'deny', reason }",
   shape: clearance,
 })
-
-const health: Shape<Health> = taggedShape('ok', {
-  true: objectShape({ ok: oneOfShape([true]) }),
-  false: objectShape({ ok: oneOfShape([false]), reason: textShape }),
-})
-
-export const healthPort: PluginPort<Health> = {
-  ...{ who: 'env', method: 'health', expected: '{ ok: true } or { ok: false, reason }' },
-  shape: health,
-}

@@ -22,3 +22,7 @@ export function runningSums(numbers: readonly number[]): readonly number[] {
   for (const number of numbers) sums.push((sums.at(-1) ?? 0) + number)
   return sums
 }
+
+/** Whether the record is the diagnosis of a recovery rule that failed. */
+export const isOfRecoveryRule = (record: JournalRecord): boolean =>
+  record.kind === 'diagnosed' && record.about.startsWith('recovery rule ')

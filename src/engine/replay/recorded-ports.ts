@@ -12,13 +12,36 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Env } from '../../ports/env.ts'
 import { HOOKED_PHASES, type Hook } from '../../ports/hook.ts'
 import { type Model, type Models, singleModel } from '../../ports/model.ts'
+import type { RunEnding } from '../../ports/run-ending.ts'
 import type { AnyTool } from '../../ports/tool.ts'
 import type { RecordOfKind, ReplayTape } from './replay-tape.ts'
 
 export function recordedEnv(tape: ReplayTape): Env {
   // replay-sources.ts replaces the issue that follows from this error by the recorded ones.
   if (tape.issues()) throw new TirelessError('internal', 'the run was refused, as recorded')
-  return EMPTY_ENV
+  return { ...EMPTY_ENV, isTerminal: () => recordedTerminal(tape) }
+}
+
+function recordedTerminal(tape: ReplayTape): boolean | RunEnding {
+  const failure = tape.nextFailure()
+  if (failure?.phase === 'CHECK_STOP') throw recordedError(failure)
+  // The run may have been interrupted while it waited for the env or for a stop rule.
+  const why = tape.interruptionOf(tape.next())
+  if (why) tape.interrupt(why)
+  return endedBy(tape, 'env_terminal')?.ending ?? false
+}
+
+/** How the env or a stop rule ended the run with the next step; undefined if it did not. */
+export function endedBy(
+  tape: ReplayTape,
+  stop_reason: 'env_terminal' | 'stop_rule',
+): { readonly ending: RunEnding; readonly rule: string | undefined } | { readonly ending: true } | undefined {
+  const next = tape.find('step_committed')?.next
+  if (next?.kind !== 'end' || next.stop_reason !== stop_reason) return undefined
+  const { reason, answer, rule, failure_class } = next
+  if (reason === undefined) return { ending: true }
+  const ending = { reason, ...(answer === undefined ? {} : { answer }), ...(failure_class ? { failed: true } : {}) }
+  return { ending, rule }
 }
 
 const EMPTY_ENV: Env = {
@@ -48,9 +71,9 @@ function recordedModel(tape: ReplayTape, id: string): Model {
     id,
     async call() {
       if (tape.isReconfiguredNext()) return tape.die()
-      const next = tape.next()
+      const [next, failure] = [tape.next(), tape.nextFailure()]
       if (next?.kind === 'model_answered') return next.answer
-      if (next?.kind === 'failed') throw recordedError(next)
+      if (failure) throw recordedError(failure)
       return abortOrDie(tape, next)
     },
   }

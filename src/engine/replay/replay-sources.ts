@@ -9,12 +9,20 @@ import type { Wait } from '../../domain/wait.ts'
 import type { HeldCalls } from '../calls/gate.ts'
 import { recoverCall } from '../calls/recover-call.ts'
 import { unrecoveredResult } from '../calls/unknown-outcome.ts'
-import { runHooks } from '../phases/phase.ts'
-import { appendRecord } from '../run.ts'
+import { recordDiagnosis, runHooks } from '../phases/phase.ts'
+import { appendRecord, type ClaimedRun } from '../run.ts'
 import type { IntendedCall } from '../session/session-thread.ts'
-import type { CallSource, JournalSource, RecoverySource, RequestSource, RunSources, StartSource } from '../sources.ts'
+import type {
+  CallSource,
+  JournalSource,
+  RecoverySource,
+  RequestSource,
+  RuleSource,
+  RunSources,
+  StartSource,
+} from '../sources.ts'
 import { Suspended } from '../suspended.ts'
-import { recordedError } from './recorded-ports.ts'
+import { endedBy, recordedError } from './recorded-ports.ts'
 import type { ReplayTape } from './replay-tape.ts'
 
 export const createReplaySources = (tape: ReplayTape, setup: RunSetup): RunSources => ({
@@ -22,6 +30,7 @@ export const createReplaySources = (tape: ReplayTape, setup: RunSetup): RunSourc
   requests: recordedRequests(tape, setup),
   calls: recordedCalls(tape),
   recovery: recordedRecovery(tape),
+  rules: recordedRules(tape),
   journal: recordedJournal(tape),
 })
 
@@ -39,8 +48,8 @@ function recordedStart(tape: ReplayTape): StartSource {
 function recordedRequests(tape: ReplayTape, { model }: RunSetup): RequestSource {
   return {
     nextModelId() {
-      const next = tape.next()
-      if (next?.kind === 'failed') throw recordedError(next)
+      const failure = tape.nextFailure()
+      if (failure) throw recordedError(failure)
       return tape.find('model_requested')?.model ?? model ?? 'none'
     },
     findFallback: () => tape.fallback(),
@@ -81,6 +90,26 @@ function recordedRecovery(tape: ReplayTape): RecoverySource {
     recoverCall: async (run, intended, toolMessage) =>
       recordedResult(intended) ?? recoverCall(run, intended, toolMessage),
     unrecoveredResult: (intended, resolution) => recordedResult(intended) ?? unrecoveredResult(intended, resolution),
+  }
+}
+
+/** The rules themselves are not asked; those that failed are diagnosed again. */
+function recordedRules(tape: ReplayTape): RuleSource {
+  const repeatDiagnoses = (run: ClaimedRun, kind: string): void => {
+    for (let next = tape.next(); next?.kind === 'diagnosed' && next.about.startsWith(kind); next = tape.next())
+      recordDiagnosis(run, next.about, next.message)
+  }
+  return {
+    async askRecoveryRules(run) {
+      repeatDiagnoses(run, 'recovery rule ')
+      const next = tape.next()
+      return next?.kind === 'failed' && next.rule !== undefined ? { rule: next.rule, ruling: next.ruling } : undefined
+    },
+    async askStopRules(run) {
+      repeatDiagnoses(run, 'stop rule ')
+      const ended = endedBy(tape, 'stop_rule')
+      return ended && ended.ending !== true ? { rule: ended.rule ?? '', ending: ended.ending } : undefined
+    },
   }
 }
 

@@ -11,7 +11,7 @@ import { HOOKED_PHASES, type HookedPhase } from '../../ports/hook.ts'
 import { type Interruption, NOT_STARTED_INTERRUPTED } from '../abort-reason.ts'
 import type { RecordedLabel } from '../calls/result-labels.ts'
 import { isUnrecovered } from '../calls/unknown-outcome.ts'
-import { indexFrom, runningSums } from './record-lists.ts'
+import { indexFrom, isOfRecoveryRule, runningSums } from './record-lists.ts'
 
 export type RecordOfKind<K extends JournalRecord['kind']> = Extract<JournalRecord, { kind: K }>
 
@@ -100,6 +100,13 @@ export class ReplayTape {
     return this.#records[this.#made.length]
   }
 
+  /** The failure that is recorded next. Recovery rules that failed were diagnosed before it. */
+  nextFailure(): RecordOfKind<'failed'> | undefined {
+    const at = indexFrom(this.#records, this.#made.length, (record) => !isOfRecoveryRule(record))
+    const next = this.#records[at]
+    return next?.kind === 'failed' ? next : undefined
+  }
+
   /** The remaining records of the current turn, or of the next turn if the current turn is complete. */
   #remainingTurn(): readonly JournalRecord[] {
     const from = this.#made.length
@@ -144,8 +151,8 @@ export class ReplayTape {
 
   /** Whether a fallback model replaced the model that failed here. */
   fallback(): 'now' | 'later' | undefined {
-    const next = this.next()
-    if (next?.kind !== 'failed' || next.ruling.kind !== 'retry') return undefined
+    const next = this.nextFailure()
+    if (next?.ruling.kind !== 'retry') return undefined
     return next.ruling.until === null ? 'now' : 'later'
   }
 

@@ -108,6 +108,8 @@ function isolateEngine(engine: Engine, store: Store, tape: ReplayTape, setup: Ru
       get: (agent, name) => ({ ...engine.behaviours.get(agent, name), tools: setup.tools, critics: [] }),
     },
     hooks: () => recordedHooks(tape),
+    recoveryRules: () => [],
+    stopRules: () => [],
     // Records are already redacted. A secret added later must not change the replay.
     secrets: NO_SECRETS,
     snapshots: NO_SNAPSHOTS,

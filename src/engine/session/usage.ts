@@ -23,11 +23,12 @@ interface StepCost {
 }
 
 export function addStepUsage(spent: RunUsage, next: Next, { ms, isRuleStep }: StepCost): RunUsage {
-  const startsAttempt = next.kind === 'park' && next.feedback !== undefined
+  const isPause = next.kind === 'park' && next.pause
+  const startsAttempt = next.kind === 'park' && next.feedback !== undefined && !isPause
   return {
     ...spent,
     // A wait does not count as a step, nor does a rule. A new attempt does.
-    steps: spent.steps + (isRuleStep || (next.kind === 'park' && !startsAttempt) ? 0 : 1),
+    steps: spent.steps + (isRuleStep || (next.kind === 'park' && !startsAttempt && !isPause) ? 0 : 1),
     ms: startsAttempt ? 0 : spent.ms + ms,
   }
 }

@@ -41,8 +41,8 @@ function foldRun(run: readonly JournalRecord[]): { readonly attempts: number; re
   for (const record of run) {
     if (record.kind === 'run_started') state = record.state ?? null
     if ('patch' in record && record.patch) state = applyPatch(state, record.patch)
-    if (record.kind === 'step_committed' && record.next.kind === 'park' && record.next.feedback !== undefined)
-      attempts += 1
+    const next = record.kind === 'step_committed' ? record.next : undefined
+    if (next?.kind === 'park' && next.feedback !== undefined && !next.pause) attempts += 1
   }
   return { attempts, state }
 }

@@ -68,7 +68,7 @@ const decision: StoredShape = storedUnion('kind', {
 
 const next = storedUnion('kind', {
   continue: storedObject({ feedback: orAbsent(storedText) }),
-  park: storedObject({ wait: waitShape(storedTime) }),
+  park: storedObject({ wait: waitShape(storedTime), feedback: orAbsent(storedText) }),
   become: storedObject({ behaviour: storedText, params: storedRecordOf(storedText), why: storedText }),
   end: storedObject({ stop_reason: oneOf(STOP_REASONS), answer: orAbsent(storedText), error: orAbsent(storedText) }),
 } satisfies Record<Next['kind'], StoredShape>)
@@ -131,9 +131,10 @@ const SHAPES: Readonly<Record<JournalRecord['kind'], StoredShape>> = {
   }),
   failed: storedObject({
     ...{ turn: storedCount, phase: oneOf(FAILING_PHASES), code: storedText, message: storedText },
+    rule: orAbsent(storedText),
     ruling: storedUnion('kind', {
       retry: storedObject({ until: orNull(storedTime) }),
-      feedback: storedAny,
+      feedback: storedObject({ text: orAbsent(storedText), until: orAbsent(storedTime) }),
       stop: storedAny,
     }),
   }),
