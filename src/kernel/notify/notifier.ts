@@ -231,8 +231,7 @@ export class Notifier implements MessageSender {
     const { store, clock } = this.#deps
     const waiting = await readWaitingNotices(store, this.language(), this.#postedWaiting)
     if (waiting.length === 0) return
-    const target = await this.target()
-    const now = clock.now()
+    const [target, now] = [await this.target(), clock.now()]
     const morning = this.#quietUntil(now) ?? now
     const kindOf = (expires: number | null) => (expires !== null && expires <= morning ? 'alert' : 'notice')
     for (const { id, text, expires, chats } of waiting) {
