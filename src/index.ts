@@ -42,11 +42,16 @@ export type { FieldNames as Words } from './prompt-compiler/protocols/field-name
 export { jsonParser } from './prompt-compiler/protocols/json.ts'
 export { reactParser } from './prompt-compiler/protocols/react.ts'
 export { xmlParser } from './prompt-compiler/protocols/xml.ts'
-export {
-  type Criterion,
-  type RunTaskOptions,
-  runTask,
-  type Task,
-  type TaskEnd as Ending,
-  type TaskResult,
-} from './run-task.ts'
+export type { TaskAnswer } from './run-task/answer-task.ts'
+export { attachTask, startTask } from './run-task/start-task.ts'
+export type {
+  Criterion,
+  Task,
+  TaskEnd as Ending,
+  TaskOptions,
+  TaskResult,
+} from './run-task/task.ts'
+export type { TaskEvent } from './run-task/task-events.ts'
+export type { TaskHandle, TaskStatus } from './run-task/task-handle.ts'
+export type { TaskWait } from './run-task/task-wait.ts'
+export { type RunTaskOptions, runTask } from './run-task.ts'

@@ -1,107 +1,42 @@
 /** runTask: runs one task and returns its result. */
 
 import { checkOptions } from './app/check-options.ts'
-import { useApp } from './app/share-app.ts'
-import type { AppOptions } from './app.ts'
-import type { Progress } from './commands/lib/progress.ts'
-import type { Approval } from './domain/approval.ts'
-import type { Issue } from './domain/decision.ts'
-import type { DispatchStatus } from './domain/dispatch.ts'
-import { asTirelessError, readSafely, TirelessError } from './domain/error.ts'
-import { describeValue } from './domain/json.ts'
-import type { FailureClass, StopReason } from './domain/stop-reason.ts'
-import type { Resource } from './domain/task.ts'
-import type { Wait } from './domain/wait.ts'
+import { openHandle } from './run-task/start-task.ts'
+import type { Task, TaskOptions, TaskResult } from './run-task/task.ts'
+import type { FollowingHandle, TaskHandle } from './run-task/task-handle.ts'
+import type { TaskWait } from './run-task/task-wait.ts'
 
-export interface Task {
-  readonly objective: string
-  readonly behaviour?: string
-  readonly model?: string
-  readonly parser?: string
-  readonly memory?: string
-  readonly env?: string
-  readonly max_steps?: number | null
-  readonly max_seconds?: number | null
-  readonly max_tokens?: number | null
-  readonly max_usd?: number | null
-  /** Files that must exist before the task starts. */
-  readonly resources?: readonly Resource[]
-  /** Criteria that are checked when the run has ended, whatever its answer says. */
-  readonly success_criteria?: readonly Criterion[]
-}
-
-export interface Criterion {
-  readonly name: string
-  met(ending: TaskEnd): boolean | Promise<boolean>
-}
-
-export interface RunTaskOptions extends AppOptions {
-  readonly agent?: string
-  readonly workspace?: string
-  readonly onProgress?: (progress: Progress) => void
-}
-
-export interface TaskEnd {
-  readonly dispatch_id: string
-  readonly session_id: string
-  readonly status: DispatchStatus
-  readonly answer: string | null
-  readonly error: string | null
-  readonly failure_class: FailureClass | null
-  readonly wait: Wait | null
-  readonly workspace: string
-  readonly stop_reason: StopReason | null
-  readonly steps: number
-  /** The reasons why the task did not start; empty if it did. */
-  readonly issues: readonly Issue[]
-  /** The calls that wait for the owner's approval. */
-  readonly approvals: readonly Approval[]
-  /** The files that the task created or changed. */
-  readonly files: readonly string[]
-}
-
-export interface TaskResult extends TaskEnd {
-  /** True if all criteria are met; null if there are none. */
-  readonly success: boolean | null
-  readonly criteria: readonly { readonly name: string; readonly met: boolean; readonly error?: string }[]
+export interface RunTaskOptions extends TaskOptions {
+  /**
+   * Called when the task needs somebody else to go on. If it has not answered when it resolves, `runTask` returns with
+   * the status `waiting`.
+   */
+  readonly onWait?: (wait: TaskWait, handle: TaskHandle) => void | Promise<void>
 }
 
 /**
- * Contract: resolves when the task has ended or is parked, whatever the result; rejects if it could not be queued.
- * Several calls in one home may run at once if all have the same options.
+ * Contract: resolves when the task has ended, whatever the result, or needs somebody else to go on: an approval, an
+ * answer, an event. Goes on through waits that end by themselves. Rejects if the task could not be queued. Several
+ * calls in one home may run at once if all have the same options.
  */
 export async function runTask(task: string | Task, options: RunTaskOptions = {}): Promise<TaskResult> {
   checkOptions(options)
-  const isList = readSafely('task', () => Array.isArray(task))
-  if (typeof task !== 'string' && (typeof task !== 'object' || task === null || isList))
-    throw new TirelessError('usage', {
-      what: 'the task is not valid',
-      got: describeValue(task),
-      expected: 'text, or an object with `objective`',
-    })
-  const { agent, workspace, onProgress, ...appOptions } = options
-  const { objective, success_criteria = [], ...overrides } = typeof task === 'string' ? { objective: task } : task
-  if (!Array.isArray(success_criteria) || !success_criteria.every(isCriterion))
-    throw new TirelessError('usage', {
-      what: 'this is not a list of criteria',
-      where: 'success_criteria',
-      expected: 'a list of objects with the text `name` and the function `met`',
-    })
-  return useApp(appOptions, async (app) => {
-    const input = { task: objective, agent, workspace, ...overrides }
-    const ending = await app.run('run', input, onProgress)
-    const criteria = await Promise.all(success_criteria.map((criterion) => checkCriterion(criterion, ending)))
-    return { ...ending, success: criteria.length === 0 ? null : criteria.every(({ met }) => met), criteria }
-  })
+  const { onWait, ...rest } = options
+  const handle = await openHandle(task, rest)
+  try {
+    for (;;) {
+      const wait = await handle.waiting()
+      if (wait && onWait && (await isAnswered(handle, () => onWait(wait, handle)))) continue
+      return await (wait ? handle.readResult() : handle.readEnding())
+    }
+  } finally {
+    await handle.close()
+  }
 }
 
-const isCriterion = (value: Partial<Criterion> | null): boolean =>
-  typeof value?.name === 'string' && typeof value.met === 'function'
-
-async function checkCriterion({ name, met }: Criterion, ending: TaskEnd): Promise<TaskResult['criteria'][number]> {
-  try {
-    return { name, met: await met(ending) }
-  } catch (thrown) {
-    return { name, met: false, error: asTirelessError(thrown).message }
-  }
+/** Whether the task goes on, or waits for something else, after `work`. */
+async function isAnswered(handle: FollowingHandle, work: () => void | Promise<void>): Promise<boolean> {
+  const before = await handle.progressMark()
+  await work()
+  return before !== (await handle.progressMark())
 }

@@ -16,18 +16,38 @@ interface SharedApp {
 /** The open apps by home folder. */
 const shared = new Map<string, SharedApp>()
 
+export interface HeldApp {
+  readonly app: App
+  /** Contract: to be called once; resolves when the app is closed, if this was its last user. */
+  release(): Promise<void>
+}
+
 /**
- * Contract: the app is open while `work` runs and closes after its last user. Throws `conflict` if the app is already
- * open with other options.
+ * Contract: the app is open until it is released, and closes after its last user. Throws `conflict` if the app is
+ * already open with other options.
  */
-export async function useApp<T>(options: AppOptions, work: (app: App) => Promise<T>): Promise<T> {
+export async function holdApp(options: AppOptions): Promise<HeldApp> {
   const home = resolve(options.home ?? defaultHome())
   const own = await acquireApp(home, options)
-  try {
-    return await work(await own.app)
-  } finally {
+  const release = async (): Promise<void> => {
     own.users -= 1
     if (own.users === 0) await closeApp(home, own)
+  }
+  try {
+    return { app: await own.app, release }
+  } catch (thrown) {
+    await release()
+    throw thrown
+  }
+}
+
+/** Contract: the app is open while `work` runs; as for `holdApp`. */
+export async function useApp<T>(options: AppOptions, work: (app: App) => Promise<T>): Promise<T> {
+  const { app, release } = await holdApp(options)
+  try {
+    return await work(app)
+  } finally {
+    await release()
   }
 }
 

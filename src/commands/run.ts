@@ -14,7 +14,7 @@ import { traceFromRecords } from '../trace/trace.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { approvalSchema, dispatchSchema } from './lib/output-schemas.ts'
-import type { Progress } from './lib/progress.ts'
+import { ignoreProgress, type Progress } from './lib/progress.ts'
 import { overridesToMetadata, taskOverrides } from './lib/task-overrides.ts'
 import { filesWrittenBy } from './lib/written-files.ts'
 import { agentInput, enqueueTask, workspaceInput } from './queue.ts'
@@ -30,59 +30,76 @@ export const FOLLOW_NEEDS = [
   ...(['snapshots', 'startNotices', 'store', 'wakeSignal'] as const),
 ] as const
 
+/** What a command needs to start a run. */
+export const START_NEEDS = [
+  ...(['agents', 'clock', 'ids', 'kernelId', 'models', 'prepareWorkspace', 'sandboxNotices', 'startNotices'] as const),
+  'store',
+] as const
+
+export const runInput = z.object({
+  task: z.string().trim().min(1).describe('what to do'),
+  agent: agentInput,
+  workspace: workspaceInput,
+  ...taskOverrides,
+})
+
+export const runOutput = z.object({
+  ...dispatchSchema.pick({
+    dispatch_id: true,
+    session_id: true,
+    status: true,
+    wait: true,
+    error: true,
+    failure_class: true,
+  }).shape,
+  answer: z.string().nullable(),
+  not_understood: z
+    .enum(['all', 'part'])
+    .nullable()
+    .describe('how much of the task the offline model did not understand, and did not do'),
+  workspace: z.string(),
+  stop_reason: z.enum(STOP_REASONS).nullable(),
+  steps: z.number(),
+  issues: z.array(z.object({ code: z.string(), message: z.string() })),
+  approvals: z.array(approvalSchema).describe('the calls that wait for your approval'),
+  files: z.array(z.string()).describe('files that the task created or changed'),
+})
+
 export const run = defineCommand({
   name: 'run',
   summary: 'run one task now and print the answer',
   example: 'run "summarize the README in three sentences"',
   runsIn: 'any_process',
-  needs: [...FOLLOW_NEEDS, 'agents', 'ids', 'kernelId', 'models', 'prepareWorkspace'],
+  needs: [...FOLLOW_NEEDS, ...START_NEEDS],
   positional: ['task'],
-  input: z.object({
-    task: z.string().trim().min(1).describe('what to do'),
-    agent: agentInput,
-    workspace: workspaceInput,
-    ...taskOverrides,
-  }),
-  output: z.object({
-    ...dispatchSchema.pick({
-      dispatch_id: true,
-      session_id: true,
-      status: true,
-      wait: true,
-      error: true,
-      failure_class: true,
-    }).shape,
-    answer: z.string().nullable(),
-    not_understood: z
-      .enum(['all', 'part'])
-      .nullable()
-      .describe('how much of the task the offline model did not understand, and did not do'),
-    workspace: z.string(),
-    stop_reason: z.enum(STOP_REASONS).nullable(),
-    steps: z.number(),
-    issues: z.array(z.object({ code: z.string(), message: z.string() })),
-    approvals: z.array(approvalSchema).describe('the calls that wait for your approval'),
-    files: z.array(z.string()).describe('files that the task created or changed'),
-  }),
-  async run(context, { task, agent, workspace: folder, ...wanted }, tell) {
-    await tellNotices(context, tell)
-    const { dispatch_id, session_id, workspace, note } = await enqueueTask(context, {
-      agent,
-      prompt: task,
-      priority: FOREGROUND_PRIORITY,
-      source: 'run',
-      workspace: folder,
-      metadata: overridesToMetadata({
-        ...wanted,
-        behaviour: wanted.behaviour ?? (await defaultBehaviour(context, { model: wanted.model, agent })),
-      }),
-    })
-    tell({ kind: 'note', ...(note === undefined ? workingIn(workspace) : { text: note }) })
-    await tellFolderInUse(context, { dispatch_id, workspace }, tell)
+  input: runInput,
+  output: runOutput,
+  async run(context, input, tell) {
+    const { dispatch_id, session_id, workspace } = await startRun(context, input, { source: 'run' }, tell)
     return followRun(context, { dispatch_id, session_id, workspace }, tell)
   },
   exitCode: ({ status }) => (status === 'done' ? 0 : isTerminal(status) ? 1 : 3),
 })
+
+/** Contract: queues the task ahead of others; a source and key that were used before give the task of then. */
+export async function startRun(
+  context: Needs<(typeof START_NEEDS)[number]>,
+  { task, agent, workspace: folder, ...wanted }: z.output<typeof runInput>,
+  { source, key }: { readonly source: string; readonly key?: string | undefined },
+  tell: (progress: Progress) => void,
+) {
+  await tellNotices(context, tell)
+  const { dispatch_id, session_id, workspace, note, duplicate } = await enqueueTask(context, {
+    ...{ agent, prompt: task, priority: FOREGROUND_PRIORITY, source, key, workspace: folder },
+    metadata: overridesToMetadata({
+      ...wanted,
+      behaviour: wanted.behaviour ?? (await defaultBehaviour(context, { model: wanted.model, agent })),
+    }),
+  })
+  tell({ kind: 'note', ...(note === undefined ? workingIn(workspace) : { text: note }) })
+  await tellFolderInUse(context, { dispatch_id, workspace }, tell)
+  return { dispatch_id, session_id, workspace, duplicate }
+}
 
 const workingIn = (folder: string): PeopleText => ({ text: `Working in ${folder}`, zh: `工作目录：${folder}` })
 
@@ -128,6 +145,15 @@ export async function followRun(
 ) {
   await watchDispatch(context, at.dispatch_id, tell)
   await deliver(context, tell)
+  return describeRun(context, at, tell)
+}
+
+/** What has come of a run so far. */
+export async function describeRun(
+  context: Needs<'snapshots' | 'store'>,
+  at: { readonly dispatch_id: string; readonly session_id: string; readonly workspace: string },
+  tell: (progress: Progress) => void,
+) {
   const ending = await readRunEnding(context, at.dispatch_id, at.session_id)
   const open = { session_id: at.session_id, status: 'open', limit: MAX_APPROVALS } as const
   const approvals = [...(await context.store.approvals(open))]
@@ -139,9 +165,9 @@ export async function followRun(
 }
 
 /** Delivers the outbox if no kernel is running to do it. */
-async function deliver(
+export async function deliver(
   { kernel, notifier, signals, listen }: Needs<'kernel' | 'notifier' | 'signals' | 'listen'>,
-  tell: (progress: Progress) => void,
+  tell: (progress: Progress) => void = ignoreProgress,
 ): Promise<void> {
   if (kernel.isRunning()) return
   const stopListening = listen((progress) => {

@@ -7,7 +7,7 @@ import { describe, type TestContext, test } from 'node:test'
 import type { App } from '../../src/app.ts'
 import type { Json } from '../../src/domain/json.ts'
 import { type OpsGroup, provideOps } from '../../src/ports/env.ts'
-import type { TaskEnd } from '../../src/run-task.ts'
+import type { TaskEnd } from '../../src/run-task/task.ts'
 import {
   finalAnswer,
   issueCodes,

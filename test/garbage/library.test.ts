@@ -2,7 +2,8 @@
 
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { RunTaskOptions, Task } from '../../src/run-task.ts'
+import type { Task } from '../../src/run-task/task.ts'
+import type { RunTaskOptions } from '../../src/run-task.ts'
 import { runTask } from '../../src/run-task.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { assertReopens, undefinedIfRefused } from '../support/garbage-assertions.ts'
