@@ -11,6 +11,7 @@ import { channels } from './app/plugins/channels.ts'
 import { codingAgents } from './app/plugins/coding-agents.ts'
 import { commands } from './app/plugins/commands.ts'
 import { config } from './app/plugins/config.ts'
+import { configuredPlugins } from './app/plugins/configured-plugins.ts'
 import { conversation } from './app/plugins/conversation.ts'
 import { documents } from './app/plugins/documents.ts'
 import { egress } from './app/plugins/egress.ts'
@@ -67,7 +68,12 @@ export interface AppOptions extends RunParts {
   readonly home?: string | undefined
   /** A configuration file; default: `tireless.yaml` in the home, if it exists. */
   readonly config?: string | undefined
+  /** Plugins to add to those of the configuration. */
   readonly plugins?: readonly Plugin[]
+  /** Leaves out the plugins of the configuration, because loading them failed with this error. */
+  readonly withoutPlugins?: TirelessError
+  /** True: `tireless.config.ts` of the home is loaded, as the command line does it. */
+  readonly withOwnerModule?: boolean
   /** Channels to add to the built-in ones. */
   readonly channels?: readonly Channel[]
   /** The standard input, for a source that reads lines. */
@@ -109,7 +115,8 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
   const { clock = systemClock, ids = randomIds, signals = neverAborted() } = options
   const app = {}
   const unhandledErrors = createUnhandledErrors(app, options.ownsProcess ?? false)
-  const host = createHost(clock).use(
+  const host = createHost(clock)
+  host.use(
     base(clock, ids, unhandledErrors),
     home(homePaths(resolve(options.home ?? defaultHome())), options.name ?? 'library'),
     config(options.config),
@@ -137,6 +144,11 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     kernel(),
     server(),
     commands(),
+    configuredPlugins({
+      use: (...plugins) => void host.use(...plugins),
+      without: options.withoutPlugins,
+      withOwnerModule: options.withOwnerModule ?? false,
+    }),
     ...(options.plugins ?? []),
     socket(),
   )

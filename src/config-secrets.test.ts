@@ -160,7 +160,8 @@ describe('unused keys and sources', () => {
     const without = optionals(jsonSchema() as Schema, '').filter(
       ([, { default: fallback, description }]) => fallback === undefined && !description?.includes('default: '),
     )
-    const choices = /\.(every|at|base_url|(api_key|secret)(_env|_file)?|command|url|lark|slack|telegram|webhook)$/
+    const choices =
+      /\.(every|at|base_url|(api_key|secret)(_env|_file)?|command|url|lark|slack|telegram|webhook|path|package)$/
     assert.deepEqual(
       without.map(([path]) => path).filter((path) => !choices.test(path)),
       [],

@@ -1,5 +1,6 @@
 /** Everything that programs can import from the library. */
 
+export { defineConfig, type OwnerConfig } from './app/owner-config.ts'
 export type { Registry } from './app/services.ts'
 export { type App, type AppOptions, createApp } from './app.ts'
 export type { Approval } from './domain/approval.ts'
@@ -31,7 +32,14 @@ export type { Hook, HookContext } from './ports/hook.ts'
 export type { Memory, MemoryKind, MemoryView, PastTurn } from './ports/memory.ts'
 export type { Model, ModelProvider } from './ports/model.ts'
 export type { ParsedAnswer as Parsed, Parser } from './ports/parser.ts'
-export { definePlugin, type Plugin, type PluginHost, type Services } from './ports/plugin.ts'
+export {
+  definePlugin,
+  type Plugin,
+  type PluginFactory,
+  type PluginHost,
+  type PluginInput,
+  type Services,
+} from './ports/plugin.ts'
 export type { FailedStep, RecoveryChoice, RecoveryRule } from './ports/recovery-rule.ts'
 export type { RunEnding } from './ports/run-ending.ts'
 export type { Source, SourceSink } from './ports/source.ts'

@@ -10,7 +10,6 @@ import { freshFolder, openApp } from './support/open-app.ts'
 const KERNEL = 'kernel: { agents: [{ agent_id: a, prompt: look }] }\n'
 const UNSUPPORTED: readonly (readonly [string, RegExp])[] = [
   ['store: postgres://joe:hunter2@db/x\n', /tireless\.yaml:2: store is not supported yet; do this: write/],
-  ['plugins: [some-package]\n', /tireless\.yaml:2: plugins is not supported/],
   ['channels:\n  lark: { app_id: x }\n', /tireless\.yaml:3: channels\.lark is not supported.*webhook/],
 ]
 
@@ -43,11 +42,11 @@ test('start, once and run refuse it on the command line; config check names it',
 test('a changed file with such a setting is refused, and the last valid one stays in use', async (t) => {
   const app = await openApp(t, { yaml: KERNEL })
   const config = app.service('config')
-  writeFileSync(config.file, `${KERNEL}plugins: [some-package]\n`)
+  writeFileSync(config.file, `${KERNEL}store: postgres://db/x\n`)
   assert.equal(config.refresh(), 'refused')
-  assert.deepEqual(config.loaded.config.plugins, [])
+  assert.equal(config.loaded.config.store, 'sqlite')
   const { degraded } = await app.run('status', {})
-  assert.ok(degraded.some((text) => /the last valid one stays in use: .*plugins is not supported/.test(text)))
+  assert.ok(degraded.some((text) => /the last valid one stays in use: .*store is not supported/.test(text)))
 })
 
 test('start refuses an unknown channel for notices, and names the known ones', async (t) => {

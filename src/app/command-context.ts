@@ -108,6 +108,7 @@ function agentSetup(host: PluginHost): AgentSetup {
     budgetLimits: engine.budgetLimits,
     policy: engine.policy,
     skills: host.get('skills'),
+    plugins: host.get('plugins'),
     mcp: host.get('mcp'),
   }
 }

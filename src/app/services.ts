@@ -5,6 +5,7 @@ import type { CommandLimits } from '../adapters/envs/host/resource-limits.ts'
 import type { Sandbox } from '../adapters/envs/sandbox/sandbox.ts'
 import type { SandboxTestResult } from '../adapters/envs/sandbox/self-test.ts'
 import type { Log } from '../adapters/log/log.ts'
+import type { PluginLibrary } from '../adapters/plugins/plugin-library.ts'
 import type { ManagedSkills } from '../adapters/skills/skills.ts'
 import type {
   AgentDirectory,
@@ -173,5 +174,7 @@ declare module '../ports/plugin.ts' {
       address(): string | undefined
     }
     readonly commands: CommandContext
+    /** The plugins that the configuration names. */
+    readonly plugins: PluginLibrary
   }
 }

@@ -59,7 +59,7 @@ async function runWithOpenHome({ command, input, at, tell, signals }: CommandReq
   let holder: number | undefined
   let giveUpAt = 0
   for (;;) {
-    const opened = await openHome(at, command.name, signals, () => tell(STOPPING))
+    const opened = await openHome(at, command, signals, () => tell(STOPPING))
     if (!(opened instanceof TirelessError)) return runInApp(opened, command, input, tell)
     if (opened.code !== 'home_locked') return validateAndRunClosed(command, closedHomeContext(at), input, opened)
     if (command.runsIn === 'own_process') throw await nameRunningPage(opened, at)
@@ -103,7 +103,7 @@ const NO_HANDLERS: Omit<SignalHandling, 'signals'> = { delegateStop() {}, cancel
 
 async function openHome(
   { home, configFile }: HomeLocation,
-  verb: string,
+  { name, toleratesBrokenPlugins }: Command,
   given: CommandRequest['signals'],
   onStop: () => void,
 ): Promise<OpenHome | TirelessError> {
@@ -114,13 +114,11 @@ async function openHome(
     delegateStop: stopBy,
   } = given ? { ...NO_HANDLERS, signals: given } : handleSignals(onStop)
   try {
-    const app = await createApp({
-      home,
-      config: configFile,
-      signals,
-      name: verb,
-      ownsProcess: true,
-      input: () => process.stdin,
+    const own = { withOwnerModule: true, ownsProcess: true, input: () => process.stdin }
+    const options = { home, config: configFile, signals, name, ...own }
+    const app = await createApp(options).catch((thrown) => {
+      if (!toleratesBrokenPlugins || !isPluginError(thrown)) throw thrown
+      return createApp({ ...options, withoutPlugins: thrown })
     })
     stopBy(() => app.context.stop(app.context.settings().stop_timeout))
     return { app, over }
@@ -129,6 +127,9 @@ async function openHome(
     return asTirelessError(thrown)
   }
 }
+
+const isPluginError = (thrown: unknown): thrown is TirelessError =>
+  thrown instanceof TirelessError && /^plugin_/.test(thrown.code)
 
 async function runInApp(
   { app, over }: OpenHome,

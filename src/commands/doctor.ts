@@ -21,6 +21,7 @@ export const doctor = defineCommand({
   name: 'doctor',
   summary: 'check the home and the machine, and show a remedy for each problem',
   example: 'doctor --fix',
+  toleratesBrokenPlugins: true,
   runsIn: 'any_process',
   needs: [...OPEN_HOME_NEEDS, 'checkConfig'],
   input: z.object({

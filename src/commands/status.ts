@@ -179,6 +179,7 @@ export const status = defineCommand({
   name: 'status',
   summary: 'show the state of kernel, queue, sessions, spending and health',
   example: 'status',
+  toleratesBrokenPlugins: true,
   runsIn: 'any_process',
   needs: NEEDS,
   input: z.object({}),

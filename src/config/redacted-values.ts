@@ -18,7 +18,7 @@ interface Leaf {
 const REDACTED = '(set)'
 
 /** Texts below these keys may be tokens, so all of them count as secrets. */
-const SECRET_KEYS = new Set(['api_key', 'secret', 'headers', 'env', 'channels', 'plugins', 'grants', 'ping_url'])
+const SECRET_KEYS = new Set(['api_key', 'secret', 'headers', 'env', 'channels', 'grants', 'ping_url'])
 const SECRET_VARIABLE = /KEY|TOKEN|SECRET|PASS|AUTH|CREDENTIAL/i
 const VARIABLE_NAME = /^[A-Z][A-Z0-9_]*$/
 /** Shorter values are words such as `true` or `local`; redacting them would make other texts unreadable. */
@@ -70,6 +70,7 @@ function* walkLeaves(value: Json, path: KeyPath): Generator<Leaf> {
 function isSecret({ path, value }: Leaf, source: string): boolean {
   if (typeof value !== 'string' || value === '') return false
   if (path.some((step) => SECRET_KEYS.has(String(step)))) return true
+  if (path[0] === 'plugins' && path[2] === 'options') return true
   if (source.startsWith('env:') && SECRET_VARIABLE.test(source)) return true
   const last = path.at(-1)
   // The user may have written the key itself in place of the variable's name.

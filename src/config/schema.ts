@@ -10,6 +10,7 @@ import { codingAgentSchema } from './schema-coding.ts'
 import { agentFile, isList, kernelSchema, overrun } from './schema-kernel.ts'
 import { mcpServerSchema } from './schema-mcp.ts'
 import { modelsSchema } from './schema-models.ts'
+import { pluginsSchema } from './schema-plugins.ts'
 import { checkSourceNames, sourceSchema } from './schema-sources.ts'
 import { searchSchema } from './search.ts'
 import {
@@ -147,7 +148,7 @@ const keys = z.strictObject({
   sources: namedMapping(safeName, sourceSchema)
     .prefault({})
     .describe('what residents hear from outside; a resident names its sources in `sources`'),
-  plugins: z.array(z.union([nonEmptyText, anyMapping], 'a package name, a path, or a mapping')).prefault([]),
+  plugins: pluginsSchema,
   sandbox: z.enum(['auto', 'required', 'off']).prefault('auto'),
   sandbox_image: z
     .string()

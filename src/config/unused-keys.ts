@@ -56,6 +56,7 @@ export const USED_KEYS: Readonly<Record<string, 'any' | readonly Json[]>> = {
   retention: 'any',
   residents: 'any',
   sources: 'any',
+  plugins: 'any',
   store: ['sqlite'],
 }
 

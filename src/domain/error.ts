@@ -19,6 +19,8 @@ export const ERROR_CODES = {
 
   plugin_invalid: { retry: 'never', exit: 1 },
   plugin_failed: { retry: 'never', exit: 1 },
+  /** The owner has not approved the plugin, or its files changed since. */
+  plugin_unapproved: { retry: 'never', exit: 1 },
   /** A text file of src/prompts is missing, or has a placeholder that the program does not fill. */
   prompt_invalid: { retry: 'never', exit: 1 },
 

@@ -18,7 +18,10 @@ const STOP_WITHIN_MS = 10_000
 const MAX_STOP_WITHIN_MS = 86_400_000
 
 export interface Host {
-  /** Contract: adds plugins. Allowed only before `start`; each plugin name may be used once. */
+  /**
+   * Contract: adds plugins; each plugin name may be used once. Allowed only until all plugins are set up; what a plugin
+   * adds in its set-up comes right after it.
+   */
   use(...plugins: readonly Plugin[]): Host
   /** Contract: may be called once. If it rejects, every plugin that was set up has been stopped. */
   start(): Promise<void>
@@ -33,19 +36,16 @@ export function createHost(clock: Clock): Host {
   const services = new Map<ServiceName, unknown>()
   const active: Plugin[] = []
   let sealed = false
+  /** The position of the next plugin that is added during set-up. */
+  let nextPosition: number | undefined
   let starting: Promise<void> | undefined
   let stopping: Promise<void> | undefined
 
   async function start(): Promise<void> {
-    const plugins = sortByDependency(registered)
     try {
-      for (const plugin of plugins) {
-        await callPlugin(plugin, 'setup', () => plugin.setup?.(hostFor(plugin, services, () => sealed)))
-        active.push(plugin)
-        checkProvidedServices(plugin, services)
-      }
+      await setUpAll()
       sealed = true
-      for (const plugin of plugins)
+      for (const plugin of [...active])
         await callPlugin(plugin, 'start', () => plugin.start?.(hostFor(plugin, services, () => true)))
     } catch (thrown) {
       sealed = true
@@ -56,20 +56,23 @@ export function createHost(clock: Clock): Host {
     }
   }
 
+  async function setUpAll(): Promise<void> {
+    for (let plugin = nextPlugin(registered, active); plugin; plugin = nextPlugin(registered, active)) {
+      const own = hostFor(plugin, services, () => sealed)
+      nextPosition = registered.indexOf(plugin) + 1
+      await callPlugin(plugin, 'setup', () => plugin?.setup?.(own))
+      active.push(plugin)
+      checkProvidedServices(plugin, services)
+    }
+  }
+
   return {
     use(...plugins) {
-      if (starting)
-        throw invalidPlugin(
-          `the host has started: it cannot use ${plugins.map(({ name }) => name).join(', ')}`,
-          'use it before the start',
-        )
+      if (sealed) throw usedTooLate(plugins)
       for (const plugin of plugins) {
-        if (typeof plugin?.name !== 'string' || plugin.name.trim() === '')
-          throw invalidPlugin(`this is not a plugin: ${describeValue(plugin)}`, 'use an object with a name')
-        if (registered.some(({ name }) => name === plugin.name))
-          throw invalidPlugin(`the plugin ${plugin.name} is registered twice`, 'use it once')
-        checkStopLimit(plugin)
-        registered.push(plugin)
+        checkPlugin(plugin, registered)
+        if (nextPosition === undefined) registered.push(plugin)
+        else registered.splice(nextPosition++, 0, plugin)
       }
       return this
     },
@@ -88,6 +91,16 @@ export function createHost(clock: Clock): Host {
     service: (name) => requireService(services, name, 'the application'),
   }
 }
+
+/** Plugins can be added during set-up, so the order is found anew each time. */
+const nextPlugin = (registered: readonly Plugin[], active: readonly Plugin[]): Plugin | undefined =>
+  sortByDependency(registered).find((plugin) => !active.includes(plugin))
+
+const usedTooLate = (plugins: readonly Plugin[]): TirelessError =>
+  invalidPlugin(
+    `the host has started: it cannot use ${plugins.map(({ name }) => name).join(', ')}`,
+    'use it before the start',
+  )
 
 function hostFor(plugin: Plugin, services: Map<ServiceName, unknown>, sealed: () => boolean): PluginHost {
   return {
@@ -175,6 +188,14 @@ async function stopOne(plugin: Plugin, clock: Clock): Promise<string | undefined
   } catch (thrown) {
     return asTirelessError(thrown).message
   }
+}
+
+function checkPlugin(plugin: Plugin, registered: readonly Plugin[]): void {
+  if (typeof plugin?.name !== 'string' || plugin.name.trim() === '')
+    throw invalidPlugin(`this is not a plugin: ${describeValue(plugin)}`, 'use an object with a name')
+  if (registered.some(({ name }) => name === plugin.name))
+    throw invalidPlugin(`the plugin ${plugin.name} is registered twice`, 'use it once')
+  checkStopLimit(plugin)
 }
 
 function checkStopLimit({ name, stopWithinMs = 0 }: Plugin): void {

@@ -1,5 +1,7 @@
 /** Plugin: a part of the program with set-up, start and stop that may provide services to other plugins. */
 
+import type { Json } from '../domain/json.ts'
+
 /** Services by name. A plugin adds its own: `declare module 'tireless' { interface Services { weather: Weather } }`. */
 // biome-ignore lint/suspicious/noEmptyInterface: it is filled by declaration merging.
 export interface Services {}
@@ -27,6 +29,18 @@ export interface Plugin {
   readonly stopWithinMs?: number
 }
 
-export function definePlugin(plugin: Plugin): Plugin {
+/** What a plugin of the configuration gets if its module exports a function. */
+export interface PluginInput {
+  /** `options` of its entry in the configuration. */
+  readonly options: Readonly<Record<string, Json>>
+  /** Values of the secrets that its manifest names, by name. */
+  readonly secrets: Readonly<Record<string, string>>
+}
+
+export type PluginFactory = (input: PluginInput) => Plugin | Promise<Plugin>
+
+export function definePlugin(plugin: Plugin): Plugin
+export function definePlugin(plugin: PluginFactory): PluginFactory
+export function definePlugin(plugin: Plugin | PluginFactory): Plugin | PluginFactory {
   return plugin
 }

@@ -208,7 +208,7 @@ export const FULL = {
     },
     boot: { type: 'startup' },
   },
-  plugins: ['./mine.ts', { name: 'other' }],
+  plugins: ['./mine.ts', { package: 'other', trust: 'sandboxed', options: { city: 'Bern' } }, { path: 'p' }],
   sandbox: 'off',
   sandbox_image: 'debian:12',
   coding_agents: {

@@ -26,6 +26,7 @@ export function commands(): Plugin {
       'documents',
       'secrets',
       'skills',
+      'plugins',
       'mcp',
       'server',
       'sources',

@@ -25,6 +25,7 @@ import {
   renderSent,
   renderStop,
 } from './outcomes.ts'
+import { renderPluginApproval, renderPlugins, renderRemovedPlugin } from './plugins.ts'
 import { renderObserved } from './residents.ts'
 import { renderDispatch, renderQueue, renderRun, renderSession, statusOf } from './runs.ts'
 import { renderSchedules, renderSimulation } from './schedules.ts'
@@ -75,6 +76,10 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
   'skills list': renderSkills,
   'skills scan': renderFindings,
   'skills approve': renderSkillApproval,
+  'plugins list': renderPlugins,
+  'plugins add': renderPluginApproval,
+  'plugins approve': renderPluginApproval,
+  'plugins remove': renderRemovedPlugin,
   'secrets set': secretSet,
   'secrets remove': ({ name, used_by }) =>
     `Removed ${name}.${used_by.length === 0 ? '' : ` Still referred to by ${used_by.join(', ')}.`}`,

@@ -35,6 +35,8 @@ export interface Command<I extends z.ZodObject = z.ZodObject, O extends z.ZodTyp
   run(context: CommandContext, input: z.output<I>, tell: (progress: Progress) => void): Promise<z.input<O>>
   /** Runs instead of `run` if the home cannot be opened (`why`). Without this method, `why` is thrown. */
   runClosed?(outside: ClosedHomeContext, input: z.output<I>, why: TirelessError): Promise<z.input<O>>
+  /** If loading the plugins of the home fails, the command runs without them. */
+  readonly toleratesBrokenPlugins?: true
   /** The command ends the process that holds the home; the command line waits for its exit. */
   readonly stopsKernel?: true
   /** The output has a `login_url`, which the command line opens in a browser. */

@@ -5,6 +5,7 @@ import type { Dispatch, NewDispatch } from '../../domain/dispatch.ts'
 import type { JournalRecord } from '../../domain/journal-record.ts'
 import type { Json } from '../../domain/json.ts'
 import type { PeopleText } from '../../domain/language.ts'
+import type { FoundPlugin, PluginEntry, PluginState, PluginTrust } from '../../domain/plugin-manifest.ts'
 import type { Skill, SkillFinding } from '../../domain/skill.ts'
 import type { Policy } from '../../engine/calls/policy-check.ts'
 import type { BudgetLimits } from '../../engine/request/budget-reservation.ts'
@@ -127,6 +128,7 @@ export interface AgentSetup {
   readonly budgetLimits: BudgetLimits
   readonly policy: Pick<Policy, 'grants'>
   readonly skills: SkillApprovals
+  readonly plugins: PluginApprovals
   readonly mcp: McpServers
 }
 
@@ -169,6 +171,19 @@ interface SkillApprovals {
   find(wanted: SkillSelector): Promise<SkillWithFindings>
   /** Contract: approves the current content of the skill; throws `conflict` if its digest is not `digest`. */
   approve(wanted: SkillSelector, digest: string | undefined): Promise<SkillWithFindings>
+}
+
+/** Plugins of the configuration, and the owner's approval of them. */
+interface PluginApprovals {
+  /** Contract: never rejects because of a broken plugin. */
+  list(): Promise<readonly PluginState[]>
+  /** Contract: the configured plugin by its name, path or package; throws `not_found`. */
+  find(wanted: string): Promise<FoundPlugin>
+  /** Contract: a plugin that may be added; relative paths and packages are looked for at `from`. */
+  locate(source: string, from: string, trust: PluginTrust | null): Promise<FoundPlugin>
+  /** Contract: approves the files as they are; throws `conflict` if their digest is not `digest`. */
+  approve(entry: PluginEntry, digest: string | undefined): Promise<PluginState>
+  revoke(name: string): Promise<void>
 }
 
 interface SkillSelector {

@@ -14,7 +14,7 @@ export const MAX_ROWS = 100_000
 
 export const OPEN_HOME_NEEDS = [
   ...(['callFolders', 'clock', 'defaultModel', 'documents', 'epoch'] as const),
-  ...(['kernel', 'machine', 'mcp', 'notifier', 'residents', 'sources', 'store'] as const),
+  ...(['kernel', 'machine', 'mcp', 'notifier', 'plugins', 'residents', 'sources', 'store'] as const),
 ] as const
 
 export const openHomeChecks = async (
@@ -49,7 +49,7 @@ const storeChecks = async (
 ]
 
 const setupChecks = async (
-  context: Needs<'defaultModel' | 'mcp' | 'notifier' | 'documents' | 'sources'>,
+  context: Needs<'defaultModel' | 'mcp' | 'notifier' | 'documents' | 'plugins' | 'sources'>,
 ): Promise<Check[]> => [
   await check('model', () => {
     const id = context.defaultModel()
@@ -57,6 +57,7 @@ const setupChecks = async (
   }),
   ...(await serverChecks(context)),
   ...sourceChecks(context),
+  ...(await pluginChecks(context)),
   await check('notices', async () => {
     const unpaired = await context.notifier.unpairedTarget()
     if (unpaired) return bad(unpairedNote(unpaired).found, unpairedNote(unpaired).remedy)
@@ -159,6 +160,13 @@ const sourceChecks = ({ sources }: Needs<'sources'>): Check[] =>
     const remedy = listeners.length === 0 ? 'add it to `sources` of a resident, or remove it' : 'see the message'
     return { name: `source ${name}`, ...(isBad ? bad(found, remedy) : good(found)) }
   })
+
+/** One check per plugin. */
+const pluginChecks = async ({ plugins }: Needs<'plugins'>): Promise<Check[]> =>
+  (await plugins.list()).map(({ name, state, why }) => ({
+    name: `plugin ${name}`,
+    ...(why === null ? good(state) : bad(why, 'see the message, or remove it: tireless plugins remove')),
+  }))
 
 /** One check per MCP server; starts none of them. */
 async function serverChecks({ mcp }: Needs<'mcp'>): Promise<Check[]> {

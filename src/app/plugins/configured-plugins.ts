@@ -1,0 +1,87 @@
+/** Plugin `plugins`: loads the plugins that the configuration names, after comparing them with what was approved. */
+
+import { asPlugin, guardPlugin, pluginFrom } from '../../adapters/plugins/guard-plugin.ts'
+import { findOwnerModule, loadOwnerModule } from '../../adapters/plugins/owner-module.ts'
+import { importPinned } from '../../adapters/plugins/pinned-modules.ts'
+import { PluginLibrary } from '../../adapters/plugins/plugin-library.ts'
+import { expandPath } from '../../adapters/system/machine.ts'
+import { userFolder } from '../../config.ts'
+import { TirelessError } from '../../domain/error.ts'
+import { type PluginEntry, type PluginManifest, pluginLabel } from '../../domain/plugin-manifest.ts'
+import { definePlugin, type Plugin, type PluginHost } from '../../ports/plugin.ts'
+import { OWNER_KEYS, ownerPlugins } from '../owner-config.ts'
+
+interface Loading {
+  /** Contract: adds plugins to the host of the app. */
+  use(...plugins: readonly Plugin[]): void
+  /** Why the plugins are left out: an earlier attempt to load them failed. */
+  readonly without?: TirelessError | undefined
+  /** Whether the module of the owner in the home is loaded, too. */
+  readonly withOwnerModule: boolean
+}
+
+/** Addresses of the program's own modules, which resolve alike in the checkout and in the installed package. */
+const sharedModules = () => ({
+  tireless: import.meta.resolve('tireless'),
+  'tireless/testing': import.meta.resolve('tireless/testing'),
+  zod: import.meta.resolve('zod'),
+})
+
+export function configuredPlugins(loading: Loading): Plugin {
+  return definePlugin({
+    name: 'plugins',
+    needs: ['home', 'config', 'store', 'clock', 'secrets'],
+    provides: ['plugins'],
+    async setup(host) {
+      const config = host.get('config')
+      const home = host.get('home').root
+      const library = new PluginLibrary({
+        ...{ home, store: host.get('store'), clock: host.get('clock') },
+        expandPath: (path) => expandPath(path, home, userFolder()),
+        configured: () => config.loaded.config.plugins,
+        readOffers: () =>
+          Promise.reject(new TirelessError('plugin_invalid', 'sandboxed plugins are not supported yet')),
+      })
+      host.provide('plugins', library)
+      if (loading.without) return library.noteProblem(loading.without)
+      for (const entry of config.loaded.config.plugins) loading.use(await loadPlugin(host, library, entry))
+      const file = loading.withOwnerModule ? findOwnerModule(home) : undefined
+      if (file !== undefined)
+        loading.use(...ownerPlugins(file, await loadOwnerModule(file, home, sharedModules(), OWNER_KEYS)))
+    },
+  })
+}
+
+async function loadPlugin(host: PluginHost, library: PluginLibrary, entry: PluginEntry): Promise<Plugin> {
+  const { files, manifest } = await library.admit(entry)
+  const { name } = manifest
+  const clock = host.get('clock')
+  const plugin = await asPlugin(name, clock, async () => {
+    const input = { options: entry.options, secrets: secretsOf(host, manifest) }
+    const { default: exported } = await importPinned({ ...files, name }, manifest.entry, sharedModules())
+    return pluginFrom(exported, input)
+  })
+  library.noteLoaded(name)
+  return guardPlugin(plugin, { manifest, clock, onAdded: (kind, item) => library.noteAdded(name, kind, item) })
+}
+
+/** Contract: the values of the secrets that the manifest names; throws if one is not set. */
+function secretsOf(host: PluginHost, { name, needs }: PluginManifest): Readonly<Record<string, string>> {
+  const { filled } = host.get('secrets')
+  return Object.fromEntries(
+    needs.secrets.map((secret) => {
+      try {
+        return [secret, filled(`secret:${secret}`)]
+      } catch (cause) {
+        throw new TirelessError(
+          'plugin_failed',
+          {
+            ...{ what: 'a secret of the plugin is not set', where: pluginLabel(name), got: secret },
+            fix: `run tireless secrets set ${secret}`,
+          },
+          { cause },
+        )
+      }
+    }),
+  )
+}
