@@ -51,7 +51,7 @@ export { jsonParser } from './prompt-compiler/protocols/json.ts'
 export { reactParser } from './prompt-compiler/protocols/react.ts'
 export { xmlParser } from './prompt-compiler/protocols/xml.ts'
 export type { TaskAnswer } from './run-task/answer-task.ts'
-export { attachTask, startTask } from './run-task/start-task.ts'
+export { type AttachOptions, attachTask, startTask } from './run-task/start-task.ts'
 export type {
   Criterion,
   Task,

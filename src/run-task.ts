@@ -11,7 +11,7 @@ export interface RunTaskOptions extends TaskOptions {
    * Called when the task needs somebody else to go on. If it has not answered when it resolves, `runTask` returns with
    * the status `waiting`.
    */
-  readonly onWait?: (wait: TaskWait, handle: TaskHandle) => void | Promise<void>
+  readonly onWait?: (wait: TaskWait, handle: TaskHandle<unknown>) => void | Promise<void>
 }
 
 /**
@@ -19,7 +19,10 @@ export interface RunTaskOptions extends TaskOptions {
  * answer, an event. Goes on through waits that end by themselves. Rejects if the task could not be queued. Several
  * calls in one home may run at once if all have the same options.
  */
-export async function runTask(task: string | Task, options: RunTaskOptions = {}): Promise<TaskResult> {
+export async function runTask<A = string>(
+  task: string | Task<A>,
+  options: RunTaskOptions = {},
+): Promise<TaskResult<A>> {
   checkOptions(options)
   const { onWait, ...rest } = options
   const handle = await openHandle(task, rest)
@@ -35,7 +38,7 @@ export async function runTask(task: string | Task, options: RunTaskOptions = {})
 }
 
 /** Whether the task goes on, or waits for something else, after `work`. */
-async function isAnswered(handle: FollowingHandle, work: () => void | Promise<void>): Promise<boolean> {
+async function isAnswered(handle: FollowingHandle<unknown>, work: () => void | Promise<void>): Promise<boolean> {
   const before = await handle.progressMark()
   await work()
   return before !== (await handle.progressMark())

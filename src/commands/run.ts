@@ -9,7 +9,7 @@ import { shortId } from '../domain/short-id.ts'
 import { STOP_REASONS } from '../domain/stop-reason.ts'
 import { titleOfRun } from '../domain/title.ts'
 import { RETRY_SOON_MS } from '../kernel/queue/drain.ts'
-import { isOfflineModel, type ModelQuery } from '../ports/model.ts'
+import { isOfflineModel } from '../ports/model.ts'
 import { traceFromRecords } from '../trace/trace.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
@@ -93,7 +93,7 @@ export async function startRun(
     ...{ agent, prompt: task, priority: FOREGROUND_PRIORITY, source, key, workspace: folder },
     metadata: overridesToMetadata({
       ...wanted,
-      behaviour: wanted.behaviour ?? (await defaultBehaviour(context, { model: wanted.model, agent })),
+      behaviour: wanted.behaviour ?? (await defaultBehaviour(context, { ...wanted, agent })),
     }),
   })
   tell({ kind: 'note', ...(note === undefined ? workingIn(workspace) : { text: note }) })
@@ -104,9 +104,13 @@ export async function startRun(
 const workingIn = (folder: string): PeopleText => ({ text: `Working in ${folder}`, zh: `工作目录：${folder}` })
 
 /** A configured model plans, works and checks; the offline model cannot plan. */
-async function defaultBehaviour({ models }: Needs<'models'>, query: ModelQuery): Promise<string | undefined> {
-  if ((await models.choice()).isSupplied) return undefined
-  const [first] = await models.fallbackChain(query)
+async function defaultBehaviour(
+  { models }: Needs<'models'>,
+  { model, agent, answer_schema }: Partial<z.output<typeof runInput>>,
+): Promise<string | undefined> {
+  // A chain of behaviours ends with a report, not with the answer of one of them.
+  if (answer_schema !== undefined || (await models.choice()).isSupplied) return undefined
+  const [first] = await models.fallbackChain({ model, agent })
   return first === undefined || isOfflineModel(first) ? undefined : 'plan'
 }
 

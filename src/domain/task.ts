@@ -21,6 +21,9 @@ export interface Resource {
   readonly writable?: boolean
 }
 
+/** JSON Schema of a task's answer. */
+export type AnswerSchema = { readonly [key: string]: Json }
+
 /** Settings of a dispatch that override the configuration. */
 export interface TaskOverrides {
   readonly behaviour?: string
@@ -30,6 +33,8 @@ export interface TaskOverrides {
   readonly env?: string
   readonly budget: Budget
   readonly resources: readonly Resource[]
+  /** The answer must be JSON that matches. */
+  readonly answerSchema?: AnswerSchema
 }
 
 /** Contract: does not validate the values; invalid ones are reported before the run starts (preflight). */
@@ -39,8 +44,8 @@ export function taskOverridesFrom(metadata: Readonly<Record<string, Json>>, defa
     return typeof value === 'string' ? { [name]: value } : {}
   }
   const asked = metadata.budget
-  const over = typeof asked === 'object' && asked !== null && !Array.isArray(asked) ? asked : {}
-  const { resources } = metadata
+  const over = isMapping(asked) ? asked : {}
+  const { resources, answer_schema } = metadata
   return {
     ...textField('behaviour'),
     ...textField('model'),
@@ -49,5 +54,9 @@ export function taskOverridesFrom(metadata: Readonly<Record<string, Json>>, defa
     ...textField('env'),
     budget: { ...defaults, ...over } as Budget,
     resources: Array.isArray(resources) ? (resources as unknown as readonly Resource[]) : [],
+    ...(isMapping(answer_schema) ? { answerSchema: answer_schema } : {}),
   }
 }
+
+const isMapping = (value: Json | undefined): value is { readonly [key: string]: Json } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

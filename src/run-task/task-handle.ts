@@ -11,8 +11,9 @@ import type { Event } from '../domain/event.ts'
 import { eventsFromRecords } from '../domain/event-fold.ts'
 import { recordsOfRun } from '../domain/journal-record.ts'
 import { answerTask, type TaskAnswer } from './answer-task.ts'
-import { type Criterion, checkCriteria, type TaskEnd, type TaskResult } from './task.ts'
+import type { TaskEnd, TaskResult } from './task.ts'
 import { type TaskEvent, TaskEvents } from './task-events.ts'
+import { buildResult, type WantedResult } from './task-result.ts'
 import { endsByItself, readTaskWait, type TaskWait } from './task-wait.ts'
 
 export interface TaskStatus {
@@ -26,11 +27,11 @@ export interface TaskStatus {
  * after a crash. Every iterator gets all events of the run, also earlier ones, then a `wait` for each wait, and ends
  * when the task has ended; `break` leaves the task running.
  */
-export interface TaskHandle extends AsyncIterable<TaskEvent>, AsyncDisposable {
+export interface TaskHandle<A = string> extends AsyncIterable<TaskEvent>, AsyncDisposable {
   readonly id: string
   readonly sessionId: string
   /** Contract: resolves when the task has ended, through every wait; rejects with `aborted` if the handle is closed. */
-  result(): Promise<TaskResult>
+  result(): Promise<TaskResult<A>>
   /** Contract: resolves when the task needs somebody else to go on; with null when it has ended. */
   waiting(): Promise<TaskWait | null>
   status(): Promise<TaskStatus>
@@ -47,30 +48,30 @@ export interface TaskHandle extends AsyncIterable<TaskEvent>, AsyncDisposable {
   close(): Promise<void>
 }
 
-interface FollowedTask {
+interface FollowedTask<A> {
   readonly held: HeldApp
   readonly options: AppOptions
   readonly dispatch_id: string
   readonly session_id: string
-  readonly criteria: readonly Criterion[] | undefined
+  readonly wanted: WantedResult<A>
   readonly tell: (progress: Progress) => void
 }
 
-export class FollowingHandle implements TaskHandle {
+export class FollowingHandle<A> implements TaskHandle<A> {
   readonly id: string
   readonly sessionId: string
-  readonly #task: FollowedTask
+  readonly #task: FollowedTask<A>
   readonly #events: TaskEvents
   readonly #left = new AbortController()
   /** Resolves when the task is not followed any more; undefined if the handle was closed before. */
-  readonly #followed: Promise<TaskResult | undefined>
-  readonly #result: Promise<TaskResult>
+  readonly #followed: Promise<TaskResult<A> | undefined>
+  readonly #result: Promise<TaskResult<A>>
   /** Resolves when the handle holds the app no more; never rejects. */
   readonly #released: Promise<void>
   /** The app while it is held; afterwards it is opened for each request. */
   #app: App | undefined
 
-  constructor(task: FollowedTask) {
+  constructor(task: FollowedTask<A>) {
     this.id = task.dispatch_id
     this.sessionId = task.session_id
     this.#task = task
@@ -93,7 +94,7 @@ export class FollowingHandle implements TaskHandle {
     return this.close()
   }
 
-  result(): Promise<TaskResult> {
+  result(): Promise<TaskResult<A>> {
     return this.#result
   }
 
@@ -130,7 +131,7 @@ export class FollowingHandle implements TaskHandle {
   }
 
   /** The result, or what has come of the task when the app was asked to stop. */
-  async readEnding(): Promise<TaskResult> {
+  async readEnding(): Promise<TaskResult<A>> {
     return (await this.#followed) ?? this.#result
   }
 
@@ -143,13 +144,13 @@ export class FollowingHandle implements TaskHandle {
   }
 
   /** What has come of the task so far. */
-  async readResult(): Promise<TaskResult> {
-    const { criteria, tell } = this.#task
-    return checkCriteria(await this.#use((app) => readEnd(app, this.id, tell)), criteria)
+  async readResult(): Promise<TaskResult<A>> {
+    const { wanted, tell } = this.#task
+    return buildResult(await this.#use((app) => readEnd(app, this.id, tell)), wanted)
   }
 
   /** Works on the task until it has ended, then lets go of the app. */
-  async #follow(app: App): Promise<TaskResult | undefined> {
+  async #follow(app: App): Promise<TaskResult<A> | undefined> {
     const { held, tell } = this.#task
     const { listen } = app.context
     const listening = [
@@ -203,7 +204,7 @@ export class FollowingHandle implements TaskHandle {
     }
   }
 
-  #failUnended(end: TaskResult | undefined): never {
+  #failUnended(end: TaskResult<A> | undefined): never {
     throw new TirelessError('aborted', {
       what: `task ${this.id} has not ended: ${end ? 'this process was asked to stop' : 'its handle was closed'}`,
       fix: 'call startTask with the same key, or attachTask with its id, to continue it',

@@ -1,18 +1,22 @@
 /** A task of the library, and what comes of it. */
 
+import type { z } from 'zod'
 import type { AppOptions } from '../app.ts'
 import type { Progress } from '../commands/lib/progress.ts'
 import type { Approval } from '../domain/approval.ts'
 import type { Issue } from '../domain/decision.ts'
 import type { DispatchStatus } from '../domain/dispatch.ts'
-import { asTirelessError, readSafely, TirelessError } from '../domain/error.ts'
+import { readSafely, TirelessError } from '../domain/error.ts'
 import { describeValue } from '../domain/json.ts'
 import type { FailureClass, StopReason } from '../domain/stop-reason.ts'
 import type { Resource } from '../domain/task.ts'
 import type { Wait } from '../domain/wait.ts'
 
-export interface Task {
+/** `A`: the type of the answer. */
+export interface Task<A = string> {
   readonly objective: string
+  /** Schema of the answer: the model has to answer with JSON that matches; a wrong answer is asked for again. */
+  readonly answer?: z.ZodType<A>
   readonly behaviour?: string
   readonly model?: string
   readonly parser?: string
@@ -60,14 +64,18 @@ export interface TaskEnd {
   readonly files: readonly string[]
 }
 
-export interface TaskResult extends TaskEnd {
+export interface TaskResult<A = string> extends Omit<TaskEnd, 'answer'> {
+  /** The answer; with a schema, what the schema makes of it. Null: there is none, or it does not pass the schema. */
+  readonly answer: A | null
+  /** The answer as the agent wrote it. */
+  readonly text: string | null
   /** True if all criteria are met; null if there are none. */
   readonly success: boolean | null
   readonly criteria: readonly { readonly name: string; readonly met: boolean; readonly error?: string }[]
 }
 
 /** Contract: the task as an object; throws `usage` if it cannot be one. */
-export function readTask(task: string | Task): Task {
+export function readTask<A>(task: string | Task<A>): Task<A> {
   const isList = readSafely('task', () => Array.isArray(task))
   if (typeof task !== 'string' && (typeof task !== 'object' || task === null || isList))
     throw new TirelessError('usage', {
@@ -88,17 +96,3 @@ export function readTask(task: string | Task): Task {
 
 const isCriterion = (value: Partial<Criterion> | null): boolean =>
   typeof value?.name === 'string' && typeof value.met === 'function'
-
-/** Adds what the criteria say of a task. */
-export async function checkCriteria(ending: TaskEnd, wanted: readonly Criterion[] = []): Promise<TaskResult> {
-  const criteria = await Promise.all(wanted.map((criterion) => checkCriterion(criterion, ending)))
-  return { ...ending, success: criteria.length === 0 ? null : criteria.every(({ met }) => met), criteria }
-}
-
-async function checkCriterion({ name, met }: Criterion, ending: TaskEnd): Promise<TaskResult['criteria'][number]> {
-  try {
-    return { name, met: await met(ending) }
-  } catch (thrown) {
-    return { name, met: false, error: asTirelessError(thrown).message }
-  }
-}

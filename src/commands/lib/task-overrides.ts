@@ -25,6 +25,11 @@ export const taskOverrides = {
   max_seconds: amount(MAX_DURATION_MS / 1000).describe('stop after this many seconds of work'),
   max_tokens: count.describe('stop after this many tokens'),
   max_usd: amount(MAX_USD).describe('stop after this many US dollars'),
+  answer_schema: z
+    .string()
+    .superRefine(checkAnswerSchema)
+    .optional()
+    .describe('JSON Schema as text; the answer is JSON that matches, or is asked for again'),
   resources: typedAs<readonly Resource[]>(
     z.array(
       z.strictObject({
@@ -39,13 +44,24 @@ export const taskOverrides = {
     .describe('files that must exist before the run starts'),
 }
 
+function checkAnswerSchema(text: string, { addIssue }: { addIssue(issue: string): void }): void {
+  try {
+    const schema: unknown = JSON.parse(text)
+    if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) throw new Error('got no mapping')
+    z.fromJSONSchema(schema as z.core.JSONSchema.JSONSchema)
+  } catch (thrown) {
+    addIssue(`expected a JSON Schema: ${thrown instanceof Error ? thrown.message : thrown}`)
+  }
+}
+
 type TaskOverridesInput = z.output<z.ZodObject<typeof taskOverrides>>
 
 export function overridesToMetadata(wanted: TaskOverridesInput): Readonly<Record<string, Json>> {
-  const { max_steps, max_seconds, max_tokens, max_usd, ...rest } = wanted
+  const { max_steps, max_seconds, max_tokens, max_usd, answer_schema: schema, ...rest } = wanted
   const ms = typeof max_seconds === 'number' ? max_seconds * 1000 : max_seconds
   const budget = dropUndefined({ steps: max_steps, ms, tokens: max_tokens, usd: max_usd })
-  return dropUndefined({ ...rest, ...(Object.keys(budget).length > 0 ? { budget } : {}) })
+  const answer_schema = schema === undefined ? undefined : JSON.parse(schema)
+  return dropUndefined({ ...rest, answer_schema, ...(Object.keys(budget).length > 0 ? { budget } : {}) })
 }
 
 function dropUndefined(values: Readonly<Record<string, unknown>>): Readonly<Record<string, Json>> {

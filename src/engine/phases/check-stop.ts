@@ -17,6 +17,7 @@ import { loadPrompt } from '../../prompts/load-prompt.ts'
 import { interruptionReason } from '../abort-reason.ts'
 import { askPlugin } from '../plugins/ask-plugin.ts'
 import { shouldStopPort } from '../plugins/return-shapes.ts'
+import { findAnswerMismatch } from '../request/answer-schema.ts'
 import type { Run } from '../run.ts'
 import { isUnmet } from '../session/expected-results.ts'
 import { countStepsWithoutNews, hasBlockedCall } from '../session/repetition-guard.ts'
@@ -59,9 +60,9 @@ export async function checkStop(run: Run, { decision, verdicts, state, step, beg
   }
   // The run does not end while an approval is open, even if the model wants to finish.
   if (decision?.kind === 'final' && verdict.kind === 'continue') {
-    const next = rejectUnmetAnswer(run, afterFinish(run, state, decision))
-    // Without a step left, the run cannot wait for its sub-agents.
+    // Without a step left, the run can neither answer again nor wait for its sub-agents.
     const hasStepLeft = endByBudget(usageAfterStep(run, began, 1), wishes.budget) === undefined
+    const next = rejectWrongAnswer(run, rejectUnmetAnswer(run, afterFinish(run, state, decision)), hasStepLeft)
     return parkForApproval(thread) ?? (hasStepLeft ? keepOpenAgents(thread, next) : next)
   }
   const { shouldStop } = behaviour
@@ -160,6 +161,17 @@ function rejectUnmetAnswer({ thread, behaviour }: Run, next: Next): Next {
       : `the last call failed (${failed?.what}: ${quote(failed?.why ?? '')}), and none after it succeeded`
   const error = `${why}. The answer was: ${quote(next.answer ?? '')}`
   return { kind: 'end', stop_reason: 'critic_stop', error }
+}
+
+/** An answer is no end if it does not match its schema: the model reads why, and answers again. */
+function rejectWrongAnswer({ overrides, thread }: Run, next: Next, hasStepLeft: boolean): Next {
+  if (next.kind !== 'end' || next.stop_reason !== 'final' || !overrides.answerSchema) return next
+  const why = findAnswerMismatch(overrides.answerSchema, next.answer ?? '')
+  if (why === undefined) return next
+  if (hasStepLeft && thread.retries < MAX_RETRIES)
+    return { kind: 'continue', retry: true, feedback: loadPrompt('retries/wrong-answer.md#mismatch', { why }) }
+  const error = `the answer does not match its schema: ${why}. The answer was: ${quote(next.answer ?? '')}`
+  return { kind: 'end', stop_reason: 'critic_stop', failure_class: 'invalid_result', error }
 }
 
 const quote = (text: string): string => clipText(text.replaceAll(/\s+/g, ' ').trim(), MAX_QUOTED)

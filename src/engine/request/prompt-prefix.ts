@@ -10,6 +10,7 @@ import { askPlugin } from '../plugins/ask-plugin.ts'
 import { instructionsPort, systemPromptPort } from '../plugins/return-shapes.ts'
 import type { PromptPrefix, Run } from '../run.ts'
 import { weighText } from '../session/message-digest.ts'
+import { describeAnswerSchema } from './answer-schema.ts'
 import { describeTools } from './toolbox.ts'
 
 export function getPromptPrefix(run: Run): PromptPrefix {
@@ -33,12 +34,14 @@ export function roomForConversation(run: Run): number {
   }
 }
 
-function buildPrefix({ behaviour, toolbox, parser, thread }: Run): PromptPrefix {
+function buildPrefix({ behaviour, toolbox, parser, thread, overrides }: Run): PromptPrefix {
   const specs = describeTools(toolbox)
   const prompt = askPlugin(systemPromptPort(behaviour.name), () => behaviour.buildSystemPrompt(copyState(thread.state)))
   const protocol = parser && askPlugin(instructionsPort(parser.name), () => parser.instructions(specs))
-  const { text: system, parts } = compileSystemPrompt(prompt, protocol, thread.setup)
-  const own = parser ? compileSystemPrompt(prompt, '', thread.setup).text : system
+  const answer = describeAnswerSchema(overrides.answerSchema)
+  const rules = [protocol ?? '', answer].filter((text) => text !== '').join('\n\n')
+  const { text: system, parts } = compileSystemPrompt(prompt, rules, thread.setup)
+  const own = parser ? compileSystemPrompt(prompt, answer, thread.setup).text : system
   const tools = parser ? [] : specs
   const toolsWeight = weighText(JSON.stringify(tools))
   return {
